@@ -1,0 +1,310 @@
+//! Agents, how a caller is recognised as one, families and liveness.
+
+use crate::facts::{Facts, Liveness as ProcessLiveness, Process};
+use crate::ids::AgentId;
+use crate::limits::{ACTIVE_MS, AGENT_NAME_CHARS_MAX};
+use crate::time::{Mono, Wall};
+use std::fmt;
+
+/// One identity in one scope.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Agent {
+    /// Stable id.
+    pub id: AgentId,
+    /// Readable and unique in the scope.
+    pub name: AgentName,
+    /// What kind of program it is.
+    pub client: Client,
+    /// What recognises it the next time; unique in the scope.
+    pub key: IdentityKey,
+    /// The agent that started it.
+    pub parent: Option<AgentId>,
+    /// The top of its family; itself without a parent.
+    pub root: AgentId,
+    /// The client's own process, evidence of its death when it is gone.
+    pub process: Option<Process>,
+    /// When it was first seen.
+    pub registered_at: Wall,
+    /// When it said goodbye.
+    pub ended_at: Option<Wall>,
+}
+
+/// The name of an agent: safe in a shell, in JSON and in a file name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AgentName(String);
+
+impl AgentName {
+    /// Checks a name; `None` unless it is 1 to 64 of `A-Z a-z 0-9 . _ -`, beginning with a letter or digit.
+    pub fn parse(text: &str) -> Option<Self> {
+        let short = text.chars().count() <= AGENT_NAME_CHARS_MAX;
+        (short && crate::text::is_plain_name(text)).then(|| Self(text.to_owned()))
+    }
+
+    /// A name put together by the kernel from parts that are plain.
+    pub(crate) fn made(text: String) -> Self {
+        debug_assert!(crate::text::is_plain_name(&text), "{text}");
+        Self(text)
+    }
+
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for AgentName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(&self.0)
+    }
+}
+
+/// The kind of program behind an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Client {
+    /// A name somebody chose with `--agent`.
+    Manual,
+    /// A person's or a script's terminal session.
+    Terminal,
+    /// Claude Code.
+    ClaudeCode,
+    /// OpenAI Codex.
+    Codex,
+    /// Gemini CLI.
+    Gemini,
+}
+
+impl Client {
+    /// Every client, in the order its session variable is looked for.
+    pub const ALL: [Self; 5] = [Self::ClaudeCode, Self::Codex, Self::Gemini, Self::Manual, Self::Terminal];
+
+    /// The word used in output, events and keys.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Manual => "manual",
+            Self::Terminal => "terminal",
+            Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
+            Self::Gemini => "gemini",
+        }
+    }
+
+    /// Reads the word back.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|client| client.word() == word)
+    }
+
+    /// The variables in which the client tells its session, most telling first.
+    pub fn session_variables(self) -> &'static [&'static str] {
+        match self {
+            Self::ClaudeCode => &["CLAUDE_CODE_SESSION_ID"],
+            Self::Codex => &["CODEX_THREAD_ID", "CODEX_SESSION_ID"],
+            Self::Gemini => &["GEMINI_SESSION_ID"],
+            Self::Manual | Self::Terminal => &[],
+        }
+    }
+
+    /// What a name made for it begins with.
+    pub fn name_stem(self) -> &'static str {
+        match self {
+            Self::Manual => "agent",
+            Self::Terminal => "term",
+            Self::ClaudeCode => "claude",
+            Self::Codex => "codex",
+            Self::Gemini => "gemini",
+        }
+    }
+}
+
+/// The text by which an agent is recognised: `session:claude-code:<id>`, `manual:<name>`, `terminal:<process>`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct IdentityKey(pub String);
+
+impl IdentityKey {
+    /// The key of a name chosen with `--agent`.
+    pub fn manual(name: &AgentName) -> Self {
+        Self(format!("manual:{name}"))
+    }
+
+    /// The key of a client session.
+    pub fn session(client: Client, session: &str) -> Self {
+        Self(format!("session:{}:{session}", client.word()))
+    }
+
+    /// The key of a terminal session.
+    pub fn terminal(process: &Process) -> Self {
+        Self(format!("terminal:{}", process.key()))
+    }
+}
+
+/// How an actor was established; recorded with every event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Established {
+    /// The client's session variable.
+    Session,
+    /// A registered ancestor process.
+    Ancestry,
+    /// The caller said so.
+    Claim,
+    /// The terminal it runs in.
+    Terminal,
+    /// The kernel itself (expiry).
+    Kernel,
+}
+
+impl Established {
+    /// The word used in events.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Session => "session",
+            Self::Ancestry => "ancestry",
+            Self::Claim => "claim",
+            Self::Terminal => "terminal",
+            Self::Kernel => "kernel",
+        }
+    }
+
+    /// Reads the word back.
+    pub fn from_word(word: &str) -> Option<Self> {
+        [Self::Session, Self::Ancestry, Self::Claim, Self::Terminal, Self::Kernel]
+            .into_iter()
+            .find(|how| how.word() == word)
+    }
+}
+
+/// Everything the outside knows about who is calling. [`crate::decide`] turns it into one agent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Caller {
+    /// `--agent` or `CLEARWAY_AGENT`.
+    pub claim: Option<AgentName>,
+    /// The client session of the environment.
+    pub session: Option<ClientSession>,
+    /// The processes above the caller, nearest first.
+    pub ancestors: Vec<Process>,
+    /// The terminal session it runs in.
+    pub terminal: Option<Process>,
+    /// A person with authority over other people's leases, and why they use it.
+    pub operator: Option<OperatorAct>,
+}
+
+/// A session of a client program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientSession {
+    /// Which program.
+    pub client: Client,
+    /// Its own id of the session.
+    pub session: String,
+    /// The process of the client, where it was found.
+    pub process: Option<Process>,
+}
+
+/// The stated reason of an operator's act.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OperatorAct {
+    /// Why.
+    pub reason: String,
+}
+
+/// How alive an agent looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Liveness {
+    /// Gave a sign of life within five minutes.
+    Active,
+    /// Silent for longer.
+    Idle,
+    /// Ended, or its process is proven dead.
+    Gone,
+}
+
+impl Liveness {
+    /// The word used in output.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Idle => "idle",
+            Self::Gone => "gone",
+        }
+    }
+}
+
+/// Judges an agent by its last sign of life and what is known of its process.
+pub fn liveness(agent: &Agent, last_seen: Option<Mono>, facts: &Facts, now: Mono) -> Liveness {
+    let dead =
+        agent.process.as_ref().is_some_and(|process| facts.process(process) == Some(ProcessLiveness::Dead));
+    if agent.ended_at.is_some() || dead {
+        Liveness::Gone
+    } else if last_seen.is_some_and(|seen| now.since(seen) <= ACTIVE_MS) {
+        Liveness::Active
+    } else {
+        Liveness::Idle
+    }
+}
+
+/// Whether a lease of `holder` can stand in the way of `requester`.
+///
+/// An ancestor's lease never does. A sibling's, a child's and a stranger's do. `parent_of` answers from the
+/// agents at hand; an unknown parent ends the walk, which errs on the side of blocking.
+pub fn can_block(
+    holder: AgentId,
+    requester: AgentId,
+    parent_of: impl Fn(AgentId) -> Option<AgentId>,
+) -> bool {
+    let mut current = Some(requester);
+    for _ in 0..FAMILY_DEPTH_MAX {
+        match current {
+            Some(agent) if agent == holder => return false,
+            Some(agent) => current = parent_of(agent),
+            None => return true,
+        }
+    }
+    true
+}
+
+/// Deepest chain of subagents that is followed.
+pub const FAMILY_DEPTH_MAX: usize = 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(text: &str) -> AgentId {
+        AgentId::parse(text).unwrap()
+    }
+
+    #[test]
+    fn an_ancestor_never_blocks_and_everyone_else_does() {
+        let (root, child, sibling, grandchild, other) =
+            (id("root0000"), id("child000"), id("child001"), id("grand000"), id("other000"));
+        let parent_of = |agent: AgentId| match agent {
+            a if a == child || a == sibling => Some(root),
+            a if a == grandchild => Some(child),
+            _ => None,
+        };
+        for (holder, requester, blocks) in [
+            (root, root, false),
+            (root, child, false),
+            (root, grandchild, false),
+            (child, grandchild, false),
+            (child, root, true),
+            (sibling, child, true),
+            (sibling, grandchild, true),
+            (other, root, true),
+            (root, other, true),
+        ] {
+            assert_eq!(can_block(holder, requester, parent_of), blocks, "{holder} blocks {requester}");
+        }
+    }
+
+    #[test]
+    fn a_family_that_loops_still_gets_an_answer() {
+        let (a, b) = (id("aaaaaaaa"), id("bbbbbbbb"));
+        let parent_of = |agent: AgentId| if agent == a { Some(b) } else { Some(a) };
+        assert!(can_block(id("cccccccc"), a, parent_of));
+    }
+
+    #[test]
+    fn clients_are_known_by_their_words() {
+        for client in Client::ALL {
+            assert_eq!(Client::from_word(client.word()), Some(client));
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Commands: what a caller asks the kernel to do, already parsed and within its limits.
+
+use crate::agent::Caller;
+use crate::ids::{Fence, LeaseId};
+use crate::lease::{Grade, Mode};
+use crate::pattern::Fold;
+use crate::slice::{AgentLookup, Due, ReadSet};
+use crate::target::{Target, Worktree};
+use std::fmt::Write as _;
+
+/// A command and who gives it where.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Who.
+    pub caller: Caller,
+    /// What.
+    pub command: Command,
+    /// Makes a repetition answer what the first one answered.
+    pub idempotency_key: Option<String>,
+    /// What the scope is, should this be its first event.
+    pub birth: ScopeBirth,
+}
+
+/// The facts recorded when a scope is first written to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScopeBirth {
+    /// Where it is, for people.
+    pub place: String,
+    /// Whether its file system folds case.
+    pub fold: Fold,
+}
+
+/// What can be asked.
+#[derive(Clone, Debug)]
+pub enum Command {
+    /// Take leases.
+    Reserve(Reserve),
+    /// Extend leases.
+    Renew(Renew),
+    /// Give leases back.
+    Release(Release),
+    /// Record every expiry.
+    Sweep,
+}
+
+/// A request for leases.
+#[derive(Clone, Debug)]
+pub struct Reserve {
+    /// On what; all or nothing unless `best_effort`.
+    pub wants: Vec<Want>,
+    /// In which checkout.
+    pub worktree: Worktree,
+    /// Alone or with others.
+    pub mode: Mode,
+    /// Hook or claim.
+    pub grade: Grade,
+    /// Whether the paths become one write-set.
+    pub as_set: bool,
+    /// Silence allowed.
+    pub ttl_ms: u64,
+    /// Absolute end from now.
+    pub max_ms: Option<u64>,
+    /// Why.
+    pub reason: Option<String>,
+    /// Grant what can be granted.
+    pub best_effort: bool,
+}
+
+/// One thing wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Want {
+    /// What.
+    pub target: Target,
+    /// How many may hold a named resource at once; 1 for paths.
+    pub capacity: u32,
+}
+
+/// A lease named by the caller, possibly with the fence it believes in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeaseRef {
+    /// Which.
+    pub id: LeaseId,
+    /// `ID@FENCE`.
+    pub fence: Option<Fence>,
+}
+
+/// An extension.
+#[derive(Clone, Debug)]
+pub struct Renew {
+    /// Which; all live ones of the caller if `None`.
+    pub leases: Option<Vec<LeaseRef>>,
+    /// A new silence; the old one if `None`.
+    pub ttl_ms: Option<u64>,
+    /// A new reason; a stated reason is never replaced by nothing.
+    pub reason: Option<String>,
+}
+
+/// A release.
+#[derive(Clone, Debug)]
+pub struct Release {
+    /// What to give back.
+    pub selection: Selection,
+}
+
+/// Which leases a release means.
+#[derive(Clone, Debug)]
+pub enum Selection {
+    /// Everything the caller holds.
+    All,
+    /// These, and whatever of the caller's lies inside these patterns.
+    These {
+        /// By id.
+        leases: Vec<LeaseRef>,
+        /// By what they are on.
+        targets: Vec<Target>,
+        /// The checkout of the patterns.
+        worktree: Worktree,
+    },
+}
+
+impl Command {
+    /// The verb, for messages and events.
+    pub fn verb(&self) -> &'static str {
+        match self {
+            Self::Reserve(_) => "reserve",
+            Self::Renew(_) => "renew",
+            Self::Release(_) => "release",
+            Self::Sweep => "sweep",
+        }
+    }
+
+    /// Whether a scope that does not exist yet comes into being by this command.
+    pub fn opens_scope(&self) -> bool {
+        matches!(self, Self::Reserve(_))
+    }
+}
+
+impl Request {
+    /// The state this request has to see.
+    pub fn read_set(&self) -> ReadSet {
+        let mut read =
+            ReadSet { agents: AgentLookup::of(&self.caller), due: Due::SHARE, ..ReadSet::default() };
+        match &self.command {
+            Command::Reserve(reserve) => {
+                reserve.wants.iter().for_each(|want| read.meet(&reserve.worktree, &want.target));
+            }
+            Command::Renew(Renew { leases: Some(leases), .. })
+            | Command::Release(Release { selection: Selection::These { leases, .. } }) => {
+                read.leases.extend(leases.iter().map(|lease| lease.id));
+            }
+            Command::Renew(_) | Command::Release(_) => {}
+            Command::Sweep => read.due = Due::All,
+        }
+        read
+    }
+
+    /// Whether everything the caller holds has to be seen too, once it is known who that is.
+    pub fn reads_own_leases(&self) -> bool {
+        match &self.command {
+            Command::Renew(renew) => renew.leases.is_none(),
+            Command::Release(Release { selection: Selection::All }) => true,
+            Command::Release(Release { selection: Selection::These { targets, .. } }) => !targets.is_empty(),
+            Command::Reserve(_) | Command::Sweep => false,
+        }
+    }
+
+    /// A text that is equal exactly for requests that mean the same, for comparing repetitions.
+    pub fn digest_text(&self) -> String {
+        let mut text = String::from(self.command.verb());
+        match &self.command {
+            Command::Reserve(reserve) => describe_reserve(&mut text, reserve),
+            Command::Renew(renew) => {
+                describe_refs(&mut text, renew.leases.as_deref());
+                field(&mut text, "ttl", renew.ttl_ms.map(|ms| ms.to_string()).as_deref());
+                field(&mut text, "reason", renew.reason.as_deref());
+            }
+            Command::Release(Release { selection: Selection::All }) => field(&mut text, "all", Some("")),
+            Command::Release(Release { selection: Selection::These { leases, targets, worktree } }) => {
+                describe_refs(&mut text, Some(leases));
+                targets.iter().for_each(|target| describe_target(&mut text, target));
+                field(&mut text, "worktree", Some(&worktree.0));
+            }
+            Command::Sweep => {}
+        }
+        text
+    }
+}
+
+fn describe_reserve(text: &mut String, reserve: &Reserve) {
+    for want in &reserve.wants {
+        describe_target(text, &want.target);
+        field(text, "capacity", Some(&want.capacity.to_string()));
+    }
+    field(text, "worktree", Some(&reserve.worktree.0));
+    field(text, "mode", Some(reserve.mode.word()));
+    field(text, "grade", Some(reserve.grade.word()));
+    field(text, "set", reserve.as_set.then_some("yes"));
+    field(text, "ttl", Some(&reserve.ttl_ms.to_string()));
+    field(text, "max", reserve.max_ms.map(|ms| ms.to_string()).as_deref());
+    field(text, "reason", reserve.reason.as_deref());
+    field(text, "best-effort", reserve.best_effort.then_some("yes"));
+}
+
+fn describe_target(text: &mut String, target: &Target) {
+    let space = if matches!(target, Target::Path(_)) { "path" } else { "name" };
+    field(text, space, Some(target.canonical()));
+}
+
+fn describe_refs(text: &mut String, refs: Option<&[LeaseRef]>) {
+    let Some(refs) = refs else { return field(text, "all", Some("")) };
+    for lease in refs {
+        field(text, "lease", Some(lease.id.as_str()));
+        field(text, "fence", lease.fence.map(|fence| fence.to_string()).as_deref());
+    }
+}
+
+/// Length before value, so that no value can imitate the next field.
+fn field(text: &mut String, name: &str, value: Option<&str>) {
+    if let Some(value) = value {
+        let _ = write!(text, "|{name}:{}:{value}", value.len());
+    }
+}

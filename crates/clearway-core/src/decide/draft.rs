@@ -1,0 +1,176 @@
+//! A decision in the making: the events so far, and who acts.
+
+use super::identity::Identified;
+use super::names::name_for;
+use super::view::View;
+use super::{Decision, Notice, Success, Verdict};
+use crate::agent::{Agent, AgentName, Established};
+use crate::command::Request;
+use crate::event::{Actor, Body, Event};
+use crate::failure::Failure;
+use crate::ids::{AgentId, Entropy, Epoch, LeaseId, Seq};
+use crate::limits::{PRESENCE_MS, REFUSAL_REPEAT_MS};
+use crate::slice::{RefusalMemory, Slice, Soft};
+use crate::slug::Slug;
+use crate::time::Now;
+use std::collections::BTreeSet;
+
+/// Collects what a decision wants written.
+#[derive(Debug)]
+pub(super) struct Draft<'a> {
+    pub(super) slice: &'a Slice,
+    pub(super) now: &'a Now,
+    pub(super) epoch: Epoch,
+    /// Leases that this decision ended; they no longer count as live.
+    pub(super) ended: BTreeSet<LeaseId>,
+    pub(super) expired: Vec<LeaseId>,
+    pub(super) notices: Vec<Notice>,
+    pub(super) agent: Option<(AgentId, AgentName)>,
+    /// The reason of an operator's act; `None` if the caller is no operator.
+    pub(super) operator_reason: Option<String>,
+    verb: &'static str,
+    events: Vec<Event>,
+    soft: Vec<Soft>,
+}
+
+impl<'a> Draft<'a> {
+    pub(super) fn new(slice: &'a Slice, request: &Request, now: &'a Now) -> Self {
+        let notices = if slice.unreadable.is_empty() {
+            Vec::new()
+        } else {
+            vec![Notice::UnreadableRows(slice.unreadable.clone())]
+        };
+        Self {
+            slice,
+            now,
+            epoch: slice.scope.epoch,
+            ended: BTreeSet::new(),
+            expired: Vec::new(),
+            notices,
+            agent: None,
+            operator_reason: request.caller.operator.as_ref().map(|act| act.reason.clone()),
+            verb: request.command.verb(),
+            events: Vec::new(),
+            soft: Vec::new(),
+        }
+    }
+
+    pub(super) fn view(&self) -> View<'a> {
+        View::new(self.slice, self.now)
+    }
+
+    /// The seq the next event will have.
+    pub(super) fn next_seq(&self) -> Seq {
+        Seq(self.slice.scope.rev.0 + self.events.len() as u64 + 1)
+    }
+
+    pub(super) fn push(&mut self, actor: Actor, body: Body) {
+        let event = Event { seq: self.next_seq(), at: self.now.wall, actor, body };
+        self.events.push(event);
+    }
+
+    /// The calling agent's actor, for events it causes.
+    pub(super) fn act_as(&mut self, identified: &Identified) -> Actor {
+        let known = identified.known.as_ref().map(|view| (view.agent.id, view.agent.name.clone()));
+        self.agent = self.agent.take().or(known);
+        Actor { agent: self.agent.as_ref().map(|(id, _)| *id), how: identified.how }
+    }
+
+    /// The calling agent, registered now if it was not before.
+    pub(super) fn register(
+        &mut self,
+        identified: &Identified,
+        entropy: &mut Entropy<'_>,
+    ) -> (AgentId, Actor) {
+        if let Some(view) = &identified.known {
+            return (view.agent.id, self.act_as(identified));
+        }
+        let id = AgentId::draw(entropy);
+        let newcomer = &identified.newcomer;
+        let name = newcomer.name.clone().unwrap_or_else(|| name_for(newcomer.client, id));
+        let actor = Actor { agent: Some(id), how: identified.how };
+        let agent = Agent {
+            id,
+            name: name.clone(),
+            client: newcomer.client,
+            key: newcomer.key.clone(),
+            parent: None,
+            root: id,
+            process: newcomer.process.clone(),
+            registered_at: self.now.wall,
+            ended_at: None,
+        };
+        self.agent = Some((id, name));
+        self.push(actor, Body::AgentRegistered(agent));
+        (id, actor)
+    }
+
+    /// Records a refusal, or counts it if the same was recorded a moment ago.
+    pub(super) fn refuse(&mut self, actor: Actor, key: String, body: impl FnOnce(u64) -> Body) {
+        let principal = RefusalMemory::principal(actor.agent);
+        let memory = self.slice.refusal.as_ref().filter(|memory| memory.principal == principal);
+        let recent = |memory: &&RefusalMemory| {
+            memory.key == key
+                && self.now.mono.since(memory.since) < REFUSAL_REPEAT_MS
+                && self.events.is_empty()
+        };
+        if let Some(memory) = memory.filter(recent) {
+            let repeats = memory.repeats + 1;
+            self.soft.push(Soft::Refused(RefusalMemory { repeats, ..memory.clone() }));
+            return;
+        }
+        let repeats = memory.map_or(0, |memory| memory.repeats);
+        self.push(actor, body(repeats));
+        let since = self.now.mono;
+        self.soft.push(Soft::Refused(RefusalMemory { principal, key, since, repeats: 0 }));
+    }
+
+    /// Turns a caller away before it became anybody. A denial in a scope that exists is recorded.
+    pub(super) fn deny(mut self, failure: Failure) -> Decision {
+        if failure.slug == Slug::NotYou && self.slice.scope.rev.0 > 0 {
+            let subject = match &failure.details {
+                crate::failure::Details::Fields(fields) => {
+                    fields.iter().map(|(_, text)| text.as_str()).collect::<String>()
+                }
+                _ => String::new(),
+            };
+            let actor = Actor { agent: None, how: Established::Claim };
+            self.record_denial(actor, subject, failure.slug);
+        }
+        self.finish(Err(failure))
+    }
+
+    pub(super) fn record_denial(&mut self, actor: Actor, subject: String, slug: Slug) {
+        let (action, reason) = (self.verb.to_owned(), slug.as_str().to_owned());
+        let key = format!("{action} {subject} {reason}");
+        self.refuse(actor, key, |repeats| Body::ActionDenied { action, subject, reason, repeats });
+    }
+
+    pub(super) fn expired_ids(&self) -> Vec<LeaseId> {
+        self.expired.clone()
+    }
+
+    pub(super) fn finish(mut self, outcome: Result<Success, Failure>) -> Decision {
+        self.note_sign_of_life();
+        Decision::Ready(Verdict {
+            events: self.events,
+            soft: self.soft,
+            agent: self.agent,
+            notices: self.notices,
+            outcome,
+        })
+    }
+
+    /// A caller that writes anyway is seen for free; otherwise only when the last sign is old enough to
+    /// matter for the shortest silence it was granted.
+    fn note_sign_of_life(&mut self) {
+        let Some((agent, _)) = self.agent else { return };
+        let view = self.view();
+        let patience = view.live().filter(|lease| lease.holder == agent).map(|lease| lease.ttl_ms / 4);
+        let patience = patience.min().unwrap_or(PRESENCE_MS).min(PRESENCE_MS);
+        let stale = view.last_seen(agent).is_none_or(|seen| self.now.mono.since(seen) >= patience);
+        if stale || !self.events.is_empty() {
+            self.soft.push(Soft::Seen { agent, at: self.now.mono });
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! What time does to leases before a command is looked at.
+
+use super::draft::Draft;
+use crate::command::Request;
+use crate::event::{Actor, Body};
+use crate::ids::Epoch;
+use crate::lease::{ExpiryCause, Lease};
+
+impl Draft<'_> {
+    /// Opens the scope with its first event, and begins an epoch when the boot is not the one last seen.
+    /// A new boot ends every lease of the old one: whoever held them died with it.
+    pub(super) fn begin_epoch(&mut self, request: &Request) {
+        let fresh = self.slice.scope.rev.0 == 0;
+        if fresh && !request.command.opens_scope() {
+            return;
+        }
+        if fresh {
+            let birth = &request.birth;
+            self.push(Actor::KERNEL, Body::ScopeOpened { place: birth.place.clone(), fold: birth.fold });
+        }
+        if self.slice.scope.boot.as_ref() == Some(&self.now.boot) {
+            return;
+        }
+        self.epoch = Epoch(self.slice.scope.epoch.0 + 1);
+        let (epoch, boot, lost_tail) = (self.epoch, self.now.boot.clone(), self.slice.scope.lost_tail);
+        self.push(Actor::KERNEL, Body::EpochBegan { epoch, boot, lost_tail });
+        let ended: Vec<&Lease> = self.slice.leases.iter().filter(|lease| lease.ended.is_none()).collect();
+        ended.into_iter().for_each(|lease| self.expire(lease, ExpiryCause::Reboot));
+    }
+
+    /// Records the expiry of every overdue lease in the slice, each exactly once.
+    pub(super) fn record_expiries(&mut self) {
+        let overdue: Vec<&Lease> = self.view().overdue().collect();
+        for lease in overdue {
+            if !self.ended.contains(&lease.id) {
+                self.expire(lease, lease.expiry_cause(self.now.mono));
+            }
+        }
+    }
+
+    fn expire(&mut self, lease: &Lease, cause: ExpiryCause) {
+        let last_seen = self.view().last_seen(lease.holder);
+        let (lease, holder) = (lease.id, lease.holder);
+        self.ended.insert(lease);
+        self.expired.push(lease);
+        self.push(Actor::KERNEL, Body::LeaseExpired { lease, holder, cause, last_seen });
+    }
+}

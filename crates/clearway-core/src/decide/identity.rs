@@ -1,0 +1,120 @@
+//! Who is calling: one order for every interface.
+//!
+//! An explicit claim, then the client session, then a registered process above the caller, then the terminal.
+
+use crate::agent::{AgentName, Caller, Client, ClientSession, Established, IdentityKey};
+use crate::facts::Process;
+use crate::failure::{Details, Failure};
+use crate::slice::{AgentView, Slice};
+use crate::slug::Slug;
+
+/// Who the caller is: an agent of this scope, or what it will be registered as.
+#[derive(Clone, Debug)]
+pub struct Identified {
+    /// The agent, if it is known here.
+    pub known: Option<AgentView>,
+    /// How it was established.
+    pub how: Established,
+    /// What to register it as otherwise.
+    pub newcomer: Newcomer,
+}
+
+/// An agent that is not registered yet.
+#[derive(Clone, Debug)]
+pub struct Newcomer {
+    pub(crate) client: Client,
+    pub(crate) key: IdentityKey,
+    /// A chosen name; otherwise one is made.
+    pub(crate) name: Option<AgentName>,
+    pub(crate) process: Option<Process>,
+}
+
+/// Finds the caller among the agents of the slice.
+pub fn identify(slice: &Slice, caller: &Caller) -> Result<Identified, Failure> {
+    if let Some(name) = &caller.claim {
+        return by_claim(slice, caller, name);
+    }
+    if let Some(session) = &caller.session {
+        return Ok(by_session(slice, session));
+    }
+    if let Some(view) = caller.ancestors.iter().find_map(|process| registered(slice, process)) {
+        return Ok(known(view, Established::Ancestry));
+    }
+    match &caller.terminal {
+        Some(process) => Ok(by_terminal(slice, process)),
+        None => {
+            Err(Failure::new(Slug::NoIdentity, "cannot tell who is calling: no agent session, no terminal")
+                .hint("name yourself: clearway --agent NAME …"))
+        }
+    }
+}
+
+fn by_claim(slice: &Slice, caller: &Caller, name: &AgentName) -> Result<Identified, Failure> {
+    let taken = slice.agents.iter().find(|view| view.agent.name == *name);
+    let own_key =
+        caller.session.as_ref().map(|session| IdentityKey::session(session.client, &session.session));
+    match taken {
+        Some(view) if view.agent.client == Client::Manual => Ok(known(view, Established::Claim)),
+        Some(view) if Some(&view.agent.key) == own_key.as_ref() => Ok(known(view, Established::Session)),
+        Some(view) => Err(not_you(view)),
+        None => Ok(Identified {
+            known: None,
+            how: Established::Claim,
+            newcomer: Newcomer {
+                client: Client::Manual,
+                key: IdentityKey::manual(name),
+                name: Some(name.clone()),
+                process: None,
+            },
+        }),
+    }
+}
+
+fn not_you(view: &AgentView) -> Failure {
+    let message = format!(
+        "the name {} belongs to a {} session you are not in",
+        view.agent.name,
+        view.agent.client.word()
+    );
+    Failure::new(Slug::NotYou, message)
+        .hint("leave out --agent to act as yourself, or choose a name nobody has: clearway agents")
+        .details(Details::Fields(vec![("agent", view.agent.name.to_string())]))
+}
+
+fn by_session(slice: &Slice, session: &ClientSession) -> Identified {
+    let key = IdentityKey::session(session.client, &session.session);
+    let newcomer = Newcomer { client: session.client, key, name: None, process: session.process.clone() };
+    by_key(slice, newcomer, Established::Session)
+}
+
+fn by_terminal(slice: &Slice, process: &Process) -> Identified {
+    let newcomer = Newcomer {
+        client: Client::Terminal,
+        key: IdentityKey::terminal(process),
+        name: None,
+        process: Some(process.clone()),
+    };
+    by_key(slice, newcomer, Established::Terminal)
+}
+
+fn by_key(slice: &Slice, newcomer: Newcomer, how: Established) -> Identified {
+    let known = slice.agents.iter().find(|view| view.agent.key == newcomer.key).cloned();
+    Identified { known, how, newcomer }
+}
+
+fn registered<'a>(slice: &'a Slice, process: &Process) -> Option<&'a AgentView> {
+    let is_client = |view: &&AgentView| {
+        view.agent.process.as_ref() == Some(process) && view.agent.client != Client::Terminal
+    };
+    slice.agents.iter().find(is_client)
+}
+
+fn known(view: &AgentView, how: Established) -> Identified {
+    let newcomer = Newcomer {
+        client: view.agent.client,
+        key: view.agent.key.clone(),
+        name: Some(view.agent.name.clone()),
+        process: view.agent.process.clone(),
+    };
+    Identified { known: Some(view.clone()), how, newcomer }
+}

@@ -1,0 +1,152 @@
+//! The one decision function. Every engine and every interface gets its answers here.
+//!
+//! [`decide`] reads a slice of state and answers with events, soft changes and an outcome, or says which facts
+//! of the outside it lacks. It refuses to know where the state came from and what becomes of the events.
+
+mod draft;
+mod expiry;
+mod identity;
+mod names;
+mod plan;
+mod release;
+mod renew;
+mod reserve;
+#[cfg(test)]
+mod tests;
+mod view;
+
+pub use identity::{Identified, identify};
+pub use plan::{Assessment, assess};
+
+use crate::agent::AgentName;
+use crate::command::{Command, Request};
+use crate::event::Event;
+use crate::facts::{FactQuery, Facts};
+use crate::failure::{Failure, LeaseView};
+use crate::ids::{AgentId, Entropy, LeaseId};
+use crate::slice::{Slice, Soft};
+use crate::time::Now;
+use draft::Draft;
+use std::collections::BTreeSet;
+
+/// The shape of [`decide`], so that an executor can be handed a different one by a test.
+pub type Decide = fn(&Slice, &Request, &Facts, &Now, &mut Entropy<'_>) -> Decision;
+
+/// What became of a request.
+#[derive(Clone, Debug)]
+pub enum Decision {
+    /// An answer.
+    Ready(Verdict),
+    /// No answer before these facts are known.
+    NeedsFacts(BTreeSet<FactQuery>),
+}
+
+/// An answer and what has to be written with it.
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    /// To append, in order, with their final sequence numbers.
+    pub events: Vec<Event>,
+    /// To update beside them.
+    pub soft: Vec<Soft>,
+    /// Whom the request was found to come from.
+    pub agent: Option<(AgentId, AgentName)>,
+    /// Things the caller should know beside the answer.
+    pub notices: Vec<Notice>,
+    /// The answer.
+    pub outcome: Result<Success, Failure>,
+}
+
+/// What was achieved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Success {
+    /// Leases held now.
+    Reserved {
+        /// One for each thing wanted, each lease once.
+        leases: Vec<LeaseView>,
+        /// With best effort: what was not granted, and who stands in the way.
+        refused: Vec<Refused>,
+    },
+    /// Leases extended.
+    Renewed(Vec<LeaseView>),
+    /// Leases given back.
+    Released {
+        /// By this call.
+        released: Vec<LeaseId>,
+        /// Before it.
+        already: Vec<LeaseId>,
+        /// Own leases that overlap what was named but reach further.
+        remaining: Vec<LeaseView>,
+    },
+    /// Expiries recorded.
+    Swept {
+        /// By this call.
+        expired: Vec<LeaseId>,
+    },
+}
+
+/// One thing that best effort could not get.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// What.
+    pub target: String,
+    /// Who stands in the way.
+    pub blockers: Vec<LeaseView>,
+}
+
+/// Something worth saying beside an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// The former holder was proven gone.
+    TookOver {
+        /// On what.
+        target: String,
+        /// From whom.
+        from: AgentName,
+    },
+    /// The former holder had not changed the file.
+    Yielded {
+        /// On what.
+        target: String,
+        /// By whom.
+        from: AgentName,
+    },
+    /// Somebody else held the path since the caller last did: read it again before editing.
+    ChangedHands {
+        /// On what.
+        target: String,
+        /// Who held it.
+        by: AgentName,
+    },
+    /// Stored rows that nobody can read.
+    UnreadableRows(Vec<String>),
+}
+
+/// Answers one request.
+pub fn decide(
+    slice: &Slice,
+    request: &Request,
+    facts: &Facts,
+    now: &Now,
+    entropy: &mut Entropy<'_>,
+) -> Decision {
+    let mut draft = Draft::new(slice, request, now);
+    let identified = match identify(slice, &request.caller) {
+        Ok(identified) => identified,
+        Err(failure) => return draft.deny(failure),
+    };
+    draft.begin_epoch(request);
+    draft.record_expiries();
+    let outcome = match &request.command {
+        Command::Reserve(reserve) => reserve::reserve(&mut draft, reserve, identified, facts, entropy),
+        Command::Renew(renew) => renew::renew(&mut draft, renew, &identified, facts),
+        Command::Release(release) => release::release(&mut draft, release, &identified, facts),
+        Command::Sweep => Ok(Ok(Success::Swept { expired: draft.expired_ids() })),
+    };
+    match outcome {
+        Ok(outcome) => draft.finish(outcome),
+        Err(queries) => Decision::NeedsFacts(queries),
+    }
+}
+
+/// What a step answers: an outcome, or the facts it lacks.
+type Step = Result<Result<Success, Failure>, BTreeSet<FactQuery>>;

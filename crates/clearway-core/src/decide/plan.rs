@@ -1,0 +1,273 @@
+//! What a request for leases would do: grant, extend, raise, lower, or be refused, and by whom.
+//!
+//! The plan is made for all targets before anything is written, so that all-or-nothing is a comparison and not
+//! a repair. `check` is this plan on a snapshot.
+
+use super::draft::Draft;
+use super::identity::identify;
+use super::view::View;
+use crate::agent::Liveness;
+use crate::command::{Reserve, Want};
+use crate::facts::{FactQuery, Facts};
+use crate::failure::{Failure, LeaseView};
+use crate::ids::{AgentId, LeaseId};
+use crate::lease::{Grade, Lease, Mode};
+use crate::slice::Slice;
+use crate::target::{Target, Worktree};
+use crate::time::Now;
+use std::collections::BTreeSet;
+
+/// What would become of one target.
+#[derive(Clone, Debug)]
+pub(super) enum Step {
+    /// A new lease, after these made room.
+    Grant { slot: Option<u32>, room: Vec<Room> },
+    /// The same lease, extended.
+    Extend(LeaseId),
+    /// The same lease, made exclusive, after these made room.
+    Upgrade { lease: LeaseId, room: Vec<Room> },
+    /// The same lease, made shared.
+    Downgrade(LeaseId),
+    /// Another target of this request covers it.
+    Covered,
+    /// Nothing: these stand in the way.
+    Blocked(Vec<LeaseView>),
+}
+
+/// A lease that ends so that a request can be granted.
+#[derive(Clone, Debug)]
+pub(super) struct Room {
+    pub(super) lease: Lease,
+    pub(super) why: RoomWhy,
+}
+
+/// Why a lease may be ended for somebody else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RoomWhy {
+    /// Its holder is proven gone.
+    HolderGone,
+    /// It is automatic and its path has no uncommitted change.
+    Unchanged,
+}
+
+/// What `check` answers.
+#[derive(Clone, Debug)]
+pub struct Assessment {
+    /// Everyone who stands in the way; nobody if the request would be granted.
+    pub blockers: Vec<LeaseView>,
+}
+
+/// Looks at a request without making it. Facts may be missing: then they are named.
+pub fn assess(
+    slice: &Slice,
+    caller: &crate::agent::Caller,
+    reserve: &Reserve,
+    facts: &Facts,
+    now: &Now,
+) -> Result<Result<Assessment, Failure>, BTreeSet<FactQuery>> {
+    let me = match identify(slice, caller) {
+        Ok(identified) => identified.known.map(|view| view.agent.id),
+        Err(failure) if failure.slug == crate::slug::Slug::NoIdentity => None,
+        Err(failure) => return Ok(Err(failure)),
+    };
+    let nothing_ended = BTreeSet::new();
+    let planner = Planner { view: View::new(slice, now), me, reserve, facts, ended: &nothing_ended };
+    let steps = planner.plan()?;
+    Ok(Ok(Assessment { blockers: blockers(&steps) }))
+}
+
+/// Everyone in the way of any step, each lease once.
+pub(super) fn blockers(steps: &[Step]) -> Vec<LeaseView> {
+    let mut seen = BTreeSet::new();
+    let all = steps.iter().flat_map(|step| match step {
+        Step::Blocked(blockers) => blockers.as_slice(),
+        _ => &[],
+    });
+    all.filter(|blocker| seen.insert(blocker.lease.id)).cloned().collect()
+}
+
+/// Makes plans from one view.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Planner<'a> {
+    view: View<'a>,
+    me: Option<AgentId>,
+    reserve: &'a Reserve,
+    facts: &'a Facts,
+    ended: &'a BTreeSet<LeaseId>,
+}
+
+impl<'a> Planner<'a> {
+    pub(super) fn new(draft: &'a Draft<'_>, me: AgentId, reserve: &'a Reserve, facts: &'a Facts) -> Self {
+        Self { view: draft.view(), me: Some(me), reserve, facts, ended: &draft.ended }
+    }
+
+    /// One step for each thing wanted, or the facts that are missing.
+    pub(super) fn plan(&self) -> Result<Vec<Step>, BTreeSet<FactQuery>> {
+        let mut queries = BTreeSet::new();
+        let wants = &self.reserve.wants;
+        let steps = wants.iter().enumerate().map(|(index, want)| {
+            if wants[..index].iter().any(|earlier| earlier.target.covers(&want.target)) {
+                return Step::Covered;
+            }
+            self.step(want).unwrap_or_else(|missing| {
+                queries.extend(missing);
+                Step::Covered
+            })
+        });
+        let steps: Vec<Step> = steps.collect();
+        if queries.is_empty() { Ok(steps) } else { Err(queries) }
+    }
+
+    fn step(&self, want: &Want) -> Result<Step, BTreeSet<FactQuery>> {
+        let mode = self.reserve.mode;
+        match self.own(&want.target) {
+            Some(own) if own.target == want.target && own.mode < mode => self.upgrade(own, want),
+            Some(own) if own.target == want.target && own.mode > mode => Ok(Step::Downgrade(own.id)),
+            Some(own) => Ok(Step::Extend(own.id)),
+            None => self.grant(want),
+        }
+    }
+
+    /// The caller's own lease on exactly this, or one that covers it in at least the wanted mode.
+    fn own(&self, target: &Target) -> Option<&'a Lease> {
+        let mine = || self.here().filter(|lease| Some(lease.holder) == self.me);
+        mine()
+            .find(|lease| lease.target == *target)
+            .or_else(|| mine().find(|lease| lease.mode >= self.reserve.mode && lease.target.covers(target)))
+    }
+
+    /// Live leases that share the space of the request.
+    fn here(&self) -> impl Iterator<Item = &'a Lease> + use<'a> {
+        let worktree: &'a Worktree = &self.reserve.worktree;
+        self.view.live_except(self.ended).filter(move |lease| match lease.target {
+            Target::Path(_) => lease.worktree == *worktree,
+            Target::Name(_) => true,
+        })
+    }
+
+    fn grant(&self, want: &Want) -> Result<Step, BTreeSet<FactQuery>> {
+        Ok(match self.clear(want)? {
+            Ok((slot, room)) => Step::Grant { slot, room },
+            Err(blockers) => Step::Blocked(blockers),
+        })
+    }
+
+    fn upgrade(&self, own: &Lease, want: &Want) -> Result<Step, BTreeSet<FactQuery>> {
+        Ok(match self.clear(want)? {
+            Ok((_, room)) => Step::Upgrade { lease: own.id, room },
+            Err(blockers) => Step::Blocked(blockers),
+        })
+    }
+
+    /// Whether the way is clear: the slot to take and whom to end for it, or who blocks.
+    #[expect(
+        clippy::type_complexity,
+        reason = "clear-or-blocked inside known-or-missing reads best spelled out"
+    )]
+    fn clear(
+        &self,
+        want: &Want,
+    ) -> Result<Result<(Option<u32>, Vec<Room>), Vec<LeaseView>>, BTreeSet<FactQuery>> {
+        let (mut room, mut firm) = (Vec::new(), Vec::new());
+        let (mut queries, mut unknown) = (BTreeSet::new(), 0);
+        for lease in self.in_the_way(want) {
+            match self.judge(lease) {
+                Ok(Some(why)) => room.push(Room { lease: lease.clone(), why }),
+                Ok(None) => firm.push(lease),
+                Err(missing) => {
+                    queries.extend(missing);
+                    unknown += 1;
+                }
+            }
+        }
+        let need = self.need(want, firm.len(), room.len() + unknown);
+        if unknown > 0 && need != Need::Nobody {
+            return Err(queries);
+        }
+        Ok(match need {
+            Need::Nobody => Ok((self.free_slot(want, &[]), Vec::new())),
+            Need::Room => Ok((self.free_slot(want, &room), room)),
+            Need::More => Err(firm.iter().filter_map(|lease| self.view.show(lease, self.facts)).collect()),
+        })
+    }
+
+    /// Leases of others that conflict with the want, each in its own right.
+    fn in_the_way(&self, want: &'a Want) -> impl Iterator<Item = &'a Lease> + use<'a> {
+        let planner = *self;
+        self.here().filter(move |lease| {
+            lease.mode.conflicts_with(planner.reserve.mode)
+                && planner.view.can_block(lease.holder, planner.me)
+                && lease.target.overlaps(&want.target)
+        })
+    }
+
+    /// How far the holders in the way keep the request from being granted. A resource with room for several
+    /// exclusive holders is only full when as many hold it.
+    fn need(&self, want: &Want, firm: usize, soft: usize) -> Need {
+        let capacity = if self.reserve.mode == Mode::Exclusive { want.capacity.max(1) as usize } else { 1 };
+        let others_shared = self.in_the_way(want).any(|lease| lease.mode == Mode::Shared);
+        let free = if others_shared { 0 } else { capacity - 1 };
+        if firm > free {
+            Need::More
+        } else if firm + soft > free {
+            Need::Room
+        } else {
+            Need::Nobody
+        }
+    }
+
+    /// The lowest unit of a resource that nobody holds once `room` is made.
+    fn free_slot(&self, want: &Want, room: &[Room]) -> Option<u32> {
+        if !matches!(want.target, Target::Name(_)) || self.reserve.mode == Mode::Shared {
+            return None;
+        }
+        let ends = |lease: &Lease| room.iter().any(|room| room.lease.id == lease.id);
+        let same = |lease: &&Lease| lease.target == want.target && !ends(lease);
+        let taken: BTreeSet<u32> = self.here().filter(same).filter_map(|lease| lease.slot).collect();
+        (0..).find(|slot| !taken.contains(slot))
+    }
+
+    /// Whether a lease in the way may be ended for this request.
+    fn judge(&self, lease: &Lease) -> Result<Option<RoomWhy>, BTreeSet<FactQuery>> {
+        let Some(holder) = self.view.holder(lease) else { return Ok(None) };
+        if self.view.liveness(holder, self.facts) == Liveness::Gone {
+            return Ok(Some(RoomWhy::HolderGone));
+        }
+        let mut queries = BTreeSet::new();
+        if let Some(process) = &holder.agent.process
+            && self.facts.process(process).is_none()
+        {
+            queries.insert(FactQuery::Process(process.clone()));
+        }
+        let unchanged = self.is_unchanged(lease, &mut queries);
+        match (queries.is_empty(), unchanged) {
+            (false, _) => Err(queries),
+            (true, true) => Ok(Some(RoomWhy::Unchanged)),
+            (true, false) => Ok(None),
+        }
+    }
+
+    /// An automatic lease stands only while its path has an uncommitted change.
+    fn is_unchanged(&self, lease: &Lease, queries: &mut BTreeSet<FactQuery>) -> bool {
+        let Target::Path(pattern) = &lease.target else { return false };
+        let (Grade::Auto, Some(path)) = (lease.grade, pattern.as_literal()) else { return false };
+        match self.facts.dirty(&lease.worktree, path) {
+            Some(dirty) => !dirty,
+            None => {
+                queries.insert(FactQuery::Dirty(lease.worktree.clone(), path.to_owned()));
+                false
+            }
+        }
+    }
+}
+
+/// What stands between a request and its grant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Need {
+    /// Nothing.
+    Nobody,
+    /// Leases that may be ended for it.
+    Room,
+    /// Leases that may not.
+    More,
+}

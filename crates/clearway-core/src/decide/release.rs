@@ -1,0 +1,108 @@
+//! Giving leases back.
+
+use super::draft::Draft;
+use super::identity::Identified;
+use super::renew::{find, held_by, is_current, may_act};
+use super::{Step, Success};
+use crate::command::{LeaseRef, Release, Selection};
+use crate::event::{Actor, Body};
+use crate::facts::Facts;
+use crate::failure::{Failure, LeaseView};
+use crate::ids::LeaseId;
+use crate::lease::Lease;
+use crate::target::{Target, Worktree};
+
+/// Releases what is named, all or none. Releasing what is gone already is no error and no event.
+pub(super) fn release(
+    draft: &mut Draft<'_>,
+    release: &Release,
+    identified: &Identified,
+    facts: &Facts,
+) -> Step {
+    let actor = draft.act_as(identified);
+    let chosen = match choose(draft, &release.selection, actor, facts) {
+        Ok(chosen) => chosen,
+        Err(failure) => return Ok(Err(failure)),
+    };
+    let released = chosen.live.iter().map(|lease| lease.id).collect();
+    for lease in chosen.live {
+        end(draft, actor, &lease);
+    }
+    let view = draft.view();
+    let remaining: Vec<LeaseView> =
+        chosen.remaining.iter().filter_map(|lease| view.show(lease, facts)).collect();
+    Ok(Ok(Success::Released { released, already: chosen.already, remaining }))
+}
+
+/// What a selection comes to.
+#[derive(Debug, Default)]
+struct Chosen {
+    live: Vec<Lease>,
+    already: Vec<LeaseId>,
+    remaining: Vec<Lease>,
+}
+
+fn choose(
+    draft: &mut Draft<'_>,
+    selection: &Selection,
+    actor: Actor,
+    facts: &Facts,
+) -> Result<Chosen, Failure> {
+    match selection {
+        Selection::All => {
+            refuse_unreadable(draft)?;
+            Ok(Chosen { live: held_by(draft, actor.agent), ..Chosen::default() })
+        }
+        Selection::These { leases, targets, worktree } => {
+            let mut chosen = by_id(draft, leases, actor, facts)?;
+            by_target(draft, targets, worktree, actor, &mut chosen);
+            Ok(chosen)
+        }
+    }
+}
+
+/// An operation over everything cannot leave out what it cannot read.
+fn refuse_unreadable(draft: &Draft<'_>) -> Result<(), Failure> {
+    let first = draft.slice.unreadable.first().and_then(|row| LeaseId::parse(row));
+    first.map_or(Ok(()), |id| find(draft, id).map(|_| ()))
+}
+
+fn by_id(draft: &mut Draft<'_>, refs: &[LeaseRef], actor: Actor, facts: &Facts) -> Result<Chosen, Failure> {
+    let mut chosen = Chosen::default();
+    for wanted in refs {
+        let lease = find(draft, wanted.id)?;
+        may_act(draft, actor, &lease)?;
+        is_current(draft, wanted, &lease, facts)?;
+        let over = lease.ended.is_some() || draft.ended.contains(&lease.id);
+        let twice =
+            chosen.live.iter().any(|other| other.id == lease.id) || chosen.already.contains(&lease.id);
+        match (twice, over) {
+            (true, _) => {}
+            (false, true) => chosen.already.push(lease.id),
+            (false, false) => chosen.live.push(lease),
+        }
+    }
+    Ok(chosen)
+}
+
+fn by_target(draft: &Draft<'_>, targets: &[Target], worktree: &Worktree, actor: Actor, chosen: &mut Chosen) {
+    for lease in held_by(draft, actor.agent) {
+        let here = matches!(lease.target, Target::Name(_)) || lease.worktree == *worktree;
+        let inside = targets.iter().any(|target| target.contains(&lease.target));
+        let touched = targets.iter().any(|target| target.overlaps(&lease.target));
+        let known = chosen.live.iter().any(|other| other.id == lease.id);
+        match (here && !known, inside, touched) {
+            (true, true, _) => chosen.live.push(lease),
+            (true, false, true) => chosen.remaining.push(lease),
+            _ => {}
+        }
+    }
+}
+
+fn end(draft: &mut Draft<'_>, actor: Actor, lease: &Lease) {
+    let by_holder = actor.agent == Some(lease.holder);
+    let operator_reason = draft.operator_reason.clone().filter(|_| !by_holder);
+    let body = Body::LeaseReleased { lease: lease.id, holder: lease.holder, operator_reason };
+    draft.ended.insert(lease.id);
+    draft.push(actor, body);
+}

@@ -1,0 +1,142 @@
+//! Extending leases, and the rule of who may act on a lease at all.
+
+use super::draft::Draft;
+use super::identity::Identified;
+use super::{Step, Success};
+use crate::command::{LeaseRef, Renew};
+use crate::event::{Actor, Body};
+use crate::facts::Facts;
+use crate::failure::{Details, Failure, LeaseView};
+use crate::ids::{AgentId, LeaseId};
+use crate::lease::{End, Lease};
+use crate::slug::Slug;
+
+/// Extends the named leases, all or none.
+pub(super) fn renew(draft: &mut Draft<'_>, renew: &Renew, identified: &Identified, facts: &Facts) -> Step {
+    let actor = draft.act_as(identified);
+    let leases = match &renew.leases {
+        Some(refs) => match named(draft, refs, actor, facts) {
+            Ok(leases) => leases,
+            Err(failure) => return Ok(Err(failure)),
+        },
+        None => held_by(draft, actor.agent),
+    };
+    let renewed = leases.into_iter().map(|lease| extend(draft, actor, renew, lease)).collect();
+    Ok(Ok(Success::Renewed(renewed)))
+}
+
+fn named(
+    draft: &mut Draft<'_>,
+    refs: &[LeaseRef],
+    actor: Actor,
+    facts: &Facts,
+) -> Result<Vec<Lease>, Failure> {
+    let mut leases: Vec<Lease> = Vec::new();
+    for wanted in refs {
+        let lease = find(draft, wanted.id)?;
+        may_act(draft, actor, &lease)?;
+        is_current(draft, wanted, &lease, facts)?;
+        is_live(draft, &lease, facts)?;
+        if !leases.iter().any(|earlier| earlier.id == lease.id) {
+            leases.push(lease);
+        }
+    }
+    Ok(leases)
+}
+
+fn extend(draft: &mut Draft<'_>, actor: Actor, renew: &Renew, mut lease: Lease) -> LeaseView {
+    let view = draft.view();
+    let ttl_ms = renew.ttl_ms.unwrap_or(lease.ttl_ms);
+    // A sign of life may have carried the lease further than its row says; a renewal never shortens it.
+    let deadline = lease.deadline_given(view.last_seen(lease.holder)).max(draft.now.mono.plus_ms(ttl_ms));
+    let reason = renew.reason.clone().or_else(|| lease.reason.clone());
+    draft.push(actor, Body::LeaseRenewed { lease: lease.id, deadline, ttl_ms, reason: reason.clone() });
+    (lease.deadline, lease.ttl_ms, lease.reason) = (deadline, ttl_ms, reason);
+    let holder = view.holder(&lease).cloned();
+    let agent =
+        holder.map_or_else(|| draft.agent.clone().map(|(_, name)| name), |holder| Some(holder.agent.name));
+    let agent = agent.unwrap_or_else(|| crate::agent::AgentName::made("unknown".to_owned()));
+    LeaseView { deadline: lease.deadline_given(None), lease, agent, liveness: crate::agent::Liveness::Active }
+}
+
+/// Every live lease of an agent.
+pub(super) fn held_by(draft: &Draft<'_>, agent: Option<AgentId>) -> Vec<Lease> {
+    draft.view().live_except(&draft.ended).filter(|lease| Some(lease.holder) == agent).cloned().collect()
+}
+
+/// The lease with this id, live or ended.
+pub(super) fn find(draft: &Draft<'_>, id: LeaseId) -> Result<Lease, Failure> {
+    if draft.slice.unreadable.iter().any(|row| row == id.as_str()) {
+        let message = format!("the stored row of lease {id} cannot be read");
+        return Err(Failure::new(Slug::UnreadableRow, message)
+            .hint("rebuild it from the log: clearway doctor --repair"));
+    }
+    draft.slice.lease(id).cloned().ok_or_else(|| {
+        Failure::new(Slug::NotFound, format!("no lease has the id {id}"))
+            .hint("list the leases: clearway leases")
+    })
+}
+
+/// Only the holder, the root of its family, or an operator may act on a lease. The attempt is recorded.
+pub(super) fn may_act(draft: &mut Draft<'_>, actor: Actor, lease: &Lease) -> Result<(), Failure> {
+    let holder = draft.view().holder(lease);
+    let root = holder.map(|view| view.agent.root);
+    let allowed = actor.agent.is_some() && (actor.agent == Some(lease.holder) || actor.agent == root);
+    if allowed || draft.operator_reason.is_some() {
+        return Ok(());
+    }
+    let name = holder.map_or_else(|| lease.holder.to_string(), |view| view.agent.name.to_string());
+    draft.record_denial(actor, lease.id.to_string(), Slug::NotHolder);
+    let message = format!("lease {} on {} is held by {name}, not by you", lease.id, lease.target.display());
+    Err(Failure::new(Slug::NotHolder, message)
+        .hint("an operator at a terminal may release it: clearway release ID --reason TEXT")
+        .details(Details::Fields(vec![("lease", lease.id.to_string()), ("agent", name)])))
+}
+
+/// A fence, once presented, has to be the lease's own.
+pub(super) fn is_current(
+    draft: &Draft<'_>,
+    wanted: &LeaseRef,
+    lease: &Lease,
+    facts: &Facts,
+) -> Result<(), Failure> {
+    match wanted.fence {
+        Some(fence) if fence != lease.fence => {
+            let message = format!("lease {} has fence {}, not {fence}", lease.id, lease.fence);
+            Err(stale(draft, Slug::StaleFence, message, lease, facts))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn is_live(draft: &Draft<'_>, lease: &Lease, facts: &Facts) -> Result<(), Failure> {
+    if lease.ended.is_none() && !draft.ended.contains(&lease.id) {
+        return Ok(());
+    }
+    let how = lease.ended.map_or("has expired", |ended| match ended.how {
+        End::Released => "was released",
+        End::Expired(_) => "has expired",
+        End::Yielded => "made room for another agent",
+        End::TakenOver => "was taken over",
+    });
+    let message = format!("lease {} on {} {how}", lease.id, lease.target.display());
+    Err(stale(draft, Slug::LeaseExpired, message, lease, facts))
+}
+
+/// A stale answer says who holds the thing now.
+fn stale(draft: &Draft<'_>, slug: Slug, message: String, lease: &Lease, facts: &Facts) -> Failure {
+    let view = draft.view();
+    let same = |other: &&Lease| {
+        other.id != lease.id && other.worktree == lease.worktree && other.target.overlaps(&lease.target)
+    };
+    let held_now: Vec<LeaseView> =
+        view.live_except(&draft.ended).filter(same).filter_map(|other| view.show(other, facts)).collect();
+    let now = held_now.first().map(|other| format!("; {} holds it now", other.agent)).unwrap_or_default();
+    let target = crate::shell::word(&lease.target.display());
+    let failure = Failure::new(slug, format!("{message}{now}"))
+        .hint(format!("read the file again, then reserve anew: clearway reserve {target}"));
+    match view.show(lease, facts) {
+        Some(shown) => failure.details(Details::Lease { lease: Box::new(shown), held_now }),
+        None => failure,
+    }
+}

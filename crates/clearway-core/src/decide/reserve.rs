@@ -1,0 +1,261 @@
+//! Taking leases.
+
+use super::draft::Draft;
+use super::identity::Identified;
+use super::plan::{Planner, Room, RoomWhy, Step, blockers};
+use super::{Notice, Refused, Step as Answer, Success};
+use crate::agent::Liveness;
+use crate::command::{Reserve, Want};
+use crate::event::{Actor, Body};
+use crate::facts::Facts;
+use crate::failure::{Details, Failure, LeaseView, Retry};
+use crate::ids::{AgentId, Entropy, Fence, LeaseId, SetId};
+use crate::lease::{Grade, Lease};
+use crate::limits::{LEASES_PER_AGENT_MAX, LEASES_PER_SCOPE_MAX, ROOT_PATTERNS_PER_SCOPE_MAX};
+use crate::slug::Slug;
+use crate::target::{Target, Worktree};
+
+/// Grants, extends or refuses.
+pub(super) fn reserve(
+    draft: &mut Draft<'_>,
+    reserve: &Reserve,
+    identified: Identified,
+    facts: &Facts,
+    entropy: &mut Entropy<'_>,
+) -> Answer {
+    let before = identified.known.as_ref().map_or(0, |view| view.live_leases);
+    let (me, actor) = draft.register(&identified, entropy);
+    let steps = Planner::new(draft, me, reserve, facts).plan()?;
+    let all_blocked = steps.iter().all(|step| matches!(step, Step::Blocked(_)));
+    let any_blocked = steps.iter().any(|step| matches!(step, Step::Blocked(_)));
+    if all_blocked || (any_blocked && !reserve.best_effort) {
+        return Ok(Err(refuse(draft, actor, reserve, &steps)));
+    }
+    if let Err(failure) = within_quota(draft, reserve, &steps, before) {
+        return Ok(Err(failure));
+    }
+    let mut taker = Taker { draft, reserve, me, actor, set: None, taken: Vec::new() };
+    let mut refused = Vec::new();
+    for (want, step) in reserve.wants.iter().zip(&steps) {
+        match step {
+            Step::Blocked(blockers) => {
+                refused.push(Refused { target: want.target.display(), blockers: blockers.clone() });
+            }
+            step => taker.take(want, step, entropy),
+        }
+    }
+    let leases = taker.taken;
+    Ok(Ok(Success::Reserved { leases: show(draft, &leases), refused }))
+}
+
+/// Carries out the steps of a plan.
+#[derive(Debug)]
+struct Taker<'a, 'b> {
+    draft: &'a mut Draft<'b>,
+    reserve: &'a Reserve,
+    me: AgentId,
+    actor: Actor,
+    set: Option<SetId>,
+    taken: Vec<Lease>,
+}
+
+impl Taker<'_, '_> {
+    fn take(&mut self, want: &Want, step: &Step, entropy: &mut Entropy<'_>) {
+        match step {
+            Step::Grant { slot, room } => {
+                self.make_room(room);
+                self.grant(want, *slot, entropy);
+            }
+            Step::Extend(lease) => self.extend(*lease),
+            Step::Upgrade { lease, room } => {
+                self.make_room(room);
+                self.upgrade(*lease);
+            }
+            Step::Downgrade(lease) => self.downgrade(*lease),
+            Step::Covered | Step::Blocked(_) => {}
+        }
+    }
+
+    fn make_room(&mut self, room: &[Room]) {
+        for Room { lease, why } in room {
+            if !self.draft.ended.insert(lease.id) {
+                continue;
+            }
+            let from = self.draft.view().holder(lease).map(|holder| holder.agent.name.clone());
+            let (target, id, holder, to) = (lease.target.display(), lease.id, lease.holder, self.me);
+            let (body, notice) = match why {
+                RoomWhy::HolderGone => (
+                    Body::LeaseTakenOver { lease: id, holder, to },
+                    from.map(|from| Notice::TookOver { target, from }),
+                ),
+                RoomWhy::Unchanged => (
+                    Body::LeaseYielded { lease: id, holder, to },
+                    from.map(|from| Notice::Yielded { target, from }),
+                ),
+            };
+            self.draft.push(self.actor, body);
+            self.draft.notices.extend(notice);
+        }
+    }
+
+    fn grant(&mut self, want: &Want, slot: Option<u32>, entropy: &mut Entropy<'_>) {
+        let now = self.draft.now;
+        let is_path = matches!(want.target, Target::Path(_));
+        let in_set = self.reserve.as_set && is_path;
+        let set = in_set.then(|| *self.set.get_or_insert_with(|| SetId::draw(entropy)));
+        let lease = Lease {
+            id: LeaseId::draw(entropy),
+            target: want.target.clone(),
+            set,
+            mode: self.reserve.mode,
+            grade: self.reserve.grade,
+            holder: self.me,
+            fence: Fence { epoch: self.draft.epoch, seq: self.draft.next_seq() },
+            reason: self.reserve.reason.clone(),
+            worktree: if is_path { self.reserve.worktree.clone() } else { Worktree::default() },
+            slot,
+            ttl_ms: self.reserve.ttl_ms,
+            granted: now.mono,
+            deadline: now.mono.plus_ms(self.reserve.ttl_ms),
+            end_max: self.reserve.max_ms.map(|ms| now.mono.plus_ms(ms)),
+            created_at: now.wall,
+            ended: None,
+        };
+        self.draft.push(self.actor, Body::LeaseGranted(lease.clone()));
+        self.draft.notices.extend(changed_hands(self.draft, self.me, &lease));
+        self.taken.push(lease);
+    }
+
+    /// An explicit claim on what is held already is a renewal; a hook's is only a sign of life.
+    fn extend(&mut self, id: LeaseId) {
+        let Some(mut lease) = self.draft.slice.lease(id).cloned() else { return };
+        if self.taken.iter().any(|taken| taken.id == id) {
+            return;
+        }
+        if self.reserve.grade == Grade::Claimed {
+            let ttl_ms = lease.ttl_ms.max(self.reserve.ttl_ms);
+            let reason = self.reserve.reason.clone().or_else(|| lease.reason.clone());
+            let deadline = lease.deadline.max(self.draft.now.mono.plus_ms(ttl_ms));
+            (lease.ttl_ms, lease.reason, lease.deadline) = (ttl_ms, reason.clone(), deadline);
+            self.draft.push(self.actor, Body::LeaseRenewed { lease: id, deadline, ttl_ms, reason });
+        }
+        self.taken.push(lease);
+    }
+
+    fn upgrade(&mut self, id: LeaseId) {
+        let Some(mut lease) = self.draft.slice.lease(id).cloned() else { return };
+        lease.mode = self.reserve.mode;
+        lease.fence = Fence { epoch: self.draft.epoch, seq: self.draft.next_seq() };
+        lease.deadline = lease.deadline.max(self.draft.now.mono.plus_ms(lease.ttl_ms));
+        self.draft.push(self.actor, Body::LeaseUpgraded { lease: id, deadline: lease.deadline });
+        self.taken.push(lease);
+    }
+
+    fn downgrade(&mut self, id: LeaseId) {
+        let Some(mut lease) = self.draft.slice.lease(id).cloned() else { return };
+        lease.mode = self.reserve.mode;
+        self.draft.push(self.actor, Body::LeaseDowngraded { lease: id });
+        self.taken.push(lease);
+    }
+}
+
+/// Somebody else held the very path after the caller last did.
+fn changed_hands(draft: &Draft<'_>, me: AgentId, lease: &Lease) -> Option<Notice> {
+    let past = |mine: bool| {
+        let same = move |old: &&Lease| {
+            old.ended.is_some() && old.target == lease.target && (old.holder == me) == mine
+        };
+        draft
+            .slice
+            .leases
+            .iter()
+            .filter(same)
+            .filter(|old| old.worktree == lease.worktree)
+            .max_by_key(|old| old.fence)
+    };
+    let (own, other) = (past(true)?, past(false)?);
+    let by = draft.slice.agent(other.holder)?.agent.name.clone();
+    (other.fence > own.fence).then(|| Notice::ChangedHands { target: lease.target.display(), by })
+}
+
+fn within_quota(draft: &Draft<'_>, reserve: &Reserve, steps: &[Step], before: u64) -> Result<(), Failure> {
+    let granted = || reserve.wants.iter().zip(steps).filter(|(_, step)| matches!(step, Step::Grant { .. }));
+    let new = granted().count() as u64;
+    let new_root = granted().filter(|(want, _)| want.target.is_root_level()).count() as u64;
+    let scope = &draft.slice.scope;
+    quota("leases of one agent", before + new, LEASES_PER_AGENT_MAX, new)?;
+    quota("leases in one scope", scope.live_leases + new, LEASES_PER_SCOPE_MAX, new)?;
+    quota(
+        "patterns without a leading directory",
+        scope.root_patterns + new_root,
+        ROOT_PATTERNS_PER_SCOPE_MAX,
+        new_root,
+    )
+}
+
+fn quota(what: &'static str, would_be: u64, limit: u64, new: u64) -> Result<(), Failure> {
+    if new == 0 || would_be <= limit {
+        return Ok(());
+    }
+    let message = format!("{what}: at most {limit}, and this request would make {would_be}");
+    Err(Failure::new(Slug::QuotaExceeded, message)
+        .hint("give back what is no longer needed: clearway release ID…")
+        .hint("reserve a directory instead of its files: clearway reserve DIR/"))
+}
+
+fn refuse(draft: &mut Draft<'_>, actor: Actor, reserve: &Reserve, steps: &[Step]) -> Failure {
+    let blockers = blockers(steps);
+    let ids: Vec<LeaseId> = blockers.iter().map(|blocker| blocker.lease.id).collect();
+    let targets: Vec<String> = reserve.wants.iter().map(|want| want.target.canonical().to_owned()).collect();
+    let key = format!("reserve {} {targets:?} {ids:?}", reserve.mode.word());
+    let mode = reserve.mode;
+    draft.refuse(actor, key, |repeats| Body::ReservationRefused { targets, mode, blockers: ids, repeats });
+    held(draft, reserve, blockers)
+}
+
+fn held(draft: &Draft<'_>, reserve: &Reserve, blockers: Vec<LeaseView>) -> Failure {
+    let now = draft.now.mono;
+    let message = blockers.iter().map(|blocker| describe(blocker, now)).collect::<Vec<_>>().join("; ");
+    let target = reserve.wants.first().map(|want| crate::shell::word(&want.target.display()));
+    let soonest = blockers.iter().map(|blocker| blocker.deadline.since(now)).min().unwrap_or(0);
+    let mut failure = Failure::new(Slug::ReservationHeld, message).retry(Retry::AfterMs(soonest.max(1)));
+    if let Some(target) = target {
+        failure = failure.hint(format!("see who holds it and until when: clearway who {target}"));
+    }
+    if reserve.wants.len() > 1 && !reserve.best_effort {
+        failure = failure.hint("take what is free and skip the rest: add --best-effort");
+    }
+    failure.details(Details::Blockers(blockers))
+}
+
+/// Who holds it, doing what, until when, alive or not.
+fn describe(blocker: &LeaseView, now: crate::time::Mono) -> String {
+    let lease = &blocker.lease;
+    let state = match blocker.liveness {
+        Liveness::Active => "active",
+        Liveness::Idle => "idle",
+        Liveness::Gone => "gone",
+    };
+    let reason = lease.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+    format!(
+        "{} is held by {} ({state}, {}, for {} more unless it gives a sign of life){reason}",
+        lease.target.display(),
+        blocker.agent,
+        lease.mode.word(),
+        crate::time::rounded(blocker.deadline.since(now)),
+    )
+}
+
+fn show(draft: &Draft<'_>, leases: &[Lease]) -> Vec<LeaseView> {
+    let Some((_, name)) = &draft.agent else { return Vec::new() };
+    let seen = Some(draft.now.mono);
+    leases
+        .iter()
+        .map(|lease| LeaseView {
+            lease: lease.clone(),
+            agent: name.clone(),
+            deadline: lease.deadline_given(seen),
+            liveness: Liveness::Active,
+        })
+        .collect()
+}

@@ -1,0 +1,74 @@
+//! Effective state: the leases of a slice that live at this instant, with their holders.
+
+use crate::agent::{self, Liveness};
+use crate::facts::Facts;
+use crate::failure::LeaseView;
+use crate::ids::{AgentId, LeaseId};
+use crate::lease::Lease;
+use crate::slice::{AgentView, Slice};
+use crate::time::{Mono, Now};
+use std::collections::BTreeSet;
+
+/// A slice at one instant.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct View<'a> {
+    slice: &'a Slice,
+    now: Mono,
+    /// False right after a change of boot: deadlines of the old clock mean nothing on the new one.
+    same_boot: bool,
+}
+
+impl<'a> View<'a> {
+    pub(super) fn new(slice: &'a Slice, now: &Now) -> Self {
+        let same_boot = slice.scope.boot.as_ref() == Some(&now.boot);
+        Self { slice, now: now.mono, same_boot }
+    }
+
+    /// Leases that nobody ended and no clock ran out on.
+    pub(super) fn live(&self) -> impl Iterator<Item = &'a Lease> + use<'a> {
+        let view = *self;
+        view.slice.leases.iter().filter(move |lease| view.is_live(lease))
+    }
+
+    /// Leases that nobody ended but whose time is over.
+    pub(super) fn overdue(&self) -> impl Iterator<Item = &'a Lease> + use<'a> {
+        let view = *self;
+        view.slice.leases.iter().filter(move |lease| lease.ended.is_none() && !view.is_live(lease))
+    }
+
+    pub(super) fn is_live(&self, lease: &Lease) -> bool {
+        self.same_boot && lease.ended.is_none() && !lease.is_expired(self.last_seen(lease.holder), self.now)
+    }
+
+    pub(super) fn last_seen(&self, agent: AgentId) -> Option<Mono> {
+        self.slice.agent(agent).filter(|_| self.same_boot).and_then(|view| view.last_seen)
+    }
+
+    pub(super) fn holder(&self, lease: &Lease) -> Option<&'a AgentView> {
+        self.slice.agent(lease.holder)
+    }
+
+    /// The lease with its holder's name; `None` only if an engine forgot the holder.
+    pub(super) fn show(&self, lease: &Lease, facts: &Facts) -> Option<LeaseView> {
+        let holder = self.holder(lease)?;
+        Some(LeaseView::new(lease, holder, self.liveness(holder, facts)))
+    }
+
+    pub(super) fn liveness(&self, holder: &AgentView, facts: &Facts) -> Liveness {
+        let seen = holder.last_seen.filter(|_| self.same_boot);
+        agent::liveness(&holder.agent, seen, facts, self.now)
+    }
+
+    pub(super) fn can_block(&self, holder: AgentId, requester: Option<AgentId>) -> bool {
+        let parent_of = |id| self.slice.agent(id).and_then(|view| view.agent.parent);
+        requester.is_none_or(|requester| agent::can_block(holder, requester, parent_of))
+    }
+
+    /// Live leases without those in `except`.
+    pub(super) fn live_except<'b>(
+        &self,
+        except: &'b BTreeSet<LeaseId>,
+    ) -> impl Iterator<Item = &'a Lease> + use<'a, 'b> {
+        self.live().filter(move |lease| !except.contains(&lease.id))
+    }
+}

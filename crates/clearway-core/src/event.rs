@@ -1,0 +1,200 @@
+//! Events: the immutable facts of a scope's log. State is their fold.
+
+use crate::agent::{Agent, Established};
+use crate::ids::{AgentId, Epoch, LeaseId, Seq};
+use crate::lease::{ExpiryCause, Lease, Mode};
+use crate::pattern::Fold;
+use crate::time::{BootKey, Mono, Wall};
+
+/// One entry of the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// Its position.
+    pub seq: Seq,
+    /// When, for people.
+    pub at: Wall,
+    /// Who, and how that was established.
+    pub actor: Actor,
+    /// What.
+    pub body: Body,
+}
+
+/// Who caused an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Actor {
+    /// The agent; `None` for the kernel's own acts and for a caller that was turned away before it had one.
+    pub agent: Option<AgentId>,
+    /// How it was established.
+    pub how: Established,
+}
+
+impl Actor {
+    /// The kernel itself.
+    pub const KERNEL: Self = Self { agent: None, how: Established::Kernel };
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Body {
+    /// The scope was seen for the first time.
+    ScopeOpened {
+        /// Where it is, for people.
+        place: String,
+        /// Whether its file system folds case; sticky.
+        fold: Fold,
+    },
+    /// A boot of the machine began for this scope.
+    EpochBegan {
+        /// Its number.
+        epoch: Epoch,
+        /// The clock its deadlines are read from.
+        boot: BootKey,
+        /// Events that a power cut took from the log, as far as the witness beside it remembers.
+        lost_tail: u64,
+    },
+    /// An agent was seen for the first time.
+    AgentRegistered(Agent),
+    /// A lease was granted.
+    LeaseGranted(Lease),
+    /// A lease was extended by its holder, or for it.
+    LeaseRenewed {
+        /// Which.
+        lease: LeaseId,
+        /// The new deadline.
+        deadline: Mono,
+        /// The silence it allows from now on.
+        ttl_ms: u64,
+        /// The reason from now on.
+        reason: Option<String>,
+    },
+    /// A shared lease became exclusive; its fence is this event.
+    LeaseUpgraded {
+        /// Which.
+        lease: LeaseId,
+        /// The new deadline.
+        deadline: Mono,
+    },
+    /// An exclusive lease became shared.
+    LeaseDowngraded {
+        /// Which.
+        lease: LeaseId,
+    },
+    /// A lease was given back.
+    LeaseReleased {
+        /// Which.
+        lease: LeaseId,
+        /// Whose it was.
+        holder: AgentId,
+        /// The reason an operator gave, when it was not the holder.
+        operator_reason: Option<String>,
+    },
+    /// A lease ran out.
+    LeaseExpired {
+        /// Which.
+        lease: LeaseId,
+        /// Whose it was.
+        holder: AgentId,
+        /// Why.
+        cause: ExpiryCause,
+        /// The holder's last sign of life as it was observed.
+        last_seen: Option<Mono>,
+    },
+    /// An automatic lease on an unchanged path made room for a request.
+    LeaseYielded {
+        /// Which.
+        lease: LeaseId,
+        /// Whose it was.
+        holder: AgentId,
+        /// For whom.
+        to: AgentId,
+    },
+    /// The lease of a holder proven gone was ended for a request.
+    LeaseTakenOver {
+        /// Which.
+        lease: LeaseId,
+        /// Whose it was.
+        holder: AgentId,
+        /// For whom.
+        to: AgentId,
+    },
+    /// A request met a lease of somebody else.
+    ReservationRefused {
+        /// What was asked for.
+        targets: Vec<String>,
+        /// In which mode.
+        mode: Mode,
+        /// Who stood in the way.
+        blockers: Vec<LeaseId>,
+        /// How often the same had been refused without an event of its own.
+        repeats: u64,
+    },
+    /// Somebody tried what was not theirs to do.
+    ActionDenied {
+        /// What.
+        action: String,
+        /// On whom or what.
+        subject: String,
+        /// Why not.
+        reason: String,
+        /// How often the same had been denied without an event of its own.
+        repeats: u64,
+    },
+}
+
+impl Body {
+    /// The stable name of the kind.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::ScopeOpened { .. } => "scope.opened",
+            Self::EpochBegan { .. } => "epoch.began",
+            Self::AgentRegistered(_) => "agent.registered",
+            Self::LeaseGranted(_) => "lease.granted",
+            Self::LeaseRenewed { .. } => "lease.renewed",
+            Self::LeaseUpgraded { .. } => "lease.upgraded",
+            Self::LeaseDowngraded { .. } => "lease.downgraded",
+            Self::LeaseReleased { .. } => "lease.released",
+            Self::LeaseExpired { .. } => "lease.expired",
+            Self::LeaseYielded { .. } => "lease.yielded",
+            Self::LeaseTakenOver { .. } => "lease.taken-over",
+            Self::ReservationRefused { .. } => "reservation.refused",
+            Self::ActionDenied { .. } => "action.denied",
+        }
+    }
+
+    /// Every kind, for filters and their error messages.
+    pub const KINDS: [&'static str; 13] = [
+        "scope.opened",
+        "epoch.began",
+        "agent.registered",
+        "lease.granted",
+        "lease.renewed",
+        "lease.upgraded",
+        "lease.downgraded",
+        "lease.released",
+        "lease.expired",
+        "lease.yielded",
+        "lease.taken-over",
+        "reservation.refused",
+        "action.denied",
+    ];
+
+    /// How much the disk must promise before the act is acknowledged. One table for every engine.
+    pub fn durability(&self) -> Durability {
+        match self {
+            Self::EpochBegan { .. } | Self::LeaseReleased { operator_reason: Some(_), .. } => {
+                Durability::Full
+            }
+            _ => Durability::Normal,
+        }
+    }
+}
+
+/// What an acknowledgement promises.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Durability {
+    /// Survives the death of every process; the last moments may be lost with the power.
+    #[default]
+    Normal,
+    /// Survives the loss of power too.
+    Full,
+}

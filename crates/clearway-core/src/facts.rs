@@ -1,0 +1,91 @@
+//! Facts of the outside that a decision may rely on: which processes are dead, which paths have uncommitted
+//! changes. Gathered by an adapter outside any transaction; a decision that lacks one asks for it by name.
+
+use crate::target::Worktree;
+use std::collections::BTreeMap;
+
+/// One process, told apart from any other that ever had its number.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Process {
+    /// The machine.
+    pub host: String,
+    /// The boot of that machine.
+    pub boot: String,
+    /// The pid namespace.
+    pub pid_namespace: String,
+    /// The number.
+    pub pid: u32,
+    /// When it started, in the kernel's own unit.
+    pub start: u64,
+}
+
+impl Process {
+    /// One text that is equal only for the same process.
+    pub fn key(&self) -> String {
+        format!("{}/{}/{}/{}/{}", self.host, self.boot, self.pid_namespace, self.pid, self.start)
+    }
+
+    /// Reads the text back.
+    pub fn from_key(key: &str) -> Option<Self> {
+        let mut parts = key.rsplitn(5, '/');
+        let start = parts.next()?.parse().ok()?;
+        let pid = parts.next()?.parse().ok()?;
+        let (pid_namespace, boot, host) = (parts.next()?, parts.next()?, parts.next()?);
+        Some(Self {
+            host: host.to_owned(),
+            boot: boot.to_owned(),
+            pid_namespace: pid_namespace.to_owned(),
+            pid,
+            start,
+        })
+    }
+}
+
+/// What the machine says of a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Liveness {
+    /// It runs.
+    Alive,
+    /// It is proven gone.
+    Dead,
+    /// Nobody here can tell (another host, another namespace).
+    Unknown,
+}
+
+/// What a decision needs to know before it can answer.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FactQuery {
+    /// Is this process dead?
+    Process(Process),
+    /// Is there an uncommitted change at this path of this worktree?
+    Dirty(Worktree, String),
+}
+
+/// The facts gathered so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    processes: BTreeMap<Process, Liveness>,
+    dirty: BTreeMap<(Worktree, String), bool>,
+}
+
+impl Facts {
+    /// Records what the machine said of a process.
+    pub fn learn_process(&mut self, process: Process, liveness: Liveness) {
+        self.processes.insert(process, liveness);
+    }
+
+    /// Records whether a path has an uncommitted change.
+    pub fn learn_dirty(&mut self, worktree: Worktree, path: String, dirty: bool) {
+        self.dirty.insert((worktree, path), dirty);
+    }
+
+    /// What is known of a process; `None` if nobody asked yet.
+    pub fn process(&self, process: &Process) -> Option<Liveness> {
+        self.processes.get(process).copied()
+    }
+
+    /// What is known of a path; `None` if nobody asked yet.
+    pub fn dirty(&self, worktree: &Worktree, path: &str) -> Option<bool> {
+        self.dirty.get(&(worktree.clone(), path.to_owned())).copied()
+    }
+}

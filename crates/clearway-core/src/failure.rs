@@ -1,0 +1,107 @@
+//! The one user-facing failure: the same value becomes terminal text, JSON, a hook reply or an HTTP problem.
+
+use crate::agent::{AgentName, Liveness};
+use crate::ids::Seq;
+use crate::lease::Lease;
+use crate::slice::AgentView;
+use crate::slug::Slug;
+use crate::time::Mono;
+
+/// What went wrong, in the reader's words, and what to do now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// The stable name.
+    pub slug: Slug,
+    /// What happened.
+    pub message: String,
+    /// Commands that work when pasted, or plain advice.
+    pub hints: Vec<String>,
+    /// Whether trying again helps.
+    pub retry: Retry,
+    /// Data for programs.
+    pub details: Details,
+}
+
+impl Failure {
+    /// A failure that trying again does not mend.
+    pub fn new(slug: Slug, message: impl Into<String>) -> Self {
+        Self { slug, message: message.into(), hints: Vec::new(), retry: Retry::Never, details: Details::None }
+    }
+
+    /// Adds a hint.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// Says when to try again.
+    #[must_use]
+    pub fn retry(mut self, retry: Retry) -> Self {
+        self.retry = retry;
+        self
+    }
+
+    /// Adds data.
+    #[must_use]
+    pub fn details(mut self, details: Details) -> Self {
+        self.details = details;
+        self
+    }
+}
+
+/// Whether trying again helps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Retry {
+    /// It does not.
+    Never,
+    /// At once.
+    Now,
+    /// After this many milliseconds.
+    AfterMs(u64),
+}
+
+/// Data that belongs to a failure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Details {
+    /// None.
+    None,
+    /// Who holds what was asked for.
+    Blockers(Vec<LeaseView>),
+    /// The lease as it is now, and who holds the same thing if another does.
+    Lease {
+        /// The lease.
+        lease: Box<LeaseView>,
+        /// Who holds now what the lease was on.
+        held_now: Vec<LeaseView>,
+    },
+    /// Where a log first goes wrong.
+    FirstBadSeq(Seq),
+    /// Named texts.
+    Fields(Vec<(&'static str, String)>),
+}
+
+/// A lease as an onlooker sees it: with its holder's name, its true deadline and how alive the holder looks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeaseView {
+    /// The lease.
+    pub lease: Lease,
+    /// Who holds it.
+    pub agent: AgentName,
+    /// When it ends if the holder stays silent.
+    pub deadline: Mono,
+    /// How alive the holder looks.
+    pub liveness: Liveness,
+}
+
+impl LeaseView {
+    /// Puts a lease and its holder together.
+    pub fn new(lease: &Lease, holder: &AgentView, liveness: Liveness) -> Self {
+        Self {
+            lease: lease.clone(),
+            agent: holder.agent.name.clone(),
+            deadline: lease.deadline_given(holder.last_seen),
+            liveness,
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! What the log means: state is the fold of events. Every projection an engine keeps is a cache of this.
+
+use crate::agent::Agent;
+use crate::event::{Body, Event};
+use crate::ids::{AgentId, Fence, LeaseId, Seq};
+use crate::lease::{End, Ended, Lease, Mode};
+use crate::slice::ScopeState;
+use crate::time::Wall;
+use std::collections::BTreeMap;
+use thiserror::Error;
+
+/// The state of one scope.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct State {
+    /// The scope itself.
+    pub scope: ScopeState,
+    /// Every agent ever registered.
+    pub agents: BTreeMap<AgentId, Agent>,
+    /// Every lease ever granted, live and ended.
+    pub leases: BTreeMap<LeaseId, Lease>,
+}
+
+/// An event that does not fit the state before it: the log was not written by `decide`.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum FoldError {
+    /// A hole or a repetition.
+    #[error("event {found} follows revision {rev}")]
+    OutOfOrder {
+        /// The revision before.
+        rev: u64,
+        /// The event's seq.
+        found: u64,
+    },
+    /// It speaks of a lease that is not live.
+    #[error("event {seq} is about lease {lease}, which is not live")]
+    NotLive {
+        /// Where.
+        seq: u64,
+        /// Which.
+        lease: LeaseId,
+    },
+    /// It grants or registers an id a second time.
+    #[error("event {seq} gives the id {id} a second time")]
+    Twice {
+        /// Where.
+        seq: u64,
+        /// Which.
+        id: String,
+    },
+}
+
+impl State {
+    /// Takes one more event into account.
+    pub fn apply(&mut self, event: &Event) -> Result<(), FoldError> {
+        if event.seq != self.scope.rev.next() {
+            return Err(FoldError::OutOfOrder { rev: self.scope.rev.0, found: event.seq.0 });
+        }
+        match &event.body {
+            Body::ScopeOpened { fold, .. } => self.scope.fold = *fold,
+            Body::EpochBegan { epoch, boot, .. } => {
+                (self.scope.epoch, self.scope.boot) = (*epoch, Some(boot.clone()));
+            }
+            Body::AgentRegistered(agent) => self.register(event.seq, agent)?,
+            Body::LeaseGranted(lease) => self.grant(event.seq, lease)?,
+            Body::ReservationRefused { .. } | Body::ActionDenied { .. } => {}
+            body => self.change(event.seq, event.at, body)?,
+        }
+        self.scope.rev = event.seq;
+        Ok(())
+    }
+
+    fn register(&mut self, seq: Seq, agent: &Agent) -> Result<(), FoldError> {
+        let taken = self.agents.insert(agent.id, agent.clone()).is_some();
+        if taken { Err(FoldError::Twice { seq: seq.0, id: agent.id.to_string() }) } else { Ok(()) }
+    }
+
+    fn grant(&mut self, seq: Seq, lease: &Lease) -> Result<(), FoldError> {
+        if self.leases.insert(lease.id, lease.clone()).is_some() {
+            return Err(FoldError::Twice { seq: seq.0, id: lease.id.to_string() });
+        }
+        self.scope.live_leases += 1;
+        self.scope.root_patterns += u64::from(lease.target.is_root_level());
+        Ok(())
+    }
+
+    fn change(&mut self, seq: Seq, at: Wall, body: &Body) -> Result<(), FoldError> {
+        let Some(id) = body.lease() else { return Ok(()) };
+        let epoch = self.scope.epoch;
+        let live = self.leases.get_mut(&id).filter(|lease| lease.ended.is_none());
+        let lease = live.ok_or(FoldError::NotLive { seq: seq.0, lease: id })?;
+        change_lease(lease, Fence { epoch, seq }, at, body);
+        if lease.ended.is_some() {
+            let root = u64::from(lease.target.is_root_level());
+            self.scope.live_leases = self.scope.live_leases.saturating_sub(1);
+            self.scope.root_patterns = self.scope.root_patterns.saturating_sub(root);
+        }
+        Ok(())
+    }
+}
+
+/// What an event about one live lease does to it. `fence` is the event's own.
+pub fn change_lease(lease: &mut Lease, fence: Fence, at: Wall, body: &Body) {
+    match body {
+        Body::LeaseRenewed { deadline, ttl_ms, reason, .. } => {
+            (lease.deadline, lease.ttl_ms, lease.reason) = (*deadline, *ttl_ms, reason.clone());
+        }
+        Body::LeaseUpgraded { deadline, .. } => {
+            (lease.mode, lease.fence, lease.deadline) = (Mode::Exclusive, fence, *deadline);
+        }
+        Body::LeaseDowngraded { .. } => lease.mode = Mode::Shared,
+        body => lease.ended = body.end().map(|how| Ended { how, at }).or(lease.ended),
+    }
+}
+
+impl Body {
+    /// The one lease an event is about.
+    pub fn lease(&self) -> Option<LeaseId> {
+        match self {
+            Self::LeaseGranted(lease) => Some(lease.id),
+            Self::LeaseRenewed { lease, .. }
+            | Self::LeaseUpgraded { lease, .. }
+            | Self::LeaseDowngraded { lease }
+            | Self::LeaseReleased { lease, .. }
+            | Self::LeaseExpired { lease, .. }
+            | Self::LeaseYielded { lease, .. }
+            | Self::LeaseTakenOver { lease, .. } => Some(*lease),
+            _ => None,
+        }
+    }
+
+    /// How the event ends its lease, if it does.
+    pub fn end(&self) -> Option<End> {
+        match self {
+            Self::LeaseReleased { .. } => Some(End::Released),
+            Self::LeaseExpired { cause, .. } => Some(End::Expired(*cause)),
+            Self::LeaseYielded { .. } => Some(End::Yielded),
+            Self::LeaseTakenOver { .. } => Some(End::TakenOver),
+            _ => None,
+        }
+    }
+}

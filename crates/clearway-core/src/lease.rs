@@ -1,0 +1,216 @@
+//! Leases: what is granted, to whom, and until when.
+//!
+//! The TTL of a lease measures its holder's silence. The row keeps the deadline that was last stated in an
+//! event; a later sign of life extends it without one, so [`Lease::deadline_given`] is the only right way to
+//! ask when a lease ends.
+
+use crate::ids::{AgentId, Fence, LeaseId, SetId};
+use crate::target::{Target, Worktree};
+use crate::time::{Mono, Wall};
+
+/// A granted reservation, live or ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lease {
+    /// Stable for its whole life.
+    pub id: LeaseId,
+    /// What it is on.
+    pub target: Target,
+    /// Whether it belongs to a set taken atomically for one run.
+    pub set: Option<SetId>,
+    /// Alone or with others.
+    pub mode: Mode,
+    /// Taken by a hook or claimed.
+    pub grade: Grade,
+    /// Who holds it.
+    pub holder: AgentId,
+    /// The order of its last grant.
+    pub fence: Fence,
+    /// Why, in the holder's words.
+    pub reason: Option<String>,
+    /// The checkout a path lease is about; empty for names.
+    pub worktree: Worktree,
+    /// Which unit of a named resource with capacity, counted from 0.
+    pub slot: Option<u32>,
+    /// The silence it allows.
+    pub ttl_ms: u64,
+    /// When it was granted.
+    pub granted: Mono,
+    /// The deadline last stated in an event.
+    pub deadline: Mono,
+    /// An end that no sign of life moves.
+    pub end_max: Option<Mono>,
+    /// When it was granted, for people.
+    pub created_at: Wall,
+    /// How and when it ended; `None` while it lives.
+    pub ended: Option<Ended>,
+}
+
+impl Lease {
+    /// When the lease ends if the holder stays silent from `last_seen` on.
+    pub fn deadline_given(&self, last_seen: Option<Mono>) -> Mono {
+        let by_silence = last_seen.map_or(self.deadline, |seen| self.deadline.max(seen.plus_ms(self.ttl_ms)));
+        self.end_max.map_or(by_silence, |end| by_silence.min(end))
+    }
+
+    /// Whether the lease is over at `now`. At the deadline instant it is, for every operation alike.
+    pub fn is_expired(&self, last_seen: Option<Mono>, now: Mono) -> bool {
+        now >= self.deadline_given(last_seen)
+    }
+
+    /// Which of the two limits ended it.
+    pub fn expiry_cause(&self, now: Mono) -> ExpiryCause {
+        if self.end_max.is_some_and(|end| now >= end) { ExpiryCause::Maximum } else { ExpiryCause::Silence }
+    }
+
+    /// The kind of its target as a word of the interface.
+    pub fn kind(&self) -> Kind {
+        match (&self.target, self.set) {
+            (Target::Name(_), _) => Kind::Name,
+            (Target::Path(_), Some(_)) => Kind::WriteSet,
+            (Target::Path(_), None) => Kind::Path,
+        }
+    }
+}
+
+/// Kinds of leases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// Paths.
+    Path,
+    /// A named resource.
+    Name,
+    /// Several paths taken as one.
+    WriteSet,
+}
+
+impl Kind {
+    /// Every kind.
+    pub const ALL: [Self; 3] = [Self::Path, Self::Name, Self::WriteSet];
+
+    /// The word used in output and flags.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Path => "path",
+            Self::Name => "name",
+            Self::WriteSet => "write-set",
+        }
+    }
+}
+
+/// Whether others may hold the same thing too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mode {
+    /// Together with other shared holders.
+    Shared,
+    /// Alone.
+    Exclusive,
+}
+
+impl Mode {
+    /// The word used in output.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Shared => "shared",
+            Self::Exclusive => "exclusive",
+        }
+    }
+
+    /// Whether two holders of the same thing get in each other's way.
+    pub fn conflicts_with(self, other: Self) -> bool {
+        self == Self::Exclusive || other == Self::Exclusive
+    }
+}
+
+/// How a lease was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Grade {
+    /// By a hook, for as long as the uncommitted change lasts.
+    Auto,
+    /// By `reserve`.
+    Claimed,
+}
+
+impl Grade {
+    /// The word used in output.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Claimed => "claimed",
+        }
+    }
+}
+
+/// How a lease ended, and when for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// In which way.
+    pub how: End,
+    /// When.
+    pub at: Wall,
+}
+
+/// The ways a lease ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Given back, by the holder or for it.
+    Released,
+    /// Its time ran out.
+    Expired(ExpiryCause),
+    /// An automatic lease on an unchanged path made room.
+    Yielded,
+    /// Its holder was proven gone.
+    TakenOver,
+}
+
+impl End {
+    /// The state as the interface words it: a lease is active, released, expired or transferred.
+    pub fn state_word(self) -> &'static str {
+        match self {
+            Self::Expired(_) => "expired",
+            Self::Released | Self::Yielded | Self::TakenOver => "released",
+        }
+    }
+
+    /// The exact way, as a word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Released => "released",
+            Self::Expired(cause) => cause.word(),
+            Self::Yielded => "yielded",
+            Self::TakenOver => "taken-over",
+        }
+    }
+
+    /// Reads the exact word back.
+    pub fn from_word(word: &str) -> Option<Self> {
+        [Self::Released, Self::Yielded, Self::TakenOver]
+            .into_iter()
+            .chain(ExpiryCause::ALL.map(Self::Expired))
+            .find(|end| end.word() == word)
+    }
+}
+
+/// Why the time of a lease ran out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExpiryCause {
+    /// The holder was silent for its TTL.
+    Silence,
+    /// The absolute end stated with `--max` came.
+    Maximum,
+    /// The machine started anew; every process that held something is gone.
+    Reboot,
+}
+
+impl ExpiryCause {
+    /// Every cause.
+    pub const ALL: [Self; 3] = [Self::Silence, Self::Maximum, Self::Reboot];
+
+    /// The word used in events.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Silence => "silence",
+            Self::Maximum => "maximum",
+            Self::Reboot => "reboot",
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Every limit of the kernel, by name and with its unit. Beyond one: a clear error, nothing changed.
+
+/// Shortest silence after which a lease may expire.
+pub const TTL_MS_MIN: u64 = 1_000;
+/// Longest silence a lease may be granted.
+pub const TTL_MS_MAX: u64 = 24 * 60 * 60 * 1_000;
+/// Silence granted to a lease taken by `reserve` when none is named.
+pub const TTL_MS_CLAIMED: u64 = 30 * 60 * 1_000;
+/// Absolute end given to a broad claim.
+pub const BROAD_MS_MAX: u64 = 10 * 60 * 1_000;
+/// Tracked files a claim may cover before it counts as broad.
+pub const BROAD_FILES: u64 = 200;
+
+/// Targets in one request.
+pub const TARGETS_PER_REQUEST_MAX: usize = 256;
+/// Live leases of one agent in one scope.
+pub const LEASES_PER_AGENT_MAX: u64 = 1_000;
+/// Live leases in one scope.
+pub const LEASES_PER_SCOPE_MAX: u64 = 200_000;
+/// Live leases whose pattern has no literal directory in front (`**/x`): each one is a candidate of every request.
+pub const ROOT_PATTERNS_PER_SCOPE_MAX: u64 = 1_000;
+/// Units of one named resource.
+pub const CAPACITY_MAX: u32 = 1_000;
+
+/// Characters of a reason.
+pub const REASON_CHARS_MAX: usize = 2_000;
+/// Bytes of a resource name.
+pub const RESOURCE_NAME_BYTES_MAX: usize = 128;
+/// Characters of an agent's name.
+pub const AGENT_NAME_CHARS_MAX: usize = 64;
+/// Bytes of a client's session id.
+pub const SESSION_BYTES_MAX: usize = 128;
+/// Bytes of an idempotency key.
+pub const IDEMPOTENCY_KEY_BYTES_MAX: usize = 128;
+
+/// Expired leases recorded by a write beyond those its own command touches.
+pub const EXPIRIES_PER_WRITE: usize = 64;
+/// Longest silence of an agent that still counts as active.
+pub const ACTIVE_MS: u64 = 5 * 60 * 1_000;
+/// How often a sign of life is written when nothing else is.
+pub const PRESENCE_MS: u64 = 15_000;
+/// Refusals by the same blockers within this time are counted, not repeated as events.
+pub const REFUSAL_REPEAT_MS: u64 = 60_000;
+
+/// How long an idempotency key is remembered.
+pub const IDEMPOTENCY_MS: u64 = 24 * 60 * 60 * 1_000;
+/// How many idempotency keys one scope remembers.
+pub const IDEMPOTENCY_KEYS_MAX: u64 = 10_000;
+
+/// Events read or shown in one call when no limit is named.
+pub const EVENTS_PER_READ: usize = 1_000;

@@ -1,0 +1,224 @@
+//! Path classes: which paths are never leased, which are shared by everybody, which everybody touches.
+//!
+//! The defaults are one table; configuration adds rules, it removes none. Whether git ignores a path is a
+//! fact the caller brings. Nothing here decides what a class means for a lease.
+
+use super::{CanonicalPath, Fold};
+use crate::pattern::{Pattern, PatternError};
+
+/// How a path takes part in leasing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PathClass {
+    /// Leased, checked and reported as usual.
+    #[default]
+    Plain,
+    /// Touched by nearly every change: a lease ends with the tool call.
+    Hot,
+    /// Written by tools for everybody: no lease, a short mutex per call.
+    Common,
+    /// Never leased, reported or checked.
+    Ignored,
+}
+
+impl PathClass {
+    /// The word used in configuration and output.
+    pub fn name(self) -> &'static str {
+        match self {
+            PathClass::Plain => "plain",
+            PathClass::Hot => "hot",
+            PathClass::Common => "common",
+            PathClass::Ignored => "ignored",
+        }
+    }
+}
+
+/// Where a rule comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RuleOrigin {
+    Default,
+    Given,
+}
+
+/// One pattern that puts the paths it matches into a class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClassRule {
+    pub class: PathClass,
+    pub origin: RuleOrigin,
+    pub pattern: Pattern,
+}
+
+/// Pattern texts that configuration adds to the defaults, relative to the scope root.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClassLists {
+    pub ignored: Vec<String>,
+    pub common: Vec<String>,
+    pub hot: Vec<String>,
+}
+
+/// A given class pattern that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("class pattern `{pattern}` of `{}` is invalid", class.name())]
+pub struct ClassError {
+    pub class: PathClass,
+    pub pattern: String,
+    pub source: PatternError,
+}
+
+/// The rules of a scope, strongest class first.
+#[derive(Clone, Debug)]
+pub struct Classes {
+    rules: Vec<ClassRule>,
+}
+
+impl Classes {
+    /// The defaults followed by the given lists.
+    pub fn new(extra: ClassLists, fold: Fold) -> Result<Classes, ClassError> {
+        let mut rules = Vec::new();
+        for (class, text) in DEFAULTS {
+            rules.push(rule(*class, RuleOrigin::Default, (*text).to_owned(), fold)?);
+        }
+        let ClassLists { ignored, common, hot } = extra;
+        for (class, texts) in
+            [(PathClass::Ignored, ignored), (PathClass::Common, common), (PathClass::Hot, hot)]
+        {
+            for text in texts {
+                rules.push(rule(class, RuleOrigin::Given, text, fold)?);
+            }
+        }
+        rules.sort_by_key(|rule| std::cmp::Reverse(rule.class));
+        Ok(Classes { rules })
+    }
+
+    /// The class of a path that git does not ignore. Ignored wins over Common, Common over Hot: a lock
+    /// file someone declares hot stays common, a temporary copy of it is ignored.
+    pub fn classify(&self, path: &CanonicalPath) -> PathClass {
+        self.deciding_rule(path).map_or(PathClass::Plain, |rule| rule.class)
+    }
+
+    /// The class of a path, given whether git ignores it.
+    pub fn classify_knowing(&self, path: &CanonicalPath, git_ignored: bool) -> PathClass {
+        if git_ignored { PathClass::Ignored } else { self.classify(path) }
+    }
+
+    /// The rule that decides a path's class, if any does.
+    pub fn deciding_rule(&self, path: &CanonicalPath) -> Option<&ClassRule> {
+        self.rules.iter().find(|rule| rule.pattern.matches(path))
+    }
+
+    /// Every rule in the order in which they are tried.
+    pub fn rules(&self) -> &[ClassRule] {
+        &self.rules
+    }
+}
+
+fn rule(class: PathClass, origin: RuleOrigin, text: String, fold: Fold) -> Result<ClassRule, ClassError> {
+    match Pattern::parse(&text, fold) {
+        Ok(pattern) => Ok(ClassRule { class, origin, pattern }),
+        Err(source) => Err(ClassError { class, pattern: text, source }),
+    }
+}
+
+/// The rules every scope starts with.
+const DEFAULTS: &[(PathClass, &str)] = &[
+    (PathClass::Ignored, "**/*{~,.swp,.swo,.swx,.tmp,.temp,.bak,.orig,.rej}"),
+    (PathClass::Ignored, "**/.#*"),
+    (PathClass::Ignored, "**/#*#"),
+    (PathClass::Ignored, "**/.*.un~"),
+    (PathClass::Ignored, "**/4913"),
+    (PathClass::Ignored, "**/{.DS_Store,Thumbs.db,desktop.ini}"),
+    (PathClass::Ignored, "**/.nfs????????????????????????"),
+    (PathClass::Common, "**/{Cargo,poetry,uv,pdm,Gemfile,composer,flake,mix,pubspec,bun,deno,Podfile}.lock"),
+    (PathClass::Common, "**/{package-lock.json,npm-shrinkwrap.json,pnpm-lock.yaml,yarn.lock,bun.lockb}"),
+    (
+        PathClass::Common,
+        "**/{go.sum,go.work.sum,Pipfile.lock,Package.resolved,packages.lock.json,gradle.lockfile}",
+    ),
+    (PathClass::Common, "**/__snapshots__/**"),
+    (PathClass::Common, "**/*.snap"),
+    (PathClass::Hot, "**/mod.rs"),
+    (PathClass::Hot, "**/index.{ts,tsx,js,jsx,mjs}"),
+    (PathClass::Hot, "**/__init__.py"),
+    (PathClass::Hot, "**/routes.*"),
+    (PathClass::Hot, "**/CHANGELOG*"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(classes: &Classes, text: &str, expect: PathClass) {
+        let path = CanonicalPath::parse(text, Fold::Exact).expect("a valid path");
+        assert_eq!(classes.classify(&path), expect, "{text}");
+    }
+
+    #[test]
+    fn the_defaults_are_readable_under_both_foldings() {
+        for fold in [Fold::Exact, Fold::Insensitive] {
+            let classes = Classes::new(ClassLists::default(), fold).expect("readable defaults");
+            assert_eq!(classes.rules().len(), DEFAULTS.len());
+        }
+    }
+
+    #[test]
+    fn the_defaults_sort_well_known_files() {
+        let classes = Classes::new(ClassLists::default(), Fold::Exact).expect("readable defaults");
+        for text in ["a.swp", "src/.a.rs.swp", "src/a.rs~", "src/.#a.rs", ".DS_Store", "x/y.tmp", "#a.rs#"] {
+            check(&classes, text, PathClass::Ignored);
+        }
+        for text in
+            ["Cargo.lock", "web/pnpm-lock.yaml", "go.sum", "a/__snapshots__/b/c.txt", "t/x.snap", "bun.lock"]
+        {
+            check(&classes, text, PathClass::Common);
+        }
+        for text in
+            ["src/mod.rs", "web/index.tsx", "pkg/__init__.py", "web/routes.ts", "CHANGELOG.md", "CHANGELOG"]
+        {
+            check(&classes, text, PathClass::Hot);
+        }
+        for text in
+            ["src/lib.rs", "src/main.rs", "mod.rs.txt", "cargo.lock", "src/index.html", "swp", "README.md"]
+        {
+            check(&classes, text, PathClass::Plain);
+        }
+    }
+
+    #[test]
+    fn given_rules_add_to_the_defaults_and_the_stronger_class_wins() {
+        let extra = ClassLists {
+            ignored: vec!["build/".to_owned()],
+            common: vec!["gen/**/*.rs".to_owned()],
+            hot: vec!["Cargo.lock".to_owned(), "src/registry.rs".to_owned()],
+        };
+        let classes = Classes::new(extra, Fold::Exact).expect("readable lists");
+        check(&classes, "build/x/y.rs", PathClass::Ignored);
+        check(&classes, "gen/a.rs", PathClass::Common);
+        check(&classes, "gen/mod.rs", PathClass::Common);
+        check(&classes, "gen/mod.rs~", PathClass::Ignored);
+        check(&classes, "Cargo.lock", PathClass::Common);
+        check(&classes, "src/registry.rs", PathClass::Hot);
+        let given = classes.rules().iter().filter(|rule| rule.origin == RuleOrigin::Given).count();
+        assert_eq!(given, 4);
+    }
+
+    #[test]
+    fn what_git_ignores_is_ignored_whatever_its_name() {
+        let classes = Classes::new(ClassLists::default(), Fold::Exact).expect("readable defaults");
+        let path = CanonicalPath::parse("Cargo.lock", Fold::Exact).expect("a valid path");
+        assert_eq!(classes.classify_knowing(&path, true), PathClass::Ignored);
+        assert_eq!(classes.classify_knowing(&path, false), PathClass::Common);
+    }
+
+    #[test]
+    fn an_unreadable_given_rule_is_named() {
+        let extra = ClassLists { hot: vec!["a[".to_owned()], ..ClassLists::default() };
+        let error = Classes::new(extra, Fold::Exact).expect_err("an unclosed class");
+        assert_eq!((error.class, error.pattern.as_str()), (PathClass::Hot, "a["));
+    }
+
+    #[test]
+    fn a_folding_scope_classifies_any_case() {
+        let classes = Classes::new(ClassLists::default(), Fold::Insensitive).expect("readable defaults");
+        let path = CanonicalPath::parse("CARGO.LOCK", Fold::Insensitive).expect("a valid path");
+        assert_eq!(classes.classify(&path), PathClass::Common);
+    }
+}

@@ -1,0 +1,204 @@
+//! The part of a scope's state that one command reads, and the data by which it asks for it.
+//!
+//! An engine answers a [`ReadSet`] with a [`Slice`]: at least what was asked for, possibly more. Deciding
+//! filters, so a generous engine can never change an answer.
+
+use crate::agent::{Agent, AgentName, Caller, IdentityKey};
+use crate::facts::Process;
+use crate::ids::{AgentId, Epoch, LeaseId, Seq};
+use crate::lease::Lease;
+use crate::limits::EXPIRIES_PER_WRITE;
+use crate::pattern::{Fold, Pattern};
+use crate::target::{ResourceName, Target, Worktree};
+use crate::time::{BootKey, Mono};
+
+/// What a command needs to see.
+#[derive(Clone, Debug, Default)]
+pub struct ReadSet {
+    /// Agents that the caller may turn out to be.
+    pub agents: AgentLookup,
+    /// Live path leases of one worktree that may overlap these patterns.
+    pub overlapping: Vec<(Worktree, Pattern)>,
+    /// Live leases of these names.
+    pub names: Vec<ResourceName>,
+    /// Leases by id, live or ended.
+    pub leases: Vec<LeaseId>,
+    /// All live leases of these agents.
+    pub held_by: Vec<AgentId>,
+    /// Live leases whose deadline may have passed.
+    pub due: Due,
+    /// Each holder's latest ended lease on exactly these literal paths, to tell whether a path changed hands.
+    pub history: Vec<(Worktree, Pattern)>,
+    /// The last refusal of this principal, so that repeats are counted.
+    pub refusals_of: Option<String>,
+}
+
+/// By what an agent can be found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AgentLookup {
+    /// Names.
+    pub names: Vec<AgentName>,
+    /// Identity keys.
+    pub keys: Vec<IdentityKey>,
+    /// Client processes.
+    pub processes: Vec<Process>,
+}
+
+impl AgentLookup {
+    /// Everything by which this caller may be known. A claim or a session settles it; only without them do
+    /// the processes above and the terminal count.
+    pub fn of(caller: &Caller) -> Self {
+        let mut lookup = Self::default();
+        lookup.names.extend(caller.claim.clone());
+        lookup.keys.extend(caller.claim.iter().map(IdentityKey::manual));
+        lookup.keys.extend(caller.session.iter().map(|s| IdentityKey::session(s.client, &s.session)));
+        if caller.claim.is_none() && caller.session.is_none() {
+            lookup.processes.clone_from(&caller.ancestors);
+            lookup.keys.extend(caller.terminal.iter().map(IdentityKey::terminal));
+        }
+        lookup
+    }
+}
+
+/// Which overdue leases to read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Due {
+    /// None; for pure reads.
+    #[default]
+    None,
+    /// A bounded number, so that any write pays a little of what is owed.
+    Some(usize),
+    /// Every one of them.
+    All,
+    /// Every live lease, overdue or not: a new boot ends them all.
+    EveryLive,
+}
+
+impl Due {
+    /// What an ordinary write pays.
+    pub const SHARE: Self = Self::Some(EXPIRIES_PER_WRITE);
+}
+
+/// What an engine answered.
+#[derive(Clone, Debug, Default)]
+pub struct Slice {
+    /// The scope itself.
+    pub scope: ScopeState,
+    /// Agents asked for, holders of every lease below, and their ancestors.
+    pub agents: Vec<AgentView>,
+    /// Leases, live and ended, each once.
+    pub leases: Vec<Lease>,
+    /// Rows that could be read neither as stored nor from their events.
+    pub unreadable: Vec<String>,
+    /// The last refusal of the calling principal.
+    pub refusal: Option<RefusalMemory>,
+}
+
+impl Slice {
+    /// The agent with this id.
+    pub fn agent(&self, id: AgentId) -> Option<&AgentView> {
+        self.agents.iter().find(|view| view.agent.id == id)
+    }
+
+    /// Takes in what a second reading found.
+    pub fn merge(&mut self, other: Self) {
+        for view in other.agents {
+            if self.agent(view.agent.id).is_none() {
+                self.agents.push(view);
+            }
+        }
+        for lease in other.leases {
+            if self.lease(lease.id).is_none() {
+                self.leases.push(lease);
+            }
+        }
+        let unseen: Vec<String> =
+            other.unreadable.into_iter().filter(|row| !self.unreadable.contains(row)).collect();
+        self.unreadable.extend(unseen);
+        self.refusal = self.refusal.take().or(other.refusal);
+    }
+
+    /// The lease with this id.
+    pub fn lease(&self, id: LeaseId) -> Option<&Lease> {
+        self.leases.iter().find(|lease| lease.id == id)
+    }
+}
+
+/// A scope's own row.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScopeState {
+    /// The seq of its last event; zero before the first.
+    pub rev: Seq,
+    /// Which boot its fences belong to.
+    pub epoch: Epoch,
+    /// The clock its deadlines are read from.
+    pub boot: Option<BootKey>,
+    /// Whether names that differ in case only are one.
+    pub fold: Fold,
+    /// Live leases.
+    pub live_leases: u64,
+    /// Live leases that are candidates of every request.
+    pub root_patterns: u64,
+    /// Events the witness beside the log remembers and the log has lost.
+    pub lost_tail: u64,
+}
+
+/// An agent with what is softly known of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentView {
+    /// The agent.
+    pub agent: Agent,
+    /// Its last sign of life in this boot.
+    pub last_seen: Option<Mono>,
+    /// Live leases it holds.
+    pub live_leases: u64,
+}
+
+/// A refusal that was recorded, and how often the same came again since.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefusalMemory {
+    /// Who was refused: an agent id, or a word for callers without one.
+    pub principal: String,
+    /// What was refused, by whom.
+    pub key: String,
+    /// When it was recorded.
+    pub since: Mono,
+    /// How often since.
+    pub repeats: u64,
+}
+
+impl RefusalMemory {
+    /// How a principal is written: its agent id, or a word for callers without one.
+    pub fn principal(agent: Option<AgentId>) -> String {
+        agent.map_or_else(|| "nobody".to_owned(), |id| id.to_string())
+    }
+}
+
+/// Changes of soft state: neither hashed nor folded, and never a reason for an event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Soft {
+    /// An agent gave a sign of life.
+    Seen {
+        /// Who.
+        agent: AgentId,
+        /// When.
+        at: Mono,
+    },
+    /// A refusal to remember.
+    Refused(RefusalMemory),
+}
+
+impl ReadSet {
+    /// Adds what a request for `target` in `worktree` may meet.
+    pub fn meet(&mut self, worktree: &Worktree, target: &Target) {
+        match target {
+            Target::Name(name) => self.names.push(name.clone()),
+            Target::Path(pattern) => {
+                self.overlapping.push((worktree.clone(), pattern.clone()));
+                if pattern.as_literal().is_some() {
+                    self.history.push((worktree.clone(), pattern.clone()));
+                }
+            }
+        }
+    }
+}

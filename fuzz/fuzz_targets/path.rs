@@ -1,0 +1,28 @@
+//! Any text as a path: reading never panics, is idempotent, keeps the promises of a canonical path, and the
+//! literal and subtree patterns of the path survive storage and match it.
+
+#![no_main]
+
+use clearway_core::path::{CanonicalPath, ClassLists, Classes, Fold};
+use clearway_core::pattern::Pattern;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|input: (bool, &str)| {
+    let (folds, text) = input;
+    let fold = if folds { Fold::Insensitive } else { Fold::Exact };
+    let Ok(path) = CanonicalPath::parse(text, fold) else { return };
+    if path.is_root() {
+        return;
+    }
+    assert_eq!(CanonicalPath::parse(path.as_str(), fold).as_ref(), Ok(&path));
+    for segment in path.as_str().split('/') {
+        assert!(!matches!(segment, "" | "." | "..") && !segment.eq_ignore_ascii_case(".git"));
+    }
+    for pattern in [Pattern::literal(&path), Pattern::subtree(&path)] {
+        assert!(pattern.matches(&path));
+        assert_eq!(Pattern::from_canonical(pattern.canonical(), fold).as_ref(), Ok(&pattern));
+        assert_eq!(pattern.anchor(), path.as_str());
+    }
+    let classes = Classes::new(ClassLists::default(), fold).expect("readable defaults");
+    classes.classify(&path);
+});
