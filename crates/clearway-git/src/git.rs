@@ -1,0 +1,250 @@
+//! What only `git` itself can tell: what is tracked, dirty or ignored.
+//!
+//! Read-only and without side effects: no optional locks, no file system monitor, no pager, no
+//! shell. Paths are literal; `GIT_*` variables do not reach the child, so the answer is about the
+//! given worktree and nothing else.
+
+mod child;
+mod status;
+
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clearway_platform::environment::Environment;
+
+/// How long one `git` may take before it is ended, unless told otherwise.
+pub const GIT_WAIT_MS: u64 = 30_000;
+
+/// Bytes of paths handed to one `git`; more are asked in several calls.
+const PATHS_BYTES_MAX: usize = 96 * 1_024;
+
+/// The `git` program, with the environment it is run in.
+#[derive(Debug, Clone)]
+pub struct Git {
+    program: PathBuf,
+    vars: Vec<(OsString, OsString)>,
+    timeout: Duration,
+}
+
+/// Why git did not answer.
+#[derive(Debug, thiserror::Error)]
+pub enum GitError {
+    /// There is no git to ask.
+    #[error("there is no git program on PATH")]
+    Missing,
+    /// The program could not be run or read.
+    #[error("cannot run {}", program.display())]
+    Run {
+        /// The program.
+        program: PathBuf,
+        /// What the system answered.
+        source: io::Error,
+    },
+    /// Git refused.
+    #[error("git {command} failed: {message}")]
+    Failed {
+        /// The git command.
+        command: &'static str,
+        /// The first lines of what it said.
+        message: String,
+    },
+    /// Git did not come back.
+    #[error("git {command} did not finish within {waited_ms} ms")]
+    TimedOut {
+        /// The git command.
+        command: &'static str,
+        /// How long we waited.
+        waited_ms: u64,
+    },
+    /// Git said more than any worktree of ours can make it say.
+    #[error("git {command} answered more than {bytes_max} bytes")]
+    TooMuchOutput {
+        /// The git command.
+        command: &'static str,
+        /// The limit.
+        bytes_max: usize,
+    },
+    /// The answer is in no format we know.
+    #[error("git {command} answered in an unknown format: {record:?}")]
+    Format {
+        /// The git command.
+        command: &'static str,
+        /// The record that could not be read.
+        record: String,
+    },
+}
+
+impl GitError {
+    /// A stable name for machines.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Missing => "git-missing",
+            Self::TimedOut { .. } => "git-timeout",
+            Self::Run { .. } | Self::Failed { .. } | Self::TooMuchOutput { .. } | Self::Format { .. } => {
+                "git-failed"
+            }
+        }
+    }
+}
+
+/// The files a worktree's index knows.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TrackedFiles {
+    /// Their paths from the root, in git's order, each once.
+    pub paths: Vec<String>,
+    /// How many were left out because their names are not UTF-8.
+    pub skipped_not_utf8: usize,
+}
+
+impl Git {
+    /// Finds `git` on the given environment's `PATH`.
+    ///
+    /// Relative entries are passed over, since they would run what lies in the working directory.
+    pub fn locate(environment: &Environment) -> Result<Self, GitError> {
+        let path = environment.var("PATH").unwrap_or_default();
+        let dirs = path.as_bytes().split(|byte| *byte == b':').map(|dir| Path::new(OsStr::from_bytes(dir)));
+        let mut programs = dirs.filter(|dir| dir.is_absolute()).map(|dir| dir.join("git"));
+        let program = programs.find(|program| is_executable(program)).ok_or(GitError::Missing)?;
+        let kept = environment.vars.iter().filter(|(name, _)| !name.as_bytes().starts_with(b"GIT_"));
+        let vars = kept.map(|(name, value)| (name.clone(), value.clone())).collect();
+        Ok(Self { program, vars, timeout: Duration::from_millis(GIT_WAIT_MS) })
+    }
+
+    /// Gives each call of git this long, for callers that someone waits for.
+    #[must_use]
+    pub fn with_timeout(self, timeout: Duration) -> Self {
+        Self { timeout, ..self }
+    }
+
+    /// Every file in the index, submodules by their directory.
+    pub fn tracked_files(&self, worktree: &Path) -> Result<TrackedFiles, GitError> {
+        let question = Question { command: "ls-files", options: &["-z"], paths: &[], literal: true };
+        Ok(tracked(&self.ask(worktree, &question)?))
+    }
+
+    /// Whether a file, or anything below a directory, differs from HEAD or is untracked.
+    pub fn is_dirty(&self, worktree: &Path, path: &str) -> Result<bool, GitError> {
+        Ok(!self.dirty_paths(worktree, &[path])?.is_empty())
+    }
+
+    /// The dirty and untracked files among the given paths and below them.
+    ///
+    /// A submodule is dirty if it is at another commit; what happens inside is its own affair.
+    /// Names that are not UTF-8 are shown with replacement characters.
+    pub fn dirty_paths(&self, worktree: &Path, paths: &[&str]) -> Result<BTreeSet<String>, GitError> {
+        let options =
+            ["--porcelain=v2", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"];
+        let mut dirty = BTreeSet::new();
+        for batch in batches(paths, PATHS_BYTES_MAX) {
+            let question = Question { command: "status", options: &options, paths: &batch, literal: true };
+            dirty.extend(status::dirty_in(&self.ask(worktree, &question)?)?);
+        }
+        Ok(dirty)
+    }
+
+    /// Whether git would ignore the path; tracked files are never ignored.
+    pub fn is_ignored(&self, worktree: &Path, path: &str) -> Result<bool, GitError> {
+        // This command refuses literal pathspecs, but takes no wildcards either: a dot in front
+        // keeps a leading colon from meaning anything.
+        let plain = format!("./{path}");
+        let question =
+            Question { command: "check-ignore", options: &["--quiet"], paths: &[&plain], literal: false };
+        let answer = self.run(worktree, &question)?;
+        match answer.code {
+            Some(0) => Ok(true),
+            Some(1) => Ok(false),
+            _ => Err(answer.failure(question.command)),
+        }
+    }
+
+    fn ask(&self, worktree: &Path, question: &Question<'_>) -> Result<Vec<u8>, GitError> {
+        let answer = self.run(worktree, question)?;
+        if answer.code == Some(0) { Ok(answer.output) } else { Err(answer.failure(question.command)) }
+    }
+}
+
+/// One call of git.
+#[derive(Debug)]
+struct Question<'q> {
+    command: &'static str,
+    options: &'q [&'q str],
+    paths: &'q [&'q str],
+    /// Whether git is told to take the paths as they are.
+    literal: bool,
+}
+
+fn is_executable(program: &Path) -> bool {
+    let executable_by_anyone = 0o111;
+    std::fs::metadata(program)
+        .is_ok_and(|found| found.is_file() && found.permissions().mode() & executable_by_anyone != 0)
+}
+
+/// Unmerged paths are listed once per stage, one after the other.
+fn tracked(output: &[u8]) -> TrackedFiles {
+    let mut files = TrackedFiles::default();
+    for record in output.split(|byte| *byte == 0).filter(|record| !record.is_empty()) {
+        match std::str::from_utf8(record) {
+            Ok(path) if files.paths.last().is_some_and(|last| last == path) => {}
+            Ok(path) => files.paths.push(path.to_owned()),
+            Err(_) => files.skipped_not_utf8 += 1,
+        }
+    }
+    files
+}
+
+/// Git refuses an empty pathspec; the root is written as a dot.
+fn or_root(path: &str) -> &str {
+    if path.is_empty() { "." } else { path }
+}
+
+/// Splits the paths so that no command line gets longer than the system allows.
+fn batches<'p>(paths: &[&'p str], bytes_max: usize) -> Vec<Vec<&'p str>> {
+    let mut batches: Vec<Vec<&str>> = Vec::new();
+    let mut bytes = 0;
+    for path in paths.iter().map(|path| or_root(path)) {
+        bytes += path.len() + 1;
+        match batches.last_mut() {
+            Some(batch) if bytes <= bytes_max => batch.push(path),
+            _ => {
+                bytes = path.len() + 1;
+                batches.push(vec![path]);
+            }
+        }
+    }
+    batches
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn each_tracked_path_is_listed_once() {
+        let files = tracked(b"a\0b\0b\0b\0\xff\0c\0");
+        assert_eq!(files.paths, ["a", "b", "c"]);
+        assert_eq!(files.skipped_not_utf8, 1);
+        assert_eq!(tracked(b""), TrackedFiles::default());
+    }
+
+    proptest! {
+        #[test]
+        fn batches_keep_every_path_in_order_and_stay_within_the_limit(
+            paths in proptest::collection::vec("[a-z]{1,12}", 0..40),
+            bytes_max in 1_usize..60,
+        ) {
+            let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+            let batches = batches(&paths, bytes_max);
+            prop_assert_eq!(batches.concat(), paths);
+            for batch in batches {
+                let bytes: usize = batch.iter().map(|path| path.len() + 1).sum();
+                prop_assert!(bytes <= bytes_max || batch.len() == 1);
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Running one `git` and reading its answer within bounds of time and size.
+
+use std::io::{self, Read};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::Instant;
+
+use super::{Git, GitError, Question};
+
+/// Room for two million paths of a hundred bytes; more is no worktree we can serve.
+const OUTPUT_BYTES_MAX: usize = 256 * 1_024 * 1_024;
+
+/// What is kept of a complaint.
+const MESSAGE_BYTES_MAX: usize = 2_048;
+
+/// What one `git` said.
+#[derive(Debug)]
+pub(super) struct Answer {
+    /// `None` if a signal ended it.
+    pub(super) code: Option<i32>,
+    pub(super) output: Vec<u8>,
+    message: Vec<u8>,
+}
+
+impl Answer {
+    pub(super) fn failure(&self, command: &'static str) -> GitError {
+        GitError::Failed { command, message: String::from_utf8_lossy(&self.message).trim().to_owned() }
+    }
+}
+
+impl Git {
+    pub(super) fn run(&self, worktree: &Path, question: &Question<'_>) -> Result<Answer, GitError> {
+        let failed = |source| GitError::Run { program: self.program.clone(), source };
+        let mut child = self.command(worktree, question).spawn().map_err(failed)?;
+        let output = read_in_thread(child.stdout.take(), OUTPUT_BYTES_MAX + 1, Rest::Leave);
+        let message = read_in_thread(child.stderr.take(), MESSAGE_BYTES_MAX, Rest::Discard);
+        let started = Instant::now();
+        let heard = |pipe: Receiver<io::Result<Vec<u8>>>| match pipe
+            .recv_timeout(self.timeout.saturating_sub(started.elapsed()))
+        {
+            Ok(bytes) => bytes.map_err(failed),
+            Err(RecvTimeoutError::Timeout) => Err(self.timed_out(question.command)),
+            Err(RecvTimeoutError::Disconnected) => Err(failed(io::ErrorKind::BrokenPipe.into())),
+        };
+        let output = heard(output).and_then(|output| within_limit(question.command, output));
+        let said = output.and_then(|output| Ok((output, heard(message)?)));
+        if said.is_err() {
+            end(&mut child);
+        }
+        let status = child.wait().map_err(failed)?;
+        said.map(|(output, message)| Answer { code: status.code(), output, message })
+    }
+
+    fn timed_out(&self, command: &'static str) -> GitError {
+        let waited_ms = u64::try_from(self.timeout.as_millis()).unwrap_or(u64::MAX);
+        GitError::TimedOut { command, waited_ms }
+    }
+
+    /// `core.fsmonitor` is a program named by the repository, and therefore switched off.
+    fn command(&self, worktree: &Path, question: &Question<'_>) -> Command {
+        let mut git = Command::new(&self.program);
+        git.env_clear()
+            .envs(self.vars.iter().map(|(name, value)| (name, value)))
+            .env("LC_ALL", "C")
+            .current_dir(worktree)
+            .args(["--no-optional-locks", "-c", "core.quotepath=off", "-c", "core.fsmonitor=false"])
+            .args(question.literal.then_some("--literal-pathspecs"))
+            .arg(question.command)
+            .args(question.options)
+            .arg("--")
+            .args(question.paths)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        git
+    }
+}
+
+/// Both pipes are read at once: a child that fills the unread one would wait for ever.
+fn read_in_thread(
+    pipe: Option<impl Read + Send + 'static>,
+    bytes_max: usize,
+    rest: Rest,
+) -> Receiver<io::Result<Vec<u8>>> {
+    let (sender, receiver) = mpsc::channel();
+    if let Some(pipe) = pipe {
+        let read = move || drop(sender.send(read_to_limit(pipe, bytes_max, rest)));
+        // A thread that cannot start drops the sender, which the receiver notices.
+        drop(thread::Builder::new().name("clearway-git".to_owned()).spawn(read));
+    }
+    receiver
+}
+
+fn read_to_limit(mut pipe: impl Read, bytes_max: usize, rest: Rest) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    pipe.by_ref().take(bytes_max as u64).read_to_end(&mut bytes)?;
+    if rest == Rest::Discard {
+        io::copy(&mut pipe, &mut io::sink())?;
+    }
+    Ok(bytes)
+}
+
+/// What becomes of bytes beyond the limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rest {
+    /// They stay unread; the caller ends the child.
+    Leave,
+    /// They are read and forgotten: closing the pipe early would end a git that merely warns a lot.
+    Discard,
+}
+
+fn within_limit(command: &'static str, output: Vec<u8>) -> Result<Vec<u8>, GitError> {
+    if output.len() > OUTPUT_BYTES_MAX {
+        return Err(GitError::TooMuchOutput { command, bytes_max: OUTPUT_BYTES_MAX });
+    }
+    Ok(output)
+}
+
+/// Only our own child is ended; if it is gone already there is nothing left to do.
+fn end(child: &mut Child) {
+    let _ = child.kill();
+}

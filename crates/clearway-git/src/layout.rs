@@ -1,0 +1,153 @@
+//! How git lays out its directories on disk, as far as we rely on it.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// Git's small pointer files hold one path; whatever is longer is not one.
+const POINTER_BYTES_MAX: u64 = 8 * 1_024;
+
+/// Configuration beyond this is not searched for `core.bare`.
+const CONFIG_BYTES_MAX: u64 = 1_024 * 1_024;
+
+/// Why a `.git` file names no directory.
+#[derive(Debug)]
+pub(crate) enum GitfileError {
+    Unreadable(io::Error),
+    Malformed(&'static str),
+}
+
+/// The directory a `.git` file points to, relative ones taken from where the file lies.
+pub(crate) fn read_gitfile(file: &Path) -> Result<PathBuf, GitfileError> {
+    let bytes = read_limited(file, POINTER_BYTES_MAX).map_err(GitfileError::Unreadable)?;
+    let target = bytes
+        .strip_prefix(b"gitdir:")
+        .ok_or(GitfileError::Malformed("it does not start with \"gitdir:\""))?
+        .trim_ascii();
+    if target.is_empty() {
+        return Err(GitfileError::Malformed("it names no directory"));
+    }
+    if target.contains(&0) {
+        return Err(GitfileError::Malformed("the directory it names contains a zero byte"));
+    }
+    Ok(beside(file, target))
+}
+
+/// The common directory of a git directory; `None` if this is no git directory at all.
+///
+/// A git directory has a HEAD that reads like one, and objects and refs of its own or of the
+/// common directory it names: a directory that is merely called `.git` is not trusted. An error
+/// means that this may be a git directory and we are not allowed to know.
+pub(crate) fn common_dir_of(git_dir: &Path) -> io::Result<Option<PathBuf>> {
+    if !is_head(&git_dir.join("HEAD"))? {
+        return Ok(None);
+    }
+    let pointer = git_dir.join("commondir");
+    let common_dir = match read_limited(&pointer, POINTER_BYTES_MAX) {
+        Ok(bytes) => beside(&pointer, bytes.trim_ascii()),
+        Err(_) => git_dir.to_owned(),
+    };
+    let complete = common_dir.join("objects").is_dir() && common_dir.join("refs").is_dir();
+    Ok(complete.then_some(common_dir))
+}
+
+/// Whether the repository's own configuration says that it has no main worktree.
+pub(crate) fn is_configured_bare(common_dir: &Path) -> bool {
+    let config = read_limited(&common_dir.join("config"), CONFIG_BYTES_MAX).unwrap_or_default();
+    core_bare(&String::from_utf8_lossy(&config))
+}
+
+/// The last `bare` of a `[core]` section decides; includes are not followed.
+fn core_bare(config: &str) -> bool {
+    let mut in_core = false;
+    let mut bare = false;
+    for line in config.lines().map(str::trim) {
+        if let Some(section) = line.strip_prefix('[') {
+            in_core = section.split(']').next().is_some_and(|name| name.trim().eq_ignore_ascii_case("core"));
+        } else if in_core && let Some(value) = value_of(line, "bare") {
+            bare = is_true(value);
+        }
+    }
+    bare
+}
+
+/// The value of `key = value ; comment`; a key alone means true.
+fn value_of<'l>(line: &'l str, wanted: &str) -> Option<&'l str> {
+    let line = line.split(['#', ';']).next().unwrap_or(line);
+    let (key, value) = line.split_once('=').unwrap_or((line, "true"));
+    key.trim().eq_ignore_ascii_case(wanted).then(|| value.trim())
+}
+
+fn is_true(value: &str) -> bool {
+    ["true", "yes", "on", "1"].iter().any(|word| value.eq_ignore_ascii_case(word))
+}
+
+/// A symbolic ref or the full name of a commit; git also accepts a link into `refs`.
+fn is_head(path: &Path) -> io::Result<bool> {
+    match head_text(path) {
+        Ok(bytes) => Ok(reads_like_head(&bytes)),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Err(error),
+        Err(_) => Ok(false),
+    }
+}
+
+/// What HEAD says; a link says where it leads.
+fn head_text(path: &Path) -> io::Result<Vec<u8>> {
+    if fs::symlink_metadata(path)?.is_symlink() {
+        let target = fs::read_link(path)?;
+        return Ok([b"ref:", target.as_os_str().as_bytes()].concat());
+    }
+    read_limited(path, POINTER_BYTES_MAX)
+}
+
+fn reads_like_head(bytes: &[u8]) -> bool {
+    const NAME_DIGITS_MIN: usize = 40;
+    let name = bytes.trim_ascii();
+    match name.strip_prefix(b"ref:") {
+        Some(target) => target.trim_ascii().starts_with(b"refs/"),
+        None => name.len() >= NAME_DIGITS_MIN && name.iter().all(u8::is_ascii_hexdigit),
+    }
+}
+
+fn beside(file: &Path, target: &[u8]) -> PathBuf {
+    let target = Path::new(OsStr::from_bytes(target));
+    file.parent().map_or_else(|| target.to_owned(), |parent| parent.join(target))
+}
+
+fn read_limited(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(bytes_max).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heads_are_symbolic_refs_or_full_commit_names() {
+        let check = |bytes: &[u8], expect| assert_eq!(reads_like_head(bytes), expect, "{bytes:?}");
+        check(b"ref: refs/heads/main\n", true);
+        check(b"ref:refs/heads/main", true);
+        check(b"0123456789abcdef0123456789abcdef01234567\n", true);
+        check(b"", false);
+        check(b"ref: elsewhere", false);
+        check(b"0123456789abcdef", false);
+        check(b"<html>", false);
+    }
+
+    #[test]
+    fn the_last_bare_of_a_core_section_decides() {
+        let check = |config, expect| assert_eq!(core_bare(config), expect, "{config:?}");
+        check("", false);
+        check("[core]\n\tbare = true\n", true);
+        check("[Core]\n\tBARE=Yes ; why not\n", true);
+        check("[core]\nbare\n", true);
+        check("[core]\nbare = true\n[core]\nbare = false\n", false);
+        check("[core \"sub\"]\nbare = true\n", false);
+        check("[remote \"core\"]\nbare = true\n", false);
+        check("bare = true\n", false);
+    }
+}

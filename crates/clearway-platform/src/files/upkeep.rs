@@ -1,0 +1,103 @@
+//! Small acts on files: copy, flush, measure, and directories that vanish with their owner.
+
+use super::{FileError, create_private_dir_all, open_private};
+use crate::random;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Removes a file; one that is not there is fine.
+pub fn remove_if_present(path: &Path) -> Result<(), FileError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(FileError::system("remove", path)(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Copies a file into a new private one.
+pub fn copy_private(from: &Path, to: &Path) -> Result<(), FileError> {
+    let mut source = File::open(from).map_err(FileError::system("read", from))?;
+    let mut target = open_private(to)?;
+    io::copy(&mut source, &mut target).map_err(FileError::system("write", to))?;
+    Ok(())
+}
+
+/// Makes the disk promise a file's contents.
+pub fn flush(path: &Path) -> Result<(), FileError> {
+    let flushed = File::open(path).and_then(|file| file.sync_data());
+    flushed.map_err(FileError::system("flush", path))
+}
+
+/// How long a file is; `None` if it is not there.
+pub fn length(path: &Path) -> Option<u64> {
+    fs::metadata(path).ok().map(|metadata| metadata.len())
+}
+
+/// The text of a file; `None` if it is not there.
+pub fn read_text(path: &Path) -> Result<Option<String>, FileError> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(FileError::system("read", path)(error)),
+    }
+}
+
+/// A private directory that is removed with everything in it.
+#[derive(Debug)]
+pub struct TemporaryDir {
+    path: PathBuf,
+}
+
+impl TemporaryDir {
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for TemporaryDir {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+/// Makes a private directory with an unpredictable name in the system's place for temporary files.
+pub fn temporary_dir(stem: &str) -> Result<TemporaryDir, FileError> {
+    let base = std::env::temp_dir();
+    let mut salt = [0_u8; 8];
+    random::fill(&mut salt).map_err(FileError::system("name a directory in", &base))?;
+    let path = base.join(format!("{stem}-{:016x}", u64::from_ne_bytes(salt)));
+    create_private_dir_all(&path)?;
+    Ok(TemporaryDir { path })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn a_temporary_directory_is_private_and_vanishes() {
+        let directory = temporary_dir("clearway-test").unwrap();
+        let path = directory.path().to_owned();
+        fs::write(path.join("x"), "y").unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o700);
+        drop(directory);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_copy_is_private_and_whole() {
+        let directory = temporary_dir("clearway-test").unwrap();
+        let (from, to) = (directory.path().join("a"), directory.path().join("b"));
+        fs::write(&from, "contents").unwrap();
+        copy_private(&from, &to).unwrap();
+        assert_eq!(fs::read_to_string(&to).unwrap(), "contents");
+        assert_eq!(fs::metadata(&to).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!((length(&to), length(&directory.path().join("c"))), (Some(8), None));
+        remove_if_present(&to).unwrap();
+        remove_if_present(&to).unwrap();
+    }
+}

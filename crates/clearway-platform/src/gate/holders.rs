@@ -1,0 +1,156 @@
+//! Who holds a file lock, as far as the system tells. Only asked once a wait has failed, and only
+//! to help a person: no decision may rest on it.
+
+use std::path::Path;
+
+use super::{GateFile, GateHolder};
+use crate::process;
+
+/// A process seen holding a lock.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Holder {
+    pid: u32,
+}
+
+impl Holder {
+    pub(super) fn standing_in(self, file: GateFile) -> GateHolder {
+        let state = process::state_of(self.pid);
+        let words = state.as_ref().map_or_else(|| "not visible from here".to_owned(), |state| state.words());
+        let command = state.map(|state| state.command).unwrap_or_default();
+        GateHolder { file, pid: self.pid, state: words, command }
+    }
+}
+
+/// The processes that hold an flock on the file; empty where the system does not tell.
+#[cfg(not(target_os = "macos"))]
+pub(super) fn of(path: &Path) -> Vec<Holder> {
+    let Some(key) = lock_key(path) else { return Vec::new() };
+    let Ok(table) = std::fs::read("/proc/locks") else { return Vec::new() };
+    holders_in(&String::from_utf8_lossy(&table), &key)
+}
+
+/// The processes that hold a record lock for writing on one byte of the file.
+#[cfg(not(target_os = "macos"))]
+pub(super) fn of_byte(path: &Path, byte: u64) -> Vec<Holder> {
+    let Some(key) = lock_key(path) else { return Vec::new() };
+    let Ok(table) = std::fs::read("/proc/locks") else { return Vec::new() };
+    byte_holders_in(&String::from_utf8_lossy(&table), &key, byte)
+}
+
+/// Untested: macOS has no table of locks.
+#[cfg(target_os = "macos")]
+pub(super) fn of_byte(_path: &Path, _byte: u64) -> Vec<Holder> {
+    Vec::new()
+}
+
+/// Untested: macOS has no table of locks.
+#[cfg(target_os = "macos")]
+pub(super) fn of(_path: &Path) -> Vec<Holder> {
+    Vec::new()
+}
+
+/// How the kernel's lock table names a file: the superblock's device and the inode, which on btrfs
+/// and overlay file systems are not what `stat` says.
+#[cfg(not(target_os = "macos"))]
+fn lock_key(path: &Path) -> Option<String> {
+    use std::os::fd::AsRawFd;
+    use std::os::unix::fs::MetadataExt;
+
+    let file = std::fs::File::open(path).ok()?;
+    let metadata = file.metadata().ok()?;
+    let described = std::fs::read_to_string(format!("/proc/self/fdinfo/{}", file.as_raw_fd())).ok()?;
+    let inode = field(&described, "ino:").and_then(|text| text.parse().ok()).unwrap_or(metadata.ino());
+    let mounts = std::fs::read("/proc/self/mountinfo").unwrap_or_default();
+    let device = field(&described, "mnt_id:")
+        .and_then(|mount| device_of_mount(&String::from_utf8_lossy(&mounts), mount))
+        .unwrap_or_else(|| (rustix::fs::major(metadata.dev()), rustix::fs::minor(metadata.dev())));
+    Some(format!("{:02x}:{:02x}:{inode}", device.0, device.1))
+}
+
+#[cfg(not(target_os = "macos"))]
+fn field<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    text.lines().find_map(|line| line.strip_prefix(name)).map(str::trim)
+}
+
+/// Reads `36 35 98:0 /mnt1 /mnt2 rw …`: mount id, parent, device.
+#[cfg(not(target_os = "macos"))]
+fn device_of_mount(mounts: &str, mount: &str) -> Option<(u32, u32)> {
+    let mut lines = mounts.lines().map(|line| line.split(' '));
+    let device = lines.find_map(|mut words| (words.next() == Some(mount)).then(|| words.nth(1)))??;
+    let (major, minor) = device.split_once(':')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+/// Reads `1: FLOCK  ADVISORY  WRITE 4467 fe:00:10010739 0 EOF`; `1: -> FLOCK …` is a waiter.
+#[cfg(not(target_os = "macos"))]
+fn holders_in(table: &str, key: &str) -> Vec<Holder> {
+    let holder = |line: &str| {
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        let [_, "FLOCK", _, _, pid, found, ..] = words.as_slice() else { return None };
+        (*found == key).then(|| Holder { pid: pid.parse().unwrap_or(0) })
+    };
+    table.lines().filter_map(holder).collect()
+}
+
+/// Reads `1: POSIX  ADVISORY  WRITE 700 fe:00:42 120 120`: the last two words are the locked range.
+#[cfg(not(target_os = "macos"))]
+fn byte_holders_in(table: &str, key: &str, byte: u64) -> Vec<Holder> {
+    let holder = |line: &str| {
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        let [_, "POSIX" | "OFDLCK", _, "WRITE", pid, found, from, to] = words.as_slice() else { return None };
+        let reaches = *to == "EOF" || to.parse::<u64>().is_ok_and(|to| byte <= to);
+        let covers = from.parse::<u64>().is_ok_and(|from| from <= byte) && reaches;
+        (*found == key && covers).then(|| Holder { pid: pid.parse().unwrap_or(0) })
+    };
+    table.lines().filter_map(holder).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &str = "\
+1: POSIX  ADVISORY  WRITE 700 fe:00:42 0 EOF
+2: FLOCK  ADVISORY  WRITE 4467 fe:00:42 0 EOF
+2: -> FLOCK  ADVISORY  WRITE 4470 fe:00:42 0 EOF
+3: FLOCK  ADVISORY  READ -1 fe:01:42 0 EOF
+4: OFDLCK ADVISORY  WRITE -1 fe:00:42 0 EOF
+nonsense
+";
+
+    fn check(key: &str, expect: &[u32]) {
+        let found: Vec<u32> = holders_in(TABLE, key).into_iter().map(|holder| holder.pid).collect();
+        assert_eq!(found, expect, "{key}");
+    }
+
+    #[test]
+    fn only_flock_holders_of_that_very_file_are_named() {
+        check("fe:00:42", &[4467]);
+        check("fe:00:4", &[]);
+    }
+
+    #[test]
+    fn a_record_lock_is_found_by_the_byte_it_covers() {
+        let table =
+            "1: POSIX  ADVISORY  WRITE 700 fe:00:42 120 120\n2: POSIX  ADVISORY  READ 701 fe:00:42 123 123\n";
+        let pids = |byte| {
+            byte_holders_in(table, "fe:00:42", byte).into_iter().map(|found| found.pid).collect::<Vec<_>>()
+        };
+        assert_eq!((pids(120), pids(121), pids(123)), (vec![700], vec![], vec![]));
+        assert_eq!(byte_holders_in(TABLE, "fe:00:42", 9).len(), 2);
+    }
+
+    #[test]
+    fn a_holder_out_of_sight_is_pid_zero() {
+        check("fe:01:42", &[0]);
+        assert_eq!(Holder { pid: 0 }.standing_in(GateFile::Gate).state, "not visible from here");
+    }
+
+    #[test]
+    fn the_device_of_a_mount_is_the_third_word_of_its_line() {
+        let mounts = "36 35 98:0 / / rw - ext4\n361 36 0:54 /sub /home rw - btrfs\n";
+        assert_eq!(device_of_mount(mounts, "361"), Some((0, 54)));
+        assert_eq!(device_of_mount(mounts, "3"), None);
+        assert_eq!(device_of_mount("361\n361 1\n361 1 x /", "361"), None);
+    }
+}

@@ -1,0 +1,131 @@
+//! Where Linux keeps its facts: small text files below `/proc`.
+//!
+//! Everything platform-specific about clocks and processes is here; `macos.rs` offers the same
+//! functions.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+
+use crate::process::stat::{Stat, parse_stat};
+
+/// Named in the error when the boot id is missing.
+pub(crate) const BOOT_ID_PLACE: &str = "/proc/sys/kernel/random/boot_id";
+
+/// A fresh identifier at every boot.
+pub(crate) fn boot_id() -> io::Result<String> {
+    let text = fs::read_to_string(BOOT_ID_PLACE)?;
+    let boot_id = text.trim();
+    if boot_id.is_empty() {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok(boot_id.to_owned())
+}
+
+/// The inode of this process's time namespace; `None` on kernels before 5.6.
+pub(crate) fn time_namespace() -> Option<String> {
+    namespace("/proc/self/ns/time")
+}
+
+/// The inode of this process's pid namespace.
+pub(crate) fn pid_namespace() -> Option<String> {
+    namespace("/proc/self/ns/pid")
+}
+
+/// The machine id where one was set up, else the host name.
+pub(crate) fn host() -> Option<String> {
+    let machine_id = fs::read_to_string("/etc/machine-id").ok();
+    let machine_id = machine_id.as_deref().map(str::trim).filter(|id| is_machine_id(id));
+    if let Some(machine_id) = machine_id {
+        return Some(format!("machine:{machine_id}"));
+    }
+    let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    (!name.is_empty()).then(|| format!("host:{name}"))
+}
+
+/// Reads one process; an error of kind `NotFound` means `/proc` shows no such pid.
+pub(crate) fn read_stat(pid: u32) -> io::Result<Stat> {
+    stat_at(&format!("/proc/{pid}/stat"))
+}
+
+/// Reads this process as `/proc` sees it, which may be under a foreign pid (see [`Stat::pid`]).
+pub(crate) fn read_own_stat() -> io::Result<Stat> {
+    stat_at("/proc/self/stat")
+}
+
+/// The arguments a process was started with; empty for kernel threads and zombies.
+pub(crate) fn command_line(pid: u32) -> Option<Vec<OsString>> {
+    let bytes = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+    let bytes = bytes.strip_suffix(&[0]).unwrap_or(&bytes);
+    if bytes.is_empty() {
+        return Some(Vec::new());
+    }
+    Some(bytes.split(|byte| *byte == 0).map(|part| OsString::from_vec(part.to_vec())).collect())
+}
+
+/// The directory a process works in, if we may look.
+pub(crate) fn working_directory(pid: u32) -> Option<PathBuf> {
+    fs::read_link(format!("/proc/{pid}/cwd")).ok()
+}
+
+fn stat_at(path: &str) -> io::Result<Stat> {
+    let bytes = fs::read(path).map_err(vanished_to_not_found)?;
+    parse_stat(&bytes).ok_or_else(|| io::ErrorKind::InvalidData.into())
+}
+
+/// A process that ends between open and read answers ESRCH, which means the same as ENOENT.
+fn vanished_to_not_found(error: io::Error) -> io::Error {
+    if error.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error()) {
+        return io::ErrorKind::NotFound.into();
+    }
+    error
+}
+
+/// `uninitialized` is what systemd writes into images before their first boot.
+fn is_machine_id(text: &str) -> bool {
+    text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Takes `4026531834` out of a link such as `time:[4026531834]`.
+fn namespace(link: &str) -> Option<String> {
+    let target = fs::read_link(link).ok()?;
+    let (_, rest) = target.to_str()?.split_once('[')?;
+    Some(rest.strip_suffix(']')?.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn namespaces_are_numbers() {
+        let inode = pid_namespace().unwrap();
+        assert!(!inode.is_empty() && inode.bytes().all(|byte| byte.is_ascii_digit()), "{inode}");
+        assert_eq!(namespace("/proc/self/ns/no-such-namespace"), None);
+    }
+
+    #[test]
+    fn only_a_written_machine_id_counts() {
+        assert!(is_machine_id("3d1219c7c4c5404aaa1f6d2a48adfda4"));
+        assert!(!is_machine_id("uninitialized"));
+        assert!(!is_machine_id(""));
+    }
+
+    #[test]
+    fn the_host_has_a_name() {
+        assert!(host().unwrap().contains(':'));
+    }
+
+    #[test]
+    fn the_own_command_line_starts_with_the_program() {
+        let own = command_line(std::process::id()).unwrap();
+        assert_eq!(own.first(), std::env::args_os().next().as_ref());
+    }
+
+    #[test]
+    fn a_pid_that_cannot_exist_is_not_found() {
+        assert_eq!(read_stat(u32::MAX).unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+}
