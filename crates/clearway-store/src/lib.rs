@@ -1,1 +1,17 @@
-//! Placeholder.
+//! The storage contract: what callers get, what engines owe, and the proof that they agree.
+//!
+//! - [`execute()`]: one command, one transaction; the same code for every engine.
+//! - [`contract`]: what an engine implements.
+//! - [`memory`]: the model every engine is compared with.
+//! - [`verify`]: whether a log is whole and its projections are its fold.
+//! - [`conformance`]: the stories every engine has to live through.
+//!
+//! This crate refuses to know SQL, files, locks and clocks.
+
+pub mod conformance;
+pub mod contract;
+pub mod execute;
+pub mod memory;
+pub mod verify;
+
+pub use execute::{Reply, Rules, World, execute};

@@ -1,0 +1,284 @@
+//! What an engine has to be able to do. Nothing here decides: an engine stores, finds and locks.
+//!
+//! For callers the contract is [`crate::execute()`]: one command, one transaction. For engines it is data:
+//! begin and commit, load a [`ReadSet`], append bytes, apply an event to the projections. An engine that does
+//! these can be SQLite, PostgreSQL or memory, and cannot answer differently from another.
+
+use clearway_core::event::{Durability, Event};
+use clearway_core::fold::State;
+use clearway_core::ids::{AgentId, LeaseId, ScopeKey, Seq};
+use clearway_core::lease::Lease;
+use clearway_core::slice::{AgentView, ReadSet, Slice, Soft};
+use clearway_core::time::Now;
+use clearway_wire::chain::ChainHash;
+use thiserror::Error;
+
+/// A store of scopes.
+pub trait Engine {
+    /// What this engine is and can do, for `doctor` and for tests that assert it.
+    fn capabilities(&self) -> Capabilities;
+
+    /// Locks the scope and begins a transaction. `None` if the scope has no store yet and `create` is false.
+    /// Waiting is bounded; whoever is in the way is named in the error.
+    fn begin(
+        &mut self,
+        scope: &ScopeKey,
+        create: bool,
+    ) -> Result<Option<Box<dyn Transaction + '_>>, StoreError>;
+
+    /// A consistent view of the scope that writes nothing. `None` if the scope has no store yet.
+    fn snapshot(&mut self, scope: &ScopeKey) -> Result<Option<Box<dyn Snapshot + '_>>, StoreError>;
+
+    /// Waits until the scope's revision may have moved past `after`, at most `wait_ms`. A hint: it may be wrong
+    /// in saying yes, never in saying no for longer than the engine's polling interval.
+    fn changed(&mut self, scope: &ScopeKey, after: Seq, wait_ms: u64) -> Result<bool, StoreError>;
+
+    /// What a doctor would want to know of the store. Reads only.
+    fn examine(&mut self, scope: &ScopeKey) -> Result<Examination, StoreError>;
+
+    /// The head that something outside the log remembers, so that a log that went back is noticed.
+    fn witness(&mut self, scope: &ScopeKey) -> Result<Option<Head>, StoreError>;
+
+    /// Makes the projections of a scope anew from its log, and changes nothing else.
+    fn rebuild(&mut self, scope: &ScopeKey, state: &State) -> Result<(), StoreError>;
+}
+
+/// A consistent view of one scope.
+pub trait Snapshot {
+    /// The state a command asks for: at least that.
+    fn load(&mut self, read: &ReadSet, now: &Now) -> Result<Slice, StoreError>;
+
+    /// The end of the log.
+    fn head(&mut self) -> Result<Head, StoreError>;
+
+    /// At most `limit` events after `after`, in order.
+    fn events(&mut self, after: Seq, limit: usize) -> Result<Vec<StoredEvent>, StoreError>;
+
+    /// Leases for people to look at.
+    fn leases(&mut self, wanted: LeaseListing, now: &Now) -> Result<Listed, StoreError>;
+
+    /// Every agent.
+    fn agents(&mut self, now: &Now) -> Result<Vec<AgentView>, StoreError>;
+
+    /// What a key was used for, unless that is longer ago than keys are remembered.
+    fn recall(&mut self, agent: AgentId, key: &str, now: &Now) -> Result<Option<Remembered>, StoreError>;
+
+    /// The projections as they are stored, to be compared with the fold of the log.
+    fn projection(&mut self) -> Result<State, StoreError>;
+}
+
+/// A locked scope with changes that nobody sees before [`Transaction::commit`]. Dropping it undoes them.
+pub trait Transaction: Snapshot {
+    /// Adds an event to the log.
+    fn append(&mut self, event: &StoredEvent) -> Result<(), StoreError>;
+
+    /// Brings the projections up to date with an event. An id or name that exists already is
+    /// [`StoreError::IdTaken`].
+    fn apply(&mut self, event: &Event) -> Result<(), StoreError>;
+
+    /// Updates soft state.
+    fn soften(&mut self, soft: &Soft, now: &Now) -> Result<(), StoreError>;
+
+    /// Keeps an outcome for repetitions, and forgets what is older than the named limits.
+    fn remember(&mut self, remembered: &Remembered, now: &Now) -> Result<(), StoreError>;
+
+    /// Makes everything visible at once and as durable as asked, then wakes whoever waits for the scope.
+    fn commit(self: Box<Self>, durability: Durability) -> Result<(), StoreError>;
+}
+
+/// What an engine is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Capabilities {
+    /// Its name.
+    pub engine: &'static str,
+    /// Its version, for `doctor`.
+    pub version: String,
+    /// Whether what it acknowledged survives the death of the process.
+    pub durable: bool,
+}
+
+/// The end of a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// The last event.
+    pub rev: Seq,
+    /// Its hash.
+    pub hash: ChainHash,
+}
+
+impl Head {
+    /// Of a log without events.
+    pub const EMPTY: Self = Self { rev: Seq(0), hash: ChainHash::GENESIS };
+}
+
+/// An event as it lies in the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredEvent {
+    /// Its place.
+    pub seq: Seq,
+    /// Its canonical bytes.
+    pub bytes: Vec<u8>,
+    /// Its hash.
+    pub hash: ChainHash,
+}
+
+/// Which leases to list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeaseListing {
+    /// Those nobody ended, whether or not their time is over.
+    Live,
+    /// Those and the latest ended ones, at most so many of the latter.
+    WithEnded(usize),
+}
+
+/// Leases, and the rows among them that cannot be read.
+#[derive(Clone, Debug, Default)]
+pub struct Listed {
+    /// In the order of their fences.
+    pub leases: Vec<Lease>,
+    /// Ids of rows that could be read neither as stored nor from their events.
+    pub unreadable: Vec<String>,
+}
+
+/// The remembered outcome of a keyed request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remembered {
+    /// Whose key.
+    pub agent: AgentId,
+    /// The key.
+    pub key: String,
+    /// What was asked.
+    pub request: [u8; 32],
+    /// The revision answered.
+    pub rev: Seq,
+    /// The answer, as `clearway-wire` writes it.
+    pub outcome: Vec<u8>,
+}
+
+/// What was found.
+#[derive(Clone, Debug, Default)]
+pub struct Examination {
+    /// What was looked at.
+    pub place: String,
+    /// Whether it is there.
+    pub exists: bool,
+    /// Its schema number.
+    pub schema: u32,
+    /// The newest schema this build knows.
+    pub schema_known: u32,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// The size of what is not yet folded into it, in bytes.
+    pub log_bytes: u64,
+    /// Everything worth saying.
+    pub findings: Vec<Finding>,
+    /// Who writes right now, in words.
+    pub writers: Vec<String>,
+    /// What the gate remembers of the log.
+    pub witness: Option<Head>,
+}
+
+impl Examination {
+    /// Adds something wrong.
+    pub fn error(&mut self, about: &'static str, text: String) {
+        self.findings.push(Finding { severity: Severity::Error, about, text });
+    }
+}
+
+/// One thing found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// How bad it is.
+    pub severity: Severity,
+    /// What it is about.
+    pub about: &'static str,
+    /// What it is.
+    pub text: String,
+}
+
+/// How bad a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Worth knowing.
+    Warning,
+    /// Wrong.
+    Error,
+}
+
+/// Why a store could not do what it was asked.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum StoreError {
+    /// Another writer did not let go in time.
+    #[error("waited {waited_ms} ms for another writer")]
+    Busy {
+        /// How long.
+        waited_ms: u64,
+        /// Who holds what, in words.
+        holders: Vec<String>,
+    },
+    /// No room.
+    #[error("no space left for {path}")]
+    Full {
+        /// Where.
+        path: String,
+    },
+    /// May not be written.
+    #[error("{path} cannot be written: {reason}")]
+    ReadOnly {
+        /// Where.
+        path: String,
+        /// Why.
+        reason: String,
+    },
+    /// Cannot be opened.
+    #[error("{path} cannot be opened: {reason}")]
+    Unavailable {
+        /// Where.
+        path: String,
+        /// Why.
+        reason: String,
+    },
+    /// Others could read or change it.
+    #[error("{path} is not private: {reason}")]
+    NotPrivate {
+        /// Where.
+        path: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// Locks there do not hold.
+    #[error("{path} lies on a network file system ({kind})")]
+    Network {
+        /// Where.
+        path: String,
+        /// Which.
+        kind: String,
+    },
+    /// Written by a newer build.
+    #[error("{path} has schema {found}; this build knows up to {known}")]
+    Newer {
+        /// Where.
+        path: String,
+        /// The schema found.
+        found: u32,
+        /// The newest this build knows.
+        known: u32,
+    },
+    /// Damaged.
+    #[error("{path} is damaged: {reason}")]
+    Corrupt {
+        /// Where.
+        path: String,
+        /// How it showed.
+        reason: String,
+    },
+    /// A drawn id or name exists already; draw again.
+    #[error("the id is taken")]
+    IdTaken,
+    /// One row cannot be read.
+    #[error("row {0} cannot be read")]
+    UnreadableRow(LeaseId),
+    /// A defect.
+    #[error("{0}")]
+    Internal(String),
+}

@@ -1,0 +1,240 @@
+//! The executor: one command, one transaction, written once for every engine.
+//!
+//! Load what the command declares, decide, append the events with their hashes, apply them to the projections,
+//! remember the outcome, commit. The decision is a parameter, so that a test can hand in a wrong one and
+//! product code carries none.
+
+use crate::contract::{Engine, Remembered, StoreError, StoredEvent, Transaction};
+use clearway_core::agent::AgentName;
+use clearway_core::command::Request;
+use clearway_core::decide::{Decide, Decision, Notice, Success, Verdict, identify};
+use clearway_core::event::Durability;
+use clearway_core::facts::{FactQuery, Facts};
+use clearway_core::failure::Failure;
+use clearway_core::ids::{AgentId, ScopeKey, Seq};
+use clearway_core::slice::{Due, ReadSet, RefusalMemory, Slice};
+use clearway_core::slug::Slug;
+use clearway_core::time::Now;
+use clearway_wire::{canonical, chain, outcome};
+use std::collections::BTreeSet;
+
+/// How often a drawn id may turn out taken before something else must be wrong.
+const ID_DRAWS_MAX: usize = 8;
+/// How often facts may be asked for before the answer is taken to never settle.
+const FACT_ROUNDS_MAX: usize = 16;
+
+/// The outside as the executor needs it. Never called with a lock held, but for the clock and randomness.
+pub trait World {
+    /// Reads the clock.
+    fn now(&mut self) -> Result<Now, StoreError>;
+
+    /// Fills the buffer with unpredictable bytes.
+    fn draw(&mut self, bytes: &mut [u8]);
+
+    /// Answers every query; what cannot be told is answered as unknown.
+    fn gather(&mut self, queries: &BTreeSet<FactQuery>, facts: &mut Facts);
+}
+
+/// How to execute: the decision, and the least any commit has to promise.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// The decision.
+    pub decide: Decide,
+    /// The least durable commit.
+    pub durability: Durability,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self { decide: clearway_core::decide::decide, durability: Durability::Normal }
+    }
+}
+
+/// What a caller is told.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    /// The revision the answer belongs to.
+    pub rev: Seq,
+    /// Who the caller turned out to be.
+    pub agent: Option<(AgentId, AgentName)>,
+    /// Things to know beside the answer.
+    pub notices: Vec<Notice>,
+    /// Whether this is the answer to an earlier, equal request.
+    pub replayed: bool,
+    /// The instant it was decided at.
+    pub now: Now,
+    /// The answer.
+    pub outcome: Result<Success, Failure>,
+}
+
+/// Executes one request against one scope.
+pub fn execute(
+    engine: &mut dyn Engine,
+    world: &mut dyn World,
+    rules: Rules,
+    scope: &ScopeKey,
+    request: &Request,
+) -> Result<Reply, StoreError> {
+    let mut facts = Facts::default();
+    for _ in 0..FACT_ROUNDS_MAX {
+        match attempt_drawing(engine, world, rules, scope, request, &facts)? {
+            Attempt::Done(reply) => return Ok(*reply),
+            Attempt::NeedsFacts(queries) => world.gather(&queries, &mut facts),
+        }
+    }
+    Err(StoreError::Internal("the facts a decision asks for never settle".to_owned()))
+}
+
+/// How one attempt ended.
+#[derive(Debug)]
+enum Attempt {
+    Done(Box<Reply>),
+    NeedsFacts(BTreeSet<FactQuery>),
+}
+
+/// Tries again with fresh ids when one was taken.
+fn attempt_drawing(
+    engine: &mut dyn Engine,
+    world: &mut dyn World,
+    rules: Rules,
+    scope: &ScopeKey,
+    request: &Request,
+    facts: &Facts,
+) -> Result<Attempt, StoreError> {
+    for _ in 0..ID_DRAWS_MAX {
+        match attempt(engine, world, rules, scope, request, facts) {
+            Err(StoreError::IdTaken) => {}
+            other => return other,
+        }
+    }
+    Err(StoreError::IdTaken)
+}
+
+fn attempt(
+    engine: &mut dyn Engine,
+    world: &mut dyn World,
+    rules: Rules,
+    scope: &ScopeKey,
+    request: &Request,
+    facts: &Facts,
+) -> Result<Attempt, StoreError> {
+    let transaction = engine.begin(scope, request.command.opens_scope())?;
+    // Read after the wait for the lock: a grant must not be older than its own lease.
+    let now = world.now()?;
+    let mut entropy = |bytes: &mut [u8]| world.draw(bytes);
+    let Some(mut transaction) = transaction else {
+        let decision = (rules.decide)(&Slice::default(), request, facts, &now, &mut entropy);
+        return Ok(settle(decision, Seq(0), now));
+    };
+    let slice = load(&mut *transaction, request, &now)?;
+    if let Some(reply) = replay(&mut *transaction, &slice, request, &now)? {
+        return Ok(Attempt::Done(Box::new(reply)));
+    }
+    let decision = (rules.decide)(&slice, request, facts, &now, &mut entropy);
+    let mut rev = slice.scope.rev;
+    if let Decision::Ready(verdict) = &decision {
+        rev = verdict.events.last().map_or(rev, |event| event.seq);
+        write(transaction, scope, request, verdict, &now, rules.durability)?;
+    }
+    Ok(settle(decision, rev, now))
+}
+
+fn settle(decision: Decision, rev: Seq, now: Now) -> Attempt {
+    match decision {
+        Decision::NeedsFacts(queries) => Attempt::NeedsFacts(queries),
+        Decision::Ready(Verdict { agent, notices, outcome, .. }) => {
+            Attempt::Done(Box::new(Reply { rev, agent, notices, replayed: false, now, outcome }))
+        }
+    }
+}
+
+/// Reads in two steps: what the request names, then what depends on who the caller turned out to be.
+fn load(transaction: &mut dyn Transaction, request: &Request, now: &Now) -> Result<Slice, StoreError> {
+    let mut read = request.read_set();
+    let mut slice = transaction.load(&read, now)?;
+    if slice.scope.rev.0 > 0 && slice.scope.boot.as_ref() != Some(&now.boot) {
+        read.due = Due::EveryLive;
+        slice = transaction.load(&read, now)?;
+    }
+    let agent = caller(&slice, request);
+    let second = ReadSet {
+        held_by: agent.filter(|_| request.reads_own_leases()).into_iter().collect(),
+        refusals_of: Some(RefusalMemory::principal(agent)),
+        ..ReadSet::default()
+    };
+    slice.merge(transaction.load(&second, now)?);
+    Ok(slice)
+}
+
+fn caller(slice: &Slice, request: &Request) -> Option<AgentId> {
+    identify(slice, &request.caller).ok()?.known.map(|view| view.agent.id)
+}
+
+/// The answer to an equal request under the same key, if there was one.
+fn replay(
+    transaction: &mut dyn Transaction,
+    slice: &Slice,
+    request: &Request,
+    now: &Now,
+) -> Result<Option<Reply>, StoreError> {
+    let (Some(key), Some(agent)) = (&request.idempotency_key, caller(slice, request)) else {
+        return Ok(None);
+    };
+    let Some(remembered) = transaction.recall(agent, key, now)? else { return Ok(None) };
+    let outcome = if remembered.request == chain::digest(&request.digest_text()) {
+        let success = outcome::decode(&remembered.outcome, slice.scope.fold);
+        Ok(success.map_err(|error| StoreError::Internal(format!("remembered outcome: {error}")))?)
+    } else {
+        Err(mismatch(key))
+    };
+    let name = slice.agent(agent).map(|view| view.agent.name.clone());
+    Ok(Some(Reply {
+        rev: remembered.rev,
+        agent: name.map(|name| (agent, name)),
+        notices: Vec::new(),
+        replayed: outcome.is_ok(),
+        now: now.clone(),
+        outcome,
+    }))
+}
+
+fn mismatch(key: &str) -> Failure {
+    let message = format!("the idempotency key {key} was used for a different request");
+    Failure::new(Slug::IdempotencyMismatch, message).hint("use a fresh key for a new request")
+}
+
+fn write(
+    mut transaction: Box<dyn Transaction + '_>,
+    scope: &ScopeKey,
+    request: &Request,
+    verdict: &Verdict,
+    now: &Now,
+    floor: Durability,
+) -> Result<(), StoreError> {
+    if verdict.events.is_empty() && verdict.soft.is_empty() {
+        return Ok(());
+    }
+    let mut hash = transaction.head()?.hash;
+    for event in &verdict.events {
+        let bytes = canonical::encode(event);
+        hash = hash.next(scope, event.seq, &bytes);
+        transaction.append(&StoredEvent { seq: event.seq, bytes, hash })?;
+        transaction.apply(event)?;
+    }
+    for soft in &verdict.soft {
+        transaction.soften(soft, now)?;
+    }
+    if let Some(remembered) = worth_remembering(request, verdict) {
+        transaction.remember(&remembered, now)?;
+    }
+    let durability = verdict.events.iter().map(|event| event.body.durability()).max().unwrap_or_default();
+    transaction.commit(durability.max(floor))
+}
+
+/// Only a success that changed something is kept: a refused command may be tried again.
+fn worth_remembering(request: &Request, verdict: &Verdict) -> Option<Remembered> {
+    let (key, (agent, _)) = (request.idempotency_key.clone()?, verdict.agent.clone()?);
+    let (success, last) = (verdict.outcome.as_ref().ok()?, verdict.events.last()?);
+    let request = chain::digest(&request.digest_text());
+    Some(Remembered { agent, key, request, rev: last.seq, outcome: outcome::encode(success) })
+}

@@ -1,0 +1,280 @@
+//! The model: an engine in memory, simple enough to be right by reading. State is the fold, loads return
+//! everything, a transaction is a copy that replaces the original on commit.
+
+use crate::contract::{
+    Capabilities, Engine, Examination, Head, LeaseListing, Listed, Remembered, Snapshot, StoreError,
+    StoredEvent, Transaction,
+};
+use clearway_core::event::{Durability, Event};
+use clearway_core::fold::State;
+use clearway_core::ids::{AgentId, ScopeKey, Seq};
+use clearway_core::lease::Lease;
+use clearway_core::limits::{IDEMPOTENCY_KEYS_MAX, IDEMPOTENCY_MS};
+use clearway_core::slice::{AgentView, Due, ReadSet, RefusalMemory, Slice, Soft};
+use clearway_core::time::{BootKey, Mono, Now};
+use std::collections::BTreeMap;
+
+/// Scopes in memory.
+#[derive(Debug, Default)]
+pub struct MemoryEngine {
+    scopes: BTreeMap<ScopeKey, Scope>,
+}
+
+/// Everything about one scope.
+#[derive(Clone, Debug, Default)]
+struct Scope {
+    state: State,
+    log: Vec<StoredEvent>,
+    seen: BTreeMap<AgentId, (BootKey, Mono)>,
+    refusals: BTreeMap<String, RefusalMemory>,
+    remembered: Vec<(Mono, Remembered)>,
+}
+
+impl Engine for MemoryEngine {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { engine: "memory", version: "model".to_owned(), durable: false }
+    }
+
+    fn begin(
+        &mut self,
+        scope: &ScopeKey,
+        create: bool,
+    ) -> Result<Option<Box<dyn Transaction + '_>>, StoreError> {
+        if !create && !self.scopes.contains_key(scope) {
+            return Ok(None);
+        }
+        let place = self.scopes.entry(scope.clone()).or_default();
+        Ok(Some(Box::new(Copy { work: place.clone(), place })))
+    }
+
+    fn snapshot(&mut self, scope: &ScopeKey) -> Result<Option<Box<dyn Snapshot + '_>>, StoreError> {
+        Ok(self.scopes.get(scope).map(|scope| Box::new(scope.clone()) as Box<dyn Snapshot>))
+    }
+
+    fn changed(&mut self, scope: &ScopeKey, after: Seq, _wait_ms: u64) -> Result<bool, StoreError> {
+        Ok(self.scopes.get(scope).is_some_and(|scope| scope.state.scope.rev > after))
+    }
+
+    fn examine(&mut self, scope: &ScopeKey) -> Result<Examination, StoreError> {
+        Ok(Examination { exists: self.scopes.contains_key(scope), ..Examination::default() })
+    }
+
+    fn witness(&mut self, _scope: &ScopeKey) -> Result<Option<Head>, StoreError> {
+        Ok(None)
+    }
+
+    fn rebuild(&mut self, scope: &ScopeKey, state: &State) -> Result<(), StoreError> {
+        if let Some(scope) = self.scopes.get_mut(scope) {
+            scope.state = state.clone();
+        }
+        Ok(())
+    }
+}
+
+/// A transaction: the work, and where it goes.
+#[derive(Debug)]
+struct Copy<'a> {
+    work: Scope,
+    place: &'a mut Scope,
+}
+
+impl Scope {
+    fn view(&self, agent: AgentId, now: &Now) -> Option<AgentView> {
+        let seen = self.seen.get(&agent).filter(|(boot, _)| *boot == now.boot).map(|(_, at)| *at);
+        Some(AgentView {
+            agent: self.state.agents.get(&agent)?.clone(),
+            last_seen: seen,
+            live_leases: self.live().filter(|lease| lease.holder == agent).count() as u64,
+        })
+    }
+
+    fn live(&self) -> impl Iterator<Item = &Lease> {
+        self.state.leases.values().filter(|lease| lease.ended.is_none())
+    }
+
+    fn is_due(&self, lease: &Lease, now: &Now) -> bool {
+        let seen = self.seen.get(&lease.holder).filter(|(boot, _)| *boot == now.boot).map(|(_, at)| *at);
+        lease.is_expired(seen, now.mono)
+    }
+
+    /// Whether a lease has to be in the answer. The model is as stingy as the contract allows, so that a
+    /// decision which relies on more than it asked for fails here.
+    fn answers(&self, read: &ReadSet, lease: &Lease) -> bool {
+        use clearway_core::target::Target;
+        let overlaps = |(worktree, pattern): &(_, clearway_core::pattern::Pattern)| {
+            lease.ended.is_none()
+                && *worktree == lease.worktree
+                && matches!(&lease.target, Target::Path(own) if own.overlaps(pattern))
+        };
+        let was_there = |(worktree, pattern): &(_, _)| {
+            lease.ended.is_some()
+                && *worktree == lease.worktree
+                && matches!(&lease.target, Target::Path(own) if own == pattern)
+        };
+        let is_name =
+            |name| lease.ended.is_none() && matches!(&lease.target, Target::Name(own) if own == name);
+        read.overlapping.iter().any(overlaps)
+            || read.names.iter().any(is_name)
+            || read.leases.contains(&lease.id)
+            || (lease.ended.is_none() && read.held_by.contains(&lease.holder))
+            || read.history.iter().any(was_there)
+    }
+
+    fn due(&self, read: &ReadSet, now: &Now) -> Vec<Lease> {
+        let overdue = self.live().filter(|lease| self.is_due(lease, now)).cloned();
+        match read.due {
+            Due::None => Vec::new(),
+            Due::Some(limit) => overdue.take(limit).collect(),
+            Due::All => overdue.collect(),
+            Due::EveryLive => self.live().cloned().collect(),
+        }
+    }
+
+    fn wanted_agents(&self, read: &ReadSet, leases: &[Lease]) -> Vec<AgentId> {
+        let lookup = &read.agents;
+        let asked = self.state.agents.values().filter(|agent| {
+            lookup.names.contains(&agent.name)
+                || lookup.keys.contains(&agent.key)
+                || agent.process.as_ref().is_some_and(|process| lookup.processes.contains(process))
+        });
+        let mut ids: Vec<AgentId> =
+            asked.map(|agent| agent.id).chain(leases.iter().map(|l| l.holder)).collect();
+        let mut index = 0;
+        while index < ids.len() {
+            let parent = self.state.agents.get(&ids[index]).and_then(|agent| agent.parent);
+            ids.extend(parent.filter(|parent| !ids.contains(parent)));
+            index += 1;
+        }
+        ids.sort_unstable();
+        ids.dedup();
+        ids
+    }
+}
+
+impl Snapshot for Scope {
+    fn load(&mut self, read: &ReadSet, now: &Now) -> Result<Slice, StoreError> {
+        let mut leases: Vec<Lease> =
+            self.state.leases.values().filter(|lease| self.answers(read, lease)).cloned().collect();
+        let due = self.due(read, now);
+        leases.extend(
+            due.into_iter().filter(|due| !leases.iter().any(|lease| lease.id == due.id)).collect::<Vec<_>>(),
+        );
+        let agents = self.wanted_agents(read, &leases);
+        Ok(Slice {
+            scope: self.state.scope.clone(),
+            agents: agents.into_iter().filter_map(|agent| self.view(agent, now)).collect(),
+            leases,
+            unreadable: Vec::new(),
+            refusal: read.refusals_of.as_ref().and_then(|principal| self.refusals.get(principal)).cloned(),
+        })
+    }
+
+    fn head(&mut self) -> Result<Head, StoreError> {
+        Ok(self.log.last().map_or(Head::EMPTY, |event| Head { rev: event.seq, hash: event.hash }))
+    }
+
+    fn events(&mut self, after: Seq, limit: usize) -> Result<Vec<StoredEvent>, StoreError> {
+        Ok(self.log.iter().filter(|event| event.seq > after).take(limit).cloned().collect())
+    }
+
+    fn leases(&mut self, wanted: LeaseListing, _now: &Now) -> Result<Listed, StoreError> {
+        let mut ended: Vec<Lease> =
+            self.state.leases.values().filter(|lease| lease.ended.is_some()).cloned().collect();
+        ended.sort_by_key(|lease| std::cmp::Reverse(lease.fence));
+        let keep = if let LeaseListing::WithEnded(limit) = wanted { limit } else { 0 };
+        let mut leases: Vec<Lease> = ended.into_iter().take(keep).chain(self.live().cloned()).collect();
+        leases.sort_by_key(|lease| lease.fence);
+        Ok(Listed { leases, unreadable: Vec::new() })
+    }
+
+    fn agents(&mut self, now: &Now) -> Result<Vec<AgentView>, StoreError> {
+        Ok(self.state.agents.keys().filter_map(|agent| self.view(*agent, now)).collect())
+    }
+
+    fn recall(&mut self, agent: AgentId, key: &str, now: &Now) -> Result<Option<Remembered>, StoreError> {
+        let same = |(at, remembered): &&(Mono, Remembered)| {
+            remembered.agent == agent && remembered.key == key && now.mono.since(*at) < IDEMPOTENCY_MS
+        };
+        Ok(self.remembered.iter().find(same).map(|(_, remembered)| remembered.clone()))
+    }
+
+    fn projection(&mut self) -> Result<State, StoreError> {
+        Ok(self.state.clone())
+    }
+}
+
+impl Snapshot for Copy<'_> {
+    fn load(&mut self, read: &ReadSet, now: &Now) -> Result<Slice, StoreError> {
+        self.work.load(read, now)
+    }
+
+    fn head(&mut self) -> Result<Head, StoreError> {
+        self.work.head()
+    }
+
+    fn events(&mut self, after: Seq, limit: usize) -> Result<Vec<StoredEvent>, StoreError> {
+        self.work.events(after, limit)
+    }
+
+    fn leases(&mut self, wanted: LeaseListing, now: &Now) -> Result<Listed, StoreError> {
+        self.work.leases(wanted, now)
+    }
+
+    fn agents(&mut self, now: &Now) -> Result<Vec<AgentView>, StoreError> {
+        self.work.agents(now)
+    }
+
+    fn recall(&mut self, agent: AgentId, key: &str, now: &Now) -> Result<Option<Remembered>, StoreError> {
+        self.work.recall(agent, key, now)
+    }
+
+    fn projection(&mut self) -> Result<State, StoreError> {
+        self.work.projection()
+    }
+}
+
+impl Transaction for Copy<'_> {
+    fn append(&mut self, event: &StoredEvent) -> Result<(), StoreError> {
+        self.work.log.push(event.clone());
+        Ok(())
+    }
+
+    fn apply(&mut self, event: &Event) -> Result<(), StoreError> {
+        use clearway_core::event::Body;
+        use clearway_core::fold::FoldError;
+        let name_taken = |name| self.work.state.agents.values().any(|agent| agent.name == name);
+        if matches!(&event.body, Body::AgentRegistered(agent) if name_taken(agent.name.clone())) {
+            return Err(StoreError::IdTaken);
+        }
+        self.work.state.apply(event).map_err(|error| match error {
+            FoldError::Twice { .. } => StoreError::IdTaken,
+            other => StoreError::Internal(other.to_string()),
+        })
+    }
+
+    fn soften(&mut self, soft: &Soft, now: &Now) -> Result<(), StoreError> {
+        match soft {
+            Soft::Seen { agent, at } => {
+                self.work.seen.insert(*agent, (now.boot.clone(), *at));
+            }
+            Soft::Refused(memory) => {
+                self.work.refusals.insert(memory.principal.clone(), memory.clone());
+            }
+        }
+        Ok(())
+    }
+
+    fn remember(&mut self, remembered: &Remembered, now: &Now) -> Result<(), StoreError> {
+        let kept = &mut self.work.remembered;
+        kept.retain(|(at, _)| now.mono.since(*at) < IDEMPOTENCY_MS);
+        kept.push((now.mono, remembered.clone()));
+        let surplus = kept.len().saturating_sub(usize::try_from(IDEMPOTENCY_KEYS_MAX).unwrap_or(usize::MAX));
+        kept.drain(..surplus);
+        Ok(())
+    }
+
+    fn commit(self: Box<Self>, _durability: Durability) -> Result<(), StoreError> {
+        *self.place = self.work;
+        Ok(())
+    }
+}

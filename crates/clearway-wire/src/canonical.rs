@@ -1,0 +1,282 @@
+//! The canonical bytes of an event: made once, stored verbatim, hashed as stored.
+//!
+//! A decoder reads every version up to its own and refuses newer ones. Old events are never rewritten, so a
+//! field that comes later is read as absent in older versions.
+
+use crate::codec::{DecodeError, Reader, Writer};
+use clearway_core::agent::{Agent, AgentName, Client, Established, IdentityKey};
+use clearway_core::event::{Actor, Body, Event};
+use clearway_core::facts::Process;
+use clearway_core::ids::{AgentId, Epoch, Fence, LeaseId, Seq, SetId};
+use clearway_core::lease::{End, Ended, ExpiryCause, Grade, Lease, Mode};
+use clearway_core::pattern::{Fold, Pattern};
+use clearway_core::target::{ResourceName, Target, Worktree};
+use clearway_core::time::{BootKey, Mono, Wall};
+
+/// The version written by this build.
+pub const VERSION: u8 = 1;
+
+/// The bytes of an event. Its seq is not among them: it is hashed beside them.
+pub fn encode(event: &Event) -> Vec<u8> {
+    let mut out = Writer::default();
+    out.byte(VERSION);
+    out.text(event.body.kind());
+    out.signed(event.at.0);
+    out.option(event.actor.agent, |out, agent| out.text(agent.as_str()));
+    out.text(event.actor.how.word());
+    encode_body(&mut out, &event.body);
+    out.finish()
+}
+
+/// Reads an event back. `fold` is the scope's: patterns are compared under it.
+pub fn decode(seq: Seq, bytes: &[u8], fold: Fold) -> Result<Event, DecodeError> {
+    let mut input = Reader::new(bytes);
+    let version = input.byte()?;
+    if version > VERSION {
+        return Err(DecodeError::Newer { found: version, known: VERSION });
+    }
+    let kind = input.text()?;
+    let at = Wall(input.signed()?);
+    let agent = input.option(|input| input.word("agent", AgentId::parse))?;
+    let how = input.word("way of knowing", Established::from_word)?;
+    let body = decode_body(&mut input, kind, fold)?;
+    input.end()?;
+    Ok(Event { seq, at, actor: Actor { agent, how }, body })
+}
+
+fn encode_body(out: &mut Writer, body: &Body) {
+    match body {
+        Body::ScopeOpened { place, fold } => {
+            out.text(place);
+            out.byte(u8::from(*fold == Fold::Insensitive));
+        }
+        Body::EpochBegan { epoch, boot, lost_tail } => {
+            out.number(u64::from(epoch.0));
+            out.text(&boot.0);
+            out.number(*lost_tail);
+        }
+        Body::AgentRegistered(agent) => write_agent(out, agent),
+        Body::LeaseGranted(lease) => write_lease(out, lease),
+        Body::LeaseRenewed { lease, deadline, ttl_ms, reason } => {
+            out.text(lease.as_str());
+            out.number(deadline.0);
+            out.number(*ttl_ms);
+            out.option(reason.as_deref(), Writer::text);
+        }
+        Body::LeaseUpgraded { lease, deadline } => {
+            out.text(lease.as_str());
+            out.number(deadline.0);
+        }
+        Body::LeaseDowngraded { lease } => out.text(lease.as_str()),
+        Body::LeaseReleased { lease, holder, operator_reason } => {
+            out.text(lease.as_str());
+            out.text(holder.as_str());
+            out.option(operator_reason.as_deref(), Writer::text);
+        }
+        Body::LeaseExpired { lease, holder, cause, last_seen } => {
+            out.text(lease.as_str());
+            out.text(holder.as_str());
+            out.text(cause.word());
+            out.option(*last_seen, |out, seen| out.number(seen.0));
+        }
+        Body::LeaseYielded { lease, holder, to } | Body::LeaseTakenOver { lease, holder, to } => {
+            out.text(lease.as_str());
+            out.text(holder.as_str());
+            out.text(to.as_str());
+        }
+        Body::ReservationRefused { targets, mode, blockers, repeats } => {
+            out.list(targets.iter(), |out, target| out.text(target));
+            out.text(mode.word());
+            out.list(blockers.iter(), |out, blocker| out.text(blocker.as_str()));
+            out.number(*repeats);
+        }
+        Body::ActionDenied { action, subject, reason, repeats } => {
+            out.text(action);
+            out.text(subject);
+            out.text(reason);
+            out.number(*repeats);
+        }
+    }
+}
+
+fn decode_body(input: &mut Reader<'_>, kind: &str, fold: Fold) -> Result<Body, DecodeError> {
+    Ok(match kind {
+        "scope.opened" => Body::ScopeOpened {
+            place: input.text()?.to_owned(),
+            fold: if input.byte()? == 0 { Fold::Exact } else { Fold::Insensitive },
+        },
+        "epoch.began" => Body::EpochBegan {
+            epoch: epoch(input)?,
+            boot: BootKey(input.text()?.to_owned()),
+            lost_tail: input.number()?,
+        },
+        "agent.registered" => Body::AgentRegistered(read_agent(input)?),
+        "lease.granted" => Body::LeaseGranted(read_lease(input, fold)?),
+        "lease.renewed" => Body::LeaseRenewed {
+            lease: lease_id(input)?,
+            deadline: Mono(input.number()?),
+            ttl_ms: input.number()?,
+            reason: owned(input)?,
+        },
+        "lease.upgraded" => Body::LeaseUpgraded { lease: lease_id(input)?, deadline: Mono(input.number()?) },
+        "lease.downgraded" => Body::LeaseDowngraded { lease: lease_id(input)? },
+        "lease.released" => Body::LeaseReleased {
+            lease: lease_id(input)?,
+            holder: agent_id(input)?,
+            operator_reason: owned(input)?,
+        },
+        "lease.expired" => Body::LeaseExpired {
+            lease: lease_id(input)?,
+            holder: agent_id(input)?,
+            cause: input
+                .word("cause", |word| ExpiryCause::ALL.into_iter().find(|cause| cause.word() == word))?,
+            last_seen: input.option(|input| input.number().map(Mono))?,
+        },
+        "lease.yielded" => {
+            Body::LeaseYielded { lease: lease_id(input)?, holder: agent_id(input)?, to: agent_id(input)? }
+        }
+        "lease.taken-over" => {
+            Body::LeaseTakenOver { lease: lease_id(input)?, holder: agent_id(input)?, to: agent_id(input)? }
+        }
+        "reservation.refused" => Body::ReservationRefused {
+            targets: input.list(|input| input.text().map(str::to_owned))?,
+            mode: mode(input)?,
+            blockers: input.list(lease_id)?,
+            repeats: input.number()?,
+        },
+        "action.denied" => Body::ActionDenied {
+            action: input.text()?.to_owned(),
+            subject: input.text()?.to_owned(),
+            reason: input.text()?.to_owned(),
+            repeats: input.number()?,
+        },
+        other => return Err(DecodeError::unknown("event", other)),
+    })
+}
+
+fn write_agent(out: &mut Writer, agent: &Agent) {
+    out.text(agent.id.as_str());
+    out.text(agent.name.as_str());
+    out.text(agent.client.word());
+    out.text(&agent.key.0);
+    out.option(agent.parent, |out, parent| out.text(parent.as_str()));
+    out.text(agent.root.as_str());
+    out.option(agent.process.as_ref(), write_process);
+    out.signed(agent.registered_at.0);
+    out.option(agent.ended_at, |out, at| out.signed(at.0));
+}
+
+fn read_agent(input: &mut Reader<'_>) -> Result<Agent, DecodeError> {
+    Ok(Agent {
+        id: agent_id(input)?,
+        name: input.word("agent name", AgentName::parse)?,
+        client: input.word("client", Client::from_word)?,
+        key: IdentityKey(input.text()?.to_owned()),
+        parent: input.option(agent_id)?,
+        root: agent_id(input)?,
+        process: input.option(read_process)?,
+        registered_at: Wall(input.signed()?),
+        ended_at: input.option(|input| input.signed().map(Wall))?,
+    })
+}
+
+fn write_process(out: &mut Writer, process: &Process) {
+    out.text(&process.host);
+    out.text(&process.boot);
+    out.text(&process.pid_namespace);
+    out.number(u64::from(process.pid));
+    out.number(process.start);
+}
+
+fn read_process(input: &mut Reader<'_>) -> Result<Process, DecodeError> {
+    Ok(Process {
+        host: input.text()?.to_owned(),
+        boot: input.text()?.to_owned(),
+        pid_namespace: input.text()?.to_owned(),
+        pid: small(input, "pid")?,
+        start: input.number()?,
+    })
+}
+
+pub(crate) fn write_lease(out: &mut Writer, lease: &Lease) {
+    out.text(lease.id.as_str());
+    out.byte(u8::from(matches!(lease.target, Target::Name(_))));
+    out.text(lease.target.canonical());
+    out.option(lease.set, |out, set| out.text(set.as_str()));
+    out.text(lease.mode.word());
+    out.text(lease.grade.word());
+    out.text(lease.holder.as_str());
+    out.number(lease.fence.to_integer());
+    out.option(lease.reason.as_deref(), Writer::text);
+    out.text(&lease.worktree.0);
+    out.option(lease.slot, |out, slot| out.number(u64::from(slot)));
+    out.number(lease.ttl_ms);
+    out.number(lease.granted.0);
+    out.number(lease.deadline.0);
+    out.option(lease.end_max, |out, end| out.number(end.0));
+    out.signed(lease.created_at.0);
+    out.option(lease.ended, |out, ended| {
+        out.text(ended.how.word());
+        out.signed(ended.at.0);
+    });
+}
+
+pub(crate) fn read_lease(input: &mut Reader<'_>, fold: Fold) -> Result<Lease, DecodeError> {
+    Ok(Lease {
+        id: lease_id(input)?,
+        target: read_target(input, fold)?,
+        set: input.option(|input| input.word("write-set", SetId::parse))?,
+        mode: mode(input)?,
+        grade: input
+            .word("grade", |word| [Grade::Auto, Grade::Claimed].into_iter().find(|g| g.word() == word))?,
+        holder: agent_id(input)?,
+        fence: Fence::from_integer(input.number()?),
+        reason: owned(input)?,
+        worktree: Worktree(input.text()?.to_owned()),
+        slot: input.option(|input| small(input, "slot"))?,
+        ttl_ms: input.number()?,
+        granted: Mono(input.number()?),
+        deadline: Mono(input.number()?),
+        end_max: input.option(|input| input.number().map(Mono))?,
+        created_at: Wall(input.signed()?),
+        ended: input.option(|input| {
+            Ok(Ended { how: input.word("end", End::from_word)?, at: Wall(input.signed()?) })
+        })?,
+    })
+}
+
+fn read_target(input: &mut Reader<'_>, fold: Fold) -> Result<Target, DecodeError> {
+    let is_name = input.byte()? != 0;
+    let text = input.text()?;
+    let bad = || DecodeError::unknown("target", text);
+    if is_name {
+        ResourceName::parse(text).map(Target::Name).map_err(|_| bad())
+    } else {
+        Pattern::from_canonical(text, fold).map(Target::Path).map_err(|_| bad())
+    }
+}
+
+fn lease_id(input: &mut Reader<'_>) -> Result<LeaseId, DecodeError> {
+    input.word("lease", LeaseId::parse)
+}
+
+fn agent_id(input: &mut Reader<'_>) -> Result<AgentId, DecodeError> {
+    input.word("agent", AgentId::parse)
+}
+
+fn mode(input: &mut Reader<'_>) -> Result<Mode, DecodeError> {
+    input.word("mode", |word| [Mode::Shared, Mode::Exclusive].into_iter().find(|mode| mode.word() == word))
+}
+
+fn epoch(input: &mut Reader<'_>) -> Result<Epoch, DecodeError> {
+    small(input, "epoch").map(Epoch)
+}
+
+fn owned(input: &mut Reader<'_>) -> Result<Option<String>, DecodeError> {
+    input.option(|input| input.text().map(str::to_owned))
+}
+
+fn small(input: &mut Reader<'_>, what: &'static str) -> Result<u32, DecodeError> {
+    let value = input.number()?;
+    u32::try_from(value).map_err(|_| DecodeError::unknown(what, value.to_string()))
+}

@@ -1,0 +1,182 @@
+//! Length-prefixed bytes: the alphabet of canonical events and remembered outcomes.
+//!
+//! Every value has exactly one encoding, so equal values have equal hashes. Nothing here knows what a lease is.
+
+use thiserror::Error;
+
+/// Why bytes cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum DecodeError {
+    /// They end too early.
+    #[error("the bytes end at {position} where {wanted} more were expected")]
+    Truncated {
+        /// Where.
+        position: usize,
+        /// How many were wanted.
+        wanted: usize,
+    },
+    /// Something follows that nobody wrote.
+    #[error("{count} bytes follow the end")]
+    Trailing {
+        /// How many.
+        count: usize,
+    },
+    /// A value is not one of those that can stand there.
+    #[error("no {what} is written as {found:?}")]
+    Unknown {
+        /// Of what kind.
+        what: &'static str,
+        /// What stands there.
+        found: String,
+    },
+    /// Written by a newer version.
+    #[error("version {found} is newer than {known}")]
+    Newer {
+        /// The version found.
+        found: u8,
+        /// The newest this build reads.
+        known: u8,
+    },
+}
+
+impl DecodeError {
+    pub(crate) fn unknown(what: &'static str, found: impl Into<String>) -> Self {
+        Self::Unknown { what, found: found.into() }
+    }
+}
+
+/// Appends values.
+#[derive(Debug, Default)]
+pub(crate) struct Writer {
+    bytes: Vec<u8>,
+}
+
+impl Writer {
+    pub(crate) fn finish(self) -> Vec<u8> {
+        self.bytes
+    }
+
+    pub(crate) fn byte(&mut self, value: u8) {
+        self.bytes.push(value);
+    }
+
+    pub(crate) fn number(&mut self, value: u64) {
+        self.bytes.extend_from_slice(&value.to_be_bytes());
+    }
+
+    pub(crate) fn signed(&mut self, value: i64) {
+        self.bytes.extend_from_slice(&value.to_be_bytes());
+    }
+
+    pub(crate) fn text(&mut self, value: &str) {
+        self.length(value.len());
+        self.bytes.extend_from_slice(value.as_bytes());
+    }
+
+    pub(crate) fn option<T>(&mut self, value: Option<T>, write: impl FnOnce(&mut Self, T)) {
+        self.byte(u8::from(value.is_some()));
+        if let Some(value) = value {
+            write(self, value);
+        }
+    }
+
+    pub(crate) fn list<T>(
+        &mut self,
+        values: impl ExactSizeIterator<Item = T>,
+        mut write: impl FnMut(&mut Self, T),
+    ) {
+        self.length(values.len());
+        values.for_each(|value| write(self, value));
+    }
+
+    /// Lists and texts are bounded by named limits far below this.
+    fn length(&mut self, length: usize) {
+        self.bytes.extend_from_slice(&u32::try_from(length).unwrap_or(u32::MAX).to_be_bytes());
+    }
+}
+
+/// Reads values back, never past the end and never into more memory than the bytes justify.
+#[derive(Debug)]
+pub(crate) struct Reader<'a> {
+    bytes: &'a [u8],
+    position: usize,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, position: 0 }
+    }
+
+    pub(crate) fn end(&self) -> Result<(), DecodeError> {
+        match self.bytes.len() - self.position {
+            0 => Ok(()),
+            count => Err(DecodeError::Trailing { count }),
+        }
+    }
+
+    pub(crate) fn byte(&mut self) -> Result<u8, DecodeError> {
+        Ok(self.take(1)?[0])
+    }
+
+    pub(crate) fn number(&mut self) -> Result<u64, DecodeError> {
+        self.array().map(u64::from_be_bytes)
+    }
+
+    pub(crate) fn signed(&mut self) -> Result<i64, DecodeError> {
+        self.array().map(i64::from_be_bytes)
+    }
+
+    pub(crate) fn text(&mut self) -> Result<&'a str, DecodeError> {
+        let length = self.length()?;
+        let bytes = self.take(length)?;
+        std::str::from_utf8(bytes).map_err(|_| DecodeError::unknown("text", String::from_utf8_lossy(bytes)))
+    }
+
+    pub(crate) fn option<T>(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Result<T, DecodeError>,
+    ) -> Result<Option<T>, DecodeError> {
+        match self.byte()? {
+            0 => Ok(None),
+            1 => read(self).map(Some),
+            other => Err(DecodeError::unknown("option", other.to_string())),
+        }
+    }
+
+    pub(crate) fn list<T>(
+        &mut self,
+        mut read: impl FnMut(&mut Self) -> Result<T, DecodeError>,
+    ) -> Result<Vec<T>, DecodeError> {
+        let length = self.length()?;
+        (0..length).map(|_| read(self)).collect()
+    }
+
+    /// Reads a word of a closed vocabulary.
+    pub(crate) fn word<T>(
+        &mut self,
+        what: &'static str,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<T, DecodeError> {
+        let text = self.text()?;
+        parse(text).ok_or_else(|| DecodeError::unknown(what, text))
+    }
+
+    fn length(&mut self) -> Result<usize, DecodeError> {
+        self.array().map(|bytes| u32::from_be_bytes(bytes) as usize)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], DecodeError> {
+        let mut array = [0; N];
+        array.copy_from_slice(self.take(N)?);
+        Ok(array)
+    }
+
+    fn take(&mut self, count: usize) -> Result<&'a [u8], DecodeError> {
+        let rest = &self.bytes[self.position..];
+        let taken = rest
+            .get(..count)
+            .ok_or(DecodeError::Truncated { position: self.position, wanted: count - rest.len() })?;
+        self.position += count;
+        Ok(taken)
+    }
+}
