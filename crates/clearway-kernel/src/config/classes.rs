@@ -1,0 +1,58 @@
+//! Path classes: files that need no lease, or only a brief one. Layers add to them; none takes away.
+
+use super::source::{Layer, Source};
+
+/// How the files matching a pattern are treated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Class {
+    /// Never leased, reported or checked.
+    Ignored,
+    /// Written by everybody: no lease, one writer at a time for the length of a call.
+    Common,
+    /// Edited briefly by many: the lease ends with the tool call.
+    Hot,
+}
+
+/// A pattern that some layer added to a class. The layer tells what the repository brought along.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClassPattern {
+    pub class: Class,
+    pub pattern: String,
+    pub source: Source,
+    pub layer: Layer,
+}
+
+impl Class {
+    /// The built-in patterns. What git ignores is ignored besides; that is known only at run time.
+    pub fn defaults(self) -> &'static [&'static str] {
+        match self {
+            Class::Ignored => &["**/*~", "**/*.swp", "**/*.tmp", "**/.#*", "**/.DS_Store"],
+            Class::Common => &COMMON,
+            Class::Hot => &["**/mod.rs", "**/index.*", "**/routes.*", "**/CHANGELOG*"],
+        }
+    }
+}
+
+const COMMON: [&str; 21] = [
+    "**/Cargo.lock",
+    "**/package-lock.json",
+    "**/npm-shrinkwrap.json",
+    "**/yarn.lock",
+    "**/pnpm-lock.yaml",
+    "**/bun.lock",
+    "**/bun.lockb",
+    "**/deno.lock",
+    "**/poetry.lock",
+    "**/uv.lock",
+    "**/pdm.lock",
+    "**/Pipfile.lock",
+    "**/Gemfile.lock",
+    "**/composer.lock",
+    "**/go.sum",
+    "**/mix.lock",
+    "**/pubspec.lock",
+    "**/Podfile.lock",
+    "**/flake.lock",
+    "**/*.snap",
+    "**/__snapshots__/**",
+];

@@ -1,0 +1,108 @@
+//! The whole configuration as a list, for `config show`, logs and digests.
+
+use std::borrow::Cow;
+
+use super::Config;
+use super::classes::Class;
+use super::file::joined;
+use super::keys::{KEYS, Key, KeyId, Kind, Safety};
+use super::resolve::Slot;
+use super::source::{Ignored, Layer, Overridden, Source};
+use super::value::Value;
+
+/// Raised when the same values would be written differently, so that old digests are not compared with new ones.
+const DIGEST_TEXT_VERSION: u32 = 1;
+
+/// One key, class or resource with its value and history.
+#[derive(Debug, Clone)]
+pub struct Entry<'c> {
+    pub key: Cow<'static, str>,
+    /// Safe to show; `None` where nothing is set.
+    pub value_text: Option<String>,
+    pub source: &'c Source,
+    pub layer: Layer,
+    /// What the value replaced, the strongest first.
+    pub overrode: &'c [Overridden],
+    /// What was given but does not count.
+    pub ignored: &'c [Ignored],
+    /// For a class: its patterns one by one.
+    pub parts: Vec<Part<'c>>,
+    /// Whether the value is one that safety depends on.
+    pub safety: bool,
+    pub doc: &'static str,
+}
+
+/// One pattern of a class.
+#[derive(Debug, Clone)]
+pub struct Part<'c> {
+    /// As it was written; make it printable before showing it.
+    pub pattern: &'c str,
+    pub source: &'c Source,
+    pub layer: Layer,
+}
+
+impl Config {
+    /// Every known key in the order of the table, defaults included, then every configured resource.
+    pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
+        let keys = KEYS.iter().filter(|key| key.id != KeyId::Resources);
+        let resources = self.resources.iter();
+        keys.map(|key| self.entry(key)).chain(resources.map(|(name, slot)| resource_entry(name, slot)))
+    }
+
+    /// The values in force as stable text, one per line, for a digest. It leaves out where they came from, which
+    /// changes nothing, the agent's name, which is no configuration, and secrets, which a digest could give away.
+    pub fn digest_text(&self) -> String {
+        let mut text = format!("clearway configuration {DIGEST_TEXT_VERSION}\n");
+        let in_files = |entry: &Entry<'_>| entry.key != KEYS[KeyId::Agent as usize].name;
+        for entry in self.entries().filter(in_files) {
+            text.push_str(&format!("{} = {:?}\n", entry.key, entry.value_text.unwrap_or_default()));
+        }
+        text
+    }
+
+    fn entry(&self, key: &'static Key) -> Entry<'_> {
+        match key.kind {
+            Kind::Patterns(class) => self.class_entry(key, class),
+            _ => slot_entry(Cow::Borrowed(key.name), &self.slots[key.id as usize], key),
+        }
+    }
+
+    fn class_entry(&self, key: &'static Key, class: Class) -> Entry<'_> {
+        let default =
+            |pattern: &&'static str| Part { pattern, source: &Source::Default, layer: Layer::Default };
+        let mut parts: Vec<Part<'_>> = class.defaults().iter().map(default).collect();
+        parts.extend(self.class_patterns.iter().filter(|added| added.class == class).map(|added| Part {
+            pattern: &added.pattern,
+            source: &added.source,
+            layer: added.layer,
+        }));
+        let mut entry = slot_entry(Cow::Borrowed(key.name), &self.slots[key.id as usize], key);
+        if let Some(strongest) = parts.last() {
+            (entry.source, entry.layer) = (strongest.source, strongest.layer);
+        }
+        let patterns: Vec<&str> = parts.iter().map(|part| part.pattern).collect();
+        // Quoted one by one, so that two lists never read the same.
+        entry.value_text = Some(format!("{patterns:?}"));
+        entry.parts = parts;
+        entry
+    }
+}
+
+fn slot_entry<'c>(name: Cow<'static, str>, slot: &'c Slot, key: &'static Key) -> Entry<'c> {
+    Entry {
+        key: name,
+        value_text: (slot.value != Value::Unset).then(|| slot.value.to_string()),
+        source: &slot.source,
+        layer: slot.layer,
+        overrode: &slot.overrode,
+        ignored: &slot.ignored,
+        parts: Vec::new(),
+        safety: key.safety != Safety::None,
+        doc: key.doc,
+    }
+}
+
+fn resource_entry<'c>(name: &str, slot: &'c Slot) -> Entry<'c> {
+    let key = KeyId::Resources.key();
+    slot_entry(Cow::Owned(joined(key.name, name)), slot, key)
+}

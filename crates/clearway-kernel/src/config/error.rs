@@ -1,0 +1,134 @@
+//! What can be wrong with a configuration, and where.
+//!
+//! Each message says what to do next. A value is shown shortened, printable and without secrets.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use clearway_core::redact::redact;
+use clearway_core::text::{printable, truncate_columns};
+use toml::de::DeValue;
+
+/// The most that is shown of a name or value from outside, in columns.
+const SHOWN_COLUMNS_MAX: usize = 80;
+
+/// One mistake and its place.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: {problem}")]
+pub struct ConfigError {
+    pub place: Place,
+    pub problem: Problem,
+}
+
+impl ConfigError {
+    /// The exit status of every command that meets a bad configuration.
+    pub const EXIT_STATUS: u8 = 78;
+
+    /// The stable name of the mistake, for programs.
+    pub fn slug(&self) -> &'static str {
+        match self.problem {
+            Problem::Syntax { .. } => "bad-toml",
+            Problem::TooLarge { .. } => "config-too-large",
+            Problem::TooMany { .. } => "too-many-errors",
+            Problem::Duplicate => "duplicate-key",
+            Problem::UnknownKey { .. } => "unknown-key",
+            Problem::WrongType { .. } => "wrong-type",
+            Problem::BadValue { .. } => "bad-value",
+            Problem::NotAllowedHere { .. } => "key-not-allowed-here",
+            Problem::UnsafeRepositoryValue { .. } => "unsafe-repository-value",
+        }
+    }
+}
+
+impl ConfigError {
+    /// The line for ordering; what is in no file has none.
+    pub(super) fn line(&self) -> usize {
+        match self.place {
+            Place::File { line, .. } => line,
+            Place::Variable(_) | Place::Flag(_) => 0,
+        }
+    }
+}
+
+/// Where a mistake is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    File { path: PathBuf, line: usize },
+    Variable(String),
+    Flag(String),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::File { path, line } => write!(f, "{}:{line}", printable(&path.to_string_lossy())),
+            Place::Variable(name) => write!(f, "variable {}", printable(name)),
+            Place::Flag(name) => write!(f, "flag {}", printable(name)),
+        }
+    }
+}
+
+/// What is wrong.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Problem {
+    #[error("this is not valid TOML at column {column}: {message}")]
+    Syntax { column: usize, message: String },
+    #[error("the file is larger than {bytes_max} bytes")]
+    TooLarge { bytes_max: usize },
+    #[error("there are {more} more mistakes in this file")]
+    TooMany { more: usize },
+    #[error("this key is given twice; keep one of them")]
+    Duplicate,
+    #[error("unknown key `{key}`{}", did_you_mean(.nearest))]
+    UnknownKey { key: String, nearest: Option<String> },
+    #[error("`{key}` must be {expected}, not {actual}")]
+    WrongType { key: String, expected: &'static str, actual: &'static str },
+    #[error("`{key}` cannot be `{value}`: {why}{}", did_you_mean(.nearest))]
+    BadValue { key: String, value: String, why: String, nearest: Option<String> },
+    #[error("`{key}` cannot be set here; set it in {allowed}")]
+    NotAllowedHere { key: &'static str, allowed: &'static str },
+    #[error(
+        "`{key} = {value}` is less safe than {beneath} and a repository cannot lower safety; only the user file \
+         {user_file} can hold it"
+    )]
+    UnsafeRepositoryValue { key: &'static str, value: String, beneath: String, user_file: String },
+}
+
+impl Problem {
+    pub(super) fn bad_value(key: &str, value: &str, why: &str) -> Problem {
+        Problem::BadValue { key: shown(key), value: shown(value), why: why.to_owned(), nearest: None }
+    }
+
+    pub(super) fn bad_choice(key: &str, value: &str, choices: &[&str], nearest: Option<&str>) -> Problem {
+        let why = format!("it must be one of {}", choices.join(", "));
+        Problem::BadValue { key: shown(key), value: shown(value), why, nearest: nearest.map(str::to_owned) }
+    }
+
+    pub(super) fn wrong_type(key: &str, expected: &'static str, actual: &DeValue<'_>) -> Problem {
+        Problem::WrongType { key: shown(key), expected, actual: type_name(actual) }
+    }
+
+    pub(super) fn unknown_key(key: &str, nearest: Option<&str>) -> Problem {
+        Problem::UnknownKey { key: shown(key), nearest: nearest.map(str::to_owned) }
+    }
+}
+
+fn shown(text: &str) -> String {
+    truncate_columns(&printable(&redact(text)), SHOWN_COLUMNS_MAX).into_owned()
+}
+
+fn did_you_mean(nearest: &Option<String>) -> String {
+    nearest.as_ref().map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
+}
+
+fn type_name(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "a string",
+        DeValue::Integer(_) => "an integer",
+        DeValue::Float(_) => "a number with a fraction",
+        DeValue::Boolean(_) => "true or false",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
+    }
+}

@@ -1,0 +1,296 @@
+//! The table of keys. It drives reading, checking, safety, `config show`, the environment and the documentation; a
+//! new key is one row, one [`KeyId`] and one getter.
+
+use std::time::Duration;
+
+use super::classes::Class;
+use super::postures;
+use super::value::Value;
+use clearway_core::text::is_plain_name;
+
+pub(super) const CLAIMED_TTL_DEFAULT: Duration = Duration::from_secs(30 * 60);
+pub(super) const BROAD_FILES_DEFAULT: u64 = 200;
+pub(super) const STORE_TIMEOUT_DEFAULT: Duration = Duration::from_secs(5);
+pub(super) const DURABILITY_NORMAL: &str = "normal";
+pub(super) const DURABILITY_FULL: &str = "full";
+
+const TTL_MIN: Duration = Duration::from_secs(1);
+const TTL_MAX: Duration = Duration::from_secs(24 * 60 * 60);
+const STORE_TIMEOUT_MIN: Duration = Duration::from_millis(10);
+const STORE_TIMEOUT_MAX: Duration = Duration::from_secs(10 * 60);
+const BROAD_FILES_MAX: u64 = 1_000_000;
+const STORE_URL_BYTES_MAX: usize = 4_096;
+
+/// Names a key in code. The order is that of [`KEYS`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum KeyId {
+    StoreUrl,
+    Agent,
+    Posture,
+    ClaimedTtl,
+    Durability,
+    BroadFiles,
+    StoreTimeout,
+    ClassesIgnored,
+    ClassesCommon,
+    ClassesHot,
+    Resources,
+}
+
+impl KeyId {
+    pub(super) const COUNT: usize = KeyId::Resources as usize + 1;
+
+    /// The row of this key.
+    pub fn key(self) -> &'static Key {
+        &KEYS[self as usize]
+    }
+}
+
+/// One row of the table.
+#[derive(Debug)]
+pub struct Key {
+    pub id: KeyId,
+    /// As written in a file, with dots between the tables.
+    pub name: &'static str,
+    pub kind: Kind,
+    pub default: Value,
+    pub variable: Option<&'static str>,
+    pub places: Places,
+    pub safety: Safety,
+    pub doc: &'static str,
+}
+
+/// What values a key takes.
+#[derive(Debug, Clone, Copy)]
+pub enum Kind {
+    Text { check: fn(&str) -> Result<(), &'static str> },
+    Choice(&'static [&'static str]),
+    Integer { min: u64, max: u64 },
+    Duration { min: Duration, max: Duration },
+    Patterns(Class),
+    Resources,
+}
+
+/// Where a key may be set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Places {
+    Everywhere,
+    /// Not in the repository file, which is shared with people on other machines and can be edited by agents.
+    NotInRepository,
+    /// Environment and flags only.
+    NotInFiles,
+    /// Files only: the value has no form that fits a variable.
+    OnlyInFiles,
+}
+
+/// Whether safety depends on a key, and in which direction its values are safer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Safety {
+    None,
+    /// It matters where the value came from, but no value is safer than another.
+    Recorded,
+    /// Lower numbers are safer.
+    LowerIsSafer,
+    /// Later names of a [`Kind::Choice`] are safer.
+    LaterIsSafer,
+}
+
+/// Every key the product reads.
+pub static KEYS: [Key; KeyId::COUNT] = [
+    Key {
+        id: KeyId::StoreUrl,
+        name: "store.url",
+        kind: Kind::Text { check: check_store_url },
+        default: Value::Unset,
+        variable: Some("CLEARWAY_STORE"),
+        places: Places::NotInRepository,
+        safety: Safety::Recorded,
+        doc: "Where the store is: a file, or the address of a server. Unset: one file per repository.",
+    },
+    Key {
+        id: KeyId::Agent,
+        name: "agent",
+        kind: Kind::Text { check: check_agent },
+        default: Value::Unset,
+        variable: Some("CLEARWAY_AGENT"),
+        places: Places::NotInFiles,
+        safety: Safety::None,
+        doc: "The agent that a command acts for. Unset: found from the client session.",
+    },
+    Key {
+        id: KeyId::Posture,
+        name: "posture",
+        kind: Kind::Choice(&postures::NAMES),
+        default: Value::Choice(postures::DEFAULT),
+        variable: Some("CLEARWAY_POSTURE"),
+        places: Places::Everywhere,
+        safety: Safety::LaterIsSafer,
+        doc: "One name for several values: solo, team or unattended.",
+    },
+    Key {
+        id: KeyId::ClaimedTtl,
+        name: "leases.claimed_ttl",
+        kind: Kind::Duration { min: TTL_MIN, max: TTL_MAX },
+        default: Value::Duration(CLAIMED_TTL_DEFAULT),
+        variable: Some("CLEARWAY_LEASES_CLAIMED_TTL"),
+        places: Places::Everywhere,
+        safety: Safety::None,
+        doc: "How long the holder of a claimed lease may be silent before it ends.",
+    },
+    Key {
+        id: KeyId::Durability,
+        name: "leases.durability",
+        kind: Kind::Choice(&[DURABILITY_NORMAL, DURABILITY_FULL]),
+        default: Value::Choice(DURABILITY_NORMAL),
+        variable: Some("CLEARWAY_LEASES_DURABILITY"),
+        places: Places::Everywhere,
+        safety: Safety::LaterIsSafer,
+        doc: "Whether a lease is on disk before it is answered (full) or soon after (normal).",
+    },
+    Key {
+        id: KeyId::BroadFiles,
+        name: "leases.broad_files",
+        kind: Kind::Integer { min: 1, max: BROAD_FILES_MAX },
+        default: Value::Integer(BROAD_FILES_DEFAULT),
+        variable: Some("CLEARWAY_LEASES_BROAD_FILES"),
+        places: Places::Everywhere,
+        safety: Safety::LowerIsSafer,
+        doc: "A claim over more tracked files than this needs --broad.",
+    },
+    Key {
+        id: KeyId::StoreTimeout,
+        name: "timeouts.store",
+        kind: Kind::Duration { min: STORE_TIMEOUT_MIN, max: STORE_TIMEOUT_MAX },
+        default: Value::Duration(STORE_TIMEOUT_DEFAULT),
+        variable: Some("CLEARWAY_TIMEOUTS_STORE"),
+        places: Places::Everywhere,
+        safety: Safety::None,
+        doc: "How long a command waits for a busy store.",
+    },
+    Key {
+        id: KeyId::ClassesIgnored,
+        name: "classes.ignored",
+        kind: Kind::Patterns(Class::Ignored),
+        default: Value::Unset,
+        variable: None,
+        places: Places::OnlyInFiles,
+        safety: Safety::Recorded,
+        doc: "More patterns of files that are never leased, reported or checked.",
+    },
+    Key {
+        id: KeyId::ClassesCommon,
+        name: "classes.common",
+        kind: Kind::Patterns(Class::Common),
+        default: Value::Unset,
+        variable: None,
+        places: Places::OnlyInFiles,
+        safety: Safety::Recorded,
+        doc: "More patterns of files that everybody writes, such as lock files and generated ones.",
+    },
+    Key {
+        id: KeyId::ClassesHot,
+        name: "classes.hot",
+        kind: Kind::Patterns(Class::Hot),
+        default: Value::Unset,
+        variable: None,
+        places: Places::OnlyInFiles,
+        safety: Safety::None,
+        doc: "More patterns of files that many edit briefly; their leases end with the tool call.",
+    },
+    Key {
+        id: KeyId::Resources,
+        name: "resources",
+        kind: Kind::Resources,
+        default: Value::Unset,
+        variable: None,
+        places: Places::OnlyInFiles,
+        safety: Safety::None,
+        doc: "Named resources and their capacity: build = 2, or { capacity = 2, scope = \"machine\" }.",
+    },
+];
+
+pub(super) fn find(name: &str) -> Option<&'static Key> {
+    KEYS.iter().find(|key| key.name == name)
+}
+
+/// Whether a name is a table that holds keys, such as `leases`.
+pub(super) fn is_section(name: &str) -> bool {
+    KEYS.iter().any(|key| key.name.strip_prefix(name).is_some_and(|rest| rest.starts_with('.')))
+}
+
+impl Key {
+    /// Whether going from one value to the other lowers safety.
+    pub(super) fn lowers_safety(&self, from: &Value, to: &Value) -> bool {
+        match (self.safety, self.kind, from, to) {
+            (Safety::LowerIsSafer, _, Value::Integer(from), Value::Integer(to)) => to > from,
+            (Safety::LaterIsSafer, Kind::Choice(choices), Value::Choice(from), Value::Choice(to)) => {
+                rank(choices, to) < rank(choices, from)
+            }
+            _ => false,
+        }
+    }
+}
+
+fn rank(choices: &[&str], choice: &str) -> Option<usize> {
+    choices.iter().position(|known| *known == choice)
+}
+
+fn check_store_url(text: &str) -> Result<(), &'static str> {
+    if text.is_empty() {
+        return Err("it is empty");
+    }
+    if text.len() > STORE_URL_BYTES_MAX {
+        return Err("it is longer than 4096 bytes");
+    }
+    if text.chars().any(char::is_control) { Err("it contains a control character") } else { Ok(()) }
+}
+
+fn check_agent(text: &str) -> Result<(), &'static str> {
+    let rule =
+        "a name has 1 to 64 letters, digits, dots, underscores or hyphens and starts with a letter or digit";
+    if is_plain_name(text) { Ok(()) } else { Err(rule) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_stands_at_the_place_of_its_id() {
+        for (at, key) in KEYS.iter().enumerate() {
+            assert_eq!(key.id as usize, at, "{}", key.name);
+            assert!(std::ptr::eq(key.id.key(), key));
+        }
+    }
+
+    #[test]
+    fn names_and_variables_are_unique_and_each_key_is_documented() {
+        for (at, key) in KEYS.iter().enumerate() {
+            for other in &KEYS[at + 1..] {
+                assert_ne!(key.name, other.name);
+                assert!(key.variable.is_none() || key.variable != other.variable, "{}", key.name);
+            }
+            assert!(key.doc.ends_with('.'), "{}", key.name);
+            assert!(key.variable.is_none_or(|variable| variable.starts_with("CLEARWAY_")));
+        }
+    }
+
+    #[test]
+    fn a_key_without_a_variable_is_for_files_only() {
+        for key in &KEYS {
+            assert_eq!(key.variable.is_none(), key.places == Places::OnlyInFiles, "{}", key.name);
+        }
+    }
+
+    #[test]
+    fn safety_has_a_direction_only_where_values_are_ordered() {
+        for key in &KEYS {
+            match (key.safety, key.kind) {
+                (Safety::None | Safety::Recorded, _)
+                | (Safety::LowerIsSafer, Kind::Integer { .. })
+                | (Safety::LaterIsSafer, Kind::Choice(_)) => {}
+                other => panic!("{}: {other:?}", key.name),
+            }
+        }
+    }
+}

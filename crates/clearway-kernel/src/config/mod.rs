@@ -1,0 +1,169 @@
+//! Configuration in which every value knows where it came from.
+//!
+//! Layers, weakest first: defaults, user file, repository file (`.clearway.toml`), environment, flags. A posture is one
+//! key whose name stands for several values *inside its layer*; an explicit key of the same layer beats it. A value
+//! that lowers safety counts only from the user file, or from environment and flags outside an agent session, because
+//! an agent can edit the repository file and set its own environment.
+//!
+//! Nothing here reads a file or the environment: texts and variables come in as arguments, and a [`Config`] or the
+//! whole list of errors goes out. Start at [`Config::resolve`]; the table of keys is [`KEYS`].
+
+mod classes;
+mod entries;
+mod error;
+mod file;
+mod keys;
+mod nearest;
+mod postures;
+mod resolve;
+mod source;
+#[cfg(test)]
+mod tests;
+mod value;
+mod variables;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+pub use classes::{Class, ClassPattern};
+pub use entries::{Entry, Part};
+pub use error::{ConfigError, Place, Problem};
+pub use keys::{KEYS, Key, KeyId, Kind, Places, Safety};
+pub use postures::{POSTURES, Posture};
+pub use source::{Ignored, Layer, Overridden, Source};
+pub use value::{Resource, Value};
+pub use variables::{UnknownVariable, unknown_variables};
+
+use resolve::Slot;
+
+/// Everything a configuration is made from. The caller has read it; nothing is looked up later.
+#[derive(Debug, Clone, Copy)]
+pub struct Inputs<'a> {
+    pub user: Option<ConfigText<'a>>,
+    pub repository: Option<ConfigText<'a>>,
+    /// The environment; only the names in [`KEYS`] are looked at, and an empty value counts as absent.
+    pub variables: &'a BTreeMap<String, String>,
+    /// Flags in the order given; of two for one key the later wins.
+    pub flags: &'a [FlagValue<'a>],
+    /// True in hooks, git hooks and every command started by an agent.
+    pub inside_agent_session: bool,
+}
+
+/// The text of one configuration file, and the path to name in messages.
+#[derive(Debug, Clone, Copy)]
+pub struct ConfigText<'a> {
+    pub path: &'a Path,
+    pub text: &'a str,
+}
+
+/// A key given on the command line, with the flag as the user typed it, such as `--timeout`.
+#[derive(Debug, Clone, Copy)]
+pub struct FlagValue<'a> {
+    pub key: KeyId,
+    pub flag: &'a str,
+    pub value: &'a str,
+}
+
+/// How long leases survive a crash of the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LeaseDurability {
+    /// Written without waiting for the disk; a power cut may lose the last moments.
+    Normal,
+    /// On disk before the answer is given.
+    Full,
+}
+
+/// A resolved configuration.
+#[derive(Debug, Clone)]
+pub struct Config {
+    slots: [Slot; KeyId::COUNT],
+    class_patterns: Vec<ClassPattern>,
+    resources: BTreeMap<String, Slot>,
+}
+
+impl Config {
+    /// Resolves all layers, or returns every mistake in all of them at once.
+    pub fn resolve(inputs: &Inputs<'_>) -> Result<Config, Vec<ConfigError>> {
+        resolve::resolve(inputs)
+    }
+
+    /// Where the store is, if not in its default place.
+    pub fn store_url(&self) -> Option<&str> {
+        self.text(KeyId::StoreUrl)
+    }
+
+    /// The agent name claimed by flag or environment.
+    pub fn agent(&self) -> Option<&str> {
+        self.text(KeyId::Agent)
+    }
+
+    /// The name of the posture in force.
+    pub fn posture(&self) -> &'static str {
+        self.choice(KeyId::Posture, postures::DEFAULT)
+    }
+
+    /// How long the holder of a claimed lease may be silent.
+    pub fn claimed_ttl(&self) -> Duration {
+        self.duration(KeyId::ClaimedTtl, keys::CLAIMED_TTL_DEFAULT)
+    }
+
+    pub fn lease_durability(&self) -> LeaseDurability {
+        match self.choice(KeyId::Durability, keys::DURABILITY_NORMAL) {
+            keys::DURABILITY_FULL => LeaseDurability::Full,
+            _ => LeaseDurability::Normal,
+        }
+    }
+
+    /// A claim over more tracked files than this must be asked for with `--broad`.
+    pub fn broad_files(&self) -> u64 {
+        match self.value(KeyId::BroadFiles) {
+            Value::Integer(files) => *files,
+            _ => keys::BROAD_FILES_DEFAULT,
+        }
+    }
+
+    /// How long to wait for a busy store.
+    pub fn store_timeout(&self) -> Duration {
+        self.duration(KeyId::StoreTimeout, keys::STORE_TIMEOUT_DEFAULT)
+    }
+
+    /// The patterns of one path class: the built-in ones, then what each layer added.
+    pub fn class_patterns(&self, class: Class) -> impl Iterator<Item = &str> {
+        let added = self.class_patterns.iter().filter(move |added| added.class == class);
+        class.defaults().iter().copied().chain(added.map(|added| added.pattern.as_str()))
+    }
+
+    /// A named resource; one that is not configured has room for a single holder in this repository.
+    pub fn resource(&self, name: &str) -> Resource {
+        match self.resources.get(name).map(|slot| &slot.value) {
+            Some(Value::Resource(resource)) => *resource,
+            _ => Resource::default(),
+        }
+    }
+
+    fn value(&self, id: KeyId) -> &Value {
+        &self.slots[id as usize].value
+    }
+
+    fn text(&self, id: KeyId) -> Option<&str> {
+        match self.value(id) {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    fn choice(&self, id: KeyId, otherwise: &'static str) -> &'static str {
+        match self.value(id) {
+            Value::Choice(choice) => choice,
+            _ => otherwise,
+        }
+    }
+
+    fn duration(&self, id: KeyId, otherwise: Duration) -> Duration {
+        match self.value(id) {
+            Value::Duration(duration) => *duration,
+            _ => otherwise,
+        }
+    }
+}

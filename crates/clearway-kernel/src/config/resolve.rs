@@ -1,0 +1,231 @@
+//! Lays the layers over each other, and keeps account of it.
+
+use std::array;
+use std::collections::BTreeMap;
+
+use super::classes::ClassPattern;
+use super::error::{ConfigError, Place, Problem};
+use super::keys::{KEYS, KeyId};
+use super::postures;
+use super::source::{Ignored, Layer, Overridden, Source};
+use super::value::{self, Value};
+use super::{Config, ConfigText, Inputs, file};
+
+/// How the user file is called in messages when there is none yet.
+const USER_FILE: &str = "~/.config/clearway/config.toml";
+
+pub(super) fn resolve(inputs: &Inputs<'_>) -> Result<Config, Vec<ConfigError>> {
+    let mut config = Config::defaults();
+    let mut errors = Vec::new();
+    for layer in [Layer::User, Layer::Repository, Layer::Environment, Layer::Flags] {
+        let mut layer_errors = Vec::new();
+        let settings = read_layer(inputs, layer, &mut layer_errors);
+        // Over a broken layer nothing can be judged: what looks less safe may not be once the mistake is mended.
+        if errors.is_empty() {
+            config.apply(inputs, layer, settings, &mut layer_errors);
+        }
+        layer_errors.sort_by_key(ConfigError::line);
+        errors.append(&mut layer_errors);
+    }
+    if errors.is_empty() { Ok(config) } else { Err(errors) }
+}
+
+fn read_layer(inputs: &Inputs<'_>, layer: Layer, errors: &mut Vec<ConfigError>) -> Settings {
+    let read_file = |file: Option<ConfigText<'_>>, errors: &mut Vec<ConfigError>| {
+        file.map(|file| file::read(file, layer, errors)).unwrap_or_default()
+    };
+    match layer {
+        Layer::Default => Settings::default(),
+        Layer::User => read_file(inputs.user, errors),
+        Layer::Repository => read_file(inputs.repository, errors),
+        Layer::Environment => read_variables(inputs, errors),
+        Layer::Flags => read_flags(inputs, errors),
+    }
+}
+
+/// What one layer sets.
+#[derive(Debug, Default)]
+pub(super) struct Settings {
+    pub(super) scalars: Vec<Setting>,
+    pub(super) patterns: Vec<ClassPattern>,
+    pub(super) resources: Vec<(String, Value, Source)>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Setting {
+    pub(super) id: KeyId,
+    pub(super) value: Value,
+    pub(super) source: Source,
+}
+
+/// A value in force and its history.
+#[derive(Debug, Clone)]
+pub(super) struct Slot {
+    pub(super) value: Value,
+    pub(super) source: Source,
+    pub(super) layer: Layer,
+    /// The strongest first.
+    pub(super) overrode: Vec<Overridden>,
+    pub(super) ignored: Vec<Ignored>,
+}
+
+impl Slot {
+    fn new(value: Value, source: Source, layer: Layer) -> Slot {
+        Slot { value, source, layer, overrode: Vec::new(), ignored: Vec::new() }
+    }
+
+    fn replace(&mut self, value: Value, source: Source, layer: Layer) {
+        let value = std::mem::replace(&mut self.value, value);
+        let source = std::mem::replace(&mut self.source, source);
+        self.layer = layer;
+        if value != Value::Unset {
+            self.overrode.insert(0, Overridden { value, source });
+        }
+    }
+}
+
+impl Config {
+    fn defaults() -> Config {
+        let slots = array::from_fn(|at| Slot::new(KEYS[at].default.clone(), Source::Default, Layer::Default));
+        Config { slots, class_patterns: Vec::new(), resources: BTreeMap::new() }
+    }
+
+    fn apply(
+        &mut self,
+        inputs: &Inputs<'_>,
+        layer: Layer,
+        settings: Settings,
+        errors: &mut Vec<ConfigError>,
+    ) {
+        self.class_patterns.extend(settings.patterns);
+        for (name, value, source) in settings.resources {
+            self.set_resource(name, value, source, layer);
+        }
+        if settings.scalars.is_empty() {
+            return;
+        }
+        let mut laying = Laying { inputs, layer, beneath: self.values(), errors };
+        let (postures, explicit): (Vec<_>, Vec<_>) =
+            settings.scalars.into_iter().partition(|setting| setting.id == KeyId::Posture);
+        for setting in postures {
+            laying.lay(&mut self.slots, setting);
+        }
+        let expanded = expand_posture(&self.slots[KeyId::Posture as usize], layer);
+        for setting in expanded.into_iter().chain(explicit) {
+            laying.lay(&mut self.slots, setting);
+        }
+    }
+
+    fn values(&self) -> [Value; KeyId::COUNT] {
+        array::from_fn(|at| self.slots[at].value.clone())
+    }
+
+    fn set_resource(&mut self, name: String, value: Value, source: Source, layer: Layer) {
+        match self.resources.get_mut(&name) {
+            Some(slot) => slot.replace(value, source, layer),
+            None => {
+                self.resources.insert(name, Slot::new(value, source, layer));
+            }
+        }
+    }
+}
+
+/// The values of a posture that was named in this very layer.
+fn expand_posture(slot: &Slot, layer: Layer) -> Vec<Setting> {
+    let Value::Choice(name) = slot.value else { return Vec::new() };
+    let Some(posture) = postures::find(name).filter(|_| slot.layer == layer) else { return Vec::new() };
+    let via = |source: &Source| Source::Posture { name: posture.name, via: Box::new(source.clone()) };
+    let setting =
+        |(id, value): &(KeyId, Value)| Setting { id: *id, value: value.clone(), source: via(&slot.source) };
+    posture.values.iter().map(setting).collect()
+}
+
+/// One layer being laid over what is beneath it. Safety is judged against the layers beneath, not against the
+/// posture of the same layer, which an explicit key may always replace.
+struct Laying<'l, 'i> {
+    inputs: &'l Inputs<'i>,
+    layer: Layer,
+    beneath: [Value; KeyId::COUNT],
+    errors: &'l mut Vec<ConfigError>,
+}
+
+enum Verdict {
+    Accept,
+    Ignore,
+    Refuse,
+}
+
+impl Laying<'_, '_> {
+    fn lay(&mut self, slots: &mut [Slot; KeyId::COUNT], setting: Setting) {
+        let slot = &mut slots[setting.id as usize];
+        match self.verdict(&setting) {
+            Verdict::Accept => slot.replace(setting.value, setting.source, self.layer),
+            Verdict::Ignore => {
+                let kept = self.beneath[setting.id as usize].clone();
+                slot.ignored.push(Ignored { value: setting.value, source: setting.source, kept });
+            }
+            Verdict::Refuse => self.refuse(&setting),
+        }
+    }
+
+    fn verdict(&self, setting: &Setting) -> Verdict {
+        if !setting.id.key().lowers_safety(&self.beneath[setting.id as usize], &setting.value) {
+            return Verdict::Accept;
+        }
+        let by_posture = matches!(setting.source, Source::Posture { .. });
+        match self.layer {
+            Layer::Default | Layer::User => Verdict::Accept,
+            // A careful posture of the repository is welcome even where the user is more careful still.
+            Layer::Repository if by_posture => Verdict::Ignore,
+            Layer::Repository => Verdict::Refuse,
+            Layer::Environment | Layer::Flags if self.inputs.inside_agent_session => Verdict::Ignore,
+            Layer::Environment | Layer::Flags => Verdict::Accept,
+        }
+    }
+
+    fn refuse(&mut self, setting: &Setting) {
+        let Source::File { path, line } = &setting.source else { return };
+        let user_file = self.inputs.user.map(|user| user.path.display().to_string());
+        let problem = Problem::UnsafeRepositoryValue {
+            key: setting.id.key().name,
+            value: setting.value.to_string(),
+            beneath: self.beneath[setting.id as usize].to_string(),
+            user_file: user_file.unwrap_or_else(|| USER_FILE.to_owned()),
+        };
+        let place = Place::File { path: path.clone(), line: *line };
+        self.errors.push(ConfigError { place, problem });
+    }
+}
+
+fn read_variables(inputs: &Inputs<'_>, errors: &mut Vec<ConfigError>) -> Settings {
+    let mut settings = Settings::default();
+    if inputs.variables.is_empty() {
+        return settings;
+    }
+    for key in &KEYS {
+        let Some(name) = key.variable else { continue };
+        let Some(text) = inputs.variables.get(name).filter(|text| !text.is_empty()) else { continue };
+        match value::from_text(key, text) {
+            Ok(value) => {
+                let source = Source::Variable(name.to_owned());
+                settings.scalars.push(Setting { id: key.id, value, source });
+            }
+            Err(problem) => errors.push(ConfigError { place: Place::Variable(name.to_owned()), problem }),
+        }
+    }
+    settings
+}
+
+fn read_flags(inputs: &Inputs<'_>, errors: &mut Vec<ConfigError>) -> Settings {
+    let mut settings = Settings::default();
+    for flag in inputs.flags {
+        match value::from_text(flag.key.key(), flag.value) {
+            Ok(value) => {
+                let source = Source::Flag(flag.flag.to_owned());
+                settings.scalars.push(Setting { id: flag.key, value, source });
+            }
+            Err(problem) => errors.push(ConfigError { place: Place::Flag(flag.flag.to_owned()), problem }),
+        }
+    }
+    settings
+}

@@ -1,0 +1,110 @@
+//! What holds for any input at all.
+
+use proptest::prelude::*;
+
+use super::*;
+
+const KEY_LINES: [&str; 14] = [
+    "posture = \"solo\"",
+    "posture = \"unattended\"",
+    "leases.claimed_ttl = \"90s\"",
+    "leases.claimed_ttl = 90",
+    "leases.durability = \"full\"",
+    "leases.broad_files = 10",
+    "leases.broad_files = 100000",
+    "[leases]",
+    "timeouts.store = \"2s\"",
+    "classes.hot = [\"a/**\", \"b\"]",
+    "resources.build = 3",
+    "[resources]",
+    "store.url = \"x\"",
+    "agent = 'x'",
+];
+
+/// Text that is nearly a configuration, so that the interesting paths are reached.
+fn nearly_config() -> impl Strategy<Value = String> {
+    let line = prop_oneof![
+        4 => prop::sample::select(KEY_LINES.as_slice()).prop_map(str::to_owned),
+        1 => "[a-z.\\[\\]{}=\" 0-9\\\\é]{0,20}",
+    ];
+    prop::collection::vec(line, 0..8).prop_map(|lines| lines.join("\n"))
+}
+
+fn any_world() -> impl Strategy<Value = World> {
+    let text = || prop::option::of(prop_oneof![3 => nearly_config(), 1 => any::<String>()]);
+    let names: Vec<&str> = KEYS.iter().filter_map(|key| key.variable).collect();
+    let value =
+        prop_oneof![Just("full".to_owned()), Just("7".to_owned()), Just("9m".to_owned()), any::<String>()];
+    let variables =
+        prop::collection::btree_map(prop::sample::select(names).prop_map(str::to_owned), value.clone(), 0..4);
+    let ids: Vec<KeyId> = KEYS.iter().map(|key| key.id).collect();
+    let flags = prop::collection::vec((prop::sample::select(ids), Just("--flag"), value), 0..3);
+    (text(), text(), variables, flags, any::<bool>()).prop_map(
+        |(user, repository, variables, flags, inside_agent_session)| World {
+            user,
+            repository,
+            variables,
+            flags,
+            inside_agent_session,
+        },
+    )
+}
+
+/// A value for `leases.claimed_ttl` in each layer that has one, weakest first.
+fn ttl_by_layer() -> impl Strategy<Value = [Option<u64>; 4]> {
+    let seconds = || prop::option::of(1_u64..86_400);
+    [seconds(), seconds(), seconds(), seconds()]
+}
+
+proptest! {
+    #[test]
+    fn no_input_makes_resolving_panic_and_every_answer_is_whole(world in any_world()) {
+        match world.try_resolve() {
+            Ok(config) => {
+                for entry in config.entries() {
+                    prop_assert!(entry.layer == Layer::Default || *entry.source != Source::Default);
+                }
+            }
+            Err(errors) => {
+                prop_assert!(!errors.is_empty());
+                for error in errors {
+                    prop_assert!(!error.to_string().contains('\n'), "{error}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_strongest_layer_that_speaks_wins_and_the_rest_is_its_history(ttl in ttl_by_layer()) {
+        let text = |seconds: u64| format!("leases.claimed_ttl = \"{seconds}s\"");
+        let mut world = World { user: ttl[0].map(text), repository: ttl[1].map(text), ..World::default() };
+        if let Some(seconds) = ttl[2] {
+            world = world.variable("CLEARWAY_LEASES_CLAIMED_TTL", &format!("{seconds}s"));
+        }
+        if let Some(seconds) = ttl[3] {
+            world = world.flag(KeyId::ClaimedTtl, "--ttl", &format!("{seconds}s"));
+        }
+        let mut expected: Vec<u64> = ttl.iter().rev().copied().flatten().collect();
+        expected.push(1_800);
+
+        let config = world.resolve();
+        let entry = config.entries().find(|entry| entry.key == "leases.claimed_ttl").expect("a known key");
+        let mut told = vec![config.claimed_ttl().as_secs()];
+        told.extend(entry.overrode.iter().map(|overridden| match overridden.value {
+            Value::Duration(duration) => duration.as_secs(),
+            _ => 0,
+        }));
+        prop_assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn inside_an_agent_session_no_layer_but_the_users_lowers_safety(mut world in any_world()) {
+        world.inside_agent_session = true;
+        let user_alone = World { user: world.user.clone(), ..World::default() };
+        if let (Ok(user), Ok(all)) = (user_alone.try_resolve(), world.try_resolve()) {
+            for id in KEYS.iter().map(|key| key.id) {
+                prop_assert!(!id.key().lowers_safety(user.value(id), all.value(id)), "{}", id.key().name);
+            }
+        }
+    }
+}

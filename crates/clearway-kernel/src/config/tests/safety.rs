@@ -1,0 +1,169 @@
+//! Who may lower safety.
+
+use super::*;
+
+#[test]
+fn the_user_file_may_lower_safety() {
+    let config = World::default().user("leases.broad_files = 5000").resolve();
+    assert_eq!(config.broad_files(), 5_000);
+}
+
+#[test]
+fn the_repository_file_may_raise_safety() {
+    let config =
+        World::default().repository("leases.broad_files = 20\nleases.durability = \"full\"").resolve();
+    assert_eq!(config.broad_files(), 20);
+    assert_eq!(config.lease_durability(), LeaseDurability::Full);
+}
+
+#[track_caller]
+fn check_refused(user: &str, repository: &str, expect: &[String]) {
+    let errors = World::default().user(user).repository(repository).errors();
+    assert_eq!(shown(&errors), expect);
+    assert!(errors.iter().all(|error| error.slug() == "unsafe-repository-value"));
+}
+
+#[test]
+fn a_repository_value_less_safe_than_the_default_is_refused_with_its_line_and_the_file_that_may_hold_it() {
+    check_refused(
+        "",
+        "\n[leases]\nbroad_files = 201",
+        &[format!(
+            "{REPOSITORY}:3: `leases.broad_files = 201` is less safe than 200 and a repository cannot lower safety; \
+             only the user file {USER} can hold it"
+        )],
+    );
+}
+
+#[test]
+fn a_repository_value_less_safe_than_the_users_is_refused() {
+    check_refused(
+        "leases.durability = \"full\"\nleases.broad_files = 50",
+        "leases.broad_files = 100\nleases.durability = \"normal\"",
+        &[
+            format!(
+                "{REPOSITORY}:1: `leases.broad_files = 100` is less safe than 50 and a repository cannot lower safety; \
+                 only the user file {USER} can hold it"
+            ),
+            format!(
+                "{REPOSITORY}:2: `leases.durability = normal` is less safe than full and a repository cannot lower \
+                 safety; only the user file {USER} can hold it"
+            ),
+        ],
+    );
+}
+
+#[test]
+fn a_less_careful_posture_from_the_repository_is_refused_once_and_not_per_value() {
+    check_refused(
+        "posture = \"unattended\"",
+        "posture = \"solo\"",
+        &[format!(
+            "{REPOSITORY}:1: `posture = solo` is less safe than unattended and a repository cannot lower safety; \
+             only the user file {USER} can hold it"
+        )],
+    );
+}
+
+#[test]
+fn without_a_user_file_the_message_names_the_usual_place() {
+    let errors = World::default().repository("leases.broad_files = 999").errors();
+    assert!(errors[0].to_string().ends_with("only the user file ~/.config/clearway/config.toml can hold it"));
+    assert_eq!(ConfigError::EXIT_STATUS, 78);
+}
+
+#[test]
+fn a_careful_posture_of_the_repository_leaves_a_more_careful_user_value_alone() {
+    let config =
+        World::default().user("leases.broad_files = 10").repository("posture = \"unattended\"").resolve();
+    assert_eq!(config.broad_files(), 10);
+    assert_eq!(config.lease_durability(), LeaseDurability::Full);
+    assert_eq!(
+        story(&config, "leases.broad_files"),
+        [
+            format!("10 from {USER}:1"),
+            "over 200 from default".to_owned(),
+            format!("50 from posture unattended ({REPOSITORY}:1) ignored: less safe than 10"),
+        ]
+    );
+}
+
+#[test]
+fn inside_an_agent_session_environment_and_flags_cannot_lower_safety() {
+    let config = World::default()
+        .user("leases.durability = \"full\"")
+        .variable("CLEARWAY_LEASES_DURABILITY", "normal")
+        .flag(KeyId::BroadFiles, "--broad-files", "100000")
+        .inside_agent_session()
+        .resolve();
+    assert_eq!(config.lease_durability(), LeaseDurability::Full);
+    assert_eq!(
+        story(&config, "leases.durability"),
+        [
+            format!("full from {USER}:1"),
+            "over normal from default".to_owned(),
+            "normal from variable CLEARWAY_LEASES_DURABILITY ignored: less safe than full".to_owned(),
+        ]
+    );
+    assert_eq!(
+        story(&config, "leases.broad_files"),
+        ["200 from default", "100000 from flag --broad-files ignored: less safe than 200"]
+    );
+}
+
+#[test]
+fn inside_an_agent_session_environment_and_flags_can_raise_safety() {
+    let config = World::default()
+        .variable("CLEARWAY_LEASES_DURABILITY", "full")
+        .flag(KeyId::BroadFiles, "--broad-files", "10")
+        .inside_agent_session()
+        .resolve();
+    assert_eq!((config.lease_durability(), config.broad_files()), (LeaseDurability::Full, 10));
+}
+
+#[test]
+fn outside_an_agent_session_the_operator_may_lower_safety_for_one_command() {
+    let config = World::default()
+        .user("posture = \"unattended\"")
+        .variable("CLEARWAY_LEASES_DURABILITY", "normal")
+        .flag(KeyId::BroadFiles, "--broad-files", "1000")
+        .resolve();
+    assert_eq!((config.lease_durability(), config.broad_files()), (LeaseDurability::Normal, 1_000));
+}
+
+#[test]
+fn an_ignored_posture_expands_to_nothing() {
+    let config = World::default()
+        .user("posture = \"unattended\"")
+        .variable("CLEARWAY_POSTURE", "solo")
+        .inside_agent_session()
+        .resolve();
+    assert_eq!(config.posture(), "unattended");
+    assert_eq!(config.claimed_ttl(), Duration::from_secs(900));
+    let ignored: Vec<_> =
+        config.entries().filter(|entry| !entry.ignored.is_empty()).map(|entry| entry.key).collect();
+    assert_eq!(ignored, ["posture"], "one slip is reported once");
+}
+
+#[test]
+fn an_ignored_key_leaves_the_posture_of_its_layer_in_force() {
+    let config = World::default()
+        .variable("CLEARWAY_POSTURE", "unattended")
+        .variable("CLEARWAY_LEASES_BROAD_FILES", "9999")
+        .inside_agent_session()
+        .resolve();
+    assert_eq!(config.broad_files(), 50);
+}
+
+#[test]
+fn an_explicit_key_may_relax_the_posture_of_its_own_layer_down_to_what_is_beneath() {
+    let config = World::default().repository("posture = \"unattended\"\nleases.broad_files = 150").resolve();
+    assert_eq!(config.broad_files(), 150);
+}
+
+#[test]
+fn safety_is_not_judged_over_a_broken_user_file() {
+    let errors =
+        World::default().user("leases.broad_files = 900 !").repository("leases.broad_files = 300").errors();
+    assert!(errors.iter().all(|error| error.slug() == "bad-toml"), "{:?}", shown(&errors));
+}

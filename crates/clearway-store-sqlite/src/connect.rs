@@ -1,0 +1,173 @@
+//! Opening the file: for writing through the turnstile, for reading without leaving a trace.
+
+use crate::errors;
+use crate::place::with_suffix;
+use crate::private_copy::PrivateCopy;
+use crate::schema::{Schema, number_of};
+use clearway_platform::files;
+use clearway_platform::gate::{Gate, GateGuard};
+use clearway_store::contract::StoreError;
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The oldest SQLite whose write-ahead log cannot lose a reset under concurrent checkpoints.
+const SQLITE_VERSION_MIN: i32 = 3_051_003;
+
+/// A connection that may write, as long as it holds the gate.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    pub(crate) connection: Connection,
+    pub(crate) path: PathBuf,
+    gate: Gate,
+}
+
+impl Writer {
+    /// Opens the file; `None` if it is not there and must not be made.
+    pub(crate) fn open(path: &Path, create: bool) -> Result<Option<Self>, StoreError> {
+        if !create && !path.exists() {
+            return Ok(None);
+        }
+        if create {
+            make_room(path)?;
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = open(path, flags)?;
+        Ok(Some(Self { connection, path: path.to_owned(), gate: Gate::beside(path) }))
+    }
+
+    /// Waits for the turn to write.
+    pub(crate) fn pass_gate(&self, timeout: Duration) -> Result<GateGuard, StoreError> {
+        self.gate.acquire(timeout).map_err(|error| errors::gate(&self.path, error))
+    }
+
+    /// Brings the schema to `schema`, with one backup of what was there. The caller holds the gate.
+    pub(crate) fn migrate(&self, schema: Schema) -> Result<(), StoreError> {
+        let fail = |error: &rusqlite::Error| errors::sqlite(&self.path, error);
+        let found = number_of(&self.connection).map_err(|error| fail(&error))?;
+        refuse_newer(&self.path, found, schema)?;
+        if found == schema.number() {
+            return Ok(());
+        }
+        if found == 0 {
+            self.connection.pragma_update(None, "journal_mode", "WAL").map_err(|error| fail(&error))?;
+        } else {
+            self.back_up(found)?;
+        }
+        self.connection.execute_batch("BEGIN IMMEDIATE").map_err(|error| fail(&error))?;
+        let migrated =
+            schema.migrate(&self.connection, found).and_then(|()| self.connection.execute_batch("COMMIT"));
+        migrated.map_err(|error| {
+            let _ = self.connection.execute_batch("ROLLBACK");
+            fail(&error)
+        })
+    }
+
+    /// One backup per number that was left behind; a half-written one of an earlier try is replaced.
+    fn back_up(&self, number: u32) -> Result<(), StoreError> {
+        let backup = with_suffix(&self.path, &format!("-schema-{number}-backup"));
+        let fail = |error: files::FileError| errors::file(&backup, &error);
+        files::remove_if_present(&backup).map_err(fail)?;
+        files::open_private(&backup).map_err(fail)?;
+        let target = backup.display().to_string();
+        self.connection
+            .execute("VACUUM INTO ?1", [target])
+            .map_err(|error| errors::sqlite(&backup, &error))?;
+        Ok(())
+    }
+}
+
+/// A connection that cannot write.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    pub(crate) connection: Connection,
+    pub(crate) path: PathBuf,
+    /// Keeps the copy alive where the original could not be opened without writing.
+    _copy: Option<PrivateCopy>,
+}
+
+impl Reader {
+    /// Opens the file; `None` if it is not there.
+    pub(crate) fn open(path: &Path, schema: Schema) -> Result<Option<Self>, StoreError> {
+        if !path.exists() {
+            return Ok(None);
+        }
+        // Without its log beside it SQLite would create one: somebody moved the file, so look at a copy.
+        let in_place = with_suffix(path, "-wal").exists() && with_suffix(path, "-shm").exists();
+        let opened = if in_place { Self::in_place(path) } else { Self::copied(path) };
+        let reader = match opened {
+            Err(StoreError::ReadOnly { .. } | StoreError::Unavailable { .. }) if in_place => {
+                Self::copied(path)?
+            }
+            other => other?,
+        };
+        match number_of(&reader.connection).map_err(|error| errors::sqlite(path, &error))? {
+            0 => Ok(None),
+            found if found > schema.number() => Err(newer(path, found, schema)),
+            found if found < schema.number() => Self::copied_and_migrated(path, schema).map(Some),
+            _ => Ok(Some(reader)),
+        }
+    }
+
+    fn in_place(path: &Path) -> Result<Self, StoreError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = open(path, flags)?;
+        number_of(&connection).map_err(|error| errors::sqlite(path, &error))?;
+        Ok(Self { connection, path: path.to_owned(), _copy: None })
+    }
+
+    fn copied(path: &Path) -> Result<Self, StoreError> {
+        let copy = PrivateCopy::of(path)?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = open(&copy.path(), flags)?;
+        Ok(Self { connection, path: path.to_owned(), _copy: Some(copy) })
+    }
+
+    /// An older schema is read by way of a migrated copy, so that reading has one set of statements.
+    fn copied_and_migrated(path: &Path, schema: Schema) -> Result<Self, StoreError> {
+        let reader = Self::copied(path)?;
+        let migrate = || {
+            let found = number_of(&reader.connection)?;
+            schema.migrate(&reader.connection, found)
+        };
+        migrate().map_err(|error| errors::sqlite(path, &error))?;
+        Ok(reader)
+    }
+}
+
+fn open(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
+    if rusqlite::version_number() < SQLITE_VERSION_MIN {
+        return Err(StoreError::Internal(format!("SQLite {} is too old", rusqlite::version())));
+    }
+    let fail = |error: rusqlite::Error| errors::sqlite(path, &error);
+    let connection = Connection::open_with_flags(path, flags).map_err(fail)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(fail)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true).map_err(fail)?;
+    connection.set_prepared_statement_cache_capacity(64);
+    connection.busy_timeout(Duration::from_millis(BUSY_MS)).map_err(fail)?;
+    // A checkpoint happens where `transaction.rs` says, never in the middle of somebody's commit. A commit
+    // that owes more than surviving the process is flushed there too.
+    connection.execute_batch("PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = NORMAL").map_err(fail)?;
+    Ok(connection)
+}
+
+/// Backstop for writers that do not pass the gate.
+const BUSY_MS: u64 = 5_000;
+
+pub(crate) fn refuse_newer(path: &Path, found: u32, schema: Schema) -> Result<(), StoreError> {
+    if found > schema.number() { Err(newer(path, found, schema)) } else { Ok(()) }
+}
+
+fn newer(path: &Path, found: u32, schema: Schema) -> StoreError {
+    StoreError::Newer { path: path.display().to_string(), found, known: schema.number() }
+}
+
+/// Makes the directory and the file, private before SQLite puts anything into them.
+fn make_room(path: &Path) -> Result<(), StoreError> {
+    let fail = |error: files::FileError| errors::file(path, &error);
+    if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        files::create_private_dir_all(parent).map_err(fail)?;
+    }
+    files::open_private(path).map(|_| ()).map_err(fail)
+}

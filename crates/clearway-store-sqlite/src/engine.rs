@@ -1,0 +1,166 @@
+//! The engine: which file, which connection, whose turn.
+
+use crate::connect::{Reader, Writer, refuse_newer};
+use crate::errors;
+use crate::place::Place;
+use crate::schema::{Schema, number_of};
+use crate::snapshot::SqliteSnapshot;
+use crate::transaction::SqliteTransaction;
+use clearway_core::fold::State;
+use clearway_core::ids::{ScopeKey, Seq};
+use clearway_platform::doorbell::{self, Listener};
+use clearway_store::contract::{Capabilities, Engine, Examination, Head, Snapshot, StoreError, Transaction};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How the engine is set up.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Where scopes live.
+    pub place: Place,
+    /// Where doorbells hang.
+    pub runtime_dir: PathBuf,
+    /// The longest wait for another writer.
+    pub timeout: Duration,
+    /// Names the network file system a path lies on, if it does.
+    pub network: fn(&Path) -> Option<String>,
+    /// The schema to bring files to.
+    pub schema: Schema,
+}
+
+/// SQLite files behind the storage contract.
+#[derive(Debug)]
+pub struct SqliteEngine {
+    settings: Settings,
+    writers: BTreeMap<PathBuf, Writer>,
+    readers: BTreeMap<PathBuf, Reader>,
+    listeners: BTreeMap<ScopeKey, Listener>,
+}
+
+/// How often a follower looks for itself, should a doorbell not ring.
+const POLL_MS: u64 = 20;
+
+impl SqliteEngine {
+    /// An engine that has opened nothing yet.
+    pub fn new(settings: Settings) -> Self {
+        Self { settings, writers: BTreeMap::new(), readers: BTreeMap::new(), listeners: BTreeMap::new() }
+    }
+
+    /// How it is set up.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    fn refuse_network(&self, path: &Path) -> Result<(), StoreError> {
+        let nearest = path.ancestors().find(|ancestor| ancestor.exists()).unwrap_or(path);
+        match (self.settings.network)(nearest) {
+            Some(kind) => Err(StoreError::Network { path: path.display().to_string(), kind }),
+            None => Ok(()),
+        }
+    }
+
+    fn open_writer(&mut self, path: &Path, create: bool) -> Result<bool, StoreError> {
+        if self.writers.contains_key(path) {
+            return Ok(true);
+        }
+        self.refuse_network(path)?;
+        let Some(writer) = Writer::open(path, create)? else { return Ok(false) };
+        let found = number_of(&writer.connection).map_err(|error| errors::sqlite(path, &error))?;
+        if found == 0 && !create {
+            return Ok(false);
+        }
+        refuse_newer(path, found, self.settings.schema)?;
+        self.writers.insert(path.to_owned(), writer);
+        Ok(true)
+    }
+
+    fn open_reader(&mut self, path: &Path) -> Result<Option<&mut Reader>, StoreError> {
+        if !self.readers.contains_key(path) {
+            self.refuse_network(path)?;
+            match Reader::open(path, self.settings.schema)? {
+                Some(reader) => self.readers.insert(path.to_owned(), reader),
+                None => return Ok(None),
+            };
+        }
+        Ok(self.readers.get_mut(path))
+    }
+}
+
+impl Engine for SqliteEngine {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { engine: "sqlite", version: rusqlite::version().to_owned(), durable: true }
+    }
+
+    fn begin(
+        &mut self,
+        scope: &ScopeKey,
+        create: bool,
+    ) -> Result<Option<Box<dyn Transaction + '_>>, StoreError> {
+        let path = self.settings.place.file(scope);
+        if !self.open_writer(&path, create)? {
+            return Ok(None);
+        }
+        let settings = self.settings.clone();
+        let Some(writer) = self.writers.get_mut(&path) else { return Ok(None) };
+        let guard = writer.pass_gate(settings.timeout)?;
+        let transaction = SqliteTransaction::begin(writer, guard, scope, &settings)?;
+        Ok(Some(Box::new(transaction)))
+    }
+
+    fn snapshot(&mut self, scope: &ScopeKey) -> Result<Option<Box<dyn Snapshot + '_>>, StoreError> {
+        let path = self.settings.place.file(scope);
+        let Some(reader) = self.open_reader(&path)? else { return Ok(None) };
+        Ok(Some(Box::new(SqliteSnapshot::begin(reader, scope)?)))
+    }
+
+    fn changed(&mut self, scope: &ScopeKey, after: Seq, wait_ms: u64) -> Result<bool, StoreError> {
+        let started = clearway_platform::stopwatch::Stopwatch::start();
+        loop {
+            let rev = self.snapshot(scope)?.map(|mut snapshot| snapshot.head()).transpose()?;
+            if rev.is_some_and(|head| head.rev > after) {
+                return Ok(true);
+            }
+            let left = wait_ms.saturating_sub(started.elapsed_ms());
+            if left == 0 {
+                return Ok(false);
+            }
+            self.listen(scope, left.min(POLL_MS));
+        }
+    }
+
+    fn examine(&mut self, scope: &ScopeKey) -> Result<Examination, StoreError> {
+        self.look_at(scope)
+    }
+
+    fn witness(&mut self, scope: &ScopeKey) -> Result<Option<Head>, StoreError> {
+        self.witnessed(scope)
+    }
+
+    fn rebuild(&mut self, scope: &ScopeKey, state: &State) -> Result<(), StoreError> {
+        let path = self.settings.place.file(scope);
+        if !self.open_writer(&path, false)? {
+            return Ok(());
+        }
+        let settings = self.settings.clone();
+        let Some(writer) = self.writers.get_mut(&path) else { return Ok(()) };
+        let guard = writer.pass_gate(settings.timeout)?;
+        SqliteTransaction::begin(writer, guard, scope, &settings)?.rebuild(state)
+    }
+}
+
+impl SqliteEngine {
+    /// Waits for a ring; without a doorbell the wait itself is the poll.
+    fn listen(&mut self, scope: &ScopeKey, wait_ms: u64) {
+        let wait = Duration::from_millis(wait_ms);
+        if !self.listeners.contains_key(scope)
+            && let Ok(listener) = doorbell::listen(&self.settings.runtime_dir, scope.as_str())
+        {
+            self.listeners.insert(scope.clone(), listener);
+        }
+        let heard = self.listeners.get_mut(scope).map(|listener| listener.wait(wait));
+        if !matches!(heard, Some(Ok(_))) {
+            clearway_platform::stopwatch::pause(wait);
+        }
+    }
+}

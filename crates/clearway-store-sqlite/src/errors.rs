@@ -1,0 +1,64 @@
+//! SQLite's errors in the words of the contract.
+
+use clearway_platform::files::FileError;
+use clearway_platform::gate::GateError;
+use clearway_store::contract::StoreError;
+use rusqlite::{Error, ErrorCode};
+use std::path::Path;
+
+/// What a failed statement means for the caller.
+pub(crate) fn sqlite(path: &Path, error: &Error) -> StoreError {
+    let at = path.display().to_string();
+    let reason = error.to_string();
+    let Some(code) = error.sqlite_error_code() else { return StoreError::Corrupt { path: at, reason } };
+    match code {
+        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => {
+            StoreError::Busy { waited_ms: 0, holders: Vec::new() }
+        }
+        ErrorCode::DiskFull => StoreError::Full { path: at },
+        ErrorCode::ReadOnly | ErrorCode::PermissionDenied => StoreError::ReadOnly { path: at, reason },
+        ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => StoreError::Corrupt { path: at, reason },
+        ErrorCode::CannotOpen | ErrorCode::SystemIoFailure => StoreError::Unavailable { path: at, reason },
+        _ => StoreError::Internal(format!("{at}: {reason}")),
+    }
+}
+
+/// A broken uniqueness means that a drawn id or name exists already.
+pub(crate) fn inserting(path: &Path, error: &Error) -> StoreError {
+    use rusqlite::ffi::{SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE};
+    match error.sqlite_error().map(|found| found.extended_code) {
+        Some(SQLITE_CONSTRAINT_PRIMARYKEY | SQLITE_CONSTRAINT_UNIQUE) => StoreError::IdTaken,
+        _ => sqlite(path, error),
+    }
+}
+
+/// What a failed file operation means.
+pub(crate) fn file(path: &Path, error: &FileError) -> StoreError {
+    let at = path.display().to_string();
+    match error {
+        FileError::ForeignOwner { .. } => StoreError::NotPrivate { path: at, reason: error.to_string() },
+        FileError::System { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => {
+            StoreError::Full { path: at }
+        }
+        FileError::System { source, .. }
+            if matches!(
+                source.kind(),
+                std::io::ErrorKind::ReadOnlyFilesystem | std::io::ErrorKind::PermissionDenied
+            ) =>
+        {
+            StoreError::ReadOnly { path: at, reason: source.to_string() }
+        }
+        other => StoreError::Unavailable { path: at, reason: other.to_string() },
+    }
+}
+
+/// What a failed wait at the gate means.
+pub(crate) fn gate(path: &Path, error: GateError) -> StoreError {
+    match error {
+        GateError::Busy { waited_ms, holders } => {
+            StoreError::Busy { waited_ms, holders: holders.iter().map(ToString::to_string).collect() }
+        }
+        GateError::File(error) => file(path, &error),
+        other => StoreError::Internal(other.to_string()),
+    }
+}

@@ -1,0 +1,146 @@
+//! What a doctor looks at: the file, its privacy, its schema, its pages, its rows, and who is writing.
+//!
+//! Reads only. The log itself is verified by `clearway_store::verify`.
+
+use crate::connect::Reader;
+use crate::engine::SqliteEngine;
+use crate::errors;
+use crate::load::scope_row;
+use crate::place::with_suffix;
+use crate::schema::{Schema, number_of};
+use crate::snapshot::check_sum;
+use crate::witness;
+use clearway_core::ids::ScopeKey;
+use clearway_platform::files::{self, PrivacyComplaint};
+use clearway_platform::gate::{self, Gate};
+use clearway_store::contract::{Examination, Head, StoreError};
+use rusqlite::Connection;
+use std::path::Path;
+
+/// The byte of SQLite's shared-memory file that a writer locks.
+const WRITE_LOCK_BYTE: u64 = 120;
+
+impl SqliteEngine {
+    pub(crate) fn look_at(&mut self, scope: &ScopeKey) -> Result<Examination, StoreError> {
+        let file = self.settings().place.file(scope);
+        let schema = self.settings().schema;
+        let mut found = Examination {
+            place: file.display().to_string(),
+            schema_known: schema.number(),
+            ..Examination::default()
+        };
+        found.exists = file.exists();
+        if !found.exists {
+            return Ok(found);
+        }
+        found.bytes = files::length(&file).unwrap_or(0);
+        found.log_bytes = files::length(&with_suffix(&file, "-wal")).unwrap_or(0);
+        found.writers = writers_of(&file);
+        look_at_privacy(&file, &mut found);
+        match Reader::open(&file, schema) {
+            Ok(Some(reader)) => look_inside(&reader.connection, &file, scope, schema, &mut found)?,
+            Ok(None) => found.error("schema", "the file holds no store".to_owned()),
+            Err(StoreError::Corrupt { reason, .. }) => found.error("pages", reason),
+            Err(other) => return Err(other),
+        }
+        Ok(found)
+    }
+
+    pub(crate) fn witnessed(&mut self, scope: &ScopeKey) -> Result<Option<Head>, StoreError> {
+        let file = self.settings().place.file(scope);
+        let Some(reader) = Reader::open(&file, self.settings().schema)? else { return Ok(None) };
+        let row =
+            scope_row(&reader.connection, scope.as_str()).map_err(|error| errors::sqlite(&file, &error))?;
+        Ok(row.and_then(|row| remembered(&file, row.id)))
+    }
+}
+
+/// Who holds the gate or the database's write lock, in words.
+pub(crate) fn writers_of(file: &Path) -> Vec<String> {
+    let database = gate::byte_lock_holders(&with_suffix(file, "-shm"), WRITE_LOCK_BYTE);
+    let gates = gate::holders(&Gate::beside(file));
+    gates.into_iter().chain(database).map(|holder| holder.to_string()).collect()
+}
+
+fn remembered(file: &Path, scope: i64) -> Option<Head> {
+    let record = Gate::beside(file).read_witness(u64::try_from(scope).ok()?).ok().flatten()?;
+    witness::decode(&record)
+}
+
+fn look_at_privacy(file: &Path, found: &mut Examination) {
+    let parent = file.parent().map(Path::to_owned);
+    let beside = ["", "-wal", "-shm", "-gate", "-next"].map(|suffix| with_suffix(file, suffix));
+    for path in beside.into_iter().chain(parent).filter(|path| path.exists()) {
+        for complaint in files::privacy_complaints(&path).unwrap_or_default() {
+            let text = match complaint {
+                PrivacyComplaint::Mode { .. } | PrivacyComplaint::Owner { .. } => {
+                    format!("{}: {complaint}", path.display())
+                }
+            };
+            found.error("privacy", text);
+        }
+    }
+}
+
+fn look_inside(
+    connection: &Connection,
+    file: &Path,
+    scope: &ScopeKey,
+    schema: Schema,
+    found: &mut Examination,
+) -> Result<(), StoreError> {
+    let look = |found: &mut Examination| -> rusqlite::Result<()> {
+        found.schema = number_of(connection)?;
+        look_at_schema(connection, schema, found)?;
+        look_at_pages(connection, found)?;
+        let Some(row) = scope_row(connection, scope.as_str())? else { return Ok(()) };
+        found.witness = remembered(file, row.id);
+        look_at_remembered(connection, row.id, found)
+    };
+    look(found).or_else(|error| match errors::sqlite(file, &error) {
+        StoreError::Corrupt { reason, .. } => {
+            found.error("pages", reason);
+            Ok(())
+        }
+        other => Err(other),
+    })
+}
+
+/// A lost constraint or index is an error by name.
+fn look_at_schema(connection: &Connection, schema: Schema, found: &mut Examination) -> rusqlite::Result<()> {
+    let (expected, actual) = (schema.expected()?, Schema::describe(connection)?);
+    let name = |entry: &str| entry.split(": ").next().unwrap_or_default().to_owned();
+    for missing in expected.iter().filter(|entry| !actual.contains(entry)) {
+        found.error("schema", format!("{} is missing or altered", name(missing)));
+    }
+    for extra in actual.iter().filter(|entry| !expected.iter().any(|known| name(known) == name(entry))) {
+        found.error("schema", format!("{} does not belong there", name(extra)));
+    }
+    Ok(())
+}
+
+fn look_at_pages(connection: &Connection, found: &mut Examination) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare("PRAGMA integrity_check(20)")?;
+    let lines: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    for line in lines.into_iter().filter(|line| line != "ok") {
+        found.error("pages", line);
+    }
+    Ok(())
+}
+
+/// Remembered answers are covered by no event, so each carries its own sum.
+fn look_at_remembered(connection: &Connection, scope: i64, found: &mut Examination) -> rusqlite::Result<()> {
+    let mut statement = connection
+        .prepare("SELECT agent, key, request, rev, outcome, check_sum FROM idempotency WHERE scope = ?")?;
+    let mut rows = statement.query([scope])?;
+    while let Some(row) = rows.next()? {
+        let (agent, key): (String, String) = (row.get(0)?, row.get(1)?);
+        let (request, rev, outcome): (Vec<u8>, u64, Vec<u8>) = (row.get(2)?, row.get(3)?, row.get(4)?);
+        let sum: Vec<u8> = row.get(5)?;
+        if sum != check_sum(&agent, &key, &request, rev, &outcome) {
+            found
+                .error("rows", format!("the remembered answer of agent {agent} for key {key:?} was altered"));
+        }
+    }
+    Ok(())
+}

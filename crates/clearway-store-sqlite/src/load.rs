@@ -1,0 +1,178 @@
+//! Answering a read set: a handful of indexed queries, then the agents behind what was found.
+
+use crate::leases::LeaseTable;
+use crate::rows::{self, AGENT_COLUMNS, Readable};
+use clearway_core::agent::Agent;
+use clearway_core::ids::{AgentId, Epoch, Seq};
+use clearway_core::lease::Lease;
+use clearway_core::pattern::Fold;
+use clearway_core::slice::{AgentLookup, AgentView, ReadSet, RefusalMemory, ScopeState, Slice};
+use clearway_core::time::{BootKey, Mono, Now};
+use clearway_store::contract::Head;
+use clearway_wire::chain::ChainHash;
+use rusqlite::{Connection, OptionalExtension, Result, params};
+
+/// A scope's row.
+#[derive(Clone, Debug)]
+pub(crate) struct ScopeRow {
+    pub(crate) id: i64,
+    pub(crate) head: Head,
+    pub(crate) state: ScopeState,
+}
+
+/// Finds a scope's row.
+pub(crate) fn scope_row(connection: &Connection, key: &str) -> Result<Option<ScopeRow>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, rev, head, epoch, boot, folds, live_leases, root_patterns FROM scopes WHERE key = ?",
+    )?;
+    statement.query_row([key], read_scope).optional()
+}
+
+fn read_scope(row: &rusqlite::Row<'_>) -> Result<ScopeRow> {
+    let rev = Seq(row.get(1)?);
+    let hash: [u8; 32] = row.get(2)?;
+    let state = ScopeState {
+        rev,
+        epoch: Epoch(row.get(3)?),
+        boot: row.get::<_, Option<String>>(4)?.map(BootKey),
+        fold: if row.get(5)? { Fold::Insensitive } else { Fold::Exact },
+        live_leases: row.get(6)?,
+        root_patterns: row.get(7)?,
+        lost_tail: 0,
+    };
+    Ok(ScopeRow { id: row.get(0)?, head: Head { rev, hash: ChainHash(hash) }, state })
+}
+
+/// Loads slices of one scope.
+#[derive(Debug)]
+pub(crate) struct Loader<'a> {
+    pub(crate) connection: &'a Connection,
+    pub(crate) scope: &'a ScopeRow,
+    pub(crate) now: &'a Now,
+}
+
+impl Loader<'_> {
+    pub(crate) fn load(&self, read: &ReadSet) -> Result<Slice> {
+        let mut slice = Slice { scope: self.scope.state.clone(), ..Slice::default() };
+        for row in self.leases(read)? {
+            match row {
+                Ok(lease) if slice.lease(lease.id).is_none() => slice.leases.push(lease),
+                Ok(_) => {}
+                Err(id) => self.rebuild(id, &mut slice)?,
+            }
+        }
+        self.agents(read, &mut slice)?;
+        slice.refusal = self.refusal(read)?;
+        Ok(slice)
+    }
+
+    pub(crate) fn table(&self) -> LeaseTable<'_> {
+        LeaseTable { connection: self.connection, scope: self.scope.id, fold: self.scope.state.fold }
+    }
+
+    fn leases(&self, read: &ReadSet) -> Result<Vec<Readable<Lease>>> {
+        let table = self.table();
+        let mut rows = table.due(read.due, self.now.mono)?;
+        for (worktree, pattern) in &read.overlapping {
+            rows.extend(table.overlapping(worktree, pattern)?);
+        }
+        for name in &read.names {
+            rows.extend(table.named(name)?);
+        }
+        for id in &read.leases {
+            rows.extend(table.by_id(*id)?);
+        }
+        for agent in &read.held_by {
+            rows.extend(table.held_by(*agent)?);
+        }
+        for (worktree, pattern) in &read.history {
+            rows.extend(table.history(worktree, pattern)?);
+        }
+        Ok(rows)
+    }
+
+    /// A row that cannot be read is taken from its events; one that cannot be found there is named.
+    fn rebuild(&self, id: String, slice: &mut Slice) -> Result<()> {
+        let (scope, fold) = (self.scope.id, self.scope.state.fold);
+        match crate::projection::rebuild_lease(self.connection, scope, fold, &id)? {
+            Some(lease) if slice.lease(lease.id).is_none() => slice.leases.push(lease),
+            Some(_) => {}
+            None if slice.unreadable.contains(&id) => {}
+            None => slice.unreadable.push(id),
+        }
+        Ok(())
+    }
+
+    fn agents(&self, read: &ReadSet, slice: &mut Slice) -> Result<()> {
+        for agent in self.looked_up(&read.agents)? {
+            self.add(agent, slice)?;
+        }
+        let mut wanted: Vec<AgentId> = slice.leases.iter().map(|lease| lease.holder).collect();
+        wanted.extend(slice.agents.iter().filter_map(|view| view.agent.parent));
+        while let Some(id) = wanted.pop() {
+            if slice.agent(id).is_none()
+                && let Some(agent) = self.agent("id = ?2", id.as_str())?
+            {
+                wanted.extend(agent.parent);
+                self.add(agent, slice)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn looked_up(&self, lookup: &AgentLookup) -> Result<Vec<Agent>> {
+        let names = lookup.names.iter().map(|name| ("name = ?2", name.as_str().to_owned()));
+        let keys = lookup.keys.iter().map(|key| ("key = ?2", key.0.clone()));
+        let processes = lookup.processes.iter().map(|process| ("process = ?2", process.key()));
+        names
+            .chain(keys)
+            .chain(processes)
+            .filter_map(|(condition, value)| self.agent(condition, &value).transpose())
+            .collect()
+    }
+
+    fn agent(&self, condition: &str, value: &str) -> Result<Option<Agent>> {
+        let text = format!("SELECT {AGENT_COLUMNS} FROM agents WHERE scope = ?1 AND {condition}");
+        let mut statement = self.connection.prepare_cached(&text)?;
+        let row = statement.query_row(params![self.scope.id, value], rows::agent).optional()?;
+        Ok(row.and_then(std::result::Result::ok))
+    }
+
+    fn add(&self, agent: Agent, slice: &mut Slice) -> Result<()> {
+        if slice.agent(agent.id).is_none() {
+            let view = self.view(agent)?;
+            slice.agents.push(view);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn view(&self, agent: Agent) -> Result<AgentView> {
+        let live_leases = self.table().count_held_by(agent.id)?;
+        Ok(AgentView { last_seen: self.last_seen(agent.id)?, live_leases, agent })
+    }
+
+    fn last_seen(&self, agent: AgentId) -> Result<Option<Mono>> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT last_seen FROM presence WHERE scope = ? AND agent = ? AND boot = ?")?;
+        let found =
+            statement.query_row(params![self.scope.id, agent.as_str(), self.now.boot.0], |row| row.get(0));
+        Ok(found.optional()?.map(Mono))
+    }
+
+    fn refusal(&self, read: &ReadSet) -> Result<Option<RefusalMemory>> {
+        let Some(principal) = &read.refusals_of else { return Ok(None) };
+        let mut statement = self.connection.prepare_cached(
+            "SELECT key, since, repeats FROM refusals WHERE scope = ? AND principal = ? AND boot = ?",
+        )?;
+        let memory = |row: &rusqlite::Row<'_>| {
+            Ok(RefusalMemory {
+                principal: principal.clone(),
+                key: row.get(0)?,
+                since: Mono(row.get(1)?),
+                repeats: row.get(2)?,
+            })
+        };
+        statement.query_row(params![self.scope.id, principal, self.now.boot.0], memory).optional()
+    }
+}

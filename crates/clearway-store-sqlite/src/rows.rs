@@ -1,0 +1,133 @@
+//! Rows and the values they stand for.
+
+use clearway_core::agent::{Agent, AgentName, Client, IdentityKey};
+use clearway_core::facts::Process;
+use clearway_core::ids::{AgentId, Fence, LeaseId, SetId};
+use clearway_core::lease::{End, Ended, Grade, Lease, Mode};
+use clearway_core::pattern::{Fold, Pattern};
+use clearway_core::target::{ResourceName, Target, Worktree};
+use clearway_core::time::{Mono, Wall};
+use rusqlite::types::FromSql;
+use rusqlite::{Row, Statement};
+
+/// The columns of a lease, in the order [`lease`] reads them.
+pub(crate) const LEASE_COLUMNS: &str = "id, space, worktree, pattern, write_set, mode, grade, holder, fence, reason, \
+     slot, ttl_ms, granted, deadline, end_max, created_at";
+
+/// The columns of an agent, in the order [`agent`] reads them.
+pub(crate) const AGENT_COLUMNS: &str =
+    "id, name, client, key, parent, root, process, registered_at, ended_at";
+
+/// A row that could be read, or the id of one that could not.
+pub(crate) type Readable<T> = Result<T, String>;
+
+/// Reads a lease. A row whose values make no sense is unreadable, which is not an error of the statement.
+pub(crate) fn lease(row: &Row<'_>, fold: Fold) -> rusqlite::Result<Readable<Lease>> {
+    let id: String = row.get(0)?;
+    Ok(try_lease(row, fold).ok_or(id))
+}
+
+/// Reads an ended lease: the columns of a lease, then how and when it ended.
+pub(crate) fn ended_lease(row: &Row<'_>, fold: Fold) -> rusqlite::Result<Readable<Lease>> {
+    let id: String = row.get(0)?;
+    let read = || {
+        let how = End::from_word(&column::<String>(row, 16)?)?;
+        Some(Lease { ended: Some(Ended { how, at: Wall(column(row, 17)?) }), ..try_lease(row, fold)? })
+    };
+    Ok(read().ok_or(id))
+}
+
+fn try_lease(row: &Row<'_>, fold: Fold) -> Option<Lease> {
+    Some(Lease {
+        id: LeaseId::parse(&column::<String>(row, 0)?)?,
+        target: target(column(row, 1)?, &column::<String>(row, 3)?, fold)?,
+        set: optional(row, 4, |text: String| SetId::parse(&text))?,
+        mode: mode(&column::<String>(row, 5)?)?,
+        grade: grade(&column::<String>(row, 6)?)?,
+        holder: AgentId::parse(&column::<String>(row, 7)?)?,
+        fence: Fence::from_integer(column(row, 8)?),
+        reason: column(row, 9)?,
+        worktree: Worktree(column(row, 2)?),
+        slot: column(row, 10)?,
+        ttl_ms: column(row, 11)?,
+        granted: Mono(column(row, 12)?),
+        deadline: Mono(column(row, 13)?),
+        end_max: column::<Option<u64>>(row, 14)?.map(Mono),
+        created_at: Wall(column(row, 15)?),
+        ended: None,
+    })
+}
+
+/// Reads an agent.
+pub(crate) fn agent(row: &Row<'_>) -> rusqlite::Result<Readable<Agent>> {
+    let id: String = row.get(0)?;
+    Ok(try_agent(row).ok_or(id))
+}
+
+fn try_agent(row: &Row<'_>) -> Option<Agent> {
+    Some(Agent {
+        id: AgentId::parse(&column::<String>(row, 0)?)?,
+        name: AgentName::parse(&column::<String>(row, 1)?)?,
+        client: Client::from_word(&column::<String>(row, 2)?)?,
+        key: IdentityKey(column(row, 3)?),
+        parent: optional(row, 4, |text: String| AgentId::parse(&text))?,
+        root: AgentId::parse(&column::<String>(row, 5)?)?,
+        process: optional(row, 6, |text: String| Process::from_key(&text))?,
+        registered_at: Wall(column(row, 7)?),
+        ended_at: column::<Option<i64>>(row, 8)?.map(Wall),
+    })
+}
+
+/// The number of a target's space.
+pub(crate) fn space(target: &Target) -> i64 {
+    i64::from(matches!(target, Target::Name(_)))
+}
+
+/// By what candidates are found: the literal directory in front of a pattern, or the name itself.
+pub(crate) fn anchor(target: &Target) -> &str {
+    match target {
+        Target::Path(pattern) => pattern.anchor(),
+        Target::Name(name) => name.as_str(),
+    }
+}
+
+fn target(space: i64, text: &str, fold: Fold) -> Option<Target> {
+    match space {
+        0 => Pattern::from_canonical(text, fold).ok().map(Target::Path),
+        1 => ResourceName::parse(text).ok().map(Target::Name),
+        _ => None,
+    }
+}
+
+fn mode(word: &str) -> Option<Mode> {
+    [Mode::Shared, Mode::Exclusive].into_iter().find(|mode| mode.word() == word)
+}
+
+fn grade(word: &str) -> Option<Grade> {
+    [Grade::Auto, Grade::Claimed].into_iter().find(|grade| grade.word() == word)
+}
+
+fn column<T: FromSql>(row: &Row<'_>, index: usize) -> Option<T> {
+    row.get(index).ok()
+}
+
+/// A column that may be absent: present and senseless is unreadable, absent is fine.
+fn optional<T: FromSql, U>(
+    row: &Row<'_>,
+    index: usize,
+    parse: impl FnOnce(T) -> Option<U>,
+) -> Option<Option<U>> {
+    match column::<Option<T>>(row, index)? {
+        Some(value) => parse(value).map(Some),
+        None => Some(None),
+    }
+}
+
+/// Runs a query and sorts its rows into readable and unreadable ones.
+pub(crate) fn collect<T>(
+    statement: &mut Statement<'_>,
+    parameters: impl rusqlite::Params,
+    read: impl FnMut(&Row<'_>) -> rusqlite::Result<Readable<T>>,
+) -> rusqlite::Result<Vec<Readable<T>>> {
+    statement.query_map(parameters, read)?.collect()
+}

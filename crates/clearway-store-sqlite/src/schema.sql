@@ -1,0 +1,134 @@
+-- Schema 1. What a schema can hold, the schema holds; a comment names the code that relies on it.
+
+CREATE TABLE scopes (
+  id            INTEGER PRIMARY KEY,
+  key           TEXT    NOT NULL UNIQUE,
+  rev           INTEGER NOT NULL CHECK (rev >= 0),
+  head          BLOB    NOT NULL CHECK (length(head) = 32),
+  epoch         INTEGER NOT NULL CHECK (epoch >= 0),
+  boot          TEXT,
+  folds         INTEGER NOT NULL CHECK (folds IN (0, 1)),
+  live_leases   INTEGER NOT NULL CHECK (live_leases >= 0),
+  root_patterns INTEGER NOT NULL CHECK (root_patterns >= 0)
+) STRICT;
+
+-- The log. Rows are appended and never changed; `transaction.rs` gives each the seq after the last.
+CREATE TABLE events (
+  scope INTEGER NOT NULL REFERENCES scopes (id),
+  seq   INTEGER NOT NULL CHECK (seq > 0),
+  bytes BLOB    NOT NULL,
+  hash  BLOB    NOT NULL CHECK (length(hash) = 32),
+  PRIMARY KEY (scope, seq)
+) STRICT, WITHOUT ROWID;
+
+-- Names and identity keys are unique in a scope: `decide` finds a caller by them.
+CREATE TABLE agents (
+  scope         INTEGER NOT NULL REFERENCES scopes (id),
+  id            TEXT    NOT NULL CHECK (length(id) = 8),
+  name          TEXT    NOT NULL,
+  client        TEXT    NOT NULL,
+  key           TEXT    NOT NULL,
+  parent        TEXT,
+  root          TEXT    NOT NULL,
+  process       TEXT,
+  registered_at INTEGER NOT NULL,
+  ended_at      INTEGER,
+  PRIMARY KEY (scope, id),
+  UNIQUE (scope, name),
+  UNIQUE (scope, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX agents_by_process ON agents (scope, process) WHERE process IS NOT NULL;
+
+-- Live leases. Every one has a bounded deadline, and a holder has at most one live lease on the same target:
+-- the plan of a reservation extends that one instead of adding a second. The unique index also answers the
+-- search for candidates: it holds all the columns that search reads.
+CREATE TABLE leases (
+  scope      INTEGER NOT NULL REFERENCES scopes (id),
+  id         TEXT    NOT NULL CHECK (length(id) = 8),
+  space      INTEGER NOT NULL CHECK (space IN (0, 1)),
+  worktree   TEXT    NOT NULL,
+  anchor     TEXT    NOT NULL,
+  pattern    TEXT    NOT NULL CHECK (length(pattern) > 0),
+  write_set  TEXT,
+  mode       TEXT    NOT NULL CHECK (mode IN ('shared', 'exclusive')),
+  grade      TEXT    NOT NULL CHECK (grade IN ('auto', 'claimed')),
+  holder     TEXT    NOT NULL,
+  fence      INTEGER NOT NULL CHECK (fence > 0),
+  reason     TEXT,
+  slot       INTEGER CHECK (slot >= 0),
+  ttl_ms     INTEGER NOT NULL CHECK (ttl_ms BETWEEN 1000 AND 86400000),
+  granted    INTEGER NOT NULL,
+  deadline   INTEGER NOT NULL CHECK (deadline >= granted),
+  end_max    INTEGER,
+  created_at INTEGER NOT NULL,
+  -- Soft: when to look next whether the lease is over. Never later than the deadline the row itself states.
+  check_at   INTEGER NOT NULL,
+  PRIMARY KEY (scope, id),
+  UNIQUE (scope, space, worktree, anchor, pattern, holder)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX leases_by_holder ON leases (scope, holder);
+CREATE INDEX leases_by_check ON leases (scope, check_at);
+
+-- Ended leases, apart so that what is over never slows what lives.
+CREATE TABLE ended_leases (
+  scope      INTEGER NOT NULL REFERENCES scopes (id),
+  id         TEXT    NOT NULL CHECK (length(id) = 8),
+  space      INTEGER NOT NULL CHECK (space IN (0, 1)),
+  worktree   TEXT    NOT NULL,
+  pattern    TEXT    NOT NULL CHECK (length(pattern) > 0),
+  write_set  TEXT,
+  mode       TEXT    NOT NULL,
+  grade      TEXT    NOT NULL,
+  holder     TEXT    NOT NULL,
+  fence      INTEGER NOT NULL,
+  reason     TEXT,
+  slot       INTEGER,
+  ttl_ms     INTEGER NOT NULL,
+  granted    INTEGER NOT NULL,
+  deadline   INTEGER NOT NULL,
+  end_max    INTEGER,
+  created_at INTEGER NOT NULL,
+  ended_how  TEXT    NOT NULL,
+  ended_at   INTEGER NOT NULL,
+  PRIMARY KEY (scope, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX ended_leases_by_fence ON ended_leases (scope, fence);
+CREATE INDEX ended_leases_by_pattern ON ended_leases (scope, worktree, pattern, holder, fence);
+
+-- Remembered answers. `check_sum` is over the row, which no event covers.
+CREATE TABLE idempotency (
+  scope     INTEGER NOT NULL REFERENCES scopes (id),
+  agent     TEXT    NOT NULL,
+  key       TEXT    NOT NULL,
+  request   BLOB    NOT NULL CHECK (length(request) = 32),
+  rev       INTEGER NOT NULL,
+  outcome   BLOB    NOT NULL,
+  boot      TEXT    NOT NULL,
+  at        INTEGER NOT NULL,
+  check_sum BLOB    NOT NULL CHECK (length(check_sum) = 32),
+  PRIMARY KEY (scope, agent, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX idempotency_by_rev ON idempotency (scope, rev);
+
+-- Soft state: neither hashed nor folded.
+CREATE TABLE presence (
+  scope     INTEGER NOT NULL REFERENCES scopes (id),
+  agent     TEXT    NOT NULL,
+  boot      TEXT    NOT NULL,
+  last_seen INTEGER NOT NULL,
+  PRIMARY KEY (scope, agent)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE refusals (
+  scope     INTEGER NOT NULL REFERENCES scopes (id),
+  principal TEXT    NOT NULL,
+  key       TEXT    NOT NULL,
+  boot      TEXT    NOT NULL,
+  since     INTEGER NOT NULL,
+  repeats   INTEGER NOT NULL,
+  PRIMARY KEY (scope, principal)
+) STRICT, WITHOUT ROWID;
