@@ -1,1 +1,26 @@
-//! Placeholder.
+//! Use cases over contracts: load, decide, commit, announce.
+//!
+//! A [`Session`] is one caller in one scope; every verb of every interface is one of its methods. Everything of
+//! the outside comes in through [`Outside`]. This crate refuses to know a concrete engine, a file system, git, a
+//! protocol or a terminal.
+
+pub mod audit;
+pub mod config;
+mod doctor;
+mod failures;
+mod identity;
+mod listings;
+mod mutations;
+mod outside;
+mod session;
+mod site;
+mod targets;
+
+pub use audit::{Anchor, AnchorOutcome, Exported, Verified};
+pub use doctor::{Check, CheckStatus, Diagnosis};
+pub use failures::{config_failure, store_failure};
+pub use listings::{AgentSeen, Agents, EventFilter, EventSeen, Events, LeaseFilter, Leases, Status, Who};
+pub use mutations::{Checked, ReleaseWords, RenewWords, ReserveWords};
+pub use outside::{BuildFacts, Outside, Surroundings};
+pub use session::{Globals, Session};
+pub use site::{Found, Located, Site, SiteKind, scope_key};

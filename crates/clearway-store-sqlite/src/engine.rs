@@ -2,13 +2,14 @@
 
 use crate::connect::{Reader, Writer, refuse_newer};
 use crate::errors;
-use crate::place::Place;
+use crate::place::{Place, with_suffix};
 use crate::schema::{Schema, number_of};
 use crate::snapshot::SqliteSnapshot;
 use crate::transaction::SqliteTransaction;
 use clearway_core::fold::State;
 use clearway_core::ids::{ScopeKey, Seq};
 use clearway_platform::doorbell::{self, Listener};
+use clearway_platform::files;
 use clearway_store::contract::{Capabilities, Engine, Examination, Head, Snapshot, StoreError, Transaction};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -135,6 +136,14 @@ impl Engine for SqliteEngine {
 
     fn witness(&mut self, scope: &ScopeKey) -> Result<Option<Head>, StoreError> {
         self.witnessed(scope)
+    }
+
+    fn flush(&mut self, scope: &ScopeKey) -> Result<(), StoreError> {
+        let log = with_suffix(&self.settings.place.file(scope), "-wal");
+        match log.exists() {
+            true => files::flush(&log).map_err(|error| errors::file(&log, &error)),
+            false => Ok(()),
+        }
     }
 
     fn rebuild(&mut self, scope: &ScopeKey, state: &State) -> Result<(), StoreError> {

@@ -39,6 +39,9 @@ pub trait Engine {
     /// The head that something outside the log remembers, so that a log that went back is noticed.
     fn witness(&mut self, scope: &ScopeKey) -> Result<Option<Head>, StoreError>;
 
+    /// Makes the disk promise everything committed so far.
+    fn flush(&mut self, scope: &ScopeKey) -> Result<(), StoreError>;
+
     /// Makes the projections of a scope anew from its log, and changes nothing else.
     fn rebuild(&mut self, scope: &ScopeKey, state: &State) -> Result<(), StoreError>;
 }

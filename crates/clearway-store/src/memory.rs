@@ -63,6 +63,10 @@ impl Engine for MemoryEngine {
         Ok(None)
     }
 
+    fn flush(&mut self, _scope: &ScopeKey) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     fn rebuild(&mut self, scope: &ScopeKey, state: &State) -> Result<(), StoreError> {
         if let Some(scope) = self.scopes.get_mut(scope) {
             scope.state = state.clone();

@@ -102,7 +102,8 @@ impl Classes {
 
     /// The rule that decides a path's class, if any does.
     pub fn deciding_rule(&self, path: &CanonicalPath) -> Option<&ClassRule> {
-        self.rules.iter().find(|rule| rule.pattern.matches(path))
+        let segments: Vec<&str> = path.segments().collect();
+        self.rules.iter().find(|rule| rule.pattern.matches_split(path, &segments))
     }
 
     /// Every rule in the order in which they are tried.

@@ -66,6 +66,9 @@ impl CanonicalPath {
     /// Reads a plain path: no character but `/` has a meaning. `.`, `//` and a trailing `/` vanish, `..`
     /// is resolved lexically.
     pub fn parse(text: &str, fold: Fold) -> Result<Self, PathError> {
+        if is_plainly_canonical(text, fold) {
+            return Ok(CanonicalPath(Box::from(text)));
+        }
         check_text(text)?;
         let segments = resolve(text)?;
         let path = normalise(&segments.join("/"), fold);
@@ -127,6 +130,15 @@ pub(crate) fn is_at_or_below(path: &str, directory: &str) -> bool {
         Some(rest) => directory.is_empty() || rest.is_empty() || rest.starts_with('/'),
         None => false,
     }
+}
+
+/// Whether a text is visibly its own canonical form: the short way for nearly every path.
+fn is_plainly_canonical(text: &str, fold: Fold) -> bool {
+    let is_plain =
+        |byte: &u8| matches!(byte, 0x20..=0x7E) && (fold == Fold::Exact || !byte.is_ascii_uppercase());
+    text.len() <= PATH_BYTES_MAX
+        && text.as_bytes().iter().all(|byte| is_plain(byte))
+        && text.split('/').all(|segment| !matches!(segment, "" | "." | "..") && !is_git_directory(segment))
 }
 
 fn check_text(text: &str) -> Result<(), PathError> {

@@ -1,10 +1,12 @@
 //! What can be wrong with a pattern, with the limits that bound its cost.
 
+use crate::path::PATH_BYTES_MAX;
+
 /// The longest pattern text a caller may give, in bytes.
 pub const PATTERN_BYTES_MAX: usize = 1_024;
 /// The longest canonical text a stored row may hold, in bytes: a literal of the greatest path length with
-/// every character escaped.
-pub const CANONICAL_BYTES_MAX: usize = 8_192;
+/// every character escaped, and `/**`.
+pub const CANONICAL_BYTES_MAX: usize = 2 * PATH_BYTES_MAX + 3;
 /// The most wildcards (`*`, `**`, `?`, classes) one alternative may hold.
 pub const WILDCARDS_MAX: usize = 32;
 /// The most alternatives a pattern may stand for once its braces are expanded.
@@ -12,7 +14,7 @@ pub const ALTERNATIVES_MAX: usize = 64;
 /// The deepest nesting of braces.
 pub const BRACE_DEPTH_MAX: usize = 4;
 /// The most tokens all alternatives together may hold, where a plain segment counts as one token however
-/// long it is. This is the bound that keeps the worst accepted pair cheap to compare.
+/// long it is and a class as many as it has ranges. This is the bound that keeps the worst accepted pair cheap to compare.
 pub const EXPANDED_TOKENS_MAX: usize = 2_048;
 
 /// A pattern that cannot be read: where and why.

@@ -194,10 +194,15 @@ fn order_globstars(segments: &mut Vec<Segment>) {
     *segments = ordered;
 }
 
+/// What comparing an alternative may cost, in tokens.
 fn cost(alternative: &Alternative) -> usize {
-    let of = |segment: &Segment| match segment {
-        Segment::Glob(tokens) => tokens.len(),
+    let of_token = |token: &Token| match token {
+        Token::Class(class) => class.effective.ranges().len(),
+        _ => 1,
+    };
+    let of_segment = |segment: &Segment| match segment {
+        Segment::Glob(tokens) => tokens.iter().map(of_token).sum(),
         Segment::Literal(_) | Segment::Globstar => 1,
     };
-    alternative.iter().map(of).sum()
+    alternative.iter().map(of_segment).sum()
 }

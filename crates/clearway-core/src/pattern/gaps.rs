@@ -37,9 +37,29 @@ pub(super) fn meet<L, R>(left: &[L], right: &[R], compare: &impl Compare<L, R>) 
     }
 }
 
-/// Lays a sequence of fixed length over one with gaps. Reports for each fixed position which element of
+/// Lays a sequence of fixed length over one with a gap. Reports for each fixed position which element of
 /// the other it came to lie on (`None`: in a gap); a later report for a position replaces an earlier one.
+///
+/// What stands after the last gap has only one place to lie, so it is compared first: most pairs end there.
 pub(super) fn lay_over<F, G>(
+    fixed: &[F],
+    gapped: &[G],
+    compare: &impl Compare<F, G>,
+    mut report: impl FnMut(usize, Option<usize>),
+) -> bool {
+    let Some(last_gap) = gapped.iter().rposition(|other| compare.right_is_gap(other)) else { return false };
+    let (rest, tail) = gapped.split_at(last_gap + 1);
+    let Some(tail_start) = fixed.len().checked_sub(tail.len()) else { return false };
+    for (offset, (element, other)) in fixed[tail_start..].iter().zip(tail).enumerate() {
+        if !compare.meets(element, other) {
+            return false;
+        }
+        report(tail_start + offset, Some(rest.len() + offset));
+    }
+    lay_before_last_gap(&fixed[..tail_start], rest, compare, report)
+}
+
+fn lay_before_last_gap<F, G>(
     fixed: &[F],
     gapped: &[G],
     compare: &impl Compare<F, G>,

@@ -191,18 +191,27 @@ impl Pattern {
     }
 
     fn parse_within(text: &str, fold: Fold, bytes_max: usize) -> Result<Pattern, PatternError> {
-        check_text(text, bytes_max)?;
-        if !render::needs_escape(text)
-            && !text.ends_with('/')
-            && let Ok(path) = CanonicalPath::parse(text, fold)
-            && !path.is_root()
+        if text.len() <= bytes_max
+            && let Some(pattern) = Pattern::parse_plain(text, fold)
         {
-            return Ok(Pattern::literal(&path));
+            return Ok(pattern);
         }
+        check_text(text, bytes_max)?;
         let nodes = lex::lex(&compose(text), fold)?;
         let pattern = Pattern::general(expand::expand(&nodes)?);
         check_bytes(&pattern.canonical, CANONICAL_BYTES_MAX)?;
         Ok(pattern)
+    }
+
+    /// The short way for what nearly every pattern is: a plain path, or one followed by `/**`.
+    fn parse_plain(text: &str, fold: Fold) -> Option<Pattern> {
+        let directory = text.strip_suffix(SUBTREE_SUFFIX);
+        let plain = directory.unwrap_or(text);
+        if render::needs_escape(plain) || plain.ends_with('/') {
+            return None;
+        }
+        let path = CanonicalPath::parse(plain, fold).ok().filter(|path| !path.is_root())?;
+        Some(if directory.is_some() { Pattern::subtree(&path) } else { Pattern::literal(&path) })
     }
 
     /// The pattern of some alternatives in normal form, in the cheapest shape that says the same.
@@ -227,15 +236,15 @@ impl Pattern {
         match &self.shape {
             Shape::Literal { .. } => self.anchor() == path,
             Shape::Subtree { .. } => is_at_or_below(path, self.anchor()),
-            Shape::General(general) => {
-                is_at_or_below(path, &general.anchor) && {
-                    let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
-                    general
-                        .alternatives
-                        .iter()
-                        .any(|alternative| overlap::path_matches(&segments, alternative))
-                }
-            }
+            Shape::General(general) => is_at_or_below(path, &general.anchor) && general.matches(&split(path)),
+        }
+    }
+
+    /// [`Pattern::matches`] for a caller that asks many patterns about one path.
+    pub(crate) fn matches_split(&self, path: &CanonicalPath, segments: &[&str]) -> bool {
+        match &self.shape {
+            Shape::General(general) => general.matches(segments),
+            _ => self.matches(path),
         }
     }
 
@@ -251,6 +260,12 @@ impl Pattern {
             Shape::Subtree { .. } => Cow::Owned(vec![plain().chain([Segment::Globstar]).collect()]),
             Shape::General(general) => Cow::Borrowed(&general.alternatives),
         }
+    }
+}
+
+impl General {
+    fn matches(&self, segments: &[&str]) -> bool {
+        self.alternatives.iter().any(|alternative| overlap::path_matches(segments, alternative))
     }
 }
 
@@ -272,6 +287,11 @@ impl std::fmt::Display for Pattern {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str(&self.display())
     }
+}
+
+/// The segments of a canonical path; of the scope root, none.
+fn split(path: &str) -> Vec<&str> {
+    path.split('/').filter(|segment| !segment.is_empty()).collect()
 }
 
 fn check_text(text: &str, bytes_max: usize) -> Result<(), PatternError> {

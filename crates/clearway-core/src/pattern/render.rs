@@ -31,16 +31,36 @@ pub(super) fn canonical_text(alternatives: &[Alternative]) -> String {
         }
     }
     let [first, rest @ ..] = flat.as_slice() else { return String::new() };
-    let prefix = rest.iter().fold(first.len(), |length, other| common_prefix(&first[..length], other));
-    let suffix = rest.iter().fold(first.len() - prefix, |length, other| {
-        common_suffix(&first[first.len() - length..], &other[prefix..])
-    });
+    let (prefix, suffix) = common_ends(first, rest);
     let mut text = render(&first[..prefix], false);
     if !rest.is_empty() {
         text.push_str(&brace(flat.iter().map(|tokens| &tokens[prefix..tokens.len() - suffix])));
     }
     text.push_str(&render(&first[first.len() - suffix..], false));
     text
+}
+
+/// How many tokens all alternatives begin and end with in common, never ending or beginning inside a word:
+/// people read `{api,ui}/x`, not `{ap,u}i/x`.
+fn common_ends(first: &[Token], rest: &[Vec<Token>]) -> (usize, usize) {
+    if rest.is_empty() {
+        return (first.len(), 0);
+    }
+    let all = || std::iter::once(first).chain(rest.iter().map(Vec::as_slice));
+    let longest = all().fold(first.len(), |length, other| common_prefix(&first[..length], other));
+    let cuts_no_word = |&prefix: &usize| !all().any(|tokens| cuts_word(tokens, prefix));
+    let prefix = (0..=longest).rev().find(cuts_no_word).unwrap_or(0);
+    let longest = all().fold(first.len() - prefix, |length, other| {
+        common_suffix(&first[first.len() - length..], &other[prefix..])
+    });
+    let cuts_no_word = |&suffix: &usize| !all().any(|tokens| cuts_word(tokens, tokens.len() - suffix));
+    (prefix, (0..=longest).rev().find(cuts_no_word).unwrap_or(0))
+}
+
+fn cuts_word(tokens: &[Token], at: usize) -> bool {
+    let is_word =
+        |token: Option<&Token>| matches!(token, Some(Token::Literal(scalar)) if scalar.is_alphanumeric());
+    at > 0 && is_word(tokens.get(at - 1)) && is_word(tokens.get(at))
 }
 
 fn brace<'a>(middles: impl Iterator<Item = &'a [Token]>) -> String {

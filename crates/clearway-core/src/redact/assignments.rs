@@ -35,6 +35,8 @@ const NAMES: [Name; 10] = [
 ];
 const AUTHORIZATION: &str = "authorization";
 const BEARER: &str = "bearer";
+/// What the password of a URL became; the host behind it is no secret.
+const URL_PASSWORD_MARK: &[u8] = b"[redacted:url-password]@";
 const SCHEMES: [&str; 6] = ["bearer", "basic", "token", "digest", "apikey", "negotiate"];
 
 pub(super) fn find(text: &str, spans: &mut Vec<Span>) {
@@ -65,6 +67,9 @@ fn assignment_at(text: &str, at: usize) -> Option<Span> {
     NAMES.iter().find_map(|name| {
         let name_end = match_name(bytes, at, name.text)?;
         let given = after_separator(bytes, name_end).or_else(|| after_flag(bytes, at, name_end))?;
+        if bytes.get(given.start..)?.starts_with(URL_PASSWORD_MARK) {
+            return None;
+        }
         let value = value_at(text, given.start)?;
         let prose = name.everyday && !given.by_equals && !value.quoted && is_plain_word(value.text);
         (!prose && !is_placeholder(value.text)).then(|| value.span(Rule::Assignment))

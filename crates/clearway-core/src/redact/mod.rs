@@ -113,12 +113,19 @@ fn find_spans(text: &str) -> Vec<Span> {
 }
 
 /// Joins overlapping spans, which keep the rule of the one that starts first.
+///
+/// Inside the password of a URL an assignment does not count: it runs to the next blank and would take host and path
+/// along, as in `https://x-access-token:…@host/path`.
 fn merged(mut spans: Vec<Span>) -> Vec<Span> {
-    spans.sort_by_key(|span| (span.start, std::cmp::Reverse(span.end)));
+    spans.sort_by_key(|span| (span.start, span.rule != Rule::UrlPassword, std::cmp::Reverse(span.end)));
     let mut joined: Vec<Span> = Vec::with_capacity(spans.len());
     for span in spans {
         match joined.last_mut() {
-            Some(last) if span.start < last.end => last.end = last.end.max(span.end),
+            Some(last) if span.start < last.end => {
+                if (last.rule, span.rule) != (Rule::UrlPassword, Rule::Assignment) {
+                    last.end = last.end.max(span.end);
+                }
+            }
             _ => joined.push(span),
         }
     }

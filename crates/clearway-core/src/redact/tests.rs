@@ -95,11 +95,15 @@ fn addresses_lose_their_password() {
     check("postgres://ada:s3cret@db/x", "postgres://ada:[redacted:url-password]@db/x");
     check("https://ada:p%40ss@h.example?q", "https://ada:[redacted:url-password]@h.example?q");
     check("redis://:hunter2@cache:6379/0", "redis://:[redacted:url-password]@cache:6379/0");
+    check(
+        "https://u:token=0a1b@h/?token=2c3d x",
+        "https://u:[redacted:url-password]@h/?token=[redacted:assignment] x",
+    );
     check("https://a:b@c:d@host/", "https://a:[redacted:url-password]@host/");
     check("https://9f86d081884c7d659a2f@git.example/r", "https://[redacted:url-password]@git.example/r");
     check(
         "https://x-access-token:ghp_0123456789abcdefghijABCDEFGHIJ012345@github.com/a/b",
-        "https://x-access-token:[redacted:assignment]",
+        "https://x-access-token:[redacted:url-password]@github.com/a/b",
     );
 }
 
@@ -222,7 +226,7 @@ fn hostile_repetition_is_read_in_one_go() {
         "%41",
         "\n",
     ] {
-        let text = part.repeat(400_000 / part.len());
+        let text = part.repeat(200_000 / part.len());
         let once = redact(&text).into_owned();
         assert_eq!(redact(&once), once, "{part:?}");
     }
@@ -256,7 +260,8 @@ const NAMES: &[&str] = &[
     "private-key=",
 ];
 
-/// A text with a secret, and the part of it that is secret.
+/// A text with a secret, and the part of it that is secret. None starts like `$NAME` or `<name>`, which stand for a
+/// secret and stay readable.
 fn planted() -> impl Strategy<Value = (String, String)> {
     let alphanumeric = || "[A-Za-z0-9]{18}[0-9][A-Z][A-Za-z0-9]{16}";
     let prefixed = (prop::sample::select(TOKEN_PREFIXES), alphanumeric())
@@ -265,9 +270,9 @@ fn planted() -> impl Strategy<Value = (String, String)> {
     let assigned =
         (prop::sample::select(NAMES), "[A-Za-z0-9][!#-&(-+\\--:=@-Z^_a-z|~]{7}[0-9][A-Za-z0-9]{4,20}")
             .prop_map(|(name, secret)| (format!("{name}{secret}"), secret));
-    let quoted = (prop::sample::select(NAMES), "[ -!#-&(-\\[\\]-~]{9,30}[0-9]x")
+    let quoted = (prop::sample::select(NAMES), "[A-Za-z0-9][ -!#-&(-\\[\\]-~]{9,30}[0-9]x")
         .prop_map(|(name, secret)| (format!("{name}\"{secret}\""), secret));
-    let address = "[A-Za-z0-9!$&'()*+,;=:._~-]{8}[0-9]{4}"
+    let address = "[A-Za-z0-9][A-Za-z0-9!$&'()*+,;=:._~-]{8}[0-9]{4}"
         .prop_map(|secret| (format!("https://ada:{secret}@example.com/x"), secret));
     let header =
         "[A-Za-z0-9._~+/-]{8,40}=?".prop_map(|secret| (format!("Authorization: Bearer {secret}"), secret));

@@ -49,12 +49,21 @@ impl Config {
         keys.map(|key| self.entry(key)).chain(resources.map(|(name, slot)| resource_entry(name, slot)))
     }
 
+    /// What was given but does not count, with the key; to be reported once.
+    pub fn ignored(&self) -> impl Iterator<Item = (&'static str, &Ignored)> {
+        let of_key = |key: &'static Key| {
+            let ignored = self.slots[key.id as usize].ignored.iter();
+            ignored.map(move |ignored| (key.name, ignored))
+        };
+        KEYS.iter().flat_map(of_key)
+    }
+
     /// The values in force as stable text, one per line, for a digest. It leaves out where they came from, which
     /// changes nothing, the agent's name, which is no configuration, and secrets, which a digest could give away.
     pub fn digest_text(&self) -> String {
         let mut text = format!("clearway configuration {DIGEST_TEXT_VERSION}\n");
-        let in_files = |entry: &Entry<'_>| entry.key != KEYS[KeyId::Agent as usize].name;
-        for entry in self.entries().filter(in_files) {
+        let is_configuration = |entry: &Entry<'_>| entry.key != KEYS[KeyId::Agent as usize].name;
+        for entry in self.entries().filter(is_configuration) {
             text.push_str(&format!("{} = {:?}\n", entry.key, entry.value_text.unwrap_or_default()));
         }
         text

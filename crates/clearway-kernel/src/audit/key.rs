@@ -1,0 +1,62 @@
+//! The operator's key: who may vouch for a log, and who may act for others without a terminal.
+
+use super::anchor::{Anchor, hex, unhex};
+use crate::outside::Outside;
+use clearway_core::failure::Failure;
+use clearway_core::slug::Slug;
+use ed25519_dalek::SigningKey;
+use std::path::{Path, PathBuf};
+
+/// Names a file with the operator's key, for an operator without a terminal.
+pub(crate) const KEY_VARIABLE: &str = "CLEARWAY_OPERATOR_KEY";
+
+/// The key, made on first use.
+pub(super) fn load_or_make(outside: &mut dyn Outside) -> Result<(SigningKey, bool), Failure> {
+    let path = outside.operator_key_path()?;
+    if let Some(key) = read(outside, &path)? {
+        return Ok((key, false));
+    }
+    let mut seed = [0_u8; 32];
+    outside.draw(&mut seed);
+    let key = SigningKey::from_bytes(&seed);
+    outside.write_private(&path, &format!("{}\n", hex(&key.to_bytes())))?;
+    outside.write_private(&public_path(&path), &format!("{}\n", hex(&key.verifying_key().to_bytes())))?;
+    Ok((key, true))
+}
+
+/// Whether the caller holds the key of this user's operator: named by the variable, and the right one.
+pub(crate) fn presented_key(outside: &mut dyn Outside) -> Result<bool, Failure> {
+    let Some(named) = outside.surroundings().variables.get(KEY_VARIABLE).map(PathBuf::from) else {
+        return Ok(false);
+    };
+    let expected = outside.operator_key_path()?;
+    let (presented, expected) = (read(outside, &named)?, read(outside, &expected)?);
+    Ok(presented.zip(expected).is_some_and(|(presented, expected)| presented == expected))
+}
+
+/// Anchors signed by anybody but the operator vouch for nothing. Without a key here, any one signer will do.
+pub(super) fn same_signer(outside: &mut dyn Outside, anchors: &[Anchor]) -> Result<(), Failure> {
+    let path = public_path(&outside.operator_key_path()?);
+    let own = outside.read_text(&path)?.and_then(|text| unhex::<32>(text.trim()));
+    let expected = own.or_else(|| anchors.first().map(|anchor| anchor.signer));
+    match anchors.iter().find(|anchor| Some(anchor.signer) != expected) {
+        None => Ok(()),
+        Some(stranger) => {
+            let message = format!("an anchor was signed by {}, not by the operator", stranger.signer_text());
+            Err(Failure::new(Slug::AuditBroken, message).hint("check who wrote to the anchor files"))
+        }
+    }
+}
+
+fn read(outside: &mut dyn Outside, path: &Path) -> Result<Option<SigningKey>, Failure> {
+    let Some(text) = outside.read_text(path)? else { return Ok(None) };
+    let seed = unhex::<32>(text.trim()).ok_or_else(|| {
+        Failure::new(Slug::AuditBroken, format!("{} holds no operator key", path.display()))
+            .hint("put the right file back, or move it away to have a new key made")
+    })?;
+    Ok(Some(SigningKey::from_bytes(&seed)))
+}
+
+fn public_path(key: &Path) -> PathBuf {
+    key.with_extension("pub")
+}

@@ -1,0 +1,187 @@
+//! Verifying, anchoring and exporting a scope's log.
+//!
+//! An anchor is a head signed with an operator's key and kept outside the database. Hooks extend an unkeyed chain
+//! and read no key; whoever rewrites the log and hashes it anew still cannot make the anchors agree.
+
+mod anchor;
+mod key;
+
+pub use anchor::Anchor;
+pub(crate) use key::presented_key;
+
+use crate::failures::store_failure;
+use crate::session::Session;
+use clearway_core::event::Event;
+use clearway_core::failure::{Details, Failure};
+use clearway_core::ids::Seq;
+use clearway_core::slug::Slug;
+use clearway_store::contract::Head;
+use clearway_store::verify::{Broken, Mark, verify};
+use clearway_wire::chain::ChainHash;
+use std::path::PathBuf;
+
+/// What `audit verify` found. A broken log is a failure that carries it.
+#[derive(Clone, Debug)]
+pub struct Verified {
+    /// Events read.
+    pub events: u64,
+    /// The end of the log.
+    pub head: Head,
+    /// The last event an anchor vouches for.
+    pub anchored: Option<Seq>,
+    /// Events after it.
+    pub unanchored: u64,
+}
+
+/// What `audit anchor` wrote.
+#[derive(Clone, Debug)]
+pub struct AnchorOutcome {
+    /// The anchor.
+    pub anchor: Anchor,
+    /// Where it was written, each a file.
+    pub written: Vec<PathBuf>,
+    /// Whether the operator's key was made by this call.
+    pub new_key: bool,
+}
+
+/// What `audit export` reads out: every event with its canonical bytes.
+#[derive(Clone, Debug)]
+pub struct Exported {
+    /// The decoded event.
+    pub event: Event,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// Its hash.
+    pub hash: ChainHash,
+}
+
+impl Session<'_> {
+    /// Verifies the log against itself, its projections, the witness beside the store, and every anchor: those
+    /// beside the store and those in `anchor_files`.
+    pub fn verify(&mut self, anchor_files: &[PathBuf]) -> Result<Verified, Failure> {
+        let anchors = self.anchors(anchor_files)?;
+        let anchored = anchors.iter().map(|anchor| anchor.head.rev).max();
+        let mut marks: Vec<Mark> = anchors.iter().map(Anchor::mark).collect();
+        let key = self.site.key.clone();
+        let witness = self.engine.witness(&key).map_err(|error| store_failure(&error))?;
+        marks.extend(witness.map(|head| Mark { head, by: "the witness beside the store".to_owned() }));
+        let Some(report) = self.read(|snapshot| verify(snapshot, &key, &marks))? else {
+            return match marks.iter().max_by_key(|mark| mark.head.rev) {
+                Some(mark) => Err(broken(Seq(1), &format!("there is no log, but {} remembers one", mark.by))),
+                None => Ok(Verified { events: 0, head: Head::EMPTY, anchored: None, unanchored: 0 }),
+            };
+        };
+        if let Some(Broken { seq, what }) = &report.broken {
+            return Err(broken(*seq, what));
+        }
+        if let Some(first) = report.stale_projections.first() {
+            return Err(altered(first, report.stale_projections.len(), report.head.rev));
+        }
+        self.pages_are_whole()?;
+        let unanchored = report.head.rev.0.saturating_sub(anchored.map_or(0, |seq| seq.0));
+        Ok(Verified { events: report.events, head: report.head, anchored, unanchored })
+    }
+
+    /// Signs the head with the operator's key and writes it beside the store, and to `export` if given.
+    pub fn anchor(&mut self, export: Option<PathBuf>) -> Result<AnchorOutcome, Failure> {
+        let now = self.now()?;
+        self.verify(&[])?;
+        self.flush_log()?;
+        let head = self.read(|snapshot| snapshot.head())?.unwrap_or(Head::EMPTY);
+        if head == Head::EMPTY {
+            return Err(Failure::new(Slug::NotFound, "there is nothing to anchor: the log is empty")
+                .hint("reserve something first: clearway reserve PATH"));
+        }
+        let (key, new_key) = key::load_or_make(self.outside)?;
+        let anchor = Anchor::sign(&key, &self.site.key, head, now.wall);
+        let mut written = vec![self.anchor_file()?];
+        written.extend(export);
+        for path in &written {
+            self.append_anchor(path, &anchor)?;
+        }
+        Ok(AnchorOutcome { anchor, written, new_key })
+    }
+
+    /// Reads out a piece of the log for keeping elsewhere.
+    pub fn export(&mut self, after: Seq, limit: usize) -> Result<Vec<Exported>, Failure> {
+        let now = self.now()?;
+        let read = clearway_core::slice::ReadSet::default();
+        let found = self
+            .read(|snapshot| Ok((snapshot.load(&read, &now)?.scope.fold, snapshot.events(after, limit)?)))?;
+        let Some((fold, stored)) = found else { return Ok(Vec::new()) };
+        stored
+            .into_iter()
+            .map(|stored| match clearway_wire::canonical::decode(stored.seq, &stored.bytes, fold) {
+                Ok(event) => Ok(Exported { event, bytes: stored.bytes, hash: stored.hash }),
+                Err(error) => Err(broken(stored.seq, &error.to_string())),
+            })
+            .collect()
+    }
+
+    /// Every anchor known for the scope, each with a good signature.
+    fn anchors(&mut self, files: &[PathBuf]) -> Result<Vec<Anchor>, Failure> {
+        let own = self.anchor_file()?;
+        let mut anchors = Vec::new();
+        for path in std::iter::once(&own).chain(files) {
+            let text = self.outside.read_text(path)?;
+            if text.is_none() && *path != own {
+                let message = format!("there is no file {}", path.display());
+                return Err(Failure::new(Slug::NotFound, message)
+                    .hint("anchors are made with: clearway audit anchor"));
+            }
+            for line in text.unwrap_or_default().lines() {
+                anchors.extend(Anchor::read(line, &path.display().to_string(), &self.site.key)?);
+            }
+        }
+        key::same_signer(self.outside, &anchors)?;
+        Ok(anchors)
+    }
+
+    fn anchor_file(&mut self) -> Result<PathBuf, Failure> {
+        self.outside.file_beside_store(self.config.store_url(), &self.site.key, "-anchors")
+    }
+
+    fn append_anchor(&mut self, path: &std::path::Path, anchor: &Anchor) -> Result<(), Failure> {
+        let mut text = self.outside.read_text(path)?.unwrap_or_default();
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text.push_str(&anchor.line());
+        text.push('\n');
+        self.outside.write_private(path, &text)
+    }
+
+    /// An anchor may only vouch for what the disk has promised.
+    fn flush_log(&mut self) -> Result<(), Failure> {
+        let key = self.site.key.clone();
+        self.engine.flush(&key).map_err(|error| store_failure(&error))
+    }
+
+    /// Indexes answer queries, so a damaged one is a damaged fact.
+    fn pages_are_whole(&mut self) -> Result<(), Failure> {
+        let key = self.site.key.clone();
+        let examination = self.engine.examine(&key).map_err(|error| store_failure(&error))?;
+        let damage =
+            examination.findings.iter().find(|finding| matches!(finding.about, "pages" | "rows" | "schema"));
+        match damage {
+            None => Ok(()),
+            Some(finding) => {
+                let message = format!("the log is whole, but the store is damaged: {}", finding.text);
+                Err(Failure::new(Slug::AuditBroken, message)
+                    .hint("rebuild what the log covers: clearway doctor --repair"))
+            }
+        }
+    }
+}
+
+fn broken(seq: Seq, what: &str) -> Failure {
+    Failure::new(Slug::AuditBroken, format!("the log is broken at event {seq}: {what}"))
+        .hint("everything before that event can be trusted; keep the store as it is and look at a copy")
+        .details(Details::FirstBadSeq(seq))
+}
+
+fn altered(first: &str, count: usize, rev: Seq) -> Failure {
+    let message =
+        format!("the log is whole up to {rev}, but {count} stored rows do not follow from it, first {first}");
+    Failure::new(Slug::AuditBroken, message).hint("rebuild them from the log: clearway doctor --repair")
+}

@@ -1,0 +1,220 @@
+//! A doctor looks at everything a command depends on, and names what is wrong and what to do.
+
+use crate::failures::store_failure;
+use crate::session::Session;
+use crate::site::SiteKind;
+use clearway_core::failure::Failure;
+use clearway_store::contract::{Examination, LeaseListing, Severity};
+use clearway_store::verify::verify;
+
+/// What was looked at, in order.
+#[derive(Clone, Debug)]
+pub struct Diagnosis {
+    /// One line each.
+    pub checks: Vec<Check>,
+}
+
+impl Diagnosis {
+    /// Whether nothing is wrong.
+    pub fn is_healthy(&self) -> bool {
+        self.checks.iter().all(|check| check.status != CheckStatus::Wrong)
+    }
+}
+
+/// One thing looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Check {
+    /// What.
+    pub about: &'static str,
+    /// How it is.
+    pub status: CheckStatus,
+    /// In words.
+    pub text: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+/// How something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckStatus {
+    /// As it should be.
+    Good,
+    /// Worth knowing.
+    Notable,
+    /// Not as it should be.
+    Wrong,
+}
+
+impl CheckStatus {
+    /// The word used in output.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Good => "ok",
+            Self::Notable => "note",
+            Self::Wrong => "wrong",
+        }
+    }
+}
+
+impl Session<'_> {
+    /// Looks at everything. Writes nothing.
+    pub fn diagnose(&mut self) -> Result<Diagnosis, Failure> {
+        let mut checks = vec![self.build_check(), self.scope_check(), self.identity_check()?];
+        let key = self.site.key.clone();
+        let examination = self.engine.examine(&key).map_err(|error| store_failure(&error))?;
+        checks.push(store_check(&examination));
+        if examination.exists {
+            checks.push(schema_check(&examination));
+            checks.extend(finding_checks(&examination));
+            checks.push(writer_check(&examination));
+            checks.extend(self.row_checks()?);
+            checks.push(self.log_check());
+        }
+        Ok(Diagnosis { checks })
+    }
+
+    /// Makes the projections anew from the log, and changes nothing else. A broken log is not repaired.
+    pub fn repair(&mut self) -> Result<u64, Failure> {
+        let key = self.site.key.clone();
+        let Some(report) = self.read(|snapshot| verify(snapshot, &key, &[]))? else { return Ok(0) };
+        if let Some(broken) = report.broken {
+            let message = format!("the log itself is broken at event {}: {}", broken.seq, broken.what);
+            return Err(Failure::new(clearway_core::slug::Slug::AuditBroken, message)
+                .hint("nothing was changed; keep the store as it is and look at a copy")
+                .details(clearway_core::failure::Details::FirstBadSeq(broken.seq)));
+        }
+        self.engine.rebuild(&key, &report.state).map_err(|error| store_failure(&error))?;
+        Ok(report.stale_projections.len() as u64)
+    }
+
+    fn build_check(&self) -> Check {
+        let build = self.outside.build();
+        let engine = self.engine.capabilities();
+        let linking = if build.is_static { "static" } else { "dynamic" };
+        let text = format!(
+            "clearway {} for {} ({linking}), {} {}",
+            build.version, build.target, engine.engine, engine.version
+        );
+        let slow = "a dynamic build starts slower: release builds are for the musl target".to_owned();
+        match build.is_static {
+            true => good("build", text),
+            false => Check { about: "build", status: CheckStatus::Notable, text, hint: Some(slow) },
+        }
+    }
+
+    fn scope_check(&self) -> Check {
+        let site = &self.site;
+        let kind = match site.kind {
+            SiteKind::Git => "git repository",
+            SiteKind::Directory => "directory without git",
+            SiteKind::Machine => "machine",
+        };
+        good("scope", format!("{} ({kind} {})", site.key, site.place))
+    }
+
+    fn identity_check(&mut self) -> Result<Check, Failure> {
+        let me = self.me()?;
+        Ok(match me {
+            Some((_, name)) => good("identity", format!("you are {name}")),
+            None => good(
+                "identity",
+                "you are not registered here yet: the first reservation does that".to_owned(),
+            ),
+        })
+    }
+
+    fn row_checks(&mut self) -> Result<Vec<Check>, Failure> {
+        let now = self.now()?;
+        let listed = self.read(|snapshot| snapshot.leases(LeaseListing::WithEnded(usize::MAX), &now))?;
+        let unreadable = listed.map(|listed| listed.unreadable).unwrap_or_default();
+        if unreadable.is_empty() {
+            return Ok(vec![good("rows", "every stored row can be read".to_owned())]);
+        }
+        let one = |id: &String| {
+            wrong(
+                "rows",
+                format!("the row of lease {id} can be read neither as stored nor from its events"),
+                REPAIR,
+            )
+        };
+        Ok(unreadable.iter().map(one).collect())
+    }
+
+    fn log_check(&mut self) -> Check {
+        match self.verify(&[]) {
+            Ok(verified) => {
+                let anchored = match verified.anchored {
+                    Some(seq) => format!("anchored up to {seq}"),
+                    None => "not anchored yet".to_owned(),
+                };
+                good("log", format!("{} events, whole, {anchored}", verified.events))
+            }
+            Err(failure) => Check {
+                about: "log",
+                status: CheckStatus::Wrong,
+                text: failure.message,
+                hint: failure.hints.into_iter().next(),
+            },
+        }
+    }
+}
+
+const REPAIR: &str = "rebuild it from the log: clearway doctor --repair";
+
+fn good(about: &'static str, text: String) -> Check {
+    Check { about, status: CheckStatus::Good, text, hint: None }
+}
+
+fn wrong(about: &'static str, text: String, hint: &str) -> Check {
+    Check { about, status: CheckStatus::Wrong, text, hint: Some(hint.to_owned()) }
+}
+
+fn store_check(examination: &Examination) -> Check {
+    let place = &examination.place;
+    match examination.exists {
+        true => {
+            let kilobytes = examination.bytes.div_ceil(1024) + examination.log_bytes.div_ceil(1024);
+            good("store", format!("{place} ({kilobytes} KiB)"))
+        }
+        false => good("store", format!("{place} does not exist yet: the first reservation makes it")),
+    }
+}
+
+fn schema_check(examination: &Examination) -> Check {
+    let (found, known) = (examination.schema, examination.schema_known);
+    if found == known {
+        good("schema", format!("{found}, the one this build writes"))
+    } else {
+        let text = format!("{found}; this build migrates it to {known} at the next write");
+        Check { about: "schema", status: CheckStatus::Notable, text, hint: None }
+    }
+}
+
+fn finding_checks(examination: &Examination) -> Vec<Check> {
+    let one = |finding: &clearway_store::contract::Finding| {
+        let status =
+            if finding.severity == Severity::Error { CheckStatus::Wrong } else { CheckStatus::Notable };
+        let hint = match finding.about {
+            "privacy" => "make it yours alone: chmod go-rwx on the file or directory",
+            "rows" | "schema" | "pages" => "see how far the log can be trusted: clearway audit verify",
+            _ => "see: clearway explain unhealthy",
+        };
+        Check { about: finding.about, status, text: finding.text.clone(), hint: Some(hint.to_owned()) }
+    };
+    if examination.findings.is_empty() {
+        return vec![good("privacy", "store and directory are readable by you alone".to_owned())];
+    }
+    examination.findings.iter().map(one).collect()
+}
+
+fn writer_check(examination: &Examination) -> Check {
+    match examination.writers.as_slice() {
+        [] => good("writers", "nobody is writing".to_owned()),
+        writers => Check {
+            about: "writers",
+            status: CheckStatus::Notable,
+            text: writers.join("; "),
+            hint: Some("a stopped process can go on with: kill -CONT PID".to_owned()),
+        },
+    }
+}

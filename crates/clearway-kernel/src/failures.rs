@@ -1,0 +1,62 @@
+//! Failures of stores and configurations in the words of users.
+
+use crate::config::{ConfigError, Problem};
+use clearway_core::failure::{Details, Failure, Retry};
+use clearway_core::slug::Slug;
+use clearway_store::contract::StoreError;
+
+/// What a store's trouble means to a user.
+pub fn store_failure(error: &StoreError) -> Failure {
+    let message = error.to_string();
+    match error {
+        StoreError::Busy { holders, .. } => busy(message, holders),
+        StoreError::Full { .. } => Failure::new(Slug::StoreFull, message)
+            .hint("make room on that disk; nothing was changed")
+            .hint("see how much is left: df -h ~/.local/state"),
+        StoreError::ReadOnly { .. } => Failure::new(Slug::StoreReadOnly, message)
+            .hint("reading still works; to write, make the directory writable or choose another store with --store FILE"),
+        StoreError::Unavailable { .. } => {
+            Failure::new(Slug::StoreUnavailable, message).hint("see what is wrong: clearway doctor")
+        }
+        StoreError::NotPrivate { path, .. } => Failure::new(Slug::StoreNotPrivate, message)
+            .hint(format!("see whose it is: ls -ld {}", clearway_core::shell::word(path))),
+        StoreError::Network { .. } => Failure::new(Slug::NetworkFileSystem, message)
+            .hint("locks do not hold there: put the store on a local disk with CLEARWAY_STORE=FILE"),
+        StoreError::Newer { .. } => Failure::new(Slug::StoreNewer, message)
+            .hint("a newer clearway wrote this store: use that one; nothing was changed"),
+        StoreError::Corrupt { .. } => Failure::new(Slug::StoreCorrupt, message)
+            .hint("see what is wrong: clearway doctor")
+            .hint("see how far the log can be trusted: clearway audit verify"),
+        StoreError::UnreadableRow(_) => {
+            Failure::new(Slug::UnreadableRow, message).hint("rebuild it from the log: clearway doctor --repair")
+        }
+        StoreError::IdTaken | StoreError::Internal(_) => Failure::new(Slug::Internal, message)
+            .hint("this is a defect of clearway; please report it with the output of: clearway doctor"),
+    }
+}
+
+fn busy(message: String, holders: &[String]) -> Failure {
+    let message = if holders.is_empty() { message } else { format!("{message}: {}", holders.join("; ")) };
+    let failure = Failure::new(Slug::StoreBusy, message).retry(Retry::Now);
+    let stopped = holders.iter().any(|holder| holder.contains("stopped"));
+    let failure =
+        if stopped { failure.hint("a stopped process can go on with: kill -CONT PID") } else { failure };
+    failure
+        .hint("wait longer with: --timeout 30s")
+        .details(Details::Fields(holders.iter().map(|holder| ("holder", holder.clone())).collect()))
+}
+
+/// Every mistake of a configuration at once.
+pub fn config_failure(errors: &[ConfigError]) -> Failure {
+    let slug = errors.first().map_or(Slug::ConfigBadValue, |error| match error.problem {
+        Problem::Syntax { .. } | Problem::TooLarge { .. } | Problem::TooMany { .. } | Problem::Duplicate => {
+            Slug::ConfigSyntax
+        }
+        Problem::UnknownKey { .. } => Slug::ConfigUnknownKey,
+        Problem::WrongType { .. } => Slug::ConfigWrongType,
+        Problem::BadValue { .. } => Slug::ConfigBadValue,
+        Problem::NotAllowedHere { .. } | Problem::UnsafeRepositoryValue { .. } => Slug::ConfigUnsafe,
+    });
+    let message = errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+    Failure::new(slug, message).hint("see every value and where it comes from: clearway config show")
+}

@@ -1,0 +1,88 @@
+//! Who is calling, as far as the environment tells. [`clearway_core::decide::identify`] makes an agent of it.
+
+use crate::outside::Outside;
+use clearway_core::agent::{AgentName, Caller, Client, ClientSession, OperatorAct};
+use clearway_core::failure::Failure;
+use clearway_core::limits::{REASON_CHARS_MAX, SESSION_BYTES_MAX};
+use clearway_core::slug::Slug;
+use std::collections::BTreeMap;
+
+/// Puts together everything that tells who is calling.
+pub(crate) fn caller(outside: &mut dyn Outside, claim: Option<&str>) -> Result<Caller, Failure> {
+    let claim = claim.map(agent_name).transpose()?;
+    let session = session(&outside.surroundings().variables)?;
+    let alone = claim.is_none() && session.is_none();
+    let (ancestors, terminal) =
+        if alone { (outside.ancestors(), outside.terminal_session()) } else { (Vec::new(), None) };
+    Ok(Caller { claim, session, ancestors, terminal, operator: None })
+}
+
+/// The client session the variables speak of.
+pub(crate) fn session(variables: &BTreeMap<String, String>) -> Result<Option<ClientSession>, Failure> {
+    let named = Client::ALL
+        .into_iter()
+        .flat_map(|client| client.session_variables().iter().map(move |variable| (client, *variable)));
+    let found = named.filter_map(|(client, variable)| {
+        variables.get(variable).filter(|value| !value.is_empty()).map(|value| (client, variable, value))
+    });
+    let mut found = found.peekable();
+    let Some((client, variable, value)) = found.next() else { return Ok(None) };
+    let plain = |c: char| c.is_ascii_graphic() && !"\"'\\`$".contains(c);
+    if value.len() > SESSION_BYTES_MAX || !value.chars().all(plain) {
+        let message =
+            format!("{variable} does not hold a session id: at most {SESSION_BYTES_MAX} plain characters");
+        return Err(
+            Failure::new(Slug::NoIdentity, message).hint("start the client again, or unset the variable")
+        );
+    }
+    Ok(Some(ClientSession { client, session: value.clone(), process: None }))
+}
+
+/// Checks a name somebody chose.
+pub(crate) fn agent_name(text: &str) -> Result<AgentName, Failure> {
+    AgentName::parse(text).ok_or_else(|| {
+        let shown = clearway_core::text::printable(text);
+        Failure::new(Slug::InvalidAgentName, format!("{shown:?} cannot be an agent's name"))
+            .hint("use 1 to 64 of A-Z a-z 0-9 . _ - and begin with a letter or digit")
+    })
+}
+
+/// Makes the caller an operator, if it may be one: no agent session in environment or ancestry, and a terminal
+/// or the operator's key.
+pub(crate) fn as_operator(
+    outside: &mut dyn Outside,
+    caller: &mut Caller,
+    reason: &str,
+    agent_above: bool,
+    key_presented: bool,
+) -> Result<(), Failure> {
+    let surroundings = outside.surroundings();
+    let inside_session = agent_above || session(&surroundings.variables)?.is_some();
+    let at_terminal = surroundings.stdin_is_terminal && surroundings.stderr_is_terminal;
+    if inside_session || !(at_terminal || key_presented) {
+        let why = if inside_session {
+            "this is an agent's session"
+        } else {
+            "there is no terminal and no operator key"
+        };
+        return Err(Failure::new(Slug::NotOperator, format!("--reason is for an operator's act, and {why}"))
+            .hint("ask a person to run it in a terminal of their own")
+            .hint("without a terminal: name the key with CLEARWAY_OPERATOR_KEY=FILE"));
+    }
+    let reason = reason_text(reason)?;
+    caller.operator = Some(OperatorAct { reason });
+    Ok(())
+}
+
+/// Checks a free text and takes secrets out of it before anything else sees it.
+pub(crate) fn reason_text(text: &str) -> Result<String, Failure> {
+    let characters = text.chars().count();
+    if characters > REASON_CHARS_MAX {
+        let message =
+            format!("a reason has at most {REASON_CHARS_MAX} characters; this one has {characters}");
+        return Err(
+            Failure::new(Slug::TooLarge, message).hint("say it shorter; details belong into the commit")
+        );
+    }
+    Ok(clearway_core::redact::redact(text).into_owned())
+}

@@ -1,0 +1,298 @@
+//! The verbs that change something, and `check`, which asks whether one would.
+
+use crate::failures::store_failure;
+use crate::identity::reason_text;
+use crate::session::Session;
+use crate::site::{Found, Site};
+use crate::targets::{lease_ref, must_be_lease, name_target, path_target};
+use clearway_core::command::{Command, LeaseRef, Release, Renew, Reserve, Selection, Want};
+use clearway_core::decide::{Notice, assess};
+use clearway_core::duration;
+use clearway_core::facts::Facts;
+use clearway_core::failure::{Failure, LeaseView};
+use clearway_core::ids::{ScopeKey, Seq};
+use clearway_core::lease::{Grade, Kind, Mode};
+use clearway_core::limits::{BROAD_MS_MAX, CAPACITY_MAX, TARGETS_PER_REQUEST_MAX, TTL_MS_MAX, TTL_MS_MIN};
+use clearway_core::slice::{AgentLookup, ReadSet, Slice};
+use clearway_core::slug::Slug;
+use clearway_core::target::Target;
+use clearway_core::text::printable;
+use clearway_core::time::Now;
+use clearway_store::Reply;
+use std::time::Duration;
+
+/// `reserve` and `check` as they were typed.
+#[derive(Clone, Debug)]
+pub struct ReserveWords {
+    /// Patterns or names.
+    pub targets: Vec<String>,
+    /// `--kind`.
+    pub kind: Kind,
+    /// `--shared`.
+    pub mode: Mode,
+    /// `--ttl`.
+    pub ttl: Option<String>,
+    /// `--max`.
+    pub max: Option<String>,
+    /// `--reason`.
+    pub reason: Option<String>,
+    /// `--best-effort`.
+    pub best_effort: bool,
+    /// `--broad`.
+    pub broad: bool,
+}
+
+/// `renew` as it was typed.
+#[derive(Clone, Debug, Default)]
+pub struct RenewWords {
+    /// Ids; none means all.
+    pub leases: Vec<String>,
+    /// `--ttl`.
+    pub ttl: Option<String>,
+    /// `--note`: a new stated reason.
+    pub note: Option<String>,
+}
+
+/// `release` as it was typed.
+#[derive(Clone, Debug)]
+pub struct ReleaseWords {
+    /// Ids, patterns or names.
+    pub targets: Vec<String>,
+    /// `--kind` of the patterns or names.
+    pub kind: Kind,
+    /// `--all`.
+    pub all: bool,
+}
+
+/// What `check` answers.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    /// The revision looked at.
+    pub rev: Seq,
+    /// The instant.
+    pub now: Now,
+    /// Who stands in the way; empty if nobody does.
+    pub blockers: Vec<LeaseView>,
+    /// Things to know beside the answer.
+    pub notices: Vec<Notice>,
+}
+
+impl Session<'_> {
+    /// Takes leases.
+    pub fn reserve(&mut self, words: &ReserveWords) -> Result<Reply, Failure> {
+        let (scope, reserve) = self.reservation(words)?;
+        self.command_in(&scope, Command::Reserve(reserve))
+    }
+
+    /// Looks whether a reservation would be granted. Writes nothing.
+    pub fn check(&mut self, words: &ReserveWords) -> Result<Checked, Failure> {
+        let (scope, reserve) = self.reservation(&ReserveWords { broad: true, ..words.clone() })?;
+        self.site.key = scope;
+        let now = self.outside.now().map_err(|error| store_failure(&error))?;
+        let slice = self.slice_for(&reserve, &now)?;
+        let mut facts = Facts::default();
+        let assessment = loop {
+            match assess(&slice, &self.caller, &reserve, &facts, &now) {
+                Ok(assessment) => break assessment?,
+                Err(queries) => self.outside.gather(&queries, &mut facts),
+            }
+        };
+        let unreadable = slice.unreadable;
+        let notices =
+            if unreadable.is_empty() { Vec::new() } else { vec![Notice::UnreadableRows(unreadable)] };
+        Ok(Checked { rev: slice.scope.rev, now, blockers: assessment.blockers, notices })
+    }
+
+    /// Extends leases.
+    pub fn renew(&mut self, words: &RenewWords) -> Result<Reply, Failure> {
+        let leases: Vec<LeaseRef> =
+            words.leases.iter().map(|text| must_be_lease(text)).collect::<Result<_, _>>()?;
+        let renew = Renew {
+            leases: (!leases.is_empty()).then_some(leases),
+            ttl_ms: words.ttl.as_deref().map(|text| span(text, "--ttl")).transpose()?,
+            reason: words.note.as_deref().map(reason_text).transpose()?,
+        };
+        self.command(Command::Renew(renew))
+    }
+
+    /// Gives leases back.
+    pub fn release(&mut self, words: &ReleaseWords) -> Result<Reply, Failure> {
+        within_limit(words.targets.len())?;
+        let selection = match (words.all, words.targets.is_empty()) {
+            (true, true) => Selection::All,
+            (false, false) => self.selection(words)?,
+            (true, false) => {
+                return Err(usage("--all and named leases exclude each other", "leave out one of them"));
+            }
+            (false, true) => {
+                return Err(usage("name what to release", "everything you hold: clearway release --all"));
+            }
+        };
+        self.command(Command::Release(Release { selection }))
+    }
+
+    /// Records every expiry.
+    pub fn sweep(&mut self) -> Result<Reply, Failure> {
+        self.command(Command::Sweep)
+    }
+
+    fn slice_for(&mut self, reserve: &Reserve, now: &Now) -> Result<Slice, Failure> {
+        let mut read = ReadSet { agents: AgentLookup::of(&self.caller), ..ReadSet::default() };
+        reserve.wants.iter().for_each(|want| read.meet(&reserve.worktree, &want.target));
+        Ok(self.read(|snapshot| snapshot.load(&read, now))?.unwrap_or_default())
+    }
+
+    fn reservation(&mut self, words: &ReserveWords) -> Result<(ScopeKey, Reserve), Failure> {
+        within_limit(words.targets.len())?;
+        let wants = self.wants(words)?;
+        let scope = self.scope_of(&wants, words.kind)?;
+        let max_ms = words.max.as_deref().map(|text| span(text, "--max")).transpose()?;
+        let is_broad = self.is_broad(&wants)?;
+        if is_broad && !words.broad {
+            return Err(too_broad(&words.targets, self.config.broad_files()));
+        }
+        let broad_ms = is_broad.then_some(BROAD_MS_MAX);
+        let reserve = Reserve {
+            wants,
+            worktree: self.site.worktree(),
+            mode: words.mode,
+            grade: Grade::Claimed,
+            as_set: words.kind == Kind::WriteSet,
+            ttl_ms: self.ttl(words)?,
+            max_ms: max_ms.into_iter().chain(broad_ms).min(),
+            reason: words
+                .reason
+                .as_deref()
+                .map(reason_text)
+                .transpose()?
+                .filter(|text| !text.trim().is_empty()),
+            best_effort: words.best_effort,
+        };
+        Ok((scope, reserve))
+    }
+
+    fn ttl(&self, words: &ReserveWords) -> Result<u64, Failure> {
+        match words.ttl.as_deref() {
+            Some(text) => span(text, "--ttl"),
+            None => Ok(milliseconds(self.config.claimed_ttl()).clamp(TTL_MS_MIN, TTL_MS_MAX)),
+        }
+    }
+
+    fn wants(&mut self, words: &ReserveWords) -> Result<Vec<Want>, Failure> {
+        let mut wants: Vec<Want> = Vec::with_capacity(words.targets.len());
+        for argument in &words.targets {
+            let target = self.target(words.kind, argument)?;
+            let capacity = self.config.resource(target.canonical()).capacity.min(CAPACITY_MAX);
+            let capacity = if words.kind == Kind::Name { capacity } else { 1 };
+            if !wants.iter().any(|want| want.target == target) {
+                wants.push(Want { target, capacity });
+            }
+        }
+        Ok(wants)
+    }
+
+    fn target(&mut self, kind: Kind, argument: &str) -> Result<Target, Failure> {
+        match kind {
+            Kind::Name => name_target(argument),
+            Kind::Path | Kind::WriteSet => path_target(self.outside, &self.site, argument),
+        }
+    }
+
+    /// Resources shared by the whole machine live in a scope of their own; one request names one scope.
+    fn scope_of(&self, wants: &[Want], kind: Kind) -> Result<ScopeKey, Failure> {
+        if kind != Kind::Name {
+            return Ok(self.site.key.clone());
+        }
+        let machine =
+            wants.iter().filter(|want| self.config.resource(want.target.canonical()).machine).count();
+        match machine {
+            0 => Ok(self.site.key.clone()),
+            count if count == wants.len() => Ok(ScopeKey::machine()),
+            _ => Err(usage(
+                "some of these resources belong to the machine and some to this repository",
+                "reserve them in two commands",
+            )),
+        }
+    }
+
+    /// A claim is broad if it reaches over the whole tree or over more tracked files than the limit.
+    fn is_broad(&mut self, wants: &[Want]) -> Result<bool, Failure> {
+        let patterns = || {
+            wants.iter().filter_map(|want| match &want.target {
+                Target::Path(pattern) if pattern.as_literal().is_none() => Some(pattern),
+                _ => None,
+            })
+        };
+        if patterns().any(|pattern| pattern.canonical() == "**") {
+            return Ok(true);
+        }
+        let limit = self.config.broad_files();
+        let few = self.outside.tracked_count(&self.site).is_none_or(|count| count <= limit);
+        if few || patterns().next().is_none() {
+            return Ok(false);
+        }
+        let fold = self.site.fold;
+        let files = self.outside.tracked_files(&self.site)?;
+        let paths =
+            files.iter().filter_map(|file| clearway_core::path::CanonicalPath::parse(file, fold).ok());
+        let covered = paths.filter(|path| patterns().any(|pattern| pattern.matches(path))).count();
+        Ok(covered as u64 > limit)
+    }
+
+    fn selection(&mut self, words: &ReleaseWords) -> Result<Selection, Failure> {
+        let (mut leases, mut targets) = (Vec::new(), Vec::new());
+        for argument in &words.targets {
+            match lease_ref(argument)? {
+                Some(lease) if argument.contains('@') || !self.names_a_file(argument) => leases.push(lease),
+                _ => targets.push(self.target(words.kind, argument)?),
+            }
+        }
+        Ok(Selection::These { leases, targets, worktree: self.site.worktree() })
+    }
+
+    /// Whether a word that could be an id is the name of something in the working tree.
+    fn names_a_file(&mut self, argument: &str) -> bool {
+        let Site { root: Some(_), .. } = self.site else { return false };
+        self.outside.resolve(&self.site, argument).is_ok_and(|located| located.found != Found::Nothing)
+    }
+}
+
+fn within_limit(count: usize) -> Result<(), Failure> {
+    if count <= TARGETS_PER_REQUEST_MAX {
+        return Ok(());
+    }
+    let message = format!("at most {TARGETS_PER_REQUEST_MAX} targets in one request; these are {count}");
+    Err(Failure::new(Slug::TooLarge, message).hint("name a directory or a pattern instead of every file"))
+}
+
+fn too_broad(targets: &[String], limit: u64) -> Failure {
+    let shown = targets.iter().map(|target| printable(target)).collect::<Vec<_>>().join(" ");
+    let words = targets.iter().map(|target| clearway_core::shell::word(target)).collect::<Vec<_>>().join(" ");
+    let message = format!("{shown} reaches over the whole tree or more than {limit} tracked files");
+    Failure::new(Slug::ClaimTooBroad, message)
+        .hint(format!("claim it all the same, for 10 minutes at most: clearway reserve --broad {words}"))
+        .hint("or claim the part you will change")
+}
+
+fn usage(message: &str, hint: &str) -> Failure {
+    Failure::new(Slug::Usage, message).hint(hint)
+}
+
+/// A span the kernel accepts for silence or an absolute end.
+fn span(text: &str, flag: &str) -> Result<u64, Failure> {
+    let parsed = duration::parse(text).map_err(|error| {
+        let message = format!("{flag} {:?}: {error}", printable(text));
+        Failure::new(Slug::InvalidDuration, message).hint("durations look like 90s, 15m or 2h")
+    })?;
+    let ms = milliseconds(parsed);
+    if (TTL_MS_MIN..=TTL_MS_MAX).contains(&ms) {
+        return Ok(ms);
+    }
+    let message = format!("{flag} {:?} is out of range: 1s to 24h", printable(text));
+    Err(Failure::new(Slug::InvalidDuration, message)
+        .hint("a lease lasts as long as you give signs of life; renew it"))
+}
+
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,94 @@
+//! Everything the kernel asks of the outside. The binary answers with the real machine, a test with another.
+
+use crate::site::{Located, Site};
+use clearway_core::facts::Process;
+use clearway_core::failure::Failure;
+use clearway_core::ids::ScopeKey;
+use clearway_store::World;
+use clearway_store::contract::Engine;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The outside.
+pub trait Outside: World {
+    /// The environment as it was when the process started.
+    fn surroundings(&self) -> &Surroundings;
+
+    /// The scope that owns a directory. `named` says that the user named it, which allows a home or root
+    /// directory to become a scope.
+    fn find_site(&mut self, start: &Path, named: bool) -> Result<Site, Failure>;
+
+    /// Where an argument lies inside a site.
+    fn resolve(&mut self, site: &Site, argument: &str) -> Result<Located, Failure>;
+
+    /// How many files git tracks at the site, as far as that can be told without asking git.
+    fn tracked_count(&mut self, site: &Site) -> Option<u64>;
+
+    /// The files git tracks at the site, relative to its root.
+    fn tracked_files(&mut self, site: &Site) -> Result<Vec<String>, Failure>;
+
+    /// The processes above this one, nearest first.
+    fn ancestors(&mut self) -> Vec<Process>;
+
+    /// The terminal session this process runs in.
+    fn terminal_session(&mut self) -> Option<Process>;
+
+    /// Opens the store for reading and writing; nothing is created before the first write. `url` is what the
+    /// configuration says, `None` for the default.
+    fn open_store(&mut self, url: Option<&str>, timeout: Duration) -> Result<Box<dyn Engine>, Failure>;
+
+    /// A file that belongs to a scope and lies beside its store.
+    fn file_beside_store(
+        &mut self,
+        url: Option<&str>,
+        scope: &ScopeKey,
+        suffix: &str,
+    ) -> Result<PathBuf, Failure>;
+
+    /// Scopes that have a store in the default place.
+    fn known_scopes(&mut self) -> Vec<ScopeKey>;
+
+    /// The text of a file; `None` if it is not there.
+    fn read_text(&mut self, path: &Path) -> Result<Option<String>, Failure>;
+
+    /// Replaces a file whole, readable by its owner alone, flushed before this returns.
+    fn write_private(&mut self, path: &Path, text: &str) -> Result<(), Failure>;
+
+    /// The user's configuration file.
+    fn user_config_path(&self) -> Result<PathBuf, Failure>;
+
+    /// Where an operator's key lies.
+    fn operator_key_path(&self) -> Result<PathBuf, Failure>;
+
+    /// Which build this is.
+    fn build(&self) -> BuildFacts;
+}
+
+/// The environment of the process.
+#[derive(Clone, Debug, Default)]
+pub struct Surroundings {
+    /// Variables that are text.
+    pub variables: BTreeMap<String, String>,
+    /// The working directory, unless it is gone.
+    pub cwd: Option<PathBuf>,
+    /// Whether a person may be typing.
+    pub stdin_is_terminal: bool,
+    /// Whether a person may be reading.
+    pub stdout_is_terminal: bool,
+    /// Whether a person may be reading the errors.
+    pub stderr_is_terminal: bool,
+    /// How wide the terminal is.
+    pub terminal_columns: Option<u16>,
+}
+
+/// Which build this is, for `doctor`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BuildFacts {
+    /// The version.
+    pub version: &'static str,
+    /// What it was built for.
+    pub target: &'static str,
+    /// Whether it starts without a dynamic linker.
+    pub is_static: bool,
+}

@@ -1,0 +1,221 @@
+//! One caller in one scope, with its configuration and its store.
+
+use crate::config::{Config, ConfigText, FlagValue, Inputs, KeyId, LeaseDurability};
+use crate::failures::{config_failure, store_failure};
+use crate::outside::Outside;
+use crate::site::Site;
+use crate::{audit, identity};
+use clearway_core::agent::Caller;
+use clearway_core::command::{Command, Request, ScopeBirth};
+use clearway_core::event::Durability;
+use clearway_core::failure::Failure;
+use clearway_core::ids::ScopeKey;
+use clearway_core::limits::IDEMPOTENCY_KEY_BYTES_MAX;
+use clearway_core::slug::Slug;
+use clearway_store::contract::{Engine, Snapshot, StoreError};
+use clearway_store::{Reply, Rules, execute};
+use std::path::{Path, PathBuf};
+
+/// The flags every verb takes.
+#[derive(Clone, Debug, Default)]
+pub struct Globals {
+    /// `-C`: act as if started there.
+    pub directory: Option<PathBuf>,
+    /// `--store`.
+    pub store: Option<String>,
+    /// `--agent`.
+    pub agent: Option<String>,
+    /// `--scope`: a scope by its key.
+    pub scope: Option<String>,
+    /// `--timeout`.
+    pub timeout: Option<String>,
+    /// `--idempotency-key`.
+    pub idempotency_key: Option<String>,
+}
+
+/// A caller at work.
+pub struct Session<'a> {
+    pub(crate) outside: &'a mut dyn Outside,
+    pub(crate) engine: Box<dyn Engine>,
+    pub(crate) rules: Rules,
+    /// Where it acts.
+    pub site: Site,
+    /// Under which settings.
+    pub config: Config,
+    /// Who it may be.
+    pub caller: Caller,
+    idempotency_key: Option<String>,
+}
+
+impl std::fmt::Debug for Session<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Session").field("site", &self.site).field("caller", &self.caller).finish()
+    }
+}
+
+impl<'a> Session<'a> {
+    /// Finds the scope, resolves the configuration and opens the store. Nothing is created.
+    pub fn open(outside: &'a mut dyn Outside, globals: &Globals) -> Result<Self, Failure> {
+        let site = find_site(outside, globals)?;
+        let config = resolve_config(outside, &site, globals)?;
+        let caller = identity::caller(outside, config.agent())?;
+        let engine = outside.open_store(config.store_url(), config.store_timeout())?;
+        let durability = match config.lease_durability() {
+            LeaseDurability::Normal => Durability::Normal,
+            LeaseDurability::Full => Durability::Full,
+        };
+        let rules = Rules { durability, ..Rules::default() };
+        let idempotency_key = globals.idempotency_key.as_deref().map(idempotency_key).transpose()?;
+        Ok(Self { outside, engine, rules, site, config, caller, idempotency_key })
+    }
+
+    /// Makes the caller an operator for this session, if it may be one.
+    pub fn act_as_operator(&mut self, reason: &str) -> Result<(), Failure> {
+        let key = audit::presented_key(self.outside)?;
+        let agent_above = self.agent_above()?;
+        identity::as_operator(self.outside, &mut self.caller, reason, agent_above, key)
+    }
+
+    /// Whether a registered client is among the processes above.
+    fn agent_above(&mut self) -> Result<bool, Failure> {
+        let processes = self.outside.ancestors();
+        let lookup = clearway_core::slice::AgentLookup { processes, ..Default::default() };
+        let read = clearway_core::slice::ReadSet { agents: lookup, ..Default::default() };
+        let now = self.outside.now().map_err(|error| store_failure(&error))?;
+        let slice = self.read(|snapshot| snapshot.load(&read, &now))?.unwrap_or_default();
+        let is_client = |client| client != clearway_core::agent::Client::Terminal;
+        Ok(slice.agents.iter().any(|view| is_client(view.agent.client)))
+    }
+
+    /// Executes a command.
+    pub(crate) fn command(&mut self, command: Command) -> Result<Reply, Failure> {
+        let key = self.site.key.clone();
+        self.command_in(&key, command)
+    }
+
+    pub(crate) fn command_in(&mut self, scope: &ScopeKey, command: Command) -> Result<Reply, Failure> {
+        let request = Request {
+            caller: self.caller.clone(),
+            command,
+            idempotency_key: self.idempotency_key.clone(),
+            birth: ScopeBirth { place: self.site.place.clone(), fold: self.site.fold },
+        };
+        let mut world = Borrowed(self.outside);
+        execute(&mut *self.engine, &mut world, self.rules, scope, &request)
+            .map_err(|error| store_failure(&error))
+    }
+
+    /// Reads from a consistent view; `None` if the scope has no store yet.
+    pub(crate) fn read<T>(
+        &mut self,
+        act: impl FnOnce(&mut dyn Snapshot) -> Result<T, StoreError>,
+    ) -> Result<Option<T>, Failure> {
+        let snapshot = self.engine.snapshot(&self.site.key).map_err(|error| store_failure(&error))?;
+        let Some(mut snapshot) = snapshot else { return Ok(None) };
+        act(&mut *snapshot).map(Some).map_err(|error| store_failure(&error))
+    }
+}
+
+/// The outside seen as no more than the executor needs.
+struct Borrowed<'a>(&'a mut dyn Outside);
+
+impl clearway_store::World for Borrowed<'_> {
+    fn now(&mut self) -> Result<clearway_core::time::Now, StoreError> {
+        self.0.now()
+    }
+
+    fn draw(&mut self, bytes: &mut [u8]) {
+        self.0.draw(bytes);
+    }
+
+    fn gather(
+        &mut self,
+        queries: &std::collections::BTreeSet<clearway_core::facts::FactQuery>,
+        facts: &mut clearway_core::facts::Facts,
+    ) {
+        self.0.gather(queries, facts);
+    }
+}
+
+fn find_site(outside: &mut dyn Outside, globals: &Globals) -> Result<Site, Failure> {
+    let cwd = outside.surroundings().cwd.clone();
+    let start = match (&globals.directory, cwd) {
+        (Some(directory), Some(cwd)) => cwd.join(directory),
+        (Some(directory), None) if directory.is_absolute() => directory.clone(),
+        (None, Some(cwd)) => cwd,
+        _ => {
+            return Err(Failure::new(Slug::NoScope, "the working directory no longer exists")
+                .hint("go to a directory that does, or name one: clearway -C DIR …"));
+        }
+    };
+    match globals.scope.as_deref() {
+        None => outside.find_site(&start, globals.directory.is_some()),
+        Some("machine") => Ok(Site::machine(start)),
+        Some(key) => by_key(outside, &start, key),
+    }
+}
+
+/// A scope named by its key: the one here if it is that, otherwise one that has a store, without paths.
+fn by_key(outside: &mut dyn Outside, start: &Path, key: &str) -> Result<Site, Failure> {
+    let wanted = ScopeKey::parse(key);
+    if let Ok(site) = outside.find_site(start, true)
+        && Some(&site.key) == wanted.as_ref()
+    {
+        return Ok(site);
+    }
+    let known = outside.known_scopes();
+    match wanted.filter(|wanted| known.contains(wanted)) {
+        Some(key) => Ok(Site { place: key.to_string(), key, ..Site::machine(start.to_owned()) }),
+        None => {
+            let shown = clearway_core::text::printable(key);
+            let failure = Failure::new(Slug::NotFound, format!("no scope has the key {shown:?}"));
+            Err(known
+                .iter()
+                .take(8)
+                .fold(failure, |failure, key| failure.hint(format!("a known scope: {key}"))))
+        }
+    }
+}
+
+/// Resolves the configuration of a site.
+fn resolve_config(outside: &mut dyn Outside, site: &Site, globals: &Globals) -> Result<Config, Failure> {
+    let user_path = outside.user_config_path()?;
+    let user = outside.read_text(&user_path)?;
+    let repository_path = site.root.as_ref().map(|root| root.join(".clearway.toml"));
+    let repository = match &repository_path {
+        Some(path) => outside.read_text(path)?,
+        None => None,
+    };
+    let variables = &outside.surroundings().variables;
+    let inside_agent_session = identity::session(variables)?.is_some();
+    let given = [
+        (KeyId::StoreUrl, "--store", &globals.store),
+        (KeyId::Agent, "--agent", &globals.agent),
+        (KeyId::StoreTimeout, "--timeout", &globals.timeout),
+    ];
+    let flags: Vec<FlagValue<'_>> = given
+        .into_iter()
+        .filter_map(|(key, flag, value)| value.as_deref().map(|value| FlagValue { key, flag, value }))
+        .collect();
+    let inputs = Inputs {
+        user: user.as_deref().map(|text| ConfigText { path: &user_path, text }),
+        repository: repository_path
+            .as_deref()
+            .zip(repository.as_deref())
+            .map(|(path, text)| ConfigText { path, text }),
+        variables,
+        flags: &flags,
+        inside_agent_session,
+    };
+    Config::resolve(&inputs).map_err(|errors| config_failure(&errors))
+}
+
+fn idempotency_key(text: &str) -> Result<String, Failure> {
+    let printable = text.chars().all(|c| c.is_ascii_graphic());
+    if text.is_empty() || text.len() > IDEMPOTENCY_KEY_BYTES_MAX || !printable {
+        let message =
+            format!("an idempotency key is 1 to {IDEMPOTENCY_KEY_BYTES_MAX} visible ASCII characters");
+        return Err(Failure::new(Slug::TooLarge, message).hint("use a UUID"));
+    }
+    Ok(text.to_owned())
+}

@@ -1,0 +1,105 @@
+//! Where a command acts: one scope, one worktree.
+
+use clearway_core::ids::ScopeKey;
+use clearway_core::pattern::Fold;
+use clearway_core::target::Worktree;
+use clearway_wire::chain;
+use std::path::PathBuf;
+
+/// A scope and the caller's place in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Site {
+    /// Names the scope in the store.
+    pub key: ScopeKey,
+    /// What the scope is, for people: the repository's common directory, or the directory itself.
+    pub place: String,
+    /// What sort of scope it is.
+    pub kind: SiteKind,
+    /// The root that paths are relative to; `None` where there are no paths (a bare repository, the machine).
+    pub root: Option<PathBuf>,
+    /// Where the caller stands.
+    pub cwd: PathBuf,
+    /// Whether the file system folds case.
+    pub fold: Fold,
+}
+
+/// Sorts of scopes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SiteKind {
+    /// A git repository.
+    Git,
+    /// A directory without git.
+    Directory,
+    /// The machine, for resources shared between repositories.
+    Machine,
+}
+
+impl Site {
+    /// The worktree as leases name it; empty where there are no paths.
+    pub fn worktree(&self) -> Worktree {
+        Worktree(self.root.as_ref().map(|root| root.display().to_string()).unwrap_or_default())
+    }
+
+    /// The scope of machine-wide resources.
+    pub fn machine(cwd: PathBuf) -> Self {
+        let key = ScopeKey::machine();
+        Self {
+            key,
+            place: "this machine".to_owned(),
+            kind: SiteKind::Machine,
+            root: None,
+            cwd,
+            fold: Fold::Exact,
+        }
+    }
+}
+
+/// A user's argument, placed inside a worktree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Located {
+    /// Relative to the root; empty for the root itself.
+    pub path: String,
+    /// What is there.
+    pub found: Found,
+    /// The repository inside this one that owns the path, if one does.
+    pub nested: Option<PathBuf>,
+}
+
+/// What a path names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// A file, or anything that is no directory.
+    File,
+    /// A directory.
+    Directory,
+    /// Nothing yet.
+    Nothing,
+}
+
+/// The key of a scope: a readable name and eight digits of the canonical place's digest.
+pub fn scope_key(name: &str, canonical_place: &str) -> ScopeKey {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') { c } else { '-' };
+    let name: String = name.trim_start_matches(['.', '-', '_']).chars().take(40).map(plain).collect();
+    let digest = chain::digest(canonical_place);
+    let digits: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    let name = if name.is_empty() { "scope".to_owned() } else { name };
+    ScopeKey::parse(&format!("{name}-{digits}")).unwrap_or_else(ScopeKey::machine)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_clones_with_one_name_are_two_scopes() {
+        let (a, b) = (scope_key("app", "/a/app/.git"), scope_key("app", "/b/app/.git"));
+        assert!(a != b && a.as_str().starts_with("app-") && a.as_str().len() == 12);
+    }
+
+    #[test]
+    fn any_directory_name_makes_a_key() {
+        for name in ["", ".hidden", "ünïcode dir", "-x", "a/b", &"x".repeat(300)] {
+            assert_ne!(scope_key(name, "/somewhere"), ScopeKey::machine(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! From what a user typed to what the kernel reserves.
+
+use crate::outside::Outside;
+use crate::site::{Found, Located, Site};
+use clearway_core::command::LeaseRef;
+use clearway_core::failure::Failure;
+use clearway_core::ids::{Fence, LeaseId};
+use clearway_core::path::{CanonicalPath, PathError};
+use clearway_core::pattern::{Pattern, PatternError};
+use clearway_core::shell;
+use clearway_core::slug::Slug;
+use clearway_core::target::{ResourceName, Target};
+use clearway_core::text::printable;
+
+/// Characters that make an argument a pattern rather than a path.
+const PATTERN_CHARACTERS: [char; 5] = ['*', '?', '[', '{', '\\'];
+
+/// What a path argument means: an existing file is that file, an existing directory its subtree, anything else a
+/// pattern. Patterns are relative to where the caller stands, like paths.
+pub(crate) fn path_target(outside: &mut dyn Outside, site: &Site, argument: &str) -> Result<Target, Failure> {
+    if site.root.is_none() {
+        let message = format!("{} has no working tree, so no paths can be named here", site.place);
+        return Err(
+            Failure::new(Slug::OutsideScope, message).hint("use --kind name, or run it inside a checkout")
+        );
+    }
+    let special = argument.find(PATTERN_CHARACTERS);
+    let located = outside.resolve(site, argument);
+    match (special, located) {
+        (_, Ok(located)) if located.found != Found::Nothing => existing(site, argument, &located),
+        (None, Ok(located)) => named(site, argument, &located),
+        (None, Err(failure)) => Err(failure),
+        (Some(special), _) => pattern(outside, site, argument, special),
+    }
+}
+
+fn existing(site: &Site, argument: &str, located: &Located) -> Result<Target, Failure> {
+    refuse_nested(argument, located)?;
+    let path = canonical(site, argument, &located.path)?;
+    let is_directory = located.found == Found::Directory;
+    Ok(Target::Path(if is_directory { Pattern::subtree(&path) } else { Pattern::literal(&path) }))
+}
+
+fn named(site: &Site, argument: &str, located: &Located) -> Result<Target, Failure> {
+    refuse_nested(argument, located)?;
+    let path = canonical(site, argument, &located.path)?;
+    let is_directory = argument.ends_with('/') || path.is_root();
+    Ok(Target::Path(if is_directory { Pattern::subtree(&path) } else { Pattern::literal(&path) }))
+}
+
+/// The directory in front of the first wildcard is a path like any other; what follows is the pattern.
+fn pattern(
+    outside: &mut dyn Outside,
+    site: &Site,
+    argument: &str,
+    special: usize,
+) -> Result<Target, Failure> {
+    let split = argument[..special].rfind('/').map_or(0, |slash| slash + 1);
+    let (directory, rest) = argument.split_at(split);
+    let directory = if directory.is_empty() { "." } else { directory };
+    let located = outside.resolve(site, directory)?;
+    refuse_nested(argument, &located)?;
+    let base = canonical(site, argument, &located.path)?;
+    let text = match base.is_root() {
+        true => rest.to_owned(),
+        false => format!("{}/{rest}", Pattern::literal(&base).canonical()),
+    };
+    Pattern::parse(&text, site.fold).map(Target::Path).map_err(|error| invalid_pattern(argument, &error))
+}
+
+fn canonical(site: &Site, argument: &str, path: &str) -> Result<CanonicalPath, Failure> {
+    CanonicalPath::parse(path, site.fold).map_err(|error| invalid_path(argument, &error))
+}
+
+/// A pattern never reaches into a repository inside this one.
+fn refuse_nested(argument: &str, located: &Located) -> Result<(), Failure> {
+    let Some(nested) = &located.nested else { return Ok(()) };
+    let nested = nested.display().to_string();
+    let message = format!("{} belongs to the repository at {}", printable(argument), printable(&nested));
+    Err(Failure::new(Slug::OutsideScope, message)
+        .hint(format!("act there: clearway -C {} …", shell::word(&nested))))
+}
+
+fn invalid_pattern(argument: &str, error: &PatternError) -> Failure {
+    Failure::new(Slug::InvalidPattern, format!("{:?} is no pattern: {error}", printable(argument)))
+        .hint("put a backslash before a character that is meant as it is: app/\\[id\\]/page.tsx")
+        .hint("the language of patterns: clearway explain invalid-pattern")
+}
+
+fn invalid_path(argument: &str, error: &PathError) -> Failure {
+    Failure::new(Slug::InvalidPath, format!("{:?} cannot be reserved: {error}", printable(argument)))
+        .hint("the rules for paths: clearway explain invalid-path")
+}
+
+/// A named resource, taken literally.
+pub(crate) fn name_target(argument: &str) -> Result<Target, Failure> {
+    ResourceName::parse(argument).map(Target::Name).map_err(|error| {
+        Failure::new(Slug::InvalidName, format!("{:?} cannot name a resource: {error}", printable(argument)))
+            .hint("names are plain text such as build, db:migrate or port:3000")
+    })
+}
+
+/// A lease by id, with or without a fence. Only what has the shape of one; `None` for anything else.
+pub(crate) fn lease_ref(argument: &str) -> Result<Option<LeaseRef>, Failure> {
+    let (id, fence) = match argument.split_once('@') {
+        Some((id, fence)) => (id, Some(fence)),
+        None => (argument, None),
+    };
+    let Some(id) = LeaseId::parse(id) else { return Ok(None) };
+    let fence = fence.map(|text| text.parse().map(Fence::from_integer)).transpose().map_err(|_| {
+        Failure::new(
+            Slug::InvalidId,
+            format!("{:?} is no ID@FENCE: the fence is a number", printable(argument)),
+        )
+        .hint("copy both from: clearway leases --json")
+    })?;
+    Ok(Some(LeaseRef { id, fence }))
+}
+
+/// An argument that must be a lease.
+pub(crate) fn must_be_lease(argument: &str) -> Result<LeaseRef, Failure> {
+    lease_ref(argument)?.ok_or_else(|| {
+        Failure::new(Slug::InvalidId, format!("{:?} is no lease id", printable(argument)))
+            .hint("an id is eight of a-z and 0-9, as listed by: clearway leases")
+    })
+}
