@@ -41,6 +41,8 @@ pub enum Command {
     Release(Release),
     /// Record every expiry.
     Sweep,
+    /// Go on with a log that lost its tail: a new epoch, so that no fence is given out twice.
+    Recover,
 }
 
 /// A request for leases.
@@ -126,6 +128,7 @@ impl Command {
             Self::Renew(_) => "renew",
             Self::Release(_) => "release",
             Self::Sweep => "sweep",
+            Self::Recover => "recover",
         }
     }
 
@@ -148,6 +151,7 @@ impl Request {
                 read.leases.extend(self.named_leases().iter().map(|lease| lease.id));
             }
             Command::Sweep => read.due = Due::All,
+            Command::Recover => read.due = Due::EveryLive,
         }
         read
     }
@@ -184,7 +188,7 @@ impl Request {
             Command::Renew(renew) => renew.leases.is_none(),
             Command::Release(Release { selection: Selection::All }) => true,
             Command::Release(Release { selection: Selection::These { targets, .. } }) => !targets.is_empty(),
-            Command::Reserve(_) | Command::Sweep => false,
+            Command::Reserve(_) | Command::Sweep | Command::Recover => false,
         }
     }
 
@@ -204,7 +208,7 @@ impl Request {
                 targets.iter().for_each(|target| describe_target(&mut text, target));
                 field(&mut text, "worktree", Some(&worktree.0));
             }
-            Command::Sweep => {}
+            Command::Sweep | Command::Recover => {}
         }
         text
     }

@@ -220,6 +220,24 @@ impl Stage {
         self.execute(caller, command, how.key)
     }
 
+    /// Reserves one path as a named agent.
+    pub fn try_take(&mut self, agent: &str, pattern: &str) -> Result<LeaseView, Failure> {
+        match self.reserve(&named(agent), &[path(pattern)], How::default()).outcome? {
+            Success::Reserved { mut leases, .. } => Ok(leases.remove(0)),
+            other => panic!("not a reservation: {other:?}"),
+        }
+    }
+
+    /// Reserves one path as a named agent and gets it.
+    pub fn take(&mut self, agent: &str, pattern: &str) -> LeaseView {
+        self.try_take(agent, pattern).unwrap_or_else(|failure| panic!("refused: {failure:?}"))
+    }
+
+    /// Executes a command as a named agent.
+    pub fn command(&mut self, agent: &str, command: Command) -> Reply {
+        self.execute(&named(agent), command, None)
+    }
+
     /// Reserves one path as a named agent and expects to get it.
     pub fn grant(&mut self, agent: &str, pattern: &str, how: How) -> LeaseView {
         only(leases(self.reserve(&named(agent), &[path(pattern)], how)))
