@@ -17,7 +17,7 @@ mod site;
 mod targets;
 
 pub use audit::{Anchor, AnchorOutcome, Exported, Verified};
-pub use doctor::{Check, CheckStatus, Diagnosis};
+pub use doctor::{Check, CheckStatus, Diagnosis, Repaired};
 pub use failures::{config_failure, store_failure};
 pub use listings::{AgentSeen, Agents, EventFilter, EventSeen, Events, LeaseFilter, Leases, Status, Who};
 pub use mutations::{Checked, ReleaseWords, RenewWords, ReserveWords};

@@ -1,1 +1,26 @@
-fn main() {}
+//! The `clearway` binary: the composition root. It answers the kernel's questions with the real machine and hands
+//! the command line over; nothing is decided here.
+
+mod facts;
+mod machine;
+mod sites;
+mod stores;
+
+use clearway_cli::Streams;
+use clearway_platform::environment::Environment;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let mut machine = machine::Machine::new(Environment::capture());
+    let mut stdout = io::BufWriter::new(io::stdout().lock());
+    let mut stderr = io::stderr().lock();
+    let arguments = std::env::args_os().collect();
+    let code = {
+        let mut streams = Streams { stdout: &mut stdout, stderr: &mut stderr };
+        clearway_cli::run(arguments, &mut machine, &mut streams)
+    };
+    // Nobody reads any more: what was done is done, and there is nobody to tell.
+    let _ = stdout.flush();
+    ExitCode::from(code)
+}

@@ -1,0 +1,49 @@
+//! Facts of the outside: processes and uncommitted changes.
+
+use clearway_core::facts::{FactQuery, Facts, Liveness, Process};
+use clearway_git::Git;
+use clearway_platform::clock::BootKey;
+use clearway_platform::environment::Environment;
+use clearway_platform::process::{self, ProcessIdentity};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Answers every query; what cannot be told counts as what keeps a lease in place.
+pub(crate) fn gather(environment: &Environment, queries: &BTreeSet<FactQuery>, facts: &mut Facts) {
+    for query in queries {
+        match query {
+            FactQuery::Process(process) => facts.learn_process(process.clone(), liveness(process)),
+            FactQuery::Dirty(worktree, path) => {
+                let git = Git::locate(environment);
+                let dirty = git.and_then(|git| git.is_dirty(Path::new(&worktree.0), path)).unwrap_or(true);
+                facts.learn_dirty(worktree.clone(), path.clone(), dirty);
+            }
+        }
+    }
+}
+
+/// A process as the kernel knows it.
+pub(crate) fn process(found: &ProcessIdentity) -> Process {
+    Process {
+        host: found.host.clone().unwrap_or_default(),
+        boot: found.boot.as_str().replace('/', ":"),
+        pid_namespace: found.pid_namespace.clone(),
+        pid: found.pid,
+        start: found.start_ticks,
+    }
+}
+
+fn liveness(wanted: &Process) -> Liveness {
+    let identity = ProcessIdentity {
+        host: Some(wanted.host.clone()).filter(|host| !host.is_empty()),
+        boot: BootKey::from_text(wanted.boot.replacen(':', "/", 1)),
+        pid_namespace: wanted.pid_namespace.clone(),
+        pid: wanted.pid,
+        start_ticks: wanted.start,
+    };
+    match process::liveness(&identity) {
+        process::Liveness::Alive => Liveness::Alive,
+        process::Liveness::Dead => Liveness::Dead,
+        process::Liveness::Unknown => Liveness::Unknown,
+    }
+}

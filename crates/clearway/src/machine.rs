@@ -1,0 +1,168 @@
+//! The kernel's outside, answered by the real machine.
+
+use crate::{facts, sites, stores};
+use clearway_core::facts::{FactQuery, Facts, Process};
+use clearway_core::failure::Failure;
+use clearway_core::ids::ScopeKey;
+use clearway_core::slug::Slug;
+use clearway_core::time::{BootKey, Mono, Now, Wall};
+use clearway_git::Git;
+use clearway_kernel::{BuildFacts, Located, Outside, Site, Surroundings};
+use clearway_platform::clock::{Clock, SystemClock};
+use clearway_platform::environment::{self, Environment};
+use clearway_platform::files::{self, FileError};
+use clearway_platform::{process, random};
+use clearway_store::World;
+use clearway_store::contract::{Engine, StoreError};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// This machine.
+#[derive(Debug)]
+pub(crate) struct Machine {
+    environment: Environment,
+    surroundings: Surroundings,
+    clock: SystemClock,
+}
+
+impl Machine {
+    pub(crate) fn new(environment: Environment) -> Self {
+        let text = |(name, value): (&std::ffi::OsString, &std::ffi::OsString)| {
+            Some((name.to_str()?.to_owned(), value.to_str()?.to_owned()))
+        };
+        let surroundings = Surroundings {
+            variables: environment.vars.iter().filter_map(text).collect(),
+            cwd: environment.cwd.clone(),
+            stdin_is_terminal: environment.stdin_is_terminal,
+            stdout_is_terminal: environment.stdout_is_terminal,
+            stderr_is_terminal: environment.stderr_is_terminal,
+            terminal_columns: environment.terminal_width,
+        };
+        Self { environment, surroundings, clock: SystemClock::new() }
+    }
+
+    fn state_dir(&self) -> Result<PathBuf, Failure> {
+        environment::state_dir(&self.environment).map_err(|error| no_home(&error))
+    }
+}
+
+impl World for Machine {
+    fn now(&mut self) -> Result<Now, StoreError> {
+        let reading = self.clock.read().map_err(|error| StoreError::Internal(error.to_string()))?;
+        Ok(Now {
+            boot: BootKey(reading.boot.as_str().to_owned()),
+            mono: Mono(reading.mono_ms),
+            wall: Wall(reading.wall_ms),
+        })
+    }
+
+    fn draw(&mut self, bytes: &mut [u8]) {
+        // Without randomness no id would be unpredictable, and there is no way on from there.
+        random::fill(bytes).unwrap_or_else(|error| panic!("the system gives no random bytes: {error}"));
+    }
+
+    fn gather(&mut self, queries: &BTreeSet<FactQuery>, facts: &mut Facts) {
+        facts::gather(&self.environment, queries, facts);
+    }
+}
+
+impl Outside for Machine {
+    fn surroundings(&self) -> &Surroundings {
+        &self.surroundings
+    }
+
+    fn find_site(&mut self, start: &Path, named: bool) -> Result<Site, Failure> {
+        let state = self.state_dir()?;
+        sites::find(&self.environment, &state, start, named)
+    }
+
+    fn resolve(&mut self, site: &Site, argument: &str) -> Result<Located, Failure> {
+        sites::resolve(site, argument)
+    }
+
+    fn tracked_count(&mut self, site: &Site) -> Option<u64> {
+        let repository = clearway_git::discover(site.root.as_deref()?).ok().flatten()?;
+        clearway_git::index_entry_count(&repository.git_dir).map(u64::from)
+    }
+
+    fn tracked_files(&mut self, site: &Site) -> Result<Vec<String>, Failure> {
+        let Some(root) = &site.root else { return Ok(Vec::new()) };
+        let files = Git::locate(&self.environment).and_then(|git| git.tracked_files(root));
+        files.map(|files| files.paths).map_err(|error| {
+            Failure::new(
+                Slug::ClaimTooBroad,
+                format!("cannot count the files this claim would cover: {error}"),
+            )
+            .hint("claim it all the same with --broad, or name files and directories with few files")
+        })
+    }
+
+    fn ancestors(&mut self) -> Vec<Process> {
+        process::ancestors().map(|process| facts::process(&process)).collect()
+    }
+
+    fn terminal_session(&mut self) -> Option<Process> {
+        process::session_leader().map(|process| facts::process(&process))
+    }
+
+    fn open_store(&mut self, url: Option<&str>, timeout: Duration) -> Result<Box<dyn Engine>, Failure> {
+        let runtime = environment::runtime_dir(&self.environment).map_err(|error| no_home(&error))?;
+        stores::open(&self.state_dir()?, self.environment.cwd.as_deref(), runtime, url, timeout)
+    }
+
+    fn file_beside_store(
+        &mut self,
+        url: Option<&str>,
+        scope: &ScopeKey,
+        suffix: &str,
+    ) -> Result<PathBuf, Failure> {
+        let place = stores::place(&self.state_dir()?, self.environment.cwd.as_deref(), url)?;
+        Ok(place.beside(scope, suffix))
+    }
+
+    fn known_scopes(&mut self) -> Vec<ScopeKey> {
+        self.state_dir().map(|state| stores::known_scopes(&state)).unwrap_or_default()
+    }
+
+    fn read_text(&mut self, path: &Path) -> Result<Option<String>, Failure> {
+        files::read_text(path).map_err(|error| file_failure(&error))
+    }
+
+    fn write_private(&mut self, path: &Path, text: &str) -> Result<(), Failure> {
+        let written = match path.parent().filter(|parent| !parent.as_os_str().is_empty() && !parent.exists())
+        {
+            Some(parent) => files::create_private_dir_all(parent),
+            None => Ok(()),
+        };
+        written
+            .and_then(|()| files::write_atomic(path, text.as_bytes()))
+            .map_err(|error| file_failure(&error))
+    }
+
+    fn user_config_path(&self) -> Result<PathBuf, Failure> {
+        environment::config_file(&self.environment).map_err(|error| no_home(&error))
+    }
+
+    fn operator_key_path(&self) -> Result<PathBuf, Failure> {
+        Ok(self.state_dir()?.join("operator.key"))
+    }
+
+    fn build(&self) -> BuildFacts {
+        BuildFacts {
+            version: env!("CARGO_PKG_VERSION"),
+            target: env!("CLEARWAY_TARGET"),
+            is_static: cfg!(target_feature = "crt-static"),
+        }
+    }
+}
+
+fn no_home(error: &environment::HomeError) -> Failure {
+    Failure::new(Slug::StoreUnavailable, error.to_string())
+        .hint("set HOME, or XDG_STATE_HOME and XDG_CONFIG_HOME")
+}
+
+fn file_failure(error: &FileError) -> Failure {
+    let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
+    Failure::new(Slug::StoreUnavailable, format!("{error}{cause}")).hint("see what is wrong: clearway doctor")
+}

@@ -1,0 +1,121 @@
+//! Which scope owns a directory, and where an argument lies in it.
+
+use crate::stores;
+use clearway_core::failure::Failure;
+use clearway_core::pattern::Fold;
+use clearway_core::shell;
+use clearway_core::slug::Slug;
+use clearway_core::text::printable;
+use clearway_git::{PathKind, ResolveError};
+use clearway_kernel::{Found, Located, Site, SiteKind, scope_key};
+use clearway_platform::environment::Environment;
+use clearway_platform::files;
+use std::path::{Path, PathBuf};
+
+/// The innermost repository, or else the nearest directory that is a scope already, or else this directory.
+pub(crate) fn find(
+    environment: &Environment,
+    state: &Path,
+    start: &Path,
+    named: bool,
+) -> Result<Site, Failure> {
+    let cwd = start.canonicalize().map_err(|error| {
+        let message = format!("{} cannot be entered: {error}", printable(&start.display().to_string()));
+        Failure::new(Slug::NoScope, message).hint("name a directory that exists: clearway -C DIR …")
+    })?;
+    let repository = clearway_git::discover(&cwd).map_err(|error| {
+        Failure::new(Slug::NoScope, error.to_string()).hint("repair the repository, or run outside of it")
+    })?;
+    match repository {
+        Some(repository) => Ok(git_site(&repository, cwd)),
+        None => directory_site(environment, state, cwd, named),
+    }
+}
+
+fn git_site(repository: &clearway_git::Repository, cwd: PathBuf) -> Site {
+    let common = &repository.common_dir;
+    let is_dot_git = common.file_name().is_some_and(|name| name == ".git");
+    let named_after = if is_dot_git { common.parent().unwrap_or(common) } else { common };
+    let root = repository.worktree.clone();
+    Site {
+        key: scope_key(&file_name(named_after), &common.display().to_string()),
+        place: common.display().to_string(),
+        kind: SiteKind::Git,
+        fold: fold_of(root.as_deref().unwrap_or(common)),
+        root,
+        cwd,
+    }
+}
+
+fn directory_site(
+    environment: &Environment,
+    state: &Path,
+    cwd: PathBuf,
+    named: bool,
+) -> Result<Site, Failure> {
+    let is_scope = |directory: &&Path| {
+        directory.join(".clearway.toml").is_file() || stores::exists(state, &directory_key(directory))
+    };
+    let root = cwd.ancestors().find(is_scope).unwrap_or(&cwd).to_owned();
+    let home = environment.text("HOME").and_then(|home| Path::new(home).canonicalize().ok());
+    let too_wide = root == Path::new("/") || Some(&root) == home.as_ref();
+    if too_wide && !named && !stores::exists(state, &directory_key(&root)) {
+        let message = format!("{} is no place for a scope of its own", root.display());
+        return Err(Failure::new(Slug::NoScope, message)
+            .hint("go to a project's directory")
+            .hint(format!("or mean it: clearway -C {} …", shell::word(&root.display().to_string()))));
+    }
+    Ok(Site {
+        key: directory_key(&root),
+        place: root.display().to_string(),
+        kind: SiteKind::Directory,
+        fold: fold_of(&root),
+        root: Some(root),
+        cwd,
+    })
+}
+
+fn directory_key(directory: &Path) -> clearway_core::ids::ScopeKey {
+    scope_key(&file_name(directory), &directory.display().to_string())
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+fn fold_of(directory: &Path) -> Fold {
+    if files::folds_case(directory) { Fold::Insensitive } else { Fold::Exact }
+}
+
+/// Where an argument lies.
+pub(crate) fn resolve(site: &Site, argument: &str) -> Result<Located, Failure> {
+    let Some(root) = &site.root else {
+        return Err(Failure::new(Slug::OutsideScope, format!("{} has no paths", site.place)));
+    };
+    let located = clearway_git::resolve(root, &site.cwd, Path::new(argument));
+    located
+        .map(|located| Located {
+            found: match located.kind {
+                PathKind::ExistingFile => Found::File,
+                PathKind::ExistingDirectory => Found::Directory,
+                PathKind::Missing => Found::Nothing,
+            },
+            // The gitlink itself belongs to the outer repository, everything below it to the inner one.
+            nested: located.nested.filter(|_| !located.is_nested_root),
+            path: located.path,
+        })
+        .map_err(|error| unresolved(site, argument, &error))
+}
+
+fn unresolved(site: &Site, argument: &str, error: &ResolveError) -> Failure {
+    let shown = printable(argument);
+    let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
+    match error {
+        ResolveError::Outside { .. } => {
+            Failure::new(Slug::OutsideScope, format!("{shown:?} is outside of {}", site.worktree().0))
+                .hint("act in the scope that owns it: clearway -C DIR …")
+        }
+        other => Failure::new(Slug::InvalidPath, format!("{shown:?} cannot be used: {other}{cause}"))
+            .hint("the rules for paths: clearway explain invalid-path"),
+    }
+}

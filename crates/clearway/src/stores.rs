@@ -1,0 +1,66 @@
+//! Which engine, and where its files are.
+
+use clearway_core::failure::Failure;
+use clearway_core::ids::ScopeKey;
+use clearway_core::slug::Slug;
+use clearway_core::text::printable;
+use clearway_platform::files::{FsKind, file_system_kind};
+use clearway_store::contract::Engine;
+use clearway_store_sqlite::{Place, Schema, Settings, SqliteEngine};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Opens the configured store. A store that cannot be used is never replaced by another one.
+pub(crate) fn open(
+    state: &Path,
+    cwd: Option<&Path>,
+    runtime_dir: PathBuf,
+    url: Option<&str>,
+    timeout: Duration,
+) -> Result<Box<dyn Engine>, Failure> {
+    let place = place(state, cwd, url)?;
+    let settings = Settings { place, runtime_dir, timeout, network, schema: Schema::CURRENT };
+    Ok(Box::new(SqliteEngine::new(settings)))
+}
+
+/// Where scopes live under a configuration.
+pub(crate) fn place(state: &Path, cwd: Option<&Path>, url: Option<&str>) -> Result<Place, Failure> {
+    let Some(url) = url else { return Ok(Place::PerScope(state.to_owned())) };
+    if let Some((scheme, _)) = url.split_once("://").filter(|(scheme, _)| *scheme != "file") {
+        let message = format!("this build has no engine for {}://", printable(scheme));
+        return Err(Failure::new(Slug::StoreUnavailable, message)
+            .hint("name a file: --store /path/to/store.db or CLEARWAY_STORE=/path/to/store.db"));
+    }
+    let path = PathBuf::from(url.strip_prefix("file://").unwrap_or(url));
+    let absolute = if path.is_absolute() { path } else { cwd.unwrap_or(Path::new("/")).join(path) };
+    if absolute.is_dir() || absolute.file_name().is_none() {
+        let message = format!("{} is a directory, not a store", printable(&absolute.display().to_string()));
+        return Err(
+            Failure::new(Slug::StoreUnavailable, message).hint("name a file in it: --store DIR/store.db")
+        );
+    }
+    Ok(Place::OneFile(absolute))
+}
+
+/// Whether a scope has a store in the default place.
+pub(crate) fn exists(state: &Path, scope: &ScopeKey) -> bool {
+    Place::PerScope(state.to_owned()).file(scope).exists()
+}
+
+/// Every scope with a store in the default place.
+pub(crate) fn known_scopes(state: &Path) -> Vec<ScopeKey> {
+    let Ok(entries) = std::fs::read_dir(state.join("scopes")) else { return Vec::new() };
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let mut keys: Vec<ScopeKey> = names.filter_map(|name| ScopeKey::parse(&name)).collect();
+    keys.retain(|key| exists(state, key));
+    keys.sort();
+    keys
+}
+
+/// Names the network file system a path lies on: its locks do not hold between machines.
+fn network(path: &Path) -> Option<String> {
+    match file_system_kind(path) {
+        Ok(FsKind::Network(kind)) => Some(kind.to_owned()),
+        _ => None,
+    }
+}
