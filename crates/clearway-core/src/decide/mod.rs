@@ -140,7 +140,7 @@ pub fn decide(
     let outcome = match &request.command {
         Command::Reserve(reserve) => reserve::reserve(&mut draft, reserve, identified, facts, entropy),
         Command::Renew(renew) => renew::renew(&mut draft, renew, &identified, facts),
-        Command::Release(release) => release::release(&mut draft, release, &identified, facts),
+        Command::Release(release) => release::release(&mut draft, release, &identified, facts, entropy),
         Command::Sweep | Command::Recover => Ok(Ok(Success::Swept { expired: draft.expired_ids() })),
     };
     match outcome {

@@ -278,14 +278,14 @@ impl Stage {
     pub fn release(&mut self, caller: &Caller, lease: LeaseRef) -> Reply {
         let selection =
             Selection::These { leases: vec![lease], targets: Vec::new(), worktree: How::default().worktree };
-        self.execute(caller, Command::Release(Release { selection }), None)
+        self.execute(caller, Command::Release(Release { selection, keep: Vec::new() }), None)
     }
 
     /// Releases whatever lies inside a pattern.
     pub fn release_inside(&mut self, caller: &Caller, pattern: &str) -> Reply {
         let targets = vec![path(pattern)];
         let selection = Selection::These { leases: Vec::new(), targets, worktree: How::default().worktree };
-        self.execute(caller, Command::Release(Release { selection }), None)
+        self.execute(caller, Command::Release(Release { selection, keep: Vec::new() }), None)
     }
 
     /// Records every expiry.
