@@ -30,6 +30,7 @@ Examples:
   clearway release k3j9x2ab
   clearway release k3j9x2ab@1099511627790
   clearway release --all
+  clearway release src/ --keep src/parser.rs
   clearway release k3j9x2ab --reason \"its agent hangs\"
 
 Naming a pattern releases your leases inside it. Releasing what is over

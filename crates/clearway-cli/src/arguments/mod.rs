@@ -206,6 +206,9 @@ pub(crate) struct ReleaseFlags {
     /// Everything you hold here
     #[arg(long)]
     pub(crate) all: bool,
+    /// Go on holding this part of it; may be given several times
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) keep: Vec<String>,
     /// What words that are no ids name
     #[arg(long, value_enum, default_value = "path", hide_short_help = true)]
     pub(crate) kind: KindWord,

@@ -20,7 +20,7 @@ pub(crate) fn ago(ms: u64) -> String {
 }
 
 /// A number of things.
-pub(crate) fn count(number: usize, one: &str, many: &str) -> String {
+pub(crate) fn count(number: u64, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 

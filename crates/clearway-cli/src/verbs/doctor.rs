@@ -7,8 +7,8 @@ use clearway_core::failure::Failure;
 use clearway_core::slug::{FailureKind, Slug};
 use clearway_core::text::printable;
 use clearway_core::time::{BootKey, Mono, Now, Wall};
-use clearway_kernel::{Check, CheckStatus, Diagnosis, Globals, Outside, Session};
-use clearway_wire::json::{CheckedThing, DoctorReply, Failed, Told};
+use clearway_kernel::{Check, CheckStatus, Diagnosis, Globals, Outside, Repaired, Session};
+use clearway_wire::json::{CheckedThing, DoctorReply, Failed, RepairedJson, Told};
 
 /// Columns of the longest `about`.
 const ABOUT_COLUMNS: usize = 8;
@@ -46,15 +46,19 @@ fn obstacle(failure: Failure) -> Diagnosis {
 /// The answer of `doctor`.
 #[derive(Debug)]
 pub(super) struct Finding {
-    repaired: Option<u64>,
+    repaired: Option<Repaired>,
     diagnosis: Diagnosis,
     unhealthy: Option<Failure>,
 }
 
 impl Finding {
-    fn new(repaired: Option<u64>, diagnosis: Diagnosis) -> Self {
+    fn new(repaired: Option<Repaired>, diagnosis: Diagnosis) -> Self {
         let unhealthy = (!diagnosis.is_healthy()).then(|| unhealthy(&diagnosis));
         Self { repaired, diagnosis, unhealthy }
+    }
+
+    fn repaired(&self) -> Option<RepairedJson> {
+        self.repaired.map(|done| RepairedJson { rows: done.rows, lost_events: done.lost_events })
     }
 
     fn checks(&self) -> Vec<CheckedThing> {
@@ -71,7 +75,7 @@ impl Finding {
 fn unhealthy(diagnosis: &Diagnosis) -> Failure {
     let wrong = || diagnosis.checks.iter().filter(|check| check.status == CheckStatus::Wrong);
     let about: Vec<&str> = wrong().map(|check| check.about).collect();
-    let things = count(about.len(), "thing is", "things are");
+    let things = count(about.len() as u64, "thing is", "things are");
     let failure = Failure::new(Slug::Unhealthy, format!("{things} wrong: {}", about.join(", ")));
     wrong().filter_map(|check| check.hint.clone()).take(1).fold(failure, Failure::hint)
 }
@@ -80,21 +84,25 @@ impl Answer for Finding {
     fn json(&self) -> String {
         let checks = self.checks();
         let Some(failure) = &self.unhealthy else {
-            return document(&Told::new(DoctorReply { healthy: true, repaired: self.repaired, checks }));
+            return document(&Told::new(DoctorReply { healthy: true, repaired: self.repaired(), checks }));
         };
         let never = Now { boot: BootKey(String::new()), mono: Mono(0), wall: Wall(0) };
         let mut failed = Failed::new(failure, &never);
         let checks = serde_json::to_value(&checks).unwrap_or_default();
         failed.error.details.insert("checks".to_owned(), checks);
-        failed.error.details.insert("repaired".to_owned(), self.repaired.into());
+        let repaired = serde_json::to_value(self.repaired()).unwrap_or_default();
+        failed.error.details.insert("repaired".to_owned(), repaired);
         document(&failed)
     }
 
     fn text(&self, page: &Page) -> String {
         let mut text = String::new();
-        if let Some(rows) = self.repaired {
-            let rows = count(usize::try_from(rows).unwrap_or(usize::MAX), "row", "rows");
-            text.push_str(&format!("rebuilt from the log; {rows} did not follow from it\n"));
+        if let Some(Repaired { rows, lost_events }) = self.repaired {
+            text.push_str(&format!("rebuilt from the log: {}\n", count(rows, "row", "rows")));
+            if lost_events > 0 {
+                let events = count(lost_events, "event is", "events are");
+                text.push_str(&format!("{events} lost for good; every lease ended with them\n"));
+            }
         }
         for check in &self.diagnosis.checks {
             text.push_str(&check_lines(check, page));

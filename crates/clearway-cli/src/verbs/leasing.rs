@@ -54,7 +54,8 @@ pub(super) fn release(session: &mut Session<'_>, flags: ReleaseFlags) -> Result<
     if let Some(reason) = &flags.reason {
         session.act_as_operator(reason)?;
     }
-    let words = ReleaseWords { targets: flags.targets, kind: flags.kind.kind(), all: flags.all };
+    let words =
+        ReleaseWords { targets: flags.targets, kind: flags.kind.kind(), all: flags.all, keep: flags.keep };
     Changed::new(session.release(&words)?)
 }
 
@@ -180,7 +181,7 @@ impl Changed {
             ([], []) => format!("nothing to release{}\n", self.as_whom()),
             ([], _) => String::new(),
             _ => {
-                let leases = count(released.len(), "lease", "leases");
+                let leases = count(released.len() as u64, "lease", "leases");
                 format!("released {leases}{}: {}\n", self.as_whom(), texts(released).join(" "))
             }
         };
@@ -188,7 +189,7 @@ impl Changed {
             text.push_str(&format!("over already: {}\n", texts(already).join(" ")));
         }
         if !remaining.is_empty() {
-            text.push_str("still held, because it reaches further than what you named:\n");
+            text.push_str("still held:\n");
             text.push_str(&lease_table(remaining, &self.done.now, page));
         }
         text
@@ -256,7 +257,7 @@ fn swept(expired: &[LeaseId], dry_run: bool) -> String {
         return "no lease has run out\n".to_owned();
     }
     let would = if dry_run { "would be recorded as expired" } else { "recorded as expired" };
-    format!("{} {would}: {}\n", count(expired.len(), "lease", "leases"), texts(expired).join(" "))
+    format!("{} {would}: {}\n", count(expired.len() as u64, "lease", "leases"), texts(expired).join(" "))
 }
 
 fn texts(ids: &[LeaseId]) -> Vec<String> {

@@ -145,7 +145,7 @@ impl Answer for AgentList {
                 Cell::new(view.agent.client.word()),
                 Cell::new(liveness.word()).tone(liveness_tone(*liveness)),
                 Cell::new(view.last_seen.map_or("-".to_owned(), |seen| ago(now.mono.since(seen)))),
-                Cell::new(count(usize::try_from(view.live_leases).unwrap_or(usize::MAX), "lease", "leases")),
+                Cell::new(count(view.live_leases, "lease", "leases")),
             ]);
         }
         table.render(page, "")

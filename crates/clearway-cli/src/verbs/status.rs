@@ -69,8 +69,8 @@ impl Look {
             text.push_str(&self.agent_table().render(page, "  "));
         }
         let totals = [
-            count(agents.len(), "agent", "agents"),
-            count(leases.len(), "lease", "leases"),
+            count(agents.len() as u64, "agent", "agents"),
+            count(leases.len() as u64, "lease", "leases"),
             format!("revision {}", self.found.rev),
         ];
         text + &totals.join(", ") + "\n"
@@ -143,7 +143,7 @@ impl Look {
             text.push_str(&format!("held by others: {}\n", some_of(&others, 140)));
         }
         if !warnings.is_empty() {
-            text.push_str(&format!("{}\n", count(warnings.len(), "warning", "warnings")));
+            text.push_str(&format!("{}\n", count(warnings.len() as u64, "warning", "warnings")));
         }
         let next = if mine.is_empty() { "clearway reserve PATH" } else { "clearway release --all" };
         let room = TERSE_BYTES_MAX - next.len() - 2;

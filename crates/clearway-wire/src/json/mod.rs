@@ -25,9 +25,9 @@ pub use lease::{Blocker, LeaseJson};
 pub use replies::{
     AgentsReply, AnchorReply, CheckReply, CheckedThing, ClassReply, ClassesReply, CompletionsReply,
     ConfigFile, DoctorReply, ExplainReply, IgnoredSetting, LeasesReply, ManReply, OverriddenSetting,
-    PathsReply, PatternReply, RefusedTarget, ReleaseReply, RenewReply, ReserveReply, Setting, SettingsReply,
-    SlugReply, SlugsReply, StatusReply, SweepReply, TextReply, UnknownVariableReply, VerifyReply, Waiter,
-    WhoReply,
+    PathsReply, PatternReply, RefusedTarget, ReleaseReply, RenewReply, RepairedJson, ReserveReply, Setting,
+    SettingsReply, SlugReply, SlugsReply, StatusReply, SweepReply, TextReply, UnknownVariableReply,
+    VerifyReply, Waiter, WhoReply,
 };
 pub use schemas::schemas;
 pub use time::rfc3339;

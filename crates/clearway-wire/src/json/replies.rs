@@ -47,7 +47,7 @@ pub struct ReleaseReply {
     pub released: Vec<String>,
     /// Ids of leases that were over before it.
     pub already_released: Vec<String>,
-    /// Own leases that overlap what was named but reach further.
+    /// Own leases that overlap what was named but reach further, and what was kept.
     pub remaining: Vec<LeaseJson>,
 }
 
@@ -147,10 +147,20 @@ pub struct AnchorReply {
 pub struct DoctorReply {
     /// Whether nothing is wrong.
     pub healthy: bool,
-    /// With `--repair`: how many rows did not follow from the log.
-    pub repaired: Option<u64>,
+    /// With `--repair`: what was done.
+    pub repaired: Option<RepairedJson>,
     /// What was looked at.
     pub checks: Vec<CheckedThing>,
+}
+
+/// What a repair did.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Repaired")]
+pub struct RepairedJson {
+    /// Rows made anew from the log.
+    pub rows: u64,
+    /// Events that are gone for good.
+    pub lost_events: u64,
 }
 
 /// One thing a doctor looked at.
