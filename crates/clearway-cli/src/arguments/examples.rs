@@ -131,7 +131,7 @@ Nobody has to run it: a lease whose time is over never stands in the way.";
 
 pub(super) const COMPLETIONS: &str = "\
 Examples:
-  clearway completions bash > ~/.local/share/bash-completion/completions/clearway
+  clearway completions bash > ~/.clearway-completion.bash
   clearway completions zsh > ~/.zfunc/_clearway
   clearway completions fish > ~/.config/fish/completions/clearway.fish";
 

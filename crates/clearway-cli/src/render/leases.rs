@@ -56,7 +56,11 @@ pub(crate) fn holding(view: &LeaseView, now: &Now, page: &Page, indent: &str) ->
     let target = lease.target.display();
     let head =
         format!("{name} ({}) holds {} {how}, lease {}", view.liveness.word(), printable(&target), lease.id);
-    let times = format!("since {}; {}", ago(now.mono.since(lease.granted)), ending(view, now));
+    let since = match ago(now.mono.since(lease.granted)).as_str() {
+        "now" => "since just now".to_owned(),
+        ago => format!("since {ago}"),
+    };
+    let times = format!("{since}; {}", ending(view, now));
     let inner = format!("{indent}  ");
     let mut lines = wrap(&head, page.columns, indent, &inner);
     if let Some(first) = lines.first_mut() {

@@ -2,7 +2,7 @@
 
 use crate::arguments::DoctorFlags;
 use crate::console::{Answer, Problem, document};
-use crate::render::{Page, Tone, count, wrap};
+use crate::render::{Page, Tone, count, wrap, wrap_hint};
 use clearway_core::failure::Failure;
 use clearway_core::slug::{FailureKind, Slug};
 use clearway_core::text::printable;
@@ -133,7 +133,7 @@ fn check_lines(check: &Check, page: &Page) -> String {
     let next = " ".repeat(front.len());
     let mut lines = wrap(&printable(&check.text), page.columns, &front, &next);
     if let Some(hint) = &check.hint {
-        lines.extend(wrap(&format!("hint: {}", printable(hint)), page.columns, &next, &next));
+        lines.extend(wrap_hint(&format!("hint: {}", printable(hint)), page.columns, &next, &next));
     }
     let text = lines.join("\n").replacen(&status, &page.paint(tone, &status), 1);
     text + "\n"

@@ -81,7 +81,7 @@ impl LeaseList {
     fn pattern(&self, view: &LeaseView) -> String {
         let pattern = view.lease.target.display();
         match view.lease.worktree.0.as_str() {
-            "" => format!("name {pattern}"),
+            "" => format!("{pattern} (name)"),
             here if here == self.here => pattern,
             elsewhere => format!("{elsewhere}: {pattern}"),
         }
