@@ -24,3 +24,6 @@ pub use mutations::{Checked, ReleaseWords, RenewWords, ReserveWords};
 pub use outside::{BuildFacts, Outside, Surroundings};
 pub use session::{Globals, Session};
 pub use site::{Found, Located, Site, SiteKind, scope_key};
+
+/// What a verb that changes something answers.
+pub use clearway_store::Reply;
