@@ -53,6 +53,14 @@ fn a_conflict_says_who_why_since_when_until_when_and_what_to_do() {
 }
 
 #[test]
+fn a_hint_works_where_the_caller_stands() {
+    let mut stage = held();
+    stage.surroundings.cwd = Some("/app/src".into());
+    let told = stage.run("--agent bob reserve src/parser.rs").expect(1).stderr;
+    assert!(told.contains("clearway -C /app who src/parser.rs\n"), "{told}");
+}
+
+#[test]
 fn who_names_the_holders_or_nobody() {
     check(&mut held(), "who lib.rs", 0, "nobody holds lib.rs\n");
     check(
