@@ -103,9 +103,20 @@ impl Session<'_> {
             self.engine.rebuild(&key, &report.state).map_err(|error| store_failure(&error))?;
         }
         if lost_events > 0 {
+            self.must_not_be_an_agent()?;
             self.command(Command::Recover)?.outcome?;
         }
         Ok(Repaired { rows, lost_events })
+    }
+
+    /// Going on without what was lost ends everybody's leases: that is for a person to decide.
+    fn must_not_be_an_agent(&self) -> Result<(), Failure> {
+        if self.caller.session.is_none() {
+            return Ok(());
+        }
+        let message = "the log lost its tail, and going on ends every lease: an agent cannot decide that";
+        Err(Failure::new(clearway_core::slug::Slug::NotOperator, message)
+            .hint("ask a person to run: clearway doctor --repair"))
     }
 
     fn build_check(&self) -> Check {

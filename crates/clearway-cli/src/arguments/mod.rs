@@ -211,7 +211,7 @@ pub(crate) struct ReleaseFlags {
     /// Everything you hold here
     #[arg(long)]
     pub(crate) all: bool,
-    /// Go on holding this part of it; may be given several times
+    /// Go on holding this part of what is released, never free in between
     #[arg(long, value_name = "PATTERN")]
     pub(crate) keep: Vec<String>,
     /// What words that are no ids name

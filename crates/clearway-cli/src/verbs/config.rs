@@ -144,7 +144,8 @@ fn setting_lines(setting: &Setting, page: &Page) -> Vec<String> {
     let tone = if setting.layer == "default" { Tone::Faint } else { Tone::Strong };
     let key = format!("{:KEY_COLUMNS$}", printable(&setting.key));
     let value = page.paint(tone, &printable(value));
-    let mut lines = vec![format!("{key}  {value}")];
+    let origin = if setting.layer == "default" { " (default)" } else { "" };
+    let mut lines = vec![format!("{key}  {value}{origin}")];
     let mut below = |text: String| {
         lines.extend(wrap(&printable(&text), page.columns, BELOW, BELOW));
     };

@@ -125,7 +125,7 @@ fn settled(reply: Reply) -> Result<(clearway_core::decide::Success, Done), Probl
     let Reply { rev, agent, notices, replayed, now, outcome } = reply;
     match outcome {
         Ok(success) => Ok((success, Done { rev, agent, notices, replayed, now })),
-        Err(failure) => Err(Problem { failure, now: Some(now) }),
+        Err(failure) => Err(Problem { failure, now: Some(Box::new(now)) }),
     }
 }
 
