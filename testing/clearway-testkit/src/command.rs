@@ -184,13 +184,26 @@ impl Ran {
         value["error"].clone()
     }
 
-    /// Everything it did as one text to compare: stdout, stderr and exit code, with what differs from run to run
-    /// replaced.
-    pub fn transcript(&self) -> String {
+    /// Everything it did as one text to compare: stdout, stderr and exit code, JSON spread over lines, with `masks`
+    /// and what differs from run to run replaced.
+    pub fn transcript(&self, masks: &[(String, String)]) -> String {
         let hide = |text: String| {
-            let text = self.hidden.iter().fold(text, |text, (from, to)| text.replace(from, to));
+            let hidden = self.hidden.iter().map(|(from, to)| (from.as_str(), *to));
+            let masks = masks.iter().map(|(from, to)| (from.as_str(), to.as_str()));
+            let text = masks.chain(hidden).fold(spread(&text), |text, (from, to)| text.replace(from, to));
             transcript::steady(&text)
         };
         format!("{}--- stderr\n{}--- exit {}\n", hide(self.stdout()), hide(self.stderr()), self.code())
+    }
+}
+
+/// JSON spread over lines; anything else as it is.
+fn spread(text: &str) -> String {
+    let documents: Option<Vec<Value>> = text.lines().map(|line| serde_json::from_str(line).ok()).collect();
+    match documents {
+        Some(documents) if documents.iter().all(Value::is_object) => {
+            documents.iter().map(|document| format!("{document:#}\n")).collect()
+        }
+        _ => text.to_owned(),
     }
 }

@@ -31,13 +31,14 @@ pub struct Home {
 }
 
 impl Home {
-    /// A home for tests of this binary.
+    /// A home for tests of this binary. Its path is equally long wherever tests run, so that text is broken into
+    /// lines at the same places.
     ///
     /// # Panics
     /// If no temporary directory can be made.
     pub fn new(binary: &str) -> Self {
         let directory =
-            tempfile::Builder::new().prefix("clearway-e2e-").tempdir().expect("a temporary directory");
+            tempfile::Builder::new().prefix("clearway-e2e-").tempdir_in("/tmp").expect("a temporary directory");
         let path = directory.path().canonicalize().expect("the directory exists");
         for name in ["home", "state", "config", "run", "tmp"] {
             std::fs::create_dir_all(path.join(name)).expect("a directory");

@@ -1,71 +1,79 @@
 //! What a command said, with everything replaced that no two runs share.
 
-/// Replaces ids, hashes, fences, instants, spans and made names, so that two runs of one story read alike.
+/// Replaces instants, hashes, spans in milliseconds, sizes and ages, so that two runs of one story read alike.
+/// Ids are no business of this: only the story knows which words are ids.
 pub fn steady(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut word = String::new();
-    for c in text.chars().chain(std::iter::once('\n')) {
-        if c.is_ascii_alphanumeric() || "-:.+_".contains(c) {
-            word.push(c);
-        } else {
-            push_words(&mut out, &word);
-            word.clear();
-            out.push(c);
-        }
-    }
-    out.pop();
-    spans(&out)
+    let lines: Vec<String> = text.split('\n').map(|line| milliseconds(&words(line))).collect();
+    lines.join("\n")
 }
 
-/// An instant is one word with its punctuation; anything else is looked at piece by piece.
-fn push_words(out: &mut String, word: &str) {
-    let body = word.trim_end_matches(['.', ':']);
-    if is_instant(body) {
-        out.push_str("TIME");
-        out.push_str(&word[body.len()..]);
-        return;
-    }
-    let mut piece = String::new();
-    for c in word.chars() {
-        if c.is_ascii_alphanumeric() {
-            piece.push(c);
-        } else {
-            out.push_str(&steady_word(&piece));
-            piece.clear();
-            out.push(c);
+/// Looks at a line word by word. Columns are told apart by two spaces, however many it were.
+fn words(line: &str) -> String {
+    let indent = line.len() - line.trim_start_matches(' ').len();
+    let mut out = " ".repeat(indent);
+    let mut spaces = 0;
+    for word in line[indent..].split(' ') {
+        if word.is_empty() {
+            spaces += 1;
+            continue;
         }
+        if out.len() > indent {
+            out.push_str(if spaces > 0 { "  " } else { " " });
+        }
+        spaces = 0;
+        out.push_str(&word_of(word));
     }
-    out.push_str(&steady_word(&piece));
+    ages(&out)
 }
 
-/// `2026-07-29T21:48:25.123Z`
+fn word_of(word: &str) -> String {
+    let body = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+    let steady = if is_instant(body) {
+        "TIME"
+    } else if body.len() == 64 && body.bytes().all(|b| b.is_ascii_hexdigit()) {
+        "HASH"
+    } else {
+        return word.to_owned();
+    };
+    word.replacen(body, steady, 1)
+}
+
+/// `2026-07-29T21:48:25.123Z` and its parts.
 fn is_instant(word: &str) -> bool {
     let shape: String = word.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
-    ["0000-00-00T00:00:00.000Z", "0000-00-00", "00:00:00", "00:00", "00:00:00.000"].contains(&shape.as_str())
+    ["0000-00-00T00:00:00.000Z", "0000-00-00", "00-00", "00:00:00", "00:00"].contains(&shape.as_str())
 }
 
-fn steady_word(word: &str) -> String {
-    let has_digit = word.bytes().any(|b| b.is_ascii_digit());
-    let is_hex = word.bytes().all(|b| b.is_ascii_hexdigit());
-    let is_id = has_digit && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
-    match word.len() {
-        64 if is_hex => "HASH".to_owned(),
-        13 if word.starts_with("10995") => "FENCE".to_owned(),
-        8 if is_id => "ID".to_owned(),
-        _ => word.to_owned(),
+/// `"expires_in_ms": 1799987,` and `(165 KiB)`.
+fn milliseconds(line: &str) -> String {
+    let line = match line.split_once("ms\": ") {
+        Some((before, after)) if after.starts_with(|c: char| c.is_ascii_digit()) => {
+            format!("{before}ms\": MS{}", after.trim_start_matches(|c: char| c.is_ascii_digit()))
+        }
+        _ => line.to_owned(),
+    };
+    match line.split_once(" KiB)") {
+        Some((before, after)) => {
+            format!("{}N KiB){after}", before.trim_end_matches(|c: char| c.is_ascii_digit()))
+        }
+        None => line,
     }
 }
 
-/// Numbers that measure time: `"expires_in_ms": 1799987` and `29m 59s`.
-fn spans(text: &str) -> String {
-    let lines = text.split('\n').map(|line| match line.split_once("_ms\":") {
-        Some((before, after)) => {
-            let rest = after.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
-            format!("{before}_ms\": MS{rest}")
+/// A slow machine says `3s ago` where a fast one says `now`.
+fn ages(line: &str) -> String {
+    let words: Vec<&str> = line.split(' ').collect();
+    let mut out: Vec<&str> = Vec::with_capacity(words.len());
+    for (at, word) in words.iter().enumerate() {
+        let next = words.get(at + 1).copied().unwrap_or_default();
+        let is_age = word.ends_with('s') && word[..word.len() - 1].parse::<u32>().is_ok();
+        if is_age && next.starts_with("ago") {
+            out.push("now");
+        } else if !(word.starts_with("ago") && out.last() == Some(&"now") && at > 0 && words[at - 1] != "now") {
+            out.push(word);
         }
-        None => line.to_owned(),
-    });
-    lines.collect::<Vec<_>>().join("\n")
+    }
+    out.join(" ")
 }
 
 #[cfg(test)]
@@ -74,12 +82,16 @@ mod tests {
 
     #[test]
     fn what_differs_from_run_to_run_is_replaced_and_nothing_else() {
+        let hash = "a".repeat(64);
         for (text, expect) in [
-            ("lease k3f9a0zz on src/main.rs", "lease ID on src/main.rs"),
-            ("reserved sessions", "reserved sessions"),
+            ("reserved sessions in src/main.rs", "reserved sessions in src/main.rs"),
             ("until 2026-07-29T21:48:25.123Z.", "until TIME."),
-            ("k3f9a0zz@1099511627780", "ID@FENCE"),
-            ("\"expires_in_ms\": 1799987,", "\"expires_in_ms\": MS,"),
+            ("     4  11-15 22:18:33  lease.granted", "     4  TIME TIME  lease.granted"),
+            ("  \"expires_in_ms\": 1799987,", "  \"expires_in_ms\": MS,"),
+            ("\"ttl_ms\": null", "\"ttl_ms\": null"),
+            ("store.db (165 KiB)", "store.db (N KiB)"),
+            ("ada    active  2s ago  src/", "ada  active  now  src/"),
+            (&format!("head {hash}"), "head HASH"),
         ] {
             assert_eq!(steady(text), expect);
         }
