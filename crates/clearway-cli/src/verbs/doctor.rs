@@ -80,7 +80,11 @@ impl Answer for Finding {
     fn json(&self) -> String {
         let checks = self.checks();
         let Some(failure) = &self.unhealthy else {
-            return document(&Told::new(DoctorReply { healthy: true, repaired: self.repaired.map(mended), checks }));
+            return document(&Told::new(DoctorReply {
+                healthy: true,
+                repaired: self.repaired.map(mended),
+                checks,
+            }));
         };
         let never = Now { boot: BootKey(String::new()), mono: Mono(0), wall: Wall(0) };
         let mut failed = Failed::new(failure, &never);
@@ -122,7 +126,9 @@ fn repaired_line(repaired: Repaired) -> String {
     let many = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     match repaired {
         Repaired { rows: 0, lost_events: 0 } => "nothing had to be repaired\n".to_owned(),
-        Repaired { rows, lost_events: 0 } => format!("{} made anew from the log\n", count(many(rows), "row", "rows")),
+        Repaired { rows, lost_events: 0 } => {
+            format!("{} made anew from the log\n", count(many(rows), "row", "rows"))
+        }
         Repaired { lost_events, .. } => {
             let events = count(many(lost_events), "event is", "events are");
             format!("{events} lost for good; a new epoch began and every lease ended\n")
