@@ -137,7 +137,7 @@ fn is_plainly_canonical(text: &str, fold: Fold) -> bool {
     let is_plain =
         |byte: &u8| matches!(byte, 0x20..=0x7E) && (fold == Fold::Exact || !byte.is_ascii_uppercase());
     text.len() <= PATH_BYTES_MAX
-        && text.as_bytes().iter().all(|byte| is_plain(byte))
+        && text.as_bytes().iter().all(is_plain)
         && text.split('/').all(|segment| !matches!(segment, "" | "." | "..") && !is_git_directory(segment))
 }
 
