@@ -1,10 +1,10 @@
 //! Commands: what a caller asks the kernel to do, already parsed and within its limits.
 
 use crate::agent::Caller;
-use crate::ids::{Fence, LeaseId};
-use crate::lease::{Grade, Mode};
+use crate::ids::{AgentId, Fence, LeaseId};
+use crate::lease::{Grade, Lease, Mode};
 use crate::pattern::Fold;
-use crate::slice::{AgentLookup, Due, ReadSet};
+use crate::slice::{AgentLookup, Due, ReadSet, RefusalMemory, Slice};
 use crate::target::{Target, Worktree};
 use std::fmt::Write as _;
 
@@ -144,18 +144,42 @@ impl Request {
             Command::Reserve(reserve) => {
                 reserve.wants.iter().for_each(|want| read.meet(&reserve.worktree, &want.target));
             }
-            Command::Renew(Renew { leases: Some(leases), .. })
-            | Command::Release(Release { selection: Selection::These { leases, .. } }) => {
-                read.leases.extend(leases.iter().map(|lease| lease.id));
+            Command::Renew(_) | Command::Release(_) => {
+                read.leases.extend(self.named_leases().iter().map(|lease| lease.id));
             }
-            Command::Renew(_) | Command::Release(_) => {}
             Command::Sweep => read.due = Due::All,
         }
         read
     }
 
-    /// Whether everything the caller holds has to be seen too, once it is known who that is.
-    pub fn reads_own_leases(&self) -> bool {
+    /// What else has to be seen once it is known who the caller is and which leases it names: its own leases,
+    /// its last refusal, and who holds now what a named lease was on.
+    pub fn second_read_set(&self, slice: &Slice, agent: Option<AgentId>) -> ReadSet {
+        let mut read = ReadSet {
+            held_by: agent.filter(|_| self.reads_own_leases()).into_iter().collect(),
+            refusals_of: Some(RefusalMemory::principal(agent)),
+            ..ReadSet::default()
+        };
+        for wanted in self.named_leases() {
+            let lease = slice.lease(wanted.id);
+            let stale =
+                |lease: &&Lease| lease.ended.is_some() || wanted.fence.is_some_and(|own| own != lease.fence);
+            if let Some(lease) = lease.filter(stale) {
+                read.meet(&lease.worktree, &lease.target);
+            }
+        }
+        read
+    }
+
+    fn named_leases(&self) -> &[LeaseRef] {
+        match &self.command {
+            Command::Renew(Renew { leases: Some(leases), .. })
+            | Command::Release(Release { selection: Selection::These { leases, .. } }) => leases,
+            _ => &[],
+        }
+    }
+
+    fn reads_own_leases(&self) -> bool {
         match &self.command {
             Command::Renew(renew) => renew.leases.is_none(),
             Command::Release(Release { selection: Selection::All }) => true,

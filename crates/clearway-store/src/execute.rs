@@ -12,7 +12,7 @@ use clearway_core::event::Durability;
 use clearway_core::facts::{FactQuery, Facts};
 use clearway_core::failure::Failure;
 use clearway_core::ids::{AgentId, ScopeKey, Seq};
-use clearway_core::slice::{Due, ReadSet, RefusalMemory, Slice};
+use clearway_core::slice::{Due, Slice};
 use clearway_core::slug::Slug;
 use clearway_core::time::Now;
 use clearway_wire::{canonical, chain, outcome};
@@ -157,11 +157,7 @@ fn load(transaction: &mut dyn Transaction, request: &Request, now: &Now) -> Resu
         slice = transaction.load(&read, now)?;
     }
     let agent = caller(&slice, request);
-    let second = ReadSet {
-        held_by: agent.filter(|_| request.reads_own_leases()).into_iter().collect(),
-        refusals_of: Some(RefusalMemory::principal(agent)),
-        ..ReadSet::default()
-    };
+    let second = request.second_read_set(&slice, agent);
     slice.merge(transaction.load(&second, now)?);
     Ok(slice)
 }

@@ -175,7 +175,7 @@ impl<'a> Reader<'a> {
         let rest = &self.bytes[self.position..];
         let taken = rest
             .get(..count)
-            .ok_or(DecodeError::Truncated { position: self.position, wanted: count - rest.len() })?;
+            .ok_or_else(|| DecodeError::Truncated { position: self.position, wanted: count - rest.len() })?;
         self.position += count;
         Ok(taken)
     }

@@ -11,8 +11,6 @@ mod plan;
 mod release;
 mod renew;
 mod reserve;
-#[cfg(test)]
-mod tests;
 mod view;
 
 pub use identity::{Identified, identify};

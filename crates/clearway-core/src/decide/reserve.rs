@@ -238,7 +238,7 @@ fn describe(blocker: &LeaseView, now: crate::time::Mono) -> String {
     };
     let reason = lease.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
     format!(
-        "{} is held by {} ({state}, {}, for {} more unless it gives a sign of life){reason}",
+        "{} is held by {} ({state}, {}){reason}; free in {} unless it gives a sign of life",
         lease.target.display(),
         blocker.agent,
         lease.mode.word(),

@@ -3,15 +3,15 @@
 //! Both patterns become sets of places, one per token; a step on a scalar moves every place at once, which
 //! determinises both without building either automaton. The answer "contained" is always right. The answer
 //! "not contained" may be wrong only about paths that would pass through a reserved name, and when the work
-//! runs into [`STEPS_MAX`] there is no answer.
+//! runs into [`MOVES_MAX`] there is no answer.
 
 use std::collections::HashSet;
 
 use super::scalars::ScalarSet;
 use super::token::{Alternative, Segment, Token};
 
-/// The most steps one question may take. The worst question then costs about ten milliseconds.
-const STEPS_MAX: usize = 65_536;
+/// The most moves of single places one question may take, a few milliseconds of work.
+const MOVES_MAX: usize = 500_000;
 
 /// Whether every path matched by `inner` is matched by `outer`; `None` when that takes too long to tell.
 pub(super) fn is_contained(inner: &[Alternative], outer: &[Alternative]) -> Option<bool> {
@@ -20,16 +20,16 @@ pub(super) fn is_contained(inner: &[Alternative], outer: &[Alternative]) -> Opti
     let start = Joint { inner: inner.start(), outer: outer.start(), at_segment_start: true };
     let mut seen = HashSet::from([start.clone()]);
     let mut pending = vec![start];
-    let mut steps = 0;
+    let mut moves = 0;
     while let Some(joint) = pending.pop() {
         if joint.is_counterexample(&inner, &outer) {
             return Some(false);
         }
+        moves += symbols.len() * joint.places();
+        if moves > MOVES_MAX {
+            return None;
+        }
         for &symbol in &symbols {
-            steps += 1;
-            if steps > STEPS_MAX {
-                return None;
-            }
             let Some(next) = joint.step(symbol, &inner, &outer) else { continue };
             if seen.insert(next.clone()) {
                 pending.push(next);
@@ -66,6 +66,11 @@ impl Joint {
         }
         let at_segment_start = symbol == Symbol::Slash;
         Some(Joint { inner: next, outer: outer.step(&self.outer, symbol), at_segment_start })
+    }
+
+    /// How many places a step from here moves, at least one.
+    fn places(&self) -> usize {
+        1 + self.inner.iter().count() + self.outer.iter().count()
     }
 
     fn is_counterexample(&self, inner: &Machine, outer: &Machine) -> bool {

@@ -181,9 +181,21 @@ fn covering_is_exact_for_literals_and_careful_for_patterns() {
     check("[a-z]*", "{a,b}*", false, true);
     check("?", "[ab]", false, true);
     check("[ab]", "?", false, false);
+    check("[ -m]", "?", false, false);
     check("{[a-m],[!a-m]}", "?", false, true);
     check("a/**", "a/**/b", true, true);
     check("{a,a/*/**}", "a/**", false, true);
     check("**/*", "**", false, true);
     check("x*", "y*", false, false);
+}
+
+#[test]
+fn a_containment_too_large_to_decide_is_answered_carefully() {
+    let last_but = |count: usize| format!("*a{}", "?".repeat(count));
+    let inside = |count: usize| {
+        let (own, other) = (last_but(count), format!("*a{}", last_but(count).trim_start_matches('*')));
+        pattern(&own, Fold::Exact).contains(&pattern(&other, Fold::Exact))
+    };
+    assert!(inside(4));
+    assert!(!inside(24));
 }

@@ -1,0 +1,236 @@
+//! Granting and refusing.
+
+use super::Story;
+use super::stage::*;
+use clearway_core::decide::{Notice, Success};
+use clearway_core::facts::Liveness;
+use clearway_core::lease::Mode;
+use clearway_core::limits::LEASES_PER_AGENT_MAX;
+use clearway_core::slug::Slug;
+use clearway_core::target::{Target, Worktree};
+
+pub(super) const STORIES: &[Story] = &[
+    ("a grant has an id, a fence and a deadline, and is listed", granted),
+    ("an overlapping request is refused and told who, why and until when", refused),
+    ("shared goes with shared, exclusive with nobody", modes),
+    ("all or nothing, unless best effort was asked for", all_or_nothing),
+    ("reserving what is held renews it under the same id", renewed),
+    ("a covered request is answered with the covering lease", covered),
+    ("an upgrade waits for other readers and keeps the id", upgraded),
+    ("a downgrade keeps id and fence and lets readers in", downgraded),
+    ("two checkouts never conflict on paths", worktrees),
+    ("the lease of a dead holder is taken over in the same call", taken_over),
+    ("an unknown holder keeps its lease", unknown_holder),
+    ("an automatic lease yields where nothing was changed, and stands where something was", yielded),
+    ("a claimed lease never yields", claimed_stands),
+    ("regaining a path another held in between is said", changed_hands),
+    ("an agent has a quota, and others are unaffected", quota),
+    ("candidates are found above, at and below, and by the matcher alone", candidates),
+    ("fences rise from grant to grant", fences),
+];
+
+fn granted(stage: &mut Stage) {
+    let how = How { reason: Some("because".to_owned()), ..ttl(600_000) };
+    let lease = stage.grant("a", "src/*.go", how);
+    assert_eq!(lease.deadline, stage.world.now.mono.plus_ms(600_000));
+    assert_eq!(lease.lease.reason.as_deref(), Some("because"));
+    assert_eq!(lease.agent.as_str(), "a");
+    assert_eq!(stage.stored(), [lease.lease.id]);
+    assert_eq!(stage.kinds(), ["scope.opened", "epoch.began", "agent.registered", "lease.granted"]);
+    assert_eq!(lease.lease.fence.seq.0, 4, "the fence is the seq of the grant");
+}
+
+fn refused(stage: &mut Stage) {
+    let held =
+        stage.grant("a", "internal/http/*.go", How { reason: Some("routes".to_owned()), ..How::default() });
+    let blockers = stage.refused("b", "internal/http/router.go", How::default());
+    assert_eq!(blockers.len(), 1);
+    assert_eq!((blockers[0].lease.id, blockers[0].agent.as_str()), (held.lease.id, "a"));
+    assert_eq!(blockers[0].lease.reason.as_deref(), Some("routes"));
+    assert_eq!(blockers[0].deadline, held.deadline);
+    assert_eq!(stage.kinds().last(), Some(&"reservation.refused"));
+    assert_eq!(stage.stored(), [held.lease.id], "no row for the refused one");
+    stage.grant("b", "internal/httpx/router.go", How::default());
+}
+
+fn modes(stage: &mut Stage) {
+    stage.grant("a", "docs/*.md", shared());
+    stage.grant("b", "docs/README.md", shared());
+    assert_eq!(stage.refused("c", "docs/README.md", How::default()).len(), 2, "every blocker is named");
+    stage.grant("x", "src/a.rs", How::default());
+    assert_eq!(stage.refused("y", "src/a.rs", shared()).len(), 1);
+}
+
+fn all_or_nothing(stage: &mut Stage) {
+    stage.grant("b", "y", How::default());
+    let wants = [path("x"), path("y")];
+    let failure = refusal(stage.reserve(&named("a"), &wants, How::default()), Slug::ReservationHeld);
+    assert_eq!(blockers(&failure).len(), 1);
+    assert_eq!(stage.stored().len(), 1, "x was not taken");
+    let reply = stage.reserve(&named("a"), &wants, How { best_effort: true, ..How::default() });
+    match reply.outcome {
+        Ok(Success::Reserved { leases, refused }) => {
+            assert_eq!((leases.len(), refused.len()), (1, 1));
+            assert_eq!(refused[0].target, "y");
+        }
+        other => panic!("{other:?}"),
+    }
+    let nothing = [path("y")];
+    refusal(
+        stage.reserve(&named("c"), &nothing, How { best_effort: true, ..How::default() }),
+        Slug::ReservationHeld,
+    );
+}
+
+fn renewed(stage: &mut Stage) {
+    let first = stage.grant("a", "f", How { reason: Some("why".to_owned()), ..ttl(60_000) });
+    for _ in 0..4 {
+        stage.pass(30_000);
+        let again = stage.grant("a", "f", ttl(60_000));
+        assert_eq!((again.lease.id, again.lease.fence), (first.lease.id, first.lease.fence));
+        assert_eq!(again.deadline, stage.world.now.mono.plus_ms(60_000));
+        assert_eq!(again.lease.reason.as_deref(), Some("why"), "a stated reason stays");
+    }
+    assert_eq!(stage.stored().len(), 1);
+    let shorter = stage.grant("a", "f", ttl(1_000));
+    assert!(shorter.deadline >= stage.world.now.mono.plus_ms(60_000), "a renewal never shortens");
+}
+
+fn covered(stage: &mut Stage) {
+    let wide = stage.grant("a", "src/**", How::default());
+    assert_eq!(stage.grant("a", "src/x/y.rs", How::default()).lease.id, wide.lease.id);
+    assert_eq!(stage.grant("a", "src/x/*.rs", shared()).lease.id, wide.lease.id);
+    assert_eq!(stage.stored().len(), 1);
+    let reader = stage.grant("b", "docs/**", shared());
+    let writer = stage.grant("b", "docs/a.md", How::default());
+    assert_ne!(reader.lease.id, writer.lease.id, "a shared lease does not cover an exclusive request");
+}
+
+fn upgraded(stage: &mut Stage) {
+    let mine = stage.grant("a", "s", shared());
+    let theirs = stage.grant("b", "s", shared());
+    assert_eq!(stage.refused("a", "s", How::default())[0].lease.id, theirs.lease.id);
+    stage.release(&named("b"), by_id(&theirs));
+    let raised = stage.grant("a", "s", How::default());
+    assert_eq!((raised.lease.id, raised.lease.mode), (mine.lease.id, Mode::Exclusive));
+    assert!(raised.lease.fence > mine.lease.fence, "an upgrade is a new grant");
+    assert_eq!(stage.stored().len(), 1);
+    let failure = refusal(stage.renew(&named("a"), fenced(&mine)), Slug::StaleFence);
+    assert!(failure.message.contains(&raised.lease.fence.to_string()));
+}
+
+fn downgraded(stage: &mut Stage) {
+    let mine = stage.grant("a", "s", How::default());
+    stage.refused("b", "s", shared());
+    let lowered = stage.grant("a", "s", shared());
+    assert_eq!((lowered.lease.id, lowered.lease.fence), (mine.lease.id, mine.lease.fence));
+    stage.grant("b", "s", shared());
+}
+
+fn worktrees(stage: &mut Stage) {
+    stage.grant("a", "src/a.rs", How::default());
+    let elsewhere = How { worktree: Worktree("/other".to_owned()), ..How::default() };
+    stage.grant("b", "src/a.rs", elsewhere.clone());
+    assert_eq!(stage.refused("c", "src/a.rs", elsewhere).len(), 1);
+}
+
+fn taken_over(stage: &mut Stage) {
+    let held = only(leases(stage.reserve(&at_terminal(7), &[path("f")], How::default())));
+    assert_eq!(stage.refused("b", "f", How::default()).len(), 1, "its process is alive");
+    stage.world.processes.insert(7, Liveness::Dead);
+    assert!(stage.check(&named("b"), &[path("f")], &How::default()).is_empty(), "check agrees");
+    let reply = stage.reserve(&named("b"), &[path("f")], How::default());
+    assert!(matches!(&reply.notices[..], [Notice::TookOver { from, .. }] if *from == held.agent));
+    let taken = only(leases(reply));
+    assert!(taken.lease.fence > held.lease.fence);
+    let kinds = stage.kinds();
+    assert_eq!(&kinds[kinds.len() - 2..], ["lease.taken-over", "lease.granted"]);
+    let failure = refusal(stage.renew(&at_terminal(7), by_id(&held)), Slug::LeaseExpired);
+    assert!(
+        failure.message.contains("taken over") && failure.message.contains("b holds it now"),
+        "{failure:?}"
+    );
+}
+
+fn unknown_holder(stage: &mut Stage) {
+    leases(stage.reserve(&at_terminal(7), &[path("f")], How::default()));
+    stage.world.processes.insert(7, Liveness::Unknown);
+    assert_eq!(stage.refused("b", "f", How::default()).len(), 1);
+}
+
+fn yielded(stage: &mut Stage) {
+    stage.grant("a", "f", auto());
+    stage.world.dirty.insert("f".to_owned());
+    assert_eq!(stage.refused("b", "f", auto()).len(), 1);
+    stage.world.dirty.clear();
+    let reply = stage.reserve(&named("b"), &[path("f")], auto());
+    assert!(matches!(&reply.notices[..], [Notice::Yielded { .. }]), "{:?}", reply.notices);
+    leases(reply);
+    assert!(stage.kinds().contains(&"lease.yielded"));
+    assert_eq!(stage.stored().len(), 1);
+}
+
+fn claimed_stands(stage: &mut Stage) {
+    stage.grant("a", "f", How::default());
+    assert_eq!(stage.refused("b", "f", auto()).len(), 1);
+}
+
+fn changed_hands(stage: &mut Stage) {
+    let first = stage.grant("a", "f", How::default());
+    stage.release(&named("a"), by_id(&first));
+    let again = stage.reserve(&named("a"), &[path("f")], How::default());
+    assert!(again.notices.is_empty(), "nobody was there in between");
+    stage.release(&named("a"), by_id(&only(leases(again))));
+    let other = stage.grant("b", "f", How::default());
+    stage.release(&named("b"), by_id(&other));
+    let back = stage.reserve(&named("a"), &[path("f")], How::default());
+    assert!(matches!(&back.notices[..], [Notice::ChangedHands { by, .. }] if by.as_str() == "b"));
+}
+
+fn quota(stage: &mut Stage) {
+    let wants: Vec<Target> = (0..LEASES_PER_AGENT_MAX).map(|n| path(&format!("d/{n}"))).collect();
+    for some in wants.chunks(250) {
+        leases(stage.reserve(&named("a"), some, How::default()));
+    }
+    let failure = refusal(stage.reserve(&named("a"), &[path("e")], How::default()), Slug::QuotaExceeded);
+    assert!(failure.message.contains("1000"), "{}", failure.message);
+    stage.grant("a", "d/0", How::default());
+    stage.grant("b", "e", How::default());
+}
+
+fn candidates(stage: &mut Stage) {
+    for (agent, pattern) in
+        [("a", "src/**"), ("b", "**/lock.json"), ("c", "lib/x/y.rs"), ("d", "a*/[bc]"), ("e", "q?/**")]
+    {
+        stage.grant(agent, pattern, shared());
+    }
+    let how = How::default();
+    for (wanted, expected) in [
+        ("src", 1),
+        ("src/deep/er.rs", 1),
+        ("srcx", 0),
+        ("lock.json", 1),
+        ("src/lock.json", 2),
+        ("lib/**", 2),
+        ("lib/x/*.rs", 1),
+        ("lib/x/*.go", 0),
+        ("ab/b", 1),
+        ("ab/d", 0),
+        ("qq/lock.json", 2),
+        ("**", 5),
+    ] {
+        let found = stage.check(&named("z"), &[path(wanted)], &how);
+        assert_eq!(found.len(), expected, "{wanted}: {found:?}");
+    }
+}
+
+fn fences(stage: &mut Stage) {
+    let mut last = 0;
+    for round in 0..20 {
+        let agent = format!("a{}", round % 3);
+        let lease = stage.grant(&agent, "f", How::default());
+        assert!(lease.lease.fence.to_integer() > last);
+        last = lease.lease.fence.to_integer();
+        stage.release(&named(&agent), fenced(&lease));
+    }
+}

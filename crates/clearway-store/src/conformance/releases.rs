@@ -1,0 +1,114 @@
+//! Giving back, and who may.
+
+use super::Story;
+use super::stage::*;
+use clearway_core::command::{Command, LeaseRef, Release, Selection};
+use clearway_core::event::Body;
+use clearway_core::ids::{Fence, LeaseId, Seq};
+use clearway_core::slug::Slug;
+
+pub(super) const STORIES: &[Story] = &[
+    ("only the holder gives a lease back", holder_only),
+    ("an operator with a reason may, and it is recorded", by_operator),
+    ("a second release is no error and no event", twice),
+    ("a stale fence changes nothing and says who holds now", stale_fence),
+    ("an unknown id changes nothing, also among known ones", unknown_id),
+    ("release by pattern takes what lies inside and names what reaches further", by_pattern),
+    ("releasing everything is one event each", everything),
+    ("releasing in a scope nobody opened makes nothing", nothing_there),
+];
+
+fn holder_only(stage: &mut Stage) {
+    let held = stage.grant("a", "f", How::default());
+    stage.grant("b", "g", How::default());
+    for attempt in [stage.release(&named("b"), by_id(&held)), stage.renew(&named("b"), by_id(&held))] {
+        let failure = refusal(attempt, Slug::NotHolder);
+        assert!(failure.message.contains("held by a"), "{}", failure.message);
+    }
+    assert!(stage.stored().contains(&held.lease.id));
+    let denials = stage.kinds().iter().filter(|kind| **kind == "action.denied").count();
+    assert_eq!(denials, 2, "an attempt is recorded");
+    refusal(stage.release(&named("stranger"), by_id(&held)), Slug::NotHolder);
+    assert_eq!(released(stage.release(&named("a"), by_id(&held))).0, [held.lease.id]);
+}
+
+fn by_operator(stage: &mut Stage) {
+    let held = stage.grant("a", "f", How::default());
+    let (gone, ..) = released(stage.release(&operator(3, "a is on holiday"), by_id(&held)));
+    assert_eq!(gone, [held.lease.id]);
+    let last = stage.events().pop().unwrap();
+    assert!(
+        matches!(&last.body, Body::LeaseReleased { operator_reason: Some(why), .. } if why == "a is on holiday"),
+        "{last:?}"
+    );
+}
+
+fn twice(stage: &mut Stage) {
+    let held = stage.grant("a", "f", How::default());
+    stage.release(&named("a"), by_id(&held));
+    let before = stage.kinds().len();
+    let (gone, already, _) = released(stage.release(&named("a"), by_id(&held)));
+    assert_eq!((gone.len(), already), (0, vec![held.lease.id]));
+    assert_eq!(stage.kinds().len(), before);
+    refusal(stage.renew(&named("a"), by_id(&held)), Slug::LeaseExpired);
+}
+
+fn stale_fence(stage: &mut Stage) {
+    let held = stage.grant("a", "f", How::default());
+    let wrong = LeaseRef { id: held.lease.id, fence: Some(Fence { seq: Seq(9_999), ..held.lease.fence }) };
+    let before = stage.kinds();
+    for attempt in [stage.release(&named("a"), wrong), stage.renew(&named("a"), wrong)] {
+        refusal(attempt, Slug::StaleFence);
+    }
+    assert_eq!(stage.kinds(), before, "nothing was written");
+    stage.release(&named("a"), fenced(&held));
+    stage.grant("b", "f", How::default());
+    let failure = refusal(stage.renew(&named("a"), wrong), Slug::StaleFence);
+    assert!(failure.message.contains("b holds it now"), "{}", failure.message);
+}
+
+fn unknown_id(stage: &mut Stage) {
+    let held = stage.grant("a", "f", How::default());
+    let unknown = LeaseRef { id: LeaseId::parse("zzzzzzzz").unwrap(), fence: None };
+    let selection = Selection::These {
+        leases: vec![by_id(&held), unknown],
+        targets: Vec::new(),
+        worktree: How::default().worktree,
+    };
+    refusal(stage.execute(&named("a"), Command::Release(Release { selection }), None), Slug::NotFound);
+    assert_eq!(stage.stored(), [held.lease.id]);
+}
+
+fn by_pattern(stage: &mut Stage) {
+    let inside = stage.grant("a", "a/x", How::default());
+    let also = stage.grant("a", "a/y", How::default());
+    let beyond = stage.grant("a", "{a,b}/z", How::default());
+    let elsewhere = stage.grant("a", "b/w", How::default());
+    let foreign = stage.grant("b", "a/q", How::default());
+    let (mut gone, _, remaining) = released(stage.release_inside(&named("a"), "a/*"));
+    gone.sort();
+    let mut expected = [inside.lease.id, also.lease.id];
+    expected.sort();
+    assert_eq!((gone.as_slice(), remaining), (expected.as_slice(), vec![beyond.lease.id]));
+    let left = stage.stored();
+    assert!([beyond, elsewhere, foreign].iter().all(|view| left.contains(&view.lease.id)));
+}
+
+fn everything(stage: &mut Stage) {
+    for pattern in ["a", "b", "c"] {
+        stage.grant("a", pattern, How::default());
+    }
+    let kept = stage.grant("b", "d", How::default());
+    let reply = stage.execute(&named("a"), Command::Release(Release { selection: Selection::All }), None);
+    assert_eq!(released(reply).0.len(), 3);
+    assert_eq!(stage.kinds().iter().filter(|kind| **kind == "lease.released").count(), 3);
+    assert_eq!(stage.stored(), [kept.lease.id]);
+}
+
+fn nothing_there(stage: &mut Stage) {
+    let reply = stage.execute(&named("a"), Command::Release(Release { selection: Selection::All }), None);
+    assert_eq!(released(reply).0, []);
+    assert!(stage.sweep().is_empty());
+    assert!(stage.events().is_empty());
+    assert!(!stage.engine.examine(&stage.scope.clone()).unwrap().exists, "no store came into being");
+}

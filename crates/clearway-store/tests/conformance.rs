@@ -1,0 +1,9 @@
+//! The model lives through every story.
+
+use clearway_store::conformance::run_all;
+use clearway_store::memory::MemoryEngine;
+
+#[test]
+fn the_memory_model_conforms() {
+    run_all(|_| Box::new(MemoryEngine::default()));
+}
