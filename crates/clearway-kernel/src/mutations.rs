@@ -62,6 +62,8 @@ pub struct ReleaseWords {
     pub kind: Kind,
     /// `--all`.
     pub all: bool,
+    /// `--keep`: parts to go on holding.
+    pub keep: Vec<String>,
 }
 
 /// What `check` answers.
@@ -128,7 +130,8 @@ impl Session<'_> {
                 return Err(usage("name what to release", "everything you hold: clearway release --all"));
             }
         };
-        self.command(Command::Release(Release { selection }))
+        let keep = words.keep.iter().map(|text| self.target(words.kind, text)).collect::<Result<_, _>>()?;
+        self.command(Command::Release(Release { selection, keep }))
     }
 
     /// Records every expiry.

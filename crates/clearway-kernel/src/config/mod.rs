@@ -30,6 +30,7 @@ pub use classes::{Class, ClassPattern};
 pub use entries::{Entry, Part};
 pub use error::{ConfigError, Place, Problem};
 pub use keys::{KEYS, Key, KeyId, Kind, Places, Safety};
+pub use nearest::nearest;
 pub use postures::{POSTURES, Posture};
 pub use source::{Ignored, Layer, Overridden, Source};
 pub use value::{Resource, Value};
