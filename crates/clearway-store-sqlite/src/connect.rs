@@ -30,7 +30,7 @@ pub(crate) struct Writer {
 impl Writer {
     /// Opens the file; `None` if it is not there and must not be made.
     pub(crate) fn open(path: &Path, create: bool) -> Result<Option<Self>, StoreError> {
-        if !create && !path.exists() {
+        if !create && !files::exists(path) {
             return Ok(None);
         }
         if create {
@@ -99,11 +99,11 @@ pub(crate) struct Reader {
 impl Reader {
     /// Opens the file; `None` if it is not there.
     pub(crate) fn open(path: &Path, schema: Schema) -> Result<Option<Self>, StoreError> {
-        if !path.exists() {
+        if !files::exists(path) {
             return Ok(None);
         }
         // Without its log beside it SQLite would create one: somebody moved the file, so look at a copy.
-        let in_place = with_suffix(path, "-wal").exists() && with_suffix(path, "-shm").exists();
+        let in_place = ["-wal", "-shm"].iter().all(|suffix| files::exists(&with_suffix(path, suffix)));
         let opened = if in_place { Self::in_place(path) } else { Self::copied(path) };
         let reader = match opened {
             Err(StoreError::ReadOnly { .. } | StoreError::Unavailable { .. }) if in_place => {

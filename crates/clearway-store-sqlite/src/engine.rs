@@ -56,7 +56,7 @@ impl SqliteEngine {
     }
 
     fn refuse_network(&self, path: &Path) -> Result<(), StoreError> {
-        let nearest = path.ancestors().find(|ancestor| ancestor.exists()).unwrap_or(path);
+        let nearest = path.ancestors().find(|ancestor| files::exists(ancestor)).unwrap_or(path);
         match (self.settings.network)(nearest) {
             Some(kind) => Err(StoreError::Network { path: path.display().to_string(), kind }),
             None => Ok(()),
@@ -152,7 +152,7 @@ impl Engine for SqliteEngine {
 
     fn flush(&mut self, scope: &ScopeKey) -> Result<(), StoreError> {
         let log = with_suffix(&self.settings.place.file(scope), "-wal");
-        match log.exists() {
+        match files::exists(&log) {
             true => files::flush(&log).map_err(|error| errors::file(&log, &error)),
             false => Ok(()),
         }

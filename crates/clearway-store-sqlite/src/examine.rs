@@ -29,7 +29,7 @@ impl SqliteEngine {
             schema_known: schema.number(),
             ..Examination::default()
         };
-        found.exists = file.exists();
+        found.exists = files::exists(&file);
         if !found.exists {
             return Ok(found);
         }
@@ -70,7 +70,7 @@ fn remembered(file: &Path, scope: i64) -> Option<Head> {
 fn look_at_privacy(file: &Path, found: &mut Examination) {
     let parent = file.parent().map(Path::to_owned);
     let beside = ["", "-wal", "-shm", "-gate", "-next"].map(|suffix| with_suffix(file, suffix));
-    for path in beside.into_iter().chain(parent).filter(|path| path.exists()) {
+    for path in beside.into_iter().chain(parent).filter(|path| files::exists(path)) {
         for complaint in files::privacy_complaints(&path).unwrap_or_default() {
             let text = match complaint {
                 PrivacyComplaint::Mode { .. } | PrivacyComplaint::Owner { .. } => {
