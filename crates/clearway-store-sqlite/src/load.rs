@@ -8,7 +8,7 @@ use clearway_core::lease::Lease;
 use clearway_core::pattern::Fold;
 use clearway_core::slice::{AgentLookup, AgentView, ReadSet, RefusalMemory, ScopeState, Slice};
 use clearway_core::time::{BootKey, Mono, Now};
-use clearway_store::contract::Head;
+use clearway_store::contract::{Head, in_order};
 use clearway_wire::chain::ChainHash;
 use rusqlite::{Connection, OptionalExtension, Result, params};
 
@@ -63,7 +63,7 @@ impl Loader<'_> {
         }
         self.agents(read, &mut slice)?;
         slice.refusal = self.refusal(read)?;
-        Ok(slice)
+        Ok(in_order(slice))
     }
 
     pub(crate) fn table(&self) -> LeaseTable<'_> {
