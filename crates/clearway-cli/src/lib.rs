@@ -1,14 +1,46 @@
-//! Placeholder.
+//! The command line: parse, one use case, render.
+//!
+//! [`run`] is the whole of it for the binary; [`command`] and [`docs`] are for generated documentation. This crate
+//! decides nothing, stores nothing and re-implements no rule.
 
+mod arguments;
+mod console;
+pub mod docs;
+mod pages;
+mod render;
+#[cfg(test)]
+mod tests;
+mod usage;
+mod verbs;
+
+pub use arguments::command;
+
+use clearway_kernel::Outside;
+use console::Console;
 use std::ffi::OsString;
+use std::io::Write;
 
-/// Where output goes.
-#[allow(missing_debug_implementations)]
+/// Where answers go.
 pub struct Streams<'a> {
-    pub stdout: &'a mut dyn std::io::Write,
-    pub stderr: &'a mut dyn std::io::Write,
+    /// For the answer.
+    pub stdout: &'a mut dyn Write,
+    /// For people who have to know why there is none.
+    pub stderr: &'a mut dyn Write,
 }
 
-pub fn run(_: Vec<OsString>, _: &mut dyn clearway_kernel::Outside, _: &mut Streams<'_>) -> u8 {
-    0
+impl std::fmt::Debug for Streams<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("Streams")
+    }
+}
+
+/// Runs one command and returns its exit code. The arguments are those of the process, its name first.
+pub fn run(arguments: Vec<OsString>, outside: &mut dyn Outside, streams: &mut Streams<'_>) -> u8 {
+    let json = usage::asks_for_json(&arguments);
+    let mut console = Console::new(json, outside.surroundings(), streams);
+    match verbs::run(arguments, outside, &mut console) {
+        Ok(Some(answer)) => console.tell(&*answer, outside),
+        Ok(None) => 0,
+        Err(problem) => console.complain(&problem, outside),
+    }
 }

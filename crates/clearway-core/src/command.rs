@@ -41,6 +41,8 @@ pub enum Command {
     Release(Release),
     /// Record every expiry.
     Sweep,
+    /// Go on with a log that lost its tail: a new epoch, so that no fence is given out twice.
+    Recover,
 }
 
 /// A request for leases.
@@ -100,6 +102,8 @@ pub struct Renew {
 pub struct Release {
     /// What to give back.
     pub selection: Selection,
+    /// What to go on holding of it, taken anew in the same transaction.
+    pub keep: Vec<Target>,
 }
 
 /// Which leases a release means.
@@ -126,6 +130,7 @@ impl Command {
             Self::Renew(_) => "renew",
             Self::Release(_) => "release",
             Self::Sweep => "sweep",
+            Self::Recover => "recover",
         }
     }
 
@@ -148,6 +153,7 @@ impl Request {
                 read.leases.extend(self.named_leases().iter().map(|lease| lease.id));
             }
             Command::Sweep => read.due = Due::All,
+            Command::Recover => read.due = Due::EveryLive,
         }
         read
     }
@@ -174,7 +180,7 @@ impl Request {
     fn named_leases(&self) -> &[LeaseRef] {
         match &self.command {
             Command::Renew(Renew { leases: Some(leases), .. })
-            | Command::Release(Release { selection: Selection::These { leases, .. } }) => leases,
+            | Command::Release(Release { selection: Selection::These { leases, .. }, .. }) => leases,
             _ => &[],
         }
     }
@@ -182,9 +188,11 @@ impl Request {
     fn reads_own_leases(&self) -> bool {
         match &self.command {
             Command::Renew(renew) => renew.leases.is_none(),
-            Command::Release(Release { selection: Selection::All }) => true,
-            Command::Release(Release { selection: Selection::These { targets, .. } }) => !targets.is_empty(),
-            Command::Reserve(_) | Command::Sweep => false,
+            Command::Release(Release { selection: Selection::All, .. }) => true,
+            Command::Release(Release { selection: Selection::These { targets, .. }, .. }) => {
+                !targets.is_empty()
+            }
+            Command::Reserve(_) | Command::Sweep | Command::Recover => false,
         }
     }
 
@@ -198,13 +206,8 @@ impl Request {
                 field(&mut text, "ttl", renew.ttl_ms.map(|ms| ms.to_string()).as_deref());
                 field(&mut text, "reason", renew.reason.as_deref());
             }
-            Command::Release(Release { selection: Selection::All }) => field(&mut text, "all", Some("")),
-            Command::Release(Release { selection: Selection::These { leases, targets, worktree } }) => {
-                describe_refs(&mut text, Some(leases));
-                targets.iter().for_each(|target| describe_target(&mut text, target));
-                field(&mut text, "worktree", Some(&worktree.0));
-            }
-            Command::Sweep => {}
+            Command::Release(release) => describe_release(&mut text, release),
+            Command::Sweep | Command::Recover => {}
         }
         text
     }
@@ -223,6 +226,19 @@ fn describe_reserve(text: &mut String, reserve: &Reserve) {
     field(text, "max", reserve.max_ms.map(|ms| ms.to_string()).as_deref());
     field(text, "reason", reserve.reason.as_deref());
     field(text, "best-effort", reserve.best_effort.then_some("yes"));
+}
+
+fn describe_release(text: &mut String, release: &Release) {
+    match &release.selection {
+        Selection::All => field(text, "all", Some("")),
+        Selection::These { leases, targets, worktree } => {
+            describe_refs(text, Some(leases));
+            targets.iter().for_each(|target| describe_target(text, target));
+            field(text, "worktree", Some(&worktree.0));
+        }
+    }
+    field(text, "keep", (!release.keep.is_empty()).then_some(""));
+    release.keep.iter().for_each(|target| describe_target(text, target));
 }
 
 fn describe_target(text: &mut String, target: &Target) {

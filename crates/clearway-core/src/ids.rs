@@ -165,6 +165,15 @@ impl ScopeKey {
         Self("machine".to_owned())
     }
 
+    /// Makes the key of a place: what can be kept of its name, and eight digits that tell it from its namesakes.
+    pub fn of(name: &str, digest: [u8; 4]) -> Self {
+        let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') { c } else { '-' };
+        let kept: String = name.chars().map(plain).collect();
+        let kept = kept.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+        let kept = if kept.is_empty() { "scope" } else { &kept[..kept.len().min(40)] };
+        Self(format!("{kept}-{:08x}", u32::from_be_bytes(digest)))
+    }
+
     /// Reads a key; anything but letters, digits, `.`, `_` and `-` (at most 80) is `None`.
     pub fn parse(text: &str) -> Option<Self> {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
@@ -241,5 +250,9 @@ mod tests {
             assert_eq!(ScopeKey::parse(text), None, "{text:?}");
         }
         assert!(ScopeKey::parse("clearway-1a2b3c4d").is_some());
+        for name in ["", ".hidden", "ünïcode dir", "-x", "a/b", "...", &"x".repeat(300)] {
+            let key = ScopeKey::of(name, [0, 1, 2, 3]);
+            assert_eq!(ScopeKey::parse(key.as_str()), Some(key), "{name:?}");
+        }
     }
 }

@@ -199,11 +199,13 @@ pub enum ExpiryCause {
     Maximum,
     /// The machine started anew; every process that held something is gone.
     Reboot,
+    /// The log lost its tail and an operator went on without it.
+    Recovery,
 }
 
 impl ExpiryCause {
     /// Every cause.
-    pub const ALL: [Self; 3] = [Self::Silence, Self::Maximum, Self::Reboot];
+    pub const ALL: [Self; 4] = [Self::Silence, Self::Maximum, Self::Reboot, Self::Recovery];
 
     /// The word used in events.
     pub fn word(self) -> &'static str {
@@ -211,6 +213,7 @@ impl ExpiryCause {
             Self::Silence => "silence",
             Self::Maximum => "maximum",
             Self::Reboot => "reboot",
+            Self::Recovery => "recovery",
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::failures::store_failure;
 use crate::session::Session;
 use crate::site::SiteKind;
+use clearway_core::command::Command;
 use clearway_core::failure::Failure;
 use clearway_store::contract::{Examination, LeaseListing, Severity};
 use clearway_store::verify::verify;
@@ -19,6 +20,15 @@ impl Diagnosis {
     pub fn is_healthy(&self) -> bool {
         self.checks.iter().all(|check| check.status != CheckStatus::Wrong)
     }
+}
+
+/// What a repair did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Repaired {
+    /// Rows made anew from the log.
+    pub rows: u64,
+    /// Events that are gone for good.
+    pub lost_events: u64,
 }
 
 /// One thing looked at.
@@ -73,18 +83,40 @@ impl Session<'_> {
         Ok(Diagnosis { checks })
     }
 
-    /// Makes the projections anew from the log, and changes nothing else. A broken log is not repaired.
-    pub fn repair(&mut self) -> Result<u64, Failure> {
+    /// Makes the projections anew from the log. A log that lost its tail begins a new epoch; a broken log is not
+    /// repaired. Answers how many rows and events were dealt with.
+    pub fn repair(&mut self) -> Result<Repaired, Failure> {
         let key = self.site.key.clone();
-        let Some(report) = self.read(|snapshot| verify(snapshot, &key, &[]))? else { return Ok(0) };
+        let Some(report) = self.read(|snapshot| verify(snapshot, &key, &[]))? else {
+            return Ok(Repaired::default());
+        };
         if let Some(broken) = report.broken {
             let message = format!("the log itself is broken at event {}: {}", broken.seq, broken.what);
             return Err(Failure::new(clearway_core::slug::Slug::AuditBroken, message)
                 .hint("nothing was changed; keep the store as it is and look at a copy")
                 .details(clearway_core::failure::Details::FirstBadSeq(broken.seq)));
         }
-        self.engine.rebuild(&key, &report.state).map_err(|error| store_failure(&error))?;
-        Ok(report.stale_projections.len() as u64)
+        let witness = self.engine.witness(&key).map_err(|error| store_failure(&error))?;
+        let lost_events = witness.map_or(0, |head| head.rev.0.saturating_sub(report.head.rev.0));
+        let rows = report.stale_projections.len() as u64;
+        if rows > 0 {
+            self.engine.rebuild(&key, &report.state).map_err(|error| store_failure(&error))?;
+        }
+        if lost_events > 0 {
+            self.must_not_be_an_agent()?;
+            self.command(Command::Recover)?.outcome?;
+        }
+        Ok(Repaired { rows, lost_events })
+    }
+
+    /// Going on without what was lost ends everybody's leases: that is for a person to decide.
+    fn must_not_be_an_agent(&self) -> Result<(), Failure> {
+        if self.caller.session.is_none() {
+            return Ok(());
+        }
+        let message = "the log lost its tail, and going on ends every lease: an agent cannot decide that";
+        Err(Failure::new(clearway_core::slug::Slug::NotOperator, message)
+            .hint("ask a person to run: clearway doctor --repair"))
     }
 
     fn build_check(&self) -> Check {

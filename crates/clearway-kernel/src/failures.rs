@@ -1,6 +1,6 @@
 //! Failures of stores and configurations in the words of users.
 
-use crate::config::{ConfigError, Problem};
+use crate::config::ConfigError;
 use clearway_core::failure::{Details, Failure, Retry};
 use clearway_core::slug::Slug;
 use clearway_store::contract::StoreError;
@@ -48,15 +48,7 @@ fn busy(message: String, holders: &[String]) -> Failure {
 
 /// Every mistake of a configuration at once.
 pub fn config_failure(errors: &[ConfigError]) -> Failure {
-    let slug = errors.first().map_or(Slug::ConfigBadValue, |error| match error.problem {
-        Problem::Syntax { .. } | Problem::TooLarge { .. } | Problem::TooMany { .. } | Problem::Duplicate => {
-            Slug::ConfigSyntax
-        }
-        Problem::UnknownKey { .. } => Slug::ConfigUnknownKey,
-        Problem::WrongType { .. } => Slug::ConfigWrongType,
-        Problem::BadValue { .. } => Slug::ConfigBadValue,
-        Problem::NotAllowedHere { .. } | Problem::UnsafeRepositoryValue { .. } => Slug::ConfigUnsafe,
-    });
+    let slug = errors.first().map_or(Slug::ConfigBadValue, ConfigError::slug);
     let message = errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
     Failure::new(slug, message).hint("see every value and where it comes from: clearway config show")
 }

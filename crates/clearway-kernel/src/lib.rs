@@ -17,10 +17,13 @@ mod site;
 mod targets;
 
 pub use audit::{Anchor, AnchorOutcome, Exported, Verified};
-pub use doctor::{Check, CheckStatus, Diagnosis};
+pub use doctor::{Check, CheckStatus, Diagnosis, Repaired};
 pub use failures::{config_failure, store_failure};
 pub use listings::{AgentSeen, Agents, EventFilter, EventSeen, Events, LeaseFilter, Leases, Status, Who};
 pub use mutations::{Checked, ReleaseWords, RenewWords, ReserveWords};
 pub use outside::{BuildFacts, Outside, Surroundings};
 pub use session::{Globals, Session};
 pub use site::{Found, Located, Site, SiteKind, scope_key};
+
+/// What a verb that changes something answers.
+pub use clearway_store::Reply;

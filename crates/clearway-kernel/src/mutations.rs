@@ -12,7 +12,7 @@ use clearway_core::facts::Facts;
 use clearway_core::failure::{Failure, LeaseView};
 use clearway_core::ids::{ScopeKey, Seq};
 use clearway_core::lease::{Grade, Kind, Mode};
-use clearway_core::limits::{BROAD_MS_MAX, CAPACITY_MAX, TARGETS_PER_REQUEST_MAX, TTL_MS_MAX, TTL_MS_MIN};
+use clearway_core::limits::{BROAD_MS_MAX, TARGETS_PER_REQUEST_MAX, TTL_MS_MAX, TTL_MS_MIN};
 use clearway_core::slice::{AgentLookup, ReadSet, Slice};
 use clearway_core::slug::Slug;
 use clearway_core::target::Target;
@@ -62,6 +62,8 @@ pub struct ReleaseWords {
     pub kind: Kind,
     /// `--all`.
     pub all: bool,
+    /// `--keep`: parts to go on holding.
+    pub keep: Vec<String>,
 }
 
 /// What `check` answers.
@@ -128,7 +130,8 @@ impl Session<'_> {
                 return Err(usage("name what to release", "everything you hold: clearway release --all"));
             }
         };
-        self.command(Command::Release(Release { selection }))
+        let keep = words.keep.iter().map(|text| self.target(words.kind, text)).collect::<Result<_, _>>()?;
+        self.command(Command::Release(Release { selection, keep }))
     }
 
     /// Records every expiry.
@@ -182,7 +185,7 @@ impl Session<'_> {
         let mut wants: Vec<Want> = Vec::with_capacity(words.targets.len());
         for argument in &words.targets {
             let target = self.target(words.kind, argument)?;
-            let capacity = self.config.resource(target.canonical()).capacity.min(CAPACITY_MAX);
+            let capacity = self.config.resource(target.canonical()).capacity;
             let capacity = if words.kind == Kind::Name { capacity } else { 1 };
             if !wants.iter().any(|want| want.target == target) {
                 wants.push(Want { target, capacity });

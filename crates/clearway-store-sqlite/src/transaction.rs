@@ -253,7 +253,8 @@ impl<'a> SqliteTransaction<'a> {
     /// Replaces every projection of the scope by what the log says. Soft state and the log stay as they are.
     pub(crate) fn rebuild(mut self, state: &State) -> Result<(), StoreError> {
         let row = self.row()?;
-        row.state = ScopeState { live_leases: 0, root_patterns: 0, ..state.scope.clone() };
+        let lost_tail = row.state.lost_tail;
+        row.state = ScopeState { live_leases: 0, root_patterns: 0, lost_tail, ..state.scope.clone() };
         let scope = row.id;
         for table in ["leases", "ended_leases", "agents"] {
             self.insert(&format!("DELETE FROM {table} WHERE scope = ?"), &[&scope])?;
@@ -298,6 +299,17 @@ impl<'a> SqliteTransaction<'a> {
             )?;
         }
         Ok(())
+    }
+
+    /// Remembers the head outside the database. The witness may lag behind the log, never lead it, unless the
+    /// log lost its tail: then only a new epoch makes the witness follow. A failure to write it loses a check,
+    /// not a fact.
+    fn write_witness(&self) {
+        let Some(scope) = &self.scope else { return };
+        if scope.state.lost_tail == 0 {
+            let slot = u64::try_from(scope.id).unwrap_or(0);
+            let _ = self.guard.write_witness(slot, &witness::encode(&scope.head));
+        }
     }
 
     /// Flushes the log to the disk, which is what `synchronous = FULL` would have done.
@@ -393,7 +405,7 @@ impl Transaction for SqliteTransaction<'_> {
             Body::ScopeOpened { fold, .. } => self.row()?.state.fold = *fold,
             Body::EpochBegan { epoch, boot, .. } => {
                 let state = &mut self.row()?.state;
-                (state.epoch, state.boot) = (*epoch, Some(boot.clone()));
+                (state.epoch, state.boot, state.lost_tail) = (*epoch, Some(boot.clone()), 0);
             }
             Body::AgentRegistered(agent) => self.register(agent)?,
             Body::LeaseGranted(lease) => self.grant(lease)?,
@@ -447,9 +459,7 @@ impl Transaction for SqliteTransaction<'_> {
         if durability == Durability::Full {
             self.flush()?;
         }
-        let (head, slot) = (self.reading().head(), self.scope.as_ref().map_or(0, |scope| scope.id));
-        // The witness only ever lags behind the log; a failure to write it loses a check, not a fact.
-        let _ = self.guard.write_witness(u64::try_from(slot).unwrap_or(0), &witness::encode(&head));
+        self.write_witness();
         self.fold_log();
         doorbell::ring(&self.runtime_dir, self.key.as_str());
         Ok(())

@@ -1,10 +1,12 @@
 //! What time does to leases before a command is looked at.
 
 use super::draft::Draft;
-use crate::command::Request;
+use crate::command::{Command, Request};
 use crate::event::{Actor, Body};
+use crate::failure::Failure;
 use crate::ids::Epoch;
 use crate::lease::{ExpiryCause, Lease};
+use crate::slug::Slug;
 
 impl Draft<'_> {
     /// Opens the scope with its first event, and begins an epoch when the boot is not the one last seen.
@@ -18,14 +20,36 @@ impl Draft<'_> {
             let birth = &request.birth;
             self.push(Actor::KERNEL, Body::ScopeOpened { place: birth.place.clone(), fold: birth.fold });
         }
-        if self.slice.scope.boot.as_ref() == Some(&self.now.boot) {
-            return;
+        let same_boot = self.slice.scope.boot.as_ref() == Some(&self.now.boot);
+        match (same_boot, &request.command) {
+            (false, _) => self.move_epoch(ExpiryCause::Reboot),
+            (true, Command::Recover) => self.move_epoch(ExpiryCause::Recovery),
+            (true, _) => {}
         }
+    }
+
+    fn move_epoch(&mut self, cause: ExpiryCause) {
         self.epoch = Epoch(self.slice.scope.epoch.0 + 1);
         let (epoch, boot, lost_tail) = (self.epoch, self.now.boot.clone(), self.slice.scope.lost_tail);
         self.push(Actor::KERNEL, Body::EpochBegan { epoch, boot, lost_tail });
         let ended: Vec<&Lease> = self.slice.leases.iter().filter(|lease| lease.ended.is_none()).collect();
-        ended.into_iter().for_each(|lease| self.expire(lease, ExpiryCause::Reboot));
+        ended.into_iter().for_each(|lease| self.expire(lease, cause));
+    }
+
+    /// Within one boot nothing committed can vanish: a log that is shorter than its witness remembers was
+    /// damaged or put back, and going on would hand out its fences again. A new boot may have lost the last
+    /// moments with the power; its new epoch makes that safe.
+    pub(super) fn refuse_lost_tail(&self, request: &Request) -> Result<(), Failure> {
+        let scope = &self.slice.scope;
+        let same_boot = scope.boot.as_ref() == Some(&self.now.boot);
+        if scope.lost_tail == 0 || !same_boot || matches!(request.command, Command::Recover) {
+            return Ok(());
+        }
+        let message =
+            format!("the log ends at {}, but {} later events are remembered", scope.rev, scope.lost_tail);
+        Err(Failure::new(Slug::StoreCorrupt, message)
+            .hint("see what is known: clearway audit verify")
+            .hint("go on without them; every lease ends: clearway doctor --repair"))
     }
 
     /// Records the expiry of every overdue lease in the slice, each exactly once.

@@ -11,8 +11,6 @@ mod plan;
 mod release;
 mod renew;
 mod reserve;
-#[cfg(test)]
-mod tests;
 mod view;
 
 pub use identity::{Identified, identify};
@@ -130,6 +128,9 @@ pub fn decide(
     entropy: &mut Entropy<'_>,
 ) -> Decision {
     let mut draft = Draft::new(slice, request, now);
+    if let Err(failure) = draft.refuse_lost_tail(request) {
+        return draft.finish(Err(failure));
+    }
     let identified = match identify(slice, &request.caller) {
         Ok(identified) => identified,
         Err(failure) => return draft.deny(failure),
@@ -139,8 +140,8 @@ pub fn decide(
     let outcome = match &request.command {
         Command::Reserve(reserve) => reserve::reserve(&mut draft, reserve, identified, facts, entropy),
         Command::Renew(renew) => renew::renew(&mut draft, renew, &identified, facts),
-        Command::Release(release) => release::release(&mut draft, release, &identified, facts),
-        Command::Sweep => Ok(Ok(Success::Swept { expired: draft.expired_ids() })),
+        Command::Release(release) => release::release(&mut draft, release, &identified, facts, entropy),
+        Command::Sweep | Command::Recover => Ok(Ok(Success::Swept { expired: draft.expired_ids() })),
     };
     match outcome {
         Ok(outcome) => draft.finish(outcome),

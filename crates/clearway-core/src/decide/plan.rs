@@ -105,16 +105,21 @@ impl<'a> Planner<'a> {
     pub(super) fn plan(&self) -> Result<Vec<Step>, BTreeSet<FactQuery>> {
         let mut queries = BTreeSet::new();
         let wants = &self.reserve.wants;
-        let steps = wants.iter().enumerate().map(|(index, want)| {
-            if wants[..index].iter().any(|earlier| earlier.target.covers(&want.target)) {
-                return Step::Covered;
-            }
-            self.step(want).unwrap_or_else(|missing| {
-                queries.extend(missing);
+        let mut steps: Vec<Step> = Vec::with_capacity(wants.len());
+        for (index, want) in wants.iter().enumerate() {
+            let earlier = wants[..index].iter().zip(&steps);
+            let covered = |(other, step): (&Want, &Step)| {
+                !matches!(step, Step::Blocked(_)) && other.target.covers(&want.target)
+            };
+            steps.push(if earlier.into_iter().any(covered) {
                 Step::Covered
-            })
-        });
-        let steps: Vec<Step> = steps.collect();
+            } else {
+                self.step(want).unwrap_or_else(|missing| {
+                    queries.extend(missing);
+                    Step::Covered
+                })
+            });
+        }
         if queries.is_empty() { Ok(steps) } else { Err(queries) }
     }
 

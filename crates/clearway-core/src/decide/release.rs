@@ -8,8 +8,9 @@ use crate::command::{LeaseRef, Release, Selection};
 use crate::event::{Actor, Body};
 use crate::facts::Facts;
 use crate::failure::{Failure, LeaseView};
-use crate::ids::LeaseId;
+use crate::ids::{Entropy, Fence, LeaseId};
 use crate::lease::Lease;
+use crate::slug::Slug;
 use crate::target::{Target, Worktree};
 
 /// Releases what is named, all or none. Releasing what is gone already is no error and no event.
@@ -18,20 +19,59 @@ pub(super) fn release(
     release: &Release,
     identified: &Identified,
     facts: &Facts,
+    entropy: &mut Entropy<'_>,
 ) -> Step {
     let actor = draft.act_as(identified);
     let chosen = match choose(draft, &release.selection, actor, facts) {
         Ok(chosen) => chosen,
         Err(failure) => return Ok(Err(failure)),
     };
+    let kept = match release.keep.iter().map(|keep| parent_of(keep, &chosen)).collect::<Result<Vec<_>, _>>() {
+        Ok(kept) => kept,
+        Err(failure) => return Ok(Err(failure)),
+    };
     let released = chosen.live.iter().map(|lease| lease.id).collect();
-    for lease in chosen.live {
-        end(draft, actor, &lease);
+    for lease in &chosen.live {
+        end(draft, actor, lease);
     }
     let view = draft.view();
-    let remaining: Vec<LeaseView> =
+    let mut remaining: Vec<LeaseView> =
         chosen.remaining.iter().filter_map(|lease| view.show(lease, facts)).collect();
+    for (keep, parent) in release.keep.iter().zip(kept) {
+        let lease = keep_part(draft, actor, keep, &parent, entropy);
+        remaining.extend(draft.view().show(&lease, facts));
+    }
     Ok(Ok(Success::Released { released, already: chosen.already, remaining }))
+}
+
+/// The lease a kept part comes from: it must hold all of it, or keeping would be taking.
+fn parent_of(keep: &Target, chosen: &Chosen) -> Result<Lease, Failure> {
+    let parent = chosen.live.iter().find(|lease| lease.target.contains(keep));
+    parent.cloned().ok_or_else(|| {
+        Failure::new(Slug::Usage, format!("{} is not inside anything this releases", keep.display()))
+            .hint("--keep names a part of what is released; see what you hold: clearway leases")
+    })
+}
+
+/// Goes on holding a part on the terms of the whole. Nobody else can be there: the whole was held until now.
+fn keep_part(
+    draft: &mut Draft<'_>,
+    actor: Actor,
+    keep: &Target,
+    parent: &Lease,
+    entropy: &mut Entropy<'_>,
+) -> Lease {
+    let lease = Lease {
+        id: LeaseId::draw(entropy),
+        target: keep.clone(),
+        fence: Fence { epoch: draft.epoch, seq: draft.next_seq() },
+        granted: draft.now.mono,
+        deadline: draft.now.mono.plus_ms(parent.ttl_ms),
+        created_at: draft.now.wall,
+        ..parent.clone()
+    };
+    draft.push(actor, Body::LeaseGranted(lease.clone()));
+    lease
 }
 
 /// What a selection comes to.

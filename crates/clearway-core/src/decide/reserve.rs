@@ -66,7 +66,7 @@ impl Taker<'_, '_> {
                 self.make_room(room);
                 self.grant(want, *slot, entropy);
             }
-            Step::Extend(lease) => self.extend(*lease),
+            Step::Extend(lease) => self.extend(want, *lease),
             Step::Upgrade { lease, room } => {
                 self.make_room(room);
                 self.upgrade(*lease);
@@ -126,17 +126,21 @@ impl Taker<'_, '_> {
         self.taken.push(lease);
     }
 
-    /// An explicit claim on what is held already is a renewal; a hook's is only a sign of life.
-    fn extend(&mut self, id: LeaseId) {
+    /// An explicit claim on what is held already is a renewal; a hook's is only a sign of life. A lease that
+    /// covers more than was asked for keeps its own terms.
+    fn extend(&mut self, want: &Want, id: LeaseId) {
         let Some(mut lease) = self.draft.slice.lease(id).cloned() else { return };
         if self.taken.iter().any(|taken| taken.id == id) {
             return;
         }
         if self.reserve.grade == Grade::Claimed {
-            let ttl_ms = lease.ttl_ms.max(self.reserve.ttl_ms);
-            let reason = self.reserve.reason.clone().or_else(|| lease.reason.clone());
-            let deadline = lease.deadline.max(self.draft.now.mono.plus_ms(ttl_ms));
-            (lease.ttl_ms, lease.reason, lease.deadline) = (ttl_ms, reason.clone(), deadline);
+            if lease.target == want.target {
+                lease.ttl_ms = lease.ttl_ms.max(self.reserve.ttl_ms);
+                lease.reason = self.reserve.reason.clone().or(lease.reason);
+            }
+            let (ttl_ms, reason) = (lease.ttl_ms, lease.reason.clone());
+            lease.deadline = lease.deadline.max(self.draft.now.mono.plus_ms(ttl_ms));
+            let deadline = lease.deadline;
             self.draft.push(self.actor, Body::LeaseRenewed { lease: id, deadline, ttl_ms, reason });
         }
         self.taken.push(lease);

@@ -32,6 +32,13 @@ impl PathClass {
     }
 }
 
+impl PathClass {
+    /// The patterns that put a path into this class everywhere.
+    pub fn defaults(self) -> impl Iterator<Item = &'static str> + use<> {
+        DEFAULTS.iter().filter(move |(class, _)| *class == self).map(|(_, pattern)| *pattern)
+    }
+}
+
 /// Where a rule comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RuleOrigin {

@@ -1,6 +1,7 @@
 //! Path classes: files that need no lease, or only a brief one. Layers add to them; none takes away.
 
 use super::source::{Layer, Source};
+use clearway_core::path::PathClass;
 
 /// How the files matching a pattern are treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,35 +25,16 @@ pub struct ClassPattern {
 
 impl Class {
     /// The built-in patterns. What git ignores is ignored besides; that is known only at run time.
-    pub fn defaults(self) -> &'static [&'static str] {
+    pub fn defaults(self) -> impl Iterator<Item = &'static str> {
+        self.path_class().defaults()
+    }
+
+    /// The class as the core knows it.
+    pub fn path_class(self) -> PathClass {
         match self {
-            Class::Ignored => &["**/*~", "**/*.swp", "**/*.tmp", "**/.#*", "**/.DS_Store"],
-            Class::Common => &COMMON,
-            Class::Hot => &["**/mod.rs", "**/index.*", "**/routes.*", "**/CHANGELOG*"],
+            Class::Ignored => PathClass::Ignored,
+            Class::Common => PathClass::Common,
+            Class::Hot => PathClass::Hot,
         }
     }
 }
-
-const COMMON: [&str; 21] = [
-    "**/Cargo.lock",
-    "**/package-lock.json",
-    "**/npm-shrinkwrap.json",
-    "**/yarn.lock",
-    "**/pnpm-lock.yaml",
-    "**/bun.lock",
-    "**/bun.lockb",
-    "**/deno.lock",
-    "**/poetry.lock",
-    "**/uv.lock",
-    "**/pdm.lock",
-    "**/Pipfile.lock",
-    "**/Gemfile.lock",
-    "**/composer.lock",
-    "**/go.sum",
-    "**/mix.lock",
-    "**/pubspec.lock",
-    "**/Podfile.lock",
-    "**/flake.lock",
-    "**/*.snap",
-    "**/__snapshots__/**",
-];

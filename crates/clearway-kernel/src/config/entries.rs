@@ -78,8 +78,8 @@ impl Config {
 
     fn class_entry(&self, key: &'static Key, class: Class) -> Entry<'_> {
         let default =
-            |pattern: &&'static str| Part { pattern, source: &Source::Default, layer: Layer::Default };
-        let mut parts: Vec<Part<'_>> = class.defaults().iter().map(default).collect();
+            |pattern: &'static str| Part { pattern, source: &Source::Default, layer: Layer::Default };
+        let mut parts: Vec<Part<'_>> = class.defaults().map(default).collect();
         parts.extend(self.class_patterns.iter().filter(|added| added.class == class).map(|added| Part {
             pattern: &added.pattern,
             source: &added.source,

@@ -6,6 +6,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use clearway_core::redact::redact;
+use clearway_core::slug::Slug;
 use clearway_core::text::{printable, truncate_columns};
 use toml::de::DeValue;
 
@@ -21,21 +22,17 @@ pub struct ConfigError {
 }
 
 impl ConfigError {
-    /// The exit status of every command that meets a bad configuration.
-    pub const EXIT_STATUS: u8 = 78;
-
     /// The stable name of the mistake, for programs.
-    pub fn slug(&self) -> &'static str {
+    pub fn slug(&self) -> Slug {
         match self.problem {
-            Problem::Syntax { .. } => "bad-toml",
-            Problem::TooLarge { .. } => "config-too-large",
-            Problem::TooMany { .. } => "too-many-errors",
-            Problem::Duplicate => "duplicate-key",
-            Problem::UnknownKey { .. } => "unknown-key",
-            Problem::WrongType { .. } => "wrong-type",
-            Problem::BadValue { .. } => "bad-value",
-            Problem::NotAllowedHere { .. } => "key-not-allowed-here",
-            Problem::UnsafeRepositoryValue { .. } => "unsafe-repository-value",
+            Problem::Syntax { .. }
+            | Problem::TooLarge { .. }
+            | Problem::TooMany { .. }
+            | Problem::Duplicate => Slug::ConfigSyntax,
+            Problem::UnknownKey { .. } => Slug::ConfigUnknownKey,
+            Problem::WrongType { .. } => Slug::ConfigWrongType,
+            Problem::BadValue { .. } => Slug::ConfigBadValue,
+            Problem::NotAllowedHere { .. } | Problem::UnsafeRepositoryValue { .. } => Slug::ConfigUnsafe,
         }
     }
 }

@@ -10,16 +10,15 @@ use super::keys::{self, KEYS, Key, Kind, Places};
 use super::nearest::nearest;
 use super::resolve::{Setting, Settings};
 use super::source::{Layer, Source};
-use super::value::{self, CAPACITY_MAX, Resource, Value};
+use super::value::{self, Resource, Value};
+use clearway_core::limits::CAPACITY_MAX;
+use clearway_core::pattern::{Fold, Pattern};
+use clearway_core::target::ResourceName;
 
 /// A larger file is refused unread; a generous one has a few hundred lines.
 const FILE_BYTES_MAX: usize = 64 * 1024;
 /// More mistakes than this are counted instead of listed.
 const ERRORS_MAX: usize = 20;
-/// The longest pattern, as for leases, in bytes.
-const PATTERN_BYTES_MAX: usize = 1_024;
-/// The longest name of a resource, in bytes.
-const RESOURCE_NAME_BYTES_MAX: usize = 128;
 
 /// Reads one file of a layer. Mistakes go to `errors`, ordered by line; the settings are then incomplete.
 pub(super) fn read(file: ConfigText<'_>, layer: Layer, errors: &mut Vec<ConfigError>) -> Settings {
@@ -123,7 +122,7 @@ impl Reader<'_> {
         for (name, value) in table.iter() {
             let at = name.span().start;
             if let Some(why) = bad_resource_name(name.get_ref()) {
-                self.error(at, Problem::bad_value(key.name, name.get_ref(), why));
+                self.error(at, Problem::bad_value(key.name, name.get_ref(), &why));
                 continue;
             }
             let path = joined(key.name, name.get_ref());
@@ -192,23 +191,14 @@ fn pattern(key: &Key, item: &DeValue<'_>) -> Result<String, Problem> {
     let DeValue::String(text) = item else {
         return Err(Problem::wrong_type(key.name, "a list of strings", item));
     };
-    if text.is_empty() {
-        return Err(Problem::bad_value(key.name, text, "a pattern is not empty"));
+    match Pattern::parse(text, Fold::Exact) {
+        Ok(_) => Ok(text.to_string()),
+        Err(error) => Err(Problem::bad_value(key.name, text, &error.to_string())),
     }
-    if text.len() > PATTERN_BYTES_MAX {
-        return Err(Problem::bad_value(key.name, text, "a pattern has at most 1024 bytes"));
-    }
-    Ok(text.to_string())
 }
 
-fn bad_resource_name(name: &str) -> Option<&'static str> {
-    if name.is_empty() {
-        return Some("a resource needs a name");
-    }
-    if name.len() > RESOURCE_NAME_BYTES_MAX {
-        return Some("the name of a resource has at most 128 bytes");
-    }
-    name.chars().any(char::is_control).then_some("the name of a resource has no control characters")
+fn bad_resource_name(name: &str) -> Option<String> {
+    ResourceName::parse(name).err().map(|error| error.to_string())
 }
 
 fn capacity(path: &str, value: &DeValue<'_>) -> Result<u32, Problem> {

@@ -30,6 +30,7 @@ pub use classes::{Class, ClassPattern};
 pub use entries::{Entry, Part};
 pub use error::{ConfigError, Place, Problem};
 pub use keys::{KEYS, Key, KeyId, Kind, Places, Safety};
+pub use nearest::nearest;
 pub use postures::{POSTURES, Posture};
 pub use source::{Ignored, Layer, Overridden, Source};
 pub use value::{Resource, Value};
@@ -131,7 +132,8 @@ impl Config {
     /// The patterns of one path class: the built-in ones, then what each layer added.
     pub fn class_patterns(&self, class: Class) -> impl Iterator<Item = &str> {
         let added = self.class_patterns.iter().filter(move |added| added.class == class);
-        class.defaults().iter().copied().chain(added.map(|added| added.pattern.as_str()))
+        let defaults = class.defaults().map(|pattern: &'static str| -> &str { pattern });
+        defaults.chain(added.map(|added| added.pattern.as_str()))
     }
 
     /// A named resource; one that is not configured has room for a single holder in this repository.

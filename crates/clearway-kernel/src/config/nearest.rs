@@ -4,7 +4,7 @@
 const NAME_CHARS_MAX: usize = 64;
 
 /// The candidate with the fewest edits, if those are few for the length of the name.
-pub(super) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let name: Vec<char> = name.chars().take(NAME_CHARS_MAX + 1).map(|c| c.to_ascii_lowercase()).collect();
     if name.len() > NAME_CHARS_MAX {
         return None;

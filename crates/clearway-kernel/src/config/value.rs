@@ -12,9 +12,6 @@ use super::error::Problem;
 use super::keys::{Key, Kind};
 use super::nearest::nearest;
 
-/// The largest capacity of a named resource.
-pub(super) const CAPACITY_MAX: u32 = 1_000;
-
 /// A checked value. Its text is safe to show: secrets in addresses are taken out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {

@@ -75,6 +75,11 @@ fn all_or_nothing(stage: &mut Stage) {
         }
         other => panic!("{other:?}"),
     }
+    let both = [path("{y,z}"), path("z")];
+    match stage.reserve(&named("d"), &both, How { best_effort: true, ..How::default() }).outcome {
+        Ok(Success::Reserved { leases, refused }) => assert_eq!((leases.len(), refused.len()), (1, 1)),
+        other => panic!("what a refused target covers is still asked for by itself: {other:?}"),
+    }
     let nothing = [path("y")];
     refusal(
         stage.reserve(&named("c"), &nothing, How { best_effort: true, ..How::default() }),
@@ -101,6 +106,8 @@ fn covered(stage: &mut Stage) {
     assert_eq!(stage.grant("a", "src/x/y.rs", How::default()).lease.id, wide.lease.id);
     assert_eq!(stage.grant("a", "src/x/*.rs", shared()).lease.id, wide.lease.id);
     assert_eq!(stage.stored().len(), 1);
+    let again = stage.grant("a", "src/z.rs", How { reason: Some("just z".to_owned()), ..ttl(7_200_000) });
+    assert_eq!((again.lease.reason, again.lease.ttl_ms), (None, 1_800_000), "it keeps its own terms");
     let reader = stage.grant("b", "docs/**", shared());
     let writer = stage.grant("b", "docs/a.md", How::default());
     assert_ne!(reader.lease.id, writer.lease.id, "a shared lease does not cover an exclusive request");

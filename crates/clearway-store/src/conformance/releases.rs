@@ -14,6 +14,7 @@ pub(super) const STORIES: &[Story] = &[
     ("a stale fence changes nothing and says who holds now", stale_fence),
     ("an unknown id changes nothing, also among known ones", unknown_id),
     ("release by pattern takes what lies inside and names what reaches further", by_pattern),
+    ("a kept part is never free in between, and keeping more than was held is refused", kept),
     ("releasing everything is one event each", everything),
     ("releasing in a scope nobody opened makes nothing", nothing_there),
 ];
@@ -75,7 +76,10 @@ fn unknown_id(stage: &mut Stage) {
         targets: Vec::new(),
         worktree: How::default().worktree,
     };
-    refusal(stage.execute(&named("a"), Command::Release(Release { selection }), None), Slug::NotFound);
+    refusal(
+        stage.execute(&named("a"), Command::Release(Release { selection, keep: Vec::new() }), None),
+        Slug::NotFound,
+    );
     assert_eq!(stage.stored(), [held.lease.id]);
 }
 
@@ -94,19 +98,48 @@ fn by_pattern(stage: &mut Stage) {
     assert!([beyond, elsewhere, foreign].iter().all(|view| left.contains(&view.lease.id)));
 }
 
+fn kept(stage: &mut Stage) {
+    let whole = stage.grant("a", "src/**", How { reason: Some("why".to_owned()), ..How::default() });
+    let part = |keep: &str| Release {
+        selection: Selection::These {
+            leases: vec![by_id(&whole)],
+            targets: Vec::new(),
+            worktree: How::default().worktree,
+        },
+        keep: vec![path(keep)],
+    };
+    refusal(stage.execute(&named("a"), Command::Release(part("docs/x")), None), Slug::Usage);
+    assert_eq!(stage.stored(), [whole.lease.id], "nothing was released");
+    let (gone, _, remaining) =
+        released(stage.execute(&named("a"), Command::Release(part("src/api/**")), None));
+    assert_eq!((gone, remaining.len()), (vec![whole.lease.id], 1));
+    let blocker = stage.refused("b", "src/api/x.rs", How::default()).remove(0);
+    assert_eq!((blocker.lease.id, blocker.lease.reason.as_deref()), (remaining[0], Some("why")));
+    assert!(blocker.lease.fence > whole.lease.fence);
+    stage.grant("b", "src/main.rs", How::default());
+}
+
 fn everything(stage: &mut Stage) {
     for pattern in ["a", "b", "c"] {
         stage.grant("a", pattern, How::default());
     }
     let kept = stage.grant("b", "d", How::default());
-    let reply = stage.execute(&named("a"), Command::Release(Release { selection: Selection::All }), None);
+    let reply = stage.execute(
+        &named("a"),
+        Command::Release(Release { selection: Selection::All, keep: Vec::new() }),
+        None,
+    );
     assert_eq!(released(reply).0.len(), 3);
     assert_eq!(stage.kinds().iter().filter(|kind| **kind == "lease.released").count(), 3);
     assert_eq!(stage.stored(), [kept.lease.id]);
 }
 
 fn nothing_there(stage: &mut Stage) {
-    let reply = stage.execute(&named("a"), Command::Release(Release { selection: Selection::All }), None);
+    let reply = stage.execute(
+        &named("a"),
+        Command::Release(Release { selection: Selection::All, keep: Vec::new() }),
+        None,
+    );
     assert_eq!(released(reply).0, []);
     assert!(stage.sweep().is_empty());
     assert!(stage.events().is_empty());

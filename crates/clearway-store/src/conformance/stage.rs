@@ -220,6 +220,24 @@ impl Stage {
         self.execute(caller, command, how.key)
     }
 
+    /// Reserves one path as a named agent.
+    pub fn try_take(&mut self, agent: &str, pattern: &str) -> Result<LeaseView, Failure> {
+        match self.reserve(&named(agent), &[path(pattern)], How::default()).outcome? {
+            Success::Reserved { mut leases, .. } => Ok(leases.remove(0)),
+            other => panic!("not a reservation: {other:?}"),
+        }
+    }
+
+    /// Reserves one path as a named agent and gets it.
+    pub fn take(&mut self, agent: &str, pattern: &str) -> LeaseView {
+        self.try_take(agent, pattern).unwrap_or_else(|failure| panic!("refused: {failure:?}"))
+    }
+
+    /// Executes a command as a named agent.
+    pub fn command(&mut self, agent: &str, command: Command) -> Reply {
+        self.execute(&named(agent), command, None)
+    }
+
     /// Reserves one path as a named agent and expects to get it.
     pub fn grant(&mut self, agent: &str, pattern: &str, how: How) -> LeaseView {
         only(leases(self.reserve(&named(agent), &[path(pattern)], how)))
@@ -260,14 +278,14 @@ impl Stage {
     pub fn release(&mut self, caller: &Caller, lease: LeaseRef) -> Reply {
         let selection =
             Selection::These { leases: vec![lease], targets: Vec::new(), worktree: How::default().worktree };
-        self.execute(caller, Command::Release(Release { selection }), None)
+        self.execute(caller, Command::Release(Release { selection, keep: Vec::new() }), None)
     }
 
     /// Releases whatever lies inside a pattern.
     pub fn release_inside(&mut self, caller: &Caller, pattern: &str) -> Reply {
         let targets = vec![path(pattern)];
         let selection = Selection::These { leases: Vec::new(), targets, worktree: How::default().worktree };
-        self.execute(caller, Command::Release(Release { selection }), None)
+        self.execute(caller, Command::Release(Release { selection, keep: Vec::new() }), None)
     }
 
     /// Records every expiry.

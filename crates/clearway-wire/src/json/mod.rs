@@ -1,1 +1,46 @@
-//! Placeholder.
+//! What programs read: one JSON document for every answer, with its JSON Schema.
+//!
+//! The structs are twins of domain types, converted by hand, so that a change of the domain never changes the
+//! interface by accident. Fields may be added, never removed or retyped within a major version; lists are `[]`,
+//! never null; integers stay below 2^53; `*_at` is RFC 3339 in UTC with milliseconds.
+//!
+//! Nothing here decides or looks anything up.
+
+mod agent;
+mod envelope;
+mod error;
+mod event;
+mod lease;
+mod replies;
+mod schemas;
+#[cfg(test)]
+mod tests;
+mod time;
+
+pub use agent::AgentJson;
+pub use envelope::{Acted, Actor, Looked, NoticeJson, Told};
+pub use error::{ErrorJson, Failed, RetryJson, RetryWhen};
+pub use event::{AgentFacts, EventData, EventJson, ExportedJson, LeaseFacts};
+pub use lease::{Blocker, LeaseJson};
+pub use replies::{
+    AgentsReply, AnchorReply, CheckReply, CheckedThing, ClassReply, ClassesReply, CompletionsReply,
+    ConfigFile, DoctorReply, ExplainReply, IgnoredSetting, LeasesReply, ManReply, Mended, OverriddenSetting,
+    PathsReply, PatternReply, RefusedTarget, ReleaseReply, RenewReply, ReserveReply, Setting, SettingsReply,
+    SlugReply, SlugsReply, StatusReply, SweepReply, TextReply, UnknownVariableReply, VerifyReply, Waiter,
+    WhoReply,
+};
+pub use schemas::schemas;
+pub use time::rfc3339;
+
+/// The largest integer every JSON reader keeps exactly.
+pub const INTEGER_MAX: u64 = (1 << 53) - 1;
+
+/// A count or span that no reader rounds.
+fn integer(value: u64) -> u64 {
+    value.min(INTEGER_MAX)
+}
+
+/// Lower-case hexadecimal digits.
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -74,9 +74,9 @@ fn classes_grow_by_what_each_file_adds_and_tell_who_added_it() {
         .repository("[classes]\nhot = [\n  \"app/routes/**\",\n]\ncommon = [\"gen/**\"]")
         .resolve();
     let hot: Vec<_> = config.class_patterns(Class::Hot).collect();
-    assert!(hot.starts_with(Class::Hot.defaults()));
+    assert!(hot.starts_with(&Class::Hot.defaults().collect::<Vec<_>>()));
     assert!(hot.ends_with(&["**/schema.sql", "app/routes/**"]));
-    assert!(config.class_patterns(Class::Ignored).eq(Class::Ignored.defaults().iter().copied()));
+    assert!(config.class_patterns(Class::Ignored).eq(Class::Ignored.defaults()));
 
     let entry = config.entries().find(|entry| entry.key == "classes.hot").expect("classes are entries");
     let added: Vec<_> = entry.parts.iter().filter(|part| part.layer != Layer::Default).collect();

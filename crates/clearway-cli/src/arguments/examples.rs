@@ -1,0 +1,147 @@
+//! What the end of each help text shows: commands that work when pasted, with the names changed.
+
+pub(super) const ROOT: &str = "\
+Examples:
+  clearway reserve src/parser.rs --reason \"split the lexer\"
+  clearway who src/parser.rs
+  clearway release --all
+
+More: clearway help VERB, clearway help --all, clearway explain";
+
+pub(super) const RESERVE: &str = "\
+Examples:
+  clearway reserve src/parser.rs
+  clearway reserve src/ 'docs/**/*.md' --reason \"rename the api\" --ttl 1h
+  clearway reserve Cargo.toml --shared
+  clearway reserve --kind name db:migrate --max 10m
+
+A directory stands for everything below it. The lease ends after the silence
+of --ttl (30m unless configured); every command you run is a sign of life.
+Patterns: clearway explain invalid-pattern";
+
+pub(super) const WHO: &str = "\
+Examples:
+  clearway who src/parser.rs
+  clearway who 'src/**'";
+
+pub(super) const RELEASE: &str = "\
+Examples:
+  clearway release src/parser.rs
+  clearway release k3j9x2ab
+  clearway release k3j9x2ab@1099511627790
+  clearway release --all
+  clearway release k3j9x2ab --reason \"its agent hangs\"
+
+Naming a pattern releases your leases inside it. Releasing what is over
+already is no error.";
+
+pub(super) const LEASES: &str = "\
+Examples:
+  clearway leases
+  clearway leases --pattern src/
+  clearway leases --agent-name ada --history";
+
+pub(super) const AGENTS: &str = "\
+Examples:
+  clearway agents
+  clearway agents --json";
+
+pub(super) const STATUS: &str = "\
+Examples:
+  clearway status
+  clearway -C ../other status
+
+An agent without a terminal gets a terse form.";
+
+pub(super) const EVENTS: &str = "\
+Examples:
+  clearway events --limit 20
+  clearway events -f --kind lease.granted
+  clearway events --from 120 --json
+
+With --json each line is one object. Times are UTC.";
+
+pub(super) const AUDIT: &str = "\
+Examples:
+  clearway audit verify
+  clearway audit anchor --export /mnt/backup/anchors
+  clearway audit export > log.jsonl";
+
+pub(super) const AUDIT_VERIFY: &str = "\
+Examples:
+  clearway audit verify
+  clearway audit verify --anchors /mnt/backup/anchors";
+
+pub(super) const AUDIT_ANCHOR: &str = "\
+Examples:
+  clearway audit anchor
+  clearway audit anchor --export /mnt/backup/anchors";
+
+pub(super) const AUDIT_EXPORT: &str = "\
+Examples:
+  clearway audit export > log.jsonl
+  clearway audit export --from 1000";
+
+pub(super) const DOCTOR: &str = "\
+Examples:
+  clearway doctor
+  clearway doctor --repair";
+
+pub(super) const CONFIG: &str = "\
+Examples:
+  clearway config show
+  clearway config path
+  clearway config classes";
+
+pub(super) const CONFIG_SHOW: &str = "\
+Examples:
+  clearway config show
+  clearway config show --json";
+
+pub(super) const CONFIG_PATH: &str = "\
+Examples:
+  clearway config path";
+
+pub(super) const CONFIG_CLASSES: &str = "\
+Examples:
+  clearway config classes";
+
+pub(super) const EXPLAIN: &str = "\
+Examples:
+  clearway explain reservation-held
+  clearway explain";
+
+pub(super) const CHECK: &str = "\
+Examples:
+  clearway check src/parser.rs && echo free
+  clearway check --shared Cargo.toml --json";
+
+pub(super) const RENEW: &str = "\
+Examples:
+  clearway renew
+  clearway renew k3j9x2ab --ttl 2h --note \"tests are slow\"";
+
+pub(super) const SWEEP: &str = "\
+Examples:
+  clearway sweep
+  clearway sweep --dry-run
+
+Nobody has to run it: a lease whose time is over never stands in the way.";
+
+pub(super) const COMPLETIONS: &str = "\
+Examples:
+  clearway completions bash > ~/.local/share/bash-completion/completions/clearway
+  clearway completions zsh > ~/.zfunc/_clearway
+  clearway completions fish > ~/.config/fish/completions/clearway.fish";
+
+pub(super) const MAN: &str = "\
+Examples:
+  clearway man | man -l -
+  clearway man ~/.local/share/man/man1";
+
+pub(super) const HELP: &str = "\
+Examples:
+  clearway help
+  clearway help --all
+  clearway help reserve
+  clearway help audit verify";

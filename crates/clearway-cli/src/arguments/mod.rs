@@ -1,0 +1,410 @@
+//! The words of the command line. Nothing here acts; [`crate::verbs`] does.
+
+mod examples;
+
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clearway_core::lease::{Kind, Mode};
+use clearway_kernel::Globals;
+use std::path::PathBuf;
+
+/// How wide help is, whatever the terminal: the same text here, in the reference and in the manual.
+const HELP_COLUMNS: usize = 80;
+
+/// Verbs for scripts and packagers, shown by `help --all` only.
+pub(crate) const PLUMBING: [&str; 6] = ["check", "renew", "sweep", "completions", "man", "help"];
+
+/// The whole command line, every verb shown.
+pub fn command() -> clap::Command {
+    Cli::command().term_width(HELP_COLUMNS)
+}
+
+/// The command line as people see it: plumbing works but is not listed.
+pub(crate) fn command_for_people() -> clap::Command {
+    PLUMBING.iter().fold(command(), |command, verb| command.mut_subcommand(verb, |verb| verb.hide(true)))
+}
+
+/// Keeps a team of coding agents out of each other's way
+#[derive(Debug, Parser)]
+#[command(
+    name = "clearway",
+    version,
+    about,
+    disable_help_subcommand = true,
+    subcommand_value_name = "VERB",
+    subcommand_help_heading = "Verbs",
+    after_help = examples::ROOT
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) everywhere: Everywhere,
+    #[command(subcommand)]
+    pub(crate) verb: Option<Verb>,
+}
+
+/// Flags that every verb takes, before or after it.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Everywhere")]
+pub(crate) struct Everywhere {
+    /// Act as if started in DIR
+    #[arg(short = 'C', global = true, value_name = "DIR", hide_short_help = true)]
+    pub(crate) directory: Option<PathBuf>,
+    /// Use this store: a file [variable: CLEARWAY_STORE]
+    #[arg(long, global = true, value_name = "URL", hide_short_help = true)]
+    pub(crate) store: Option<String>,
+    /// Act as this agent [variable: CLEARWAY_AGENT]
+    #[arg(long, global = true, value_name = "NAME", hide_short_help = true)]
+    pub(crate) agent: Option<String>,
+    /// Answer with JSON on standard output, also on failure
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Give a repeated request the answer of the first one with the same key
+    #[arg(long, global = true, value_name = "KEY", hide_short_help = true)]
+    pub(crate) idempotency_key: Option<String>,
+    /// Wait no longer than this for a busy store, such as 5s
+    #[arg(long, global = true, value_name = "TIME", hide_short_help = true)]
+    pub(crate) timeout: Option<String>,
+    /// Act in the scope with this key, or in `machine`
+    #[arg(long, global = true, value_name = "KEY", hide_short_help = true)]
+    pub(crate) scope: Option<String>,
+}
+
+impl Everywhere {
+    /// The flags as the kernel takes them.
+    pub(crate) fn globals(&self) -> Globals {
+        Globals {
+            directory: self.directory.clone(),
+            store: self.store.clone(),
+            agent: self.agent.clone(),
+            scope: self.scope.clone(),
+            timeout: self.timeout.clone(),
+            idempotency_key: self.idempotency_key.clone(),
+        }
+    }
+}
+
+#[derive(Clone, Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Take leases on paths or names, all of them or none
+    #[command(after_help = examples::RESERVE)]
+    Reserve(ReserveFlags),
+    /// Tell who holds a path
+    #[command(after_help = examples::WHO)]
+    Who(WhoFlags),
+    /// Give leases back
+    #[command(after_help = examples::RELEASE)]
+    Release(ReleaseFlags),
+    /// List leases
+    #[command(after_help = examples::LEASES)]
+    Leases(LeasesFlags),
+    /// List agents and how alive they look
+    #[command(after_help = examples::AGENTS)]
+    Agents,
+    /// One look at everything: warnings, agents and what they hold
+    #[command(after_help = examples::STATUS)]
+    Status,
+    /// Read the log of everything that happened
+    #[command(after_help = examples::EVENTS)]
+    Events(EventsFlags),
+    /// Verify, anchor or export the log
+    #[command(subcommand, after_help = examples::AUDIT)]
+    Audit(Audit),
+    /// Look at everything a command depends on and name what is wrong
+    #[command(after_help = examples::DOCTOR)]
+    Doctor(DoctorFlags),
+    /// Show settings and where they come from
+    #[command(subcommand, after_help = examples::CONFIG)]
+    Config(Config),
+    /// Explain an error by its name, or list them all
+    #[command(after_help = examples::EXPLAIN)]
+    Explain(ExplainFlags),
+    /// Tell whether a reservation would be granted; exit code 1 if not
+    #[command(after_help = examples::CHECK)]
+    Check(CheckFlags),
+    /// Extend leases
+    #[command(after_help = examples::RENEW)]
+    Renew(RenewFlags),
+    /// Record every lease whose time is over as expired
+    #[command(after_help = examples::SWEEP)]
+    Sweep(SweepFlags),
+    /// Print a completion script for a shell
+    #[command(after_help = examples::COMPLETIONS)]
+    Completions(CompletionsFlags),
+    /// Print the manual page, or write all of them to a directory
+    #[command(after_help = examples::MAN)]
+    Man(ManFlags),
+    /// Show help
+    #[command(after_help = examples::HELP)]
+    Help(HelpFlags),
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ReserveFlags {
+    /// Files, directories or patterns; with --kind name: names
+    #[arg(required = true, value_name = "PATTERN")]
+    pub(crate) patterns: Vec<String>,
+    /// Let others hold it too, as long as they also say --shared
+    #[arg(long)]
+    pub(crate) shared: bool,
+    /// What the words name
+    #[arg(long, value_enum, default_value = "path", hide_short_help = true)]
+    pub(crate) kind: KindWord,
+    /// The silence after which the lease ends, such as 30m
+    #[arg(long, value_name = "TIME")]
+    pub(crate) ttl: Option<String>,
+    /// An end that no sign of life moves, such as 2h
+    #[arg(long, value_name = "TIME")]
+    pub(crate) max: Option<String>,
+    /// Why: others read it when they meet the lease
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+    /// Take what is free and skip the rest
+    #[arg(long)]
+    pub(crate) best_effort: bool,
+    /// Allow a claim over much of the tree, for 10 minutes at most
+    #[arg(long)]
+    pub(crate) broad: bool,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct CheckFlags {
+    /// Files, directories or patterns; with --kind name: names
+    #[arg(required = true, value_name = "PATTERN")]
+    pub(crate) patterns: Vec<String>,
+    /// Ask for a shared reservation
+    #[arg(long)]
+    pub(crate) shared: bool,
+    /// What the words name
+    #[arg(long, value_enum, default_value = "path", hide_short_help = true)]
+    pub(crate) kind: KindWord,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct WhoFlags {
+    /// A file, directory or pattern
+    #[arg(value_name = "PATH")]
+    pub(crate) path: String,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct RenewFlags {
+    /// Leases as ID or ID@FENCE; all of yours if none is named
+    #[arg(value_name = "ID")]
+    pub(crate) leases: Vec<String>,
+    /// The silence after which the lease ends from now on
+    #[arg(long, value_name = "TIME")]
+    pub(crate) ttl: Option<String>,
+    /// A new reason
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) note: Option<String>,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ReleaseFlags {
+    /// Leases as ID or ID@FENCE, or the patterns they are on
+    #[arg(value_name = "ID|PATTERN")]
+    pub(crate) targets: Vec<String>,
+    /// Everything you hold here
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Go on holding this part of what is released, never free in between
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) keep: Vec<String>,
+    /// What words that are no ids name
+    #[arg(long, value_enum, default_value = "path", hide_short_help = true)]
+    pub(crate) kind: KindWord,
+    /// Release somebody else's lease as an operator; the reason is recorded
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct LeasesFlags {
+    /// Only those of this agent
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent_name: Option<String>,
+    /// Only those that overlap this path or pattern
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) pattern: Option<String>,
+    /// Also those that are over
+    #[arg(long)]
+    pub(crate) history: bool,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct SweepFlags {
+    /// Only tell which ones
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct EventsFlags {
+    /// Begin with this event, or after the one at SEQ@HASH if it is unchanged
+    #[arg(long, value_name = "SEQ|SEQ@HASH")]
+    pub(crate) from: Option<String>,
+    /// Stop after so many
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) limit: Option<usize>,
+    /// Only events of this kind, such as lease.granted
+    #[arg(long, value_name = "KIND")]
+    pub(crate) kind: Option<String>,
+    /// Only events of this agent
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent_name: Option<String>,
+    /// Go on with what happens from now
+    #[arg(short, long)]
+    pub(crate) follow: bool,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+pub(crate) enum Audit {
+    /// Check every event, its hash, the stored rows and the anchors
+    #[command(after_help = examples::AUDIT_VERIFY)]
+    Verify {
+        /// Also compare with the anchors in these files
+        #[arg(long, value_name = "FILE", num_args = 1..)]
+        anchors: Vec<PathBuf>,
+    },
+    /// Sign the end of the log with the operator's key
+    #[command(after_help = examples::AUDIT_ANCHOR)]
+    Anchor {
+        /// Also append the anchor to this file
+        #[arg(long, value_name = "FILE")]
+        export: Option<PathBuf>,
+    },
+    /// Print every event with its bytes and hash, one JSON object a line
+    #[command(after_help = examples::AUDIT_EXPORT)]
+    Export {
+        /// Begin with this event
+        #[arg(long, value_name = "SEQ", default_value_t = 1)]
+        from: u64,
+    },
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct DoctorFlags {
+    /// Rebuild stored rows from the log first
+    #[arg(long)]
+    pub(crate) repair: bool,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+pub(crate) enum Config {
+    /// Every value, where it comes from and what it overrode
+    #[command(after_help = examples::CONFIG_SHOW)]
+    Show,
+    /// The configuration files and whether they are there
+    #[command(after_help = examples::CONFIG_PATH)]
+    Path,
+    /// The patterns of files that need no lease or only a brief one
+    #[command(after_help = examples::CONFIG_CLASSES)]
+    Classes,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ExplainFlags {
+    /// The name in `error[name]`
+    #[arg(value_name = "SLUG")]
+    pub(crate) slug: Option<String>,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct CompletionsFlags {
+    /// For which shell
+    #[arg(value_enum, value_name = "SHELL")]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ManFlags {
+    /// Where to write the pages
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: Option<PathBuf>,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct HelpFlags {
+    /// The verb, such as `reserve` or `audit verify`
+    #[arg(value_name = "VERB")]
+    pub(crate) verb: Vec<String>,
+    /// Also the verbs and flags for scripts
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
+/// The words of `--kind`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum KindWord {
+    /// Paths
+    Path,
+    /// Named resources
+    Name,
+    /// Paths taken and shown as one
+    WriteSet,
+}
+
+impl KindWord {
+    /// The kind it stands for.
+    pub(crate) fn kind(self) -> Kind {
+        match self {
+            Self::Path => Kind::Path,
+            Self::Name => Kind::Name,
+            Self::WriteSet => Kind::WriteSet,
+        }
+    }
+}
+
+/// The mode `--shared` stands for.
+pub(crate) fn mode(shared: bool) -> Mode {
+    if shared { Mode::Shared } else { Mode::Exclusive }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        command().debug_assert();
+        command_for_people().debug_assert();
+    }
+
+    #[test]
+    fn flags_of_everywhere_stand_before_or_after_the_verb() {
+        for line in [
+            "clearway --json --agent ada -C /x who a.rs",
+            "clearway who a.rs --json --agent ada -C /x",
+            "clearway --agent ada who --json a.rs -C /x",
+        ] {
+            let cli = Cli::try_parse_from(line.split(' ')).unwrap();
+            assert!(cli.everywhere.json, "{line}");
+            let globals = cli.everywhere.globals();
+            assert_eq!((globals.agent.as_deref(), globals.directory), (Some("ada"), Some("/x".into())));
+        }
+    }
+
+    #[test]
+    fn every_kind_of_the_domain_has_its_word() {
+        let words: Vec<String> = KindWord::value_variants()
+            .iter()
+            .map(|word| word.to_possible_value().unwrap().get_name().to_owned())
+            .collect();
+        assert_eq!(words, Kind::ALL.map(|kind| kind.word().to_owned()));
+    }
+
+    #[test]
+    fn every_verb_has_examples_that_begin_with_the_verb() {
+        let mut all = command();
+        all.build();
+        let verbs =
+            all.get_subcommands().flat_map(|verb| std::iter::once(verb).chain(verb.get_subcommands()));
+        for verb in verbs {
+            let name = verb.get_bin_name().unwrap_or_default().to_owned();
+            let examples = verb.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(examples.starts_with("Examples:\n"), "{name}");
+            let lines: Vec<&str> = examples.lines().filter(|line| line.starts_with("  clearway ")).collect();
+            assert!(!lines.is_empty() && lines.iter().any(|line| line.contains(&name)), "{name}: {examples}");
+            assert!(examples.lines().all(|line| line.chars().count() <= HELP_COLUMNS), "{name}");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Where an answer is shown: JSON or text, standard output or standard error.
+
+use crate::Streams;
+use crate::render::{self, Page};
+use clearway_core::failure::Failure;
+use clearway_core::slug::Slug;
+use clearway_core::time::{BootKey, Mono, Now, Wall};
+use clearway_kernel::{Outside, Surroundings};
+use clearway_wire::json::Failed;
+use serde::Serialize;
+use std::io::{self, ErrorKind, Write};
+
+/// What a verb found or did.
+pub(crate) trait Answer {
+    /// For programs: one JSON document.
+    fn json(&self) -> String;
+
+    /// For people: whole lines.
+    fn text(&self, page: &Page) -> String;
+
+    /// What a script sees.
+    fn exit_code(&self) -> u8 {
+        0
+    }
+
+    /// What people are told beside the text, when the answer is that something is wrong.
+    fn complaint(&self) -> Option<&Failure> {
+        None
+    }
+}
+
+/// Why there is no answer, and the instant its deadlines are read at.
+#[derive(Debug)]
+pub(crate) struct Problem {
+    pub(crate) failure: Failure,
+    pub(crate) now: Option<Now>,
+}
+
+impl From<Failure> for Problem {
+    fn from(failure: Failure) -> Self {
+        Self { failure, now: None }
+    }
+}
+
+/// The streams and how they are written to.
+pub(crate) struct Console<'a, 'b> {
+    pub(crate) json: bool,
+    pub(crate) page: Page,
+    error_page: Page,
+    streams: &'a mut Streams<'b>,
+}
+
+impl<'a, 'b> Console<'a, 'b> {
+    pub(crate) fn new(json: bool, surroundings: &Surroundings, streams: &'a mut Streams<'b>) -> Self {
+        let (page, error_page) = (Page::stdout(surroundings), Page::stderr(surroundings));
+        Self { json, page, error_page, streams }
+    }
+
+    /// Shows an answer and returns the exit code.
+    pub(crate) fn tell(&mut self, answer: &dyn Answer, outside: &mut dyn Outside) -> u8 {
+        let text = if self.json { answer.json() + "\n" } else { answer.text(&self.page) };
+        if let Err(problem) = self.line(&text) {
+            return self.complain(&problem, outside);
+        }
+        if let Some(failure) = answer.complaint().filter(|_| !self.json) {
+            self.complain(&Problem::from(failure.clone()), outside);
+        }
+        answer.exit_code()
+    }
+
+    /// Shows why there is no answer and returns the exit code.
+    pub(crate) fn complain(&mut self, problem: &Problem, outside: &mut dyn Outside) -> u8 {
+        let now = problem.now.clone().unwrap_or_else(|| now(outside));
+        let shown = if self.json {
+            let text = document(&Failed::new(&problem.failure, &now)) + "\n";
+            write(self.streams.stdout, &text)
+        } else {
+            write(self.streams.stderr, &render::failure(&problem.failure, &now, &self.error_page))
+        };
+        // With both streams gone there is nobody left to tell; the exit code still says it.
+        drop(shown);
+        problem.failure.slug.exit_code()
+    }
+
+    /// Writes to standard output and flushes, so that a reader has it at once. `false` if nobody reads any more.
+    pub(crate) fn line(&mut self, text: &str) -> Result<bool, Problem> {
+        match write(self.streams.stdout, text) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
+            Err(error) => Err(unwritable(&error).into()),
+        }
+    }
+}
+
+/// A struct as one line of JSON. Ours hold nothing that JSON cannot.
+pub(crate) fn document(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+fn write(stream: &mut dyn Write, text: &str) -> io::Result<()> {
+    stream.write_all(text.as_bytes())?;
+    stream.flush()
+}
+
+fn unwritable(error: &io::Error) -> Failure {
+    Failure::new(Slug::Internal, format!("standard output cannot be written: {error}"))
+        .hint("what was asked for may have been done; look with: clearway status")
+}
+
+/// The present for spans in a failure. Without a clock they read as zero.
+fn now(outside: &mut dyn Outside) -> Now {
+    let none = || Now { boot: BootKey(String::new()), mono: Mono(0), wall: Wall(0) };
+    outside.now().unwrap_or_else(|_| none())
+}

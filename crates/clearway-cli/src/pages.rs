@@ -1,0 +1,59 @@
+//! The page of every error, built in. A slug without a page does not compile.
+
+use clearway_core::slug::Slug;
+
+/// The page, as Markdown.
+pub(crate) fn page(slug: Slug) -> &'static str {
+    macro_rules! page {
+        ($name:literal) => {
+            include_str!(concat!("../../../docs/errors/", $name, ".md"))
+        };
+    }
+    match slug {
+        Slug::ReservationHeld => page!("reservation-held"),
+        Slug::AuditBroken => page!("audit-broken"),
+        Slug::Unhealthy => page!("unhealthy"),
+        Slug::Usage => page!("usage"),
+        Slug::InvalidPattern => page!("invalid-pattern"),
+        Slug::InvalidPath => page!("invalid-path"),
+        Slug::OutsideScope => page!("outside-scope"),
+        Slug::InvalidName => page!("invalid-name"),
+        Slug::InvalidAgentName => page!("invalid-agent-name"),
+        Slug::InvalidId => page!("invalid-id"),
+        Slug::InvalidDuration => page!("invalid-duration"),
+        Slug::TooLarge => page!("too-large"),
+        Slug::NoScope => page!("no-scope"),
+        Slug::NoIdentity => page!("no-identity"),
+        Slug::IdempotencyMismatch => page!("idempotency-mismatch"),
+        Slug::NotHolder => page!("not-holder"),
+        Slug::NotYou => page!("not-you"),
+        Slug::NotOperator => page!("not-operator"),
+        Slug::ClaimTooBroad => page!("claim-too-broad"),
+        Slug::QuotaExceeded => page!("quota-exceeded"),
+        Slug::StaleFence => page!("stale-fence"),
+        Slug::LeaseExpired => page!("lease-expired"),
+        Slug::CursorDiverged => page!("cursor-diverged"),
+        Slug::NotFound => page!("not-found"),
+        Slug::UnknownSlug => page!("unknown-slug"),
+        Slug::StoreUnavailable => page!("store-unavailable"),
+        Slug::StoreNewer => page!("store-newer"),
+        Slug::StoreCorrupt => page!("store-corrupt"),
+        Slug::StoreFull => page!("store-full"),
+        Slug::StoreReadOnly => page!("store-read-only"),
+        Slug::StoreNotPrivate => page!("store-not-private"),
+        Slug::NetworkFileSystem => page!("network-file-system"),
+        Slug::UnreadableRow => page!("unreadable-row"),
+        Slug::StoreBusy => page!("store-busy"),
+        Slug::Internal => page!("internal"),
+        Slug::ConfigSyntax => page!("config-syntax"),
+        Slug::ConfigUnknownKey => page!("config-unknown-key"),
+        Slug::ConfigWrongType => page!("config-wrong-type"),
+        Slug::ConfigBadValue => page!("config-bad-value"),
+        Slug::ConfigUnsafe => page!("config-unsafe"),
+    }
+}
+
+/// What it means in a sentence: the first paragraph of its page.
+pub(crate) fn summary(slug: Slug) -> &'static str {
+    page(slug).lines().skip(1).find(|line| !line.is_empty()).unwrap_or_default()
+}

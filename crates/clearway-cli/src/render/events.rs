@@ -1,0 +1,91 @@
+//! Events, one a line.
+
+use super::{Page, Tone};
+use clearway_core::event::Body;
+use clearway_core::ids::{AgentId, LeaseId};
+use clearway_core::text::{printable, truncate_columns};
+use clearway_core::time::rounded;
+use clearway_kernel::EventSeen;
+use clearway_wire::json::rfc3339;
+use std::collections::BTreeMap;
+
+/// The widest name of a kind.
+const KIND_COLUMNS: usize = 19;
+
+/// What was learned from earlier events: names for ids, so that a line says whose and on what.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    pub(crate) agents: BTreeMap<AgentId, String>,
+    leases: BTreeMap<LeaseId, String>,
+}
+
+impl Known {
+    fn learn(&mut self, body: &Body) {
+        match body {
+            Body::AgentRegistered(agent) => {
+                self.agents.insert(agent.id, agent.name.to_string());
+            }
+            Body::LeaseGranted(lease) => {
+                self.leases.insert(lease.id, lease.target.display());
+            }
+            _ => {}
+        }
+    }
+
+    fn agent(&self, id: AgentId) -> String {
+        self.agents.get(&id).cloned().unwrap_or_else(|| id.to_string())
+    }
+
+    fn lease(&self, id: LeaseId) -> String {
+        self.leases.get(&id).map_or_else(|| id.to_string(), |target| format!("{target} ({id})"))
+    }
+}
+
+/// One event as a line that fits the page.
+pub(crate) fn line(seen: &EventSeen, known: &mut Known, page: &Page) -> String {
+    let event = &seen.event;
+    known.learn(&event.body);
+    let at = rfc3339(event.at);
+    let day_and_time = at.get(5..19).unwrap_or(&at).replace('T', " ");
+    let actor = seen.agent.as_ref().map_or("-", |name| name.as_str());
+    let front = format!("{:>6}  {day_and_time}  {:KIND_COLUMNS$}  ", event.seq.0, event.body.kind());
+    let words = format!("{actor}: {}", words(&event.body, known));
+    let room = page.columns.saturating_sub(front.chars().count());
+    let words = truncate_columns(&printable(&words), room).into_owned();
+    let words = words.replacen(actor, &page.paint(Tone::Strong, actor), 1);
+    format!("{}{words}", page.paint(Tone::Faint, &front))
+}
+
+fn words(body: &Body, known: &Known) -> String {
+    match body {
+        Body::ScopeOpened { place, .. } => place.clone(),
+        Body::EpochBegan { epoch, lost_tail: 0, .. } => format!("start {} of the machine", epoch.0),
+        Body::EpochBegan { epoch, lost_tail, .. } => {
+            format!("start {} of the machine, {lost_tail} events lost", epoch.0)
+        }
+        Body::AgentRegistered(agent) => format!("{}, {}", agent.name, agent.client.word()),
+        Body::LeaseGranted(lease) => {
+            format!("{} ({}) {}", lease.target.display(), lease.id, lease.mode.word())
+        }
+        Body::LeaseRenewed { lease, ttl_ms, .. } => {
+            format!("{} for {}", known.lease(*lease), rounded(*ttl_ms))
+        }
+        Body::LeaseUpgraded { lease, .. } => format!("{} now exclusive", known.lease(*lease)),
+        Body::LeaseDowngraded { lease } => format!("{} now shared", known.lease(*lease)),
+        Body::LeaseReleased { lease, operator_reason: None, .. } => known.lease(*lease),
+        Body::LeaseReleased { lease, holder, operator_reason: Some(reason) } => {
+            format!("{} of {}, by an operator: {reason}", known.lease(*lease), known.agent(*holder))
+        }
+        Body::LeaseExpired { lease, holder, cause, .. } => {
+            format!("{} of {}, {}", known.lease(*lease), known.agent(*holder), cause.word())
+        }
+        Body::LeaseYielded { lease, holder, .. } | Body::LeaseTakenOver { lease, holder, .. } => {
+            format!("{} from {}", known.lease(*lease), known.agent(*holder))
+        }
+        Body::ReservationRefused { targets, blockers, .. } => {
+            let in_the_way: Vec<String> = blockers.iter().map(|id| known.lease(*id)).collect();
+            format!("{} met {}", targets.join(" "), in_the_way.join(", "))
+        }
+        Body::ActionDenied { action, subject, reason, .. } => format!("{action} {subject}: {reason}"),
+    }
+}

@@ -1,0 +1,59 @@
+//! A failure for people: what happened, who stands in the way, what to do now.
+
+use super::{Page, Tone, holding, wrap};
+use clearway_core::failure::{Details, Failure, LeaseView};
+use clearway_core::slug::Slug;
+use clearway_core::text::{columns, printable};
+use clearway_core::time::Now;
+
+/// The lines for standard error.
+pub(crate) fn failure(failure: &Failure, now: &Now, page: &Page) -> String {
+    let mark = format!("error[{}]", failure.slug);
+    let head = format!("{mark}: {}", printable(&message(failure)));
+    let mut text = wrap(&head, page.columns, "", "  ").join("\n");
+    text = text.replacen(&mark, &page.paint(Tone::Bad, &mark), 1);
+    text.push('\n');
+    for view in in_the_way(&failure.details) {
+        text.push_str(&holding(view, now, page, "  "));
+    }
+    for hint in &failure.hints {
+        text.push_str(&hint_lines(&printable(hint), page));
+    }
+    text
+}
+
+/// With the holders listed below it, the message of a conflict need not say it all.
+fn message(failure: &Failure) -> String {
+    let (Slug::ReservationHeld, Details::Blockers(views)) = (failure.slug, &failure.details) else {
+        return failure.message.clone();
+    };
+    match views.as_slice() {
+        [] => failure.message.clone(),
+        [one] => format!("{} is held by {}", one.lease.target.display(), one.agent),
+        many => {
+            let mut names: Vec<&str> = many.iter().map(|view| view.agent.as_str()).collect();
+            names.sort_unstable();
+            names.dedup();
+            format!("{} leases of {} stand in the way", many.len(), names.join(", "))
+        }
+    }
+}
+
+fn in_the_way(details: &Details) -> &[LeaseView] {
+    match details {
+        Details::Blockers(views) => views,
+        Details::Lease { held_now, .. } => held_now,
+        Details::None | Details::FirstBadSeq(_) | Details::Fields(_) => &[],
+    }
+}
+
+/// A command at the end of a hint stays whole, so that it can be copied.
+fn hint_lines(hint: &str, page: &Page) -> String {
+    let mark = page.paint(Tone::Good, "hint:");
+    let lines = match hint.split_once(": clearway ") {
+        _ if columns(hint) + 8 <= page.columns => vec![format!("  {mark} {hint}")],
+        Some((words, rest)) => vec![format!("  {mark} {words}:"), format!("    clearway {rest}")],
+        None => wrap(hint, page.columns, &format!("  {mark} "), "    "),
+    };
+    lines.into_iter().map(|line| line + "\n").collect()
+}

@@ -1,0 +1,95 @@
+//! Leases and their holders in words.
+
+use super::{Cell, Fit, Page, Table, Tone, wrap};
+use clearway_core::agent::Liveness;
+use clearway_core::decide::Notice;
+use clearway_core::failure::LeaseView;
+use clearway_core::lease::Mode;
+use clearway_core::text::printable;
+use clearway_core::time::{Now, rounded};
+use clearway_wire::json::NoticeJson;
+
+/// How long a lease still lasts.
+pub(crate) fn left(view: &LeaseView, now: &Now) -> String {
+    rounded(view.deadline.since(now.mono))
+}
+
+/// How long ago something was.
+pub(crate) fn ago(ms: u64) -> String {
+    if ms < 1_000 { "now".to_owned() } else { format!("{} ago", rounded(ms)) }
+}
+
+/// A number of things.
+pub(crate) fn count(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
+/// What the colour of a liveness is.
+pub(crate) fn liveness_tone(liveness: Liveness) -> Tone {
+    match liveness {
+        Liveness::Active => Tone::Good,
+        Liveness::Idle => Tone::Care,
+        Liveness::Gone => Tone::Bad,
+    }
+}
+
+/// Own leases, one a line.
+pub(crate) fn lease_table(views: &[LeaseView], now: &Now, page: &Page) -> String {
+    let mut table = Table::new(&[Fit::Whole, Fit::Start, Fit::Whole, Fit::Whole, Fit::End]);
+    for view in views {
+        table.row(vec![
+            Cell::new(view.lease.id.as_str()),
+            Cell::new(view.lease.target.display()).tone(Tone::Strong),
+            Cell::new(view.lease.mode.word()),
+            Cell::new(format!("{} left", left(view, now))),
+            Cell::new(view.lease.reason.as_deref().unwrap_or_default()),
+        ]);
+    }
+    table.render(page, "  ")
+}
+
+/// Who holds it, doing what, since when, until when, alive or not.
+pub(crate) fn holding(view: &LeaseView, now: &Now, page: &Page, indent: &str) -> String {
+    let lease = &view.lease;
+    let name = view.agent.to_string();
+    let how = if lease.mode == Mode::Exclusive { "exclusively" } else { "shared" };
+    let target = lease.target.display();
+    let head =
+        format!("{name} ({}) holds {} {how}, lease {}", view.liveness.word(), printable(&target), lease.id);
+    let times = format!("since {}; {}", ago(now.mono.since(lease.granted)), ending(view, now));
+    let inner = format!("{indent}  ");
+    let mut lines = wrap(&head, page.columns, indent, &inner);
+    if let Some(first) = lines.first_mut() {
+        let word = format!("({})", view.liveness.word());
+        let painted = page.paint(liveness_tone(view.liveness), &word);
+        *first = first.replacen(&word, &painted, 1).replacen(&name, &page.paint(Tone::Strong, &name), 1);
+    }
+    lines.extend(wrap(&times, page.columns, &inner, &inner));
+    if let Some(reason) = &lease.reason {
+        lines.extend(wrap(&format!("why: {}", printable(reason)), page.columns, &inner, &inner));
+    }
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+fn ending(view: &LeaseView, now: &Now) -> String {
+    let left = left(view, now);
+    match view.liveness {
+        Liveness::Gone => format!("ends in {left}; the next to reserve it takes it over"),
+        _ if view.lease.end_max == Some(view.deadline) => format!("ends in {left} at the latest"),
+        _ => format!("ends in {left} unless {} gives a sign of life", view.agent),
+    }
+}
+
+/// Things to know beside an answer.
+pub(crate) fn notices(notices: &[Notice], page: &Page) -> String {
+    let mut text = String::new();
+    for notice in notices {
+        let message = NoticeJson::from(notice).message;
+        let lines = wrap(&format!("note: {}", printable(&message)), page.columns, "", "  ");
+        let painted = lines.join("\n").replacen("note:", &page.paint(Tone::Care, "note:"), 1);
+        text.push_str(&painted);
+        text.push('\n');
+    }
+    text
+}

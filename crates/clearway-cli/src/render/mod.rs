@@ -1,0 +1,16 @@
+//! Text for people: it fits 80 columns, colour adds meaning that the words have without it, and nothing from
+//! outside can disturb the terminal.
+
+mod events;
+mod failure;
+mod leases;
+mod style;
+mod table;
+mod wrap;
+
+pub(crate) use events::{Known, line as event_line};
+pub(crate) use failure::failure;
+pub(crate) use leases::{ago, count, holding, lease_table, left, liveness_tone, notices};
+pub(crate) use style::{Page, Tone};
+pub(crate) use table::{Cell, Fit, Table};
+pub(crate) use wrap::wrap;

@@ -1,0 +1,36 @@
+//! Breaking long lines between words.
+
+use clearway_core::text::columns;
+
+/// Breaks a text into lines of at most `width` columns. The first begins with `first`, the others with `next`.
+/// A single word that is too long stays whole: a broken path or command is of no use.
+pub(crate) fn wrap(text: &str, width: usize, first: &str, next: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = first.to_owned();
+    let mut fresh = true;
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        if !fresh && columns(&line) + 1 + columns(word) > width {
+            lines.push(std::mem::replace(&mut line, next.to_owned()));
+            fresh = true;
+        }
+        if !fresh {
+            line.push(' ');
+        }
+        line.push_str(word);
+        fresh = false;
+    }
+    lines.push(line);
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_break_between_words_and_long_words_stay_whole() {
+        assert_eq!(wrap("one two three", 9, "", "  "), ["one two", "  three"]);
+        assert_eq!(wrap("a verylongword b", 6, "- ", "  "), ["- a", "  verylongword", "  b"]);
+        assert_eq!(wrap("", 9, "x", ""), ["x"]);
+    }
+}

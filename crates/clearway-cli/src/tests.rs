@@ -1,0 +1,1 @@
+//! Whole commands against an engine in memory.

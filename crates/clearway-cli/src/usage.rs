@@ -1,0 +1,203 @@
+//! What is wrong with a command line, as one of our own failures.
+
+use crate::arguments;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clearway_core::duration;
+use clearway_core::failure::Failure;
+use clearway_core::slug::Slug;
+use clearway_core::text::printable;
+use clearway_kernel::Globals;
+use clearway_kernel::config::{KeyId, Kind};
+use std::ffi::OsString;
+
+/// The arguments as text. A name that is not UTF-8 cannot be stored or shown, so it is refused before all else.
+pub(crate) fn texts(arguments: Vec<OsString>) -> Result<Vec<String>, Failure> {
+    arguments.into_iter().map(|argument| argument.into_string().map_err(|raw| not_utf8(&raw))).collect()
+}
+
+/// Whether `--json` stands anywhere on the line, for answers about a line that cannot be read.
+pub(crate) fn asks_for_json(arguments: &[OsString]) -> bool {
+    arguments.iter().take_while(|argument| *argument != "--").any(|argument| argument == "--json")
+}
+
+/// A failure of the parser in our words.
+pub(crate) fn failure(error: &clap::Error, arguments: &[String]) -> Failure {
+    let failure = Failure::new(Slug::Usage, message(error));
+    let failure = match suggestion(error) {
+        Some(near) => failure.hint(format!("did you mean {near}?")),
+        None => failure,
+    };
+    failure.hint(format!("how it is used: clearway help{}", verb_named(arguments)))
+}
+
+/// A flag whose value makes no sense is a slip on this line, not a mistake in a configuration file.
+pub(crate) fn check_flags(globals: &Globals) -> Result<(), Failure> {
+    let given = [
+        (KeyId::Agent, "--agent", &globals.agent),
+        (KeyId::StoreTimeout, "--timeout", &globals.timeout),
+        (KeyId::StoreUrl, "--store", &globals.store),
+    ];
+    given.into_iter().try_for_each(|(key, flag, value)| match value {
+        Some(value) => check_flag(key, flag, value),
+        None => Ok(()),
+    })
+}
+
+fn check_flag(key: KeyId, flag: &str, value: &str) -> Result<(), Failure> {
+    let shown = printable(value);
+    match key.key().kind {
+        Kind::Text { check } => check(value).map_err(|why| {
+            let slug = if key == KeyId::Agent { Slug::InvalidAgentName } else { Slug::Usage };
+            Failure::new(slug, format!("{flag} {shown:?} cannot be used: {why}"))
+                .hint("how it is used: clearway help --all")
+        }),
+        Kind::Duration { min, max } => {
+            let bad = |why: String| {
+                Failure::new(Slug::InvalidDuration, format!("{flag} {shown:?}: {why}"))
+                    .hint("durations look like 500ms, 90s or 15m")
+            };
+            let parsed = duration::parse(value).map_err(|error| bad(error.to_string()))?;
+            if (min..=max).contains(&parsed) {
+                return Ok(());
+            }
+            Err(bad(format!("it must be from {} to {}", duration::display(min), duration::display(max))))
+        }
+        Kind::Choice(_) | Kind::Integer { .. } | Kind::Patterns(_) | Kind::Resources => Ok(()),
+    }
+}
+
+fn not_utf8(raw: &OsString) -> Failure {
+    let shown = raw.to_string_lossy();
+    Failure::new(Slug::InvalidPath, format!("{:?} is not UTF-8", printable(&shown)))
+        .hint("rename it, or reserve the directory it lies in")
+        .hint("the rules for paths: clearway explain invalid-path")
+}
+
+fn message(error: &clap::Error) -> String {
+    let word = |kind| context(error, kind).map(|text| printable(&text).into_owned()).unwrap_or_default();
+    let (argument, value) = (word(ContextKind::InvalidArg), word(ContextKind::InvalidValue));
+    match error.kind() {
+        ErrorKind::InvalidSubcommand => {
+            format!("no verb is called {:?}", word(ContextKind::InvalidSubcommand))
+        }
+        ErrorKind::UnknownArgument => format!("{argument} is not known here"),
+        ErrorKind::InvalidValue if value.is_empty() => format!("{argument} needs a value"),
+        ErrorKind::InvalidValue => {
+            format!("{argument} cannot be {value:?}: it is one of {}", word(ContextKind::ValidValue))
+        }
+        ErrorKind::ValueValidation => format!("{argument} cannot be {value:?}{}", because(error)),
+        ErrorKind::MissingRequiredArgument => format!("{argument} is missing"),
+        ErrorKind::MissingSubcommand => {
+            format!("a word is missing: one of {}", word(ContextKind::ValidSubcommand))
+        }
+        ErrorKind::ArgumentConflict => match word(ContextKind::PriorArg) {
+            prior if prior.is_empty() || prior == argument => format!("{argument} is given twice"),
+            prior => format!("{argument} and {prior} exclude each other"),
+        },
+        _ => first_line(error),
+    }
+}
+
+fn because(error: &clap::Error) -> String {
+    use std::error::Error as _;
+    error.source().map(|source| format!(": {}", printable(&source.to_string()))).unwrap_or_default()
+}
+
+fn first_line(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let line = text.lines().next().unwrap_or_default();
+    printable(line.strip_prefix("error: ").unwrap_or(line)).into_owned()
+}
+
+fn suggestion(error: &clap::Error) -> Option<String> {
+    [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue]
+        .into_iter()
+        .find_map(|kind| context(error, kind))
+}
+
+fn context(error: &clap::Error, kind: ContextKind) -> Option<String> {
+    match error.get(kind)? {
+        ContextValue::String(text) => Some(text.clone()),
+        ContextValue::Strings(texts) => Some(texts.join(", ")),
+        _ => None,
+    }
+}
+
+/// The verb on the line, if there is one, so that the hint leads to its own help.
+fn verb_named(arguments: &[String]) -> String {
+    let command = arguments::command();
+    let named = arguments.iter().skip(1).find(|word| command.find_subcommand(word).is_some());
+    named.map(|verb| format!(" {verb}")).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(line: &str, message: &str, hint: &str) {
+        let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        let error = arguments::command_for_people().try_get_matches_from(&words).unwrap_err();
+        let failure = failure(&error, &words);
+        assert_eq!((failure.message.as_str(), failure.hints[0].as_str()), (message, hint), "{line}");
+        assert_eq!(failure.slug.exit_code(), 2);
+    }
+
+    #[test]
+    fn slips_are_named_with_the_nearest_right_word() {
+        check("clearway resrve x", "no verb is called \"resrve\"", "did you mean reserve?");
+        check("clearway reserve x --shard", "--shard is not known here", "did you mean --shared?");
+        check("clearway reserve", "<PATTERN>... is missing", "how it is used: clearway help reserve");
+        check(
+            "clearway reserve x --kind nam",
+            "--kind <KIND> cannot be \"nam\": it is one of path, name, write-set",
+            "did you mean name?",
+        );
+        check(
+            "clearway reserve x --ttl",
+            "--ttl <TIME> needs a value",
+            "how it is used: clearway help reserve",
+        );
+        check("clearway audit verfy", "no verb is called \"verfy\"", "did you mean verify?");
+        check(
+            "clearway audit",
+            "a word is missing: one of verify, anchor, export",
+            "how it is used: clearway help audit",
+        );
+        check(
+            "clearway events --limit many",
+            "--limit <COUNT> cannot be \"many\": invalid digit found in string",
+            "how it is used: clearway help events",
+        );
+        check("clearway who a b", "b is not known here", "how it is used: clearway help who");
+        check(
+            "clearway reserve x --ttl 1m --ttl 2m",
+            "--ttl <TIME> is given twice",
+            "how it is used: clearway help reserve",
+        );
+    }
+
+    #[test]
+    fn json_is_asked_for_anywhere_before_the_double_dash() {
+        let asks = |line: &str| asks_for_json(&line.split(' ').map(OsString::from).collect::<Vec<_>>());
+        assert!(asks("clearway --json frobnicate") && asks("clearway reserve --bad --json"));
+        assert!(!asks("clearway reserve -- --json") && !asks("clearway reserve json"));
+    }
+
+    #[test]
+    fn a_flag_that_makes_no_sense_is_usage_not_configuration() {
+        let with = |agent: &str, timeout: &str| Globals {
+            agent: Some(agent.to_owned()),
+            timeout: Some(timeout.to_owned()),
+            ..Globals::default()
+        };
+        assert_eq!(check_flags(&with("ada", "5s")), Ok(()));
+        for (agent, timeout, slug) in [
+            ("a b", "5s", Slug::InvalidAgentName),
+            ("ada", "5", Slug::InvalidDuration),
+            ("ada", "2d", Slug::InvalidDuration),
+        ] {
+            assert_eq!(check_flags(&with(agent, timeout)).unwrap_err().slug, slug);
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! `config show`, `config path` and `config classes`.
+
+use crate::console::{Answer, Problem, document};
+use crate::render::{Cell, Fit, Page, Table, Tone, wrap};
+use clearway_core::failure::Failure;
+use clearway_core::text::printable;
+use clearway_kernel::config::{Config, Entry, KeyId, Layer, unknown_variables};
+use clearway_kernel::{Globals, Outside, Session};
+use clearway_wire::json::{
+    ClassReply, ClassesReply, ConfigFile, IgnoredSetting, OverriddenSetting, PathsReply, PatternReply,
+    Setting, SettingsReply, Told, UnknownVariableReply,
+};
+use std::collections::BTreeMap;
+
+/// Variables that are read without being settings.
+const ALSO_READ: [&str; 1] = ["CLEARWAY_OPERATOR_KEY"];
+/// The file of a repository.
+const REPOSITORY_FILE: &str = ".clearway.toml";
+
+pub(super) fn show(session: &Session<'_>, variables: &BTreeMap<String, String>) -> Settings {
+    let unknown = unknown_variables(variables, &ALSO_READ);
+    Settings(SettingsReply {
+        settings: session.config.entries().map(|entry| setting(&entry)).collect(),
+        unknown_variables: unknown
+            .into_iter()
+            .map(|variable| UnknownVariableReply { name: variable.name, nearest: variable.nearest })
+            .collect(),
+    })
+}
+
+pub(super) fn classes(session: &Session<'_>) -> Classes {
+    Classes(ClassesReply { classes: class_list(&session.config) })
+}
+
+/// Works without a session: it is asked for when a file is broken.
+pub(super) fn paths(outside: &mut dyn Outside, globals: &Globals) -> Result<Paths, Problem> {
+    let user = outside.user_config_path()?;
+    let mut files = vec![("user", user)];
+    let cwd = outside.surroundings().cwd.clone().unwrap_or_default();
+    let start = globals.directory.as_ref().map_or(cwd.clone(), |directory| cwd.join(directory));
+    let root = outside.find_site(&start, globals.directory.is_some()).ok().and_then(|site| site.root);
+    files.extend(root.map(|root| ("repository", root.join(REPOSITORY_FILE))));
+    let files: Result<Vec<ConfigFile>, Failure> = files
+        .into_iter()
+        .map(|(layer, path)| {
+            let present = outside.read_text(&path)?.is_some();
+            Ok(ConfigFile { layer: layer.to_owned(), path: path.display().to_string(), present })
+        })
+        .collect();
+    Ok(Paths(PathsReply { files: files? }))
+}
+
+fn setting(entry: &Entry<'_>) -> Setting {
+    Setting {
+        key: entry.key.to_string(),
+        value: entry.value_text.clone(),
+        source: entry.source.to_string(),
+        layer: layer_word(entry.layer).to_owned(),
+        overrode: entry
+            .overrode
+            .iter()
+            .map(|old| OverriddenSetting { value: old.value.to_string(), source: old.source.to_string() })
+            .collect(),
+        ignored: entry
+            .ignored
+            .iter()
+            .map(|ignored| IgnoredSetting {
+                value: ignored.value.to_string(),
+                source: ignored.source.to_string(),
+                kept: ignored.kept.to_string(),
+            })
+            .collect(),
+        safety: entry.safety,
+        about: entry.doc.to_owned(),
+    }
+}
+
+fn layer_word(layer: Layer) -> &'static str {
+    match layer {
+        Layer::Default => "default",
+        Layer::User => "user",
+        Layer::Repository => "repository",
+        Layer::Environment => "environment",
+        Layer::Flags => "flags",
+    }
+}
+
+fn class_list(config: &Config) -> Vec<ClassReply> {
+    let keys = [KeyId::ClassesIgnored, KeyId::ClassesCommon, KeyId::ClassesHot].map(|id| id.key().name);
+    let about = [
+        "never leased, reported or checked",
+        "written by everybody: no lease",
+        "edited briefly by many: the lease ends with the tool call",
+    ];
+    let list = |(key, about): (&str, &str)| {
+        let entry = config.entries().find(|entry| entry.key == key)?;
+        let patterns = entry
+            .parts
+            .iter()
+            .map(|part| PatternReply { pattern: part.pattern.to_owned(), source: part.source.to_string() })
+            .collect();
+        let class = key.trim_start_matches("classes.").to_owned();
+        Some(ClassReply { class, about: about.to_owned(), patterns })
+    };
+    keys.into_iter().zip(about).filter_map(list).collect()
+}
+
+/// The answer of `config show`.
+#[derive(Debug)]
+pub(super) struct Settings(SettingsReply);
+
+impl Answer for Settings {
+    fn json(&self) -> String {
+        document(&Told::new(&self.0))
+    }
+
+    fn text(&self, page: &Page) -> String {
+        let mut table = Table::new(&[Fit::Whole, Fit::End, Fit::Start]);
+        table.head(&["key", "value", "source"]);
+        for setting in &self.0.settings {
+            add_setting(&mut table, setting);
+        }
+        let mut text = table.render(page, "");
+        for variable in &self.0.unknown_variables {
+            let near = variable.nearest.as_ref().map(|near| format!("; did you mean {near}?"));
+            let note = format!("note: nothing reads {}{}", variable.name, near.unwrap_or_default());
+            text.push_str(&wrap(&printable(&note), page.columns, "", "  ").join("\n"));
+            text.push('\n');
+        }
+        text
+    }
+}
+
+fn add_setting(table: &mut Table, setting: &Setting) {
+    let is_class = setting.key.starts_with("classes.");
+    let value = match &setting.value {
+        Some(_) if is_class => "see: clearway config classes",
+        Some(value) => value,
+        None => "-",
+    };
+    let tone = if setting.layer == "default" { Tone::Faint } else { Tone::Strong };
+    table.row(vec![Cell::new(&setting.key), Cell::new(value).tone(tone), Cell::new(&setting.source)]);
+    for old in &setting.overrode {
+        let value = format!("overrode {}", old.value);
+        table.row(vec![Cell::new(""), Cell::new(value).tone(Tone::Faint), Cell::new(&old.source)]);
+    }
+    for ignored in &setting.ignored {
+        let value = format!("ignored {}: less safe than {}", ignored.value, ignored.kept);
+        table.row(vec![Cell::new(""), Cell::new(value).tone(Tone::Care), Cell::new(&ignored.source)]);
+    }
+}
+
+/// The answer of `config path`.
+#[derive(Debug)]
+pub(super) struct Paths(PathsReply);
+
+impl Answer for Paths {
+    fn json(&self) -> String {
+        document(&Told::new(&self.0))
+    }
+
+    fn text(&self, page: &Page) -> String {
+        let mut table = Table::new(&[Fit::Whole, Fit::Whole, Fit::Whole]);
+        for file in &self.0.files {
+            let (word, tone) = if file.present { ("present", Tone::Good) } else { ("absent", Tone::Faint) };
+            table.row(vec![Cell::new(&file.layer), Cell::new(word).tone(tone), Cell::new(&file.path)]);
+        }
+        table.render(page, "")
+    }
+}
+
+/// The answer of `config classes`.
+#[derive(Debug)]
+pub(super) struct Classes(ClassesReply);
+
+impl Answer for Classes {
+    fn json(&self) -> String {
+        document(&Told::new(&self.0))
+    }
+
+    fn text(&self, page: &Page) -> String {
+        let mut text = String::new();
+        for class in &self.0.classes {
+            let name = page.paint(Tone::Strong, &class.class);
+            text.push_str(&format!("{name}: {}\n", class.about));
+            let mut table = Table::new(&[Fit::Whole, Fit::Start]);
+            for pattern in &class.patterns {
+                let source = Cell::new(&pattern.source).tone(Tone::Faint);
+                table.row(vec![Cell::new(&pattern.pattern), source]);
+            }
+            text.push_str(&table.render(page, "  "));
+        }
+        text
+    }
+}

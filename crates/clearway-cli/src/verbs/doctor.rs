@@ -1,0 +1,148 @@
+//! `doctor`: what is wrong, and what to do about it.
+
+use crate::arguments::DoctorFlags;
+use crate::console::{Answer, Problem, document};
+use crate::render::{Page, Tone, count, wrap};
+use clearway_core::failure::Failure;
+use clearway_core::slug::{FailureKind, Slug};
+use clearway_core::text::printable;
+use clearway_core::time::{BootKey, Mono, Now, Wall};
+use clearway_kernel::{Check, CheckStatus, Diagnosis, Globals, Outside, Repaired, Session};
+use clearway_wire::json::{CheckedThing, DoctorReply, Failed, Mended, Told};
+
+/// Columns of the longest `about`.
+const ABOUT_COLUMNS: usize = 8;
+
+/// Looks at everything. What keeps it from looking is itself the first finding.
+pub(super) fn doctor(
+    outside: &mut dyn Outside,
+    globals: &Globals,
+    flags: &DoctorFlags,
+) -> Result<Finding, Problem> {
+    let looked = Session::open(outside, globals).and_then(|mut session| {
+        let repaired = if flags.repair { Some(session.repair()?) } else { None };
+        Ok((repaired, session.diagnose()?))
+    });
+    match looked {
+        Ok((repaired, diagnosis)) => Ok(Finding::new(repaired, diagnosis)),
+        Err(failure) if is_a_finding(&failure) => Ok(Finding::new(None, obstacle(failure))),
+        Err(failure) => Err(failure.into()),
+    }
+}
+
+/// A store or configuration that cannot be used is what a doctor is called for; a slip on the line is not.
+fn is_a_finding(failure: &Failure) -> bool {
+    matches!(failure.slug.kind(), FailureKind::Unavailable | FailureKind::Configuration)
+}
+
+fn obstacle(failure: Failure) -> Diagnosis {
+    let about = if failure.slug.kind() == FailureKind::Configuration { "config" } else { "store" };
+    let own = "clearway doctor";
+    let hint = failure.hints.into_iter().find(|hint| !hint.contains(own));
+    let hint = hint.or_else(|| Some(format!("see: clearway explain {}", failure.slug)));
+    Diagnosis { checks: vec![Check { about, status: CheckStatus::Wrong, text: failure.message, hint }] }
+}
+
+/// The answer of `doctor`.
+#[derive(Debug)]
+pub(super) struct Finding {
+    repaired: Option<Repaired>,
+    diagnosis: Diagnosis,
+    unhealthy: Option<Failure>,
+}
+
+impl Finding {
+    fn new(repaired: Option<Repaired>, diagnosis: Diagnosis) -> Self {
+        let unhealthy = (!diagnosis.is_healthy()).then(|| unhealthy(&diagnosis));
+        Self { repaired, diagnosis, unhealthy }
+    }
+
+    fn checks(&self) -> Vec<CheckedThing> {
+        let one = |check: &Check| CheckedThing {
+            about: check.about.to_owned(),
+            status: check.status.word().to_owned(),
+            text: check.text.clone(),
+            hint: check.hint.clone(),
+        };
+        self.diagnosis.checks.iter().map(one).collect()
+    }
+}
+
+fn unhealthy(diagnosis: &Diagnosis) -> Failure {
+    let wrong = || diagnosis.checks.iter().filter(|check| check.status == CheckStatus::Wrong);
+    let about: Vec<&str> = wrong().map(|check| check.about).collect();
+    let things = count(about.len(), "thing is", "things are");
+    let failure = Failure::new(Slug::Unhealthy, format!("{things} wrong: {}", about.join(", ")));
+    wrong().filter_map(|check| check.hint.clone()).take(1).fold(failure, Failure::hint)
+}
+
+impl Answer for Finding {
+    fn json(&self) -> String {
+        let checks = self.checks();
+        let Some(failure) = &self.unhealthy else {
+            return document(&Told::new(DoctorReply { healthy: true, repaired: self.repaired.map(mended), checks }));
+        };
+        let never = Now { boot: BootKey(String::new()), mono: Mono(0), wall: Wall(0) };
+        let mut failed = Failed::new(failure, &never);
+        let checks = serde_json::to_value(&checks).unwrap_or_default();
+        failed.error.details.insert("checks".to_owned(), checks);
+        let repaired = serde_json::to_value(self.repaired.map(mended)).unwrap_or_default();
+        failed.error.details.insert("repaired".to_owned(), repaired);
+        document(&failed)
+    }
+
+    fn text(&self, page: &Page) -> String {
+        let mut text = String::new();
+        if let Some(repaired) = self.repaired {
+            text.push_str(&repaired_line(repaired));
+        }
+        for check in &self.diagnosis.checks {
+            text.push_str(&check_lines(check, page));
+        }
+        if self.unhealthy.is_none() {
+            text.push_str(&format!("{}\n", page.paint(Tone::Good, "healthy")));
+        }
+        text
+    }
+
+    fn exit_code(&self) -> u8 {
+        self.unhealthy.as_ref().map_or(0, |failure| failure.slug.exit_code())
+    }
+
+    fn complaint(&self) -> Option<&Failure> {
+        self.unhealthy.as_ref()
+    }
+}
+
+fn mended(repaired: Repaired) -> Mended {
+    Mended { rows: repaired.rows, lost_events: repaired.lost_events }
+}
+
+fn repaired_line(repaired: Repaired) -> String {
+    let many = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    match repaired {
+        Repaired { rows: 0, lost_events: 0 } => "nothing had to be repaired\n".to_owned(),
+        Repaired { rows, lost_events: 0 } => format!("{} made anew from the log\n", count(many(rows), "row", "rows")),
+        Repaired { lost_events, .. } => {
+            let events = count(many(lost_events), "event is", "events are");
+            format!("{events} lost for good; a new epoch began and every lease ended\n")
+        }
+    }
+}
+
+fn check_lines(check: &Check, page: &Page) -> String {
+    let tone = match check.status {
+        CheckStatus::Good => Tone::Good,
+        CheckStatus::Notable => Tone::Care,
+        CheckStatus::Wrong => Tone::Bad,
+    };
+    let status = format!("{:5}", check.status.word());
+    let front = format!("{status}  {:ABOUT_COLUMNS$}  ", check.about);
+    let next = " ".repeat(front.len());
+    let mut lines = wrap(&printable(&check.text), page.columns, &front, &next);
+    if let Some(hint) = &check.hint {
+        lines.extend(wrap(&format!("hint: {}", printable(hint)), page.columns, &next, &next));
+    }
+    let text = lines.join("\n").replacen(&status, &page.paint(tone, &status), 1);
+    text + "\n"
+}

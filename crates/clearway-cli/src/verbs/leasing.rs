@@ -1,0 +1,265 @@
+//! `reserve`, `check`, `renew`, `release` and `sweep`.
+
+use super::{Done, settled};
+use crate::arguments::{CheckFlags, ReleaseFlags, RenewFlags, ReserveFlags, SweepFlags, mode};
+use crate::console::{Answer, Problem, document};
+use crate::render::{Page, Tone, count, holding, lease_table, notices};
+use clearway_core::decide::{Refused, Success};
+use clearway_core::failure::{Failure, LeaseView};
+use clearway_core::ids::LeaseId;
+use clearway_core::slug::Slug;
+use clearway_core::text::printable;
+use clearway_kernel::{Checked, ReleaseWords, RenewWords, Reply, ReserveWords, Session};
+use clearway_wire::json::{
+    Acted, Actor, Blocker, CheckReply, LeaseJson, Looked, NoticeJson, RefusedTarget, ReleaseReply,
+    RenewReply, ReserveReply, SweepReply,
+};
+use serde::Serialize;
+
+pub(super) fn reserve(session: &mut Session<'_>, flags: ReserveFlags) -> Result<Changed, Problem> {
+    let words = ReserveWords {
+        targets: flags.patterns,
+        kind: flags.kind.kind(),
+        mode: mode(flags.shared),
+        ttl: flags.ttl,
+        max: flags.max,
+        reason: flags.reason,
+        best_effort: flags.best_effort,
+        broad: flags.broad,
+    };
+    Changed::new(session.reserve(&words)?)
+}
+
+pub(super) fn check(session: &mut Session<'_>, flags: CheckFlags) -> Result<CheckAnswer, Problem> {
+    let words = ReserveWords {
+        targets: flags.patterns.clone(),
+        kind: flags.kind.kind(),
+        mode: mode(flags.shared),
+        ttl: None,
+        max: None,
+        reason: None,
+        best_effort: false,
+        broad: false,
+    };
+    Ok(CheckAnswer { asked: flags.patterns, checked: session.check(&words)? })
+}
+
+pub(super) fn renew(session: &mut Session<'_>, flags: RenewFlags) -> Result<Changed, Problem> {
+    let words = RenewWords { leases: flags.leases, ttl: flags.ttl, note: flags.note };
+    Changed::new(session.renew(&words)?)
+}
+
+/// Somebody else's lease is an operator's matter: a stated reason claims that role.
+pub(super) fn release(session: &mut Session<'_>, flags: ReleaseFlags) -> Result<Changed, Problem> {
+    if let Some(reason) = &flags.reason {
+        session.act_as_operator(reason)?;
+    }
+    let (kind, keep) = (flags.kind.kind(), flags.keep);
+    let words = ReleaseWords { targets: flags.targets, kind, all: flags.all, keep };
+    Changed::new(session.release(&words)?)
+}
+
+pub(super) fn sweep(session: &mut Session<'_>, flags: &SweepFlags) -> Result<Swept, Problem> {
+    if flags.dry_run {
+        let (rev, expired) = session.overdue()?;
+        return Ok(Swept { rev: rev.0, done: None, expired });
+    }
+    match settled(session.sweep()?)? {
+        (Success::Swept { expired }, done) => Ok(Swept { rev: done.rev.0, done: Some(done), expired }),
+        _ => Err(unexpected()),
+    }
+}
+
+fn unexpected() -> Problem {
+    Failure::new(Slug::Internal, "the kernel gave the answer to another question")
+        .hint("this is a defect of clearway; please report it with the output of: clearway doctor")
+        .into()
+}
+
+/// The answer of a verb that changed leases.
+#[derive(Debug)]
+pub(super) struct Changed {
+    success: Success,
+    done: Done,
+}
+
+impl Changed {
+    fn new(reply: Reply) -> Result<Self, Problem> {
+        let (success, done) = settled(reply)?;
+        Ok(Self { success, done })
+    }
+
+    fn acted<T: Serialize>(&self, body: T) -> String {
+        document(&acted(self.done.rev.0, Some(&self.done), body))
+    }
+
+    fn as_whom(&self) -> String {
+        self.done.agent.as_ref().map(|(_, name)| format!(" as {name}")).unwrap_or_default()
+    }
+}
+
+fn acted<T>(rev: u64, done: Option<&Done>, body: T) -> Acted<T> {
+    Acted {
+        ok: true,
+        rev,
+        actor: Actor::new(done.and_then(|done| done.agent.as_ref())),
+        replayed: done.is_some_and(|done| done.replayed),
+        notices: done.map(|done| done.notices.iter().map(NoticeJson::from).collect()).unwrap_or_default(),
+        body,
+    }
+}
+
+impl Answer for Changed {
+    fn json(&self) -> String {
+        let now = &self.done.now;
+        match &self.success {
+            Success::Reserved { leases, refused } => self.acted(ReserveReply {
+                leases: LeaseJson::list(leases, now),
+                refused: refused
+                    .iter()
+                    .map(|refused| RefusedTarget {
+                        pattern: refused.target.clone(),
+                        blockers: Blocker::list(&refused.blockers, now),
+                    })
+                    .collect(),
+            }),
+            Success::Renewed(leases) => self.acted(RenewReply { leases: LeaseJson::list(leases, now) }),
+            Success::Released { released, already, remaining } => self.acted(ReleaseReply {
+                released: texts(released),
+                already_released: texts(already),
+                remaining: LeaseJson::list(remaining, now),
+            }),
+            Success::Swept { expired } => self.acted(SweepReply { expired: texts(expired), dry_run: false }),
+        }
+    }
+
+    fn text(&self, page: &Page) -> String {
+        let now = &self.done.now;
+        let mut text = match &self.success {
+            Success::Reserved { leases, refused } => {
+                let head = format!("{}{}", page.paint(Tone::Good, "reserved"), self.as_whom());
+                let table = lease_table(leases, now, page);
+                format!("{head}\n{table}{}", self.refused(refused, page))
+            }
+            Success::Renewed(leases) if leases.is_empty() => {
+                format!("nothing to renew{}: you hold no leases here\n", self.as_whom())
+            }
+            Success::Renewed(leases) => {
+                format!("renewed{}\n{}", self.as_whom(), lease_table(leases, now, page))
+            }
+            Success::Released { released, already, remaining } => {
+                self.released(released, already, remaining, page)
+            }
+            Success::Swept { expired } => swept(expired, false),
+        };
+        if self.done.replayed {
+            text.push_str("note: this is the answer to an earlier, equal request\n");
+        }
+        text + &notices(&self.done.notices, page)
+    }
+}
+
+impl Changed {
+    fn refused(&self, refused: &[Refused], page: &Page) -> String {
+        let mut text = String::new();
+        for Refused { target, blockers } in refused {
+            let mark = page.paint(Tone::Care, "not reserved:");
+            text.push_str(&format!("{mark} {}\n", printable(target)));
+            blockers.iter().for_each(|view| text.push_str(&holding(view, &self.done.now, page, "  ")));
+        }
+        text
+    }
+
+    fn released(
+        &self,
+        released: &[LeaseId],
+        already: &[LeaseId],
+        remaining: &[LeaseView],
+        page: &Page,
+    ) -> String {
+        let mut text = match (released, already) {
+            ([], []) => format!("nothing to release{}\n", self.as_whom()),
+            ([], _) => String::new(),
+            _ => {
+                let leases = count(released.len(), "lease", "leases");
+                format!("released {leases}{}: {}\n", self.as_whom(), texts(released).join(" "))
+            }
+        };
+        if !already.is_empty() {
+            text.push_str(&format!("over already: {}\n", texts(already).join(" ")));
+        }
+        if !remaining.is_empty() {
+            text.push_str("still held, because it reaches further than what you named:\n");
+            text.push_str(&lease_table(remaining, &self.done.now, page));
+        }
+        text
+    }
+}
+
+/// The answer of `check`.
+#[derive(Debug)]
+pub(super) struct CheckAnswer {
+    asked: Vec<String>,
+    checked: Checked,
+}
+
+impl Answer for CheckAnswer {
+    fn json(&self) -> String {
+        let Checked { rev, now, blockers, notices } = &self.checked;
+        document(&Looked::new(
+            *rev,
+            CheckReply {
+                clear: blockers.is_empty(),
+                blockers: Blocker::list(blockers, now),
+                notices: notices.iter().map(NoticeJson::from).collect(),
+            },
+        ))
+    }
+
+    fn text(&self, page: &Page) -> String {
+        let Checked { now, blockers, notices: found, .. } = &self.checked;
+        let asked = printable(&self.asked.join(" ")).into_owned();
+        let mut text = match blockers.is_empty() {
+            true => format!("{}: {asked}\n", page.paint(Tone::Good, "clear")),
+            false => format!("{}: {asked}\n", page.paint(Tone::Care, "not clear")),
+        };
+        blockers.iter().for_each(|view| text.push_str(&holding(view, now, page, "  ")));
+        text + &notices(found, page)
+    }
+
+    fn exit_code(&self) -> u8 {
+        u8::from(!self.checked.blockers.is_empty())
+    }
+}
+
+/// The answer of `sweep`.
+#[derive(Debug)]
+pub(super) struct Swept {
+    rev: u64,
+    done: Option<Done>,
+    expired: Vec<LeaseId>,
+}
+
+impl Answer for Swept {
+    fn json(&self) -> String {
+        let body = SweepReply { expired: texts(&self.expired), dry_run: self.done.is_none() };
+        document(&acted(self.rev, self.done.as_ref(), body))
+    }
+
+    fn text(&self, page: &Page) -> String {
+        let found = self.done.as_ref().map(|done| notices(&done.notices, page)).unwrap_or_default();
+        swept(&self.expired, self.done.is_none()) + &found
+    }
+}
+
+fn swept(expired: &[LeaseId], dry_run: bool) -> String {
+    if expired.is_empty() {
+        return "no lease has run out\n".to_owned();
+    }
+    let would = if dry_run { "would be recorded as expired" } else { "recorded as expired" };
+    format!("{} {would}: {}\n", count(expired.len(), "lease", "leases"), texts(expired).join(" "))
+}
+
+fn texts(ids: &[LeaseId]) -> Vec<String> {
+    ids.iter().map(ToString::to_string).collect()
+}

@@ -1,0 +1,153 @@
+//! `leases`, `who` and `agents`.
+
+use crate::arguments::{LeasesFlags, WhoFlags};
+use crate::console::{Answer, Problem, document};
+use crate::render::{Cell, Fit, Page, Table, Tone, ago, count, holding, left, liveness_tone};
+use clearway_core::agent::AgentName;
+use clearway_core::failure::LeaseView;
+use clearway_core::ids::AgentId;
+use clearway_core::text::printable;
+use clearway_core::time::Now;
+use clearway_kernel::{AgentSeen, Agents, LeaseFilter, Leases, Session, Who};
+use clearway_wire::json::{AgentJson, AgentsReply, Blocker, LeasesReply, Looked, WhoReply};
+
+pub(super) fn leases(session: &mut Session<'_>, flags: LeasesFlags) -> Result<LeaseList, Problem> {
+    let history = flags.history;
+    let filter = LeaseFilter { agent: flags.agent_name, pattern: flags.pattern, history };
+    let here = session.site.worktree().0;
+    Ok(LeaseList { found: session.leases(&filter)?, history, here })
+}
+
+pub(super) fn who(session: &mut Session<'_>, flags: &WhoFlags) -> Result<Holders, Problem> {
+    Ok(Holders(session.who(&flags.path)?))
+}
+
+pub(super) fn agents(session: &mut Session<'_>) -> Result<AgentList, Problem> {
+    let me = session.me()?;
+    Ok(AgentList { found: session.agents()?, me })
+}
+
+/// The answer of `leases`.
+#[derive(Debug)]
+pub(super) struct LeaseList {
+    found: Leases,
+    history: bool,
+    here: String,
+}
+
+impl Answer for LeaseList {
+    fn json(&self) -> String {
+        let Leases { rev, now, leases, unreadable } = &self.found;
+        let body = LeasesReply { leases: Blocker::list(leases, now), unreadable: unreadable.clone() };
+        document(&Looked::new(*rev, body))
+    }
+
+    fn text(&self, page: &Page) -> String {
+        let Leases { now, leases, unreadable, .. } = &self.found;
+        let mut text = match leases.is_empty() {
+            true => "no leases\n".to_owned(),
+            false => self.table(leases, now).render(page, ""),
+        };
+        for id in unreadable {
+            text.push_str(&format!(
+                "note: the row of lease {} cannot be read: clearway doctor\n",
+                printable(id)
+            ));
+        }
+        text
+    }
+}
+
+impl LeaseList {
+    fn table(&self, leases: &[LeaseView], now: &Now) -> Table {
+        let fits = [Fit::Whole, Fit::Start, Fit::Whole, Fit::Whole, Fit::Whole, Fit::End];
+        let mut table = Table::new(&fits);
+        let ends = if self.history { "state" } else { "left" };
+        table.head(&["id", "pattern", "holder", "mode", ends, "why"]);
+        for view in leases {
+            table.row(vec![
+                Cell::new(view.lease.id.as_str()),
+                Cell::new(self.pattern(view)).tone(Tone::Strong),
+                Cell::new(view.agent.as_str()).tone(liveness_tone(view.liveness)),
+                Cell::new(view.lease.mode.word()),
+                ending(view, now, self.history),
+                Cell::new(view.lease.reason.as_deref().unwrap_or_default()),
+            ]);
+        }
+        table
+    }
+
+    /// A lease of another checkout says which, because its pattern means other files.
+    fn pattern(&self, view: &LeaseView) -> String {
+        let pattern = view.lease.target.display();
+        match view.lease.worktree.0.as_str() {
+            "" => format!("name {pattern}"),
+            here if here == self.here => pattern,
+            elsewhere => format!("{elsewhere}: {pattern}"),
+        }
+    }
+}
+
+fn ending(view: &LeaseView, now: &Now, history: bool) -> Cell {
+    match view.lease.ended {
+        Some(ended) => Cell::new(ended.how.word()).tone(Tone::Faint),
+        None if history => Cell::new(format!("active {}", left(view, now))),
+        None => Cell::new(left(view, now)),
+    }
+}
+
+/// The answer of `who`.
+#[derive(Debug)]
+pub(super) struct Holders(Who);
+
+impl Answer for Holders {
+    fn json(&self) -> String {
+        let Who { rev, now, path, holders } = &self.0;
+        let holders = Blocker::list(holders, now);
+        document(&Looked::new(*rev, WhoReply { path: path.clone(), holders, waiters: Vec::new() }))
+    }
+
+    fn text(&self, page: &Page) -> String {
+        let Who { now, path, holders, .. } = &self.0;
+        if holders.is_empty() {
+            return format!("nobody holds {}\n", printable(path));
+        }
+        holders.iter().map(|view| holding(view, now, page, "")).collect()
+    }
+}
+
+/// The answer of `agents`.
+#[derive(Debug)]
+pub(super) struct AgentList {
+    found: Agents,
+    me: Option<(AgentId, AgentName)>,
+}
+
+impl Answer for AgentList {
+    fn json(&self) -> String {
+        let Agents { rev, now, agents } = &self.found;
+        let one = |seen: &AgentSeen| AgentJson::new(&seen.view, seen.liveness, now);
+        document(&Looked::new(*rev, AgentsReply { agents: agents.iter().map(one).collect() }))
+    }
+
+    fn text(&self, page: &Page) -> String {
+        let Agents { now, agents, .. } = &self.found;
+        if agents.is_empty() {
+            return "no agents\n".to_owned();
+        }
+        let mut table = Table::new(&[Fit::End, Fit::Whole, Fit::Whole, Fit::Whole, Fit::Whole]);
+        table.head(&["agent", "client", "state", "seen", "holds"]);
+        for AgentSeen { view, liveness } in agents {
+            let you =
+                if self.me.as_ref().is_some_and(|(id, _)| *id == view.agent.id) { " (you)" } else { "" };
+            table.row(vec![
+                Cell::new(format!("{}{you}", view.agent.name)).tone(Tone::Strong),
+                Cell::new(view.agent.client.word()),
+                Cell::new(liveness.word()).tone(liveness_tone(*liveness)),
+                Cell::new(view.last_seen.map_or("-".to_owned(), |seen| ago(now.mono.since(seen)))),
+                Cell::new(count(usize::try_from(view.live_leases).unwrap_or(usize::MAX), "lease", "leases")),
+            ]);
+        }
+        table.render(page, "")
+    }
+}

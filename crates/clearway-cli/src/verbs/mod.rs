@@ -1,0 +1,137 @@
+//! Each verb: one use case of the kernel, and its answer.
+
+mod audit;
+mod config;
+mod doctor;
+mod events;
+mod leasing;
+mod listing;
+mod status;
+mod words;
+
+use crate::arguments::{self, Audit, Cli, Config, Verb};
+use crate::console::{Answer, Console, Problem};
+use crate::usage;
+use clap::FromArgMatches;
+use clap::error::ErrorKind;
+use clearway_kernel::{Globals, Outside, Reply, Session};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// What a verb comes to; nothing if it has written its answer already.
+pub(crate) type Outcome = Result<Option<Box<dyn Answer>>, Problem>;
+
+/// Reads the command line and does what it says.
+pub(crate) fn run(
+    arguments: Vec<OsString>,
+    outside: &mut dyn Outside,
+    console: &mut Console<'_, '_>,
+) -> Outcome {
+    let arguments = usage::texts(arguments)?;
+    let parsed = arguments::command_for_people()
+        .try_get_matches_from(&arguments)
+        .and_then(|matches| Cli::from_arg_matches(&matches));
+    match parsed {
+        Ok(cli) => dispatch(cli, outside, console),
+        Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
+            answer(words::Text::styled(&error.render()))
+        }
+        Err(error) => Err(usage::failure(&error, &arguments).into()),
+    }
+}
+
+fn dispatch(cli: Cli, outside: &mut dyn Outside, console: &mut Console<'_, '_>) -> Outcome {
+    let globals = cli.everywhere.globals();
+    usage::check_flags(&globals)?;
+    let verb = match cli.verb {
+        None => return answer(words::help(&[], false)?),
+        Some(Verb::Help(flags)) => return answer(words::help(&flags.verb, flags.all)?),
+        Some(Verb::Explain(flags)) => return words::explain(flags.slug.as_deref()),
+        Some(Verb::Completions(flags)) => return answer(words::completions(flags.shell)),
+        Some(Verb::Man(flags)) => {
+            let directory = flags.directory.map(|path| placed(outside, &globals, &path));
+            return answer(words::man(directory.as_deref())?);
+        }
+        Some(Verb::Config(Config::Path)) => return answer(config::paths(outside, &globals)?),
+        Some(Verb::Doctor(flags)) => return answer(doctor::doctor(outside, &globals, &flags)?),
+        Some(verb) => verb,
+    };
+    in_session(verb, outside, &globals, console)
+}
+
+/// The verbs that look into a scope.
+fn in_session(
+    verb: Verb,
+    outside: &mut dyn Outside,
+    globals: &Globals,
+    console: &mut Console<'_, '_>,
+) -> Outcome {
+    let verb = with_placed_files(verb, outside, globals);
+    let variables = matches!(verb, Verb::Config(_)).then(|| outside.surroundings().variables.clone());
+    let is_terminal = outside.surroundings().stdout_is_terminal;
+    let mut session = Session::open(outside, globals)?;
+    match verb {
+        Verb::Reserve(flags) => answer(leasing::reserve(&mut session, flags)?),
+        Verb::Check(flags) => answer(leasing::check(&mut session, flags)?),
+        Verb::Renew(flags) => answer(leasing::renew(&mut session, flags)?),
+        Verb::Release(flags) => answer(leasing::release(&mut session, flags)?),
+        Verb::Sweep(flags) => answer(leasing::sweep(&mut session, &flags)?),
+        Verb::Who(flags) => answer(listing::who(&mut session, &flags)?),
+        Verb::Leases(flags) => answer(listing::leases(&mut session, flags)?),
+        Verb::Agents => answer(listing::agents(&mut session)?),
+        Verb::Status => answer(status::status(&mut session, is_terminal)?),
+        Verb::Events(flags) => events::events(&mut session, flags, console).map(|()| None),
+        Verb::Audit(Audit::Verify { anchors }) => answer(audit::verify(&mut session, &anchors)?),
+        Verb::Audit(Audit::Anchor { export }) => answer(audit::anchor(&mut session, export)?),
+        Verb::Audit(Audit::Export { from }) => audit::export(&mut session, from, console).map(|()| None),
+        Verb::Config(Config::Classes) => answer(config::classes(&session)),
+        Verb::Config(Config::Show | Config::Path) => {
+            answer(config::show(&session, &variables.unwrap_or_default()))
+        }
+        Verb::Doctor(_) | Verb::Explain(_) | Verb::Completions(_) | Verb::Man(_) | Verb::Help(_) => Ok(None),
+    }
+}
+
+/// Files named beside `-C DIR` lie there.
+fn with_placed_files(verb: Verb, outside: &dyn Outside, globals: &Globals) -> Verb {
+    match verb {
+        Verb::Audit(Audit::Verify { anchors }) => {
+            let anchors = anchors.iter().map(|path| placed(outside, globals, path)).collect();
+            Verb::Audit(Audit::Verify { anchors })
+        }
+        Verb::Audit(Audit::Anchor { export }) => {
+            let export = export.map(|path| placed(outside, globals, &path));
+            Verb::Audit(Audit::Anchor { export })
+        }
+        other => other,
+    }
+}
+
+/// A file as it is meant by somebody who stands where `-C` says.
+fn placed(outside: &dyn Outside, globals: &Globals, path: &Path) -> PathBuf {
+    let cwd = outside.surroundings().cwd.clone().unwrap_or_default();
+    cwd.join(globals.directory.as_deref().unwrap_or(Path::new(""))).join(path)
+}
+
+fn answer(answer: impl Answer + 'static) -> Outcome {
+    Ok(Some(Box::new(answer)))
+}
+
+/// The success of a reply, or its failure with the instant it was decided at.
+fn settled(reply: Reply) -> Result<(clearway_core::decide::Success, Done), Problem> {
+    let Reply { rev, agent, notices, replayed, now, outcome } = reply;
+    match outcome {
+        Ok(success) => Ok((success, Done { rev, agent, notices, replayed, now })),
+        Err(failure) => Err(Problem { failure, now: Some(now) }),
+    }
+}
+
+/// What surrounds a success.
+#[derive(Debug)]
+struct Done {
+    rev: clearway_core::ids::Seq,
+    agent: Option<(clearway_core::ids::AgentId, clearway_core::agent::AgentName)>,
+    notices: Vec<clearway_core::decide::Notice>,
+    replayed: bool,
+    now: clearway_core::time::Now,
+}

@@ -1,0 +1,178 @@
+//! `status`: one look at everything, for people and, more tersely, for agents.
+
+use crate::console::{Answer, Problem, document};
+use crate::render::{Cell, Fit, Page, Table, Tone, ago, count, left, liveness_tone, wrap};
+use clearway_core::failure::LeaseView;
+use clearway_core::ids::AgentId;
+use clearway_core::text::{columns, printable, truncate_columns};
+use clearway_kernel::{AgentSeen, Session, Status};
+use clearway_wire::json::{Actor, AgentJson, Blocker, Looked, StatusReply};
+
+/// What an agent reads costs it tokens, so its form is no longer than this.
+const TERSE_BYTES_MAX: usize = 400;
+/// Warnings shown to people before the rest is only counted; more would push ten agents off 24 lines.
+const WARNINGS_SHOWN: usize = 3;
+/// A warning takes two lines at most.
+const WARNING_COLUMNS_MAX: usize = 140;
+/// Columns given to what an agent holds.
+const HOLDS_COLUMNS_MAX: usize = 200;
+
+pub(super) fn status(session: &mut Session<'_>, stdout_is_terminal: bool) -> Result<Look, Problem> {
+    let by_agent = session.caller.session.is_some() || session.caller.claim.is_some();
+    let found = session.status()?;
+    Ok(Look {
+        found,
+        scope: session.site.key.to_string(),
+        place: session.site.place.clone(),
+        terse: by_agent && !stdout_is_terminal,
+    })
+}
+
+/// The answer of `status`.
+#[derive(Debug)]
+pub(crate) struct Look {
+    pub(crate) found: Status,
+    pub(crate) scope: String,
+    pub(crate) place: String,
+    pub(crate) terse: bool,
+}
+
+impl Answer for Look {
+    fn json(&self) -> String {
+        let Status { rev, now, me, agents, leases, warnings } = &self.found;
+        let agent = |seen: &AgentSeen| AgentJson::new(&seen.view, seen.liveness, now);
+        document(&Looked::new(
+            *rev,
+            StatusReply {
+                scope: self.scope.clone(),
+                place: self.place.clone(),
+                actor: Actor::new(me.as_ref()),
+                agents: agents.iter().map(agent).collect(),
+                leases: Blocker::list(leases, now),
+                warnings: warnings.clone(),
+            },
+        ))
+    }
+
+    fn text(&self, page: &Page) -> String {
+        if self.terse { self.terse_form() } else { self.people_form(page) }
+    }
+}
+
+impl Look {
+    fn people_form(&self, page: &Page) -> String {
+        let Status { me, agents, leases, .. } = &self.found;
+        let you = me.as_ref().map(|(_, name)| format!(", you are {name}")).unwrap_or_default();
+        let warnings = self.warnings(page);
+        let mut text = format!("{warnings}{}{you}\n", page.paint(Tone::Strong, &self.scope));
+        if !agents.is_empty() {
+            text.push_str(&self.agent_table().render(page, "  "));
+        }
+        let totals = [
+            count(agents.len(), "agent", "agents"),
+            count(leases.len(), "lease", "leases"),
+            format!("revision {}", self.found.rev),
+        ];
+        text + &totals.join(", ") + "\n"
+    }
+
+    fn warnings(&self, page: &Page) -> String {
+        let warnings = &self.found.warnings;
+        if warnings.is_empty() {
+            return String::new();
+        }
+        let mut text = page.paint(Tone::Bad, "needs you") + "\n";
+        for warning in warnings.iter().take(WARNINGS_SHOWN) {
+            let printable = printable(warning);
+            let short = truncate_columns(&printable, WARNING_COLUMNS_MAX);
+            text.push_str(&wrap(&short, page.columns, "  ", "    ").join("\n"));
+            text.push('\n');
+        }
+        if warnings.len() > WARNINGS_SHOWN {
+            text.push_str(&format!(
+                "  and {} more: clearway status --json\n",
+                warnings.len() - WARNINGS_SHOWN
+            ));
+        }
+        text + "\n"
+    }
+
+    fn agent_table(&self) -> Table {
+        let Status { now, agents, .. } = &self.found;
+        let mut table = Table::new(&[Fit::Whole, Fit::Whole, Fit::Whole, Fit::End]);
+        table.head(&["agent", "state", "seen", "holds"]);
+        for AgentSeen { view, liveness } in agents {
+            table.row(vec![
+                Cell::new(view.agent.name.as_str()).tone(Tone::Strong),
+                Cell::new(liveness.word()).tone(liveness_tone(*liveness)),
+                Cell::new(view.last_seen.map_or("-".to_owned(), |seen| ago(now.mono.since(seen)))),
+                Cell::new(self.holds(view.agent.id)),
+            ]);
+        }
+        table
+    }
+
+    /// What an agent holds: as many patterns as have room, and how many more.
+    fn holds(&self, agent: AgentId) -> String {
+        let own: Vec<&LeaseView> = self.of(agent).collect();
+        let patterns: Vec<String> = own.iter().map(|view| view.lease.target.display()).collect();
+        let joined = some_of(&patterns, HOLDS_COLUMNS_MAX);
+        let count = if own.len() > 1 { format!("{}: ", own.len()) } else { String::new() };
+        count + &joined
+    }
+
+    fn of(&self, agent: AgentId) -> impl Iterator<Item = &LeaseView> {
+        self.found.leases.iter().filter(move |view| view.lease.holder == agent)
+    }
+
+    /// Everything an agent needs before its next edit, in few bytes.
+    fn terse_form(&self) -> String {
+        let Status { now, me, leases, warnings, .. } = &self.found;
+        let is_mine = |view: &&LeaseView| me.as_ref().is_some_and(|(id, _)| view.lease.holder == *id);
+        let mine: Vec<String> =
+            leases.iter().filter(is_mine).map(|view| view.lease.target.display()).collect();
+        let others: Vec<String> = leases
+            .iter()
+            .filter(|view| !is_mine(view))
+            .map(|view| format!("{} {} {}", view.lease.target.display(), view.agent, left(view, now)))
+            .collect();
+        let name = me.as_ref().map_or("not registered yet", |(_, name)| name.as_str());
+        let holds = if mine.is_empty() { "nothing".to_owned() } else { some_of(&mine, 120) };
+        let mut text = format!("you: {name}, hold {holds}\n");
+        if !others.is_empty() {
+            text.push_str(&format!("held by others: {}\n", some_of(&others, 140)));
+        }
+        if !warnings.is_empty() {
+            text.push_str(&format!("{}\n", count(warnings.len(), "warning", "warnings")));
+        }
+        let next = if mine.is_empty() { "clearway reserve PATH" } else { "clearway release --all" };
+        let room = TERSE_BYTES_MAX - next.len() - 2;
+        format!("{}\n{next}\n", cut(printable_lines(&text).trim_end(), room))
+    }
+}
+
+/// Names joined while they have room, and how many were left out.
+fn some_of(names: &[String], columns_max: usize) -> String {
+    let mut text = String::new();
+    for (at, name) in names.iter().enumerate() {
+        let more = format!(" +{}", names.len() - at);
+        if at > 0 && columns(&text) + columns(name) + 2 + more.len() > columns_max {
+            return text + &more;
+        }
+        if at > 0 {
+            text.push_str(", ");
+        }
+        text.push_str(&truncate_columns(&printable(name), columns_max.saturating_sub(6)));
+    }
+    text
+}
+
+fn printable_lines(text: &str) -> String {
+    text.lines().map(|line| printable(line).into_owned()).collect::<Vec<_>>().join("\n")
+}
+
+/// At most so many bytes, never half a character.
+fn cut(text: &str, bytes_max: usize) -> &str {
+    let end = (0..=bytes_max.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    text.get(..end).unwrap_or_default()
+}

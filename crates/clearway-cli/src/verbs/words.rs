@@ -1,0 +1,193 @@
+//! Verbs that look into no scope: `help`, `explain`, `completions` and `man`.
+
+use super::{Outcome, answer};
+use crate::arguments;
+use crate::console::{Answer, Problem, document};
+use crate::pages;
+use crate::render::{Cell, Fit, Page, Table, Tone};
+use clap::builder::StyledStr;
+use clearway_core::failure::Failure;
+use clearway_core::slug::Slug;
+use clearway_core::text::printable;
+use clearway_kernel::config::nearest;
+use clearway_wire::json::{CompletionsReply, ExplainReply, ManReply, SlugReply, SlugsReply, TextReply, Told};
+use std::path::Path;
+
+/// Text with and without colours.
+#[derive(Debug)]
+pub(super) struct Text {
+    plain: String,
+    coloured: String,
+}
+
+impl Text {
+    /// What the parser made.
+    pub(super) fn styled(text: &StyledStr) -> Self {
+        Self { plain: text.to_string(), coloured: text.ansi().to_string() }
+    }
+}
+
+impl Answer for Text {
+    fn json(&self) -> String {
+        document(&Told::new(TextReply { text: self.plain.clone() }))
+    }
+
+    fn text(&self, page: &Page) -> String {
+        let text = if page.colour { &self.coloured } else { &self.plain };
+        format!("{}\n", text.trim_end())
+    }
+}
+
+/// The help of everything, or of one verb. `all` shows what only scripts need.
+pub(super) fn help(verb: &[String], all: bool) -> Result<Text, Problem> {
+    let mut command = if all { arguments::command() } else { arguments::command_for_people() };
+    command.build();
+    let mut shown = &mut command;
+    for word in verb {
+        let known: Vec<String> = shown.get_subcommands().map(|verb| verb.get_name().to_owned()).collect();
+        shown = shown.find_subcommand_mut(word).ok_or_else(|| unknown_verb(word, &known))?;
+    }
+    let text = if all { shown.render_long_help() } else { shown.render_help() };
+    Ok(Text::styled(&text))
+}
+
+fn unknown_verb(word: &str, known: &[String]) -> Failure {
+    let failure = Failure::new(Slug::Usage, format!("no verb is called {:?}", printable(word)));
+    match nearest(word, known.iter().map(String::as_str)) {
+        Some(near) => failure.hint(format!("did you mean {near}?")),
+        None => failure.hint("every verb: clearway help --all"),
+    }
+}
+
+/// The page of a slug, or the list of all.
+pub(super) fn explain(slug: Option<&str>) -> Outcome {
+    let Some(text) = slug else { return answer(Slugs) };
+    match Slug::parse(text) {
+        Some(slug) => answer(Explained(slug)),
+        None => Err(unknown_slug(text).into()),
+    }
+}
+
+fn unknown_slug(text: &str) -> Failure {
+    let message = format!("no error is called {:?}", printable(text));
+    let failure = Failure::new(Slug::UnknownSlug, message);
+    let failure = match nearest(text, Slug::ALL.iter().map(|slug| slug.as_str())) {
+        Some(near) => failure.hint(format!("did you mean: clearway explain {near}")),
+        None => failure,
+    };
+    failure.hint("list them all: clearway explain")
+}
+
+#[derive(Debug)]
+struct Explained(Slug);
+
+impl Answer for Explained {
+    fn json(&self) -> String {
+        let page = pages::page(self.0).to_owned();
+        document(&Told::new(ExplainReply { slug: described(self.0), page }))
+    }
+
+    fn text(&self, _: &Page) -> String {
+        pages::page(self.0).to_owned()
+    }
+}
+
+#[derive(Debug)]
+struct Slugs;
+
+impl Answer for Slugs {
+    fn json(&self) -> String {
+        document(&Told::new(SlugsReply { slugs: Slug::ALL.iter().copied().map(described).collect() }))
+    }
+
+    fn text(&self, page: &Page) -> String {
+        let mut table = Table::new(&[Fit::Whole, Fit::Whole, Fit::End]);
+        table.head(&["error", "exit", "meaning"]);
+        for slug in Slug::ALL {
+            table.row(vec![
+                Cell::new(slug.as_str()).tone(Tone::Strong),
+                Cell::new(slug.exit_code().to_string()),
+                Cell::new(pages::summary(*slug)),
+            ]);
+        }
+        table.render(page, "")
+    }
+}
+
+fn described(slug: Slug) -> SlugReply {
+    SlugReply {
+        slug: slug.as_str().to_owned(),
+        kind: slug.kind().word().to_owned(),
+        exit_code: slug.exit_code(),
+        summary: pages::summary(slug).to_owned(),
+    }
+}
+
+/// The completion script of a shell.
+pub(super) fn completions(shell: clap_complete::Shell) -> Script {
+    let mut command = arguments::command();
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut command, "clearway", &mut script);
+    Script { shell: shell.to_string(), script: String::from_utf8_lossy(&script).into_owned() }
+}
+
+/// The answer of `completions`.
+#[derive(Debug)]
+pub(super) struct Script {
+    shell: String,
+    script: String,
+}
+
+impl Answer for Script {
+    fn json(&self) -> String {
+        document(&Told::new(CompletionsReply { shell: self.shell.clone(), script: self.script.clone() }))
+    }
+
+    fn text(&self, _: &Page) -> String {
+        self.script.clone()
+    }
+}
+
+/// The manual: one page, or all of them as files.
+pub(super) fn man(directory: Option<&Path>) -> Result<Manual, Problem> {
+    let mut command = arguments::command();
+    command.build();
+    let Some(directory) = directory else {
+        let mut page = Vec::new();
+        clap_mangen::Man::new(command).render(&mut page).map_err(|error| unwritten(&error))?;
+        let page = String::from_utf8_lossy(&page).into_owned();
+        return Ok(Manual(ManReply { written: Vec::new(), page: Some(page) }));
+    };
+    let mut written = Vec::new();
+    write_pages(command, directory, &mut written)?;
+    Ok(Manual(ManReply { written, page: None }))
+}
+
+fn write_pages(command: clap::Command, directory: &Path, written: &mut Vec<String>) -> Result<(), Failure> {
+    let verbs: Vec<clap::Command> = command.get_subcommands().cloned().collect();
+    let path = clap_mangen::Man::new(command).generate_to(directory).map_err(|error| unwritten(&error))?;
+    written.push(path.display().to_string());
+    verbs.into_iter().try_for_each(|verb| write_pages(verb, directory, written))
+}
+
+fn unwritten(error: &std::io::Error) -> Failure {
+    Failure::new(Slug::NotFound, format!("the manual cannot be written: {error}"))
+        .hint("name a directory that exists and is yours to write: clearway man DIR")
+}
+
+/// The answer of `man`.
+#[derive(Debug)]
+pub(super) struct Manual(ManReply);
+
+impl Answer for Manual {
+    fn json(&self) -> String {
+        document(&Told::new(&self.0))
+    }
+
+    fn text(&self, _: &Page) -> String {
+        match &self.0.page {
+            Some(page) => page.clone(),
+            None => self.0.written.iter().map(|path| format!("{}\n", printable(path))).collect(),
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The error envelope.
+
+use super::{Blocker, LeaseJson, integer};
+use clearway_core::failure::{Details, Failure, Retry};
+use clearway_core::time::Now;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+/// The answer of a command that failed.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Failed {
+    /// Always false here.
+    pub ok: bool,
+    /// What went wrong.
+    pub error: ErrorJson,
+}
+
+impl Failed {
+    /// The answer for a failure; `now` turns deadlines into spans.
+    pub fn new(failure: &Failure, now: &Now) -> Self {
+        Self { ok: false, error: ErrorJson::new(failure, now) }
+    }
+}
+
+/// What went wrong and what to do about it.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Error")]
+pub struct ErrorJson {
+    /// The stable name; `clearway explain SLUG` tells more.
+    pub slug: String,
+    /// What sort of failure it is; decides the exit code.
+    pub kind: String,
+    /// What happened.
+    pub message: String,
+    /// Commands that work when pasted, or plain advice.
+    pub hints: Vec<String>,
+    /// Whether trying again helps.
+    pub retry: RetryJson,
+    /// Data that depends on the slug: `blockers`, `lease` and `held_now`, `first_bad_seq`, `holders`, `checks`.
+    pub details: Map<String, Value>,
+}
+
+impl ErrorJson {
+    /// A failure as programs read it.
+    pub fn new(failure: &Failure, now: &Now) -> Self {
+        Self {
+            slug: failure.slug.as_str().to_owned(),
+            kind: failure.slug.kind().word().to_owned(),
+            message: failure.message.clone(),
+            hints: failure.hints.clone(),
+            retry: failure.retry.into(),
+            details: details(&failure.details, now),
+        }
+    }
+}
+
+/// Whether trying again helps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "Retry")]
+pub struct RetryJson {
+    /// When.
+    pub when: RetryWhen,
+    /// With `after`: how long to wait.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ms: Option<u64>,
+}
+
+/// When to try again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum RetryWhen {
+    /// It does not help.
+    Never,
+    /// At once.
+    Now,
+    /// After `ms`.
+    After,
+}
+
+impl From<Retry> for RetryJson {
+    fn from(retry: Retry) -> Self {
+        match retry {
+            Retry::Never => Self { when: RetryWhen::Never, ms: None },
+            Retry::Now => Self { when: RetryWhen::Now, ms: None },
+            Retry::AfterMs(ms) => Self { when: RetryWhen::After, ms: Some(integer(ms)) },
+        }
+    }
+}
+
+fn details(details: &Details, now: &Now) -> Map<String, Value> {
+    let value = match details {
+        Details::None => json!({}),
+        Details::Blockers(views) => json!({ "blockers": Blocker::list(views, now) }),
+        Details::Lease { lease, held_now } => {
+            json!({ "lease": LeaseJson::new(lease, now), "held_now": Blocker::list(held_now, now) })
+        }
+        Details::FirstBadSeq(seq) => json!({ "first_bad_seq": integer(seq.0) }),
+        Details::Fields(fields) => Value::Object(named_texts(fields)),
+    };
+    match value {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    }
+}
+
+/// `holder` may come any number of times, so it is always a list.
+fn named_texts(fields: &[(&'static str, String)]) -> Map<String, Value> {
+    let mut map = Map::new();
+    for (name, text) in fields {
+        if *name == "holder" {
+            let holders = map.entry("holders").or_insert_with(|| json!([]));
+            holders.as_array_mut().into_iter().for_each(|list| list.push(json!(text)));
+        } else {
+            map.insert((*name).to_owned(), json!(text));
+        }
+    }
+    map
+}

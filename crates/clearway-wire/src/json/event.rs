@@ -1,0 +1,304 @@
+//! Events as programs read them.
+
+use super::{hex, integer, rfc3339};
+use crate::chain::ChainHash;
+use clearway_core::agent::{Agent, AgentName};
+use clearway_core::event::{Body, Event};
+use clearway_core::ids::ScopeKey;
+use clearway_core::lease::Lease;
+use clearway_core::pattern::Fold;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// One line of `events`.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Event")]
+pub struct EventJson {
+    /// Its place in the log, from 1, without gaps.
+    pub seq: u64,
+    /// What happened.
+    pub kind: String,
+    /// The name of who did it; null for the kernel itself.
+    pub agent: Option<String>,
+    /// Its id.
+    pub agent_id: Option<String>,
+    /// When.
+    pub at: String,
+    /// How the actor was established: `session`, `ancestry`, `claim`, `terminal` or `kernel`.
+    pub how: String,
+    /// The facts.
+    pub data: EventData,
+    /// Chains the event to everything before it. `SEQ@HASH` is a cursor for `events --from`.
+    pub hash: String,
+}
+
+impl EventJson {
+    /// An event with the name of its actor.
+    pub fn new(event: &Event, agent: Option<&AgentName>, hash: ChainHash) -> Self {
+        Self {
+            seq: integer(event.seq.0),
+            kind: event.body.kind().to_owned(),
+            agent: agent.map(ToString::to_string),
+            agent_id: event.actor.agent.map(|id| id.to_string()),
+            at: rfc3339(event.at),
+            how: event.actor.how.word().to_owned(),
+            data: EventData::new(&event.body),
+            hash: hash.to_string(),
+        }
+    }
+}
+
+/// One line of `audit export`: enough to verify the chain with nothing else at hand.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ExportedJson {
+    /// The scope; it is hashed.
+    pub scope: String,
+    /// The event's place; it is hashed.
+    pub seq: u64,
+    /// What happened.
+    pub kind: String,
+    /// Who did it.
+    pub agent_id: Option<String>,
+    /// When.
+    pub at: String,
+    /// How the actor was established.
+    pub how: String,
+    /// The facts, decoded.
+    pub data: EventData,
+    /// The canonical bytes as stored, in hexadecimal.
+    pub bytes: String,
+    /// BLAKE3 of: the hash before (32 zero bytes at first), the scope's length (8 bytes, big-endian), the scope,
+    /// the seq (8 bytes, big-endian), the bytes.
+    pub hash: String,
+}
+
+impl ExportedJson {
+    /// An event with its bytes.
+    pub fn new(scope: &ScopeKey, event: &Event, bytes: &[u8], hash: ChainHash) -> Self {
+        Self {
+            scope: scope.to_string(),
+            seq: integer(event.seq.0),
+            kind: event.body.kind().to_owned(),
+            agent_id: event.actor.agent.map(|id| id.to_string()),
+            at: rfc3339(event.at),
+            how: event.actor.how.word().to_owned(),
+            data: EventData::new(&event.body),
+            bytes: hex(bytes),
+            hash: hash.to_string(),
+        }
+    }
+}
+
+/// The facts of an event; which ones depends on its kind.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum EventData {
+    /// `scope.opened`
+    ScopeOpened {
+        /// Where it is.
+        place: String,
+        /// Whether its file system folds case.
+        folds_case: bool,
+    },
+    /// `epoch.began`
+    EpochBegan {
+        /// Which start of the machine this is, for the scope.
+        epoch: u32,
+        /// Events that a power cut took from the log.
+        lost_tail: u64,
+    },
+    /// `agent.registered`
+    AgentRegistered(AgentFacts),
+    /// `lease.granted`
+    LeaseGranted(LeaseFacts),
+    /// `lease.renewed`
+    LeaseRenewed {
+        /// Which.
+        lease: String,
+        /// The silence it allows from now on.
+        ttl_ms: u64,
+        /// Why, in the holder's words.
+        reason: Option<String>,
+    },
+    /// `lease.yielded` and `lease.taken-over`
+    LeaseMadeRoom {
+        /// Which.
+        lease: String,
+        /// Whose it was.
+        holder_id: String,
+        /// For whom.
+        to_id: String,
+    },
+    /// `lease.expired`
+    LeaseExpired {
+        /// Which.
+        lease: String,
+        /// Whose it was.
+        holder_id: String,
+        /// `silence`, `maximum` or `reboot`.
+        cause: String,
+    },
+    /// `lease.released`
+    LeaseReleased {
+        /// Which.
+        lease: String,
+        /// Whose it was.
+        holder_id: String,
+        /// What an operator gave as the reason for releasing somebody else's.
+        operator_reason: Option<String>,
+    },
+    /// `reservation.refused`
+    ReservationRefused {
+        /// What was asked for.
+        targets: Vec<String>,
+        /// In which mode.
+        mode: String,
+        /// The leases in the way.
+        blockers: Vec<String>,
+        /// How often the same was refused before without an event of its own.
+        repeats: u64,
+    },
+    /// `action.denied`
+    ActionDenied {
+        /// What was tried.
+        action: String,
+        /// On whom or what.
+        subject: String,
+        /// The slug of the reason.
+        reason: String,
+        /// How often the same was denied before without an event of its own.
+        repeats: u64,
+    },
+    /// `lease.upgraded` and `lease.downgraded`
+    LeaseChanged {
+        /// Which.
+        lease: String,
+    },
+}
+
+/// A lease as it was granted.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct LeaseFacts {
+    /// Its id.
+    pub lease: String,
+    /// `path`, `name` or `write-set`.
+    pub kind: String,
+    /// What it is on.
+    pub pattern: String,
+    /// `exclusive` or `shared`.
+    pub mode: String,
+    /// `auto` or `claimed`.
+    pub grade: String,
+    /// Whose it is.
+    pub holder_id: String,
+    /// The order of its grant.
+    pub fence: u64,
+    /// Why, in the holder's words.
+    pub reason: Option<String>,
+    /// The checkout it is about; empty for names.
+    pub worktree: String,
+    /// The silence it allows.
+    pub ttl_ms: u64,
+    /// The write-set it belongs to.
+    pub set_id: Option<String>,
+    /// Which unit of a named resource.
+    pub slot: Option<u32>,
+}
+
+/// An agent as it was registered, without what proves its identity.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct AgentFacts {
+    /// Its id.
+    pub registered_id: String,
+    /// Its name.
+    pub name: String,
+    /// What kind of program it is.
+    pub client: String,
+    /// The agent that started it.
+    pub parent_id: Option<String>,
+    /// The machine of its process, where one is known.
+    pub host: Option<String>,
+    /// Its process, where one is known.
+    pub pid: Option<u32>,
+}
+
+impl EventData {
+    /// The facts of a body.
+    pub fn new(body: &Body) -> Self {
+        match body {
+            Body::ScopeOpened { place, fold } => {
+                Self::ScopeOpened { place: place.clone(), folds_case: *fold == Fold::Insensitive }
+            }
+            Body::EpochBegan { epoch, lost_tail, .. } => {
+                Self::EpochBegan { epoch: epoch.0, lost_tail: integer(*lost_tail) }
+            }
+            Body::AgentRegistered(agent) => Self::AgentRegistered(agent_facts(agent)),
+            Body::LeaseGranted(lease) => Self::LeaseGranted(lease_facts(lease)),
+            Body::LeaseRenewed { lease, ttl_ms, reason, .. } => Self::LeaseRenewed {
+                lease: lease.to_string(),
+                ttl_ms: integer(*ttl_ms),
+                reason: reason.clone(),
+            },
+            Body::LeaseUpgraded { lease, .. } | Body::LeaseDowngraded { lease } => {
+                Self::LeaseChanged { lease: lease.to_string() }
+            }
+            Body::LeaseReleased { lease, holder, operator_reason } => Self::LeaseReleased {
+                lease: lease.to_string(),
+                holder_id: holder.to_string(),
+                operator_reason: operator_reason.clone(),
+            },
+            Body::LeaseExpired { lease, holder, cause, .. } => Self::LeaseExpired {
+                lease: lease.to_string(),
+                holder_id: holder.to_string(),
+                cause: cause.word().to_owned(),
+            },
+            Body::LeaseYielded { lease, holder, to } | Body::LeaseTakenOver { lease, holder, to } => {
+                Self::LeaseMadeRoom {
+                    lease: lease.to_string(),
+                    holder_id: holder.to_string(),
+                    to_id: to.to_string(),
+                }
+            }
+            Body::ReservationRefused { targets, mode, blockers, repeats } => Self::ReservationRefused {
+                targets: targets.clone(),
+                mode: mode.word().to_owned(),
+                blockers: blockers.iter().map(ToString::to_string).collect(),
+                repeats: integer(*repeats),
+            },
+            Body::ActionDenied { action, subject, reason, repeats } => Self::ActionDenied {
+                action: action.clone(),
+                subject: subject.clone(),
+                reason: reason.clone(),
+                repeats: integer(*repeats),
+            },
+        }
+    }
+}
+
+fn lease_facts(lease: &Lease) -> LeaseFacts {
+    LeaseFacts {
+        lease: lease.id.to_string(),
+        kind: lease.kind().word().to_owned(),
+        pattern: lease.target.display(),
+        mode: lease.mode.word().to_owned(),
+        grade: lease.grade.word().to_owned(),
+        holder_id: lease.holder.to_string(),
+        fence: integer(lease.fence.to_integer()),
+        reason: lease.reason.clone(),
+        worktree: lease.worktree.0.clone(),
+        ttl_ms: integer(lease.ttl_ms),
+        set_id: lease.set.map(|set| set.to_string()),
+        slot: lease.slot,
+    }
+}
+
+fn agent_facts(agent: &Agent) -> AgentFacts {
+    AgentFacts {
+        registered_id: agent.id.to_string(),
+        name: agent.name.to_string(),
+        client: agent.client.word().to_owned(),
+        parent_id: agent.parent.map(|parent| parent.to_string()),
+        host: agent.process.as_ref().map(|process| process.host.clone()),
+        pid: agent.process.as_ref().map(|process| process.pid),
+    }
+}

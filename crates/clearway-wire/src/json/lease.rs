@@ -1,0 +1,109 @@
+//! Leases as programs read them.
+
+use super::{integer, rfc3339};
+use clearway_core::failure::LeaseView;
+use clearway_core::time::Now;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// A lease.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "Lease")]
+pub struct LeaseJson {
+    /// Stable for the lease's whole life.
+    pub id: String,
+    /// `path`, `name` or `write-set`.
+    pub kind: String,
+    /// What it is on: a pattern relative to the root of the worktree, or the name of a resource.
+    pub pattern: String,
+    /// `exclusive` or `shared`.
+    pub mode: String,
+    /// `auto` (taken by a hook) or `claimed` (taken by `reserve`).
+    pub grade: String,
+    /// The holder's name.
+    pub agent: String,
+    /// The holder's id.
+    pub agent_id: String,
+    /// The order of its grant; strictly increases within a scope.
+    pub fence: u64,
+    /// Why, in the holder's words.
+    pub reason: Option<String>,
+    /// When it was granted.
+    pub created_at: String,
+    /// When it ends if the holder gives no sign of life until then.
+    pub expires_at: String,
+    /// The same as a span from now; 0 once it is over.
+    pub expires_in_ms: u64,
+    /// `active`, `released`, `expired` or `transferred`.
+    pub state: String,
+    /// The checkout it is about; empty for names.
+    pub worktree: String,
+    /// The silence it allows.
+    pub ttl_ms: u64,
+    /// Ties the leases of one write-set together.
+    pub set_id: Option<String>,
+    /// Which unit of a named resource, counted from 0.
+    pub slot: Option<u32>,
+    /// When it ended.
+    pub ended_at: Option<String>,
+    /// How exactly it ended: `released`, `silence`, `maximum`, `reboot`, `yielded` or `taken-over`.
+    pub ended_how: Option<String>,
+}
+
+impl LeaseJson {
+    /// A lease as it looks at this instant.
+    pub fn new(view: &LeaseView, now: &Now) -> Self {
+        let lease = &view.lease;
+        let left_ms = if lease.ended.is_some() { 0 } else { view.deadline.since(now.mono) };
+        Self {
+            id: lease.id.to_string(),
+            kind: lease.kind().word().to_owned(),
+            pattern: lease.target.display(),
+            mode: lease.mode.word().to_owned(),
+            grade: lease.grade.word().to_owned(),
+            agent: view.agent.to_string(),
+            agent_id: lease.holder.to_string(),
+            fence: integer(lease.fence.to_integer()),
+            reason: lease.reason.clone(),
+            created_at: rfc3339(lease.created_at),
+            expires_at: rfc3339(now.wall_at(view.deadline)),
+            expires_in_ms: integer(left_ms),
+            state: lease.ended.map_or("active", |ended| ended.how.state_word()).to_owned(),
+            worktree: lease.worktree.0.clone(),
+            ttl_ms: integer(lease.ttl_ms),
+            set_id: lease.set.map(|set| set.to_string()),
+            slot: lease.slot,
+            ended_at: lease.ended.map(|ended| rfc3339(ended.at)),
+            ended_how: lease.ended.map(|ended| ended.how.word().to_owned()),
+        }
+    }
+
+    /// Every lease of a list.
+    pub fn list(views: &[LeaseView], now: &Now) -> Vec<Self> {
+        views.iter().map(|view| Self::new(view, now)).collect()
+    }
+}
+
+/// A lease that stands in the way, with how alive its holder looks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Blocker {
+    /// The lease.
+    #[serde(flatten)]
+    pub lease: LeaseJson,
+    /// `active`, `idle` or `gone`.
+    pub liveness: String,
+    /// How many wait for it.
+    pub waiters: u64,
+}
+
+impl Blocker {
+    /// A blocker as it looks at this instant.
+    pub fn new(view: &LeaseView, now: &Now) -> Self {
+        Self { lease: LeaseJson::new(view, now), liveness: view.liveness.word().to_owned(), waiters: 0 }
+    }
+
+    /// Every blocker of a list.
+    pub fn list(views: &[LeaseView], now: &Now) -> Vec<Self> {
+        views.iter().map(|view| Self::new(view, now)).collect()
+    }
+}

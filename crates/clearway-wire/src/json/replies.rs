@@ -1,0 +1,335 @@
+//! The answer of each verb, without its envelope.
+
+use super::{AgentJson, Blocker, LeaseJson};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// `reserve`
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ReserveReply {
+    /// The leases held now.
+    pub leases: Vec<LeaseJson>,
+    /// With `--best-effort`: what was not granted.
+    pub refused: Vec<RefusedTarget>,
+}
+
+/// Something that best effort could not get.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct RefusedTarget {
+    /// What.
+    pub pattern: String,
+    /// Who stands in the way.
+    pub blockers: Vec<Blocker>,
+}
+
+/// `check`
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct CheckReply {
+    /// Whether the reservation would be granted. The exit code is 1 if not.
+    pub clear: bool,
+    /// Who stands in the way.
+    pub blockers: Vec<Blocker>,
+    /// Things to know beside the answer.
+    pub notices: Vec<super::NoticeJson>,
+}
+
+/// `renew`
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct RenewReply {
+    /// The leases as they are now.
+    pub leases: Vec<LeaseJson>,
+}
+
+/// `release`
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ReleaseReply {
+    /// Ids of the leases given back by this call.
+    pub released: Vec<String>,
+    /// Ids of leases that were over before it.
+    pub already_released: Vec<String>,
+    /// Own leases that overlap what was named but reach further.
+    pub remaining: Vec<LeaseJson>,
+}
+
+/// `sweep`
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct SweepReply {
+    /// Ids of the leases recorded as expired, or that would be.
+    pub expired: Vec<String>,
+    /// Whether nothing was recorded.
+    pub dry_run: bool,
+}
+
+/// `leases`
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct LeasesReply {
+    /// In the order of their fences.
+    pub leases: Vec<Blocker>,
+    /// Ids of rows that cannot be read.
+    pub unreadable: Vec<String>,
+}
+
+/// `who`
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct WhoReply {
+    /// The path asked about, relative to the root of the worktree.
+    pub path: String,
+    /// Everyone whose lease overlaps it.
+    pub holders: Vec<Blocker>,
+    /// Everyone who waits for it.
+    pub waiters: Vec<Waiter>,
+}
+
+/// An agent that waits.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Waiter {
+    /// Its name.
+    pub agent: String,
+    /// Its id.
+    pub agent_id: String,
+}
+
+/// `agents`
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct AgentsReply {
+    /// In the order they came.
+    pub agents: Vec<AgentJson>,
+}
+
+/// `status`
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct StatusReply {
+    /// The scope's key.
+    pub scope: String,
+    /// What the scope is.
+    pub place: String,
+    /// Who the caller is.
+    #[serde(flatten)]
+    pub actor: super::Actor,
+    /// Every agent that is not gone, and every gone one that still holds something.
+    pub agents: Vec<AgentJson>,
+    /// Live leases.
+    pub leases: Vec<Blocker>,
+    /// What needs a person.
+    pub warnings: Vec<String>,
+}
+
+/// `audit verify`
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct VerifyReply {
+    /// How many events were read.
+    pub events: u64,
+    /// The hash of the last one.
+    pub head: String,
+    /// The last event an anchor vouches for.
+    pub anchored_seq: Option<u64>,
+    /// How many events came after it.
+    pub unanchored: u64,
+}
+
+/// `audit anchor`
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct AnchorReply {
+    /// The hash that was signed.
+    pub head: String,
+    /// The signer's public key in hexadecimal.
+    pub signer: String,
+    /// When.
+    pub anchored_at: String,
+    /// The files it was written to.
+    pub written: Vec<String>,
+    /// Whether the operator's key was made by this call.
+    pub new_key: bool,
+}
+
+/// `doctor`
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct DoctorReply {
+    /// Whether nothing is wrong.
+    pub healthy: bool,
+    /// With `--repair`: what was done.
+    pub repaired: Option<Mended>,
+    /// What was looked at.
+    pub checks: Vec<CheckedThing>,
+}
+
+/// What a repair did.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+pub struct Mended {
+    /// Rows made anew from the log.
+    pub rows: u64,
+    /// Events that are gone for good.
+    pub lost_events: u64,
+}
+
+/// One thing a doctor looked at.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct CheckedThing {
+    /// What.
+    pub about: String,
+    /// `ok`, `note` or `wrong`.
+    pub status: String,
+    /// In words.
+    pub text: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+/// `config show`
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct SettingsReply {
+    /// Every key in the order of the reference.
+    pub settings: Vec<Setting>,
+    /// `CLEARWAY_…` variables that nothing reads.
+    pub unknown_variables: Vec<UnknownVariableReply>,
+}
+
+/// One value and where it came from.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Setting {
+    /// As written in a file, with dots between the tables.
+    pub key: String,
+    /// The value in force as text; null where nothing is set.
+    pub value: Option<String>,
+    /// Where it came from: file and line, variable, flag, posture or default.
+    pub source: String,
+    /// `default`, `user`, `repository`, `environment` or `flags`.
+    pub layer: String,
+    /// What it replaced, the strongest first.
+    pub overrode: Vec<OverriddenSetting>,
+    /// What was given but does not count.
+    pub ignored: Vec<IgnoredSetting>,
+    /// Whether safety depends on it.
+    pub safety: bool,
+    /// What it is for.
+    pub about: String,
+}
+
+/// A value that a stronger one replaced.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct OverriddenSetting {
+    /// The value.
+    pub value: String,
+    /// Where it came from.
+    pub source: String,
+}
+
+/// A value that would lower safety from where it may not.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct IgnoredSetting {
+    /// The value.
+    pub value: String,
+    /// Where it came from.
+    pub source: String,
+    /// The safer value that was kept.
+    pub kept: String,
+}
+
+/// A variable that looks like ours.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct UnknownVariableReply {
+    /// Its name.
+    pub name: String,
+    /// The nearest one that is read.
+    pub nearest: Option<String>,
+}
+
+/// `config path`
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct PathsReply {
+    /// The configuration files, weakest first.
+    pub files: Vec<ConfigFile>,
+}
+
+/// One configuration file.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ConfigFile {
+    /// `user` or `repository`.
+    pub layer: String,
+    /// Where it is, or would be.
+    pub path: String,
+    /// Whether it is there.
+    pub present: bool,
+}
+
+/// `config classes`
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ClassesReply {
+    /// One for each class.
+    pub classes: Vec<ClassReply>,
+}
+
+/// One class of paths.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ClassReply {
+    /// `ignored`, `common` or `hot`.
+    pub class: String,
+    /// What being in it means.
+    pub about: String,
+    /// Its patterns.
+    pub patterns: Vec<PatternReply>,
+}
+
+/// One pattern of a class.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct PatternReply {
+    /// As it was written.
+    pub pattern: String,
+    /// Where it came from.
+    pub source: String,
+}
+
+/// `explain SLUG`
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ExplainReply {
+    /// Which one.
+    #[serde(flatten)]
+    pub slug: SlugReply,
+    /// Its page, as Markdown.
+    pub page: String,
+}
+
+/// `explain` alone
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct SlugsReply {
+    /// Every slug in the order of the reference.
+    pub slugs: Vec<SlugReply>,
+}
+
+/// One slug.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct SlugReply {
+    /// The stable name.
+    pub slug: String,
+    /// What sort of failure it is.
+    pub kind: String,
+    /// The exit code of a command that fails with it.
+    pub exit_code: u8,
+    /// What it means in a sentence.
+    pub summary: String,
+}
+
+/// `completions`
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct CompletionsReply {
+    /// For which shell.
+    pub shell: String,
+    /// The script.
+    pub script: String,
+}
+
+/// `man`
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ManReply {
+    /// The files written.
+    pub written: Vec<String>,
+    /// Without a directory: the page of `clearway` itself.
+    pub page: Option<String>,
+}
+
+/// `help` and `--version`
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct TextReply {
+    /// What a person would have been shown.
+    pub text: String,
+}

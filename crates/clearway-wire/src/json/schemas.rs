@@ -1,0 +1,43 @@
+//! The JSON Schema of every answer, made from the structs that are serialised.
+
+use super::*;
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, SchemaGenerator};
+use serde_json::{Value, json};
+
+/// Every schema by the name of its verb; `error` for the answer of any verb that failed, and `events` and
+/// `audit-export` for one line of theirs.
+pub fn schemas() -> Vec<(&'static str, Value)> {
+    vec![
+        ("reserve", of::<Acted<ReserveReply>>("clearway reserve")),
+        ("check", of::<Looked<CheckReply>>("clearway check")),
+        ("renew", of::<Acted<RenewReply>>("clearway renew")),
+        ("release", of::<Acted<ReleaseReply>>("clearway release")),
+        ("sweep", of::<Acted<SweepReply>>("clearway sweep")),
+        ("leases", of::<Looked<LeasesReply>>("clearway leases")),
+        ("who", of::<Looked<WhoReply>>("clearway who")),
+        ("agents", of::<Looked<AgentsReply>>("clearway agents")),
+        ("status", of::<Looked<StatusReply>>("clearway status")),
+        ("events", of::<EventJson>("one line of clearway events")),
+        ("audit-verify", of::<Looked<VerifyReply>>("clearway audit verify")),
+        ("audit-anchor", of::<Looked<AnchorReply>>("clearway audit anchor")),
+        ("audit-export", of::<ExportedJson>("one line of clearway audit export")),
+        ("doctor", of::<Told<DoctorReply>>("clearway doctor")),
+        ("config-show", of::<Told<SettingsReply>>("clearway config show")),
+        ("config-path", of::<Told<PathsReply>>("clearway config path")),
+        ("config-classes", of::<Told<ClassesReply>>("clearway config classes")),
+        ("explain", of::<Told<ExplainReply>>("clearway explain SLUG")),
+        ("explain-all", of::<Told<SlugsReply>>("clearway explain")),
+        ("completions", of::<Told<CompletionsReply>>("clearway completions")),
+        ("man", of::<Told<ManReply>>("clearway man")),
+        ("help", of::<Told<TextReply>>("clearway help")),
+        ("error", of::<Failed>("the answer of any verb that failed")),
+    ]
+}
+
+fn of<T: JsonSchema>(title: &str) -> Value {
+    let generator: SchemaGenerator = SchemaSettings::draft2020_12().for_serialize().into_generator();
+    let mut schema = generator.into_root_schema_for::<T>();
+    schema.insert("title".to_owned(), json!(title));
+    schema.to_value()
+}

@@ -1,0 +1,104 @@
+//! What end-to-end tests stand on: a private home, real git repositories, the real binary.
+//!
+//! Nothing of the machine leaks in: every command gets its own HOME and XDG directories, no GIT_* variable and no
+//! client session. Start at [`Home`].
+
+mod command;
+mod repository;
+
+pub use command::{Clearway, Ran};
+pub use repository::Repository;
+
+use std::path::{Path, PathBuf};
+
+/// A private home with its own state, configuration and temporary directories. Removed when dropped, unless the
+/// test fails: then its path is printed and it stays.
+#[derive(Debug)]
+pub struct Home {
+    binary: PathBuf,
+    directory: Option<tempfile::TempDir>,
+    path: PathBuf,
+}
+
+impl Home {
+    /// A home for tests of this binary.
+    ///
+    /// # Panics
+    /// If no temporary directory can be made.
+    pub fn new(binary: &str) -> Self {
+        let directory =
+            tempfile::Builder::new().prefix("clearway-e2e-").tempdir().expect("a temporary directory");
+        let path = directory.path().canonicalize().expect("the directory exists");
+        for name in ["home", "state", "config", "run", "tmp"] {
+            std::fs::create_dir_all(path.join(name)).expect("a directory");
+        }
+        Self { binary: PathBuf::from(binary), directory: Some(directory), path }
+    }
+
+    /// Where everything of this home lies.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The state directory.
+    pub fn state(&self) -> PathBuf {
+        self.path.join("state/clearway")
+    }
+
+    /// A fresh git repository with one commit of these files.
+    pub fn repository(&self, name: &str, files: &[(&str, &str)]) -> Repository<'_> {
+        Repository::create(self, name, files)
+    }
+
+    /// A fresh directory without git.
+    ///
+    /// # Panics
+    /// If it cannot be made.
+    pub fn directory(&self, name: &str) -> PathBuf {
+        let path = self.path.join("home").join(name);
+        std::fs::create_dir_all(&path).expect("a directory");
+        path
+    }
+
+    /// A command of the binary, run in `directory`.
+    pub fn clearway(&self, directory: &Path) -> Clearway {
+        Clearway::new(self, directory)
+    }
+
+    /// The database of the one scope in this home.
+    ///
+    /// # Panics
+    /// If there is not exactly one.
+    pub fn only_store(&self) -> PathBuf {
+        let scopes = std::fs::read_dir(self.state().join("scopes")).expect("scopes exist");
+        let stores: Vec<PathBuf> =
+            scopes.map(|entry| entry.expect("an entry").path().join("store.db")).collect();
+        assert_eq!(stores.len(), 1, "{stores:?}");
+        stores[0].clone()
+    }
+
+    /// The environment every command starts from.
+    pub fn environment(&self) -> Vec<(&'static str, PathBuf)> {
+        vec![
+            ("PATH", PathBuf::from("/usr/local/bin:/usr/bin:/bin")),
+            ("HOME", self.path.join("home")),
+            ("XDG_STATE_HOME", self.path.join("state")),
+            ("XDG_CONFIG_HOME", self.path.join("config")),
+            ("XDG_RUNTIME_DIR", self.path.join("run")),
+            ("TMPDIR", self.path.join("tmp")),
+            ("GIT_CONFIG_GLOBAL", PathBuf::from("/dev/null")),
+            ("GIT_CONFIG_SYSTEM", PathBuf::from("/dev/null")),
+            ("LC_ALL", PathBuf::from("C.UTF-8")),
+        ]
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        if std::thread::panicking()
+            && let Some(directory) = self.directory.take()
+        {
+            eprintln!("what the test left behind: {}", directory.keep().display());
+        }
+    }
+}
