@@ -10,7 +10,7 @@ use clearway_core::fold::State;
 use clearway_core::ids::{AgentId, ScopeKey, Seq};
 use clearway_core::lease::Lease;
 use clearway_core::limits::{IDEMPOTENCY_KEYS_MAX, IDEMPOTENCY_MS};
-use clearway_core::slice::{AgentView, Due, ReadSet, RefusalMemory, Slice, Soft};
+use clearway_core::slice::{AgentLookup, AgentView, Due, ReadSet, RefusalMemory, Slice, Soft};
 use clearway_core::time::{BootKey, Mono, Now};
 use std::collections::BTreeMap;
 
@@ -154,15 +154,22 @@ impl Scope {
         }
     }
 
-    fn wanted_agents(&self, read: &ReadSet, leases: &[Lease]) -> Vec<AgentId> {
-        let lookup = &read.agents;
+    fn looked_up(&self, lookup: &AgentLookup) -> impl Iterator<Item = AgentId> {
         let asked = self.state.agents.values().filter(|agent| {
             lookup.names.contains(&agent.name)
                 || lookup.keys.contains(&agent.key)
                 || agent.process.as_ref().is_some_and(|process| lookup.processes.contains(process))
         });
-        let mut ids: Vec<AgentId> =
-            asked.map(|agent| agent.id).chain(leases.iter().map(|l| l.holder)).collect();
+        asked.map(|agent| agent.id)
+    }
+
+    fn shortest(&self, agent: AgentId) -> Option<&Lease> {
+        self.live().filter(|lease| lease.holder == agent).min_by_key(|lease| (lease.ttl_ms, lease.id))
+    }
+
+    fn wanted_agents(&self, read: &ReadSet, leases: &[Lease]) -> Vec<AgentId> {
+        let holders = leases.iter().map(|lease| lease.holder);
+        let mut ids: Vec<AgentId> = self.looked_up(&read.agents).chain(holders).collect();
         let mut index = 0;
         while index < ids.len() {
             let parent = self.state.agents.get(&ids[index]).and_then(|agent| agent.parent);
@@ -179,10 +186,12 @@ impl Snapshot for Scope {
     fn load(&mut self, read: &ReadSet, now: &Now) -> Result<Slice, StoreError> {
         let mut leases: Vec<Lease> =
             self.state.leases.values().filter(|lease| self.answers(read, lease)).cloned().collect();
-        let due = self.due(read, now);
-        leases.extend(
-            due.into_iter().filter(|due| !leases.iter().any(|lease| lease.id == due.id)).collect::<Vec<_>>(),
-        );
+        let shortest = self.looked_up(&read.agents).filter_map(|agent| self.shortest(agent)).cloned();
+        for lease in self.due(read, now).into_iter().chain(shortest) {
+            if !leases.iter().any(|known| known.id == lease.id) {
+                leases.push(lease);
+            }
+        }
         let agents = self.wanted_agents(read, &leases);
         Ok(in_order(Slice {
             scope: self.state.scope.clone(),

@@ -212,7 +212,9 @@ impl Watch {
         let lease = &self.state.leases[&id];
         let now = &twins.world.now;
         match cause {
-            ExpiryCause::Reboot => assert!(lease.fence.epoch < self.state.scope.epoch, "{lease:?}"),
+            ExpiryCause::Reboot | ExpiryCause::Recovery => {
+                assert!(lease.fence.epoch < self.state.scope.epoch, "{lease:?}")
+            }
             ExpiryCause::Silence => assert!(now.mono >= lease.deadline_given(seen), "{lease:?}"),
             ExpiryCause::Maximum => assert!(lease.end_max.is_some_and(|end| now.mono >= end), "{lease:?}"),
         }

@@ -91,11 +91,12 @@ impl Script {
     pub(crate) fn next(&mut self, world: &mut TestWorld, state: &State) -> Step {
         self.disturb(world);
         if state.scope.live_leases > LIVE_LEASES_MAX {
-            return self.ask(Command::Release(Release { selection: Selection::All }));
+            return self.ask(Command::Release(Release { selection: Selection::All, keep: Vec::new() }));
         }
         match self.rng.below(20) {
             0 => self.child(state),
             1 if !self.keyed.is_empty() => Step::Ask(Box::new(self.rng.pick(&self.keyed))),
+            2 if self.rng.one_in(4) => self.ask(Command::Recover),
             2..=3 => self.ask(Command::Sweep),
             4..=5 => self.renew(),
             6..=9 => self.release(),
@@ -193,7 +194,8 @@ impl Script {
             }
             _ => Selection::These { leases: self.refs(), targets: Vec::new(), worktree: self.worktree() },
         };
-        self.ask(Command::Release(Release { selection }))
+        let keep = if self.rng.one_in(5) { vec![self.path()] } else { Vec::new() };
+        self.ask(Command::Release(Release { selection, keep }))
     }
 
     /// Leases that were granted once, with their fence, without it, or with a wrong one.

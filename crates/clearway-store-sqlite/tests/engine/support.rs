@@ -170,7 +170,7 @@ pub(crate) fn claim(targets: &[Target]) -> Reserve {
 
 /// Everything the caller holds.
 pub(crate) fn release_all() -> Command {
-    Command::Release(Release { selection: Selection::All })
+    Command::Release(Release { selection: Selection::All, keep: Vec::new() })
 }
 
 /// A request in a scope that does not fold case.
