@@ -6,7 +6,7 @@ use crate::errors;
 use crate::load::{ScopeRow, scope_row};
 use crate::place::with_suffix;
 use crate::rows;
-use crate::snapshot::{Reading, check_sum};
+use crate::snapshot::{KeyedRow, Reading};
 use crate::witness;
 use clearway_core::agent::Agent;
 use clearway_core::event::{Body, Durability, Event};
@@ -435,11 +435,20 @@ impl Transaction for SqliteTransaction<'_> {
     fn remember(&mut self, remembered: &Remembered, now: &Now) -> Result<(), StoreError> {
         let Remembered { agent, key, request, rev, outcome } = remembered;
         let scope = self.row()?.id;
-        let sum = check_sum(agent.as_str(), key, request, rev.0, outcome);
+        let row = KeyedRow {
+            scope,
+            agent: agent.as_str(),
+            key,
+            request,
+            rev: rev.0,
+            outcome,
+            boot: &now.boot.0,
+            at: now.mono.0,
+        };
         self.insert(
             "INSERT OR REPLACE INTO idempotency (scope, agent, key, request, rev, outcome, boot, at, check_sum) \
              VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            &[&scope, &agent.as_str(), key, request, &rev.0, outcome, &now.boot.0, &now.mono.0, &sum],
+            &[&scope, &agent.as_str(), key, request, &rev.0, outcome, &now.boot.0, &now.mono.0, &row.check_sum()],
         )?;
         if rev.0 % PRUNE_EVERY < 2 {
             self.insert(

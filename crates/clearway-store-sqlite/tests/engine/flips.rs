@@ -1,14 +1,17 @@
 //! Single bits flipped in the files of a store: whatever changes a fact is reported.
 
 use crate::specimen::{Flip, Specimen, facts, fold_log, live, open_plainly, spread};
-use crate::support::{beside, complaints, engine, fast_dir, grant, store_file};
 use crate::support::{TestWorld, must_be_whole};
+use crate::support::{beside, complaints, engine, fast_dir, grant, store_file};
+use clearway_core::event::Body;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Mutex;
 
 /// Events in a store whose every fact is in the database file.
 const EVENTS_FOLDED: u64 = 250;
+/// A life that sees every kind of event early.
+const SEED_FOLDED: u64 = 7;
 /// Events in a store whose facts are mostly in the log beside it.
 const EVENTS_LOGGED: u64 = 60;
 
@@ -24,7 +27,7 @@ struct Tally {
 #[test]
 fn a_bit_that_changes_a_fact_in_the_database_is_reported() {
     let directory = fast_dir();
-    live(directory.path(), 7, EVENTS_FOLDED);
+    live(directory.path(), SEED_FOLDED, EVENTS_FOLDED, Body::KINDS.len());
     fold_log(directory.path());
     let specimen = Specimen::take(directory.path());
     assert_eq!(specimen.length("-wal"), 0);
@@ -52,7 +55,7 @@ fn a_bit_that_changes_a_fact_under_a_running_process_is_reported() {
     let log = beside(&store_file(directory.path()), "-wal");
     let log = std::fs::OpenOptions::new().read(true).write(true).open(log).unwrap();
     let mut tally = Tally::default();
-    for flip in spread("-wal", specimen.length("-wal"), 500, 4) {
+    for flip in specimen.spread_over_last_frames(500, 4) {
         toggle(&log, flip);
         tally.count(flip, &before, directory.path());
         toggle(&log, flip);
@@ -73,7 +76,7 @@ fn mostly_logged(state: &Path) -> Specimen {
     let reader = open_plainly(state).unwrap();
     reader.execute_batch("BEGIN").unwrap();
     facts(&reader).unwrap();
-    live(state, 11, EVENTS_LOGGED);
+    live(state, 11, EVENTS_LOGGED, 0);
     must_be_whole(&mut engine(state));
     Specimen::take(state)
 }

@@ -3,7 +3,6 @@
 
 use crate::script::{Script, Step};
 use crate::support::{Rng, TestWorld, beside, engine, scope, store_file};
-use clearway_core::event::Body;
 use clearway_core::fold::State;
 use clearway_core::ids::Seq;
 use clearway_store::contract::Engine;
@@ -12,6 +11,7 @@ use clearway_wire::canonical;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 /// The tables that hold facts, and what of them is fact. Presence, counted refusals and `leases.check_at` are soft.
@@ -31,12 +31,12 @@ const FACTS: [(&str, &str); 6] = [
 /// The files of a store that hold something worth keeping.
 const KEPT: [&str; 3] = ["", "-wal", "-gate"];
 
-/// Lives until the log of the store below `state` has every kind of event and at least `events` of them.
-pub(crate) fn live(state: &Path, seed: u64, events: u64) {
+/// Lives until the log of the store below `state` has at least `events` events of at least `kinds_min` kinds.
+pub(crate) fn live(state: &Path, seed: u64, events: u64, kinds_min: usize) {
     let (mut engine, mut world) = (engine(state), TestWorld::new(seed));
     let mut script = Script::new(seed);
     let (mut fold, mut kinds) = (State::default(), BTreeSet::new());
-    while fold.scope.rev < Seq(events) || kinds.len() < Body::KINDS.len() {
+    while fold.scope.rev < Seq(events) || kinds.len() < kinds_min {
         let Step::Ask(request) = script.next(&mut world, &fold) else { continue };
         let reply = execute(&mut engine, &mut world, Rules::default(), &scope(), &request).unwrap();
         script.learn(&request, &reply);
@@ -61,8 +61,7 @@ pub(crate) fn open_plainly(state: &Path) -> rusqlite::Result<Connection> {
 /// Folds the whole log into the database.
 pub(crate) fn fold_log(state: &Path) {
     let connection = open_plainly(state).unwrap();
-    let busy: i64 =
-        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0)).unwrap();
+    let busy: i64 = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0)).unwrap();
     assert_eq!(busy, 0);
 }
 
@@ -94,7 +93,9 @@ impl Specimen {
     pub(crate) fn put(&self, state: &Path) {
         let file = store_file(state);
         clearway_platform::files::create_private_dir_all(file.parent().unwrap()).unwrap();
-        let _ = std::fs::remove_file(beside(&file, "-shm"));
+        // There, as writers leave it, and empty: whoever opens the store first reads the log anew.
+        std::fs::write(beside(&file, "-shm"), "").unwrap();
+        std::fs::set_permissions(beside(&file, "-shm"), std::fs::Permissions::from_mode(0o600)).unwrap();
         for (suffix, bytes) in &self.0 {
             let path = beside(&file, suffix);
             let _ = std::fs::remove_file(&path);
@@ -120,6 +121,27 @@ pub(crate) struct Flip {
     pub(crate) suffix: &'static str,
     pub(crate) byte: usize,
     pub(crate) bit: u32,
+}
+
+/// Bytes before the first frame of a log, and before the page in each frame.
+const LOG_HEADER_BYTES: usize = 32;
+const FRAME_HEADER_BYTES: usize = 24;
+const PAGE_BYTES: usize = 4_096;
+
+impl Specimen {
+    /// So many bits in the pages of the log that count: the last version of each.
+    pub(crate) fn spread_over_last_frames(&self, count: usize, seed: u64) -> Vec<Flip> {
+        let frames = self.0["-wal"][LOG_HEADER_BYTES..].chunks_exact(FRAME_HEADER_BYTES + PAGE_BYTES);
+        let last: BTreeMap<&[u8], usize> =
+            frames.enumerate().map(|(index, frame)| (&frame[..4], index)).collect();
+        let starts: Vec<usize> = last
+            .values()
+            .map(|index| LOG_HEADER_BYTES + index * (FRAME_HEADER_BYTES + PAGE_BYTES) + FRAME_HEADER_BYTES)
+            .collect();
+        let logical = spread("-wal", starts.len() * PAGE_BYTES, count, seed);
+        let place = |byte: usize| starts[byte / PAGE_BYTES] + byte % PAGE_BYTES;
+        logical.into_iter().map(|flip| Flip { byte: place(flip.byte), ..flip }).collect()
+    }
 }
 
 /// So many bits, spread evenly over a file of this length.
