@@ -2,8 +2,8 @@
 //!
 //! Reads only. The log itself is verified by `clearway_store::verify`.
 
-use crate::connect::Reader;
-use crate::engine::SqliteEngine;
+use crate::connect::{Reader, database_writers};
+use crate::engine::{Settings, SqliteEngine};
 use crate::errors;
 use crate::load::scope_row;
 use crate::place::with_suffix;
@@ -17,9 +17,6 @@ use clearway_store::contract::{Examination, Head, StoreError};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 use std::path::Path;
-
-/// The byte of SQLite's shared-memory file that a writer locks.
-const WRITE_LOCK_BYTE: u64 = 120;
 
 impl SqliteEngine {
     pub(crate) fn look_at(&mut self, scope: &ScopeKey) -> Result<Examination, StoreError> {
@@ -38,7 +35,7 @@ impl SqliteEngine {
         found.log_bytes = files::length(&with_suffix(&file, "-wal")).unwrap_or(0);
         found.writers = writers_of(&file);
         look_at_privacy(&file, &mut found);
-        match Reader::open(&file, schema) {
+        match Reader::open(&file, schema, self.settings().timeout) {
             Ok(Some(reader)) => look_inside(&reader.connection, &file, scope, schema, &mut found)?,
             Ok(None) => found.error("schema", "the file holds no store".to_owned()),
             Err(StoreError::Corrupt { reason, .. }) => found.error("pages", reason),
@@ -49,7 +46,8 @@ impl SqliteEngine {
 
     pub(crate) fn witnessed(&mut self, scope: &ScopeKey) -> Result<Option<Head>, StoreError> {
         let file = self.settings().place.file(scope);
-        let Some(reader) = Reader::open(&file, self.settings().schema)? else { return Ok(None) };
+        let Settings { schema, timeout, .. } = *self.settings();
+        let Some(reader) = Reader::open(&file, schema, timeout)? else { return Ok(None) };
         let row =
             scope_row(&reader.connection, scope.as_str()).map_err(|error| errors::sqlite(&file, &error))?;
         Ok(row.and_then(|row| remembered(&file, row.id)))
@@ -57,10 +55,9 @@ impl SqliteEngine {
 }
 
 /// Who holds the gate or the database's write lock, in words.
-pub(crate) fn writers_of(file: &Path) -> Vec<String> {
-    let database = gate::byte_lock_holders(&with_suffix(file, "-shm"), WRITE_LOCK_BYTE);
+fn writers_of(file: &Path) -> Vec<String> {
     let gates = gate::holders(&Gate::beside(file));
-    gates.into_iter().chain(database).map(|holder| holder.to_string()).collect()
+    gates.iter().map(ToString::to_string).chain(database_writers(file)).collect()
 }
 
 fn remembered(file: &Path, scope: i64) -> Option<Head> {

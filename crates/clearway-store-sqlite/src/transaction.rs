@@ -1,6 +1,6 @@
 //! A write transaction: behind the gate, immediate, all or nothing.
 
-use crate::connect::Writer;
+use crate::connect::{Patience, Writer};
 use crate::engine::Settings;
 use crate::errors;
 use crate::load::{ScopeRow, scope_row};
@@ -51,10 +51,11 @@ impl<'a> SqliteTransaction<'a> {
         guard: GateGuard,
         scope: &ScopeKey,
         settings: &Settings,
+        patience: &Patience,
     ) -> Result<Self, StoreError> {
-        writer.migrate(settings.schema)?;
+        writer.migrate(settings.schema, patience)?;
         let begun = writer.connection.execute_batch("BEGIN IMMEDIATE");
-        begun.map_err(|error| busy_or(writer, &error))?;
+        begun.map_err(|error| writer.failed(&error, patience))?;
         let mut transaction = Self {
             writer,
             guard,
@@ -328,15 +329,6 @@ impl<'a> SqliteTransaction<'a> {
             let _ = connection.busy_timeout(std::time::Duration::ZERO);
             let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         }
-    }
-}
-
-fn busy_or(writer: &Writer, error: &rusqlite::Error) -> StoreError {
-    match errors::sqlite(&writer.path, error) {
-        StoreError::Busy { waited_ms, .. } => {
-            StoreError::Busy { waited_ms, holders: crate::examine::writers_of(&writer.path) }
-        }
-        other => other,
     }
 }
 

@@ -1,5 +1,7 @@
 //! The hard tests of the engine: against the model, against damage, against crowds, against a full disk.
 
+mod child;
+mod contention;
 mod flips;
 mod model;
 mod script;
