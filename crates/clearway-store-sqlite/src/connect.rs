@@ -63,12 +63,14 @@ impl Writer {
         let fail = |error: &rusqlite::Error| self.failed(error, patience);
         let found = number_of(&self.connection).map_err(|error| fail(&error))?;
         refuse_newer(&self.path, found, schema)?;
+        // A backup that was put back has no log yet, like a new file.
+        if !with_suffix(&self.path, "-wal").exists() {
+            self.connection.pragma_update(None, "journal_mode", "WAL").map_err(|error| fail(&error))?;
+        }
         if found == schema.number() {
             return Ok(());
         }
-        if found == 0 {
-            self.connection.pragma_update(None, "journal_mode", "WAL").map_err(|error| fail(&error))?;
-        } else {
+        if found > 0 {
             self.back_up(found)?;
         }
         self.connection.execute_batch("BEGIN IMMEDIATE").map_err(|error| fail(&error))?;
@@ -99,8 +101,10 @@ impl Writer {
 pub(crate) struct Reader {
     pub(crate) connection: Connection,
     pub(crate) path: PathBuf,
+    /// The schema number of the file itself, whatever its copy was brought to.
+    pub(crate) schema: u32,
     /// Keeps the copy alive where the original could not be opened without writing.
-    _copy: Option<PrivateCopy>,
+    copy: Option<PrivateCopy>,
 }
 
 impl Reader {
@@ -118,7 +122,7 @@ impl Reader {
             }
             other => other?,
         };
-        match number_of(&reader.connection).map_err(|error| errors::sqlite(path, &error))? {
+        match reader.schema {
             0 => Ok(None),
             found if found > schema.number() => Err(newer(path, found, schema)),
             found if found < schema.number() => Self::copied_and_migrated(path, schema).map(Some),
@@ -126,28 +130,34 @@ impl Reader {
         }
     }
 
+    /// Whether this is a look at what was there when it was opened, and not at what is there now.
+    pub(crate) fn is_copy(&self) -> bool {
+        self.copy.is_some()
+    }
+
     fn in_place(path: &Path, wait: Duration) -> Result<Self, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = open(path, flags, wait)?;
-        number_of(&connection).map_err(|error| errors::sqlite(path, &error))?;
-        Ok(Self { connection, path: path.to_owned(), _copy: None })
+        Self::on(connection, path, None)
     }
 
     fn copied(path: &Path) -> Result<Self, StoreError> {
         let copy = PrivateCopy::of(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = open(&copy.path(), flags, Duration::ZERO)?;
-        Ok(Self { connection, path: path.to_owned(), _copy: Some(copy) })
+        Self::on(connection, path, Some(copy))
+    }
+
+    fn on(connection: Connection, path: &Path, copy: Option<PrivateCopy>) -> Result<Self, StoreError> {
+        let schema = number_of(&connection).map_err(|error| errors::sqlite(path, &error))?;
+        Ok(Self { connection, path: path.to_owned(), schema, copy })
     }
 
     /// An older schema is read by way of a migrated copy, so that reading has one set of statements.
     fn copied_and_migrated(path: &Path, schema: Schema) -> Result<Self, StoreError> {
         let reader = Self::copied(path)?;
-        let migrate = || {
-            let found = number_of(&reader.connection)?;
-            schema.migrate(&reader.connection, found)
-        };
-        migrate().map_err(|error| errors::sqlite(path, &error))?;
+        let migrated = schema.migrate(&reader.connection, reader.schema);
+        migrated.map_err(|error| errors::sqlite(path, &error))?;
         Ok(reader)
     }
 }

@@ -77,6 +77,9 @@ impl SqliteEngine {
     }
 
     fn open_reader(&mut self, path: &Path) -> Result<Option<&mut Reader>, StoreError> {
+        if self.readers.get(path).is_some_and(Reader::is_copy) {
+            self.readers.remove(path);
+        }
         if !self.readers.contains_key(path) {
             self.refuse_network(path)?;
             match Reader::open(path, self.settings.schema, self.settings.timeout)? {

@@ -7,7 +7,7 @@ use crate::engine::{Settings, SqliteEngine};
 use crate::errors;
 use crate::load::scope_row;
 use crate::place::with_suffix;
-use crate::schema::{Schema, number_of};
+use crate::schema::Schema;
 use crate::snapshot::KeyedRow;
 use crate::witness;
 use clearway_core::ids::ScopeKey;
@@ -36,7 +36,10 @@ impl SqliteEngine {
         found.writers = writers_of(&file);
         look_at_privacy(&file, &mut found);
         match Reader::open(&file, schema, self.settings().timeout) {
-            Ok(Some(reader)) => look_inside(&reader.connection, &file, scope, schema, &mut found)?,
+            Ok(Some(reader)) => {
+                found.schema = reader.schema;
+                look_inside(&reader.connection, &file, scope, schema, &mut found)?;
+            }
             Ok(None) => found.error("schema", "the file holds no store".to_owned()),
             Err(StoreError::Corrupt { reason, .. }) => found.error("pages", reason),
             Err(other) => return Err(other),
@@ -88,7 +91,6 @@ fn look_inside(
     found: &mut Examination,
 ) -> Result<(), StoreError> {
     let look = |found: &mut Examination| -> rusqlite::Result<()> {
-        found.schema = number_of(connection)?;
         look_at_schema(connection, schema, found)?;
         look_at_pages(connection, found)?;
         look_for_lost_scopes(connection, file, found)?;

@@ -3,7 +3,9 @@
 mod child;
 mod contention;
 mod flips;
+mod migrations;
 mod model;
 mod script;
 mod specimen;
 mod support;
+mod traces;

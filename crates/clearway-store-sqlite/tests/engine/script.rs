@@ -194,8 +194,7 @@ impl Script {
             }
             _ => Selection::These { leases: self.refs(), targets: Vec::new(), worktree: self.worktree() },
         };
-        let keep = if self.rng.one_in(5) { vec![self.path()] } else { Vec::new() };
-        self.ask(Command::Release(Release { selection, keep }))
+        self.ask(Command::Release(Release { selection, keep: Vec::new() }))
     }
 
     /// Leases that were granted once, with their fence, without it, or with a wrong one.
