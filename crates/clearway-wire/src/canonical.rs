@@ -31,10 +31,7 @@ pub fn encode(event: &Event) -> Vec<u8> {
 /// Reads an event back. `fold` is the scope's: patterns are compared under it.
 pub fn decode(seq: Seq, bytes: &[u8], fold: Fold) -> Result<Event, DecodeError> {
     let mut input = Reader::new(bytes);
-    let version = input.byte()?;
-    if version > VERSION {
-        return Err(DecodeError::Newer { found: version, known: VERSION });
-    }
+    input.version(VERSION)?;
     let kind = input.text()?;
     let at = Wall(input.signed()?);
     let agent = input.option(|input| input.word("agent", AgentId::parse))?;
@@ -103,7 +100,7 @@ fn decode_body(input: &mut Reader<'_>, kind: &str, fold: Fold) -> Result<Body, D
     Ok(match kind {
         "scope.opened" => Body::ScopeOpened {
             place: input.text()?.to_owned(),
-            fold: if input.byte()? == 0 { Fold::Exact } else { Fold::Insensitive },
+            fold: if input.flag("fold")? { Fold::Insensitive } else { Fold::Exact },
         },
         "epoch.began" => Body::EpochBegan {
             epoch: epoch(input)?,
@@ -246,7 +243,7 @@ pub(crate) fn read_lease(input: &mut Reader<'_>, fold: Fold) -> Result<Lease, De
 }
 
 fn read_target(input: &mut Reader<'_>, fold: Fold) -> Result<Target, DecodeError> {
-    let is_name = input.byte()? != 0;
+    let is_name = input.flag("target kind")?;
     let text = input.text()?;
     let bad = || DecodeError::unknown("target", text);
     if is_name {

@@ -132,15 +132,29 @@ impl<'a> Reader<'a> {
         std::str::from_utf8(bytes).map_err(|_| DecodeError::unknown("text", String::from_utf8_lossy(bytes)))
     }
 
+    /// Reads the version all bytes begin with. There was no version 0.
+    pub(crate) fn version(&mut self, known: u8) -> Result<u8, DecodeError> {
+        match self.byte()? {
+            0 => Err(DecodeError::unknown("version", "0")),
+            found if found > known => Err(DecodeError::Newer { found, known }),
+            found => Ok(found),
+        }
+    }
+
+    /// Reads a yes or no; any third value would be a second way to write one of them.
+    pub(crate) fn flag(&mut self, what: &'static str) -> Result<bool, DecodeError> {
+        match self.byte()? {
+            0 => Ok(false),
+            1 => Ok(true),
+            other => Err(DecodeError::unknown(what, other.to_string())),
+        }
+    }
+
     pub(crate) fn option<T>(
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<T, DecodeError>,
     ) -> Result<Option<T>, DecodeError> {
-        match self.byte()? {
-            0 => Ok(None),
-            1 => read(self).map(Some),
-            other => Err(DecodeError::unknown("option", other.to_string())),
-        }
+        if self.flag("option")? { read(self).map(Some) } else { Ok(None) }
     }
 
     pub(crate) fn list<T>(
