@@ -15,7 +15,9 @@ pub use private::{
     PRIVATE_DIR_MODE, PRIVATE_FILE_MODE, PrivacyComplaint, create_private_dir_all, open_private,
     privacy_complaints, write_atomic,
 };
-pub use upkeep::{TemporaryDir, copy_private, flush, length, read_text, remove_if_present, temporary_dir};
+pub use upkeep::{
+    TemporaryDir, copy_private, exists, flush, length, read_text, remove_if_present, temporary_dir,
+};
 pub use volume::{FsKind, file_system_kind, free_bytes};
 
 /// Why a file or directory could not be used.
