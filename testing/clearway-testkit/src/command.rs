@@ -156,8 +156,8 @@ impl Ran {
 
     #[track_caller]
     fn checked(&self, text: &str) -> Value {
-        let value: Value =
-            serde_json::from_str(text).unwrap_or_else(|error| panic!("not one JSON document: {error}\n{text}"));
+        let value: Value = serde_json::from_str(text)
+            .unwrap_or_else(|error| panic!("not one JSON document: {error}\n{text}"));
         schema::check(&schema::name_for(&self.arguments, value["ok"] != false), &value);
         value
     }

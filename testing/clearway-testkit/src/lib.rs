@@ -37,8 +37,10 @@ impl Home {
     /// # Panics
     /// If no temporary directory can be made.
     pub fn new(binary: &str) -> Self {
-        let directory =
-            tempfile::Builder::new().prefix("clearway-e2e-").tempdir_in("/tmp").expect("a temporary directory");
+        let directory = tempfile::Builder::new()
+            .prefix("clearway-e2e-")
+            .tempdir_in("/tmp")
+            .expect("a temporary directory");
         let path = directory.path().canonicalize().expect("the directory exists");
         for name in ["home", "state", "config", "run", "tmp"] {
             std::fs::create_dir_all(path.join(name)).expect("a directory");

@@ -44,11 +44,16 @@ fn is_instant(word: &str) -> bool {
     ["0000-00-00T00:00:00.000Z", "0000-00-00", "00-00", "00:00:00", "00:00"].contains(&shape.as_str())
 }
 
+/// Fields that hold a span measured while the command ran.
+const MEASURED: [&str; 3] = ["\"expires_in_ms\"", "\"last_active_ms_ago\"", "\"ms\""];
+
 /// `"expires_in_ms": 1799987,` and `(165 KiB)`.
 fn milliseconds(line: &str) -> String {
-    let line = match line.split_once("ms\": ") {
-        Some((before, after)) if after.starts_with(|c: char| c.is_ascii_digit()) => {
-            format!("{before}ms\": MS{}", after.trim_start_matches(|c: char| c.is_ascii_digit()))
+    let line = match line.split_once(": ") {
+        Some((key, value))
+            if MEASURED.contains(&key.trim()) && value.starts_with(|c: char| c.is_ascii_digit()) =>
+        {
+            format!("{key}: MS{}", value.trim_start_matches(|c: char| c.is_ascii_digit()))
         }
         _ => line.to_owned(),
     };
@@ -69,7 +74,8 @@ fn ages(line: &str) -> String {
         let is_age = word.ends_with('s') && word[..word.len() - 1].parse::<u32>().is_ok();
         if is_age && next.starts_with("ago") {
             out.push("now");
-        } else if !(word.starts_with("ago") && out.last() == Some(&"now") && at > 0 && words[at - 1] != "now") {
+        } else if !(word.starts_with("ago") && out.last() == Some(&"now") && at > 0 && words[at - 1] != "now")
+        {
             out.push(word);
         }
     }
@@ -88,7 +94,7 @@ mod tests {
             ("until 2026-07-29T21:48:25.123Z.", "until TIME."),
             ("     4  11-15 22:18:33  lease.granted", "     4  TIME TIME  lease.granted"),
             ("  \"expires_in_ms\": 1799987,", "  \"expires_in_ms\": MS,"),
-            ("\"ttl_ms\": null", "\"ttl_ms\": null"),
+            ("  \"ttl_ms\": 1000,", "  \"ttl_ms\": 1000,"),
             ("store.db (165 KiB)", "store.db (N KiB)"),
             ("ada    active  2s ago  src/", "ada  active  now  src/"),
             (&format!("head {hash}"), "head HASH"),

@@ -28,7 +28,10 @@ fn a_whole_log_verifies_and_names_its_head() {
     let events = repository.events();
     assert_eq!(number(&verified, "events"), events.len() as u64);
     assert_eq!(verified["head"], events.last().expect("an event")["hash"]);
-    assert_eq!((&verified["anchored_seq"], number(&verified, "unanchored")), (&Value::Null, events.len() as u64));
+    assert_eq!(
+        (&verified["anchored_seq"], number(&verified, "unanchored")),
+        (&Value::Null, events.len() as u64)
+    );
 }
 
 #[test]
@@ -78,7 +81,8 @@ fn chain(lines: &[Value]) -> Vec<String> {
     for line in lines {
         let scope = text(line, "scope").as_bytes();
         let hex = text(line, "bytes").as_bytes();
-        let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).expect("hex"), 16).expect("hex");
+        let byte =
+            |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).expect("hex"), 16).expect("hex");
         let bytes: Vec<u8> = hex.chunks(2).map(byte).collect();
         let mut input = previous.to_vec();
         input.extend((scope.len() as u64).to_be_bytes());
@@ -210,7 +214,8 @@ fn a_log_written_anew_and_hashed_anew_is_found_against_the_last_anchor() {
     let anchors = std::fs::read(store.with_file_name("store.db-anchors")).expect("the anchors");
     let directory = store.parent().expect("a directory").to_owned();
     std::fs::remove_dir_all(&directory).expect("the scope");
-    for (agent, file) in [("mallory", "src/a.rs"), ("mallory", "src/b.rs"), ("eve", "main.rs"), ("eve", "x")] {
+    for (agent, file) in [("mallory", "src/a.rs"), ("mallory", "src/b.rs"), ("eve", "main.rs"), ("eve", "x")]
+    {
         repository.grant(agent, &[file]);
     }
     repository.clearway().ok(&["audit", "verify"]);

@@ -68,7 +68,22 @@ fn words_that_are_no_words_of_the_command_line() {
 fn spans_that_are_none_or_out_of_range() {
     let home = home();
     let repository = app(&home);
-    for span in ["0", "0s", "-5", "-5m", "1e9y", "abc", "25h", "500ms", "", "60", "1h1h", "99999999999999999999s", "1.5h", "∞"] {
+    for span in [
+        "0",
+        "0s",
+        "-5",
+        "-5m",
+        "1e9y",
+        "abc",
+        "25h",
+        "500ms",
+        "",
+        "60",
+        "1h1h",
+        "99999999999999999999s",
+        "1.5h",
+        "∞",
+    ] {
         for flag in ["--ttl", "--max"] {
             let word = format!("{flag}={span}");
             check(&home, &repository, "invalid-duration", |repository| {
@@ -76,7 +91,9 @@ fn spans_that_are_none_or_out_of_range() {
             });
         }
         let word = format!("--ttl={span}");
-        check(&home, &repository, "invalid-duration", |repository| repository.agent("alice").json(&["renew", &word]));
+        check(&home, &repository, "invalid-duration", |repository| {
+            repository.agent("alice").json(&["renew", &word])
+        });
     }
     for span in ["0", "soon", "1ms", "1d"] {
         check_words("invalid-duration", &["--timeout", span, "reserve", "a.rs"]);
@@ -91,9 +108,23 @@ fn patterns_that_cannot_be_read() {
     let deep = "{{{{{a,b},c},d},e},f}";
     let wide = format!("{{{}}}", (0..65).map(|n| n.to_string()).collect::<Vec<_>>().join(","));
     let long = format!("*{}", "x".repeat(1_100));
-    for pattern in
-        ["a[", "[z-a]", "a\\", "{a,b", "[", "src/[", "[]", "a/*/../b", &many, deep, &wide, &long, "*/.git/config", "x*\u{7}y", "*\u{202e}"]
-    {
+    for pattern in [
+        "a[",
+        "[z-a]",
+        "a\\",
+        "{a,b",
+        "[",
+        "src/[",
+        "[]",
+        "a/*/../b",
+        &many,
+        deep,
+        &wide,
+        &long,
+        "*/.git/config",
+        "x*\u{7}y",
+        "*\u{202e}",
+    ] {
         for verb in ["reserve", "check", "who", "release"] {
             check(&home, &repository, "invalid-pattern", |repository| {
                 repository.agent("alice").json(&[verb, "--", pattern])
@@ -110,7 +141,9 @@ fn paths_outside_the_scope() {
     let home = home();
     let repository = app(&home);
     home.directory("elsewhere");
-    for path in ["../x", "/etc/passwd", "src/../../x", "/", "..", "../elsewhere", "../*.rs", "/etc/*", "../app2/a.rs"] {
+    for path in
+        ["../x", "/etc/passwd", "src/../../x", "/", "..", "../elsewhere", "../*.rs", "/etc/*", "../app2/a.rs"]
+    {
         for verb in ["reserve", "check", "who"] {
             check(&home, &repository, "outside-scope", |repository| {
                 repository.agent("alice").json(&[verb, path])
@@ -124,7 +157,19 @@ fn paths_that_cannot_be_reserved() {
     let home = home();
     let repository = app(&home);
     let long = format!("{}x", "d/".repeat(2_100));
-    for path in [".git/config", ".git", ".git/", "./.git/hooks/pre-commit", "src/.git/x", ".GIT/config", "a\nb", "a\u{1b}[31m", "a\u{202e}b", "", &long] {
+    for path in [
+        ".git/config",
+        ".git",
+        ".git/",
+        "./.git/hooks/pre-commit",
+        "src/.git/x",
+        ".GIT/config",
+        "a\nb",
+        "a\u{1b}b",
+        "a\u{202e}b",
+        "",
+        &long,
+    ] {
         for verb in ["reserve", "check"] {
             check(&home, &repository, "invalid-path", |repository| {
                 repository.agent("alice").json(&[verb, "--", path])
@@ -156,7 +201,9 @@ fn things_larger_than_their_limit() {
     let reason = "x".repeat(2_001);
     let key = "k".repeat(129);
     let many: Vec<String> = (0..257).map(|n| format!("f{n}")).collect();
-    let many = |verb: &'static str| -> Vec<&str> { std::iter::once(verb).chain(many.iter().map(String::as_str)).collect() };
+    let many = |verb: &'static str| -> Vec<&str> {
+        std::iter::once(verb).chain(many.iter().map(String::as_str)).collect()
+    };
     for words in [
         ["reserve", "a.rs", "--reason", &reason].as_slice(),
         &["renew", "--note", &reason],
@@ -181,12 +228,20 @@ fn ids_that_are_none_or_nobodys() {
     let foreign = text(&other, "id");
     for verb in ["release", "renew"] {
         check(&home, &repository, "not-found", |repository| repository.agent("alice").json(&[verb, foreign]));
-        check(&home, &repository, "not-found", |repository| repository.agent("alice").json(&[verb, "zzzzzzzz@5"]));
-        check(&home, &repository, "invalid-id", |repository| repository.agent("alice").json(&[verb, "zzzzzzzz@x"]));
-        check(&home, &repository, "invalid-id", |repository| repository.agent("alice").json(&[verb, "zzzzzzzz@"]));
+        check(&home, &repository, "not-found", |repository| {
+            repository.agent("alice").json(&[verb, "zzzzzzzz@5"])
+        });
+        check(&home, &repository, "invalid-id", |repository| {
+            repository.agent("alice").json(&[verb, "zzzzzzzz@x"])
+        });
+        check(&home, &repository, "invalid-id", |repository| {
+            repository.agent("alice").json(&[verb, "zzzzzzzz@"])
+        });
     }
     for id in ["x", "ZZZZZZZZ", "zzzzzzzzz", "a.rs", "", "zzzz zzz", "'; DROP TABLE leases; --"] {
-        check(&home, &repository, "invalid-id", |repository| repository.agent("alice").json(&["renew", "--", id]));
+        check(&home, &repository, "invalid-id", |repository| {
+            repository.agent("alice").json(&["renew", "--", id])
+        });
     }
 }
 
@@ -223,7 +278,7 @@ fn a_store_of_a_newer_clearway() {
     let home = home();
     let repository = app(&home);
     repository.grant("alice", &["a.rs"]);
-    let connection = rusqlite::Connection::open(home.only_store()).expect("the store opens");
+    let connection = crate::open_store(&home);
     connection.pragma_update(None, "user_version", 99).expect("a newer version");
     drop(connection);
     for verb in [["reserve", "b.rs"].as_slice(), &["leases"], &["release", "--all"]] {
@@ -268,13 +323,22 @@ fn a_working_directory_that_is_gone() {
         let script = format!("cd ../gone && rmdir ../gone && clearway --json --agent alice {words}");
         let output = home.shell(repository.path(), &script).output().expect("a shell");
         let answer: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
-        assert_eq!((&answer["error"]["slug"], output.status.code()), (&"no-scope".into(), Some(2)), "{answer}");
+        assert_eq!(
+            (&answer["error"]["slug"], output.status.code()),
+            (&"no-scope".into(), Some(2)),
+            "{answer}"
+        );
         assert!(!list(&answer["error"], "hints").is_empty());
         home.directory("gone");
     }
-    let script = format!("cd ../gone && rmdir ../gone && clearway --agent alice -C {} check a.rs", repository.path().display());
+    let script = format!(
+        "cd ../gone && rmdir ../gone && clearway --agent alice -C {} check a.rs",
+        repository.path().display()
+    );
     assert!(home.shell(repository.path(), &script).status().expect("a shell").success());
-    check(&home, &repository, "no-scope", |repository| repository.clearway().json(&["-C", "/nowhere", "leases"]));
+    check(&home, &repository, "no-scope", |repository| {
+        repository.clearway().json(&["-C", "/nowhere", "leases"])
+    });
     assert!(home.state_files().is_empty());
 }
 

@@ -28,7 +28,8 @@ fn every_value_is_traced_to_file_and_line_variable_flag_posture_or_default() {
     repository.write(".clearway.toml", "posture = \"team\"\n[leases]\nclaimed_ttl = \"20m\"\n");
     let team = repository.path().join(".clearway.toml").display().to_string();
     let user = user.display().to_string();
-    let clearway = repository.agent("ada").args(&["--timeout", "9s"]).env("CLEARWAY_LEASES_DURABILITY", "full");
+    let clearway =
+        repository.agent("ada").args(&["--timeout", "9s"]).env("CLEARWAY_LEASES_DURABILITY", "full");
     let reply = clearway.ok(&["config", "show"]);
     assert_eq!(
         story(&reply, "leases.broad_files"),
@@ -48,7 +49,10 @@ fn every_value_is_traced_to_file_and_line_variable_flag_posture_or_default() {
     );
     assert_eq!(
         story(&reply, "leases.durability")[..2],
-        ["full from variable CLEARWAY_LEASES_DURABILITY".to_owned(), format!("over normal from posture team ({team}:1)")]
+        [
+            "full from variable CLEARWAY_LEASES_DURABILITY".to_owned(),
+            format!("over normal from posture team ({team}:1)")
+        ]
     );
     assert_eq!(
         story(&reply, "timeouts.store")[..3],
@@ -109,7 +113,7 @@ fn a_mistake_in_a_file_is_named_with_its_line_and_the_nearest_right_word() {
         ("[leases]\nclaimed_ttl = \"25h\"\n", "config-bad-value", ["claimed_ttl", ":2", "25h"]),
         ("[leases]\nclaimed_ttl = \"-5m\"\n", "config-bad-value", ["claimed_ttl", ":2", "-5m"]),
         ("[leases\n", "config-syntax", [":1", "TOML", ""]),
-        ("a = 1\na = 2\n", "config-syntax", [":2", "", ""]),
+        ("posture = \"team\"\nposture = \"team\"\n", "config-syntax", [":2", "", ""]),
         ("agent = \"ada\"\n", "config-unsafe", ["agent", ":1", ""]),
         ("[store]\nurl = \"/tmp/x.db\"\n", "config-unsafe", ["store.url", ":2", ""]),
         ("[leases]\nbroad_files = 5000\n", "config-unsafe", ["5000", ":2", "config.toml"]),
@@ -151,7 +155,11 @@ fn inside_an_agent_session_a_variable_cannot_lower_safety_and_the_attempt_is_sho
 fn a_bad_variable_is_a_configuration_error_and_a_bad_flag_a_usage_error() {
     let home = home();
     let repository = app(&home);
-    let error = repository.clearway().env("CLEARWAY_TIMEOUTS_STORE", "soon").fails("config-bad-value", 78, &["leases"]);
+    let error = repository.clearway().env("CLEARWAY_TIMEOUTS_STORE", "soon").fails(
+        "config-bad-value",
+        78,
+        &["leases"],
+    );
     assert!(text(&error, "message").contains("CLEARWAY_TIMEOUTS_STORE"), "{error}");
     repository.clearway().env("CLEARWAY_AGENT", "a b").fails("config-bad-value", 78, &["leases"]);
     repository.clearway().args(&["--timeout", "soon"]).fails("invalid-duration", 2, &["leases"]);
@@ -175,7 +183,10 @@ fn the_files_are_named_with_whether_they_are_there() {
     let reply = repository.clearway_in("src").ok(&["config", "path"]);
     assert_eq!(each(&reply, "files", "layer"), ["user", "repository"]);
     assert_eq!(reply["files"][1]["path"], repository.path().join(".clearway.toml").display().to_string());
-    assert_eq!((&reply["files"][0]["present"], &reply["files"][1]["present"]), (&false.into(), &false.into()));
+    assert_eq!(
+        (&reply["files"][0]["present"], &reply["files"][1]["present"]),
+        (&false.into(), &false.into())
+    );
     home.user_config("");
     let reply = repository.clearway().ok(&["config", "path"]);
     assert_eq!(reply["files"][0]["present"], true);
@@ -190,10 +201,20 @@ fn the_classes_of_paths_are_shown_with_what_the_repository_added() {
     assert_eq!(each(&reply, "classes", "class"), ["ignored", "common", "hot"]);
     let added = |class: usize| {
         let patterns = list(&reply["classes"][class], "patterns");
-        patterns.iter().find(|pattern| pattern["source"] != "default").map(|pattern| text(pattern, "pattern").to_owned())
+        patterns
+            .iter()
+            .find(|pattern| pattern["source"] != "default")
+            .map(|pattern| text(pattern, "pattern").to_owned())
     };
-    assert_eq!((added(0), added(1), added(2)), (None, Some("gen/**".to_owned()), Some("src/routes.rs".to_owned())));
-    assert!(list(&reply["classes"][1], "patterns").iter().any(|pattern| text(pattern, "pattern").contains("lock")));
+    assert_eq!(
+        (added(0), added(1), added(2)),
+        (None, Some("gen/**".to_owned()), Some("src/routes.rs".to_owned()))
+    );
+    assert!(
+        list(&reply["classes"][1], "patterns")
+            .iter()
+            .any(|pattern| text(pattern, "pattern").contains("lock"))
+    );
 }
 
 #[test]
@@ -201,7 +222,9 @@ fn a_password_in_the_address_of_a_store_is_never_shown() {
     let home = home();
     let repository = app(&home);
     home.user_config("[store]\nurl = \"postgres://ada:hunter2hunter2@db.example/clearway\"\n");
-    for words in [["config", "show"].as_slice(), &["config", "show", "--json"], &["reserve", "a"], &["doctor"]] {
+    for words in
+        [["config", "show"].as_slice(), &["config", "show", "--json"], &["reserve", "a"], &["doctor"]]
+    {
         let ran = repository.agent("alice").run(words);
         let said = ran.stdout() + &ran.stderr();
         assert!(!said.contains("hunter2"), "{said}");

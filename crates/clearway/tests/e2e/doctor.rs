@@ -66,7 +66,7 @@ fn files_that_others_can_read_are_named() {
 }
 
 fn sql(home: &Home, statement: &str) {
-    let connection = rusqlite::Connection::open(home.only_store()).expect("the store opens");
+    let connection = crate::open_store(home);
     connection.execute_batch(statement).expect("the statement runs");
 }
 
@@ -93,7 +93,10 @@ fn a_row_nobody_can_read_is_named_and_stops_nobody_else() {
     repository.clearway().fails("audit-broken", 1, &["audit", "verify"]);
     repository.clearway().ok(&["doctor", "--repair"]);
     let leases = repository.clearway().ok(&["leases", "--agent-name", "alice"]);
-    assert_eq!((&leases["leases"][0]["id"], &leases["leases"][0]["pattern"]), (&lease["id"], &"src/a.rs".into()));
+    assert_eq!(
+        (&leases["leases"][0]["id"], &leases["leases"][0]["pattern"]),
+        (&lease["id"], &"src/a.rs".into())
+    );
 }
 
 #[test]
@@ -108,9 +111,13 @@ fn a_row_that_no_event_explains_fails_whole_operations_over_it() {
     );
     repository.agent("alice").fails("unreadable-row", 69, &["release", "--all"]);
     let still = repository.clearway().ok(&["leases"]);
-    assert!(list(&still, "leases").iter().any(|lease| lease["id"] == other["id"]), "nothing was released: {still:#}");
+    assert!(
+        list(&still, "leases").iter().any(|lease| lease["id"] == other["id"]),
+        "nothing was released: {still:#}"
+    );
     assert_eq!(list(&still, "unreadable").len(), 1, "{still:#}");
-    let reply = repository.agent("bob").ok(&["reserve", "docs/"]);
+    repository.grant("bob", &["docs/"]);
+    let reply = repository.agent("bob").ok(&["reserve", "src/a.rs"]);
     assert_eq!(reply["notices"][0]["code"], "unreadable-rows", "{reply:#}");
 }
 

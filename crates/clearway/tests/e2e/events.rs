@@ -90,7 +90,10 @@ fn the_log_is_read_from_anywhere_and_in_parts() {
     assert_eq!(read(&repository, &["--from", "46"]).len(), 0);
     assert_eq!(read(&repository, &["--kind", "lease.granted"]).len(), 41);
     assert_eq!(seqs(&read(&repository, &["--agent-name", "bob"])), [44, 45]);
-    assert_eq!(seqs(&read(&repository, &["--kind", "lease.granted", "--from", "43", "--limit", "2"])), [43, 45]);
+    assert_eq!(
+        seqs(&read(&repository, &["--kind", "lease.granted", "--from", "43", "--limit", "2"])),
+        [43, 45]
+    );
 }
 
 #[test]
@@ -127,7 +130,11 @@ fn only_the_kernel_writes_events() {
         repository.clearway().fails("usage", 2, words);
     }
     let error = repository.clearway().fails("usage", 2, &["events", "--kind", "lease.graned"]);
-    assert!(list(&error, "hints").iter().any(|hint| hint.as_str().is_some_and(|hint| hint.contains("lease.granted"))));
+    assert!(
+        list(&error, "hints")
+            .iter()
+            .any(|hint| hint.as_str().is_some_and(|hint| hint.contains("lease.granted")))
+    );
     before.assert_same(&home.state_files(), "a forgery");
 }
 

@@ -140,7 +140,11 @@ fn what_a_closed_terminal_held_goes_to_whoever_asks() {
     assert_eq!((&notice["code"], text(notice, "agent")), (&"took-over".into(), from));
     assert!(number(&reply["leases"][0], "fence") > number(&lost["leases"][0], "fence"));
     assert!(repository.kinds().contains(&"lease.taken-over".to_owned()));
-    let old = in_terminal(&home, repository.path(), &format!("clearway --json renew {}", text(&lost["leases"][0], "id")));
+    let old = in_terminal(
+        &home,
+        repository.path(),
+        &format!("clearway --json renew {}", text(&lost["leases"][0], "id")),
+    );
     assert_eq!(old[0]["error"]["slug"], "not-holder", "the next terminal is not the last one");
 }
 

@@ -35,7 +35,10 @@ fn home() -> Home {
 
 /// A repository with a little of everything.
 fn app(home: &Home) -> Repository<'_> {
-    home.repository("app", &[("src/a.rs", "a\n"), ("src/b.rs", "b\n"), ("docs/x.md", "x\n"), ("main.rs", "\n")])
+    home.repository(
+        "app",
+        &[("src/a.rs", "a\n"), ("src/b.rs", "b\n"), ("docs/x.md", "x\n"), ("main.rs", "\n")],
+    )
 }
 
 /// A text field.
@@ -60,4 +63,12 @@ fn list<'v>(value: &'v Value, field: &str) -> &'v [Value] {
 #[track_caller]
 fn each<'v>(value: &'v Value, field: &str, name: &str) -> Vec<&'v str> {
     list(value, field).iter().map(|element| text(element, name)).collect()
+}
+
+/// The store as another program opens it; closing it leaves the log where it is, as Clearway does.
+fn open_store(home: &Home) -> rusqlite::Connection {
+    let connection = rusqlite::Connection::open(home.only_store()).expect("the store opens");
+    let keep = rusqlite::config::DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
+    connection.set_db_config(keep, true).expect("a setting");
+    connection
 }

@@ -19,7 +19,9 @@ fn names_and_paths_never_meet() {
 fn a_name_is_taken_as_it_is_written() {
     let home = home();
     let repository = app(&home);
-    for name in ["a[*", "*", "{x,y}", "db:migrate", "a/../b", "..", "port:3000", "Größe", "123", ":x", "a:b:c"] {
+    for name in
+        ["a[*", "*", "{x,y}", "db:migrate", "a/../b", "..", "port:3000", "Größe", "123", ":x", "a:b:c"]
+    {
         let lease = repository.grant("alice", &["--kind", "name", "--", name]);
         assert_eq!(lease["pattern"], name);
         repository.blockers("bob", &["--kind", "name", "--", name]);

@@ -26,8 +26,10 @@ fn exit_codes_have_one_meaning_each() {
     let home = home();
     let repository = app(&home);
     let all = repository.clearway().ok(&["explain"]);
-    let kinds: std::collections::BTreeMap<u64, &str> =
-        list(&all, "slugs").iter().filter_map(|slug| Some((slug["exit_code"].as_u64()?, slug["kind"].as_str()?))).collect();
+    let kinds: std::collections::BTreeMap<u64, &str> = list(&all, "slugs")
+        .iter()
+        .filter_map(|slug| Some((slug["exit_code"].as_u64()?, slug["kind"].as_str()?)))
+        .collect();
     let expected = [
         (1, "negative"),
         (2, "usage"),
@@ -47,7 +49,10 @@ fn an_unknown_slug_is_answered_with_the_nearest() {
     let home = home();
     let repository = app(&home);
     let error = repository.clearway().fails("unknown-slug", 5, &["explain", "reservation-hold"]);
-    assert!(error["hints"][0].as_str().is_some_and(|hint| hint.ends_with("clearway explain reservation-held")), "{error}");
+    assert!(
+        error["hints"][0].as_str().is_some_and(|hint| hint.ends_with("clearway explain reservation-held")),
+        "{error}"
+    );
 }
 
 #[test]
@@ -58,7 +63,11 @@ fn completions_are_valid_scripts() {
     let bash = home.path().join("clearway.bash");
     std::fs::write(&bash, script("bash")).expect("a file");
     let parsed = Command::new("bash").arg("-n").arg(&bash).output().expect("bash runs");
-    assert!(parsed.status.success() && parsed.stderr.is_empty(), "{}", String::from_utf8_lossy(&parsed.stderr));
+    assert!(
+        parsed.status.success() && parsed.stderr.is_empty(),
+        "{}",
+        String::from_utf8_lossy(&parsed.stderr)
+    );
     assert!(script("zsh").starts_with("#compdef clearway"));
     assert!(script("fish").contains("complete -c clearway"));
     for (shell, flag) in [("zsh", "-n"), ("fish", "--no-execute")] {
@@ -79,14 +88,21 @@ fn completions_are_valid_scripts() {
 fn manual_pages_are_written_and_render_without_complaint() {
     let home = home();
     let repository = app(&home);
-    let directory = home.path().join("man");
+    let directory = home.directory("man");
     let reply = repository.clearway().ok(&["man", &directory.display().to_string()]);
     let pages = list(&reply, "written");
     assert!(pages.len() > 15, "one for each verb: {pages:?}");
     for page in pages.iter().filter_map(|page| page.as_str()) {
         let roff = std::fs::read_to_string(page).expect("a page");
         assert!(roff.contains(".TH ") && roff.contains(".SH NAME"), "{page}");
-        let Ok(child) = Command::new("groff").args(["-man", "-Tutf8", "-ww", page]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn() else { continue };
+        let Ok(child) = Command::new("groff")
+            .args(["-man", "-Tutf8", "-ww", page])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+        else {
+            continue;
+        };
         let rendered = child.wait_with_output().expect("groff ends");
         assert!(rendered.status.success() && !rendered.stdout.is_empty(), "{page}");
         assert_eq!(String::from_utf8_lossy(&rendered.stderr), "", "{page}");
@@ -99,7 +115,9 @@ fn help_shows_what_people_type_and_all_of_it_on_request() {
     let home = home();
     let repository = app(&home);
     let help = repository.clearway().text(&["help"]);
-    for verb in ["reserve", "who", "release", "leases", "agents", "status", "events", "audit", "doctor", "config"] {
+    for verb in
+        ["reserve", "who", "release", "leases", "agents", "status", "events", "audit", "doctor", "config"]
+    {
         assert!(help.lines().any(|line| line.trim_start().starts_with(verb)), "{verb}: {help}");
     }
     let lists = |help: &str, verb: &str| help.lines().any(|line| line.starts_with(&format!("  {verb} ")));
@@ -107,12 +125,18 @@ fn help_shows_what_people_type_and_all_of_it_on_request() {
         assert!(!lists(&help, verb), "{verb}");
         assert!(lists(&repository.clearway().text(&["help", "--all"]), verb), "{verb}");
     }
-    for verb in ["reserve", "check", "who", "renew", "release", "leases", "agents", "sweep", "events", "status", "audit", "doctor", "config", "explain"] {
+    for verb in [
+        "reserve", "check", "who", "renew", "release", "leases", "agents", "sweep", "events", "status",
+        "audit", "doctor", "config", "explain",
+    ] {
         let page = repository.clearway().text(&["help", verb]);
         assert!(page.contains("Examples:") && page.contains(&format!("clearway {verb}")), "{verb}: {page}");
         assert!(page.lines().all(|line| line.chars().count() <= 80), "{verb}");
     }
-    assert_eq!(repository.clearway().text(&["reserve", "-h"]), repository.clearway().text(&["help", "reserve"]));
+    assert_eq!(
+        repository.clearway().text(&["reserve", "-h"]),
+        repository.clearway().text(&["help", "reserve"])
+    );
     let version = repository.clearway().text(&["--version"]);
     assert!(version.contains(env!("CARGO_PKG_VERSION")), "{version}");
 }
@@ -122,7 +146,23 @@ fn the_examples_of_the_help_can_be_typed() {
     let home = home();
     let repository = app(&home);
     let all = repository.clearway().text(&["help", "--all"]);
-    let verbs = ["reserve", "check", "who", "renew", "release", "leases", "agents", "sweep", "events", "status", "audit", "doctor", "config", "explain", "completions"];
+    let verbs = [
+        "reserve",
+        "check",
+        "who",
+        "renew",
+        "release",
+        "leases",
+        "agents",
+        "sweep",
+        "events",
+        "status",
+        "audit",
+        "doctor",
+        "config",
+        "explain",
+        "completions",
+    ];
     let pages = verbs.iter().map(|verb| repository.clearway().text(&["help", verb]));
     let mut typed = 0;
     for page in pages.chain([all]) {
@@ -133,10 +173,12 @@ fn the_examples_of_the_help_can_be_typed() {
             if follows || leads_elsewhere {
                 continue;
             }
-            let output = home.shell(repository.path(), &format!("clearway --json --agent ada {line}")).output();
+            repository.grant("ada", &["src/"]);
+            let output =
+                home.shell(repository.path(), &format!("clearway --json --agent ada {line}")).output();
             let output = output.expect("a shell");
             let said = String::from_utf8_lossy(&output.stdout).into_owned();
-            assert!(!said.contains("\"slug\":\"usage\""), "{line}: {said}");
+            assert!(!said.contains("\"error\":{\"slug\":\"usage\""), "{line}: {said}");
             typed += 1;
         }
     }
@@ -163,11 +205,13 @@ fn nobody_listening_is_no_failure_and_no_panic() {
     let home = home();
     let repository = app(&home);
     repository.grant("alice", &["src/a.rs"]);
-    for words in ["leases", "events", "status", "help", "explain", "--json leases", "doctor", "audit export"] {
+    for words in ["leases", "events", "status", "help", "explain", "--json leases", "doctor", "audit export"]
+    {
         let script = format!("clearway {words} 2>err | true; cat err");
         let output = home.shell(repository.path(), &script).output().expect("a shell");
         assert_eq!(String::from_utf8_lossy(&output.stdout), "", "{words}");
-        let closed = home.shell(repository.path(), &format!("clearway {words} >&-")).output().expect("a shell");
+        let closed =
+            home.shell(repository.path(), &format!("clearway {words} >&-")).output().expect("a shell");
         let said = String::from_utf8_lossy(&closed.stderr).into_owned();
         assert!(!said.contains("panicked") && closed.status.code() != Some(101), "{words}: {said}");
     }
@@ -180,7 +224,15 @@ fn nobody_listening_is_no_failure_and_no_panic() {
 fn json_stands_alone_on_stdout_for_success_and_failure() {
     let home = home();
     let repository = app(&home);
-    for words in [["reserve", "a.rs"].as_slice(), &["reserve", "a["], &["frobnicate"], &["reserve"], &["--version"], &["help"], &["leases", "--pattern", "["]] {
+    for words in [
+        ["reserve", "a.rs"].as_slice(),
+        &["reserve", "a["],
+        &["frobnicate"],
+        &["reserve"],
+        &["--version"],
+        &["help"],
+        &["leases", "--pattern", "["],
+    ] {
         let ran = repository.agent("alice").json(words);
         let value = ran.value();
         assert_eq!(value["ok"] == true, ran.code() == 0, "{words:?}");

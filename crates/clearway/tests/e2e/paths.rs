@@ -94,7 +94,9 @@ fn every_spelling_of_a_path_is_the_same_path() {
     let absolute = repository.path().join("src/a.rs").display().to_string();
     let lease = repository.grant("alice", &["src/a.rs"]);
     assert_eq!(lease["pattern"], "src/a.rs");
-    for spelling in ["./src/a.rs", "src//a.rs", "src/../src/a.rs", "src/./a.rs", "docs/../src/a.rs", &absolute] {
+    for spelling in
+        ["./src/a.rs", "src//a.rs", "src/../src/a.rs", "src/./a.rs", "docs/../src/a.rs", &absolute]
+    {
         let blockers = repository.blockers("bob", &[spelling]);
         assert_eq!(blockers[0]["id"], lease["id"], "{spelling}");
     }

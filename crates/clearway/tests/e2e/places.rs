@@ -17,7 +17,8 @@ fn every_way_to_reach_a_repository_leads_to_one_scope() {
     let lease = repository.grant("alice", &["src/a.rs"]);
     let expected = scope_at(&home, repository.path());
     let with_slash = format!("{}/", repository.path().display());
-    for place in [link.as_path(), &link.join("src"), &repository.path().join("docs"), Path::new(&with_slash)] {
+    for place in [link.as_path(), &link.join("src"), &repository.path().join("docs"), Path::new(&with_slash)]
+    {
         assert_eq!(scope_at(&home, place), expected, "{}", place.display());
         let argument = link.join("src/a.rs").display().to_string();
         let error = home.clearway(place).agent("bob").fails("reservation-held", 1, &["reserve", &argument]);
@@ -151,6 +152,7 @@ fn a_scope_can_be_named_by_its_key() {
     let elsewhere = home.directory("elsewhere");
     let seen = home.clearway(&elsewhere).args(&["--scope", &key]).ok(&["leases"]);
     assert_eq!(seen["leases"][0]["pattern"], "build");
-    let error = home.clearway(&elsewhere).args(&["--scope", "nowhere-00000000"]).fails("not-found", 5, &["leases"]);
+    let error =
+        home.clearway(&elsewhere).args(&["--scope", "nowhere-00000000"]).fails("not-found", 5, &["leases"]);
     assert!(error["hints"].as_array().is_some_and(|hints| !hints.is_empty()), "{error}");
 }

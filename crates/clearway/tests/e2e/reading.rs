@@ -38,7 +38,10 @@ fn looking_at_what_does_not_exist_yet_finds_nothing_and_makes_nothing() {
     assert!(Files::below(&home.state()).is_empty(), "{:?}", Files::below(&home.state()));
     assert!(Files::below(&home.path().join("run")).is_empty(), "no doorbell either");
     let status = repository.agent("bob").ok(&["status"]);
-    assert_eq!((&status["rev"], list(&status, "agents").len(), list(&status, "leases").len()), (&0.into(), 0, 0));
+    assert_eq!(
+        (&status["rev"], list(&status, "agents").len(), list(&status, "leases").len()),
+        (&0.into(), 0, 0)
+    );
     for verb in ["renew", "sweep"] {
         repository.agent("bob").ok(&[verb]);
     }
@@ -96,9 +99,14 @@ fn a_store_without_its_log_beside_it_is_read_without_a_trace() {
 }
 
 /// Runs a script with the state mounted read-only; `None` where that is not allowed.
-fn with_read_only(home: &clearway_testkit::Home, directory: &std::path::Path, script: &str) -> Option<Output> {
+fn with_read_only(
+    home: &clearway_testkit::Home,
+    directory: &std::path::Path,
+    script: &str,
+) -> Option<Output> {
     let state = home.state().display().to_string();
-    let inner = format!("mount --bind {state} {state} && mount -o remount,ro,bind {state} || exit 99; {script}");
+    let inner =
+        format!("mount --bind {state} {state} && mount -o remount,ro,bind {state} || exit 99; {script}");
     let mut command = home.shell(directory, "exec unshare -m sh -c \"$0\" || exit 99");
     let output = command.arg(inner).output().ok()?;
     (output.status.code() != Some(99)).then_some(output)
@@ -142,7 +150,10 @@ fn a_check_leaves_out_what_the_asker_holds_itself() {
     let repository = app(&home);
     repository.grant("alice", &["src/*.rs"]);
     let own = repository.agent("alice").ok(&["check", "src/a.rs"]);
-    assert_eq!((&own["clear"], list(&own, "blockers").len(), list(&own, "notices").len()), (&true.into(), 0, 0));
+    assert_eq!(
+        (&own["clear"], list(&own, "blockers").len(), list(&own, "notices").len()),
+        (&true.into(), 0, 0)
+    );
     let other = repository.agent("bob").json(&["check", "src/a.rs"]).expect(1).value();
     assert_eq!((&other["ok"], each(&other, "blockers", "agent")), (&true.into(), vec!["alice"]));
     assert!(other.get("error").is_none(), "a negative is no error");
@@ -153,7 +164,9 @@ fn a_check_is_the_decision_of_reserve() {
     let home = home();
     let repository = app(&home);
     repository.grant("alice", &["src/a.rs", "--shared"]);
-    for words in [["src/a.rs"].as_slice(), &["src/a.rs", "--shared"], &["src/"], &["docs/"], &["src/a.rs", "docs/"]] {
+    for words in
+        [["src/a.rs"].as_slice(), &["src/a.rs", "--shared"], &["src/"], &["docs/"], &["src/a.rs", "docs/"]]
+    {
         let check = repository.agent("bob").json(&[&["check"], words].concat());
         let reserve = repository.agent("bob").json(&[&["reserve"], words].concat());
         assert_eq!(check.code(), reserve.code(), "{words:?}");
@@ -209,7 +222,8 @@ fn agents_are_listed_with_what_they_hold_and_how_alive_they_are() {
     let reply = repository.clearway().ok(&["agents"]);
     assert_eq!(each(&reply, "agents", "name"), ["alice", "bob"]);
     assert_eq!(each(&reply, "agents", "liveness"), ["active", "active"]);
-    let counts: Vec<u64> = list(&reply, "agents").iter().filter_map(|agent| agent["leases"].as_u64()).collect();
+    let counts: Vec<u64> =
+        list(&reply, "agents").iter().filter_map(|agent| agent["leases"].as_u64()).collect();
     assert_eq!(counts, [2, 0]);
     let first = &reply["agents"][0];
     assert!(first["last_active_ms_ago"].is_u64() && first["waiting"] == 0, "{first}");

@@ -97,7 +97,10 @@ fn only_the_holder_releases_or_renews() {
     assert!(!repository.is_clear("bob", "src/a.rs"));
     let denied: Vec<Value> =
         repository.events().into_iter().filter(|event| event["kind"] == "action.denied").collect();
-    assert_eq!((&denied[0]["data"]["subject"], &denied[0]["data"]["reason"]), (&id.into(), &"not-holder".into()));
+    assert_eq!(
+        (&denied[0]["data"]["subject"], &denied[0]["data"]["reason"]),
+        (&id.into(), &"not-holder".into())
+    );
 }
 
 #[test]
@@ -169,7 +172,10 @@ fn an_operator_at_a_terminal_releases_with_a_reason_that_is_recorded() {
     assert!(shown.status.success(), "{}", String::from_utf8_lossy(&shown.stdout));
     assert!(repository.is_clear("bob", "src/a.rs"));
     let data = operator_event(&repository);
-    assert_eq!((&data["operator_reason"], &data["holder_id"]), (&"alice went home".into(), &lease["agent_id"]));
+    assert_eq!(
+        (&data["operator_reason"], &data["holder_id"]),
+        (&"alice went home".into(), &lease["agent_id"])
+    );
 }
 
 #[test]
@@ -217,10 +223,8 @@ fn an_agent_session_is_never_the_operator() {
     }
     let claimed = repository.agent("root").session("s-1").env("CLEARWAY_OPERATOR_KEY", &key);
     claimed.fails("not-operator", 3, &words);
-    let script = format!(
-        "CLAUDE_CODE_SESSION_ID=s-1 clearway release {} --reason 'cleaning up'",
-        text(&lease, "id")
-    );
+    let script =
+        format!("CLAUDE_CODE_SESSION_ID=s-1 clearway release {} --reason 'cleaning up'", text(&lease, "id"));
     let shown = home.terminal(repository.path(), &script);
     assert_eq!(shown.status.code(), Some(3), "{}", String::from_utf8_lossy(&shown.stdout));
     assert!(!repository.is_clear("bob", "src/a.rs"));

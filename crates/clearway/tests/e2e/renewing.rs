@@ -18,7 +18,8 @@ fn a_renewal_keeps_id_and_fence_and_never_shortens() {
     let home = home();
     let repository = app(&home);
     let lease = repository.grant("alice", &["a.rs", "--ttl", "10m", "--reason", "refactoring"]);
-    let longer = repository.agent("alice").ok(&["renew", text(&lease, "id"), "--ttl", "20m"])["leases"][0].clone();
+    let longer =
+        repository.agent("alice").ok(&["renew", text(&lease, "id"), "--ttl", "20m"])["leases"][0].clone();
     assert_eq!((&longer["id"], &longer["fence"]), (&lease["id"], &lease["fence"]));
     assert_eq!((number(&longer, "expires_in_ms"), &longer["reason"]), (1_200_000, &"refactoring".into()));
     let shorter = repository.agent("alice").ok(&["renew", "--ttl", "1s"])["leases"][0].clone();
@@ -45,7 +46,10 @@ fn what_was_released_cannot_be_renewed_and_is_reserved_anew_with_a_new_id() {
     let id = text(&lease, "id");
     repository.agent("alice").ok(&["release", id]);
     let error = repository.agent("alice").fails("lease-expired", 4, &["renew", id]);
-    assert!(error["hints"][0].as_str().is_some_and(|hint| hint.ends_with("clearway reserve a.rs")), "{error}");
+    assert!(
+        error["hints"][0].as_str().is_some_and(|hint| hint.ends_with("clearway reserve a.rs")),
+        "{error}"
+    );
     let again = repository.grant("alice", &["a.rs"]);
     assert_ne!(again["id"], lease["id"]);
     assert!(number(&again, "fence") > number(&lease, "fence"));

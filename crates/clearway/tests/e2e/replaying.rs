@@ -6,7 +6,8 @@ use crate::{app, home, list, number};
 fn the_same_key_and_request_give_the_same_answer_once_more() {
     let home = home();
     let repository = app(&home);
-    let reserve = || repository.agent("alice").args(&["--idempotency-key", "k-1"]).ok(&["reserve", "src/a.rs"]);
+    let reserve =
+        || repository.agent("alice").args(&["--idempotency-key", "k-1"]).ok(&["reserve", "src/a.rs"]);
     let (first, second) = (reserve(), reserve());
     assert_eq!((&first["replayed"], &second["replayed"]), (&false.into(), &true.into()));
     for field in ["id", "fence", "created_at"] {
@@ -21,7 +22,8 @@ fn the_same_key_and_request_give_the_same_answer_once_more() {
 fn the_answer_stays_the_same_after_the_world_moved_on() {
     let home = home();
     let repository = app(&home);
-    let reserve = || repository.agent("alice").args(&["--idempotency-key", "k-1"]).ok(&["reserve", "src/a.rs"]);
+    let reserve =
+        || repository.agent("alice").args(&["--idempotency-key", "k-1"]).ok(&["reserve", "src/a.rs"]);
     let first = reserve();
     repository.agent("alice").ok(&["release", "--all"]);
     repository.grant("bob", &["src/a.rs"]);
@@ -37,7 +39,9 @@ fn a_key_used_for_another_request_is_refused_and_nothing_changes() {
     let keyed = || repository.agent("alice").args(&["--idempotency-key", "k-1"]);
     keyed().ok(&["reserve", "src/a.rs"]);
     let before = repository.events().len();
-    for words in [&["reserve", "src/b.rs"] as &[&str], &["reserve", "src/a.rs", "--shared"], &["release", "--all"]] {
+    for words in
+        [&["reserve", "src/b.rs"] as &[&str], &["reserve", "src/a.rs", "--shared"], &["release", "--all"]]
+    {
         keyed().fails("idempotency-mismatch", 2, words);
     }
     assert_eq!(repository.events().len(), before);
@@ -74,7 +78,11 @@ fn releases_and_renewals_are_replayed_too() {
     for words in [["renew"].as_slice(), ["release", "--all"].as_slice()] {
         let run = || repository.agent("alice").args(&["--idempotency-key", words[0]]).ok(words);
         let (first, second) = (run(), run());
-        assert_eq!((number(&first, "rev"), &second["replayed"]), (number(&second, "rev"), &true.into()), "{words:?}");
+        assert_eq!(
+            (number(&first, "rev"), &second["replayed"]),
+            (number(&second, "rev"), &true.into()),
+            "{words:?}"
+        );
         assert_eq!(first["released"], second["released"]);
     }
 }

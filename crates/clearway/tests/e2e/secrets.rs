@@ -8,7 +8,10 @@ const SECRETS: [(&str, &str); 6] = [
     ("password=hunter2-and-more", "hunter2-and-more"),
     ("token ghp_0123456789abcdefghijABCDEFGHIJ012345", "ghp_0123456789abcdefghijABCDEFGHIJ012345"),
     ("postgres://ada:s3cr3t-pass@db.example/x", "s3cr3t-pass"),
-    ("key sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789", "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789"),
+    (
+        "key sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789",
+        "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789",
+    ),
     ("Authorization: Bearer abcdef0123456789abcdef0123456789", "abcdef0123456789abcdef0123456789"),
 ];
 
@@ -64,7 +67,9 @@ fn an_error_does_not_echo_the_secret_it_was_given() {
     let repository = app(&home);
     for (_, secret) in SECRETS {
         let url = format!("postgres://ada:{secret}@db.example/x");
-        for words in [["--store", &url, "leases"].as_slice(), &["reserve", "x", "--reason", &secret.repeat(300)]] {
+        for words in
+            [["--store", &url, "leases"].as_slice(), &["reserve", "x", "--reason", &secret.repeat(300)]]
+        {
             let ran = repository.agent("alice").run(words);
             assert_ne!(ran.code(), 0);
             assert!(!ran.stderr().contains(secret) && !ran.stdout().contains(secret), "{}", ran.stderr());

@@ -48,7 +48,9 @@ impl<'h> Story<'h> {
     /// Compares the story with the one on record.
     #[track_caller]
     fn end(&self) {
-        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots").join(format!("{}.txt", self.name));
+        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/snapshots")
+            .join(format!("{}.txt", self.name));
         if std::env::var_os("CLEARWAY_UPDATE_SNAPSHOTS").is_some() {
             std::fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
             std::fs::write(&path, &self.told).expect("a snapshot");
@@ -69,7 +71,9 @@ fn masks(home: &Home, repository: &Repository<'_>) -> Vec<(String, String)> {
     let mut masks = Vec::new();
     if let Ok(scopes) = std::fs::read_dir(home.state().join("scopes")) {
         let names = scopes.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
-        masks.extend(names.filter_map(|name| Some((name.clone(), format!("{}-scopekey", name.rsplit_once('-')?.0)))));
+        masks.extend(
+            names.filter_map(|name| Some((name.clone(), format!("{}-scopekey", name.rsplit_once('-')?.0)))),
+        );
     } else {
         let status = repository.clearway().run(&["status", "--json"]);
         if let Ok(status) = serde_json::from_str::<Value>(&status.stdout()) {
@@ -89,7 +93,9 @@ fn masks(home: &Home, repository: &Repository<'_>) -> Vec<(String, String)> {
         if event["kind"] == "lease.granted" {
             leases += 1;
             masks.push((text(data, "lease").to_owned(), format!("lease{leases:03}")));
-            if let Some(set) = data["set_id"].as_str().filter(|set| !masks.iter().any(|(from, _)| from == set)) {
+            if let Some(set) =
+                data["set_id"].as_str().filter(|set| !masks.iter().any(|(from, _)| from == set))
+            {
                 sets += 1;
                 masks.push((set.to_owned(), format!("group{sets:03}")));
             }
@@ -136,7 +142,10 @@ fn check() {
     let home = home();
     let mut story = Story::begin("check", &home);
     story.repository.grant("alice", &["src/", "--ttl", TWO_HOURS, "--reason", "split the lexer"]);
-    story.both("bob", &["check", "main.rs"]).both("bob", &["check", "src/a.rs"]).both("bob", &["check", "../x"]);
+    story
+        .both("bob", &["check", "main.rs"])
+        .both("bob", &["check", "src/a.rs"])
+        .both("bob", &["check", "../x"]);
     story.end();
 }
 
@@ -145,7 +154,10 @@ fn who() {
     let home = home();
     let mut story = Story::begin("who", &home);
     story.repository.grant("alice", &["src/", "--shared", "--ttl", TWO_HOURS, "--reason", "read it"]);
-    story.both("bob", &["who", "src/a.rs"]).both("bob", &["who", "main.rs"]).both("bob", &["who", ".git/config"]);
+    story
+        .both("bob", &["who", "src/a.rs"])
+        .both("bob", &["who", "main.rs"])
+        .both("bob", &["who", ".git/config"]);
     story.end();
 }
 
@@ -253,10 +265,13 @@ fn audit() {
     let mut story = Story::begin("audit", &home);
     story.both("bob", &["audit", "verify"]).both("bob", &["audit", "anchor"]);
     story.repository.grant("alice", &["src/a.rs", "--ttl", TWO_HOURS]);
-    story.one("bob", &["audit", "anchor"]).one("bob", &["audit", "anchor", "--json"]).both("bob", &["audit", "verify"]);
+    story
+        .one("bob", &["audit", "anchor"])
+        .one("bob", &["audit", "anchor", "--json"])
+        .both("bob", &["audit", "verify"]);
     let exported = story.repository.clearway().json(&["audit", "export"]).expect(0).lines();
     assert_eq!(exported.len(), story.repository.events().len(), "its bytes are no two runs' alike");
-    let connection = rusqlite::Connection::open(home.only_store()).expect("the store opens");
+    let connection = crate::open_store(&home);
     connection.execute_batch("UPDATE events SET bytes = x'00' WHERE seq = 4").expect("a change");
     story.both("bob", &["audit", "verify"]);
     story.end();
@@ -268,7 +283,7 @@ fn doctor() {
     let mut story = Story::begin("doctor", &home);
     story.repository.grant("alice", &["src/a.rs", "--ttl", TWO_HOURS]);
     story.both("alice", &["doctor"]);
-    let connection = rusqlite::Connection::open(home.only_store()).expect("the store opens");
+    let connection = crate::open_store(&home);
     connection.execute_batch("DROP INDEX leases_by_holder").expect("a change");
     story.both("alice", &["doctor"]);
     let reply = story.repository.agent("alice").json(&["doctor"]).value();
@@ -290,7 +305,9 @@ fn without_build(told: &str, build: &Value) -> String {
             let mut line = line.to_owned();
             for field in ["text", "hint", "status"] {
                 let value = build[field].to_string();
-                if line.contains(&value) && (field != "status" || out.last().is_some_and(|last| last.contains("\"hint\": …"))) {
+                if line.contains(&value)
+                    && (field != "status" || out.last().is_some_and(|last| last.contains("\"hint\": …")))
+                {
                     line = line.replace(&value, "…");
                 }
             }
@@ -305,8 +322,14 @@ fn config() {
     let home = home();
     let mut story = Story::begin("config", &home);
     home.user_config("[leases]\nbroad_files = 150\n");
-    story.repository.write(".clearway.toml", "posture = \"team\"\n\n[resources]\nbuild = 2\n\n[classes]\nhot = [\"src/routes.rs\"]\n");
-    story.both("alice", &["config", "show"]).both("alice", &["config", "path"]).both("alice", &["config", "classes"]);
+    story.repository.write(
+        ".clearway.toml",
+        "posture = \"team\"\n\n[resources]\nbuild = 2\n\n[classes]\nhot = [\"src/routes.rs\"]\n",
+    );
+    story
+        .both("alice", &["config", "show"])
+        .both("alice", &["config", "path"])
+        .both("alice", &["config", "classes"]);
     story.repository.write(".clearway.toml", "leases.brod_files = 3\nposture = \"tem\"\n");
     story.both("alice", &["config", "show"]);
     story.repository.write(".clearway.toml", "[leases]\nbroad_files = 5000\n");
@@ -343,12 +366,17 @@ fn every_verb_has_a_transcript() {
         .collect();
     let help = repository.clearway().text(&["help", "--all"]);
     let verbs = help.lines().skip_while(|line| !line.starts_with("Verbs")).skip(1);
-    let verbs: Vec<&str> = verbs.take_while(|line| !line.is_empty()).filter_map(|line| line.split_whitespace().next()).collect();
+    let verbs: Vec<&str> =
+        verbs.take_while(|line| !line.is_empty()).filter_map(|line| line.split_whitespace().next()).collect();
     assert!(verbs.len() >= 17, "{verbs:?}");
     for verb in verbs {
-        assert!(all.lines().any(|line| line.starts_with("$ clearway ") && line.contains(&format!(" {verb}"))), "{verb}");
+        assert!(
+            all.lines().any(|line| line.starts_with("$ clearway ") && line.contains(&format!(" {verb}"))),
+            "{verb}"
+        );
     }
     let slugs = repository.clearway().ok(&["explain"]);
-    let shown = each(&slugs, "slugs", "slug").iter().filter(|slug| all.contains(&format!("error[{slug}]"))).count();
+    let shown =
+        each(&slugs, "slugs", "slug").iter().filter(|slug| all.contains(&format!("error[{slug}]"))).count();
     assert!(shown >= 18, "{shown} slugs are shown as people see them");
 }

@@ -9,7 +9,8 @@ fn crowd<'h>(home: &'h Home) -> Repository<'h> {
     for number in 0..10 {
         let agent = format!("agent-with-a-long-name-{number}");
         let path = format!("src/a/rather/long/path/to/some/module/number/{number}/implementation.rs");
-        repository.grant(&agent, &[&path, "--reason", "a reason that takes some room in any table of leases"]);
+        repository
+            .grant(&agent, &[&path, "--reason", "a reason that takes some room in any table of leases"]);
         repository.grant(&agent, &["--kind", "name", &format!("resource-{number}")]);
     }
     repository
@@ -88,8 +89,23 @@ fn the_json_form_has_agents_leases_and_warnings() {
 fn tables_fit_eighty_columns_whatever_they_hold() {
     let home = home();
     let repository = crowd(&home);
-    repository.grant("wide", &["src/日本語のとても長いファイル名がここにあります/さらに長い名前のファイル.rs", "--reason", "日本語の理由"]);
-    for words in [["leases"].as_slice(), &["leases", "--history"], &["agents"], &["status"], &["who", "src/"], &["doctor"], &["explain"]] {
+    repository.grant(
+        "wide",
+        &[
+            "src/日本語のとても長いファイル名がここにあります/さらに長い名前のファイル.rs",
+            "--reason",
+            "日本語の理由",
+        ],
+    );
+    for words in [
+        ["leases"].as_slice(),
+        &["leases", "--history"],
+        &["agents"],
+        &["status"],
+        &["who", "src/"],
+        &["doctor"],
+        &["explain"],
+    ] {
         let shown = repository.clearway().text(words);
         for line in shown.lines().filter(|line| !line.contains("store.db") && !line.contains("/app/.git")) {
             let columns: usize = line.chars().map(|c| if c > '\u{2e80}' { 2 } else { 1 }).sum();

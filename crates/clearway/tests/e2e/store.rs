@@ -19,8 +19,11 @@ fn every_file_is_private_whatever_the_umask() {
         let expected = if metadata.is_dir() { 0o700 } else { 0o600 };
         assert_eq!(metadata.permissions().mode() & 0o777, expected, "{}", path.display());
     }
-    let names: Vec<String> = files.paths().filter_map(|path| Some(path.file_name()?.to_str()?.to_owned())).collect();
-    for name in ["store.db", "store.db-wal", "store.db-shm", "store.db-gate", "store.db-next", "store.db-anchors"] {
+    let names: Vec<String> =
+        files.paths().filter_map(|path| Some(path.file_name()?.to_str()?.to_owned())).collect();
+    for name in
+        ["store.db", "store.db-wal", "store.db-shm", "store.db-gate", "store.db-next", "store.db-anchors"]
+    {
         assert!(names.iter().any(|found| found == name), "{name} in {names:?}");
     }
 }
@@ -62,7 +65,12 @@ fn a_configured_store_that_cannot_be_used_is_never_replaced() {
     let repository = app(&home);
     std::fs::write(home.path().join("file"), "").expect("a file");
     let below_a_file = home.path().join("file/store.db").display().to_string();
-    for url in ["postgres://db.example/clearway", "unix:///run/clearway.sock", "/proc/nowhere/store.db", &below_a_file] {
+    for url in [
+        "postgres://db.example/clearway",
+        "unix:///run/clearway.sock",
+        "/proc/nowhere/store.db",
+        &below_a_file,
+    ] {
         for words in [["reserve", "a.rs"].as_slice(), &["release", "--all"]] {
             let ran = repository.agent("alice").args(&["--store", url]).json(words);
             if words[0] == "reserve" {
@@ -111,7 +119,8 @@ fn whoever_blocks_a_writer_is_named_with_pid_and_state() {
     let stopped = Stopped::holding(&home, &home.only_store().with_file_name("store.db-gate"));
     let pid = stopped.0.id().to_string();
     let before = home.state_files();
-    let error = repository.agent("bob").args(&["--timeout", "100ms"]).fails("store-busy", 75, &["reserve", "b.rs"]);
+    let error =
+        repository.agent("bob").args(&["--timeout", "100ms"]).fails("store-busy", 75, &["reserve", "b.rs"]);
     let holder = error["details"]["holders"][0].as_str().unwrap_or_default();
     assert!(holder.contains(&pid) && holder.contains("stopped"), "{error:#}");
     assert!(text(&error, "message").contains(&pid), "{error:#}");
@@ -142,7 +151,7 @@ fn a_writer_waits_for_another_that_goes_on() {
 /// A transaction of a program that knows nothing of the gate.
 fn foreign_writer(repository: &Repository<'_>, home: &Home) -> rusqlite::Connection {
     repository.grant("alice", &["a.rs"]);
-    let connection = rusqlite::Connection::open(home.only_store()).expect("the store opens");
+    let connection = crate::open_store(home);
     connection.execute_batch("BEGIN IMMEDIATE").expect("a transaction");
     connection
 }
@@ -168,7 +177,7 @@ fn a_newer_store_is_refused_unchanged_by_every_verb() {
     let home = home();
     let repository = app(&home);
     repository.grant("alice", &["a.rs"]);
-    let connection = rusqlite::Connection::open(home.only_store()).expect("the store opens");
+    let connection = crate::open_store(&home);
     let version: u32 = connection.query_row("PRAGMA user_version", [], |row| row.get(0)).expect("a version");
     connection.pragma_update(None, "user_version", version + 1).expect("a newer version");
     drop(connection);
@@ -195,8 +204,9 @@ fn a_newer_store_is_refused_unchanged_by_every_verb() {
 fn first_callers_at_once_make_one_store() {
     let home = home();
     let repository = home.repository("app", &[]);
-    let children: Vec<Child> =
-        (0..8).map(|n| repository.agent(&format!("a{n}")).spawn(&["reserve", "--kind", "name", &format!("n{n}")])).collect();
+    let children: Vec<Child> = (0..8)
+        .map(|n| repository.agent(&format!("a{n}")).spawn(&["reserve", "--kind", "name", &format!("n{n}")]))
+        .collect();
     for child in children {
         let output = child.wait_with_output().expect("it ends");
         assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));

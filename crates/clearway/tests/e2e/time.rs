@@ -28,7 +28,10 @@ fn at_the_deadline_every_operation_agrees_that_it_is_over() {
     assert_eq!(list(&repository.clearway().ok(&["who", "a.rs"]), "holders").len(), 0);
     assert_eq!(list(&repository.clearway().ok(&["status"]), "leases").len(), 0);
     let history = repository.clearway().ok(&["leases", "--history"]);
-    assert_eq!((&history["leases"][0]["state"], number(&history["leases"][0], "expires_in_ms")), (&"expired".into(), 0));
+    assert_eq!(
+        (&history["leases"][0]["state"], number(&history["leases"][0], "expires_in_ms")),
+        (&"expired".into(), 0)
+    );
     assert_eq!(repository.clearway().ok(&["agents"])["agents"][0]["leases"], 0);
     before.assert_same(&home.state_files(), "looking");
     let error = repository.agent("alice").fails("lease-expired", 4, &["renew", id]);
@@ -62,7 +65,8 @@ fn concurrent_sweeps_record_each_expiry_once() {
     let home = home();
     let repository = home.repository("app", &[]);
     let names: Vec<String> = (0..20).map(|n| format!("n{n}")).collect();
-    let words: Vec<&str> = ["--kind", "name", "--ttl", "1s"].into_iter().chain(names.iter().map(String::as_str)).collect();
+    let words: Vec<&str> =
+        ["--kind", "name", "--ttl", "1s"].into_iter().chain(names.iter().map(String::as_str)).collect();
     repository.grant("alice", &words);
     eventually("all run out", || {
         let overdue = repository.clearway().ok(&["sweep", "--dry-run"]);
@@ -80,7 +84,11 @@ fn concurrent_sweeps_record_each_expiry_once() {
         expiries(&repository).iter().map(|event| text(&event["data"], "lease").to_owned()).collect();
     assert_eq!((recorded, ids.len(), expiries(&repository).len()), (20, 20, 20));
     assert!(!repository.kinds().contains(&"lease.released".to_owned()));
-    assert_eq!(list(&repository.clearway().ok(&["sweep"]), "expired").len(), 0, "a second sweep finds nothing");
+    assert_eq!(
+        list(&repository.clearway().ok(&["sweep"]), "expired").len(),
+        0,
+        "a second sweep finds nothing"
+    );
 }
 
 #[test]
@@ -148,4 +156,20 @@ fn looking_is_no_sign_of_life() {
         repository.is_clear("bob", "a.rs").then_some(())
     });
     assert_eq!(repository.grant("bob", &["a.rs"])["agent"], "bob");
+}
+
+#[test]
+fn what_ran_out_counts_against_no_quota() {
+    let home = home();
+    let repository = home.repository("app", &[]);
+    let names: Vec<String> = (0..1_000).map(|n| format!("n{n}")).collect();
+    for part in names.chunks(250) {
+        let words = ["--kind", "name", "--ttl", "1s", "--max", "1s"].into_iter();
+        repository.grant("alice", &words.chain(part.iter().map(String::as_str)).collect::<Vec<_>>());
+    }
+    eventually("all run out", || {
+        let overdue = repository.clearway().ok(&["sweep", "--dry-run"]);
+        (list(&overdue, "expired").len() == 1_000).then_some(())
+    });
+    repository.grant("alice", &["--kind", "name", "one-more"]);
 }
