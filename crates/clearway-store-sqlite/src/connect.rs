@@ -39,6 +39,11 @@ impl Writer {
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = open(path, flags, wait)?;
+        // Where it may not write, SQLite opens for reading without a word.
+        if connection.is_readonly("main").map_err(|error| errors::sqlite(path, &error))? {
+            let reason = "the file or its file system is read-only".to_owned();
+            return Err(StoreError::ReadOnly { path: path.display().to_string(), reason });
+        }
         // A checkpoint happens where `transaction.rs` says, never in the middle of somebody's commit. A commit
         // that owes more than surviving the process is flushed there too.
         let set = connection.execute_batch("PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = NORMAL");
@@ -237,7 +242,7 @@ fn make_room(path: &Path) -> Result<(), StoreError> {
     if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         files::create_private_dir_all(parent).map_err(fail)?;
     }
-    if !path.exists() {
+    if !files::exists(path) {
         return files::open_private(path).map(|_| ()).map_err(fail);
     }
     let complaints = files::privacy_complaints(path).map_err(fail)?;
