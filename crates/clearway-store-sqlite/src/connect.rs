@@ -4,7 +4,7 @@ use crate::errors;
 use crate::place::with_suffix;
 use crate::private_copy::PrivateCopy;
 use crate::schema::{Schema, number_of};
-use clearway_platform::files;
+use clearway_platform::files::{self, PrivacyComplaint};
 use clearway_platform::gate::{self, Gate, GateGuard};
 use clearway_platform::stopwatch::Stopwatch;
 use clearway_store::contract::StoreError;
@@ -39,6 +39,11 @@ impl Writer {
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = open(path, flags, wait)?;
+        // Where it may not write, SQLite opens for reading without a word.
+        if connection.is_readonly("main").map_err(|error| errors::sqlite(path, &error))? {
+            let reason = "the file or its file system is read-only".to_owned();
+            return Err(StoreError::ReadOnly { path: path.display().to_string(), reason });
+        }
         // A checkpoint happens where `transaction.rs` says, never in the middle of somebody's commit. A commit
         // that owes more than surviving the process is flushed there too.
         let set = connection.execute_batch("PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = NORMAL");
@@ -229,10 +234,22 @@ fn newer(path: &Path, found: u32, schema: Schema) -> StoreError {
 }
 
 /// Makes the directory and the file, private before SQLite puts anything into them.
+///
+/// A file that is there already is only looked at: to open and close it would drop every lock that another
+/// connection of this process holds on it.
 fn make_room(path: &Path) -> Result<(), StoreError> {
     let fail = |error: files::FileError| errors::file(path, &error);
     if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         files::create_private_dir_all(parent).map_err(fail)?;
     }
-    files::open_private(path).map(|_| ()).map_err(fail)
+    if !files::exists(path) {
+        return files::open_private(path).map(|_| ()).map_err(fail);
+    }
+    let complaints = files::privacy_complaints(path).map_err(fail)?;
+    match complaints.iter().find(|complaint| matches!(complaint, PrivacyComplaint::Owner { .. })) {
+        Some(complaint) => {
+            Err(StoreError::NotPrivate { path: path.display().to_string(), reason: complaint.to_string() })
+        }
+        None => Ok(()),
+    }
 }

@@ -7,6 +7,7 @@ use crate::engine::{Settings, SqliteEngine};
 use crate::errors;
 use crate::load::scope_row;
 use crate::place::with_suffix;
+use crate::rows::legible;
 use crate::schema::Schema;
 use crate::snapshot::KeyedRow;
 use crate::witness;
@@ -14,7 +15,6 @@ use clearway_core::ids::ScopeKey;
 use clearway_platform::files::{self, PrivacyComplaint};
 use clearway_platform::gate::{self, Gate, WITNESS_BYTES};
 use clearway_store::contract::{Examination, Head, StoreError};
-use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 use std::path::Path;
 
@@ -138,9 +138,8 @@ fn look_at_remembered(connection: &Connection, found: &mut Examination) -> rusql
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         if !is_as_written(row).unwrap_or(false) {
-            let name = |index| text_of(row, index);
-            let text =
-                format!("the remembered answer of agent {} for key {} was altered", name(1)?, name(2)?);
+            let (agent, key) = (legible(row, 1), legible(row, 2));
+            let text = format!("the remembered answer of agent {agent} for key {key:?} was altered");
             found.error("rows", text);
         }
     }
@@ -161,14 +160,6 @@ fn is_as_written(row: &Row<'_>) -> rusqlite::Result<bool> {
         at: row.get(7)?,
     };
     Ok(keyed.check_sum().as_slice() == sum)
-}
-
-/// A cell for people to read, whatever is in it.
-fn text_of(row: &Row<'_>, index: usize) -> rusqlite::Result<String> {
-    Ok(match row.get_ref(index)? {
-        ValueRef::Text(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-        other => format!("{other:?}"),
-    })
 }
 
 /// A witness whose scope is not in the file remembers a log that is gone.

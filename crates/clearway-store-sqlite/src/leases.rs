@@ -26,9 +26,8 @@ impl LeaseTable<'_> {
         let mut found = Vec::new();
         for (id, text) in self.candidates(worktree, pattern)? {
             // A pattern that cannot be read may overlap anything: its row is fetched and reported.
-            let overlaps =
-                Pattern::from_canonical(&text, self.fold).map_or(true, |stored| stored.overlaps(pattern));
-            if overlaps {
+            let stored = text.and_then(|text| Pattern::from_canonical(&text, self.fold).ok());
+            if stored.is_none_or(|stored| stored.overlaps(pattern)) {
                 found.extend(self.live_by_id(&id)?);
             }
         }
@@ -36,7 +35,7 @@ impl LeaseTable<'_> {
     }
 
     /// Ids and patterns of live leases anchored above, at or, for a pattern with wildcards, below the anchor.
-    fn candidates(&self, worktree: &Worktree, pattern: &Pattern) -> Result<Vec<(String, String)>> {
+    fn candidates(&self, worktree: &Worktree, pattern: &Pattern) -> Result<Vec<(String, Option<String>)>> {
         let above = ancestors(pattern.anchor());
         let slots = vec!["?"; above.len()].join(",");
         let fixed =
@@ -53,7 +52,9 @@ impl LeaseTable<'_> {
             values.extend([self.scope.into(), worktree.0.clone().into(), from.into(), to.into()]);
         }
         let mut statement = self.connection.prepare_cached(&text)?;
-        statement.query_map(params_from_iter(values), |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        statement
+            .query_map(params_from_iter(values), |row| Ok((rows::legible(row, 0), row.get(1).ok())))?
+            .collect()
     }
 
     /// Live leases of a name.

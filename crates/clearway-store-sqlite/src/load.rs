@@ -144,8 +144,10 @@ impl Loader<'_> {
     fn agent(&self, condition: &str, value: &str) -> Result<Option<Agent>> {
         let text = format!("SELECT {AGENT_COLUMNS} FROM agents WHERE scope = ?1 AND {condition}");
         let mut statement = self.connection.prepare_cached(&text)?;
-        let row = statement.query_row(params![self.scope.id, value], rows::agent).optional()?;
-        Ok(row.and_then(std::result::Result::ok))
+        match statement.query_row(params![self.scope.id, value], rows::agent).optional()? {
+            Some(Err(id)) => crate::projection::rebuild_agent(self.connection, self.scope.id, &id),
+            found => Ok(found.and_then(std::result::Result::ok)),
+        }
     }
 
     fn add(&self, agent: Agent, slice: &mut Slice) -> Result<()> {

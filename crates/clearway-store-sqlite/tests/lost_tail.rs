@@ -1,5 +1,7 @@
 //! A store that went back is noticed, refused, and gone on with only when told to.
 
+#![expect(clippy::disallowed_methods, reason = "a test puts files back behind the engine's back")]
+
 use clearway_core::command::Command;
 use clearway_core::decide::Success;
 use clearway_core::event::Body;
