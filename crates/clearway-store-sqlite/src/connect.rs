@@ -189,6 +189,8 @@ fn open(path: &Path, flags: OpenFlags, wait: Duration) -> Result<Connection, Sto
     let connection = Connection::open_with_flags(path, flags).map_err(fail)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(fail)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true).map_err(fail)?;
+    // Planned once: peeking at what is bound would have every statement of a short life planned twice.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(fail)?;
     connection.set_prepared_statement_cache_capacity(64);
     connection.busy_timeout(wait).map_err(fail)?;
     Ok(connection)
