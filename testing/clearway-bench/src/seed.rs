@@ -114,7 +114,7 @@ pub(crate) fn reserve(worktree: &Worktree, files: &[String]) -> Outcome<Command>
 pub(crate) fn release(worktree: &Worktree, file: &str) -> Outcome<Command> {
     let selection =
         Selection::These { leases: Vec::new(), targets: vec![target(file)?], worktree: worktree.clone() };
-    Ok(Command::Release(Release { selection }))
+    Ok(Command::Release(Release { selection, keep: Vec::new() }))
 }
 
 pub(crate) fn target(file: &str) -> Outcome<Target> {
