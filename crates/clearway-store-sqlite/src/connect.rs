@@ -15,6 +15,10 @@ use std::time::Duration;
 /// The oldest SQLite whose write-ahead log cannot lose a reset under concurrent checkpoints.
 const SQLITE_VERSION_MIN: i32 = 3_051_003;
 
+/// The size of a page. Half of SQLite's own: a reservation touches seven pages, and each is written, summed and
+/// read again by whoever comes next.
+pub(crate) const PAGE_BYTES: u64 = 2_048;
+
 /// A connection that may write, as long as it holds the gate.
 #[derive(Debug)]
 pub(crate) struct Writer {
@@ -34,6 +38,10 @@ impl Writer {
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = open(path, flags)?;
+        // A checkpoint happens where `transaction.rs` says, never in the middle of somebody's commit. A commit
+        // that owes more than surviving the process is flushed there too.
+        let set = connection.execute_batch("PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = NORMAL");
+        set.map_err(|error| errors::sqlite(path, &error))?;
         Ok(Some(Self { connection, path: path.to_owned(), gate: Gate::beside(path) }))
     }
 
@@ -51,7 +59,8 @@ impl Writer {
             return Ok(());
         }
         if found == 0 {
-            self.connection.pragma_update(None, "journal_mode", "WAL").map_err(|error| fail(&error))?;
+            let begin = format!("PRAGMA page_size = {PAGE_BYTES}; PRAGMA journal_mode = WAL");
+            self.connection.execute_batch(&begin).map_err(|error| fail(&error))?;
         } else {
             self.back_up(found)?;
         }
@@ -110,6 +119,11 @@ impl Reader {
         }
     }
 
+    /// Leaves the connection to the kernel; a private copy goes all the same.
+    pub(crate) fn leave_open(self) {
+        std::mem::forget(self.connection);
+    }
+
     fn in_place(path: &Path) -> Result<Self, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = open(path, flags)?;
@@ -146,9 +160,6 @@ fn open(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true).map_err(fail)?;
     connection.set_prepared_statement_cache_capacity(64);
     connection.busy_timeout(Duration::from_millis(BUSY_MS)).map_err(fail)?;
-    // A checkpoint happens where `transaction.rs` says, never in the middle of somebody's commit. A commit
-    // that owes more than surviving the process is flushed there too.
-    connection.execute_batch("PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = NORMAL").map_err(fail)?;
     Ok(connection)
 }
 

@@ -28,6 +28,8 @@ pub struct Settings {
     pub network: fn(&Path) -> Option<String>,
     /// The schema to bring files to.
     pub schema: Schema,
+    /// Leave closing to the kernel: for a process that ends right after.
+    pub leave_open: bool,
 }
 
 /// SQLite files behind the storage contract.
@@ -85,6 +87,16 @@ impl SqliteEngine {
             };
         }
         Ok(self.readers.get_mut(path))
+    }
+}
+
+impl Drop for SqliteEngine {
+    /// Nothing is owed at closing: the log stays in place, and locks die with the process.
+    fn drop(&mut self) {
+        if self.settings.leave_open {
+            std::mem::take(&mut self.writers).into_values().for_each(std::mem::forget);
+            std::mem::take(&mut self.readers).into_values().for_each(Reader::leave_open);
+        }
     }
 }
 

@@ -101,10 +101,15 @@ impl LeaseTable<'_> {
 
     /// Each holder's latest ended lease on exactly this pattern.
     pub(crate) fn history(&self, worktree: &Worktree, pattern: &Pattern) -> Rows {
-        let text = "scope = ?1 AND worktree = ?2 AND pattern = ?3 AND space = 0 AND fence = (SELECT max(fence) FROM \
-             ended_leases AS later WHERE later.scope = ?1 AND later.worktree = ?2 AND later.pattern = ?3 AND \
-             later.holder = ended_leases.holder)";
-        self.ended(text, params![self.scope, worktree.0, pattern.canonical()])
+        // The columns beside a lone max() are those of the row it was found in.
+        let text = format!(
+            "SELECT {LEASE_COLUMNS}, ended_how, ended_at, max(fence) FROM ended_leases \
+             INDEXED BY ended_leases_by_pattern \
+             WHERE scope = ? AND worktree = ? AND pattern = ? AND space = 0 GROUP BY holder"
+        );
+        let mut statement = self.select(&text)?;
+        let parameters = params![self.scope, worktree.0, pattern.canonical()];
+        rows::collect(&mut statement, parameters, |row| rows::ended_lease(row, self.fold))
     }
 
     /// Every live lease, in the order of fences.

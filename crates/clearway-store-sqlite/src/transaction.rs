@@ -1,6 +1,6 @@
 //! A write transaction: behind the gate, immediate, all or nothing.
 
-use crate::connect::Writer;
+use crate::connect::{PAGE_BYTES, Writer};
 use crate::engine::Settings;
 use crate::errors;
 use crate::load::{ScopeRow, scope_row};
@@ -25,10 +25,11 @@ use clearway_store::contract::{
 use rusqlite::{Connection, ToSql, params};
 use std::path::PathBuf;
 
-/// The log of a store is folded into the file when it has grown to this many pages.
-const WAL_PAGES_MAX: u64 = 128;
+/// The log of a store is folded into the file when it has grown to this many pages. A process that is alone reads
+/// the whole log at its start, so a longer one costs every call what a fold costs one call in six.
+const WAL_PAGES_MAX: u64 = 48;
 /// The size of one page in the log, its header included.
-const WAL_PAGE_BYTES: u64 = 4_096 + 24;
+const WAL_PAGE_BYTES: u64 = PAGE_BYTES + 24;
 /// Forgotten idempotency keys are removed once every so many revisions.
 const PRUNE_EVERY: u64 = 256;
 

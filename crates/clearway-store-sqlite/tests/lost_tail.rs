@@ -17,6 +17,7 @@ fn engine(directory: &Path, network: fn(&Path) -> Option<String>) -> Box<SqliteE
         timeout: Duration::from_secs(5),
         network,
         schema: Schema::CURRENT,
+        leave_open: false,
     }))
 }
 

@@ -17,6 +17,12 @@ use clearway_platform::environment::Environment;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+/// musl's allocator asks the kernel for nearly every block; in a process that lives a millisecond that was a third
+/// of all system calls. docs/adr/0004-linking.md has the figures.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let mut machine = machine::Machine::new(Environment::capture());
     let mut stdout = io::BufWriter::new(io::stdout().lock());
