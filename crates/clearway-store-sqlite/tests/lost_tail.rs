@@ -1,5 +1,11 @@
 //! A store that went back is noticed, refused, and gone on with only when told to.
 
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "tests stand outside the product and use real files, processes and time"
+)]
+
 use clearway_core::command::Command;
 use clearway_core::decide::Success;
 use clearway_core::event::Body;
