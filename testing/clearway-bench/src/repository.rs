@@ -58,6 +58,7 @@ impl Repository {
             timeout: Duration::from_secs(10),
             network: |_| None,
             schema: Schema::CURRENT,
+            leave_open: false,
         })
     }
 
