@@ -30,9 +30,8 @@ impl LeaseTable<'_> {
         let mut found = Vec::new();
         for (id, text) in self.candidates(worktree, pattern)? {
             // A pattern that cannot be read may overlap anything: its row is fetched and reported.
-            let overlaps =
-                Pattern::from_canonical(&text, self.fold).map_or(true, |stored| stored.overlaps(pattern));
-            if overlaps {
+            let stored = text.and_then(|text| Pattern::from_canonical(&text, self.fold).ok());
+            if stored.is_none_or(|stored| stored.overlaps(pattern)) {
                 found.extend(self.live_by_id(&id)?);
             }
         }
@@ -40,7 +39,7 @@ impl LeaseTable<'_> {
     }
 
     /// Ids and patterns of live leases anchored above, at or, for a pattern with wildcards, below the anchor.
-    fn candidates(&self, worktree: &Worktree, pattern: &Pattern) -> Result<Vec<(String, String)>> {
+    fn candidates(&self, worktree: &Worktree, pattern: &Pattern) -> Result<Vec<(String, Option<String>)>> {
         let above = ancestors(pattern.anchor());
         let text = candidates_text(above.len(), pattern.as_literal().is_some());
         let mut values: Vec<Value> = vec![self.scope.into(), worktree.0.clone().into()];
@@ -50,7 +49,9 @@ impl LeaseTable<'_> {
             values.extend([self.scope.into(), worktree.0.clone().into(), from.into(), to.into()]);
         }
         let mut statement = self.connection.prepare_cached(&text)?;
-        statement.query_map(params_from_iter(values), |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        statement
+            .query_map(params_from_iter(values), |row| Ok((rows::legible(row, 0), row.get(1).ok())))?
+            .collect()
     }
 
     /// Live leases of a name.
@@ -76,6 +77,11 @@ impl LeaseTable<'_> {
     /// Live leases of an agent.
     pub(crate) fn held_by(&self, agent: AgentId) -> Rows {
         self.live_by("leases_by_holder", "scope = ? AND holder = ?", params![self.scope, agent.as_str()])
+    }
+
+    /// The live lease of an agent that allows the shortest silence.
+    pub(crate) fn shortest_of(&self, agent: AgentId) -> Rows {
+        self.live("scope = ? AND holder = ? ORDER BY ttl_ms, id LIMIT 1", params![self.scope, agent.as_str()])
     }
 
     /// How many live leases an agent has.

@@ -1,12 +1,12 @@
 //! A write transaction: behind the gate, immediate, all or nothing.
 
-use crate::connect::{PAGE_BYTES, Writer};
+use crate::connect::{PAGE_BYTES, Patience, Writer};
 use crate::engine::Settings;
 use crate::errors;
 use crate::load::{ScopeRow, scope_row};
 use crate::place::with_suffix;
 use crate::rows;
-use crate::snapshot::{Reading, check_sum};
+use crate::snapshot::{KeyedRow, Reading};
 use crate::witness;
 use clearway_core::agent::Agent;
 use clearway_core::event::{Body, Durability, Event};
@@ -22,6 +22,7 @@ use clearway_platform::{doorbell, files};
 use clearway_store::contract::{
     Head, LeaseListing, Listed, Remembered, Snapshot, StoreError, StoredEvent, Transaction,
 };
+use clearway_wire::canonical;
 use rusqlite::{Connection, ToSql, params};
 use std::path::PathBuf;
 
@@ -52,10 +53,11 @@ impl<'a> SqliteTransaction<'a> {
         guard: GateGuard,
         scope: &ScopeKey,
         settings: &Settings,
+        patience: &Patience,
     ) -> Result<Self, StoreError> {
-        writer.migrate(settings.schema)?;
+        writer.migrate(settings.schema, patience)?;
         let begun = writer.connection.execute_batch("BEGIN IMMEDIATE");
-        begun.map_err(|error| busy_or(writer, &error))?;
+        begun.map_err(|error| writer.failed(&error, patience))?;
         let mut transaction = Self {
             writer,
             guard,
@@ -128,10 +130,14 @@ impl<'a> SqliteTransaction<'a> {
         let row = self.row()?;
         row.state.live_leases += 1;
         row.state.root_patterns += u64::from(lease.target.is_root_level());
-        let scope = row.id;
         if self.has_ended(lease.id)? {
             return Err(StoreError::IdTaken);
         }
+        self.insert_live(lease)
+    }
+
+    fn insert_live(&mut self, lease: &Lease) -> Result<(), StoreError> {
+        let scope = self.row()?.id;
         self.insert(
             "INSERT INTO leases (scope, id, space, worktree, anchor, pattern, write_set, mode, grade, holder, fence, \
              reason, slot, ttl_ms, granted, deadline, end_max, created_at, check_at) \
@@ -223,6 +229,11 @@ impl<'a> SqliteTransaction<'a> {
         row.state.root_patterns = row.state.root_patterns.saturating_sub(root);
         let scope = row.id;
         self.insert("DELETE FROM leases WHERE scope = ? AND id = ?", &[&scope, &lease.id.as_str()])?;
+        self.insert_ended(lease, ended)
+    }
+
+    fn insert_ended(&mut self, lease: &Lease, ended: Ended) -> Result<(), StoreError> {
+        let scope = self.row()?.id;
         self.insert(
             "INSERT INTO ended_leases (scope, id, space, worktree, pattern, write_set, mode, grade, holder, fence, \
              reason, slot, ttl_ms, granted, deadline, end_max, created_at, ended_how, ended_at) \
@@ -252,10 +263,12 @@ impl<'a> SqliteTransaction<'a> {
     }
 
     /// Replaces every projection of the scope by what the log says. Soft state and the log stay as they are.
+    /// What was written since the fold was made is folded in here, where nobody else can write.
     pub(crate) fn rebuild(mut self, state: &State) -> Result<(), StoreError> {
+        let (state, head) = self.caught_up(state.clone())?;
         let row = self.row()?;
         let lost_tail = row.state.lost_tail;
-        row.state = ScopeState { live_leases: 0, root_patterns: 0, lost_tail, ..state.scope.clone() };
+        (row.head, row.state) = (head, ScopeState { lost_tail, ..state.scope });
         let scope = row.id;
         for table in ["leases", "ended_leases", "agents"] {
             self.insert(&format!("DELETE FROM {table} WHERE scope = ?"), &[&scope])?;
@@ -264,12 +277,31 @@ impl<'a> SqliteTransaction<'a> {
             self.register(agent)?;
         }
         for lease in state.leases.values() {
-            self.grant(lease)?;
-            if let Some(ended) = lease.ended {
-                self.end(lease, ended)?;
+            match lease.ended {
+                Some(ended) => self.insert_ended(lease, ended)?,
+                None => self.insert_live(lease)?,
             }
         }
         Box::new(self).commit(Durability::Full)
+    }
+
+    fn caught_up(&self, mut state: State) -> Result<(State, Head), StoreError> {
+        let corrupt =
+            |reason: String| StoreError::Corrupt { path: self.writer.path.display().to_string(), reason };
+        let before = Seq(state.scope.rev.0.saturating_sub(1));
+        let mut head = Head::EMPTY;
+        for stored in self.reading().events(before, usize::MAX)? {
+            head = Head { rev: stored.seq, hash: stored.hash };
+            if stored.seq > state.scope.rev {
+                let event = canonical::decode(stored.seq, &stored.bytes, state.scope.fold);
+                let event = event.map_err(|error| corrupt(error.to_string()))?;
+                state.apply(&event).map_err(|error| corrupt(error.to_string()))?;
+            }
+        }
+        match head.rev == state.scope.rev {
+            true => Ok((state, head)),
+            false => Err(corrupt(format!("the log ends at {}, not at {}", head.rev, state.scope.rev))),
+        }
     }
 
     fn write_scope_row(&mut self) -> Result<(), StoreError> {
@@ -329,15 +361,6 @@ impl<'a> SqliteTransaction<'a> {
             let _ = connection.busy_timeout(std::time::Duration::ZERO);
             let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         }
-    }
-}
-
-fn busy_or(writer: &Writer, error: &rusqlite::Error) -> StoreError {
-    match errors::sqlite(&writer.path, error) {
-        StoreError::Busy { waited_ms, .. } => {
-            StoreError::Busy { waited_ms, holders: crate::examine::writers_of(&writer.path) }
-        }
-        other => other,
     }
 }
 
@@ -436,11 +459,20 @@ impl Transaction for SqliteTransaction<'_> {
     fn remember(&mut self, remembered: &Remembered, now: &Now) -> Result<(), StoreError> {
         let Remembered { agent, key, request, rev, outcome } = remembered;
         let scope = self.row()?.id;
-        let sum = check_sum(agent.as_str(), key, request, rev.0, outcome);
+        let row = KeyedRow {
+            scope,
+            agent: agent.as_str(),
+            key,
+            request,
+            rev: rev.0,
+            outcome,
+            boot: &now.boot.0,
+            at: now.mono.0,
+        };
         self.insert(
             "INSERT OR REPLACE INTO idempotency (scope, agent, key, request, rev, outcome, boot, at, check_sum) \
              VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            &[&scope, &agent.as_str(), key, request, &rev.0, outcome, &now.boot.0, &now.mono.0, &sum],
+            &[&scope, &agent.as_str(), key, request, &rev.0, outcome, &now.boot.0, &now.mono.0, &row.check_sum()],
         )?;
         if rev.0 % PRUNE_EVERY < 2 {
             self.insert(

@@ -1,10 +1,6 @@
 //! A store that went back is noticed, refused, and gone on with only when told to.
 
-#![allow(
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    reason = "tests stand outside the product and use real files, processes and time"
-)]
+#![expect(clippy::disallowed_methods, reason = "a test puts files back behind the engine's back")]
 
 use clearway_core::command::Command;
 use clearway_core::decide::Success;

@@ -100,7 +100,7 @@ fn decode_body(input: &mut Reader<'_>, kind: &str, fold: Fold) -> Result<Body, D
     Ok(match kind {
         "scope.opened" => Body::ScopeOpened {
             place: input.text()?.to_owned(),
-            fold: if input.flag()? { Fold::Insensitive } else { Fold::Exact },
+            fold: if input.flag("fold")? { Fold::Insensitive } else { Fold::Exact },
         },
         "epoch.began" => Body::EpochBegan {
             epoch: epoch(input)?,
@@ -243,7 +243,7 @@ pub(crate) fn read_lease(input: &mut Reader<'_>, fold: Fold) -> Result<Lease, De
 }
 
 fn read_target(input: &mut Reader<'_>, fold: Fold) -> Result<Target, DecodeError> {
-    let is_name = input.flag()?;
+    let is_name = input.flag("target kind")?;
     let text = input.text()?;
     let bad = || DecodeError::unknown("target", text);
     if is_name {

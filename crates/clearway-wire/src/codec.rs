@@ -118,26 +118,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The version everything after it was written by; versions are counted from 1.
-    pub(crate) fn version(&mut self, known: u8) -> Result<u8, DecodeError> {
-        match self.byte()? {
-            0 => Err(DecodeError::unknown("version", "0")),
-            found if found > known => Err(DecodeError::Newer { found, known }),
-            found => Ok(found),
-        }
-    }
-
     pub(crate) fn byte(&mut self) -> Result<u8, DecodeError> {
         Ok(self.take(1)?[0])
-    }
-
-    /// A second spelling of `true` would give one value two hashes.
-    pub(crate) fn flag(&mut self) -> Result<bool, DecodeError> {
-        match self.byte()? {
-            0 => Ok(false),
-            1 => Ok(true),
-            other => Err(DecodeError::unknown("flag", other.to_string())),
-        }
     }
 
     pub(crate) fn number(&mut self) -> Result<u64, DecodeError> {
@@ -154,11 +136,29 @@ impl<'a> Reader<'a> {
         std::str::from_utf8(bytes).map_err(|_| DecodeError::unknown("text", String::from_utf8_lossy(bytes)))
     }
 
+    /// Reads the version all bytes begin with. There was no version 0.
+    pub(crate) fn version(&mut self, known: u8) -> Result<u8, DecodeError> {
+        match self.byte()? {
+            0 => Err(DecodeError::unknown("version", "0")),
+            found if found > known => Err(DecodeError::Newer { found, known }),
+            found => Ok(found),
+        }
+    }
+
+    /// Reads a yes or no; any third value would be a second way to write one of them.
+    pub(crate) fn flag(&mut self, what: &'static str) -> Result<bool, DecodeError> {
+        match self.byte()? {
+            0 => Ok(false),
+            1 => Ok(true),
+            other => Err(DecodeError::unknown(what, other.to_string())),
+        }
+    }
+
     pub(crate) fn option<T>(
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<T, DecodeError>,
     ) -> Result<Option<T>, DecodeError> {
-        if self.flag()? { read(self).map(Some) } else { Ok(None) }
+        if self.flag("option")? { read(self).map(Some) } else { Ok(None) }
     }
 
     pub(crate) fn list<T>(
@@ -206,7 +206,7 @@ mod tests {
     #[test]
     fn a_flag_has_two_spellings_and_no_third() {
         for (byte, expect) in [(0, Ok(false)), (1, Ok(true)), (2, Err(())), (255, Err(()))] {
-            assert_eq!(Reader::new(&[byte]).flag().map_err(|_| ()), expect, "{byte}");
+            assert_eq!(Reader::new(&[byte]).flag("flag").map_err(|_| ()), expect, "{byte}");
         }
         assert!(Reader::new(&[2]).option(Reader::byte).is_err());
     }

@@ -1,6 +1,7 @@
 //! The words of the command line. Nothing here acts; [`crate::verbs`] does.
 
 mod examples;
+pub(crate) mod quick;
 
 use crate::verbs::Detail;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};

@@ -196,6 +196,16 @@ fn help_lists_what_people_type_and_all_lists_the_rest() {
 }
 
 #[test]
+fn the_manual_explains_every_flag() {
+    let page = Stage::default().run("man").expect(0).stdout;
+    for (flag, help) in [("-C", "Act as if started in DIR"), ("--scope", "Act in the scope with this key")] {
+        let flag = flag.replace('-', "\\-");
+        let (_, after) = page.split_once(&format!("\\fB{flag}\\fR \\fI<")).unwrap_or_default();
+        assert!(after.lines().nth(1).is_some_and(|line| line.starts_with(help)), "{flag}: {page}");
+    }
+}
+
+#[test]
 fn settings_say_where_they_come_from() {
     let mut stage = Stage::default();
     stage.files.insert("/home/you/.config/clearway/config.toml".into(), "posture = \"team\"\n".to_owned());

@@ -30,6 +30,9 @@ pub(crate) fn run(
     console: &mut Console<'_, '_>,
 ) -> Outcome {
     let arguments = usage::texts(arguments)?;
+    if let Some(cli) = arguments::quick::read(&arguments) {
+        return dispatch(cli, outside, console);
+    }
     let parsed = arguments::command_for_people()
         .try_get_matches_from(&arguments)
         .and_then(|matches| Cli::from_arg_matches(&matches));

@@ -181,8 +181,7 @@ impl Answer for Script {
 
 /// The manual: one page, or all of them as files.
 pub(super) fn man(directory: Option<&Path>) -> Result<Manual, Problem> {
-    let mut command = arguments::command();
-    command.build();
+    let command = prepared(Detail::All);
     let Some(directory) = directory else {
         let mut page = Vec::new();
         clap_mangen::Man::new(command).render(&mut page).map_err(|error| unwritten(&error))?;
