@@ -81,7 +81,8 @@ impl LeaseTable<'_> {
 
     /// The live lease of an agent that allows the shortest silence.
     pub(crate) fn shortest_of(&self, agent: AgentId) -> Rows {
-        self.live("scope = ? AND holder = ? ORDER BY ttl_ms, id LIMIT 1", params![self.scope, agent.as_str()])
+        let text = "scope = ? AND holder = ? ORDER BY ttl_ms, id LIMIT 1";
+        self.live_by("leases_by_holder", text, params![self.scope, agent.as_str()])
     }
 
     /// How many live leases an agent has.
