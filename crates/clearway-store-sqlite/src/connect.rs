@@ -110,6 +110,11 @@ impl Reader {
         }
     }
 
+    /// Whether it shows the store as it was when it was opened, and not as it is.
+    pub(crate) fn is_copy(&self) -> bool {
+        self._copy.is_some()
+    }
+
     fn in_place(path: &Path) -> Result<Self, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = open(path, flags)?;

@@ -22,6 +22,7 @@ use clearway_platform::{doorbell, files};
 use clearway_store::contract::{
     Head, LeaseListing, Listed, Remembered, Snapshot, StoreError, StoredEvent, Transaction,
 };
+use clearway_store::verify::verify;
 use rusqlite::{Connection, ToSql, params};
 use std::path::PathBuf;
 
@@ -251,7 +252,12 @@ impl<'a> SqliteTransaction<'a> {
     }
 
     /// Replaces every projection of the scope by what the log says. Soft state and the log stay as they are.
-    pub(crate) fn rebuild(mut self, state: &State) -> Result<(), StoreError> {
+    ///
+    /// `read` was folded before the turn to write came. If the log has moved on since, it is folded anew here,
+    /// where nobody else can write.
+    pub(crate) fn rebuild(mut self, read: &State) -> Result<(), StoreError> {
+        let fresh = if self.reading().head().rev == read.scope.rev { None } else { Some(self.fold()?) };
+        let state = fresh.as_ref().unwrap_or(read);
         let row = self.row()?;
         let lost_tail = row.state.lost_tail;
         row.state = ScopeState { live_leases: 0, root_patterns: 0, lost_tail, ..state.scope.clone() };
@@ -262,13 +268,26 @@ impl<'a> SqliteTransaction<'a> {
         for agent in state.agents.values() {
             self.register(agent)?;
         }
-        for lease in state.leases.values() {
+        // What has ended goes first: a holder has at most one live lease on the same target, but any number of
+        // former ones.
+        let (live, over): (Vec<&Lease>, Vec<&Lease>) =
+            state.leases.values().partition(|lease| lease.ended.is_none());
+        for lease in over.into_iter().chain(live) {
             self.grant(lease)?;
             if let Some(ended) = lease.ended {
                 self.end(lease, ended)?;
             }
         }
         Box::new(self).commit(Durability::Full)
+    }
+
+    fn fold(&mut self) -> Result<State, StoreError> {
+        let (key, path) = (self.key.clone(), self.writer.path.display().to_string());
+        let report = verify(self, &key, &[])?;
+        match report.broken {
+            None => Ok(report.state),
+            Some(broken) => Err(StoreError::Corrupt { path, reason: broken.what }),
+        }
     }
 
     fn write_scope_row(&mut self) -> Result<(), StoreError> {
