@@ -12,8 +12,8 @@ use crate::snapshot::check_sum;
 use crate::witness;
 use clearway_core::ids::ScopeKey;
 use clearway_platform::files::{self, PrivacyComplaint};
-use clearway_platform::gate::{self, Gate};
-use clearway_store::contract::{Examination, Head, StoreError};
+use clearway_platform::gate::{self, Gate, WITNESS_BYTES};
+use clearway_store::contract::{Examination, Finding, Head, Severity, StoreError};
 use rusqlite::Connection;
 use std::path::Path;
 
@@ -39,7 +39,7 @@ impl SqliteEngine {
         look_at_privacy(&file, &mut found);
         match Reader::open(&file, schema) {
             Ok(Some(reader)) => look_inside(&reader.connection, &file, scope, schema, &mut found)?,
-            Ok(None) => found.error("schema", "the file holds no store".to_owned()),
+            Ok(None) => look_at_empty(&file, &mut found),
             Err(StoreError::Corrupt { reason, .. }) => found.error("pages", reason),
             Err(other) => return Err(other),
         }
@@ -48,7 +48,9 @@ impl SqliteEngine {
 
     pub(crate) fn witnessed(&mut self, scope: &ScopeKey) -> Result<Option<Head>, StoreError> {
         let file = self.settings().place.file(scope);
-        let Some(reader) = Reader::open(&file, self.settings().schema)? else { return Ok(None) };
+        let Some(reader) = Reader::open(&file, self.settings().schema)? else {
+            return Ok(last_remembered(&file));
+        };
         let row =
             scope_row(&reader.connection, scope.as_str()).map_err(|error| errors::sqlite(&file, &error))?;
         Ok(row.and_then(|row| remembered(&file, row.id)))
@@ -60,6 +62,30 @@ pub(crate) fn writers_of(file: &Path) -> Vec<String> {
     let database = gate::byte_lock_holders(&with_suffix(file, "-shm"), WRITE_LOCK_BYTE);
     let gates = gate::holders(&Gate::beside(file));
     gates.into_iter().chain(database).map(|holder| holder.to_string()).collect()
+}
+
+/// A file that a first reservation had made and did not come to fill is no harm. One that the gate remembers
+/// otherwise was emptied.
+fn look_at_empty(file: &Path, found: &mut Examination) {
+    match last_remembered(file) {
+        Some(head) => found.error("rows", lost(&head)),
+        None => {
+            let text = "nothing is stored yet: the first reservation goes on from here".to_owned();
+            found.findings.push(Finding { severity: Severity::Warning, about: "schema", text });
+        }
+    }
+}
+
+/// What is said of a log that only the gate remembers.
+pub(crate) fn lost(head: &Head) -> String {
+    format!("the gate beside it remembers {} events that it does not hold", head.rev)
+}
+
+/// The longest log that the gate remembers of any scope.
+fn last_remembered(file: &Path) -> Option<Head> {
+    let slots = files::length(&with_suffix(file, "-gate")).unwrap_or(0) / WITNESS_BYTES as u64;
+    let heads = (0..slots).filter_map(|slot| remembered(file, i64::try_from(slot).ok()?));
+    heads.filter(|head| head.rev.0 > 0).max_by_key(|head| head.rev)
 }
 
 fn remembered(file: &Path, scope: i64) -> Option<Head> {

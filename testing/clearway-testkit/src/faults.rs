@@ -93,23 +93,9 @@ pub fn struck(command: Command, point: &Point, fault: Fault) -> Command {
         Fault::ErrorFromHereOn(name) => format!("inject={call}:error={name}:when={nth}+"),
     };
     let trace = format!("trace={call}");
-    behind(
-        command,
-        &[
-            "strace",
-            "-f",
-            "--seccomp-bpf",
-            "-qq",
-            "-o",
-            "/dev/null",
-            "-e",
-            &trace,
-            "-e",
-            "signal=none",
-            "-e",
-            &inject,
-        ],
-    )
+    // Not `--seccomp-bpf`: strace 6.1 then delivers no injected signal.
+    let quiet = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "signal=none"];
+    behind(command, &[quiet.as_slice(), &["-e", &trace, "-e", &inject]].concat())
 }
 
 /// The command run by another one that takes a program and its arguments.

@@ -127,7 +127,6 @@ impl<'h> Arena<'h> {
 }
 
 /// What a command answered.
-#[derive(Debug)]
 pub(crate) struct Reply {
     /// Its exit code; -1 if a signal ended it.
     pub(crate) code: i32,
@@ -181,6 +180,12 @@ impl Reply {
             self.stderr
         );
         self
+    }
+}
+
+impl std::fmt::Debug for Reply {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "exit {} {}{}", self.code, self.stdout, self.stderr)
     }
 }
 
