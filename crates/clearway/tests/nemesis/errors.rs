@@ -1,1 +1,67 @@
-//! x
+//! A disk that answers with errors: at every call by which a verb can change something, once and from there on.
+//!
+//! Success is never reported falsely, a failure has its documented name and exit code and changed nothing, and
+//! once the disk works again so does everything else.
+
+use crate::arena::{Arena, Reply, home};
+use crate::matrix::{CASES, Judged, Prepared, Strike, recover, strike_all};
+use clearway_testkit::faults::{Fault, Point};
+
+const FAULTS: [(Fault, &str); 4] = [
+    (Fault::Error("ENOSPC"), "store-full"),
+    (Fault::ErrorFromHereOn("ENOSPC"), "store-full"),
+    (Fault::Error("EIO"), "store-unavailable"),
+    (Fault::ErrorFromHereOn("EIO"), "store-unavailable"),
+];
+
+/// The verbs whose points differ; every write of the others is one of these.
+const STRUCK: [&str; 7] =
+    ["first-reserve", "later-reserve", "long-log", "release", "sweep", "first-anchor", "repair"];
+
+#[test]
+fn a_disk_that_fails_at_any_write_is_named_and_nothing_is_half_done() {
+    let home = home();
+    let cases = CASES.iter().filter(|case| STRUCK.contains(&case.name));
+    let prepared: Vec<Prepared<'_>> = cases.map(|case| Prepared::new(&home, *case)).collect();
+    let mut strikes = Vec::new();
+    for prepared in &prepared {
+        let points = prepared.points.iter().filter(|point| can_fail(point));
+        for (index, point) in points.enumerate() {
+            // Neighbouring writes differ little: each gets two of the four faults, in turn.
+            let faults = FAULTS.iter().skip(index % 2).step_by(2);
+            strikes.extend(faults.map(|(fault, _)| Strike { prepared, point, fault: *fault }));
+        }
+    }
+    println!("{} errors returned", strikes.len());
+    strike_all(&strikes, judge);
+}
+
+/// An answer that cannot be written is nobody's state, and an exit cannot fail.
+fn can_fail(point: &Point) -> bool {
+    !point.is_reply() && point.call != "exit_group" && !point.shown.contains("= -1")
+}
+
+fn judge(strike: &Strike<'_, '_>, arena: &Arena<'_>, reply: &Reply) -> Result<(), String> {
+    let prepared = strike.prepared;
+    let found = arena.facts()?;
+    let happened = match reply.code {
+        0 if !reply.acknowledged() => return Err("success without an answer".to_owned()),
+        0 if found != prepared.after => return Err(format!("reported, but not there: {found:#?}")),
+        0 => true,
+        69 => refused(strike, reply, found == prepared.before)?,
+        _ => return Err("neither done nor refused for the store's sake".to_owned()),
+    };
+    if prepared.case.judged != Judged::Repair || happened {
+        arena.audited()?;
+    }
+    recover(prepared, arena, happened)
+}
+
+fn refused(strike: &Strike<'_, '_>, reply: &Reply, unchanged: bool) -> Result<bool, String> {
+    let expected = FAULTS.iter().find(|(fault, _)| *fault == strike.fault).map_or("", |(_, slug)| slug);
+    match (reply.slug() == expected, unchanged) {
+        (false, _) => Err(format!("called {}, not {expected}", reply.slug())),
+        (_, false) => Err("refused, but something changed".to_owned()),
+        _ => Ok(false),
+    }
+}

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const STRIKERS: usize = 2;
 
 /// Complaints shown in full.
-const SHOWN_MAX: usize = 12;
+const SHOWN_MAX: usize = 60;
 
 /// One mutating verb on one state.
 #[derive(Clone, Copy)]
