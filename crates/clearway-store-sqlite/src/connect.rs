@@ -5,7 +5,8 @@ use crate::place::with_suffix;
 use crate::private_copy::PrivateCopy;
 use crate::schema::{Schema, number_of};
 use clearway_platform::files;
-use clearway_platform::gate::{Gate, GateGuard};
+use clearway_platform::gate::{self, Gate, GateGuard};
+use clearway_platform::stopwatch::Stopwatch;
 use clearway_store::contract::StoreError;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
@@ -25,7 +26,7 @@ pub(crate) struct Writer {
 
 impl Writer {
     /// Opens the file; `None` if it is not there and must not be made.
-    pub(crate) fn open(path: &Path, create: bool) -> Result<Option<Self>, StoreError> {
+    pub(crate) fn open(path: &Path, create: bool, wait: Duration) -> Result<Option<Self>, StoreError> {
         if !create && !path.exists() {
             return Ok(None);
         }
@@ -33,26 +34,40 @@ impl Writer {
             make_room(path)?;
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = open(path, flags)?;
+        let connection = open(path, flags, wait)?;
         Ok(Some(Self { connection, path: path.to_owned(), gate: Gate::beside(path) }))
     }
 
-    /// Waits for the turn to write.
-    pub(crate) fn pass_gate(&self, timeout: Duration) -> Result<GateGuard, StoreError> {
-        self.gate.acquire(timeout).map_err(|error| errors::gate(&self.path, error))
+    /// Waits for the turn to write. What is left of the time is what a statement may wait for a writer that
+    /// does not pass the gate.
+    pub(crate) fn pass_gate(&self, patience: &Patience) -> Result<GateGuard, StoreError> {
+        let guard = self.gate.acquire(patience.left()).map_err(|error| errors::gate(&self.path, error))?;
+        let fail = |error: rusqlite::Error| errors::sqlite(&self.path, &error);
+        self.connection.busy_timeout(patience.left()).map_err(fail)?;
+        Ok(guard)
+    }
+
+    /// What a failed statement means for a caller that waited, with whoever is in the way.
+    pub(crate) fn failed(&self, error: &rusqlite::Error, patience: &Patience) -> StoreError {
+        match errors::sqlite(&self.path, error) {
+            StoreError::Busy { .. } => {
+                let holders = database_writers(&self.path);
+                StoreError::Busy { waited_ms: patience.waited_ms(), holders }
+            }
+            other => other,
+        }
     }
 
     /// Brings the schema to `schema`, with one backup of what was there. The caller holds the gate.
-    pub(crate) fn migrate(&self, schema: Schema) -> Result<(), StoreError> {
-        let fail = |error: &rusqlite::Error| errors::sqlite(&self.path, error);
+    pub(crate) fn migrate(&self, schema: Schema, patience: &Patience) -> Result<(), StoreError> {
+        let fail = |error: &rusqlite::Error| self.failed(error, patience);
         let found = number_of(&self.connection).map_err(|error| fail(&error))?;
         refuse_newer(&self.path, found, schema)?;
+        self.keep_log(patience)?;
         if found == schema.number() {
             return Ok(());
         }
-        if found == 0 {
-            self.connection.pragma_update(None, "journal_mode", "WAL").map_err(|error| fail(&error))?;
-        } else {
+        if found > 0 {
             self.back_up(found)?;
         }
         self.connection.execute_batch("BEGIN IMMEDIATE").map_err(|error| fail(&error))?;
@@ -62,6 +77,21 @@ impl Writer {
             let _ = self.connection.execute_batch("ROLLBACK");
             fail(&error)
         })
+    }
+
+    /// Makes the file keep a write-ahead log: a new one does not yet, and neither does a backup that was put
+    /// back. SQLite answers a failure to change over with the mode it stayed in, not with an error.
+    fn keep_log(&self, patience: &Patience) -> Result<(), StoreError> {
+        if with_suffix(&self.path, "-wal").exists() {
+            return Ok(());
+        }
+        let changed = self.connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0));
+        let mode: String = changed.map_err(|error| self.failed(&error, patience))?;
+        if mode == "wal" {
+            return Ok(());
+        }
+        let reason = format!("it cannot be made to keep a write-ahead log, and stays in mode {mode}");
+        Err(StoreError::Unavailable { path: self.path.display().to_string(), reason })
     }
 
     /// One backup per number that was left behind; a half-written one of an earlier try is replaced.
@@ -83,26 +113,28 @@ impl Writer {
 pub(crate) struct Reader {
     pub(crate) connection: Connection,
     pub(crate) path: PathBuf,
+    /// The schema number of the file itself, whatever its copy was brought to.
+    pub(crate) schema: u32,
     /// Keeps the copy alive where the original could not be opened without writing.
-    _copy: Option<PrivateCopy>,
+    copy: Option<PrivateCopy>,
 }
 
 impl Reader {
     /// Opens the file; `None` if it is not there.
-    pub(crate) fn open(path: &Path, schema: Schema) -> Result<Option<Self>, StoreError> {
+    pub(crate) fn open(path: &Path, schema: Schema, wait: Duration) -> Result<Option<Self>, StoreError> {
         if !path.exists() {
             return Ok(None);
         }
         // Without its log beside it SQLite would create one: somebody moved the file, so look at a copy.
         let in_place = with_suffix(path, "-wal").exists() && with_suffix(path, "-shm").exists();
-        let opened = if in_place { Self::in_place(path) } else { Self::copied(path) };
+        let opened = if in_place { Self::in_place(path, wait) } else { Self::copied(path) };
         let reader = match opened {
             Err(StoreError::ReadOnly { .. } | StoreError::Unavailable { .. }) if in_place => {
                 Self::copied(path)?
             }
             other => other?,
         };
-        match number_of(&reader.connection).map_err(|error| errors::sqlite(path, &error))? {
+        match reader.schema {
             0 => Ok(None),
             found if found > schema.number() => Err(newer(path, found, schema)),
             found if found < schema.number() => Self::copied_and_migrated(path, schema).map(Some),
@@ -110,38 +142,39 @@ impl Reader {
         }
     }
 
-    /// Whether it shows the store as it was when it was opened, and not as it is.
+    /// Whether this is a look at what was there when it was opened, and not at what is there now.
     pub(crate) fn is_copy(&self) -> bool {
-        self._copy.is_some()
+        self.copy.is_some()
     }
 
-    fn in_place(path: &Path) -> Result<Self, StoreError> {
+    fn in_place(path: &Path, wait: Duration) -> Result<Self, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = open(path, flags)?;
-        number_of(&connection).map_err(|error| errors::sqlite(path, &error))?;
-        Ok(Self { connection, path: path.to_owned(), _copy: None })
+        let connection = open(path, flags, wait)?;
+        Self::on(connection, path, None)
     }
 
     fn copied(path: &Path) -> Result<Self, StoreError> {
         let copy = PrivateCopy::of(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = open(&copy.path(), flags)?;
-        Ok(Self { connection, path: path.to_owned(), _copy: Some(copy) })
+        let connection = open(&copy.path(), flags, Duration::ZERO)?;
+        Self::on(connection, path, Some(copy))
+    }
+
+    fn on(connection: Connection, path: &Path, copy: Option<PrivateCopy>) -> Result<Self, StoreError> {
+        let schema = number_of(&connection).map_err(|error| errors::sqlite(path, &error))?;
+        Ok(Self { connection, path: path.to_owned(), schema, copy })
     }
 
     /// An older schema is read by way of a migrated copy, so that reading has one set of statements.
     fn copied_and_migrated(path: &Path, schema: Schema) -> Result<Self, StoreError> {
         let reader = Self::copied(path)?;
-        let migrate = || {
-            let found = number_of(&reader.connection)?;
-            schema.migrate(&reader.connection, found)
-        };
-        migrate().map_err(|error| errors::sqlite(path, &error))?;
+        let migrated = schema.migrate(&reader.connection, reader.schema);
+        migrated.map_err(|error| errors::sqlite(path, &error))?;
         Ok(reader)
     }
 }
 
-fn open(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
+fn open(path: &Path, flags: OpenFlags, wait: Duration) -> Result<Connection, StoreError> {
     if rusqlite::version_number() < SQLITE_VERSION_MIN {
         return Err(StoreError::Internal(format!("SQLite {} is too old", rusqlite::version())));
     }
@@ -150,15 +183,43 @@ fn open(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(fail)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true).map_err(fail)?;
     connection.set_prepared_statement_cache_capacity(64);
-    connection.busy_timeout(Duration::from_millis(BUSY_MS)).map_err(fail)?;
+    connection.busy_timeout(wait).map_err(fail)?;
     // A checkpoint happens where `transaction.rs` says, never in the middle of somebody's commit. A commit
     // that owes more than surviving the process is flushed there too.
     connection.execute_batch("PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = NORMAL").map_err(fail)?;
     Ok(connection)
 }
 
-/// Backstop for writers that do not pass the gate.
-const BUSY_MS: u64 = 5_000;
+/// One caller's time for every wait of one operation together.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Patience {
+    started: Stopwatch,
+    total: Duration,
+}
+
+impl Patience {
+    /// Begins to run.
+    pub(crate) fn of(total: Duration) -> Self {
+        Self { started: Stopwatch::start(), total }
+    }
+
+    fn left(&self) -> Duration {
+        self.total.saturating_sub(Duration::from_millis(self.started.elapsed_ms()))
+    }
+
+    fn waited_ms(&self) -> u64 {
+        self.started.elapsed_ms()
+    }
+}
+
+/// The byte of SQLite's shared-memory file that a writer locks.
+const WRITE_LOCK_BYTE: u64 = 120;
+
+/// Who holds the database's own write lock, in words.
+pub(crate) fn database_writers(file: &Path) -> Vec<String> {
+    let holders = gate::byte_lock_holders(&with_suffix(file, "-shm"), WRITE_LOCK_BYTE);
+    holders.iter().map(ToString::to_string).collect()
+}
 
 pub(crate) fn refuse_newer(path: &Path, found: u32, schema: Schema) -> Result<(), StoreError> {
     if found > schema.number() { Err(newer(path, found, schema)) } else { Ok(()) }

@@ -1,6 +1,6 @@
 //! The engine: which file, which connection, whose turn.
 
-use crate::connect::{Reader, Writer, refuse_newer};
+use crate::connect::{Patience, Reader, Writer, refuse_newer};
 use crate::errors;
 use crate::place::{Place, with_suffix};
 use crate::schema::{Schema, number_of};
@@ -66,7 +66,7 @@ impl SqliteEngine {
             return Ok(true);
         }
         self.refuse_network(path)?;
-        let Some(writer) = Writer::open(path, create)? else { return Ok(false) };
+        let Some(writer) = Writer::open(path, create, self.settings.timeout)? else { return Ok(false) };
         let found = number_of(&writer.connection).map_err(|error| errors::sqlite(path, &error))?;
         if found == 0 && !create {
             return Ok(false);
@@ -83,7 +83,7 @@ impl SqliteEngine {
         }
         if !self.readers.contains_key(path) {
             self.refuse_network(path)?;
-            match Reader::open(path, self.settings.schema)? {
+            match Reader::open(path, self.settings.schema, self.settings.timeout)? {
                 Some(reader) => self.readers.insert(path.to_owned(), reader),
                 None => return Ok(None),
             };
@@ -102,15 +102,7 @@ impl Engine for SqliteEngine {
         scope: &ScopeKey,
         create: bool,
     ) -> Result<Option<Box<dyn Transaction + '_>>, StoreError> {
-        let path = self.settings.place.file(scope);
-        if !self.open_writer(&path, create)? {
-            return Ok(None);
-        }
-        let settings = self.settings.clone();
-        let Some(writer) = self.writers.get_mut(&path) else { return Ok(None) };
-        let guard = writer.pass_gate(settings.timeout)?;
-        let transaction = SqliteTransaction::begin(writer, guard, scope, &settings)?;
-        Ok(Some(Box::new(transaction)))
+        Ok(self.turn(scope, create)?.map(|transaction| Box::new(transaction) as Box<dyn Transaction>))
     }
 
     fn snapshot(&mut self, scope: &ScopeKey) -> Result<Option<Box<dyn Snapshot + '_>>, StoreError> {
@@ -151,18 +143,27 @@ impl Engine for SqliteEngine {
     }
 
     fn rebuild(&mut self, scope: &ScopeKey, state: &State) -> Result<(), StoreError> {
-        let path = self.settings.place.file(scope);
-        if !self.open_writer(&path, false)? {
-            return Ok(());
+        match self.turn(scope, false)? {
+            Some(transaction) => transaction.rebuild(state),
+            None => Ok(()),
         }
-        let settings = self.settings.clone();
-        let Some(writer) = self.writers.get_mut(&path) else { return Ok(()) };
-        let guard = writer.pass_gate(settings.timeout)?;
-        SqliteTransaction::begin(writer, guard, scope, &settings)?.rebuild(state)
     }
 }
 
 impl SqliteEngine {
+    /// Waits for the turn to write, and begins. `None` if there is no store and none must be made.
+    fn turn(&mut self, scope: &ScopeKey, create: bool) -> Result<Option<SqliteTransaction<'_>>, StoreError> {
+        let patience = Patience::of(self.settings.timeout);
+        let path = self.settings.place.file(scope);
+        if !self.open_writer(&path, create)? {
+            return Ok(None);
+        }
+        let settings = self.settings.clone();
+        let Some(writer) = self.writers.get_mut(&path) else { return Ok(None) };
+        let guard = writer.pass_gate(&patience)?;
+        SqliteTransaction::begin(writer, guard, scope, &settings, &patience).map(Some)
+    }
+
     /// Waits for a ring; without a doorbell the wait itself is the poll.
     fn listen(&mut self, scope: &ScopeKey, wait_ms: u64) {
         let wait = Duration::from_millis(wait_ms);

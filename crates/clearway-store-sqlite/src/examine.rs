@@ -2,23 +2,21 @@
 //!
 //! Reads only. The log itself is verified by `clearway_store::verify`.
 
-use crate::connect::Reader;
-use crate::engine::SqliteEngine;
+use crate::connect::{Reader, database_writers};
+use crate::engine::{Settings, SqliteEngine};
 use crate::errors;
 use crate::load::scope_row;
 use crate::place::with_suffix;
-use crate::schema::{Schema, number_of};
-use crate::snapshot::check_sum;
+use crate::schema::Schema;
+use crate::snapshot::KeyedRow;
 use crate::witness;
 use clearway_core::ids::ScopeKey;
 use clearway_platform::files::{self, PrivacyComplaint};
 use clearway_platform::gate::{self, Gate, WITNESS_BYTES};
 use clearway_store::contract::{Examination, Finding, Head, Severity, StoreError};
-use rusqlite::Connection;
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Row};
 use std::path::Path;
-
-/// The byte of SQLite's shared-memory file that a writer locks.
-const WRITE_LOCK_BYTE: u64 = 120;
 
 impl SqliteEngine {
     pub(crate) fn look_at(&mut self, scope: &ScopeKey) -> Result<Examination, StoreError> {
@@ -37,8 +35,11 @@ impl SqliteEngine {
         found.log_bytes = files::length(&with_suffix(&file, "-wal")).unwrap_or(0);
         found.writers = writers_of(&file);
         look_at_privacy(&file, &mut found);
-        match Reader::open(&file, schema) {
-            Ok(Some(reader)) => look_inside(&reader.connection, &file, scope, schema, &mut found)?,
+        match Reader::open(&file, schema, self.settings().timeout) {
+            Ok(Some(reader)) => {
+                found.schema = reader.schema;
+                look_inside(&reader.connection, &file, scope, schema, &mut found)?;
+            }
             Ok(None) => look_at_empty(&file, &mut found),
             Err(StoreError::Corrupt { reason, .. }) => found.error("pages", reason),
             Err(other) => return Err(other),
@@ -48,7 +49,8 @@ impl SqliteEngine {
 
     pub(crate) fn witnessed(&mut self, scope: &ScopeKey) -> Result<Option<Head>, StoreError> {
         let file = self.settings().place.file(scope);
-        let Some(reader) = Reader::open(&file, self.settings().schema)? else {
+        let Settings { schema, timeout, .. } = *self.settings();
+        let Some(reader) = Reader::open(&file, schema, timeout)? else {
             return Ok(last_remembered(&file));
         };
         let row =
@@ -58,10 +60,9 @@ impl SqliteEngine {
 }
 
 /// Who holds the gate or the database's write lock, in words.
-pub(crate) fn writers_of(file: &Path) -> Vec<String> {
-    let database = gate::byte_lock_holders(&with_suffix(file, "-shm"), WRITE_LOCK_BYTE);
+fn writers_of(file: &Path) -> Vec<String> {
     let gates = gate::holders(&Gate::beside(file));
-    gates.into_iter().chain(database).map(|holder| holder.to_string()).collect()
+    gates.iter().map(ToString::to_string).chain(database_writers(file)).collect()
 }
 
 /// A file that a first reservation had made and did not come to fill is no harm. One that the gate remembers
@@ -116,12 +117,13 @@ fn look_inside(
     found: &mut Examination,
 ) -> Result<(), StoreError> {
     let look = |found: &mut Examination| -> rusqlite::Result<()> {
-        found.schema = number_of(connection)?;
         look_at_schema(connection, schema, found)?;
         look_at_pages(connection, found)?;
-        let Some(row) = scope_row(connection, scope.as_str())? else { return Ok(()) };
-        found.witness = remembered(file, row.id);
-        look_at_remembered(connection, row.id, found)
+        look_for_lost_scopes(connection, file, found)?;
+        look_at_remembered(connection, found)?;
+        let row = scope_row(connection, scope.as_str())?;
+        found.witness = row.and_then(|row| remembered(file, row.id));
+        Ok(())
     };
     look(found).or_else(|error| match errors::sqlite(file, &error) {
         StoreError::Corrupt { reason, .. } => {
@@ -154,18 +156,61 @@ fn look_at_pages(connection: &Connection, found: &mut Examination) -> rusqlite::
     Ok(())
 }
 
-/// Remembered answers are covered by no event, so each carries its own sum.
-fn look_at_remembered(connection: &Connection, scope: i64, found: &mut Examination) -> rusqlite::Result<()> {
+/// Remembered answers are covered by no event, so each carries its own sum. All of them are looked at: a row
+/// that strayed out of its scope is a row its scope has lost.
+fn look_at_remembered(connection: &Connection, found: &mut Examination) -> rusqlite::Result<()> {
     let mut statement = connection
-        .prepare("SELECT agent, key, request, rev, outcome, check_sum FROM idempotency WHERE scope = ?")?;
-    let mut rows = statement.query([scope])?;
+        .prepare("SELECT scope, agent, key, request, rev, outcome, boot, at, check_sum FROM idempotency")?;
+    let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        let (agent, key): (String, String) = (row.get(0)?, row.get(1)?);
-        let (request, rev, outcome): (Vec<u8>, u64, Vec<u8>) = (row.get(2)?, row.get(3)?, row.get(4)?);
-        let sum: Vec<u8> = row.get(5)?;
-        if sum != check_sum(&agent, &key, &request, rev, &outcome) {
-            found
-                .error("rows", format!("the remembered answer of agent {agent} for key {key:?} was altered"));
+        if !is_as_written(row).unwrap_or(false) {
+            let name = |index| text_of(row, index);
+            let text =
+                format!("the remembered answer of agent {} for key {} was altered", name(1)?, name(2)?);
+            found.error("rows", text);
+        }
+    }
+    Ok(())
+}
+
+fn is_as_written(row: &Row<'_>) -> rusqlite::Result<bool> {
+    let (agent, key, boot): (String, String, String) = (row.get(1)?, row.get(2)?, row.get(6)?);
+    let (request, outcome, sum): (Vec<u8>, Vec<u8>, Vec<u8>) = (row.get(3)?, row.get(5)?, row.get(8)?);
+    let keyed = KeyedRow {
+        scope: row.get(0)?,
+        agent: &agent,
+        key: &key,
+        request: &request,
+        rev: row.get(4)?,
+        outcome: &outcome,
+        boot: &boot,
+        at: row.get(7)?,
+    };
+    Ok(keyed.check_sum().as_slice() == sum)
+}
+
+/// A cell for people to read, whatever is in it.
+fn text_of(row: &Row<'_>, index: usize) -> rusqlite::Result<String> {
+    Ok(match row.get_ref(index)? {
+        ValueRef::Text(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        other => format!("{other:?}"),
+    })
+}
+
+/// A witness whose scope is not in the file remembers a log that is gone.
+fn look_for_lost_scopes(
+    connection: &Connection,
+    file: &Path,
+    found: &mut Examination,
+) -> rusqlite::Result<()> {
+    let slots = files::length(&with_suffix(file, "-gate")).unwrap_or(0) / WITNESS_BYTES as u64;
+    let mut is_known = connection.prepare("SELECT 1 FROM scopes WHERE id = ?")?;
+    for slot in (0..slots).filter_map(|slot| i64::try_from(slot).ok()) {
+        if let Some(head) = remembered(file, slot).filter(|head| head.rev.0 > 0)
+            && !is_known.exists([slot])?
+        {
+            let text = format!("the gate remembers a scope with {} events that the file has lost", head.rev);
+            found.error("rows", text);
         }
     }
     Ok(())

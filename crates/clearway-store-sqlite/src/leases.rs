@@ -81,6 +81,11 @@ impl LeaseTable<'_> {
         self.live("scope = ? AND holder = ?", params![self.scope, agent.as_str()])
     }
 
+    /// The live lease of an agent that allows the shortest silence.
+    pub(crate) fn shortest_of(&self, agent: AgentId) -> Rows {
+        self.live("scope = ? AND holder = ? ORDER BY ttl_ms, id LIMIT 1", params![self.scope, agent.as_str()])
+    }
+
     /// How many live leases an agent has.
     pub(crate) fn count_held_by(&self, agent: AgentId) -> Result<u64> {
         let mut statement =

@@ -8,7 +8,7 @@ use clearway_core::lease::Lease;
 use clearway_core::pattern::Fold;
 use clearway_core::slice::{AgentLookup, AgentView, ReadSet, RefusalMemory, ScopeState, Slice};
 use clearway_core::time::{BootKey, Mono, Now};
-use clearway_store::contract::Head;
+use clearway_store::contract::{Head, in_order};
 use clearway_wire::chain::ChainHash;
 use rusqlite::{Connection, OptionalExtension, Result, params};
 
@@ -54,16 +54,15 @@ pub(crate) struct Loader<'a> {
 impl Loader<'_> {
     pub(crate) fn load(&self, read: &ReadSet) -> Result<Slice> {
         let mut slice = Slice { scope: self.scope.state.clone(), ..Slice::default() };
-        for row in self.leases(read)? {
-            match row {
-                Ok(lease) if slice.lease(lease.id).is_none() => slice.leases.push(lease),
-                Ok(_) => {}
-                Err(id) => self.rebuild(id, &mut slice)?,
-            }
+        let lookup = self.looked_up(&read.agents)?;
+        let mut rows = self.leases(read)?;
+        for agent in &lookup {
+            rows.extend(self.table().shortest_of(agent.id)?);
         }
-        self.agents(read, &mut slice)?;
+        self.take(rows, &mut slice)?;
+        self.agents(lookup, &mut slice)?;
         slice.refusal = self.refusal(read)?;
-        Ok(slice)
+        Ok(in_order(slice))
     }
 
     pub(crate) fn table(&self) -> LeaseTable<'_> {
@@ -91,6 +90,17 @@ impl Loader<'_> {
         Ok(rows)
     }
 
+    fn take(&self, rows: Vec<Readable<Lease>>, slice: &mut Slice) -> Result<()> {
+        for row in rows {
+            match row {
+                Ok(lease) if slice.lease(lease.id).is_none() => slice.leases.push(lease),
+                Ok(_) => {}
+                Err(id) => self.rebuild(id, slice)?,
+            }
+        }
+        Ok(())
+    }
+
     /// A row that cannot be read is taken from its events; one that cannot be found there is named.
     fn rebuild(&self, id: String, slice: &mut Slice) -> Result<()> {
         let (scope, fold) = (self.scope.id, self.scope.state.fold);
@@ -103,8 +113,8 @@ impl Loader<'_> {
         Ok(())
     }
 
-    fn agents(&self, read: &ReadSet, slice: &mut Slice) -> Result<()> {
-        for agent in self.looked_up(&read.agents)? {
+    fn agents(&self, looked_up: Vec<Agent>, slice: &mut Slice) -> Result<()> {
+        for agent in looked_up {
             self.add(agent, slice)?;
         }
         let mut wanted: Vec<AgentId> = slice.leases.iter().map(|lease| lease.holder).collect();

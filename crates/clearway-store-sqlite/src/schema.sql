@@ -68,7 +68,8 @@ CREATE TABLE leases (
   UNIQUE (scope, space, worktree, anchor, pattern, holder)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX leases_by_holder ON leases (scope, holder);
+-- In the order of silence: `load.rs` asks for the shortest, which says how often its holder has to be seen.
+CREATE INDEX leases_by_holder ON leases (scope, holder, ttl_ms);
 CREATE INDEX leases_by_check ON leases (scope, check_at);
 
 -- Ended leases, apart so that what is over never slows what lives.

@@ -149,14 +149,37 @@ impl Reading<'_> {
     }
 }
 
-/// The sum over a remembered answer, which no event covers.
-pub(crate) fn check_sum(agent: &str, key: &str, request: &[u8], rev: u64, outcome: &[u8]) -> [u8; 32] {
-    let mut bytes = Vec::with_capacity(outcome.len() + 128);
-    for part in [agent.as_bytes(), key.as_bytes(), request, &rev.to_be_bytes(), outcome] {
-        bytes.extend_from_slice(&(part.len() as u64).to_be_bytes());
-        bytes.extend_from_slice(part);
+/// A remembered answer as its row states it.
+#[derive(Debug)]
+pub(crate) struct KeyedRow<'a> {
+    pub(crate) scope: i64,
+    pub(crate) agent: &'a str,
+    pub(crate) key: &'a str,
+    pub(crate) request: &'a [u8],
+    pub(crate) rev: u64,
+    pub(crate) outcome: &'a [u8],
+    pub(crate) boot: &'a str,
+    pub(crate) at: u64,
+}
+
+impl KeyedRow<'_> {
+    /// The sum over the whole row, which no event covers.
+    pub(crate) fn check_sum(&self) -> [u8; 32] {
+        let numbers = [self.scope.to_be_bytes(), self.rev.to_be_bytes(), self.at.to_be_bytes()].concat();
+        let mut bytes = Vec::with_capacity(self.outcome.len() + 256);
+        for part in [
+            &numbers,
+            self.agent.as_bytes(),
+            self.key.as_bytes(),
+            self.request,
+            self.outcome,
+            self.boot.as_bytes(),
+        ] {
+            bytes.extend_from_slice(&(part.len() as u64).to_be_bytes());
+            bytes.extend_from_slice(part);
+        }
+        digest_bytes(&bytes)
     }
-    digest_bytes(&bytes)
 }
 
 fn read_event(row: &rusqlite::Row<'_>) -> Result<StoredEvent> {

@@ -1,12 +1,12 @@
 //! A write transaction: behind the gate, immediate, all or nothing.
 
-use crate::connect::Writer;
+use crate::connect::{Patience, Writer};
 use crate::engine::Settings;
 use crate::errors;
 use crate::load::{ScopeRow, scope_row};
 use crate::place::with_suffix;
 use crate::rows;
-use crate::snapshot::{Reading, check_sum};
+use crate::snapshot::{KeyedRow, Reading};
 use crate::witness;
 use clearway_core::agent::Agent;
 use clearway_core::event::{Body, Durability, Event};
@@ -52,10 +52,11 @@ impl<'a> SqliteTransaction<'a> {
         guard: GateGuard,
         scope: &ScopeKey,
         settings: &Settings,
+        patience: &Patience,
     ) -> Result<Self, StoreError> {
-        writer.migrate(settings.schema)?;
+        writer.migrate(settings.schema, patience)?;
         let begun = writer.connection.execute_batch("BEGIN IMMEDIATE");
-        begun.map_err(|error| busy_or(writer, &error))?;
+        begun.map_err(|error| writer.failed(&error, patience))?;
         let mut transaction = Self {
             writer,
             guard,
@@ -373,15 +374,6 @@ impl<'a> SqliteTransaction<'a> {
     }
 }
 
-fn busy_or(writer: &Writer, error: &rusqlite::Error) -> StoreError {
-    match errors::sqlite(&writer.path, error) {
-        StoreError::Busy { waited_ms, .. } => {
-            StoreError::Busy { waited_ms, holders: crate::examine::writers_of(&writer.path) }
-        }
-        other => other,
-    }
-}
-
 impl Drop for SqliteTransaction<'_> {
     fn drop(&mut self) {
         if self.open {
@@ -477,11 +469,20 @@ impl Transaction for SqliteTransaction<'_> {
     fn remember(&mut self, remembered: &Remembered, now: &Now) -> Result<(), StoreError> {
         let Remembered { agent, key, request, rev, outcome } = remembered;
         let scope = self.row()?.id;
-        let sum = check_sum(agent.as_str(), key, request, rev.0, outcome);
+        let row = KeyedRow {
+            scope,
+            agent: agent.as_str(),
+            key,
+            request,
+            rev: rev.0,
+            outcome,
+            boot: &now.boot.0,
+            at: now.mono.0,
+        };
         self.insert(
             "INSERT OR REPLACE INTO idempotency (scope, agent, key, request, rev, outcome, boot, at, check_sum) \
              VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            &[&scope, &agent.as_str(), key, request, &rev.0, outcome, &now.boot.0, &now.mono.0, &sum],
+            &[&scope, &agent.as_str(), key, request, &rev.0, outcome, &now.boot.0, &now.mono.0, &row.check_sum()],
         )?;
         if rev.0 % PRUNE_EVERY < 2 {
             self.insert(

@@ -48,7 +48,8 @@ pub trait Engine {
 
 /// A consistent view of one scope.
 pub trait Snapshot {
-    /// The state a command asks for: at least that.
+    /// The state a command asks for, [`in_order`]: at least that, and of every agent that is looked up the live
+    /// lease with the shortest silence, by which a decision tells how often a sign of life has to be noted.
     fn load(&mut self, read: &ReadSet, now: &Now) -> Result<Slice, StoreError>;
 
     /// The end of the log.
@@ -68,6 +69,14 @@ pub trait Snapshot {
 
     /// The projections as they are stored, to be compared with the fold of the log.
     fn projection(&mut self) -> Result<State, StoreError>;
+}
+
+/// Puts a slice into the one order every engine answers in: leases by fence, agents by id. A decision writes
+/// events in the order it finds leases in, so two engines that order them differently would write two logs.
+pub fn in_order(mut slice: Slice) -> Slice {
+    slice.leases.sort_by_key(|lease| (lease.fence, lease.id));
+    slice.agents.sort_by_key(|view| view.agent.id);
+    slice
 }
 
 /// A locked scope with changes that nobody sees before [`Transaction::commit`]. Dropping it undoes them.

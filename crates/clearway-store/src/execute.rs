@@ -4,7 +4,7 @@
 //! remember the outcome, commit. The decision is a parameter, so that a test can hand in a wrong one and
 //! product code carries none.
 
-use crate::contract::{Engine, Remembered, StoreError, StoredEvent, Transaction};
+use crate::contract::{Engine, Remembered, StoreError, StoredEvent, Transaction, in_order};
 use clearway_core::agent::AgentName;
 use clearway_core::command::Request;
 use clearway_core::decide::{Decide, Decision, Notice, Success, Verdict, identify};
@@ -159,7 +159,7 @@ fn load(transaction: &mut dyn Transaction, request: &Request, now: &Now) -> Resu
     let agent = caller(&slice, request);
     let second = request.second_read_set(&slice, agent);
     slice.merge(transaction.load(&second, now)?);
-    Ok(slice)
+    Ok(in_order(slice))
 }
 
 fn caller(slice: &Slice, request: &Request) -> Option<AgentId> {

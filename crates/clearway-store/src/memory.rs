@@ -3,14 +3,14 @@
 
 use crate::contract::{
     Capabilities, Engine, Examination, Head, LeaseListing, Listed, Remembered, Snapshot, StoreError,
-    StoredEvent, Transaction,
+    StoredEvent, Transaction, in_order,
 };
 use clearway_core::event::{Durability, Event};
 use clearway_core::fold::State;
 use clearway_core::ids::{AgentId, ScopeKey, Seq};
 use clearway_core::lease::Lease;
 use clearway_core::limits::{IDEMPOTENCY_KEYS_MAX, IDEMPOTENCY_MS};
-use clearway_core::slice::{AgentView, Due, ReadSet, RefusalMemory, Slice, Soft};
+use clearway_core::slice::{AgentLookup, AgentView, Due, ReadSet, RefusalMemory, Slice, Soft};
 use clearway_core::time::{BootKey, Mono, Now};
 use std::collections::BTreeMap;
 
@@ -26,8 +26,23 @@ struct Scope {
     state: State,
     log: Vec<StoredEvent>,
     seen: BTreeMap<AgentId, (BootKey, Mono)>,
-    refusals: BTreeMap<String, RefusalMemory>,
-    remembered: Vec<(Mono, Remembered)>,
+    refusals: BTreeMap<String, (BootKey, RefusalMemory)>,
+    remembered: Vec<Keyed>,
+}
+
+/// A remembered outcome and when, on which clock.
+#[derive(Clone, Debug)]
+struct Keyed {
+    boot: BootKey,
+    at: Mono,
+    remembered: Remembered,
+}
+
+impl Keyed {
+    /// What another boot remembered has no age on this clock; it stays until its place is needed.
+    fn is_forgotten(&self, now: &Now) -> bool {
+        self.boot == now.boot && now.mono.since(self.at) >= IDEMPOTENCY_MS
+    }
 }
 
 impl Engine for MemoryEngine {
@@ -101,6 +116,11 @@ impl Scope {
         lease.is_expired(seen, now.mono)
     }
 
+    /// A refusal of another boot is no repetition in this one.
+    fn refusal(&self, principal: &str, now: &Now) -> Option<RefusalMemory> {
+        self.refusals.get(principal).filter(|(boot, _)| *boot == now.boot).map(|(_, memory)| memory.clone())
+    }
+
     /// Whether a lease has to be in the answer. The model is as stingy as the contract allows, so that a
     /// decision which relies on more than it asked for fails here.
     fn answers(&self, read: &ReadSet, lease: &Lease) -> bool {
@@ -134,15 +154,22 @@ impl Scope {
         }
     }
 
-    fn wanted_agents(&self, read: &ReadSet, leases: &[Lease]) -> Vec<AgentId> {
-        let lookup = &read.agents;
+    fn looked_up(&self, lookup: &AgentLookup) -> impl Iterator<Item = AgentId> {
         let asked = self.state.agents.values().filter(|agent| {
             lookup.names.contains(&agent.name)
                 || lookup.keys.contains(&agent.key)
                 || agent.process.as_ref().is_some_and(|process| lookup.processes.contains(process))
         });
-        let mut ids: Vec<AgentId> =
-            asked.map(|agent| agent.id).chain(leases.iter().map(|l| l.holder)).collect();
+        asked.map(|agent| agent.id)
+    }
+
+    fn shortest(&self, agent: AgentId) -> Option<&Lease> {
+        self.live().filter(|lease| lease.holder == agent).min_by_key(|lease| (lease.ttl_ms, lease.id))
+    }
+
+    fn wanted_agents(&self, read: &ReadSet, leases: &[Lease]) -> Vec<AgentId> {
+        let holders = leases.iter().map(|lease| lease.holder);
+        let mut ids: Vec<AgentId> = self.looked_up(&read.agents).chain(holders).collect();
         let mut index = 0;
         while index < ids.len() {
             let parent = self.state.agents.get(&ids[index]).and_then(|agent| agent.parent);
@@ -159,18 +186,20 @@ impl Snapshot for Scope {
     fn load(&mut self, read: &ReadSet, now: &Now) -> Result<Slice, StoreError> {
         let mut leases: Vec<Lease> =
             self.state.leases.values().filter(|lease| self.answers(read, lease)).cloned().collect();
-        let due = self.due(read, now);
-        leases.extend(
-            due.into_iter().filter(|due| !leases.iter().any(|lease| lease.id == due.id)).collect::<Vec<_>>(),
-        );
+        let shortest = self.looked_up(&read.agents).filter_map(|agent| self.shortest(agent)).cloned();
+        for lease in self.due(read, now).into_iter().chain(shortest) {
+            if !leases.iter().any(|known| known.id == lease.id) {
+                leases.push(lease);
+            }
+        }
         let agents = self.wanted_agents(read, &leases);
-        Ok(Slice {
+        Ok(in_order(Slice {
             scope: self.state.scope.clone(),
             agents: agents.into_iter().filter_map(|agent| self.view(agent, now)).collect(),
             leases,
             unreadable: Vec::new(),
-            refusal: read.refusals_of.as_ref().and_then(|principal| self.refusals.get(principal)).cloned(),
-        })
+            refusal: read.refusals_of.as_ref().and_then(|principal| self.refusal(principal, now)),
+        }))
     }
 
     fn head(&mut self) -> Result<Head, StoreError> {
@@ -196,10 +225,9 @@ impl Snapshot for Scope {
     }
 
     fn recall(&mut self, agent: AgentId, key: &str, now: &Now) -> Result<Option<Remembered>, StoreError> {
-        let same = |(at, remembered): &&(Mono, Remembered)| {
-            remembered.agent == agent && remembered.key == key && now.mono.since(*at) < IDEMPOTENCY_MS
-        };
-        Ok(self.remembered.iter().find(same).map(|(_, remembered)| remembered.clone()))
+        let same = |keyed: &&Keyed| keyed.remembered.agent == agent && keyed.remembered.key == key;
+        let found = self.remembered.iter().find(same).filter(|keyed| !keyed.is_forgotten(now));
+        Ok(found.map(|keyed| keyed.remembered.clone()))
     }
 
     fn projection(&mut self) -> Result<State, StoreError> {
@@ -262,7 +290,8 @@ impl Transaction for Copy<'_> {
                 self.work.seen.insert(*agent, (now.boot.clone(), *at));
             }
             Soft::Refused(memory) => {
-                self.work.refusals.insert(memory.principal.clone(), memory.clone());
+                let of_this_boot = (now.boot.clone(), memory.clone());
+                self.work.refusals.insert(memory.principal.clone(), of_this_boot);
             }
         }
         Ok(())
@@ -270,8 +299,10 @@ impl Transaction for Copy<'_> {
 
     fn remember(&mut self, remembered: &Remembered, now: &Now) -> Result<(), StoreError> {
         let kept = &mut self.work.remembered;
-        kept.retain(|(at, _)| now.mono.since(*at) < IDEMPOTENCY_MS);
-        kept.push((now.mono, remembered.clone()));
+        kept.retain(|keyed| {
+            (keyed.remembered.agent, &keyed.remembered.key) != (remembered.agent, &remembered.key)
+        });
+        kept.push(Keyed { boot: now.boot.clone(), at: now.mono, remembered: remembered.clone() });
         let surplus = kept.len().saturating_sub(usize::try_from(IDEMPOTENCY_KEYS_MAX).unwrap_or(usize::MAX));
         kept.drain(..surplus);
         Ok(())

@@ -1,0 +1,269 @@
+//! Random lives: commands of many callers, and what happens to the world between them.
+
+use crate::support::{Rng, TestWorld, named, process};
+use clearway_core::agent::{AgentName, Caller, Client, ClientSession, OperatorAct};
+use clearway_core::command::{
+    Command, LeaseRef, Release, Renew, Request, Reserve, ScopeBirth, Selection, Want,
+};
+use clearway_core::decide::Success;
+use clearway_core::facts::Liveness;
+use clearway_core::fold::State;
+use clearway_core::ids::{AgentId, Fence};
+use clearway_core::lease::{Grade, Mode};
+use clearway_core::pattern::{Fold, Pattern};
+use clearway_core::target::{ResourceName, Target, Worktree};
+use clearway_store::Reply;
+
+/// A write pays for at most 64 overdue leases, and which ones is an engine's own choice. Lives stay below that
+/// number, so that every answer is determined.
+const LIVE_LEASES_MAX: u64 = 50;
+
+const PATTERNS: [&str; 24] = [
+    "src/a.rs",
+    "src/b.rs",
+    "SRC/a.rs",
+    "src",
+    "src/**",
+    "src/*.rs",
+    "src/[ab].rs",
+    "src/lib/x.rs",
+    "src/lib/**",
+    "docs/**",
+    "docs/a.md",
+    "docs/{a,b}.md",
+    "**",
+    "**/lock.json",
+    "lock.json",
+    "a*/[bc]",
+    "ab/b",
+    "q?/**",
+    "qq/z",
+    "größe/ä.txt",
+    "*/ä.txt",
+    "\u{10fffd}/x",
+    "app/\\[id\\]/page.tsx",
+    "app/**/page.tsx",
+];
+
+/// Names with how many may hold them at once; every request for a name states the same number.
+const NAMES: [(&str, u32); 3] = [("build", 1), ("pool", 3), ("port:3000", 1)];
+
+const TTLS_MS: [u64; 5] = [1_000, 5_000, 60_000, 900_000, 86_400_000];
+
+/// What happens next.
+#[derive(Clone, Debug)]
+pub(crate) enum Step {
+    /// Somebody asks for something.
+    Ask(Box<Request>),
+    /// A subagent of this agent appears, which no command does yet.
+    Child(AgentId, String),
+}
+
+/// Makes steps. What it knows of the store it has from replies and from the fold, as a caller would.
+#[derive(Debug)]
+pub(crate) struct Script {
+    rng: Rng,
+    fold: Fold,
+    boots: usize,
+    children: usize,
+    refs: Vec<(Caller, LeaseRef)>,
+    keyed: Vec<Request>,
+    names: Vec<AgentName>,
+}
+
+impl Script {
+    pub(crate) fn new(seed: u64) -> Self {
+        let mut rng = Rng(seed);
+        let fold = if rng.one_in(4) { Fold::Insensitive } else { Fold::Exact };
+        Self { rng, fold, boots: 1, children: 0, refs: Vec::new(), keyed: Vec::new(), names: Vec::new() }
+    }
+
+    pub(crate) fn fold(&self) -> Fold {
+        self.fold
+    }
+
+    /// Whether the engine is opened anew before the next step.
+    pub(crate) fn reopens(&mut self) -> bool {
+        self.rng.one_in(12)
+    }
+
+    /// Lets the world change, then says what happens in it.
+    pub(crate) fn next(&mut self, world: &mut TestWorld, state: &State) -> Step {
+        self.disturb(world);
+        if state.scope.live_leases > LIVE_LEASES_MAX {
+            return self.ask(Command::Release(Release { selection: Selection::All, keep: Vec::new() }));
+        }
+        match self.rng.below(20) {
+            0 => self.child(state),
+            1 if !self.keyed.is_empty() => Step::Ask(Box::new(self.rng.pick(&self.keyed))),
+            2 if self.rng.one_in(4) => self.ask(Command::Recover),
+            2..=3 => self.ask(Command::Sweep),
+            4..=5 => self.renew(),
+            6..=9 => self.release(),
+            _ => self.reserve(),
+        }
+    }
+
+    /// Remembers what a reply taught.
+    pub(crate) fn learn(&mut self, request: &Request, reply: &Reply) {
+        self.names.extend(reply.agent.clone().map(|(_, name)| name).filter(|_| self.names.len() < 20));
+        if let Ok(Success::Reserved { leases, .. }) = &reply.outcome {
+            for view in leases {
+                let fence = Some(view.lease.fence);
+                self.refs.push((request.caller.clone(), LeaseRef { id: view.lease.id, fence }));
+            }
+        }
+    }
+
+    fn disturb(&mut self, world: &mut TestWorld) {
+        match self.rng.below(40) {
+            0..=7 => world.pass(self.rng.pick(&[1, 500, 999, 1_000])),
+            8..=12 => world.pass(self.rng.pick(&[4_999, 5_000, 15_000, 60_000])),
+            13 => world.pass(self.rng.pick(&[900_000, 86_400_000, 86_400_001])),
+            14 => world.now.wall.0 += self.rng.pick(&[-3_600_000, 7_200_000, -1_500_000_000_000]),
+            15 => {
+                self.boots += 1;
+                world.reboot(self.boots);
+            }
+            16..=17 => {
+                let life = self.rng.pick(&[Liveness::Alive, Liveness::Dead, Liveness::Unknown]);
+                world.processes.insert(self.pid(), life);
+            }
+            18..=20 => {
+                let path = self.rng.pick(&PATTERNS).to_owned();
+                if !world.dirty.remove(&path) {
+                    world.dirty.insert(path);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn child(&mut self, state: &State) -> Step {
+        let parents: Vec<AgentId> = state.agents.keys().copied().collect();
+        if parents.is_empty() {
+            return self.reserve();
+        }
+        self.children += 1;
+        Step::Child(self.rng.pick(&parents), format!("child-{}", self.children))
+    }
+
+    fn reserve(&mut self) -> Step {
+        let wants = (0..self.rng.pick(&[1, 1, 1, 2, 3, 5])).map(|_| self.want()).collect();
+        let max_ms = self.rng.one_in(5).then(|| self.rng.pick(&[1_500, 90_000, 4_000_000]));
+        let reserve = Reserve {
+            wants,
+            worktree: self.worktree(),
+            mode: if self.rng.one_in(3) { Mode::Shared } else { Mode::Exclusive },
+            grade: if self.rng.one_in(3) { Grade::Auto } else { Grade::Claimed },
+            as_set: self.rng.one_in(6),
+            ttl_ms: self.rng.pick(&TTLS_MS),
+            max_ms,
+            reason: self.reason(),
+            best_effort: self.rng.one_in(4),
+        };
+        self.ask(Command::Reserve(reserve))
+    }
+
+    fn want(&mut self) -> Want {
+        if self.rng.one_in(5) {
+            let (name, capacity) = self.rng.pick(&NAMES);
+            return Want { target: Target::Name(ResourceName::parse(name).unwrap()), capacity };
+        }
+        Want { target: self.path(), capacity: 1 }
+    }
+
+    fn path(&mut self) -> Target {
+        let text = self.rng.pick(&PATTERNS);
+        Target::Path(Pattern::parse(text, self.fold).unwrap_or_else(|error| panic!("{text}: {error}")))
+    }
+
+    fn renew(&mut self) -> Step {
+        let leases = (!self.rng.one_in(4)).then(|| self.refs());
+        let ttl_ms = self.rng.one_in(3).then(|| self.rng.pick(&TTLS_MS));
+        let reason = self.reason();
+        self.ask(Command::Renew(Renew { leases, ttl_ms, reason }))
+    }
+
+    fn release(&mut self) -> Step {
+        let selection = match self.rng.below(8) {
+            0 => Selection::All,
+            1..=3 => {
+                let targets = (0..1 + self.rng.below(2)).map(|_| self.path()).collect();
+                Selection::These { leases: Vec::new(), targets, worktree: self.worktree() }
+            }
+            _ => Selection::These { leases: self.refs(), targets: Vec::new(), worktree: self.worktree() },
+        };
+        self.ask(Command::Release(Release { selection, keep: Vec::new() }))
+    }
+
+    /// Leases that were granted once, with their fence, without it, or with a wrong one.
+    fn refs(&mut self) -> Vec<LeaseRef> {
+        let count = self.rng.pick(&[1, 1, 2]);
+        (0..count).filter_map(|_| self.reference()).collect()
+    }
+
+    fn reference(&mut self) -> Option<LeaseRef> {
+        let recent: Vec<_> = self.refs.iter().rev().take(8).cloned().collect();
+        let (_, mut wanted) = recent.get(self.rng.below(recent.len()))?.clone();
+        match self.rng.below(4) {
+            0 => wanted.fence = None,
+            1 => wanted.fence = wanted.fence.map(|fence| Fence::from_integer(fence.to_integer() + 1)),
+            _ => {}
+        }
+        Some(wanted)
+    }
+
+    /// Half of what is asked about a lease is asked by whoever was granted it.
+    fn ask(&mut self, command: Command) -> Step {
+        let holder = self.refs.last().map(|(caller, _)| caller.clone());
+        let caller = match holder {
+            Some(holder) if self.rng.one_in(3) => holder,
+            _ => self.caller(),
+        };
+        let idempotency_key = self.rng.one_in(4).then(|| format!("key-{}", self.rng.below(4)));
+        let birth = ScopeBirth { place: "/w/.git".to_owned(), fold: self.fold };
+        let request = Request { caller, command, idempotency_key, birth };
+        if request.idempotency_key.is_some() {
+            self.keyed.push(request.clone());
+        }
+        Step::Ask(Box::new(request))
+    }
+
+    fn caller(&mut self) -> Caller {
+        let number = self.rng.below(3);
+        let session = |process| ClientSession {
+            client: [Client::ClaudeCode, Client::Codex, Client::Gemini][number],
+            session: format!("s{number}"),
+            process,
+        };
+        let base = match self.rng.below(12) {
+            0..=4 => named(["ann", "bob", "cyd"][number]),
+            5..=6 => {
+                Caller { session: Some(session(Some(process(200 + number as u32)))), ..Caller::default() }
+            }
+            7 => Caller { session: Some(session(None)), ..Caller::default() },
+            8..=9 => Caller { terminal: Some(process(100 + number as u32)), ..Caller::default() },
+            10 => {
+                let ancestors = vec![process(999), process(200 + number as u32)];
+                Caller { ancestors, terminal: Some(process(100)), ..Caller::default() }
+            }
+            _ if self.names.is_empty() => Caller::default(),
+            _ => Caller { claim: Some(self.rng.pick(&self.names)), ..Caller::default() },
+        };
+        let operator = self.rng.one_in(10).then(|| OperatorAct { reason: "tidying up".to_owned() });
+        Caller { operator, ..base }
+    }
+
+    fn pid(&mut self) -> u32 {
+        self.rng.pick(&[100, 101, 102, 200, 201, 202])
+    }
+
+    fn worktree(&mut self) -> Worktree {
+        Worktree(self.rng.pick(&["/w", "/w", "/w", "/other"]).to_owned())
+    }
+
+    fn reason(&mut self) -> Option<String> {
+        self.rng.one_in(3).then(|| self.rng.pick(&["routes", "größere Änderung", ""]).to_owned())
+    }
+}

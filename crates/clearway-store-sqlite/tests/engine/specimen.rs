@@ -1,0 +1,155 @@
+//! A store with a past: every kind of event, live and ended leases, remembered keys. And plain looks at its files
+//! that do not pass through the engine.
+
+use crate::script::{Script, Step};
+use crate::support::{Rng, TestWorld, beside, engine, scope, store_file};
+use clearway_core::fold::State;
+use clearway_core::ids::Seq;
+use clearway_store::contract::Engine;
+use clearway_store::{Rules, execute};
+use clearway_wire::canonical;
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+/// The tables that hold facts, and what of them is fact. Presence, counted refusals and `leases.check_at` are soft.
+const FACTS: [(&str, &str); 6] = [
+    ("scopes", "*"),
+    ("events", "*"),
+    ("agents", "*"),
+    (
+        "leases",
+        "scope, id, space, worktree, anchor, pattern, write_set, mode, grade, holder, fence, reason, slot, \
+         ttl_ms, granted, deadline, end_max, created_at",
+    ),
+    ("ended_leases", "*"),
+    ("idempotency", "*"),
+];
+
+/// The files of a store that hold something worth keeping.
+const KEPT: [&str; 3] = ["", "-wal", "-gate"];
+
+/// Lives until the log of the store below `state` has at least `events` events of at least `kinds_min` kinds.
+pub(crate) fn live(state: &Path, seed: u64, events: u64, kinds_min: usize) {
+    let (mut engine, mut world) = (engine(state), TestWorld::new(seed));
+    let mut script = Script::new(seed);
+    let (mut fold, mut kinds) = (State::default(), BTreeSet::new());
+    while fold.scope.rev < Seq(events) || kinds.len() < kinds_min {
+        let Step::Ask(request) = script.next(&mut world, &fold) else { continue };
+        let reply = execute(&mut engine, &mut world, Rules::default(), &scope(), &request).unwrap();
+        script.learn(&request, &reply);
+        let Some(mut snapshot) = engine.snapshot(&scope()).unwrap() else { continue };
+        for stored in snapshot.events(fold.scope.rev, usize::MAX).unwrap() {
+            let event = canonical::decode(stored.seq, &stored.bytes, script.fold()).unwrap();
+            fold.apply(&event).unwrap();
+            kinds.insert(event.body.kind());
+        }
+    }
+}
+
+/// Opens the store's file past the engine, leaving the log where it is.
+pub(crate) fn open_plainly(state: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(store_file(state), flags)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    connection.execute_batch("PRAGMA wal_autocheckpoint = 0")?;
+    Ok(connection)
+}
+
+/// Folds the whole log into the database.
+pub(crate) fn fold_log(state: &Path) {
+    let connection = open_plainly(state).unwrap();
+    let busy: i64 = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0)).unwrap();
+    assert_eq!(busy, 0);
+}
+
+/// Every fact as plain SQL finds it.
+pub(crate) fn facts(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let mut found = Vec::new();
+    for (table, columns) in FACTS {
+        let mut statement = connection.prepare(&format!("SELECT {columns} FROM {table}"))?;
+        let count = statement.column_count();
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let cells = (0..count).map(|index| row.get_ref(index).map(|cell| format!("{cell:?}")));
+            found.push(format!("{table}: {}", cells.collect::<rusqlite::Result<Vec<_>>>()?.join(", ")));
+        }
+    }
+    Ok(found)
+}
+
+/// The files of a store, in memory.
+#[derive(Clone, Debug)]
+pub(crate) struct Specimen(BTreeMap<&'static str, Vec<u8>>);
+
+impl Specimen {
+    pub(crate) fn take(state: &Path) -> Self {
+        let file = store_file(state);
+        Self(KEPT.into_iter().map(|suffix| (suffix, std::fs::read(beside(&file, suffix)).unwrap())).collect())
+    }
+
+    pub(crate) fn put(&self, state: &Path) {
+        let file = store_file(state);
+        clearway_platform::files::create_private_dir_all(file.parent().unwrap()).unwrap();
+        // There, as writers leave it, and empty: whoever opens the store first reads the log anew.
+        std::fs::write(beside(&file, "-shm"), "").unwrap();
+        std::fs::set_permissions(beside(&file, "-shm"), std::fs::Permissions::from_mode(0o600)).unwrap();
+        for (suffix, bytes) in &self.0 {
+            let path = beside(&file, suffix);
+            let _ = std::fs::remove_file(&path);
+            drop(clearway_platform::files::open_private(&path).unwrap());
+            std::fs::write(&path, bytes).unwrap();
+        }
+    }
+
+    pub(crate) fn length(&self, suffix: &str) -> usize {
+        self.0[suffix].len()
+    }
+
+    pub(crate) fn flipped(&self, flip: Flip) -> Self {
+        let mut files = self.0.clone();
+        files.get_mut(flip.suffix).unwrap()[flip.byte] ^= 1 << flip.bit;
+        Self(files)
+    }
+}
+
+/// One bit of one file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Flip {
+    pub(crate) suffix: &'static str,
+    pub(crate) byte: usize,
+    pub(crate) bit: u32,
+}
+
+/// Bytes before the first frame of a log, and before the page in each frame.
+const LOG_HEADER_BYTES: usize = 32;
+const FRAME_HEADER_BYTES: usize = 24;
+const PAGE_BYTES: usize = 4_096;
+
+impl Specimen {
+    /// So many bits in the pages of the log that count: the last version of each.
+    pub(crate) fn spread_over_last_frames(&self, count: usize, seed: u64) -> Vec<Flip> {
+        let frames = self.0["-wal"][LOG_HEADER_BYTES..].chunks_exact(FRAME_HEADER_BYTES + PAGE_BYTES);
+        let last: BTreeMap<&[u8], usize> =
+            frames.enumerate().map(|(index, frame)| (&frame[..4], index)).collect();
+        let starts: Vec<usize> = last
+            .values()
+            .map(|index| LOG_HEADER_BYTES + index * (FRAME_HEADER_BYTES + PAGE_BYTES) + FRAME_HEADER_BYTES)
+            .collect();
+        let logical = spread("-wal", starts.len() * PAGE_BYTES, count, seed);
+        let place = |byte: usize| starts[byte / PAGE_BYTES] + byte % PAGE_BYTES;
+        logical.into_iter().map(|flip| Flip { byte: place(flip.byte), ..flip }).collect()
+    }
+}
+
+/// So many bits, spread evenly over a file of this length.
+pub(crate) fn spread(suffix: &'static str, length: usize, count: usize, seed: u64) -> Vec<Flip> {
+    let mut rng = Rng(seed);
+    let flip = |index: usize| {
+        let (from, to) = (index * length / count, (index + 1) * length / count);
+        Flip { suffix, byte: from + rng.below(to - from), bit: rng.next() as u32 % 8 }
+    };
+    (0..count).map(flip).collect()
+}
