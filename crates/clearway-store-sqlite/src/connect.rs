@@ -80,13 +80,15 @@ impl Writer {
     }
 
     /// Makes the file keep a write-ahead log: a new one does not yet, and neither does a backup that was put
-    /// back. SQLite answers a failure to change over with the mode it stayed in, not with an error.
+    /// back. Asks again afterwards, because a change over that fails at its end is not reported as an error.
     fn keep_log(&self, patience: &Patience) -> Result<(), StoreError> {
         if with_suffix(&self.path, "-wal").exists() {
             return Ok(());
         }
-        let changed = self.connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0));
-        let mode: String = changed.map_err(|error| self.failed(&error, patience))?;
+        let changed = self.connection.pragma_update(None, "journal_mode", "WAL");
+        let asked =
+            changed.and_then(|()| self.connection.pragma_query_value(None, "journal_mode", |row| row.get(0)));
+        let mode: String = asked.map_err(|error| self.failed(&error, patience))?;
         if mode == "wal" {
             return Ok(());
         }

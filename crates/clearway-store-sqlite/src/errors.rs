@@ -48,8 +48,20 @@ pub(crate) fn file(path: &Path, error: &FileError) -> StoreError {
         {
             StoreError::ReadOnly { path: at, reason: source.to_string() }
         }
-        other => StoreError::Unavailable { path: at, reason: other.to_string() },
+        other => StoreError::Unavailable { path: at, reason: with_cause(other) },
     }
+}
+
+/// What it means that a committed change could not be flushed: it is there for every process, and only the promise
+/// for a power cut is missing. The caller must not take it for undone.
+pub(crate) fn unflushed(path: &Path, error: &FileError) -> StoreError {
+    let reason = format!("the change was made, but may not survive a power cut: {}", with_cause(error));
+    StoreError::Unavailable { path: path.display().to_string(), reason }
+}
+
+fn with_cause(error: &FileError) -> String {
+    let cause = std::error::Error::source(error).map(|cause| format!(": {cause}"));
+    format!("{error}{}", cause.unwrap_or_default())
 }
 
 /// What a failed wait at the gate means.

@@ -358,7 +358,7 @@ impl<'a> SqliteTransaction<'a> {
     /// Flushes the log to the disk, which is what `synchronous = FULL` would have done.
     fn flush(&self) -> Result<(), StoreError> {
         let log = with_suffix(&self.writer.path, "-wal");
-        files::flush(&log).map_err(|error| errors::file(&log, &error))
+        files::flush(&log).map_err(|error| errors::unflushed(&self.writer.path, &error))
     }
 
     /// One-shot processes never let SQLite rewind its log: each is its only connection and forgets how much
