@@ -130,12 +130,13 @@ impl Reader {
         // Without its log beside it SQLite would create one: somebody moved the file, so look at a copy.
         let in_place = with_suffix(path, "-wal").exists() && with_suffix(path, "-shm").exists();
         let opened = if in_place { Self::in_place(path, wait) } else { Self::copied(path) };
-        let reader = match opened {
-            Err(StoreError::ReadOnly { .. } | StoreError::Unavailable { .. }) if in_place => {
-                Self::copied(path)?
-            }
-            other => other?,
-        };
+        let reader =
+            match opened {
+                Err(
+                    StoreError::ReadOnly { .. } | StoreError::Unavailable { .. } | StoreError::Full { .. },
+                ) if in_place => Self::copied(path)?,
+                other => other?,
+            };
         match reader.schema {
             0 => Ok(None),
             found if found > schema.number() => Err(newer(path, found, schema)),

@@ -1,6 +1,6 @@
 //! SQLite's errors in the words of the contract.
 
-use clearway_platform::files::FileError;
+use clearway_platform::files::{self, FileError};
 use clearway_platform::gate::GateError;
 use clearway_store::contract::StoreError;
 use rusqlite::{Error, ErrorCode};
@@ -18,9 +18,26 @@ pub(crate) fn sqlite(path: &Path, error: &Error) -> StoreError {
         ErrorCode::DiskFull => StoreError::Full { path: at },
         ErrorCode::ReadOnly | ErrorCode::PermissionDenied => StoreError::ReadOnly { path: at, reason },
         ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => StoreError::Corrupt { path: at, reason },
+        // Only a page that finds no room is called a full disk, and only a file that is there is called
+        // read-only; what goes wrong with files beside it is told in other words.
+        ErrorCode::CannotOpen | ErrorCode::SystemIoFailure if has_no_room(path) => {
+            StoreError::Full { path: at }
+        }
+        ErrorCode::CannotOpen if lies_fixed(path) => StoreError::ReadOnly { path: at, reason },
         ErrorCode::CannotOpen | ErrorCode::SystemIoFailure => StoreError::Unavailable { path: at, reason },
         _ => StoreError::Internal(format!("{at}: {reason}")),
     }
+}
+
+/// What opening a store takes beside its pages: the log's index, and a page or two.
+const ROOM_BYTES_MIN: u64 = 64 * 1024;
+
+fn has_no_room(path: &Path) -> bool {
+    files::free_bytes(path).is_ok_and(|bytes| bytes < ROOM_BYTES_MIN)
+}
+
+fn lies_fixed(path: &Path) -> bool {
+    path.parent().is_some_and(|parent| parent.exists() && !files::can_write(parent))
 }
 
 /// A broken uniqueness means that a drawn id or name exists already.

@@ -59,8 +59,6 @@ impl Point {
 pub enum Fault {
     /// It dies before the call does anything.
     Kill,
-    /// It stands still after the call.
-    Stop,
     /// The call fails with this error and does nothing.
     Error(&'static str),
     /// The call and every later one of its name fail with this error.
@@ -88,7 +86,6 @@ pub fn struck(command: Command, point: &Point, fault: Fault) -> Command {
     let Point { call, nth, .. } = point;
     let inject = match fault {
         Fault::Kill => format!("inject={call}:signal=KILL:when={nth}"),
-        Fault::Stop => format!("inject={call}:signal=STOP:when={nth}"),
         Fault::Error(name) => format!("inject={call}:error={name}:when={nth}"),
         Fault::ErrorFromHereOn(name) => format!("inject={call}:error={name}:when={nth}+"),
     };
@@ -96,6 +93,21 @@ pub fn struck(command: Command, point: &Point, fault: Fault) -> Command {
     // Not `--seccomp-bpf`: strace 6.1 then delivers no injected signal.
     let quiet = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "signal=none"];
     behind(command, &[quiet.as_slice(), &["-e", &trace, "-e", &inject]].concat())
+}
+
+/// The command made to stand still right after a call. [`stopped`] tells from the log when it does.
+pub fn stopping(command: Command, point: &Point, log: &Path) -> Command {
+    let Point { call, nth, .. } = point;
+    let (trace, inject) = (format!("trace={call}"), format!("inject={call}:signal=STOP:when={nth}"));
+    let log = log.display().to_string();
+    behind(command, &["strace", "-f", "-qq", "-o", &log, "-e", &trace, "-e", &inject])
+}
+
+/// The process that stands still by now. A traced process looks stopped at every call, so only the tracer knows.
+pub fn stopped(log: &Path) -> Option<u32> {
+    let text = std::fs::read_to_string(log).ok()?;
+    let line = text.lines().find(|line| line.contains("--- stopped by SIGSTOP ---"))?;
+    line.split_ascii_whitespace().next()?.parse().ok()
 }
 
 /// The command run by another one that takes a program and its arguments.

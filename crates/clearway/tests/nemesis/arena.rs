@@ -5,9 +5,10 @@ use clearway_testkit::checker::History;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
-/// How often a condition that must come true is looked at before the test gives up.
-const LOOKS_MAX: usize = 4_000;
+/// How long a condition that must come true is looked at before the test gives up.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) fn home() -> Home {
     Home::new(env!("CARGO_BIN_EXE_clearway"))
@@ -194,16 +195,14 @@ pub(crate) fn started(mut command: Command) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the command starts")
 }
 
-/// Looks until something is true. The looking itself takes a process or a file, so it does not spin.
+/// Looks until something is true.
 #[track_caller]
 pub(crate) fn wait_until(what: &str, mut is_true: impl FnMut() -> bool) {
-    for _ in 0..LOOKS_MAX {
-        if is_true() {
-            return;
-        }
+    let started = Instant::now();
+    while !is_true() {
+        assert!(started.elapsed() < PATIENCE, "looked for {PATIENCE:?} and still waiting until {what}");
         std::thread::yield_now();
     }
-    panic!("looked {LOOKS_MAX} times and still waiting until {what}");
 }
 
 /// What is stored, without ids, times and hashes. Two runs of the same commands give equal facts.

@@ -1,8 +1,8 @@
 //! `doctor --repair` under conditions it meets in practice: leases taken again and again, a store that another tool
 //! has closed, and writers beside it.
 
-use crate::arena::{Arena, Reply, home, started, wait_until};
-use clearway_testkit::faults::behind;
+use crate::arena::{Arena, home};
+use crate::pauses::Stopped;
 
 /// Deletes every live row, as a bad disk or a curious tool might.
 fn lose_live_rows(arena: &Arena<'_>) {
@@ -49,18 +49,9 @@ fn a_repair_does_not_undo_what_was_granted_while_it_waited_for_its_turn() {
     let arena = Arena::new(&home, "beside");
     arena.run("ada", &["reserve", "a.rs"]).expect(0);
     lose_live_rows(&arena);
-    let next = arena.store("-next").display().to_string();
-    let runner =
-        ["strace", "-f", "-qq", "-o", "/dev/null", "-P", &next, "-e", "inject=openat:signal=STOP:when=1"];
-    let repair = started(behind(arena.command("ada", &["doctor", "--repair"]), &runner));
-    let mut pid = 0;
-    wait_until("the repair stands still", || {
-        pid = crate::pauses::stopped_child(repair.id()).unwrap_or(0);
-        pid != 0
-    });
+    let repair = Stopped::after(&arena, &["doctor", "--repair"], "openat", "store.db-next");
     arena.run("bob", &["reserve", "b.rs"]).expect(0);
-    crate::pauses::signal(pid, "CONT");
-    Reply::wait(repair).expect(0);
+    repair.go_on().expect(0);
     arena.run("eve", &["reserve", "b.rs"]).refused(1, "reservation-held");
     arena.run("eve", &["reserve", "a.rs"]).refused(1, "reservation-held");
     arena.audited().unwrap();
