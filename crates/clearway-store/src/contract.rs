@@ -241,8 +241,8 @@ pub enum StoreError {
         /// Why.
         reason: String,
     },
-    /// Cannot be opened.
-    #[error("{path} cannot be opened: {reason}")]
+    /// Cannot be opened, read or written.
+    #[error("{path} cannot be used: {reason}")]
     Unavailable {
         /// Where.
         path: String,

@@ -3,7 +3,10 @@
 //! Nothing of the machine leaks in: every command gets its own HOME and XDG directories, no GIT_* variable and no
 //! client session. Start at [`Home`].
 
+pub mod checker;
 mod command;
+pub mod faults;
+pub mod namespace;
 mod repository;
 
 pub use command::{Clearway, Ran};
