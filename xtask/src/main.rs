@@ -25,6 +25,7 @@ cargo xtask COMMAND
                          times of the released binary and of the kernel beside the floors of this machine;
                          --write keeps them in docs/benchmarks.md
   instructions [--write] instruction counts of the hot verbs against testing/instructions.toml; --write updates it
+  docs                   writes the generated documents: the command line's reference and the schemas of its answers
   release                builds the static binary and says where it is
   tidy                   the longest files and functions";
 
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         ["bench", options @ ..] => bench::run(options),
         ["instructions"] => instructions::check(),
         ["instructions", "--write"] => instructions::write(),
+        ["docs"] => clearway_cli::docs::write(&root().join("docs")).map_err(|error| format!("docs: {error}")),
         ["release"] => release::build().map(|binary| println!("{}", binary.display())),
         ["tidy"] => tidy::run(),
         ["help" | "--help" | "-h"] => {

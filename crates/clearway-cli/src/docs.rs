@@ -84,6 +84,7 @@ fn section(text: &mut String, name: &str, command: &clap::Command, level: usize)
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "the test compares with the files of the checkout")]
 mod tests {
     use super::*;
 

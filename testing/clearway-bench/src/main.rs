@@ -3,12 +3,6 @@
 //! `clearway-bench BINARY [--quick]`, started by `cargo xtask bench`. It asserts nothing: times depend on the machine and
 //! its load. Whatever has a goal is measured in turns with its floor, so that load hits both.
 
-#![allow(
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    reason = "measuring needs clocks, processes and files"
-)]
-
 mod figures;
 mod floors;
 mod inside;

@@ -2,12 +2,6 @@
 //!
 //! It reads the working tree and asks cargo; it knows nothing of leases and events.
 
-#![allow(
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    reason = "tests on the workspace read its files and ask cargo"
-)]
-
 pub mod licence;
 pub mod markdown;
 pub mod package;

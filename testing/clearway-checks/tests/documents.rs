@@ -1,7 +1,5 @@
 //! Documents that a reader relies on: they exist, and their links lead somewhere.
 
-#![allow(clippy::disallowed_methods, reason = "tests on the workspace read its files")]
-
 use clearway_checks::markdown::links;
 use clearway_checks::{root, text, tree};
 use std::path::Path;

@@ -1,7 +1,5 @@
 //! What every source file of the workspace keeps to.
 
-#![allow(clippy::disallowed_methods, reason = "tests on the workspace read its files")]
-
 use clearway_checks::package;
 use clearway_checks::{root, text, tree};
 

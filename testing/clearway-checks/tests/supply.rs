@@ -1,8 +1,6 @@
 //! What the product is built from: licences, sources, versions. The rules are those of deny.toml, so that they hold with
 //! and without cargo-deny.
 
-#![allow(clippy::disallowed_methods, reason = "tests on the workspace read its files")]
-
 use clearway_checks::licence::is_satisfied;
 use clearway_checks::package;
 use clearway_checks::{root, text};

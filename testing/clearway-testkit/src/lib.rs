@@ -9,8 +9,11 @@
     reason = "tests act on the machine: files, processes and the clock"
 )]
 
+pub mod checker;
 mod command;
+pub mod faults;
 mod files;
+pub mod namespace;
 mod repository;
 pub mod schema;
 mod shell;
