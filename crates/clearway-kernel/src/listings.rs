@@ -167,15 +167,26 @@ impl Session<'_> {
             .collect();
         let facts = self.process_facts(&slice.agents);
         let holders = show(&live, &slice.agents, &facts, &now, same_boot(&slice, &now));
-        let holders = holders.into_iter().filter(|view| view.lease.ended.is_none()).collect();
+        let mut holders: Vec<LeaseView> =
+            holders.into_iter().filter(|view| view.lease.ended.is_none()).collect();
+        holders.sort_by_key(|view| view.lease.fence);
         Ok(Who { rev: slice.scope.rev, now, path: target.display(), holders })
     }
 
-    /// Lists agents.
+    /// Lists agents, each with the leases it effectively holds.
     pub fn agents(&mut self) -> Result<Agents, Failure> {
-        let now = self.now()?;
-        let found = self.read(|snapshot| Ok((snapshot.head()?.rev, snapshot.agents(&now)?)))?;
-        let (rev, views) = found.unwrap_or_default();
+        let found = self.look(LeaseListing::Live)?;
+        let Leases { rev, now, leases, .. } = found;
+        let views = self.read(|snapshot| snapshot.agents(&now))?.unwrap_or_default();
+        let mut held: BTreeMap<AgentId, u64> = BTreeMap::new();
+        for view in leases.iter().filter(|view| view.lease.ended.is_none()) {
+            *held.entry(view.lease.holder).or_default() += 1;
+        }
+        let holding = |view: AgentView| AgentView {
+            live_leases: held.get(&view.agent.id).copied().unwrap_or(0),
+            ..view
+        };
+        let views: Vec<AgentView> = views.into_iter().map(holding).collect();
         let facts = self.process_facts(&views);
         Ok(Agents { rev, agents: seen(views, &facts, &now), now })
     }

@@ -34,10 +34,13 @@ pub(crate) fn path_target(outside: &mut dyn Outside, site: &Site, argument: &str
     }
 }
 
+/// The name of a repository inside this one belongs to this one, so it is taken as a file would be.
 fn existing(site: &Site, argument: &str, located: &Located) -> Result<Target, Failure> {
-    refuse_nested(argument, located)?;
+    if !located.is_nested_root {
+        refuse_nested(argument, located)?;
+    }
     let path = canonical(site, argument, &located.path)?;
-    let is_directory = located.found == Found::Directory;
+    let is_directory = located.found == Found::Directory && !located.is_nested_root;
     Ok(Target::Path(if is_directory { Pattern::subtree(&path) } else { Pattern::literal(&path) }))
 }
 

@@ -18,7 +18,7 @@ pub use private::{
 pub use upkeep::{
     TemporaryDir, copy_private, exists, flush, length, read_text, remove_if_present, temporary_dir,
 };
-pub use volume::{FsKind, file_system_kind, free_bytes};
+pub use volume::{FsKind, can_write, file_system_kind, free_bytes};
 
 /// Why a file or directory could not be used.
 #[derive(Debug, thiserror::Error)]

@@ -76,11 +76,7 @@ impl Writer {
         let fail = |error: &rusqlite::Error| self.failed(error, patience);
         let found = number_of(&self.connection).map_err(|error| fail(&error))?;
         refuse_newer(&self.path, found, schema)?;
-        // A backup that was put back has no log yet, like a new file.
-        if !files::exists(&with_suffix(&self.path, "-wal")) {
-            let begin = format!("PRAGMA page_size = {PAGE_BYTES}; PRAGMA journal_mode = WAL");
-            self.connection.execute_batch(&begin).map_err(|error| fail(&error))?;
-        }
+        self.keep_log(patience)?;
         if found == schema.number() {
             return Ok(());
         }
@@ -94,6 +90,24 @@ impl Writer {
             let _ = self.connection.execute_batch("ROLLBACK");
             fail(&error)
         })
+    }
+
+    /// Makes the file keep a write-ahead log: a new one does not yet, and neither does a backup that was put
+    /// back. Asks again afterwards, because a change over that fails at its end is not reported as an error.
+    fn keep_log(&self, patience: &Patience) -> Result<(), StoreError> {
+        if files::exists(&with_suffix(&self.path, "-wal")) {
+            return Ok(());
+        }
+        let begin = format!("PRAGMA page_size = {PAGE_BYTES}; PRAGMA journal_mode = WAL");
+        let changed = self.connection.execute_batch(&begin);
+        let asked =
+            changed.and_then(|()| self.connection.pragma_query_value(None, "journal_mode", |row| row.get(0)));
+        let mode: String = asked.map_err(|error| self.failed(&error, patience))?;
+        if mode == "wal" {
+            return Ok(());
+        }
+        let reason = format!("it cannot be made to keep a write-ahead log, and stays in mode {mode}");
+        Err(StoreError::Unavailable { path: self.path.display().to_string(), reason })
     }
 
     /// One backup per number that was left behind; a half-written one of an earlier try is replaced.
@@ -130,12 +144,13 @@ impl Reader {
         // Without its log beside it SQLite would create one: somebody moved the file, so look at a copy.
         let in_place = ["-wal", "-shm"].iter().all(|suffix| files::exists(&with_suffix(path, suffix)));
         let opened = if in_place { Self::in_place(path, wait) } else { Self::copied(path) };
-        let reader = match opened {
-            Err(StoreError::ReadOnly { .. } | StoreError::Unavailable { .. }) if in_place => {
-                Self::copied(path)?
-            }
-            other => other?,
-        };
+        let reader =
+            match opened {
+                Err(
+                    StoreError::ReadOnly { .. } | StoreError::Unavailable { .. } | StoreError::Full { .. },
+                ) if in_place => Self::copied(path)?,
+                other => other?,
+            };
         match reader.schema {
             0 => Ok(None),
             found if found > schema.number() => Err(newer(path, found, schema)),
@@ -189,6 +204,8 @@ fn open(path: &Path, flags: OpenFlags, wait: Duration) -> Result<Connection, Sto
     let connection = Connection::open_with_flags(path, flags).map_err(fail)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(fail)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true).map_err(fail)?;
+    // Planned once: peeking at what is bound would have every statement of a short life planned twice.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(fail)?;
     connection.set_prepared_statement_cache_capacity(64);
     connection.busy_timeout(wait).map_err(fail)?;
     Ok(connection)

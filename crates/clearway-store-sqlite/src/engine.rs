@@ -79,6 +79,7 @@ impl SqliteEngine {
     }
 
     fn open_reader(&mut self, path: &Path) -> Result<Option<&mut Reader>, StoreError> {
+        // A copy is of its moment: whoever looks again may have written in between.
         if self.readers.get(path).is_some_and(Reader::is_copy) {
             self.readers.remove(path);
         }

@@ -1,6 +1,6 @@
 //! SQLite's errors in the words of the contract.
 
-use clearway_platform::files::FileError;
+use clearway_platform::files::{self, FileError};
 use clearway_platform::gate::GateError;
 use clearway_store::contract::StoreError;
 use rusqlite::{Error, ErrorCode};
@@ -18,9 +18,26 @@ pub(crate) fn sqlite(path: &Path, error: &Error) -> StoreError {
         ErrorCode::DiskFull => StoreError::Full { path: at },
         ErrorCode::ReadOnly | ErrorCode::PermissionDenied => StoreError::ReadOnly { path: at, reason },
         ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => StoreError::Corrupt { path: at, reason },
+        // Only a page that finds no room is called a full disk, and only a file that is there is called
+        // read-only; what goes wrong with files beside it is told in other words.
+        ErrorCode::CannotOpen | ErrorCode::SystemIoFailure if has_no_room(path) => {
+            StoreError::Full { path: at }
+        }
+        ErrorCode::CannotOpen if lies_fixed(path) => StoreError::ReadOnly { path: at, reason },
         ErrorCode::CannotOpen | ErrorCode::SystemIoFailure => StoreError::Unavailable { path: at, reason },
         _ => StoreError::Internal(format!("{at}: {reason}")),
     }
+}
+
+/// What opening a store takes beside its pages: the log's index, and a page or two.
+const ROOM_BYTES_MIN: u64 = 64 * 1024;
+
+fn has_no_room(path: &Path) -> bool {
+    files::free_bytes(path).is_ok_and(|bytes| bytes < ROOM_BYTES_MIN)
+}
+
+fn lies_fixed(path: &Path) -> bool {
+    path.parent().is_some_and(|parent| parent.exists() && !files::can_write(parent))
 }
 
 /// A broken uniqueness means that a drawn id or name exists already.
@@ -48,8 +65,20 @@ pub(crate) fn file(path: &Path, error: &FileError) -> StoreError {
         {
             StoreError::ReadOnly { path: at, reason: source.to_string() }
         }
-        other => StoreError::Unavailable { path: at, reason: other.to_string() },
+        other => StoreError::Unavailable { path: at, reason: with_cause(other) },
     }
+}
+
+/// What it means that a committed change could not be flushed: it is there for every process, and only the promise
+/// for a power cut is missing. The caller must not take it for undone.
+pub(crate) fn unflushed(path: &Path, error: &FileError) -> StoreError {
+    let reason = format!("the change was made, but may not survive a power cut: {}", with_cause(error));
+    StoreError::Unavailable { path: path.display().to_string(), reason }
+}
+
+fn with_cause(error: &FileError) -> String {
+    let cause = std::error::Error::source(error).map(|cause| format!(": {cause}"));
+    format!("{error}{}", cause.unwrap_or_default())
 }
 
 /// What a failed wait at the gate means.

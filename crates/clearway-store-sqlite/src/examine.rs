@@ -14,7 +14,7 @@ use crate::witness;
 use clearway_core::ids::ScopeKey;
 use clearway_platform::files::{self, PrivacyComplaint};
 use clearway_platform::gate::{self, Gate, WITNESS_BYTES};
-use clearway_store::contract::{Examination, Head, StoreError};
+use clearway_store::contract::{Examination, Finding, Head, Severity, StoreError};
 use rusqlite::{Connection, Row};
 use std::path::Path;
 
@@ -40,7 +40,7 @@ impl SqliteEngine {
                 found.schema = reader.schema;
                 look_inside(&reader.connection, &file, scope, schema, &mut found)?;
             }
-            Ok(None) => found.error("schema", "the file holds no store".to_owned()),
+            Ok(None) => look_at_empty(&file, &mut found),
             Err(StoreError::Corrupt { reason, .. }) => found.error("pages", reason),
             Err(other) => return Err(other),
         }
@@ -50,7 +50,9 @@ impl SqliteEngine {
     pub(crate) fn witnessed(&mut self, scope: &ScopeKey) -> Result<Option<Head>, StoreError> {
         let file = self.settings().place.file(scope);
         let Settings { schema, timeout, .. } = *self.settings();
-        let Some(reader) = Reader::open(&file, schema, timeout)? else { return Ok(None) };
+        let Some(reader) = Reader::open(&file, schema, timeout)? else {
+            return Ok(last_remembered(&file));
+        };
         let row =
             scope_row(&reader.connection, scope.as_str()).map_err(|error| errors::sqlite(&file, &error))?;
         Ok(row.and_then(|row| remembered(&file, row.id)))
@@ -61,6 +63,30 @@ impl SqliteEngine {
 fn writers_of(file: &Path) -> Vec<String> {
     let gates = gate::holders(&Gate::beside(file));
     gates.iter().map(ToString::to_string).chain(database_writers(file)).collect()
+}
+
+/// A file that a first reservation had made and did not come to fill is no harm. One that the gate remembers
+/// otherwise was emptied.
+fn look_at_empty(file: &Path, found: &mut Examination) {
+    match last_remembered(file) {
+        Some(head) => found.error("rows", lost(&head)),
+        None => {
+            let text = "nothing is stored yet: the first reservation goes on from here".to_owned();
+            found.findings.push(Finding { severity: Severity::Warning, about: "schema", text });
+        }
+    }
+}
+
+/// What is said of a log that only the gate remembers.
+pub(crate) fn lost(head: &Head) -> String {
+    format!("the gate beside it remembers {} events that it does not hold", head.rev)
+}
+
+/// The longest log that the gate remembers of any scope.
+fn last_remembered(file: &Path) -> Option<Head> {
+    let slots = files::length(&with_suffix(file, "-gate")).unwrap_or(0) / WITNESS_BYTES as u64;
+    let heads = (0..slots).filter_map(|slot| remembered(file, i64::try_from(slot).ok()?));
+    heads.filter(|head| head.rev.0 > 0).max_by_key(|head| head.rev)
 }
 
 fn remembered(file: &Path, scope: i64) -> Option<Head> {

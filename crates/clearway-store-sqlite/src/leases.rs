@@ -79,19 +79,6 @@ impl LeaseTable<'_> {
         self.live_by("leases_by_holder", "scope = ? AND holder = ?", params![self.scope, agent.as_str()])
     }
 
-    /// The live lease of an agent that allows the shortest silence.
-    pub(crate) fn shortest_of(&self, agent: AgentId) -> Rows {
-        let text = "scope = ? AND holder = ? ORDER BY ttl_ms, id LIMIT 1";
-        self.live_by("leases_by_holder", text, params![self.scope, agent.as_str()])
-    }
-
-    /// How many live leases an agent has.
-    pub(crate) fn count_held_by(&self, agent: AgentId) -> Result<u64> {
-        let mut statement =
-            self.connection.prepare_cached("SELECT count(*) FROM leases WHERE scope = ? AND holder = ?")?;
-        statement.query_row(params![self.scope, agent.as_str()], |row| row.get(0))
-    }
-
     /// Live leases that may be overdue.
     pub(crate) fn due(&self, due: Due, now: Mono) -> Rows {
         let limit = match due {

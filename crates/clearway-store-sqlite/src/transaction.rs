@@ -68,7 +68,7 @@ impl<'a> SqliteTransaction<'a> {
             open: true,
         };
         transaction.scope = transaction.run(|connection| scope_row(connection, scope.as_str()))?;
-        transaction.note_lost_tail();
+        transaction.note_lost_tail()?;
         Ok(transaction)
     }
 
@@ -81,12 +81,35 @@ impl<'a> SqliteTransaction<'a> {
     }
 
     /// Compares the log with what the gate remembers of it.
-    fn note_lost_tail(&mut self) {
-        let Some(scope) = &mut self.scope else { return };
-        let slot = u64::try_from(scope.id).unwrap_or(0);
-        let record = self.guard.read_witness(slot).ok().flatten();
-        let witnessed = record.and_then(|record| witness::decode(&record));
-        scope.state.lost_tail = witnessed.map_or(0, |head| head.rev.0.saturating_sub(scope.head.rev.0));
+    fn note_lost_tail(&mut self) -> Result<(), StoreError> {
+        let Some(scope) = &self.scope else { return self.refuse_lost_scope() };
+        let witnessed = self.witnessed(scope.id);
+        let lost = witnessed.map_or(0, |head| head.rev.0.saturating_sub(scope.head.rev.0));
+        if let Some(scope) = &mut self.scope {
+            scope.state.lost_tail = lost;
+        }
+        Ok(())
+    }
+
+    /// A log that begins anew where the gate remembers another would give out the same fences a second time.
+    fn refuse_lost_scope(&self) -> Result<(), StoreError> {
+        let next = "SELECT coalesce(max(id), 0) + 1 FROM scopes";
+        let next = self.run(|connection| connection.query_row(next, [], |row| row.get(0)))?;
+        match self.witnessed(next) {
+            None => Ok(()),
+            Some(head) => Err(StoreError::Corrupt {
+                path: self.writer.path.display().to_string(),
+                reason: format!(
+                    "{}; put the file back, or remove the gate file too to begin anew",
+                    crate::examine::lost(&head)
+                ),
+            }),
+        }
+    }
+
+    fn witnessed(&self, scope: i64) -> Option<Head> {
+        let record = self.guard.read_witness(u64::try_from(scope).ok()?).ok().flatten()?;
+        witness::decode(&record)
     }
 
     fn row(&mut self) -> Result<&mut ScopeRow, StoreError> {
@@ -348,7 +371,7 @@ impl<'a> SqliteTransaction<'a> {
     /// Flushes the log to the disk, which is what `synchronous = FULL` would have done.
     fn flush(&self) -> Result<(), StoreError> {
         let log = with_suffix(&self.writer.path, "-wal");
-        files::flush(&log).map_err(|error| errors::file(&log, &error))
+        files::flush(&log).map_err(|error| errors::unflushed(&self.writer.path, &error))
     }
 
     /// One-shot processes never let SQLite rewind its log: each is its only connection and forgets how much

@@ -163,6 +163,17 @@ fn no_home(error: &environment::HomeError) -> Failure {
 }
 
 fn file_failure(error: &FileError) -> Failure {
+    use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem, StorageFull};
     let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
-    Failure::new(Slug::StoreUnavailable, format!("{error}{cause}")).hint("see what is wrong: clearway doctor")
+    let message = format!("{error}{cause}");
+    let kind = match error {
+        FileError::System { source, .. } => Some(source.kind()),
+        _ => None,
+    };
+    match kind {
+        Some(StorageFull) => Failure::new(Slug::StoreFull, message).hint("make room on that disk"),
+        Some(ReadOnlyFilesystem | PermissionDenied) => Failure::new(Slug::StoreReadOnly, message)
+            .hint("reading still works; to write, make the directory writable"),
+        _ => Failure::new(Slug::StoreUnavailable, message).hint("see what is wrong: clearway doctor"),
+    }
 }

@@ -100,8 +100,8 @@ pub(crate) fn resolve(site: &Site, argument: &str) -> Result<Located, Failure> {
                 PathKind::ExistingDirectory => Found::Directory,
                 PathKind::Missing => Found::Nothing,
             },
-            // The gitlink itself belongs to the outer repository, everything below it to the inner one.
-            nested: located.nested.filter(|_| !located.is_nested_root),
+            is_nested_root: located.is_nested_root && located.nested.is_none(),
+            nested: located.nested.or_else(|| located.is_nested_root.then(|| root.join(&located.path))),
             path: located.path,
         })
         .map_err(|error| unresolved(site, argument, &error))

@@ -13,15 +13,27 @@ pub(crate) const KEY_VARIABLE: &str = "CLEARWAY_OPERATOR_KEY";
 /// The key, made on first use.
 pub(super) fn load_or_make(outside: &mut dyn Outside) -> Result<(SigningKey, bool), Failure> {
     let path = outside.operator_key_path()?;
-    if let Some(key) = read(outside, &path)? {
-        return Ok((key, false));
+    let found = read(outside, &path)?;
+    let new = found.is_none();
+    let key = match found {
+        Some(key) => key,
+        None => make(outside, &path)?,
+    };
+    // Whoever made the key may have died before its public half was written, and without that half anybody's
+    // anchors would be believed.
+    let public = public_path(&path);
+    if outside.read_text(&public)?.is_none() {
+        outside.write_private(&public, &format!("{}\n", hex(&key.verifying_key().to_bytes())))?;
     }
+    Ok((key, new))
+}
+
+fn make(outside: &mut dyn Outside, path: &Path) -> Result<SigningKey, Failure> {
     let mut seed = [0_u8; 32];
     outside.draw(&mut seed);
     let key = SigningKey::from_bytes(&seed);
-    outside.write_private(&path, &format!("{}\n", hex(&key.to_bytes())))?;
-    outside.write_private(&public_path(&path), &format!("{}\n", hex(&key.verifying_key().to_bytes())))?;
-    Ok((key, true))
+    outside.write_private(path, &format!("{}\n", hex(&key.to_bytes())))?;
+    Ok(key)
 }
 
 /// Whether the caller holds the key of this user's operator: named by the variable, and the right one.

@@ -31,6 +31,11 @@ pub fn free_bytes(path: &Path) -> Result<u64, FileError> {
     Ok(found.f_bavail.saturating_mul(found.f_frsize))
 }
 
+/// Whether this user may change a file or directory, as far as rights and the mount tell.
+pub fn can_write(path: &Path) -> bool {
+    rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok()
+}
+
 /// A store that is yet to be created will live where its nearest existing ancestor does.
 fn on_nearest_existing<T>(path: &Path, ask: impl Fn(&Path) -> rustix::io::Result<T>) -> Result<T, FileError> {
     let absent = || FileError::system("find", path)(io::ErrorKind::NotFound.into());
@@ -120,6 +125,14 @@ fn kind_of(found: &StatFs) -> FsKind {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_fresh_directory_can_be_written_and_an_absent_one_cannot() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(can_write(dir.path()));
+        assert!(!can_write(&dir.path().join("absent")));
+        assert!(!can_write(Path::new("/proc/version")));
+    }
 
     #[test]
     fn network_file_systems_are_told_from_local_ones() {

@@ -56,7 +56,9 @@ fn lock_key(path: &Path) -> Option<String> {
     use std::os::fd::AsRawFd;
     use std::os::unix::fs::MetadataExt;
 
-    let file = std::fs::File::open(path).ok()?;
+    // Only a name for the file: closing a real descriptor would drop every record lock this process has on it.
+    let flags = rustix::fs::OFlags::PATH | rustix::fs::OFlags::CLOEXEC;
+    let file = std::fs::File::from(rustix::fs::open(path, flags, rustix::fs::Mode::empty()).ok()?);
     let metadata = file.metadata().ok()?;
     let described = std::fs::read_to_string(format!("/proc/self/fdinfo/{}", file.as_raw_fd())).ok()?;
     let inode = field(&described, "ino:").and_then(|text| text.parse().ok()).unwrap_or(metadata.ino());

@@ -1,0 +1,60 @@
+//! kill -9 at every call by which a mutating verb can change something.
+//!
+//! Afterwards the next command works without manual steps, the verb happened entirely or not at all, what was
+//! acknowledged is there, repeating it with the same key has one effect, and nothing is left that a doctor would
+//! complain about.
+
+use crate::arena::{Arena, Facts, Reply, home};
+use crate::matrix::{CASES, Judged, Prepared, Strike, recover, strike_all};
+use clearway_testkit::faults::Fault;
+
+#[test]
+fn killed_at_any_write_every_verb_happened_entirely_or_not_at_all() {
+    let home = home();
+    let prepared: Vec<Prepared<'_>> = CASES.iter().map(|case| Prepared::new(&home, *case)).collect();
+    let mut strikes = Vec::new();
+    for prepared in &prepared {
+        println!("{}: {} points", prepared.case.name, prepared.points.len());
+        let points = prepared.points.iter();
+        strikes.extend(points.map(|point| Strike { prepared, point, fault: Fault::Kill }));
+    }
+    println!("{} points killed at", strikes.len());
+    strike_all(&strikes, judge);
+}
+
+fn judge(strike: &Strike<'_, '_>, arena: &Arena<'_>, reply: &Reply) -> Result<(), String> {
+    let prepared = strike.prepared;
+    if reply.code != -1 {
+        return Err("the point was not reached".to_owned());
+    }
+    let found = arena.facts()?;
+    let happened = if prepared.case.judged == Judged::Anchor {
+        found == prepared.before && anchors(arena) > anchors(&prepared.arena)
+    } else {
+        entirely_or_not(&found, prepared)?
+    };
+    if reply.acknowledged() && !happened {
+        return Err("acknowledged and lost".to_owned());
+    }
+    if strike.point.is_reply() && !happened {
+        return Err("the answer was on its way before the act was done".to_owned());
+    }
+    if prepared.case.judged != Judged::Repair || happened {
+        arena.audited()?;
+    }
+    recover(prepared, arena, happened)
+}
+
+fn entirely_or_not(found: &Facts, prepared: &Prepared<'_>) -> Result<bool, String> {
+    match (*found == prepared.before, *found == prepared.after) {
+        (true, _) => Ok(false),
+        (_, true) => Ok(true),
+        _ => {
+            Err(format!("half done: {found:#?}, before {:#?}, after {:#?}", prepared.before, prepared.after))
+        }
+    }
+}
+
+fn anchors(arena: &Arena<'_>) -> usize {
+    std::fs::read_to_string(arena.store("-anchors")).map_or(0, |text| text.lines().count())
+}

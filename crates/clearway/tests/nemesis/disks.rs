@@ -1,0 +1,128 @@
+//! Real disks that are full or cannot be written: small file systems mounted where only the test sees them.
+
+use crate::arena::{Arena, Reply, home};
+use clearway_testkit::namespace::Namespace;
+
+/// An arena whose state lies on a file system of its own.
+struct Mounted<'h> {
+    arena: Arena<'h>,
+    namespace: Namespace,
+}
+
+impl<'h> Mounted<'h> {
+    fn new(home: &'h clearway_testkit::Home, name: &str, size: &str) -> Self {
+        let arena = Arena::new(home, name);
+        let namespace = Namespace::of_mounts();
+        let state = arena.state().display().to_string();
+        namespace.script(&format!("mount -t tmpfs -o size={size},mode=700 tmpfs '{state}'"));
+        Self { arena, namespace }
+    }
+
+    fn run(&self, agent: &str, arguments: &[&str]) -> Reply {
+        Reply::of(self.namespace.enter(self.arena.command(agent, arguments)))
+    }
+
+    fn script(&self, text: &str) -> String {
+        self.namespace.script(&format!("cd '{}'; {text}", self.arena.state().display()))
+    }
+
+    fn fill(&self) {
+        self.script(
+            "dd if=/dev/zero of=ballast bs=512 2>/dev/null || true; test -s ballast; df . | grep -q 100%",
+        );
+    }
+
+    fn is_whole(&self) {
+        for arguments in [["audit", "verify"].as_slice(), &["doctor"]] {
+            self.run("auditor", arguments).expect(0);
+        }
+    }
+}
+
+/// How often a full disk is written to: enough to come past what was still free inside the store's own files.
+const ATTEMPTS_MAX: usize = 200;
+
+#[test]
+fn on_a_full_disk_writes_are_refused_by_name_reads_go_on_and_room_mends_everything() {
+    let home = home();
+    let disk = Mounted::new(&home, "full", "1m");
+    disk.run("ada", &["reserve", "a.rs"]).expect(0);
+    disk.fill();
+    let granted = (0..ATTEMPTS_MAX).take_while(|number| {
+        let reply = disk.run("ada", &["reserve", &format!("more-{number}.rs")]);
+        assert!(reply.code == 0 || (reply.code, reply.slug()) == (69, "store-full"), "{reply:?}");
+        reply.code == 0
+    });
+    let granted = granted.count();
+    assert!(granted < ATTEMPTS_MAX, "the disk never became full");
+    for arguments in [["check", "a.rs"].as_slice(), &["leases"], &["status"], &["events"], &["who", "a.rs"]] {
+        let reply = disk.run("eve", arguments);
+        assert!(matches!(reply.code, 0 | 1), "{arguments:?}: {reply:?}");
+    }
+    let held = disk.run("eve", &["leases"]).value["leases"].as_array().unwrap().len();
+    assert_eq!(held, granted + 1);
+    let release = disk.run("ada", &["release", "a.rs"]);
+    assert!(release.code == 0 || release.slug() == "store-full", "{release:?}");
+    disk.script("rm ballast");
+    disk.run("ada", &["release", "--all"]).expect(0);
+    disk.run("eve", &["reserve", "a.rs"]).expect(0);
+    disk.is_whole();
+}
+
+#[test]
+fn the_first_reservation_on_a_full_disk_leaves_nothing_that_stands_in_the_way() {
+    let home = home();
+    for free_kb in [0, 4, 16, 64, 120] {
+        let disk = Mounted::new(&home, &format!("tight-{free_kb}"), "1m");
+        disk.fill();
+        disk.script(&format!("truncate -s -{}K ballast", free_kb));
+        disk.run("ada", &["reserve", "a.rs"]).refused(69, "store-full");
+        assert_eq!(disk.run("ada", &["check", "a.rs"]).expect(0).value["clear"], true);
+        disk.script("rm ballast");
+        disk.run("ada", &["reserve", "a.rs"]).expect(0);
+        disk.is_whole();
+    }
+}
+
+#[test]
+fn on_a_read_only_file_system_reads_work_and_writes_are_refused_by_name() {
+    let home = home();
+    for leave in ["everything", "no -wal", "no -shm"] {
+        let disk = Mounted::new(&home, &format!("fixed-{}", leave.replace(' ', "")), "2m");
+        disk.run("ada", &["reserve", "a.rs"]).expect(0);
+        match leave {
+            "no -wal" => disk.script(
+                "sqlite3 clearway/scopes/*/store.db 'PRAGMA wal_checkpoint' && rm -f clearway/scopes/*/*-wal",
+            ),
+            "no -shm" => disk.script("rm clearway/scopes/*/*-shm"),
+            _ => String::new(),
+        };
+        disk.script("mount -o remount,ro .");
+        assert_eq!(disk.run("eve", &["check", "a.rs"]).expect(1).value["clear"], false);
+        assert_eq!(disk.run("eve", &["leases"]).expect(0).value["leases"].as_array().unwrap().len(), 1);
+        disk.run("eve", &["status"]).expect(0);
+        assert_eq!(disk.run("eve", &["events"]).expect(0).stdout.lines().count(), 4);
+        disk.is_whole();
+        for arguments in [
+            ["reserve", "b.rs"].as_slice(),
+            &["release", "--all"],
+            &["renew"],
+            &["sweep"],
+            &["audit", "anchor"],
+        ] {
+            disk.run("ada", arguments).refused(69, "store-read-only");
+        }
+        disk.script("mount -o remount,rw .");
+        disk.run("ada", &["reserve", "b.rs"]).expect(0);
+        disk.is_whole();
+    }
+}
+
+#[test]
+fn a_first_reservation_on_a_read_only_file_system_is_refused_by_name_and_reads_find_nothing() {
+    let home = home();
+    let disk = Mounted::new(&home, "virgin", "1m");
+    disk.script("mount -o remount,ro .");
+    assert_eq!(disk.run("eve", &["check", "a.rs"]).expect(0).value["clear"], true);
+    disk.run("ada", &["reserve", "a.rs"]).refused(69, "store-read-only");
+}

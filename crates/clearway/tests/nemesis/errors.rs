@@ -1,0 +1,81 @@
+//! A disk that answers with errors: at every call by which a verb can change something, once and from there on.
+//!
+//! Success is never reported falsely, a failure has its documented name and exit code and changed nothing, and
+//! once the disk works again so does everything else.
+
+use crate::arena::{Arena, Reply, home};
+use crate::matrix::{CASES, Judged, Prepared, Strike, recover, strike_all};
+use clearway_testkit::faults::{Fault, Point};
+
+const FAULTS: [Fault; 4] = [
+    Fault::Error("ENOSPC"),
+    Fault::ErrorFromHereOn("ENOSPC"),
+    Fault::Error("EIO"),
+    Fault::ErrorFromHereOn("EIO"),
+];
+
+/// SQLite tells a full disk apart only where it writes pages, and takes a file that it cannot open to write for one
+/// that it may not write.
+const SLUGS: [&str; 3] = ["store-full", "store-unavailable", "store-read-only"];
+
+/// Said when a change was made and the disk would not promise to keep it through a power cut.
+const UNPROMISED: &str = "the change was made, but may not survive a power cut";
+
+/// The verbs whose points differ; every write of the others is one of these.
+const STRUCK: [&str; 7] =
+    ["first-reserve", "later-reserve", "long-log", "release", "sweep", "first-anchor", "repair"];
+
+#[test]
+fn a_disk_that_fails_at_any_write_is_named_and_nothing_is_half_done() {
+    let home = home();
+    let cases = CASES.iter().filter(|case| STRUCK.contains(&case.name));
+    let prepared: Vec<Prepared<'_>> = cases.map(|case| Prepared::new(&home, *case)).collect();
+    let mut strikes = Vec::new();
+    for prepared in &prepared {
+        let points = prepared.points.iter().filter(|point| can_fail(point));
+        for (index, point) in points.enumerate() {
+            // Neighbouring writes differ little: each gets two of the four faults, in turn.
+            let faults = FAULTS.iter().skip(index % 2).step_by(2).filter(|fault| can_answer(point, **fault));
+            strikes.extend(faults.map(|fault| Strike { prepared, point, fault: *fault }));
+        }
+    }
+    println!("{} errors returned", strikes.len());
+    strike_all(&strikes, judge);
+}
+
+/// An answer that cannot be written is nobody's state, and an exit cannot fail.
+fn can_fail(point: &Point) -> bool {
+    !point.is_reply() && point.call != "exit_group" && !point.shown.contains("= -1")
+}
+
+/// A `write` that fails from here on takes the answer with it.
+fn can_answer(point: &Point, fault: Fault) -> bool {
+    point.call != "write" || !matches!(fault, Fault::ErrorFromHereOn(_))
+}
+
+fn judge(strike: &Strike<'_, '_>, arena: &Arena<'_>, reply: &Reply) -> Result<(), String> {
+    let prepared = strike.prepared;
+    let found = arena.facts()?;
+    let happened = match reply.code {
+        0 if !reply.acknowledged() => return Err("success without an answer".to_owned()),
+        0 if found != prepared.after => return Err(format!("reported, but not there: {found:#?}")),
+        0 => true,
+        69 if reply.stdout.contains(UNPROMISED) && found == prepared.after => true,
+        69 => refused(reply, found == prepared.before)?,
+        // A doctor that cannot look answers like one that found something wrong.
+        1 if prepared.case.judged == Judged::Repair && reply.slug() == "unhealthy" => found == prepared.after,
+        _ => return Err("neither done nor refused for the store's sake".to_owned()),
+    };
+    if prepared.case.judged != Judged::Repair || happened {
+        arena.audited()?;
+    }
+    recover(prepared, arena, happened)
+}
+
+fn refused(reply: &Reply, unchanged: bool) -> Result<bool, String> {
+    match (SLUGS.contains(&reply.slug()), unchanged) {
+        (false, _) => Err(format!("called {:?}", reply.slug())),
+        (_, false) => Err("refused, but something changed".to_owned()),
+        _ => Ok(false),
+    }
+}

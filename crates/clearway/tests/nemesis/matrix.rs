@@ -1,0 +1,243 @@
+//! Every mutating verb, prepared so that it changes something, with the points where it can be struck.
+
+use crate::arena::{Arena, Facts, Reply};
+use clearway_testkit::Home;
+use clearway_testkit::faults::{Fault, Point, points, struck};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Threads that strike; the machine these tests are meant for has two cores.
+const STRIKERS: usize = 2;
+
+/// Complaints shown in full.
+const SHOWN_MAX: usize = 60;
+
+/// One mutating verb on one state.
+#[derive(Clone, Copy)]
+pub(crate) struct Case {
+    pub(crate) name: &'static str,
+    /// Leads to the state the verb is used on.
+    pub(crate) prepare: fn(&Arena<'_>),
+    pub(crate) arguments: &'static [&'static str],
+    pub(crate) judged: Judged,
+}
+
+/// How to tell that a verb happened entirely or not at all, and what repeating it must do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Judged {
+    /// By the stored facts; a repetition with the same key has no second effect.
+    Keyed,
+    /// By the stored facts; a repetition leads to the same live leases.
+    Unkeyed,
+    /// By the anchors beside the store; the facts never change.
+    Anchor,
+    /// By the stored leases, which were damaged; the log never changes.
+    Repair,
+}
+
+const KEY: [&str; 2] = ["--idempotency-key", "the-one-key"];
+
+pub(crate) const CASES: [Case; 13] = [
+    Case { name: "first-reserve", prepare: nothing, arguments: &["reserve", "a.rs"], judged: Judged::Keyed },
+    Case {
+        name: "later-reserve",
+        prepare: one_lease,
+        arguments: &["reserve", "b.rs"],
+        judged: Judged::Keyed,
+    },
+    Case {
+        name: "plain-reserve",
+        prepare: one_lease,
+        arguments: &["reserve", "b.rs"],
+        judged: Judged::Unkeyed,
+    },
+    Case {
+        name: "multi-reserve",
+        prepare: one_lease,
+        arguments: &["reserve", "b.rs", "c/**", "d.rs", "--kind", "write-set"],
+        judged: Judged::Keyed,
+    },
+    Case { name: "upgrade", prepare: shared_lease, arguments: &["reserve", "s.rs"], judged: Judged::Keyed },
+    Case {
+        name: "over-expired",
+        prepare: expired_leases,
+        arguments: &["reserve", "old-1.rs"],
+        judged: Judged::Keyed,
+    },
+    Case { name: "long-log", prepare: long_log, arguments: &["reserve", "b.rs"], judged: Judged::Keyed },
+    Case { name: "renew", prepare: one_lease, arguments: &["renew", "--ttl", "2h"], judged: Judged::Keyed },
+    Case { name: "release", prepare: one_lease, arguments: &["release", "a.rs"], judged: Judged::Keyed },
+    Case { name: "sweep", prepare: expired_leases, arguments: &["sweep"], judged: Judged::Unkeyed },
+    Case {
+        name: "first-anchor",
+        prepare: one_lease,
+        arguments: &["audit", "anchor"],
+        judged: Judged::Anchor,
+    },
+    Case { name: "later-anchor", prepare: anchored, arguments: &["audit", "anchor"], judged: Judged::Anchor },
+    Case { name: "repair", prepare: damaged, arguments: &["doctor", "--repair"], judged: Judged::Repair },
+];
+
+fn nothing(_: &Arena<'_>) {}
+
+fn one_lease(arena: &Arena<'_>) {
+    arena.run("ada", &["reserve", "a.rs", "--reason", "the first"]).expect(0);
+}
+
+fn shared_lease(arena: &Arena<'_>) {
+    arena.run("ada", &["reserve", "s.rs", "--shared"]).expect(0);
+}
+
+fn expired_leases(arena: &Arena<'_>) {
+    let paths = ["old-1.rs", "old-2.rs", "old-3.rs"];
+    arena.run("old", &[["reserve", "--ttl", "1s"].as_slice(), &paths].concat()).expect(0);
+    paths.iter().for_each(|path| arena.wait_until_free(path));
+}
+
+/// The next write makes the write-ahead log long enough to be folded into the database.
+fn long_log(arena: &Arena<'_>) {
+    const FOLDED_AT_BYTES: u64 = 128 * 4_120;
+    let length = || std::fs::metadata(arena.store("-wal")).map_or(0, |file| file.len());
+    arena.run("ada", &["reserve", "long-0.rs"]).expect(0);
+    let (first, mut number) = (length(), 0);
+    let (mut before, mut step) = (first, 0);
+    while before + step <= FOLDED_AT_BYTES {
+        number += 1;
+        arena.run("ada", &["reserve", &format!("long-{number}.rs")]).expect(0);
+        let after = length();
+        assert!(after > before, "the log was folded too early: {before} {after}");
+        (step, before) = (after - before, after);
+    }
+}
+
+fn anchored(arena: &Arena<'_>) {
+    one_lease(arena);
+    arena.run("ada", &["audit", "anchor"]).expect(0);
+    arena.run("ada", &["reserve", "b.rs"]).expect(0);
+}
+
+/// A row is gone and another one altered; the log knows better.
+fn damaged(arena: &Arena<'_>) {
+    arena.run("ada", &["reserve", "a.rs", "b.rs"]).expect(0);
+    arena.run("ada", &["release", "b.rs"]).expect(0);
+    arena.run("ada", &["reserve", "c.rs", "--reason", "as it was"]).expect(0);
+    let connection = rusqlite::Connection::open(arena.store("")).expect("the database");
+    let text = "DELETE FROM leases WHERE pattern = 'a.rs'; UPDATE leases SET reason = 'forged'";
+    connection.execute_batch(text).expect("rows of ours");
+}
+
+impl Case {
+    /// The verb as it is run, again and again with the same key.
+    pub(crate) fn command(&self, arena: &Arena<'_>) -> std::process::Command {
+        let keyed = self.judged == Judged::Keyed;
+        let arguments = [if keyed { KEY.as_slice() } else { &[] }, self.arguments].concat();
+        arena.command("ada", &arguments)
+    }
+}
+
+/// A case with what was there before, what is there after, and where it can be struck in between.
+pub(crate) struct Prepared<'h> {
+    pub(crate) case: Case,
+    pub(crate) arena: Arena<'h>,
+    pub(crate) before: Facts,
+    pub(crate) after: Facts,
+    pub(crate) points: Vec<Point>,
+}
+
+impl<'h> Prepared<'h> {
+    pub(crate) fn new(home: &'h Home, case: Case) -> Self {
+        let arena = Arena::new(home, case.name);
+        (case.prepare)(&arena);
+        let before = arena.facts().expect("the state before");
+        let done = arena.copy(&format!("{}-done", case.name));
+        let (points, output) = points(case.command(&done), &home.path().join(format!("{}.trace", case.name)));
+        Reply::from(output).expect(0);
+        let after = done.facts().expect("the state after");
+        let changes = case.judged != Judged::Anchor;
+        assert_eq!(before != after, changes, "{}: {after:?}", case.name);
+        assert!(points.len() > 3, "{}: {points:?}", case.name);
+        Self { case, arena, before, after, points }
+    }
+}
+
+/// One strike: its case, its point and its fault.
+pub(crate) struct Strike<'p, 'h> {
+    pub(crate) prepared: &'p Prepared<'h>,
+    pub(crate) point: &'p Point,
+    pub(crate) fault: Fault,
+}
+
+/// Carries out every strike on its own copy of the state and gathers what was wrong.
+///
+/// # Panics
+/// If anything was wrong, with all of it.
+pub(crate) fn strike_all(
+    strikes: &[Strike<'_, '_>],
+    judge: impl Fn(&Strike<'_, '_>, &Arena<'_>, &Reply) -> Result<(), String> + Sync,
+) {
+    let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..STRIKERS {
+            scope.spawn(|| {
+                while let Some(strike) = strikes.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if let Err(complaint) = carry_out(strike, &judge) {
+                        wrong.lock().expect("no striker panics").push(complaint);
+                    }
+                }
+            });
+        }
+    });
+    let wrong = wrong.into_inner().expect("no striker panics");
+    let first = wrong.iter().take(SHOWN_MAX).cloned().collect::<Vec<_>>().join("\n");
+    assert!(wrong.is_empty(), "{} of {} strikes went wrong, the first:\n{first}", wrong.len(), strikes.len());
+}
+
+fn carry_out(
+    strike: &Strike<'_, '_>,
+    judge: &(impl Fn(&Strike<'_, '_>, &Arena<'_>, &Reply) -> Result<(), String> + Sync),
+) -> Result<(), String> {
+    let Strike { prepared, point, fault } = strike;
+    let case = prepared.case;
+    let name = format!("{}-{}-{}-{fault:?}", case.name, point.call, point.nth);
+    let arena = prepared.arena.copy(&name.replace(['(', ')', '"'], "-"));
+    let reply = Reply::of(struck(case.command(&arena), point, *fault));
+    let judged = judge(strike, &arena, &reply);
+    if judged.is_ok() {
+        std::fs::remove_dir_all(arena.state()).map_err(|error| error.to_string())?;
+    }
+    let shown = point.shown.replace(&arena.state().display().to_string(), "");
+    judged.map_err(|complaint| format!("- {name} at {shown}: {complaint}\n  answer: {reply:?}"))
+}
+
+/// The verb done once more without a fault, and everything that must hold after that.
+pub(crate) fn recover(prepared: &Prepared<'_>, arena: &Arena<'_>, happened: bool) -> Result<(), String> {
+    let case = prepared.case;
+    let again = Reply::of(case.command(arena));
+    if again.code != 0 {
+        return Err(format!("doing it again: {again:?}"));
+    }
+    let (found, after) = (arena.facts()?, &prepared.after);
+    match case.judged {
+        Judged::Keyed if found != *after => {
+            Err(format!("twice is not once: {found:#?} instead of {after:#?}"))
+        }
+        Judged::Keyed if happened && again.value["replayed"] != true => {
+            Err(format!("it happened, but was done again: {again:?}"))
+        }
+        Judged::Unkeyed if found.live() != after.live() => Err(format!("again: {found:#?}, not {after:#?}")),
+        Judged::Repair if found != *after => Err(format!("not repaired: {found:#?} instead of {after:#?}")),
+        Judged::Anchor => whole_anchors(arena),
+        _ => Ok(()),
+    }?;
+    arena.audited().map(|_| ())
+}
+
+/// The public key lies beside the secret one: without it anybody's anchors would be believed.
+fn whole_anchors(arena: &Arena<'_>) -> Result<(), String> {
+    let (key, public) =
+        (arena.state().join("clearway/operator.key"), arena.state().join("clearway/operator.pub"));
+    match (key.exists(), public.exists()) {
+        (true, true) => Ok(()),
+        (key, public) => Err(format!("operator.key is there: {key}, operator.pub: {public}")),
+    }
+}

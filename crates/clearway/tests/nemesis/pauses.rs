@@ -1,0 +1,149 @@
+//! Processes that stand still in the worst places: others are told who it is, nobody is shut out for ever, and both
+//! going on and dying mend it.
+
+use crate::arena::{Arena, Reply, home, started, wait_until};
+use clearway_testkit::faults::{Point, points, stopped, stopping};
+use std::process::Child;
+
+/// Sends a signal to one process.
+pub(crate) fn signal(pid: u32, name: &str) {
+    let sent = std::process::Command::new("kill").args([&format!("-{name}"), &pid.to_string()]).status();
+    assert!(sent.is_ok_and(|status| status.success()), "kill -{name} {pid}");
+}
+
+/// The letter of a process's state.
+pub(crate) fn state(pid: u32) -> Option<char> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit_once(") ")?.1.chars().next()
+}
+
+/// A command that stands still, with the process it is.
+pub(crate) struct Stopped {
+    tracer: Child,
+    pub(crate) pid: u32,
+}
+
+impl Stopped {
+    /// Stops a command right after the first call that looks like this one.
+    pub(crate) fn after(arena: &Arena<'_>, arguments: &[&str], call: &str, shown: &str) -> Self {
+        let log = arena.state().join("trace");
+        let (found, _) = points(arena.copy("counted").command("stuck", arguments), &log);
+        let is_it = |point: &&Point| point.call == call && point.shown.contains(shown);
+        let point = found.iter().find(is_it).expect("the command makes such a call");
+        std::fs::remove_file(&log).expect("the log of the count");
+        let tracer = started(stopping(arena.command("stuck", arguments), point, &log));
+        wait_until("it stands still", || stopped(&log).is_some());
+        Self { tracer, pid: stopped(&log).unwrap_or_default() }
+    }
+
+    /// Stops a reservation at its first write to the log: it holds the gate and the database's lock.
+    fn in_transaction(arena: &Arena<'_>, path: &str) -> Self {
+        Self::after(arena, &["reserve", path], "pwrite64", "-wal>")
+    }
+
+    pub(crate) fn go_on(self) -> Reply {
+        signal(self.pid, "CONT");
+        Reply::wait(self.tracer)
+    }
+}
+
+#[test]
+fn a_writer_stopped_in_its_transaction_is_named_to_whoever_waits_and_both_finish_when_it_goes_on() {
+    let home = home();
+    let arena = Arena::new(&home, "stopped");
+    arena.run("ada", &["reserve", "a.rs"]).expect(0);
+    let stuck = Stopped::in_transaction(&arena, "b.rs");
+    let busy = arena.run("eve", &["reserve", "c.rs", "--timeout", "1s"]).refused(75, "store-busy");
+    let message = busy.value["error"]["message"].as_str().unwrap();
+    assert!(message.contains(&format!("pid {}", stuck.pid)) && message.contains("stopped"), "{message}");
+    assert_eq!(busy.value["error"]["retry"]["when"], "now");
+    assert_eq!(arena.run("eve", &["check", "a.rs"]).expect(1).value["clear"], false);
+    arena.run("eve", &["status"]).expect(0);
+    let doctor = arena.run("eve", &["doctor"]).expect(0);
+    assert!(doctor.stdout.contains(&format!("pid {}", stuck.pid)), "{doctor:?}");
+    let waiting = arena.start("eve", &["reserve", "c.rs", "--timeout", "60s"]);
+    stuck.go_on().expect(0);
+    Reply::wait(waiting).expect(0);
+    let history = arena.audited().unwrap();
+    assert_eq!(history.live.len(), 3);
+}
+
+#[test]
+fn killing_a_stopped_writer_frees_everyone_and_leaves_nothing_of_it() {
+    let home = home();
+    let arena = Arena::new(&home, "killed");
+    arena.run("ada", &["reserve", "a.rs"]).expect(0);
+    let stuck = Stopped::in_transaction(&arena, "b.rs");
+    let waiting: Vec<Child> = (0..4)
+        .map(|number| {
+            arena.start(&format!("w-{number}"), &["reserve", &format!("w-{number}.rs"), "--timeout", "60s"])
+        })
+        .collect();
+    signal(stuck.pid, "KILL");
+    assert_eq!(Reply::wait(stuck.tracer).code, -1);
+    for child in waiting {
+        Reply::wait(child).expect(0);
+    }
+    arena.run("eve", &["reserve", "b.rs"]).expect(0);
+    let history = arena.audited().unwrap();
+    assert_eq!(history.live.len(), 6);
+    assert_eq!(history.count("agent.registered"), 6);
+}
+
+/// The one in the gate is stopped, and so is the one that waits at the turnstile behind it.
+#[test]
+fn a_writer_stopped_in_the_turnstile_shuts_nobody_out_and_is_named_too() {
+    let home = home();
+    let arena = Arena::new(&home, "turnstile");
+    arena.run("ada", &["reserve", "a.rs"]).expect(0);
+    let stuck = Stopped::in_transaction(&arena, "b.rs");
+    let next = arena.store("-next");
+    let second = arena.start("second", &["reserve", "second.rs", "--timeout", "60s"]);
+    wait_until("the second one stands in the turnstile", || holds_lock(second.id(), &next));
+    signal(second.id(), "STOP");
+    wait_until("the second one stands still", || state(second.id()) == Some('T'));
+    let busy = arena.run("eve", &["reserve", "c.rs", "--timeout", "1s"]).refused(75, "store-busy");
+    let message = busy.value["error"]["message"].as_str().unwrap();
+    for pid in [stuck.pid, second.id()] {
+        assert!(message.contains(&format!("pid {pid}")), "{message}");
+    }
+    stuck.go_on().expect(0);
+    arena.run("eve", &["reserve", "c.rs", "--timeout", "60s"]).expect(0);
+    signal(second.id(), "CONT");
+    Reply::wait(second).expect(0);
+    assert_eq!(arena.audited().unwrap().live.len(), 4);
+}
+
+/// Whether the kernel's table shows an flock of this process on the file.
+fn holds_lock(pid: u32, file: &std::path::Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let Ok(inode) = std::fs::metadata(file).map(|metadata| metadata.ino()) else { return false };
+    let table = std::fs::read_to_string("/proc/locks").unwrap_or_default();
+    let held = |line: &str| {
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        let is_file = words.iter().any(|word| word.ends_with(&format!(":{inode}")));
+        words.get(1) == Some(&"FLOCK") && words.get(4) == Some(&pid.to_string().as_str()) && is_file
+    };
+    table.lines().any(held)
+}
+
+/// A holder that stood still past its deadline comes back with a fence that is no longer good.
+#[test]
+fn a_holder_that_slept_past_its_deadline_finds_its_fence_stale_and_is_told_who_holds_now() {
+    let home = home();
+    let arena = Arena::new(&home, "slept");
+    let old = arena.run("old", &["reserve", "a.rs", "--ttl", "1s"]).expect(0);
+    arena.wait_until_free("a.rs");
+    arena.run("new", &["reserve", "a.rs"]).expect(0);
+    let lease = &old.value["leases"][0];
+    let named = format!("{}@{}", lease["id"].as_str().unwrap(), lease["fence"]);
+    for verb in ["renew", "release"] {
+        let reply = arena.run("old", &[verb, &named]);
+        assert!(reply.code == 4 || (verb == "release" && reply.code == 0), "{reply:?}");
+        assert_eq!(reply.value["released"].as_array().map_or(0, Vec::len), 0, "{reply:?}");
+    }
+    let renewed = arena.run("old", &["renew", &named]).refused(4, "lease-expired");
+    assert_eq!(renewed.value["error"]["details"]["held_now"][0]["agent"], "new");
+    assert_eq!(arena.run("eve", &["who", "a.rs"]).expect(0).value["holders"][0]["agent"], "new");
+    arena.audited().unwrap();
+}

@@ -1,0 +1,210 @@
+//! Stores that were changed behind the product's back: bits, whole files, and a history rewritten with care.
+
+use crate::arena::{Arena, copy_tree, home};
+use clearway_core::ids::{ScopeKey, Seq};
+use clearway_wire::chain::ChainHash;
+use rusqlite::types::Value;
+use rusqlite::{Connection, OpenFlags};
+use std::path::Path;
+
+const FLIPS: usize = 60;
+
+/// Facts and everything that answers are derived from. Soft state is not among them.
+const TABLES: [&str; 7] = [
+    "SELECT * FROM scopes ORDER BY id",
+    "SELECT * FROM events ORDER BY scope, seq",
+    "SELECT * FROM agents ORDER BY scope, id",
+    "SELECT scope, id, space, worktree, anchor, pattern, write_set, mode, grade, holder, fence, reason, slot, ttl_ms, \
+     granted, deadline, end_max, created_at FROM leases ORDER BY scope, id",
+    "SELECT * FROM ended_leases ORDER BY scope, id",
+    "SELECT * FROM idempotency ORDER BY scope, agent, key",
+    "SELECT type, name, sql FROM sqlite_schema ORDER BY 1, 2",
+];
+
+/// A history with every kind of row, half of it in the database and half in its log.
+fn busy_arena<'h>(home: &'h clearway_testkit::Home, name: &str) -> Arena<'h> {
+    let arena = Arena::new(home, name);
+    let run = |agent: &str, arguments: &[&str]| arena.run(agent, arguments);
+    run("ada", &["reserve", "a.rs", "b/**", "--reason", "the parser"]).expect(0);
+    run("bob", &["reserve", "c.rs", "--shared", "--idempotency-key", "k-1"]).expect(0);
+    run("eve", &["reserve", "a.rs"]).expect(1);
+    run("ada", &["release", "a.rs"]).expect(0);
+    // Closing the last connection folds the log into the database.
+    drop(
+        Connection::open(arena.store(""))
+            .and_then(|db| db.execute_batch("PRAGMA wal_checkpoint").map(|()| db)),
+    );
+    run("eve", &["reserve", "a.rs", "--idempotency-key", "k-2"]).expect(0);
+    run("bob", &["reserve", "c.rs"]).expect(0);
+    run("bob", &["renew", "--ttl", "2h"]).expect(0);
+    assert!(std::fs::metadata(arena.store("-wal")).unwrap().len() > 0);
+    arena.audited().unwrap();
+    arena
+}
+
+/// What the tables say, read with nothing of the product, or that they cannot be read.
+fn dump(scope: &Path, scratch: &Path) -> Result<Vec<Vec<Value>>, String> {
+    copy_tree(scope, scratch);
+    let read = || -> rusqlite::Result<Vec<Vec<Value>>> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
+        let connection = Connection::open_with_flags(scratch.join("store.db"), flags)?;
+        let mut rows = Vec::new();
+        for table in TABLES {
+            let mut statement = connection.prepare(table)?;
+            let columns = statement.column_count();
+            let read = |row: &rusqlite::Row<'_>| (0..columns).map(|index| row.get(index)).collect();
+            let found: Vec<Vec<Value>> = statement.query_map([], read)?.collect::<rusqlite::Result<_>>()?;
+            rows.extend(found);
+        }
+        Ok(rows)
+    };
+    let rows = read().map_err(|error| error.to_string());
+    std::fs::remove_dir_all(scratch).unwrap();
+    rows
+}
+
+/// Numbers that only depend on where they began.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % end
+    }
+}
+
+fn seed() -> u64 {
+    let given = std::env::var("NEMESIS_SEED").ok().and_then(|text| text.parse().ok());
+    given.unwrap_or(0x5eed_c1ea_2a11)
+}
+
+#[test]
+fn every_flipped_bit_that_changes_a_fact_is_reported() {
+    let home = home();
+    let arena = busy_arena(&home, "flips");
+    let mut dice = Dice(seed());
+    println!("NEMESIS_SEED={}", dice.0);
+    let truth = dump(&arena.scope_directory(), &home.path().join("scratch")).unwrap();
+    let mut changed = 0;
+    for number in 0..FLIPS {
+        let flipped = arena.copy("flipped");
+        let file = flipped.store(["", "-wal"][number % 2]);
+        let mut bytes = std::fs::read(&file).unwrap();
+        let at = dice.below(bytes.len() as u64);
+        let bit = dice.below(8);
+        bytes[usize::try_from(at).unwrap()] ^= 1 << bit;
+        std::fs::write(&file, bytes).unwrap();
+        let is_changed =
+            dump(&flipped.scope_directory(), &home.path().join("scratch")).as_ref() != Ok(&truth);
+        changed += usize::from(is_changed);
+        let replies = [flipped.run("auditor", &["audit", "verify"]), flipped.run("auditor", &["doctor"])];
+        let at = format!("bit {bit} of byte {at} of {}", file.display());
+        for reply in &replies {
+            assert!(matches!(reply.code, 0 | 1 | 69), "{at}: {reply:?}");
+        }
+        let is_reported = replies.iter().any(|reply| reply.code != 0);
+        assert!(is_reported || !is_changed, "{at} changes a fact that nobody misses");
+        std::fs::remove_dir_all(flipped.state()).unwrap();
+    }
+    println!("{changed} of {FLIPS} flips changed a fact, every one reported");
+    assert!(changed > FLIPS / 4, "flips that change nothing prove nothing: {changed}");
+}
+
+#[test]
+fn an_older_copy_that_was_put_back_is_found_and_gone_on_with_only_by_repair() {
+    let home = home();
+    let arena = Arena::new(&home, "older");
+    arena.run("ada", &["reserve", "a.rs"]).expect(0);
+    let older = arena.copy("kept");
+    for number in 0..5 {
+        arena.run("ada", &["reserve", &format!("later-{number}.rs")]).expect(0);
+    }
+    let last = arena.history().unwrap();
+    for suffix in ["", "-wal", "-shm"] {
+        std::fs::copy(older.store(suffix), arena.store(suffix)).unwrap();
+    }
+    let broken = arena.run("ada", &["audit", "verify"]).refused(1, "audit-broken");
+    assert_eq!(broken.value["error"]["details"]["first_bad_seq"], 5);
+    arena.run("ada", &["doctor"]).expect(1);
+    arena.run("eve", &["reserve", "b.rs"]).refused(69, "store-corrupt");
+    assert_eq!(arena.run("eve", &["check", "a.rs"]).expect(1).value["clear"], false);
+    arena.run("ada", &["doctor", "--repair"]).expect(0);
+    let reply = arena.run("eve", &["reserve", "b.rs"]).expect(0);
+    assert!(reply.value["leases"][0]["fence"].as_u64().unwrap() > (last.epoch << 40) + last.rev);
+    let history = arena.audited().unwrap();
+    assert_eq!((history.epoch, history.live.len()), (2, 1));
+}
+
+/// Whoever can write the store can hash it anew and make the gate agree. Only the anchor tells.
+#[test]
+fn a_history_rewritten_and_hashed_anew_is_found_against_the_anchor_and_only_there() {
+    let home = home();
+    let arena = busy_arena(&home, "rewritten");
+    arena.run("ada", &["audit", "anchor", "--export", "exported"]).expect(0);
+    arena.run("ada", &["reserve", "after.rs"]).expect(0);
+    arena.audited().unwrap();
+    rewrite(&arena);
+    let broken = arena.run("ada", &["audit", "verify"]).refused(1, "audit-broken");
+    assert!(broken.stdout.contains("rewritten"), "{broken:?}");
+    arena.run("ada", &["doctor"]).expect(1);
+    std::fs::remove_file(arena.store("-anchors")).unwrap();
+    let unanchored = arena.run("ada", &["audit", "verify"]).expect(0);
+    assert_eq!(unanchored.value["anchored_seq"], serde_json::Value::Null);
+    arena.run("ada", &["audit", "verify", "--anchors", "exported"]).refused(1, "audit-broken");
+}
+
+/// Drops one refusal's wall time from the record: nothing but its bytes and every later hash change.
+fn rewrite(arena: &Arena<'_>) {
+    let scope = arena.scope_directory();
+    let key = ScopeKey::parse(scope.file_name().unwrap().to_str().unwrap()).unwrap();
+    let events = arena.run("ada", &["events", "--kind", "reservation.refused"]).expect(0).stdout;
+    let refusal: serde_json::Value = serde_json::from_str(events.lines().next().unwrap()).unwrap();
+    let connection = Connection::open(arena.store("")).unwrap();
+    let mut hash = ChainHash::GENESIS;
+    let mut statement = connection.prepare("SELECT seq, bytes FROM events ORDER BY seq").unwrap();
+    let rows = statement.query_map([], |row| Ok((row.get::<_, u64>(0)?, row.get::<_, Vec<u8>>(1)?)));
+    let rows: Vec<(u64, Vec<u8>)> = rows.unwrap().collect::<rusqlite::Result<_>>().unwrap();
+    for (seq, mut bytes) in rows {
+        if Some(seq) == refusal["seq"].as_u64() {
+            bytes = at_another_time(seq, &bytes);
+        }
+        hash = hash.next(&key, Seq(seq), &bytes);
+        let update = "UPDATE events SET bytes = ?2, hash = ?3 WHERE seq = ?1";
+        connection.execute(update, (seq, bytes, hash.0)).unwrap();
+    }
+    connection.execute("UPDATE scopes SET head = ?1", [hash.0]).unwrap();
+    std::fs::write(arena.store("-gate"), "").unwrap();
+}
+
+fn at_another_time(seq: u64, bytes: &[u8]) -> Vec<u8> {
+    let fold = clearway_core::pattern::Fold::Exact;
+    let mut event = clearway_wire::canonical::decode(Seq(seq), bytes, fold).unwrap();
+    event.at.0 -= 60_000;
+    clearway_wire::canonical::encode(&event)
+}
+
+/// The database is gone or empty, the gate beside it is not: going on would give out the same fences again.
+#[test]
+fn a_store_that_was_emptied_or_removed_is_missed_as_long_as_the_gate_remembers_it() {
+    let home = home();
+    let arena = Arena::new(&home, "emptied");
+    arena.run("ada", &["reserve", "a.rs"]).expect(0);
+    for how in ["emptied", "removed"] {
+        let arena = arena.copy(how);
+        for suffix in ["-wal", "-shm"] {
+            std::fs::remove_file(arena.store(suffix)).unwrap();
+        }
+        match how {
+            "emptied" => std::fs::write(arena.store(""), "").unwrap(),
+            _ => std::fs::remove_file(arena.store("")).unwrap(),
+        }
+        arena.run("ada", &["audit", "verify"]).refused(1, "audit-broken");
+        let refused = arena.run("ada", &["reserve", "b.rs"]).refused(69, "store-corrupt");
+        assert!(refused.stdout.contains("gate"), "{refused:?}");
+        std::fs::remove_file(arena.store("-gate")).unwrap();
+        arena.run("ada", &["reserve", "b.rs"]).expect(0);
+        arena.audited().unwrap();
+    }
+}

@@ -1,0 +1,90 @@
+//! Private namespaces: mounts, clocks and process ids that only the commands of one test see, and that vanish with
+//! it.
+
+use crate::faults::behind;
+use std::io::Read;
+use std::process::{Child, Command, Output, Stdio};
+
+/// A set of namespaces kept open by a process that ends with the test, however that ends.
+#[derive(Debug)]
+pub struct Namespace {
+    keeper: Child,
+    pid: u32,
+    kinds: Vec<&'static str>,
+}
+
+impl Namespace {
+    /// Mounts of its own.
+    pub fn of_mounts() -> Self {
+        Self::new(&["--mount"], &["--mount", "--propagation", "private"])
+    }
+
+    /// A monotonic clock that is ahead of the machine's by so many seconds.
+    pub fn of_time(ahead_s: u32) -> Self {
+        let ahead = ahead_s.to_string();
+        Self::new(&["--time"], &["--time", "--fork", "--monotonic", &ahead, "--boottime", &ahead])
+    }
+
+    /// Process ids of its own, with a `/proc` that shows them.
+    pub fn of_processes() -> Self {
+        Self::new(&["--pid", "--mount"], &["--pid", "--fork", "--kill-child", "--mount-proc"])
+    }
+
+    /// The keeper waits for the end of its standard input, which comes even when the test is killed.
+    fn new(kinds: &[&'static str], flags: &[&str]) -> Self {
+        let mut unshare = Command::new("unshare");
+        unshare.args(flags).args(["sh", "-c", "echo ready; exec cat"]);
+        unshare.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut keeper = unshare.spawn().expect("unshare runs: these tests need it");
+        let mut ready = [0_u8; 6];
+        if keeper.stdout.as_mut().is_none_or(|out| out.read_exact(&mut ready).is_err()) {
+            let output = keeper.wait_with_output().expect("unshare ends");
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            panic!("this test needs root and the namespaces {kinds:?}, and cannot have them: {said}");
+        }
+        let pid = if flags.contains(&"--fork") { only_child(keeper.id()) } else { keeper.id() };
+        Self { pid, keeper, kinds: kinds.to_vec() }
+    }
+
+    /// The command run inside.
+    ///
+    /// # Panics
+    /// If the command's directory is not text.
+    pub fn enter(&self, command: Command) -> Command {
+        let pid = self.pid.to_string();
+        let directory = command.get_current_dir().map(|path| path.to_str().expect("text").to_owned());
+        let directory = directory.unwrap_or_else(|| "/".to_owned());
+        let mut runner = vec!["nsenter", "--target", &pid];
+        runner.extend(&self.kinds);
+        runner.extend(["--", "env", "-C", &directory]);
+        behind(command, &runner)
+    }
+
+    /// Runs a shell script inside.
+    ///
+    /// # Panics
+    /// If it fails.
+    pub fn script(&self, text: &str) -> String {
+        let mut shell = Command::new("bash");
+        shell
+            .args(["-euc", text])
+            .env("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+        let Output { status, stdout, stderr } = self.enter(shell).output().expect("nsenter runs");
+        let (said, complained) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
+        assert!(status.success(), "{text}\nstdout: {said}\nstderr: {complained}");
+        said.into_owned()
+    }
+}
+
+impl Drop for Namespace {
+    fn drop(&mut self) {
+        drop(self.keeper.stdin.take());
+        let _ = self.keeper.wait();
+    }
+}
+
+fn only_child(parent: u32) -> u32 {
+    let path = format!("/proc/{parent}/task/{parent}/children");
+    let text = std::fs::read_to_string(path).expect("the keeper runs");
+    text.trim().parse().expect("one child")
+}
