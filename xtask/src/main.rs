@@ -1,1 +1,62 @@
-fn main() {}
+//! Automation of this repository, started as `cargo xtask COMMAND`. It runs cargo and other programs; the product never
+//! depends on it.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "automation runs programs, reads files and measures time"
+)]
+
+mod bench;
+mod instructions;
+mod invocation;
+mod release;
+mod sandbox;
+mod test;
+mod tidy;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+cargo xtask COMMAND
+
+  test                   everything a change has to pass: format, lints, documents, tests, fuzzing, instruction counts
+  bench [--quick] [--write]
+                         times of the released binary and of the kernel beside the floors of this machine;
+                         --write keeps them in docs/benchmarks.md
+  instructions [--write] instruction counts of the hot verbs against testing/instructions.toml; --write updates it
+  docs                   writes the generated documents: the command line's reference and the schemas of its answers
+  release                builds the static binary and says where it is
+  tidy                   the longest files and functions";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let done = match words.as_slice() {
+        ["test"] => test::run(),
+        ["bench", options @ ..] => bench::run(options),
+        ["instructions"] => instructions::check(),
+        ["instructions", "--write"] => instructions::write(),
+        ["docs"] => clearway_cli::docs::write(&root().join("docs")).map_err(|error| format!("docs: {error}")),
+        ["release"] => release::build().map(|binary| println!("{}", binary.display())),
+        ["tidy"] => tidy::run(),
+        ["help" | "--help" | "-h"] => {
+            println!("{USAGE}");
+            Ok(())
+        }
+        _ => Err(format!("cannot read {words:?}\n\n{USAGE}")),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("xtask: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The root of the workspace.
+fn root() -> std::path::PathBuf {
+    let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_owned()
+}

@@ -33,7 +33,7 @@ pub(crate) trait Answer {
 #[derive(Debug)]
 pub(crate) struct Problem {
     pub(crate) failure: Failure,
-    pub(crate) now: Option<Now>,
+    pub(crate) now: Option<Box<Now>>,
 }
 
 impl From<Failure> for Problem {
@@ -70,7 +70,7 @@ impl<'a, 'b> Console<'a, 'b> {
 
     /// Shows why there is no answer and returns the exit code.
     pub(crate) fn complain(&mut self, problem: &Problem, outside: &mut dyn Outside) -> u8 {
-        let now = problem.now.clone().unwrap_or_else(|| now(outside));
+        let now = problem.now.as_deref().cloned().unwrap_or_else(|| now(outside));
         let shown = if self.json {
             let text = document(&Failed::new(&problem.failure, &now)) + "\n";
             write(self.streams.stdout, &text)

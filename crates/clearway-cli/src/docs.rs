@@ -54,7 +54,7 @@ document, also on failure (one per line for `events` and `audit export`); the sc
 ";
 
 fn reference() -> String {
-    let mut command = arguments::command();
+    let mut command = arguments::with_every_flag(arguments::command());
     command.build();
     let mut text = INTRODUCTION.to_owned();
     section(&mut text, "clearway", &command, 2);
@@ -76,7 +76,7 @@ fn verb_sections(text: &mut String, above: &str, verb: &clap::Command) {
 }
 
 fn section(text: &mut String, name: &str, command: &clap::Command, level: usize) {
-    let help = command.clone().render_long_help().to_string();
+    let help = command.clone().render_help().to_string();
     let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
     // Writing to a String cannot fail.
     let _ =
@@ -84,6 +84,7 @@ fn section(text: &mut String, name: &str, command: &clap::Command, level: usize)
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "the test compares with the files of the checkout")]
 mod tests {
     use super::*;
 

@@ -57,3 +57,41 @@ pub(crate) fn page(slug: Slug) -> &'static str {
 pub(crate) fn summary(slug: Slug) -> &'static str {
     page(slug).lines().skip(1).find(|line| !line.is_empty()).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_page_says_what_it_means_shows_an_example_and_what_to_do() {
+        for slug in Slug::ALL {
+            let page = page(*slug);
+            assert!(page.starts_with(&format!("# {slug}\n\n")), "{slug}: title");
+            assert!(summary(*slug).ends_with('.') && summary(*slug).len() <= 52, "{slug}: summary");
+            let code = format!("Exit code: {}", slug.exit_code());
+            assert!(page.lines().any(|line| line == code), "{slug}: {code}");
+            let (_, example) = page.split_once("\n## Example\n\n```text\n$ ").unwrap_or_default();
+            let (example, rest) = example.split_once("\n```\n").unwrap_or_default();
+            assert!(example.contains("clearway"), "{slug}: command");
+            assert!(example.contains(&format!("\nerror[{slug}]: ")), "{slug}: output");
+            assert!(rest.starts_with("\n## What to do\n\n- "), "{slug}: advice");
+            assert!(page.lines().all(|line| line.chars().count() <= 80), "{slug}: width");
+        }
+    }
+
+    #[test]
+    fn every_verb_an_example_runs_exists() {
+        let command = crate::arguments::command();
+        for slug in Slug::ALL {
+            let run = page(*slug).lines().filter_map(|line| line.strip_prefix("$ "));
+            let mut seen = 0;
+            for line in run {
+                let (_, words) = line.split_once("clearway ").unwrap_or_default();
+                let verb = words.split(' ').find(|word| command.find_subcommand(word).is_some());
+                assert!(verb.is_some(), "{slug}: {line}");
+                seen += 1;
+            }
+            assert!(seen > 0, "{slug}");
+        }
+    }
+}

@@ -1,1 +1,6 @@
-//! Whole commands against an engine in memory.
+//! Whole commands against an engine in memory: what is written, where, and with which exit code.
+
+mod answers;
+mod schema;
+mod stage;
+mod texts;

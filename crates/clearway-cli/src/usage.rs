@@ -22,7 +22,7 @@ pub(crate) fn asks_for_json(arguments: &[OsString]) -> bool {
 
 /// A failure of the parser in our words.
 pub(crate) fn failure(error: &clap::Error, arguments: &[String]) -> Failure {
-    let failure = Failure::new(Slug::Usage, message(error));
+    let failure = Failure::new(Slug::Usage, message(error, arguments));
     let failure = match suggestion(error) {
         Some(near) => failure.hint(format!("did you mean {near}?")),
         None => failure,
@@ -44,16 +44,16 @@ pub(crate) fn check_flags(globals: &Globals) -> Result<(), Failure> {
 }
 
 fn check_flag(key: KeyId, flag: &str, value: &str) -> Result<(), Failure> {
-    let shown = printable(value);
+    let shown = quoted(value);
     match key.key().kind {
         Kind::Text { check } => check(value).map_err(|why| {
             let slug = if key == KeyId::Agent { Slug::InvalidAgentName } else { Slug::Usage };
-            Failure::new(slug, format!("{flag} {shown:?} cannot be used: {why}"))
+            Failure::new(slug, format!("{flag} {shown} cannot be used: {why}"))
                 .hint("how it is used: clearway help --all")
         }),
         Kind::Duration { min, max } => {
             let bad = |why: String| {
-                Failure::new(Slug::InvalidDuration, format!("{flag} {shown:?}: {why}"))
+                Failure::new(Slug::InvalidDuration, format!("{flag} {shown}: {why}"))
                     .hint("durations look like 500ms, 90s or 15m")
             };
             let parsed = duration::parse(value).map_err(|error| bad(error.to_string()))?;
@@ -68,34 +68,53 @@ fn check_flag(key: KeyId, flag: &str, value: &str) -> Result<(), Failure> {
 
 fn not_utf8(raw: &OsString) -> Failure {
     let shown = raw.to_string_lossy();
-    Failure::new(Slug::InvalidPath, format!("{:?} is not UTF-8", printable(&shown)))
+    Failure::new(Slug::InvalidPath, format!("{} is not UTF-8", quoted(&shown)))
         .hint("rename it, or reserve the directory it lies in")
         .hint("the rules for paths: clearway explain invalid-path")
 }
 
-fn message(error: &clap::Error) -> String {
-    let word = |kind| context(error, kind).map(|text| printable(&text).into_owned()).unwrap_or_default();
-    let (argument, value) = (word(ContextKind::InvalidArg), word(ContextKind::InvalidValue));
+/// A word from outside, marked off from ours.
+pub(crate) fn quoted(text: &str) -> String {
+    format!("\"{}\"", printable(text))
+}
+
+fn message(error: &clap::Error, arguments: &[String]) -> String {
+    let raw = |kind| context(error, kind).unwrap_or_default();
+    let word = |kind| printable(&raw(kind)).into_owned();
+    let (argument, value) = (bare(&word(ContextKind::InvalidArg)), raw(ContextKind::InvalidValue));
     match error.kind() {
         ErrorKind::InvalidSubcommand => {
-            format!("no verb is called {:?}", word(ContextKind::InvalidSubcommand))
+            format!("no verb is called {}", quoted(&raw(ContextKind::InvalidSubcommand)))
         }
         ErrorKind::UnknownArgument => format!("{argument} is not known here"),
         ErrorKind::InvalidValue if value.is_empty() => format!("{argument} needs a value"),
         ErrorKind::InvalidValue => {
-            format!("{argument} cannot be {value:?}: it is one of {}", word(ContextKind::ValidValue))
+            format!("{argument} cannot be {}: it is one of {}", quoted(&value), word(ContextKind::ValidValue))
         }
-        ErrorKind::ValueValidation => format!("{argument} cannot be {value:?}{}", because(error)),
+        ErrorKind::ValueValidation => format!("{argument} cannot be {}{}", quoted(&value), because(error)),
         ErrorKind::MissingRequiredArgument => format!("{argument} is missing"),
-        ErrorKind::MissingSubcommand => {
-            format!("a word is missing: one of {}", word(ContextKind::ValidSubcommand))
+        ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            format!("a word is missing: one of {}", words_below(arguments))
         }
-        ErrorKind::ArgumentConflict => match word(ContextKind::PriorArg) {
+        ErrorKind::ArgumentConflict => match bare(&word(ContextKind::PriorArg)) {
             prior if prior.is_empty() || prior == argument => format!("{argument} is given twice"),
             prior => format!("{argument} and {prior} exclude each other"),
         },
         _ => first_line(error),
     }
+}
+
+/// `<PATTERN>...` as PATTERN, `--ttl <TIME>` as --ttl.
+fn bare(argument: &str) -> String {
+    let argument = argument.split(" <").next().unwrap_or(argument);
+    argument.trim_end_matches("...").trim_matches(['<', '>', '[', ']']).to_owned()
+}
+
+fn words_below(arguments: &[String]) -> String {
+    let command = arguments::command();
+    let verb = arguments.iter().skip(1).find_map(|word| command.find_subcommand(word));
+    let names: Vec<&str> = verb.unwrap_or(&command).get_subcommands().map(clap::Command::get_name).collect();
+    names.join(", ")
 }
 
 fn because(error: &clap::Error) -> String {
@@ -112,7 +131,12 @@ fn first_line(error: &clap::Error) -> String {
 fn suggestion(error: &clap::Error) -> Option<String> {
     [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue]
         .into_iter()
-        .find_map(|kind| context(error, kind))
+        .find_map(|kind| match error.get(kind)? {
+            ContextValue::String(text) => Some(text.clone()),
+            // The nearest comes last.
+            ContextValue::Strings(texts) => texts.last().cloned(),
+            _ => None,
+        })
 }
 
 fn context(error: &clap::Error, kind: ContextKind) -> Option<String> {
@@ -147,17 +171,13 @@ mod tests {
     fn slips_are_named_with_the_nearest_right_word() {
         check("clearway resrve x", "no verb is called \"resrve\"", "did you mean reserve?");
         check("clearway reserve x --shard", "--shard is not known here", "did you mean --shared?");
-        check("clearway reserve", "<PATTERN>... is missing", "how it is used: clearway help reserve");
+        check("clearway reserve", "PATTERN is missing", "how it is used: clearway help reserve");
         check(
             "clearway reserve x --kind nam",
-            "--kind <KIND> cannot be \"nam\": it is one of path, name, write-set",
+            "--kind cannot be \"nam\": it is one of path, name, write-set",
             "did you mean name?",
         );
-        check(
-            "clearway reserve x --ttl",
-            "--ttl <TIME> needs a value",
-            "how it is used: clearway help reserve",
-        );
+        check("clearway reserve x --ttl", "--ttl needs a value", "how it is used: clearway help reserve");
         check("clearway audit verfy", "no verb is called \"verfy\"", "did you mean verify?");
         check(
             "clearway audit",
@@ -166,13 +186,13 @@ mod tests {
         );
         check(
             "clearway events --limit many",
-            "--limit <COUNT> cannot be \"many\": invalid digit found in string",
+            "--limit cannot be \"many\": invalid digit found in string",
             "how it is used: clearway help events",
         );
         check("clearway who a b", "b is not known here", "how it is used: clearway help who");
         check(
             "clearway reserve x --ttl 1m --ttl 2m",
-            "--ttl <TIME> is given twice",
+            "--ttl is given twice",
             "how it is used: clearway help reserve",
         );
     }

@@ -50,7 +50,6 @@ impl AgentLookup {
     pub fn of(caller: &Caller) -> Self {
         let mut lookup = Self::default();
         lookup.names.extend(caller.claim.clone());
-        lookup.keys.extend(caller.claim.iter().map(IdentityKey::manual));
         lookup.keys.extend(caller.session.iter().map(|s| IdentityKey::session(s.client, &s.session)));
         if caller.claim.is_none() && caller.session.is_none() {
             lookup.processes.clone_from(&caller.ancestors);
@@ -152,6 +151,8 @@ pub struct AgentView {
     pub last_seen: Option<Mono>,
     /// Live leases it holds.
     pub live_leases: u64,
+    /// The shortest silence among them, by which a decision tells how often a sign of life has to be noted.
+    pub shortest_ttl_ms: Option<u64>,
 }
 
 /// A refusal that was recorded, and how often the same came again since.

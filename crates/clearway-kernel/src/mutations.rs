@@ -142,6 +142,8 @@ impl Session<'_> {
     fn slice_for(&mut self, reserve: &Reserve, now: &Now) -> Result<Slice, Failure> {
         let mut read = ReadSet { agents: AgentLookup::of(&self.caller), ..ReadSet::default() };
         reserve.wants.iter().for_each(|want| read.meet(&reserve.worktree, &want.target));
+        // Whether a path changed hands matters to whoever gets it, not to whoever asks.
+        read.history.clear();
         Ok(self.read(|snapshot| snapshot.load(&read, now))?.unwrap_or_default())
     }
 
@@ -226,12 +228,14 @@ impl Session<'_> {
                 _ => None,
             })
         };
+        if patterns().next().is_none() {
+            return Ok(false);
+        }
         if patterns().any(|pattern| pattern.canonical() == "**") {
             return Ok(true);
         }
         let limit = self.config.broad_files();
-        let few = self.outside.tracked_count(&self.site).is_none_or(|count| count <= limit);
-        if few || patterns().next().is_none() {
+        if self.outside.tracked_count(&self.site).is_none_or(|count| count <= limit) {
             return Ok(false);
         }
         let fold = self.site.fold;

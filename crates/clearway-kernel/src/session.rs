@@ -101,8 +101,24 @@ impl<'a> Session<'a> {
             birth: ScopeBirth { place: self.site.place.clone(), fold: self.site.fold },
         };
         let mut world = Borrowed(self.outside);
-        execute(&mut *self.engine, &mut world, self.rules, scope, &request)
-            .map_err(|error| store_failure(&error))
+        let reply = execute(&mut *self.engine, &mut world, self.rules, scope, &request)
+            .map_err(|error| store_failure(&error))?;
+        Ok(Reply { outcome: reply.outcome.map_err(|failure| self.at_root(failure)), ..reply })
+    }
+
+    /// A decision names paths from the root. Where the caller stands elsewhere, a hint has to say so to work.
+    fn at_root(&self, mut failure: Failure) -> Failure {
+        let cwd = self.outside.surroundings().cwd.as_deref();
+        if let Some(root) = self.site.root.as_deref().filter(|root| Some(*root) != cwd) {
+            let root = clearway_core::shell::word(&root.display().to_string());
+            for hint in &mut failure.hints {
+                for verb in ["who", "reserve"] {
+                    *hint =
+                        hint.replace(&format!("clearway {verb} "), &format!("clearway -C {root} {verb} "));
+                }
+            }
+        }
+        failure
     }
 
     /// Reads from a consistent view; `None` if the scope has no store yet.

@@ -68,7 +68,11 @@ fn pattern(
     Pattern::parse(&text, site.fold).map(Target::Path).map_err(|error| invalid_pattern(argument, &error))
 }
 
+/// The path as it is compared. A located path is empty for the root, which no written path can be.
 fn canonical(site: &Site, argument: &str, path: &str) -> Result<CanonicalPath, Failure> {
+    if path.is_empty() && !argument.is_empty() {
+        return Ok(CanonicalPath::root());
+    }
     CanonicalPath::parse(path, site.fold).map_err(|error| invalid_path(argument, &error))
 }
 

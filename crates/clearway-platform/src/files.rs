@@ -12,10 +12,12 @@ use std::path::{Path, PathBuf};
 
 pub use case::folds_case;
 pub use private::{
-    PRIVATE_DIR_MODE, PRIVATE_FILE_MODE, PrivacyComplaint, create_private_dir_all, open_private,
-    privacy_complaints, write_atomic,
+    PRIVATE_DIR_MODE, PRIVATE_FILE_MODE, PrivacyComplaint, create_atomic, create_private_dir_all,
+    open_private, privacy_complaints, write_atomic,
 };
-pub use upkeep::{TemporaryDir, copy_private, flush, length, read_text, remove_if_present, temporary_dir};
+pub use upkeep::{
+    TemporaryDir, copy_private, exists, flush, length, read_text, remove_if_present, temporary_dir,
+};
 pub use volume::{FsKind, can_write, file_system_kind, free_bytes};
 
 /// Why a file or directory could not be used.

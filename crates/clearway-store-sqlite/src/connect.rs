@@ -4,7 +4,7 @@ use crate::errors;
 use crate::place::with_suffix;
 use crate::private_copy::PrivateCopy;
 use crate::schema::{Schema, number_of};
-use clearway_platform::files;
+use clearway_platform::files::{self, PrivacyComplaint};
 use clearway_platform::gate::{self, Gate, GateGuard};
 use clearway_platform::stopwatch::Stopwatch;
 use clearway_store::contract::StoreError;
@@ -15,6 +15,10 @@ use std::time::Duration;
 
 /// The oldest SQLite whose write-ahead log cannot lose a reset under concurrent checkpoints.
 const SQLITE_VERSION_MIN: i32 = 3_051_003;
+
+/// The size of a page. Half of SQLite's own: a reservation touches seven pages, and each is written, summed and
+/// read again by whoever comes next.
+pub(crate) const PAGE_BYTES: u64 = 2_048;
 
 /// A connection that may write, as long as it holds the gate.
 #[derive(Debug)]
@@ -27,7 +31,7 @@ pub(crate) struct Writer {
 impl Writer {
     /// Opens the file; `None` if it is not there and must not be made.
     pub(crate) fn open(path: &Path, create: bool, wait: Duration) -> Result<Option<Self>, StoreError> {
-        if !create && !path.exists() {
+        if !create && !files::exists(path) {
             return Ok(None);
         }
         if create {
@@ -35,6 +39,15 @@ impl Writer {
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = open(path, flags, wait)?;
+        // Where it may not write, SQLite opens for reading without a word.
+        if connection.is_readonly("main").map_err(|error| errors::sqlite(path, &error))? {
+            let reason = "the file or its file system is read-only".to_owned();
+            return Err(StoreError::ReadOnly { path: path.display().to_string(), reason });
+        }
+        // A checkpoint happens where `transaction.rs` says, never in the middle of somebody's commit. A commit
+        // that owes more than surviving the process is flushed there too.
+        let set = connection.execute_batch("PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = NORMAL");
+        set.map_err(|error| errors::sqlite(path, &error))?;
         Ok(Some(Self { connection, path: path.to_owned(), gate: Gate::beside(path) }))
     }
 
@@ -82,10 +95,11 @@ impl Writer {
     /// Makes the file keep a write-ahead log: a new one does not yet, and neither does a backup that was put
     /// back. Asks again afterwards, because a change over that fails at its end is not reported as an error.
     fn keep_log(&self, patience: &Patience) -> Result<(), StoreError> {
-        if with_suffix(&self.path, "-wal").exists() {
+        if files::exists(&with_suffix(&self.path, "-wal")) {
             return Ok(());
         }
-        let changed = self.connection.pragma_update(None, "journal_mode", "WAL");
+        let begin = format!("PRAGMA page_size = {PAGE_BYTES}; PRAGMA journal_mode = WAL");
+        let changed = self.connection.execute_batch(&begin);
         let asked =
             changed.and_then(|()| self.connection.pragma_query_value(None, "journal_mode", |row| row.get(0)));
         let mode: String = asked.map_err(|error| self.failed(&error, patience))?;
@@ -124,11 +138,11 @@ pub(crate) struct Reader {
 impl Reader {
     /// Opens the file; `None` if it is not there.
     pub(crate) fn open(path: &Path, schema: Schema, wait: Duration) -> Result<Option<Self>, StoreError> {
-        if !path.exists() {
+        if !files::exists(path) {
             return Ok(None);
         }
         // Without its log beside it SQLite would create one: somebody moved the file, so look at a copy.
-        let in_place = with_suffix(path, "-wal").exists() && with_suffix(path, "-shm").exists();
+        let in_place = ["-wal", "-shm"].iter().all(|suffix| files::exists(&with_suffix(path, suffix)));
         let opened = if in_place { Self::in_place(path, wait) } else { Self::copied(path) };
         let reader =
             match opened {
@@ -143,6 +157,11 @@ impl Reader {
             found if found < schema.number() => Self::copied_and_migrated(path, schema).map(Some),
             _ => Ok(Some(reader)),
         }
+    }
+
+    /// Leaves the connection to the kernel; a private copy goes all the same.
+    pub(crate) fn leave_open(self) {
+        std::mem::forget(self.connection);
     }
 
     /// Whether this is a look at what was there when it was opened, and not at what is there now.
@@ -185,11 +204,10 @@ fn open(path: &Path, flags: OpenFlags, wait: Duration) -> Result<Connection, Sto
     let connection = Connection::open_with_flags(path, flags).map_err(fail)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(fail)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true).map_err(fail)?;
+    // Planned once: peeking at what is bound would have every statement of a short life planned twice.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(fail)?;
     connection.set_prepared_statement_cache_capacity(64);
     connection.busy_timeout(wait).map_err(fail)?;
-    // A checkpoint happens where `transaction.rs` says, never in the middle of somebody's commit. A commit
-    // that owes more than surviving the process is flushed there too.
-    connection.execute_batch("PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = NORMAL").map_err(fail)?;
     Ok(connection)
 }
 
@@ -233,10 +251,22 @@ fn newer(path: &Path, found: u32, schema: Schema) -> StoreError {
 }
 
 /// Makes the directory and the file, private before SQLite puts anything into them.
+///
+/// A file that is there already is only looked at: to open and close it would drop every lock that another
+/// connection of this process holds on it.
 fn make_room(path: &Path) -> Result<(), StoreError> {
     let fail = |error: files::FileError| errors::file(path, &error);
     if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         files::create_private_dir_all(parent).map_err(fail)?;
     }
-    files::open_private(path).map(|_| ()).map_err(fail)
+    if !files::exists(path) {
+        return files::open_private(path).map(|_| ()).map_err(fail);
+    }
+    let complaints = files::privacy_complaints(path).map_err(fail)?;
+    match complaints.iter().find(|complaint| matches!(complaint, PrivacyComplaint::Owner { .. })) {
+        Some(complaint) => {
+            Err(StoreError::NotPrivate { path: path.display().to_string(), reason: complaint.to_string() })
+        }
+        None => Ok(()),
+    }
 }

@@ -28,6 +28,8 @@ pub struct Settings {
     pub network: fn(&Path) -> Option<String>,
     /// The schema to bring files to.
     pub schema: Schema,
+    /// Leave closing to the kernel: for a process that ends right after.
+    pub leave_open: bool,
 }
 
 /// SQLite files behind the storage contract.
@@ -54,7 +56,7 @@ impl SqliteEngine {
     }
 
     fn refuse_network(&self, path: &Path) -> Result<(), StoreError> {
-        let nearest = path.ancestors().find(|ancestor| ancestor.exists()).unwrap_or(path);
+        let nearest = path.ancestors().find(|ancestor| files::exists(ancestor)).unwrap_or(path);
         match (self.settings.network)(nearest) {
             Some(kind) => Err(StoreError::Network { path: path.display().to_string(), kind }),
             None => Ok(()),
@@ -89,6 +91,16 @@ impl SqliteEngine {
             };
         }
         Ok(self.readers.get_mut(path))
+    }
+}
+
+impl Drop for SqliteEngine {
+    /// Nothing is owed at closing: the log stays in place, and locks die with the process.
+    fn drop(&mut self) {
+        if self.settings.leave_open {
+            std::mem::take(&mut self.writers).into_values().for_each(std::mem::forget);
+            std::mem::take(&mut self.readers).into_values().for_each(Reader::leave_open);
+        }
     }
 }
 
@@ -136,7 +148,7 @@ impl Engine for SqliteEngine {
 
     fn flush(&mut self, scope: &ScopeKey) -> Result<(), StoreError> {
         let log = with_suffix(&self.settings.place.file(scope), "-wal");
-        match log.exists() {
+        match files::exists(&log) {
             true => files::flush(&log).map_err(|error| errors::file(&log, &error)),
             false => Ok(()),
         }

@@ -7,6 +7,7 @@ use crate::engine::{Settings, SqliteEngine};
 use crate::errors;
 use crate::load::scope_row;
 use crate::place::with_suffix;
+use crate::rows::legible;
 use crate::schema::Schema;
 use crate::snapshot::KeyedRow;
 use crate::witness;
@@ -14,7 +15,6 @@ use clearway_core::ids::ScopeKey;
 use clearway_platform::files::{self, PrivacyComplaint};
 use clearway_platform::gate::{self, Gate, WITNESS_BYTES};
 use clearway_store::contract::{Examination, Finding, Head, Severity, StoreError};
-use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 use std::path::Path;
 
@@ -27,7 +27,7 @@ impl SqliteEngine {
             schema_known: schema.number(),
             ..Examination::default()
         };
-        found.exists = file.exists();
+        found.exists = files::exists(&file);
         if !found.exists {
             return Ok(found);
         }
@@ -97,7 +97,7 @@ fn remembered(file: &Path, scope: i64) -> Option<Head> {
 fn look_at_privacy(file: &Path, found: &mut Examination) {
     let parent = file.parent().map(Path::to_owned);
     let beside = ["", "-wal", "-shm", "-gate", "-next"].map(|suffix| with_suffix(file, suffix));
-    for path in beside.into_iter().chain(parent).filter(|path| path.exists()) {
+    for path in beside.into_iter().chain(parent).filter(|path| files::exists(path)) {
         for complaint in files::privacy_complaints(&path).unwrap_or_default() {
             let text = match complaint {
                 PrivacyComplaint::Mode { .. } | PrivacyComplaint::Owner { .. } => {
@@ -164,9 +164,8 @@ fn look_at_remembered(connection: &Connection, found: &mut Examination) -> rusql
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         if !is_as_written(row).unwrap_or(false) {
-            let name = |index| text_of(row, index);
-            let text =
-                format!("the remembered answer of agent {} for key {} was altered", name(1)?, name(2)?);
+            let (agent, key) = (legible(row, 1), legible(row, 2));
+            let text = format!("the remembered answer of agent {agent} for key {key:?} was altered");
             found.error("rows", text);
         }
     }
@@ -187,14 +186,6 @@ fn is_as_written(row: &Row<'_>) -> rusqlite::Result<bool> {
         at: row.get(7)?,
     };
     Ok(keyed.check_sum().as_slice() == sum)
-}
-
-/// A cell for people to read, whatever is in it.
-fn text_of(row: &Row<'_>, index: usize) -> rusqlite::Result<String> {
-    Ok(match row.get_ref(index)? {
-        ValueRef::Text(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-        other => format!("{other:?}"),
-    })
 }
 
 /// A witness whose scope is not in the file remembers a log that is gone.

@@ -18,6 +18,10 @@ pub(crate) struct LeaseTable<'a> {
     pub(crate) fold: Fold,
 }
 
+/// The index of the constraint that makes targets unique. Searches name their index: without statistics SQLite takes the
+/// primary key for as good, and reads every lease of the scope.
+const BY_TARGET: &str = "sqlite_autoindex_leases_2";
+
 type Rows = Result<Vec<Readable<Lease>>>;
 
 impl LeaseTable<'_> {
@@ -26,9 +30,8 @@ impl LeaseTable<'_> {
         let mut found = Vec::new();
         for (id, text) in self.candidates(worktree, pattern)? {
             // A pattern that cannot be read may overlap anything: its row is fetched and reported.
-            let overlaps =
-                Pattern::from_canonical(&text, self.fold).map_or(true, |stored| stored.overlaps(pattern));
-            if overlaps {
+            let stored = text.and_then(|text| Pattern::from_canonical(&text, self.fold).ok());
+            if stored.is_none_or(|stored| stored.overlaps(pattern)) {
                 found.extend(self.live_by_id(&id)?);
             }
         }
@@ -36,16 +39,9 @@ impl LeaseTable<'_> {
     }
 
     /// Ids and patterns of live leases anchored above, at or, for a pattern with wildcards, below the anchor.
-    fn candidates(&self, worktree: &Worktree, pattern: &Pattern) -> Result<Vec<(String, String)>> {
+    fn candidates(&self, worktree: &Worktree, pattern: &Pattern) -> Result<Vec<(String, Option<String>)>> {
         let above = ancestors(pattern.anchor());
-        let slots = vec!["?"; above.len()].join(",");
-        let fixed =
-            "SELECT id, pattern FROM leases WHERE scope = ? AND space = 0 AND worktree = ? AND anchor";
-        let text = if pattern.as_literal().is_some() {
-            format!("{fixed} IN ({slots})")
-        } else {
-            format!("{fixed} IN ({slots}) UNION ALL {fixed} > ? AND anchor < ?")
-        };
+        let text = candidates_text(above.len(), pattern.as_literal().is_some());
         let mut values: Vec<Value> = vec![self.scope.into(), worktree.0.clone().into()];
         values.extend(above.into_iter().map(|anchor| Value::from(anchor.to_owned())));
         if pattern.as_literal().is_none() {
@@ -53,13 +49,15 @@ impl LeaseTable<'_> {
             values.extend([self.scope.into(), worktree.0.clone().into(), from.into(), to.into()]);
         }
         let mut statement = self.connection.prepare_cached(&text)?;
-        statement.query_map(params_from_iter(values), |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        statement
+            .query_map(params_from_iter(values), |row| Ok((rows::legible(row, 0), row.get(1).ok())))?
+            .collect()
     }
 
     /// Live leases of a name.
     pub(crate) fn named(&self, name: &ResourceName) -> Rows {
         let text = "scope = ? AND space = 1 AND worktree = '' AND anchor = ?";
-        self.live(text, params![self.scope, name.as_str()])
+        self.live_by(BY_TARGET, text, params![self.scope, name.as_str()])
     }
 
     /// A lease by id, live or ended.
@@ -78,19 +76,7 @@ impl LeaseTable<'_> {
 
     /// Live leases of an agent.
     pub(crate) fn held_by(&self, agent: AgentId) -> Rows {
-        self.live("scope = ? AND holder = ?", params![self.scope, agent.as_str()])
-    }
-
-    /// The live lease of an agent that allows the shortest silence.
-    pub(crate) fn shortest_of(&self, agent: AgentId) -> Rows {
-        self.live("scope = ? AND holder = ? ORDER BY ttl_ms, id LIMIT 1", params![self.scope, agent.as_str()])
-    }
-
-    /// How many live leases an agent has.
-    pub(crate) fn count_held_by(&self, agent: AgentId) -> Result<u64> {
-        let mut statement =
-            self.connection.prepare_cached("SELECT count(*) FROM leases WHERE scope = ? AND holder = ?")?;
-        statement.query_row(params![self.scope, agent.as_str()], |row| row.get(0))
+        self.live_by("leases_by_holder", "scope = ? AND holder = ?", params![self.scope, agent.as_str()])
     }
 
     /// Live leases that may be overdue.
@@ -101,15 +87,21 @@ impl LeaseTable<'_> {
             Due::All => -1,
             Due::EveryLive => return self.live("scope = ?", params![self.scope]),
         };
-        self.live("scope = ? AND check_at <= ? ORDER BY check_at LIMIT ?", params![self.scope, now.0, limit])
+        let text = "scope = ? AND check_at <= ? ORDER BY check_at LIMIT ?";
+        self.live_by("leases_by_check", text, params![self.scope, now.0, limit])
     }
 
     /// Each holder's latest ended lease on exactly this pattern.
     pub(crate) fn history(&self, worktree: &Worktree, pattern: &Pattern) -> Rows {
-        let text = "scope = ?1 AND worktree = ?2 AND pattern = ?3 AND space = 0 AND fence = (SELECT max(fence) FROM \
-             ended_leases AS later WHERE later.scope = ?1 AND later.worktree = ?2 AND later.pattern = ?3 AND \
-             later.holder = ended_leases.holder)";
-        self.ended(text, params![self.scope, worktree.0, pattern.canonical()])
+        // The columns beside a lone max() are those of the row it was found in.
+        let text = format!(
+            "SELECT {LEASE_COLUMNS}, ended_how, ended_at, max(fence) FROM ended_leases \
+             INDEXED BY ended_leases_by_pattern \
+             WHERE scope = ? AND worktree = ? AND pattern = ? AND space = 0 GROUP BY holder"
+        );
+        let mut statement = self.select(&text)?;
+        let parameters = params![self.scope, worktree.0, pattern.canonical()];
+        rows::collect(&mut statement, parameters, |row| rows::ended_lease(row, self.fold))
     }
 
     /// Every live lease, in the order of fences.
@@ -124,7 +116,16 @@ impl LeaseTable<'_> {
     }
 
     fn live(&self, condition: &str, parameters: impl rusqlite::Params) -> Rows {
-        let mut statement = self.select(&format!("SELECT {LEASE_COLUMNS} FROM leases WHERE {condition}"))?;
+        self.read_live(&format!("SELECT {LEASE_COLUMNS} FROM leases WHERE {condition}"), parameters)
+    }
+
+    fn live_by(&self, index: &str, condition: &str, parameters: impl rusqlite::Params) -> Rows {
+        let text = format!("SELECT {LEASE_COLUMNS} FROM leases INDEXED BY {index} WHERE {condition}");
+        self.read_live(&text, parameters)
+    }
+
+    fn read_live(&self, text: &str, parameters: impl rusqlite::Params) -> Rows {
+        let mut statement = self.select(text)?;
         rows::collect(&mut statement, parameters, |row| rows::lease(row, self.fold))
     }
 
@@ -136,6 +137,20 @@ impl LeaseTable<'_> {
 
     fn select(&self, text: &str) -> Result<CachedStatement<'_>> {
         self.connection.prepare_cached(text)
+    }
+}
+
+/// The search for candidates at so many anchors and, unless the request is for one file, below the last of them.
+fn candidates_text(anchors: usize, literal: bool) -> String {
+    let slots = vec!["?"; anchors].join(",");
+    let fixed = format!(
+        "SELECT id, pattern FROM leases INDEXED BY {BY_TARGET} \
+         WHERE scope = ? AND space = 0 AND worktree = ? AND anchor"
+    );
+    if literal {
+        format!("{fixed} IN ({slots})")
+    } else {
+        format!("{fixed} IN ({slots}) UNION ALL {fixed} > ? AND anchor < ?")
     }
 }
 
@@ -161,6 +176,26 @@ fn below(anchor: &str) -> (String, String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::schema::Schema;
+
+    #[test]
+    fn the_search_for_candidates_never_reads_the_whole_scope() {
+        let connection = Connection::open_in_memory().unwrap();
+        Schema::CURRENT.migrate(&connection, 0).unwrap();
+        for literal in [true, false] {
+            let text = format!("EXPLAIN QUERY PLAN {}", candidates_text(3, literal));
+            let mut statement = connection.prepare(&text).unwrap();
+            let count = statement.parameter_count();
+            let plan: Vec<String> = statement
+                .query_map(params_from_iter(vec![Value::Null; count]), |row| row.get("detail"))
+                .unwrap()
+                .collect::<Result<_>>()
+                .unwrap();
+            let searches = plan.iter().filter(|step| step.contains("leases"));
+            assert!(searches.clone().all(|step| step.contains("AND anchor")), "{plan:?}");
+            assert_eq!(searches.count(), if literal { 1 } else { 2 }, "{plan:?}");
+        }
+    }
 
     #[test]
     fn candidates_lie_on_the_way_down_or_below() {

@@ -55,11 +55,7 @@ impl Loader<'_> {
     pub(crate) fn load(&self, read: &ReadSet) -> Result<Slice> {
         let mut slice = Slice { scope: self.scope.state.clone(), ..Slice::default() };
         let lookup = self.looked_up(&read.agents)?;
-        let mut rows = self.leases(read)?;
-        for agent in &lookup {
-            rows.extend(self.table().shortest_of(agent.id)?);
-        }
-        self.take(rows, &mut slice)?;
+        self.take(self.leases(read)?, &mut slice)?;
         self.agents(lookup, &mut slice)?;
         slice.refusal = self.refusal(read)?;
         Ok(in_order(slice))
@@ -144,8 +140,10 @@ impl Loader<'_> {
     fn agent(&self, condition: &str, value: &str) -> Result<Option<Agent>> {
         let text = format!("SELECT {AGENT_COLUMNS} FROM agents WHERE scope = ?1 AND {condition}");
         let mut statement = self.connection.prepare_cached(&text)?;
-        let row = statement.query_row(params![self.scope.id, value], rows::agent).optional()?;
-        Ok(row.and_then(std::result::Result::ok))
+        match statement.query_row(params![self.scope.id, value], rows::agent).optional()? {
+            Some(Err(id)) => crate::projection::rebuild_agent(self.connection, self.scope.id, &id),
+            found => Ok(found.and_then(std::result::Result::ok)),
+        }
     }
 
     fn add(&self, agent: Agent, slice: &mut Slice) -> Result<()> {
@@ -156,18 +154,16 @@ impl Loader<'_> {
         Ok(())
     }
 
+    /// The agent with what is softly known of it and what it holds, in one statement.
     pub(crate) fn view(&self, agent: Agent) -> Result<AgentView> {
-        let live_leases = self.table().count_held_by(agent.id)?;
-        Ok(AgentView { last_seen: self.last_seen(agent.id)?, live_leases, agent })
-    }
-
-    fn last_seen(&self, agent: AgentId) -> Result<Option<Mono>> {
-        let mut statement = self
-            .connection
-            .prepare_cached("SELECT last_seen FROM presence WHERE scope = ? AND agent = ? AND boot = ?")?;
-        let found =
-            statement.query_row(params![self.scope.id, agent.as_str(), self.now.boot.0], |row| row.get(0));
-        Ok(found.optional()?.map(Mono))
+        let mut statement = self.connection.prepare_cached(
+            "SELECT (SELECT last_seen FROM presence WHERE scope = ?1 AND agent = ?2 AND boot = ?3), \
+             count(*), min(ttl_ms) FROM leases WHERE scope = ?1 AND holder = ?2",
+        )?;
+        let parameters = params![self.scope.id, agent.id.as_str(), self.now.boot.0];
+        let (seen, live_leases, shortest_ttl_ms): (Option<u64>, u64, Option<u64>) =
+            statement.query_row(parameters, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        Ok(AgentView { agent, last_seen: seen.map(Mono), live_leases, shortest_ttl_ms })
     }
 
     fn refusal(&self, read: &ReadSet) -> Result<Option<RefusalMemory>> {

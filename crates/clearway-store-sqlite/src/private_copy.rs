@@ -19,7 +19,7 @@ impl PrivateCopy {
         let copy = Self { directory: files::temporary_dir("clearway-read").map_err(fail)? };
         files::copy_private(path, &copy.path()).map_err(fail)?;
         let log = with_suffix(path, "-wal");
-        if log.exists() {
+        if files::exists(&log) {
             files::copy_private(&log, &with_suffix(&copy.path(), "-wal")).map_err(fail)?;
         }
         Ok(copy)

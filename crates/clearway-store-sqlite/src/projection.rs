@@ -3,9 +3,10 @@
 use crate::leases::LeaseTable;
 use crate::load::ScopeRow;
 use crate::rows::{self, AGENT_COLUMNS};
-use clearway_core::event::Body;
+use clearway_core::agent::Agent;
+use clearway_core::event::{Body, Event};
 use clearway_core::fold::{State, change_lease};
-use clearway_core::ids::{Fence, LeaseId, Seq};
+use clearway_core::ids::{AgentId, Epoch, Fence, LeaseId, Seq};
 use clearway_core::lease::Lease;
 use clearway_core::pattern::Fold;
 use clearway_wire::canonical;
@@ -26,6 +27,17 @@ pub(crate) fn read(connection: &Connection, scope: &ScopeRow) -> Result<State> {
 
 type Readable<T> = crate::rows::Readable<T>;
 
+/// The agent with this id as it was registered. Like [`rebuild_lease`], for a damaged row only.
+pub(crate) fn rebuild_agent(connection: &Connection, scope: i64, id: &str) -> Result<Option<Agent>> {
+    let Some(id) = AgentId::parse(id) else { return Ok(None) };
+    let mut found = None;
+    walk(connection, scope, Fold::Exact, |event| match event.body {
+        Body::AgentRegistered(agent) if agent.id == id => found = Some(agent),
+        _ => {}
+    })?;
+    Ok(found)
+}
+
 /// The lease with this id as the log tells it. Walks the whole log: this is for a damaged row, not for every day.
 pub(crate) fn rebuild_lease(
     connection: &Connection,
@@ -34,20 +46,27 @@ pub(crate) fn rebuild_lease(
     id: &str,
 ) -> Result<Option<Lease>> {
     let Some(id) = LeaseId::parse(id) else { return Ok(None) };
+    let (mut lease, mut epoch) = (None::<Lease>, Epoch::default());
+    walk(connection, scope, fold, |event| match (&event.body, lease.as_mut()) {
+        (Body::EpochBegan { epoch: began, .. }, _) => epoch = *began,
+        (Body::LeaseGranted(granted), _) if granted.id == id => lease = Some(granted.clone()),
+        (body, Some(lease)) if body.lease() == Some(id) => {
+            change_lease(lease, Fence { epoch, seq: event.seq }, event.at, body);
+        }
+        _ => {}
+    })?;
+    Ok(lease)
+}
+
+/// Hands out every event of a log that can be read.
+fn walk(connection: &Connection, scope: i64, fold: Fold, mut visit: impl FnMut(Event)) -> Result<()> {
     let mut statement = connection.prepare("SELECT seq, bytes FROM events WHERE scope = ? ORDER BY seq")?;
     let mut rows = statement.query([scope])?;
-    let (mut lease, mut epoch) = (None::<Lease>, Default::default());
     while let Some(row) = rows.next()? {
-        let (seq, bytes): (u64, Vec<u8>) = (row.get(0)?, row.get(1)?);
-        let Ok(event) = canonical::decode(Seq(seq), &bytes, fold) else { continue };
-        match (&event.body, lease.as_mut()) {
-            (Body::EpochBegan { epoch: began, .. }, _) => epoch = *began,
-            (Body::LeaseGranted(granted), _) if granted.id == id => lease = Some(granted.clone()),
-            (body, Some(lease)) if body.lease() == Some(id) => {
-                change_lease(lease, Fence { epoch, seq: Seq(seq) }, event.at, body);
-            }
-            _ => {}
+        let (Ok(seq), Ok(bytes)) = (row.get(0).map(Seq), row.get::<_, Vec<u8>>(1)) else { continue };
+        if let Ok(event) = canonical::decode(seq, &bytes, fold) {
+            visit(event);
         }
     }
-    Ok(lease)
+    Ok(())
 }

@@ -7,7 +7,7 @@ use clearway_core::lease::{End, Ended, Grade, Lease, Mode};
 use clearway_core::pattern::{Fold, Pattern};
 use clearway_core::target::{ResourceName, Target, Worktree};
 use clearway_core::time::{Mono, Wall};
-use rusqlite::types::FromSql;
+use rusqlite::types::{FromSql, ValueRef};
 use rusqlite::{Row, Statement};
 
 /// The columns of a lease, in the order [`lease`] reads them.
@@ -23,18 +23,16 @@ pub(crate) type Readable<T> = Result<T, String>;
 
 /// Reads a lease. A row whose values make no sense is unreadable, which is not an error of the statement.
 pub(crate) fn lease(row: &Row<'_>, fold: Fold) -> rusqlite::Result<Readable<Lease>> {
-    let id: String = row.get(0)?;
-    Ok(try_lease(row, fold).ok_or(id))
+    Ok(try_lease(row, fold).ok_or_else(|| legible(row, 0)))
 }
 
 /// Reads an ended lease: the columns of a lease, then how and when it ended.
 pub(crate) fn ended_lease(row: &Row<'_>, fold: Fold) -> rusqlite::Result<Readable<Lease>> {
-    let id: String = row.get(0)?;
     let read = || {
         let how = End::from_word(&column::<String>(row, 16)?)?;
         Some(Lease { ended: Some(Ended { how, at: Wall(column(row, 17)?) }), ..try_lease(row, fold)? })
     };
-    Ok(read().ok_or(id))
+    Ok(read().ok_or_else(|| legible(row, 0)))
 }
 
 fn try_lease(row: &Row<'_>, fold: Fold) -> Option<Lease> {
@@ -60,8 +58,7 @@ fn try_lease(row: &Row<'_>, fold: Fold) -> Option<Lease> {
 
 /// Reads an agent.
 pub(crate) fn agent(row: &Row<'_>) -> rusqlite::Result<Readable<Agent>> {
-    let id: String = row.get(0)?;
-    Ok(try_agent(row).ok_or(id))
+    Ok(try_agent(row).ok_or_else(|| legible(row, 0)))
 }
 
 fn try_agent(row: &Row<'_>) -> Option<Agent> {
@@ -105,6 +102,15 @@ fn mode(word: &str) -> Option<Mode> {
 
 fn grade(word: &str) -> Option<Grade> {
     [Grade::Auto, Grade::Claimed].into_iter().find(|grade| grade.word() == word)
+}
+
+/// A cell for people to read, whatever is in it: one bad cell must not end the reading of the others.
+pub(crate) fn legible(row: &Row<'_>, index: usize) -> String {
+    match row.get_ref(index) {
+        Ok(ValueRef::Text(bytes) | ValueRef::Blob(bytes)) => String::from_utf8_lossy(bytes).into_owned(),
+        Ok(other) => format!("{other:?}"),
+        Err(error) => error.to_string(),
+    }
 }
 
 fn column<T: FromSql>(row: &Row<'_>, index: usize) -> Option<T> {

@@ -1,6 +1,6 @@
 //! A write transaction: behind the gate, immediate, all or nothing.
 
-use crate::connect::{Patience, Writer};
+use crate::connect::{PAGE_BYTES, Patience, Writer};
 use crate::engine::Settings;
 use crate::errors;
 use crate::load::{ScopeRow, scope_row};
@@ -22,14 +22,15 @@ use clearway_platform::{doorbell, files};
 use clearway_store::contract::{
     Head, LeaseListing, Listed, Remembered, Snapshot, StoreError, StoredEvent, Transaction,
 };
-use clearway_store::verify::verify;
+use clearway_wire::canonical;
 use rusqlite::{Connection, ToSql, params};
 use std::path::PathBuf;
 
-/// The log of a store is folded into the file when it has grown to this many pages.
-const WAL_PAGES_MAX: u64 = 128;
+/// The log of a store is folded into the file when it has grown to this many pages. A process that is alone reads
+/// the whole log at its start, so a longer one costs every call what a fold costs one call in six.
+const WAL_PAGES_MAX: u64 = 48;
 /// The size of one page in the log, its header included.
-const WAL_PAGE_BYTES: u64 = 4_096 + 24;
+const WAL_PAGE_BYTES: u64 = PAGE_BYTES + 24;
 /// Forgotten idempotency keys are removed once every so many revisions.
 const PRUNE_EVERY: u64 = 256;
 
@@ -152,10 +153,14 @@ impl<'a> SqliteTransaction<'a> {
         let row = self.row()?;
         row.state.live_leases += 1;
         row.state.root_patterns += u64::from(lease.target.is_root_level());
-        let scope = row.id;
         if self.has_ended(lease.id)? {
             return Err(StoreError::IdTaken);
         }
+        self.insert_live(lease)
+    }
+
+    fn insert_live(&mut self, lease: &Lease) -> Result<(), StoreError> {
+        let scope = self.row()?.id;
         self.insert(
             "INSERT INTO leases (scope, id, space, worktree, anchor, pattern, write_set, mode, grade, holder, fence, \
              reason, slot, ttl_ms, granted, deadline, end_max, created_at, check_at) \
@@ -247,6 +252,11 @@ impl<'a> SqliteTransaction<'a> {
         row.state.root_patterns = row.state.root_patterns.saturating_sub(root);
         let scope = row.id;
         self.insert("DELETE FROM leases WHERE scope = ? AND id = ?", &[&scope, &lease.id.as_str()])?;
+        self.insert_ended(lease, ended)
+    }
+
+    fn insert_ended(&mut self, lease: &Lease, ended: Ended) -> Result<(), StoreError> {
+        let scope = self.row()?.id;
         self.insert(
             "INSERT INTO ended_leases (scope, id, space, worktree, pattern, write_set, mode, grade, holder, fence, \
              reason, slot, ttl_ms, granted, deadline, end_max, created_at, ended_how, ended_at) \
@@ -276,15 +286,12 @@ impl<'a> SqliteTransaction<'a> {
     }
 
     /// Replaces every projection of the scope by what the log says. Soft state and the log stay as they are.
-    ///
-    /// `read` was folded before the turn to write came. If the log has moved on since, it is folded anew here,
-    /// where nobody else can write.
-    pub(crate) fn rebuild(mut self, read: &State) -> Result<(), StoreError> {
-        let fresh = if self.reading().head().rev == read.scope.rev { None } else { Some(self.fold()?) };
-        let state = fresh.as_ref().unwrap_or(read);
+    /// What was written since the fold was made is folded in here, where nobody else can write.
+    pub(crate) fn rebuild(mut self, state: &State) -> Result<(), StoreError> {
+        let (state, head) = self.caught_up(state.clone())?;
         let row = self.row()?;
         let lost_tail = row.state.lost_tail;
-        row.state = ScopeState { live_leases: 0, root_patterns: 0, lost_tail, ..state.scope.clone() };
+        (row.head, row.state) = (head, ScopeState { lost_tail, ..state.scope });
         let scope = row.id;
         for table in ["leases", "ended_leases", "agents"] {
             self.insert(&format!("DELETE FROM {table} WHERE scope = ?"), &[&scope])?;
@@ -292,25 +299,31 @@ impl<'a> SqliteTransaction<'a> {
         for agent in state.agents.values() {
             self.register(agent)?;
         }
-        // What has ended goes first: a holder has at most one live lease on the same target, but any number of
-        // former ones.
-        let (live, over): (Vec<&Lease>, Vec<&Lease>) =
-            state.leases.values().partition(|lease| lease.ended.is_none());
-        for lease in over.into_iter().chain(live) {
-            self.grant(lease)?;
-            if let Some(ended) = lease.ended {
-                self.end(lease, ended)?;
+        for lease in state.leases.values() {
+            match lease.ended {
+                Some(ended) => self.insert_ended(lease, ended)?,
+                None => self.insert_live(lease)?,
             }
         }
         Box::new(self).commit(Durability::Full)
     }
 
-    fn fold(&mut self) -> Result<State, StoreError> {
-        let (key, path) = (self.key.clone(), self.writer.path.display().to_string());
-        let report = verify(self, &key, &[])?;
-        match report.broken {
-            None => Ok(report.state),
-            Some(broken) => Err(StoreError::Corrupt { path, reason: broken.what }),
+    fn caught_up(&self, mut state: State) -> Result<(State, Head), StoreError> {
+        let corrupt =
+            |reason: String| StoreError::Corrupt { path: self.writer.path.display().to_string(), reason };
+        let before = Seq(state.scope.rev.0.saturating_sub(1));
+        let mut head = Head::EMPTY;
+        for stored in self.reading().events(before, usize::MAX)? {
+            head = Head { rev: stored.seq, hash: stored.hash };
+            if stored.seq > state.scope.rev {
+                let event = canonical::decode(stored.seq, &stored.bytes, state.scope.fold);
+                let event = event.map_err(|error| corrupt(error.to_string()))?;
+                state.apply(&event).map_err(|error| corrupt(error.to_string()))?;
+            }
+        }
+        match head.rev == state.scope.rev {
+            true => Ok((state, head)),
+            false => Err(corrupt(format!("the log ends at {}, not at {}", head.rev, state.scope.rev))),
         }
     }
 

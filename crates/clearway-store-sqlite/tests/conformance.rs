@@ -12,6 +12,7 @@ fn engine(place: Place, directory: &Path) -> Box<SqliteEngine> {
         timeout: Duration::from_secs(5),
         network: |_| None,
         schema: Schema::CURRENT,
+        leave_open: false,
     }))
 }
 

@@ -1,5 +1,7 @@
 //! A store that went back is noticed, refused, and gone on with only when told to.
 
+#![expect(clippy::disallowed_methods, reason = "a test puts files back behind the engine's back")]
+
 use clearway_core::command::Command;
 use clearway_core::decide::Success;
 use clearway_core::event::Body;
@@ -17,6 +19,7 @@ fn engine(directory: &Path, network: fn(&Path) -> Option<String>) -> Box<SqliteE
         timeout: Duration::from_secs(5),
         network,
         schema: Schema::CURRENT,
+        leave_open: false,
     }))
 }
 

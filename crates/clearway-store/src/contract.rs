@@ -48,8 +48,7 @@ pub trait Engine {
 
 /// A consistent view of one scope.
 pub trait Snapshot {
-    /// The state a command asks for, [`in_order`]: at least that, and of every agent that is looked up the live
-    /// lease with the shortest silence, by which a decision tells how often a sign of life has to be noted.
+    /// The state a command asks for, [`in_order`]: at least that.
     fn load(&mut self, read: &ReadSet, now: &Now) -> Result<Slice, StoreError>;
 
     /// The end of the log.

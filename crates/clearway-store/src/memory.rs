@@ -100,10 +100,12 @@ struct Copy<'a> {
 impl Scope {
     fn view(&self, agent: AgentId, now: &Now) -> Option<AgentView> {
         let seen = self.seen.get(&agent).filter(|(boot, _)| *boot == now.boot).map(|(_, at)| *at);
+        let held = || self.live().filter(|lease| lease.holder == agent);
         Some(AgentView {
             agent: self.state.agents.get(&agent)?.clone(),
             last_seen: seen,
-            live_leases: self.live().filter(|lease| lease.holder == agent).count() as u64,
+            live_leases: held().count() as u64,
+            shortest_ttl_ms: held().map(|lease| lease.ttl_ms).min(),
         })
     }
 
@@ -163,10 +165,6 @@ impl Scope {
         asked.map(|agent| agent.id)
     }
 
-    fn shortest(&self, agent: AgentId) -> Option<&Lease> {
-        self.live().filter(|lease| lease.holder == agent).min_by_key(|lease| (lease.ttl_ms, lease.id))
-    }
-
     fn wanted_agents(&self, read: &ReadSet, leases: &[Lease]) -> Vec<AgentId> {
         let holders = leases.iter().map(|lease| lease.holder);
         let mut ids: Vec<AgentId> = self.looked_up(&read.agents).chain(holders).collect();
@@ -186,8 +184,7 @@ impl Snapshot for Scope {
     fn load(&mut self, read: &ReadSet, now: &Now) -> Result<Slice, StoreError> {
         let mut leases: Vec<Lease> =
             self.state.leases.values().filter(|lease| self.answers(read, lease)).cloned().collect();
-        let shortest = self.looked_up(&read.agents).filter_map(|agent| self.shortest(agent)).cloned();
-        for lease in self.due(read, now).into_iter().chain(shortest) {
+        for lease in self.due(read, now) {
             if !leases.iter().any(|known| known.id == lease.id) {
                 leases.push(lease);
             }

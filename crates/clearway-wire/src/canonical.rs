@@ -31,10 +31,7 @@ pub fn encode(event: &Event) -> Vec<u8> {
 /// Reads an event back. `fold` is the scope's: patterns are compared under it.
 pub fn decode(seq: Seq, bytes: &[u8], fold: Fold) -> Result<Event, DecodeError> {
     let mut input = Reader::new(bytes);
-    let version = input.byte()?;
-    if version > VERSION {
-        return Err(DecodeError::Newer { found: version, known: VERSION });
-    }
+    input.version(VERSION)?;
     let kind = input.text()?;
     let at = Wall(input.signed()?);
     let agent = input.option(|input| input.word("agent", AgentId::parse))?;
@@ -48,7 +45,7 @@ fn encode_body(out: &mut Writer, body: &Body) {
     match body {
         Body::ScopeOpened { place, fold } => {
             out.text(place);
-            out.byte(u8::from(*fold == Fold::Insensitive));
+            out.flag(*fold == Fold::Insensitive);
         }
         Body::EpochBegan { epoch, boot, lost_tail } => {
             out.number(u64::from(epoch.0));
@@ -103,7 +100,7 @@ fn decode_body(input: &mut Reader<'_>, kind: &str, fold: Fold) -> Result<Body, D
     Ok(match kind {
         "scope.opened" => Body::ScopeOpened {
             place: input.text()?.to_owned(),
-            fold: if input.byte()? == 0 { Fold::Exact } else { Fold::Insensitive },
+            fold: if input.flag("fold")? { Fold::Insensitive } else { Fold::Exact },
         },
         "epoch.began" => Body::EpochBegan {
             epoch: epoch(input)?,
@@ -200,7 +197,7 @@ fn read_process(input: &mut Reader<'_>) -> Result<Process, DecodeError> {
 
 pub(crate) fn write_lease(out: &mut Writer, lease: &Lease) {
     out.text(lease.id.as_str());
-    out.byte(u8::from(matches!(lease.target, Target::Name(_))));
+    out.flag(matches!(lease.target, Target::Name(_)));
     out.text(lease.target.canonical());
     out.option(lease.set, |out, set| out.text(set.as_str()));
     out.text(lease.mode.word());
@@ -246,7 +243,7 @@ pub(crate) fn read_lease(input: &mut Reader<'_>, fold: Fold) -> Result<Lease, De
 }
 
 fn read_target(input: &mut Reader<'_>, fold: Fold) -> Result<Target, DecodeError> {
-    let is_name = input.byte()? != 0;
+    let is_name = input.flag("target kind")?;
     let text = input.text()?;
     let bad = || DecodeError::unknown("target", text);
     if is_name {

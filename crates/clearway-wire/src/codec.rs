@@ -73,8 +73,12 @@ impl Writer {
         self.bytes.extend_from_slice(value.as_bytes());
     }
 
+    pub(crate) fn flag(&mut self, value: bool) {
+        self.byte(u8::from(value));
+    }
+
     pub(crate) fn option<T>(&mut self, value: Option<T>, write: impl FnOnce(&mut Self, T)) {
-        self.byte(u8::from(value.is_some()));
+        self.flag(value.is_some());
         if let Some(value) = value {
             write(self, value);
         }
@@ -132,15 +136,29 @@ impl<'a> Reader<'a> {
         std::str::from_utf8(bytes).map_err(|_| DecodeError::unknown("text", String::from_utf8_lossy(bytes)))
     }
 
+    /// Reads the version all bytes begin with. There was no version 0.
+    pub(crate) fn version(&mut self, known: u8) -> Result<u8, DecodeError> {
+        match self.byte()? {
+            0 => Err(DecodeError::unknown("version", "0")),
+            found if found > known => Err(DecodeError::Newer { found, known }),
+            found => Ok(found),
+        }
+    }
+
+    /// Reads a yes or no; any third value would be a second way to write one of them.
+    pub(crate) fn flag(&mut self, what: &'static str) -> Result<bool, DecodeError> {
+        match self.byte()? {
+            0 => Ok(false),
+            1 => Ok(true),
+            other => Err(DecodeError::unknown(what, other.to_string())),
+        }
+    }
+
     pub(crate) fn option<T>(
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<T, DecodeError>,
     ) -> Result<Option<T>, DecodeError> {
-        match self.byte()? {
-            0 => Ok(None),
-            1 => read(self).map(Some),
-            other => Err(DecodeError::unknown("option", other.to_string())),
-        }
+        if self.flag("option")? { read(self).map(Some) } else { Ok(None) }
     }
 
     pub(crate) fn list<T>(
@@ -178,5 +196,31 @@ impl<'a> Reader<'a> {
             .ok_or_else(|| DecodeError::Truncated { position: self.position, wanted: count - rest.len() })?;
         self.position += count;
         Ok(taken)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flag_has_two_spellings_and_no_third() {
+        for (byte, expect) in [(0, Ok(false)), (1, Ok(true)), (2, Err(())), (255, Err(()))] {
+            assert_eq!(Reader::new(&[byte]).flag("flag").map_err(|_| ()), expect, "{byte}");
+        }
+        assert!(Reader::new(&[2]).option(Reader::byte).is_err());
+    }
+
+    #[test]
+    fn versions_are_counted_from_one_and_newer_ones_are_named() {
+        assert!(Reader::new(&[0]).version(2).is_err());
+        assert_eq!(Reader::new(&[1]).version(2), Ok(1));
+        assert_eq!(Reader::new(&[3]).version(2), Err(DecodeError::Newer { found: 3, known: 2 }));
+    }
+
+    #[test]
+    fn bytes_that_end_too_early_are_counted() {
+        assert_eq!(Reader::new(&[0, 0]).number(), Err(DecodeError::Truncated { position: 0, wanted: 6 }));
+        assert!(Reader::new(&[255, 255, 255, 255, b'x']).text().is_err());
     }
 }

@@ -45,10 +45,7 @@ pub fn encode(success: &Success) -> Vec<u8> {
 /// Reads a success back.
 pub fn decode(bytes: &[u8], fold: Fold) -> Result<Success, DecodeError> {
     let mut input = Reader::new(bytes);
-    let version = input.byte()?;
-    if version > VERSION {
-        return Err(DecodeError::Newer { found: version, known: VERSION });
-    }
+    input.version(VERSION)?;
     let success = match input.byte()? {
         0 => Success::Reserved {
             leases: input.list(|input| read_view(input, fold))?,

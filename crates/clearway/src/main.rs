@@ -1,6 +1,12 @@
 //! The `clearway` binary: the composition root. It answers the kernel's questions with the real machine and hands
 //! the command line over; nothing is decided here.
 
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "the composition root hands the real machine to everything below"
+)]
+
 mod facts;
 mod machine;
 mod sites;
@@ -10,6 +16,12 @@ use clearway_cli::Streams;
 use clearway_platform::environment::Environment;
 use std::io::{self, Write};
 use std::process::ExitCode;
+
+/// musl's allocator asks the kernel for nearly every block; in a process that lives a millisecond that was a third
+/// of all system calls. docs/adr/0004-linking.md has the figures.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let mut machine = machine::Machine::new(Environment::capture());

@@ -19,7 +19,8 @@ pub(crate) fn open(
     timeout: Duration,
 ) -> Result<Box<dyn Engine>, Failure> {
     let place = place(state, cwd, url)?;
-    let settings = Settings { place, runtime_dir, timeout, network, schema: Schema::CURRENT };
+    let settings =
+        Settings { place, runtime_dir, timeout, network, schema: Schema::CURRENT, leave_open: true };
     Ok(Box::new(SqliteEngine::new(settings)))
 }
 

@@ -30,6 +30,7 @@ Examples:
   clearway release k3j9x2ab
   clearway release k3j9x2ab@1099511627790
   clearway release --all
+  clearway release src/ --keep src/parser.rs
   clearway release k3j9x2ab --reason \"its agent hangs\"
 
 Naming a pattern releases your leases inside it. Releasing what is over
@@ -130,7 +131,7 @@ Nobody has to run it: a lease whose time is over never stands in the way.";
 
 pub(super) const COMPLETIONS: &str = "\
 Examples:
-  clearway completions bash > ~/.local/share/bash-completion/completions/clearway
+  clearway completions bash > ~/.clearway-completion.bash
   clearway completions zsh > ~/.zfunc/_clearway
   clearway completions fish > ~/.config/fish/completions/clearway.fish";
 

@@ -1,7 +1,9 @@
 //! The words of the command line. Nothing here acts; [`crate::verbs`] does.
 
 mod examples;
+pub(crate) mod quick;
 
+use crate::verbs::Detail;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clearway_core::lease::{Kind, Mode};
 use clearway_kernel::Globals;
@@ -23,12 +25,16 @@ pub(crate) fn command_for_people() -> clap::Command {
     PLUMBING.iter().fold(command(), |command, verb| command.mut_subcommand(verb, |verb| verb.hide(true)))
 }
 
+/// The same with the flags that short help leaves out.
+pub(crate) fn with_every_flag(command: clap::Command) -> clap::Command {
+    command.mut_args(|flag| flag.hide_short_help(false)).mut_subcommands(with_every_flag)
+}
+
 /// Keeps a team of coding agents out of each other's way
 #[derive(Debug, Parser)]
 #[command(
     name = "clearway",
     version,
-    about,
     disable_help_subcommand = true,
     subcommand_value_name = "VERB",
     subcommand_help_heading = "Verbs",
@@ -332,14 +338,19 @@ pub(crate) struct HelpFlags {
     pub(crate) all: bool,
 }
 
+impl HelpFlags {
+    /// How much to show.
+    pub(crate) fn detail(&self) -> Detail {
+        if self.all { Detail::All } else { Detail::Brief }
+    }
+}
+
 /// The words of `--kind`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum KindWord {
-    /// Paths
+    // Comments here would become help and make it three times as long.
     Path,
-    /// Named resources
     Name,
-    /// Paths taken and shown as one
     WriteSet,
 }
 

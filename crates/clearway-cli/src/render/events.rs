@@ -37,7 +37,7 @@ impl Known {
     }
 
     fn lease(&self, id: LeaseId) -> String {
-        self.leases.get(&id).map_or_else(|| id.to_string(), |target| format!("{target} ({id})"))
+        self.leases.get(&id).cloned().unwrap_or_else(|| id.to_string())
     }
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn line(seen: &EventSeen, known: &mut Known, page: &Page) -> String {
     let at = rfc3339(event.at);
     let day_and_time = at.get(5..19).unwrap_or(&at).replace('T', " ");
     let actor = seen.agent.as_ref().map_or("-", |name| name.as_str());
-    let front = format!("{:>6}  {day_and_time}  {:KIND_COLUMNS$}  ", event.seq.0, event.body.kind());
+    let front = format!("{:>5}  {day_and_time}  {:KIND_COLUMNS$}  ", event.seq.0, event.body.kind());
     let words = format!("{actor}: {}", words(&event.body, known));
     let room = page.columns.saturating_sub(front.chars().count());
     let words = truncate_columns(&printable(&words), room).into_owned();
@@ -63,9 +63,9 @@ fn words(body: &Body, known: &Known) -> String {
         Body::EpochBegan { epoch, lost_tail, .. } => {
             format!("start {} of the machine, {lost_tail} events lost", epoch.0)
         }
-        Body::AgentRegistered(agent) => format!("{}, {}", agent.name, agent.client.word()),
+        Body::AgentRegistered(agent) => agent.client.word().to_owned(),
         Body::LeaseGranted(lease) => {
-            format!("{} ({}) {}", lease.target.display(), lease.id, lease.mode.word())
+            format!("{} {}", lease.target.display(), lease.mode.word())
         }
         Body::LeaseRenewed { lease, ttl_ms, .. } => {
             format!("{} for {}", known.lease(*lease), rounded(*ttl_ms))

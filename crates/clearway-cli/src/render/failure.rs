@@ -1,9 +1,9 @@
 //! A failure for people: what happened, who stands in the way, what to do now.
 
-use super::{Page, Tone, holding, wrap};
+use super::{Page, Tone, holding, wrap, wrap_hint};
 use clearway_core::failure::{Details, Failure, LeaseView};
 use clearway_core::slug::Slug;
-use clearway_core::text::{columns, printable};
+use clearway_core::text::printable;
 use clearway_core::time::Now;
 
 /// The lines for standard error.
@@ -47,13 +47,8 @@ fn in_the_way(details: &Details) -> &[LeaseView] {
     }
 }
 
-/// A command at the end of a hint stays whole, so that it can be copied.
 fn hint_lines(hint: &str, page: &Page) -> String {
-    let mark = page.paint(Tone::Good, "hint:");
-    let lines = match hint.split_once(": clearway ") {
-        _ if columns(hint) + 8 <= page.columns => vec![format!("  {mark} {hint}")],
-        Some((words, rest)) => vec![format!("  {mark} {words}:"), format!("    clearway {rest}")],
-        None => wrap(hint, page.columns, &format!("  {mark} "), "    "),
-    };
-    lines.into_iter().map(|line| line + "\n").collect()
+    let mark = "hint:";
+    let lines = wrap_hint(&format!("{mark} {hint}"), page.columns, "  ", "    ");
+    lines.join("\n").replacen(mark, &page.paint(Tone::Good, mark), 1) + "\n"
 }

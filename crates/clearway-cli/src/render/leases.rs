@@ -20,7 +20,7 @@ pub(crate) fn ago(ms: u64) -> String {
 }
 
 /// A number of things.
-pub(crate) fn count(number: usize, one: &str, many: &str) -> String {
+pub(crate) fn count(number: u64, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
@@ -56,7 +56,11 @@ pub(crate) fn holding(view: &LeaseView, now: &Now, page: &Page, indent: &str) ->
     let target = lease.target.display();
     let head =
         format!("{name} ({}) holds {} {how}, lease {}", view.liveness.word(), printable(&target), lease.id);
-    let times = format!("since {}; {}", ago(now.mono.since(lease.granted)), ending(view, now));
+    let since = match ago(now.mono.since(lease.granted)).as_str() {
+        "now" => "since just now".to_owned(),
+        ago => format!("since {ago}"),
+    };
+    let times = format!("{since}; {}", ending(view, now));
     let inner = format!("{indent}  ");
     let mut lines = wrap(&head, page.columns, indent, &inner);
     if let Some(first) = lines.first_mut() {

@@ -13,4 +13,4 @@ pub(crate) use failure::failure;
 pub(crate) use leases::{ago, count, holding, lease_table, left, liveness_tone, notices};
 pub(crate) use style::{Page, Tone};
 pub(crate) use table::{Cell, Fit, Table};
-pub(crate) use wrap::wrap;
+pub(crate) use wrap::{wrap, wrap_hint};

@@ -73,12 +73,6 @@ impl Page {
 }
 
 #[cfg(test)]
-impl Page {
-    /// A page without colours, 80 columns wide.
-    pub(crate) const PLAIN: Self = Self { columns: COLUMNS, colour: false };
-}
-
-#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -146,12 +146,7 @@ mod tests {
         let text = render(&[Fit::Whole, Fit::Start, Fit::End], rows, 60);
         assert_eq!(text, "k3j9x2ab  src/very/deep/down/below/file.rs  a reason that g…\n");
         let text = render(&[Fit::Whole, Fit::Start, Fit::End], rows, 50);
-        assert_eq!(
-            text,
-            "k3j9x2ab  …ery/deep/down/below/file.rs  a reason th…\n"
-                .replace("a reason th…", "a reason that g…")
-                .replace("…ery/deep/down", "…deep/down")
-        );
+        assert_eq!(text, "k3j9x2ab  …ep/down/below/file.rs  a reason that g…\n");
     }
 
     #[test]

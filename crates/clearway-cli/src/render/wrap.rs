@@ -23,6 +23,18 @@ pub(crate) fn wrap(text: &str, width: usize, first: &str, next: &str) -> Vec<Str
     lines
 }
 
+/// Breaks a hint like [`wrap`], but keeps the command at its end on a line of its own, so that it can be copied.
+pub(crate) fn wrap_hint(hint: &str, width: usize, first: &str, next: &str) -> Vec<String> {
+    match hint.split_once(": clearway ") {
+        Some((words, rest)) if columns(first) + columns(hint) > width => {
+            let mut lines = wrap(&format!("{words}:"), width, first, next);
+            lines.push(format!("{next}clearway {rest}"));
+            lines
+        }
+        _ => wrap(hint, width, first, next),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -32,5 +44,12 @@ mod tests {
         assert_eq!(wrap("one two three", 9, "", "  "), ["one two", "  three"]);
         assert_eq!(wrap("a verylongword b", 6, "- ", "  "), ["- a", "  verylongword", "  b"]);
         assert_eq!(wrap("", 9, "x", ""), ["x"]);
+    }
+
+    #[test]
+    fn the_command_of_a_hint_stays_whole() {
+        let hint = "see who holds it: clearway who src/a.rs";
+        assert_eq!(wrap_hint(hint, 80, "- ", "  "), ["- see who holds it: clearway who src/a.rs"]);
+        assert_eq!(wrap_hint(hint, 24, "- ", "  "), ["- see who holds it:", "  clearway who src/a.rs"]);
     }
 }

@@ -96,7 +96,11 @@ impl Answer for Anchored {
 
     fn text(&self, page: &Page) -> String {
         let AnchorOutcome { anchor, written, new_key } = &self.0;
-        let mut text = format!("anchored event {}, signed by {}\n", anchor.head.rev, anchor.signer_text());
+        let mut text = format!(
+            "anchored event {}, signed by\n  {}\nand written to\n",
+            anchor.head.rev,
+            anchor.signer_text()
+        );
         for path in written {
             text.push_str(&format!("  {}\n", printable(&path.display().to_string())));
         }

@@ -14,6 +14,10 @@ use std::collections::BTreeMap;
 
 /// Variables that are read without being settings.
 const ALSO_READ: [&str; 1] = ["CLEARWAY_OPERATOR_KEY"];
+/// Columns of the longest key.
+const KEY_COLUMNS: usize = 18;
+/// In front of what stands below a value.
+const BELOW: &str = "                      ";
 /// The file of a repository.
 const REPOSITORY_FILE: &str = ".clearway.toml";
 
@@ -115,23 +119,22 @@ impl Answer for Settings {
     }
 
     fn text(&self, page: &Page) -> String {
-        let mut table = Table::new(&[Fit::Whole, Fit::End, Fit::Start]);
-        table.head(&["key", "value", "source"]);
+        let mut lines: Vec<String> = Vec::new();
         for setting in &self.0.settings {
-            add_setting(&mut table, setting);
+            lines.extend(setting_lines(setting, page));
         }
-        let mut text = table.render(page, "");
         for variable in &self.0.unknown_variables {
             let near = variable.nearest.as_ref().map(|near| format!("; did you mean {near}?"));
             let note = format!("note: nothing reads {}{}", variable.name, near.unwrap_or_default());
-            text.push_str(&wrap(&printable(&note), page.columns, "", "  ").join("\n"));
-            text.push('\n');
+            lines.extend(wrap(&printable(&note), page.columns, "", "  "));
         }
-        text
+        lines.join("\n") + "\n"
     }
 }
 
-fn add_setting(table: &mut Table, setting: &Setting) {
+/// A value with its source, and below it what it replaced and what does not count. Sources stay whole: they are
+/// what is asked for.
+fn setting_lines(setting: &Setting, page: &Page) -> Vec<String> {
     let is_class = setting.key.starts_with("classes.");
     let value = match &setting.value {
         Some(_) if is_class => "see: clearway config classes",
@@ -139,15 +142,23 @@ fn add_setting(table: &mut Table, setting: &Setting) {
         None => "-",
     };
     let tone = if setting.layer == "default" { Tone::Faint } else { Tone::Strong };
-    table.row(vec![Cell::new(&setting.key), Cell::new(value).tone(tone), Cell::new(&setting.source)]);
-    for old in &setting.overrode {
-        let value = format!("overrode {}", old.value);
-        table.row(vec![Cell::new(""), Cell::new(value).tone(Tone::Faint), Cell::new(&old.source)]);
+    let key = format!("{:KEY_COLUMNS$}", printable(&setting.key));
+    let value = page.paint(tone, &printable(value));
+    let origin = if setting.layer == "default" { " (default)" } else { "" };
+    let mut lines = vec![format!("{key}  {value}{origin}")];
+    let mut below = |text: String| {
+        lines.extend(wrap(&printable(&text), page.columns, BELOW, BELOW));
+    };
+    if setting.layer != "default" {
+        below(format!("from {}", setting.source));
+    }
+    for old in setting.overrode.iter().filter(|_| setting.layer != "default") {
+        below(format!("overrode {} from {}", old.value, old.source));
     }
     for ignored in &setting.ignored {
-        let value = format!("ignored {}: less safe than {}", ignored.value, ignored.kept);
-        table.row(vec![Cell::new(""), Cell::new(value).tone(Tone::Care), Cell::new(&ignored.source)]);
+        below(format!("ignored {} from {}: less safe than {}", ignored.value, ignored.source, ignored.kept));
     }
+    lines
 }
 
 /// The answer of `config path`.
@@ -183,10 +194,10 @@ impl Answer for Classes {
         for class in &self.0.classes {
             let name = page.paint(Tone::Strong, &class.class);
             text.push_str(&format!("{name}: {}\n", class.about));
-            let mut table = Table::new(&[Fit::Whole, Fit::Start]);
+            let mut table = Table::new(&[Fit::End, Fit::Start]);
             for pattern in &class.patterns {
-                let source = Cell::new(&pattern.source).tone(Tone::Faint);
-                table.row(vec![Cell::new(&pattern.pattern), source]);
+                let source = if pattern.source == "default" { "" } else { &pattern.source };
+                table.row(vec![Cell::new(&pattern.pattern), Cell::new(source).tone(Tone::Faint)]);
             }
             text.push_str(&table.render(page, "  "));
         }

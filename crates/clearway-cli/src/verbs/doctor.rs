@@ -2,13 +2,13 @@
 
 use crate::arguments::DoctorFlags;
 use crate::console::{Answer, Problem, document};
-use crate::render::{Page, Tone, count, wrap};
+use crate::render::{Page, Tone, count, wrap, wrap_hint};
 use clearway_core::failure::Failure;
 use clearway_core::slug::{FailureKind, Slug};
 use clearway_core::text::printable;
 use clearway_core::time::{BootKey, Mono, Now, Wall};
 use clearway_kernel::{Check, CheckStatus, Diagnosis, Globals, Outside, Repaired, Session};
-use clearway_wire::json::{CheckedThing, DoctorReply, Failed, Mended, Told};
+use clearway_wire::json::{CheckedThing, DoctorReply, Failed, RepairedJson, Told};
 
 /// Columns of the longest `about`.
 const ABOUT_COLUMNS: usize = 8;
@@ -57,6 +57,10 @@ impl Finding {
         Self { repaired, diagnosis, unhealthy }
     }
 
+    fn repaired(&self) -> Option<RepairedJson> {
+        self.repaired.map(|done| RepairedJson { rows: done.rows, lost_events: done.lost_events })
+    }
+
     fn checks(&self) -> Vec<CheckedThing> {
         let one = |check: &Check| CheckedThing {
             about: check.about.to_owned(),
@@ -71,7 +75,7 @@ impl Finding {
 fn unhealthy(diagnosis: &Diagnosis) -> Failure {
     let wrong = || diagnosis.checks.iter().filter(|check| check.status == CheckStatus::Wrong);
     let about: Vec<&str> = wrong().map(|check| check.about).collect();
-    let things = count(about.len(), "thing is", "things are");
+    let things = count(about.len() as u64, "thing is", "things are");
     let failure = Failure::new(Slug::Unhealthy, format!("{things} wrong: {}", about.join(", ")));
     wrong().filter_map(|check| check.hint.clone()).take(1).fold(failure, Failure::hint)
 }
@@ -80,21 +84,25 @@ impl Answer for Finding {
     fn json(&self) -> String {
         let checks = self.checks();
         let Some(failure) = &self.unhealthy else {
-            return document(&Told::new(DoctorReply { healthy: true, repaired: self.repaired.map(mended), checks }));
+            return document(&Told::new(DoctorReply { healthy: true, repaired: self.repaired(), checks }));
         };
         let never = Now { boot: BootKey(String::new()), mono: Mono(0), wall: Wall(0) };
         let mut failed = Failed::new(failure, &never);
         let checks = serde_json::to_value(&checks).unwrap_or_default();
         failed.error.details.insert("checks".to_owned(), checks);
-        let repaired = serde_json::to_value(self.repaired.map(mended)).unwrap_or_default();
+        let repaired = serde_json::to_value(self.repaired()).unwrap_or_default();
         failed.error.details.insert("repaired".to_owned(), repaired);
         document(&failed)
     }
 
     fn text(&self, page: &Page) -> String {
         let mut text = String::new();
-        if let Some(repaired) = self.repaired {
-            text.push_str(&repaired_line(repaired));
+        if let Some(Repaired { rows, lost_events }) = self.repaired {
+            text.push_str(&format!("rebuilt from the log: {}\n", count(rows, "row", "rows")));
+            if lost_events > 0 {
+                let events = count(lost_events, "event is", "events are");
+                text.push_str(&format!("{events} lost for good; every lease ended with them\n"));
+            }
         }
         for check in &self.diagnosis.checks {
             text.push_str(&check_lines(check, page));
@@ -114,22 +122,6 @@ impl Answer for Finding {
     }
 }
 
-fn mended(repaired: Repaired) -> Mended {
-    Mended { rows: repaired.rows, lost_events: repaired.lost_events }
-}
-
-fn repaired_line(repaired: Repaired) -> String {
-    let many = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-    match repaired {
-        Repaired { rows: 0, lost_events: 0 } => "nothing had to be repaired\n".to_owned(),
-        Repaired { rows, lost_events: 0 } => format!("{} made anew from the log\n", count(many(rows), "row", "rows")),
-        Repaired { lost_events, .. } => {
-            let events = count(many(lost_events), "event is", "events are");
-            format!("{events} lost for good; a new epoch began and every lease ended\n")
-        }
-    }
-}
-
 fn check_lines(check: &Check, page: &Page) -> String {
     let tone = match check.status {
         CheckStatus::Good => Tone::Good,
@@ -141,7 +133,7 @@ fn check_lines(check: &Check, page: &Page) -> String {
     let next = " ".repeat(front.len());
     let mut lines = wrap(&printable(&check.text), page.columns, &front, &next);
     if let Some(hint) = &check.hint {
-        lines.extend(wrap(&format!("hint: {}", printable(hint)), page.columns, &next, &next));
+        lines.extend(wrap_hint(&format!("hint: {}", printable(hint)), page.columns, &next, &next));
     }
     let text = lines.join("\n").replacen(&status, &page.paint(tone, &status), 1);
     text + "\n"

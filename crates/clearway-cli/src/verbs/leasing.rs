@@ -16,6 +16,9 @@ use clearway_wire::json::{
 };
 use serde::Serialize;
 
+/// Ids that fit a line.
+const IDS_SHOWN: usize = 4;
+
 pub(super) fn reserve(session: &mut Session<'_>, flags: ReserveFlags) -> Result<Changed, Problem> {
     let words = ReserveWords {
         targets: flags.patterns,
@@ -54,8 +57,8 @@ pub(super) fn release(session: &mut Session<'_>, flags: ReleaseFlags) -> Result<
     if let Some(reason) = &flags.reason {
         session.act_as_operator(reason)?;
     }
-    let (kind, keep) = (flags.kind.kind(), flags.keep);
-    let words = ReleaseWords { targets: flags.targets, kind, all: flags.all, keep };
+    let words =
+        ReleaseWords { targets: flags.targets, kind: flags.kind.kind(), all: flags.all, keep: flags.keep };
     Changed::new(session.release(&words)?)
 }
 
@@ -181,15 +184,15 @@ impl Changed {
             ([], []) => format!("nothing to release{}\n", self.as_whom()),
             ([], _) => String::new(),
             _ => {
-                let leases = count(released.len(), "lease", "leases");
-                format!("released {leases}{}: {}\n", self.as_whom(), texts(released).join(" "))
+                let leases = count(released.len() as u64, "lease", "leases");
+                format!("released {leases}{}: {}\n", self.as_whom(), some(released))
             }
         };
         if !already.is_empty() {
-            text.push_str(&format!("over already: {}\n", texts(already).join(" ")));
+            text.push_str(&format!("over already: {}\n", some(already)));
         }
         if !remaining.is_empty() {
-            text.push_str("still held, because it reaches further than what you named:\n");
+            text.push_str("still held:\n");
             text.push_str(&lease_table(remaining, &self.done.now, page));
         }
         text
@@ -257,7 +260,16 @@ fn swept(expired: &[LeaseId], dry_run: bool) -> String {
         return "no lease has run out\n".to_owned();
     }
     let would = if dry_run { "would be recorded as expired" } else { "recorded as expired" };
-    format!("{} {would}: {}\n", count(expired.len(), "lease", "leases"), texts(expired).join(" "))
+    format!("{} {would}: {}\n", count(expired.len() as u64, "lease", "leases"), some(expired))
+}
+
+/// Ids for people, who read a few of them at most.
+fn some(ids: &[LeaseId]) -> String {
+    let shown = texts(ids.get(..IDS_SHOWN).unwrap_or(ids)).join(" ");
+    match ids.len().saturating_sub(IDS_SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
 }
 
 fn texts(ids: &[LeaseId]) -> Vec<String> {

@@ -81,7 +81,7 @@ impl LeaseList {
     fn pattern(&self, view: &LeaseView) -> String {
         let pattern = view.lease.target.display();
         match view.lease.worktree.0.as_str() {
-            "" => format!("name {pattern}"),
+            "" => format!("{pattern} (name)"),
             here if here == self.here => pattern,
             elsewhere => format!("{elsewhere}: {pattern}"),
         }
@@ -145,7 +145,7 @@ impl Answer for AgentList {
                 Cell::new(view.agent.client.word()),
                 Cell::new(liveness.word()).tone(liveness_tone(*liveness)),
                 Cell::new(view.last_seen.map_or("-".to_owned(), |seen| ago(now.mono.since(seen)))),
-                Cell::new(count(usize::try_from(view.live_leases).unwrap_or(usize::MAX), "lease", "leases")),
+                Cell::new(count(view.live_leases, "lease", "leases")),
             ]);
         }
         table.render(page, "")

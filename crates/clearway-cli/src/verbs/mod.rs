@@ -9,6 +9,8 @@ mod listing;
 mod status;
 mod words;
 
+pub(crate) use words::Detail;
+
 use crate::arguments::{self, Audit, Cli, Config, Verb};
 use crate::console::{Answer, Console, Problem};
 use crate::usage;
@@ -28,14 +30,18 @@ pub(crate) fn run(
     console: &mut Console<'_, '_>,
 ) -> Outcome {
     let arguments = usage::texts(arguments)?;
+    if let Some(cli) = arguments::quick::read(&arguments) {
+        return dispatch(cli, outside, console);
+    }
     let parsed = arguments::command_for_people()
         .try_get_matches_from(&arguments)
         .and_then(|matches| Cli::from_arg_matches(&matches));
     match parsed {
         Ok(cli) => dispatch(cli, outside, console),
-        Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
+        Err(error) if error.kind() == ErrorKind::DisplayVersion => {
             answer(words::Text::styled(&error.render()))
         }
+        Err(error) if error.kind() == ErrorKind::DisplayHelp => answer(words::help_on(&arguments)),
         Err(error) => Err(usage::failure(&error, &arguments).into()),
     }
 }
@@ -44,8 +50,8 @@ fn dispatch(cli: Cli, outside: &mut dyn Outside, console: &mut Console<'_, '_>) 
     let globals = cli.everywhere.globals();
     usage::check_flags(&globals)?;
     let verb = match cli.verb {
-        None => return answer(words::help(&[], false)?),
-        Some(Verb::Help(flags)) => return answer(words::help(&flags.verb, flags.all)?),
+        None => return answer(words::help(&[], words::Detail::Brief)?),
+        Some(Verb::Help(flags)) => return answer(words::help(&flags.verb, flags.detail())?),
         Some(Verb::Explain(flags)) => return words::explain(flags.slug.as_deref()),
         Some(Verb::Completions(flags)) => return answer(words::completions(flags.shell)),
         Some(Verb::Man(flags)) => {
@@ -122,7 +128,7 @@ fn settled(reply: Reply) -> Result<(clearway_core::decide::Success, Done), Probl
     let Reply { rev, agent, notices, replayed, now, outcome } = reply;
     match outcome {
         Ok(success) => Ok((success, Done { rev, agent, notices, replayed, now })),
-        Err(failure) => Err(Problem { failure, now: Some(now) }),
+        Err(failure) => Err(Problem { failure, now: Some(Box::new(now)) }),
     }
 }
 

@@ -65,12 +65,13 @@ impl Look {
         let you = me.as_ref().map(|(_, name)| format!(", you are {name}")).unwrap_or_default();
         let warnings = self.warnings(page);
         let mut text = format!("{warnings}{}{you}\n", page.paint(Tone::Strong, &self.scope));
-        if !agents.is_empty() {
-            text.push_str(&self.agent_table().render(page, "  "));
+        match agents.is_empty() {
+            true => text.push_str("  nobody holds anything: clearway reserve PATH\n"),
+            false => text.push_str(&self.agent_table().render(page, "  ")),
         }
         let totals = [
-            count(agents.len(), "agent", "agents"),
-            count(leases.len(), "lease", "leases"),
+            count(agents.len() as u64, "agent", "agents"),
+            count(leases.len() as u64, "lease", "leases"),
             format!("revision {}", self.found.rev),
         ];
         text + &totals.join(", ") + "\n"
@@ -138,12 +139,12 @@ impl Look {
             .collect();
         let name = me.as_ref().map_or("not registered yet", |(_, name)| name.as_str());
         let holds = if mine.is_empty() { "nothing".to_owned() } else { some_of(&mine, 120) };
-        let mut text = format!("you: {name}, hold {holds}\n");
+        let mut text = format!("you: {name}; you hold: {holds}\n");
         if !others.is_empty() {
-            text.push_str(&format!("held by others: {}\n", some_of(&others, 140)));
+            text.push_str(&format!("others hold: {}\n", some_of(&others, 140)));
         }
         if !warnings.is_empty() {
-            text.push_str(&format!("{}\n", count(warnings.len(), "warning", "warnings")));
+            text.push_str(&format!("{}\n", count(warnings.len() as u64, "warning", "warnings")));
         }
         let next = if mine.is_empty() { "clearway reserve PATH" } else { "clearway release --all" };
         let room = TERSE_BYTES_MAX - next.len() - 2;

@@ -5,6 +5,7 @@ use crate::arguments;
 use crate::console::{Answer, Problem, document};
 use crate::pages;
 use crate::render::{Cell, Fit, Page, Table, Tone};
+use crate::usage::quoted;
 use clap::builder::StyledStr;
 use clearway_core::failure::Failure;
 use clearway_core::slug::Slug;
@@ -38,21 +39,51 @@ impl Answer for Text {
     }
 }
 
-/// The help of everything, or of one verb. `all` shows what only scripts need.
-pub(super) fn help(verb: &[String], all: bool) -> Result<Text, Problem> {
-    let mut command = if all { arguments::command() } else { arguments::command_for_people() };
+/// How much help shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// What people type every day.
+    Brief,
+    /// Every flag.
+    Flags,
+    /// Every flag and verb.
+    All,
+}
+
+/// The help asked for with a flag somewhere on the line.
+pub(super) fn help_on(arguments: &[String]) -> Text {
+    let detail = if arguments.iter().any(|word| word == "--help") { Detail::Flags } else { Detail::Brief };
+    let command = prepared(detail);
+    let mut shown = &command;
+    for word in arguments.iter().skip(1) {
+        shown = shown.find_subcommand(word).unwrap_or(shown);
+    }
+    Text::styled(&shown.clone().render_help())
+}
+
+fn prepared(detail: Detail) -> clap::Command {
+    let mut command = match detail {
+        Detail::Brief => arguments::command_for_people(),
+        Detail::Flags => arguments::with_every_flag(arguments::command_for_people()),
+        Detail::All => arguments::with_every_flag(arguments::command()),
+    };
     command.build();
-    let mut shown = &mut command;
+    command
+}
+
+/// The help of everything, or of one verb.
+pub(super) fn help(verb: &[String], detail: Detail) -> Result<Text, Problem> {
+    let command = prepared(detail);
+    let mut shown = &command;
     for word in verb {
         let known: Vec<String> = shown.get_subcommands().map(|verb| verb.get_name().to_owned()).collect();
-        shown = shown.find_subcommand_mut(word).ok_or_else(|| unknown_verb(word, &known))?;
+        shown = shown.find_subcommand(word).ok_or_else(|| unknown_verb(word, &known))?;
     }
-    let text = if all { shown.render_long_help() } else { shown.render_help() };
-    Ok(Text::styled(&text))
+    Ok(Text::styled(&shown.clone().render_help()))
 }
 
 fn unknown_verb(word: &str, known: &[String]) -> Failure {
-    let failure = Failure::new(Slug::Usage, format!("no verb is called {:?}", printable(word)));
+    let failure = Failure::new(Slug::Usage, format!("no verb is called {}", quoted(word)));
     match nearest(word, known.iter().map(String::as_str)) {
         Some(near) => failure.hint(format!("did you mean {near}?")),
         None => failure.hint("every verb: clearway help --all"),
@@ -69,7 +100,7 @@ pub(super) fn explain(slug: Option<&str>) -> Outcome {
 }
 
 fn unknown_slug(text: &str) -> Failure {
-    let message = format!("no error is called {:?}", printable(text));
+    let message = format!("no error is called {}", quoted(text));
     let failure = Failure::new(Slug::UnknownSlug, message);
     let failure = match nearest(text, Slug::ALL.iter().map(|slug| slug.as_str())) {
         Some(near) => failure.hint(format!("did you mean: clearway explain {near}")),
@@ -150,8 +181,7 @@ impl Answer for Script {
 
 /// The manual: one page, or all of them as files.
 pub(super) fn man(directory: Option<&Path>) -> Result<Manual, Problem> {
-    let mut command = arguments::command();
-    command.build();
+    let command = prepared(Detail::All);
     let Some(directory) = directory else {
         let mut page = Vec::new();
         clap_mangen::Man::new(command).render(&mut page).map_err(|error| unwritten(&error))?;

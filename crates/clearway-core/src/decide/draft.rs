@@ -166,8 +166,8 @@ impl<'a> Draft<'a> {
     fn note_sign_of_life(&mut self) {
         let Some((agent, _)) = self.agent else { return };
         let view = self.view();
-        let patience = view.live().filter(|lease| lease.holder == agent).map(|lease| lease.ttl_ms / 4);
-        let patience = patience.min().unwrap_or(PRESENCE_MS).min(PRESENCE_MS);
+        let shortest = self.slice.agent(agent).and_then(|view| view.shortest_ttl_ms);
+        let patience = shortest.map_or(PRESENCE_MS, |ttl_ms| (ttl_ms / 4).min(PRESENCE_MS));
         let stale = view.last_seen(agent).is_none_or(|seen| self.now.mono.since(seen) >= patience);
         if stale || !self.events.is_empty() {
             self.soft.push(Soft::Seen { agent, at: self.now.mono });

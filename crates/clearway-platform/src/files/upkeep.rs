@@ -30,6 +30,11 @@ pub fn flush(path: &Path) -> Result<(), FileError> {
     flushed.map_err(FileError::system("flush", path))
 }
 
+/// Whether something is there, as far as may be looked.
+pub fn exists(path: &Path) -> bool {
+    path.exists()
+}
+
 /// How long a file is; `None` if it is not there.
 pub fn length(path: &Path) -> Option<u64> {
     fs::metadata(path).ok().map(|metadata| metadata.len())

@@ -36,7 +36,21 @@ pub(crate) struct Child {
 impl Child {
     /// Runs `test` of this binary again in the role.
     pub(crate) fn start(test: &str, role: &str, state: &Path) -> Self {
-        let mut process = Command::new(std::env::current_exe().unwrap())
+        Self::run(Command::new(std::env::current_exe().unwrap()), test, role, state)
+    }
+
+    /// The same under another umask.
+    pub(crate) fn start_with_umask(test: &str, umask: &str, state: &Path) -> Self {
+        let mut shell = Command::new("sh");
+        shell
+            .arg("-c")
+            .arg(format!("umask {umask}; exec \"$0\" \"$@\""))
+            .arg(std::env::current_exe().unwrap());
+        Self::run(shell, test, "make", state)
+    }
+
+    fn run(mut command: Command, test: &str, role: &str, state: &Path) -> Self {
+        let mut process = command
             .args([test, "--exact", "--nocapture", "--test-threads=1"])
             .env(ROLE, role)
             .env(STATE, state)

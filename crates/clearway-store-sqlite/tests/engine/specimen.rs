@@ -126,7 +126,7 @@ pub(crate) struct Flip {
 /// Bytes before the first frame of a log, and before the page in each frame.
 const LOG_HEADER_BYTES: usize = 32;
 const FRAME_HEADER_BYTES: usize = 24;
-const PAGE_BYTES: usize = 4_096;
+const PAGE_BYTES: usize = 2_048;
 
 impl Specimen {
     /// So many bits in the pages of the log that count: the last version of each.

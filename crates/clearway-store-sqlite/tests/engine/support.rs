@@ -54,6 +54,7 @@ pub(crate) fn settings(state: &Path) -> Settings {
         timeout: PATIENCE,
         network: |_| None,
         schema: Schema::CURRENT,
+        leave_open: false,
     }
 }
 

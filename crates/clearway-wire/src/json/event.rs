@@ -135,7 +135,7 @@ pub enum EventData {
         lease: String,
         /// Whose it was.
         holder_id: String,
-        /// `silence`, `maximum` or `reboot`.
+        /// `silence`, `maximum`, `reboot` or `recovery`.
         cause: String,
     },
     /// `lease.released`

@@ -46,7 +46,7 @@ pub struct LeaseJson {
     pub slot: Option<u32>,
     /// When it ended.
     pub ended_at: Option<String>,
-    /// How exactly it ended: `released`, `silence`, `maximum`, `reboot`, `yielded` or `taken-over`.
+    /// How exactly it ended: `released`, `silence`, `maximum`, `reboot`, `recovery`, `yielded` or `taken-over`.
     pub ended_how: Option<String>,
 }
 

@@ -24,10 +24,10 @@ pub use event::{AgentFacts, EventData, EventJson, ExportedJson, LeaseFacts};
 pub use lease::{Blocker, LeaseJson};
 pub use replies::{
     AgentsReply, AnchorReply, CheckReply, CheckedThing, ClassReply, ClassesReply, CompletionsReply,
-    ConfigFile, DoctorReply, ExplainReply, IgnoredSetting, LeasesReply, ManReply, Mended, OverriddenSetting,
-    PathsReply, PatternReply, RefusedTarget, ReleaseReply, RenewReply, ReserveReply, Setting, SettingsReply,
-    SlugReply, SlugsReply, StatusReply, SweepReply, TextReply, UnknownVariableReply, VerifyReply, Waiter,
-    WhoReply,
+    ConfigFile, DoctorReply, ExplainReply, IgnoredSetting, LeasesReply, ManReply, OverriddenSetting,
+    PathsReply, PatternReply, RefusedTarget, ReleaseReply, RenewReply, RepairedJson, ReserveReply, Setting,
+    SettingsReply, SlugReply, SlugsReply, StatusReply, SweepReply, TextReply, UnknownVariableReply,
+    VerifyReply, Waiter, WhoReply,
 };
 pub use schemas::schemas;
 pub use time::rfc3339;

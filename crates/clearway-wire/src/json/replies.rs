@@ -47,7 +47,7 @@ pub struct ReleaseReply {
     pub released: Vec<String>,
     /// Ids of leases that were over before it.
     pub already_released: Vec<String>,
-    /// Own leases that overlap what was named but reach further.
+    /// Own leases that overlap what was named but reach further, and what was kept.
     pub remaining: Vec<LeaseJson>,
 }
 
@@ -148,14 +148,15 @@ pub struct DoctorReply {
     /// Whether nothing is wrong.
     pub healthy: bool,
     /// With `--repair`: what was done.
-    pub repaired: Option<Mended>,
+    pub repaired: Option<RepairedJson>,
     /// What was looked at.
     pub checks: Vec<CheckedThing>,
 }
 
 /// What a repair did.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
-pub struct Mended {
+#[schemars(rename = "Repaired")]
+pub struct RepairedJson {
     /// Rows made anew from the log.
     pub rows: u64,
     /// Events that are gone for good.

@@ -1,1 +1,125 @@
+use super::*;
+use clearway_core::agent::{AgentName, Liveness};
+use clearway_core::decide::Notice;
+use clearway_core::failure::{Details, Failure, LeaseView, Retry};
+use clearway_core::ids::{AgentId, Epoch, Fence, LeaseId, Seq};
+use clearway_core::lease::{End, Ended, ExpiryCause, Grade, Lease, Mode};
+use clearway_core::pattern::{Fold, Pattern};
+use clearway_core::slug::Slug;
+use clearway_core::target::{Target, Worktree};
+use clearway_core::time::{BootKey, Mono, Now, Wall};
+use serde_json::{Value, json};
 
+fn now() -> Now {
+    Now { boot: BootKey("boot".to_owned()), mono: Mono(100_000), wall: Wall(1_785_361_705_123) }
+}
+
+fn view() -> LeaseView {
+    let lease = Lease {
+        id: LeaseId::parse("lease000").unwrap(),
+        target: Target::Path(Pattern::parse("src/**", Fold::Exact).unwrap()),
+        set: None,
+        mode: Mode::Exclusive,
+        grade: Grade::Claimed,
+        holder: AgentId::parse("agent000").unwrap(),
+        fence: Fence { epoch: Epoch(1), seq: Seq(4) },
+        reason: Some("split".to_owned()),
+        worktree: Worktree("/app".to_owned()),
+        slot: None,
+        ttl_ms: 60_000,
+        granted: Mono(90_000),
+        deadline: Mono(150_000),
+        end_max: None,
+        created_at: Wall(1_785_361_695_123),
+        ended: None,
+    };
+    let agent = AgentName::parse("ada").unwrap();
+    LeaseView { deadline: lease.deadline, lease, agent, liveness: Liveness::Idle }
+}
+
+fn value(of: &impl serde::Serialize) -> Value {
+    serde_json::to_value(of).unwrap()
+}
+
+#[test]
+fn a_blocker_is_a_lease_with_liveness_and_waiters_beside_its_fields() {
+    assert_eq!(
+        value(&Blocker::new(&view(), &now())),
+        json!({
+            "id": "lease000", "kind": "path", "pattern": "src/**", "mode": "exclusive", "grade": "claimed",
+            "agent": "ada", "agent_id": "agent000", "fence": 1_099_511_627_780_u64, "reason": "split",
+            "created_at": "2026-07-29T21:48:15.123Z", "expires_at": "2026-07-29T21:49:15.123Z",
+            "expires_in_ms": 50_000, "state": "active", "worktree": "/app", "ttl_ms": 60_000, "set_id": null,
+            "slot": null, "ended_at": null, "ended_how": null, "liveness": "idle", "waiters": 0,
+        })
+    );
+}
+
+#[test]
+fn an_ended_lease_has_no_time_left_and_says_how_it_ended() {
+    let mut view = view();
+    view.lease.ended = Some(Ended { how: End::Expired(ExpiryCause::Silence), at: Wall(0) });
+    let lease = LeaseJson::new(&view, &now());
+    assert_eq!((lease.state.as_str(), lease.expires_in_ms), ("expired", 0));
+    assert_eq!(lease.ended_how.as_deref(), Some("silence"));
+    assert_eq!(lease.ended_at.as_deref(), Some("1970-01-01T00:00:00.000Z"));
+}
+
+#[track_caller]
+fn check_details(details: Details, pointer: &str, expect: Value) {
+    let failure = Failure::new(Slug::StoreBusy, "busy").details(details);
+    let failed = value(&Failed::new(&failure, &now()));
+    assert_eq!(failed.pointer(&format!("/error/details{pointer}")), Some(&expect), "{failed}");
+}
+
+#[test]
+fn details_have_one_shape_for_each_sort() {
+    check_details(Details::None, "", json!({}));
+    check_details(Details::FirstBadSeq(Seq(7)), "/first_bad_seq", json!(7));
+    check_details(Details::Blockers(vec![view()]), "/blockers/0/agent", json!("ada"));
+    check_details(Details::Blockers(Vec::new()), "/blockers", json!([]));
+    let lease = || Details::Lease { lease: Box::new(view()), held_now: Vec::new() };
+    check_details(lease(), "/lease/id", json!("lease000"));
+    check_details(lease(), "/held_now", json!([]));
+    check_details(Details::Fields(vec![("agent", "ada".to_owned())]), "/agent", json!("ada"));
+    for holders in [vec!["a"], vec!["a", "b"]] {
+        let fields = holders.iter().map(|holder| ("holder", (*holder).to_owned())).collect();
+        check_details(Details::Fields(fields), "/holders", json!(holders));
+    }
+}
+
+#[test]
+fn retry_says_when_and_only_then_how_long() {
+    for (retry, expect) in [
+        (Retry::Never, json!({ "when": "never" })),
+        (Retry::Now, json!({ "when": "now" })),
+        (Retry::AfterMs(5), json!({ "when": "after", "ms": 5 })),
+        (Retry::AfterMs(u64::MAX), json!({ "when": "after", "ms": INTEGER_MAX })),
+    ] {
+        let failure = Failure::new(Slug::StoreBusy, "busy").retry(retry);
+        assert_eq!(value(&Failed::new(&failure, &now()))["error"]["retry"], expect);
+    }
+}
+
+#[test]
+fn notices_name_what_and_whom_they_are_about() {
+    let (target, name) = ("src/a.rs".to_owned(), AgentName::parse("bob").unwrap());
+    for (notice, code) in [
+        (Notice::TookOver { target: target.clone(), from: name.clone() }, "took-over"),
+        (Notice::Yielded { target: target.clone(), from: name.clone() }, "yielded"),
+        (Notice::ChangedHands { target, by: name }, "changed-hands"),
+    ] {
+        let json = NoticeJson::from(&notice);
+        assert_eq!((json.code.as_str(), json.target.as_deref()), (code, Some("src/a.rs")));
+        assert!(json.message.contains("bob") && json.agent.as_deref() == Some("bob"));
+    }
+}
+
+#[test]
+fn every_schema_describes_an_object_and_says_what_is_required() {
+    for (name, schema) in schemas() {
+        assert_eq!(schema["type"], "object", "{name}");
+        assert!(schema["required"].as_array().is_some_and(|required| !required.is_empty()), "{name}");
+        assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema", "{name}");
+    }
+}

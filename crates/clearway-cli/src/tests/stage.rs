@@ -1,0 +1,241 @@
+//! A machine that exists in memory: its clock stands still until it is moved, and its dice are loaded.
+
+use crate::{Streams, run};
+use clearway_core::facts::{FactQuery, Facts, Liveness, Process};
+use clearway_core::failure::Failure;
+use clearway_core::ids::{ScopeKey, Seq};
+use clearway_core::pattern::Fold;
+use clearway_core::time::{BootKey, Mono, Now, Wall};
+use clearway_kernel::{BuildFacts, Found, Located, Outside, Site, SiteKind, Surroundings};
+use clearway_store::World;
+use clearway_store::contract::{Capabilities, Engine, Examination, Head, Snapshot, StoreError, Transaction};
+use clearway_store::memory::MemoryEngine;
+use serde_json::Value;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::Duration;
+
+/// The machine.
+#[derive(Debug)]
+pub(super) struct Stage {
+    pub(super) surroundings: Surroundings,
+    pub(super) files: BTreeMap<PathBuf, String>,
+    now_ms: u64,
+    dice: u64,
+    shelf: Shelf,
+}
+
+type Shelf = Rc<RefCell<MemoryEngine>>;
+
+/// What a command left behind.
+#[derive(Debug)]
+pub(super) struct Ran {
+    pub(super) code: u8,
+    pub(super) stdout: String,
+    pub(super) stderr: String,
+}
+
+impl Ran {
+    #[track_caller]
+    pub(super) fn expect(self, code: u8) -> Self {
+        assert_eq!(self.code, code, "{self:#?}");
+        self
+    }
+
+    /// The one document on standard output.
+    #[track_caller]
+    pub(super) fn json(&self) -> Value {
+        assert_eq!(self.stderr, "", "with --json nothing is written for people");
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:#?}"))
+    }
+}
+
+impl Default for Stage {
+    fn default() -> Self {
+        let surroundings = Surroundings { cwd: Some(PathBuf::from("/app")), ..Surroundings::default() };
+        let shelf = Rc::new(RefCell::new(MemoryEngine::default()));
+        Self { surroundings, files: BTreeMap::new(), now_ms: 1_000_000, dice: 7, shelf }
+    }
+}
+
+impl Stage {
+    /// Runs a line, split at blanks.
+    pub(super) fn run(&mut self, line: &str) -> Ran {
+        self.run_words(line.split(' ').map(OsString::from).collect())
+    }
+
+    pub(super) fn run_words(&mut self, words: Vec<OsString>) -> Ran {
+        let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+        let words = std::iter::once(OsString::from("clearway")).chain(words).collect();
+        let code = run(words, self, &mut Streams { stdout: &mut stdout, stderr: &mut stderr });
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        Ran { code, stdout: text(stdout), stderr: text(stderr) }
+    }
+
+    pub(super) fn pass_ms(&mut self, ms: u64) {
+        self.now_ms += ms;
+    }
+
+    pub(super) fn set(&mut self, name: &str, value: &str) {
+        self.surroundings.variables.insert(name.to_owned(), value.to_owned());
+    }
+}
+
+impl World for Stage {
+    fn now(&mut self) -> Result<Now, StoreError> {
+        let wall = Wall(1_785_361_705_000 + i64::try_from(self.now_ms).unwrap_or_default());
+        Ok(Now { boot: BootKey("boot".to_owned()), mono: Mono(self.now_ms), wall })
+    }
+
+    fn draw(&mut self, bytes: &mut [u8]) {
+        for byte in bytes {
+            self.dice =
+                self.dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            *byte = (self.dice >> 33) as u8;
+        }
+    }
+
+    fn gather(&mut self, queries: &BTreeSet<FactQuery>, facts: &mut Facts) {
+        for query in queries {
+            match query.clone() {
+                FactQuery::Process(process) => facts.learn_process(process, Liveness::Unknown),
+                FactQuery::Dirty(worktree, path) => facts.learn_dirty(worktree, path, true),
+            }
+        }
+    }
+}
+
+impl Outside for Stage {
+    fn surroundings(&self) -> &Surroundings {
+        &self.surroundings
+    }
+
+    fn find_site(&mut self, start: &Path, _named: bool) -> Result<Site, Failure> {
+        Ok(Site {
+            key: clearway_kernel::scope_key("app", "/app"),
+            place: "/app".to_owned(),
+            kind: SiteKind::Directory,
+            root: Some(PathBuf::from("/app")),
+            cwd: start.to_owned(),
+            fold: Fold::Exact,
+        })
+    }
+
+    fn resolve(&mut self, _site: &Site, argument: &str) -> Result<Located, Failure> {
+        Ok(Located { path: argument.trim_end_matches('/').to_owned(), found: Found::Nothing, nested: None })
+    }
+
+    fn tracked_count(&mut self, _site: &Site) -> Option<u64> {
+        None
+    }
+
+    fn tracked_files(&mut self, _site: &Site) -> Result<Vec<String>, Failure> {
+        Ok(Vec::new())
+    }
+
+    fn ancestors(&mut self) -> Vec<Process> {
+        Vec::new()
+    }
+
+    fn terminal_session(&mut self) -> Option<Process> {
+        None
+    }
+
+    fn open_store(&mut self, _url: Option<&str>, _timeout: Duration) -> Result<Box<dyn Engine>, Failure> {
+        let engine = self.shelf.take();
+        Ok(Box::new(Lent { engine, shelf: Rc::clone(&self.shelf) }))
+    }
+
+    fn file_beside_store(
+        &mut self,
+        _: Option<&str>,
+        scope: &ScopeKey,
+        suffix: &str,
+    ) -> Result<PathBuf, Failure> {
+        Ok(PathBuf::from(format!("/state/{scope}{suffix}")))
+    }
+
+    fn known_scopes(&mut self) -> Vec<ScopeKey> {
+        Vec::new()
+    }
+
+    fn read_text(&mut self, path: &Path) -> Result<Option<String>, Failure> {
+        Ok(self.files.get(path).cloned())
+    }
+
+    fn write_private(&mut self, path: &Path, text: &str) -> Result<(), Failure> {
+        self.files.insert(path.to_owned(), text.to_owned());
+        Ok(())
+    }
+
+    fn create_private(&mut self, path: &Path, text: &str) -> Result<bool, Failure> {
+        let absent = !self.files.contains_key(path);
+        self.files.entry(path.to_owned()).or_insert_with(|| text.to_owned());
+        Ok(absent)
+    }
+
+    fn user_config_path(&self) -> Result<PathBuf, Failure> {
+        Ok(PathBuf::from("/home/you/.config/clearway/config.toml"))
+    }
+
+    fn operator_key_path(&self) -> Result<PathBuf, Failure> {
+        Ok(PathBuf::from("/home/you/.config/clearway/operator.key"))
+    }
+
+    fn build(&self) -> BuildFacts {
+        BuildFacts { version: "0.1.0", target: "test", is_static: true }
+    }
+}
+
+/// An engine that goes back to its shelf when a command is done with it.
+struct Lent {
+    engine: MemoryEngine,
+    shelf: Shelf,
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        self.shelf.replace(std::mem::take(&mut self.engine));
+    }
+}
+
+impl Engine for Lent {
+    fn capabilities(&self) -> Capabilities {
+        self.engine.capabilities()
+    }
+
+    fn begin(
+        &mut self,
+        scope: &ScopeKey,
+        create: bool,
+    ) -> Result<Option<Box<dyn Transaction + '_>>, StoreError> {
+        self.engine.begin(scope, create)
+    }
+
+    fn snapshot(&mut self, scope: &ScopeKey) -> Result<Option<Box<dyn Snapshot + '_>>, StoreError> {
+        self.engine.snapshot(scope)
+    }
+
+    fn changed(&mut self, scope: &ScopeKey, after: Seq, wait_ms: u64) -> Result<bool, StoreError> {
+        self.engine.changed(scope, after, wait_ms)
+    }
+
+    fn examine(&mut self, scope: &ScopeKey) -> Result<Examination, StoreError> {
+        self.engine.examine(scope)
+    }
+
+    fn witness(&mut self, scope: &ScopeKey) -> Result<Option<Head>, StoreError> {
+        self.engine.witness(scope)
+    }
+
+    fn flush(&mut self, scope: &ScopeKey) -> Result<(), StoreError> {
+        self.engine.flush(scope)
+    }
+
+    fn rebuild(&mut self, scope: &ScopeKey, state: &clearway_core::fold::State) -> Result<(), StoreError> {
+        self.engine.rebuild(scope, state)
+    }
+}

@@ -1,0 +1,218 @@
+//! Arbitrary events and outcomes.
+
+use clearway_core::agent::{Agent, AgentName, Client, Established, IdentityKey, Liveness};
+use clearway_core::decide::{Refused, Success};
+use clearway_core::event::{Actor, Body, Event};
+use clearway_core::facts::Process;
+use clearway_core::failure::LeaseView;
+use clearway_core::ids::{AgentId, Epoch, Fence, LeaseId, Seq, SetId};
+use clearway_core::lease::{End, Ended, ExpiryCause, Grade, Lease, Mode};
+use clearway_core::path::CanonicalPath;
+use clearway_core::pattern::{Fold, Pattern};
+use clearway_core::target::{ResourceName, Target, Worktree};
+use clearway_core::time::{BootKey, Mono, Wall};
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+pub(crate) fn event() -> impl Strategy<Value = Event> {
+    const HOW: [Established; 5] = [
+        Established::Session,
+        Established::Ancestry,
+        Established::Claim,
+        Established::Terminal,
+        Established::Kernel,
+    ];
+    let actor = (option::of(agent_id()), select(&HOW[..])).prop_map(|(agent, how)| Actor { agent, how });
+    let body = prop_oneof![beginnings(), changes(), endings(), refusals()];
+    (any::<u64>(), wall(), actor, body).prop_map(|(seq, at, actor, body)| Event {
+        seq: Seq(seq),
+        at,
+        actor,
+        body,
+    })
+}
+
+pub(crate) fn success() -> impl Strategy<Value = Success> {
+    let refused = (text(), vec(view(), 0..2)).prop_map(|(target, blockers)| Refused { target, blockers });
+    let ids = || vec(lease_id(), 0..4);
+    prop_oneof![
+        (vec(view(), 0..3), vec(refused, 0..3))
+            .prop_map(|(leases, refused)| Success::Reserved { leases, refused }),
+        vec(view(), 0..3).prop_map(Success::Renewed),
+        (ids(), ids(), vec(view(), 0..2)).prop_map(|(released, already, remaining)| Success::Released {
+            released,
+            already,
+            remaining
+        }),
+        ids().prop_map(|expired| Success::Swept { expired }),
+    ]
+}
+
+fn beginnings() -> impl Strategy<Value = Body> {
+    let fold = select(&[Fold::Exact, Fold::Insensitive][..]);
+    prop_oneof![
+        (text(), fold).prop_map(|(place, fold)| Body::ScopeOpened { place, fold }),
+        (any::<u32>(), text(), any::<u64>()).prop_map(|(epoch, boot, lost_tail)| Body::EpochBegan {
+            epoch: Epoch(epoch),
+            boot: BootKey(boot),
+            lost_tail
+        }),
+        agent().prop_map(Body::AgentRegistered),
+        lease().prop_map(Body::LeaseGranted),
+    ]
+}
+
+fn changes() -> impl Strategy<Value = Body> {
+    prop_oneof![
+        (lease_id(), mono(), any::<u64>(), option::of(text())).prop_map(
+            |(lease, deadline, ttl_ms, reason)| Body::LeaseRenewed { lease, deadline, ttl_ms, reason }
+        ),
+        (lease_id(), mono()).prop_map(|(lease, deadline)| Body::LeaseUpgraded { lease, deadline }),
+        lease_id().prop_map(|lease| Body::LeaseDowngraded { lease }),
+    ]
+}
+
+fn endings() -> impl Strategy<Value = Body> {
+    let three = || (lease_id(), agent_id(), agent_id());
+    prop_oneof![
+        (lease_id(), agent_id(), option::of(text())).prop_map(|(lease, holder, operator_reason)| {
+            Body::LeaseReleased { lease, holder, operator_reason }
+        }),
+        (lease_id(), agent_id(), cause(), option::of(mono())).prop_map(
+            |(lease, holder, cause, last_seen)| Body::LeaseExpired { lease, holder, cause, last_seen }
+        ),
+        three().prop_map(|(lease, holder, to)| Body::LeaseYielded { lease, holder, to }),
+        three().prop_map(|(lease, holder, to)| Body::LeaseTakenOver { lease, holder, to }),
+    ]
+}
+
+fn refusals() -> impl Strategy<Value = Body> {
+    prop_oneof![
+        (vec(text(), 0..4), mode(), vec(lease_id(), 0..4), any::<u64>()).prop_map(
+            |(targets, mode, blockers, repeats)| Body::ReservationRefused {
+                targets,
+                mode,
+                blockers,
+                repeats
+            }
+        ),
+        (text(), text(), text(), any::<u64>()).prop_map(|(action, subject, reason, repeats)| {
+            Body::ActionDenied { action, subject, reason, repeats }
+        }),
+    ]
+}
+
+fn lease() -> impl Strategy<Value = Lease> {
+    let set = option::of(id().prop_map(|text| SetId::parse(&text).unwrap()));
+    let grade = select(&[Grade::Auto, Grade::Claimed][..]);
+    let what = (lease_id(), target(), set, mode(), grade, agent_id(), fence(), option::of(text()), text());
+    let end_max = option::of(mono());
+    let slot = option::of(any::<u32>());
+    let when = (slot, any::<u64>(), mono(), mono(), end_max, wall(), option::of(ended()));
+    (what, when).prop_map(|(what, when)| {
+        let (id, target, set, mode, grade, holder, fence, reason, worktree) = what;
+        let (slot, ttl_ms, granted, deadline, end_max, created_at, ended) = when;
+        Lease {
+            id,
+            target,
+            set,
+            mode,
+            grade,
+            holder,
+            fence,
+            reason,
+            worktree: Worktree(worktree),
+            slot,
+            ttl_ms,
+            granted,
+            deadline,
+            end_max,
+            created_at,
+            ended,
+        }
+    })
+}
+
+fn agent() -> impl Strategy<Value = Agent> {
+    let who = (agent_id(), agent_name(), select(&Client::ALL[..]), text());
+    let life = (option::of(agent_id()), agent_id(), option::of(process()), wall(), option::of(wall()));
+    (who, life).prop_map(|(who, life)| {
+        let (id, name, client, key) = who;
+        let (parent, root, process, registered_at, ended_at) = life;
+        Agent { id, name, client, key: IdentityKey(key), parent, root, process, registered_at, ended_at }
+    })
+}
+
+fn view() -> impl Strategy<Value = LeaseView> {
+    let liveness = select(&[Liveness::Active, Liveness::Idle, Liveness::Gone][..]);
+    (lease(), agent_name(), mono(), liveness).prop_map(|(lease, agent, deadline, liveness)| LeaseView {
+        lease,
+        agent,
+        deadline,
+        liveness,
+    })
+}
+
+fn target() -> impl Strategy<Value = Target> {
+    const PATTERNS: [&str; 8] =
+        ["src/**", "**", "**/x.json", "a*/[bc]", "q?/**", "{a,b}/c", "größe/*.txt", "app/\\[id\\]/page.tsx"];
+    let pattern = |text: &str| Target::Path(Pattern::parse(text, Fold::Exact).unwrap());
+    let literal = "[a-zä\\[\\]*?{},.]{1,8}(/[a-z0-9]{1,5}){0,3}".prop_filter_map("not a path", |text| {
+        CanonicalPath::parse(&text, Fold::Exact).ok().map(|path| Target::Path(Pattern::literal(&path)))
+    });
+    let name = "[a-z:0-9\\[*]{1,12}".prop_map(|text| Target::Name(ResourceName::parse(&text).unwrap()));
+    prop_oneof![select(&PATTERNS[..]).prop_map(pattern), literal, name]
+}
+
+fn process() -> impl Strategy<Value = Process> {
+    (text(), text(), text(), any::<u32>(), any::<u64>())
+        .prop_map(|(host, boot, pid_namespace, pid, start)| Process { host, boot, pid_namespace, pid, start })
+}
+
+fn ended() -> impl Strategy<Value = Ended> {
+    let fixed = select(&[End::Released, End::Yielded, End::TakenOver][..]);
+    let how = prop_oneof![fixed, cause().prop_map(End::Expired)];
+    (how, wall()).prop_map(|(how, at)| Ended { how, at })
+}
+
+fn text() -> impl Strategy<Value = String> {
+    prop_oneof!["[ -~]{0,20}", "\\PC{0,12}", any::<String>()]
+}
+
+fn id() -> impl Strategy<Value = String> {
+    "[0-9a-z]{8}"
+}
+
+fn lease_id() -> impl Strategy<Value = LeaseId> {
+    id().prop_map(|text| LeaseId::parse(&text).unwrap())
+}
+
+fn agent_id() -> impl Strategy<Value = AgentId> {
+    id().prop_map(|text| AgentId::parse(&text).unwrap())
+}
+
+fn agent_name() -> impl Strategy<Value = AgentName> {
+    "[A-Za-z0-9][A-Za-z0-9._-]{0,20}".prop_map(|text| AgentName::parse(&text).unwrap())
+}
+
+fn mono() -> impl Strategy<Value = Mono> {
+    any::<u64>().prop_map(Mono)
+}
+
+fn wall() -> impl Strategy<Value = Wall> {
+    any::<i64>().prop_map(Wall)
+}
+
+fn mode() -> impl Strategy<Value = Mode> {
+    select(&[Mode::Shared, Mode::Exclusive][..])
+}
+
+fn cause() -> impl Strategy<Value = ExpiryCause> {
+    select(&ExpiryCause::ALL[..])
+}
+
+fn fence() -> impl Strategy<Value = Fence> {
+    (0_u32..1 << 24, 0_u64..1 << 40).prop_map(|(epoch, seq)| Fence { epoch: Epoch(epoch), seq: Seq(seq) })
+}

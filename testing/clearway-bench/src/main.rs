@@ -1,0 +1,62 @@
+//! Measures what an agent waits for, beside what the machine itself costs, and prints Markdown.
+//!
+//! `clearway-bench BINARY [--quick]`, started by `cargo xtask bench`. It asserts nothing: times depend on the machine and
+//! its load. Whatever has a goal is measured in turns with its floor, so that load hits both.
+
+mod figures;
+mod floors;
+mod inside;
+mod memory;
+mod one_shot;
+mod repository;
+mod seed;
+
+use figures::Table;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// What went wrong, in words: a benchmark has no caller that would tell errors apart.
+type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
+
+/// How often things are repeated.
+#[derive(Clone, Copy, Debug)]
+struct Effort {
+    /// Calls of the binary, for each verb and store.
+    calls: usize,
+    /// Starts of slow programs that only stand for comparison.
+    slow_starts: usize,
+    /// Transactions inside one process.
+    transactions: usize,
+}
+
+const THOROUGH: Effort = Effort { calls: 400, slow_starts: 40, transactions: 4_000 };
+const QUICK: Effort = Effort { calls: 60, slow_starts: 10, transactions: 500 };
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let measured = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        [binary] => measure(Path::new(binary), THOROUGH),
+        [binary, "--quick"] => measure(Path::new(binary), QUICK),
+        _ => Err("usage: clearway-bench BINARY [--quick]".into()),
+    };
+    match measured {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("clearway-bench: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn measure(binary: &Path, effort: Effort) -> Outcome<()> {
+    let binary: PathBuf = binary.canonicalize()?;
+    print("One call, start to exit", one_shot::measure(&binary, effort)?);
+    print("Floors of this machine", floors::measure(&binary, effort)?);
+    print("Inside one process", inside::measure(effort)?);
+    print("Size", memory::measure(&binary)?);
+    Ok(())
+}
+
+fn print(heading: &str, table: Table) {
+    println!("## {heading}\n\n{table}");
+}

@@ -1,0 +1,76 @@
+//! Who depends on whom: the table in ARCHITECTURE.md, compared with what cargo says.
+
+use clearway_checks::markdown::{code_spans, table};
+use clearway_checks::package::{self, Package};
+use clearway_checks::{root, text};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Crates from outside that belong to the crates written for them, whatever the table says.
+const TIED: [(&str, &[&str]); 9] = [
+    ("rusqlite", &["clearway-store-sqlite"]),
+    ("rustix", &["clearway-platform"]),
+    ("serde", &["clearway-wire", "clearway-cli"]),
+    ("schemars", &["clearway-wire", "clearway-cli"]),
+    ("clap", &["clearway-cli"]),
+    ("clap_complete", &["clearway-cli"]),
+    ("clap_mangen", &["clearway-cli"]),
+    ("blake3", &["clearway-wire"]),
+    ("ed25519-dalek", &["clearway-kernel"]),
+];
+
+/// A crate's edges: to the workspace, and to the outside.
+type Edges = (BTreeSet<String>, BTreeSet<String>);
+
+#[test]
+fn every_edge_is_in_the_table_and_every_edge_of_the_table_exists() {
+    let (written, found) = (edges_of_the_table(), edges_of_the_workspace());
+    let names = |edges: &BTreeMap<String, Edges>| edges.keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names(&written), names(&found), "the table of ARCHITECTURE.md lists every crate");
+    for (name, edges) in &found {
+        assert_eq!(&written[name], edges, "{name}: left the table of ARCHITECTURE.md, right what cargo says");
+    }
+}
+
+#[test]
+fn outside_crates_stay_with_the_crates_written_for_them() {
+    for package in product() {
+        for (outside, homes) in TIED {
+            let strays = package.dependencies.contains(outside) && !homes.contains(&package.name.as_str());
+            assert!(!strays, "{} may not use {outside}: it belongs to {}", package.name, homes.join(", "));
+        }
+    }
+}
+
+#[test]
+fn the_core_is_built_from_almost_nothing() {
+    let reached = package::built_into("clearway-core");
+    assert!(reached.contains("unicode-normalization"), "{reached:?}");
+    for forbidden in ["serde", "serde_core", "rusqlite", "libc", "rustix", "getrandom", "rand", "jiff", "log"]
+    {
+        assert!(!reached.contains(forbidden), "clearway-core is built with {forbidden}");
+    }
+}
+
+fn product() -> Vec<Package> {
+    let crates = root().join("crates");
+    package::members().into_iter().filter(|package| package.manifest.starts_with(&crates)).collect()
+}
+
+fn edges_of_the_workspace() -> BTreeMap<String, Edges> {
+    let edges = |package: &Package| {
+        package.dependencies.iter().cloned().partition(|name| name.starts_with("clearway"))
+    };
+    product().iter().map(|package| (package.name.clone(), edges(package))).collect()
+}
+
+fn edges_of_the_table() -> BTreeMap<String, Edges> {
+    let rows = table(&text(&root().join("ARCHITECTURE.md")), "crate");
+    let cell = |row: &[String], index: usize| row.get(index).map(|cell| code_spans(cell)).unwrap_or_default();
+    rows.iter()
+        .map(|row| {
+            let inside = cell(row, 1).into_iter().collect();
+            let outside = cell(row, 2).into_iter().collect();
+            (cell(row, 0).concat(), (inside, outside))
+        })
+        .collect()
+}

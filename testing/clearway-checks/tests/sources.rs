@@ -1,0 +1,67 @@
+//! What every source file of the workspace keeps to.
+
+use clearway_checks::package;
+use clearway_checks::{root, text, tree};
+
+/// Put together here, so that this file does not name what it forbids.
+fn notes_to_self() -> [String; 3] {
+    [["TO", "DO"].concat(), ["FIX", "ME"].concat(), ["XX", "X"].concat()]
+}
+
+#[test]
+fn every_crate_forbids_unsafe_code() {
+    let workspace: toml::Table = text(&root().join("Cargo.toml")).parse().expect("Cargo.toml is TOML");
+    let level = &workspace["workspace"]["lints"]["rust"]["unsafe_code"];
+    assert_eq!(level.as_str(), Some("forbid"));
+    for package in package::members() {
+        let manifest: toml::Table = text(&package.manifest).parse().expect("a manifest is TOML");
+        let inherits =
+            manifest.get("lints").and_then(|lints| lints.get("workspace")).and_then(toml::Value::as_bool);
+        assert_eq!(inherits, Some(true), "{} takes the workspace's lints", package.name);
+    }
+}
+
+#[test]
+fn no_file_holds_a_note_to_self() {
+    for file in tree::files().iter().filter(|file| !file.starts_with("fuzz/seeds")) {
+        let Ok(content) = std::fs::read_to_string(root().join(file)) else { continue };
+        for note in notes_to_self() {
+            let line = content.lines().position(|line| has_word(line, &note));
+            assert_eq!(
+                line.map(|line| line + 1),
+                None,
+                "{} has a {note} on the line right of this",
+                file.display()
+            );
+        }
+    }
+}
+
+#[test]
+fn every_module_says_what_it_is_for() {
+    for package in package::members() {
+        let Some(directory) = package.manifest.parent() else { continue };
+        let sources = tree::with_extension("rs").into_iter().map(|file| root().join(file));
+        for file in sources.filter(|file| file.starts_with(directory.join("src"))) {
+            let content = text(&file);
+            let first = content.lines().next().unwrap_or_default();
+            assert!(
+                first.starts_with("//! ") && !first.contains("Placeholder"),
+                "{} says what it is for",
+                file.display()
+            );
+        }
+    }
+}
+
+#[test]
+fn no_test_is_ignored() {
+    let ignored = ["#[", "ignore"].concat();
+    for file in tree::with_extension("rs") {
+        assert!(!text(&root().join(&file)).contains(&ignored), "{} ignores a test", file.display());
+    }
+}
+
+fn has_word(line: &str, word: &str) -> bool {
+    line.split(|c: char| !c.is_alphanumeric()).any(|found| found == word)
+}
