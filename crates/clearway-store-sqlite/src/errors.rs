@@ -37,7 +37,7 @@ fn has_no_room(path: &Path) -> bool {
 }
 
 fn lies_fixed(path: &Path) -> bool {
-    path.parent().is_some_and(|parent| parent.exists() && !files::can_write(parent))
+    path.parent().is_some_and(|parent| files::exists(parent) && !files::can_write(parent))
 }
 
 /// A broken uniqueness means that a drawn id or name exists already.

@@ -2,7 +2,7 @@
 
 use clearway_checks::markdown::{code_spans, table};
 use clearway_checks::package::{self, Package};
-use clearway_checks::{root, text};
+use clearway_checks::{root, text, tree};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Crates from outside that belong to the crates written for them, whatever the table says.
@@ -37,6 +37,19 @@ fn outside_crates_stay_with_the_crates_written_for_them() {
         for (outside, homes) in TIED {
             let strays = package.dependencies.contains(outside) && !homes.contains(&package.name.as_str());
             assert!(!strays, "{} may not use {outside}: it belongs to {}", package.name, homes.join(", "));
+        }
+    }
+}
+
+#[test]
+fn every_dependency_is_used() {
+    let sources: Vec<_> = tree::with_extension("rs").into_iter().map(|file| root().join(file)).collect();
+    for package in product() {
+        let directory = package.manifest.parent().map(|directory| directory.join("src")).unwrap_or_default();
+        let own: String =
+            sources.iter().filter(|file| file.starts_with(&directory)).map(|file| text(file)).collect();
+        for name in &package.dependencies {
+            assert!(own.contains(&name.replace('-', "_")), "{} does not use {name}", package.name);
         }
     }
 }

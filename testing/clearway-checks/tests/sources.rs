@@ -2,6 +2,7 @@
 
 use clearway_checks::package;
 use clearway_checks::{root, text, tree};
+use std::path::PathBuf;
 
 /// Put together here, so that this file does not name what it forbids.
 fn notes_to_self() -> [String; 3] {
@@ -41,7 +42,12 @@ fn no_file_holds_a_note_to_self() {
 fn every_module_says_what_it_is_for() {
     for package in package::members() {
         let Some(directory) = package.manifest.parent() else { continue };
-        let sources = tree::with_extension("rs").into_iter().map(|file| root().join(file));
+        // A module of tests is about the module above it.
+        let is_tests = |file: &PathBuf| file.file_stem().is_some_and(|stem| stem == "tests");
+        let sources = tree::with_extension("rs")
+            .into_iter()
+            .filter(|file| !is_tests(file))
+            .map(|file| root().join(file));
         for file in sources.filter(|file| file.starts_with(directory.join("src"))) {
             let content = text(&file);
             let first = content.lines().next().unwrap_or_default();

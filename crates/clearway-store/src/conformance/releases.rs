@@ -119,10 +119,14 @@ fn kept(stage: &mut Stage) {
     stage.grant("b", "src/main.rs", How::default());
     let whole = stage.grant("c", "docs/**", shared());
     let own = stage.grant("c", "docs/a.md", How::default());
-    let selection =
-        Selection::These { leases: vec![by_id(&whole)], targets: Vec::new(), worktree: How::default().worktree };
+    let selection = Selection::These {
+        leases: vec![by_id(&whole)],
+        targets: Vec::new(),
+        worktree: How::default().worktree,
+    };
     let keep = vec![path("docs/a.md"), path("docs/b.md"), path("docs/b.md")];
-    let (_, _, remaining) = released(stage.execute(&named("c"), Command::Release(Release { selection, keep }), None));
+    let (_, _, remaining) =
+        released(stage.execute(&named("c"), Command::Release(Release { selection, keep }), None));
     assert_eq!(remaining.len(), 2, "what is held already is kept as it is, and nothing is kept twice");
     assert!(remaining.contains(&own.lease.id));
 }
