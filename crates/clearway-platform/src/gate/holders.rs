@@ -21,20 +21,30 @@ impl Holder {
     }
 }
 
+/// How often the table is read before a file counts as held by nobody: the kernel hands it out in pieces, and a lock
+/// that ends in between hides another.
+#[cfg(not(target_os = "macos"))]
+const TABLE_READS: usize = 5;
+
 /// The processes that hold an flock on the file; empty where the system does not tell.
 #[cfg(not(target_os = "macos"))]
 pub(super) fn of(path: &Path) -> Vec<Holder> {
-    let Some(key) = lock_key(path) else { return Vec::new() };
-    let Ok(table) = std::fs::read("/proc/locks") else { return Vec::new() };
-    holders_in(&String::from_utf8_lossy(&table), &key)
+    found(path, holders_in)
 }
 
 /// The processes that hold a record lock for writing on one byte of the file.
 #[cfg(not(target_os = "macos"))]
 pub(super) fn of_byte(path: &Path, byte: u64) -> Vec<Holder> {
+    found(path, |table, key| byte_holders_in(table, key, byte))
+}
+
+/// What the table of locks says of a file.
+#[cfg(not(target_os = "macos"))]
+fn found(path: &Path, search: impl Fn(&str, &str) -> Vec<Holder>) -> Vec<Holder> {
     let Some(key) = lock_key(path) else { return Vec::new() };
-    let Ok(table) = std::fs::read("/proc/locks") else { return Vec::new() };
-    byte_holders_in(&String::from_utf8_lossy(&table), &key, byte)
+    let tables = (0..TABLE_READS).filter_map(|_| std::fs::read("/proc/locks").ok());
+    let mut searched = tables.map(|table| search(&String::from_utf8_lossy(&table), &key));
+    searched.find(|holders| !holders.is_empty()).unwrap_or_default()
 }
 
 /// Untested: macOS has no table of locks.
