@@ -55,6 +55,10 @@ pub trait Outside: World {
     /// Replaces a file whole, readable by its owner alone, flushed before this returns.
     fn write_private(&mut self, path: &Path, text: &str) -> Result<(), Failure>;
 
+    /// Makes such a file where there is none. False if there is one, which stays as it is: of several that try
+    /// at once exactly one succeeds.
+    fn create_private(&mut self, path: &Path, text: &str) -> Result<bool, Failure>;
+
     /// The user's configuration file.
     fn user_config_path(&self) -> Result<PathBuf, Failure>;
 

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 
 pub use case::folds_case;
 pub use private::{
-    PRIVATE_DIR_MODE, PRIVATE_FILE_MODE, PrivacyComplaint, create_private_dir_all, open_private,
-    privacy_complaints, write_atomic,
+    PRIVATE_DIR_MODE, PRIVATE_FILE_MODE, PrivacyComplaint, create_atomic, create_private_dir_all,
+    open_private, privacy_complaints, write_atomic,
 };
 pub use upkeep::{
     TemporaryDir, copy_private, exists, flush, length, read_text, remove_if_present, temporary_dir,

@@ -130,14 +130,13 @@ impl Outside for Machine {
     }
 
     fn write_private(&mut self, path: &Path, text: &str) -> Result<(), Failure> {
-        let written = match path.parent().filter(|parent| !parent.as_os_str().is_empty() && !parent.exists())
-        {
-            Some(parent) => files::create_private_dir_all(parent),
-            None => Ok(()),
-        };
-        written
-            .and_then(|()| files::write_atomic(path, text.as_bytes()))
-            .map_err(|error| file_failure(&error))
+        let written = directory_of(path).and_then(|()| files::write_atomic(path, text.as_bytes()));
+        written.map_err(|error| file_failure(&error))
+    }
+
+    fn create_private(&mut self, path: &Path, text: &str) -> Result<bool, Failure> {
+        let made = directory_of(path).and_then(|()| files::create_atomic(path, text.as_bytes()));
+        made.map_err(|error| file_failure(&error))
     }
 
     fn user_config_path(&self) -> Result<PathBuf, Failure> {
@@ -154,6 +153,14 @@ impl Outside for Machine {
             target: env!("CLEARWAY_TARGET"),
             is_static: cfg!(target_feature = "crt-static"),
         }
+    }
+}
+
+/// Makes the directory a file is to lie in, if it is not there.
+fn directory_of(path: &Path) -> Result<(), FileError> {
+    match path.parent().filter(|parent| !parent.as_os_str().is_empty() && !parent.exists()) {
+        Some(parent) => files::create_private_dir_all(parent),
+        None => Ok(()),
     }
 }
 

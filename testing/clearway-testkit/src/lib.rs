@@ -3,7 +3,11 @@
 //! Nothing of the machine leaks in: every command gets its own HOME and XDG directories, no GIT_* variable and no
 //! client session. Start at [`Home`].
 
-#![allow(clippy::disallowed_methods, reason = "tests act on the machine: files, processes and the clock")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "tests act on the machine: files, processes and the clock"
+)]
 
 pub mod checker;
 mod command;

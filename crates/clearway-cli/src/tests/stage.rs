@@ -176,6 +176,12 @@ impl Outside for Stage {
         Ok(())
     }
 
+    fn create_private(&mut self, path: &Path, text: &str) -> Result<bool, Failure> {
+        let absent = !self.files.contains_key(path);
+        self.files.entry(path.to_owned()).or_insert_with(|| text.to_owned());
+        Ok(absent)
+    }
+
     fn user_config_path(&self) -> Result<PathBuf, Failure> {
         Ok(PathBuf::from("/home/you/.config/clearway/config.toml"))
     }

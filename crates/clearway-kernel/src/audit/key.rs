@@ -10,30 +10,31 @@ use std::path::{Path, PathBuf};
 /// Names a file with the operator's key, for an operator without a terminal.
 pub(crate) const KEY_VARIABLE: &str = "CLEARWAY_OPERATOR_KEY";
 
-/// The key, made on first use.
+/// The key, made on first use. Of several that use it first exactly one makes it.
 pub(super) fn load_or_make(outside: &mut dyn Outside) -> Result<(SigningKey, bool), Failure> {
     let path = outside.operator_key_path()?;
-    let found = read(outside, &path)?;
-    let new = found.is_none();
-    let key = match found {
-        Some(key) => key,
-        None => make(outside, &path)?,
-    };
+    let is_new = read(outside, &path)?.is_none() && make(outside, &path)?;
+    let key = read(outside, &path)?.ok_or_else(|| vanished(&path))?;
     // Whoever made the key may have died before its public half was written, and without that half anybody's
     // anchors would be believed.
-    let public = public_path(&path);
-    if outside.read_text(&public)?.is_none() {
-        outside.write_private(&public, &format!("{}\n", hex(&key.verifying_key().to_bytes())))?;
-    }
-    Ok((key, new))
+    outside.create_private(&public_path(&path), &line(&key.verifying_key().to_bytes()))?;
+    Ok((key, is_new))
 }
 
-fn make(outside: &mut dyn Outside, path: &Path) -> Result<SigningKey, Failure> {
+/// False if another process was faster.
+fn make(outside: &mut dyn Outside, path: &Path) -> Result<bool, Failure> {
     let mut seed = [0_u8; 32];
     outside.draw(&mut seed);
-    let key = SigningKey::from_bytes(&seed);
-    outside.write_private(path, &format!("{}\n", hex(&key.to_bytes())))?;
-    Ok(key)
+    outside.create_private(path, &line(&seed))
+}
+
+fn line(bytes: &[u8; 32]) -> String {
+    format!("{}\n", hex(bytes))
+}
+
+fn vanished(path: &Path) -> Failure {
+    Failure::new(Slug::StoreUnavailable, format!("{} vanished while it was read", path.display()))
+        .hint("try again")
 }
 
 /// Whether the caller holds the key of this user's operator: named by the variable, and the right one.

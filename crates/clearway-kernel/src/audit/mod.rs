@@ -10,6 +10,7 @@ pub use anchor::Anchor;
 pub(crate) use key::presented_key;
 
 use crate::failures::store_failure;
+use crate::outside::Outside;
 use crate::session::Session;
 use clearway_core::event::Event;
 use clearway_core::failure::{Details, Failure};
@@ -18,7 +19,7 @@ use clearway_core::slug::Slug;
 use clearway_store::contract::Head;
 use clearway_store::verify::{Broken, Mark, verify};
 use clearway_wire::chain::ChainHash;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What `audit verify` found. A broken log is a failure that carries it.
 #[derive(Clone, Debug)]
@@ -86,8 +87,8 @@ impl Session<'_> {
     pub fn anchor(&mut self, export: Option<PathBuf>) -> Result<AnchorOutcome, Failure> {
         let now = self.now()?;
         self.verify(&[])?;
-        self.flush_log()?;
         let head = self.read(|snapshot| snapshot.head())?.unwrap_or(Head::EMPTY);
+        self.flush_log()?;
         if head == Head::EMPTY {
             return Err(Failure::new(Slug::NotFound, "there is nothing to anchor: the log is empty")
                 .hint("reserve something first: clearway reserve PATH"));
@@ -96,9 +97,12 @@ impl Session<'_> {
         let anchor = Anchor::sign(&key, &self.site.key, head, now.wall);
         let mut written = vec![self.anchor_file()?];
         written.extend(export);
+        // Adding a line is reading and replacing, so those who add take turns: the store's own.
+        let turn = self.engine.begin(&self.site.key, false).map_err(|error| store_failure(&error))?;
         for path in &written {
-            self.append_anchor(path, &anchor)?;
+            append_anchor(self.outside, path, &anchor)?;
         }
+        drop(turn);
         Ok(AnchorOutcome { anchor, written, new_key })
     }
 
@@ -141,16 +145,6 @@ impl Session<'_> {
         self.outside.file_beside_store(self.config.store_url(), &self.site.key, "-anchors")
     }
 
-    fn append_anchor(&mut self, path: &std::path::Path, anchor: &Anchor) -> Result<(), Failure> {
-        let mut text = self.outside.read_text(path)?.unwrap_or_default();
-        if !text.is_empty() && !text.ends_with('\n') {
-            text.push('\n');
-        }
-        text.push_str(&anchor.line());
-        text.push('\n');
-        self.outside.write_private(path, &text)
-    }
-
     /// An anchor may only vouch for what the disk has promised.
     fn flush_log(&mut self) -> Result<(), Failure> {
         let key = self.site.key.clone();
@@ -172,6 +166,16 @@ impl Session<'_> {
             }
         }
     }
+}
+
+fn append_anchor(outside: &mut dyn Outside, path: &Path, anchor: &Anchor) -> Result<(), Failure> {
+    let mut text = outside.read_text(path)?.unwrap_or_default();
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text.push_str(&anchor.line());
+    text.push('\n');
+    outside.write_private(path, &text)
 }
 
 fn broken(seq: Seq, what: &str) -> Failure {

@@ -87,26 +87,53 @@ impl fmt::Display for PrivacyComplaint {
 ///
 /// A symbolic link at the path is replaced, not followed.
 pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
-    let temporary = temporary_beside(path).map_err(FileError::system("name a temporary file for", path))?;
-    let written = write_and_rename(&temporary, path, bytes);
-    if written.is_err() {
+    let temporary = write_beside(path, bytes)?;
+    let renamed = fs::rename(&temporary, path).map_err(FileError::system("replace", path));
+    if renamed.is_err() {
         // The write's own error is the one to report; a leftover is harmless and private.
         let _ = fs::remove_file(&temporary);
     }
-    written
+    renamed?;
+    sync_parent(path)
 }
 
-fn write_and_rename(temporary: &Path, path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+/// Makes a file that is whole from its first moment, unless there is one at the path: then it answers false and
+/// changes nothing. Of several that try at once exactly one succeeds.
+pub fn create_atomic(path: &Path, bytes: &[u8]) -> Result<bool, FileError> {
+    if fs::symlink_metadata(path).is_ok() {
+        return Ok(false);
+    }
+    let temporary = write_beside(path, bytes)?;
+    let linked = fs::hard_link(&temporary, path);
+    let _ = fs::remove_file(&temporary);
+    match linked {
+        Ok(()) => sync_parent(path).map(|()| true),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(source) => Err(FileError::system("create", path)(source)),
+    }
+}
+
+/// Writes and flushes a temporary file in the same directory; it is gone if that fails.
+fn write_beside(path: &Path, bytes: &[u8]) -> Result<PathBuf, FileError> {
+    let temporary = temporary_beside(path).map_err(FileError::system("name a temporary file for", path))?;
+    match write_new(&temporary, bytes) {
+        Ok(()) => Ok(temporary),
+        Err(error) => {
+            let _ = fs::remove_file(&temporary);
+            Err(error)
+        }
+    }
+}
+
+fn write_new(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     let mut file = OpenOptions::new()
         .write(true)
         .create_new(true)
         .mode(PRIVATE_FILE_MODE)
-        .open(temporary)
-        .map_err(FileError::system("create", temporary))?;
-    file.write_all(bytes).map_err(FileError::system("write", temporary))?;
-    file.sync_all().map_err(FileError::system("flush", temporary))?;
-    fs::rename(temporary, path).map_err(FileError::system("replace", path))?;
-    sync_parent(path)
+        .open(path)
+        .map_err(FileError::system("create", path))?;
+    file.write_all(bytes).map_err(FileError::system("write", path))?;
+    file.sync_all().map_err(FileError::system("flush", path))
 }
 
 /// The rename itself is durable only once the directory is flushed.
@@ -241,6 +268,38 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), b"second");
         assert_eq!(mode_of(&path), 0o600);
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_file_is_created_once_and_whole_and_leaves_nothing_beside_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("key");
+        assert!(create_atomic(&path, b"first").unwrap());
+        assert!(!create_atomic(&path, b"second").unwrap());
+        assert_eq!(fs::read(&path).unwrap(), b"first");
+        assert_eq!(mode_of(&path), 0o600);
+        symlink(dir.path().join("nowhere"), dir.path().join("link")).unwrap();
+        assert!(!create_atomic(&dir.path().join("link"), b"through").unwrap());
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
+        assert!(create_atomic(&dir.path().join("absent/file"), b"new").is_err());
+    }
+
+    #[test]
+    fn of_many_that_create_at_once_one_succeeds() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("key");
+        let made = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..8_u8)
+                .map(|number| {
+                    scope.spawn({
+                        let path = &path;
+                        move || create_atomic(path, &[number])
+                    })
+                })
+                .collect();
+            threads.into_iter().map(|thread| thread.join().unwrap().unwrap()).filter(|made| *made).count()
+        });
+        assert_eq!((made, fs::read_dir(dir.path()).unwrap().count()), (1, 1));
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod output;
 mod paths;
 mod places;
 mod reading;
+mod readme;
 mod releasing;
 mod renewing;
 mod replaying;

@@ -216,3 +216,22 @@ fn first_callers_at_once_make_one_store() {
     assert_eq!(kinds.iter().filter(|kind| *kind == "lease.granted").count(), 8);
     repository.clearway().ok(&["audit", "verify"]);
 }
+
+#[test]
+fn a_change_whose_event_cannot_be_written_does_not_happen() {
+    let home = home();
+    let repository = app(&home);
+    let lease = repository.grant("alice", &["a.rs"]);
+    let forbid = "CREATE TRIGGER no BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'no'); END";
+    crate::open_store(&home).execute_batch(forbid).expect("a trigger");
+    for words in [["reserve", "b.rs"].as_slice(), &["renew"], &["release", "--all"]] {
+        let ran = repository.agent("alice").json(words);
+        assert!([69, 70].contains(&ran.code()), "{words:?}: {}", ran.stdout());
+        assert_eq!(ran.value()["ok"], false);
+    }
+    crate::open_store(&home).execute_batch("DROP TRIGGER no").expect("the trigger goes");
+    let leases = repository.clearway().ok(&["leases"]);
+    let ids: Vec<&str> = list(&leases, "leases").iter().map(|lease| text(lease, "id")).collect();
+    assert_eq!(ids, [text(&lease, "id")]);
+    repository.clearway().ok(&["audit", "verify"]);
+}

@@ -72,7 +72,7 @@ fn on_a_full_disk_writes_are_refused_by_name_reads_go_on_and_room_mends_everythi
 #[test]
 fn the_first_reservation_on_a_full_disk_leaves_nothing_that_stands_in_the_way() {
     let home = home();
-    for free_kb in [0, 4, 16, 64, 120] {
+    for free_kb in [0, 4, 16, 32, 40] {
         let disk = Mounted::new(&home, &format!("tight-{free_kb}"), "1m");
         disk.fill();
         disk.script(&format!("truncate -s -{}K ballast", free_kb));

@@ -132,3 +132,22 @@ fn six_sweeps_at_once_record_each_of_twenty_expiries_once() {
     assert_eq!((history.count("lease.expired"), history.count("lease.released")), (LEASES, 0));
     assert!(history.live.is_empty());
 }
+
+#[test]
+fn twelve_anchors_at_once_make_one_key_and_are_all_there() {
+    const ANCHORS: usize = 12;
+    let home = home();
+    for round in 0..3 {
+        let arena = Arena::plain(&home, &format!("anchors-{round}"));
+        arena.run("ada", &["reserve", "f.rs"]).expect(0);
+        let children: Vec<Child> = (0..ANCHORS).map(|_| arena.start("ada", &["audit", "anchor"])).collect();
+        let replies: Vec<Reply> = children.into_iter().map(|child| Reply::wait(child).expect(0)).collect();
+        let signers: BTreeSet<&str> =
+            replies.iter().filter_map(|reply| reply.value["signer"].as_str()).collect();
+        assert_eq!(signers.len(), 1, "{signers:?}");
+        let new = replies.iter().filter(|reply| reply.value["new_key"] == true).count();
+        let lines = std::fs::read_to_string(arena.store("-anchors")).unwrap().lines().count();
+        assert_eq!((new, lines), (1, ANCHORS));
+        arena.audited().unwrap();
+    }
+}
