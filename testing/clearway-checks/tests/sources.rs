@@ -23,6 +23,22 @@ fn every_crate_forbids_unsafe_code() {
 }
 
 #[test]
+fn only_these_may_ask_the_machine() {
+    let mut lifted: Vec<PathBuf> =
+        tree::files().into_iter().filter(|file| file.ends_with("clippy.toml")).collect();
+    let expect = [
+        "clippy.toml",
+        "crates/clearway-git/clippy.toml",
+        "crates/clearway-platform/clippy.toml",
+        "crates/clearway/clippy.toml",
+        "testing/clippy.toml",
+        "xtask/clippy.toml",
+    ];
+    lifted.sort_by_key(|file| file.display().to_string());
+    assert_eq!(lifted, expect.map(PathBuf::from));
+}
+
+#[test]
 fn no_file_holds_a_note_to_self() {
     for file in tree::files().iter().filter(|file| !file.starts_with("fuzz/seeds")) {
         let Ok(content) = std::fs::read_to_string(root().join(file)) else { continue };

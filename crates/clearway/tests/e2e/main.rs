@@ -1,11 +1,5 @@
 //! End to end: the real binary, real git, real SQLite, real processes.
 
-#![allow(
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    reason = "tests act on the machine: files, processes and the clock"
-)]
-
 mod audit;
 mod bad_input;
 mod config;
