@@ -51,12 +51,17 @@ pub(super) fn of(_path: &Path) -> Vec<Holder> {
 
 /// How the kernel's lock table names a file: the superblock's device and the inode, which on btrfs
 /// and overlay file systems are not what `stat` says.
+///
+/// Only the path is opened, not the file: closing a file drops every record lock that this process has on it,
+/// and SQLite in this process may rely on one.
 #[cfg(not(target_os = "macos"))]
 fn lock_key(path: &Path) -> Option<String> {
+    use rustix::fs::OFlags;
     use std::os::fd::AsRawFd;
-    use std::os::unix::fs::MetadataExt;
+    use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 
-    let file = std::fs::File::open(path).ok()?;
+    let flags = OFlags::PATH.bits().cast_signed();
+    let file = std::fs::OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
     let metadata = file.metadata().ok()?;
     let described = std::fs::read_to_string(format!("/proc/self/fdinfo/{}", file.as_raw_fd())).ok()?;
     let inode = field(&described, "ino:").and_then(|text| text.parse().ok()).unwrap_or(metadata.ino());
@@ -138,6 +143,20 @@ nonsense
         };
         assert_eq!((pids(120), pids(121), pids(123)), (vec![700], vec![], vec![]));
         assert_eq!(byte_holders_in(TABLE, "fe:00:42", 9).len(), 2);
+    }
+
+    /// Closing a file drops every record lock its process has on it, SQLite's included.
+    #[test]
+    fn asking_who_holds_a_file_leaves_our_own_locks_on_it_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("shm");
+        let file = std::fs::File::create(&path).unwrap();
+        rustix::fs::fcntl_lock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive).unwrap();
+        let own = vec![Holder { pid: std::process::id() }];
+        assert_eq!(of_byte(&path, 120), own);
+        assert_eq!(of_byte(&path, 120), own);
+        assert_eq!(of(&path), []);
+        assert_eq!(of_byte(&path, 120), own);
     }
 
     #[test]
