@@ -1,12 +1,6 @@
 //! Automation of this repository, started as `cargo xtask COMMAND`. It runs cargo and other programs; the product never
 //! depends on it.
 
-#![allow(
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    reason = "automation runs programs, reads files and measures time"
-)]
-
 mod bench;
 mod instructions;
 mod invocation;

@@ -189,8 +189,8 @@ impl Request {
         match &self.command {
             Command::Renew(renew) => renew.leases.is_none(),
             Command::Release(Release { selection: Selection::All, .. }) => true,
-            Command::Release(Release { selection: Selection::These { targets, .. }, .. }) => {
-                !targets.is_empty()
+            Command::Release(Release { selection: Selection::These { targets, .. }, keep }) => {
+                !targets.is_empty() || !keep.is_empty()
             }
             Command::Reserve(_) | Command::Sweep | Command::Recover => false,
         }

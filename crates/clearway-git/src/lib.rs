@@ -6,12 +6,6 @@
 //!
 //! Start with [`discover`], then [`resolve`].
 
-#![allow(
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    reason = "this crate reads repositories and runs git, so that no other has to"
-)]
-
 mod discover;
 mod git;
 mod index;

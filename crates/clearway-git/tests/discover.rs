@@ -1,11 +1,5 @@
 //! Every layout git knows, found as git itself finds it.
 
-#![allow(
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    reason = "the tests make real repositories with the real git"
-)]
-
 mod support;
 
 use std::fs::{self, Permissions};

@@ -1,11 +1,5 @@
 //! What git itself is asked, in real worktrees with misleading variables set.
 
-#![allow(
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    reason = "the tests make real repositories with the real git"
-)]
-
 mod support;
 
 use std::ffi::OsStr;

@@ -1,11 +1,5 @@
 //! Every spelling of a place ends at the same text, and none leads out of the worktree unseen.
 
-#![allow(
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    reason = "the tests make real repositories with the real git"
-)]
-
 mod support;
 
 use std::ffi::OsStr;

@@ -15,7 +15,7 @@ use clearway_core::pattern::Fold;
 use clearway_core::slice::{AgentLookup, AgentView, ReadSet, Slice};
 use clearway_core::slug::Slug;
 use clearway_core::target::Target;
-use clearway_core::text::printable;
+use clearway_core::text::quoted;
 use clearway_core::time::Now;
 use clearway_store::contract::{LeaseListing, Listed, StoredEvent};
 use clearway_wire::canonical;
@@ -167,15 +167,26 @@ impl Session<'_> {
             .collect();
         let facts = self.process_facts(&slice.agents);
         let holders = show(&live, &slice.agents, &facts, &now, same_boot(&slice, &now));
-        let holders = holders.into_iter().filter(|view| view.lease.ended.is_none()).collect();
+        let mut holders: Vec<LeaseView> =
+            holders.into_iter().filter(|view| view.lease.ended.is_none()).collect();
+        holders.sort_by_key(|view| view.lease.fence);
         Ok(Who { rev: slice.scope.rev, now, path: target.display(), holders })
     }
 
-    /// Lists agents.
+    /// Lists agents, each with the leases it effectively holds.
     pub fn agents(&mut self) -> Result<Agents, Failure> {
-        let now = self.now()?;
-        let found = self.read(|snapshot| Ok((snapshot.head()?.rev, snapshot.agents(&now)?)))?;
-        let (rev, views) = found.unwrap_or_default();
+        let found = self.look(LeaseListing::Live)?;
+        let Leases { rev, now, leases, .. } = found;
+        let views = self.read(|snapshot| snapshot.agents(&now))?.unwrap_or_default();
+        let mut held: BTreeMap<AgentId, u64> = BTreeMap::new();
+        for view in leases.iter().filter(|view| view.lease.ended.is_none()) {
+            *held.entry(view.lease.holder).or_default() += 1;
+        }
+        let holding = |view: AgentView| AgentView {
+            live_leases: held.get(&view.agent.id).copied().unwrap_or(0),
+            ..view
+        };
+        let views: Vec<AgentView> = views.into_iter().map(holding).collect();
         let facts = self.process_facts(&views);
         Ok(Agents { rev, agents: seen(views, &facts, &now), now })
     }
@@ -190,7 +201,7 @@ impl Session<'_> {
     /// Reads the log.
     pub fn events(&mut self, filter: &EventFilter) -> Result<Events, Failure> {
         if let Some(kind) = filter.kind.as_deref().filter(|kind| !Body::KINDS.contains(kind)) {
-            let message = format!("no event has the kind {:?}", printable(kind));
+            let message = format!("no event has the kind {}", quoted(kind));
             return Err(Failure::new(Slug::Usage, message).hint(format!("kinds: {}", Body::KINDS.join(", "))));
         }
         let after = self.start_of(filter)?;
@@ -289,7 +300,7 @@ impl Session<'_> {
     fn start_of(&mut self, filter: &EventFilter) -> Result<Seq, Failure> {
         let Some(text) = filter.from.as_deref() else { return Ok(Seq(0)) };
         let bad = || {
-            Failure::new(Slug::Usage, format!("--from {:?} is neither SEQ nor SEQ@HASH", printable(text)))
+            Failure::new(Slug::Usage, format!("--from {} is neither SEQ nor SEQ@HASH", quoted(text)))
                 .hint("from the beginning: --from 1")
         };
         let (seq, hash) = match text.split_once('@') {

@@ -61,8 +61,10 @@ pub struct Located {
     pub path: String,
     /// What is there.
     pub found: Found,
-    /// The repository inside this one that owns the path, if one does.
+    /// The repository inside this one that owns what lies at the path, if one does.
     pub nested: Option<PathBuf>,
+    /// Whether the path is that repository's root: its name is the outer one's, everything below is not.
+    pub is_nested_root: bool,
 }
 
 /// What a path names.

@@ -9,12 +9,6 @@
 //!
 //! Start with [`environment`] and [`clock`]; [`gate`] is the one module with a protocol in it.
 
-#![allow(
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    reason = "this is the crate that asks the machine, so that no other has to"
-)]
-
 #[cfg(windows)]
 compile_error!(
     "Clearway does not build for Windows: use it inside WSL2, where the Linux build runs unchanged"

@@ -1,12 +1,6 @@
 //! The gate between real processes and threads: exclusion, bounded waits, and holders that are
 //! killed or stand still.
 
-#![allow(
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    reason = "the tests need real processes, files and time"
-)]
-
 use std::fs;
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;

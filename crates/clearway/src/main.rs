@@ -1,12 +1,6 @@
 //! The `clearway` binary: the composition root. It answers the kernel's questions with the real machine and hands
 //! the command line over; nothing is decided here.
 
-#![allow(
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    reason = "the composition root hands the real machine to everything below"
-)]
-
 mod facts;
 mod machine;
 mod sites;

@@ -23,6 +23,12 @@ pub(crate) fn find(
         let message = format!("{} cannot be entered: {error}", printable(&start.display().to_string()));
         Failure::new(Slug::NoScope, message).hint("name a directory that exists: clearway -C DIR …")
     })?;
+    if !cwd.is_dir() {
+        let message = format!("{} is no directory", printable(&start.display().to_string()));
+        return Err(
+            Failure::new(Slug::NoScope, message).hint("name the directory it lies in: clearway -C DIR …")
+        );
+    }
     let repository = clearway_git::discover(&cwd).map_err(|error| {
         Failure::new(Slug::NoScope, error.to_string()).hint("repair the repository, or run outside of it")
     })?;
@@ -100,8 +106,8 @@ pub(crate) fn resolve(site: &Site, argument: &str) -> Result<Located, Failure> {
                 PathKind::ExistingDirectory => Found::Directory,
                 PathKind::Missing => Found::Nothing,
             },
-            // The gitlink itself belongs to the outer repository, everything below it to the inner one.
-            nested: located.nested.filter(|_| !located.is_nested_root),
+            is_nested_root: located.is_nested_root && located.nested.is_none(),
+            nested: located.nested.or_else(|| located.is_nested_root.then(|| root.join(&located.path))),
             path: located.path,
         })
         .map_err(|error| unresolved(site, argument, &error))

@@ -34,10 +34,14 @@ pub fn everything() -> Vec<Package> {
     packages(&["--all-features"])
 }
 
-/// The names of everything that is really built into a package here, its optional parts left out.
-pub fn built_into(name: &str) -> BTreeSet<String> {
+/// Names and versions of everything that is really built into a package here, its optional parts left out.
+pub fn built_into(name: &str) -> BTreeSet<(String, String)> {
     let output = cargo(&["tree", "--locked", "--edges", "normal", "--prefix", "none", "--package", name]);
-    output.lines().filter_map(|line| line.split_whitespace().next().map(str::to_owned)).collect()
+    let entry = |line: &str| {
+        let mut words = line.split_whitespace();
+        Some((words.next()?.to_owned(), words.next()?.trim_start_matches('v').to_owned()))
+    };
+    output.lines().filter_map(entry).collect()
 }
 
 fn packages(arguments: &[&str]) -> Vec<Package> {

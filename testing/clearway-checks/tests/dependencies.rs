@@ -2,7 +2,7 @@
 
 use clearway_checks::markdown::{code_spans, table};
 use clearway_checks::package::{self, Package};
-use clearway_checks::{root, text};
+use clearway_checks::{root, text, tree};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Crates from outside that belong to the crates written for them, whatever the table says.
@@ -42,8 +42,22 @@ fn outside_crates_stay_with_the_crates_written_for_them() {
 }
 
 #[test]
+fn every_dependency_is_used() {
+    let sources: Vec<_> = tree::with_extension("rs").into_iter().map(|file| root().join(file)).collect();
+    for package in product() {
+        let directory = package.manifest.parent().map(|directory| directory.join("src")).unwrap_or_default();
+        let own: String =
+            sources.iter().filter(|file| file.starts_with(&directory)).map(|file| text(file)).collect();
+        for name in &package.dependencies {
+            assert!(own.contains(&name.replace('-', "_")), "{} does not use {name}", package.name);
+        }
+    }
+}
+
+#[test]
 fn the_core_is_built_from_almost_nothing() {
-    let reached = package::built_into("clearway-core");
+    let reached: BTreeSet<String> =
+        package::built_into("clearway-core").into_iter().map(|(name, _)| name).collect();
     assert!(reached.contains("unicode-normalization"), "{reached:?}");
     for forbidden in ["serde", "serde_core", "rusqlite", "libc", "rustix", "getrandom", "rand", "jiff", "log"]
     {

@@ -2,6 +2,7 @@
 
 use clearway_checks::package;
 use clearway_checks::{root, text, tree};
+use std::path::PathBuf;
 
 /// Put together here, so that this file does not name what it forbids.
 fn notes_to_self() -> [String; 3] {
@@ -19,6 +20,22 @@ fn every_crate_forbids_unsafe_code() {
             manifest.get("lints").and_then(|lints| lints.get("workspace")).and_then(toml::Value::as_bool);
         assert_eq!(inherits, Some(true), "{} takes the workspace's lints", package.name);
     }
+}
+
+#[test]
+fn only_these_may_ask_the_machine() {
+    let mut lifted: Vec<PathBuf> =
+        tree::files().into_iter().filter(|file| file.ends_with("clippy.toml")).collect();
+    let expect = [
+        "clippy.toml",
+        "crates/clearway-git/clippy.toml",
+        "crates/clearway-platform/clippy.toml",
+        "crates/clearway/clippy.toml",
+        "testing/clippy.toml",
+        "xtask/clippy.toml",
+    ];
+    lifted.sort_by_key(|file| file.display().to_string());
+    assert_eq!(lifted, expect.map(PathBuf::from));
 }
 
 #[test]
@@ -41,7 +58,12 @@ fn no_file_holds_a_note_to_self() {
 fn every_module_says_what_it_is_for() {
     for package in package::members() {
         let Some(directory) = package.manifest.parent() else { continue };
-        let sources = tree::with_extension("rs").into_iter().map(|file| root().join(file));
+        // A module of tests is about the module above it.
+        let is_tests = |file: &PathBuf| file.file_stem().is_some_and(|stem| stem == "tests");
+        let sources = tree::with_extension("rs")
+            .into_iter()
+            .filter(|file| !is_tests(file))
+            .map(|file| root().join(file));
         for file in sources.filter(|file| file.starts_with(directory.join("src"))) {
             let content = text(&file);
             let first = content.lines().next().unwrap_or_default();

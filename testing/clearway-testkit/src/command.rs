@@ -1,7 +1,8 @@
 //! Running the binary and looking at what it said.
 
-use crate::Home;
+use crate::{Home, schema, transcript};
 use serde_json::Value;
+use std::ffi::OsStr;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
@@ -9,15 +10,16 @@ use std::process::{Child, Command, Output, Stdio};
 #[derive(Debug)]
 pub struct Clearway {
     command: Command,
+    arguments: Vec<String>,
     hidden: Vec<(String, &'static str)>,
 }
 
 impl Clearway {
     pub(crate) fn new(home: &Home, directory: &Path) -> Self {
-        let mut command = Command::new(&home.binary);
+        let mut command = Command::new(home.binary());
         command.current_dir(directory).env_clear().envs(home.environment()).stdin(Stdio::null());
         let hidden = vec![(home.path().display().to_string(), "$HOME")];
-        Self { command, hidden }
+        Self { command, arguments: Vec::new(), hidden }
     }
 
     /// Adds `--agent NAME`.
@@ -28,16 +30,31 @@ impl Clearway {
 
     /// Adds arguments.
     #[must_use]
-    pub fn args(mut self, arguments: &[&str]) -> Self {
+    pub fn args<A: AsRef<OsStr>>(mut self, arguments: &[A]) -> Self {
         self.command.args(arguments);
+        let texts = arguments.iter().map(|argument| argument.as_ref().to_string_lossy().into_owned());
+        self.arguments.extend(texts);
         self
     }
 
     /// Sets a variable.
     #[must_use]
-    pub fn env(mut self, name: &str, value: impl AsRef<std::ffi::OsStr>) -> Self {
+    pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
         self.command.env(name, value);
         self
+    }
+
+    /// Takes a variable away.
+    #[must_use]
+    pub fn without_env(mut self, name: &str) -> Self {
+        self.command.env_remove(name);
+        self
+    }
+
+    /// Acts inside a Claude Code session.
+    #[must_use]
+    pub fn session(self, id: &str) -> Self {
+        self.env("CLAUDE_CODE_SESSION_ID", id)
     }
 
     /// The command as the standard library knows it, for tests that need more.
@@ -49,24 +66,47 @@ impl Clearway {
     ///
     /// # Panics
     /// If it cannot be started.
-    pub fn run(mut self, arguments: &[&str]) -> Ran {
-        self.command.args(arguments);
-        let output = self.command.output().expect("the binary starts");
-        Ran { output, hidden: self.hidden }
+    pub fn run<A: AsRef<OsStr>>(self, arguments: &[A]) -> Ran {
+        let mut ready = self.args(arguments);
+        let output = ready.command.output().expect("the binary starts");
+        Ran { output, arguments: ready.arguments, hidden: ready.hidden }
     }
 
     /// Runs it with `--json`.
-    pub fn json(self, arguments: &[&str]) -> Ran {
+    pub fn json<A: AsRef<OsStr>>(self, arguments: &[A]) -> Ran {
         self.args(&["--json"]).run(arguments)
+    }
+
+    /// Runs it with `--json` and expects success: the answer.
+    ///
+    /// # Panics
+    /// If it fails.
+    #[track_caller]
+    pub fn ok<A: AsRef<OsStr>>(self, arguments: &[A]) -> Value {
+        let ran = self.json(arguments).expect(0);
+        ran.value()
+    }
+
+    /// Runs it with `--json` and expects this failure: the error object.
+    ///
+    /// # Panics
+    /// If it succeeds or fails otherwise.
+    #[track_caller]
+    pub fn fails<A: AsRef<OsStr>>(self, slug: &str, code: i32, arguments: &[A]) -> Value {
+        let ran = self.json(arguments);
+        let error = ran.slug(slug);
+        ran.expect(code);
+        error
     }
 
     /// Starts it and returns at once.
     ///
     /// # Panics
     /// If it cannot be started.
-    pub fn spawn(mut self, arguments: &[&str]) -> Child {
-        self.command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
-        self.command.spawn().expect("the binary starts")
+    pub fn spawn(self, arguments: &[&str]) -> Child {
+        let mut ready = self.args(arguments);
+        ready.command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        ready.command.spawn().expect("the binary starts")
     }
 }
 
@@ -74,6 +114,7 @@ impl Clearway {
 #[derive(Debug)]
 pub struct Ran {
     output: Output,
+    arguments: Vec<String>,
     hidden: Vec<(String, &'static str)>,
 }
 
@@ -93,14 +134,32 @@ impl Ran {
         String::from_utf8_lossy(&self.output.stderr).into_owned()
     }
 
-    /// The one JSON document on stdout.
+    /// The one JSON document on stdout, which follows the published schema of its verb.
     ///
     /// # Panics
-    /// If there is not exactly one, or anything was printed to stderr.
+    /// If there is not exactly one, it breaks its schema, or anything was printed to stderr.
+    #[track_caller]
     pub fn value(&self) -> Value {
         let text = self.stdout();
         assert_eq!(self.stderr(), "", "with --json nothing goes to stderr; stdout: {text}");
-        serde_json::from_str(&text).unwrap_or_else(|error| panic!("not one JSON document: {error}\n{text}"))
+        self.checked(&text)
+    }
+
+    /// The JSON Lines on stdout, each of which follows the published schema of its verb.
+    ///
+    /// # Panics
+    /// If one does not.
+    #[track_caller]
+    pub fn lines(&self) -> Vec<Value> {
+        self.stdout().lines().map(|line| self.checked(line)).collect()
+    }
+
+    #[track_caller]
+    fn checked(&self, text: &str) -> Value {
+        let value: Value = serde_json::from_str(text)
+            .unwrap_or_else(|error| panic!("not one JSON document: {error}\n{text}"));
+        schema::check(&schema::name_for(&self.arguments, value["ok"] != false), &value);
+        value
     }
 
     /// Expects this exit code and goes on.
@@ -109,7 +168,8 @@ impl Ran {
     /// If it is another.
     #[track_caller]
     pub fn expect(self, code: i32) -> Self {
-        assert_eq!(self.code(), code, "stdout: {}\nstderr: {}", self.stdout(), self.stderr());
+        let (stdout, stderr) = (self.stdout(), self.stderr());
+        assert_eq!(self.code(), code, "{:?}\nstdout: {stdout}\nstderr: {stderr}", self.arguments);
         self
     }
 
@@ -120,48 +180,30 @@ impl Ran {
     #[track_caller]
     pub fn slug(&self, slug: &str) -> Value {
         let value = self.value();
-        assert_eq!(value["error"]["slug"], slug, "{value}");
-        assert_eq!(value["ok"], false);
+        assert_eq!(value["error"]["slug"], slug, "{:?}\n{value:#}", self.arguments);
         value["error"].clone()
     }
 
-    /// Everything it did as one text to compare: stdout, stderr and exit code, with what differs from run to run
-    /// replaced: the home's path, ids, hashes, fences, times.
-    pub fn transcript(&self) -> String {
+    /// Everything it did as one text to compare: stdout, stderr and exit code, JSON spread over lines, with `masks`
+    /// and what differs from run to run replaced.
+    pub fn transcript(&self, masks: &[(String, String)]) -> String {
         let hide = |text: String| {
-            let text = self.hidden.iter().fold(text, |text, (from, to)| text.replace(from, to));
-            steady(&text)
+            let hidden = self.hidden.iter().map(|(from, to)| (from.as_str(), *to));
+            let masks = masks.iter().map(|(from, to)| (from.as_str(), to.as_str()));
+            let text = masks.chain(hidden).fold(spread(&text), |text, (from, to)| text.replace(from, to));
+            transcript::steady(&text)
         };
         format!("{}--- stderr\n{}--- exit {}\n", hide(self.stdout()), hide(self.stderr()), self.code())
     }
 }
 
-/// Replaces what no two runs share: ids, hashes and instants. Words of eight letters that hold no digit stay.
-fn steady(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut word = String::new();
-    for c in text.chars().chain(std::iter::once('\n')) {
-        if c.is_ascii_alphanumeric() {
-            word.push(c);
-        } else {
-            out.push_str(&steady_word(&word));
-            word.clear();
-            out.push(c);
+/// JSON spread over lines; anything else as it is.
+fn spread(text: &str) -> String {
+    let documents: Option<Vec<Value>> = text.lines().map(|line| serde_json::from_str(line).ok()).collect();
+    match documents {
+        Some(documents) if documents.iter().all(Value::is_object) => {
+            documents.iter().map(|document| format!("{document:#}\n")).collect()
         }
-    }
-    out.pop();
-    out
-}
-
-fn steady_word(word: &str) -> String {
-    let has_digit = word.bytes().any(|b| b.is_ascii_digit());
-    let is_hex = word.bytes().all(|b| b.is_ascii_hexdigit());
-    let is_id =
-        word.len() == 8 && has_digit && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
-    match word.len() {
-        64 if is_hex => "HASH".to_owned(),
-        13 if word.starts_with("10995") => "FENCE".to_owned(),
-        8 if is_id => "ID".to_owned(),
-        _ => word.to_owned(),
+        _ => text.to_owned(),
     }
 }

@@ -3,14 +3,28 @@
 //! Nothing of the machine leaks in: every command gets its own HOME and XDG directories, no GIT_* variable and no
 //! client session. Start at [`Home`].
 
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "tests act on the machine: files, processes and the clock"
+)]
+
 pub mod checker;
 mod command;
 pub mod faults;
+mod files;
 pub mod namespace;
 mod repository;
+pub mod schema;
+mod shell;
+mod transcript;
+mod waiting;
 
 pub use command::{Clearway, Ran};
+pub use files::Files;
 pub use repository::Repository;
+pub use transcript::steady;
+pub use waiting::eventually;
 
 use std::path::{Path, PathBuf};
 
@@ -24,13 +38,16 @@ pub struct Home {
 }
 
 impl Home {
-    /// A home for tests of this binary.
+    /// A home for tests of this binary. Its path is equally long wherever tests run, so that text is broken into
+    /// lines at the same places.
     ///
     /// # Panics
     /// If no temporary directory can be made.
     pub fn new(binary: &str) -> Self {
-        let directory =
-            tempfile::Builder::new().prefix("clearway-e2e-").tempdir().expect("a temporary directory");
+        let directory = tempfile::Builder::new()
+            .prefix("clearway-e2e-")
+            .tempdir_in("/tmp")
+            .expect("a temporary directory");
         let path = directory.path().canonicalize().expect("the directory exists");
         for name in ["home", "state", "config", "run", "tmp"] {
             std::fs::create_dir_all(path.join(name)).expect("a directory");
@@ -41,6 +58,27 @@ impl Home {
     /// Where everything of this home lies.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The binary under test.
+    pub fn binary(&self) -> &Path {
+        &self.binary
+    }
+
+    /// Every byte of the state directory but shared memory, which readers may touch.
+    pub fn state_files(&self) -> Files {
+        Files::below(&self.state()).without("-shm")
+    }
+
+    /// Writes the user's configuration file.
+    ///
+    /// # Panics
+    /// If that fails.
+    pub fn user_config(&self, text: &str) -> PathBuf {
+        let path = self.path.join("config/clearway/config.toml");
+        std::fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
+        std::fs::write(&path, text).expect("a file");
+        path
     }
 
     /// The state directory.

@@ -1,6 +1,7 @@
 //! Real git repositories.
 
 use crate::{Clearway, Home};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -17,14 +18,23 @@ impl<'h> Repository<'h> {
         std::fs::create_dir_all(&path).expect("a directory");
         let repository = Self { home, path };
         repository.git(&["init", "-q", "-b", "main"]);
-        repository.git(&["config", "user.name", "Test"]);
-        repository.git(&["config", "user.email", "test@example.org"]);
+        repository.configure();
         for (file, text) in files {
             repository.write(file, text);
         }
         repository.git(&["add", "-A"]);
         repository.git(&["commit", "-q", "--allow-empty", "-m", "first"]);
         repository
+    }
+
+    /// Who commits, and that git does nothing behind anybody's back: its own housekeeping would change files while a
+    /// test compares them.
+    fn configure(&self) {
+        let path = self.path.join(".git/config");
+        let mut text = std::fs::read_to_string(&path).expect("git made its configuration");
+        text.push_str("[user]\n\tname = Test\n\temail = test@example.org\n");
+        text.push_str("[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n");
+        std::fs::write(&path, text).expect("a file");
     }
 
     /// Its root.
@@ -63,5 +73,64 @@ impl<'h> Repository<'h> {
     /// A command of the binary, run in a directory below the root.
     pub fn clearway_in(&self, directory: &str) -> Clearway {
         self.home.clearway(&self.path.join(directory))
+    }
+
+    /// A command of the binary run by an agent of this name.
+    pub fn agent(&self, name: &str) -> Clearway {
+        self.clearway().agent(name)
+    }
+
+    /// Reserves for an agent and expects the grant: the first lease.
+    ///
+    /// # Panics
+    /// If it is refused.
+    #[track_caller]
+    pub fn grant(&self, agent: &str, arguments: &[&str]) -> Value {
+        let words: Vec<&str> = [&["reserve"], arguments].concat();
+        self.agent(agent).ok(&words)["leases"][0].clone()
+    }
+
+    /// Reserves for an agent and expects that somebody holds it: who.
+    ///
+    /// # Panics
+    /// If it is granted.
+    #[track_caller]
+    pub fn blockers(&self, agent: &str, arguments: &[&str]) -> Vec<Value> {
+        let words: Vec<&str> = [&["reserve"], arguments].concat();
+        let error = self.agent(agent).fails("reservation-held", 1, &words);
+        error["details"]["blockers"].as_array().expect("a list").clone()
+    }
+
+    /// Whether the way is clear for an agent; exit code and answer agree.
+    ///
+    /// # Panics
+    /// If they do not.
+    #[track_caller]
+    pub fn is_clear(&self, agent: &str, pattern: &str) -> bool {
+        let ran = self.agent(agent).json(&["check", "--", pattern]);
+        let value = ran.value();
+        let clear = value["clear"].as_bool().unwrap_or_else(|| panic!("no answer: {value}"));
+        assert_eq!(ran.code(), i32::from(!clear), "{value}");
+        assert_eq!(value["blockers"].as_array().map(Vec::is_empty), Some(clear), "{value}");
+        clear
+    }
+
+    /// Every event of the scope.
+    ///
+    /// # Panics
+    /// If the log cannot be read.
+    #[track_caller]
+    pub fn events(&self) -> Vec<Value> {
+        self.clearway().json(&["events"]).expect(0).lines()
+    }
+
+    /// The kinds of every event, in the order of the log.
+    ///
+    /// # Panics
+    /// If the log cannot be read.
+    #[track_caller]
+    pub fn kinds(&self) -> Vec<String> {
+        let kind = |event: &Value| event["kind"].as_str().expect("a kind").to_owned();
+        self.events().iter().map(kind).collect()
     }
 }

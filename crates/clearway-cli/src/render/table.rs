@@ -5,8 +5,18 @@ use clearway_core::text::{columns, printable, truncate_columns};
 
 /// What stands between two columns.
 const GAP: &str = "  ";
-/// Columns a shortened cell keeps at least.
+/// Columns a shortened cell keeps at least, unless the page is still too narrow.
 const KEPT_MIN: usize = 16;
+/// Columns that tell that there is something at all.
+const SQUEEZED_MIN: usize = 6;
+/// Who gives way to which width, one after the other, until the page is wide enough.
+const GIVING: [(Fit, usize); 5] = [
+    (Fit::End, KEPT_MIN),
+    (Fit::Start, KEPT_MIN),
+    (Fit::End, SQUEEZED_MIN),
+    (Fit::Last, KEPT_MIN),
+    (Fit::Start, SQUEEZED_MIN),
+];
 
 /// Rows of cells.
 #[derive(Debug)]
@@ -24,6 +34,8 @@ pub(crate) enum Fit {
     End,
     /// It loses its beginning: the end of a path tells more.
     Start,
+    /// It loses its end, after the others: names are short, unless somebody chose a long one.
+    Last,
 }
 
 /// One cell.
@@ -88,10 +100,10 @@ impl Table {
         };
         let mut widths: Vec<usize> = (0..self.fits.len()).map(width).collect();
         let gaps = GAP.len() * self.fits.len().saturating_sub(1);
-        for giving in [Fit::End, Fit::Start] {
+        for (giving, kept_min) in GIVING {
             for at in (0..self.fits.len()).rev().filter(|at| self.fits[*at] == giving) {
                 let excess = (widths.iter().sum::<usize>() + gaps).saturating_sub(room);
-                let least = widths[at].min(KEPT_MIN);
+                let least = widths[at].min(kept_min);
                 widths[at] = widths[at].saturating_sub(excess).max(least);
             }
         }
@@ -105,7 +117,7 @@ fn fit(text: &str, width: usize, fit: Fit) -> String {
     }
     match fit {
         Fit::Whole => text.to_owned(),
-        Fit::End => truncate_columns(text, width).into_owned(),
+        Fit::End | Fit::Last => truncate_columns(text, width).into_owned(),
         Fit::Start => keep_end(text, width),
     }
 }

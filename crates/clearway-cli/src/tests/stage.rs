@@ -125,7 +125,12 @@ impl Outside for Stage {
     }
 
     fn resolve(&mut self, _site: &Site, argument: &str) -> Result<Located, Failure> {
-        Ok(Located { path: argument.trim_end_matches('/').to_owned(), found: Found::Nothing, nested: None })
+        Ok(Located {
+            path: argument.trim_end_matches('/').to_owned(),
+            found: Found::Nothing,
+            nested: None,
+            is_nested_root: false,
+        })
     }
 
     fn tracked_count(&mut self, _site: &Site) -> Option<u64> {

@@ -60,7 +60,7 @@ impl Answer for LeaseList {
 
 impl LeaseList {
     fn table(&self, leases: &[LeaseView], now: &Now) -> Table {
-        let fits = [Fit::Whole, Fit::Start, Fit::Whole, Fit::Whole, Fit::Whole, Fit::End];
+        let fits = [Fit::Whole, Fit::Start, Fit::Last, Fit::Whole, Fit::Whole, Fit::End];
         let mut table = Table::new(&fits);
         let ends = if self.history { "state" } else { "left" };
         table.head(&["id", "pattern", "holder", "mode", ends, "why"]);

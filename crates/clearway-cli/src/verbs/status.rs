@@ -100,7 +100,7 @@ impl Look {
 
     fn agent_table(&self) -> Table {
         let Status { now, agents, .. } = &self.found;
-        let mut table = Table::new(&[Fit::Whole, Fit::Whole, Fit::Whole, Fit::End]);
+        let mut table = Table::new(&[Fit::Last, Fit::Whole, Fit::Whole, Fit::End]);
         table.head(&["agent", "state", "seen", "holds"]);
         for AgentSeen { view, liveness } in agents {
             table.row(vec![

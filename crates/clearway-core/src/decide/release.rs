@@ -38,8 +38,13 @@ pub(super) fn release(
     let mut remaining: Vec<LeaseView> =
         chosen.remaining.iter().filter_map(|lease| view.show(lease, facts)).collect();
     for (keep, parent) in release.keep.iter().zip(kept) {
-        let lease = keep_part(draft, actor, keep, &parent, entropy);
-        remaining.extend(draft.view().show(&lease, facts));
+        let lease = match already_held(draft, keep, &parent, &remaining) {
+            Some(lease) => lease,
+            None => keep_part(draft, actor, keep, &parent, entropy),
+        };
+        if !remaining.iter().any(|view| view.lease.id == lease.id) {
+            remaining.extend(draft.view().show(&lease, facts));
+        }
     }
     Ok(Ok(Success::Released { released, already: chosen.already, remaining }))
 }
@@ -51,6 +56,15 @@ fn parent_of(keep: &Target, chosen: &Chosen) -> Result<Lease, Failure> {
         Failure::new(Slug::Usage, format!("{} is not inside anything this releases", keep.display()))
             .hint("--keep names a part of what is released; see what you hold: clearway leases")
     })
+}
+
+/// A holder has one live lease on the same target: one that stays, or one kept a moment ago, is that one.
+fn already_held(draft: &Draft<'_>, keep: &Target, parent: &Lease, kept: &[LeaseView]) -> Option<Lease> {
+    let same = |lease: &&Lease| {
+        lease.holder == parent.holder && lease.worktree == parent.worktree && lease.target == *keep
+    };
+    let here = kept.iter().map(|view| &view.lease).find(same).cloned();
+    here.or_else(|| draft.view().live_except(&draft.ended).find(same).cloned())
 }
 
 /// Goes on holding a part on the terms of the whole. Nobody else can be there: the whole was held until now.

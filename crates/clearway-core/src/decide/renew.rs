@@ -8,7 +8,7 @@ use crate::event::{Actor, Body};
 use crate::facts::Facts;
 use crate::failure::{Details, Failure, LeaseView};
 use crate::ids::{AgentId, LeaseId};
-use crate::lease::{End, Lease};
+use crate::lease::{End, Ended, ExpiryCause, Lease};
 use crate::slug::Slug;
 
 /// Extends the named leases, all or none.
@@ -89,7 +89,10 @@ pub(super) fn may_act(draft: &mut Draft<'_>, actor: Actor, lease: &Lease) -> Res
     draft.record_denial(actor, lease.id.to_string(), Slug::NotHolder);
     let message = format!("lease {} on {} is held by {name}, not by you", lease.id, lease.target.display());
     Err(Failure::new(Slug::NotHolder, message)
-        .hint("an operator at a terminal may release it: clearway release ID --reason TEXT")
+        .hint(format!(
+            "an operator at a terminal may release it: clearway release {} --reason TEXT",
+            lease.id
+        ))
         .details(Details::Fields(vec![("lease", lease.id.to_string()), ("agent", name)])))
 }
 
@@ -135,8 +138,17 @@ fn stale(draft: &Draft<'_>, slug: Slug, message: String, lease: &Lease, facts: &
     let target = crate::shell::word(&lease.target.display());
     let failure = Failure::new(slug, format!("{message}{now}"))
         .hint(format!("read the file again, then reserve anew: clearway reserve {target}"));
-    match view.show(lease, facts) {
+    match view.show(&as_it_is(draft, lease), facts) {
         Some(shown) => failure.details(Details::Lease { lease: Box::new(shown), held_now }),
         None => failure,
     }
+}
+
+/// The lease with the end that this very decision found, which its row does not state yet.
+fn as_it_is(draft: &Draft<'_>, lease: &Lease) -> Lease {
+    let over = lease.ended.is_none() && draft.ended.contains(&lease.id);
+    let same_boot = draft.epoch == draft.slice.scope.epoch;
+    let cause = if same_boot { lease.expiry_cause(draft.now.mono) } else { ExpiryCause::Reboot };
+    let found = over.then_some(Ended { how: End::Expired(cause), at: draft.now.wall });
+    Lease { ended: lease.ended.or(found), ..lease.clone() }
 }

@@ -12,6 +12,7 @@ use crate::failure::{Details, Failure, LeaseView, Retry};
 use crate::ids::{AgentId, Entropy, Fence, LeaseId, SetId};
 use crate::lease::{Grade, Lease};
 use crate::limits::{LEASES_PER_AGENT_MAX, LEASES_PER_SCOPE_MAX, ROOT_PATTERNS_PER_SCOPE_MAX};
+use crate::slice::AgentView;
 use crate::slug::Slug;
 use crate::target::{Target, Worktree};
 
@@ -23,7 +24,8 @@ pub(super) fn reserve(
     facts: &Facts,
     entropy: &mut Entropy<'_>,
 ) -> Answer {
-    let before = identified.known.as_ref().map_or(0, |view| view.live_leases);
+    let before =
+        identified.known.as_ref().map_or(0, |view| view.live_leases.saturating_sub(ended(draft, view)));
     let (me, actor) = draft.register(&identified, entropy);
     let steps = Planner::new(draft, me, reserve, facts).plan()?;
     let all_blocked = steps.iter().all(|step| matches!(step, Step::Blocked(_)));
@@ -46,6 +48,12 @@ pub(super) fn reserve(
     }
     let leases = taker.taken;
     Ok(Ok(Success::Reserved { leases: show(draft, &leases), refused }))
+}
+
+/// Leases of an agent that this very decision found to be over; its count still holds them.
+fn ended(draft: &Draft<'_>, holder: &AgentView) -> u64 {
+    let is_over = |lease: &&Lease| lease.holder == holder.agent.id && draft.ended.contains(&lease.id);
+    draft.slice.leases.iter().filter(is_over).count() as u64
 }
 
 /// Carries out the steps of a plan.
@@ -187,8 +195,9 @@ fn within_quota(draft: &Draft<'_>, reserve: &Reserve, steps: &[Step], before: u6
     let new = granted().count() as u64;
     let new_root = granted().filter(|(want, _)| want.target.is_root_level()).count() as u64;
     let scope = &draft.slice.scope;
+    let live = scope.live_leases.saturating_sub(draft.expired_ids().len() as u64);
     quota("leases of one agent", before + new, LEASES_PER_AGENT_MAX, new)?;
-    quota("leases in one scope", scope.live_leases + new, LEASES_PER_SCOPE_MAX, new)?;
+    quota("leases in one scope", live + new, LEASES_PER_SCOPE_MAX, new)?;
     quota(
         "patterns without a leading directory",
         scope.root_patterns + new_root,
@@ -217,15 +226,24 @@ fn refuse(draft: &mut Draft<'_>, actor: Actor, reserve: &Reserve, steps: &[Step]
     held(draft, reserve, blockers)
 }
 
+/// How many blockers a message spells out; the details hold them all.
+const BLOCKERS_SAID: usize = 3;
+
 fn held(draft: &Draft<'_>, reserve: &Reserve, blockers: Vec<LeaseView>) -> Failure {
     let now = draft.now.mono;
-    let message = blockers.iter().map(|blocker| describe(blocker, now)).collect::<Vec<_>>().join("; ");
-    let target = reserve.wants.first().map(|want| crate::shell::word(&want.target.display()));
-    let soonest = blockers.iter().map(|blocker| blocker.deadline.since(now)).min().unwrap_or(0);
-    let mut failure = Failure::new(Slug::ReservationHeld, message).retry(Retry::AfterMs(soonest.max(1)));
-    if let Some(target) = target {
-        failure = failure.hint(format!("see who holds it and until when: clearway who {target}"));
+    let mut said: Vec<String> =
+        blockers.iter().take(BLOCKERS_SAID).map(|blocker| describe(blocker, now)).collect();
+    if blockers.len() > BLOCKERS_SAID {
+        said.push(format!("and {} more", blockers.len() - BLOCKERS_SAID));
     }
+    let soonest = blockers.iter().map(|blocker| blocker.deadline.since(now)).min().unwrap_or(0);
+    let mut failure =
+        Failure::new(Slug::ReservationHeld, said.join("; ")).retry(Retry::AfterMs(soonest.max(1)));
+    let look = match reserve.wants.first().map(|want| &want.target) {
+        Some(Target::Path(pattern)) => format!("clearway who {}", crate::shell::word(&pattern.display())),
+        Some(Target::Name(_)) | None => "clearway leases".to_owned(),
+    };
+    failure = failure.hint(format!("see who holds it and until when: {look}"));
     if reserve.wants.len() > 1 && !reserve.best_effort {
         failure = failure.hint("take what is free and skip the rest: add --best-effort");
     }

@@ -86,17 +86,14 @@ pub(super) fn of(_path: &Path) -> Vec<Holder> {
 
 /// How the kernel's lock table names a file: the superblock's device and the inode, which on btrfs
 /// and overlay file systems are not what `stat` says.
-///
-/// Only the path is opened, not the file: closing a file drops every record lock that this process has on it,
-/// and SQLite in this process may rely on one.
 #[cfg(not(target_os = "macos"))]
 fn lock_key(path: &Path) -> Option<String> {
-    use rustix::fs::OFlags;
     use std::os::fd::AsRawFd;
-    use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+    use std::os::unix::fs::MetadataExt;
 
-    let flags = OFlags::PATH.bits().cast_signed();
-    let file = std::fs::OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
+    // Only a name for the file: closing a real descriptor would drop every record lock this process has on it.
+    let flags = rustix::fs::OFlags::PATH | rustix::fs::OFlags::CLOEXEC;
+    let file = std::fs::File::from(rustix::fs::open(path, flags, rustix::fs::Mode::empty()).ok()?);
     let metadata = file.metadata().ok()?;
     let described = std::fs::read_to_string(format!("/proc/self/fdinfo/{}", file.as_raw_fd())).ok()?;
     let inode = field(&described, "ino:").and_then(|text| text.parse().ok()).unwrap_or(metadata.ino());

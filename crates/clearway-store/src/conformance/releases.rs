@@ -117,6 +117,18 @@ fn kept(stage: &mut Stage) {
     assert_eq!((blocker.lease.id, blocker.lease.reason.as_deref()), (remaining[0], Some("why")));
     assert!(blocker.lease.fence > whole.lease.fence);
     stage.grant("b", "src/main.rs", How::default());
+    let whole = stage.grant("c", "docs/**", shared());
+    let own = stage.grant("c", "docs/a.md", How::default());
+    let selection = Selection::These {
+        leases: vec![by_id(&whole)],
+        targets: Vec::new(),
+        worktree: How::default().worktree,
+    };
+    let keep = vec![path("docs/a.md"), path("docs/b.md"), path("docs/b.md")];
+    let (_, _, remaining) =
+        released(stage.execute(&named("c"), Command::Release(Release { selection, keep }), None));
+    assert_eq!(remaining.len(), 2, "what is held already is kept as it is, and nothing is kept twice");
+    assert!(remaining.contains(&own.lease.id));
 }
 
 fn everything(stage: &mut Stage) {

@@ -1,9 +1,73 @@
 //! End to end: the real binary, real git, real SQLite, real processes.
 
+mod audit;
+mod bad_input;
+mod config;
+mod conformance;
+mod doctor;
+mod events;
+mod hints;
+mod identity;
+mod names;
+mod output;
+mod paths;
+mod places;
+mod reading;
+mod readme;
+mod releasing;
+mod renewing;
+mod replaying;
 mod reserving;
+mod schemas;
+mod secrets;
+mod snapshots;
+mod status;
+mod store;
+mod time;
 
-use clearway_testkit::Home;
+use clearway_testkit::{Home, Repository};
+use serde_json::Value;
 
 fn home() -> Home {
     Home::new(env!("CARGO_BIN_EXE_clearway"))
+}
+
+/// A repository with a little of everything.
+fn app(home: &Home) -> Repository<'_> {
+    home.repository(
+        "app",
+        &[("src/a.rs", "a\n"), ("src/b.rs", "b\n"), ("docs/x.md", "x\n"), ("main.rs", "\n")],
+    )
+}
+
+/// A text field.
+#[track_caller]
+fn text<'v>(value: &'v Value, field: &str) -> &'v str {
+    value[field].as_str().unwrap_or_else(|| panic!("no text {field} in {value}"))
+}
+
+/// A number.
+#[track_caller]
+fn number(value: &Value, field: &str) -> u64 {
+    value[field].as_u64().unwrap_or_else(|| panic!("no number {field} in {value}"))
+}
+
+/// A list.
+#[track_caller]
+fn list<'v>(value: &'v Value, field: &str) -> &'v [Value] {
+    value[field].as_array().unwrap_or_else(|| panic!("no list {field} in {value}"))
+}
+
+/// One field of every element of a list.
+#[track_caller]
+fn each<'v>(value: &'v Value, field: &str, name: &str) -> Vec<&'v str> {
+    list(value, field).iter().map(|element| text(element, name)).collect()
+}
+
+/// The store as another program opens it; closing it leaves the log where it is, as Clearway does.
+fn open_store(home: &Home) -> rusqlite::Connection {
+    let connection = rusqlite::Connection::open(home.only_store()).expect("the store opens");
+    let keep = rusqlite::config::DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
+    connection.set_db_config(keep, true).expect("a setting");
+    connection
 }

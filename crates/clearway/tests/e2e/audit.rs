@@ -1,0 +1,255 @@
+//! The log verifies itself, its anchors vouch for it, and anybody else can check it.
+
+use crate::{app, home, list, number, text};
+use clearway_testkit::{Home, Repository};
+use rusqlite::Connection;
+use serde_json::Value;
+use std::path::Path;
+
+/// A repository with a few events.
+fn busy(home: &Home) -> Repository<'_> {
+    let repository = app(home);
+    repository.grant("alice", &["src/a.rs", "--reason", "refactoring"]);
+    repository.grant("bob", &["docs/"]);
+    repository.agent("alice").ok(&["release", "--all"]);
+    repository
+}
+
+fn sql(store: &Path, statement: &str) {
+    let connection = Connection::open(store).expect("the store opens");
+    connection.execute_batch(statement).expect("the statement runs");
+}
+
+#[test]
+fn a_whole_log_verifies_and_names_its_head() {
+    let home = home();
+    let repository = busy(&home);
+    let verified = repository.clearway().ok(&["audit", "verify"]);
+    let events = repository.events();
+    assert_eq!(number(&verified, "events"), events.len() as u64);
+    assert_eq!(verified["head"], events.last().expect("an event")["hash"]);
+    assert_eq!(
+        (&verified["anchored_seq"], number(&verified, "unanchored")),
+        (&Value::Null, events.len() as u64)
+    );
+}
+
+#[test]
+fn an_anchor_vouches_for_everything_up_to_it() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = home();
+    let repository = busy(&home);
+    let anchored = repository.clearway().ok(&["audit", "anchor"]);
+    assert_eq!(anchored["new_key"], true);
+    let mode = std::fs::metadata(home.state().join("operator.key")).expect("the key").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let verified = repository.clearway().ok(&["audit", "verify"]);
+    assert_eq!((&verified["anchored_seq"], number(&verified, "unanchored")), (&anchored["rev"], 0));
+    repository.grant("carol", &["main.rs"]);
+    let later = repository.clearway().ok(&["audit", "verify"]);
+    assert_eq!((&later["anchored_seq"], number(&later, "unanchored")), (&anchored["rev"], 2));
+    let again = repository.clearway().ok(&["audit", "anchor"]);
+    assert_eq!((&again["new_key"], &again["signer"]), (&false.into(), &anchored["signer"]));
+}
+
+#[test]
+fn an_exported_anchor_is_found_again() {
+    let home = home();
+    let repository = busy(&home);
+    let file = home.path().join("anchors.jsonl");
+    let path = file.display().to_string();
+    let reply = repository.clearway().ok(&["audit", "anchor", "--export", &path]);
+    assert_eq!(list(&reply, "written").len(), 2);
+    repository.clearway().ok(&["audit", "anchor", "--export", &path]);
+    assert_eq!(std::fs::read_to_string(&file).expect("the file").lines().count(), 2);
+    repository.clearway().ok(&["audit", "verify", "--anchors", &path]);
+    repository.clearway().fails("not-found", 5, &["audit", "verify", "--anchors", "/nowhere/anchors"]);
+}
+
+#[test]
+fn there_is_nothing_to_anchor_before_the_first_event() {
+    let home = home();
+    let repository = app(&home);
+    repository.clearway().fails("not-found", 5, &["audit", "anchor"]);
+    assert!(home.state_files().is_empty());
+}
+
+/// The chain as documented, computed by nobody's code but this.
+fn chain(lines: &[Value]) -> Vec<String> {
+    let mut previous = [0_u8; 32];
+    let mut hashes = Vec::new();
+    for line in lines {
+        let scope = text(line, "scope").as_bytes();
+        let hex = text(line, "bytes").as_bytes();
+        let byte =
+            |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).expect("hex"), 16).expect("hex");
+        let bytes: Vec<u8> = hex.chunks(2).map(byte).collect();
+        let mut input = previous.to_vec();
+        input.extend((scope.len() as u64).to_be_bytes());
+        input.extend(scope);
+        input.extend(number(line, "seq").to_be_bytes());
+        input.extend(bytes);
+        previous = *blake3::hash(&input).as_bytes();
+        hashes.push(blake3::Hash::from_bytes(previous).to_string());
+    }
+    hashes
+}
+
+#[test]
+fn an_exported_log_is_verified_by_anybody() {
+    let home = home();
+    let repository = busy(&home);
+    let lines = repository.clearway().json(&["audit", "export"]).expect(0).lines();
+    let stated: Vec<String> = lines.iter().map(|line| text(line, "hash").to_owned()).collect();
+    assert_eq!(chain(&lines), stated);
+    let verified = repository.clearway().ok(&["audit", "verify"]);
+    assert_eq!(stated.last().map(String::as_str), Some(text(&verified, "head")));
+    let mut forged = lines.clone();
+    forged[2]["seq"] = 9.into();
+    assert_ne!(chain(&forged)[2..], stated[2..], "the place of an event is part of its hash");
+    let part = repository.clearway().json(&["audit", "export", "--from", "3"]).expect(0).lines();
+    assert_eq!(part, lines[2..]);
+    let plain = repository.clearway().run(&["audit", "export"]).expect(0).lines();
+    assert_eq!(plain, lines, "an export is for programs with or without --json");
+}
+
+#[track_caller]
+fn check_broken(repository: &Repository<'_>, first_bad: Option<u64>) {
+    let error = repository.clearway().fails("audit-broken", 1, &["audit", "verify"]);
+    if let Some(seq) = first_bad {
+        assert_eq!(error["details"]["first_bad_seq"], seq, "{error}");
+    }
+    repository.clearway().json(&["doctor"]).expect(1).slug("unhealthy");
+}
+
+#[test]
+fn a_changed_event_is_named_by_its_place() {
+    let home = home();
+    let repository = busy(&home);
+    sql(&home.only_store(), "UPDATE events SET bytes = CAST(bytes || x'00' AS BLOB) WHERE seq = 4");
+    check_broken(&repository, Some(4));
+}
+
+#[test]
+fn a_dropped_event_is_named_by_its_place() {
+    let home = home();
+    let repository = busy(&home);
+    sql(&home.only_store(), "DELETE FROM events WHERE seq = 4");
+    check_broken(&repository, Some(4));
+}
+
+#[test]
+fn reordered_events_are_noticed() {
+    let home = home();
+    let repository = busy(&home);
+    sql(
+        &home.only_store(),
+        "CREATE TEMP TABLE one AS SELECT bytes FROM events WHERE seq = 4; \
+         UPDATE events SET bytes = (SELECT bytes FROM events WHERE seq = 6) WHERE seq = 4; \
+         UPDATE events SET bytes = (SELECT bytes FROM one) WHERE seq = 6",
+    );
+    check_broken(&repository, Some(4));
+}
+
+#[test]
+fn a_dropped_tail_is_noticed() {
+    let home = home();
+    let repository = busy(&home);
+    let last = repository.events().len();
+    sql(&home.only_store(), &format!("DELETE FROM events WHERE seq = {last}"));
+    check_broken(&repository, None);
+}
+
+#[test]
+fn a_stored_row_that_does_not_follow_from_the_log_is_noticed_and_rebuilt() {
+    let home = home();
+    let repository = busy(&home);
+    sql(&home.only_store(), "UPDATE leases SET ttl_ms = ttl_ms + 1");
+    check_broken(&repository, None);
+    let repaired = repository.clearway().ok(&["doctor", "--repair"]);
+    assert_eq!((&repaired["healthy"], number(&repaired["repaired"], "rows")), (&true.into(), 1));
+    repository.clearway().ok(&["audit", "verify"]);
+    assert!(!repository.is_clear("alice", "docs/x.md"));
+}
+
+/// Puts back an older copy of everything the database consists of, witness included.
+fn roll_back(store: &Path, copy: &Path) {
+    for suffix in ["", "-wal", "-gate"] {
+        let name = format!("store.db{suffix}");
+        std::fs::copy(copy.join(&name), store.with_file_name(&name)).expect("a copy");
+    }
+    let _ = std::fs::remove_file(store.with_file_name("store.db-shm"));
+}
+
+fn copy_store(home: &Home, copy: &Path) {
+    std::fs::create_dir_all(copy).expect("a directory");
+    let store = home.only_store();
+    for suffix in ["", "-wal", "-gate"] {
+        let name = format!("store.db{suffix}");
+        std::fs::copy(store.with_file_name(&name), copy.join(&name)).expect("a copy");
+    }
+}
+
+#[test]
+fn an_older_copy_put_back_is_found_against_the_last_anchor() {
+    let home = home();
+    let repository = busy(&home);
+    let copy = home.path().join("copy");
+    copy_store(&home, &copy);
+    repository.grant("carol", &["main.rs"]);
+    let exported = home.path().join("anchors").display().to_string();
+    repository.clearway().ok(&["audit", "anchor", "--export", &exported]);
+    roll_back(&home.only_store(), &copy);
+    check_broken(&repository, None);
+    std::fs::remove_file(home.only_store().with_file_name("store.db-anchors")).expect("the anchors");
+    repository.clearway().fails("audit-broken", 1, &["audit", "verify", "--anchors", &exported]);
+}
+
+#[test]
+fn a_log_written_anew_and_hashed_anew_is_found_against_the_last_anchor() {
+    let home = home();
+    let repository = busy(&home);
+    repository.clearway().ok(&["audit", "anchor"]);
+    let store = home.only_store();
+    let anchors = std::fs::read(store.with_file_name("store.db-anchors")).expect("the anchors");
+    let directory = store.parent().expect("a directory").to_owned();
+    std::fs::remove_dir_all(&directory).expect("the scope");
+    for (agent, file) in [("mallory", "src/a.rs"), ("mallory", "src/b.rs"), ("eve", "main.rs"), ("eve", "x")]
+    {
+        repository.grant(agent, &[file]);
+    }
+    repository.clearway().ok(&["audit", "verify"]);
+    std::fs::write(directory.join("store.db-anchors"), anchors).expect("the anchors");
+    check_broken(&repository, None);
+}
+
+#[test]
+fn an_anchor_of_a_stranger_vouches_for_nothing() {
+    let home = home();
+    let repository = busy(&home);
+    repository.clearway().ok(&["audit", "anchor"]);
+    let exported = home.path().join("anchors").display().to_string();
+    for name in ["operator.key", "operator.pub"] {
+        std::fs::rename(home.state().join(name), home.path().join(name)).expect("the key moves");
+    }
+    std::fs::remove_file(home.only_store().with_file_name("store.db-anchors")).expect("the anchors");
+    repository.clearway().ok(&["audit", "anchor", "--export", &exported]);
+    std::fs::remove_file(home.only_store().with_file_name("store.db-anchors")).expect("the anchors");
+    for name in ["operator.key", "operator.pub"] {
+        std::fs::rename(home.path().join(name), home.state().join(name)).expect("the key moves back");
+    }
+    let error = repository.clearway().fails("audit-broken", 1, &["audit", "verify", "--anchors", &exported]);
+    assert!(text(&error, "message").contains("signed by"), "{error}");
+}
+
+#[test]
+fn a_lost_store_is_noticed_by_its_anchors() {
+    let home = home();
+    let repository = busy(&home);
+    repository.clearway().ok(&["audit", "anchor"]);
+    let store = home.only_store();
+    for suffix in ["", "-wal", "-shm", "-gate", "-next"] {
+        let _ = std::fs::remove_file(format!("{}{suffix}", store.display()));
+    }
+    repository.clearway().fails("audit-broken", 1, &["audit", "verify"]);
+}

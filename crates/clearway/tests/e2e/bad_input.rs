@@ -1,0 +1,356 @@
+//! Bad input: a specific slug, a hint, the documented exit code, and nothing written.
+
+use crate::{app, home, list, text};
+use clearway_testkit::{Files, Home, Ran, Repository};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+/// The exit code that belongs to a slug, as the program itself documents it.
+fn documented_code(repository: &Repository<'_>, slug: &str) -> i32 {
+    let page = repository.clearway().ok(&["explain", slug]);
+    page["exit_code"].as_i64().and_then(|code| i32::try_from(code).ok()).expect("a code")
+}
+
+/// Everything below the state and the repository.
+fn everything(home: &Home) -> Files {
+    Files::below(home.path()).without("-shm")
+}
+
+#[track_caller]
+fn check(home: &Home, repository: &Repository<'_>, slug: &str, act: impl Fn(&Repository<'_>) -> Ran) {
+    let before = everything(home);
+    let ran = act(repository);
+    before.assert_same(&everything(home), &format!("bad input ({slug})"));
+    let error = ran.slug(slug);
+    assert_eq!(ran.code(), documented_code(repository, slug), "{error}");
+    assert!(!list(&error, "hints").is_empty(), "no hint: {error:#}");
+    assert!(!text(&error, "message").chars().any(char::is_control), "{error:#}");
+}
+
+/// The same before there is a store and after.
+#[track_caller]
+fn check_words(slug: &str, words: &[&str]) {
+    let home = home();
+    let repository = app(&home);
+    check(&home, &repository, slug, |repository| repository.agent("alice").json(words));
+    repository.grant("alice", &["held.rs"]);
+    check(&home, &repository, slug, |repository| repository.agent("alice").json(words));
+}
+
+#[test]
+fn words_that_are_no_words_of_the_command_line() {
+    for words in [
+        ["reserve", "a.rs", "--tll=5"].as_slice(),
+        &["reserve", "a.rs", "--frobnicate"],
+        &["frobnicate"],
+        &["reserve"],
+        &["who"],
+        &["who", "a", "b"],
+        &["release"],
+        &["release", "--all", "a.rs"],
+        &["audit"],
+        &["audit", "frobnicate"],
+        &["config", "frobnicate"],
+        &["reserve", "a.rs", "--kind", "frob"],
+        &["events", "--limit", "many"],
+        &["events", "--limit", "-1"],
+        &["events", "--from", "x"],
+        &["events", "--kind", "frob"],
+        &["leases", "--frob"],
+        &["help", "frobnicate"],
+        &["completions", "frob"],
+    ] {
+        check_words("usage", words);
+    }
+}
+
+#[test]
+fn spans_that_are_none_or_out_of_range() {
+    let home = home();
+    let repository = app(&home);
+    for span in [
+        "0",
+        "0s",
+        "-5",
+        "-5m",
+        "1e9y",
+        "abc",
+        "25h",
+        "500ms",
+        "",
+        "60",
+        "1h1h",
+        "99999999999999999999s",
+        "1.5h",
+        "∞",
+    ] {
+        for flag in ["--ttl", "--max"] {
+            let word = format!("{flag}={span}");
+            check(&home, &repository, "invalid-duration", |repository| {
+                repository.agent("alice").json(&["reserve", "a.rs", &word])
+            });
+        }
+        let word = format!("--ttl={span}");
+        check(&home, &repository, "invalid-duration", |repository| {
+            repository.agent("alice").json(&["renew", &word])
+        });
+    }
+    for span in ["0", "soon", "1ms", "1d"] {
+        check_words("invalid-duration", &["--timeout", span, "reserve", "a.rs"]);
+    }
+}
+
+#[test]
+fn patterns_that_cannot_be_read() {
+    let home = home();
+    let repository = app(&home);
+    let many = "?/".repeat(40);
+    let deep = "{{{{{a,b},c},d},e},f}";
+    let wide = format!("{{{}}}", (0..65).map(|n| n.to_string()).collect::<Vec<_>>().join(","));
+    let long = format!("*{}", "x".repeat(1_100));
+    for pattern in [
+        "a[",
+        "[z-a]",
+        "a\\",
+        "{a,b",
+        "[",
+        "src/[",
+        "[]",
+        "a/*/../b",
+        &many,
+        deep,
+        &wide,
+        &long,
+        "*/.git/config",
+        "x*\u{7}y",
+        "*\u{202e}",
+    ] {
+        for verb in ["reserve", "check", "who", "release"] {
+            check(&home, &repository, "invalid-pattern", |repository| {
+                repository.agent("alice").json(&[verb, "--", pattern])
+            });
+        }
+        check(&home, &repository, "invalid-pattern", |repository| {
+            repository.agent("alice").json(&["leases", &format!("--pattern={pattern}")])
+        });
+    }
+}
+
+#[test]
+fn paths_outside_the_scope() {
+    let home = home();
+    let repository = app(&home);
+    home.directory("elsewhere");
+    for path in
+        ["../x", "/etc/passwd", "src/../../x", "/", "..", "../elsewhere", "../*.rs", "/etc/*", "../app2/a.rs"]
+    {
+        for verb in ["reserve", "check", "who"] {
+            check(&home, &repository, "outside-scope", |repository| {
+                repository.agent("alice").json(&[verb, path])
+            });
+        }
+    }
+}
+
+#[test]
+fn paths_that_cannot_be_reserved() {
+    let home = home();
+    let repository = app(&home);
+    let long = format!("{}x", "d/".repeat(2_100));
+    for path in [
+        ".git/config",
+        ".git",
+        ".git/",
+        "./.git/hooks/pre-commit",
+        "src/.git/x",
+        ".GIT/config",
+        "a\nb",
+        "a\u{1b}b",
+        "a\u{202e}b",
+        "",
+        &long,
+    ] {
+        for verb in ["reserve", "check"] {
+            check(&home, &repository, "invalid-path", |repository| {
+                repository.agent("alice").json(&[verb, "--", path])
+            });
+        }
+    }
+}
+
+#[test]
+fn names_that_cannot_be_shown() {
+    let home = home();
+    let repository = app(&home);
+    for name in ["a\nb", "a\tb", "\u{1b}[31m", "", " x", "x ", "a\u{202e}b", "a\u{7f}", &"n".repeat(129)] {
+        check(&home, &repository, "invalid-name", |repository| {
+            repository.agent("alice").json(&["reserve", "--kind", "name", "--", name])
+        });
+    }
+    for name in ["a b", "a\nb", "", "-x", "a/b", "a\u{1b}", "é", "a\"},\"ok\":true", &"x".repeat(65)] {
+        check(&home, &repository, "invalid-agent-name", |repository| {
+            repository.clearway().json(&[format!("--agent={name}").as_str(), "reserve", "a.rs"])
+        });
+    }
+}
+
+#[test]
+fn things_larger_than_their_limit() {
+    let home = home();
+    let repository = app(&home);
+    let reason = "x".repeat(2_001);
+    let key = "k".repeat(129);
+    let many: Vec<String> = (0..257).map(|n| format!("f{n}")).collect();
+    let many = |verb: &'static str| -> Vec<&str> {
+        std::iter::once(verb).chain(many.iter().map(String::as_str)).collect()
+    };
+    for words in [
+        ["reserve", "a.rs", "--reason", &reason].as_slice(),
+        &["renew", "--note", &reason],
+        &["--idempotency-key", &key, "reserve", "a.rs"],
+        &["--idempotency-key", "a b", "reserve", "a.rs"],
+        &["--idempotency-key", "", "reserve", "a.rs"],
+        &many("reserve"),
+        &many("check"),
+        &many("release"),
+    ] {
+        check(&home, &repository, "too-large", |repository| repository.agent("alice").json(words));
+    }
+    repository.grant("alice", &["a.rs", "--reason", &"x".repeat(2_000)]);
+}
+
+#[test]
+fn ids_that_are_none_or_nobodys() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["a.rs"]);
+    let other = home.repository("other", &[]).grant("alice", &["a.rs"]);
+    let foreign = text(&other, "id");
+    for verb in ["release", "renew"] {
+        check(&home, &repository, "not-found", |repository| repository.agent("alice").json(&[verb, foreign]));
+        check(&home, &repository, "not-found", |repository| {
+            repository.agent("alice").json(&[verb, "zzzzzzzz@5"])
+        });
+        check(&home, &repository, "invalid-id", |repository| {
+            repository.agent("alice").json(&[verb, "zzzzzzzz@x"])
+        });
+        check(&home, &repository, "invalid-id", |repository| {
+            repository.agent("alice").json(&[verb, "zzzzzzzz@"])
+        });
+    }
+    for id in ["x", "ZZZZZZZZ", "zzzzzzzzz", "a.rs", "", "zzzz zzz", "'; DROP TABLE leases; --"] {
+        check(&home, &repository, "invalid-id", |repository| {
+            repository.agent("alice").json(&["renew", "--", id])
+        });
+    }
+}
+
+#[test]
+fn a_store_on_another_engine_or_on_no_file() {
+    let home = home();
+    let repository = app(&home);
+    let directory = home.directory("a-directory").display().to_string();
+    for url in ["postgres://db.example/x", "mysql://x", &directory, "/"] {
+        for verb in [["reserve", "a.rs"].as_slice(), &["leases"], &["events"]] {
+            check(&home, &repository, "store-unavailable", |repository| {
+                repository.agent("alice").args(&["--store", url]).json(verb)
+            });
+        }
+    }
+}
+
+#[test]
+fn a_store_that_is_no_store() {
+    let home = home();
+    let repository = app(&home);
+    let file = home.path().join("garbage.db");
+    std::fs::write(&file, "this is not a database. ".repeat(100)).expect("a file");
+    let path = file.display().to_string();
+    for verb in [["reserve", "a.rs"].as_slice(), &["leases"], &["check", "a.rs"], &["sweep"]] {
+        check(&home, &repository, "store-corrupt", |repository| {
+            repository.agent("alice").args(&["--store", &path]).json(verb)
+        });
+    }
+}
+
+#[test]
+fn a_store_of_a_newer_clearway() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["a.rs"]);
+    let connection = crate::open_store(&home);
+    connection.pragma_update(None, "user_version", 99).expect("a newer version");
+    drop(connection);
+    for verb in [["reserve", "b.rs"].as_slice(), &["leases"], &["release", "--all"]] {
+        check(&home, &repository, "store-newer", |repository| repository.agent("alice").json(verb));
+    }
+}
+
+#[test]
+fn an_argument_that_is_not_utf8() {
+    let home = home();
+    let repository = app(&home);
+    let raw = OsStr::from_bytes(b"src/\xff\xfe.rs");
+    for verb in ["reserve", "check", "who", "release"] {
+        check(&home, &repository, "invalid-path", |repository| {
+            repository.agent("alice").json(&[OsStr::new(verb), raw])
+        });
+    }
+    repository.agent("alice").env("CLEARWAY_NOISE", raw).ok(&["check", "a.rs"]);
+}
+
+#[test]
+fn no_home_to_keep_anything_in() {
+    let home = home();
+    let repository = app(&home);
+    let homeless = |repository: &Repository<'_>, words: &[&str]| {
+        let clearway = repository.agent("alice").without_env("HOME").without_env("XDG_STATE_HOME");
+        clearway.without_env("XDG_CONFIG_HOME").without_env("XDG_RUNTIME_DIR").json(words)
+    };
+    for words in [["reserve", "a.rs"].as_slice(), &["leases"], &["status"]] {
+        check(&home, &repository, "store-unavailable", |repository| homeless(repository, words));
+    }
+    homeless(&repository, &["explain", "usage"]).expect(0);
+    homeless(&repository, &["help"]).expect(0);
+}
+
+#[test]
+fn a_working_directory_that_is_gone() {
+    let home = home();
+    let repository = app(&home);
+    home.directory("gone");
+    for words in ["reserve a.rs", "leases", "status"] {
+        let script = format!("cd ../gone && rmdir ../gone && clearway --json --agent alice {words}");
+        let output = home.shell(repository.path(), &script).output().expect("a shell");
+        let answer: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(
+            (&answer["error"]["slug"], output.status.code()),
+            (&"no-scope".into(), Some(2)),
+            "{answer}"
+        );
+        assert!(!list(&answer["error"], "hints").is_empty());
+        home.directory("gone");
+    }
+    let script = format!(
+        "cd ../gone && rmdir ../gone && clearway --agent alice -C {} check a.rs",
+        repository.path().display()
+    );
+    assert!(home.shell(repository.path(), &script).status().expect("a shell").success());
+    for place in ["/nowhere", "src/a.rs"] {
+        check(&home, &repository, "no-scope", |repository| {
+            repository.clearway().json(&["-C", place, "leases"])
+        });
+    }
+    assert!(home.state_files().is_empty());
+}
+
+#[test]
+fn a_broken_repository_is_named() {
+    let home = home();
+    let directory = home.directory("broken");
+    std::fs::write(directory.join(".git"), "gitdir: /nowhere/at/all\n").expect("a file");
+    let before = everything(&home);
+    let error = home.clearway(&directory).agent("alice").fails("no-scope", 2, &["reserve", "a.rs"]);
+    assert!(text(&error, "message").contains(".git"), "{error}");
+    before.assert_same(&everything(&home), "a broken repository");
+}

@@ -1,0 +1,122 @@
+//! docs/conformance.md names tests that exist, and leaves no finding out.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The rows of every table: id, requirement, tests or a reason.
+fn rows() -> Vec<[String; 3]> {
+    let text = std::fs::read_to_string(root().join("docs/conformance.md")).expect("docs/conformance.md");
+    let cells = |line: &str| -> Option<[String; 3]> {
+        let cells: Vec<String> =
+            line.strip_prefix("| ")?.trim_end_matches(" |").split(" | ").map(str::to_owned).collect();
+        cells.try_into().ok()
+    };
+    text.lines().filter_map(cells).filter(|[id, ..]| id != "id" && !id.starts_with("---")).collect()
+}
+
+/// Every test function of the source tree, as `file stem::name`.
+fn tests() -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for directory in ["crates", "testing", "xtask"] {
+        collect(&root().join(directory), &mut found);
+    }
+    found
+}
+
+fn collect(directory: &Path, found: &mut BTreeSet<String>) {
+    for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            collect(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let text = std::fs::read_to_string(&path).expect("a source file");
+            let names = text
+                .lines()
+                .filter_map(|line| line.trim_start().trim_start_matches("pub ").strip_prefix("fn "));
+            let names = names.filter_map(|line| line.split(['(', '<']).next());
+            found.extend(names.map(|name| format!("{stem}::{name}")));
+        }
+    }
+}
+
+/// The names in backquotes of a cell.
+fn named(cell: &str) -> Vec<&str> {
+    cell.split('`').skip(1).step_by(2).collect()
+}
+
+#[test]
+fn every_row_names_a_test_that_exists_or_a_reason() {
+    let tests = tests();
+    for [id, requirement, cell] in rows() {
+        assert!(!requirement.trim().is_empty(), "{id}");
+        let reasons = ["superseded: ", "not built yet: ", "not applicable: "];
+        let has_reason = reasons.iter().any(|reason| cell.contains(reason));
+        let names: Vec<&str> = named(&cell).into_iter().filter(|name| name.contains("::")).collect();
+        assert!(has_reason || !names.is_empty(), "{id}: neither a test nor a reason: {cell}");
+        for name in names {
+            assert!(tests.contains(name), "{id}: no test is called {name}");
+        }
+    }
+}
+
+#[test]
+fn no_finding_is_left_out() {
+    let ids: BTreeSet<String> = rows().into_iter().map(|[id, ..]| id).collect();
+    let seed_1 = [
+        "C1",
+        "SAFETY-1",
+        "SAFETY-2",
+        "SAFETY-3",
+        "C2",
+        "ARCH-3",
+        "H1",
+        "H2",
+        "H3",
+        "H4",
+        "H5",
+        "ARCH-1",
+        "ARCH-2",
+        "ARCH-4",
+        "M1",
+        "M2",
+        "M3",
+        "M4",
+        "QUALITY-1",
+        "QUALITY-2",
+        "L1",
+        "L2",
+        "L3",
+        "L4",
+        "QUALITY-3",
+        "QUALITY-4",
+        "QUALITY-5",
+        "C3.1",
+    ];
+    let seed_4 = [
+        "1.1", "1.2", "1.3", "1.4", "2.1", "2.2", "2.3", "2.4", "2.5", "2.6", "3.1", "3.2", "3.3", "4", "M1",
+        "M2", "M3", "M4", "M5", "C1", "C2", "C3", "C4", "C5",
+    ];
+    let intercore = [
+        1, 2, 3, 4, 6, 7, 8, 9, 11, 12, 13, 14, 16, 17, 18, 19, 21, 22, 23, 24, 26, 27, 28, 29, 31, 32, 33,
+        34, 36, 37, 38, 39, 41, 42, 43, 44, 46, 47, 48, 49, 51, 52, 53, 54, 56, 57, 58, 59, 60, 61, 62, 63,
+        64, 68, 69, 70, 71, 72, 73, 74, 75, 76, 77, 78, 79, 81, 82, 83, 84, 85, 86, 87, 88, 89, 90, 91, 92,
+        93, 94, 95, 96, 97, 98, 99, 100, 101, 102, 103, 104,
+    ];
+    let intermute = [
+        1, 2, 3, 5, 6, 7, 9, 10, 11, 13, 14, 15, 17, 18, 19, 21, 22, 23, 25, 26, 27, 29, 30, 31, 33, 34, 35,
+        37, 38, 39, 41, 42, 43, 45,
+    ];
+    let expected = seed_1
+        .iter()
+        .map(|id| format!("1/{id}"))
+        .chain(seed_4.iter().map(|id| format!("4/{id}")))
+        .chain(intercore.iter().map(|id| format!("7.{id}")))
+        .chain(intermute.iter().map(|id| format!("C-{id:03}")));
+    let missing: Vec<String> = expected.filter(|id| !ids.contains(id)).collect();
+    assert!(missing.is_empty(), "docs/conformance.md says nothing about {missing:?}");
+}

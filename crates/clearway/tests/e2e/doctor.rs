@@ -1,0 +1,151 @@
+//! A doctor that sees what is wrong and says what to do.
+
+use crate::{app, home, list, text};
+use clearway_testkit::{Home, Repository};
+use serde_json::Value;
+use std::os::unix::fs::PermissionsExt;
+
+/// What is said about one thing.
+#[track_caller]
+fn about<'v>(checks: &'v Value, name: &str) -> &'v Value {
+    let found = list(checks, "checks").iter().find(|check| check["about"] == name);
+    found.unwrap_or_else(|| panic!("nothing about {name} in {checks:#}"))
+}
+
+#[track_caller]
+fn check_unhealthy(repository: &Repository<'_>, name: &str, word: &str) -> Value {
+    let error = repository.clearway().fails("unhealthy", 1, &["doctor"]);
+    let wrong = list(&error["details"], "checks").iter().filter(|check| check["status"] == "wrong");
+    let wrong: Vec<&Value> = wrong.filter(|check| check["about"] == name).collect();
+    let found = wrong.iter().find(|check| text(check, "text").contains(word));
+    let found = found.unwrap_or_else(|| panic!("nothing wrong about {name}: {word}: {error:#}"));
+    assert!(found["hint"].is_string(), "what to do is said: {found}");
+    repository.clearway().run(&["doctor"]).expect(1);
+    (*found).clone()
+}
+
+#[test]
+fn a_healthy_scope_is_healthy_before_and_after_its_first_event() {
+    let home = home();
+    let repository = app(&home);
+    for round in 0..2 {
+        let reply = repository.agent("alice").ok(&["doctor"]);
+        assert_eq!(reply["healthy"], true);
+        assert!(list(&reply, "checks").iter().all(|check| check["status"] != "wrong"), "{reply:#}");
+        let exists = round == 1;
+        let store = text(about(&reply, "store"), "text").to_owned();
+        assert_eq!(store.contains("does not exist yet"), !exists, "{store}");
+        repository.grant("alice", &["a.rs"]);
+    }
+    let reply = repository.agent("alice").ok(&["doctor"]);
+    assert!(text(about(&reply, "identity"), "text").contains("alice"));
+    assert!(text(about(&reply, "writers"), "text").contains("nobody"));
+}
+
+#[test]
+fn the_build_is_named_with_its_target_and_its_engine() {
+    let home = home();
+    let repository = app(&home);
+    let reply = repository.clearway().ok(&["doctor"]);
+    let build = text(about(&reply, "build"), "text").to_owned();
+    for word in [env!("CARGO_PKG_VERSION"), "linux", rusqlite::version()] {
+        assert!(build.contains(word), "{word} in {build}");
+    }
+    assert!(build.contains("static") || build.contains("dynamic"), "{build}");
+}
+
+#[test]
+fn files_that_others_can_read_are_named() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["a.rs"]);
+    let store = home.only_store();
+    std::fs::set_permissions(&store, std::fs::Permissions::from_mode(0o644)).expect("permissions");
+    let found = check_unhealthy(&repository, "privacy", "store.db");
+    assert!(text(&found, "hint").contains("chmod"), "{found}");
+}
+
+fn sql(home: &Home, statement: &str) {
+    let connection = crate::open_store(home);
+    connection.execute_batch(statement).expect("the statement runs");
+}
+
+#[test]
+fn a_lost_index_or_a_strange_table_is_named() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["a.rs"]);
+    sql(&home, "DROP INDEX leases_by_holder");
+    check_unhealthy(&repository, "schema", "leases_by_holder");
+    sql(&home, "CREATE TABLE notes (x)");
+    check_unhealthy(&repository, "schema", "notes");
+}
+
+#[test]
+fn a_row_nobody_can_read_is_named_and_stops_nobody_else() {
+    let home = home();
+    let repository = app(&home);
+    let lease = repository.grant("alice", &["src/a.rs"]);
+    sql(&home, "UPDATE leases SET pattern = 'src/[' WHERE pattern = 'src/a.rs'");
+    repository.grant("bob", &["docs/"]);
+    assert!(!repository.is_clear("bob", "src/a.rs"), "it is never read as nothing");
+    repository.clearway().fails("unhealthy", 1, &["doctor"]);
+    repository.clearway().fails("audit-broken", 1, &["audit", "verify"]);
+    repository.clearway().ok(&["doctor", "--repair"]);
+    let leases = repository.clearway().ok(&["leases", "--agent-name", "alice"]);
+    assert_eq!(
+        (&leases["leases"][0]["id"], &leases["leases"][0]["pattern"]),
+        (&lease["id"], &"src/a.rs".into())
+    );
+}
+
+#[test]
+fn a_row_that_no_event_explains_fails_whole_operations_over_it() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["src/a.rs"]);
+    let other = repository.grant("alice", &["src/b.rs"]);
+    sql(
+        &home,
+        "UPDATE events SET bytes = x'00' WHERE seq = 4; UPDATE leases SET pattern = 'src/[' WHERE pattern = 'src/a.rs'",
+    );
+    repository.agent("alice").fails("unreadable-row", 69, &["release", "--all"]);
+    let still = repository.clearway().ok(&["leases"]);
+    assert!(
+        list(&still, "leases").iter().any(|lease| lease["id"] == other["id"]),
+        "nothing was released: {still:#}"
+    );
+    assert_eq!(list(&still, "unreadable").len(), 1, "{still:#}");
+    repository.grant("bob", &["docs/"]);
+    let reply = repository.agent("bob").ok(&["reserve", "src/a.rs"]);
+    assert_eq!(reply["notices"][0]["code"], "unreadable-rows", "{reply:#}");
+}
+
+#[test]
+fn a_broken_configuration_or_store_is_a_finding_not_a_crash() {
+    let home = home();
+    let repository = app(&home);
+    repository.write(".clearway.toml", "colour = 1\n");
+    check_unhealthy(&repository, "config", "colour");
+    std::fs::remove_file(repository.path().join(".clearway.toml")).expect("the file");
+    repository.grant("alice", &["a.rs"]);
+    let store = home.only_store();
+    for suffix in ["-wal", "-shm"] {
+        let _ = std::fs::remove_file(format!("{}{suffix}", store.display()));
+    }
+    std::fs::write(store, "this is not a database, whatever its name says. ".repeat(40)).expect("a file");
+    let error = repository.clearway().fails("unhealthy", 1, &["doctor"]);
+    assert!(list(&error["details"], "checks").iter().any(|check| check["status"] == "wrong"));
+}
+
+#[test]
+fn the_text_form_fits_the_page_and_names_what_is_wrong_last() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["a.rs"]);
+    let healthy = repository.clearway().text(&["doctor"]);
+    assert!(healthy.ends_with("healthy\n"), "{healthy}");
+    sql(&home, "DROP INDEX leases_by_holder");
+    let ran = repository.clearway().run(&["doctor"]).expect(1);
+    assert!(ran.stdout().contains("leases_by_holder") && ran.stderr().contains("error[unhealthy]"));
+}

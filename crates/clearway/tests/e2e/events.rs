@@ -1,0 +1,229 @@
+//! The log as people and programs read it.
+
+use crate::{app, home, list, number, text};
+use clearway_testkit::{Repository, eventually};
+use serde_json::Value;
+use std::io::{BufRead, BufReader};
+use std::process::Child;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+fn read(repository: &Repository<'_>, words: &[&str]) -> Vec<Value> {
+    repository.clearway().json(&[&["events"], words].concat()).expect(0).lines()
+}
+
+fn seqs(events: &[Value]) -> Vec<u64> {
+    events.iter().map(|event| number(event, "seq")).collect()
+}
+
+#[test]
+fn everything_that_happened_is_there_once_and_in_order() {
+    let home = home();
+    let repository = app(&home);
+    let lease = repository.grant("alice", &["a.rs", "--reason", "refactoring"]);
+    repository.blockers("bob", &["a.rs"]);
+    repository.agent("alice").ok(&["renew"]);
+    repository.agent("alice").ok(&["release", "--all"]);
+    assert_eq!(
+        repository.kinds(),
+        [
+            "scope.opened",
+            "epoch.began",
+            "agent.registered",
+            "lease.granted",
+            "agent.registered",
+            "reservation.refused",
+            "lease.renewed",
+            "lease.released"
+        ]
+    );
+    let events = repository.events();
+    assert_eq!(seqs(&events), (1..=8).collect::<Vec<u64>>());
+    let granted = &events[3];
+    assert_eq!((text(granted, "agent"), text(granted, "how")), ("alice", "claim"));
+    for field in ["pattern", "mode", "grade", "fence", "reason", "worktree", "kind"] {
+        assert_eq!(granted["data"][field], lease[field], "{field}");
+    }
+    assert_eq!(granted["data"]["lease"], lease["id"]);
+    assert_eq!(events[5]["data"]["blockers"][0], lease["id"]);
+    assert!(events.iter().all(|event| text(event, "hash").len() == 64));
+}
+
+#[test]
+fn a_command_that_changes_nothing_adds_nothing() {
+    let home = home();
+    let repository = app(&home);
+    let lease = repository.grant("alice", &["a.rs"]);
+    repository.agent("alice").ok(&["release", "--all"]);
+    let before = repository.events().len();
+    repository.agent("alice").ok(&["release", text(&lease, "id")]);
+    repository.agent("alice").ok(&["renew"]);
+    repository.agent("alice").ok(&["sweep"]);
+    repository.agent("alice").fails("invalid-pattern", 2, &["reserve", "a["]);
+    repository.agent("alice").fails("not-found", 5, &["renew", "00000000"]);
+    assert_eq!(repository.events().len(), before);
+}
+
+#[test]
+fn a_reply_carries_the_revision_of_its_last_event() {
+    let home = home();
+    let repository = app(&home);
+    let reply = repository.agent("alice").ok(&["reserve", "a.rs", "b.rs"]);
+    let events = repository.events();
+    assert_eq!(reply["rev"], events.last().expect("an event")["seq"]);
+    assert_eq!(repository.clearway().ok(&["leases"])["rev"], reply["rev"]);
+}
+
+#[test]
+fn the_log_is_read_from_anywhere_and_in_parts() {
+    let home = home();
+    let repository = app(&home);
+    for number in 0..40 {
+        repository.grant("alice", &["--kind", "name", &format!("n{number}")]);
+    }
+    repository.grant("bob", &["--kind", "name", "bob"]);
+    let all = repository.events();
+    assert_eq!(all.len(), 45);
+    assert_eq!(read(&repository, &["--limit", "100"]).len(), 45);
+    assert_eq!(seqs(&read(&repository, &["--limit", "3"])), [1, 2, 3]);
+    assert_eq!(seqs(&read(&repository, &["--from", "40", "--limit", "2"])), [40, 41]);
+    assert_eq!(read(&repository, &["--from", "46"]).len(), 0);
+    assert_eq!(read(&repository, &["--kind", "lease.granted"]).len(), 41);
+    assert_eq!(seqs(&read(&repository, &["--agent-name", "bob"])), [44, 45]);
+    assert_eq!(
+        seqs(&read(&repository, &["--kind", "lease.granted", "--from", "43", "--limit", "2"])),
+        [43, 45]
+    );
+}
+
+#[test]
+fn a_cursor_goes_on_after_its_event_and_notices_another_log() {
+    let home = home();
+    let repository = app(&home);
+    for number in 0..3 {
+        repository.grant("alice", &["--kind", "name", &format!("n{number}")]);
+    }
+    let events = repository.events();
+    let (seq, hash) = (number(&events[3], "seq"), text(&events[3], "hash"));
+    assert_eq!(seqs(&read(&repository, &["--from", &format!("{seq}@{hash}")])), [5, 6]);
+    let last = events.last().expect("an event");
+    let end = format!("{}@{}", number(last, "seq"), text(last, "hash"));
+    assert_eq!(read(&repository, &["--from", &end]).len(), 0);
+    let other = text(&events[2], "hash");
+    for cursor in [format!("{seq}@{other}"), format!("999@{hash}"), format!("0@{hash}")] {
+        let error = repository.clearway().fails("cursor-diverged", 4, &["events", "--from", &cursor]);
+        assert_eq!(error["details"]["restart_from"], "1", "{error}");
+        assert!(error["hints"][0].as_str().is_some_and(|hint| hint.ends_with("--from 1")), "{error}");
+    }
+    for cursor in ["x", "-1", "4@", "4@xyz", "@", ""] {
+        repository.clearway().fails("usage", 2, &["events", &format!("--from={cursor}")]);
+    }
+}
+
+#[test]
+fn only_the_kernel_writes_events() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["a.rs"]);
+    let before = home.state_files();
+    for words in [["events", "record", "lease.granted"].as_slice(), &["events", "add"], &["record"]] {
+        repository.clearway().fails("usage", 2, words);
+    }
+    let error = repository.clearway().fails("usage", 2, &["events", "--kind", "lease.graned"]);
+    assert!(
+        list(&error, "hints")
+            .iter()
+            .any(|hint| hint.as_str().is_some_and(|hint| hint.contains("lease.granted")))
+    );
+    before.assert_same(&home.state_files(), "a forgery");
+}
+
+/// A follower whose lines arrive as they are printed.
+struct Follower {
+    child: Child,
+    lines: Receiver<String>,
+}
+
+impl Follower {
+    fn start(repository: &Repository<'_>, words: &[&str]) -> Self {
+        let mut child = repository.clearway().spawn(&[&["events", "-f", "--json"], words].concat());
+        let stdout = child.stdout.take().expect("stdout");
+        let (sender, lines) = channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { child, lines }
+    }
+
+    #[track_caller]
+    fn next(&self) -> Value {
+        let line = self.lines.recv_timeout(Duration::from_secs(20)).expect("a line in time");
+        serde_json::from_str(&line).expect("JSON")
+    }
+}
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn a_follower_sees_every_event_of_every_writer_as_it_happens() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["a.rs"]);
+    let follower = Follower::start(&repository, &[]);
+    let old: Vec<u64> = (0..4).map(|_| number(&follower.next(), "seq")).collect();
+    assert_eq!(old, [1, 2, 3, 4]);
+    for round in 0..5 {
+        repository.grant("bob", &["--kind", "name", &format!("n{round}")]);
+    }
+    let new: Vec<u64> = (0..6).map(|_| number(&follower.next(), "seq")).collect();
+    assert_eq!(new, [5, 6, 7, 8, 9, 10]);
+}
+
+#[test]
+fn a_follower_may_come_before_the_first_event() {
+    let home = home();
+    let repository = app(&home);
+    let follower = Follower::start(&repository, &["--kind", "lease.granted"]);
+    repository.grant("alice", &["a.rs"]);
+    let seen = follower.next();
+    assert_eq!((&seen["kind"], &seen["data"]["pattern"]), (&"lease.granted".into(), &"a.rs".into()));
+    repository.agent("alice").ok(&["release", "--all"]);
+    repository.grant("alice", &["b.rs"]);
+    assert_eq!(follower.next()["data"]["pattern"], "b.rs");
+}
+
+#[test]
+fn a_follower_stops_after_the_limit() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["a.rs"]);
+    let child = repository.clearway().spawn(&["events", "-f", "--limit", "5"]);
+    repository.grant("alice", &["b.rs"]);
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(String::from_utf8_lossy(&output.stdout).lines().count(), 5);
+}
+
+#[test]
+fn a_follower_whose_reader_left_ends() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["a.rs"]);
+    let mut child = repository.clearway().spawn(&["events", "-f", "--json"]);
+    drop(child.stdout.take());
+    let mut round = 0;
+    let status = eventually("it notices", || {
+        round += 1;
+        repository.grant("alice", &["--kind", "name", &format!("n{round}")]);
+        child.try_wait().expect("a child")
+    });
+    assert_eq!(status.code(), Some(0), "somebody who stops reading is no failure");
+}

@@ -1,0 +1,190 @@
+//! Who is calling: one agent per client session, name or terminal, and nobody else's.
+
+use crate::{app, each, home, list, number, text};
+use clearway_testkit::{Home, eventually};
+use serde_json::Value;
+use std::path::Path;
+
+#[test]
+fn a_client_session_is_one_agent_however_often_it_calls() {
+    let home = home();
+    let repository = app(&home);
+    let act = |session: &str, file: &str| repository.clearway().session(session).ok(&["reserve", file]);
+    let (one, two, other) = (act("s-1", "a.rs"), act("s-1", "b.rs"), act("s-2", "c.rs"));
+    assert_eq!(one["agent_id"], two["agent_id"]);
+    assert_ne!(one["agent_id"], other["agent_id"]);
+    assert_eq!(list(&repository.clearway().session("s-1").ok(&["release", "--all"]), "released").len(), 2);
+    let agents = repository.clearway().ok(&["agents"]);
+    assert_eq!(each(&agents, "agents", "client"), ["claude-code", "claude-code"]);
+}
+
+#[test]
+fn every_client_is_known_by_its_own_variable() {
+    let home = home();
+    let repository = app(&home);
+    let clients = [
+        ("CLAUDE_CODE_SESSION_ID", "claude-code"),
+        ("CODEX_THREAD_ID", "codex"),
+        ("CODEX_SESSION_ID", "codex"),
+        ("GEMINI_SESSION_ID", "gemini"),
+    ];
+    for (variable, client) in clients {
+        let reply = repository.clearway().env(variable, format!("s-{variable}")).ok(&["reserve", variable]);
+        let agents = repository.clearway().ok(&["agents"]);
+        let agent = list(&agents, "agents").iter().find(|agent| agent["id"] == reply["agent_id"]);
+        assert_eq!(agent.expect("registered")["client"], client, "{variable}");
+    }
+}
+
+#[test]
+fn a_name_nobody_chose_is_unique_and_safe_everywhere() {
+    let home = home();
+    let repository = app(&home);
+    for number in 0..8 {
+        repository.clearway().session(&format!("s-{number}")).ok(&["reserve", &format!("{number}.rs")]);
+    }
+    let agents = repository.clearway().ok(&["agents"]);
+    let names = each(&agents, "agents", "name");
+    let plain = |name: &&str| name.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b));
+    assert!(names.iter().all(plain), "{names:?}");
+    let distinct: std::collections::BTreeSet<&&str> = names.iter().collect();
+    assert_eq!(distinct.len(), 8);
+}
+
+#[test]
+fn the_flag_is_stronger_than_the_variable_and_both_than_the_session() {
+    let home = home();
+    let repository = app(&home);
+    let variable = repository.clearway().env("CLEARWAY_AGENT", "variable").session("s-1");
+    assert_eq!(variable.ok(&["reserve", "a.rs"])["agent"], "variable");
+    let flag = repository.agent("flag").env("CLEARWAY_AGENT", "variable").session("s-1");
+    assert_eq!(flag.ok(&["reserve", "b.rs"])["agent"], "flag");
+}
+
+#[test]
+fn a_name_of_a_client_session_acts_only_inside_it() {
+    let home = home();
+    let repository = app(&home);
+    let lease = repository.clearway().session("s-1").ok(&["reserve", "src/a.rs"])["leases"][0].clone();
+    let (name, id) = (text(&lease, "agent"), text(&lease, "id"));
+    for words in [["release", id].as_slice(), &["renew", id], &["reserve", "b.rs"], &["release", "--all"]] {
+        let error = repository.agent(name).fails("not-you", 3, words);
+        assert!(text(&error, "message").contains(name), "{error}");
+        repository.agent(name).session("s-2").fails("not-you", 3, words);
+        repository.clearway().env("CLEARWAY_AGENT", name).fails("not-you", 3, words);
+    }
+    assert!(repository.is_clear("bob", "b.rs") && !repository.is_clear("bob", "src/a.rs"));
+    let inside = repository.agent(name).session("s-1").ok(&["reserve", "b.rs"]);
+    assert_eq!(inside["agent_id"], lease["agent_id"]);
+    let denied = repository.kinds().iter().filter(|kind| *kind == "action.denied").count();
+    assert!(denied >= 1, "every denial is on record");
+}
+
+#[test]
+fn leaving_out_the_name_is_no_way_round() {
+    let home = home();
+    let repository = app(&home);
+    let lease = repository.clearway().session("s-1").ok(&["reserve", "src/a.rs"])["leases"][0].clone();
+    let script = format!("clearway --json release {}", text(&lease, "id"));
+    let output = home.session_shell(repository.path(), &script).output().expect("a shell");
+    assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stdout));
+    assert!(!repository.is_clear("bob", "src/a.rs"));
+}
+
+#[test]
+fn a_session_variable_that_holds_no_session_id_is_refused() {
+    let home = home();
+    let repository = app(&home);
+    for value in ["a b", "x'y", "$(id)", "a\nb", &"x".repeat(129)] {
+        let error = repository.clearway().session(value).fails("no-identity", 2, &["reserve", "a.rs"]);
+        assert!(text(&error, "message").contains("CLAUDE_CODE_SESSION_ID"), "{error}");
+    }
+    assert!(home.state_files().is_empty());
+    repository.clearway().session("").agent("alice").ok(&["reserve", "a.rs"]);
+}
+
+/// What a script run by a shell of its own session printed, one JSON document a line.
+fn in_terminal(home: &Home, directory: &Path, script: &str) -> Vec<Value> {
+    let output = home.session_shell(directory, script).output().expect("a shell");
+    let text = String::from_utf8(output.stdout).expect("text");
+    text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+#[test]
+fn a_terminal_is_one_agent_and_another_terminal_another() {
+    let home = home();
+    let repository = app(&home);
+    let script = "clearway --json reserve $0.rs; clearway --json reserve $0.md";
+    let here = script.replace("$0", "a");
+    let replies = in_terminal(&home, repository.path(), &here);
+    assert_eq!(replies[0]["agent_id"], replies[1]["agent_id"]);
+    let others = in_terminal(&home, repository.path(), &script.replace("$0", "b"));
+    assert_ne!(replies[0]["agent_id"], others[0]["agent_id"]);
+    let agents = repository.clearway().ok(&["agents"]);
+    assert_eq!(each(&agents, "agents", "client"), ["terminal", "terminal"]);
+}
+
+#[test]
+fn what_a_closed_terminal_held_goes_to_whoever_asks() {
+    let home = home();
+    let repository = app(&home);
+    let lost = in_terminal(&home, repository.path(), "clearway --json reserve src/a.rs --ttl 24h")[0].clone();
+    let from = text(&lost, "agent");
+    let seen = repository.clearway().ok(&["who", "src/a.rs"]);
+    assert_eq!(seen["holders"][0]["liveness"], "gone");
+    assert!(repository.is_clear("bob", "src/a.rs"), "check is the decision of reserve");
+    let warnings = repository.clearway().ok(&["status"]);
+    assert!(warnings["warnings"][0].as_str().is_some_and(|warning| warning.contains(from)), "{warnings}");
+    let reply = repository.agent("bob").ok(&["reserve", "src/a.rs"]);
+    let notice = &reply["notices"][0];
+    assert_eq!((&notice["code"], text(notice, "agent")), (&"took-over".into(), from));
+    assert!(number(&reply["leases"][0], "fence") > number(&lost["leases"][0], "fence"));
+    assert!(repository.kinds().contains(&"lease.taken-over".to_owned()));
+    let old = in_terminal(
+        &home,
+        repository.path(),
+        &format!("clearway --json renew {}", text(&lost["leases"][0], "id")),
+    );
+    assert_eq!(old[0]["error"]["slug"], "not-holder", "the next terminal is not the last one");
+}
+
+#[test]
+fn what_a_living_terminal_holds_stays() {
+    let home = home();
+    let repository = app(&home);
+    let stop = repository.path().join("stop");
+    let script = "clearway reserve src/a.rs && touch held; while [ ! -e stop ]; do sleep 0.02; done";
+    let mut shell = home.session_shell(repository.path(), script).spawn().expect("a shell");
+    eventually("the shell holds it", || repository.path().join("held").exists().then_some(()));
+    let blockers = repository.blockers("bob", &["src/a.rs"]);
+    assert_eq!(blockers[0]["liveness"], "active");
+    std::fs::write(stop, "").expect("a file");
+    shell.wait().expect("the shell ends");
+    repository.grant("bob", &["src/a.rs"]);
+}
+
+#[test]
+fn a_caller_nobody_can_tell_is_asked_for_its_name() {
+    let home = home();
+    let repository = app(&home);
+    let script = "leader=$$; (while kill -0 $leader 2>/dev/null; do sleep 0.02; done; \
+                  clearway --json reserve a.rs >answer; echo $? >code) &";
+    home.session_shell(repository.path(), script).status().expect("a shell");
+    let code = eventually("the orphan is answered", || {
+        std::fs::read_to_string(repository.path().join("code")).ok().filter(|code| !code.is_empty())
+    });
+    let answer = std::fs::read_to_string(repository.path().join("answer")).expect("an answer");
+    let answer: Value = serde_json::from_str(&answer).expect("JSON");
+    assert_eq!((code.trim(), &answer["error"]["slug"]), ("2", &"no-identity".into()));
+    assert!(answer["error"]["hints"][0].as_str().is_some_and(|hint| hint.contains("--agent")), "{answer}");
+}
+
+#[test]
+fn text_answers_say_as_whom() {
+    let home = home();
+    let repository = app(&home);
+    for words in [["reserve", "a.rs"].as_slice(), &["renew"], &["release", "--all"]] {
+        let said = repository.agent("alice").text(words);
+        assert!(said.contains("as alice"), "{said}");
+    }
+}

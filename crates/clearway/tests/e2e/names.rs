@@ -1,0 +1,71 @@
+//! Named resources: literal, their own space, with room for as many as the configuration says.
+
+use crate::{app, home, number, text};
+
+#[test]
+fn names_and_paths_never_meet() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["--kind", "name", "build"]);
+    repository.grant("bob", &["build"]);
+    repository.grant("bob", &["*"]);
+    let blockers = repository.blockers("bob", &["--kind", "name", "build"]);
+    assert_eq!((text(&blockers[0], "agent"), text(&blockers[0], "kind")), ("alice", "name"));
+    repository.agent("bob").json(&["check", "--kind", "name", "build"]).expect(1);
+    repository.agent("alice").json(&["check", "--kind", "name", "build"]).expect(0);
+}
+
+#[test]
+fn a_name_is_taken_as_it_is_written() {
+    let home = home();
+    let repository = app(&home);
+    for name in
+        ["a[*", "*", "{x,y}", "db:migrate", "a/../b", "..", "port:3000", "Größe", "123", ":x", "a:b:c"]
+    {
+        let lease = repository.grant("alice", &["--kind", "name", "--", name]);
+        assert_eq!(lease["pattern"], name);
+        repository.blockers("bob", &["--kind", "name", "--", name]);
+    }
+    for name in ["ab", "x", "b", "anything"] {
+        repository.grant("bob", &["--kind", "name", name]);
+    }
+}
+
+#[test]
+fn a_resource_has_room_for_as_many_as_the_configuration_says() {
+    let home = home();
+    let repository = app(&home);
+    repository.write(".clearway.toml", "[resources]\nbuild = 2\n");
+    let one = repository.grant("alice", &["--kind", "name", "build"]);
+    let two = repository.grant("bob", &["--kind", "name", "build"]);
+    assert_eq!((number(&one, "slot"), number(&two, "slot")), (0, 1));
+    assert_eq!(repository.blockers("carol", &["--kind", "name", "build"]).len(), 2);
+    repository.agent("alice").ok(&["release", "--kind", "name", "build"]);
+    assert_eq!(number(&repository.grant("carol", &["--kind", "name", "build"]), "slot"), 0);
+}
+
+#[test]
+fn a_resource_of_the_machine_is_one_for_all_repositories() {
+    let home = home();
+    let (one, two) = (home.repository("one", &[]), home.repository("two", &[]));
+    home.user_config("[resources]\n\"port:3000\" = { capacity = 1, scope = \"machine\" }\n");
+    one.grant("alice", &["--kind", "name", "port:3000"]);
+    two.blockers("bob", &["--kind", "name", "port:3000"]);
+    two.grant("bob", &["--kind", "name", "build"]);
+    let machine = two.clearway().args(&["--scope", "machine"]).ok(&["leases"]);
+    assert_eq!(machine["leases"][0]["pattern"], "port:3000");
+    one.agent("alice").args(&["--scope", "machine"]).ok(&["release", "--all"]);
+    two.grant("bob", &["--kind", "name", "port:3000"]);
+    one.agent("alice").fails("usage", 2, &["reserve", "--kind", "name", "port:3000", "build"]);
+}
+
+#[test]
+fn releasing_a_name_takes_the_kind_that_reserving_it_took() {
+    let home = home();
+    let repository = app(&home);
+    let lease = repository.grant("alice", &["--kind", "name", "build"]);
+    let missed = repository.agent("alice").ok(&["release", "build"]);
+    assert_eq!(missed["released"].as_array().map(Vec::len), Some(0), "a path is no name");
+    let reply = repository.agent("alice").ok(&["release", "--kind", "name", "build"]);
+    assert_eq!(reply["released"][0], lease["id"]);
+}

@@ -1,0 +1,215 @@
+//! Patterns and paths: two requests meet exactly when some path belongs to both.
+
+use crate::{app, home, text};
+use clearway_testkit::Repository;
+
+/// Alice holds one thing; whether Bob could have another.
+#[track_caller]
+fn check(repository: &Repository<'_>, held: &str, wanted: &str, meets: bool) {
+    repository.grant("alice", &["--broad", "--", held]);
+    assert_eq!(repository.is_clear("bob", wanted), !meets, "{held} held, {wanted} wanted");
+    repository.agent("alice").ok(&["release", "--all"]);
+}
+
+#[test]
+fn patterns_meet_exactly_when_a_path_matches_both() {
+    let home = home();
+    let repository = home.repository("app", &[]);
+    for (held, wanted, meets) in [
+        ("src/**", "src/a/b.go", true),
+        ("src/**", "src/a.go", true),
+        ("src/**", "srcx/a.go", false),
+        ("**/*.go", "main.go", true),
+        ("**/*.go", "x/main.go", true),
+        ("**/*.go", "x/y/main.go", true),
+        ("**/*.go", "main.rs", false),
+        ("docs/**/*.md", "docs/x.md", true),
+        ("docs/**/*.md", "docs/a/b/x.md", true),
+        ("*.go", "*.go", true),
+        ("*.go", "*.rs", false),
+        ("foo.go", "foo.go", true),
+        ("foo.go", "bar.go", false),
+        ("*.go", "main.go", true),
+        ("internal/*.go", "internal/http.go", true),
+        ("internal/*.go", "pkg/*.go", false),
+        ("src/[a-z]*.go", "src/main.go", true),
+        ("src/[A-Z]*.go", "src/main.go", false),
+        ("*", "anything", true),
+        ("src/a.go", "src/b.go", false),
+        ("a/b/c", "a/b", false),
+        ("pkg/*.go", "pkg/events/*.go", false),
+        ("pkg/e/r.go", "pkg/e/*.go", true),
+        ("a*/b", "ab/*", true),
+        ("*a*", "*b*", true),
+        ("**", "a/b", true),
+    ] {
+        check(&repository, held, wanted, meets);
+    }
+}
+
+#[test]
+fn every_form_of_the_pattern_language_means_what_is_documented() {
+    let home = home();
+    let repository = home.repository("app", &[]);
+    for (held, wanted, meets) in [
+        ("[!a]x", "bx", true),
+        ("[!a]x", "ax", false),
+        ("[^a]x", "bx", true),
+        ("[^a]x", "ax", false),
+        ("{a,b}.go", "a.go", true),
+        ("{a,b}.go", "c.go", false),
+        ("\\*.go", "x.go", false),
+        ("\\*.go", "\\*.go", true),
+        ("[]a]", "]", true),
+        ("[a-]", "-", true),
+        ("a?c", "abc", true),
+        ("a?c", "ac", false),
+        ("a?c", "a/c", false),
+        ("*.go", ".go", true),
+        ("*", ".hidden", true),
+        ("[a-z][a-z][a-z][a-z][a-z][a-z][a-z][a-z][a-z][a-z][a-z][a-z]", "abcdefghijkl", true),
+        ("{src,lib}/**/{a,b}.rs", "lib/deep/down/b.rs", true),
+        ("d/**", "d", true),
+    ] {
+        check(&repository, held, wanted, meets);
+    }
+}
+
+#[test]
+fn a_trailing_slash_or_an_existing_directory_means_everything_below() {
+    let home = home();
+    let repository = app(&home);
+    for held in ["src/", "src", "./src", "new/"] {
+        let below = if held == "new/" { "new/a/b/c.rs" } else { "src/a/b/c.rs" };
+        check(&repository, held, below, true);
+        check(&repository, held, "main.rs", false);
+    }
+    check(&repository, "absent", "absent/below.rs", false);
+}
+
+#[test]
+fn every_spelling_of_a_path_is_the_same_path() {
+    let home = home();
+    let repository = app(&home);
+    let absolute = repository.path().join("src/a.rs").display().to_string();
+    let lease = repository.grant("alice", &["src/a.rs"]);
+    assert_eq!(lease["pattern"], "src/a.rs");
+    for spelling in
+        ["./src/a.rs", "src//a.rs", "src/../src/a.rs", "src/./a.rs", "docs/../src/a.rs", &absolute]
+    {
+        let blockers = repository.blockers("bob", &[spelling]);
+        assert_eq!(blockers[0]["id"], lease["id"], "{spelling}");
+    }
+    let absolute_pattern = repository.path().join("src/*.rs").display().to_string();
+    assert!(!repository.is_clear("bob", &absolute_pattern));
+}
+
+#[test]
+fn paths_and_patterns_are_relative_to_where_the_caller_stands() {
+    let home = home();
+    let repository = app(&home);
+    let lease = repository.clearway_in("src").agent("alice").ok(&["reserve", "a.rs"])["leases"][0].clone();
+    assert_eq!(lease["pattern"], "src/a.rs");
+    assert!(!repository.is_clear("bob", "src/a.rs"));
+    for (directory, pattern, code) in
+        [("src", "*.rs", 1), ("docs", "*.rs", 0), ("docs", "../src/*.rs", 1), ("docs", "../src/a.rs", 1)]
+    {
+        repository.clearway_in(directory).agent("bob").run(&["check", pattern]).expect(code);
+    }
+}
+
+#[test]
+fn an_existing_file_is_that_file_whatever_its_name_looks_like() {
+    let home = home();
+    let repository = home.repository("app", &[("app/[id]/page.tsx", ""), ("a*b.rs", ""), ("{x,y}.rs", "")]);
+    let lease = repository.grant("alice", &["app/[id]/page.tsx"]);
+    assert_eq!(lease["pattern"], "app/[id]/page.tsx");
+    assert!(!repository.is_clear("bob", "app/[id]/page.tsx"));
+    assert!(!repository.is_clear("bob", "app/**"));
+    assert!(repository.is_clear("bob", "app/i/page.tsx"));
+    repository.grant("alice", &["a*b.rs", "{x,y}.rs"]);
+    assert!(repository.is_clear("bob", "axb.rs") && repository.is_clear("bob", "x.rs"));
+    assert!(!repository.is_clear("bob", "a*b.rs") && !repository.is_clear("bob", "{x,y}.rs"));
+}
+
+#[test]
+fn a_pattern_typed_below_a_directory_with_brackets_stays_in_it() {
+    let home = home();
+    let repository = home.repository("app", &[("app/[id]/page.tsx", ""), ("app/i/page.tsx", "")]);
+    repository.clearway_in("app/[id]").agent("alice").ok(&["reserve", "*.tsx"]);
+    assert!(!repository.is_clear("bob", "app/[id]/page.tsx"));
+    assert!(repository.is_clear("bob", "app/i/page.tsx"));
+}
+
+#[test]
+fn the_length_of_a_literal_path_is_no_complexity() {
+    let home = home();
+    let repository = home.repository("app", &[]);
+    for length in [51, 120, 200, 300, 900] {
+        let path = format!("src/{}/{}.rs", "d".repeat(length / 3), "f".repeat(length - length / 3 - 8));
+        assert_eq!(path.len(), length);
+        repository.grant("alice", &[&path]);
+        assert!(!repository.is_clear("bob", &path), "{length} bytes");
+    }
+}
+
+#[test]
+fn composed_and_decomposed_letters_are_one_path() {
+    let home = home();
+    let repository = home.repository("app", &[]);
+    repository.grant("alice", &["src/\u{e9}t\u{e9}.rs"]);
+    assert!(!repository.is_clear("bob", "src/e\u{301}te\u{301}.rs"));
+    assert!(!repository.is_clear("bob", "src/\u{e9}?\u{e9}.rs"));
+    assert!(repository.is_clear("bob", "src/ete.rs"));
+}
+
+#[test]
+fn a_linked_directory_is_the_directory_it_links_to() {
+    let home = home();
+    let repository = app(&home);
+    std::os::unix::fs::symlink("src", repository.path().join("link")).expect("a link");
+    let lease = repository.grant("alice", &["link/a.rs"]);
+    assert_eq!(lease["pattern"], "src/a.rs");
+    assert!(!repository.is_clear("bob", "src/a.rs"));
+    assert!(!repository.is_clear("bob", "link/*.rs"));
+}
+
+#[test]
+fn patterns_over_the_limits_are_refused_and_those_at_the_limit_granted() {
+    let home = home();
+    let repository = home.repository("app", &[]);
+    repository.grant("alice", &[&"?".repeat(32)]);
+    repository.grant("alice", &[&format!("x/{}y", "**/".repeat(31))]);
+    let thirty_three = "?/".repeat(32) + "?";
+    for verb in ["reserve", "check"] {
+        let error = repository.agent("bob").fails("invalid-pattern", 2, &[verb, &thirty_three]);
+        assert!(text(&error, "message").contains("32 wildcards"), "{error}");
+    }
+}
+
+#[test]
+fn a_claim_over_the_whole_tree_is_taken_on_purpose_and_briefly() {
+    let home = home();
+    let repository = home.repository("app", &[("a", "")]);
+    let error = repository.agent("alice").fails("claim-too-broad", 3, &["reserve", "**"]);
+    assert!(error["hints"][0].as_str().is_some_and(|hint| hint.contains("--broad '**'")), "{error}");
+    for spelling in [".", "./", "**"] {
+        let lease = repository.grant("alice", &["--broad", "--ttl", "2h", spelling]);
+        let left_ms = lease["expires_in_ms"].as_u64().unwrap_or(u64::MAX);
+        assert!(left_ms <= 600_000, "{spelling}: {lease}");
+        assert!(!repository.is_clear("bob", "a"), "{spelling}");
+    }
+    assert!(!repository.is_clear("bob", "**"), "looking needs no --broad");
+}
+
+#[test]
+fn a_claim_over_many_tracked_files_counts_as_broad() {
+    let home = home();
+    let files: Vec<String> = (0..202).map(|n| format!("many/{n}.txt")).collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|file| (file.as_str(), "")).collect();
+    let repository = home.repository("app", &files);
+    repository.agent("alice").fails("claim-too-broad", 3, &["reserve", "many/"]);
+    repository.agent("alice").fails("claim-too-broad", 3, &["reserve", "many/1*", "many/2*", "many/[03-9]*"]);
+    repository.grant("alice", &["many/1.txt", "many/2*.txt"]);
+    repository.grant("alice", &["--broad", "many/"]);
+}

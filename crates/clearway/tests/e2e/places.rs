@@ -1,0 +1,158 @@
+//! Scopes: where a command acts, from wherever it is called.
+
+use crate::{app, home, text};
+use std::path::Path;
+
+#[track_caller]
+fn scope_at(home: &clearway_testkit::Home, directory: &Path) -> String {
+    text(&home.clearway(directory).ok(&["status"]), "scope").to_owned()
+}
+
+#[test]
+fn every_way_to_reach_a_repository_leads_to_one_scope() {
+    let home = home();
+    let repository = app(&home);
+    let link = home.path().join("home/link");
+    std::os::unix::fs::symlink(repository.path(), &link).expect("a link");
+    let lease = repository.grant("alice", &["src/a.rs"]);
+    let expected = scope_at(&home, repository.path());
+    let with_slash = format!("{}/", repository.path().display());
+    for place in [link.as_path(), &link.join("src"), &repository.path().join("docs"), Path::new(&with_slash)]
+    {
+        assert_eq!(scope_at(&home, place), expected, "{}", place.display());
+        let argument = link.join("src/a.rs").display().to_string();
+        let error = home.clearway(place).agent("bob").fails("reservation-held", 1, &["reserve", &argument]);
+        assert_eq!(error["details"]["blockers"][0]["id"], lease["id"]);
+    }
+    let elsewhere = home.directory("elsewhere");
+    let named = home.clearway(&elsewhere).args(&["-C", &with_slash]).agent("bob");
+    named.fails("reservation-held", 1, &["reserve", "src/a.rs"]);
+    let relative = home.clearway(&elsewhere).args(&["-C", "../app/src"]).agent("bob");
+    relative.fails("reservation-held", 1, &["reserve", "a.rs"]);
+}
+
+#[test]
+fn variables_of_git_lead_nobody_astray() {
+    let home = home();
+    let (repository, other) = (app(&home), home.repository("other", &[]));
+    repository.grant("alice", &["src/a.rs"]);
+    let bob = repository.agent("bob").env("GIT_DIR", other.path().join(".git"));
+    bob.env("GIT_WORK_TREE", other.path()).fails("reservation-held", 1, &["reserve", "src/a.rs"]);
+}
+
+#[test]
+fn worktrees_share_a_scope_and_its_names_but_not_their_paths() {
+    let home = home();
+    let repository = app(&home);
+    let second = home.path().join("home/second");
+    repository.git(&["worktree", "add", "-q", &second.display().to_string()]);
+    assert_eq!(scope_at(&home, repository.path()), scope_at(&home, &second));
+    let lease = repository.grant("alice", &["src/a.rs"]);
+    let other = home.clearway(&second).agent("bob").ok(&["reserve", "src/a.rs"])["leases"][0].clone();
+    assert_ne!(lease["worktree"], other["worktree"]);
+    repository.grant("alice", &["--kind", "name", "build"]);
+    home.clearway(&second).agent("bob").fails("reservation-held", 1, &["reserve", "--kind", "name", "build"]);
+    assert_eq!(home.only_store().file_name().and_then(|name| name.to_str()), Some("store.db"));
+    let fences = (lease["fence"].as_u64(), other["fence"].as_u64());
+    assert!(fences.0 < fences.1, "one order for both worktrees");
+}
+
+#[test]
+fn two_clones_of_one_name_do_not_meet() {
+    let home = home();
+    let (one, two) = (home.repository("one/app", &[]), home.repository("two/app", &[]));
+    one.grant("alice", &["README.md"]);
+    two.grant("bob", &["README.md"]);
+    assert_eq!(one.blockers("carol", &["README.md"]).len(), 1);
+    assert_ne!(scope_at(&home, one.path()), scope_at(&home, two.path()));
+}
+
+#[test]
+fn a_directory_without_git_is_a_scope_of_its_own_for_everything_below() {
+    let home = home();
+    let directory = home.directory("plain");
+    let below = home.directory("plain/a/b");
+    home.clearway(&directory).agent("alice").ok(&["reserve", "a/b/c.txt"]);
+    home.clearway(&below).agent("bob").fails("reservation-held", 1, &["reserve", "c.txt"]);
+    assert_eq!(scope_at(&home, &directory), scope_at(&home, &below));
+    home.clearway(&below).agent("bob").ok(&["reserve", "d.txt"]);
+    assert!(home.only_store().exists());
+}
+
+#[test]
+fn a_configuration_file_marks_the_root_of_a_directory_without_git() {
+    let home = home();
+    let directory = home.directory("plain");
+    let below = home.directory("plain/a/b");
+    std::fs::write(directory.join(".clearway.toml"), "").expect("a file");
+    let lease = home.clearway(&below).agent("alice").ok(&["reserve", "c.txt"])["leases"][0].clone();
+    assert_eq!(lease["pattern"], "a/b/c.txt");
+}
+
+#[test]
+fn a_repository_inside_another_is_named_instead_of_reached_into() {
+    let home = home();
+    let outer = app(&home);
+    let inner = home.repository("app/vendor/inner", &[("lib.rs", "")]);
+    let before = home.state_files();
+    for path in ["vendor/inner/lib.rs", "vendor/inner/src/", "vendor/inner/*.rs"] {
+        let error = outer.agent("alice").fails("outside-scope", 2, &["reserve", path]);
+        let hint = error["hints"][0].as_str().unwrap_or_default();
+        assert!(hint.contains(&format!("clearway -C {}", inner.path().display())), "{error}");
+    }
+    before.assert_same(&home.state_files(), "a refused path");
+    outer.grant("alice", &["vendor/inner"]);
+    inner.grant("bob", &["lib.rs"]);
+}
+
+#[test]
+fn a_submodule_is_a_scope_of_its_own() {
+    let home = home();
+    let library = home.repository("library", &[("lib.rs", "")]);
+    let outer = app(&home);
+    let source = library.path().display().to_string();
+    outer.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", &source, "sub"]);
+    outer.agent("alice").fails("outside-scope", 2, &["reserve", "sub/lib.rs"]);
+    outer.clearway_in("sub").agent("alice").ok(&["reserve", "lib.rs"]);
+    assert_ne!(scope_at(&home, outer.path()), scope_at(&home, &outer.path().join("sub")));
+}
+
+#[test]
+fn a_bare_repository_has_names_but_no_paths() {
+    let home = home();
+    let bare = home.directory("bare.git");
+    let git = std::process::Command::new("git").args(["init", "-q", "--bare"]).current_dir(&bare).status();
+    assert!(git.is_ok_and(|status| status.success()));
+    let error = home.clearway(&bare).agent("alice").fails("outside-scope", 2, &["reserve", "a.rs"]);
+    assert!(error["hints"][0].as_str().is_some_and(|hint| hint.contains("--kind name")), "{error}");
+    home.clearway(&bare).agent("alice").ok(&["reserve", "--kind", "name", "push"]);
+    home.clearway(&bare).agent("bob").fails("reservation-held", 1, &["reserve", "--kind", "name", "push"]);
+}
+
+#[test]
+fn home_and_root_become_a_scope_only_when_named() {
+    let home = home();
+    let directory = home.path().join("home");
+    for place in [directory.as_path(), Path::new("/")] {
+        let error = home.clearway(place).agent("alice").fails("no-scope", 2, &["reserve", "x"]);
+        assert!(error["hints"][1].as_str().is_some_and(|hint| hint.contains("clearway -C")), "{error}");
+    }
+    assert!(home.state_files().is_empty());
+    let named = directory.display().to_string();
+    home.clearway(&directory).args(&["-C", &named]).agent("alice").ok(&["reserve", "x"]);
+    home.clearway(&directory).agent("bob").fails("reservation-held", 1, &["reserve", "x"]);
+}
+
+#[test]
+fn a_scope_can_be_named_by_its_key() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["--kind", "name", "build"]);
+    let key = scope_at(&home, repository.path());
+    let elsewhere = home.directory("elsewhere");
+    let seen = home.clearway(&elsewhere).args(&["--scope", &key]).ok(&["leases"]);
+    assert_eq!(seen["leases"][0]["pattern"], "build");
+    let error =
+        home.clearway(&elsewhere).args(&["--scope", "nowhere-00000000"]).fails("not-found", 5, &["leases"]);
+    assert!(error["hints"].as_array().is_some_and(|hints| !hints.is_empty()), "{error}");
+}

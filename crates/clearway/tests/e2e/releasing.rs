@@ -1,0 +1,231 @@
+//! Giving back: what is released, by whom, and what stays.
+
+use crate::{app, each, home, list, number, text};
+use clearway_testkit::Home;
+use serde_json::Value;
+
+#[test]
+fn a_released_lease_is_over_and_frees_the_way() {
+    let home = home();
+    let repository = app(&home);
+    let lease = repository.grant("alice", &["src/a.rs"]);
+    let reply = repository.agent("alice").ok(&["release", text(&lease, "id")]);
+    assert_eq!(reply["released"][0], lease["id"]);
+    assert_eq!((list(&reply, "remaining").len(), list(&reply, "already_released").len()), (0, 0));
+    assert_eq!(list(&repository.clearway().ok(&["leases"]), "leases").len(), 0);
+    assert!(repository.is_clear("bob", "src/a.rs"));
+    let history = repository.clearway().ok(&["leases", "--history"]);
+    assert_eq!(each(&history, "leases", "state"), ["released"]);
+}
+
+#[test]
+fn releasing_again_is_no_error_and_no_event() {
+    let home = home();
+    let repository = app(&home);
+    let lease = repository.grant("alice", &["src/a.rs"]);
+    repository.agent("alice").ok(&["release", text(&lease, "id")]);
+    let events = repository.events().len();
+    let reply = repository.agent("alice").ok(&["release", text(&lease, "id")]);
+    assert_eq!((list(&reply, "released").len(), &reply["already_released"][0]), (0, &lease["id"]));
+    let nothing = repository.agent("alice").ok(&["release", "src/"]);
+    assert_eq!(list(&nothing, "released").len(), 0);
+    repository.agent("alice").ok(&["release", "--all"]);
+    assert_eq!(repository.events().len(), events);
+}
+
+#[test]
+fn everything_is_released_by_one_word_with_one_event_each() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["a.rs", "b.rs"]);
+    repository.grant("alice", &["--kind", "name", "build"]);
+    repository.grant("bob", &["c.rs"]);
+    let reply = repository.agent("alice").ok(&["release", "--all"]);
+    assert_eq!(list(&reply, "released").len(), 3);
+    let released: Vec<Value> =
+        repository.events().into_iter().filter(|event| event["kind"] == "lease.released").collect();
+    let ids: Vec<&str> = released.iter().map(|event| text(&event["data"], "lease")).collect();
+    assert_eq!(ids, each_text(&reply, "released"));
+    let left = repository.clearway().ok(&["leases"]);
+    assert_eq!(each(&left, "leases", "agent"), ["bob"]);
+}
+
+fn each_text<'v>(value: &'v Value, field: &str) -> Vec<&'v str> {
+    list(value, field).iter().filter_map(Value::as_str).collect()
+}
+
+#[test]
+fn by_pattern_only_what_lies_inside_is_released_and_the_rest_is_named() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["a/x"]);
+    repository.grant("alice", &["a/y"]);
+    repository.grant("alice", &["b/z"]);
+    let wide = repository.grant("alice", &["*/w"]);
+    let reply = repository.agent("alice").ok(&["release", "a/*"]);
+    assert_eq!(list(&reply, "released").len(), 2);
+    assert_eq!(each(&reply, "remaining", "id"), [text(&wide, "id")]);
+    assert!(repository.is_clear("bob", "a/x"), "nobody is told released while it is held");
+    assert!(!repository.is_clear("bob", "a/w") && !repository.is_clear("bob", "b/z"));
+}
+
+#[test]
+fn part_of_a_lease_can_be_kept_in_the_same_act() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["src/"]);
+    let reply = repository.agent("alice").ok(&["release", "src/", "--keep", "src/a.rs"]);
+    assert_eq!(list(&reply, "released").len(), 1);
+    assert!(repository.is_clear("bob", "src/b.rs"));
+    assert!(!repository.is_clear("bob", "src/a.rs"));
+}
+
+#[test]
+fn only_the_holder_releases_or_renews() {
+    let home = home();
+    let repository = app(&home);
+    let lease = repository.grant("alice", &["src/a.rs"]);
+    let id = text(&lease, "id");
+    for words in [["release", id], ["renew", id]] {
+        let error = repository.agent("bob").fails("not-holder", 3, &words);
+        assert!(text(&error, "message").contains("alice"), "{error}");
+        repository.clearway().session("s-1").fails("not-holder", 3, &words);
+    }
+    let reply = repository.agent("bob").ok(&["release", "src/a.rs"]);
+    assert_eq!(list(&reply, "released").len(), 0, "a pattern means one's own leases");
+    repository.agent("bob").ok(&["release", "--all"]);
+    assert!(!repository.is_clear("bob", "src/a.rs"));
+    let denied: Vec<Value> =
+        repository.events().into_iter().filter(|event| event["kind"] == "action.denied").collect();
+    assert_eq!(
+        (&denied[0]["data"]["subject"], &denied[0]["data"]["reason"]),
+        (&id.into(), &"not-holder".into())
+    );
+}
+
+#[test]
+fn one_unknown_id_in_a_list_changes_nothing() {
+    let home = home();
+    let repository = app(&home);
+    let lease = repository.grant("alice", &["src/a.rs"]);
+    for verb in ["release", "renew"] {
+        repository.agent("alice").fails("not-found", 5, &[verb, text(&lease, "id"), "00000000"]);
+    }
+    assert!(!repository.is_clear("bob", "src/a.rs"));
+}
+
+#[test]
+fn a_stale_fence_changes_nothing_and_tells_who_holds_now() {
+    let home = home();
+    let repository = app(&home);
+    let shared = repository.grant("alice", &["s.rs", "--shared"]);
+    let (id, old) = (text(&shared, "id"), number(&shared, "fence"));
+    let exclusive = repository.grant("alice", &["s.rs"]);
+    for verb in ["release", "renew"] {
+        let error = repository.agent("alice").fails("stale-fence", 4, &[verb, &format!("{id}@{old}")]);
+        assert_eq!(error["details"]["lease"]["fence"], exclusive["fence"], "{error}");
+        assert_eq!(error["details"]["lease"]["agent"], "alice");
+    }
+    assert!(!repository.is_clear("bob", "s.rs"));
+    let current = format!("{id}@{}", number(&exclusive, "fence"));
+    repository.agent("alice").ok(&["renew", &current]);
+    assert_eq!(repository.agent("alice").ok(&["release", &current])["released"][0], id);
+}
+
+#[test]
+fn a_stale_holder_is_told_who_took_its_place() {
+    let home = home();
+    let repository = app(&home);
+    let lease = repository.grant("alice", &["src/a.rs"]);
+    let id = text(&lease, "id");
+    repository.agent("alice").ok(&["release", id]);
+    repository.grant("bob", &["src/"]);
+    let error = repository.agent("alice").fails("lease-expired", 4, &["renew", id]);
+    assert_eq!(error["details"]["held_now"][0]["agent"], "bob", "{error}");
+    assert!(text(&error, "message").contains("bob holds it now"), "{error}");
+    let wrong = repository.agent("alice").fails("stale-fence", 4, &["release", &format!("{id}@7")]);
+    assert_eq!(wrong["details"]["held_now"][0]["agent"], "bob", "{wrong}");
+}
+
+#[test]
+fn a_file_with_the_name_of_an_id_is_a_file() {
+    let home = home();
+    let repository = home.repository("app", &[("makefile", ""), ("abcd1234", "")]);
+    repository.grant("alice", &["abcd1234"]);
+    let reply = repository.agent("alice").ok(&["release", "abcd1234"]);
+    assert_eq!(list(&reply, "released").len(), 1);
+}
+
+/// The lease as an operator sees it end.
+fn operator_event(repository: &clearway_testkit::Repository<'_>) -> Value {
+    let released = repository.events().into_iter().find(|event| event["kind"] == "lease.released");
+    released.expect("a release")["data"].clone()
+}
+
+#[test]
+fn an_operator_at_a_terminal_releases_with_a_reason_that_is_recorded() {
+    let home = home();
+    let repository = app(&home);
+    let lease = repository.grant("alice", &["src/a.rs"]);
+    let script = format!("clearway release {} --reason 'alice went home'", text(&lease, "id"));
+    let shown = home.terminal(repository.path(), &script);
+    assert!(shown.status.success(), "{}", String::from_utf8_lossy(&shown.stdout));
+    assert!(repository.is_clear("bob", "src/a.rs"));
+    let data = operator_event(&repository);
+    assert_eq!(
+        (&data["operator_reason"], &data["holder_id"]),
+        (&"alice went home".into(), &lease["agent_id"])
+    );
+}
+
+#[test]
+fn without_a_reason_even_a_person_at_a_terminal_is_not_the_holder() {
+    let home = home();
+    let repository = app(&home);
+    let lease = repository.grant("alice", &["src/a.rs"]);
+    let shown = home.terminal(repository.path(), &format!("clearway release {}", text(&lease, "id")));
+    let said = String::from_utf8_lossy(&shown.stdout).into_owned();
+    assert!(shown.status.code() == Some(3) && said.contains("not-holder"), "{said}");
+    assert!(!repository.is_clear("bob", "src/a.rs"));
+}
+
+fn make_key(home: &Home, repository: &clearway_testkit::Repository<'_>) -> std::path::PathBuf {
+    repository.clearway().ok(&["audit", "anchor"]);
+    home.state().join("operator.key")
+}
+
+#[test]
+fn an_operator_without_a_terminal_shows_the_key() {
+    let home = home();
+    let repository = app(&home);
+    let lease = repository.grant("alice", &["src/a.rs"]);
+    let words = ["release", text(&lease, "id"), "--reason", "cleaning up"];
+    repository.agent("bob").fails("not-operator", 3, &words);
+    let key = make_key(&home, &repository);
+    let forged = home.path().join("forged.key");
+    std::fs::write(&forged, format!("{}\n", "0".repeat(64))).expect("a file");
+    repository.agent("bob").env("CLEARWAY_OPERATOR_KEY", &forged).fails("not-operator", 3, &words);
+    assert!(!repository.is_clear("bob", "src/a.rs"));
+    repository.agent("bob").env("CLEARWAY_OPERATOR_KEY", &key).ok(&words);
+    assert_eq!(operator_event(&repository)["operator_reason"], "cleaning up");
+}
+
+#[test]
+fn an_agent_session_is_never_the_operator() {
+    let home = home();
+    let repository = app(&home);
+    let lease = repository.grant("alice", &["src/a.rs"]);
+    let key = make_key(&home, &repository);
+    let words = ["release", text(&lease, "id"), "--reason", "cleaning up"];
+    for variable in ["CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "CODEX_SESSION_ID", "GEMINI_SESSION_ID"] {
+        let agent = repository.clearway().env(variable, "s-1").env("CLEARWAY_OPERATOR_KEY", &key);
+        agent.fails("not-operator", 3, &words);
+    }
+    let claimed = repository.agent("root").session("s-1").env("CLEARWAY_OPERATOR_KEY", &key);
+    claimed.fails("not-operator", 3, &words);
+    let script =
+        format!("CLAUDE_CODE_SESSION_ID=s-1 clearway release {} --reason 'cleaning up'", text(&lease, "id"));
+    let shown = home.terminal(repository.path(), &script);
+    assert_eq!(shown.status.code(), Some(3), "{}", String::from_utf8_lossy(&shown.stdout));
+    assert!(!repository.is_clear("bob", "src/a.rs"));
+}

@@ -1,0 +1,56 @@
+//! Extending leases.
+
+use crate::{app, each, home, list, number, text};
+
+#[test]
+fn without_ids_everything_one_holds_is_renewed() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["a.rs", "b.rs"]);
+    repository.grant("bob", &["c.rs"]);
+    let reply = repository.agent("alice").ok(&["renew"]);
+    assert_eq!(each(&reply, "leases", "pattern"), ["a.rs", "b.rs"]);
+    assert_eq!(list(&repository.agent("carol").ok(&["renew"]), "leases").len(), 0);
+}
+
+#[test]
+fn a_renewal_keeps_id_and_fence_and_never_shortens() {
+    let home = home();
+    let repository = app(&home);
+    let lease = repository.grant("alice", &["a.rs", "--ttl", "10m", "--reason", "refactoring"]);
+    let longer =
+        repository.agent("alice").ok(&["renew", text(&lease, "id"), "--ttl", "20m"])["leases"][0].clone();
+    assert_eq!((&longer["id"], &longer["fence"]), (&lease["id"], &lease["fence"]));
+    assert_eq!((number(&longer, "expires_in_ms"), &longer["reason"]), (1_200_000, &"refactoring".into()));
+    let shorter = repository.agent("alice").ok(&["renew", "--ttl", "1s"])["leases"][0].clone();
+    assert!(number(&shorter, "expires_in_ms") > 1_100_000, "{shorter}");
+    let seen = repository.clearway().ok(&["leases"])["leases"][0].clone();
+    assert!(number(&seen, "expires_in_ms") > 1_100_000, "the list agrees: {seen}");
+}
+
+#[test]
+fn a_renewal_may_state_a_new_reason() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["a.rs", "--reason", "refactoring"]);
+    let reply = repository.agent("alice").ok(&["renew", "--note", "still refactoring"]);
+    assert_eq!(each(&reply, "leases", "reason"), ["still refactoring"]);
+    assert_eq!(repository.blockers("bob", &["a.rs"])[0]["reason"], "still refactoring");
+}
+
+#[test]
+fn what_was_released_cannot_be_renewed_and_is_reserved_anew_with_a_new_id() {
+    let home = home();
+    let repository = app(&home);
+    let lease = repository.grant("alice", &["a.rs"]);
+    let id = text(&lease, "id");
+    repository.agent("alice").ok(&["release", id]);
+    let error = repository.agent("alice").fails("lease-expired", 4, &["renew", id]);
+    assert!(
+        error["hints"][0].as_str().is_some_and(|hint| hint.ends_with("clearway reserve a.rs")),
+        "{error}"
+    );
+    let again = repository.grant("alice", &["a.rs"]);
+    assert_ne!(again["id"], lease["id"]);
+    assert!(number(&again, "fence") > number(&lease, "fence"));
+}

@@ -1,0 +1,88 @@
+//! Idempotency keys: the same request twice has one effect and one answer.
+
+use crate::{app, home, list, number};
+
+#[test]
+fn the_same_key_and_request_give_the_same_answer_once_more() {
+    let home = home();
+    let repository = app(&home);
+    let reserve =
+        || repository.agent("alice").args(&["--idempotency-key", "k-1"]).ok(&["reserve", "src/a.rs"]);
+    let (first, second) = (reserve(), reserve());
+    assert_eq!((&first["replayed"], &second["replayed"]), (&false.into(), &true.into()));
+    for field in ["id", "fence", "created_at"] {
+        assert_eq!(first["leases"][0][field], second["leases"][0][field], "{field}");
+    }
+    assert_eq!(first["rev"], second["rev"]);
+    let granted = repository.kinds().iter().filter(|kind| *kind == "lease.granted").count();
+    assert_eq!(granted, 1);
+}
+
+#[test]
+fn the_answer_stays_the_same_after_the_world_moved_on() {
+    let home = home();
+    let repository = app(&home);
+    let reserve =
+        || repository.agent("alice").args(&["--idempotency-key", "k-1"]).ok(&["reserve", "src/a.rs"]);
+    let first = reserve();
+    repository.agent("alice").ok(&["release", "--all"]);
+    repository.grant("bob", &["src/a.rs"]);
+    let again = reserve();
+    assert_eq!((&again["leases"][0]["id"], &again["replayed"]), (&first["leases"][0]["id"], &true.into()));
+    assert!(!repository.is_clear("alice", "src/a.rs"), "a replay takes nothing");
+}
+
+#[test]
+fn a_key_used_for_another_request_is_refused_and_nothing_changes() {
+    let home = home();
+    let repository = app(&home);
+    let keyed = || repository.agent("alice").args(&["--idempotency-key", "k-1"]);
+    keyed().ok(&["reserve", "src/a.rs"]);
+    let before = repository.events().len();
+    for words in
+        [&["reserve", "src/b.rs"] as &[&str], &["reserve", "src/a.rs", "--shared"], &["release", "--all"]]
+    {
+        keyed().fails("idempotency-mismatch", 2, words);
+    }
+    assert_eq!(repository.events().len(), before);
+    assert!(repository.is_clear("bob", "src/b.rs") && !repository.is_clear("bob", "src/a.rs"));
+}
+
+#[test]
+fn keys_of_two_agents_do_not_meet() {
+    let home = home();
+    let repository = app(&home);
+    for (agent, file) in [("alice", "src/a.rs"), ("bob", "src/b.rs")] {
+        let reply = repository.agent(agent).args(&["--idempotency-key", "k-1"]).ok(&["reserve", file]);
+        assert_eq!((&reply["replayed"], list(&reply, "leases").len()), (&false.into(), 1));
+    }
+}
+
+#[test]
+fn a_refused_request_may_be_tried_again_with_its_key() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("bob", &["src/a.rs"]);
+    let keyed = || repository.agent("alice").args(&["--idempotency-key", "k-1"]);
+    keyed().fails("reservation-held", 1, &["reserve", "src/a.rs"]);
+    repository.agent("bob").ok(&["release", "--all"]);
+    let reply = keyed().ok(&["reserve", "src/a.rs"]);
+    assert_eq!((&reply["replayed"], list(&reply, "leases").len()), (&false.into(), 1));
+}
+
+#[test]
+fn releases_and_renewals_are_replayed_too() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["src/a.rs"]);
+    for words in [["renew"].as_slice(), ["release", "--all"].as_slice()] {
+        let run = || repository.agent("alice").args(&["--idempotency-key", words[0]]).ok(words);
+        let (first, second) = (run(), run());
+        assert_eq!(
+            (number(&first, "rev"), &second["replayed"]),
+            (number(&second, "rev"), &true.into()),
+            "{words:?}"
+        );
+        assert_eq!(first["released"], second["released"]);
+    }
+}

@@ -1,0 +1,76 @@
+//! The published schemas: what programs are written against.
+
+use crate::{app, home};
+use clearway_testkit::schema;
+use clearway_wire::json;
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+#[test]
+fn the_published_schemas_are_those_of_the_program() {
+    let published: BTreeSet<String> = std::fs::read_dir(schema::directory())
+        .expect("docs/schemas")
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .collect();
+    let own: BTreeSet<String> = json::schemas().iter().map(|(name, _)| format!("{name}.json")).collect();
+    assert_eq!(published, own);
+    for (name, schema) in json::schemas() {
+        let text =
+            std::fs::read_to_string(schema::directory().join(format!("{name}.json"))).expect("a schema");
+        let published: Value = serde_json::from_str(&text).expect("JSON");
+        assert_eq!(published, schema, "docs/schemas/{name}.json is out of date");
+    }
+}
+
+#[test]
+fn every_verb_answers_as_its_schema_says() {
+    let home = home();
+    let repository = app(&home);
+    let directory = home.directory("man").display().to_string();
+    let verbs: [&[&str]; 21] = [
+        &["reserve", "src/a.rs", "--reason", "x"],
+        &["reserve", "--kind", "name", "build"],
+        &["reserve", "--kind", "write-set", "docs/"],
+        &["check", "src/a.rs"],
+        &["who", "src/a.rs"],
+        &["renew"],
+        &["leases"],
+        &["agents"],
+        &["status"],
+        &["release", "--all"],
+        &["leases", "--history"],
+        &["sweep"],
+        &["audit", "verify"],
+        &["audit", "anchor"],
+        &["doctor"],
+        &["config", "show"],
+        &["config", "path"],
+        &["config", "classes"],
+        &["explain"],
+        &["explain", "usage"],
+        &["man", &directory],
+    ];
+    let mut seen = BTreeSet::new();
+    for words in verbs {
+        repository.agent("alice").ok(words);
+        let arguments: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        seen.insert(schema::name_for(&arguments, true));
+    }
+    for (words, name) in [(["events"].as_slice(), "events"), (&["audit", "export"], "audit-export")] {
+        assert!(!repository.clearway().json(words).expect(0).lines().is_empty(), "{name}");
+        seen.insert(name.to_owned());
+    }
+    repository.clearway().ok(&["completions", "bash"]);
+    repository.clearway().ok(&["help", "reserve"]);
+    repository.clearway().fails("usage", 2, &["frobnicate"]);
+    seen.extend(["completions", "help", "error"].map(str::to_owned));
+    let all: BTreeSet<String> = json::schemas().iter().map(|(name, _)| (*name).to_owned()).collect();
+    assert_eq!(seen, all, "every schema has an answer");
+}
+
+#[test]
+fn a_schema_refuses_what_it_does_not_describe() {
+    let wrong = serde_json::json!({"ok": true, "rev": "four", "leases": null});
+    let caught = std::panic::catch_unwind(|| schema::check("leases", &wrong));
+    assert!(caught.is_err());
+}

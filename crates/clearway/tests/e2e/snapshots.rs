@@ -1,0 +1,381 @@
+//! Every verb's words: stdout, stderr and exit code of a success and of a failure, as text and as JSON.
+//!
+//! The transcripts lie in `tests/snapshots`. `CLEARWAY_UPDATE_SNAPSHOTS=1` writes them anew; read the difference
+//! before committing it.
+
+use crate::{app, each, home, list, text};
+use clearway_testkit::{Clearway, Home, Repository};
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// One story told by commands, written down as it goes.
+struct Story<'h> {
+    name: &'static str,
+    home: &'h Home,
+    repository: Repository<'h>,
+    told: String,
+}
+
+impl<'h> Story<'h> {
+    fn begin(name: &'static str, home: &'h Home) -> Self {
+        let repository = app(home);
+        Self { name, home, repository, told: String::new() }
+    }
+
+    /// Runs a command as text and as JSON and writes both down. Only for verbs that may be repeated.
+    fn both(&mut self, agent: &str, words: &[&str]) -> &mut Self {
+        self.one(agent, words);
+        let json: Vec<&str> = words.iter().copied().chain(["--json"]).collect();
+        self.one(agent, &json)
+    }
+
+    fn one(&mut self, agent: &str, words: &[&str]) -> &mut Self {
+        let clearway = self.repository.agent(agent);
+        self.run(clearway, &format!("--agent {agent} "), words)
+    }
+
+    fn run(&mut self, clearway: Clearway, before: &str, words: &[&str]) -> &mut Self {
+        let ran = clearway.run(words);
+        let masks = masks(self.home, &self.repository);
+        let words: Vec<String> = words.iter().map(|word| shell_word(word)).collect();
+        let line = format!("$ clearway {before}{}", words.join(" "));
+        let line = masks.iter().fold(line, |line, (from, to)| line.replace(from, to));
+        let line = line.replace(&self.home.path().display().to_string(), "$HOME");
+        self.told.push_str(&format!("{line}\n{}\n", ran.transcript(&masks)));
+        self
+    }
+
+    /// Compares the story with the one on record.
+    #[track_caller]
+    fn end(&self) {
+        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/snapshots")
+            .join(format!("{}.txt", self.name));
+        if std::env::var_os("CLEARWAY_UPDATE_SNAPSHOTS").is_some() {
+            std::fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
+            std::fs::write(&path, &self.told).expect("a snapshot");
+            return;
+        }
+        let recorded = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(recorded == self.told, "{} differs:\n{}", path.display(), difference(&recorded, &self.told));
+    }
+}
+
+fn shell_word(word: &str) -> String {
+    let plain = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./@:=".contains(c));
+    if plain { word.to_owned() } else { format!("'{word}'") }
+}
+
+/// Ids and keys of this run, and what the story calls them.
+fn masks(home: &Home, repository: &Repository<'_>) -> Vec<(String, String)> {
+    let mut masks = Vec::new();
+    if let Ok(scopes) = std::fs::read_dir(home.state().join("scopes")) {
+        let names = scopes.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+        masks.extend(
+            names.filter_map(|name| Some((name.clone(), format!("{}-scopekey", name.rsplit_once('-')?.0)))),
+        );
+    } else {
+        let status = repository.clearway().run(&["status", "--json"]);
+        if let Ok(status) = serde_json::from_str::<Value>(&status.stdout()) {
+            masks.extend(status["scope"].as_str().map(|key| (key.to_owned(), "app-scopekey".to_owned())));
+        }
+    }
+    let events = repository.clearway().run(&["events", "--json"]);
+    let events = events.stdout();
+    let events = events.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let (mut agents, mut leases, mut sets) = (0, 0, 0);
+    for event in events {
+        let data = &event["data"];
+        if event["kind"] == "agent.registered" {
+            agents += 1;
+            masks.push((text(data, "registered_id").to_owned(), format!("agent{agents:03}")));
+        }
+        if event["kind"] == "lease.granted" {
+            leases += 1;
+            masks.push((text(data, "lease").to_owned(), format!("lease{leases:03}")));
+            if let Some(set) =
+                data["set_id"].as_str().filter(|set| !masks.iter().any(|(from, _)| from == set))
+            {
+                sets += 1;
+                masks.push((set.to_owned(), format!("group{sets:03}")));
+            }
+        }
+    }
+    masks
+}
+
+/// The first lines that differ, with a little of what is around them.
+fn difference(recorded: &str, told: &str) -> String {
+    let (old, new): (Vec<&str>, Vec<&str>) = (recorded.lines().collect(), told.lines().collect());
+    let same = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
+    let from = same.saturating_sub(3);
+    let show = |mark: &str, lines: &[&str]| -> String {
+        lines.iter().skip(same).take(12).map(|line| format!("{mark}{line}\n")).collect()
+    };
+    let around: String = old[from..same].iter().map(|line| format!("  {line}\n")).collect();
+    format!("line {}\n{around}{}{}", same + 1, show("- ", &old), show("+ ", &new))
+}
+
+/// Long enough to be shown as two hours however slow the machine is.
+const TWO_HOURS: &str = "2h30s";
+
+#[test]
+fn reserve() {
+    let home = home();
+    let mut story = Story::begin("reserve", &home);
+    story
+        .one("alice", &["reserve", "src/a.rs", "--ttl", TWO_HOURS, "--reason", "split the lexer"])
+        .one("alice", &["reserve", "docs/", "--shared", "--ttl", TWO_HOURS, "--json"])
+        .both("bob", &["reserve", "src/", "docs/x.md"])
+        .one("bob", &["reserve", "main.rs", "src/a.rs", "--best-effort", "--ttl", TWO_HOURS])
+        .one("bob", &["reserve", "--kind", "name", "build", "--ttl", TWO_HOURS])
+        .one("bob", &["reserve", "--kind", "write-set", "x.rs", "y/*.rs", "--ttl", TWO_HOURS])
+        .both("bob", &["reserve", "src/[a-"])
+        .both("bob", &["reserve", "**"])
+        .both("bob", &["reserve", "z.rs", "--ttl", "0"])
+        .both("bob", &["reserve", "--tll", "5m", "z.rs"]);
+    story.end();
+}
+
+#[test]
+fn check() {
+    let home = home();
+    let mut story = Story::begin("check", &home);
+    story.repository.grant("alice", &["src/", "--ttl", TWO_HOURS, "--reason", "split the lexer"]);
+    story
+        .both("bob", &["check", "main.rs"])
+        .both("bob", &["check", "src/a.rs"])
+        .both("bob", &["check", "../x"]);
+    story.end();
+}
+
+#[test]
+fn who() {
+    let home = home();
+    let mut story = Story::begin("who", &home);
+    story.repository.grant("alice", &["src/", "--shared", "--ttl", TWO_HOURS, "--reason", "read it"]);
+    story
+        .both("bob", &["who", "src/a.rs"])
+        .both("bob", &["who", "main.rs"])
+        .both("bob", &["who", ".git/config"]);
+    story.end();
+}
+
+#[test]
+fn renew() {
+    let home = home();
+    let mut story = Story::begin("renew", &home);
+    let lease = story.repository.grant("alice", &["src/a.rs", "--ttl", TWO_HOURS]);
+    let id = text(&lease, "id").to_owned();
+    story
+        .both("alice", &["renew"])
+        .one("alice", &["renew", &id, "--note", "nearly done"])
+        .both("bob", &["renew"])
+        .both("bob", &["renew", &id])
+        .both("alice", &["renew", &format!("{id}@7")]);
+    story.repository.agent("alice").ok(&["release", "--all"]);
+    story.both("alice", &["renew", &id]);
+    story.end();
+}
+
+#[test]
+fn release() {
+    let home = home();
+    let mut story = Story::begin("release", &home);
+    let lease = story.repository.grant("alice", &["src/a.rs", "--ttl", TWO_HOURS]);
+    let id = text(&lease, "id").to_owned();
+    story.repository.grant("alice", &["*/x.md", "--ttl", TWO_HOURS]);
+    story
+        .both("bob", &["release", &id])
+        .both("bob", &["release", &id, "--reason", "it is mine"])
+        .one("alice", &["release", "docs/"])
+        .one("alice", &["release", &id])
+        .both("alice", &["release", &id])
+        .one("alice", &["release", "--all", "--json"])
+        .both("alice", &["release", "zzzzzzzz"])
+        .both("alice", &["release"]);
+    story.end();
+}
+
+#[test]
+fn leases_and_agents() {
+    let home = home();
+    let mut story = Story::begin("leases-and-agents", &home);
+    story.both("bob", &["leases"]).both("bob", &["agents"]);
+    story.repository.grant("alice", &["src/a.rs", "--ttl", TWO_HOURS, "--reason", "split the lexer"]);
+    story.repository.grant("bob", &["--kind", "name", "build", "--ttl", TWO_HOURS]);
+    story.repository.grant("bob", &["over.rs", "--ttl", TWO_HOURS]);
+    story.repository.agent("bob").ok(&["release", "over.rs"]);
+    story
+        .both("bob", &["leases"])
+        .both("bob", &["leases", "--history", "--agent-name", "bob"])
+        .both("bob", &["leases", "--pattern", "["])
+        .both("bob", &["agents"]);
+    story.end();
+}
+
+#[test]
+fn status() {
+    let home = home();
+    let mut story = Story::begin("status", &home);
+    let nobody = story.repository.clearway();
+    story.both("bob", &["status"]).run(nobody, "", &["status"]);
+    story.repository.grant("alice", &["src/", "--ttl", TWO_HOURS, "--reason", "split the lexer"]);
+    story.repository.grant("bob", &["docs/", "--ttl", TWO_HOURS]);
+    let nobody = story.repository.clearway();
+    story.both("bob", &["status"]).run(nobody, "", &["status"]);
+    let elsewhere = story.repository.clearway().args(&["-C", "/nowhere"]);
+    story.run(elsewhere, "-C /nowhere ", &["status"]);
+    story.end();
+}
+
+#[test]
+fn sweep() {
+    let home = home();
+    let mut story = Story::begin("sweep", &home);
+    story.both("bob", &["sweep"]);
+    story.repository.grant("alice", &["src/a.rs", "--ttl", "1s"]);
+    clearway_testkit::eventually("it runs out", || {
+        story.repository.is_clear("bob", "src/a.rs").then_some(())
+    });
+    story.both("bob", &["sweep", "--dry-run"]).one("bob", &["sweep"]).both("bob", &["sweep"]);
+    story.both("bob", &["sweep", "--now"]);
+    story.end();
+}
+
+#[test]
+fn events() {
+    let home = home();
+    let mut story = Story::begin("events", &home);
+    story.both("bob", &["events"]);
+    story.repository.grant("alice", &["src/a.rs", "--ttl", TWO_HOURS, "--reason", "split the lexer"]);
+    story.repository.blockers("bob", &["src/"]);
+    story.repository.agent("alice").ok(&["release", "--all"]);
+    story
+        .both("bob", &["events"])
+        .both("bob", &["events", "--kind", "lease.granted", "--limit", "1"])
+        .both("bob", &["events", "--from", &format!("2@{}", "0".repeat(64))])
+        .both("bob", &["events", "--kind", "lease.graned"]);
+    story.end();
+}
+
+#[test]
+fn audit() {
+    let home = home();
+    let mut story = Story::begin("audit", &home);
+    story.both("bob", &["audit", "verify"]).both("bob", &["audit", "anchor"]);
+    story.repository.grant("alice", &["src/a.rs", "--ttl", TWO_HOURS]);
+    story
+        .one("bob", &["audit", "anchor"])
+        .one("bob", &["audit", "anchor", "--json"])
+        .both("bob", &["audit", "verify"]);
+    let exported = story.repository.clearway().json(&["audit", "export"]).expect(0).lines();
+    assert_eq!(exported.len(), story.repository.events().len(), "its bytes are no two runs' alike");
+    let connection = crate::open_store(&home);
+    connection.execute_batch("UPDATE events SET bytes = x'00' WHERE seq = 4").expect("a change");
+    story.both("bob", &["audit", "verify"]);
+    story.end();
+}
+
+#[test]
+fn doctor() {
+    let home = home();
+    let mut story = Story::begin("doctor", &home);
+    story.repository.grant("alice", &["src/a.rs", "--ttl", TWO_HOURS]);
+    story.both("alice", &["doctor"]);
+    let connection = crate::open_store(&home);
+    connection.execute_batch("DROP INDEX leases_by_holder").expect("a change");
+    story.both("alice", &["doctor"]);
+    let reply = story.repository.agent("alice").json(&["doctor"]).value();
+    let build = list(&reply["error"]["details"], "checks")[0].clone();
+    story.told = without_build(&story.told, &build);
+    story.end();
+}
+
+/// Which build runs the tests is no part of the story.
+fn without_build(told: &str, build: &Value) -> String {
+    let mut out = Vec::new();
+    let mut inside = false;
+    for line in told.lines() {
+        let starts = line.contains("  build  ");
+        inside = (inside && line.starts_with("      ") && !line.contains('"')) || starts;
+        if starts {
+            out.push("…  build  …".to_owned());
+        } else if !inside {
+            let mut line = line.to_owned();
+            for field in ["text", "hint", "status"] {
+                let value = build[field].to_string();
+                if line.contains(&value)
+                    && (field != "status" || out.last().is_some_and(|last| last.contains("\"hint\": …")))
+                {
+                    line = line.replace(&value, "…");
+                }
+            }
+            out.push(line);
+        }
+    }
+    out.join("\n") + "\n"
+}
+
+#[test]
+fn config() {
+    let home = home();
+    let mut story = Story::begin("config", &home);
+    home.user_config("[leases]\nbroad_files = 150\n");
+    story.repository.write(
+        ".clearway.toml",
+        "posture = \"team\"\n\n[resources]\nbuild = 2\n\n[classes]\nhot = [\"src/routes.rs\"]\n",
+    );
+    story
+        .both("alice", &["config", "show"])
+        .both("alice", &["config", "path"])
+        .both("alice", &["config", "classes"]);
+    story.repository.write(".clearway.toml", "leases.brod_files = 3\nposture = \"tem\"\n");
+    story.both("alice", &["config", "show"]);
+    story.repository.write(".clearway.toml", "[leases]\nbroad_files = 5000\n");
+    story.both("alice", &["config", "show"]);
+    story.end();
+}
+
+#[test]
+fn explain_and_help() {
+    let home = home();
+    let mut story = Story::begin("explain-and-help", &home);
+    story
+        .both("alice", &["explain"])
+        .both("alice", &["explain", "reservation-held"])
+        .both("alice", &["explain", "reservation-hold"])
+        .one("alice", &["help"])
+        .one("alice", &["help", "--all"])
+        .both("alice", &["help", "resrve"])
+        .both("alice", &["resrve", "x"])
+        .both("alice", &["completions", "tcsh"])
+        .both("alice", &["man", "/proc/nowhere"]);
+    story.end();
+}
+
+#[test]
+fn every_verb_has_a_transcript() {
+    let home = home();
+    let repository = app(&home);
+    let directory = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots");
+    let all: String = std::fs::read_dir(directory)
+        .expect("tests/snapshots")
+        .map(|entry| std::fs::read_to_string(entry.expect("an entry").path()).expect("a snapshot"))
+        .collect();
+    let help = repository.clearway().text(&["help", "--all"]);
+    let verbs = help.lines().skip_while(|line| !line.starts_with("Verbs")).skip(1);
+    let verbs: Vec<&str> =
+        verbs.take_while(|line| !line.is_empty()).filter_map(|line| line.split_whitespace().next()).collect();
+    assert!(verbs.len() >= 17, "{verbs:?}");
+    for verb in verbs {
+        assert!(
+            all.lines().any(|line| line.starts_with("$ clearway ") && line.contains(&format!(" {verb}"))),
+            "{verb}"
+        );
+    }
+    let slugs = repository.clearway().ok(&["explain"]);
+    let shown =
+        each(&slugs, "slugs", "slug").iter().filter(|slug| all.contains(&format!("error[{slug}]"))).count();
+    assert!(shown >= 18, "{shown} slugs are shown as people see them");
+}

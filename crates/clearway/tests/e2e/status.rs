@@ -1,0 +1,120 @@
+//! One look at everything, for people and for agents.
+
+use crate::{app, home, text};
+use clearway_testkit::{Home, Repository};
+
+/// Ten agents with reasons and long paths.
+fn crowd<'h>(home: &'h Home) -> Repository<'h> {
+    let repository = app(home);
+    for number in 0..10 {
+        let agent = format!("agent-with-a-long-name-{number}");
+        let path = format!("src/a/rather/long/path/to/some/module/number/{number}/implementation.rs");
+        repository
+            .grant(&agent, &[&path, "--reason", "a reason that takes some room in any table of leases"]);
+        repository.grant(&agent, &["--kind", "name", &format!("resource-{number}")]);
+    }
+    repository
+}
+
+#[test]
+fn an_agent_reads_at_most_four_hundred_bytes() {
+    let home = home();
+    let repository = crowd(&home);
+    let forms = [
+        repository.clearway().session("s-1").text(&["status"]),
+        repository.agent("agent-with-a-long-name-3").text(&["status"]),
+    ];
+    for form in &forms {
+        assert!(form.len() <= 400, "{} bytes: {form}", form.len());
+        assert!(form.lines().any(|line| line.starts_with("clearway ")), "one command to go on with: {form}");
+    }
+    assert!(forms[1].contains("you: agent-with-a-long-name-3"), "{}", forms[1]);
+    let alone = home.repository("other", &[]).agent("ada").text(&["status"]);
+    assert!(alone.len() <= 400 && alone.contains("nothing"), "{alone}");
+}
+
+#[test]
+fn ten_agents_fit_one_screen() {
+    let home = home();
+    let repository = crowd(&home);
+    let shown = home.terminal(repository.path(), "clearway status");
+    let shown = String::from_utf8(shown.stdout).expect("text");
+    let plain = without_colours(&shown.replace('\r', ""));
+    assert!(plain.lines().count() <= 24, "{} lines: {plain}", plain.lines().count());
+    for line in plain.lines() {
+        assert!(line.chars().count() <= 80, "{} columns: {line}", line.chars().count());
+    }
+    assert!((0..10).all(|n| plain.contains(&format!("name-{n}"))), "{plain}");
+}
+
+/// The text without the sequences a terminal turns into colours.
+fn without_colours(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        if c == '\u{1b}' {
+            rest.by_ref().find(|c| c.is_ascii_alphabetic());
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
+#[test]
+fn what_needs_a_person_comes_first() {
+    let home = home();
+    let repository = app(&home);
+    let script = "clearway reserve src/a.rs";
+    assert!(home.session_shell(repository.path(), script).status().expect("a shell").success());
+    let shown = home.terminal(repository.path(), "clearway status");
+    let shown = without_colours(&String::from_utf8_lossy(&shown.stdout));
+    assert!(shown.trim_start().starts_with("needs you"), "{shown}");
+    assert!(shown.contains("src/a.rs"), "{shown}");
+}
+
+#[test]
+fn the_json_form_has_agents_leases_and_warnings() {
+    let home = home();
+    let repository = crowd(&home);
+    let reply = repository.agent("agent-with-a-long-name-0").ok(&["status"]);
+    assert_eq!(text(&reply, "agent"), "agent-with-a-long-name-0");
+    assert_eq!(reply["agents"].as_array().map(Vec::len), Some(10));
+    assert_eq!(reply["leases"].as_array().map(Vec::len), Some(20));
+    assert_eq!(reply["warnings"].as_array().map(Vec::len), Some(0));
+    assert!(text(&reply, "place").ends_with("/app/.git"));
+}
+
+#[test]
+fn tables_fit_eighty_columns_whatever_they_hold() {
+    let home = home();
+    let repository = crowd(&home);
+    repository.grant(
+        "wide",
+        &[
+            "src/日本語のとても長いファイル名がここにあります/さらに長い名前のファイル.rs",
+            "--reason",
+            "日本語の理由",
+        ],
+    );
+    for words in [
+        ["leases"].as_slice(),
+        &["leases", "--history"],
+        &["agents"],
+        &["status"],
+        &["who", "src/"],
+        &["doctor"],
+        &["explain"],
+    ] {
+        let shown = repository.clearway().text(words);
+        for line in shown.lines().filter(|line| !line.contains("store.db") && !line.contains("/app/.git")) {
+            let columns: usize = line.chars().map(|c| if c > '\u{2e80}' { 2 } else { 1 }).sum();
+            assert!(columns <= 80, "{words:?} {columns} columns: {line}");
+        }
+    }
+    let refused = repository.agent("x").run(&["reserve", "src/"]).expect(1).stderr();
+    for line in refused.lines() {
+        let columns: usize = line.chars().map(|c| if c > '\u{2e80}' { 2 } else { 1 }).sum();
+        assert!(columns <= 80, "{columns} columns: {line}");
+    }
+}

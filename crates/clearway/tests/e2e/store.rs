@@ -1,0 +1,237 @@
+//! The store as a file on a disk: private, chosen, shared, busy, newer.
+
+use crate::{app, home, list, text};
+use clearway_testkit::{Home, Repository, eventually};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Child, Command};
+
+#[test]
+fn every_file_is_private_whatever_the_umask() {
+    let home = home();
+    let repository = app(&home);
+    let script = "umask 000; clearway --agent alice reserve a.rs && clearway audit anchor";
+    let done = home.shell(repository.path(), script).status().expect("a shell");
+    assert!(done.success());
+    let files = clearway_testkit::Files::below(&home.state());
+    for path in files.paths() {
+        let metadata = std::fs::metadata(path).expect("metadata");
+        let expected = if metadata.is_dir() { 0o700 } else { 0o600 };
+        assert_eq!(metadata.permissions().mode() & 0o777, expected, "{}", path.display());
+    }
+    let names: Vec<String> =
+        files.paths().filter_map(|path| Some(path.file_name()?.to_str()?.to_owned())).collect();
+    for name in
+        ["store.db", "store.db-wal", "store.db-shm", "store.db-gate", "store.db-next", "store.db-anchors"]
+    {
+        assert!(names.iter().any(|found| found == name), "{name} in {names:?}");
+    }
+}
+
+#[test]
+fn many_calls_leave_no_more_files_than_one() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["a.rs"]);
+    let count = |home: &Home| clearway_testkit::Files::below(&home.state()).paths().count();
+    let before = count(&home);
+    for round in 0..50 {
+        repository.grant("alice", &["--kind", "name", &format!("n{round}")]);
+    }
+    repository.agent("alice").ok(&["release", "--all"]);
+    assert_eq!(count(&home), before);
+}
+
+#[test]
+fn one_named_file_holds_every_scope_used_with_it() {
+    let home = home();
+    let (one, two) = (home.repository("one", &[]), home.repository("two", &[]));
+    let file = home.path().join("shared/store.db");
+    let path = file.display().to_string();
+    one.agent("alice").args(&["--store", &path]).ok(&["reserve", "a.rs"]);
+    two.agent("bob").env("CLEARWAY_STORE", &path).ok(&["reserve", "a.rs"]);
+    one.agent("bob").env("CLEARWAY_STORE", &path).fails("reservation-held", 1, &["reserve", "a.rs"]);
+    assert!(home.state_files().is_empty() && file.exists());
+    assert!(one.is_clear("bob", "a.rs"), "the default store knows nothing of it");
+    let verified = two.clearway().args(&["--store", &format!("file://{path}")]).ok(&["audit", "verify"]);
+    assert_eq!(verified["events"], 4, "each scope has its own log");
+    home.user_config(&format!("[store]\nurl = \"{path}\"\n"));
+    one.agent("bob").fails("reservation-held", 1, &["reserve", "a.rs"]);
+}
+
+#[test]
+fn a_configured_store_that_cannot_be_used_is_never_replaced() {
+    let home = home();
+    let repository = app(&home);
+    std::fs::write(home.path().join("file"), "").expect("a file");
+    let below_a_file = home.path().join("file/store.db").display().to_string();
+    for url in [
+        "postgres://db.example/clearway",
+        "unix:///run/clearway.sock",
+        "/proc/nowhere/store.db",
+        &below_a_file,
+    ] {
+        for words in [["reserve", "a.rs"].as_slice(), &["release", "--all"]] {
+            let ran = repository.agent("alice").args(&["--store", url]).json(words);
+            if words[0] == "reserve" {
+                ran.slug("store-unavailable");
+                ran.expect(69);
+            } else {
+                assert!([0, 69].contains(&ran.code()), "{url}: {}", ran.stdout());
+            }
+        }
+    }
+    assert!(home.state_files().is_empty());
+}
+
+/// A process that holds a gate file and is stopped.
+struct Stopped(Child);
+
+impl Stopped {
+    fn holding(home: &Home, gate: &Path) -> Self {
+        let ready = home.path().join("ready");
+        let script = format!("touch {}; exec sleep 600", ready.display());
+        let child = Command::new("flock").arg("--no-fork").arg(gate).args(["sh", "-c", &script]).spawn();
+        let stopped = Self(child.expect("flock runs"));
+        eventually("the gate is held", || ready.exists().then_some(()));
+        stopped.signal("-STOP");
+        stopped
+    }
+
+    fn signal(&self, signal: &str) {
+        let status = Command::new("kill").args([signal, &self.0.id().to_string()]).status();
+        assert!(status.is_ok_and(|status| status.success()));
+    }
+}
+
+impl Drop for Stopped {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn whoever_blocks_a_writer_is_named_with_pid_and_state() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["a.rs"]);
+    let stopped = Stopped::holding(&home, &home.only_store().with_file_name("store.db-gate"));
+    let pid = stopped.0.id().to_string();
+    let before = home.state_files();
+    let error =
+        repository.agent("bob").args(&["--timeout", "100ms"]).fails("store-busy", 75, &["reserve", "b.rs"]);
+    let holder = error["details"]["holders"][0].as_str().unwrap_or_default();
+    assert!(holder.contains(&pid) && holder.contains("stopped"), "{error:#}");
+    assert!(text(&error, "message").contains(&pid), "{error:#}");
+    assert_eq!(error["retry"]["when"], "now");
+    let hints: Vec<&str> = list(&error, "hints").iter().filter_map(|hint| hint.as_str()).collect();
+    assert!(hints.iter().any(|hint| hint.contains("kill -CONT")), "{hints:?}");
+    before.assert_same(&home.state_files(), "a busy store");
+    let reply = repository.clearway().ok(&["doctor"]);
+    let writers = list(&reply, "checks").iter().find(|check| check["about"] == "writers").expect("writers");
+    let said = text(writers, "text");
+    assert!(said.contains(&pid) && said.contains("stopped"), "{said}");
+    assert!(!repository.is_clear("bob", "a.rs"), "readers need no gate");
+}
+
+#[test]
+fn a_writer_waits_for_another_that_goes_on() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["a.rs"]);
+    let stopped = Stopped::holding(&home, &home.only_store().with_file_name("store.db-gate"));
+    let waiting = repository.agent("bob").spawn(&["--timeout", "30s", "reserve", "b.rs"]);
+    stopped.signal("-CONT");
+    drop(stopped);
+    let output = waiting.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// A transaction of a program that knows nothing of the gate.
+fn foreign_writer(repository: &Repository<'_>, home: &Home) -> rusqlite::Connection {
+    repository.grant("alice", &["a.rs"]);
+    let connection = crate::open_store(home);
+    connection.execute_batch("BEGIN IMMEDIATE").expect("a transaction");
+    connection
+}
+
+#[test]
+fn a_foreign_writer_is_waited_for_within_the_time_given() {
+    let home = home();
+    let repository = app(&home);
+    let writer = foreign_writer(&repository, &home);
+    let lease = repository.clearway().ok(&["leases"])["leases"][0].clone();
+    for words in [["reserve", "b.rs"].as_slice(), &["renew", text(&lease, "id")], &["release", "--all"]] {
+        let busy = repository.agent("alice").args(&["--timeout", "100ms"]);
+        busy.fails("store-busy", 75, words);
+    }
+    let waiting = repository.agent("bob").spawn(&["--timeout", "30s", "reserve", "b.rs"]);
+    writer.execute_batch("ROLLBACK").expect("the writer ends");
+    let output = waiting.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn a_newer_store_is_refused_unchanged_by_every_verb() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["a.rs"]);
+    let connection = crate::open_store(&home);
+    let version: u32 = connection.query_row("PRAGMA user_version", [], |row| row.get(0)).expect("a version");
+    connection.pragma_update(None, "user_version", version + 1).expect("a newer version");
+    drop(connection);
+    let before = home.state_files();
+    let verbs: [&[&str]; 8] = [
+        &["reserve", "b.rs"],
+        &["check", "a.rs"],
+        &["leases"],
+        &["release", "--all"],
+        &["renew"],
+        &["sweep"],
+        &["events"],
+        &["status"],
+    ];
+    for words in verbs {
+        let error = repository.agent("alice").fails("store-newer", 69, words);
+        assert!(!list(&error, "hints").is_empty(), "{error}");
+    }
+    repository.clearway().fails("unhealthy", 1, &["doctor"]);
+    before.assert_same(&home.state_files(), "an older clearway");
+}
+
+#[test]
+fn first_callers_at_once_make_one_store() {
+    let home = home();
+    let repository = home.repository("app", &[]);
+    let children: Vec<Child> = (0..8)
+        .map(|n| repository.agent(&format!("a{n}")).spawn(&["reserve", "--kind", "name", &format!("n{n}")]))
+        .collect();
+    for child in children {
+        let output = child.wait_with_output().expect("it ends");
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    let kinds = repository.kinds();
+    assert_eq!(kinds.iter().filter(|kind| *kind == "scope.opened").count(), 1);
+    assert_eq!(kinds.iter().filter(|kind| *kind == "lease.granted").count(), 8);
+    repository.clearway().ok(&["audit", "verify"]);
+}
+
+#[test]
+fn a_change_whose_event_cannot_be_written_does_not_happen() {
+    let home = home();
+    let repository = app(&home);
+    let lease = repository.grant("alice", &["a.rs"]);
+    let forbid = "CREATE TRIGGER no BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'no'); END";
+    crate::open_store(&home).execute_batch(forbid).expect("a trigger");
+    for words in [["reserve", "b.rs"].as_slice(), &["renew"], &["release", "--all"]] {
+        let ran = repository.agent("alice").json(words);
+        assert!([69, 70].contains(&ran.code()), "{words:?}: {}", ran.stdout());
+        assert_eq!(ran.value()["ok"], false);
+    }
+    crate::open_store(&home).execute_batch("DROP TRIGGER no").expect("the trigger goes");
+    let leases = repository.clearway().ok(&["leases"]);
+    let ids: Vec<&str> = list(&leases, "leases").iter().map(|lease| text(lease, "id")).collect();
+    assert_eq!(ids, [text(&lease, "id")]);
+    repository.clearway().ok(&["audit", "verify"]);
+}

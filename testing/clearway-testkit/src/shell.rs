@@ -1,0 +1,54 @@
+//! The binary behind other programs: a shell, a new session, a terminal.
+
+use crate::{Clearway, Home};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+impl Home {
+    /// A POSIX shell script in which `clearway` is the binary under test.
+    pub fn shell(&self, directory: &Path, script: &str) -> Command {
+        self.program(directory, "sh", &["-c", script])
+    }
+
+    /// The same as the leader of a session of its own, as a terminal's shell is.
+    pub fn session_shell(&self, directory: &Path, script: &str) -> Command {
+        self.program(directory, "setsid", &["sh", "-c", script])
+    }
+
+    /// Runs a script at a terminal of 24 lines and 80 columns; what the terminal showed.
+    ///
+    /// # Panics
+    /// If no terminal can be had.
+    pub fn terminal(&self, directory: &Path, script: &str) -> Output {
+        let sized = format!("stty rows 24 cols 80; {script}");
+        let mut command = self.program(directory, "script", &["-qec", &sized, "/dev/null"]);
+        command.env("TERM", "xterm").env("SHELL", "/bin/sh").output().expect("script runs")
+    }
+
+    fn program(&self, directory: &Path, program: &str, arguments: &[&str]) -> Command {
+        let bin = self.path().join("bin");
+        if !bin.exists() {
+            std::fs::create_dir_all(&bin).expect("a directory");
+            // Two tests never share a home, so nobody else makes the link in between.
+            std::os::unix::fs::symlink(self.binary(), bin.join("clearway")).expect("a link");
+        }
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir(directory).env_clear().envs(self.environment());
+        command.env("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display()));
+        command.stdin(Stdio::null());
+        command
+    }
+}
+
+impl Clearway {
+    /// Runs it and expects success; what it printed.
+    ///
+    /// # Panics
+    /// If it fails.
+    #[track_caller]
+    pub fn text(self, arguments: &[&str]) -> String {
+        let ran = self.run(arguments).expect(0);
+        assert_eq!(ran.stderr(), "", "{arguments:?}");
+        ran.stdout()
+    }
+}
