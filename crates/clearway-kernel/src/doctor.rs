@@ -6,7 +6,7 @@ use crate::site::SiteKind;
 use clearway_core::command::Command;
 use clearway_core::failure::Failure;
 use clearway_store::contract::{Examination, LeaseListing, Severity};
-use clearway_store::verify::verify;
+use clearway_store::verify::{Mark, verify};
 
 /// What was looked at, in order.
 #[derive(Clone, Debug)]
@@ -87,7 +87,13 @@ impl Session<'_> {
     /// repaired. Answers how many rows and events were dealt with.
     pub fn repair(&mut self) -> Result<Repaired, Failure> {
         let key = self.site.key.clone();
-        let Some(report) = self.read(|snapshot| verify(snapshot, &key, &[]))? else {
+        let (marks, _) = self.marks(&[])?;
+        let Some(head) = self.read(|snapshot| snapshot.head())? else { return Ok(Repaired::default()) };
+        // What lies beyond the end is lost; what lies before it must be what is remembered.
+        let (kept, lost): (Vec<Mark>, Vec<Mark>) =
+            marks.into_iter().partition(|mark| mark.head.rev <= head.rev);
+        let lost_events = lost.iter().map(|mark| mark.head.rev.0 - head.rev.0).max().unwrap_or(0);
+        let Some(report) = self.read(|snapshot| verify(snapshot, &key, &kept))? else {
             return Ok(Repaired::default());
         };
         if let Some(broken) = report.broken {
@@ -96,14 +102,16 @@ impl Session<'_> {
                 .hint("nothing was changed; keep the store as it is and look at a copy")
                 .details(clearway_core::failure::Details::FirstBadSeq(broken.seq)));
         }
-        let witness = self.engine.witness(&key).map_err(|error| store_failure(&error))?;
-        let lost_events = witness.map_or(0, |head| head.rev.0.saturating_sub(report.head.rev.0));
+        if lost_events > 0 {
+            self.must_not_be_an_agent()?;
+        }
         let rows = report.stale_projections.len() as u64;
-        if rows > 0 {
+        let examination = self.engine.examine(&key).map_err(|error| store_failure(&error))?;
+        let damaged = examination.findings.iter().any(|finding| matches!(finding.about, "schema" | "pages"));
+        if rows > 0 || damaged {
             self.engine.rebuild(&key, &report.state).map_err(|error| store_failure(&error))?;
         }
         if lost_events > 0 {
-            self.must_not_be_an_agent()?;
             self.command(Command::Recover)?.outcome?;
         }
         Ok(Repaired { rows, lost_events })

@@ -18,7 +18,7 @@ use clearway_core::slug::Slug;
 use clearway_core::target::Target;
 use clearway_core::text::{printable, quoted};
 use clearway_core::time::Now;
-use clearway_store::Reply;
+use clearway_store::{FACT_ROUNDS_MAX, Reply};
 use std::time::Duration;
 
 /// `reserve` and `check` as they were typed.
@@ -93,12 +93,16 @@ impl Session<'_> {
         let now = self.outside.now().map_err(|error| store_failure(&error))?;
         let slice = self.slice_for(&reserve, &now)?;
         let mut facts = Facts::default();
-        let assessment = loop {
-            match assess(&slice, &self.caller, &reserve, &facts, &now) {
-                Ok(assessment) => break assessment?,
-                Err(queries) => self.outside.gather(&queries, &mut facts),
-            }
+        let mut assessed = assess(&slice, &self.caller, &reserve, &facts, &now);
+        for _ in 0..FACT_ROUNDS_MAX {
+            let Err(queries) = assessed else { break };
+            self.outside.gather(&queries, &mut facts);
+            assessed = assess(&slice, &self.caller, &reserve, &facts, &now);
+        }
+        let Ok(assessment) = assessed else {
+            return Err(Failure::new(Slug::Internal, "the facts a decision asks for never settle"));
         };
+        let assessment = assessment?;
         let unreadable = slice.unreadable;
         let notices =
             if unreadable.is_empty() { Vec::new() } else { vec![Notice::UnreadableRows(unreadable)] };
@@ -107,6 +111,7 @@ impl Session<'_> {
 
     /// Extends leases.
     pub fn renew(&mut self, words: &RenewWords) -> Result<Reply, Failure> {
+        within_limit(words.leases.len())?;
         let leases: Vec<LeaseRef> =
             words.leases.iter().map(|text| must_be_lease(text)).collect::<Result<_, _>>()?;
         let renew = Renew {
@@ -119,7 +124,7 @@ impl Session<'_> {
 
     /// Gives leases back.
     pub fn release(&mut self, words: &ReleaseWords) -> Result<Reply, Failure> {
-        within_limit(words.targets.len())?;
+        within_limit(words.targets.len().max(words.keep.len()))?;
         let selection = match (words.all, words.targets.is_empty()) {
             (true, true) => Selection::All,
             (false, false) => self.selection(words)?,

@@ -155,8 +155,9 @@ impl Engine for SqliteEngine {
     }
 
     fn rebuild(&mut self, scope: &ScopeKey, state: &State) -> Result<(), StoreError> {
+        let schema = self.settings.schema;
         match self.turn(scope, false)? {
-            Some(transaction) => transaction.rebuild(state),
+            Some(transaction) => transaction.rebuild(state, schema),
             None => Ok(()),
         }
     }

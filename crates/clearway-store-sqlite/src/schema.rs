@@ -39,6 +39,18 @@ impl Schema {
         query.query_map([], |row| row.get(0))?.collect()
     }
 
+    /// Makes the indexes that are missing. A table that lacks a constraint cannot be mended in place.
+    pub(crate) fn restore_indexes(&self, connection: &Connection) -> Result<()> {
+        let actual = Self::describe(connection)?;
+        let missing = self.expected()?.into_iter().filter(|entry| !actual.contains(entry));
+        for entry in missing.filter(|entry| entry.starts_with("index ")) {
+            if let Some((_, sql)) = entry.split_once(": ").filter(|(_, sql)| !sql.is_empty()) {
+                connection.execute_batch(sql)?;
+            }
+        }
+        Ok(())
+    }
+
     /// What a fresh store of this schema is made of.
     pub(crate) fn expected(&self) -> Result<Vec<String>> {
         let fresh = Connection::open_in_memory()?;

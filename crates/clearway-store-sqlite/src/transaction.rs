@@ -6,6 +6,7 @@ use crate::errors;
 use crate::load::{ScopeRow, scope_row};
 use crate::place::with_suffix;
 use crate::rows;
+use crate::schema::Schema;
 use crate::snapshot::{KeyedRow, Reading};
 use crate::witness;
 use clearway_core::agent::Agent;
@@ -44,6 +45,8 @@ pub(crate) struct SqliteTransaction<'a> {
     runtime_dir: PathBuf,
     /// Leases whose holder turned out alive: when to look again.
     postponed: Vec<(LeaseId, Mono)>,
+    /// The revision the transaction found.
+    begun_at: Seq,
     open: bool,
 }
 
@@ -65,9 +68,11 @@ impl<'a> SqliteTransaction<'a> {
             scope: None,
             runtime_dir: settings.runtime_dir.clone(),
             postponed: Vec::new(),
+            begun_at: Seq(0),
             open: true,
         };
         transaction.scope = transaction.run(|connection| scope_row(connection, scope.as_str()))?;
+        transaction.begun_at = transaction.reading().head().rev;
         transaction.note_lost_tail()?;
         Ok(transaction)
     }
@@ -80,15 +85,27 @@ impl<'a> SqliteTransaction<'a> {
         Reading { connection: &self.writer.connection, scope: self.scope.as_ref(), path: &self.writer.path }
     }
 
-    /// Compares the log with what the gate remembers of it.
+    /// Compares the log with what the gate remembers of it. A log that is shorter lost its tail; one that says
+    /// otherwise at the same place is another log.
     fn note_lost_tail(&mut self) -> Result<(), StoreError> {
         let Some(scope) = &self.scope else { return self.refuse_lost_scope() };
-        let witnessed = self.witnessed(scope.id);
-        let lost = witnessed.map_or(0, |head| head.rev.0.saturating_sub(scope.head.rev.0));
+        let Some(witnessed) = self.witnessed(scope.id) else { return Ok(()) };
+        let lost = witnessed.rev.0.saturating_sub(scope.head.rev.0);
+        if lost == 0 && witnessed != scope.head && !self.holds(&witnessed)? {
+            let path = self.writer.path.display().to_string();
+            let reason =
+                format!("event {} is not the one that the witness beside it remembers", witnessed.rev);
+            return Err(StoreError::Corrupt { path, reason });
+        }
         if let Some(scope) = &mut self.scope {
             scope.state.lost_tail = lost;
         }
         Ok(())
+    }
+
+    fn holds(&self, head: &Head) -> Result<bool, StoreError> {
+        let before = Seq(head.rev.0.saturating_sub(1));
+        Ok(self.reading().events(before, 1)?.first().is_some_and(|event| event.hash == head.hash))
     }
 
     /// A log that begins anew where the gate remembers another would give out the same fences a second time.
@@ -287,8 +304,9 @@ impl<'a> SqliteTransaction<'a> {
 
     /// Replaces every projection of the scope by what the log says. Soft state and the log stay as they are.
     /// What was written since the fold was made is folded in here, where nobody else can write.
-    pub(crate) fn rebuild(mut self, state: &State) -> Result<(), StoreError> {
+    pub(crate) fn rebuild(mut self, state: &State, schema: Schema) -> Result<(), StoreError> {
         let (state, head) = self.caught_up(state.clone())?;
+        self.run(|connection| schema.restore_indexes(connection))?;
         let row = self.row()?;
         let lost_tail = row.state.lost_tail;
         (row.head, row.state) = (head, ScopeState { lost_tail, ..state.scope });
@@ -497,7 +515,7 @@ impl Transaction for SqliteTransaction<'_> {
              VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             &[&scope, &agent.as_str(), key, request, &rev.0, outcome, &now.boot.0, &now.mono.0, &row.check_sum()],
         )?;
-        if rev.0 % PRUNE_EVERY < 2 {
+        if rev.0 / PRUNE_EVERY != self.begun_at.0 / PRUNE_EVERY {
             self.insert(
                 "DELETE FROM idempotency WHERE scope = ?1 AND rev <= (SELECT rev FROM idempotency WHERE scope = ?1 \
                  ORDER BY rev DESC LIMIT 1 OFFSET ?2)",

@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 /// How often a drawn id may turn out taken before something else must be wrong.
 const ID_DRAWS_MAX: usize = 8;
 /// How often facts may be asked for before the answer is taken to never settle.
-const FACT_ROUNDS_MAX: usize = 16;
+pub const FACT_ROUNDS_MAX: usize = 16;
 
 /// The outside as the executor needs it. Never called with a lock held, but for the clock and randomness.
 pub trait World {

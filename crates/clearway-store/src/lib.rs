@@ -14,4 +14,4 @@ pub mod execute;
 pub mod memory;
 pub mod verify;
 
-pub use execute::{Reply, Rules, World, execute};
+pub use execute::{FACT_ROUNDS_MAX, Reply, Rules, World, execute};

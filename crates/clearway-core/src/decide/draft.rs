@@ -125,9 +125,12 @@ impl<'a> Draft<'a> {
         self.soft.push(Soft::Refused(RefusalMemory { principal, key, since, repeats: 0 }));
     }
 
-    /// Turns a caller away before it became anybody. A denial in a scope that exists is recorded.
-    pub(super) fn deny(mut self, failure: Failure) -> Decision {
+    /// Turns a caller away before it became anybody. A denial in a scope that exists is recorded, under the boot
+    /// it happens in.
+    pub(super) fn deny(mut self, failure: Failure, request: &Request) -> Decision {
         if failure.slug == Slug::NotYou && self.slice.scope.rev.0 > 0 {
+            self.begin_epoch(request);
+            self.record_expiries();
             let subject = match &failure.details {
                 crate::failure::Details::Fields(fields) => {
                     fields.iter().map(|(_, text)| text.as_str()).collect::<String>()

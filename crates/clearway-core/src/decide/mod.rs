@@ -133,7 +133,7 @@ pub fn decide(
     }
     let identified = match identify(slice, &request.caller) {
         Ok(identified) => identified,
-        Err(failure) => return draft.deny(failure),
+        Err(failure) => return draft.deny(failure, request),
     };
     draft.begin_epoch(request);
     draft.record_expiries();

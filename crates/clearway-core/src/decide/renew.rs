@@ -10,6 +10,7 @@ use crate::failure::{Details, Failure, LeaseView};
 use crate::ids::{AgentId, LeaseId};
 use crate::lease::{End, Ended, ExpiryCause, Lease};
 use crate::slug::Slug;
+use crate::target::Target;
 
 /// Extends the named leases, all or none.
 pub(super) fn renew(draft: &mut Draft<'_>, renew: &Renew, identified: &Identified, facts: &Facts) -> Step {
@@ -136,8 +137,10 @@ fn stale(draft: &Draft<'_>, slug: Slug, message: String, lease: &Lease, facts: &
         view.live_except(&draft.ended).filter(same).filter_map(|other| view.show(other, facts)).collect();
     let now = held_now.first().map(|other| format!("; {} holds it now", other.agent)).unwrap_or_default();
     let target = crate::shell::word(&lease.target.display());
-    let failure = Failure::new(slug, format!("{message}{now}"))
-        .hint(format!("read the file again, then reserve anew: clearway reserve {target}"));
+    let failure = Failure::new(slug, format!("{message}{now}")).hint(match lease.target {
+        Target::Path(_) => format!("read the file again, then reserve anew: clearway reserve {target}"),
+        Target::Name(_) => format!("reserve it anew: clearway reserve --kind name {target}"),
+    });
     match view.show(&as_it_is(draft, lease), facts) {
         Some(shown) => failure.details(Details::Lease { lease: Box::new(shown), held_now }),
         None => failure,

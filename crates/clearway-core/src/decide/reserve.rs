@@ -47,6 +47,9 @@ pub(super) fn reserve(
         }
     }
     let leases = taker.taken;
+    if !refused.is_empty() {
+        record_refusal(draft, actor, reserve, &steps);
+    }
     Ok(Ok(Success::Reserved { leases: show(draft, &leases), refused }))
 }
 
@@ -195,15 +198,14 @@ fn within_quota(draft: &Draft<'_>, reserve: &Reserve, steps: &[Step], before: u6
     let new = granted().count() as u64;
     let new_root = granted().filter(|(want, _)| want.target.is_root_level()).count() as u64;
     let scope = &draft.slice.scope;
-    let live = scope.live_leases.saturating_sub(draft.expired_ids().len() as u64);
+    let expired = draft.expired_ids();
+    let live = scope.live_leases.saturating_sub(expired.len() as u64);
+    let expired_root =
+        expired.iter().filter_map(|id| draft.slice.lease(*id)).filter(|old| old.target.is_root_level());
+    let root = scope.root_patterns.saturating_sub(expired_root.count() as u64);
     quota("leases of one agent", before + new, LEASES_PER_AGENT_MAX, new)?;
     quota("leases in one scope", live + new, LEASES_PER_SCOPE_MAX, new)?;
-    quota(
-        "patterns without a leading directory",
-        scope.root_patterns + new_root,
-        ROOT_PATTERNS_PER_SCOPE_MAX,
-        new_root,
-    )
+    quota("patterns without a leading directory", root + new_root, ROOT_PATTERNS_PER_SCOPE_MAX, new_root)
 }
 
 fn quota(what: &'static str, would_be: u64, limit: u64, new: u64) -> Result<(), Failure> {
@@ -217,13 +219,21 @@ fn quota(what: &'static str, would_be: u64, limit: u64, new: u64) -> Result<(), 
 }
 
 fn refuse(draft: &mut Draft<'_>, actor: Actor, reserve: &Reserve, steps: &[Step]) -> Failure {
+    let blockers = record_refusal(draft, actor, reserve, steps);
+    held(draft, reserve, blockers)
+}
+
+/// Records what was refused, and by whom. Under best effort that is a part of the request, otherwise all of it.
+fn record_refusal(draft: &mut Draft<'_>, actor: Actor, reserve: &Reserve, steps: &[Step]) -> Vec<LeaseView> {
     let blockers = blockers(steps);
     let ids: Vec<LeaseId> = blockers.iter().map(|blocker| blocker.lease.id).collect();
-    let targets: Vec<String> = reserve.wants.iter().map(|want| want.target.canonical().to_owned()).collect();
+    let asked = reserve.wants.iter().zip(steps);
+    let refused = asked.filter(|(_, step)| !reserve.best_effort || matches!(step, Step::Blocked(_)));
+    let targets: Vec<String> = refused.map(|(want, _)| want.target.canonical().to_owned()).collect();
     let key = format!("reserve {} {targets:?} {ids:?}", reserve.mode.word());
     let mode = reserve.mode;
     draft.refuse(actor, key, |repeats| Body::ReservationRefused { targets, mode, blockers: ids, repeats });
-    held(draft, reserve, blockers)
+    blockers
 }
 
 /// How many blockers a message spells out; the details hold them all.

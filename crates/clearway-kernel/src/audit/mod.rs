@@ -60,12 +60,8 @@ impl Session<'_> {
     /// Verifies the log against itself, its projections, the witness beside the store, and every anchor: those
     /// beside the store and those in `anchor_files`.
     pub fn verify(&mut self, anchor_files: &[PathBuf]) -> Result<Verified, Failure> {
-        let anchors = self.anchors(anchor_files)?;
-        let anchored = anchors.iter().map(|anchor| anchor.head.rev).max();
-        let mut marks: Vec<Mark> = anchors.iter().map(Anchor::mark).collect();
+        let (marks, anchored) = self.marks(anchor_files)?;
         let key = self.site.key.clone();
-        let witness = self.engine.witness(&key).map_err(|error| store_failure(&error))?;
-        marks.extend(witness.map(|head| Mark { head, by: "the witness beside the store".to_owned() }));
         let Some(report) = self.read(|snapshot| verify(snapshot, &key, &marks))? else {
             return match marks.iter().max_by_key(|mark| mark.head.rev) {
                 Some(mark) => Err(broken(Seq(1), &format!("there is no log, but {} remembers one", mark.by))),
@@ -81,6 +77,17 @@ impl Session<'_> {
         self.pages_are_whole()?;
         let unanchored = report.head.rev.0.saturating_sub(anchored.map_or(0, |seq| seq.0));
         Ok(Verified { events: report.events, head: report.head, anchored, unanchored })
+    }
+
+    /// Every head that somebody remembers, and the last one an anchor vouches for.
+    pub(crate) fn marks(&mut self, anchor_files: &[PathBuf]) -> Result<(Vec<Mark>, Option<Seq>), Failure> {
+        let anchors = self.anchors(anchor_files)?;
+        let anchored = anchors.iter().map(|anchor| anchor.head.rev).max();
+        let mut marks: Vec<Mark> = anchors.iter().map(Anchor::mark).collect();
+        let key = self.site.key.clone();
+        let witness = self.engine.witness(&key).map_err(|error| store_failure(&error))?;
+        marks.extend(witness.map(|head| Mark { head, by: "the witness beside the store".to_owned() }));
+        Ok((marks, anchored))
     }
 
     /// Signs the head with the operator's key and writes it beside the store, and to `export` if given.

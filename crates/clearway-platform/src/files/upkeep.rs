@@ -3,7 +3,7 @@
 use super::{FileError, create_private_dir_all, open_private};
 use crate::random;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// Removes a file; one that is not there is fine.
@@ -40,9 +40,21 @@ pub fn length(path: &Path) -> Option<u64> {
     fs::metadata(path).ok().map(|metadata| metadata.len())
 }
 
-/// The text of a file; `None` if it is not there.
+/// A text longer than this is nobody's configuration, key or list of anchors.
+const TEXT_BYTES_MAX: u64 = 64 << 20;
+
+/// The text of a regular file; `None` if it is not there. Anything else could wait for ever or never end.
 pub fn read_text(path: &Path) -> Result<Option<String>, FileError> {
-    match fs::read_to_string(path) {
+    let read = || {
+        let metadata = fs::metadata(path)?;
+        if !metadata.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
+        }
+        let mut text = String::new();
+        File::open(path)?.take(TEXT_BYTES_MAX).read_to_string(&mut text)?;
+        Ok(text)
+    };
+    match read() {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(FileError::system("read", path)(error)),
