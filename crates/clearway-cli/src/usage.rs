@@ -73,10 +73,7 @@ fn not_utf8(raw: &OsString) -> Failure {
         .hint("the rules for paths: clearway explain invalid-path")
 }
 
-/// A word from outside, marked off from ours.
-pub(crate) fn quoted(text: &str) -> String {
-    format!("\"{}\"", printable(text))
-}
+pub(crate) use clearway_core::text::quoted;
 
 fn message(error: &clap::Error, arguments: &[String]) -> String {
     let raw = |kind| context(error, kind).unwrap_or_default();

@@ -28,6 +28,11 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// A word from outside, printable and marked off from ours.
+pub fn quoted(text: &str) -> String {
+    format!("\"{}\"", printable(text))
+}
+
 /// Cuts a text to at most `columns_max` terminal columns, ending in `…` where something was left out.
 pub fn truncate_columns(text: &str, columns_max: usize) -> Cow<'_, str> {
     if columns(text) <= columns_max {

@@ -50,5 +50,5 @@ fn busy(message: String, holders: &[String]) -> Failure {
 pub fn config_failure(errors: &[ConfigError]) -> Failure {
     let slug = errors.first().map_or(Slug::ConfigBadValue, ConfigError::slug);
     let message = errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
-    Failure::new(slug, message).hint("see every value and where it comes from: clearway config show")
+    Failure::new(slug, message).hint("see which files are read: clearway config path")
 }

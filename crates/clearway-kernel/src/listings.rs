@@ -15,7 +15,7 @@ use clearway_core::pattern::Fold;
 use clearway_core::slice::{AgentLookup, AgentView, ReadSet, Slice};
 use clearway_core::slug::Slug;
 use clearway_core::target::Target;
-use clearway_core::text::printable;
+use clearway_core::text::quoted;
 use clearway_core::time::Now;
 use clearway_store::contract::{LeaseListing, Listed, StoredEvent};
 use clearway_wire::canonical;
@@ -201,7 +201,7 @@ impl Session<'_> {
     /// Reads the log.
     pub fn events(&mut self, filter: &EventFilter) -> Result<Events, Failure> {
         if let Some(kind) = filter.kind.as_deref().filter(|kind| !Body::KINDS.contains(kind)) {
-            let message = format!("no event has the kind {:?}", printable(kind));
+            let message = format!("no event has the kind {}", quoted(kind));
             return Err(Failure::new(Slug::Usage, message).hint(format!("kinds: {}", Body::KINDS.join(", "))));
         }
         let after = self.start_of(filter)?;
@@ -300,7 +300,7 @@ impl Session<'_> {
     fn start_of(&mut self, filter: &EventFilter) -> Result<Seq, Failure> {
         let Some(text) = filter.from.as_deref() else { return Ok(Seq(0)) };
         let bad = || {
-            Failure::new(Slug::Usage, format!("--from {:?} is neither SEQ nor SEQ@HASH", printable(text)))
+            Failure::new(Slug::Usage, format!("--from {} is neither SEQ nor SEQ@HASH", quoted(text)))
                 .hint("from the beginning: --from 1")
         };
         let (seq, hash) = match text.split_once('@') {

@@ -16,7 +16,7 @@ use clearway_core::limits::{BROAD_MS_MAX, TARGETS_PER_REQUEST_MAX, TTL_MS_MAX, T
 use clearway_core::slice::{AgentLookup, ReadSet, Slice};
 use clearway_core::slug::Slug;
 use clearway_core::target::Target;
-use clearway_core::text::printable;
+use clearway_core::text::{printable, quoted};
 use clearway_core::time::Now;
 use clearway_store::Reply;
 use std::time::Duration;
@@ -288,14 +288,14 @@ fn usage(message: &str, hint: &str) -> Failure {
 /// A span the kernel accepts for silence or an absolute end.
 fn span(text: &str, flag: &str) -> Result<u64, Failure> {
     let parsed = duration::parse(text).map_err(|error| {
-        let message = format!("{flag} {:?}: {error}", printable(text));
+        let message = format!("{flag} {}: {error}", quoted(text));
         Failure::new(Slug::InvalidDuration, message).hint("durations look like 90s, 15m or 2h")
     })?;
     let ms = milliseconds(parsed);
     if (TTL_MS_MIN..=TTL_MS_MAX).contains(&ms) {
         return Ok(ms);
     }
-    let message = format!("{flag} {:?} is out of range: 1s to 24h", printable(text));
+    let message = format!("{flag} {} is out of range: 1s to 24h", quoted(text));
     Err(Failure::new(Slug::InvalidDuration, message)
         .hint("a lease lasts as long as you give signs of life; renew it"))
 }

@@ -10,7 +10,7 @@ use clearway_core::pattern::{Pattern, PatternError};
 use clearway_core::shell;
 use clearway_core::slug::Slug;
 use clearway_core::target::{ResourceName, Target};
-use clearway_core::text::printable;
+use clearway_core::text::{printable, quoted};
 
 /// Characters that make an argument a pattern rather than a path.
 const PATTERN_CHARACTERS: [char; 5] = ['*', '?', '[', '{', '\\'];
@@ -89,20 +89,20 @@ fn refuse_nested(argument: &str, located: &Located) -> Result<(), Failure> {
 }
 
 fn invalid_pattern(argument: &str, error: &PatternError) -> Failure {
-    Failure::new(Slug::InvalidPattern, format!("{:?} is no pattern: {error}", printable(argument)))
+    Failure::new(Slug::InvalidPattern, format!("{} is no pattern: {error}", quoted(argument)))
         .hint("put a backslash before a character that is meant as it is: app/\\[id\\]/page.tsx")
         .hint("the language of patterns: clearway explain invalid-pattern")
 }
 
 fn invalid_path(argument: &str, error: &PathError) -> Failure {
-    Failure::new(Slug::InvalidPath, format!("{:?} cannot be reserved: {error}", printable(argument)))
+    Failure::new(Slug::InvalidPath, format!("{} cannot be reserved: {error}", quoted(argument)))
         .hint("the rules for paths: clearway explain invalid-path")
 }
 
 /// A named resource, taken literally.
 pub(crate) fn name_target(argument: &str) -> Result<Target, Failure> {
     ResourceName::parse(argument).map(Target::Name).map_err(|error| {
-        Failure::new(Slug::InvalidName, format!("{:?} cannot name a resource: {error}", printable(argument)))
+        Failure::new(Slug::InvalidName, format!("{} cannot name a resource: {error}", quoted(argument)))
             .hint("names are plain text such as build, db:migrate or port:3000")
     })
 }
@@ -115,11 +115,8 @@ pub(crate) fn lease_ref(argument: &str) -> Result<Option<LeaseRef>, Failure> {
     };
     let Some(id) = LeaseId::parse(id) else { return Ok(None) };
     let fence = fence.map(|text| text.parse().map(Fence::from_integer)).transpose().map_err(|_| {
-        Failure::new(
-            Slug::InvalidId,
-            format!("{:?} is no ID@FENCE: the fence is a number", printable(argument)),
-        )
-        .hint("copy both from: clearway leases --json")
+        Failure::new(Slug::InvalidId, format!("{} is no ID@FENCE: the fence is a number", quoted(argument)))
+            .hint("copy both from: clearway leases --json")
     })?;
     Ok(Some(LeaseRef { id, fence }))
 }
@@ -127,7 +124,7 @@ pub(crate) fn lease_ref(argument: &str) -> Result<Option<LeaseRef>, Failure> {
 /// An argument that must be a lease.
 pub(crate) fn must_be_lease(argument: &str) -> Result<LeaseRef, Failure> {
     lease_ref(argument)?.ok_or_else(|| {
-        Failure::new(Slug::InvalidId, format!("{:?} is no lease id", printable(argument)))
+        Failure::new(Slug::InvalidId, format!("{} is no lease id", quoted(argument)))
             .hint("an id is eight of a-z and 0-9, as listed by: clearway leases")
     })
 }

@@ -23,6 +23,12 @@ pub(crate) fn find(
         let message = format!("{} cannot be entered: {error}", printable(&start.display().to_string()));
         Failure::new(Slug::NoScope, message).hint("name a directory that exists: clearway -C DIR …")
     })?;
+    if !cwd.is_dir() {
+        let message = format!("{} is no directory", printable(&start.display().to_string()));
+        return Err(
+            Failure::new(Slug::NoScope, message).hint("name the directory it lies in: clearway -C DIR …")
+        );
+    }
     let repository = clearway_git::discover(&cwd).map_err(|error| {
         Failure::new(Slug::NoScope, error.to_string()).hint("repair the repository, or run outside of it")
     })?;

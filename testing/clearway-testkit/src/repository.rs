@@ -18,14 +18,23 @@ impl<'h> Repository<'h> {
         std::fs::create_dir_all(&path).expect("a directory");
         let repository = Self { home, path };
         repository.git(&["init", "-q", "-b", "main"]);
-        repository.git(&["config", "user.name", "Test"]);
-        repository.git(&["config", "user.email", "test@example.org"]);
+        repository.configure();
         for (file, text) in files {
             repository.write(file, text);
         }
         repository.git(&["add", "-A"]);
         repository.git(&["commit", "-q", "--allow-empty", "-m", "first"]);
         repository
+    }
+
+    /// Who commits, and that git does nothing behind anybody's back: its own housekeeping would change files while a
+    /// test compares them.
+    fn configure(&self) {
+        let path = self.path.join(".git/config");
+        let mut text = std::fs::read_to_string(&path).expect("git made its configuration");
+        text.push_str("[user]\n\tname = Test\n\temail = test@example.org\n");
+        text.push_str("[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n");
+        std::fs::write(&path, text).expect("a file");
     }
 
     /// Its root.

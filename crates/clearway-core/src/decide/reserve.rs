@@ -226,15 +226,24 @@ fn refuse(draft: &mut Draft<'_>, actor: Actor, reserve: &Reserve, steps: &[Step]
     held(draft, reserve, blockers)
 }
 
+/// How many blockers a message spells out; the details hold them all.
+const BLOCKERS_SAID: usize = 3;
+
 fn held(draft: &Draft<'_>, reserve: &Reserve, blockers: Vec<LeaseView>) -> Failure {
     let now = draft.now.mono;
-    let message = blockers.iter().map(|blocker| describe(blocker, now)).collect::<Vec<_>>().join("; ");
-    let target = reserve.wants.first().map(|want| crate::shell::word(&want.target.display()));
-    let soonest = blockers.iter().map(|blocker| blocker.deadline.since(now)).min().unwrap_or(0);
-    let mut failure = Failure::new(Slug::ReservationHeld, message).retry(Retry::AfterMs(soonest.max(1)));
-    if let Some(target) = target {
-        failure = failure.hint(format!("see who holds it and until when: clearway who {target}"));
+    let mut said: Vec<String> =
+        blockers.iter().take(BLOCKERS_SAID).map(|blocker| describe(blocker, now)).collect();
+    if blockers.len() > BLOCKERS_SAID {
+        said.push(format!("and {} more", blockers.len() - BLOCKERS_SAID));
     }
+    let soonest = blockers.iter().map(|blocker| blocker.deadline.since(now)).min().unwrap_or(0);
+    let mut failure =
+        Failure::new(Slug::ReservationHeld, said.join("; ")).retry(Retry::AfterMs(soonest.max(1)));
+    let look = match reserve.wants.first().map(|want| &want.target) {
+        Some(Target::Path(pattern)) => format!("clearway who {}", crate::shell::word(&pattern.display())),
+        Some(Target::Name(_)) | None => "clearway leases".to_owned(),
+    };
+    failure = failure.hint(format!("see who holds it and until when: {look}"));
     if reserve.wants.len() > 1 && !reserve.best_effort {
         failure = failure.hint("take what is free and skip the rest: add --best-effort");
     }

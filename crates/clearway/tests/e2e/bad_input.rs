@@ -336,9 +336,11 @@ fn a_working_directory_that_is_gone() {
         repository.path().display()
     );
     assert!(home.shell(repository.path(), &script).status().expect("a shell").success());
-    check(&home, &repository, "no-scope", |repository| {
-        repository.clearway().json(&["-C", "/nowhere", "leases"])
-    });
+    for place in ["/nowhere", "src/a.rs"] {
+        check(&home, &repository, "no-scope", |repository| {
+            repository.clearway().json(&["-C", place, "leases"])
+        });
+    }
     assert!(home.state_files().is_empty());
 }
 

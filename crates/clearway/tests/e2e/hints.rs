@@ -63,7 +63,12 @@ fn failures(home: &Home, repository: &Repository<'_>) -> Vec<Value> {
     connection.execute_batch("UPDATE leases SET ttl_ms = ttl_ms + 1").expect("a change");
     ran.push(alice().json(&["audit", "verify"]));
     ran.push(alice().json(&["doctor"]));
-    ran.iter().map(|ran| ran.value()["error"].clone()).collect()
+    let mut errors: Vec<Value> = ran.iter().map(|ran| ran.value()["error"].clone()).collect();
+    let found: Vec<Value> =
+        errors.iter().flat_map(|error| error["details"]["checks"].as_array().cloned()).flatten().collect();
+    let advice = found.iter().filter(|check| check["hint"].is_string());
+    errors.extend(advice.map(|check| serde_json::json!({ "hints": [check["hint"]] })));
+    errors
 }
 
 /// The command a hint ends with, if it has one.

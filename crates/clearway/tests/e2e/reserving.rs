@@ -1,7 +1,6 @@
 //! Taking leases: what is granted, to whom, and what the refused are told.
 
 use crate::{app, each, home, list, number, text};
-use clearway_testkit::Repository;
 
 #[test]
 fn a_grant_tells_everything_about_the_lease() {
@@ -276,11 +275,12 @@ fn words_that_begin_with_a_dash_come_after_two_dashes() {
     let repository = app(&home);
     repository.grant("alice", &["--", "-weird.rs"]);
     assert!(!repository.is_clear("bob", "-weird.rs"));
-    check_unchanged_by_options(&repository);
 }
 
-/// Options may stand before or after the words they do not belong to.
-fn check_unchanged_by_options(repository: &Repository<'_>) {
+#[test]
+fn flags_of_everywhere_may_stand_after_the_verb() {
+    let home = home();
+    let repository = app(&home);
     let reply = repository.clearway().run(&["reserve", "o.rs", "--json", "--agent", "bob"]).expect(0).value();
     assert_eq!(reply["agent"], "bob");
 }

@@ -354,7 +354,6 @@ fn explain_and_help() {
     story.end();
 }
 
-/// Slugs whose failure a transcript shows.
 #[test]
 fn every_verb_has_a_transcript() {
     let home = home();

@@ -151,3 +151,25 @@ fn twelve_anchors_at_once_make_one_key_and_are_all_there() {
         arena.audited().unwrap();
     }
 }
+
+/// Each of them reads the whole store while others open it for the first time, write to it and fold its log.
+#[test]
+fn doctors_and_auditors_beside_writers_are_neither_hurt_nor_misled() {
+    const ROUNDS: usize = 12;
+    let home = home();
+    let arena = Arena::plain(&home, "watched");
+    arena.run("ada", &["reserve", "f.rs"]).expect(0);
+    for round in 0..ROUNDS {
+        let mut children = Vec::new();
+        for number in 0..5 {
+            let path = format!("f-{round}-{number}.rs");
+            children.push(arena.start(&format!("w-{number}"), &["reserve", &path]));
+            children.push(arena.start("doctor", &["doctor"]));
+            children.push(arena.start("auditor", &["audit", "verify"]));
+        }
+        for child in children {
+            Reply::wait(child).expect(0);
+        }
+    }
+    assert_eq!(arena.audited().unwrap().count("lease.granted"), 1 + 5 * ROUNDS);
+}
