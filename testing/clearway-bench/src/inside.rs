@@ -6,10 +6,12 @@ use crate::seed::{self, Machine};
 use crate::{Effort, Outcome};
 use clearway_core::event::Durability;
 use clearway_core::slice::ReadSet;
-use clearway_store::contract::Engine;
+use clearway_store::contract::Engine as _;
 use clearway_store::{Rules, World};
+use clearway_store_sqlite::SqliteEngine;
+use std::fs::File;
 use std::io::Write;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 const RESERVE_US: Goal = Goal { most: 50.0, unit: " us" };
 const FULL: Goal = Goal::times(3.0);
@@ -20,14 +22,9 @@ const LEASES: usize = 1_000;
 const PAGE_BYTES: usize = 4_096;
 
 pub(crate) fn measure(effort: Effort) -> Outcome<Table> {
-    let repository = Repository::new()?;
-    let mut engine = repository.engine();
-    seed::seed(&repository, &mut engine, LEASES)?;
-    let normal = reserves(&repository, &mut engine, Durability::Normal, effort.transactions)?;
-    let full_count = effort.transactions.div_ceil(4);
-    let full = reserves(&repository, &mut engine, Durability::Full, full_count)?;
-    let disk = flushes(&repository, full_count)?;
-    let (few, many) = (lookups(100, effort)?, lookups(100_000, effort)?);
+    let normal = Reserves::new()?.times(Durability::Normal, effort.transactions)?;
+    let (full, disk) = beside_the_disk(effort.transactions.div_ceil(8))?;
+    let (few, many) = lookups(effort.transactions)?;
 
     let mut table = Table::new(&["what", "p50", "p99", "against", "goal"]);
     let mut row = |what: &str, samples: &Samples, against: String, goal: String| {
@@ -49,59 +46,100 @@ pub(crate) fn measure(effort: Effort) -> Outcome<Table> {
     Ok(table)
 }
 
-/// Reserves a new file and gives it back, so that the store keeps its size; the reserve is timed.
-fn reserves(
-    repository: &Repository,
-    engine: &mut dyn Engine,
-    durability: Durability,
-    count: usize,
-) -> Outcome<Samples> {
-    let rules = Rules { durability, ..Rules::default() };
-    let (mut machine, mut samples) = (Machine::default(), Samples::default());
-    let worktree = repository.worktree();
-    for number in 0..count {
-        let file = format!("bench/file{number:06}.rs");
-        let command = seed::reserve(&worktree, std::slice::from_ref(&file))?;
-        let started = Instant::now();
-        seed::run(repository, engine, &mut machine, rules, "measured", command)?;
-        samples.add(started.elapsed());
-        let command = seed::release(&worktree, &file)?;
-        seed::run(repository, engine, &mut machine, Rules::default(), "measured", command)?;
-    }
-    Ok(samples)
+/// A store in which new files are reserved and given back, so that it keeps its size.
+struct Reserves {
+    repository: Repository,
+    engine: SqliteEngine,
+    machine: Machine,
+    done: usize,
 }
 
-/// What the disk itself takes, on the file system the store lies on.
-fn flushes(repository: &Repository, count: usize) -> Outcome<Samples> {
-    let mut file = std::fs::File::create(repository.file("floor"))?;
-    let mut samples = Samples::default();
+impl Reserves {
+    fn new() -> Outcome<Self> {
+        let repository = Repository::new()?;
+        let mut engine = repository.engine();
+        seed::seed(&repository, &mut engine, LEASES)?;
+        Ok(Self { repository, engine, machine: Machine::default(), done: 0 })
+    }
+
+    fn times(&mut self, durability: Durability, count: usize) -> Outcome<Samples> {
+        let mut samples = Samples::default();
+        for _ in 0..count {
+            samples.add(self.time(durability)?);
+        }
+        Ok(samples)
+    }
+
+    /// How long the reserve takes; giving back is not counted.
+    fn time(&mut self, durability: Durability) -> Outcome<Duration> {
+        let Self { repository, engine, machine, done } = self;
+        let worktree = repository.worktree();
+        let file = format!("bench/file{done:06}.rs");
+        *done += 1;
+        let rules = Rules { durability, ..Rules::default() };
+        let command = seed::reserve(&worktree, std::slice::from_ref(&file))?;
+        let started = Instant::now();
+        seed::run(repository, engine, machine, rules, "measured", command)?;
+        let elapsed = started.elapsed();
+        let command = seed::release(&worktree, &file)?;
+        seed::run(repository, engine, machine, Rules::default(), "measured", command)?;
+        Ok(elapsed)
+    }
+}
+
+/// Fully durable reserves in turns with what the disk itself takes, on the file system the store lies on.
+fn beside_the_disk(count: usize) -> Outcome<(Samples, Samples)> {
+    let mut reserves = Reserves::new()?;
+    let mut file = File::create(reserves.repository.file("floor"))?;
+    let (mut full, mut disk) = (Samples::default(), Samples::default());
     for _ in 0..count {
+        full.add(reserves.time(Durability::Full)?);
         let started = Instant::now();
         file.write_all(&[7; PAGE_BYTES])?;
         file.sync_data()?;
-        samples.add(started.elapsed());
+        disk.add(started.elapsed());
     }
-    Ok(samples)
+    Ok((full, disk))
 }
 
-/// Finding what may be in the way of one file, in a store of so many leases.
-fn lookups(leases: usize, effort: Effort) -> Outcome<Samples> {
-    let repository = Repository::new()?;
-    let mut engine = repository.engine();
-    seed::seed(&repository, &mut engine, leases)?;
-    let scope = repository.scope();
-    let now = Machine::default().now()?;
-    let mut samples = Samples::default();
-    for number in 0..effort.transactions {
+/// Finding what may be in the way of one file, in a small and in a large store by turns.
+fn lookups(count: usize) -> Outcome<(Samples, Samples)> {
+    let (mut few, mut many) = (Lookups::new(100)?, Lookups::new(100_000)?);
+    let (mut of_few, mut of_many) = (Samples::default(), Samples::default());
+    for number in 0..count {
+        of_few.add(few.time(number)?);
+        of_many.add(many.time(number)?);
+    }
+    Ok((of_few, of_many))
+}
+
+/// A store in which held files are looked up.
+struct Lookups {
+    repository: Repository,
+    engine: SqliteEngine,
+    leases: usize,
+}
+
+impl Lookups {
+    fn new(leases: usize) -> Outcome<Self> {
+        let repository = Repository::new()?;
+        let mut engine = repository.engine();
+        seed::seed(&repository, &mut engine, leases)?;
+        Ok(Self { repository, engine, leases })
+    }
+
+    fn time(&mut self, number: usize) -> Outcome<Duration> {
+        let now = Machine::default().now()?;
         let mut read = ReadSet::default();
-        read.meet(&repository.worktree(), &seed::target(&seed::file(number * 7 % leases))?);
-        let mut snapshot = engine.snapshot(&scope)?.ok_or("the seeded store is not there")?;
+        read.meet(&self.repository.worktree(), &seed::target(&seed::file(number * 7 % self.leases))?);
+        let mut snapshot =
+            self.engine.snapshot(&self.repository.scope())?.ok_or("the seeded store is not there")?;
         let started = Instant::now();
         let slice = snapshot.load(&read, &now)?;
-        samples.add(started.elapsed());
-        if slice.leases.len() != 1 {
-            return Err(format!("{} candidates for one held file", slice.leases.len()).into());
+        let elapsed = started.elapsed();
+        match slice.leases.len() {
+            1 => Ok(elapsed),
+            count => Err(format!("{count} candidates for one held file").into()),
         }
     }
-    Ok(samples)
 }

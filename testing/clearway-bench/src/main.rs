@@ -15,6 +15,11 @@ use figures::Table;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+/// The product's allocator, so that the kernel is measured as it runs.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// What went wrong, in words: a benchmark has no caller that would tell errors apart.
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
