@@ -65,9 +65,18 @@ pub(crate) fn as_operator(
         } else {
             "there is no terminal and no operator key"
         };
-        return Err(Failure::new(Slug::NotOperator, format!("--reason is for an operator's act, and {why}"))
-            .hint("ask a person to run it in a terminal of their own")
-            .hint("without a terminal: name the key with CLEARWAY_OPERATOR_KEY=FILE"));
+        let failure =
+            Failure::new(Slug::NotOperator, format!("--reason is for an operator's act, and {why}"))
+                .hint("ask a person to run it in a terminal of their own");
+        return Err(if inside_session {
+            failure
+        } else {
+            failure.hint("without a terminal: name the key with CLEARWAY_OPERATOR_KEY=FILE")
+        });
+    }
+    if reason.trim().is_empty() {
+        return Err(Failure::new(Slug::Usage, "an operator's act needs a reason that says something")
+            .hint("say why in a few words: --reason \"the holder is on holiday\""));
     }
     let reason = reason_text(reason)?;
     caller.operator = Some(OperatorAct { reason });

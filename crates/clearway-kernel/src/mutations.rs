@@ -13,6 +13,8 @@ use clearway_core::failure::{Failure, LeaseView};
 use clearway_core::ids::{ScopeKey, Seq};
 use clearway_core::lease::{Grade, Kind, Mode};
 use clearway_core::limits::{BROAD_MS_MAX, TARGETS_PER_REQUEST_MAX, TTL_MS_MAX, TTL_MS_MIN};
+use clearway_core::path::CanonicalPath;
+use clearway_core::pattern::Pattern;
 use clearway_core::slice::{AgentLookup, ReadSet, Slice};
 use clearway_core::slug::Slug;
 use clearway_core::target::Target;
@@ -236,7 +238,8 @@ impl Session<'_> {
         if patterns().next().is_none() {
             return Ok(false);
         }
-        if patterns().any(|pattern| pattern.canonical() == "**") {
+        let everything = Pattern::subtree(&CanonicalPath::root());
+        if patterns().any(|pattern| pattern.contains(&everything)) {
             return Ok(true);
         }
         let limit = self.config.broad_files();
@@ -245,8 +248,7 @@ impl Session<'_> {
         }
         let fold = self.site.fold;
         let files = self.outside.tracked_files(&self.site)?;
-        let paths =
-            files.iter().filter_map(|file| clearway_core::path::CanonicalPath::parse(file, fold).ok());
+        let paths = files.iter().filter_map(|file| CanonicalPath::parse(file, fold).ok());
         let covered = paths.filter(|path| patterns().any(|pattern| pattern.matches(path))).count();
         Ok(covered as u64 > limit)
     }

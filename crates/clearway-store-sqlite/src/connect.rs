@@ -3,8 +3,8 @@
 use crate::errors;
 use crate::place::with_suffix;
 use crate::private_copy::PrivateCopy;
-use crate::schema::{Schema, number_of};
-use clearway_platform::files::{self, PrivacyComplaint};
+use crate::schema::{APPLICATION_ID, Schema, number_of};
+use clearway_platform::files;
 use clearway_platform::gate::{self, Gate, GateGuard};
 use clearway_platform::stopwatch::Stopwatch;
 use clearway_store::contract::StoreError;
@@ -31,7 +31,7 @@ pub(crate) struct Writer {
 impl Writer {
     /// Opens the file; `None` if it is not there and must not be made.
     pub(crate) fn open(path: &Path, create: bool, wait: Duration) -> Result<Option<Self>, StoreError> {
-        if !create && !files::exists(path) {
+        if !create && !is_there(path)? {
             return Ok(None);
         }
         if create {
@@ -75,6 +75,7 @@ impl Writer {
     pub(crate) fn migrate(&self, schema: Schema, patience: &Patience) -> Result<(), StoreError> {
         let fail = |error: &rusqlite::Error| self.failed(error, patience);
         let found = number_of(&self.connection).map_err(|error| fail(&error))?;
+        refuse_foreign(&self.connection, &self.path, found)?;
         refuse_newer(&self.path, found, schema)?;
         self.keep_log(patience)?;
         if found == schema.number() {
@@ -138,8 +139,8 @@ pub(crate) struct Reader {
 impl Reader {
     /// Opens the file; `None` if it is not there.
     pub(crate) fn open(path: &Path, schema: Schema, wait: Duration) -> Result<Option<Self>, StoreError> {
-        if !files::exists(path) {
-            return Ok(None);
+        if !is_there(path)? {
+            return refuse_lost(path).map(|()| None);
         }
         // Without its log beside it SQLite would create one: somebody moved the file, so look at a copy.
         let in_place = ["-wal", "-shm"].iter().all(|suffix| files::exists(&with_suffix(path, suffix)));
@@ -151,8 +152,9 @@ impl Reader {
                 ) if in_place => Self::copied(path)?,
                 other => other?,
             };
+        refuse_foreign(&reader.connection, path, reader.schema)?;
         match reader.schema {
-            0 => Ok(None),
+            0 => refuse_lost(path).map(|()| None),
             found if found > schema.number() => Err(newer(path, found, schema)),
             found if found < schema.number() => Self::copied_and_migrated(path, schema).map(Some),
             _ => Ok(Some(reader)),
@@ -250,6 +252,44 @@ fn newer(path: &Path, found: u32, schema: Schema) -> StoreError {
     StoreError::Newer { path: path.display().to_string(), found, known: schema.number() }
 }
 
+/// Whether the file is there. A place that cannot be looked into is not an empty one.
+fn is_there(path: &Path) -> Result<bool, StoreError> {
+    files::is_there(path).map_err(|error| errors::file(path, &error))
+}
+
+/// A store that is gone while the gate beside it remembers one is not a store that never was.
+fn refuse_lost(path: &Path) -> Result<(), StoreError> {
+    match Gate::beside(path).read_witness(FIRST_SLOT) {
+        Ok(Some(_)) => Err(StoreError::Corrupt {
+            path: path.display().to_string(),
+            reason: "it is empty or gone, but the gate beside it remembers a log".to_owned(),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// Where the gate remembers the first scope of a store.
+const FIRST_SLOT: u64 = 1;
+
+/// A database of somebody else is neither read nor written.
+fn refuse_foreign(connection: &Connection, path: &Path, number: u32) -> Result<(), StoreError> {
+    let foreign = || {
+        if number == 0 {
+            connection.query_row("SELECT count(*) > 0 FROM sqlite_schema", [], |row| row.get(0))
+        } else {
+            let mark: i32 = connection.query_row("PRAGMA application_id", [], |row| row.get(0))?;
+            Ok(mark != APPLICATION_ID)
+        }
+    };
+    match foreign().map_err(|error| errors::sqlite(path, &error))? {
+        false => Ok(()),
+        true => Err(StoreError::Unavailable {
+            path: path.display().to_string(),
+            reason: "it is a database of something else".to_owned(),
+        }),
+    }
+}
+
 /// Makes the directory and the file, private before SQLite puts anything into them.
 ///
 /// A file that is there already is only looked at: to open and close it would drop every lock that another
@@ -263,7 +303,7 @@ fn make_room(path: &Path) -> Result<(), StoreError> {
         return files::open_private(path).map(|_| ()).map_err(fail);
     }
     let complaints = files::privacy_complaints(path).map_err(fail)?;
-    match complaints.iter().find(|complaint| matches!(complaint, PrivacyComplaint::Owner { .. })) {
+    match complaints.first() {
         Some(complaint) => {
             Err(StoreError::NotPrivate { path: path.display().to_string(), reason: complaint.to_string() })
         }

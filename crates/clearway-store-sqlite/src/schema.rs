@@ -3,7 +3,7 @@
 use rusqlite::{Connection, Result};
 
 /// Marks a file as Clearway's: `Clwy`.
-const APPLICATION_ID: i32 = 0x436c_7779;
+pub(crate) const APPLICATION_ID: i32 = 0x436c_7779;
 
 /// The steps that make a schema. Step `n` leads from number `n` to `n + 1`; number 0 is an empty file.
 #[derive(Clone, Copy, Debug)]

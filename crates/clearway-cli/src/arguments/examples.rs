@@ -16,7 +16,7 @@ Examples:
   clearway reserve --kind name db:migrate --max 10m
 
 A directory stands for everything below it. The lease ends after the silence
-of --ttl (30m unless configured); every command you run is a sign of life.
+of --ttl (30m unless configured); reserve, renew and release are signs of life.
 Patterns: clearway explain invalid-pattern";
 
 pub(super) const WHO: &str = "\

@@ -155,13 +155,13 @@ pub(crate) struct ReserveFlags {
     #[arg(long, value_enum, default_value = "path", hide_short_help = true)]
     pub(crate) kind: KindWord,
     /// The silence after which the lease ends, such as 30m
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) ttl: Option<String>,
     /// An end that no sign of life moves, such as 2h
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) max: Option<String>,
     /// Why: others read it when they meet the lease
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) reason: Option<String>,
     /// Take what is free and skip the rest
     #[arg(long)]
@@ -197,10 +197,10 @@ pub(crate) struct RenewFlags {
     #[arg(value_name = "ID")]
     pub(crate) leases: Vec<String>,
     /// The silence after which the lease ends from now on
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) ttl: Option<String>,
     /// A new reason
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) note: Option<String>,
 }
 
@@ -219,7 +219,7 @@ pub(crate) struct ReleaseFlags {
     #[arg(long, value_enum, default_value = "path", hide_short_help = true)]
     pub(crate) kind: KindWord,
     /// Release somebody else's lease as an operator; the reason is recorded
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) reason: Option<String>,
 }
 

@@ -92,6 +92,13 @@ impl Session<'_> {
 
     /// Signs the head with the operator's key and writes it beside the store, and to `export` if given.
     pub fn anchor(&mut self, export: Option<PathBuf>) -> Result<AnchorOutcome, Failure> {
+        if self.caller.session.is_some() {
+            return Err(Failure::new(
+                Slug::NotOperator,
+                "an anchor is signed by an operator, and this is an agent's session",
+            )
+            .hint("ask a person to run: clearway audit anchor"));
+        }
         let now = self.now()?;
         self.verify(&[])?;
         let head = self.read(|snapshot| snapshot.head())?.unwrap_or(Head::EMPTY);

@@ -35,6 +35,11 @@ pub fn exists(path: &Path) -> bool {
     path.exists()
 }
 
+/// Whether something is there, or why that cannot be told.
+pub fn is_there(path: &Path) -> Result<bool, FileError> {
+    path.try_exists().map_err(FileError::system("look for", path))
+}
+
 /// How long a file is; `None` if it is not there.
 pub fn length(path: &Path) -> Option<u64> {
     fs::metadata(path).ok().map(|metadata| metadata.len())

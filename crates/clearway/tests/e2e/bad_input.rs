@@ -265,6 +265,7 @@ fn a_store_that_is_no_store() {
     let repository = app(&home);
     let file = home.path().join("garbage.db");
     std::fs::write(&file, "this is not a database. ".repeat(100)).expect("a file");
+    private(&file);
     let path = file.display().to_string();
     for verb in [["reserve", "a.rs"].as_slice(), &["leases"], &["check", "a.rs"], &["sweep"]] {
         check(&home, &repository, "store-corrupt", |repository| {
@@ -353,4 +354,70 @@ fn a_broken_repository_is_named() {
     let error = home.clearway(&directory).agent("alice").fails("no-scope", 2, &["reserve", "a.rs"]);
     assert!(text(&error, "message").contains(".git"), "{error}");
     before.assert_same(&everything(&home), "a broken repository");
+}
+
+fn private(file: &std::path::Path) {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o600)).expect("a mode");
+}
+
+#[test]
+fn a_database_of_something_else_is_left_alone() {
+    let home = home();
+    let repository = app(&home);
+    let file = home.path().join("theirs.db");
+    let theirs = rusqlite::Connection::open(&file).expect("a database");
+    theirs.execute_batch("CREATE TABLE t (x); INSERT INTO t VALUES (1)").expect("a table");
+    drop(theirs);
+    private(&file);
+    let before = std::fs::read(&file).expect("bytes");
+    let path = file.display().to_string();
+    for verb in [["reserve", "a.rs"].as_slice(), &["check", "a.rs"]] {
+        let ran = repository.clearway().agent("alice").args(&["--store", &path]).json(verb).expect(69);
+        ran.slug("store-unavailable");
+    }
+    assert_eq!(std::fs::read(&file).expect("bytes"), before);
+}
+
+#[test]
+fn a_store_that_others_can_write_is_not_used() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = home();
+    let repository = app(&home);
+    repository.clearway().agent("alice").json(&["reserve", "a.rs"]).expect(0);
+    let store = home.only_store();
+    std::fs::set_permissions(&store, std::fs::Permissions::from_mode(0o666)).expect("a mode");
+    repository.clearway().agent("alice").json(&["reserve", "b.rs"]).expect(69).slug("store-not-private");
+}
+
+#[test]
+fn a_store_that_is_gone_is_not_an_empty_one() {
+    let home = home();
+    let repository = app(&home);
+    repository.clearway().agent("alice").json(&["reserve", "a.rs"]).expect(0);
+    let store = home.only_store();
+    for suffix in ["", "-wal", "-shm"] {
+        std::fs::remove_file(format!("{}{suffix}", store.display())).expect("a file");
+    }
+    for verb in [["check", "a.rs"].as_slice(), &["leases"], &["status"], &["reserve", "a.rs"]] {
+        repository.clearway().agent("bob").json(verb).expect(69).slug("store-corrupt");
+    }
+}
+
+#[test]
+fn a_configuration_that_never_ends_is_not_waited_for() {
+    let home = home();
+    let repository = app(&home);
+    let made = std::process::Command::new("mkfifo").arg(repository.path().join(".clearway.toml")).status();
+    assert!(made.expect("mkfifo runs").success());
+    repository.clearway().agent("alice").json(&["check", "a.rs"]).expect(69);
+}
+
+#[test]
+fn every_spelling_of_the_whole_tree_is_a_broad_claim() {
+    let home = home();
+    let repository = app(&home);
+    for pattern in ["**", "**/*", "{**,a}", "."] {
+        repository.clearway().agent("alice").json(&["reserve", pattern]).expect(3).slug("claim-too-broad");
+    }
 }

@@ -229,3 +229,12 @@ fn an_agent_session_is_never_the_operator() {
     assert_eq!(shown.status.code(), Some(3), "{}", String::from_utf8_lossy(&shown.stdout));
     assert!(!repository.is_clear("bob", "src/a.rs"));
 }
+
+#[test]
+fn what_best_effort_does_not_get_is_recorded_too() {
+    let home = home();
+    let repository = home.repository("app", &[("a", ""), ("b", "")]);
+    repository.clearway().agent("alice").json(&["reserve", "a"]).expect(0);
+    repository.clearway().agent("bob").json(&["reserve", "a", "b", "--best-effort"]).expect(0);
+    assert!(repository.kinds().iter().any(|kind| kind == "reservation.refused"), "{:?}", repository.kinds());
+}
