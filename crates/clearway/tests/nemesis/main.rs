@@ -4,12 +4,6 @@
 //! `audit verify`, by `doctor`, and by a fold of the exported log that shares no code with the product. Some tests
 //! need root, `strace` and namespaces; without them they fail and say so.
 
-#![expect(
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    reason = "a nemesis makes the processes, files and waits that the product has to live with"
-)]
-
 mod arena;
 mod boots;
 mod crashes;
