@@ -36,14 +36,10 @@ fn every_licence_on_the_list_is_needed() {
 }
 
 #[test]
-fn everything_comes_from_the_public_registry() {
-    let allowed = strings(&rules(), "sources", "allow-registry");
-    for package in package::everything() {
-        if let Some(source) = &package.source {
-            let registry = source.strip_prefix("registry+").unwrap_or(source);
-            assert!(allowed.contains(registry), "{} comes from {source}", package.name);
-        }
-    }
+fn everything_comes_from_one_registry() {
+    let sources: BTreeSet<String> = package::everything().into_iter().filter_map(|package| package.source).collect();
+    assert_eq!(sources.len(), 1, "{sources:?}");
+    assert!(sources.iter().all(|source| source.starts_with("registry+")), "{sources:?}");
 }
 
 #[test]

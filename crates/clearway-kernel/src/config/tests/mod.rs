@@ -12,7 +12,7 @@ use std::path::Path;
 use super::*;
 
 const USER: &str = "/home/ada/.config/clearway/config.toml";
-const REPOSITORY: &str = "/work/app/.clearway.toml";
+const REPOSITORY: &str = "/home/ada/app/.clearway.toml";
 
 /// Everything that a configuration is resolved from, to be filled in by a test.
 #[derive(Debug, Default)]
