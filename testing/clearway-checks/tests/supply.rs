@@ -37,7 +37,8 @@ fn every_licence_on_the_list_is_needed() {
 
 #[test]
 fn everything_comes_from_one_registry() {
-    let sources: BTreeSet<String> = package::everything().into_iter().filter_map(|package| package.source).collect();
+    let sources: BTreeSet<String> =
+        package::everything().into_iter().filter_map(|package| package.source).collect();
     assert_eq!(sources.len(), 1, "{sources:?}");
     assert!(sources.iter().all(|source| source.starts_with("registry+")), "{sources:?}");
 }

@@ -60,6 +60,10 @@ impl Session<'_> {
     /// Verifies the log against itself, its projections, the witness beside the store, and every anchor: those
     /// beside the store and those in `anchor_files`.
     pub fn verify(&mut self, anchor_files: &[PathBuf]) -> Result<Verified, Failure> {
+        self.verify_log(anchor_files).map_err(damage_is_broken)
+    }
+
+    fn verify_log(&mut self, anchor_files: &[PathBuf]) -> Result<Verified, Failure> {
         let (marks, anchored) = self.marks(anchor_files)?;
         let key = self.site.key.clone();
         let Some(report) = self.read(|snapshot| verify(snapshot, &key, &marks))? else {
@@ -190,6 +194,16 @@ fn append_anchor(outside: &mut dyn Outside, path: &Path, anchor: &Anchor) -> Res
     text.push_str(&anchor.line());
     text.push('\n');
     outside.write_private(path, &text)
+}
+
+/// A store that cannot be read for damage is a log that does not verify.
+fn damage_is_broken(failure: Failure) -> Failure {
+    if failure.slug != Slug::StoreCorrupt {
+        return failure;
+    }
+    Failure::new(Slug::AuditBroken, failure.message)
+        .hint("keep the store as it is and look at a copy")
+        .details(Details::FirstBadSeq(Seq(1)))
 }
 
 fn broken(seq: Seq, what: &str) -> Failure {
