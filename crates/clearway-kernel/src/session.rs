@@ -227,11 +227,11 @@ fn resolve_config(outside: &mut dyn Outside, site: &Site, globals: &Globals) -> 
 }
 
 fn idempotency_key(text: &str) -> Result<String, Failure> {
-    let printable = text.chars().all(|c| c.is_ascii_graphic());
-    if text.is_empty() || text.len() > IDEMPOTENCY_KEY_BYTES_MAX || !printable {
-        let message =
-            format!("an idempotency key is 1 to {IDEMPOTENCY_KEY_BYTES_MAX} visible ASCII characters");
-        return Err(Failure::new(Slug::TooLarge, message).hint("use a UUID"));
+    let plain = !text.is_empty() && text.chars().all(|c| c.is_ascii_graphic());
+    let slug = if text.len() > IDEMPOTENCY_KEY_BYTES_MAX { Slug::TooLarge } else { Slug::Usage };
+    if plain && slug == Slug::Usage {
+        return Ok(text.to_owned());
     }
-    Ok(text.to_owned())
+    let message = format!("an idempotency key is 1 to {IDEMPOTENCY_KEY_BYTES_MAX} visible ASCII characters");
+    Err(Failure::new(slug, message).hint("use a UUID"))
 }

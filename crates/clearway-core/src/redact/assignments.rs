@@ -21,7 +21,7 @@ struct Name {
     everyday: bool,
 }
 
-const NAMES: [Name; 10] = [
+const NAMES: [Name; 11] = [
     Name { text: "password", everyday: false },
     Name { text: "passwd", everyday: false },
     Name { text: "passphrase", everyday: false },
@@ -30,6 +30,7 @@ const NAMES: [Name; 10] = [
     Name { text: "token", everyday: true },
     Name { text: "api_key", everyday: true },
     Name { text: "access_key", everyday: true },
+    Name { text: "account_key", everyday: true },
     Name { text: "private_key", everyday: true },
     Name { text: "bearer", everyday: true },
 ];

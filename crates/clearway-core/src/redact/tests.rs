@@ -365,3 +365,20 @@ proptest! {
         prop_assert_eq!(redact(&text), text.as_str());
     }
 }
+
+#[test]
+fn tokens_of_model_hubs_mailers_and_clouds_go_too() {
+    for secret in [
+        "hf_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789".to_owned(),
+        format!("SG.{}.{}", "aB3dE6gH9jK2mN5pQ8sT1v", "Zy9Xw8Vu7Ts6Rq5Po4Nm3Lk2Ji1Hg0Fe9Dc8Ba7"),
+        format!("ya29.{}", "a0AfB_byC3dE4fG5hI6jK7lM8nO9"),
+        format!("dop_v1_{}", "0123456789abcdef".repeat(4)),
+    ] {
+        let shown = super::redact(&format!("use {secret} here")).into_owned();
+        assert!(!shown.contains(&secret[8..20]) && shown.ends_with(" here"), "{shown}");
+    }
+    assert!(!super::redact("AccountKey=Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4==").contains("Zm9vYmFy"));
+    for prose in ["half_done", "SG.Core is a name", "the hf_hub client", "ya29 is a road"] {
+        assert_eq!(super::redact(prose), prose);
+    }
+}

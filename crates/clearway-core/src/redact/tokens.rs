@@ -33,7 +33,7 @@ const fn common(text: &'static str, body: fn(u8) -> bool, body_bytes_min: usize,
     Prefix { text, body, body_bytes_min, at_word_start: true, rule }
 }
 
-const PREFIXES: [Prefix; 24] = [
+const PREFIXES: [Prefix; 28] = [
     common("AKIA", is_upper_alphanumeric, 16, Rule::AwsAccessKey),
     common("ASIA", is_upper_alphanumeric, 16, Rule::AwsAccessKey),
     telling("ghp_", is_word_byte, 16, Rule::GithubToken),
@@ -59,6 +59,10 @@ const PREFIXES: [Prefix; 24] = [
     telling("sk_test_", is_word_byte, 16, Rule::StripeKey),
     telling("rk_test_", is_word_byte, 16, Rule::StripeKey),
     telling("whsec_", is_word_byte, 16, Rule::StripeKey),
+    common("hf_", is_alphanumeric, 30, Rule::ApiKey),
+    common("SG.", is_base64url_or_dot, 30, Rule::ApiKey),
+    telling("ya29.", is_base64url_or_dot, 20, Rule::ApiKey),
+    telling("dop_v1_", is_alphanumeric, 32, Rule::ApiKey),
 ];
 
 pub(super) fn find(text: &str, spans: &mut Vec<Span>) {
@@ -88,7 +92,10 @@ fn prefixed_at(text: &str, start: usize, starts_word: bool) -> Option<Span> {
     let bytes = text.as_bytes();
     let here = bytes_from(bytes, start);
     // Most bytes start no prefix; one look spares the comparisons.
-    if !matches!(here.first(), Some(b'A' | b'g' | b'x' | b's' | b'n' | b'p' | b'r' | b'w')) {
+    if !matches!(
+        here.first(),
+        Some(b'A' | b'S' | b'd' | b'g' | b'h' | b'n' | b'p' | b'r' | b's' | b'w' | b'x' | b'y')
+    ) {
         return None;
     }
     let prefix = PREFIXES.iter().find(|prefix| here.starts_with(prefix.text.as_bytes()))?;
