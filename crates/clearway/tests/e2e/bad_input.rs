@@ -208,8 +208,6 @@ fn things_larger_than_their_limit() {
         ["reserve", "a.rs", "--reason", &reason].as_slice(),
         &["renew", "--note", &reason],
         &["--idempotency-key", &key, "reserve", "a.rs"],
-        &["--idempotency-key", "a b", "reserve", "a.rs"],
-        &["--idempotency-key", "", "reserve", "a.rs"],
         &many("reserve"),
         &many("check"),
         &many("release"),
@@ -419,5 +417,15 @@ fn every_spelling_of_the_whole_tree_is_a_broad_claim() {
     let repository = app(&home);
     for pattern in ["**", "**/*", "{**,a}", "."] {
         repository.clearway().agent("alice").json(&["reserve", pattern]).expect(3).slug("claim-too-broad");
+    }
+}
+
+#[test]
+fn a_key_that_is_no_key_is_a_slip_on_the_line() {
+    let home = home();
+    let repository = app(&home);
+    for key in ["a b", ""] {
+        let ran = repository.clearway().agent("alice").json(&["--idempotency-key", key, "reserve", "a.rs"]);
+        ran.expect(2).slug("usage");
     }
 }
