@@ -1,6 +1,7 @@
 //! The table of keys. It drives reading, checking, safety, `config show`, the environment and the documentation; a
 //! new key is one row, one [`KeyId`] and one getter.
 
+use clearway_core::limits;
 use std::time::Duration;
 
 use super::classes::Class;
@@ -8,8 +9,8 @@ use super::postures;
 use super::value::Value;
 use clearway_core::text::is_plain_name;
 
-pub(super) const CLAIMED_TTL_DEFAULT: Duration = Duration::from_secs(30 * 60);
-pub(super) const BROAD_FILES_DEFAULT: u64 = 200;
+pub(super) const CLAIMED_TTL_DEFAULT: Duration = Duration::from_millis(limits::TTL_MS_CLAIMED);
+pub(super) const BROAD_FILES_DEFAULT: u64 = limits::BROAD_FILES;
 pub(super) const STORE_TIMEOUT_DEFAULT: Duration = Duration::from_secs(5);
 pub(super) const DURABILITY_NORMAL: &str = "normal";
 pub(super) const DURABILITY_FULL: &str = "full";
