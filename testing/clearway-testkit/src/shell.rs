@@ -15,6 +15,16 @@ impl Home {
         self.program(directory, "setsid", &["sh", "-c", script])
     }
 
+    /// Runs the binary as cron does: the leader of a session that has no terminal. Its one JSON document.
+    ///
+    /// # Panics
+    /// If it does not print one.
+    pub fn json_without_terminal(&self, directory: &Path, arguments: &[&str]) -> serde_json::Value {
+        let words: Vec<&str> = ["clearway", "--json"].iter().chain(arguments).copied().collect();
+        let output = self.program(directory, "setsid", &words).output().expect("setsid runs");
+        serde_json::from_slice(&output.stdout).expect("one JSON document")
+    }
+
     /// Runs a script at a terminal of 24 lines and 80 columns; what the terminal showed.
     ///
     /// # Panics

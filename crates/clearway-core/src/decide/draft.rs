@@ -129,8 +129,7 @@ impl<'a> Draft<'a> {
     /// it happens in.
     pub(super) fn deny(mut self, failure: Failure, request: &Request) -> Decision {
         if failure.slug == Slug::NotYou && self.slice.scope.rev.0 > 0 {
-            self.begin_epoch(request);
-            self.record_expiries();
+            self.caught_up(request);
             let subject = match &failure.details {
                 crate::failure::Details::Fields(fields) => {
                     fields.iter().map(|(_, text)| text.as_str()).collect::<String>()

@@ -9,9 +9,16 @@ use crate::lease::{ExpiryCause, Lease};
 use crate::slug::Slug;
 
 impl Draft<'_> {
+    /// The draft after everything that time did: the epoch is this boot's, and what ran out is recorded.
+    pub(super) fn caught_up(&mut self, request: &Request) -> &mut Self {
+        self.begin_epoch(request);
+        self.record_expiries();
+        self
+    }
+
     /// Opens the scope with its first event, and begins an epoch when the boot is not the one last seen.
     /// A new boot ends every lease of the old one: whoever held them died with it.
-    pub(super) fn begin_epoch(&mut self, request: &Request) {
+    fn begin_epoch(&mut self, request: &Request) {
         let fresh = self.slice.scope.rev.0 == 0;
         if fresh && !request.command.opens_scope() {
             return;
@@ -53,7 +60,7 @@ impl Draft<'_> {
     }
 
     /// Records the expiry of every overdue lease in the slice, each exactly once.
-    pub(super) fn record_expiries(&mut self) {
+    fn record_expiries(&mut self) {
         let overdue: Vec<&Lease> = self.view().overdue().collect();
         for lease in overdue {
             if !self.ended.contains(&lease.id) {

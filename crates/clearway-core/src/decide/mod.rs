@@ -131,17 +131,21 @@ pub fn decide(
     if let Err(failure) = draft.refuse_lost_tail(request) {
         return draft.finish(Err(failure));
     }
-    let identified = match identify(slice, &request.caller) {
-        Ok(identified) => identified,
-        Err(failure) => return draft.deny(failure, request),
-    };
-    draft.begin_epoch(request);
-    draft.record_expiries();
-    let outcome = match &request.command {
-        Command::Reserve(reserve) => reserve::reserve(&mut draft, reserve, identified, facts, entropy),
-        Command::Renew(renew) => renew::renew(&mut draft, renew, &identified, facts),
-        Command::Release(release) => release::release(&mut draft, release, &identified, facts, entropy),
-        Command::Sweep | Command::Recover => Ok(Ok(Success::Swept { expired: draft.expired_ids() })),
+    let outcome = match (&request.command, identify(slice, &request.caller)) {
+        // What time did is the kernel's own record: it is the same whoever asks for it, and cron is nobody.
+        (Command::Sweep | Command::Recover, _) => {
+            Ok(Ok(Success::Swept { expired: draft.caught_up(request).expired_ids() }))
+        }
+        (_, Err(failure)) => return draft.deny(failure, request),
+        (Command::Reserve(reserve), Ok(identified)) => {
+            reserve::reserve(draft.caught_up(request), reserve, identified, facts, entropy)
+        }
+        (Command::Renew(renew), Ok(identified)) => {
+            renew::renew(draft.caught_up(request), renew, &identified, facts)
+        }
+        (Command::Release(release), Ok(identified)) => {
+            release::release(draft.caught_up(request), release, &identified, facts, entropy)
+        }
     };
     match outcome {
         Ok(outcome) => draft.finish(outcome),

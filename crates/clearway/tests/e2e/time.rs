@@ -92,6 +92,22 @@ fn concurrent_sweeps_record_each_expiry_once() {
 }
 
 #[test]
+fn a_sweep_needs_no_name_and_no_terminal_and_is_the_kernels_act() {
+    let home = home();
+    let repository = home.repository("app", &[]);
+    let lease = repository.grant("alice", &["--kind", "name", "--ttl", "1s", "port"]);
+    eventually("it runs out", || {
+        let overdue = home.json_without_terminal(repository.path(), &["sweep", "--dry-run"]);
+        (list(&overdue, "expired").len() == 1).then_some(())
+    });
+    let swept = home.json_without_terminal(repository.path(), &["sweep"]);
+    assert_eq!((&swept["expired"][0], &swept["agent"]), (&lease["id"], &Value::Null));
+    let expired = &expiries(&repository)[0];
+    assert_eq!((&expired["agent"], &expired["how"]), (&Value::Null, &"kernel".into()), "{expired}");
+    assert_eq!(list(&repository.clearway().ok(&["agents"]), "agents").len(), 1, "nobody was registered");
+}
+
+#[test]
 fn leases_that_end_apart_end_in_their_order() {
     let home = home();
     let repository = home.repository("app", &[]);
