@@ -73,6 +73,13 @@ pub fn device_and_inode(path: &Path) -> Result<FileKey, FileError> {
     Ok(FileKey { device: metadata.dev(), inode: metadata.ino() })
 }
 
+/// The path of a file that lies beside another and is called like it with something added.
+pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
 /// The user whose rights count: the effective one.
 pub fn uid() -> u32 {
     rustix::process::geteuid().as_raw()

@@ -18,7 +18,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::files::{self, FileError};
+use crate::files::{self, FileError, with_suffix};
 use waiting::{LockedFile, lock_within};
 
 /// After this long in `next` a waiter goes straight to `gate`, so that a writer who stands still
@@ -188,12 +188,6 @@ pub enum GateError {
 
 fn list(holders: &[GateHolder]) -> String {
     holders.iter().map(|holder| format!("; {holder}")).collect()
-}
-
-fn with_suffix(store: &Path, suffix: &str) -> PathBuf {
-    let mut name = store.as_os_str().to_owned();
-    name.push(suffix);
-    PathBuf::from(name)
 }
 
 fn is_at(file: &File, path: &Path) -> bool {

@@ -1,10 +1,9 @@
 //! Opening the file: for writing through the turnstile, for reading without leaving a trace.
 
 use crate::errors;
-use crate::place::with_suffix;
 use crate::private_copy::PrivateCopy;
 use crate::schema::{APPLICATION_ID, Schema, number_of};
-use clearway_platform::files;
+use clearway_platform::files::{self, with_suffix};
 use clearway_platform::gate::{self, Gate, GateGuard};
 use clearway_platform::stopwatch::Stopwatch;
 use clearway_store::contract::StoreError;

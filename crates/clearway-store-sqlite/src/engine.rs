@@ -2,14 +2,14 @@
 
 use crate::connect::{Patience, Reader, Writer, refuse_newer};
 use crate::errors;
-use crate::place::{Place, with_suffix};
+use crate::place::Place;
 use crate::schema::{Schema, number_of};
 use crate::snapshot::SqliteSnapshot;
 use crate::transaction::SqliteTransaction;
 use clearway_core::fold::State;
 use clearway_core::ids::{ScopeKey, Seq};
 use clearway_platform::doorbell::{self, Listener};
-use clearway_platform::files;
+use clearway_platform::files::{self, with_suffix};
 use clearway_store::contract::{Capabilities, Engine, Examination, Head, Snapshot, StoreError, Transaction};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

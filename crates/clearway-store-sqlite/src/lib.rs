@@ -4,6 +4,7 @@
 //! read-only and never create, change or remove anything but SQLite's own `-shm`. This crate refuses to
 //! decide: it stores, finds and locks.
 
+mod apply;
 mod connect;
 mod engine;
 mod errors;
@@ -13,6 +14,7 @@ mod load;
 mod place;
 mod private_copy;
 mod projection;
+mod rebuild;
 mod rows;
 mod schema;
 mod snapshot;

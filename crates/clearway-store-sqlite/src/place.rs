@@ -1,7 +1,8 @@
 //! Which file holds a scope: one function for every reader and writer.
 
 use clearway_core::ids::ScopeKey;
-use std::path::{Path, PathBuf};
+use clearway_platform::files::with_suffix;
+use std::path::PathBuf;
 
 /// Where the scopes of a user live.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,11 +29,4 @@ impl Place {
             Self::OneFile(file) => with_suffix(file, &format!("-{scope}{suffix}")),
         }
     }
-}
-
-/// The path with something added to its last component.
-pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    PathBuf::from(name)
 }

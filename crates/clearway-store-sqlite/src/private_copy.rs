@@ -1,8 +1,7 @@
 //! A store that cannot be opened where it lies is read from a private copy that vanishes with its reader.
 
 use crate::errors;
-use crate::place::with_suffix;
-use clearway_platform::files;
+use clearway_platform::files::{self, with_suffix};
 use clearway_store::contract::StoreError;
 use std::path::{Path, PathBuf};
 

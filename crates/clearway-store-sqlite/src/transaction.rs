@@ -4,26 +4,20 @@ use crate::connect::{PAGE_BYTES, Patience, Writer};
 use crate::engine::Settings;
 use crate::errors;
 use crate::load::{ScopeRow, scope_row};
-use crate::place::with_suffix;
-use crate::rows;
-use crate::schema::Schema;
 use crate::snapshot::{KeyedRow, Reading};
 use crate::witness;
-use clearway_core::agent::Agent;
-use clearway_core::event::{Body, Durability, Event};
-use clearway_core::fold::{State, change_lease};
-use clearway_core::ids::{AgentId, Fence, LeaseId, ScopeKey, Seq};
-use clearway_core::lease::{Ended, Lease};
+use clearway_core::event::{Durability, Event};
+use clearway_core::fold::State;
+use clearway_core::ids::{AgentId, LeaseId, ScopeKey, Seq};
 use clearway_core::limits::IDEMPOTENCY_KEYS_MAX;
-use clearway_core::pattern::Fold;
-use clearway_core::slice::{AgentView, ReadSet, ScopeState, Slice, Soft};
+use clearway_core::slice::{AgentView, ReadSet, Slice, Soft};
 use clearway_core::time::{Mono, Now};
+use clearway_platform::doorbell;
+use clearway_platform::files::{self, with_suffix};
 use clearway_platform::gate::GateGuard;
-use clearway_platform::{doorbell, files};
 use clearway_store::contract::{
     Head, LeaseListing, Listed, Remembered, Snapshot, StoreError, StoredEvent, Transaction,
 };
-use clearway_wire::canonical;
 use rusqlite::{Connection, ToSql, params};
 use std::path::PathBuf;
 
@@ -38,13 +32,13 @@ const PRUNE_EVERY: u64 = 256;
 /// One transaction and the turn to make it.
 #[derive(Debug)]
 pub(crate) struct SqliteTransaction<'a> {
-    writer: &'a mut Writer,
+    pub(crate) writer: &'a mut Writer,
     guard: GateGuard,
     key: ScopeKey,
-    scope: Option<ScopeRow>,
+    pub(crate) scope: Option<ScopeRow>,
     runtime_dir: PathBuf,
     /// Leases whose holder turned out alive: when to look again.
-    postponed: Vec<(LeaseId, Mono)>,
+    pub(crate) postponed: Vec<(LeaseId, Mono)>,
     /// The revision the transaction found.
     begun_at: Seq,
     open: bool,
@@ -77,11 +71,14 @@ impl<'a> SqliteTransaction<'a> {
         Ok(transaction)
     }
 
-    fn run<T>(&self, act: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
+    pub(crate) fn run<T>(
+        &self,
+        act: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
         act(&self.writer.connection).map_err(|error| errors::sqlite(&self.writer.path, &error))
     }
 
-    fn reading(&self) -> Reading<'_> {
+    pub(crate) fn reading(&self) -> Reading<'_> {
         Reading { connection: &self.writer.connection, scope: self.scope.as_ref(), path: &self.writer.path }
     }
 
@@ -129,7 +126,13 @@ impl<'a> SqliteTransaction<'a> {
         witness::decode(&record)
     }
 
-    fn row(&mut self) -> Result<&mut ScopeRow, StoreError> {
+    pub(crate) fn insert(&self, text: &str, values: &[&dyn ToSql]) -> Result<(), StoreError> {
+        let done =
+            self.writer.connection.prepare_cached(text).and_then(|mut statement| statement.execute(values));
+        done.map(|_| ()).map_err(|error| errors::inserting(&self.writer.path, &error))
+    }
+
+    pub(crate) fn row(&mut self) -> Result<&mut ScopeRow, StoreError> {
         if self.scope.is_none() {
             let text = "INSERT INTO scopes (key, rev, head, epoch, boot, folds, live_leases, root_patterns) \
                         VALUES (?, 0, ?, 0, NULL, 0, 0, 0)";
@@ -138,241 +141,6 @@ impl<'a> SqliteTransaction<'a> {
             self.scope = self.run(|connection| scope_row(connection, key.as_str()))?;
         }
         self.scope.as_mut().ok_or_else(|| StoreError::Internal("the scope's row vanished".to_owned()))
-    }
-
-    fn insert(&self, text: &str, values: &[&dyn ToSql]) -> Result<(), StoreError> {
-        let done =
-            self.writer.connection.prepare_cached(text).and_then(|mut statement| statement.execute(values));
-        done.map(|_| ()).map_err(|error| errors::inserting(&self.writer.path, &error))
-    }
-
-    fn register(&mut self, agent: &Agent) -> Result<(), StoreError> {
-        let scope = self.row()?.id;
-        self.insert(
-            "INSERT INTO agents (scope, id, name, client, key, parent, root, process, registered_at, ended_at) \
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            &[
-                &scope,
-                &agent.id.as_str(),
-                &agent.name.as_str(),
-                &agent.client.word(),
-                &agent.key.0,
-                &agent.parent.as_ref().map(AgentId::as_str),
-                &agent.root.as_str(),
-                &agent.process.as_ref().map(clearway_core::facts::Process::key),
-                &agent.registered_at.0,
-                &agent.ended_at.map(|at| at.0),
-            ],
-        )
-    }
-
-    fn grant(&mut self, lease: &Lease) -> Result<(), StoreError> {
-        let row = self.row()?;
-        row.state.live_leases += 1;
-        row.state.root_patterns += u64::from(lease.target.is_root_level());
-        if self.has_ended(lease.id)? {
-            return Err(StoreError::IdTaken);
-        }
-        self.insert_live(lease)
-    }
-
-    fn insert_live(&mut self, lease: &Lease) -> Result<(), StoreError> {
-        let scope = self.row()?.id;
-        self.insert(
-            "INSERT INTO leases (scope, id, space, worktree, anchor, pattern, write_set, mode, grade, holder, fence, \
-             reason, slot, ttl_ms, granted, deadline, end_max, created_at, check_at) \
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            &[
-                &scope,
-                &lease.id.as_str(),
-                &rows::space(&lease.target),
-                &lease.worktree.0,
-                &rows::anchor(&lease.target),
-                &lease.target.canonical(),
-                &lease.set.as_ref().map(clearway_core::ids::SetId::as_str),
-                &lease.mode.word(),
-                &lease.grade.word(),
-                &lease.holder.as_str(),
-                &lease.fence.to_integer(),
-                &lease.reason,
-                &lease.slot,
-                &lease.ttl_ms,
-                &lease.granted.0,
-                &lease.deadline.0,
-                &lease.end_max.map(|end| end.0),
-                &lease.created_at.0,
-                &lease.deadline_given(None).0,
-            ],
-        )
-    }
-
-    fn has_ended(&self, id: LeaseId) -> Result<bool, StoreError> {
-        let scope = self.scope.as_ref().map_or(0, |scope| scope.id);
-        self.run(|connection| {
-            let mut statement =
-                connection.prepare_cached("SELECT 1 FROM ended_leases WHERE scope = ? AND id = ?")?;
-            statement.exists(params![scope, id.as_str()])
-        })
-    }
-
-    /// Changes or ends one live lease as the fold says.
-    fn change(&mut self, id: LeaseId, event: &Event) -> Result<(), StoreError> {
-        let fence = Fence { epoch: self.row()?.state.epoch, seq: event.seq };
-        let mut lease = self.live_lease(id)?;
-        change_lease(&mut lease, fence, event.at, &event.body);
-        match lease.ended {
-            Some(ended) => self.end(&lease, ended),
-            None => self.update(&lease),
-        }
-    }
-
-    fn live_lease(&self, id: LeaseId) -> Result<Lease, StoreError> {
-        let Some(scope) = &self.scope else { return Err(StoreError::UnreadableRow(id)) };
-        let table = crate::leases::LeaseTable {
-            connection: &self.writer.connection,
-            scope: scope.id,
-            fold: scope.state.fold,
-        };
-        match self.run(|_| table.by_id(id))?.into_iter().next() {
-            Some(Ok(lease)) if lease.ended.is_none() => Ok(lease),
-            Some(Err(row)) => self
-                .run(|connection| {
-                    crate::projection::rebuild_lease(connection, scope.id, scope.state.fold, &row)
-                })?
-                .ok_or(StoreError::UnreadableRow(id)),
-            _ => Err(StoreError::UnreadableRow(id)),
-        }
-    }
-
-    fn update(&mut self, lease: &Lease) -> Result<(), StoreError> {
-        let scope = self.row()?.id;
-        self.insert(
-            "UPDATE leases SET mode = ?, fence = ?, reason = ?, ttl_ms = ?, deadline = ?, check_at = ? \
-             WHERE scope = ? AND id = ?",
-            &[
-                &lease.mode.word(),
-                &lease.fence.to_integer(),
-                &lease.reason,
-                &lease.ttl_ms,
-                &lease.deadline.0,
-                &lease.deadline_given(None).0,
-                &scope,
-                &lease.id.as_str(),
-            ],
-        )
-    }
-
-    fn end(&mut self, lease: &Lease, ended: Ended) -> Result<(), StoreError> {
-        let row = self.row()?;
-        row.state.live_leases = row.state.live_leases.saturating_sub(1);
-        let root = u64::from(lease.target.is_root_level());
-        row.state.root_patterns = row.state.root_patterns.saturating_sub(root);
-        let scope = row.id;
-        self.insert("DELETE FROM leases WHERE scope = ? AND id = ?", &[&scope, &lease.id.as_str()])?;
-        self.insert_ended(lease, ended)
-    }
-
-    fn insert_ended(&mut self, lease: &Lease, ended: Ended) -> Result<(), StoreError> {
-        let scope = self.row()?.id;
-        self.insert(
-            "INSERT INTO ended_leases (scope, id, space, worktree, pattern, write_set, mode, grade, holder, fence, \
-             reason, slot, ttl_ms, granted, deadline, end_max, created_at, ended_how, ended_at) \
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            &[
-                &scope,
-                &lease.id.as_str(),
-                &rows::space(&lease.target),
-                &lease.worktree.0,
-                &lease.target.canonical(),
-                &lease.set.as_ref().map(clearway_core::ids::SetId::as_str),
-                &lease.mode.word(),
-                &lease.grade.word(),
-                &lease.holder.as_str(),
-                &lease.fence.to_integer(),
-                &lease.reason,
-                &lease.slot,
-                &lease.ttl_ms,
-                &lease.granted.0,
-                &lease.deadline.0,
-                &lease.end_max.map(|end| end.0),
-                &lease.created_at.0,
-                &ended.how.word(),
-                &ended.at.0,
-            ],
-        )
-    }
-
-    /// Replaces every projection of the scope by what the log says. Soft state and the log stay as they are.
-    /// What was written since the fold was made is folded in here, where nobody else can write.
-    pub(crate) fn rebuild(mut self, state: &State, schema: Schema) -> Result<(), StoreError> {
-        let (state, head) = self.caught_up(state.clone())?;
-        self.run(|connection| schema.restore_indexes(connection))?;
-        let row = self.row()?;
-        let lost_tail = row.state.lost_tail;
-        (row.head, row.state) = (head, ScopeState { lost_tail, ..state.scope });
-        let scope = row.id;
-        for table in ["leases", "ended_leases", "agents"] {
-            self.insert(&format!("DELETE FROM {table} WHERE scope = ?"), &[&scope])?;
-        }
-        for agent in state.agents.values() {
-            self.register(agent)?;
-        }
-        for lease in state.leases.values() {
-            match lease.ended {
-                Some(ended) => self.insert_ended(lease, ended)?,
-                None => self.insert_live(lease)?,
-            }
-        }
-        Box::new(self).commit(Durability::Full)
-    }
-
-    fn caught_up(&self, mut state: State) -> Result<(State, Head), StoreError> {
-        let corrupt =
-            |reason: String| StoreError::Corrupt { path: self.writer.path.display().to_string(), reason };
-        let before = Seq(state.scope.rev.0.saturating_sub(1));
-        let mut head = Head::EMPTY;
-        for stored in self.reading().events(before, usize::MAX)? {
-            head = Head { rev: stored.seq, hash: stored.hash };
-            if stored.seq > state.scope.rev {
-                let event = canonical::decode(stored.seq, &stored.bytes, state.scope.fold);
-                let event = event.map_err(|error| corrupt(error.to_string()))?;
-                state.apply(&event).map_err(|error| corrupt(error.to_string()))?;
-            }
-        }
-        match head.rev == state.scope.rev {
-            true => Ok((state, head)),
-            false => Err(corrupt(format!("the log ends at {}, not at {}", head.rev, state.scope.rev))),
-        }
-    }
-
-    fn write_scope_row(&mut self) -> Result<(), StoreError> {
-        let row = self.row()?.clone();
-        let folds = row.state.fold == Fold::Insensitive;
-        self.insert(
-            "UPDATE scopes SET rev = ?, head = ?, epoch = ?, boot = ?, folds = ?, live_leases = ?, root_patterns = ? \
-             WHERE id = ?",
-            &[
-                &row.head.rev.0,
-                &row.head.hash.0,
-                &row.state.epoch.0,
-                &row.state.boot.as_ref().map(|boot| &boot.0),
-                &folds,
-                &row.state.live_leases,
-                &row.state.root_patterns,
-                &row.id,
-            ],
-        )
-    }
-
-    fn write_postponed(&mut self) -> Result<(), StoreError> {
-        let scope = self.row()?.id;
-        for (id, at) in std::mem::take(&mut self.postponed) {
-            self.insert(
-                "UPDATE leases SET check_at = ? WHERE scope = ? AND id = ?",
-                &[&at.0, &scope, &id.as_str()],
-            )?;
-        }
-        Ok(())
     }
 
     /// Remembers the head outside the database. The witness may lag behind the log, never lead it, unless the
@@ -466,21 +234,7 @@ impl Transaction for SqliteTransaction<'_> {
     }
 
     fn apply(&mut self, event: &Event) -> Result<(), StoreError> {
-        match &event.body {
-            Body::ScopeOpened { fold, .. } => self.row()?.state.fold = *fold,
-            Body::EpochBegan { epoch, boot, .. } => {
-                let state = &mut self.row()?.state;
-                (state.epoch, state.boot, state.lost_tail) = (*epoch, Some(boot.clone()), 0);
-            }
-            Body::AgentRegistered(agent) => self.register(agent)?,
-            Body::LeaseGranted(lease) => self.grant(lease)?,
-            body => {
-                if let Some(id) = body.lease() {
-                    self.change(id, event)?;
-                }
-            }
-        }
-        Ok(())
+        self.apply_event(event)
     }
 
     fn soften(&mut self, soft: &Soft, now: &Now) -> Result<(), StoreError> {

@@ -1,0 +1,208 @@
+//! What events mean for rows: agents come, leases are granted, changed and ended, and the scope's row follows.
+//!
+//! It changes projections and nothing else: the log is appended to in `transaction.rs`, and what an event means for
+//! a lease is said by `clearway_core::fold`.
+
+use crate::leases::LeaseTable;
+use crate::projection::rebuild_lease;
+use crate::rows::{self, LEASE_COLUMNS};
+use crate::transaction::SqliteTransaction;
+use clearway_core::agent::Agent;
+use clearway_core::event::{Body, Event};
+use clearway_core::facts::Process;
+use clearway_core::fold::change_lease;
+use clearway_core::ids::{AgentId, Fence, LeaseId, SetId};
+use clearway_core::lease::{Ended, Lease};
+use clearway_core::pattern::Fold;
+use clearway_store::contract::StoreError;
+use rusqlite::{ToSql, params};
+
+impl SqliteTransaction<'_> {
+    /// Brings the projections up to date with an event.
+    pub(crate) fn apply_event(&mut self, event: &Event) -> Result<(), StoreError> {
+        match &event.body {
+            Body::ScopeOpened { fold, .. } => self.row()?.state.fold = *fold,
+            Body::EpochBegan { epoch, boot, .. } => {
+                let state = &mut self.row()?.state;
+                (state.epoch, state.boot, state.lost_tail) = (*epoch, Some(boot.clone()), 0);
+            }
+            Body::AgentRegistered(agent) => self.register(agent)?,
+            Body::LeaseGranted(lease) => self.grant(lease)?,
+            body => {
+                if let Some(id) = body.lease() {
+                    self.change(id, event)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn register(&mut self, agent: &Agent) -> Result<(), StoreError> {
+        let scope = self.row()?.id;
+        self.insert(
+            "INSERT INTO agents (scope, id, name, client, key, parent, root, process, registered_at, ended_at) \
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            &[
+                &scope,
+                &agent.id.as_str(),
+                &agent.name.as_str(),
+                &agent.client.word(),
+                &agent.key.0,
+                &agent.parent.as_ref().map(AgentId::as_str),
+                &agent.root.as_str(),
+                &agent.process.as_ref().map(Process::key),
+                &agent.registered_at.0,
+                &agent.ended_at.map(|at| at.0),
+            ],
+        )
+    }
+
+    fn grant(&mut self, lease: &Lease) -> Result<(), StoreError> {
+        let row = self.row()?;
+        row.state.live_leases += 1;
+        row.state.root_patterns += u64::from(lease.target.is_root_level());
+        if self.has_ended(lease.id)? {
+            return Err(StoreError::IdTaken);
+        }
+        self.insert_live(lease)
+    }
+
+    pub(crate) fn insert_live(&mut self, lease: &Lease) -> Result<(), StoreError> {
+        let beside: [&dyn ToSql; 2] = [&rows::anchor(&lease.target), &lease.deadline_given(None).0];
+        self.insert_lease("leases", lease, "anchor, check_at", beside)
+    }
+
+    pub(crate) fn insert_ended(&mut self, lease: &Lease, ended: Ended) -> Result<(), StoreError> {
+        self.insert_lease("ended_leases", lease, "ended_how, ended_at", [&ended.how.word(), &ended.at.0])
+    }
+
+    /// Inserts the columns every lease has, in the order of [`LEASE_COLUMNS`], and two more.
+    fn insert_lease(
+        &mut self,
+        table: &str,
+        lease: &Lease,
+        columns: &str,
+        [first, second]: [&dyn ToSql; 2],
+    ) -> Result<(), StoreError> {
+        let scope = self.row()?.id;
+        let text = format!(
+            "INSERT INTO {table} (scope, {LEASE_COLUMNS}, {columns}) \
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        );
+        self.insert(
+            &text,
+            &[
+                &scope,
+                &lease.id.as_str(),
+                &rows::space(&lease.target),
+                &lease.worktree.0,
+                &lease.target.canonical(),
+                &lease.set.as_ref().map(SetId::as_str),
+                &lease.mode.word(),
+                &lease.grade.word(),
+                &lease.holder.as_str(),
+                &lease.fence.to_integer(),
+                &lease.reason,
+                &lease.slot,
+                &lease.ttl_ms,
+                &lease.granted.0,
+                &lease.deadline.0,
+                &lease.end_max.map(|end| end.0),
+                &lease.created_at.0,
+                first,
+                second,
+            ],
+        )
+    }
+
+    fn has_ended(&self, id: LeaseId) -> Result<bool, StoreError> {
+        let scope = self.scope.as_ref().map_or(0, |scope| scope.id);
+        self.run(|connection| {
+            let mut statement =
+                connection.prepare_cached("SELECT 1 FROM ended_leases WHERE scope = ? AND id = ?")?;
+            statement.exists(params![scope, id.as_str()])
+        })
+    }
+
+    /// Changes or ends one live lease as the fold says.
+    fn change(&mut self, id: LeaseId, event: &Event) -> Result<(), StoreError> {
+        let fence = Fence { epoch: self.row()?.state.epoch, seq: event.seq };
+        let mut lease = self.live_lease(id)?;
+        change_lease(&mut lease, fence, event.at, &event.body);
+        match lease.ended {
+            Some(ended) => self.end(&lease, ended),
+            None => self.update(&lease),
+        }
+    }
+
+    fn live_lease(&self, id: LeaseId) -> Result<Lease, StoreError> {
+        let Some(scope) = &self.scope else { return Err(StoreError::UnreadableRow(id)) };
+        let table =
+            LeaseTable { connection: &self.writer.connection, scope: scope.id, fold: scope.state.fold };
+        match self.run(|_| table.by_id(id))?.into_iter().next() {
+            Some(Ok(lease)) if lease.ended.is_none() => Ok(lease),
+            Some(Err(row)) => self
+                .run(|connection| rebuild_lease(connection, scope.id, scope.state.fold, &row))?
+                .ok_or(StoreError::UnreadableRow(id)),
+            _ => Err(StoreError::UnreadableRow(id)),
+        }
+    }
+
+    fn update(&mut self, lease: &Lease) -> Result<(), StoreError> {
+        let scope = self.row()?.id;
+        self.insert(
+            "UPDATE leases SET mode = ?, fence = ?, reason = ?, ttl_ms = ?, deadline = ?, check_at = ? \
+             WHERE scope = ? AND id = ?",
+            &[
+                &lease.mode.word(),
+                &lease.fence.to_integer(),
+                &lease.reason,
+                &lease.ttl_ms,
+                &lease.deadline.0,
+                &lease.deadline_given(None).0,
+                &scope,
+                &lease.id.as_str(),
+            ],
+        )
+    }
+
+    fn end(&mut self, lease: &Lease, ended: Ended) -> Result<(), StoreError> {
+        let row = self.row()?;
+        row.state.live_leases = row.state.live_leases.saturating_sub(1);
+        let root = u64::from(lease.target.is_root_level());
+        row.state.root_patterns = row.state.root_patterns.saturating_sub(root);
+        let scope = row.id;
+        self.insert("DELETE FROM leases WHERE scope = ? AND id = ?", &[&scope, &lease.id.as_str()])?;
+        self.insert_ended(lease, ended)
+    }
+
+    pub(crate) fn write_scope_row(&mut self) -> Result<(), StoreError> {
+        let row = self.row()?.clone();
+        let folds = row.state.fold == Fold::Insensitive;
+        self.insert(
+            "UPDATE scopes SET rev = ?, head = ?, epoch = ?, boot = ?, folds = ?, live_leases = ?, root_patterns = ? \
+             WHERE id = ?",
+            &[
+                &row.head.rev.0,
+                &row.head.hash.0,
+                &row.state.epoch.0,
+                &row.state.boot.as_ref().map(|boot| &boot.0),
+                &folds,
+                &row.state.live_leases,
+                &row.state.root_patterns,
+                &row.id,
+            ],
+        )
+    }
+
+    pub(crate) fn write_postponed(&mut self) -> Result<(), StoreError> {
+        let scope = self.row()?.id;
+        for (id, at) in std::mem::take(&mut self.postponed) {
+            self.insert(
+                "UPDATE leases SET check_at = ? WHERE scope = ? AND id = ?",
+                &[&at.0, &scope, &id.as_str()],
+            )?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,55 @@
+//! Making the projections of a scope anew from its log, inside a transaction of its own.
+
+use crate::schema::Schema;
+use crate::transaction::SqliteTransaction;
+use clearway_core::event::Durability;
+use clearway_core::fold::State;
+use clearway_core::ids::Seq;
+use clearway_core::slice::ScopeState;
+use clearway_store::contract::{Head, StoreError, Transaction};
+use clearway_wire::canonical;
+
+impl SqliteTransaction<'_> {
+    /// Replaces every projection of the scope by what the log says. Soft state and the log stay as they are.
+    /// What was written since the fold was made is folded in here, where nobody else can write.
+    pub(crate) fn rebuild(mut self, state: &State, schema: Schema) -> Result<(), StoreError> {
+        let (state, head) = self.caught_up(state.clone())?;
+        self.run(|connection| schema.restore_indexes(connection))?;
+        let row = self.row()?;
+        let lost_tail = row.state.lost_tail;
+        (row.head, row.state) = (head, ScopeState { lost_tail, ..state.scope });
+        let scope = row.id;
+        for table in ["leases", "ended_leases", "agents"] {
+            self.insert(&format!("DELETE FROM {table} WHERE scope = ?"), &[&scope])?;
+        }
+        for agent in state.agents.values() {
+            self.register(agent)?;
+        }
+        for lease in state.leases.values() {
+            match lease.ended {
+                Some(ended) => self.insert_ended(lease, ended)?,
+                None => self.insert_live(lease)?,
+            }
+        }
+        Box::new(self).commit(Durability::Full)
+    }
+
+    fn caught_up(&self, mut state: State) -> Result<(State, Head), StoreError> {
+        let corrupt =
+            |reason: String| StoreError::Corrupt { path: self.writer.path.display().to_string(), reason };
+        let before = Seq(state.scope.rev.0.saturating_sub(1));
+        let mut head = Head::EMPTY;
+        for stored in self.reading().events(before, usize::MAX)? {
+            head = Head { rev: stored.seq, hash: stored.hash };
+            if stored.seq > state.scope.rev {
+                let event = canonical::decode(stored.seq, &stored.bytes, state.scope.fold);
+                let event = event.map_err(|error| corrupt(error.to_string()))?;
+                state.apply(&event).map_err(|error| corrupt(error.to_string()))?;
+            }
+        }
+        match head.rev == state.scope.rev {
+            true => Ok((state, head)),
+            false => Err(corrupt(format!("the log ends at {}, not at {}", head.rev, state.scope.rev))),
+        }
+    }
+}
