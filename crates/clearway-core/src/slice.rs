@@ -190,6 +190,12 @@ pub enum Soft {
 }
 
 impl ReadSet {
+    /// Without what only the records of a decision need: who held a path before, and the last refusal.
+    #[must_use]
+    pub fn for_the_answer_alone(self) -> Self {
+        Self { history: Vec::new(), refusals_of: None, ..self }
+    }
+
     /// Adds what a request for `target` in `worktree` may meet.
     pub fn meet(&mut self, worktree: &Worktree, target: &Target) {
         match target {

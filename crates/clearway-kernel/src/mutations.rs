@@ -1,26 +1,23 @@
 //! The verbs that change something, and `check`, which asks whether one would.
 
-use crate::failures::store_failure;
 use crate::identity::reason_text;
 use crate::session::Session;
 use crate::site::{Found, Site};
 use crate::targets::{lease_ref, must_be_lease, name_target, path_target};
 use clearway_core::command::{Command, LeaseRef, Release, Renew, Reserve, Selection, Want};
-use clearway_core::decide::{Notice, assess};
+use clearway_core::decide::Notice;
 use clearway_core::duration;
-use clearway_core::facts::Facts;
-use clearway_core::failure::{Failure, LeaseView};
+use clearway_core::failure::{Details, Failure, LeaseView};
 use clearway_core::ids::{ScopeKey, Seq};
 use clearway_core::lease::{Grade, Kind, Mode};
 use clearway_core::limits::{BROAD_MS_MAX, TARGETS_PER_REQUEST_MAX, TTL_MS_MAX, TTL_MS_MIN};
 use clearway_core::path::CanonicalPath;
 use clearway_core::pattern::Pattern;
-use clearway_core::slice::{AgentLookup, ReadSet, Slice};
 use clearway_core::slug::Slug;
 use clearway_core::target::Target;
 use clearway_core::text::{printable, quoted};
 use clearway_core::time::Now;
-use clearway_store::{FACT_ROUNDS_MAX, Reply};
+use clearway_store::Reply;
 use std::time::Duration;
 
 /// `reserve` and `check` as they were typed.
@@ -88,27 +85,19 @@ impl Session<'_> {
         self.command_in(&scope, Command::Reserve(reserve))
     }
 
-    /// Looks whether a reservation would be granted. Writes nothing.
+    /// Asks whether a reservation would be granted: the very decision of `reserve`, of which nothing is written.
     pub fn check(&mut self, words: &ReserveWords) -> Result<Checked, Failure> {
-        let (scope, reserve) = self.reservation(&ReserveWords { broad: true, ..words.clone() })?;
-        self.site.key = scope;
-        let now = self.outside.now().map_err(|error| store_failure(&error))?;
-        let slice = self.slice_for(&reserve, &now)?;
-        let mut facts = Facts::default();
-        let mut assessed = assess(&slice, &self.caller, &reserve, &facts, &now);
-        for _ in 0..FACT_ROUNDS_MAX {
-            let Err(queries) = assessed else { break };
-            self.outside.gather(&queries, &mut facts);
-            assessed = assess(&slice, &self.caller, &reserve, &facts, &now);
-        }
-        let Ok(assessment) = assessed else {
-            return Err(Failure::new(Slug::Internal, "the facts a decision asks for never settle"));
+        let (scope, reserve) = self.reservation(words)?;
+        let Reply { rev, now, mut notices, outcome, .. } =
+            self.preview_in(&scope, Command::Reserve(reserve))?;
+        // What granting would bring about did not happen; what is stored and cannot be read is so all the same.
+        notices.retain(|notice| matches!(notice, Notice::UnreadableRows(_)));
+        let blockers = match outcome {
+            Ok(_) => Vec::new(),
+            Err(Failure { details: Details::Blockers(blockers), .. }) => blockers,
+            Err(failure) => return Err(failure),
         };
-        let assessment = assessment?;
-        let unreadable = slice.unreadable;
-        let notices =
-            if unreadable.is_empty() { Vec::new() } else { vec![Notice::UnreadableRows(unreadable)] };
-        Ok(Checked { rev: slice.scope.rev, now, blockers: assessment.blockers, notices })
+        Ok(Checked { rev, now, blockers, notices })
     }
 
     /// Extends leases.
@@ -144,14 +133,6 @@ impl Session<'_> {
     /// Records every expiry.
     pub fn sweep(&mut self) -> Result<Reply, Failure> {
         self.command(Command::Sweep)
-    }
-
-    fn slice_for(&mut self, reserve: &Reserve, now: &Now) -> Result<Slice, Failure> {
-        let mut read = ReadSet { agents: AgentLookup::of(&self.caller), ..ReadSet::default() };
-        reserve.wants.iter().for_each(|want| read.meet(&reserve.worktree, &want.target));
-        // Whether a path changed hands matters to whoever gets it, not to whoever asks.
-        read.history.clear();
-        Ok(self.read(|snapshot| snapshot.load(&read, now))?.unwrap_or_default())
     }
 
     fn reservation(&mut self, words: &ReserveWords) -> Result<(ScopeKey, Reserve), Failure> {

@@ -13,7 +13,7 @@ use clearway_core::ids::ScopeKey;
 use clearway_core::limits::IDEMPOTENCY_KEY_BYTES_MAX;
 use clearway_core::slug::Slug;
 use clearway_store::contract::{Engine, Snapshot, StoreError};
-use clearway_store::{Reply, Rules, execute};
+use clearway_store::{Reply, Rules, World, execute, preview};
 use std::path::{Path, PathBuf};
 
 /// The flags every verb takes.
@@ -94,6 +94,15 @@ impl<'a> Session<'a> {
     }
 
     pub(crate) fn command_in(&mut self, scope: &ScopeKey, command: Command) -> Result<Reply, Failure> {
+        self.ask(execute, scope, command)
+    }
+
+    /// What a command would answer now. Nothing is written.
+    pub(crate) fn preview_in(&mut self, scope: &ScopeKey, command: Command) -> Result<Reply, Failure> {
+        self.ask(preview, scope, command)
+    }
+
+    fn ask(&mut self, how: Executor, scope: &ScopeKey, command: Command) -> Result<Reply, Failure> {
         let request = Request {
             caller: self.caller.clone(),
             command,
@@ -101,7 +110,7 @@ impl<'a> Session<'a> {
             birth: ScopeBirth { place: self.site.place.clone(), fold: self.site.fold },
         };
         let mut world = Borrowed(self.outside);
-        let reply = execute(&mut *self.engine, &mut world, self.rules, scope, &request)
+        let reply = how(&mut *self.engine, &mut world, self.rules, scope, &request)
             .map_err(|error| store_failure(&error))?;
         Ok(Reply { outcome: reply.outcome.map_err(|failure| self.at_root(failure)), ..reply })
     }
@@ -132,10 +141,13 @@ impl<'a> Session<'a> {
     }
 }
 
+/// [`execute`] or [`preview`].
+type Executor = fn(&mut dyn Engine, &mut dyn World, Rules, &ScopeKey, &Request) -> Result<Reply, StoreError>;
+
 /// The outside seen as no more than the executor needs.
 struct Borrowed<'a>(&'a mut dyn Outside);
 
-impl clearway_store::World for Borrowed<'_> {
+impl World for Borrowed<'_> {
     fn now(&mut self) -> Result<clearway_core::time::Now, StoreError> {
         self.0.now()
     }

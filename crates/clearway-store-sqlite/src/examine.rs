@@ -88,7 +88,8 @@ fn last_remembered(file: &Path) -> Option<Head> {
     heads.filter(|head| head.rev.0 > 0).max_by_key(|head| head.rev)
 }
 
-fn remembered(file: &Path, scope: i64) -> Option<Head> {
+/// The head that the gate remembers of a scope, as its last writer left it.
+pub(crate) fn remembered(file: &Path, scope: i64) -> Option<Head> {
     let record = Gate::beside(file).read_witness(u64::try_from(scope).ok()?).ok().flatten()?;
     witness::decode(&record)
 }

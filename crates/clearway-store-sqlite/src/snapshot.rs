@@ -2,6 +2,7 @@
 
 use crate::connect::Reader;
 use crate::errors;
+use crate::examine::remembered;
 use crate::load::{Loader, ScopeRow, scope_row};
 use crate::rows::{self, AGENT_COLUMNS};
 use clearway_core::fold::State;
@@ -22,16 +23,36 @@ pub(crate) struct SqliteSnapshot<'a> {
 }
 
 impl<'a> SqliteSnapshot<'a> {
+    /// Begins, and notes what the log lost of what the gate remembers. The gate is looked at after the log, so a
+    /// commit in between looks like a loss: the log is then looked at once more. A copy cannot tell.
     pub(crate) fn begin(reader: &'a mut Reader, scope: &ScopeKey) -> std::result::Result<Self, StoreError> {
-        let begun = reader.connection.execute_batch("BEGIN");
-        let row = begun.and_then(|()| scope_row(&reader.connection, scope.as_str()));
-        match row {
-            Ok(scope) => Ok(Self { reader, scope }),
-            Err(error) => {
-                let _ = reader.connection.execute_batch("ROLLBACK");
-                Err(errors::sqlite(&reader.path, &error))
-            }
+        let mut snapshot = Self { reader, scope: None };
+        snapshot.look("BEGIN", scope)?;
+        let Some(witnessed) = snapshot.witnessed() else { return Ok(snapshot) };
+        if snapshot.lacks(&witnessed) > 0 {
+            snapshot.look("ROLLBACK; BEGIN", scope)?;
         }
+        let lost_tail = snapshot.lacks(&witnessed);
+        snapshot.scope.iter_mut().for_each(|row| row.state.lost_tail = lost_tail);
+        Ok(snapshot)
+    }
+
+    fn look(&mut self, begin: &str, scope: &ScopeKey) -> std::result::Result<(), StoreError> {
+        let connection = &self.reader.connection;
+        let row = connection.execute_batch(begin).and_then(|()| scope_row(connection, scope.as_str()));
+        self.scope = row.map_err(|error| errors::sqlite(&self.reader.path, &error))?;
+        Ok(())
+    }
+
+    fn witnessed(&self) -> Option<Head> {
+        let row = self.scope.as_ref().filter(|_| !self.reader.is_copy())?;
+        remembered(&self.reader.path, row.id)
+    }
+
+    /// How many events the log is short of a head.
+    fn lacks(&self, head: &Head) -> u64 {
+        let own = self.scope.as_ref().map_or(Head::EMPTY, |row| row.head);
+        head.rev.0.saturating_sub(own.rev.0)
     }
 }
 

@@ -51,6 +51,8 @@ fn writing_to_a_store_that_was_put_back_is_refused_within_one_boot() {
     assert_eq!(failure.slug, Slug::StoreCorrupt);
     assert!(failure.message.contains("5 later events"), "{}", failure.message);
     assert!(stage.try_take("b", "h").is_err(), "and stays refused");
+    let asked = stage.preview_of("b", "h").outcome.unwrap_err();
+    assert_eq!((asked.slug, asked.message), (failure.slug, failure.message), "whoever asks first is told");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! remember the outcome, commit. The decision is a parameter, so that a test can hand in a wrong one and
 //! product code carries none.
 
-use crate::contract::{Engine, Remembered, StoreError, StoredEvent, Transaction, in_order};
+use crate::contract::{Engine, Remembered, Snapshot, StoreError, StoredEvent, Transaction, in_order};
 use clearway_core::agent::AgentName;
 use clearway_core::command::Request;
 use clearway_core::decide::{Decide, Decision, Notice, Success, Verdict, identify};
@@ -12,7 +12,7 @@ use clearway_core::event::Durability;
 use clearway_core::facts::{FactQuery, Facts};
 use clearway_core::failure::Failure;
 use clearway_core::ids::{AgentId, ScopeKey, Seq};
-use clearway_core::slice::{Due, Slice};
+use clearway_core::slice::{Due, ReadSet, Slice};
 use clearway_core::slug::Slug;
 use clearway_core::time::Now;
 use clearway_wire::{canonical, chain, outcome};
@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 /// How often a drawn id may turn out taken before something else must be wrong.
 const ID_DRAWS_MAX: usize = 8;
 /// How often facts may be asked for before the answer is taken to never settle.
-pub const FACT_ROUNDS_MAX: usize = 16;
+const FACT_ROUNDS_MAX: usize = 16;
 
 /// The outside as the executor needs it. Never called with a lock held, but for the clock and randomness.
 pub trait World {
@@ -75,9 +75,38 @@ pub fn execute(
     scope: &ScopeKey,
     request: &Request,
 ) -> Result<Reply, StoreError> {
+    with_facts(world, |world, facts| attempt_drawing(engine, world, rules, scope, request, facts))
+}
+
+/// What executing the request would answer now: the same decision on a snapshot, and nothing is written.
+pub fn preview(
+    engine: &mut dyn Engine,
+    world: &mut dyn World,
+    rules: Rules,
+    scope: &ScopeKey,
+    request: &Request,
+) -> Result<Reply, StoreError> {
+    with_facts(world, |world, facts| {
+        let snapshot = engine.snapshot(scope)?;
+        let now = world.now()?;
+        let slice = match snapshot {
+            Some(mut snapshot) => load(&mut *snapshot, request, ReadSet::for_the_answer_alone, &now)?,
+            None => Slice::default(),
+        };
+        let mut entropy = |bytes: &mut [u8]| world.draw(bytes);
+        let decision = (rules.decide)(&slice, request, facts, &now, &mut entropy);
+        Ok(settle(decision, slice.scope.rev, now))
+    })
+}
+
+/// Tries until the facts that a decision asks for are known. They are gathered while nothing is locked.
+fn with_facts(
+    world: &mut dyn World,
+    mut attempt: impl FnMut(&mut dyn World, &Facts) -> Result<Attempt, StoreError>,
+) -> Result<Reply, StoreError> {
     let mut facts = Facts::default();
     for _ in 0..FACT_ROUNDS_MAX {
-        match attempt_drawing(engine, world, rules, scope, request, &facts)? {
+        match attempt(world, &facts)? {
             Attempt::Done(reply) => return Ok(*reply),
             Attempt::NeedsFacts(queries) => world.gather(&queries, &mut facts),
         }
@@ -126,7 +155,7 @@ fn attempt(
         let decision = (rules.decide)(&Slice::default(), request, facts, &now, &mut entropy);
         return Ok(settle(decision, Seq(0), now));
     };
-    let slice = load(&mut *transaction, request, &now)?;
+    let slice = load(&mut *transaction, request, |read| read, &now)?;
     if let Some(reply) = replay(&mut *transaction, &slice, request, &now)? {
         return Ok(Attempt::Done(Box::new(reply)));
     }
@@ -149,16 +178,21 @@ fn settle(decision: Decision, rev: Seq, now: Now) -> Attempt {
 }
 
 /// Reads in two steps: what the request names, then what depends on who the caller turned out to be.
-fn load(transaction: &mut dyn Transaction, request: &Request, now: &Now) -> Result<Slice, StoreError> {
-    let mut read = request.read_set();
-    let mut slice = transaction.load(&read, now)?;
+fn load<S: Snapshot + ?Sized>(
+    snapshot: &mut S,
+    request: &Request,
+    narrow: fn(ReadSet) -> ReadSet,
+    now: &Now,
+) -> Result<Slice, StoreError> {
+    let mut read = narrow(request.read_set());
+    let mut slice = snapshot.load(&read, now)?;
     if slice.scope.rev.0 > 0 && slice.scope.boot.as_ref() != Some(&now.boot) {
         read.due = Due::EveryLive;
-        slice = transaction.load(&read, now)?;
+        slice = snapshot.load(&read, now)?;
     }
     let agent = caller(&slice, request);
-    let second = request.second_read_set(&slice, agent);
-    slice.merge(transaction.load(&second, now)?);
+    let second = narrow(request.second_read_set(&slice, agent));
+    slice.merge(snapshot.load(&second, now)?);
     Ok(in_order(slice))
 }
 

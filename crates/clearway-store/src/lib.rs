@@ -1,6 +1,6 @@
 //! The storage contract: what callers get, what engines owe, and the proof that they agree.
 //!
-//! - [`execute()`]: one command, one transaction; the same code for every engine.
+//! - [`execute()`]: one command, one transaction; the same code for every engine. [`preview()`]: the same, unwritten.
 //! - [`contract`]: what an engine implements.
 //! - [`memory`]: the model every engine is compared with.
 //! - [`verify`]: whether a log is whole and its projections are its fold.
@@ -14,4 +14,4 @@ pub mod execute;
 pub mod memory;
 pub mod verify;
 
-pub use execute::{FACT_ROUNDS_MAX, Reply, Rules, World, execute};
+pub use execute::{Reply, Rules, World, execute, preview};

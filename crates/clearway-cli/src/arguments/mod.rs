@@ -179,6 +179,9 @@ pub(crate) struct CheckFlags {
     /// Ask for a shared reservation
     #[arg(long)]
     pub(crate) shared: bool,
+    /// Ask for one over the whole tree or very many files
+    #[arg(long, hide_short_help = true)]
+    pub(crate) broad: bool,
     /// What the words name
     #[arg(long, value_enum, default_value = "path", hide_short_help = true)]
     pub(crate) kind: KindWord,

@@ -42,7 +42,7 @@ pub(super) fn check(session: &mut Session<'_>, flags: CheckFlags) -> Result<Chec
         max: None,
         reason: None,
         best_effort: false,
-        broad: false,
+        broad: flags.broad,
     };
     Ok(CheckAnswer { asked: flags.patterns, checked: session.check(&words)? })
 }

@@ -14,7 +14,6 @@ mod reserve;
 mod view;
 
 pub use identity::{Identified, identify};
-pub use plan::{Assessment, assess};
 
 use crate::agent::AgentName;
 use crate::command::{Command, Request};

@@ -1,20 +1,17 @@
 //! What a request for leases would do: grant, extend, raise, lower, or be refused, and by whom.
 //!
 //! The plan is made for all targets before anything is written, so that all-or-nothing is a comparison and not
-//! a repair. `check` is this plan on a snapshot.
+//! a repair.
 
 use super::draft::Draft;
-use super::identity::identify;
 use super::view::View;
 use crate::agent::Liveness;
 use crate::command::{Reserve, Want};
 use crate::facts::{FactQuery, Facts};
-use crate::failure::{Failure, LeaseView};
+use crate::failure::LeaseView;
 use crate::ids::{AgentId, LeaseId};
 use crate::lease::{Grade, Lease, Mode};
-use crate::slice::Slice;
 use crate::target::{Target, Worktree};
-use crate::time::Now;
 use std::collections::BTreeSet;
 
 /// What would become of one target.
@@ -50,32 +47,6 @@ pub(super) enum RoomWhy {
     Unchanged,
 }
 
-/// What `check` answers.
-#[derive(Clone, Debug)]
-pub struct Assessment {
-    /// Everyone who stands in the way; nobody if the request would be granted.
-    pub blockers: Vec<LeaseView>,
-}
-
-/// Looks at a request without making it. Facts may be missing: then they are named.
-pub fn assess(
-    slice: &Slice,
-    caller: &crate::agent::Caller,
-    reserve: &Reserve,
-    facts: &Facts,
-    now: &Now,
-) -> Result<Result<Assessment, Failure>, BTreeSet<FactQuery>> {
-    let me = match identify(slice, caller) {
-        Ok(identified) => identified.known.map(|view| view.agent.id),
-        Err(failure) if failure.slug == crate::slug::Slug::NoIdentity => None,
-        Err(failure) => return Ok(Err(failure)),
-    };
-    let nothing_ended = BTreeSet::new();
-    let planner = Planner { view: View::new(slice, now), me, reserve, facts, ended: &nothing_ended };
-    let steps = planner.plan()?;
-    Ok(Ok(Assessment { blockers: blockers(&steps) }))
-}
-
 /// Everyone in the way of any step, each lease once.
 pub(super) fn blockers(steps: &[Step]) -> Vec<LeaseView> {
     let mut seen = BTreeSet::new();
@@ -90,7 +61,7 @@ pub(super) fn blockers(steps: &[Step]) -> Vec<LeaseView> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Planner<'a> {
     view: View<'a>,
-    me: Option<AgentId>,
+    me: AgentId,
     reserve: &'a Reserve,
     facts: &'a Facts,
     ended: &'a BTreeSet<LeaseId>,
@@ -98,7 +69,7 @@ pub(super) struct Planner<'a> {
 
 impl<'a> Planner<'a> {
     pub(super) fn new(draft: &'a Draft<'_>, me: AgentId, reserve: &'a Reserve, facts: &'a Facts) -> Self {
-        Self { view: draft.view(), me: Some(me), reserve, facts, ended: &draft.ended }
+        Self { view: draft.view(), me, reserve, facts, ended: &draft.ended }
     }
 
     /// One step for each thing wanted, or the facts that are missing.
@@ -135,7 +106,7 @@ impl<'a> Planner<'a> {
 
     /// The caller's own lease on exactly this, or one that covers it in at least the wanted mode.
     fn own(&self, target: &Target) -> Option<&'a Lease> {
-        let mine = || self.here().filter(|lease| Some(lease.holder) == self.me);
+        let mine = || self.here().filter(|lease| lease.holder == self.me);
         mine()
             .find(|lease| lease.target == *target)
             .or_else(|| mine().find(|lease| lease.mode >= self.reserve.mode && lease.target.covers(target)))

@@ -59,9 +59,9 @@ impl<'a> View<'a> {
         agent::liveness(&holder.agent, seen, facts, self.now)
     }
 
-    pub(super) fn can_block(&self, holder: AgentId, requester: Option<AgentId>) -> bool {
+    pub(super) fn can_block(&self, holder: AgentId, requester: AgentId) -> bool {
         let parent_of = |id| self.slice.agent(id).and_then(|view| view.agent.parent);
-        requester.is_none_or(|requester| agent::can_block(holder, requester, parent_of))
+        agent::can_block(holder, requester, parent_of)
     }
 
     /// Live leases without those in `except`.

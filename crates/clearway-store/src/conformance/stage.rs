@@ -1,7 +1,7 @@
 //! A stage for stories: an engine, a clock that moves when told, and short words for long commands.
 
 use crate::contract::{Engine, LeaseListing, StoreError, StoredEvent};
-use crate::execute::{Reply, Rules, World, execute};
+use crate::execute::{Reply, Rules, World, execute, preview};
 use crate::verify::verify;
 use clearway_core::agent::{
     Agent, AgentName, Caller, Client, ClientSession, Established, IdentityKey, OperatorAct,
@@ -9,14 +9,13 @@ use clearway_core::agent::{
 use clearway_core::command::{
     Command, LeaseRef, Release, Renew, Request, Reserve, ScopeBirth, Selection, Want,
 };
-use clearway_core::decide::{Success, assess};
+use clearway_core::decide::Success;
 use clearway_core::event::{Actor, Body, Durability, Event};
 use clearway_core::facts::{FactQuery, Facts, Liveness, Process};
 use clearway_core::failure::{Failure, LeaseView};
 use clearway_core::ids::{AgentId, LeaseId, ScopeKey, Seq};
 use clearway_core::lease::{Grade, Mode};
 use clearway_core::pattern::{Fold, Pattern};
-use clearway_core::slice::{AgentLookup, ReadSet};
 use clearway_core::slug::Slug;
 use clearway_core::target::{ResourceName, Target, Worktree};
 use clearway_core::time::{BootKey, Mono, Now, Wall};
@@ -178,6 +177,11 @@ pub(super) fn name(text: &str) -> Target {
     Target::Name(ResourceName::parse(text).unwrap_or_else(|error| panic!("{text}: {error}")))
 }
 
+fn asked(caller: &Caller, command: Command, idempotency_key: Option<String>) -> Request {
+    let birth = ScopeBirth { place: "/w/.git".to_owned(), fold: Fold::Exact };
+    Request { caller: caller.clone(), command, idempotency_key, birth }
+}
+
 impl Stage {
     /// A stage at the beginning of time.
     pub fn new(engine: Box<dyn Engine>) -> Self {
@@ -208,8 +212,7 @@ impl Stage {
 
     /// Executes any command.
     pub fn execute(&mut self, caller: &Caller, command: Command, key: Option<String>) -> Reply {
-        let birth = ScopeBirth { place: "/w/.git".to_owned(), fold: Fold::Exact };
-        let request = Request { caller: caller.clone(), command, idempotency_key: key, birth };
+        let request = asked(caller, command, key);
         let reply = execute(&mut *self.engine, &mut self.world, Rules::default(), &self.scope, &request);
         reply.unwrap_or_else(|error| panic!("the store failed: {error}"))
     }
@@ -250,19 +253,22 @@ impl Stage {
 
     /// Looks whether a reservation would be granted.
     pub fn check(&mut self, caller: &Caller, targets: &[Target], how: &How) -> Vec<LeaseView> {
-        let reserve = reservation(targets, how);
-        let mut read = ReadSet { agents: AgentLookup::of(caller), ..ReadSet::default() };
-        reserve.wants.iter().for_each(|want| read.meet(&reserve.worktree, &want.target));
-        let now = self.world.now.clone();
-        let slice = self.snapshot(|snapshot| snapshot.load(&read, &now)).unwrap_or_default();
-        let mut facts = Facts::default();
-        loop {
-            match assess(&slice, caller, &reserve, &facts, &now) {
-                Ok(Ok(assessment)) => return assessment.blockers,
-                Ok(Err(failure)) => panic!("check failed: {failure:?}"),
-                Err(queries) => self.world.gather(&queries, &mut facts),
-            }
+        match self.preview(caller, targets, how).outcome {
+            Ok(_) => Vec::new(),
+            Err(failure) => blockers(&failure),
         }
+    }
+
+    /// What a named agent's reservation of one path would be answered.
+    pub fn preview_of(&mut self, agent: &str, pattern: &str) -> Reply {
+        self.preview(&named(agent), &[path(pattern)], &How::default())
+    }
+
+    /// What a reservation would be answered.
+    pub(super) fn preview(&mut self, caller: &Caller, targets: &[Target], how: &How) -> Reply {
+        let request = asked(caller, Command::Reserve(reservation(targets, how)), None);
+        let reply = preview(&mut *self.engine, &mut self.world, Rules::default(), &self.scope, &request);
+        reply.unwrap_or_else(|error| panic!("the store failed: {error}"))
     }
 
     /// Renews one lease.

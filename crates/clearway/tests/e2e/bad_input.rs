@@ -416,8 +416,11 @@ fn every_spelling_of_the_whole_tree_is_a_broad_claim() {
     let home = home();
     let repository = app(&home);
     for pattern in ["**", "**/*", "{**,a}", "."] {
-        repository.clearway().agent("alice").json(&["reserve", pattern]).expect(3).slug("claim-too-broad");
+        for verb in ["reserve", "check"] {
+            repository.agent("alice").fails("claim-too-broad", 3, &[verb, pattern]);
+        }
     }
+    assert_eq!(repository.agent("alice").ok(&["check", "--broad", "**"])["clear"], true);
 }
 
 #[test]

@@ -199,7 +199,8 @@ fn a_claim_over_the_whole_tree_is_taken_on_purpose_and_briefly() {
         assert!(left_ms <= 600_000, "{spelling}: {lease}");
         assert!(!repository.is_clear("bob", "a"), "{spelling}");
     }
-    assert!(!repository.is_clear("bob", "**"), "looking needs no --broad");
+    repository.agent("bob").fails("claim-too-broad", 3, &["check", "**"]);
+    repository.agent("bob").json(&["check", "--broad", "**"]).expect(1);
 }
 
 #[test]

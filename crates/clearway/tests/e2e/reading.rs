@@ -175,6 +175,18 @@ fn a_check_is_the_decision_of_reserve() {
 }
 
 #[test]
+fn a_check_says_nothing_of_what_only_a_grant_would_bring_about() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("bob", &["src/a.rs"]);
+    repository.agent("bob").ok(&["release", "--all"]);
+    repository.grant("alice", &["src/a.rs"]);
+    repository.agent("alice").ok(&["release", "--all"]);
+    assert_eq!(list(&repository.agent("bob").ok(&["check", "src/a.rs"]), "notices").len(), 0);
+    assert_eq!(list(&repository.agent("bob").ok(&["reserve", "src/a.rs"]), "notices").len(), 1);
+}
+
+#[test]
 fn leases_are_filtered_by_holder_pattern_and_history() {
     let home = home();
     let repository = app(&home);

@@ -261,6 +261,8 @@ fn a_quota_stops_one_agent_and_nobody_else() {
     for from in (0..1_000).step_by(250) {
         reserve("alice", &names(from, from + 250)).expect(0);
     }
+    repository.agent("alice").fails("quota-exceeded", 3, &["check", "--kind", "name", "n1000"]);
+    repository.agent("bob").ok(&["check", "--kind", "name", "n1000"]);
     let error = reserve("alice", &names(1_000, 1_001)).expect(3).slug("quota-exceeded");
     assert!(text(&error, "message").contains("1000"), "{error}");
     reserve("alice", &names(0, 1)).expect(0);

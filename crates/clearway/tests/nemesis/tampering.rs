@@ -129,7 +129,8 @@ fn an_older_copy_that_was_put_back_is_found_and_gone_on_with_only_by_repair() {
     assert_eq!(broken.value["error"]["details"]["first_bad_seq"], 5);
     arena.run("ada", &["doctor"]).expect(1);
     arena.run("eve", &["reserve", "b.rs"]).refused(69, "store-corrupt");
-    assert_eq!(arena.run("eve", &["check", "a.rs"]).expect(1).value["clear"], false);
+    arena.run("eve", &["check", "b.rs"]).refused(69, "store-corrupt");
+    assert_eq!(arena.run("eve", &["who", "a.rs"]).expect(0).value["holders"][0]["agent"], "ada");
     arena.run("ada", &["doctor", "--repair"]).expect(0);
     let reply = arena.run("eve", &["reserve", "b.rs"]).expect(0);
     assert!(reply.value["leases"][0]["fence"].as_u64().unwrap() > (last.epoch << 40) + last.rev);
