@@ -128,11 +128,12 @@ pub fn ancestors_of(pid: u32) -> impl Iterator<Item = ProcessIdentity> {
     chain(system::read_stat(pid).ok())
 }
 
-/// The leader of this process's session: usually the shell a terminal started.
+/// The leader of this process's session, if it has a controlling terminal: usually the shell of a window.
 ///
-/// `None` if the leader has ended or lives in an outer pid namespace.
-pub fn session_leader() -> Option<ProcessIdentity> {
-    identify(&leader_of(&system::read_own_stat().ok()?)?).ok()
+/// `None` if there is no terminal, or if the leader has ended or lives in an outer pid namespace. A session without
+/// a terminal is often a single command of some program, and its leader says nothing about who acts.
+pub fn terminal_leader() -> Option<ProcessIdentity> {
+    terminal_leader_of(&system::read_own_stat().ok()?)
 }
 
 /// Whether that very process still lives, as far as can be proven from here.
@@ -235,6 +236,11 @@ fn parent_of(child: &Stat) -> Option<Stat> {
 fn leader_of(member: &Stat) -> Option<Stat> {
     let leader = system::read_stat(member.session).ok()?;
     (leader.session == leader.pid && leader.start_ticks <= member.start_ticks).then_some(leader)
+}
+
+fn terminal_leader_of(member: &Stat) -> Option<ProcessIdentity> {
+    let leader = leader_of(member).filter(|leader| leader.at_terminal)?;
+    identify(&leader).ok()
 }
 
 fn judge(process: &ProcessIdentity, stat: &Stat) -> Liveness {
@@ -372,13 +378,14 @@ mod tests {
         assert_eq!(leader_of(&younger).map(|found| found.pid), Some(stat.pid));
         let older = Stat { start_ticks: stat.start_ticks - 1, ..younger.clone() };
         assert_eq!(leader_of(&older), None);
-        assert_eq!(leader_of(&Stat { session: 0, ..younger }), None);
+        assert_eq!(leader_of(&Stat { session: 0, ..younger.clone() }), None);
+        assert_eq!(terminal_leader_of(&younger), None, "setsid gave it no terminal");
     }
 
     #[test]
     fn this_process_has_the_session_leader_the_process_table_names() {
         let own = system::read_own_stat().unwrap();
-        assert!(session_leader().is_none_or(|leader| leader.pid == own.session));
+        assert!(terminal_leader().is_none_or(|leader| leader.pid == own.session));
     }
 
     #[test]

@@ -103,7 +103,7 @@ impl Outside for Machine {
     }
 
     fn terminal_session(&mut self) -> Option<Process> {
-        process::session_leader().map(|process| facts::process(&process))
+        process::terminal_leader().map(|process| facts::process(&process))
     }
 
     fn open_store(&mut self, url: Option<&str>, timeout: Duration) -> Result<Box<dyn Engine>, Failure> {

@@ -17,12 +17,14 @@ pub mod namespace;
 mod repository;
 pub mod schema;
 mod shell;
+mod terminal;
 mod transcript;
 mod waiting;
 
 pub use command::{Clearway, Ran};
 pub use files::Files;
 pub use repository::Repository;
+pub use terminal::Terminal;
 pub use transcript::steady;
 pub use waiting::eventually;
 

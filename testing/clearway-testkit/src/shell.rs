@@ -1,6 +1,6 @@
 //! The binary behind other programs: a shell, a new session, a terminal.
 
-use crate::{Clearway, Home};
+use crate::{Clearway, Home, Terminal};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -10,9 +10,9 @@ impl Home {
         self.program(directory, "sh", &["-c", script])
     }
 
-    /// The same as the leader of a session of its own, as a terminal's shell is.
-    pub fn session_shell(&self, directory: &Path, script: &str) -> Command {
-        self.program(directory, "setsid", &["sh", "-c", script])
+    /// The same as the leader of a session at a terminal, as a window's shell is. What it prints goes elsewhere.
+    pub fn session_shell(&self, terminal: &Terminal, directory: &Path, script: &str) -> Command {
+        terminal.seat(self.program(directory, "setsid", &["--ctty", "sh", "-c", script]))
     }
 
     /// Runs the binary as cron does: the leader of a session that has no terminal. Its one JSON document.

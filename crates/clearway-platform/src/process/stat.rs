@@ -9,6 +9,8 @@ pub(crate) struct Stat {
     pub(crate) state: char,
     pub(crate) parent: u32,
     pub(crate) session: u32,
+    /// Whether it has a controlling terminal.
+    pub(crate) at_terminal: bool,
     pub(crate) threads: u32,
     pub(crate) start_ticks: u64,
 }
@@ -41,6 +43,7 @@ pub(crate) fn parse_stat(line: &[u8]) -> Option<Stat> {
         state: field(3)?.chars().next()?,
         parent: non_negative(field(4)?)?,
         session: non_negative(field(6)?)?,
+        at_terminal: field(7)?.parse::<i64>().ok()? != 0,
         threads: non_negative(field(20)?)?,
         start_ticks: field(22)?.parse().ok()?,
     })
@@ -76,6 +79,7 @@ mod tests {
             state: 'S',
             parent: 41,
             session: 4100,
+            at_terminal: true,
             threads: 3,
             start_ticks: 776_655,
         };
@@ -93,6 +97,12 @@ mod tests {
     #[test]
     fn a_parent_or_session_out_of_sight_is_none() {
         assert_eq!(parse_stat(&line(b"x", 'S', -1, 1)).unwrap().parent, 0);
+    }
+
+    #[test]
+    fn no_device_means_no_terminal() {
+        let text = String::from_utf8(line(b"x", 'S', 1, 1)).unwrap().replace(" 34816 ", " 0 ");
+        assert!(!parse_stat(text.as_bytes()).unwrap().at_terminal);
     }
 
     #[test]

@@ -39,7 +39,7 @@ pub(crate) fn host() -> Option<String> {
 
 /// Reads one process; an error of kind `NotFound` means there is no such pid.
 pub(crate) fn read_stat(pid: u32) -> io::Result<Stat> {
-    let columns = "pid=,ppid=,state=,lstart=,comm=";
+    let columns = "pid=,ppid=,state=,tty=,lstart=,comm=";
     let line = answer("/bin/ps", &["-o", columns, "-p", &pid.to_string()])?;
     parse_line(&line).ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
@@ -77,12 +77,13 @@ fn answer(program: &str, arguments: &[&str]) -> io::Result<String> {
     Ok(text)
 }
 
-/// Reads `412 1 Ss Sat Nov 15 21:08:03 2025 /bin/zsh`.
+/// Reads `412 1 Ss ttys001 Sat Nov 15 21:08:03 2025 /bin/zsh`.
 fn parse_line(line: &str) -> Option<Stat> {
     let mut words = line.split_whitespace();
     let pid = words.next()?.parse().ok()?;
     let parent = words.next()?.parse().ok()?;
     let state = words.next()?.chars().next()?;
+    let at_terminal = !words.next()?.starts_with('?');
     let (_weekday, month, day, time, year) =
         (words.next()?, words.next()?, words.next()?, words.next()?, words.next()?);
     let start_ticks = start_number(month, day, time, year)?;
@@ -91,7 +92,7 @@ fn parse_line(line: &str) -> Option<Stat> {
         .and_then(|known| rustix::process::getsid(Some(known)).ok())
         .and_then(|leader| u32::try_from(leader.as_raw_nonzero().get()).ok())
         .unwrap_or(0);
-    Some(Stat { pid, command, state, parent, session, threads: 1, start_ticks })
+    Some(Stat { pid, command, state, parent, session, at_terminal, threads: 1, start_ticks })
 }
 
 /// Packs a start time into one ordered number; only equality and order are ever asked of it.

@@ -1,7 +1,7 @@
 //! Who is calling: one agent per client session, name or terminal, and nobody else's.
 
 use crate::{app, each, home, list, number, text};
-use clearway_testkit::{Home, eventually};
+use clearway_testkit::{Home, Terminal, eventually};
 use serde_json::Value;
 use std::path::Path;
 
@@ -86,7 +86,7 @@ fn leaving_out_the_name_is_no_way_round() {
     let repository = app(&home);
     let lease = repository.clearway().session("s-1").ok(&["reserve", "src/a.rs"])["leases"][0].clone();
     let script = format!("clearway --json release {}", text(&lease, "id"));
-    let output = home.session_shell(repository.path(), &script).output().expect("a shell");
+    let output = home.session_shell(&Terminal::open(), repository.path(), &script).output().expect("a shell");
     assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stdout));
     assert!(!repository.is_clear("bob", "src/a.rs"));
 }
@@ -103,9 +103,9 @@ fn a_session_variable_that_holds_no_session_id_is_refused() {
     repository.clearway().session("").agent("alice").ok(&["reserve", "a.rs"]);
 }
 
-/// What a script run by a shell of its own session printed, one JSON document a line.
+/// What a script run by the shell of a terminal of its own printed, one JSON document a line.
 fn in_terminal(home: &Home, directory: &Path, script: &str) -> Vec<Value> {
-    let output = home.session_shell(directory, script).output().expect("a shell");
+    let output = home.session_shell(&Terminal::open(), directory, script).output().expect("a shell");
     let text = String::from_utf8(output.stdout).expect("text");
     text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
@@ -154,7 +154,8 @@ fn what_a_living_terminal_holds_stays() {
     let repository = app(&home);
     let stop = repository.path().join("stop");
     let script = "clearway reserve src/a.rs && touch held; while [ ! -e stop ]; do sleep 0.02; done";
-    let mut shell = home.session_shell(repository.path(), script).spawn().expect("a shell");
+    let terminal = Terminal::open();
+    let mut shell = home.session_shell(&terminal, repository.path(), script).spawn().expect("a shell");
     eventually("the shell holds it", || repository.path().join("held").exists().then_some(()));
     let blockers = repository.blockers("bob", &["src/a.rs"]);
     assert_eq!(blockers[0]["liveness"], "active");
@@ -164,19 +165,36 @@ fn what_a_living_terminal_holds_stays() {
 }
 
 #[test]
-fn a_caller_nobody_can_tell_is_asked_for_its_name() {
+fn a_closed_window_ends_its_shell_and_what_it_held_goes_to_whoever_asks() {
     let home = home();
     let repository = app(&home);
-    let script = "leader=$$; (while kill -0 $leader 2>/dev/null; do sleep 0.02; done; \
-                  clearway --json reserve a.rs >answer; echo $? >code) &";
-    home.session_shell(repository.path(), script).status().expect("a shell");
-    let code = eventually("the orphan is answered", || {
-        std::fs::read_to_string(repository.path().join("code")).ok().filter(|code| !code.is_empty())
-    });
-    let answer = std::fs::read_to_string(repository.path().join("answer")).expect("an answer");
-    let answer: Value = serde_json::from_str(&answer).expect("JSON");
-    assert_eq!((code.trim(), &answer["error"]["slug"]), ("2", &"no-identity".into()));
-    assert!(answer["error"]["hints"][0].as_str().is_some_and(|hint| hint.contains("--agent")), "{answer}");
+    let terminal = Terminal::open();
+    let script = "clearway reserve src/a.rs && exec sleep 600";
+    let mut shell = home.session_shell(&terminal, repository.path(), script).spawn().expect("a shell");
+    eventually("the shell holds it", || (!repository.is_clear("bob", "src/a.rs")).then_some(()));
+    drop(terminal);
+    shell.wait().expect("the shell is hung up");
+    assert_eq!(repository.agent("bob").ok(&["reserve", "src/a.rs"])["notices"][0]["code"], "took-over");
+}
+
+#[test]
+fn a_caller_without_a_terminal_is_asked_for_its_name_and_holds_nothing() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["src/a.rs"]);
+    let lines = [["reserve", "b.rs"].as_slice(), &["renew"], &["release", "--all"]];
+    for words in lines {
+        let answer = home.json_without_terminal(repository.path(), words);
+        assert_eq!(answer["error"]["slug"], "no-identity", "{words:?} {answer}");
+        assert!(
+            answer["error"]["hints"][0].as_str().is_some_and(|hint| hint.contains("--agent")),
+            "{answer}"
+        );
+    }
+    assert_eq!(home.json_without_terminal(repository.path(), &["check", "src/a.rs"])["clear"], false);
+    assert_eq!(each(&repository.clearway().ok(&["agents"]), "agents", "name"), ["alice"]);
+    let named = home.json_without_terminal(repository.path(), &["reserve", "b.rs", "--agent", "nightly"]);
+    assert_eq!(named["agent"], "nightly");
 }
 
 #[test]

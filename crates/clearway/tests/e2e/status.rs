@@ -1,7 +1,7 @@
 //! One look at everything, for people and for agents.
 
 use crate::{app, home, text};
-use clearway_testkit::{Home, Repository};
+use clearway_testkit::{Home, Repository, Terminal};
 
 /// Ten agents with reasons and long paths.
 fn crowd<'h>(home: &'h Home) -> Repository<'h> {
@@ -66,7 +66,9 @@ fn what_needs_a_person_comes_first() {
     let home = home();
     let repository = app(&home);
     let script = "clearway reserve src/a.rs";
-    assert!(home.session_shell(repository.path(), script).status().expect("a shell").success());
+    assert!(
+        home.session_shell(&Terminal::open(), repository.path(), script).status().expect("a shell").success()
+    );
     let shown = home.terminal(repository.path(), "clearway status");
     let shown = without_colours(&String::from_utf8_lossy(&shown.stdout));
     assert!(shown.trim_start().starts_with("needs you"), "{shown}");

@@ -2,14 +2,16 @@
 
 use crate::arena::{Arena, Reply, home, started, wait_until};
 use crate::pauses::{signal, state};
+use clearway_testkit::Terminal;
 use clearway_testkit::faults::behind;
 use clearway_testkit::namespace::Namespace;
 use std::process::Child;
 
-/// A terminal session of its own that reserves `path` and then stays.
-fn session(arena: &Arena<'_>, path: &str) -> Child {
+/// The leader of a session at a terminal, which reserves `path` and then stays.
+fn session(arena: &Arena<'_>, terminal: &Terminal, path: &str) -> Child {
     let script = r#""$0" "$@" && exec sleep 600"#;
-    let child = started(behind(arena.anonymous(&["reserve", path]), &["setsid", "bash", "-c", script]));
+    let runner = ["setsid", "--ctty", "bash", "-c", script];
+    let child = started(terminal.seat(behind(arena.anonymous(&["reserve", path]), &runner)));
     wait_until("the session holds its path", || arena.run("eve", &["check", path]).code == 1);
     child
 }
@@ -18,7 +20,8 @@ fn session(arena: &Arena<'_>, path: &str) -> Child {
 fn a_terminal_session_killed_without_warning_is_taken_over_by_the_next_reservation() {
     let home = home();
     let arena = Arena::new(&home, "session");
-    let mut holder = session(&arena, "a.rs");
+    let terminal = Terminal::open();
+    let mut holder = session(&arena, &terminal, "a.rs");
     let held = arena.run("eve", &["reserve", "a.rs"]).refused(1, "reservation-held");
     assert_eq!(held.value["error"]["details"]["blockers"][0]["liveness"], "active");
     holder.kill().unwrap();
@@ -34,7 +37,8 @@ fn a_terminal_session_killed_without_warning_is_taken_over_by_the_next_reservati
 fn a_session_that_stands_still_is_alive_and_keeps_what_it_holds() {
     let home = home();
     let arena = Arena::new(&home, "still");
-    let mut holder = session(&arena, "a.rs");
+    let terminal = Terminal::open();
+    let mut holder = session(&arena, &terminal, "a.rs");
     signal(holder.id(), "STOP");
     arena.run("eve", &["reserve", "a.rs"]).refused(1, "reservation-held");
     holder.kill().unwrap();
@@ -47,7 +51,8 @@ fn a_session_that_stands_still_is_alive_and_keeps_what_it_holds() {
 fn eight_contenders_for_a_dead_holders_path_take_it_over_once() {
     let home = home();
     let arena = Arena::new(&home, "vultures");
-    let mut holder = session(&arena, "a.rs");
+    let terminal = Terminal::open();
+    let mut holder = session(&arena, &terminal, "a.rs");
     holder.kill().unwrap();
     holder.wait().unwrap();
     let children: Vec<Child> =
@@ -66,7 +71,7 @@ fn eight_contenders_for_a_dead_holders_path_take_it_over_once() {
 fn a_process_that_got_a_dead_holders_pid_is_not_taken_for_it() {
     let home = home();
     let arena = Arena::new(&home, "reused");
-    let namespace = Namespace::of_processes();
+    let (namespace, terminal) = (Namespace::of_processes(), Terminal::open());
     let quoted = |command: std::process::Command| {
         let words = std::iter::once(command.get_program()).chain(command.get_args());
         let variables = command.get_envs().filter_map(|(name, value)| Some((name, value?)));
@@ -80,7 +85,7 @@ fn a_process_that_got_a_dead_holders_pid_is_not_taken_for_it() {
         r#"
         cd '{directory}'
         mkfifo '{state}/ready'
-        setsid bash -c '"$@" >/dev/null && echo $$ >'"'{state}/ready'"' && exec sleep 600' - {reserve} &
+        setsid --ctty bash -c '"$@" >/dev/null && echo $$ >'"'{state}/ready'"' && exec sleep 600' - {reserve} <{device} &
         holder=$(cat '{state}/ready')
         kill -KILL "$holder"; wait || true
         echo $((holder - 1)) > /proc/sys/kernel/ns_last_pid
@@ -92,6 +97,7 @@ fn a_process_that_got_a_dead_holders_pid_is_not_taken_for_it() {
         "#,
         directory = arena.directory().display(),
         state = arena.state().display(),
+        device = terminal.device().display(),
         reserve = quoted(arena.anonymous(&["reserve", "a.rs"])),
         rival = quoted(arena.command("eve", &["reserve", "a.rs"])),
     );

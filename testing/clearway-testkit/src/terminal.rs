@@ -1,0 +1,47 @@
+//! A terminal of a test's own, with nobody looking at it.
+
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A pseudoterminal. Whoever has it as controlling terminal is hung up when this is dropped, as by a closed window.
+#[derive(Debug)]
+pub struct Terminal {
+    _window: OwnedFd,
+    device: PathBuf,
+}
+
+impl Terminal {
+    /// Opens one. It does not become the terminal of the test itself.
+    ///
+    /// # Panics
+    /// If the system has none to give.
+    pub fn open() -> Self {
+        use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+        let window = openpt(flags).expect("a pseudoterminal");
+        grantpt(&window).and_then(|()| unlockpt(&window)).expect("its other end");
+        let name = ptsname(&window, Vec::new()).expect("its name").into_bytes();
+        Self { _window: window, device: std::ffi::OsString::from_vec(name).into() }
+    }
+
+    /// The device, for scripts that take it with `setsid --ctty`.
+    pub fn device(&self) -> &Path {
+        &self.device
+    }
+
+    /// Makes the command, which must be one of `setsid --ctty`, the leader of a session at this terminal. It keeps
+    /// its process id.
+    ///
+    /// # Panics
+    /// If the device cannot be opened.
+    pub fn seat(&self, mut command: Command) -> Command {
+        let no_ctty = rustix::fs::OFlags::NOCTTY.bits().cast_signed();
+        let device =
+            std::fs::OpenOptions::new().read(true).write(true).custom_flags(no_ctty).open(&self.device);
+        command.stdin(Stdio::from(device.expect("the device opens")));
+        command
+    }
+}
