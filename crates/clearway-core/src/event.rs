@@ -66,6 +66,8 @@ pub enum Body {
         ttl_ms: u64,
         /// The reason from now on.
         reason: Option<String>,
+        /// The reason an operator gave, when it was not the holder.
+        operator_reason: Option<String>,
     },
     /// A shared lease became exclusive; its fence is this event.
     LeaseUpgraded {
@@ -181,9 +183,9 @@ impl Body {
     /// How much the disk must promise before the act is acknowledged. One table for every engine.
     pub fn durability(&self) -> Durability {
         match self {
-            Self::EpochBegan { .. } | Self::LeaseReleased { operator_reason: Some(_), .. } => {
-                Durability::Full
-            }
+            Self::EpochBegan { .. }
+            | Self::LeaseRenewed { operator_reason: Some(_), .. }
+            | Self::LeaseReleased { operator_reason: Some(_), .. } => Durability::Full,
             _ => Durability::Normal,
         }
     }
@@ -197,4 +199,22 @@ pub enum Durability {
     Normal,
     /// Survives the loss of power too.
     Full,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_operators_act_survives_the_loss_of_power_and_a_holders_need_not() {
+        let (lease, holder) = (LeaseId::parse("abcdefgh").unwrap(), AgentId::parse("abcdefgh").unwrap());
+        for (operator_reason, promised) in
+            [(Some("holiday".to_owned()), Durability::Full), (None, Durability::Normal)]
+        {
+            let (deadline, reason, by) = (Mono(1), None, operator_reason.clone());
+            let renewed = Body::LeaseRenewed { lease, deadline, ttl_ms: 1, reason, operator_reason: by };
+            let released = Body::LeaseReleased { lease, holder, operator_reason };
+            assert_eq!([renewed.durability(), released.durability()], [promised, promised]);
+        }
+    }
 }

@@ -54,11 +54,12 @@ fn encode_body(out: &mut Writer, body: &Body) {
         }
         Body::AgentRegistered(agent) => write_agent(out, agent),
         Body::LeaseGranted(lease) => write_lease(out, lease),
-        Body::LeaseRenewed { lease, deadline, ttl_ms, reason } => {
+        Body::LeaseRenewed { lease, deadline, ttl_ms, reason, operator_reason } => {
             out.text(lease.as_str());
             out.number(deadline.0);
             out.number(*ttl_ms);
             out.option(reason.as_deref(), Writer::text);
+            out.option(operator_reason.as_deref(), Writer::text);
         }
         Body::LeaseUpgraded { lease, deadline } => {
             out.text(lease.as_str());
@@ -114,6 +115,7 @@ fn decode_body(input: &mut Reader<'_>, kind: &str, fold: Fold) -> Result<Body, D
             deadline: Mono(input.number()?),
             ttl_ms: input.number()?,
             reason: owned(input)?,
+            operator_reason: owned(input)?,
         },
         "lease.upgraded" => Body::LeaseUpgraded { lease: lease_id(input)?, deadline: Mono(input.number()?) },
         "lease.downgraded" => Body::LeaseDowngraded { lease: lease_id(input)? },

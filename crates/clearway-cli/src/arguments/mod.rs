@@ -202,9 +202,12 @@ pub(crate) struct RenewFlags {
     /// The silence after which the lease ends from now on
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) ttl: Option<String>,
-    /// A new reason
+    /// A new stated reason of the lease
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) note: Option<String>,
+    /// Renew somebody else's lease as an operator; the reason is recorded
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(crate) reason: Option<String>,
 }
 
 #[derive(Clone, Debug, Args)]

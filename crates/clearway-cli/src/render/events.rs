@@ -67,8 +67,9 @@ fn words(body: &Body, known: &Known) -> String {
         Body::LeaseGranted(lease) => {
             format!("{} {}", lease.target.display(), lease.mode.word())
         }
-        Body::LeaseRenewed { lease, ttl_ms, .. } => {
-            format!("{} for {}", known.lease(*lease), rounded(*ttl_ms))
+        Body::LeaseRenewed { lease, ttl_ms, operator_reason, .. } => {
+            let by = operator_reason.as_ref().map(|reason| format!(", by an operator: {reason}"));
+            format!("{} for {}{}", known.lease(*lease), rounded(*ttl_ms), by.unwrap_or_default())
         }
         Body::LeaseUpgraded { lease, .. } => format!("{} now exclusive", known.lease(*lease)),
         Body::LeaseDowngraded { lease } => format!("{} now shared", known.lease(*lease)),

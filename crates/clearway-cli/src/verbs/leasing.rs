@@ -47,12 +47,16 @@ pub(super) fn check(session: &mut Session<'_>, flags: CheckFlags) -> Result<Chec
     Ok(CheckAnswer { asked: flags.patterns, checked: session.check(&words)? })
 }
 
+/// Somebody else's lease is an operator's matter: a stated reason claims that role.
 pub(super) fn renew(session: &mut Session<'_>, flags: RenewFlags) -> Result<Changed, Problem> {
+    if let Some(reason) = &flags.reason {
+        session.act_as_operator(reason)?;
+    }
     let words = RenewWords { leases: flags.leases, ttl: flags.ttl, note: flags.note };
     Changed::new(session.renew(&words)?)
 }
 
-/// Somebody else's lease is an operator's matter: a stated reason claims that role.
+/// Claims the operator's role in the same way as [`renew`].
 pub(super) fn release(session: &mut Session<'_>, flags: ReleaseFlags) -> Result<Changed, Problem> {
     if let Some(reason) = &flags.reason {
         session.act_as_operator(reason)?;

@@ -9,6 +9,7 @@ use crate::command::Request;
 use crate::event::{Actor, Body, Event};
 use crate::failure::Failure;
 use crate::ids::{AgentId, Entropy, Epoch, LeaseId, Seq};
+use crate::lease::Lease;
 use crate::limits::{PRESENCE_MS, REFUSAL_REPEAT_MS};
 use crate::slice::{RefusalMemory, Slice, Soft};
 use crate::slug::Slug;
@@ -28,7 +29,7 @@ pub(super) struct Draft<'a> {
     pub(super) agent: Option<(AgentId, AgentName)>,
     /// The reason of an operator's act; `None` if the caller is no operator.
     pub(super) operator_reason: Option<String>,
-    verb: &'static str,
+    pub(super) verb: &'static str,
     events: Vec<Event>,
     soft: Vec<Soft>,
 }
@@ -103,6 +104,11 @@ impl<'a> Draft<'a> {
         self.agent = Some((id, name));
         self.push(actor, Body::AgentRegistered(agent));
         (id, actor)
+    }
+
+    /// The operator's reason, where the act is on a lease of somebody else.
+    pub(super) fn operator_reason_for(&self, actor: Actor, lease: &Lease) -> Option<String> {
+        self.operator_reason.clone().filter(|_| actor.agent != Some(lease.holder))
     }
 
     /// Records a refusal, or counts it if the same was recorded a moment ago.

@@ -154,8 +154,7 @@ fn by_target(draft: &Draft<'_>, targets: &[Target], worktree: &Worktree, actor: 
 }
 
 fn end(draft: &mut Draft<'_>, actor: Actor, lease: &Lease) {
-    let by_holder = actor.agent == Some(lease.holder);
-    let operator_reason = draft.operator_reason.clone().filter(|_| !by_holder);
+    let operator_reason = draft.operator_reason_for(actor, lease);
     let body = Body::LeaseReleased { lease: lease.id, holder: lease.holder, operator_reason };
     draft.ended.insert(lease.id);
     draft.push(actor, body);

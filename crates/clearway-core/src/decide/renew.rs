@@ -3,6 +3,7 @@
 use super::draft::Draft;
 use super::identity::Identified;
 use super::{Step, Success};
+use crate::agent::{AgentName, Liveness};
 use crate::command::{LeaseRef, Renew};
 use crate::event::{Actor, Body};
 use crate::facts::Facts;
@@ -22,7 +23,7 @@ pub(super) fn renew(draft: &mut Draft<'_>, renew: &Renew, identified: &Identifie
         },
         None => held_by(draft, actor.agent),
     };
-    let renewed = leases.into_iter().map(|lease| extend(draft, actor, renew, lease)).collect();
+    let renewed = leases.into_iter().map(|lease| extend(draft, actor, renew, lease, facts)).collect();
     Ok(Ok(Success::Renewed(renewed)))
 }
 
@@ -45,19 +46,28 @@ fn named(
     Ok(leases)
 }
 
-fn extend(draft: &mut Draft<'_>, actor: Actor, renew: &Renew, mut lease: Lease) -> LeaseView {
+fn extend(draft: &mut Draft<'_>, actor: Actor, renew: &Renew, mut lease: Lease, facts: &Facts) -> LeaseView {
     let view = draft.view();
     let ttl_ms = renew.ttl_ms.unwrap_or(lease.ttl_ms);
     // A sign of life may have carried the lease further than its row says; a renewal never shortens it.
     let deadline = lease.deadline_given(view.last_seen(lease.holder)).max(draft.now.mono.plus_ms(ttl_ms));
     let reason = renew.reason.clone().or_else(|| lease.reason.clone());
-    draft.push(actor, Body::LeaseRenewed { lease: lease.id, deadline, ttl_ms, reason: reason.clone() });
+    let operator_reason = draft.operator_reason_for(actor, &lease);
+    let (id, stated) = (lease.id, reason.clone());
+    draft.push(actor, Body::LeaseRenewed { lease: id, deadline, ttl_ms, reason: stated, operator_reason });
     (lease.deadline, lease.ttl_ms, lease.reason) = (deadline, ttl_ms, reason);
-    let holder = view.holder(&lease).cloned();
-    let agent =
-        holder.map_or_else(|| draft.agent.clone().map(|(_, name)| name), |holder| Some(holder.agent.name));
-    let agent = agent.unwrap_or_else(|| crate::agent::AgentName::made("unknown".to_owned()));
-    LeaseView { deadline: lease.deadline_given(None), lease, agent, liveness: crate::agent::Liveness::Active }
+    let (agent, liveness) = shown_holder(draft, actor, &lease, facts);
+    LeaseView { deadline: lease.deadline_given(None), lease, agent, liveness }
+}
+
+/// Renewing is a sign of life of whoever does it, which for an operator says nothing about the holder.
+fn shown_holder(draft: &Draft<'_>, actor: Actor, lease: &Lease, facts: &Facts) -> (AgentName, Liveness) {
+    let view = draft.view();
+    match view.holder(lease) {
+        Some(holder) if actor.agent == Some(lease.holder) => (holder.agent.name.clone(), Liveness::Active),
+        Some(holder) => (holder.agent.name.clone(), view.liveness(holder, facts)),
+        None => (AgentName::made("unknown".to_owned()), Liveness::Idle),
+    }
 }
 
 /// Every live lease of an agent.
@@ -88,12 +98,10 @@ pub(super) fn may_act(draft: &mut Draft<'_>, actor: Actor, lease: &Lease) -> Res
     }
     let name = holder.map_or_else(|| lease.holder.to_string(), |view| view.agent.name.to_string());
     draft.record_denial(actor, lease.id.to_string(), Slug::NotHolder);
+    let verb = draft.verb;
     let message = format!("lease {} on {} is held by {name}, not by you", lease.id, lease.target.display());
     Err(Failure::new(Slug::NotHolder, message)
-        .hint(format!(
-            "an operator at a terminal may release it: clearway release {} --reason TEXT",
-            lease.id
-        ))
+        .hint(format!("an operator at a terminal may {verb} it: clearway {verb} {} --reason TEXT", lease.id))
         .details(Details::Fields(vec![("lease", lease.id.to_string()), ("agent", name)])))
 }
 

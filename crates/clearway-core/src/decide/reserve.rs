@@ -152,7 +152,10 @@ impl Taker<'_, '_> {
             let (ttl_ms, reason) = (lease.ttl_ms, lease.reason.clone());
             lease.deadline = lease.deadline.max(self.draft.now.mono.plus_ms(ttl_ms));
             let deadline = lease.deadline;
-            self.draft.push(self.actor, Body::LeaseRenewed { lease: id, deadline, ttl_ms, reason });
+            self.draft.push(
+                self.actor,
+                Body::LeaseRenewed { lease: id, deadline, ttl_ms, reason, operator_reason: None },
+            );
         }
         self.taken.push(lease);
     }

@@ -119,6 +119,8 @@ pub enum EventData {
         ttl_ms: u64,
         /// Why, in the holder's words.
         reason: Option<String>,
+        /// What an operator gave as the reason for renewing somebody else's.
+        operator_reason: Option<String>,
     },
     /// `lease.yielded` and `lease.taken-over`
     LeaseMadeRoom {
@@ -234,10 +236,11 @@ impl EventData {
             }
             Body::AgentRegistered(agent) => Self::AgentRegistered(agent_facts(agent)),
             Body::LeaseGranted(lease) => Self::LeaseGranted(lease_facts(lease)),
-            Body::LeaseRenewed { lease, ttl_ms, reason, .. } => Self::LeaseRenewed {
+            Body::LeaseRenewed { lease, ttl_ms, reason, operator_reason, .. } => Self::LeaseRenewed {
                 lease: lease.to_string(),
                 ttl_ms: integer(*ttl_ms),
                 reason: reason.clone(),
+                operator_reason: operator_reason.clone(),
             },
             Body::LeaseUpgraded { lease, .. } | Body::LeaseDowngraded { lease } => {
                 Self::LeaseChanged { lease: lease.to_string() }

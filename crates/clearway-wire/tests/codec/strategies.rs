@@ -66,8 +66,14 @@ fn beginnings() -> impl Strategy<Value = Body> {
 
 fn changes() -> impl Strategy<Value = Body> {
     prop_oneof![
-        (lease_id(), mono(), any::<u64>(), option::of(text())).prop_map(
-            |(lease, deadline, ttl_ms, reason)| Body::LeaseRenewed { lease, deadline, ttl_ms, reason }
+        (lease_id(), mono(), any::<u64>(), option::of(text()), option::of(text())).prop_map(
+            |(lease, deadline, ttl_ms, reason, operator_reason)| Body::LeaseRenewed {
+                lease,
+                deadline,
+                ttl_ms,
+                reason,
+                operator_reason
+            }
         ),
         (lease_id(), mono()).prop_map(|(lease, deadline)| Body::LeaseUpgraded { lease, deadline }),
         lease_id().prop_map(|lease| Body::LeaseDowngraded { lease }),

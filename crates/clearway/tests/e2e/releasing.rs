@@ -195,6 +195,50 @@ fn make_key(home: &Home, repository: &clearway_testkit::Repository<'_>) -> std::
 }
 
 #[test]
+fn an_operator_renews_for_somebody_else_with_a_reason_that_is_recorded() {
+    let home = home();
+    let repository = app(&home);
+    let lease = repository.grant("alice", &["src/a.rs", "--ttl", "1h", "--reason", "parser"]);
+    let id = text(&lease, "id");
+    repository.agent("bob").fails("not-holder", 3, &["renew", id, "--ttl", "2h"]);
+    let words = ["renew", id, "--ttl", "2h", "--reason", "alice is asleep"];
+    repository.agent("bob").fails("not-operator", 3, &words);
+    let shown =
+        home.terminal(repository.path(), &format!("clearway renew {id} --ttl 2h --reason 'her tests run'"));
+    assert!(shown.status.success(), "{}", String::from_utf8_lossy(&shown.stdout));
+    let key = make_key(&home, &repository);
+    let renewed = repository.agent("bob").env("CLEARWAY_OPERATOR_KEY", &key).ok(&words)["leases"][0].clone();
+    assert_eq!((&renewed["agent"], &renewed["fence"]), (&"alice".into(), &lease["fence"]), "it stays hers");
+    let renewals: Vec<Value> =
+        repository.events().into_iter().filter(|event| event["kind"] == "lease.renewed").collect();
+    let data = |number: usize| &renewals[number]["data"];
+    assert_eq!(
+        (&data(0)["operator_reason"], &data(0)["reason"]),
+        (&"her tests run".into(), &"parser".into())
+    );
+    assert_eq!(
+        (&renewals[1]["agent"], &data(1)["operator_reason"]),
+        (&Value::Null, &"alice is asleep".into())
+    );
+}
+
+#[test]
+fn a_holder_that_states_a_reason_is_still_the_holder() {
+    let home = home();
+    let repository = app(&home);
+    let lease = repository.grant("alice", &["src/a.rs"]);
+    let key = make_key(&home, &repository);
+    repository.agent("alice").env("CLEARWAY_OPERATOR_KEY", &key).ok(&[
+        "renew",
+        text(&lease, "id"),
+        "--reason",
+        "x",
+    ]);
+    let renewed = repository.events().into_iter().find(|event| event["kind"] == "lease.renewed");
+    assert_eq!(renewed.expect("a renewal")["data"]["operator_reason"], Value::Null);
+}
+
+#[test]
 fn an_operator_without_a_terminal_shows_the_key() {
     let home = home();
     let repository = app(&home);
