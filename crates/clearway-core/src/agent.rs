@@ -178,11 +178,12 @@ pub struct Caller {
     pub claim: Option<AgentName>,
     /// The client session of the environment.
     pub session: Option<ClientSession>,
-    /// The processes above the caller, nearest first.
+    /// The processes above the caller, nearest first, where they matter: without a claim and a session, and for an
+    /// operator's act.
     pub ancestors: Vec<Process>,
     /// The terminal session it runs in.
     pub terminal: Option<Process>,
-    /// A person with authority over other people's leases, and why they use it.
+    /// A claim to authority over other people's leases.
     pub operator: Option<OperatorAct>,
 }
 
@@ -197,11 +198,15 @@ pub struct ClientSession {
     pub process: Option<Process>,
 }
 
-/// The stated reason of an operator's act.
+/// A claim to an operator's authority, with what speaks for it. [`crate::decide`] judges it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OperatorAct {
     /// Why.
     pub reason: String,
+    /// Whether a person may be typing and reading.
+    pub at_terminal: bool,
+    /// Whether the operator's key was shown.
+    pub holds_key: bool,
 }
 
 /// How alive an agent looks.

@@ -134,6 +134,20 @@ impl Command {
         }
     }
 
+    /// What it names, for the record of a denial; empty where it means everything of the caller's.
+    pub fn subject(&self) -> String {
+        let (leases, targets): (&[LeaseRef], Vec<&Target>) = match self {
+            Self::Reserve(reserve) => (&[], reserve.wants.iter().map(|want| &want.target).collect()),
+            Self::Renew(renew) => (renew.leases.as_deref().unwrap_or_default(), Vec::new()),
+            Self::Release(Release { selection: Selection::These { leases, targets, .. }, .. }) => {
+                (leases, targets.iter().collect())
+            }
+            Self::Release(_) | Self::Sweep | Self::Recover => (&[], Vec::new()),
+        };
+        let ids = leases.iter().map(|lease| lease.id.to_string());
+        ids.chain(targets.iter().map(|target| target.display())).collect::<Vec<_>>().join(" ")
+    }
+
     /// Whether a scope that does not exist yet comes into being by this command.
     pub fn opens_scope(&self) -> bool {
         matches!(self, Self::Reserve(_))

@@ -31,6 +31,9 @@ pub struct Actor {
 impl Actor {
     /// The kernel itself.
     pub const KERNEL: Self = Self { agent: None, how: Established::Kernel };
+
+    /// Somebody who claimed to be what it is not.
+    pub(crate) const CLAIMANT: Self = Self { agent: None, how: Established::Claim };
 }
 
 /// What happened.

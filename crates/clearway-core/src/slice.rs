@@ -45,14 +45,14 @@ pub struct AgentLookup {
 }
 
 impl AgentLookup {
-    /// Everything by which this caller may be known. A claim or a session settles it; only without them do
-    /// the processes above and the terminal count.
+    /// Everything by which this caller may be known. A claim or a session settles it; only without them does the
+    /// terminal count. The caller names the processes above where they count.
     pub fn of(caller: &Caller) -> Self {
         let mut lookup = Self::default();
         lookup.names.extend(caller.claim.clone());
         lookup.keys.extend(caller.session.iter().map(|s| IdentityKey::session(s.client, &s.session)));
+        lookup.processes.clone_from(&caller.ancestors);
         if caller.claim.is_none() && caller.session.is_none() {
-            lookup.processes.clone_from(&caller.ancestors);
             lookup.keys.extend(caller.terminal.iter().map(IdentityKey::terminal));
         }
         lookup

@@ -118,8 +118,8 @@ impl Session<'_> {
     }
 
     /// Going on without what was lost ends everybody's leases: that is for a person to decide.
-    fn must_not_be_an_agent(&self) -> Result<(), Failure> {
-        if self.caller.session.is_none() {
+    fn must_not_be_an_agent(&mut self) -> Result<(), Failure> {
+        if !self.inside_agent()? {
             return Ok(());
         }
         let message = "the log lost its tail, and going on ends every lease: an agent cannot decide that";

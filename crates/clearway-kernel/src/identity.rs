@@ -1,6 +1,6 @@
 //! Who is calling, as far as the environment tells. [`clearway_core::decide::identify`] makes an agent of it.
 
-use crate::outside::Outside;
+use crate::outside::{Outside, Surroundings};
 use clearway_core::agent::{AgentName, Caller, Client, ClientSession, OperatorAct};
 use clearway_core::failure::Failure;
 use clearway_core::limits::{REASON_CHARS_MAX, SESSION_BYTES_MAX};
@@ -47,40 +47,19 @@ pub(crate) fn agent_name(text: &str) -> Result<AgentName, Failure> {
     })
 }
 
-/// Makes the caller an operator, if it may be one: no agent session in environment or ancestry, and a terminal
-/// or the operator's key.
-pub(crate) fn as_operator(
-    outside: &mut dyn Outside,
-    caller: &mut Caller,
+/// What speaks for the caller as an operator; whether it suffices is decided with the command. A reason that says
+/// nothing is refused here, like any other malformed word.
+pub(crate) fn operator_act(
+    surroundings: &Surroundings,
     reason: &str,
-    agent_above: bool,
-    key_presented: bool,
-) -> Result<(), Failure> {
-    let surroundings = outside.surroundings();
-    let inside_session = agent_above || session(&surroundings.variables)?.is_some();
-    let at_terminal = surroundings.stdin_is_terminal && surroundings.stderr_is_terminal;
-    if inside_session || !(at_terminal || key_presented) {
-        let why = if inside_session {
-            "this is an agent's session"
-        } else {
-            "there is no terminal and no operator key"
-        };
-        let failure =
-            Failure::new(Slug::NotOperator, format!("--reason is for an operator's act, and {why}"))
-                .hint("ask a person to run it in a terminal of their own");
-        return Err(if inside_session {
-            failure
-        } else {
-            failure.hint("without a terminal: name the key with CLEARWAY_OPERATOR_KEY=FILE")
-        });
-    }
+    holds_key: bool,
+) -> Result<OperatorAct, Failure> {
     if reason.trim().is_empty() {
         return Err(Failure::new(Slug::Usage, "an operator's act needs a reason that says something")
             .hint("say why in a few words: --reason \"the holder is on holiday\""));
     }
-    let reason = reason_text(reason)?;
-    caller.operator = Some(OperatorAct { reason });
-    Ok(())
+    let at_terminal = surroundings.stdin_is_terminal && surroundings.stderr_is_terminal;
+    Ok(OperatorAct { reason: reason_text(reason)?, at_terminal, holds_key })
 }
 
 /// Checks a free text and takes secrets out of it before anything else sees it.

@@ -7,10 +7,12 @@ use crate::site::Site;
 use crate::{audit, identity};
 use clearway_core::agent::Caller;
 use clearway_core::command::{Command, Request, ScopeBirth};
+use clearway_core::decide::inside_agent;
 use clearway_core::event::Durability;
 use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
 use clearway_core::limits::IDEMPOTENCY_KEY_BYTES_MAX;
+use clearway_core::slice::{AgentLookup, ReadSet};
 use clearway_core::slug::Slug;
 use clearway_store::contract::{Engine, Snapshot, StoreError};
 use clearway_store::{Reply, Rules, World, execute, preview};
@@ -69,22 +71,23 @@ impl<'a> Session<'a> {
         Ok(Self { outside, engine, rules, site, config, caller, idempotency_key })
     }
 
-    /// Makes the caller an operator for this session, if it may be one.
+    /// Claims an operator's authority for what follows. Whether the caller has it is decided with the command, so
+    /// that a refusal is on record.
     pub fn act_as_operator(&mut self, reason: &str) -> Result<(), Failure> {
-        let key = audit::presented_key(self.outside)?;
-        let agent_above = self.agent_above()?;
-        identity::as_operator(self.outside, &mut self.caller, reason, agent_above, key)
+        let holds_key = audit::presented_key(self.outside)?;
+        let act = identity::operator_act(self.outside.surroundings(), reason, holds_key)?;
+        self.caller.ancestors = self.outside.ancestors();
+        self.caller.operator = Some(act);
+        Ok(())
     }
 
-    /// Whether a registered client is among the processes above.
-    fn agent_above(&mut self) -> Result<bool, Failure> {
-        let processes = self.outside.ancestors();
-        let lookup = clearway_core::slice::AgentLookup { processes, ..Default::default() };
-        let read = clearway_core::slice::ReadSet { agents: lookup, ..Default::default() };
+    /// Whether this is an agent's session, by its environment or by the processes above.
+    pub(crate) fn inside_agent(&mut self) -> Result<bool, Failure> {
+        let caller = Caller { ancestors: self.outside.ancestors(), ..self.caller.clone() };
+        let read = ReadSet { agents: AgentLookup::of(&caller), ..ReadSet::default() };
         let now = self.outside.now().map_err(|error| store_failure(&error))?;
         let slice = self.read(|snapshot| snapshot.load(&read, &now))?.unwrap_or_default();
-        let is_client = |client| client != clearway_core::agent::Client::Terminal;
-        Ok(slice.agents.iter().any(|view| is_client(view.agent.client)))
+        Ok(inside_agent(&slice, &caller))
     }
 
     /// Executes a command.

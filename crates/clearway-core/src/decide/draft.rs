@@ -1,10 +1,10 @@
 //! A decision in the making: the events so far, and who acts.
 
-use super::identity::Identified;
+use super::identity::{Identified, identify};
 use super::names::name_for;
 use super::view::View;
 use super::{Decision, Notice, Success, Verdict};
-use crate::agent::{Agent, AgentName, Established};
+use crate::agent::{Agent, AgentName};
 use crate::command::Request;
 use crate::event::{Actor, Body, Event};
 use crate::failure::Failure;
@@ -134,18 +134,33 @@ impl<'a> Draft<'a> {
     /// Turns a caller away before it became anybody. A denial in a scope that exists is recorded, under the boot
     /// it happens in.
     pub(super) fn deny(mut self, failure: Failure, request: &Request) -> Decision {
-        if failure.slug == Slug::NotYou && self.slice.scope.rev.0 > 0 {
-            self.caught_up(request);
-            let subject = match &failure.details {
-                crate::failure::Details::Fields(fields) => {
-                    fields.iter().map(|(_, text)| text.as_str()).collect::<String>()
-                }
-                _ => String::new(),
-            };
-            let actor = Actor { agent: None, how: Established::Claim };
-            self.record_denial(actor, subject, failure.slug);
+        if self.slice.scope.rev.0 > 0 {
+            match failure.slug {
+                Slug::NotYou => self.deny_name(&failure, request),
+                Slug::NotOperator => self.deny_operator(request),
+                _ => {}
+            }
         }
         self.finish(Err(failure))
+    }
+
+    fn deny_name(&mut self, failure: &Failure, request: &Request) {
+        let subject = match &failure.details {
+            crate::failure::Details::Fields(fields) => {
+                fields.iter().map(|(_, text)| text.as_str()).collect::<String>()
+            }
+            _ => String::new(),
+        };
+        self.caught_up(request).record_denial(Actor::CLAIMANT, subject, Slug::NotYou);
+    }
+
+    /// Whoever took an operator's authority without having it is named, where it is known who that is.
+    fn deny_operator(&mut self, request: &Request) {
+        let actor = match identify(self.slice, &request.caller) {
+            Ok(identified) => self.act_as(&identified),
+            Err(_) => Actor::CLAIMANT,
+        };
+        self.caught_up(request).record_denial(actor, request.command.subject(), Slug::NotOperator);
     }
 
     pub(super) fn record_denial(&mut self, actor: Actor, subject: String, slug: Slug) {

@@ -102,7 +102,8 @@ fn by_key(slice: &Slice, newcomer: Newcomer, how: Established) -> Identified {
     Identified { known, how, newcomer }
 }
 
-fn registered<'a>(slice: &'a Slice, process: &Process) -> Option<&'a AgentView> {
+/// The client whose process this is.
+pub(super) fn registered<'a>(slice: &'a Slice, process: &Process) -> Option<&'a AgentView> {
     let is_client = |view: &&AgentView| {
         view.agent.process.as_ref() == Some(process) && view.agent.client != Client::Terminal
     };

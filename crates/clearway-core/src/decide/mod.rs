@@ -7,6 +7,7 @@ mod draft;
 mod expiry;
 mod identity;
 mod names;
+mod operator;
 mod plan;
 mod release;
 mod renew;
@@ -14,6 +15,7 @@ mod reserve;
 mod view;
 
 pub use identity::{Identified, identify};
+pub use operator::inside_agent;
 
 use crate::agent::AgentName;
 use crate::command::{Command, Request};
@@ -130,7 +132,9 @@ pub fn decide(
     if let Err(failure) = draft.refuse_lost_tail(request) {
         return draft.finish(Err(failure));
     }
-    let outcome = match (&request.command, identify(slice, &request.caller)) {
+    let caller =
+        operator::may_operate(slice, &request.caller).and_then(|()| identify(slice, &request.caller));
+    let outcome = match (&request.command, caller) {
         // What time did is the kernel's own record: it is the same whoever asks for it, and cron is nobody.
         (Command::Sweep | Command::Recover, _) => {
             Ok(Ok(Success::Swept { expired: draft.caught_up(request).expired_ids() }))

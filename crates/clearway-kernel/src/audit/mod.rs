@@ -96,7 +96,7 @@ impl Session<'_> {
 
     /// Signs the head with the operator's key and writes it beside the store, and to `export` if given.
     pub fn anchor(&mut self, export: Option<PathBuf>) -> Result<AnchorOutcome, Failure> {
-        if self.caller.session.is_some() {
+        if self.inside_agent()? {
             return Err(Failure::new(
                 Slug::NotOperator,
                 "an anchor is signed by an operator, and this is an agent's session",

@@ -251,7 +251,9 @@ impl Script {
             _ if self.names.is_empty() => Caller::default(),
             _ => Caller { claim: Some(self.rng.pick(&self.names)), ..Caller::default() },
         };
-        let operator = self.rng.one_in(10).then(|| OperatorAct { reason: "tidying up".to_owned() });
+        let act =
+            || OperatorAct { reason: "tidying up".to_owned(), at_terminal: number > 0, holds_key: false };
+        let operator = self.rng.one_in(10).then(act);
         Caller { operator, ..base }
     }
 

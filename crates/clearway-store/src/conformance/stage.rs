@@ -159,7 +159,8 @@ pub(super) fn at_terminal(pid: u32) -> Caller {
 
 /// An operator at that terminal.
 pub(super) fn operator(pid: u32, reason: &str) -> Caller {
-    Caller { operator: Some(OperatorAct { reason: reason.to_owned() }), ..at_terminal(pid) }
+    let act = OperatorAct { reason: reason.to_owned(), at_terminal: true, holds_key: false };
+    Caller { operator: Some(act), ..at_terminal(pid) }
 }
 
 /// A process by number.

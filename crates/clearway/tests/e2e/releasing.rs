@@ -275,6 +275,36 @@ fn an_agent_session_is_never_the_operator() {
 }
 
 #[test]
+fn a_refused_operators_act_is_on_record_with_who_tried() {
+    let home = home();
+    let repository = app(&home);
+    let empty =
+        repository.agent("bob").fails("not-operator", 3, &["release", "abcd1234", "--reason", "tidy"]);
+    assert!(text(&empty, "message").contains("no terminal"), "{empty}");
+    assert!(home.state_files().is_empty(), "a scope that does not exist is not made for it");
+    let lease = repository.grant("alice", &["src/a.rs"]);
+    repository.grant("bob", &["b.rs"]);
+    let id = text(&lease, "id");
+    let session = || repository.clearway().session("s-1");
+    let agent = session().ok(&["reserve", "c.rs"]);
+    for verb in ["release", "renew"] {
+        repository.agent("bob").fails("not-operator", 3, &[verb, id, "--reason", "tidy"]);
+        session().fails("not-operator", 3, &[verb, id, "--reason", "tidy"]);
+        session().fails("not-operator", 3, &[verb, id, "--reason", "tidy"]);
+    }
+    let denied: Vec<Value> =
+        repository.events().into_iter().filter(|event| event["kind"] == "action.denied").collect();
+    let told: Vec<(&str, &str)> =
+        denied.iter().map(|event| (text(event, "agent"), text(&event["data"], "action"))).collect();
+    let claude = text(&agent, "agent");
+    assert_eq!(told, [("bob", "release"), (claude, "release"), ("bob", "renew"), (claude, "renew")]);
+    for event in &denied {
+        assert_eq!((text(&event["data"], "subject"), text(&event["data"], "reason")), (id, "not-operator"));
+    }
+    assert_eq!(denied[3]["data"]["repeats"], 1, "a repetition is counted: {denied:#?}");
+}
+
+#[test]
 fn what_best_effort_does_not_get_is_recorded_too() {
     let home = home();
     let repository = home.repository("app", &[("a", ""), ("b", "")]);

@@ -1,0 +1,96 @@
+//! Who may act for others: a person at a terminal or with the key, and never an agent.
+//!
+//! The one place that decides it. Whether there is a terminal and whether the key was shown are facts of the caller;
+//! which of the processes above are clients is in the slice.
+
+use super::identity::registered;
+use crate::agent::Caller;
+use crate::failure::Failure;
+use crate::slice::Slice;
+use crate::slug::Slug;
+
+/// Whether the caller is inside an agent's session: by a session variable, or below a process registered as a client.
+pub fn inside_agent(slice: &Slice, caller: &Caller) -> bool {
+    caller.session.is_some() || caller.ancestors.iter().any(|process| registered(slice, process).is_some())
+}
+
+/// Refuses a caller that claims an operator's authority without having it. Whoever claims none passes.
+pub(super) fn may_operate(slice: &Slice, caller: &Caller) -> Result<(), Failure> {
+    let Some(act) = &caller.operator else { return Ok(()) };
+    if inside_agent(slice, caller) {
+        return Err(not_operator("this is an agent's session"));
+    }
+    if act.at_terminal || act.holds_key {
+        return Ok(());
+    }
+    Err(not_operator("there is no terminal and no operator key")
+        .hint("without a terminal: name the key with CLEARWAY_OPERATOR_KEY=FILE"))
+}
+
+fn not_operator(why: &str) -> Failure {
+    Failure::new(Slug::NotOperator, format!("--reason is for an operator's act, and {why}"))
+        .hint("ask a person to run it in a terminal of their own")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::{Agent, AgentName, Client, ClientSession, IdentityKey, OperatorAct};
+    use crate::facts::Process;
+    use crate::ids::AgentId;
+    use crate::slice::AgentView;
+    use crate::time::Wall;
+
+    fn process(pid: u32) -> Process {
+        Process { host: "h".into(), boot: "b".into(), pid_namespace: "p".into(), pid, start: 1 }
+    }
+
+    fn registered_as(client: Client, pid: u32) -> Slice {
+        let id = AgentId::parse("abcdefgh").unwrap();
+        let agent = Agent {
+            id,
+            name: AgentName::parse("x").unwrap(),
+            client,
+            key: IdentityKey("k".to_owned()),
+            parent: None,
+            root: id,
+            process: Some(process(pid)),
+            registered_at: Wall(0),
+            ended_at: None,
+        };
+        let view = AgentView { agent, last_seen: None, live_leases: 0, shortest_ttl_ms: None };
+        Slice { agents: vec![view], ..Slice::default() }
+    }
+
+    fn claiming(at_terminal: bool, holds_key: bool) -> Caller {
+        let act = OperatorAct { reason: "why".to_owned(), at_terminal, holds_key };
+        Caller { operator: Some(act), ancestors: vec![process(7), process(8)], ..Caller::default() }
+    }
+
+    #[test]
+    fn an_operator_has_a_terminal_or_the_key_and_whoever_claims_nothing_passes() {
+        let empty = Slice::default();
+        for (at_terminal, holds_key) in [(true, false), (false, true), (true, true)] {
+            may_operate(&empty, &claiming(at_terminal, holds_key)).unwrap();
+        }
+        assert_eq!(may_operate(&empty, &claiming(false, false)).unwrap_err().slug, Slug::NotOperator);
+        may_operate(&empty, &Caller::default()).unwrap();
+    }
+
+    #[test]
+    fn below_a_registered_client_nobody_is_the_operator() {
+        for (client, pid, allowed) in
+            [(Client::Codex, 8, false), (Client::Codex, 9, true), (Client::Terminal, 8, true)]
+        {
+            let answer = may_operate(&registered_as(client, pid), &claiming(true, true));
+            assert_eq!(answer.is_ok(), allowed, "{client:?} {pid}");
+        }
+    }
+
+    #[test]
+    fn in_a_client_session_nobody_is_the_operator() {
+        let session = ClientSession { client: Client::Gemini, session: "s".to_owned(), process: None };
+        let caller = Caller { session: Some(session), ..claiming(true, true) };
+        assert_eq!(may_operate(&Slice::default(), &caller).unwrap_err().slug, Slug::NotOperator);
+    }
+}
