@@ -176,8 +176,10 @@ impl Established {
 pub struct Caller {
     /// `--agent` or `CLEARWAY_AGENT`.
     pub claim: Option<AgentName>,
-    /// The client session of the environment.
+    /// The client session of the environment; of nested ones the innermost.
     pub session: Option<ClientSession>,
+    /// Variables that name sessions of different clients where nothing tells which one is the innermost.
+    pub rival_sessions: Vec<&'static str>,
     /// The processes above the caller, nearest first, where they matter: without a claim and a session, and for an
     /// operator's act.
     pub ancestors: Vec<Process>,
@@ -185,6 +187,37 @@ pub struct Caller {
     pub terminal: Option<Process>,
     /// A claim to authority over other people's leases.
     pub operator: Option<OperatorAct>,
+}
+
+impl Caller {
+    /// Whether the environment is that of an agent, whichever it is.
+    pub fn in_client_session(&self) -> bool {
+        self.session.is_some() || !self.rival_sessions.is_empty()
+    }
+}
+
+/// A session that the environment names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedSession {
+    /// The variable that names it.
+    pub variable: &'static str,
+    /// The session.
+    pub session: ClientSession,
+}
+
+/// The innermost of sessions that the environment names at once, as when one agent starts another. `above` tells for
+/// the processes above, nearest first, which of the variables they were started with.
+///
+/// A client gives its variable to what it starts and was itself started without it, so the first process that lacks
+/// one of them lacks the innermost. Where it lacks several, or none lacks any, nothing is told.
+pub fn innermost<'a>(named: &'a [NamedSession], above: &[Vec<&'static str>]) -> Option<&'a NamedSession> {
+    if let [only] = named {
+        return Some(only);
+    }
+    let lacks = |started_with: &Vec<&str>, one: &NamedSession| !started_with.contains(&one.variable);
+    let outer = above.iter().find(|started_with| named.iter().any(|one| lacks(started_with, one)))?;
+    let mut missing = named.iter().filter(|one| lacks(outer, one));
+    missing.next().filter(|_| missing.next().is_none())
 }
 
 /// A session of a client program.
@@ -304,6 +337,27 @@ mod tests {
         let (a, b) = (id("aaaaaaaa"), id("bbbbbbbb"));
         let parent_of = |agent: AgentId| if agent == a { Some(b) } else { Some(a) };
         assert!(can_block(id("cccccccc"), a, parent_of));
+    }
+
+    fn named(variable: &'static str, client: Client) -> NamedSession {
+        NamedSession { variable, session: ClientSession { client, session: "s".to_owned(), process: None } }
+    }
+
+    #[test]
+    fn of_nested_sessions_the_one_that_outer_processes_lack_is_the_innermost() {
+        let all = [named("A", Client::ClaudeCode), named("B", Client::Codex), named("C", Client::Gemini)];
+        let check = |named: &[NamedSession], above: &[&[&'static str]], expect: Option<&str>| {
+            let above: Vec<Vec<&'static str>> = above.iter().map(|names| names.to_vec()).collect();
+            assert_eq!(innermost(named, &above).map(|one| one.variable), expect, "{above:?}");
+        };
+        check(&all[..1], &[], Some("A"));
+        check(&all[..2], &[&["A", "B"], &["A"], &[]], Some("B"));
+        check(&all[..2], &[&["B"], &[]], Some("A"));
+        check(&all, &[&["A", "C"], &["C"], &[]], Some("B"));
+        check(&all[..2], &[&["A", "B"], &[]], None);
+        check(&all[..2], &[&["A", "B"]], None);
+        check(&all[..2], &[], None);
+        check(&[], &[&["A"]], None);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Who is calling, as far as the environment tells. [`clearway_core::decide::identify`] makes an agent of it.
 
 use crate::outside::{Outside, Surroundings};
-use clearway_core::agent::{AgentName, Caller, Client, ClientSession, OperatorAct};
+use clearway_core::agent::{AgentName, Caller, Client, ClientSession, NamedSession, OperatorAct, innermost};
 use clearway_core::failure::Failure;
 use clearway_core::limits::{REASON_CHARS_MAX, SESSION_BYTES_MAX};
 use clearway_core::slug::Slug;
@@ -10,23 +10,35 @@ use std::collections::BTreeMap;
 /// Puts together everything that tells who is calling.
 pub(crate) fn caller(outside: &mut dyn Outside, claim: Option<&str>) -> Result<Caller, Failure> {
     let claim = claim.map(agent_name).transpose()?;
-    let session = session(&outside.surroundings().variables)?;
-    let alone = claim.is_none() && session.is_none();
+    let named = sessions(&outside.surroundings().variables)?;
+    let above = if named.len() > 1 { outside.started_with(&variables_of(&named)) } else { Vec::new() };
+    let session = innermost(&named, &above).map(|one| one.session.clone());
+    let alone = claim.is_none() && named.is_empty();
     let (ancestors, terminal) =
         if alone { (outside.ancestors(), outside.terminal_session()) } else { (Vec::new(), None) };
-    Ok(Caller { claim, session, ancestors, terminal, operator: None })
+    let rival_sessions = match session {
+        Some(_) => Vec::new(),
+        None => variables_of(&named).into_keys().collect(),
+    };
+    Ok(Caller { claim, session, rival_sessions, ancestors, terminal, operator: None })
 }
 
-/// The client session the variables speak of.
-pub(crate) fn session(variables: &BTreeMap<String, String>) -> Result<Option<ClientSession>, Failure> {
-    let named = Client::ALL
-        .into_iter()
-        .flat_map(|client| client.session_variables().iter().map(move |variable| (client, *variable)));
-    let found = named.filter_map(|(client, variable)| {
-        variables.get(variable).filter(|value| !value.is_empty()).map(|value| (client, variable, value))
+fn variables_of(named: &[NamedSession]) -> BTreeMap<&'static str, String> {
+    named.iter().map(|one| (one.variable, one.session.session.clone())).collect()
+}
+
+/// The client sessions the variables speak of, at most one of each client.
+pub(crate) fn sessions(variables: &BTreeMap<String, String>) -> Result<Vec<NamedSession>, Failure> {
+    let found = Client::ALL.into_iter().filter_map(|client| {
+        client.session_variables().iter().find_map(|variable| {
+            let value = variables.get(*variable).filter(|value| !value.is_empty())?;
+            Some((client, *variable, value))
+        })
     });
-    let mut found = found.peekable();
-    let Some((client, variable, value)) = found.next() else { return Ok(None) };
+    found.map(|(client, variable, value)| named_session(client, variable, value)).collect()
+}
+
+fn named_session(client: Client, variable: &'static str, value: &str) -> Result<NamedSession, Failure> {
     let plain = |c: char| c.is_ascii_graphic() && !"\"'\\`$".contains(c);
     if value.len() > SESSION_BYTES_MAX || !value.chars().all(plain) {
         let message =
@@ -35,7 +47,8 @@ pub(crate) fn session(variables: &BTreeMap<String, String>) -> Result<Option<Cli
             Failure::new(Slug::NoIdentity, message).hint("start the client again, or unset the variable")
         );
     }
-    Ok(Some(ClientSession { client, session: value.clone(), process: None }))
+    let session = ClientSession { client, session: value.to_owned(), process: None };
+    Ok(NamedSession { variable, session })
 }
 
 /// Checks a name somebody chose.

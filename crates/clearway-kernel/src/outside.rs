@@ -31,6 +31,10 @@ pub trait Outside: World {
     /// The processes above this one, nearest first.
     fn ancestors(&mut self) -> Vec<Process>;
 
+    /// Which of these variables, with these values, the processes above were started with, nearest first. It ends
+    /// with the first process that cannot be looked at.
+    fn started_with(&mut self, variables: &BTreeMap<&'static str, String>) -> Vec<Vec<&'static str>>;
+
     /// The terminal session this process runs in.
     fn terminal_session(&mut self) -> Option<Process>;
 

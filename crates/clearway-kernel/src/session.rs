@@ -218,7 +218,7 @@ fn resolve_config(outside: &mut dyn Outside, site: &Site, globals: &Globals) -> 
         None => None,
     };
     let variables = &outside.surroundings().variables;
-    let inside_agent_session = identity::session(variables)?.is_some();
+    let inside_agent_session = !identity::sessions(variables)?.is_empty();
     let given = [
         (KeyId::StoreUrl, "--store", &globals.store),
         (KeyId::Agent, "--agent", &globals.agent),

@@ -170,6 +170,12 @@ pub fn cmdline(pid: u32) -> Option<Vec<OsString>> {
     system::command_line(pid)
 }
 
+/// The variables a process was started with, as `NAME=value`; what it set later does not show. `None` if we may not
+/// look.
+pub fn initial_environment(pid: u32) -> Option<Vec<OsString>> {
+    system::initial_environment(pid)
+}
+
 /// The directory a process works in.
 pub fn cwd(pid: u32) -> Option<PathBuf> {
     system::working_directory(pid)
@@ -392,12 +398,14 @@ mod tests {
     fn a_process_tells_its_name_arguments_and_directory() {
         let dir = tempfile::tempdir().unwrap();
         let mut command = Command::new("sh");
+        command.env("GREETING", "good day");
         command.arg0("a shell").args(["-c", REPEAT_AND_WAIT, "b c"]).current_dir(dir.path());
         let child = Waiting::start(&mut command);
         let pid = child.0.id();
         assert_eq!(comm(pid).as_deref(), Some("sh"));
         assert_eq!(cmdline(pid).unwrap(), ["a shell", "-c", REPEAT_AND_WAIT, "b c"]);
         assert_eq!(cwd(pid), std::fs::canonicalize(dir.path()).ok());
+        assert!(initial_environment(pid).unwrap().contains(&OsString::from("GREETING=good day")));
     }
 
     #[test]
@@ -417,6 +425,7 @@ mod tests {
         assert_eq!(comm(u32::MAX), None);
         assert_eq!(cmdline(u32::MAX), None);
         assert_eq!(cwd(u32::MAX), None);
+        assert_eq!(initial_environment(u32::MAX), None);
     }
 
     #[test]

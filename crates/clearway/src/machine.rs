@@ -14,7 +14,7 @@ use clearway_platform::files::{self, FileError};
 use clearway_platform::{process, random};
 use clearway_store::World;
 use clearway_store::contract::{Engine, StoreError};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -100,6 +100,18 @@ impl Outside for Machine {
 
     fn ancestors(&mut self) -> Vec<Process> {
         process::ancestors().map(|process| facts::process(&process)).collect()
+    }
+
+    fn started_with(&mut self, variables: &BTreeMap<&'static str, String>) -> Vec<Vec<&'static str>> {
+        let environments =
+            process::ancestors().map_while(|process| process::initial_environment(process.pid));
+        let shared = |environment: Vec<std::ffi::OsString>| {
+            let same = |(name, value): (&&'static str, &String)| {
+                environment.iter().any(|entry| *entry == *format!("{name}={value}")).then_some(*name)
+            };
+            variables.iter().filter_map(same).collect()
+        };
+        environments.map(shared).collect()
     }
 
     fn terminal_session(&mut self) -> Option<Process> {

@@ -145,6 +145,10 @@ impl Outside for Stage {
         Vec::new()
     }
 
+    fn started_with(&mut self, _variables: &BTreeMap<&'static str, String>) -> Vec<Vec<&'static str>> {
+        Vec::new()
+    }
+
     fn terminal_session(&mut self) -> Option<Process> {
         None
     }

@@ -18,7 +18,7 @@ const WARNING_COLUMNS_MAX: usize = 140;
 const HOLDS_COLUMNS_MAX: usize = 200;
 
 pub(super) fn status(session: &mut Session<'_>, stdout_is_terminal: bool) -> Result<Look, Problem> {
-    let by_agent = session.caller.session.is_some() || session.caller.claim.is_some();
+    let by_agent = session.caller.in_client_session() || session.caller.claim.is_some();
     let found = session.status()?;
     Ok(Look {
         found,

@@ -1,6 +1,6 @@
 //! Who is calling: one order for every interface.
 //!
-//! An explicit claim, then the client session, then a registered process above the caller, then the terminal.
+//! An explicit claim, then the innermost client session, then a registered process above the caller, then the terminal.
 
 use crate::agent::{AgentName, Caller, Client, ClientSession, Established, IdentityKey};
 use crate::facts::Process;
@@ -33,6 +33,9 @@ pub struct Newcomer {
 pub fn identify(slice: &Slice, caller: &Caller) -> Result<Identified, Failure> {
     if let Some(name) = &caller.claim {
         return by_claim(slice, caller, name);
+    }
+    if !caller.rival_sessions.is_empty() {
+        return Err(rivals(&caller.rival_sessions));
     }
     if let Some(session) = &caller.session {
         return Ok(by_session(slice, session));
@@ -68,6 +71,16 @@ fn by_claim(slice: &Slice, caller: &Caller, name: &AgentName) -> Result<Identifi
             },
         }),
     }
+}
+
+fn rivals(variables: &[&str]) -> Failure {
+    let message = format!(
+        "{} are set at once, and nothing tells which session is the inner one",
+        variables.join(" and ")
+    );
+    Failure::new(Slug::NoIdentity, message)
+        .hint("name yourself: clearway --agent NAME …")
+        .hint("or leave out the session you are not in: env -u VARIABLE clearway …")
 }
 
 fn not_you(view: &AgentView) -> Failure {

@@ -11,7 +11,7 @@ use crate::slug::Slug;
 
 /// Whether the caller is inside an agent's session: by a session variable, or below a process registered as a client.
 pub fn inside_agent(slice: &Slice, caller: &Caller) -> bool {
-    caller.session.is_some() || caller.ancestors.iter().any(|process| registered(slice, process).is_some())
+    caller.in_client_session() || caller.ancestors.iter().any(|process| registered(slice, process).is_some())
 }
 
 /// Refuses a caller that claims an operator's authority without having it. Whoever claims none passes.
@@ -92,5 +92,7 @@ mod tests {
         let session = ClientSession { client: Client::Gemini, session: "s".to_owned(), process: None };
         let caller = Caller { session: Some(session), ..claiming(true, true) };
         assert_eq!(may_operate(&Slice::default(), &caller).unwrap_err().slug, Slug::NotOperator);
+        let either = Caller { rival_sessions: vec!["A", "B"], ..claiming(true, true) };
+        assert_eq!(may_operate(&Slice::default(), &either).unwrap_err().slug, Slug::NotOperator);
     }
 }

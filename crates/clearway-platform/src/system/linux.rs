@@ -57,17 +57,27 @@ pub(crate) fn read_own_stat() -> io::Result<Stat> {
 
 /// The arguments a process was started with; empty for kernel threads and zombies.
 pub(crate) fn command_line(pid: u32) -> Option<Vec<OsString>> {
-    let bytes = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
-    let bytes = bytes.strip_suffix(&[0]).unwrap_or(&bytes);
-    if bytes.is_empty() {
-        return Some(Vec::new());
-    }
-    Some(bytes.split(|byte| *byte == 0).map(|part| OsString::from_vec(part.to_vec())).collect())
+    strings_at(&format!("/proc/{pid}/cmdline"))
+}
+
+/// The variables a process was started with; readable for processes of the same user only.
+pub(crate) fn initial_environment(pid: u32) -> Option<Vec<OsString>> {
+    strings_at(&format!("/proc/{pid}/environ"))
 }
 
 /// The directory a process works in, if we may look.
 pub(crate) fn working_directory(pid: u32) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{pid}/cwd")).ok()
+}
+
+/// Reads strings that each end with a NUL byte.
+fn strings_at(path: &str) -> Option<Vec<OsString>> {
+    let bytes = fs::read(path).ok()?;
+    let bytes = bytes.strip_suffix(&[0]).unwrap_or(&bytes);
+    if bytes.is_empty() {
+        return Some(Vec::new());
+    }
+    Some(bytes.split(|byte| *byte == 0).map(|part| OsString::from_vec(part.to_vec())).collect())
 }
 
 fn stat_at(path: &str) -> io::Result<Stat> {

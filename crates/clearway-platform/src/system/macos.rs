@@ -56,6 +56,11 @@ pub(crate) fn command_line(pid: u32) -> Option<Vec<OsString>> {
 }
 
 /// Not offered without a private interface.
+pub(crate) fn initial_environment(_pid: u32) -> Option<Vec<OsString>> {
+    None
+}
+
+/// Not offered without a private interface.
 pub(crate) fn working_directory(_pid: u32) -> Option<PathBuf> {
     None
 }

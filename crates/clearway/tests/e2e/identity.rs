@@ -103,6 +103,48 @@ fn a_session_variable_that_holds_no_session_id_is_refused() {
     repository.clearway().session("").agent("alice").ok(&["reserve", "a.rs"]);
 }
 
+#[test]
+fn an_agent_started_by_another_agent_is_itself() {
+    let home = home();
+    let repository = app(&home);
+    let (claude, codex) = ("CLAUDE_CODE_SESSION_ID=s-1", "CODEX_THREAD_ID=t-1");
+    let nested = [(claude, codex, "codex"), (codex, claude, "claude-code")];
+    for (outer, inner, client) in nested {
+        let call = format!("clearway --json reserve {client}.rs; clearway --json reserve {client}.md");
+        let script = format!(r#"{outer} sh -c '{inner} sh -c "{call}; true"; true'; true"#);
+        let output = home.shell(repository.path(), &script).output().expect("a shell");
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        let replies: Vec<Value> =
+            said.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        assert_eq!(replies[0]["agent_id"], replies[1]["agent_id"], "{said}");
+        let agents = repository.clearway().ok(&["agents"]);
+        let agent = list(&agents, "agents").iter().find(|agent| agent["id"] == replies[0]["agent_id"]);
+        assert_eq!(agent.expect("registered")["client"], client);
+    }
+}
+
+#[test]
+fn sessions_that_nothing_tells_apart_are_refused_by_name() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["src/a.rs"]);
+    let both = || repository.clearway().session("s-1").env("CODEX_THREAD_ID", "t-1");
+    let error = both().fails("no-identity", 2, &["reserve", "b.rs"]);
+    for variable in ["CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID"] {
+        assert!(text(&error, "message").contains(variable), "{error}");
+    }
+    assert!(error["hints"][0].as_str().is_some_and(|hint| hint.contains("--agent")), "{error}");
+    assert_eq!(both().agent("bob").ok(&["reserve", "b.rs"])["agent"], "bob");
+    both().ok(&["leases"]);
+    both().ok(&["sweep"]);
+    let one_client = repository.clearway().env("CODEX_SESSION_ID", "s-2").env("CODEX_THREAD_ID", "t-1");
+    one_client.ok(&["reserve", "c.rs"]);
+    let key = home.state().join("operator.key");
+    repository.clearway().ok(&["audit", "anchor"]);
+    let words = ["release", "src/a.rs", "--reason", "tidy"];
+    both().env("CLEARWAY_OPERATOR_KEY", key).fails("not-operator", 3, &words);
+}
+
 /// What a script run by the shell of a terminal of its own printed, one JSON document a line.
 fn in_terminal(home: &Home, directory: &Path, script: &str) -> Vec<Value> {
     let output = home.session_shell(&Terminal::open(), directory, script).output().expect("a shell");
