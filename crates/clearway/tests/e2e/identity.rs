@@ -224,7 +224,7 @@ fn a_caller_without_a_terminal_is_asked_for_its_name_and_holds_nothing() {
     let home = home();
     let repository = app(&home);
     repository.grant("alice", &["src/a.rs"]);
-    let lines = [["reserve", "b.rs"].as_slice(), &["renew"], &["release", "--all"]];
+    let lines = [["reserve", "b.rs"].as_slice(), &["check", "b.rs"], &["renew"], &["release", "--all"]];
     for words in lines {
         let answer = home.json_without_terminal(repository.path(), words);
         assert_eq!(answer["error"]["slug"], "no-identity", "{words:?} {answer}");
@@ -233,7 +233,7 @@ fn a_caller_without_a_terminal_is_asked_for_its_name_and_holds_nothing() {
             "{answer}"
         );
     }
-    assert_eq!(home.json_without_terminal(repository.path(), &["check", "src/a.rs"])["clear"], false);
+    assert_eq!(list(&home.json_without_terminal(repository.path(), &["leases"]), "leases").len(), 1);
     assert_eq!(each(&repository.clearway().ok(&["agents"]), "agents", "name"), ["alice"]);
     let named = home.json_without_terminal(repository.path(), &["reserve", "b.rs", "--agent", "nightly"]);
     assert_eq!(named["agent"], "nightly");
