@@ -152,6 +152,11 @@ impl Command {
     pub fn opens_scope(&self) -> bool {
         matches!(self, Self::Reserve(_))
     }
+
+    /// Whether it leaves less behind than it found: on a full disk it may use the room kept aside.
+    pub fn gives_back(&self) -> bool {
+        matches!(self, Self::Release(_) | Self::Recover)
+    }
 }
 
 impl Request {

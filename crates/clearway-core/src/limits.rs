@@ -47,5 +47,8 @@ pub const IDEMPOTENCY_MS: u64 = 24 * 60 * 60 * 1_000;
 /// How many idempotency keys one scope remembers.
 pub const IDEMPOTENCY_KEYS_MAX: u64 = 10_000;
 
+/// Room kept aside beside a store, given up on a full disk so that leases can still be given back.
+pub const BALLAST_BYTES: u64 = 256 * 1_024;
+
 /// Events read or shown in one call when no limit is named.
 pub const EVENTS_PER_READ: usize = 1_000;

@@ -107,7 +107,10 @@ impl Session<'_> {
         }
         let rows = report.stale_projections.len() as u64;
         let examination = self.engine.examine(&key).map_err(|error| store_failure(&error))?;
-        let damaged = examination.findings.iter().any(|finding| matches!(finding.about, "schema" | "pages"));
+        let damaged = examination
+            .findings
+            .iter()
+            .any(|finding| matches!(finding.about, "schema" | "pages" | "ballast"));
         if rows > 0 || damaged {
             self.engine.rebuild(&key, &report.state).map_err(|error| store_failure(&error))?;
         }
@@ -235,16 +238,17 @@ fn finding_checks(examination: &Examination) -> Vec<Check> {
         let status =
             if finding.severity == Severity::Error { CheckStatus::Wrong } else { CheckStatus::Notable };
         let hint = match finding.about {
+            "disk" => "make room there, or keep the store on another disk: CLEARWAY_STORE=FILE",
+            "ballast" => "take it now: clearway doctor --repair",
             "privacy" => "make it yours alone: chmod go-rwx on the file or directory",
             "rows" | "schema" | "pages" => "see how far the log can be trusted: clearway audit verify",
             _ => "see: clearway explain unhealthy",
         };
         Check { about: finding.about, status, text: finding.text.clone(), hint: Some(hint.to_owned()) }
     };
-    if examination.findings.is_empty() {
-        return vec![good("privacy", "store and directory are readable by you alone".to_owned())];
-    }
-    examination.findings.iter().map(one).collect()
+    let is_private = !examination.findings.iter().any(|finding| finding.about == "privacy");
+    let private = good("privacy", "store and directory are readable by you alone".to_owned());
+    is_private.then_some(private).into_iter().chain(examination.findings.iter().map(one)).collect()
 }
 
 fn writer_check(examination: &Examination) -> Check {

@@ -1,5 +1,6 @@
 //! The engine: which file, which connection, whose turn.
 
+use crate::ballast;
 use crate::connect::{Patience, Reader, Writer, refuse_newer};
 use crate::errors;
 use crate::place::Place;
@@ -146,6 +147,10 @@ impl Engine for SqliteEngine {
         self.witnessed(scope)
     }
 
+    fn make_room(&mut self, scope: &ScopeKey) -> Result<bool, StoreError> {
+        ballast::give_up(&self.settings.place.file(scope))
+    }
+
     fn flush(&mut self, scope: &ScopeKey) -> Result<(), StoreError> {
         let log = with_suffix(&self.settings.place.file(scope), "-wal");
         match files::exists(&log) {
@@ -155,10 +160,9 @@ impl Engine for SqliteEngine {
     }
 
     fn rebuild(&mut self, scope: &ScopeKey, state: &State) -> Result<(), StoreError> {
-        let schema = self.settings.schema;
-        match self.turn(scope, false)? {
-            Some(transaction) => transaction.rebuild(state, schema),
-            None => Ok(()),
+        match self.rebuild_once(scope, state) {
+            Err(StoreError::Full { .. }) if self.make_room(scope)? => self.rebuild_once(scope, state),
+            other => other,
         }
     }
 }
@@ -174,7 +178,19 @@ impl SqliteEngine {
         let settings = self.settings.clone();
         let Some(writer) = self.writers.get_mut(&path) else { return Ok(None) };
         let guard = writer.pass_gate(&patience)?;
+        if create {
+            ballast::keep(&path)?;
+        }
         SqliteTransaction::begin(writer, guard, scope, &settings, &patience).map(Some)
+    }
+
+    fn rebuild_once(&mut self, scope: &ScopeKey, state: &State) -> Result<(), StoreError> {
+        let (schema, path) = (self.settings.schema, self.settings.place.file(scope));
+        let Some(transaction) = self.turn(scope, false)? else { return Ok(()) };
+        transaction.rebuild(state, schema)?;
+        // A store that was mended on a full disk is mended; the next reservation says what it lacks.
+        let _ = ballast::keep(&path);
+        Ok(())
     }
 
     /// Waits for a ring; without a doorbell the wait itself is the poll.

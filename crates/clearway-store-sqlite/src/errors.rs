@@ -15,14 +15,12 @@ pub(crate) fn sqlite(path: &Path, error: &Error) -> StoreError {
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => {
             StoreError::Busy { waited_ms: 0, holders: Vec::new() }
         }
-        ErrorCode::DiskFull => StoreError::Full { path: at },
+        ErrorCode::DiskFull => full(path),
         ErrorCode::ReadOnly | ErrorCode::PermissionDenied => StoreError::ReadOnly { path: at, reason },
         ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => StoreError::Corrupt { path: at, reason },
         // Only a page that finds no room is called a full disk, and only a file that is there is called
         // read-only; what goes wrong with files beside it is told in other words.
-        ErrorCode::CannotOpen | ErrorCode::SystemIoFailure if has_no_room(path) => {
-            StoreError::Full { path: at }
-        }
+        ErrorCode::CannotOpen | ErrorCode::SystemIoFailure if has_no_room(path) => full(path),
         ErrorCode::CannotOpen if lies_fixed(path) => StoreError::ReadOnly { path: at, reason },
         ErrorCode::CannotOpen | ErrorCode::SystemIoFailure => StoreError::Unavailable { path: at, reason },
         _ => StoreError::Internal(format!("{at}: {reason}")),
@@ -32,7 +30,14 @@ pub(crate) fn sqlite(path: &Path, error: &Error) -> StoreError {
 /// What opening a store takes beside its pages: the log's index, and a page or two.
 const ROOM_BYTES_MIN: u64 = 64 * 1024;
 
-fn has_no_room(path: &Path) -> bool {
+/// A disk without room, by name and with what is left of it.
+pub(crate) fn full(path: &Path) -> StoreError {
+    let disk = files::mount_point(path).unwrap_or_else(|_| path.to_owned());
+    let free_bytes = files::free_bytes(path).unwrap_or(0);
+    StoreError::Full { path: path.display().to_string(), disk: disk.display().to_string(), free_bytes }
+}
+
+pub(crate) fn has_no_room(path: &Path) -> bool {
     files::free_bytes(path).is_ok_and(|bytes| bytes < ROOM_BYTES_MIN)
 }
 
@@ -54,8 +59,13 @@ pub(crate) fn file(path: &Path, error: &FileError) -> StoreError {
     let at = path.display().to_string();
     match error {
         FileError::ForeignOwner { .. } => StoreError::NotPrivate { path: at, reason: error.to_string() },
-        FileError::System { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => {
-            StoreError::Full { path: at }
+        FileError::System { source, .. }
+            if matches!(
+                source.kind(),
+                std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded
+            ) =>
+        {
+            full(path)
         }
         FileError::System { source, .. }
             if matches!(

@@ -2,6 +2,7 @@
 //!
 //! Reads only. The log itself is verified by `clearway_store::verify`.
 
+use crate::ballast;
 use crate::connect::{Reader, database_writers};
 use crate::engine::{Settings, SqliteEngine};
 use crate::errors;
@@ -34,6 +35,7 @@ impl SqliteEngine {
         found.log_bytes = files::length(&with_suffix(&file, "-wal")).unwrap_or(0);
         found.writers = writers_of(&file);
         look_at_privacy(&file, &mut found);
+        look_at_disk(&file, &mut found);
         match Reader::open(&file, schema, self.settings().timeout) {
             Ok(Some(reader)) => {
                 found.schema = reader.schema;
@@ -96,7 +98,7 @@ pub(crate) fn remembered(file: &Path, scope: i64) -> Option<Head> {
 
 fn look_at_privacy(file: &Path, found: &mut Examination) {
     let parent = file.parent().map(Path::to_owned);
-    let beside = ["", "-wal", "-shm", "-gate", "-next"].map(|suffix| with_suffix(file, suffix));
+    let beside = ["", "-wal", "-shm", "-gate", "-next", "-ballast"].map(|suffix| with_suffix(file, suffix));
     for path in beside.into_iter().chain(parent).filter(|path| files::exists(path)) {
         for complaint in files::privacy_complaints(&path).unwrap_or_default() {
             let text = match complaint {
@@ -106,6 +108,23 @@ fn look_at_privacy(file: &Path, found: &mut Examination) {
             };
             found.error("privacy", text);
         }
+    }
+}
+
+/// A disk that refuses every write is wrong even though the store on it is whole.
+fn look_at_disk(file: &Path, found: &mut Examination) {
+    let parent = file.parent().unwrap_or(file);
+    if !files::can_write(parent) || !files::can_write(file) {
+        found.error(
+            "disk",
+            format!("{} cannot be written: reading works, reserving does not", file.display()),
+        );
+    } else if errors::has_no_room(file) {
+        found.error("disk", errors::full(file).to_string());
+    } else if !ballast::is_kept(file) {
+        let text = "the room kept aside for a full disk was given up: the next reservation takes it again"
+            .to_owned();
+        found.findings.push(Finding { severity: Severity::Warning, about: "ballast", text });
     }
 }
 

@@ -5,6 +5,7 @@
 //! decide: it stores, finds and locks.
 
 mod apply;
+mod ballast;
 mod connect;
 mod engine;
 mod errors;

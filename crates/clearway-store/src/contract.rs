@@ -39,6 +39,9 @@ pub trait Engine {
     /// The head that something outside the log remembers, so that a log that went back is noticed.
     fn witness(&mut self, scope: &ScopeKey) -> Result<Option<Head>, StoreError>;
 
+    /// Gives up room that was kept aside for a full disk. False if there is none to give up.
+    fn make_room(&mut self, scope: &ScopeKey) -> Result<bool, StoreError>;
+
     /// Makes the disk promise everything committed so far.
     fn flush(&mut self, scope: &ScopeKey) -> Result<(), StoreError>;
 
@@ -228,10 +231,14 @@ pub enum StoreError {
         holders: Vec<String>,
     },
     /// No room.
-    #[error("no space left for {path}")]
+    #[error("no space left for {path}: {free_bytes} bytes are free on {disk}")]
     Full {
-        /// Where.
+        /// What was to be written.
         path: String,
+        /// Where its file system is mounted.
+        disk: String,
+        /// What is left there.
+        free_bytes: u64,
     },
     /// May not be written.
     #[error("{path} cannot be written: {reason}")]

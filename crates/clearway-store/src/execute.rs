@@ -75,7 +75,7 @@ pub fn execute(
     scope: &ScopeKey,
     request: &Request,
 ) -> Result<Reply, StoreError> {
-    with_facts(world, |world, facts| attempt_drawing(engine, world, rules, scope, request, facts))
+    with_facts(world, |world, facts| attempt_with_room(engine, world, rules, scope, request, facts))
 }
 
 /// What executing the request would answer now: the same decision on a snapshot, and nothing is written.
@@ -119,6 +119,23 @@ fn with_facts(
 enum Attempt {
     Done(Box<Reply>),
     NeedsFacts(BTreeSet<FactQuery>),
+}
+
+/// Tries again with the room kept aside when the disk is full, if the command gives back more than it takes.
+fn attempt_with_room(
+    engine: &mut dyn Engine,
+    world: &mut dyn World,
+    rules: Rules,
+    scope: &ScopeKey,
+    request: &Request,
+    facts: &Facts,
+) -> Result<Attempt, StoreError> {
+    match attempt_drawing(engine, world, rules, scope, request, facts) {
+        Err(StoreError::Full { .. }) if request.command.gives_back() && engine.make_room(scope)? => {
+            attempt_drawing(engine, world, rules, scope, request, facts)
+        }
+        other => other,
+    }
 }
 
 /// Tries again with fresh ids when one was taken.

@@ -78,6 +78,10 @@ impl Engine for MemoryEngine {
         Ok(None)
     }
 
+    fn make_room(&mut self, _scope: &ScopeKey) -> Result<bool, StoreError> {
+        Ok(false)
+    }
+
     fn flush(&mut self, _scope: &ScopeKey) -> Result<(), StoreError> {
         Ok(())
     }

@@ -240,6 +240,10 @@ impl Engine for Lent {
         self.engine.witness(scope)
     }
 
+    fn make_room(&mut self, scope: &ScopeKey) -> Result<bool, StoreError> {
+        self.engine.make_room(scope)
+    }
+
     fn flush(&mut self, scope: &ScopeKey) -> Result<(), StoreError> {
         self.engine.flush(scope)
     }

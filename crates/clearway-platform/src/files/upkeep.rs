@@ -2,6 +2,8 @@
 
 use super::{FileError, create_private_dir_all, open_private};
 use crate::random;
+use rustix::fs::FallocateFlags;
+use rustix::io::Errno;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -22,6 +24,17 @@ pub fn copy_private(from: &Path, to: &Path) -> Result<(), FileError> {
     let mut target = open_private(to)?;
     io::copy(&mut source, &mut target).map_err(FileError::system("write", to))?;
     Ok(())
+}
+
+/// Makes a private file that really takes up so many bytes of its disk.
+pub fn allocate(path: &Path, bytes: u64) -> Result<(), FileError> {
+    let mut file = open_private(path)?;
+    let allocated = match rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, bytes) {
+        // A file system that cannot be asked for room can be written to.
+        Err(Errno::OPNOTSUPP | Errno::NOSYS) => io::copy(&mut io::repeat(0).take(bytes), &mut file).map(drop),
+        settled => settled.map_err(io::Error::from),
+    };
+    allocated.map_err(FileError::system("allocate", path))
 }
 
 /// Makes the disk promise a file's contents.
@@ -108,6 +121,17 @@ mod tests {
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o700);
         drop(directory);
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn an_allocated_file_takes_up_its_room() {
+        use std::os::unix::fs::MetadataExt;
+        let directory = temporary_dir("clearway-test").unwrap();
+        let path = directory.path().join("a");
+        allocate(&path, 65_536).unwrap();
+        let metadata = fs::metadata(&path).unwrap();
+        assert_eq!((metadata.len(), metadata.mode() & 0o777), (65_536, 0o600));
+        assert!(metadata.blocks() * 512 >= 65_536, "{} blocks", metadata.blocks());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! work only between processes of one machine, so a network file system cannot hold a store.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{StatFs, StatVfs};
 
@@ -29,6 +29,14 @@ pub fn file_system_kind(path: &Path) -> Result<FsKind, FileError> {
 pub fn free_bytes(path: &Path) -> Result<u64, FileError> {
     let found: StatVfs = on_nearest_existing(path, |part| rustix::fs::statvfs(part))?;
     Ok(found.f_bavail.saturating_mul(found.f_frsize))
+}
+
+/// The directory where the file system of a path is mounted, as far up as may be looked.
+pub fn mount_point(path: &Path) -> Result<PathBuf, FileError> {
+    let device = on_nearest_existing(path, |part| rustix::fs::stat(part))?.st_dev;
+    let is_on_it = |part: &&Path| rustix::fs::stat(*part).is_ok_and(|found| found.st_dev == device);
+    let parts = path.ancestors().skip_while(|part| rustix::fs::stat(*part).is_err());
+    Ok(parts.take_while(is_on_it).last().unwrap_or(path).to_owned())
 }
 
 /// Whether this user may change a file or directory, as far as rights and the mount tell.
@@ -162,6 +170,13 @@ mod tests {
     fn the_process_table_is_no_place_for_a_store() {
         assert_eq!(file_system_kind(Path::new("/proc")).unwrap(), FsKind::Unknown);
         assert_eq!(free_bytes(Path::new("/proc")).unwrap(), 0);
+    }
+
+    #[test]
+    fn a_mount_point_is_found_from_anything_below_it() {
+        for path in ["/proc", "/proc/sys/kernel", "/proc/no/such/file"] {
+            assert_eq!(mount_point(Path::new(path)).unwrap(), Path::new("/proc"), "{path}");
+        }
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod hygiene;
 mod locks;
 mod migrations;
 mod model;
+mod mounts;
 mod privacy;
 mod script;
 mod specimen;

@@ -1,5 +1,6 @@
 //! Reads leave no trace: no file appears or vanishes, no byte changes but in SQLite's own `-shm`.
 
+use crate::mounts::{Mount, where_one_may_mount};
 use crate::specimen::{fold_log, live};
 use crate::support::{
     TestWorld, audit, beside, engine, fast_dir, grant, path, scope, settings, store_file, try_reserve,
@@ -10,7 +11,6 @@ use clearway_store::contract::{Engine, LeaseListing, StoreError};
 use clearway_store_sqlite::SqliteEngine;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 const READS: usize = 1_000;
 
@@ -109,37 +109,12 @@ fn an_empty_file_is_no_store_yet() {
     grant(&mut engine(directory.path()), &mut TestWorld::new(1), "a", "f");
 }
 
-/// A file system of its own, unmounted with its owner. Mounting takes the rights of root; without them nothing here
-/// can be tested, and the test says so.
-pub(crate) struct Mount(PathBuf);
-
-impl Mount {
-    pub(crate) fn tmpfs(at: &Path, options: &str) -> Option<Self> {
-        let done = mount(&["-t", "tmpfs", "-o", options, "tmpfs", at.to_str().unwrap()]);
-        if !done {
-            eprintln!("not tested: a file system cannot be mounted here");
-        }
-        done.then(|| Self(at.to_owned()))
-    }
-
-    fn make_read_only(&self) {
-        assert!(mount(&["-o", "remount,ro", self.0.to_str().unwrap()]));
-    }
-}
-
-impl Drop for Mount {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg(&self.0).status();
-    }
-}
-
-fn mount(arguments: &[&str]) -> bool {
-    let options = Command::new("mount").args(arguments).stderr(std::process::Stdio::null()).status();
-    options.is_ok_and(|status| status.success())
-}
-
 #[test]
 fn a_read_only_store_is_read_and_not_written() {
+    where_one_may_mount(read_only_stories);
+}
+
+fn read_only_stories() {
     let present: [(&[&str], &str); 4] = [
         (&[], "with log and index"),
         (&["-shm"], "without index"),
@@ -148,7 +123,7 @@ fn a_read_only_store_is_read_and_not_written() {
     ];
     for (absent, what) in present {
         let point = fast_dir();
-        let Some(mounted) = Mount::tmpfs(point.path(), "size=8m,mode=700") else { return };
+        let mounted = Mount::tmpfs(point.path(), "size=8m,mode=700");
         let state = point.path().join("state");
         live(&state, 3, 60, 0);
         if absent.contains(&"-wal") {

@@ -28,7 +28,7 @@ impl<'h> Mounted<'h> {
 
     fn fill(&self) {
         self.script(
-            "dd if=/dev/zero of=ballast bs=512 2>/dev/null || true; test -s ballast; df . | grep -q 100%",
+            "dd if=/dev/zero of=filler bs=512 2>/dev/null || true; test -s filler; df . | grep -q 100%",
         );
     }
 
@@ -61,12 +61,37 @@ fn on_a_full_disk_writes_are_refused_by_name_reads_go_on_and_room_mends_everythi
     }
     let held = disk.run("eve", &["leases"]).value["leases"].as_array().unwrap().len();
     assert_eq!(held, granted + 1);
-    let release = disk.run("ada", &["release", "a.rs"]);
-    assert!(release.code == 0 || release.slug() == "store-full", "{release:?}");
-    disk.script("rm ballast");
+    let refusal = disk.run("ada", &["reserve", "one-more.rs"]).refused(69, "store-full");
+    let details = &refusal.value["error"]["details"];
+    assert_eq!(details["disk"], disk.arena.state().display().to_string());
+    let free_bytes = details["free_bytes"].as_str().unwrap();
+    let message = refusal.value["error"]["message"].as_str().unwrap();
+    assert!(message.contains(&format!("{free_bytes} bytes are free")), "{message}");
+    let doctor = disk.run("eve", &["doctor"]).refused(1, "unhealthy");
+    assert!(doctor.stdout.contains("bytes are free on"), "{doctor:?}");
+    disk.run("ada", &["release", "a.rs"]).expect(0);
+    assert!(disk.script("ls clearway/scopes/*/").lines().all(|name| name != "store.db-ballast"));
+    disk.run("ada", &["reserve", "one-more.rs"]).refused(69, "store-full");
+    for arguments in [["status"].as_slice(), &["audit", "verify"]] {
+        disk.run("eve", arguments).expect(0);
+    }
+    disk.script("rm filler");
     disk.run("ada", &["release", "--all"]).expect(0);
     disk.run("eve", &["reserve", "a.rs"]).expect(0);
+    assert!(disk.script("ls clearway/scopes/*/").lines().any(|name| name == "store.db-ballast"));
     disk.is_whole();
+}
+
+#[test]
+fn ballast_that_was_given_up_is_noted_and_taken_again_by_a_repair() {
+    let home = home();
+    let disk = Mounted::new(&home, "overboard", "2m");
+    disk.run("ada", &["reserve", "a.rs"]).expect(0);
+    disk.script("rm clearway/scopes/*/store.db-ballast");
+    let doctor = disk.run("eve", &["doctor"]).expect(0);
+    assert!(doctor.stdout.contains("room kept aside"), "{doctor:?}");
+    disk.run("eve", &["doctor", "--repair"]).expect(0);
+    disk.script("test $(stat -c %s clearway/scopes/*/store.db-ballast) = 262144");
 }
 
 #[test]
@@ -75,10 +100,10 @@ fn the_first_reservation_on_a_full_disk_leaves_nothing_that_stands_in_the_way() 
     for free_kb in [0, 4, 16, 32, 40] {
         let disk = Mounted::new(&home, &format!("tight-{free_kb}"), "1m");
         disk.fill();
-        disk.script(&format!("truncate -s -{}K ballast", free_kb));
+        disk.script(&format!("truncate -s -{}K filler", free_kb));
         disk.run("ada", &["reserve", "a.rs"]).refused(69, "store-full");
         assert_eq!(disk.run("ada", &["check", "a.rs"]).expect(0).value["clear"], true);
-        disk.script("rm ballast");
+        disk.script("rm filler");
         disk.run("ada", &["reserve", "a.rs"]).expect(0);
         disk.is_whole();
     }
@@ -102,7 +127,9 @@ fn on_a_read_only_file_system_reads_work_and_writes_are_refused_by_name() {
         assert_eq!(disk.run("eve", &["leases"]).expect(0).value["leases"].as_array().unwrap().len(), 1);
         disk.run("eve", &["status"]).expect(0);
         assert_eq!(disk.run("eve", &["events"]).expect(0).stdout.lines().count(), 4);
-        disk.is_whole();
+        disk.run("auditor", &["audit", "verify"]).expect(0);
+        let doctor = disk.run("auditor", &["doctor"]).refused(1, "unhealthy");
+        assert!(doctor.stdout.contains("cannot be written"), "{doctor:?}");
         for arguments in [
             ["reserve", "b.rs"].as_slice(),
             &["release", "--all"],
