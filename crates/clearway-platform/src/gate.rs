@@ -9,7 +9,6 @@
 //! database's own lock.
 
 mod holders;
-mod waiting;
 
 use std::fmt;
 use std::fs::File;
@@ -19,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::files::{self, FileError, with_suffix};
-use waiting::{LockedFile, lock_within};
+use crate::lock::{LockedFile, lock_within};
 
 /// After this long in `next` a waiter goes straight to `gate`, so that a writer who stands still
 /// in the turnstile cannot shut out everybody.
@@ -75,8 +74,9 @@ impl Gate {
             let file = files::open_private(&self.gate)?;
             let locked = lock_within(file, left()).map_err(FileError::system("lock", &self.gate))?;
             match locked {
-                Some(gate) if !is_at(gate.file(), &self.gate) && !left().is_zero() => {}
-                settled => return Ok(settled),
+                Some(gate) if is_at(gate.file(), &self.gate) => return Ok(Some(gate)),
+                Some(_) if !left().is_zero() => {}
+                _ => return Ok(None),
             }
         }
     }
@@ -212,5 +212,23 @@ fn read_slot(file: &File, path: &Path, slot: u64) -> Result<Option<[u8; WITNESS_
         Ok(()) => Ok((witness != [0; WITNESS_BYTES]).then_some(witness)),
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
         Err(source) => Err(FileError::system("read", path)(source).into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gate_file_that_went_when_the_time_was_over_is_no_pass() {
+        let dir = tempfile::tempdir().unwrap();
+        let gate = Gate::beside(&dir.path().join("store.db"));
+        // Asked between opening and locking: the file goes, and so does the time.
+        let left = || {
+            let _ = std::fs::remove_file(&gate.gate);
+            Duration::ZERO
+        };
+        assert!(gate.lock_gate(left).unwrap().is_none());
+        assert!(gate.lock_gate(|| Duration::ZERO).unwrap().is_some());
     }
 }
