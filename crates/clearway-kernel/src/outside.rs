@@ -59,6 +59,10 @@ pub trait Outside: World {
     /// Replaces a file whole, readable by its owner alone, flushed before this returns.
     fn write_private(&mut self, path: &Path, text: &str) -> Result<(), Failure>;
 
+    /// Adds a line to such a file, which stays whole. Those who add to one file take turns, for at most `timeout`;
+    /// no store is kept waiting meanwhile.
+    fn append_private(&mut self, path: &Path, line: &str, timeout: Duration) -> Result<(), Failure>;
+
     /// Makes such a file where there is none. False if there is one, which stays as it is: of several that try
     /// at once exactly one succeeds.
     fn create_private(&mut self, path: &Path, text: &str) -> Result<bool, Failure>;

@@ -1,6 +1,7 @@
 //! Files as the store needs them: private, written whole, and on a file system that keeps its
 //! promises. Nothing here widens a mode, changes an owner or deletes what it did not create.
 
+mod append;
 mod case;
 mod private;
 mod upkeep;
@@ -10,6 +11,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+pub use append::append_line;
 pub use case::folds_case;
 pub use private::{
     PRIVATE_DIR_MODE, PRIVATE_FILE_MODE, PrivacyComplaint, create_atomic, create_private_dir_all,

@@ -19,6 +19,7 @@ pub mod doorbell;
 pub mod environment;
 pub mod files;
 pub mod gate;
+mod lock;
 pub mod process;
 pub mod random;
 pub mod stopwatch;

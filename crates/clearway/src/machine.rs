@@ -146,6 +146,11 @@ impl Outside for Machine {
         written.map_err(|error| file_failure(&error))
     }
 
+    fn append_private(&mut self, path: &Path, line: &str, timeout: Duration) -> Result<(), Failure> {
+        let written = directory_of(path).and_then(|()| files::append_line(path, line, timeout));
+        written.map_err(|error| file_failure(&error))
+    }
+
     fn create_private(&mut self, path: &Path, text: &str) -> Result<bool, Failure> {
         let made = directory_of(path).and_then(|()| files::create_atomic(path, text.as_bytes()));
         made.map_err(|error| file_failure(&error))

@@ -179,3 +179,12 @@ fn commands_that_only_read_leave_no_trace() {
     assert_eq!(stage.run("status --json").json()["rev"], 0);
     assert!(stage.files.is_empty());
 }
+
+#[test]
+fn an_anchor_vouches_for_the_head_that_was_verified_and_not_for_a_later_one() {
+    let mut stage = held();
+    let verified = check(&mut stage, "audit verify", "audit-verify", 0);
+    stage.is_busy = true;
+    let anchored = check(&mut stage, "audit anchor", "audit-anchor", 0);
+    assert_eq!((&anchored["rev"], &anchored["head"]), (&verified["rev"], &verified["head"]));
+}

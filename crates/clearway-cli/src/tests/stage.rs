@@ -1,6 +1,7 @@
 //! A machine that exists in memory: its clock stands still until it is moved, and its dice are loaded.
 
 use crate::{Streams, run};
+use clearway_core::event::Durability;
 use clearway_core::facts::{FactQuery, Facts, Liveness, Process};
 use clearway_core::failure::Failure;
 use clearway_core::ids::{ScopeKey, Seq};
@@ -8,7 +9,9 @@ use clearway_core::pattern::Fold;
 use clearway_core::time::{BootKey, Mono, Now, Wall};
 use clearway_kernel::{BuildFacts, Found, Located, Outside, Site, SiteKind, Surroundings};
 use clearway_store::World;
-use clearway_store::contract::{Capabilities, Engine, Examination, Head, Snapshot, StoreError, Transaction};
+use clearway_store::contract::{
+    Capabilities, Engine, Examination, Head, Snapshot, StoreError, StoredEvent, Transaction,
+};
 use clearway_store::memory::MemoryEngine;
 use serde_json::Value;
 use std::cell::RefCell;
@@ -23,6 +26,8 @@ use std::time::Duration;
 pub(super) struct Stage {
     pub(super) surroundings: Surroundings,
     pub(super) files: BTreeMap<PathBuf, String>,
+    /// Somebody else writes whenever the store is examined.
+    pub(super) is_busy: bool,
     now_ms: u64,
     dice: u64,
     shelf: Shelf,
@@ -57,7 +62,7 @@ impl Default for Stage {
     fn default() -> Self {
         let surroundings = Surroundings { cwd: Some(PathBuf::from("/app")), ..Surroundings::default() };
         let shelf = Rc::new(RefCell::new(MemoryEngine::default()));
-        Self { surroundings, files: BTreeMap::new(), now_ms: 1_000_000, dice: 7, shelf }
+        Self { surroundings, files: BTreeMap::new(), is_busy: false, now_ms: 1_000_000, dice: 7, shelf }
     }
 }
 
@@ -155,7 +160,7 @@ impl Outside for Stage {
 
     fn open_store(&mut self, _url: Option<&str>, _timeout: Duration) -> Result<Box<dyn Engine>, Failure> {
         let engine = self.shelf.take();
-        Ok(Box::new(Lent { engine, shelf: Rc::clone(&self.shelf) }))
+        Ok(Box::new(Lent { engine, is_busy: self.is_busy, shelf: Rc::clone(&self.shelf) }))
     }
 
     fn file_beside_store(
@@ -177,6 +182,13 @@ impl Outside for Stage {
 
     fn write_private(&mut self, path: &Path, text: &str) -> Result<(), Failure> {
         self.files.insert(path.to_owned(), text.to_owned());
+        Ok(())
+    }
+
+    fn append_private(&mut self, path: &Path, line: &str, _timeout: Duration) -> Result<(), Failure> {
+        let text = self.files.entry(path.to_owned()).or_default();
+        text.push_str(line);
+        text.push('\n');
         Ok(())
     }
 
@@ -202,12 +214,25 @@ impl Outside for Stage {
 /// An engine that goes back to its shelf when a command is done with it.
 struct Lent {
     engine: MemoryEngine,
+    is_busy: bool,
     shelf: Shelf,
 }
 
 impl Drop for Lent {
     fn drop(&mut self) {
         self.shelf.replace(std::mem::take(&mut self.engine));
+    }
+}
+
+impl Lent {
+    /// One more event, as another process might have written it.
+    fn grow(&mut self, scope: &ScopeKey) -> Result<(), StoreError> {
+        let Some(mut transaction) = self.engine.begin(scope, false)? else { return Ok(()) };
+        let head = transaction.head()?;
+        let (seq, bytes) = (head.rev.next(), b"later".to_vec());
+        let hash = head.hash.next(scope, seq, &bytes);
+        transaction.append(&StoredEvent { seq, bytes, hash })?;
+        transaction.commit(Durability::Normal)
     }
 }
 
@@ -233,6 +258,9 @@ impl Engine for Lent {
     }
 
     fn examine(&mut self, scope: &ScopeKey) -> Result<Examination, StoreError> {
+        if self.is_busy {
+            self.grow(scope)?;
+        }
         self.engine.examine(scope)
     }
 

@@ -10,7 +10,6 @@ pub use anchor::Anchor;
 pub(crate) use key::presented_key;
 
 use crate::failures::store_failure;
-use crate::outside::Outside;
 use crate::session::Session;
 use clearway_core::event::Event;
 use clearway_core::failure::{Details, Failure};
@@ -19,7 +18,7 @@ use clearway_core::slug::Slug;
 use clearway_store::contract::Head;
 use clearway_store::verify::{Broken, Mark, verify};
 use clearway_wire::chain::ChainHash;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// What `audit verify` found. A broken log is a failure that carries it.
 #[derive(Clone, Debug)]
@@ -94,7 +93,7 @@ impl Session<'_> {
         Ok((marks, anchored))
     }
 
-    /// Signs the head with the operator's key and writes it beside the store, and to `export` if given.
+    /// Verifies the log and signs the head it verified with the operator's key and writes it beside the store, and to `export` if given.
     pub fn anchor(&mut self, export: Option<PathBuf>) -> Result<AnchorOutcome, Failure> {
         if self.inside_agent()? {
             return Err(Failure::new(
@@ -104,8 +103,7 @@ impl Session<'_> {
             .hint("ask a person to run: clearway audit anchor"));
         }
         let now = self.now()?;
-        self.verify(&[])?;
-        let head = self.read(|snapshot| snapshot.head())?.unwrap_or(Head::EMPTY);
+        let head = self.verify(&[])?.head;
         self.flush_log()?;
         if head == Head::EMPTY {
             return Err(Failure::new(Slug::NotFound, "there is nothing to anchor: the log is empty")
@@ -115,12 +113,9 @@ impl Session<'_> {
         let anchor = Anchor::sign(&key, &self.site.key, head, now.wall);
         let mut written = vec![self.anchor_file()?];
         written.extend(export);
-        // Adding a line is reading and replacing, so those who add take turns: the store's own.
-        let turn = self.engine.begin(&self.site.key, false).map_err(|error| store_failure(&error))?;
         for path in &written {
-            append_anchor(self.outside, path, &anchor)?;
+            self.outside.append_private(path, &anchor.line(), self.config.store_timeout())?;
         }
-        drop(turn);
         Ok(AnchorOutcome { anchor, written, new_key })
     }
 
@@ -184,16 +179,6 @@ impl Session<'_> {
             }
         }
     }
-}
-
-fn append_anchor(outside: &mut dyn Outside, path: &Path, anchor: &Anchor) -> Result<(), Failure> {
-    let mut text = outside.read_text(path)?.unwrap_or_default();
-    if !text.is_empty() && !text.ends_with('\n') {
-        text.push('\n');
-    }
-    text.push_str(&anchor.line());
-    text.push('\n');
-    outside.write_private(path, &text)
 }
 
 /// A store that cannot be read for damage is a log that does not verify.

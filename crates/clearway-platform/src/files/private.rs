@@ -150,7 +150,7 @@ fn temporary_beside(path: &Path) -> io::Result<PathBuf> {
     Ok(parent_of(path).join(format!(".clearway-{:016x}.tmp", u64::from_ne_bytes(salt))))
 }
 
-fn parent_of(path: &Path) -> &Path {
+pub(super) fn parent_of(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),

@@ -147,3 +147,17 @@ fn a_holder_that_slept_past_its_deadline_finds_its_fence_stale_and_is_told_who_h
     assert_eq!(arena.run("eve", &["who", "a.rs"]).expect(0).value["holders"][0]["agent"], "new");
     arena.audited().unwrap();
 }
+
+/// Writing the exported anchor may take as long as its disk takes.
+#[test]
+fn writers_do_not_wait_for_an_anchor_that_is_being_exported() {
+    let home = home();
+    let arena = Arena::new(&home, "exporting");
+    arena.run("ada", &["reserve", "a.rs"]).expect(0);
+    arena.run("ada", &["audit", "anchor"]).expect(0);
+    let export = home.directory("exported").join("anchors").display().to_string();
+    let anchor = Stopped::after(&arena, &["audit", "anchor", "--export", &export], "openat", "exported/");
+    arena.run("bob", &["reserve", "b.rs", "--timeout", "1s"]).expect(0);
+    anchor.go_on().expect(0);
+    arena.run("eve", &["audit", "verify", "--anchors", &export]).expect(0);
+}

@@ -25,10 +25,10 @@ static HELPERS: AtomicUsize = AtomicUsize::new(0);
 
 /// A file whose lock we hold; dropping it unlocks.
 #[derive(Debug)]
-pub(super) struct LockedFile(File);
+pub(crate) struct LockedFile(File);
 
 impl LockedFile {
-    pub(super) fn file(&self) -> &File {
+    pub(crate) fn file(&self) -> &File {
         &self.0
     }
 }
@@ -41,7 +41,7 @@ impl Drop for LockedFile {
 }
 
 /// Locks the file, or answers `None` when the time is over. A free lock costs one system call.
-pub(super) fn lock_within(file: File, timeout: Duration) -> io::Result<Option<LockedFile>> {
+pub(crate) fn lock_within(file: File, timeout: Duration) -> io::Result<Option<LockedFile>> {
     let file = match try_lock(file)? {
         Tried::Locked(locked) => return Ok(Some(locked)),
         Tried::Held(file) => file,
