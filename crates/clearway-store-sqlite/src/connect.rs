@@ -179,7 +179,7 @@ impl Reader {
     fn copied(path: &Path) -> Result<Self, StoreError> {
         let copy = PrivateCopy::of(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = open(&copy.path(), flags, Duration::ZERO)?;
+        let connection = open_as(&copy.path(), path, flags, Duration::ZERO)?;
         Self::on(connection, path, Some(copy))
     }
 
@@ -198,10 +198,15 @@ impl Reader {
 }
 
 fn open(path: &Path, flags: OpenFlags, wait: Duration) -> Result<Connection, StoreError> {
+    open_as(path, path, flags, wait)
+}
+
+/// Opens a file that stands for the store `named`: what is wrong with it is said of that store.
+fn open_as(path: &Path, named: &Path, flags: OpenFlags, wait: Duration) -> Result<Connection, StoreError> {
     if rusqlite::version_number() < SQLITE_VERSION_MIN {
         return Err(StoreError::Internal(format!("SQLite {} is too old", rusqlite::version())));
     }
-    let fail = |error: rusqlite::Error| errors::sqlite(path, &error);
+    let fail = |error: rusqlite::Error| errors::sqlite(named, &error);
     let connection = Connection::open_with_flags(path, flags).map_err(fail)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(fail)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true).map_err(fail)?;

@@ -79,6 +79,16 @@ pub fn read_text(path: &Path) -> Result<Option<String>, FileError> {
     }
 }
 
+/// The first bytes of a file; none if it is not there.
+pub fn read_start(path: &Path, bytes_max: usize) -> Result<Vec<u8>, FileError> {
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(bytes_max as u64).read_to_end(&mut bytes));
+    match read {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(FileError::system("read", path)(error)),
+        _ => Ok(bytes),
+    }
+}
+
 /// A private directory that is removed with everything in it.
 #[derive(Debug)]
 pub struct TemporaryDir {

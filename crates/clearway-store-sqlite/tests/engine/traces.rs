@@ -150,3 +150,21 @@ fn read_only_stories() {
         }
     }
 }
+
+#[test]
+fn damage_met_in_a_copy_is_said_of_the_store_itself() {
+    let directory = fast_dir();
+    live(directory.path(), 3, 60, 0);
+    fold_log(directory.path());
+    let store = store_file(directory.path());
+    for suffix in ["-wal", "-shm"] {
+        std::fs::remove_file(beside(&store, suffix)).unwrap();
+    }
+    let mut bytes = std::fs::read(&store).unwrap();
+    bytes[100..4_096].fill(0xa5);
+    std::fs::write(&store, bytes).unwrap();
+    match engine(directory.path()).snapshot(&scope()).err() {
+        Some(StoreError::Corrupt { path, .. }) => assert_eq!(path, store.display().to_string()),
+        other => panic!("{other:?}"),
+    }
+}
