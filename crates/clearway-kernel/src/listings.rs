@@ -89,6 +89,8 @@ pub struct EventFilter {
     pub from: Option<String>,
     /// `--limit`.
     pub limit: Option<usize>,
+    /// `--last`: only so many, the latest ones.
+    pub last: Option<usize>,
     /// `--kind`.
     pub kind: Option<String>,
     /// `--agent-name`.
@@ -102,6 +104,8 @@ pub struct Events {
     pub events: Vec<EventSeen>,
     /// The last event looked at, shown or not.
     pub last: Seq,
+    /// What to read from to go on after it. It holds that event's hash, so that a log that was replaced is noticed.
+    pub cursor: String,
 }
 
 /// One event with names for ids.
@@ -208,26 +212,37 @@ impl Session<'_> {
         let limit = filter.limit.unwrap_or(usize::MAX);
         let fold = self.fold()?;
         let names = self.names()?;
-        let mut found = Events { events: Vec::new(), last: after };
+        let cursor = filter.from.clone().unwrap_or_else(|| Seq(1).to_string());
+        let mut found = Events { events: Vec::new(), last: after, cursor };
         while found.events.len() < limit {
             let last = found.last;
             let batch = self.read(|snapshot| snapshot.events(last, EVENTS_PER_READ))?.unwrap_or_default();
             let ends = batch.len() < EVENTS_PER_READ;
-            for stored in batch {
+            for stored in &batch {
                 if found.events.len() == limit {
                     break;
                 }
                 found.last = stored.seq;
-                let event = decode(&stored, fold)?;
+                found.cursor = format!("{}@{}", stored.seq, stored.hash);
+                let event = decode(stored, fold)?;
                 let agent = event.actor.agent.and_then(|id| names.get(&id).cloned());
                 let seen = EventSeen { event, hash: stored.hash, agent };
                 found.events.extend(wanted(filter, &seen).then_some(seen));
             }
+            keep_last(&mut found.events, filter.last);
             if ends {
                 break;
             }
         }
         Ok(found)
+    }
+
+    /// What leases are on, whatever became of them: names for the ids in events.
+    pub fn lease_names(&mut self, ids: &[LeaseId]) -> Result<BTreeMap<LeaseId, String>, Failure> {
+        let now = self.now()?;
+        let read = ReadSet { leases: ids.to_vec(), ..ReadSet::default() };
+        let slice = self.read(|snapshot| snapshot.load(&read, &now))?.unwrap_or_default();
+        Ok(slice.leases.iter().map(|lease| (lease.id, lease.target.display())).collect())
     }
 
     /// Waits until there is something after `after`, at most `wait_ms`.
@@ -325,6 +340,13 @@ fn diverged(seq: u64) -> Failure {
     )
     .hint("read it again from the beginning: clearway events --from 1")
     .details(Details::Fields(vec![("restart_from", "1".to_owned())]))
+}
+
+/// Keeps the latest ones only.
+fn keep_last(events: &mut Vec<EventSeen>, last: Option<usize>) {
+    if let Some(last) = last {
+        events.drain(..events.len().saturating_sub(last));
+    }
 }
 
 fn decode(stored: &StoredEvent, fold: Fold) -> Result<Event, Failure> {

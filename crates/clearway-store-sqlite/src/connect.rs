@@ -3,7 +3,7 @@
 use crate::errors;
 use crate::private_copy::PrivateCopy;
 use crate::schema::{APPLICATION_ID, Schema, number_of};
-use clearway_platform::files::{self, with_suffix};
+use clearway_platform::files::{self, FileKey, with_suffix};
 use clearway_platform::gate::{self, Gate, GateGuard};
 use clearway_platform::stopwatch::Stopwatch;
 use clearway_store::contract::StoreError;
@@ -131,6 +131,8 @@ pub(crate) struct Reader {
     pub(crate) path: PathBuf,
     /// The schema number of the file itself, whatever its copy was brought to.
     pub(crate) schema: u32,
+    /// Which file it is, whatever lies at the path by now.
+    key: Option<FileKey>,
     /// Keeps the copy alive where the original could not be opened without writing.
     copy: Option<PrivateCopy>,
 }
@@ -183,9 +185,15 @@ impl Reader {
         Self::on(connection, path, Some(copy))
     }
 
+    /// Whether what was opened is no longer what lies at the path: it was replaced, or is gone.
+    pub(crate) fn is_replaced(&self) -> bool {
+        self.key.is_none() || files::device_and_inode(&self.path).ok() != self.key
+    }
+
     fn on(connection: Connection, path: &Path, copy: Option<PrivateCopy>) -> Result<Self, StoreError> {
+        let key = files::device_and_inode(path).ok();
         let schema = number_of(&connection).map_err(|error| errors::sqlite(path, &error))?;
-        Ok(Self { connection, path: path.to_owned(), schema, copy })
+        Ok(Self { connection, path: path.to_owned(), schema, key, copy })
     }
 
     /// An older schema is read by way of a migrated copy, so that reading has one set of statements.

@@ -80,8 +80,8 @@ impl SqliteEngine {
     }
 
     fn open_reader(&mut self, path: &Path) -> Result<Option<&mut Reader>, StoreError> {
-        // A copy is of its moment: whoever looks again may have written in between.
-        if self.readers.get(path).is_some_and(Reader::is_copy) {
+        // A copy is of its moment: whoever looks again may have written in between. So is a file that was replaced.
+        if self.readers.get(path).is_some_and(|reader| reader.is_copy() || reader.is_replaced()) {
             self.readers.remove(path);
         }
         if !self.readers.contains_key(path) {

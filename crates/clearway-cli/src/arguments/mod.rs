@@ -257,6 +257,9 @@ pub(crate) struct EventsFlags {
     /// Stop after so many
     #[arg(long, value_name = "COUNT")]
     pub(crate) limit: Option<usize>,
+    /// Only so many, the latest ones
+    #[arg(long, value_name = "COUNT", conflicts_with_all = ["from", "limit"])]
+    pub(crate) last: Option<usize>,
     /// Only events of this kind, such as lease.granted
     #[arg(long, value_name = "KIND")]
     pub(crate) kind: Option<String>,

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// The widest name of a kind.
 const KIND_COLUMNS: usize = 19;
 
-/// What was learned from earlier events: names for ids, so that a line says whose and on what.
+/// Names for ids, so that a line says whose and on what, wherever the reading began.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
     pub(crate) agents: BTreeMap<AgentId, String>,
@@ -20,6 +20,20 @@ pub(crate) struct Known {
 }
 
 impl Known {
+    /// The leases that events speak of and nobody has named yet.
+    pub(crate) fn missing(&self, events: &[EventSeen]) -> Vec<LeaseId> {
+        let spoken_of = events.iter().flat_map(|seen| match &seen.event.body {
+            Body::ReservationRefused { blockers, .. } => blockers.clone(),
+            body => body.lease().into_iter().collect(),
+        });
+        spoken_of.filter(|id| !self.leases.contains_key(id)).collect()
+    }
+
+    /// Takes names in.
+    pub(crate) fn learn_leases(&mut self, names: BTreeMap<LeaseId, String>) {
+        self.leases.extend(names);
+    }
+
     fn learn(&mut self, body: &Body) {
         match body {
             Body::AgentRegistered(agent) => {

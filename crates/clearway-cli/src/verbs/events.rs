@@ -3,14 +3,13 @@
 use crate::arguments::EventsFlags;
 use crate::console::{Console, Problem, document};
 use crate::render::{Known, event_line};
-use clearway_core::ids::Seq;
 use clearway_kernel::{EventFilter, EventSeen, Events, Session};
 use clearway_wire::json::EventJson;
 
 /// Events read and written at a time.
 const EVENTS_PER_BATCH: usize = 1_000;
-/// How long one wait for something new lasts before the next.
-const WAIT_MS: u64 = 5_000;
+/// How long one wait for something new lasts before the log is looked at all the same.
+const WAIT_MS: u64 = 1_000;
 
 /// Writes events until there are no more, or as they come.
 pub(super) fn events(
@@ -20,21 +19,30 @@ pub(super) fn events(
 ) -> Result<(), Problem> {
     let mut known = known(session, console.json)?;
     let mut wanted = flags.limit.unwrap_or(usize::MAX);
-    let mut filter = EventFilter { from: flags.from, limit: None, kind: flags.kind, agent: flags.agent_name };
+    let mut filter =
+        EventFilter { from: flags.from, kind: flags.kind, agent: flags.agent_name, ..EventFilter::default() };
+    if let Some(last) = flags.last {
+        let found = session.events(&EventFilter { last: Some(last), ..filter.clone() })?;
+        filter.from = Some(found.cursor);
+        if !write(session, &found.events, &mut known, console)? || !flags.follow {
+            return Ok(());
+        }
+    }
     while wanted > 0 {
         let batch = wanted.min(EVENTS_PER_BATCH);
         filter.limit = Some(batch);
-        let Events { events, last } = session.events(&filter)?;
-        if !write(&events, &mut known, console)? {
+        let Events { events, last, cursor } = session.events(&filter)?;
+        if !write(session, &events, &mut known, console)? {
             return Ok(());
         }
         wanted = wanted.saturating_sub(events.len());
-        filter.from = Some(last.next().to_string());
+        filter.from = Some(cursor);
         if events.len() < batch {
             if !flags.follow {
                 return Ok(());
             }
-            wait(session, last)?;
+            // Nothing new may also be a log that went back: the next read looks for the cursor's own event.
+            session.wait_for_events(last, WAIT_MS)?;
         }
     }
     Ok(())
@@ -51,7 +59,16 @@ fn known(session: &mut Session<'_>, json: bool) -> Result<Known, Problem> {
 }
 
 /// `false` if nobody reads any more.
-fn write(events: &[EventSeen], known: &mut Known, console: &mut Console<'_, '_>) -> Result<bool, Problem> {
+fn write(
+    session: &mut Session<'_>,
+    events: &[EventSeen],
+    known: &mut Known,
+    console: &mut Console<'_, '_>,
+) -> Result<bool, Problem> {
+    if !console.json {
+        let unknown = known.missing(events);
+        known.learn_leases(session.lease_names(&unknown)?);
+    }
     let mut text = String::new();
     for seen in events {
         let line = match console.json {
@@ -62,9 +79,4 @@ fn write(events: &[EventSeen], known: &mut Known, console: &mut Console<'_, '_>)
         text.push('\n');
     }
     if text.is_empty() { Ok(true) } else { console.line(&text) }
-}
-
-fn wait(session: &mut Session<'_>, after: Seq) -> Result<(), Problem> {
-    while !session.wait_for_events(after, WAIT_MS)? {}
-    Ok(())
 }

@@ -227,3 +227,60 @@ fn a_follower_whose_reader_left_ends() {
     });
     assert_eq!(status.code(), Some(0), "somebody who stops reading is no failure");
 }
+
+#[test]
+fn a_follower_whose_log_was_replaced_is_told_so_and_where_to_begin_again() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["a.rs"]);
+    let directory = home.only_store().parent().expect("a directory").to_owned();
+    let kept = directory.with_extension("kept");
+    let mut follower = repository.clearway().spawn(&["events", "-f", "--json"]);
+    let mut lines = BufReader::new(follower.stdout.take().expect("stdout")).lines();
+    for _ in 0..4 {
+        lines.next().expect("a line").expect("text");
+    }
+    std::fs::rename(&directory, &kept).expect("the store goes");
+    repository.grant("bob", &["b.rs"]);
+    let last = lines.next().expect("an answer").expect("text");
+    let error: Value = serde_json::from_str(&last).expect("JSON");
+    assert_eq!(error["error"]["slug"], "cursor-diverged");
+    assert_eq!(error["error"]["details"]["restart_from"], "1");
+    assert_eq!(follower.wait().expect("it ends").code(), Some(4));
+}
+
+#[test]
+fn an_event_is_told_in_the_same_words_wherever_the_reading_begins() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["a.rs"]);
+    repository.blockers("bob", &["a.rs"]);
+    repository.agent("alice").ok(&["renew"]);
+    repository.agent("alice").ok(&["release", "--all"]);
+    let whole = repository.clearway().text(&["events"]);
+    let lines: Vec<&str> = whole.lines().collect();
+    assert!(lines[5].contains("met a.rs"), "{whole}");
+    for first in 1..=lines.len() {
+        let rest = repository.clearway().text(&["events", "--from", &first.to_string()]);
+        assert_eq!(rest.lines().collect::<Vec<_>>(), lines[first - 1..]);
+    }
+    let released = repository.clearway().text(&["events", "--kind", "lease.released"]);
+    assert_eq!(released.trim_end(), lines[7]);
+}
+
+#[test]
+fn the_latest_events_are_shown_alone_or_before_what_follows() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["a.rs"]);
+    repository.grant("alice", &["b.rs"]);
+    assert_eq!(seqs(&read(&repository, &["--last", "2"])), [4, 5]);
+    assert_eq!(seqs(&read(&repository, &["--last", "1", "--kind", "agent.registered"])), [3]);
+    assert_eq!(read(&repository, &["--last", "0"]).len(), 0);
+    assert_eq!(read(&repository, &["--last", "100"]).len(), 5);
+    repository.clearway().fails("usage", 2, &["events", "--last", "2", "--from", "1"]);
+    let follower = Follower::start(&repository, &["--last", "1"]);
+    assert_eq!(number(&follower.next(), "seq"), 5);
+    repository.grant("alice", &["c.rs"]);
+    assert_eq!(number(&follower.next(), "seq"), 6);
+}
