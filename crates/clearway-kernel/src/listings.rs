@@ -3,7 +3,7 @@
 use crate::failures::store_failure;
 use crate::session::Session;
 use crate::targets::path_target;
-use clearway_core::agent::{self, AgentName, Liveness};
+use clearway_core::agent::{self, AgentName, Caller, Liveness};
 use clearway_core::decide::identify;
 use clearway_core::event::{Body, Event};
 use clearway_core::facts::{FactQuery, Facts};
@@ -179,20 +179,8 @@ impl Session<'_> {
 
     /// Lists agents, each with the leases it effectively holds.
     pub fn agents(&mut self) -> Result<Agents, Failure> {
-        let found = self.look(LeaseListing::Live)?;
-        let Leases { rev, now, leases, .. } = found;
-        let views = self.read(|snapshot| snapshot.agents(&now))?.unwrap_or_default();
-        let mut held: BTreeMap<AgentId, u64> = BTreeMap::new();
-        for view in leases.iter().filter(|view| view.lease.ended.is_none()) {
-            *held.entry(view.lease.holder).or_default() += 1;
-        }
-        let holding = |view: AgentView| AgentView {
-            live_leases: held.get(&view.agent.id).copied().unwrap_or(0),
-            ..view
-        };
-        let views: Vec<AgentView> = views.into_iter().map(holding).collect();
-        let facts = self.process_facts(&views);
-        Ok(Agents { rev, agents: seen(views, &facts, &now), now })
+        let survey = self.survey(LeaseListing::Live)?;
+        Ok(Agents { rev: survey.rev(), agents: survey.agents(), now: survey.now })
     }
 
     /// What `sweep` would record.
@@ -251,18 +239,17 @@ impl Session<'_> {
         self.engine.changed(&key, after, wait_ms).map_err(|error| store_failure(&error))
     }
 
-    /// One look at everything.
+    /// One look at everything, all of it at one revision.
     pub fn status(&mut self) -> Result<Status, Failure> {
-        let agents = self.agents()?;
-        let found = self.look(LeaseListing::Live)?;
-        let leases: Vec<LeaseView> =
-            found.leases.into_iter().filter(|view| view.lease.ended.is_none()).collect();
+        let survey = self.survey(LeaseListing::Live)?;
+        let mut leases = survey.leases();
+        leases.retain(|view| view.lease.ended.is_none());
         let holds = |id: AgentId| leases.iter().any(|view| view.lease.holder == id);
         let visible = |seen: &AgentSeen| seen.liveness != Liveness::Gone || holds(seen.view.agent.id);
-        let agents: Vec<AgentSeen> = agents.agents.into_iter().filter(visible).collect();
-        let warnings = warnings(&leases, &found.unreadable);
-        let me = self.me()?;
-        Ok(Status { rev: found.rev, now: found.now, me, agents, leases, warnings })
+        let agents = survey.agents().into_iter().filter(visible).collect();
+        let warnings = warnings(&leases, &survey.listed.unreadable);
+        let me = known(&survey.slice, &self.caller);
+        Ok(Status { rev: survey.rev(), now: survey.now, me, agents, leases, warnings })
     }
 
     /// Who the caller is in this scope, if it is known here.
@@ -270,8 +257,7 @@ impl Session<'_> {
         let read = ReadSet { agents: AgentLookup::of(&self.caller), ..ReadSet::default() };
         let now = self.now()?;
         let slice = self.read(|snapshot| snapshot.load(&read, &now))?.unwrap_or_default();
-        let known = identify(&slice, &self.caller).ok().and_then(|identified| identified.known);
-        Ok(known.map(|view| (view.agent.id, view.agent.name)))
+        Ok(known(&slice, &self.caller))
     }
 
     pub(crate) fn now(&mut self) -> Result<Now, Failure> {
@@ -279,15 +265,22 @@ impl Session<'_> {
     }
 
     fn look(&mut self, wanted: LeaseListing) -> Result<Leases, Failure> {
+        let survey = self.survey(wanted)?;
+        let (rev, leases) = (survey.rev(), survey.leases());
+        Ok(Leases { rev, now: survey.now, leases, unreadable: survey.listed.unreadable })
+    }
+
+    /// Everything there is to list, from one snapshot, with what the machine says of it.
+    fn survey(&mut self, wanted: LeaseListing) -> Result<Survey, Failure> {
         let now = self.now()?;
+        let read = ReadSet { agents: AgentLookup::of(&self.caller), ..ReadSet::default() };
         let found = self.read(|snapshot| {
-            let slice = snapshot.load(&ReadSet::default(), &now)?;
+            let slice = snapshot.load(&read, &now)?;
             Ok((slice, snapshot.leases(wanted, &now)?, snapshot.agents(&now)?))
         })?;
-        let (slice, listed, agents) = found.unwrap_or((Slice::default(), Listed::default(), Vec::new()));
-        let facts = self.process_facts(&agents);
-        let leases = show(&listed.leases, &agents, &facts, &now, same_boot(&slice, &now));
-        Ok(Leases { rev: slice.scope.rev, now, leases, unreadable: listed.unreadable })
+        let (slice, listed, views) = found.unwrap_or((Slice::default(), Listed::default(), Vec::new()));
+        let facts = self.process_facts(&views);
+        Ok(Survey { now, slice, listed, views, facts })
     }
 
     /// What the machine says of the processes behind agents.
@@ -331,6 +324,45 @@ impl Session<'_> {
             _ => Err(diverged(seq)),
         }
     }
+}
+
+/// One look at a scope, before it is put into words.
+struct Survey {
+    now: Now,
+    slice: Slice,
+    listed: Listed,
+    views: Vec<AgentView>,
+    facts: Facts,
+}
+
+impl Survey {
+    fn rev(&self) -> Seq {
+        self.slice.scope.rev
+    }
+
+    fn leases(&self) -> Vec<LeaseView> {
+        show(&self.listed.leases, &self.views, &self.facts, &self.now, same_boot(&self.slice, &self.now))
+    }
+
+    /// Agents with the leases they effectively hold.
+    fn agents(&self) -> Vec<AgentSeen> {
+        let mut held: BTreeMap<AgentId, u64> = BTreeMap::new();
+        for view in self.leases().iter().filter(|view| view.lease.ended.is_none()) {
+            *held.entry(view.lease.holder).or_default() += 1;
+        }
+        let judge = |view: &AgentView| {
+            let live_leases = held.get(&view.agent.id).copied().unwrap_or(0);
+            let liveness = agent::liveness(&view.agent, view.last_seen, &self.facts, self.now.mono);
+            AgentSeen { view: AgentView { live_leases, ..view.clone() }, liveness }
+        };
+        self.views.iter().map(judge).collect()
+    }
+}
+
+/// Who the caller is, if the slice knows it.
+fn known(slice: &Slice, caller: &Caller) -> Option<(AgentId, AgentName)> {
+    let known = identify(slice, caller).ok().and_then(|identified| identified.known);
+    known.map(|view| (view.agent.id, view.agent.name))
 }
 
 fn diverged(seq: u64) -> Failure {
@@ -385,14 +417,6 @@ fn show(leases: &[Lease], agents: &[AgentView], facts: &Facts, now: &Now, same_b
         Some(view)
     };
     leases.iter().filter_map(show_one).collect()
-}
-
-fn seen(views: Vec<AgentView>, facts: &Facts, now: &Now) -> Vec<AgentSeen> {
-    let judge = |view: AgentView| {
-        let liveness = agent::liveness(&view.agent, view.last_seen, facts, now.mono);
-        AgentSeen { view, liveness }
-    };
-    views.into_iter().map(judge).collect()
 }
 
 fn warnings(leases: &[LeaseView], unreadable: &[String]) -> Vec<String> {

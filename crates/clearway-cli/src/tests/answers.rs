@@ -188,3 +188,13 @@ fn an_anchor_vouches_for_the_head_that_was_verified_and_not_for_a_later_one() {
     let anchored = check(&mut stage, "audit anchor", "audit-anchor", 0);
     assert_eq!((&anchored["rev"], &anchored["head"]), (&verified["rev"], &verified["head"]));
 }
+
+#[test]
+fn what_is_shown_together_is_of_one_moment() {
+    let mut stage = held();
+    for line in ["status", "leases"] {
+        stage.looks.set(0);
+        stage.run(line).expect(0);
+        assert_eq!(stage.looks.get(), 1, "{line}");
+    }
+}

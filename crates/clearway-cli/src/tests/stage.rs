@@ -14,7 +14,7 @@ use clearway_store::contract::{
 };
 use clearway_store::memory::MemoryEngine;
 use serde_json::Value;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -28,6 +28,8 @@ pub(super) struct Stage {
     pub(super) files: BTreeMap<PathBuf, String>,
     /// Somebody else writes whenever the store is examined.
     pub(super) is_busy: bool,
+    /// How often a view of the store was opened.
+    pub(super) looks: Rc<Cell<usize>>,
     now_ms: u64,
     dice: u64,
     shelf: Shelf,
@@ -62,7 +64,15 @@ impl Default for Stage {
     fn default() -> Self {
         let surroundings = Surroundings { cwd: Some(PathBuf::from("/app")), ..Surroundings::default() };
         let shelf = Rc::new(RefCell::new(MemoryEngine::default()));
-        Self { surroundings, files: BTreeMap::new(), is_busy: false, now_ms: 1_000_000, dice: 7, shelf }
+        Self {
+            surroundings,
+            files: BTreeMap::new(),
+            is_busy: false,
+            looks: Rc::default(),
+            now_ms: 1_000_000,
+            dice: 7,
+            shelf,
+        }
     }
 }
 
@@ -160,7 +170,12 @@ impl Outside for Stage {
 
     fn open_store(&mut self, _url: Option<&str>, _timeout: Duration) -> Result<Box<dyn Engine>, Failure> {
         let engine = self.shelf.take();
-        Ok(Box::new(Lent { engine, is_busy: self.is_busy, shelf: Rc::clone(&self.shelf) }))
+        Ok(Box::new(Lent {
+            engine,
+            is_busy: self.is_busy,
+            looks: Rc::clone(&self.looks),
+            shelf: Rc::clone(&self.shelf),
+        }))
     }
 
     fn file_beside_store(
@@ -215,6 +230,7 @@ impl Outside for Stage {
 struct Lent {
     engine: MemoryEngine,
     is_busy: bool,
+    looks: Rc<Cell<usize>>,
     shelf: Shelf,
 }
 
@@ -250,6 +266,7 @@ impl Engine for Lent {
     }
 
     fn snapshot(&mut self, scope: &ScopeKey) -> Result<Option<Box<dyn Snapshot + '_>>, StoreError> {
+        self.looks.set(self.looks.get() + 1);
         self.engine.snapshot(scope)
     }
 
