@@ -5,6 +5,7 @@ use crate::session::Session;
 use crate::site::SiteKind;
 use clearway_core::command::Command;
 use clearway_core::failure::Failure;
+use clearway_core::slug::Slug;
 use clearway_store::contract::{Examination, LeaseListing, Severity};
 use clearway_store::verify::{Mark, verify};
 
@@ -98,7 +99,7 @@ impl Session<'_> {
         };
         if let Some(broken) = report.broken {
             let message = format!("the log itself is broken at event {}: {}", broken.seq, broken.what);
-            return Err(Failure::new(clearway_core::slug::Slug::AuditBroken, message)
+            return Err(Failure::new(Slug::AuditBroken, message)
                 .hint("nothing was changed; keep the store as it is and look at a copy")
                 .details(clearway_core::failure::Details::FirstBadSeq(broken.seq)));
         }
@@ -126,8 +127,7 @@ impl Session<'_> {
             return Ok(());
         }
         let message = "the log lost its tail, and going on ends every lease: an agent cannot decide that";
-        Err(Failure::new(clearway_core::slug::Slug::NotOperator, message)
-            .hint("ask a person to run: clearway doctor --repair"))
+        Err(Failure::new(Slug::NotOperator, message).hint("ask a person to run: clearway doctor --repair"))
     }
 
     fn build_check(&self) -> Check {
@@ -156,10 +156,10 @@ impl Session<'_> {
     }
 
     fn identity_check(&mut self) -> Result<Check, Failure> {
-        let me = self.me()?;
-        Ok(match me {
-            Some((_, name)) => good("identity", format!("you are {name}")),
-            None => good(
+        Ok(match self.me() {
+            Err(failure) => damaged("identity", failure)?,
+            Ok(Some((_, name))) => good("identity", format!("you are {name}")),
+            Ok(None) => good(
                 "identity",
                 "you are not registered here yet: the first reservation does that".to_owned(),
             ),
@@ -168,7 +168,11 @@ impl Session<'_> {
 
     fn row_checks(&mut self) -> Result<Vec<Check>, Failure> {
         let now = self.now()?;
-        let listed = self.read(|snapshot| snapshot.leases(LeaseListing::WithEnded(usize::MAX), &now))?;
+        let listed = self.read(|snapshot| snapshot.leases(LeaseListing::WithEnded(usize::MAX), &now));
+        let listed = match listed {
+            Err(failure) => return damaged("rows", failure).map(|check| vec![check]),
+            Ok(listed) => listed,
+        };
         let unreadable = listed.map(|listed| listed.unreadable).unwrap_or_default();
         if unreadable.is_empty() {
             return Ok(vec![good("rows", "every stored row can be read".to_owned())]);
@@ -212,6 +216,14 @@ fn wrong(about: &'static str, text: String, hint: &str) -> Check {
     Check { about, status: CheckStatus::Wrong, text, hint: Some(hint.to_owned()) }
 }
 
+/// Damage that keeps something from being looked at is a finding like any other; what else goes wrong ends the visit.
+fn damaged(about: &'static str, failure: Failure) -> Result<Check, Failure> {
+    match failure.slug {
+        Slug::StoreCorrupt => Ok(wrong(about, failure.message, REPAIR)),
+        _ => Err(failure),
+    }
+}
+
 fn store_check(examination: &Examination) -> Check {
     let place = &examination.place;
     match examination.exists {
@@ -241,7 +253,7 @@ fn finding_checks(examination: &Examination) -> Vec<Check> {
             "disk" => "make room there, or keep the store on another disk: CLEARWAY_STORE=FILE",
             "ballast" => "take it now: clearway doctor --repair",
             "privacy" => "make it yours alone: chmod go-rwx on the file or directory",
-            "rows" | "schema" | "pages" => "see how far the log can be trusted: clearway audit verify",
+            "rows" | "schema" | "pages" => REPAIR,
             _ => "see: clearway explain unhealthy",
         };
         Check { about: finding.about, status, text: finding.text.clone(), hint: Some(hint.to_owned()) }

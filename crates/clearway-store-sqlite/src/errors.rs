@@ -23,6 +23,8 @@ pub(crate) fn sqlite(path: &Path, error: &Error) -> StoreError {
         ErrorCode::CannotOpen | ErrorCode::SystemIoFailure if has_no_room(path) => full(path),
         ErrorCode::CannotOpen if lies_fixed(path) => StoreError::ReadOnly { path: at, reason },
         ErrorCode::CannotOpen | ErrorCode::SystemIoFailure => StoreError::Unavailable { path: at, reason },
+        // A statement of ours that does not fit the schema met one that was tampered with.
+        ErrorCode::Unknown if reason.starts_with("no such ") => StoreError::Corrupt { path: at, reason },
         _ => StoreError::Internal(format!("{at}: {reason}")),
     }
 }

@@ -14,7 +14,7 @@ impl SqliteTransaction<'_> {
     /// What was written since the fold was made is folded in here, where nobody else can write.
     pub(crate) fn rebuild(mut self, state: &State, schema: Schema) -> Result<(), StoreError> {
         let (state, head) = self.caught_up(state.clone())?;
-        self.run(|connection| schema.restore_indexes(connection))?;
+        self.run(|connection| schema.restore(connection))?;
         let row = self.row()?;
         let lost_tail = row.state.lost_tail;
         (row.head, row.state) = (head, ScopeState { lost_tail, ..state.scope });

@@ -39,24 +39,54 @@ impl Schema {
         query.query_map([], |row| row.get(0))?.collect()
     }
 
-    /// Makes the indexes that are missing. A table that lacks a constraint cannot be mended in place.
-    pub(crate) fn restore_indexes(&self, connection: &Connection) -> Result<()> {
-        let actual = Self::describe(connection)?;
-        let missing = self.expected()?.into_iter().filter(|entry| !actual.contains(entry));
-        for entry in missing.filter(|entry| entry.starts_with("index ")) {
-            if let Some((_, sql)) = entry.split_once(": ").filter(|(_, sql)| !sql.is_empty()) {
-                connection.execute_batch(sql)?;
+    /// Makes the schema what a fresh store's is: what does not belong there goes, what is missing or altered is made
+    /// anew. Only [`FACTS`] stay as they are, since no log could bring them back; the caller fills the rest again.
+    pub(crate) fn restore(&self, connection: &Connection) -> Result<()> {
+        let expected = objects(&self.fresh()?)?;
+        for object in objects(connection)?.iter().filter(|object| !expected.contains(object)) {
+            if !FACTS.contains(&object.name.as_str()) {
+                let name = object.name.replace('"', "\"\"");
+                connection.execute_batch(&format!("DROP {} IF EXISTS \"{name}\"", object.kind))?;
             }
+        }
+        let left: Vec<String> = objects(connection)?.into_iter().map(|object| object.name).collect();
+        let (tables, others): (Vec<Object>, Vec<Object>) =
+            expected.into_iter().partition(|object| object.kind == "table");
+        for missing in tables.iter().chain(&others).filter(|object| !left.contains(&object.name)) {
+            connection.execute_batch(&missing.sql)?;
         }
         Ok(())
     }
 
     /// What a fresh store of this schema is made of.
     pub(crate) fn expected(&self) -> Result<Vec<String>> {
+        Self::describe(&self.fresh()?)
+    }
+
+    fn fresh(&self) -> Result<Connection> {
         let fresh = Connection::open_in_memory()?;
         self.migrate(&fresh, 0)?;
-        Self::describe(&fresh)
+        Ok(fresh)
     }
+}
+
+/// The tables that everything else follows from.
+const FACTS: [&str; 2] = ["scopes", "events"];
+
+/// Something a statement made: a table, an index, a trigger or a view.
+#[derive(Debug, PartialEq, Eq)]
+struct Object {
+    kind: String,
+    name: String,
+    sql: String,
+}
+
+/// Everything a schema's statements made. What SQLite makes by itself has no statement, and goes with its table.
+fn objects(connection: &Connection) -> Result<Vec<Object>> {
+    let mut query = connection.prepare("SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL")?;
+    let read =
+        |row: &rusqlite::Row<'_>| Ok(Object { kind: row.get(0)?, name: row.get(1)?, sql: row.get(2)? });
+    query.query_map([], read)?.collect()
 }
 
 /// The number a file has.

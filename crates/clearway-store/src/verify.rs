@@ -59,9 +59,18 @@ pub fn verify(snapshot: &mut dyn Snapshot, scope: &ScopeKey, marks: &[Mark]) -> 
         }
     }
     walk.end(snapshot.head()?);
-    let stale =
-        if walk.broken.is_none() { compare(&walk.state, &snapshot.projection()?) } else { Vec::new() };
+    let stale = if walk.broken.is_none() { stale_projections(snapshot, &walk.state)? } else { Vec::new() };
     Ok(walk.report(stale))
+}
+
+/// What the projections say differently from the fold. Damage that keeps them from being read at all is one difference:
+/// the log can be whole all the same, and then brings them back.
+fn stale_projections(snapshot: &mut dyn Snapshot, fold: &State) -> Result<Vec<String>, StoreError> {
+    match snapshot.projection() {
+        Ok(stored) => Ok(compare(fold, &stored)),
+        Err(StoreError::Corrupt { reason, .. }) => Ok(vec![reason]),
+        Err(other) => Err(other),
+    }
 }
 
 /// The way along a log.

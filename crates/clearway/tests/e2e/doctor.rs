@@ -149,3 +149,35 @@ fn the_text_form_fits_the_page_and_names_what_is_wrong_last() {
     let ran = repository.clearway().run(&["doctor"]).expect(1);
     assert!(ran.stdout().contains("leases_by_holder") && ran.stderr().contains("error[unhealthy]"));
 }
+
+/// What a schema can lose or gain by a curious tool, all of it mended by one repair.
+#[test]
+fn a_repair_brings_back_lost_tables_and_removes_what_does_not_belong_there() {
+    let damages = [
+        "DROP TABLE leases",
+        "DROP TABLE ended_leases",
+        "DROP TABLE agents",
+        "DROP TABLE idempotency",
+        "DROP TABLE presence; DROP TABLE refusals",
+        "DROP INDEX leases_by_check; CREATE INDEX leases_by_check ON leases (id)",
+        "DROP TABLE agents; CREATE TABLE agents (scope, id, name)",
+        "CREATE TRIGGER no BEFORE INSERT ON leases BEGIN SELECT RAISE(ABORT, 'no'); END",
+        "CREATE TABLE notes (x); CREATE VIEW \"odd \"\" name\" AS SELECT 1; CREATE INDEX mine ON leases (holder)",
+    ];
+    let home = home();
+    let repository = app(&home);
+    let lease = repository.grant("alice", &["a.rs"]);
+    repository.grant("alice", &["b.rs"]);
+    repository.agent("alice").ok(&["release", "b.rs"]);
+    for damage in damages {
+        sql(&home, damage);
+        repository.clearway().fails("unhealthy", 1, &["doctor"]);
+        let reply = repository.clearway().ok(&["doctor", "--repair"]);
+        assert_eq!(reply["healthy"], true, "{damage}: {reply:#}");
+        repository.clearway().ok(&["audit", "verify"]);
+        let leases = repository.clearway().ok(&["leases", "--history"]);
+        assert_eq!(list(&leases, "leases").len(), 2, "{damage}: {leases:#}");
+        assert_eq!(leases["leases"][0]["id"], lease["id"], "{damage}");
+        repository.blockers("bob", &["a.rs"]);
+    }
+}
