@@ -54,6 +54,8 @@ pub enum Body {
         boot: BootKey,
         /// Events that a power cut took from the log, as far as the witness beside it remembers.
         lost_tail: u64,
+        /// Why an operator went on without them; `None` if a boot began by itself.
+        operator_reason: Option<String>,
     },
     /// An agent was seen for the first time.
     AgentRegistered(Agent),

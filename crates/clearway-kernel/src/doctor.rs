@@ -84,9 +84,9 @@ impl Session<'_> {
         Ok(Diagnosis { checks })
     }
 
-    /// Makes the projections anew from the log. A log that lost its tail begins a new epoch; a broken log is not
-    /// repaired. Answers how many rows and events were dealt with.
-    pub fn repair(&mut self) -> Result<Repaired, Failure> {
+    /// Makes the projections anew from the log. A log that lost its tail begins a new epoch, if an operator gives a
+    /// reason; a broken log is not repaired. Answers how many rows and events were dealt with.
+    pub fn repair(&mut self, reason: Option<&str>) -> Result<Repaired, Failure> {
         let key = self.site.key.clone();
         let (marks, _) = self.marks(&[])?;
         let Some(head) = self.read(|snapshot| snapshot.head())? else { return Ok(Repaired::default()) };
@@ -104,7 +104,7 @@ impl Session<'_> {
                 .details(clearway_core::failure::Details::FirstBadSeq(broken.seq)));
         }
         if lost_events > 0 {
-            self.must_not_be_an_agent()?;
+            self.go_on_without(reason)?;
         }
         let rows = report.stale_projections.len() as u64;
         let examination = self.engine.examine(&key).map_err(|error| store_failure(&error))?;
@@ -121,13 +121,16 @@ impl Session<'_> {
         Ok(Repaired { rows, lost_events })
     }
 
-    /// Going on without what was lost ends everybody's leases: that is for a person to decide.
-    fn must_not_be_an_agent(&mut self) -> Result<(), Failure> {
-        if !self.inside_agent()? {
-            return Ok(());
-        }
-        let message = "the log lost its tail, and going on ends every lease: an agent cannot decide that";
-        Err(Failure::new(Slug::NotOperator, message).hint("ask a person to run: clearway doctor --repair"))
+    /// Going on without what was lost ends everybody's leases: that is for an operator to decide, and to explain.
+    fn go_on_without(&mut self, reason: Option<&str>) -> Result<(), Failure> {
+        let Some(reason) = reason else {
+            let message =
+                "the log lost its tail, and going on ends every lease: that is for an operator to decide";
+            return Err(Failure::new(Slug::NotOperator, message).hint(
+                "nothing was changed; as an operator say why: clearway doctor --repair --reason TEXT",
+            ));
+        };
+        self.act_as_operator(reason)
     }
 
     fn build_check(&self) -> Check {

@@ -47,10 +47,11 @@ fn encode_body(out: &mut Writer, body: &Body) {
             out.text(place);
             out.flag(*fold == Fold::Insensitive);
         }
-        Body::EpochBegan { epoch, boot, lost_tail } => {
+        Body::EpochBegan { epoch, boot, lost_tail, operator_reason } => {
             out.number(u64::from(epoch.0));
             out.text(&boot.0);
             out.number(*lost_tail);
+            out.option(operator_reason.as_deref(), Writer::text);
         }
         Body::AgentRegistered(agent) => write_agent(out, agent),
         Body::LeaseGranted(lease) => write_lease(out, lease),
@@ -107,6 +108,7 @@ fn decode_body(input: &mut Reader<'_>, kind: &str, fold: Fold) -> Result<Body, D
             epoch: epoch(input)?,
             boot: BootKey(input.text()?.to_owned()),
             lost_tail: input.number()?,
+            operator_reason: owned(input)?,
         },
         "agent.registered" => Body::AgentRegistered(read_agent(input)?),
         "lease.granted" => Body::LeaseGranted(read_lease(input, fold)?),

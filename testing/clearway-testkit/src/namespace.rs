@@ -3,6 +3,7 @@
 
 use crate::faults::behind;
 use std::io::Read;
+use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
 /// A set of namespaces kept open by a process that ends with the test, however that ends.
@@ -17,6 +18,19 @@ impl Namespace {
     /// Mounts of its own.
     pub fn of_mounts() -> Self {
         Self::new(&["--mount"], &["--mount", "--propagation", "private"])
+    }
+
+    /// A machine that was started another time: the boot id, kept in a file of `directory`, is another.
+    ///
+    /// # Panics
+    /// If it cannot be put in the place of the kernel's.
+    pub fn of_boot(directory: &Path, id: &str) -> Self {
+        let file = directory.join(id);
+        std::fs::write(&file, format!("{id}\n")).expect("a file");
+        let namespace = Self::of_mounts();
+        namespace.script(&format!("mount --bind '{}' /proc/sys/kernel/random/boot_id", file.display()));
+        assert_eq!(namespace.script("cat /proc/sys/kernel/random/boot_id").trim(), id);
+        namespace
     }
 
     /// A monotonic clock that is ahead of the machine's by so many seconds.

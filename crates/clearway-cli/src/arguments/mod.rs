@@ -301,6 +301,9 @@ pub(crate) struct DoctorFlags {
     /// Rebuild stored rows from the log first
     #[arg(long)]
     pub(crate) repair: bool,
+    /// As an operator, go on with a log that lost its end, and say why; every lease ends
+    #[arg(long, value_name = "TEXT", requires = "repair")]
+    pub(crate) reason: Option<String>,
 }
 
 #[derive(Clone, Debug, Subcommand)]

@@ -74,8 +74,9 @@ fn words(body: &Body, known: &Known) -> String {
     match body {
         Body::ScopeOpened { place, .. } => place.clone(),
         Body::EpochBegan { epoch, lost_tail: 0, .. } => format!("start {} of the machine", epoch.0),
-        Body::EpochBegan { epoch, lost_tail, .. } => {
-            format!("start {} of the machine, {lost_tail} events lost", epoch.0)
+        Body::EpochBegan { epoch, lost_tail, operator_reason, .. } => {
+            let why = operator_reason.as_ref().map(|reason| format!(", by an operator: {reason}"));
+            format!("start {} of the machine, {lost_tail} events lost{}", epoch.0, why.unwrap_or_default())
         }
         Body::AgentRegistered(agent) => agent.client.word().to_owned(),
         Body::LeaseGranted(lease) => {

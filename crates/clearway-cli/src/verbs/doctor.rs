@@ -20,7 +20,7 @@ pub(super) fn doctor(
     flags: &DoctorFlags,
 ) -> Result<Finding, Problem> {
     let looked = Session::open(outside, globals).and_then(|mut session| {
-        let repaired = if flags.repair { Some(session.repair()?) } else { None };
+        let repaired = if flags.repair { Some(session.repair(flags.reason.as_deref())?) } else { None };
         Ok((repaired, session.diagnose()?))
     });
     match looked {

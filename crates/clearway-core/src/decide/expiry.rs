@@ -28,17 +28,19 @@ impl Draft<'_> {
             self.push(Actor::KERNEL, Body::ScopeOpened { place: birth.place.clone(), fold: birth.fold });
         }
         let same_boot = self.slice.scope.boot.as_ref() == Some(&self.now.boot);
-        match (same_boot, &request.command) {
-            (false, _) => self.move_epoch(ExpiryCause::Reboot),
-            (true, Command::Recover) => self.move_epoch(ExpiryCause::Recovery),
-            (true, _) => {}
+        let recovers = matches!(request.command, Command::Recover);
+        let operator_reason = self.operator_reason.clone().filter(|_| recovers);
+        match (same_boot, recovers) {
+            (false, _) => self.move_epoch(ExpiryCause::Reboot, operator_reason),
+            (true, true) => self.move_epoch(ExpiryCause::Recovery, operator_reason),
+            (true, false) => {}
         }
     }
 
-    fn move_epoch(&mut self, cause: ExpiryCause) {
+    fn move_epoch(&mut self, cause: ExpiryCause, operator_reason: Option<String>) {
         self.epoch = Epoch(self.slice.scope.epoch.0 + 1);
         let (epoch, boot, lost_tail) = (self.epoch, self.now.boot.clone(), self.slice.scope.lost_tail);
-        self.push(Actor::KERNEL, Body::EpochBegan { epoch, boot, lost_tail });
+        self.push(Actor::KERNEL, Body::EpochBegan { epoch, boot, lost_tail, operator_reason });
         let ended: Vec<&Lease> = self.slice.leases.iter().filter(|lease| lease.ended.is_none()).collect();
         ended.into_iter().for_each(|lease| self.expire(lease, cause));
     }
@@ -56,7 +58,7 @@ impl Draft<'_> {
             format!("the log ends at {}, but {} later events are remembered", scope.rev, scope.lost_tail);
         Err(Failure::new(Slug::StoreCorrupt, message)
             .hint("see what is known: clearway audit verify")
-            .hint("go on without them; every lease ends: clearway doctor --repair"))
+            .hint("go on without them; every lease ends: clearway doctor --repair --reason TEXT"))
     }
 
     /// Records the expiry of every overdue lease in the slice, each exactly once.

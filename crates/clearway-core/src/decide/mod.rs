@@ -132,8 +132,12 @@ pub fn decide(
     if let Err(failure) = draft.refuse_lost_tail(request) {
         return draft.finish(Err(failure));
     }
-    let caller =
-        operator::may_operate(slice, &request.caller).and_then(|()| identify(slice, &request.caller));
+    let may_operate = operator::may_operate(slice, &request.caller);
+    // Nothing is recorded of this denial: a log that lost its tail takes no event before it is gone on with.
+    if let (Command::Recover, Err(failure)) = (&request.command, &may_operate) {
+        return draft.finish(Err(failure.clone()));
+    }
+    let caller = may_operate.and_then(|()| identify(slice, &request.caller));
     let outcome = match (&request.command, caller) {
         // What time did is the kernel's own record: it is the same whoever asks for it, and cron is nobody.
         (Command::Sweep | Command::Recover, _) => {

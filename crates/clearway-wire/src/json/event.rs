@@ -106,6 +106,8 @@ pub enum EventData {
         epoch: u32,
         /// Events that a power cut took from the log.
         lost_tail: u64,
+        /// What an operator gave as the reason for going on without them.
+        operator_reason: Option<String>,
     },
     /// `agent.registered`
     AgentRegistered(AgentFacts),
@@ -231,9 +233,11 @@ impl EventData {
             Body::ScopeOpened { place, fold } => {
                 Self::ScopeOpened { place: place.clone(), folds_case: *fold == Fold::Insensitive }
             }
-            Body::EpochBegan { epoch, lost_tail, .. } => {
-                Self::EpochBegan { epoch: epoch.0, lost_tail: integer(*lost_tail) }
-            }
+            Body::EpochBegan { epoch, lost_tail, operator_reason, .. } => Self::EpochBegan {
+                epoch: epoch.0,
+                lost_tail: integer(*lost_tail),
+                operator_reason: operator_reason.clone(),
+            },
             Body::AgentRegistered(agent) => Self::AgentRegistered(agent_facts(agent)),
             Body::LeaseGranted(lease) => Self::LeaseGranted(lease_facts(lease)),
             Body::LeaseRenewed { lease, ttl_ms, reason, operator_reason, .. } => Self::LeaseRenewed {

@@ -54,11 +54,14 @@ fn beginnings() -> impl Strategy<Value = Body> {
     let fold = select(&[Fold::Exact, Fold::Insensitive][..]);
     prop_oneof![
         (text(), fold).prop_map(|(place, fold)| Body::ScopeOpened { place, fold }),
-        (any::<u32>(), text(), any::<u64>()).prop_map(|(epoch, boot, lost_tail)| Body::EpochBegan {
-            epoch: Epoch(epoch),
-            boot: BootKey(boot),
-            lost_tail
-        }),
+        (any::<u32>(), text(), any::<u64>(), proptest::option::of(text())).prop_map(
+            |(epoch, boot, lost_tail, operator_reason)| Body::EpochBegan {
+                epoch: Epoch(epoch),
+                boot: BootKey(boot),
+                lost_tail,
+                operator_reason,
+            }
+        ),
         agent().prop_map(Body::AgentRegistered),
         lease().prop_map(Body::LeaseGranted),
     ]

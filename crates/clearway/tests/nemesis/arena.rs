@@ -68,6 +68,16 @@ impl<'h> Arena<'h> {
         self.scope_directory().join(format!("store.db{suffix}"))
     }
 
+    /// Where the operator's key lies, if there is one.
+    pub(crate) fn operator_key(&self) -> PathBuf {
+        self.state.join("clearway/operator.key")
+    }
+
+    /// Makes the operator's key, as the first anchor would.
+    pub(crate) fn make_operator_key(&self) {
+        std::fs::write(self.operator_key(), format!("{}\n", "5e".repeat(32))).expect("a file");
+    }
+
     /// A command with JSON answers.
     pub(crate) fn command(&self, agent: &str, arguments: &[&str]) -> Command {
         let clearway = self.home.clearway(&self.directory).env("XDG_STATE_HOME", &self.state);
@@ -88,6 +98,12 @@ impl<'h> Arena<'h> {
     /// Starts a command.
     pub(crate) fn start(&self, agent: &str, arguments: &[&str]) -> Child {
         started(self.command(agent, arguments))
+    }
+
+    /// The id of the one lease there ever was on a path.
+    pub(crate) fn lease_id(&self, path: &str) -> String {
+        let found = self.run("reader", &["leases", "--history", "--pattern", path]).expect(0);
+        found.value["leases"][0]["id"].as_str().expect("a lease").to_owned()
     }
 
     /// Polls `check` until the path is free.

@@ -8,23 +8,13 @@ fn epoch(fence: &serde_json::Value) -> u64 {
     fence.as_u64().unwrap() >> 40
 }
 
-/// Mounts a boot id of its own over the kernel's.
-fn another_boot(home: &clearway_testkit::Home, id: &str) -> Namespace {
-    let file = home.path().join(id);
-    std::fs::write(&file, format!("{id}\n")).unwrap();
-    let namespace = Namespace::of_mounts();
-    namespace.script(&format!("mount --bind '{}' /proc/sys/kernel/random/boot_id", file.display()));
-    assert_eq!(namespace.script("cat /proc/sys/kernel/random/boot_id").trim(), id);
-    namespace
-}
-
 #[test]
 fn a_new_boot_frees_every_lease_at_once_records_each_once_and_keeps_fences_rising() {
     let home = home();
     let arena = Arena::new(&home, "reboot");
     let old = arena.run("ada", &["reserve", "a.rs", "b.rs", "c.rs"]).expect(0);
     let before = std::fs::read(arena.store("-wal")).unwrap();
-    let boot = another_boot(&home, "0b5e5a1e-0000-4000-8000-000000000001");
+    let boot = Namespace::of_boot(home.path(), "0b5e5a1e-0000-4000-8000-000000000001");
     let run = |agent: &str, arguments: &[&str]| Reply::of(boot.enter(arena.command(agent, arguments)));
 
     assert_eq!(run("eve", &["check", "a.rs"]).expect(0).value["clear"], true);
@@ -52,7 +42,7 @@ fn twelve_processes_after_a_new_boot_begin_one_epoch_and_have_one_winner() {
     let home = home();
     let arena = Arena::new(&home, "morning");
     arena.run("ada", &["reserve", "a.rs", "b.rs"]).expect(0);
-    let boot = another_boot(&home, "0b5e5a1e-0000-4000-8000-000000000002");
+    let boot = Namespace::of_boot(home.path(), "0b5e5a1e-0000-4000-8000-000000000002");
     let start = |number: usize| {
         crate::arena::started(boot.enter(arena.command(&format!("new-{number}"), &["reserve", "a.rs"])))
     };

@@ -39,7 +39,11 @@ fn judge(strike: &Strike<'_, '_>, arena: &Arena<'_>, reply: &Reply) -> Result<()
     if strike.point.is_reply() && !happened {
         return Err("the answer was on its way before the act was done".to_owned());
     }
-    if prepared.case.judged != Judged::Repair || happened {
+    let may_be_broken = match prepared.case.judged {
+        Judged::Repair => !happened,
+        judged => judged == Judged::Recovery,
+    };
+    if !may_be_broken {
         arena.audited()?;
     }
     recover(prepared, arena, happened)

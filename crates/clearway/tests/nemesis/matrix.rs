@@ -3,6 +3,7 @@
 use crate::arena::{Arena, Facts, Reply};
 use clearway_testkit::Home;
 use clearway_testkit::faults::{Fault, Point, points, struck};
+use clearway_testkit::namespace::Namespace;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -36,11 +37,17 @@ pub(crate) enum Judged {
     Anchor,
     /// By the stored leases, which were damaged; the log never changes.
     Repair,
+    /// By the stored facts. Until it happened, and until the witness knows that it did, the log has lost its end; a
+    /// repetition may begin one more epoch and leads to the same live leases.
+    Recovery,
 }
+
+/// Stands for the id of the lease on `far.rs`: what is somebody else's is named by its id.
+const FOREIGN_LEASE: &str = "ID";
 
 const KEY: [&str; 2] = ["--idempotency-key", "the-one-key"];
 
-pub(crate) const CASES: [Case; 13] = [
+pub(crate) const CASES: [Case; 18] = [
     Case { name: "first-reserve", prepare: nothing, arguments: &["reserve", "a.rs"], judged: Judged::Keyed },
     Case {
         name: "later-reserve",
@@ -78,6 +85,31 @@ pub(crate) const CASES: [Case; 13] = [
         judged: Judged::Anchor,
     },
     Case { name: "later-anchor", prepare: anchored, arguments: &["audit", "anchor"], judged: Judged::Anchor },
+    Case {
+        name: "downgrade",
+        prepare: one_lease,
+        arguments: &["reserve", "a.rs", "--shared"],
+        judged: Judged::Keyed,
+    },
+    Case {
+        name: "partial-release",
+        prepare: wide_lease,
+        arguments: &["release", "d/**", "--keep", "d/kept.rs"],
+        judged: Judged::Keyed,
+    },
+    Case {
+        name: "operator-release",
+        prepare: foreign_lease,
+        arguments: &["release", "--reason", "on holiday", FOREIGN_LEASE],
+        judged: Judged::Keyed,
+    },
+    Case { name: "new-boot", prepare: another_boot, arguments: &["reserve", "b.rs"], judged: Judged::Keyed },
+    Case {
+        name: "recovery",
+        prepare: lost_tail,
+        arguments: &["doctor", "--repair", "--reason", "put back from a copy"],
+        judged: Judged::Recovery,
+    },
     Case { name: "repair", prepare: damaged, arguments: &["doctor", "--repair"], judged: Judged::Repair },
 ];
 
@@ -89,6 +121,35 @@ fn one_lease(arena: &Arena<'_>) {
 
 fn shared_lease(arena: &Arena<'_>) {
     arena.run("ada", &["reserve", "s.rs", "--shared"]).expect(0);
+}
+
+fn wide_lease(arena: &Arena<'_>) {
+    arena.run("ada", &["reserve", "d/**"]).expect(0);
+}
+
+fn foreign_lease(arena: &Arena<'_>) {
+    one_lease(arena);
+    arena.run("far", &["reserve", "far.rs"]).expect(0);
+    arena.make_operator_key();
+}
+
+/// Everything so far happened before the machine was started anew.
+fn another_boot(arena: &Arena<'_>) {
+    let earlier = Namespace::of_boot(arena.state(), "0b5e5a1e-0000-4000-8000-00000000000e");
+    Reply::of(earlier.enter(arena.command("ada", &["reserve", "a.rs"]))).expect(0);
+}
+
+/// An older copy of the store was put back.
+fn lost_tail(arena: &Arena<'_>) {
+    arena.run("ada", &["reserve", "a.rs"]).expect(0);
+    let older = arena.copy("older");
+    for number in 0..5 {
+        arena.run("ada", &["reserve", &format!("lost-{number}.rs")]).expect(0);
+    }
+    for suffix in ["", "-wal", "-shm"] {
+        std::fs::copy(older.store(suffix), arena.store(suffix)).expect("a copy");
+    }
+    arena.make_operator_key();
 }
 
 fn expired_leases(arena: &Arena<'_>) {
@@ -158,7 +219,16 @@ impl Case {
     pub(crate) fn command(&self, arena: &Arena<'_>) -> std::process::Command {
         let keyed = self.judged == Judged::Keyed;
         let arguments = [if keyed { KEY.as_slice() } else { &[] }, self.arguments].concat();
-        arena.command("ada", &arguments)
+        let foreign = arguments.contains(&FOREIGN_LEASE).then(|| arena.lease_id("far.rs"));
+        let named = |word: &&'static str| match (*word, &foreign) {
+            (FOREIGN_LEASE, Some(id)) => id.clone(),
+            (word, _) => word.to_owned(),
+        };
+        let arguments: Vec<String> = arguments.iter().map(named).collect();
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let mut command = arena.command("ada", &arguments);
+        command.env("CLEARWAY_OPERATOR_KEY", arena.operator_key());
+        command
     }
 }
 
@@ -251,7 +321,9 @@ pub(crate) fn recover(prepared: &Prepared<'_>, arena: &Arena<'_>, happened: bool
         Judged::Keyed if happened && again.value["replayed"] != true => {
             Err(format!("it happened, but was done again: {again:?}"))
         }
-        Judged::Unkeyed if found.live() != after.live() => Err(format!("again: {found:#?}, not {after:#?}")),
+        Judged::Unkeyed | Judged::Recovery if found.live() != after.live() => {
+            Err(format!("again: {found:#?}, not {after:#?}"))
+        }
         Judged::Repair if found != *after => Err(format!("not repaired: {found:#?} instead of {after:#?}")),
         Judged::Anchor => whole_anchors(arena),
         _ => Ok(()),
@@ -261,8 +333,7 @@ pub(crate) fn recover(prepared: &Prepared<'_>, arena: &Arena<'_>, happened: bool
 
 /// The public key lies beside the secret one: without it anybody's anchors would be believed.
 fn whole_anchors(arena: &Arena<'_>) -> Result<(), String> {
-    let (key, public) =
-        (arena.state().join("clearway/operator.key"), arena.state().join("clearway/operator.pub"));
+    let (key, public) = (arena.operator_key(), arena.state().join("clearway/operator.pub"));
     match (key.exists(), public.exists()) {
         (true, true) => Ok(()),
         (key, public) => Err(format!("operator.key is there: {key}, operator.pub: {public}")),

@@ -1,6 +1,6 @@
 //! Stores that were changed behind the product's back: bits, whole files, and a history rewritten with care.
 
-use crate::arena::{Arena, copy_tree, home};
+use crate::arena::{Arena, Reply, copy_tree, home};
 use clearway_core::ids::{ScopeKey, Seq};
 use clearway_wire::chain::ChainHash;
 use rusqlite::types::Value;
@@ -131,7 +131,18 @@ fn an_older_copy_that_was_put_back_is_found_and_gone_on_with_only_by_repair() {
     arena.run("eve", &["reserve", "b.rs"]).refused(69, "store-corrupt");
     arena.run("eve", &["check", "b.rs"]).refused(69, "store-corrupt");
     assert_eq!(arena.run("eve", &["who", "a.rs"]).expect(0).value["holders"][0]["agent"], "ada");
-    arena.run("ada", &["doctor", "--repair"]).expect(0);
+    arena.make_operator_key();
+    let repair = |arguments: &[&str], key: bool| {
+        let mut command = arena.command("ada", &[&["doctor", "--repair"], arguments].concat());
+        command.envs(key.then(|| ("CLEARWAY_OPERATOR_KEY", arena.operator_key())));
+        Reply::of(command)
+    };
+    let why = ["--reason", "put back from a copy"];
+    repair(&[], true).refused(3, "not-operator");
+    repair(&why, false).refused(3, "not-operator");
+    repair(&why, true).expect(0);
+    let began = arena.run("eve", &["events", "--kind", "epoch.began", "--last", "1"]).expect(0);
+    assert_eq!(began.value["data"]["operator_reason"], why[1], "{began:?}");
     let reply = arena.run("eve", &["reserve", "b.rs"]).expect(0);
     assert!(reply.value["leases"][0]["fence"].as_u64().unwrap() > (last.epoch << 40) + last.rev);
     let history = arena.audited().unwrap();
