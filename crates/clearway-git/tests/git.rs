@@ -267,6 +267,18 @@ fn a_git_that_does_not_come_back_is_ended() {
 }
 
 #[test]
+fn a_git_that_said_everything_and_does_not_end_is_ended() {
+    let sandbox = Sandbox::new();
+    let script = "echo $$ > pid; printf 'a\\0'; exec >&- 2>&-; exec sleep 1000";
+    let git = strange_git(&sandbox, script).with_timeout(Duration::from_millis(500));
+    assert_eq!(git.tracked_files(&sandbox.at("strange")).unwrap_err().code(), "git-timeout");
+    if let Ok(pid) = fs::read_to_string(sandbox.at("strange/pid")) {
+        let pid: u32 = pid.trim().parse().unwrap_or(u32::MAX);
+        assert_eq!(clearway_platform::process::state_of(pid), None);
+    }
+}
+
+#[test]
 fn a_git_that_warns_at_length_is_heard_to_the_end() {
     let sandbox = Sandbox::new();
     let git = strange_git(&sandbox, "yes warning | head -c 1000000 >&2; printf 'a\\0b\\0'");

@@ -2,10 +2,10 @@
 
 use std::io::{self, Read};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::{Git, GitError, Question};
 
@@ -46,11 +46,14 @@ impl Git {
         };
         let output = heard(output).and_then(|output| within_limit(question.command, output));
         let said = output.and_then(|output| Ok((output, heard(message)?)));
-        if said.is_err() {
-            end(&mut child);
+        let (output, message) = said.inspect_err(|_| end(&mut child))?;
+        match wait_until(&mut child, started.checked_add(self.timeout)).map_err(failed)? {
+            Some(status) => Ok(Answer { code: status.code(), output, message }),
+            None => {
+                end(&mut child);
+                Err(self.timed_out(question.command))
+            }
         }
-        let status = child.wait().map_err(failed)?;
-        said.map(|(output, message)| Answer { code: status.code(), output, message })
     }
 
     fn timed_out(&self, command: &'static str) -> GitError {
@@ -118,7 +121,26 @@ fn within_limit(command: &'static str, output: Vec<u8>) -> Result<Vec<u8>, GitEr
     Ok(output)
 }
 
+/// How often a child that has closed its pipes and not yet ended is looked at.
+const LOOK_MS: u64 = 1;
+
+/// How long a child that was ended may take to go. One that the kernel holds longer is left to it.
+const GO_MS: u64 = 1_000;
+
+/// The child's status; `None` if it goes on beyond the deadline.
+fn wait_until(child: &mut Child, deadline: Option<Instant>) -> io::Result<Option<ExitStatus>> {
+    loop {
+        match child.try_wait()? {
+            None if deadline.is_none_or(|deadline| Instant::now() < deadline) => {
+                thread::sleep(Duration::from_millis(LOOK_MS));
+            }
+            settled => return Ok(settled),
+        }
+    }
+}
+
 /// Only our own child is ended; if it is gone already there is nothing left to do.
 fn end(child: &mut Child) {
     let _ = child.kill();
+    let _ = wait_until(child, Instant::now().checked_add(Duration::from_millis(GO_MS)));
 }
