@@ -35,13 +35,38 @@ fn collect(directory: &Path, found: &mut BTreeSet<String>) {
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
             let text = std::fs::read_to_string(&path).expect("a source file");
-            let names = text
-                .lines()
-                .filter_map(|line| line.trim_start().trim_start_matches("pub ").strip_prefix("fn "));
-            let names = names.filter_map(|line| line.split(['(', '<']).next());
+            let names = marked(&text).into_iter().chain(told(&text));
             found.extend(names.map(|name| format!("{stem}::{name}")));
         }
     }
+}
+
+/// The functions that the test harness runs.
+fn marked(text: &str) -> Vec<&str> {
+    let (mut is_test, mut found) = (false, Vec::new());
+    for line in text.lines().map(str::trim) {
+        if line == "#[test]" {
+            is_test = true;
+        } else if let Some(name) = function(line) {
+            found.extend(is_test.then_some(name));
+            is_test = false;
+        }
+    }
+    found
+}
+
+/// The stories that every engine lives through: each is listed with the function that tells it.
+fn told(text: &str) -> Vec<&str> {
+    let list = text.split_once("STORIES: &[Story] = &[").and_then(|(_, rest)| rest.split_once("];"));
+    let after_titles = list.into_iter().flat_map(|(list, _)| list.split('"').skip(2).step_by(2));
+    after_titles
+        .filter_map(|rest| rest.trim_start_matches([',', ' ', '\n']).split([',', ')', '\n']).next())
+        .collect()
+}
+
+/// The name of the function that a line begins.
+fn function(line: &str) -> Option<&str> {
+    line.trim_start_matches("pub ").strip_prefix("fn ")?.split(['(', '<']).next()
 }
 
 /// The names in backquotes of a cell.
@@ -119,4 +144,12 @@ fn no_finding_is_left_out() {
         .chain(intermute.iter().map(|id| format!("C-{id:03}")));
     let missing: Vec<String> = expected.filter(|id| !ids.contains(id)).collect();
     assert!(missing.is_empty(), "docs/conformance.md says nothing about {missing:?}");
+}
+
+#[test]
+fn a_function_that_no_harness_runs_is_no_test() {
+    let text = "fn helper() {}\n#[test]\n#[expect(x)]\nfn real() {}\n  fn later() {}\n";
+    assert_eq!(marked(text), ["real"]);
+    let stories = "const STORIES: &[Story] = &[\n    (\"a title\", told),\n];\nfn untold() {}\n";
+    assert_eq!((told(stories), told(text)), (vec!["told"], Vec::new()));
 }
