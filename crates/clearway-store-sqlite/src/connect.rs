@@ -120,7 +120,8 @@ impl Writer {
         self.connection
             .execute("VACUUM INTO ?1", [target])
             .map_err(|error| errors::sqlite(&backup, &error))?;
-        Ok(())
+        // The migration overwrites what only the backup still holds.
+        files::flush_with_name(&backup).map_err(fail)
     }
 }
 

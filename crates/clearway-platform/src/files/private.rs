@@ -137,7 +137,7 @@ fn write_new(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
 }
 
 /// The rename itself is durable only once the directory is flushed.
-fn sync_parent(path: &Path) -> Result<(), FileError> {
+pub(super) fn sync_parent(path: &Path) -> Result<(), FileError> {
     let parent = parent_of(path);
     let dir = File::open(parent).map_err(FileError::system("open", parent))?;
     dir.sync_all().map_err(FileError::system("flush", parent))

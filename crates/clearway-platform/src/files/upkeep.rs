@@ -1,5 +1,6 @@
 //! Small acts on files: copy, flush, measure, and directories that vanish with their owner.
 
+use super::private::sync_parent;
 use super::{FileError, create_private_dir_all, open_private};
 use crate::random;
 use rustix::fs::FallocateFlags;
@@ -41,6 +42,12 @@ pub fn allocate(path: &Path, bytes: u64) -> Result<(), FileError> {
 pub fn flush(path: &Path) -> Result<(), FileError> {
     let flushed = File::open(path).and_then(|file| file.sync_data());
     flushed.map_err(FileError::system("flush", path))
+}
+
+/// Makes the disk promise a file's contents and that the file is there.
+pub fn flush_with_name(path: &Path) -> Result<(), FileError> {
+    flush(path)?;
+    sync_parent(path)
 }
 
 /// Whether something is there, as far as may be looked.
