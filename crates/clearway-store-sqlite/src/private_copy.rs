@@ -84,7 +84,6 @@ fn named(error: &FileError) -> StoreError {
 }
 
 #[cfg(test)]
-#[expect(clippy::disallowed_methods, reason = "a test writes beside the copying")]
 mod tests {
     use super::*;
     use clearway_platform::gate::{Gate, WITNESS_BYTES};

@@ -83,11 +83,11 @@ impl Answer for Anchored {
     fn json(&self) -> String {
         let AnchorOutcome { anchor, written, new_key } = &self.0;
         document(&Looked::new(
-            anchor.head.rev,
+            anchor.head().rev,
             AnchorReply {
-                head: anchor.head.hash.to_string(),
+                head: anchor.head().hash.to_string(),
                 signer: anchor.signer_text(),
-                anchored_at: rfc3339(anchor.at),
+                anchored_at: rfc3339(anchor.at()),
                 written: written.iter().map(|path| path.display().to_string()).collect(),
                 new_key: *new_key,
             },
@@ -98,7 +98,7 @@ impl Answer for Anchored {
         let AnchorOutcome { anchor, written, new_key } = &self.0;
         let mut text = format!(
             "anchored event {}, signed by\n  {}\nand written to\n",
-            anchor.head.rev,
+            anchor.head().rev,
             anchor.signer_text()
         );
         for path in written {

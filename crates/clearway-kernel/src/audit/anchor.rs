@@ -1,49 +1,35 @@
-//! A signed head, one line of JSON.
+//! A signed head: who vouches for a log, and whether that is to be believed.
 
 use clearway_core::failure::Failure;
-use clearway_core::ids::{ScopeKey, Seq};
+use clearway_core::ids::ScopeKey;
 use clearway_core::slug::Slug;
 use clearway_core::time::Wall;
 use clearway_store::contract::Head;
 use clearway_store::verify::Mark;
-use clearway_wire::chain::ChainHash;
+use clearway_wire::anchor::{AnchorRecord, statement};
+use clearway_wire::hex;
 use ed25519_dalek::{Signature, Signer, SigningKey, Verifier, VerifyingKey};
-use serde_json::{Value, json};
 
 /// A head somebody vouched for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Anchor {
-    /// Of which scope.
-    pub scope: ScopeKey,
-    /// The head.
-    pub head: Head,
-    /// When, for people.
-    pub at: Wall,
-    /// Who: the public half of the operator's key.
-    pub signer: [u8; 32],
-    signature: [u8; 64],
+    record: AnchorRecord,
     place: String,
 }
 
 impl Anchor {
     /// Signs a head.
     pub(super) fn sign(key: &SigningKey, scope: &ScopeKey, head: Head, at: Wall) -> Self {
-        let signature = key.sign(&statement(scope, &head, at)).to_bytes();
+        let Head { rev: seq, hash } = head;
+        let signature = key.sign(&statement(scope, seq, hash, at)).to_bytes();
         let signer = key.verifying_key().to_bytes();
-        Self { scope: scope.clone(), head, at, signer, signature, place: String::new() }
+        let record = AnchorRecord { scope: scope.clone(), seq, hash, at, signer, signature };
+        Self { record, place: String::new() }
     }
 
     /// The anchor as a line of its file.
     pub(super) fn line(&self) -> String {
-        json!({
-            "scope": self.scope.as_str(),
-            "seq": self.head.rev.0,
-            "hash": self.head.hash.to_string(),
-            "at_ms": self.at.0,
-            "signer": hex(&self.signer),
-            "signature": hex(&self.signature),
-        })
-        .to_string()
+        self.record.line()
     }
 
     /// Reads a line. One of another scope is passed over; one that is not what its signer wrote is refused.
@@ -51,51 +37,41 @@ impl Anchor {
         if line.trim().is_empty() {
             return Ok(None);
         }
-        let anchor = parse(line, place).ok_or_else(|| bad(place, "a line is no anchor"))?;
-        if anchor.scope != *scope {
+        let record = AnchorRecord::parse(line).ok_or_else(|| bad(place, "a line is no anchor"))?;
+        if record.scope != *scope {
             return Ok(None);
         }
         let key =
-            VerifyingKey::from_bytes(&anchor.signer).map_err(|_| bad(place, "a signer is no public key"))?;
-        let signature = Signature::from_bytes(&anchor.signature);
-        let stated = statement(&anchor.scope, &anchor.head, anchor.at);
-        key.verify(&stated, &signature).map_err(|_| bad(place, "a signature does not fit its anchor"))?;
-        Ok(Some(anchor))
+            VerifyingKey::from_bytes(&record.signer).map_err(|_| bad(place, "a signer is no public key"))?;
+        let signature = Signature::from_bytes(&record.signature);
+        key.verify(&record.statement(), &signature)
+            .map_err(|_| bad(place, "a signature does not fit its anchor"))?;
+        Ok(Some(Self { record, place: place.to_owned() }))
     }
 
     pub(super) fn mark(&self) -> Mark {
-        Mark { head: self.head, by: format!("an anchor in {}", self.place) }
+        Mark { head: self.head(), by: format!("an anchor in {}", self.place) }
+    }
+
+    /// The head.
+    pub fn head(&self) -> Head {
+        Head { rev: self.record.seq, hash: self.record.hash }
+    }
+
+    /// When, for people.
+    pub fn at(&self) -> Wall {
+        self.record.at
+    }
+
+    /// Who: the public half of the operator's key.
+    pub(super) fn signer(&self) -> [u8; 32] {
+        self.record.signer
     }
 
     /// The signer as text.
     pub fn signer_text(&self) -> String {
-        hex(&self.signer)
+        hex::encode(&self.record.signer)
     }
-}
-
-/// What is signed: every field, each with its length in front.
-fn statement(scope: &ScopeKey, head: &Head, at: Wall) -> Vec<u8> {
-    let mut bytes = b"clearway anchor 1".to_vec();
-    for part in
-        [scope.as_str().as_bytes(), &head.rev.0.to_be_bytes(), head.hash.0.as_slice(), &at.0.to_be_bytes()]
-    {
-        bytes.extend_from_slice(&(part.len() as u64).to_be_bytes());
-        bytes.extend_from_slice(part);
-    }
-    bytes
-}
-
-fn parse(line: &str, place: &str) -> Option<Anchor> {
-    let value: Value = serde_json::from_str(line).ok()?;
-    let text = |name: &str| value.get(name)?.as_str();
-    Some(Anchor {
-        scope: ScopeKey::parse(text("scope")?)?,
-        head: Head { rev: Seq(value.get("seq")?.as_u64()?), hash: ChainHash::from_hex(text("hash")?)? },
-        at: Wall(value.get("at_ms")?.as_i64()?),
-        signer: unhex(text("signer")?)?,
-        signature: unhex(text("signature")?)?,
-        place: place.to_owned(),
-    })
 }
 
 fn bad(place: &str, what: &str) -> Failure {
@@ -103,24 +79,11 @@ fn bad(place: &str, what: &str) -> Failure {
         .hint("compare with an exported copy: clearway audit verify --anchors FILE")
 }
 
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-pub(super) fn unhex<const N: usize>(text: &str) -> Option<[u8; N]> {
-    if text.len() != 2 * N || !text.is_ascii() {
-        return None;
-    }
-    let mut bytes = [0; N];
-    for (byte, digits) in bytes.iter_mut().zip(text.as_bytes().chunks(2)) {
-        *byte = u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
-    }
-    Some(bytes)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clearway_core::ids::Seq;
+    use clearway_wire::chain::ChainHash;
 
     fn anchor() -> (Anchor, ScopeKey) {
         let scope = ScopeKey::parse("app-01234567").unwrap();
@@ -133,7 +96,7 @@ mod tests {
         let (anchor, scope) = anchor();
         let line = anchor.line();
         let read = Anchor::read(&line, "x", &scope).unwrap().unwrap();
-        assert_eq!((read.head, read.signer), (anchor.head, anchor.signer));
+        assert_eq!((read.head(), read.signer()), (anchor.head(), anchor.signer()));
         for forged in [line.replace("\"seq\":7", "\"seq\":6"), line.replace("\"at_ms\":5", "\"at_ms\":4")] {
             assert_ne!(forged, line);
             assert!(Anchor::read(&forged, "x", &scope).is_err());

@@ -1,9 +1,10 @@
 //! The operator's key: who may vouch for a log, and who may act for others without a terminal.
 
-use super::anchor::{Anchor, hex, unhex};
+use super::anchor::Anchor;
 use crate::outside::Outside;
 use clearway_core::failure::Failure;
 use clearway_core::slug::Slug;
+use clearway_wire::hex;
 use ed25519_dalek::SigningKey;
 use std::path::{Path, PathBuf};
 
@@ -29,7 +30,7 @@ fn make(outside: &mut dyn Outside, path: &Path) -> Result<bool, Failure> {
 }
 
 fn line(bytes: &[u8; 32]) -> String {
-    format!("{}\n", hex(bytes))
+    format!("{}\n", hex::encode(bytes))
 }
 
 fn vanished(path: &Path) -> Failure {
@@ -50,9 +51,9 @@ pub(crate) fn presented_key(outside: &mut dyn Outside) -> Result<bool, Failure> 
 /// Anchors signed by anybody but the operator vouch for nothing. Without a key here, any one signer will do.
 pub(super) fn same_signer(outside: &mut dyn Outside, anchors: &[Anchor]) -> Result<(), Failure> {
     let path = public_path(&outside.operator_key_path()?);
-    let own = outside.read_text(&path)?.and_then(|text| unhex::<32>(text.trim()));
-    let expected = own.or_else(|| anchors.first().map(|anchor| anchor.signer));
-    match anchors.iter().find(|anchor| Some(anchor.signer) != expected) {
+    let own = outside.read_text(&path)?.and_then(|text| hex::decode::<32>(text.trim()));
+    let expected = own.or_else(|| anchors.first().map(Anchor::signer));
+    match anchors.iter().find(|anchor| Some(anchor.signer()) != expected) {
         None => Ok(()),
         Some(stranger) => {
             let message = format!("an anchor was signed by {}, not by the operator", stranger.signer_text());
@@ -63,7 +64,7 @@ pub(super) fn same_signer(outside: &mut dyn Outside, anchors: &[Anchor]) -> Resu
 
 fn read(outside: &mut dyn Outside, path: &Path) -> Result<Option<SigningKey>, Failure> {
     let Some(text) = outside.read_text(path)? else { return Ok(None) };
-    let seed = unhex::<32>(text.trim()).ok_or_else(|| {
+    let seed = hex::decode::<32>(text.trim()).ok_or_else(|| {
         Failure::new(Slug::AuditBroken, format!("{} holds no operator key", path.display()))
             .hint("put the right file back, or move it away to have a new key made")
     })?;

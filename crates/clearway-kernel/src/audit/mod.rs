@@ -85,7 +85,7 @@ impl Session<'_> {
     /// Every head that somebody remembers, and the last one an anchor vouches for.
     pub(crate) fn marks(&mut self, anchor_files: &[PathBuf]) -> Result<(Vec<Mark>, Option<Seq>), Failure> {
         let anchors = self.anchors(anchor_files)?;
-        let anchored = anchors.iter().map(|anchor| anchor.head.rev).max();
+        let anchored = anchors.iter().map(|anchor| anchor.head().rev).max();
         let mut marks: Vec<Mark> = anchors.iter().map(Anchor::mark).collect();
         let key = self.site.key.clone();
         let witness = self.engine.witness(&key).map_err(|error| store_failure(&error))?;
