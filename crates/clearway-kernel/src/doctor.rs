@@ -1,6 +1,6 @@
 //! A doctor looks at everything a command depends on, and names what is wrong and what to do.
 
-use crate::failures::store_failure;
+use crate::failures::{store_failure, wake};
 use crate::session::Session;
 use crate::site::SiteKind;
 use clearway_core::command::Command;
@@ -254,7 +254,7 @@ fn writer_check(examination: &Examination) -> Check {
             about: "writers",
             status: CheckStatus::Notable,
             text: writers.join("; "),
-            hint: Some("a stopped process can go on with: kill -CONT PID".to_owned()),
+            hint: writers.iter().find_map(|writer| wake(writer)),
         },
     }
 }

@@ -273,6 +273,23 @@ fn a_store_that_is_no_store() {
 }
 
 #[test]
+fn the_hints_of_a_damaged_store_end_in_one_that_works_again() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["a.rs"]);
+    let store = home.only_store();
+    std::fs::write(&store, "this is not a database. ".repeat(100)).expect("a file");
+    std::fs::remove_file(format!("{}-wal", store.display())).expect("a file");
+    let error = repository.agent("bob").fails("store-corrupt", 69, &["reserve", "b.rs"]);
+    let hint = crate::list(&error, "hints").last().and_then(|hint| hint.as_str()).unwrap_or_default();
+    let (_, command) = hint.split_once(": ").expect("a command");
+    let output = home.shell(repository.path(), command).output().expect("a shell");
+    assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+    repository.grant("bob", &["b.rs"]);
+    repository.clearway().ok(&["audit", "verify"]);
+}
+
+#[test]
 fn a_store_of_a_newer_clearway() {
     let home = home();
     let repository = app(&home);
