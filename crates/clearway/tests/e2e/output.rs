@@ -38,6 +38,7 @@ fn exit_codes_have_one_meaning_each() {
         (5, "not-found"),
         (69, "unavailable"),
         (70, "internal"),
+        (74, "output"),
         (75, "busy"),
         (78, "configuration"),
     ];
@@ -218,6 +219,30 @@ fn nobody_listening_is_no_failure_and_no_panic() {
     let output = home.shell(repository.path(), "clearway --agent bob reserve b.rs >&- 2>&-").status();
     assert_eq!(output.expect("a shell").code(), Some(0));
     assert!(!repository.is_clear("carol", "b.rs"), "what was done is done");
+}
+
+#[test]
+fn an_answer_that_cannot_be_written_is_told_on_stderr_with_a_code_of_its_own() {
+    let home = home();
+    let repository = app(&home);
+    for words in [
+        "leases",
+        "--json leases",
+        "events",
+        "--json events",
+        "audit export",
+        "help",
+        "--json frobnicate",
+        "--json --agent ada reserve a.rs",
+    ] {
+        repository.grant("bob", &["b.rs"]);
+        let script = format!("clearway {words} >/dev/full");
+        let output = home.shell(repository.path(), &script).output().expect("a shell");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.contains("error[output-unwritable]: "), "{words}: {said}");
+        assert_eq!(output.status.code(), Some(74), "{words}: {said}");
+    }
+    assert!(!repository.is_clear("carol", "a.rs"), "what was done is done");
 }
 
 #[test]
