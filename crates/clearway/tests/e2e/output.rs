@@ -86,6 +86,26 @@ fn completions_are_valid_scripts() {
 }
 
 #[test]
+fn a_shell_completes_the_names_of_errors() {
+    let home = home();
+    let repository = app(&home);
+    let file = home.path().join("clearway.bash");
+    std::fs::write(&file, repository.clearway().text(&["completions", "bash"])).expect("a file");
+    let script = "source \"$1\"; COMP_WORDS=(clearway explain store-); COMP_CWORD=2; \
+                  _clearway clearway store- explain; printf '%s\\n' \"${COMPREPLY[@]}\"";
+    let output = Command::new("bash").args(["-c", script, "bash"]).arg(&file).output().expect("bash runs");
+    let offered = String::from_utf8_lossy(&output.stdout).into_owned();
+    for slug in ["store-busy", "store-corrupt", "store-full"] {
+        assert!(offered.lines().any(|line| line == slug), "{slug}: {offered}");
+    }
+    assert!(!offered.contains("usage"), "{offered}");
+    for shell in ["zsh", "fish"] {
+        assert!(repository.clearway().text(&["completions", shell]).contains("store-corrupt"), "{shell}");
+    }
+    repository.clearway().fails("unknown-slug", 5, &["explain", "store-cor"]);
+}
+
+#[test]
 fn manual_pages_are_written_and_render_without_complaint() {
     let home = home();
     let repository = app(&home);
