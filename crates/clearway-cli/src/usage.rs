@@ -160,7 +160,11 @@ mod tests {
         let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
         let error = arguments::command_for_people().try_get_matches_from(&words).unwrap_err();
         let failure = failure(&error, &words);
-        assert_eq!((failure.message.as_str(), failure.hints[0].as_str()), (message, hint), "{line}");
+        assert_eq!(
+            (failure.message.as_str(), failure.hints[0].to_string().as_str()),
+            (message, hint),
+            "{line}"
+        );
         assert_eq!(failure.slug.exit_code(), 2);
     }
 

@@ -193,7 +193,7 @@ impl Session<'_> {
                 about: "log",
                 status: CheckStatus::Wrong,
                 text: failure.message,
-                hint: failure.hints.into_iter().next(),
+                hint: failure.hints.first().map(ToString::to_string),
             },
         }
     }

@@ -122,13 +122,8 @@ impl<'a> Session<'a> {
     fn at_root(&self, mut failure: Failure) -> Failure {
         let cwd = self.outside.surroundings().cwd.as_deref();
         if let Some(root) = self.site.root.as_deref().filter(|root| Some(*root) != cwd) {
-            let root = clearway_core::shell::word(&root.display().to_string());
-            for hint in &mut failure.hints {
-                for verb in ["who", "reserve"] {
-                    *hint =
-                        hint.replace(&format!("clearway {verb} "), &format!("clearway -C {root} {verb} "));
-                }
-            }
+            let root = root.display().to_string();
+            failure.hints.iter_mut().for_each(|hint| hint.run_at(&root));
         }
         failure
     }

@@ -38,7 +38,7 @@ fn is_a_finding(failure: &Failure) -> bool {
 fn obstacle(failure: Failure) -> Diagnosis {
     let about = if failure.slug.kind() == FailureKind::Configuration { "config" } else { "store" };
     let own = "clearway doctor";
-    let hint = failure.hints.into_iter().find(|hint| !hint.contains(own));
+    let hint = failure.hints.iter().map(ToString::to_string).find(|hint| !hint.contains(own));
     let hint = hint.or_else(|| Some(format!("see: clearway explain {}", failure.slug)));
     Diagnosis { checks: vec![Check { about, status: CheckStatus::Wrong, text: failure.message, hint }] }
 }
