@@ -50,6 +50,12 @@ fn worktrees_share_a_scope_and_its_names_but_not_their_paths() {
     let lease = repository.grant("alice", &["src/a.rs"]);
     let other = home.clearway(&second).agent("bob").ok(&["reserve", "src/a.rs"])["leases"][0].clone();
     assert_ne!(lease["worktree"], other["worktree"]);
+    let elsewhere = format!("{}: src/a.rs", second.display());
+    for seen in [repository.clearway(), repository.agent("alice")] {
+        let status = seen.text(&["status"]).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(status.matches("src/a.rs").count(), 2, "{status}");
+        assert_eq!(status.matches(&elsewhere).count(), 1, "{status}");
+    }
     repository.grant("alice", &["--kind", "name", "build"]);
     home.clearway(&second).agent("bob").fails("reservation-held", 1, &["reserve", "--kind", "name", "build"]);
     assert_eq!(home.only_store().file_name().and_then(|name| name.to_str()), Some("store.db"));
