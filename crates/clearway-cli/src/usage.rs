@@ -73,11 +73,11 @@ fn not_utf8(raw: &OsString) -> Failure {
         .hint("the rules for paths: clearway explain invalid-path")
 }
 
-pub(crate) use clearway_core::text::quoted;
+pub(crate) use clearway_core::text::{quoted, shown};
 
 fn message(error: &clap::Error, arguments: &[String]) -> String {
     let raw = |kind| context(error, kind).unwrap_or_default();
-    let word = |kind| printable(&raw(kind)).into_owned();
+    let word = |kind| shown(&raw(kind));
     let (argument, value) = (bare(&word(ContextKind::InvalidArg)), raw(ContextKind::InvalidValue));
     match error.kind() {
         ErrorKind::InvalidSubcommand => {

@@ -193,8 +193,8 @@ fn by_key(outside: &mut dyn Outside, start: &Path, key: &str) -> Result<Site, Fa
     match wanted.filter(|wanted| known.contains(wanted)) {
         Some(key) => Ok(Site { place: key.to_string(), key, ..Site::machine(start.to_owned()) }),
         None => {
-            let shown = clearway_core::text::printable(key);
-            let failure = Failure::new(Slug::NotFound, format!("no scope has the key {shown:?}"));
+            let key = clearway_core::text::quoted(key);
+            let failure = Failure::new(Slug::NotFound, format!("no scope has the key {key}"));
             Err(known
                 .iter()
                 .take(8)
