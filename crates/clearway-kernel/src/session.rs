@@ -7,7 +7,7 @@ use crate::site::Site;
 use crate::{audit, identity};
 use clearway_core::agent::Caller;
 use clearway_core::command::{Command, Request, ScopeBirth};
-use clearway_core::decide::inside_agent;
+use clearway_core::decide::{Notice, inside_agent};
 use clearway_core::event::Durability;
 use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
@@ -97,7 +97,10 @@ impl<'a> Session<'a> {
     }
 
     pub(crate) fn command_in(&mut self, scope: &ScopeKey, command: Command) -> Result<Reply, Failure> {
-        self.ask(execute, scope, command)
+        let nested = self.made_inside_another(scope)?;
+        let mut reply = self.ask(execute, scope, command)?;
+        reply.notices.extend(nested);
+        Ok(reply)
     }
 
     /// What a command would answer now. Nothing is written.
@@ -116,6 +119,16 @@ impl<'a> Session<'a> {
         let reply = how(&mut *self.engine, &mut world, self.rules, scope, &request)
             .map_err(|error| store_failure(&error))?;
         Ok(Reply { outcome: reply.outcome.map_err(|failure| self.at_root(failure)), ..reply })
+    }
+
+    /// What to say if this command is the first of a scope that lies inside another one.
+    fn made_inside_another(&mut self, scope: &ScopeKey) -> Result<Option<Notice>, Failure> {
+        let Some(outer) = self.site.outer.as_ref().filter(|_| *scope == self.site.key) else {
+            return Ok(None);
+        };
+        let outer = outer.display().to_string();
+        let known = self.engine.snapshot(scope).map_err(|error| store_failure(&error))?.is_some();
+        Ok((!known).then(|| Notice::ScopeInsideAnother { inner: self.site.place.clone(), outer }))
     }
 
     /// A decision names paths from the root. Where the caller stands elsewhere, a hint has to say so to work.

@@ -49,6 +49,7 @@ fn git_site(repository: &clearway_git::Repository, cwd: PathBuf) -> Site {
         kind: SiteKind::Git,
         fold: fold_of(root.as_deref().unwrap_or(common)),
         root,
+        outer: None,
         cwd,
     }
 }
@@ -71,12 +72,14 @@ fn directory_site(
             .hint("go to a project's directory")
             .hint(format!("or mean it: clearway -C {} …", shell::word(&root.display().to_string()))));
     }
+    let outer = root.ancestors().skip(1).find(is_scope).map(Path::to_owned);
     Ok(Site {
         key: directory_key(&root),
         place: root.display().to_string(),
         kind: SiteKind::Directory,
         fold: fold_of(&root),
         root: Some(root),
+        outer,
         cwd,
     })
 }

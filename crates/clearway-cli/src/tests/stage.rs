@@ -119,6 +119,7 @@ impl Outside for Stage {
             place: "/app".to_owned(),
             kind: SiteKind::Directory,
             root: Some(PathBuf::from("/app")),
+            outer: None,
             cwd: start.to_owned(),
             fold: Fold::Exact,
         })

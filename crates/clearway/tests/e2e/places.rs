@@ -96,6 +96,22 @@ fn a_configuration_file_marks_the_root_of_a_directory_without_git() {
 }
 
 #[test]
+fn the_first_change_in_a_directory_inside_another_scope_says_that_they_do_not_meet() {
+    let home = home();
+    let (outer, inner) = (home.directory("plain"), home.directory("plain/inner"));
+    std::fs::write(inner.join(".clearway.toml"), "").expect("a file");
+    let first = home.clearway(&outer).agent("alice").ok(&["reserve", "a.txt"]);
+    assert_eq!(first["notices"], serde_json::json!([]));
+    assert_eq!(home.clearway(&inner).agent("bob").ok(&["check", "b.txt"])["notices"], serde_json::json!([]));
+    let made = home.clearway(&inner).agent("bob").ok(&["reserve", "b.txt"]);
+    assert_eq!(made["notices"][0]["code"], "scope-inside-another");
+    let message = text(&made["notices"][0], "message");
+    assert!(message.contains(&outer.display().to_string()), "{message}");
+    let again = home.clearway(&inner).agent("bob").ok(&["reserve", "c.txt"]);
+    assert_eq!(again["notices"], serde_json::json!([]));
+}
+
+#[test]
 fn a_repository_inside_another_is_named_instead_of_reached_into() {
     let home = home();
     let outer = app(&home);
