@@ -5,8 +5,10 @@ use crate::session::Session;
 use crate::site::SiteKind;
 use clearway_core::command::Command;
 use clearway_core::failure::Failure;
+use clearway_core::text::shown;
 use clearway_store::contract::{Examination, LeaseListing, Severity};
 use clearway_store::verify::{Mark, verify};
+use std::path::PathBuf;
 
 /// What was looked at, in order.
 #[derive(Clone, Debug)]
@@ -29,6 +31,8 @@ pub struct Repaired {
     pub rows: u64,
     /// Events that are gone for good.
     pub lost_events: u64,
+    /// Temporary files of killed processes that were removed.
+    pub leftovers: u64,
 }
 
 /// One thing looked at.
@@ -73,6 +77,7 @@ impl Session<'_> {
         let key = self.site.key.clone();
         let examination = self.engine.examine(&key).map_err(|error| store_failure(&error))?;
         checks.push(store_check(&examination));
+        checks.extend(leftover_check(&self.leftovers()?));
         if examination.exists {
             checks.push(schema_check(&examination));
             checks.extend(finding_checks(&examination));
@@ -86,6 +91,25 @@ impl Session<'_> {
     /// Makes the projections anew from the log. A log that lost its tail begins a new epoch; a broken log is not
     /// repaired. Answers how many rows and events were dealt with.
     pub fn repair(&mut self) -> Result<Repaired, Failure> {
+        let leftovers = self.remove_leftovers()?;
+        Ok(Repaired { leftovers, ..self.repair_rows()? })
+    }
+
+    fn leftovers(&mut self) -> Result<Vec<PathBuf>, Failure> {
+        let (url, key) = (self.config.store_url().map(str::to_owned), self.site.key.clone());
+        let store = self.outside.file_beside_store(url.as_deref(), &key, "")?;
+        Ok(self.outside.leftovers(&store))
+    }
+
+    fn remove_leftovers(&mut self) -> Result<u64, Failure> {
+        let mut removed = 0;
+        for path in self.leftovers()? {
+            removed += u64::from(self.outside.remove_leftover(&path)?);
+        }
+        Ok(removed)
+    }
+
+    fn repair_rows(&mut self) -> Result<Repaired, Failure> {
         let key = self.site.key.clone();
         let (marks, _) = self.marks(&[])?;
         let Some(head) = self.read(|snapshot| snapshot.head())? else { return Ok(Repaired::default()) };
@@ -114,7 +138,7 @@ impl Session<'_> {
         if lost_events > 0 {
             self.command(Command::Recover)?.outcome?;
         }
-        Ok(Repaired { rows, lost_events })
+        Ok(Repaired { rows, lost_events, leftovers: 0 })
     }
 
     /// Going on without what was lost ends everybody's leases: that is for a person to decide.
@@ -245,6 +269,20 @@ fn finding_checks(examination: &Examination) -> Vec<Check> {
         return vec![good("privacy", "store and directory are readable by you alone".to_owned())];
     }
     examination.findings.iter().map(one).collect()
+}
+
+/// How many leftovers are named; the rest is counted.
+const LEFTOVERS_NAMED: usize = 3;
+
+fn leftover_check(leftovers: &[PathBuf]) -> Option<Check> {
+    if leftovers.is_empty() {
+        return None;
+    }
+    let named: Vec<String> =
+        leftovers.iter().take(LEFTOVERS_NAMED).map(|path| shown(&path.display().to_string())).collect();
+    let text = format!("{} temporary files of killed processes: {}", leftovers.len(), named.join(", "));
+    let hint = Some("remove them: clearway doctor --repair".to_owned());
+    Some(Check { about: "leftover", status: CheckStatus::Notable, text, hint })
 }
 
 fn writer_check(examination: &Examination) -> Check {

@@ -1,7 +1,8 @@
 //! Files as the store needs them: private, written whole, and on a file system that keeps its
-//! promises. Nothing here widens a mode, changes an owner or deletes what it did not create.
+//! promises. Nothing here widens a mode, changes an owner or deletes what no process of ours created.
 
 mod case;
+mod leftovers;
 mod private;
 mod upkeep;
 mod volume;
@@ -11,6 +12,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 pub use case::folds_case;
+pub use leftovers::{READING, leftovers, remove_leftover};
 pub use private::{
     PRIVATE_DIR_MODE, PRIVATE_FILE_MODE, PrivacyComplaint, create_atomic, create_private_dir_all,
     open_private, privacy_complaints, write_atomic,

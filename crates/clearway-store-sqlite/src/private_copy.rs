@@ -15,7 +15,7 @@ impl PrivateCopy {
     /// Copies the file and its log. The log is copied last: frames that came in between are simply newer.
     pub(crate) fn of(path: &Path) -> Result<Self, StoreError> {
         let fail = |error: files::FileError| errors::file(path, &error);
-        let copy = Self { directory: files::temporary_dir("clearway-read").map_err(fail)? };
+        let copy = Self { directory: files::temporary_dir(files::READING).map_err(fail)? };
         files::copy_private(path, &copy.path()).map_err(fail)?;
         let log = with_suffix(path, "-wal");
         if files::exists(&log) {

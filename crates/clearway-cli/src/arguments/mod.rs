@@ -331,7 +331,7 @@ pub(crate) enum Audit {
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct DoctorFlags {
-    /// Rebuild stored rows from the log first
+    /// Rebuild stored rows from the log and remove temporary files first
     #[arg(long)]
     pub(crate) repair: bool,
 }

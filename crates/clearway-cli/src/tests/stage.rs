@@ -168,6 +168,14 @@ impl Outside for Stage {
         Ok(PathBuf::from(format!("/state/{scope}{suffix}")))
     }
 
+    fn leftovers(&mut self, _: &Path) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    fn remove_leftover(&mut self, _: &Path) -> Result<bool, Failure> {
+        Ok(false)
+    }
+
     fn known_scopes(&mut self) -> Vec<ScopeKey> {
         Vec::new()
     }

@@ -149,3 +149,34 @@ fn the_text_form_fits_the_page_and_names_what_is_wrong_last() {
     let ran = repository.clearway().run(&["doctor"]).expect(1);
     assert!(ran.stdout().contains("leases_by_holder") && ran.stderr().contains("error[unhealthy]"));
 }
+
+#[test]
+fn what_killed_processes_left_behind_is_named_and_removed_but_never_what_is_in_use() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["a.rs"]);
+    let beside = |name: &str| home.only_store().with_file_name(name);
+    let dead = beside(".clearway-0123456789abcdef.tmp");
+    let living = beside(".clearway-fedcba9876543210.tmp");
+    let foreign = beside(".clearway-notes.tmp");
+    let copy = home.path().join("tmp/clearway-read-0123456789abcdef");
+    std::fs::create_dir_all(&copy).expect("a directory");
+    for file in [&dead, &living, &foreign, &copy.join("store.db")] {
+        std::fs::write(file, "x").expect("a file");
+    }
+    let held = std::fs::File::open(&living).expect("a file");
+    held.lock().expect("a lock");
+    let reply = repository.clearway().ok(&["doctor"]);
+    let told = about(&reply, "leftover");
+    assert!(
+        text(told, "text").starts_with("2 ") && text(told, "hint").ends_with("doctor --repair"),
+        "{told}"
+    );
+    assert!(dead.exists() && copy.exists(), "looking removes nothing");
+    let reply = repository.clearway().ok(&["doctor", "--repair"]);
+    assert_eq!(reply["repaired"]["leftovers"], 2);
+    assert!(!dead.exists() && !copy.exists());
+    assert!(living.exists() && foreign.exists());
+    let reply = repository.clearway().ok(&["doctor"]);
+    assert!(list(&reply, "checks").iter().all(|check| check["about"] != "leftover"), "{reply:#}");
+}
