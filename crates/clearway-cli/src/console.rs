@@ -60,7 +60,7 @@ impl<'a, 'b> Console<'a, 'b> {
     pub(crate) fn tell(&mut self, answer: &dyn Answer, outside: &mut dyn Outside) -> u8 {
         let text = if self.json { answer.json() + "\n" } else { answer.text(&self.page) };
         if let Err(problem) = self.line(&text) {
-            return self.complain(&problem, outside);
+            return self.complain_aloud(&problem, outside);
         }
         if let Some(failure) = answer.complaint().filter(|_| !self.json) {
             self.complain(&Problem::from(failure.clone()), outside);
@@ -75,8 +75,20 @@ impl<'a, 'b> Console<'a, 'b> {
             let text = document(&Failed::new(&problem.failure, &now)) + "\n";
             write(self.streams.stdout, &text)
         } else {
-            write(self.streams.stderr, &render::failure(&problem.failure, &now, &self.error_page))
+            return self.complain_aloud(problem, outside);
         };
+        match shown {
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+                self.complain_aloud(&unwritable(&error).into(), outside)
+            }
+            _ => problem.failure.slug.exit_code(),
+        }
+    }
+
+    /// The same on standard error, whatever form was asked for: standard output may be what failed.
+    pub(crate) fn complain_aloud(&mut self, problem: &Problem, outside: &mut dyn Outside) -> u8 {
+        let now = problem.now.as_deref().cloned().unwrap_or_else(|| now(outside));
+        let shown = write(self.streams.stderr, &render::failure(&problem.failure, &now, &self.error_page));
         // With both streams gone there is nobody left to tell; the exit code still says it.
         drop(shown);
         problem.failure.slug.exit_code()
@@ -103,7 +115,7 @@ fn write(stream: &mut dyn Write, text: &str) -> io::Result<()> {
 }
 
 fn unwritable(error: &io::Error) -> Failure {
-    Failure::new(Slug::Internal, format!("standard output cannot be written: {error}"))
+    Failure::new(Slug::OutputUnwritable, format!("standard output cannot be written: {error}"))
         .hint("what was asked for may have been done; look with: clearway status")
 }
 

@@ -49,6 +49,7 @@ document, also on failure (one per line for `events` and `audit export`); the sc
 | 5 | not found |
 | 69 | the store cannot be used |
 | 70 | a defect of clearway |
+| 74 | standard output cannot be written |
 | 75 | busy for a moment, try again |
 | 78 | a configuration file or variable is wrong |
 ";

@@ -45,6 +45,7 @@ pub(crate) fn page(slug: Slug) -> &'static str {
         Slug::UnreadableRow => page!("unreadable-row"),
         Slug::StoreBusy => page!("store-busy"),
         Slug::Internal => page!("internal"),
+        Slug::OutputUnwritable => page!("output-unwritable"),
         Slug::ConfigSyntax => page!("config-syntax"),
         Slug::ConfigUnknownKey => page!("config-unknown-key"),
         Slug::ConfigWrongType => page!("config-wrong-type"),

@@ -73,11 +73,11 @@ fn not_utf8(raw: &OsString) -> Failure {
         .hint("the rules for paths: clearway explain invalid-path")
 }
 
-pub(crate) use clearway_core::text::quoted;
+pub(crate) use clearway_core::text::{quoted, shown};
 
 fn message(error: &clap::Error, arguments: &[String]) -> String {
     let raw = |kind| context(error, kind).unwrap_or_default();
-    let word = |kind| printable(&raw(kind)).into_owned();
+    let word = |kind| shown(&raw(kind));
     let (argument, value) = (bare(&word(ContextKind::InvalidArg)), raw(ContextKind::InvalidValue));
     match error.kind() {
         ErrorKind::InvalidSubcommand => {
@@ -160,7 +160,11 @@ mod tests {
         let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
         let error = arguments::command_for_people().try_get_matches_from(&words).unwrap_err();
         let failure = failure(&error, &words);
-        assert_eq!((failure.message.as_str(), failure.hints[0].as_str()), (message, hint), "{line}");
+        assert_eq!(
+            (failure.message.as_str(), failure.hints[0].to_string().as_str()),
+            (message, hint),
+            "{line}"
+        );
         assert_eq!(failure.slug.exit_code(), 2);
     }
 

@@ -1,6 +1,7 @@
 //! The one user-facing failure: the same value becomes terminal text, JSON, a hook reply or an HTTP problem.
 
 use crate::agent::{AgentName, Liveness};
+use crate::hint::Hint;
 use crate::ids::Seq;
 use crate::lease::Lease;
 use crate::slice::AgentView;
@@ -15,7 +16,7 @@ pub struct Failure {
     /// What happened.
     pub message: String,
     /// Commands that work when pasted, or plain advice.
-    pub hints: Vec<String>,
+    pub hints: Vec<Hint>,
     /// Whether trying again helps.
     pub retry: Retry,
     /// Data for programs.
@@ -30,7 +31,7 @@ impl Failure {
 
     /// Adds a hint.
     #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub fn hint(mut self, hint: impl Into<Hint>) -> Self {
         self.hints.push(hint.into());
         self
     }

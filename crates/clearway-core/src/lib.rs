@@ -14,6 +14,7 @@ pub mod event;
 pub mod facts;
 pub mod failure;
 pub mod fold;
+pub mod hint;
 pub mod ids;
 pub mod lease;
 pub mod limits;

@@ -19,6 +19,8 @@ pub enum FailureKind {
     Unavailable,
     /// A defect of Clearway.
     Internal,
+    /// The answer could not be written.
+    Output,
     /// Somebody else is in the way for a moment.
     Busy,
     /// A configuration file or variable is wrong.
@@ -36,6 +38,7 @@ impl FailureKind {
             Self::NotFound => 5,
             Self::Unavailable => 69,
             Self::Internal => 70,
+            Self::Output => 74,
             Self::Busy => 75,
             Self::Configuration => 78,
         }
@@ -51,6 +54,7 @@ impl FailureKind {
             Self::NotFound => "not-found",
             Self::Unavailable => "unavailable",
             Self::Internal => "internal",
+            Self::Output => "output",
             Self::Busy => "busy",
             Self::Configuration => "configuration",
         }
@@ -158,6 +162,9 @@ slugs! {
 
     /// A defect.
     Internal = "internal", Internal;
+
+    /// Standard output cannot be written.
+    OutputUnwritable = "output-unwritable", Output;
 
     /// The file is not TOML.
     ConfigSyntax = "config-syntax", Configuration;

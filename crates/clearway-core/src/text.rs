@@ -11,7 +11,10 @@ use unicode_normalization::char::is_combining_mark;
 /// The longest agent name, in characters.
 pub const PLAIN_NAME_CHARS_MAX: usize = 64;
 
-/// The mark that shows where [`truncate_columns`] cut.
+/// The most columns that a message gives to one word or path from outside.
+const SHOWN_COLUMNS_MAX: usize = 161;
+
+/// The mark that shows where something was left out.
 const ELLIPSIS: char = '…';
 
 /// Replaces every character that could disturb a terminal line by a visible escape: `\n`, `\t`, `\u{1b}`.
@@ -28,9 +31,30 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// A word from outside, printable and marked off from ours.
+/// A word from outside, printable, marked off from ours and no longer than a message can bear.
 pub fn quoted(text: &str) -> String {
-    format!("\"{}\"", printable(text))
+    format!("\"{}\"", shown(text))
+}
+
+/// A path or word from outside as a message shows it: printable, and shortened in the middle where it is very long,
+/// because both ends of a path tell more than its middle.
+pub fn shown(text: &str) -> String {
+    let text = printable(text);
+    if columns(&text) <= SHOWN_COLUMNS_MAX {
+        return text.into_owned();
+    }
+    let half = (SHOWN_COLUMNS_MAX - 1) / 2;
+    let start: String = fitting(text.chars(), half).collect();
+    let end: Vec<char> = fitting(text.chars().rev(), half).collect();
+    start + &String::from(ELLIPSIS) + &end.into_iter().rev().collect::<String>()
+}
+
+/// The first characters that fit into so many columns.
+fn fitting(chars: impl Iterator<Item = char>, columns_max: usize) -> impl Iterator<Item = char> {
+    chars.scan(0, move |used, c| {
+        *used += char_columns(c);
+        (*used <= columns_max).then_some(c)
+    })
 }
 
 /// Cuts a text to at most `columns_max` terminal columns, ending in `…` where something was left out.
@@ -206,6 +230,16 @@ mod tests {
     }
 
     #[test]
+    fn a_very_long_word_keeps_both_its_ends() {
+        let path = format!("/start/{}/end.rs", "x".repeat(5_000));
+        let short = shown(&path);
+        assert!(short.starts_with("/start/xxx") && short.ends_with("xxx/end.rs"), "{short}");
+        assert_eq!((columns(&short), short.matches(ELLIPSIS).count()), (SHOWN_COLUMNS_MAX, 1));
+        assert_eq!(shown("src/a\n.rs"), "src/a\\n.rs");
+        assert_eq!(quoted(&path).len(), short.len() + 2);
+    }
+
+    #[test]
     fn combining_marks_take_no_column_and_emoji_take_two() {
         assert_eq!(columns("e\u{301}"), 1);
         assert_eq!(columns("🦀"), 2);
@@ -232,6 +266,11 @@ mod tests {
             let shown = printable(&text).into_owned();
             prop_assert!(!shown.chars().any(is_disturbing));
             prop_assert_eq!(printable(&shown), shown.as_str());
+        }
+
+        #[test]
+        fn a_shown_text_never_exceeds_its_width(text in "\\PC{0,300}|[a-z日🦀]{150,400}") {
+            prop_assert!(columns(&shown(&text)) <= SHOWN_COLUMNS_MAX);
         }
 
         #[test]

@@ -1,13 +1,15 @@
 //! A doctor looks at everything a command depends on, and names what is wrong and what to do.
 
-use crate::failures::store_failure;
+use crate::failures::{store_failure, wake};
 use crate::session::Session;
 use crate::site::SiteKind;
 use clearway_core::command::Command;
 use clearway_core::failure::Failure;
 use clearway_core::slug::Slug;
+use clearway_core::text::shown;
 use clearway_store::contract::{Examination, LeaseListing, Severity};
 use clearway_store::verify::{Mark, verify};
+use std::path::PathBuf;
 
 /// What was looked at, in order.
 #[derive(Clone, Debug)]
@@ -30,6 +32,8 @@ pub struct Repaired {
     pub rows: u64,
     /// Events that are gone for good.
     pub lost_events: u64,
+    /// Temporary files of killed processes that were removed.
+    pub leftovers: u64,
 }
 
 /// One thing looked at.
@@ -74,6 +78,7 @@ impl Session<'_> {
         let key = self.site.key.clone();
         let examination = self.engine.examine(&key).map_err(|error| store_failure(&error))?;
         checks.push(store_check(&examination));
+        checks.extend(leftover_check(&self.leftovers()?));
         if examination.exists {
             checks.push(schema_check(&examination));
             checks.extend(finding_checks(&examination));
@@ -87,6 +92,25 @@ impl Session<'_> {
     /// Makes the projections anew from the log. A log that lost its tail begins a new epoch, if an operator gives a
     /// reason; a broken log is not repaired. Answers how many rows and events were dealt with.
     pub fn repair(&mut self, reason: Option<&str>) -> Result<Repaired, Failure> {
+        let leftovers = self.remove_leftovers()?;
+        Ok(Repaired { leftovers, ..self.repair_rows(reason)? })
+    }
+
+    fn leftovers(&mut self) -> Result<Vec<PathBuf>, Failure> {
+        let (url, key) = (self.config.store_url().map(str::to_owned), self.site.key.clone());
+        let store = self.outside.file_beside_store(url.as_deref(), &key, "")?;
+        Ok(self.outside.leftovers(&store))
+    }
+
+    fn remove_leftovers(&mut self) -> Result<u64, Failure> {
+        let mut removed = 0;
+        for path in self.leftovers()? {
+            removed += u64::from(self.outside.remove_leftover(&path)?);
+        }
+        Ok(removed)
+    }
+
+    fn repair_rows(&mut self, reason: Option<&str>) -> Result<Repaired, Failure> {
         let key = self.site.key.clone();
         let (marks, _) = self.marks(&[])?;
         let Some(head) = self.read(|snapshot| snapshot.head())? else { return Ok(Repaired::default()) };
@@ -118,7 +142,7 @@ impl Session<'_> {
         if lost_events > 0 {
             self.command(Command::Recover)?.outcome?;
         }
-        Ok(Repaired { rows, lost_events })
+        Ok(Repaired { rows, lost_events, leftovers: 0 })
     }
 
     /// Going on without what was lost ends everybody's leases: that is for an operator to decide, and to explain.
@@ -203,7 +227,7 @@ impl Session<'_> {
                 about: "log",
                 status: CheckStatus::Wrong,
                 text: failure.message,
-                hint: failure.hints.into_iter().next(),
+                hint: failure.hints.first().map(ToString::to_string),
             },
         }
     }
@@ -266,6 +290,20 @@ fn finding_checks(examination: &Examination) -> Vec<Check> {
     is_private.then_some(private).into_iter().chain(examination.findings.iter().map(one)).collect()
 }
 
+/// How many leftovers are named; the rest is counted.
+const LEFTOVERS_NAMED: usize = 3;
+
+fn leftover_check(leftovers: &[PathBuf]) -> Option<Check> {
+    if leftovers.is_empty() {
+        return None;
+    }
+    let named: Vec<String> =
+        leftovers.iter().take(LEFTOVERS_NAMED).map(|path| shown(&path.display().to_string())).collect();
+    let text = format!("{} temporary files of killed processes: {}", leftovers.len(), named.join(", "));
+    let hint = Some("remove them: clearway doctor --repair".to_owned());
+    Some(Check { about: "leftover", status: CheckStatus::Notable, text, hint })
+}
+
 fn writer_check(examination: &Examination) -> Check {
     match examination.writers.as_slice() {
         [] => good("writers", "nobody is writing".to_owned()),
@@ -273,7 +311,7 @@ fn writer_check(examination: &Examination) -> Check {
             about: "writers",
             status: CheckStatus::Notable,
             text: writers.join("; "),
-            hint: Some("a stopped process can go on with: kill -CONT PID".to_owned()),
+            hint: writers.iter().find_map(|writer| wake(writer)),
         },
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::config::ConfigError;
 use clearway_core::failure::{Details, Failure, Retry};
+use clearway_core::shell;
 use clearway_core::slug::Slug;
 use clearway_store::contract::StoreError;
 
@@ -20,14 +21,14 @@ pub fn store_failure(error: &StoreError) -> Failure {
             Failure::new(Slug::StoreUnavailable, message).hint("see what is wrong: clearway doctor")
         }
         StoreError::NotPrivate { path, .. } => Failure::new(Slug::StoreNotPrivate, message)
-            .hint(format!("see whose it is: ls -ld {}", clearway_core::shell::word(path))),
+            .hint(format!("see whose it is: ls -ld {}", shell::word(path))),
         StoreError::Network { .. } => Failure::new(Slug::NetworkFileSystem, message)
             .hint("locks do not hold there: put the store on a local disk with CLEARWAY_STORE=FILE"),
         StoreError::Newer { .. } => Failure::new(Slug::StoreNewer, message)
             .hint("a newer clearway wrote this store: use that one; nothing was changed"),
-        StoreError::Corrupt { .. } => Failure::new(Slug::StoreCorrupt, message)
-            .hint("see what is wrong: clearway doctor")
-            .hint("see how far the log can be trusted: clearway audit verify"),
+        StoreError::Corrupt { path, .. } => Failure::new(Slug::StoreCorrupt, message)
+            .hint("rebuild stored rows from the log, if it can be read: clearway doctor --repair")
+            .hint(format!("otherwise keep it aside and start afresh: {}", set_aside(path))),
         StoreError::UnreadableRow(_) => {
             Failure::new(Slug::UnreadableRow, message).hint("rebuild it from the log: clearway doctor --repair")
         }
@@ -39,12 +40,23 @@ pub fn store_failure(error: &StoreError) -> Failure {
 fn busy(message: String, holders: &[String]) -> Failure {
     let message = if holders.is_empty() { message } else { format!("{message}: {}", holders.join("; ")) };
     let failure = Failure::new(Slug::StoreBusy, message).retry(Retry::Now);
-    let stopped = holders.iter().any(|holder| holder.contains("stopped"));
-    let failure =
-        if stopped { failure.hint("a stopped process can go on with: kill -CONT PID") } else { failure };
+    let failure = holders.iter().filter_map(|holder| wake(holder)).fold(failure, Failure::hint);
     failure
         .hint("wait longer with: --timeout 30s")
         .details(Details::Fields(holders.iter().map(|holder| ("holder", holder.clone())).collect()))
+}
+
+/// What lets a stopped process go on, for a holder such as `pid 17 (vim), stopped (T), holds …`.
+pub(crate) fn wake(holder: &str) -> Option<String> {
+    let (pid, rest) = holder.strip_prefix("pid ")?.split_once(' ')?;
+    let (_, state) = rest.split_once("), ")?;
+    state.starts_with("stopped").then(|| format!("a stopped process can go on with: kill -CONT {pid}"))
+}
+
+/// Moves a store and the files beside it out of the way.
+fn set_aside(store: &str) -> String {
+    let (store, aside) = (shell::word(store), shell::word(&format!("{store}.damaged")));
+    format!("mkdir {aside} && mv {store} {store}-* {aside}")
 }
 
 /// Every mistake of a configuration at once.

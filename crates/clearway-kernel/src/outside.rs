@@ -50,6 +50,12 @@ pub trait Outside: World {
         suffix: &str,
     ) -> Result<PathBuf, Failure>;
 
+    /// What killed processes left in the directory of a file and in the place for temporary files.
+    fn leftovers(&mut self, beside: &Path) -> Vec<PathBuf>;
+
+    /// Removes one of them; false if it is in use after all.
+    fn remove_leftover(&mut self, path: &Path) -> Result<bool, Failure>;
+
     /// Scopes that have a store in the default place.
     fn known_scopes(&mut self) -> Vec<ScopeKey>;
 

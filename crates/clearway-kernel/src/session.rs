@@ -7,7 +7,7 @@ use crate::site::Site;
 use crate::{audit, identity};
 use clearway_core::agent::Caller;
 use clearway_core::command::{Command, Request, ScopeBirth};
-use clearway_core::decide::inside_agent;
+use clearway_core::decide::{Notice, inside_agent};
 use clearway_core::event::Durability;
 use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
@@ -97,7 +97,10 @@ impl<'a> Session<'a> {
     }
 
     pub(crate) fn command_in(&mut self, scope: &ScopeKey, command: Command) -> Result<Reply, Failure> {
-        self.ask(execute, scope, command)
+        let nested = self.made_inside_another(scope)?;
+        let mut reply = self.ask(execute, scope, command)?;
+        reply.notices.extend(nested);
+        Ok(reply)
     }
 
     /// What a command would answer now. Nothing is written.
@@ -118,17 +121,22 @@ impl<'a> Session<'a> {
         Ok(Reply { outcome: reply.outcome.map_err(|failure| self.at_root(failure)), ..reply })
     }
 
+    /// What to say if this command is the first of a scope that lies inside another one.
+    fn made_inside_another(&mut self, scope: &ScopeKey) -> Result<Option<Notice>, Failure> {
+        let Some(outer) = self.site.outer.as_ref().filter(|_| *scope == self.site.key) else {
+            return Ok(None);
+        };
+        let outer = outer.display().to_string();
+        let known = self.engine.snapshot(scope).map_err(|error| store_failure(&error))?.is_some();
+        Ok((!known).then(|| Notice::ScopeInsideAnother { inner: self.site.place.clone(), outer }))
+    }
+
     /// A decision names paths from the root. Where the caller stands elsewhere, a hint has to say so to work.
     fn at_root(&self, mut failure: Failure) -> Failure {
         let cwd = self.outside.surroundings().cwd.as_deref();
         if let Some(root) = self.site.root.as_deref().filter(|root| Some(*root) != cwd) {
-            let root = clearway_core::shell::word(&root.display().to_string());
-            for hint in &mut failure.hints {
-                for verb in ["who", "reserve"] {
-                    *hint =
-                        hint.replace(&format!("clearway {verb} "), &format!("clearway -C {root} {verb} "));
-                }
-            }
+            let root = root.display().to_string();
+            failure.hints.iter_mut().for_each(|hint| hint.run_at(&root));
         }
         failure
     }
@@ -198,8 +206,8 @@ fn by_key(outside: &mut dyn Outside, start: &Path, key: &str) -> Result<Site, Fa
     match wanted.filter(|wanted| known.contains(wanted)) {
         Some(key) => Ok(Site { place: key.to_string(), key, ..Site::machine(start.to_owned()) }),
         None => {
-            let shown = clearway_core::text::printable(key);
-            let failure = Failure::new(Slug::NotFound, format!("no scope has the key {shown:?}"));
+            let key = clearway_core::text::quoted(key);
+            let failure = Failure::new(Slug::NotFound, format!("no scope has the key {key}"));
             Err(known
                 .iter()
                 .take(8)

@@ -17,6 +17,8 @@ pub struct Site {
     pub kind: SiteKind,
     /// The root that paths are relative to; `None` where there are no paths (a bare repository, the machine).
     pub root: Option<PathBuf>,
+    /// The scope that a directory without git lies in, if a directory above it is one.
+    pub outer: Option<PathBuf>,
     /// Where the caller stands.
     pub cwd: PathBuf,
     /// Whether the file system folds case.
@@ -48,6 +50,7 @@ impl Site {
             place: "this machine".to_owned(),
             kind: SiteKind::Machine,
             root: None,
+            outer: None,
             cwd,
             fold: Fold::Exact,
         }

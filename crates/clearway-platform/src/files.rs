@@ -1,8 +1,9 @@
 //! Files as the store needs them: private, written whole, and on a file system that keeps its
-//! promises. Nothing here widens a mode, changes an owner or deletes what it did not create.
+//! promises. Nothing here widens a mode, changes an owner or deletes what no process of ours created.
 
 mod append;
 mod case;
+mod leftovers;
 mod private;
 mod upkeep;
 mod volume;
@@ -13,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 pub use append::append_line;
 pub use case::folds_case;
+pub use leftovers::{READING, leftovers, remove_leftover};
 pub use private::{
     PRIVATE_DIR_MODE, PRIVATE_FILE_MODE, PrivacyComplaint, create_atomic, create_private_dir_all,
     open_private, privacy_complaints, write_atomic,

@@ -36,7 +36,7 @@ impl PrivateCopy {
     }
 
     fn once(path: &Path) -> Result<Self, StoreError> {
-        let copy = Self { directory: files::temporary_dir("clearway-read").map_err(|error| named(&error))? };
+        let copy = Self { directory: files::temporary_dir(files::READING).map_err(|error| named(&error))? };
         files::copy_private(path, &copy.path()).map_err(|error| named(&error))?;
         let log = with_suffix(path, "-wal");
         if files::exists(&log) {

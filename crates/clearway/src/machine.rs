@@ -133,6 +133,14 @@ impl Outside for Machine {
         Ok(place.beside(scope, suffix))
     }
 
+    fn leftovers(&mut self, beside: &Path) -> Vec<PathBuf> {
+        beside.parent().map(files::leftovers).unwrap_or_default()
+    }
+
+    fn remove_leftover(&mut self, path: &Path) -> Result<bool, Failure> {
+        files::remove_leftover(path).map_err(|error| file_failure(&error))
+    }
+
     fn known_scopes(&mut self) -> Vec<ScopeKey> {
         self.state_dir().map(|state| stores::known_scopes(&state)).unwrap_or_default()
     }

@@ -5,7 +5,7 @@ use clearway_core::failure::Failure;
 use clearway_core::pattern::Fold;
 use clearway_core::shell;
 use clearway_core::slug::Slug;
-use clearway_core::text::printable;
+use clearway_core::text::{quoted, shown};
 use clearway_git::{PathKind, ResolveError};
 use clearway_kernel::{Found, Located, Site, SiteKind, scope_key};
 use clearway_platform::environment::Environment;
@@ -20,11 +20,11 @@ pub(crate) fn find(
     named: bool,
 ) -> Result<Site, Failure> {
     let cwd = start.canonicalize().map_err(|error| {
-        let message = format!("{} cannot be entered: {error}", printable(&start.display().to_string()));
+        let message = format!("{} cannot be entered: {error}", shown(&start.display().to_string()));
         Failure::new(Slug::NoScope, message).hint("name a directory that exists: clearway -C DIR …")
     })?;
     if !cwd.is_dir() {
-        let message = format!("{} is no directory", printable(&start.display().to_string()));
+        let message = format!("{} is no directory", shown(&start.display().to_string()));
         return Err(
             Failure::new(Slug::NoScope, message).hint("name the directory it lies in: clearway -C DIR …")
         );
@@ -49,6 +49,7 @@ fn git_site(repository: &clearway_git::Repository, cwd: PathBuf) -> Site {
         kind: SiteKind::Git,
         fold: fold_of(root.as_deref().unwrap_or(common)),
         root,
+        outer: None,
         cwd,
     }
 }
@@ -66,17 +67,19 @@ fn directory_site(
     let home = environment.text("HOME").and_then(|home| Path::new(home).canonicalize().ok());
     let too_wide = root == Path::new("/") || Some(&root) == home.as_ref();
     if too_wide && !named && !stores::exists(state, &directory_key(&root)) {
-        let message = format!("{} is no place for a scope of its own", root.display());
+        let message = format!("{} is no place for a scope of its own", shown(&root.display().to_string()));
         return Err(Failure::new(Slug::NoScope, message)
             .hint("go to a project's directory")
             .hint(format!("or mean it: clearway -C {} …", shell::word(&root.display().to_string()))));
     }
+    let outer = root.ancestors().skip(1).find(is_scope).map(Path::to_owned);
     Ok(Site {
         key: directory_key(&root),
         place: root.display().to_string(),
         kind: SiteKind::Directory,
         fold: fold_of(&root),
         root: Some(root),
+        outer,
         cwd,
     })
 }
@@ -114,14 +117,17 @@ pub(crate) fn resolve(site: &Site, argument: &str) -> Result<Located, Failure> {
 }
 
 fn unresolved(site: &Site, argument: &str, error: &ResolveError) -> Failure {
-    let shown = printable(argument);
+    let argument = quoted(argument);
     let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
     match error {
         ResolveError::Outside { .. } => {
-            Failure::new(Slug::OutsideScope, format!("{shown:?} is outside of {}", site.worktree().0))
+            Failure::new(Slug::OutsideScope, format!("{argument} is outside of {}", site.worktree().0))
                 .hint("act in the scope that owns it: clearway -C DIR …")
         }
-        other => Failure::new(Slug::InvalidPath, format!("{shown:?} cannot be used: {other}{cause}"))
-            .hint("the rules for paths: clearway explain invalid-path"),
+        other => {
+            let why = shown(&other.to_string());
+            Failure::new(Slug::InvalidPath, format!("{argument} cannot be used: {why}{cause}"))
+                .hint("the rules for paths: clearway explain invalid-path")
+        }
     }
 }

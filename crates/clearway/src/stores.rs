@@ -3,7 +3,7 @@
 use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
 use clearway_core::slug::Slug;
-use clearway_core::text::printable;
+use clearway_core::text::shown;
 use clearway_platform::files::{FsKind, file_system_kind};
 use clearway_store::contract::Engine;
 use clearway_store_sqlite::{Place, Schema, Settings, SqliteEngine};
@@ -28,14 +28,14 @@ pub(crate) fn open(
 pub(crate) fn place(state: &Path, cwd: Option<&Path>, url: Option<&str>) -> Result<Place, Failure> {
     let Some(url) = url else { return Ok(Place::PerScope(state.to_owned())) };
     if let Some((scheme, _)) = url.split_once("://").filter(|(scheme, _)| *scheme != "file") {
-        let message = format!("this build has no engine for {}://", printable(scheme));
+        let message = format!("this build has no engine for {}://", shown(scheme));
         return Err(Failure::new(Slug::StoreUnavailable, message)
             .hint("name a file: --store /path/to/store.db or CLEARWAY_STORE=/path/to/store.db"));
     }
     let path = PathBuf::from(url.strip_prefix("file://").unwrap_or(url));
     let absolute = if path.is_absolute() { path } else { cwd.unwrap_or(Path::new("/")).join(path) };
     if absolute.is_dir() || absolute.file_name().is_none() {
-        let message = format!("{} is a directory, not a store", printable(&absolute.display().to_string()));
+        let message = format!("{} is a directory, not a store", shown(&absolute.display().to_string()));
         return Err(
             Failure::new(Slug::StoreUnavailable, message).hint("name a file in it: --store DIR/store.db")
         );

@@ -6,6 +6,7 @@ pub(crate) mod quick;
 use crate::verbs::Detail;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clearway_core::lease::{Kind, Mode};
+use clearway_core::slug::Slug;
 use clearway_kernel::Globals;
 use std::path::PathBuf;
 
@@ -23,6 +24,41 @@ pub fn command() -> clap::Command {
 /// The command line as people see it: plumbing works but is not listed.
 pub(crate) fn command_for_people() -> clap::Command {
     PLUMBING.iter().fold(command(), |command, verb| command.mut_subcommand(verb, |verb| verb.hide(true)))
+}
+
+/// The command line as shells complete it. The parser itself takes any word for a slug, because an unknown one has an
+/// answer of its own.
+pub(crate) fn command_for_completion() -> clap::Command {
+    let slugs = Slug::ALL.iter().map(|slug| slug.as_str());
+    command().mut_subcommand("explain", |explain| {
+        explain.mut_arg("slug", |slug| slug.value_parser(clap::builder::PossibleValuesParser::new(slugs)))
+    })
+}
+
+/// The command line as manuals show it: its usage names the value of every flag.
+pub(crate) fn with_whole_usage(command: clap::Command) -> clap::Command {
+    let usage = whole_usage(&command);
+    command.override_usage(usage).mut_subcommands(with_whole_usage)
+}
+
+fn whole_usage(command: &clap::Command) -> String {
+    let name = command.get_bin_name().unwrap_or(command.get_name()).to_owned();
+    let flags = command.get_opts().map(|flag| match (flag.get_short(), flag.get_long()) {
+        (_, Some(long)) => format!("[--{long}{}]", value_of(flag)),
+        (short, None) => format!("[-{}{}]", short.unwrap_or_default(), value_of(flag)),
+    });
+    let switches =
+        command.get_arguments().filter(|flag| !flag.is_positional() && !flag.get_action().takes_values());
+    let switches = switches.filter_map(|flag| flag.get_long()).map(|long| format!("[--{long}]"));
+    let words = command.get_positionals().map(ToString::to_string);
+    let verb = command.has_subcommands().then(|| "VERB".to_owned());
+    let parts: Vec<String> =
+        [name].into_iter().chain(flags).chain(switches).chain(words).chain(verb).collect();
+    parts.join(" ")
+}
+
+fn value_of(flag: &clap::Arg) -> String {
+    flag.get_value_names().unwrap_or_default().iter().map(|name| format!(" {name}")).collect()
 }
 
 /// The same with the flags that short help leaves out.
@@ -152,7 +188,7 @@ pub(crate) struct ReserveFlags {
     #[arg(long)]
     pub(crate) shared: bool,
     /// What the words name
-    #[arg(long, value_enum, default_value = "path", hide_short_help = true)]
+    #[arg(long, value_enum, default_value = "path")]
     pub(crate) kind: KindWord,
     /// The silence after which the lease ends, such as 30m
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
@@ -183,7 +219,7 @@ pub(crate) struct CheckFlags {
     #[arg(long, hide_short_help = true)]
     pub(crate) broad: bool,
     /// What the words name
-    #[arg(long, value_enum, default_value = "path", hide_short_help = true)]
+    #[arg(long, value_enum, default_value = "path")]
     pub(crate) kind: KindWord,
 }
 
@@ -222,7 +258,7 @@ pub(crate) struct ReleaseFlags {
     #[arg(long, value_name = "PATTERN")]
     pub(crate) keep: Vec<String>,
     /// What words that are no ids name
-    #[arg(long, value_enum, default_value = "path", hide_short_help = true)]
+    #[arg(long, value_enum, default_value = "path")]
     pub(crate) kind: KindWord,
     /// Release somebody else's lease as an operator; the reason is recorded
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
@@ -298,7 +334,7 @@ pub(crate) enum Audit {
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct DoctorFlags {
-    /// Rebuild stored rows from the log first
+    /// Rebuild stored rows from the log and remove temporary files first
     #[arg(long)]
     pub(crate) repair: bool,
     /// As an operator, go on with a log that lost its end, and say why; every lease ends

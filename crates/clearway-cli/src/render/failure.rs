@@ -17,7 +17,7 @@ pub(crate) fn failure(failure: &Failure, now: &Now, page: &Page) -> String {
         text.push_str(&holding(view, now, page, "  "));
     }
     for hint in &failure.hints {
-        text.push_str(&hint_lines(&printable(hint), page));
+        text.push_str(&hint_lines(&printable(&hint.to_string()), page));
     }
     text
 }

@@ -14,6 +14,16 @@ pub(crate) fn left(view: &LeaseView, now: &Now) -> String {
     rounded(view.deadline.since(now.mono))
 }
 
+/// What a lease is on, seen from a checkout. One of another checkout says which, because its pattern means other files.
+pub(crate) fn placed_pattern(view: &LeaseView, here: &str) -> String {
+    let pattern = view.lease.target.display();
+    match view.lease.worktree.0.as_str() {
+        "" => format!("{pattern} (name)"),
+        same if same == here => pattern,
+        elsewhere => format!("{elsewhere}: {pattern}"),
+    }
+}
+
 /// How long ago something was.
 pub(crate) fn ago(ms: u64) -> String {
     if ms < 1_000 { "now".to_owned() } else { format!("{} ago", rounded(ms)) }

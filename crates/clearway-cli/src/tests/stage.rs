@@ -134,6 +134,7 @@ impl Outside for Stage {
             place: "/app".to_owned(),
             kind: SiteKind::Directory,
             root: Some(PathBuf::from("/app")),
+            outer: None,
             cwd: start.to_owned(),
             fold: Fold::Exact,
         })
@@ -185,6 +186,14 @@ impl Outside for Stage {
         suffix: &str,
     ) -> Result<PathBuf, Failure> {
         Ok(PathBuf::from(format!("/state/{scope}{suffix}")))
+    }
+
+    fn leftovers(&mut self, _: &Path) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    fn remove_leftover(&mut self, _: &Path) -> Result<bool, Failure> {
+        Ok(false)
     }
 
     fn known_scopes(&mut self) -> Vec<ScopeKey> {

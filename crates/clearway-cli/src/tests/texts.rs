@@ -191,8 +191,11 @@ fn help_lists_what_people_type_and_all_lists_the_rest() {
     }
     assert_eq!(stage.run_words(Vec::new()).expect(0).stdout, help);
     assert_eq!(stage.run("-h").expect(0).stdout, help);
-    assert!(!stage.run("help reserve").stdout.contains("--kind <KIND>"));
-    assert!(stage.run("reserve --help").stdout.contains("--kind <KIND>"));
+    let every_flag = ["--kind <KIND>", "--broad", "-C <DIR>", "--idempotency-key <KEY>"];
+    for line in ["help reserve", "reserve -h", "reserve --help"] {
+        let help = stage.run(line).expect(0).stdout;
+        assert!(every_flag.iter().all(|flag| help.contains(flag)), "{line}: {help}");
+    }
 }
 
 #[test]
@@ -202,6 +205,11 @@ fn the_manual_explains_every_flag() {
         let flag = flag.replace('-', "\\-");
         let (_, after) = page.split_once(&format!("\\fB{flag}\\fR \\fI<")).unwrap_or_default();
         assert!(after.lines().nth(1).is_some_and(|line| line.starts_with(help)), "{flag}: {page}");
+    }
+    let (_, synopsis) = page.split_once(".SH SYNOPSIS\n").unwrap_or_default();
+    let synopsis = synopsis.lines().next().unwrap_or_default();
+    for part in ["[\\-C DIR]", "[\\-\\-store URL]", "[\\-\\-json]", "VERB"] {
+        assert!(synopsis.contains(part), "{part}: {synopsis}");
     }
 }
 

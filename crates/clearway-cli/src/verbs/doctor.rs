@@ -38,7 +38,7 @@ fn is_a_finding(failure: &Failure) -> bool {
 fn obstacle(failure: Failure) -> Diagnosis {
     let about = if failure.slug.kind() == FailureKind::Configuration { "config" } else { "store" };
     let own = "clearway doctor";
-    let hint = failure.hints.into_iter().find(|hint| !hint.contains(own));
+    let hint = failure.hints.iter().map(ToString::to_string).find(|hint| !hint.contains(own));
     let hint = hint.or_else(|| Some(format!("see: clearway explain {}", failure.slug)));
     Diagnosis { checks: vec![Check { about, status: CheckStatus::Wrong, text: failure.message, hint }] }
 }
@@ -58,7 +58,11 @@ impl Finding {
     }
 
     fn repaired(&self) -> Option<RepairedJson> {
-        self.repaired.map(|done| RepairedJson { rows: done.rows, lost_events: done.lost_events })
+        self.repaired.map(|done| RepairedJson {
+            rows: done.rows,
+            lost_events: done.lost_events,
+            leftovers: done.leftovers,
+        })
     }
 
     fn checks(&self) -> Vec<CheckedThing> {
@@ -97,7 +101,13 @@ impl Answer for Finding {
 
     fn text(&self, page: &Page) -> String {
         let mut text = String::new();
-        if let Some(Repaired { rows, lost_events }) = self.repaired {
+        if let Some(Repaired { rows, lost_events, leftovers }) = self.repaired {
+            if leftovers > 0 {
+                text.push_str(&format!(
+                    "removed {}\n",
+                    count(leftovers, "temporary file", "temporary files")
+                ));
+            }
             text.push_str(&format!("rebuilt from the log: {}\n", count(rows, "row", "rows")));
             if lost_events > 0 {
                 let events = count(lost_events, "event is", "events are");

@@ -2,7 +2,7 @@
 
 use crate::arguments::{LeasesFlags, WhoFlags};
 use crate::console::{Answer, Problem, document};
-use crate::render::{Cell, Fit, Page, Table, Tone, ago, count, holding, left, liveness_tone};
+use crate::render::{Cell, Fit, Page, Table, Tone, ago, count, holding, left, liveness_tone, placed_pattern};
 use clearway_core::agent::AgentName;
 use clearway_core::failure::LeaseView;
 use clearway_core::ids::AgentId;
@@ -67,7 +67,7 @@ impl LeaseList {
         for view in leases {
             table.row(vec![
                 Cell::new(view.lease.id.as_str()),
-                Cell::new(self.pattern(view)).tone(Tone::Strong),
+                Cell::new(placed_pattern(view, &self.here)).tone(Tone::Strong),
                 Cell::new(view.agent.as_str()).tone(liveness_tone(view.liveness)),
                 Cell::new(view.lease.mode.word()),
                 ending(view, now, self.history),
@@ -75,16 +75,6 @@ impl LeaseList {
             ]);
         }
         table
-    }
-
-    /// A lease of another checkout says which, because its pattern means other files.
-    fn pattern(&self, view: &LeaseView) -> String {
-        let pattern = view.lease.target.display();
-        match view.lease.worktree.0.as_str() {
-            "" => format!("{pattern} (name)"),
-            here if here == self.here => pattern,
-            elsewhere => format!("{elsewhere}: {pattern}"),
-        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! `status`: one look at everything, for people and, more tersely, for agents.
 
 use crate::console::{Answer, Problem, document};
-use crate::render::{Cell, Fit, Page, Table, Tone, ago, count, left, liveness_tone, wrap};
+use crate::render::{Cell, Fit, Page, Table, Tone, ago, count, left, liveness_tone, placed_pattern, wrap};
 use clearway_core::failure::LeaseView;
 use clearway_core::ids::AgentId;
 use clearway_core::text::{columns, printable, truncate_columns};
@@ -24,6 +24,7 @@ pub(super) fn status(session: &mut Session<'_>, stdout_is_terminal: bool) -> Res
         found,
         scope: session.site.key.to_string(),
         place: session.site.place.clone(),
+        here: session.site.worktree().0,
         terse: by_agent && !stdout_is_terminal,
     })
 }
@@ -34,6 +35,7 @@ pub(crate) struct Look {
     pub(crate) found: Status,
     pub(crate) scope: String,
     pub(crate) place: String,
+    pub(crate) here: String,
     pub(crate) terse: bool,
 }
 
@@ -116,10 +118,14 @@ impl Look {
     /// What an agent holds: as many patterns as have room, and how many more.
     fn holds(&self, agent: AgentId) -> String {
         let own: Vec<&LeaseView> = self.of(agent).collect();
-        let patterns: Vec<String> = own.iter().map(|view| view.lease.target.display()).collect();
+        let patterns: Vec<String> = own.iter().map(|view| self.pattern(view)).collect();
         let joined = some_of(&patterns, HOLDS_COLUMNS_MAX);
         let count = if own.len() > 1 { format!("{}: ", own.len()) } else { String::new() };
         count + &joined
+    }
+
+    fn pattern(&self, view: &LeaseView) -> String {
+        placed_pattern(view, &self.here)
     }
 
     fn of(&self, agent: AgentId) -> impl Iterator<Item = &LeaseView> {
@@ -130,12 +136,11 @@ impl Look {
     fn terse_form(&self) -> String {
         let Status { now, me, leases, warnings, .. } = &self.found;
         let is_mine = |view: &&LeaseView| me.as_ref().is_some_and(|(id, _)| view.lease.holder == *id);
-        let mine: Vec<String> =
-            leases.iter().filter(is_mine).map(|view| view.lease.target.display()).collect();
+        let mine: Vec<String> = leases.iter().filter(is_mine).map(|view| self.pattern(view)).collect();
         let others: Vec<String> = leases
             .iter()
             .filter(|view| !is_mine(view))
-            .map(|view| format!("{} {} {}", view.lease.target.display(), view.agent, left(view, now)))
+            .map(|view| format!("{} {} {}", self.pattern(view), view.agent, left(view, now)))
             .collect();
         let name = me.as_ref().map_or("not registered yet", |(_, name)| name.as_str());
         let holds = if mine.is_empty() { "nothing".to_owned() } else { some_of(&mine, 120) };

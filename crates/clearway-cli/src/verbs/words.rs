@@ -52,12 +52,13 @@ pub(crate) enum Detail {
 
 /// The help asked for with a flag somewhere on the line.
 pub(super) fn help_on(arguments: &[String]) -> Text {
-    let detail = if arguments.iter().any(|word| word == "--help") { Detail::Flags } else { Detail::Brief };
-    let command = prepared(detail);
-    let mut shown = &command;
+    let every_flag = prepared(Detail::Flags);
+    let mut shown = &every_flag;
     for word in arguments.iter().skip(1) {
         shown = shown.find_subcommand(word).unwrap_or(shown);
     }
+    let brief = std::ptr::eq(shown, &every_flag) && !arguments.iter().any(|word| word == "--help");
+    let shown = if brief { prepared(Detail::Brief) } else { shown.clone() };
     Text::styled(&shown.clone().render_help())
 }
 
@@ -73,6 +74,8 @@ fn prepared(detail: Detail) -> clap::Command {
 
 /// The help of everything, or of one verb.
 pub(super) fn help(verb: &[String], detail: Detail) -> Result<Text, Problem> {
+    // Whoever asks about one verb wants all of it; only the overview leaves things out.
+    let detail = if verb.is_empty() || detail == Detail::All { detail } else { Detail::Flags };
     let command = prepared(detail);
     let mut shown = &command;
     for word in verb {
@@ -156,10 +159,21 @@ fn described(slug: Slug) -> SlugReply {
 
 /// The completion script of a shell.
 pub(super) fn completions(shell: clap_complete::Shell) -> Script {
-    let mut command = arguments::command();
+    let mut command = arguments::command_for_completion();
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut command, "clearway", &mut script);
-    Script { shell: shell.to_string(), script: String::from_utf8_lossy(&script).into_owned() }
+    let mut script = String::from_utf8_lossy(&script).into_owned();
+    if shell == clap_complete::Shell::Fish {
+        script.push_str(&fish_slugs());
+    }
+    Script { shell: shell.to_string(), script }
+}
+
+/// The generator gives fish no values of plain arguments.
+fn fish_slugs() -> String {
+    let slugs: Vec<&str> = Slug::ALL.iter().map(|slug| slug.as_str()).collect();
+    let after_explain = "__fish_clearway_using_subcommand explain";
+    format!("complete -c clearway -n \"{after_explain}\" -f -a \"{}\"\n", slugs.join(" "))
 }
 
 /// The answer of `completions`.
@@ -181,7 +195,7 @@ impl Answer for Script {
 
 /// The manual: one page, or all of them as files.
 pub(super) fn man(directory: Option<&Path>) -> Result<Manual, Problem> {
-    let command = prepared(Detail::All);
+    let command = arguments::with_whole_usage(prepared(Detail::All));
     let Some(directory) = directory else {
         let mut page = Vec::new();
         clap_mangen::Man::new(command).render(&mut page).map_err(|error| unwritten(&error))?;

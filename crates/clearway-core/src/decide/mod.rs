@@ -118,6 +118,13 @@ pub enum Notice {
     },
     /// Stored rows that nobody can read.
     UnreadableRows(Vec<String>),
+    /// This command made a scope below a directory that is one already.
+    ScopeInsideAnother {
+        /// The new scope.
+        inner: String,
+        /// The scope around it.
+        outer: String,
+    },
 }
 
 /// Answers one request.

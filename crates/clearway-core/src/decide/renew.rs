@@ -8,6 +8,7 @@ use crate::command::{LeaseRef, Renew};
 use crate::event::{Actor, Body};
 use crate::facts::Facts;
 use crate::failure::{Details, Failure, LeaseView};
+use crate::hint::Hint;
 use crate::ids::{AgentId, LeaseId};
 use crate::lease::{End, Ended, ExpiryCause, Lease};
 use crate::slug::Slug;
@@ -144,10 +145,10 @@ fn stale(draft: &Draft<'_>, slug: Slug, message: String, lease: &Lease, facts: &
     let held_now: Vec<LeaseView> =
         view.live_except(&draft.ended).filter(same).filter_map(|other| view.show(other, facts)).collect();
     let now = held_now.first().map(|other| format!("; {} holds it now", other.agent)).unwrap_or_default();
-    let target = crate::shell::word(&lease.target.display());
+    let target = lease.target.display();
     let failure = Failure::new(slug, format!("{message}{now}")).hint(match lease.target {
-        Target::Path(_) => format!("read the file again, then reserve anew: clearway reserve {target}"),
-        Target::Name(_) => format!("reserve it anew: clearway reserve --kind name {target}"),
+        Target::Path(_) => Hint::command("read the file again, then reserve anew", "reserve", &[&target]),
+        Target::Name(_) => Hint::command("reserve it anew", "reserve --kind name", &[&target]),
     });
     match view.show(&as_it_is(draft, lease), facts) {
         Some(shown) => failure.details(Details::Lease { lease: Box::new(shown), held_now }),

@@ -9,6 +9,7 @@ use crate::command::{Reserve, Want};
 use crate::event::{Actor, Body};
 use crate::facts::Facts;
 use crate::failure::{Details, Failure, LeaseView, Retry};
+use crate::hint::Hint;
 use crate::ids::{AgentId, Entropy, Fence, LeaseId, SetId};
 use crate::lease::{Grade, Lease};
 use crate::limits::{LEASES_PER_AGENT_MAX, LEASES_PER_SCOPE_MAX, ROOT_PATTERNS_PER_SCOPE_MAX};
@@ -252,11 +253,11 @@ fn held(draft: &Draft<'_>, reserve: &Reserve, blockers: Vec<LeaseView>) -> Failu
     let soonest = blockers.iter().map(|blocker| blocker.deadline.since(now)).min().unwrap_or(0);
     let mut failure =
         Failure::new(Slug::ReservationHeld, said.join("; ")).retry(Retry::AfterMs(soonest.max(1)));
-    let look = match reserve.wants.first().map(|want| &want.target) {
-        Some(Target::Path(pattern)) => format!("clearway who {}", crate::shell::word(&pattern.display())),
-        Some(Target::Name(_)) | None => "clearway leases".to_owned(),
-    };
-    failure = failure.hint(format!("see who holds it and until when: {look}"));
+    const LOOK: &str = "see who holds it and until when";
+    failure = failure.hint(match reserve.wants.first().map(|want| &want.target) {
+        Some(Target::Path(pattern)) => Hint::command(LOOK, "who", &[&pattern.display()]),
+        Some(Target::Name(_)) | None => Hint::Advice(format!("{LOOK}: clearway leases")),
+    });
     if reserve.wants.len() > 1 && !reserve.best_effort {
         failure = failure.hint("take what is free and skip the rest: add --best-effort");
     }

@@ -64,6 +64,8 @@ struct General {
 
 /// What follows the directory in the canonical text of a subtree.
 const SUBTREE_SUFFIX: &str = "/**";
+/// What a reader takes for a wildcard or its escape.
+const READ_AS_WILDCARDS: [char; 5] = ['*', '?', '{', '}', '\\'];
 
 impl Pattern {
     /// Reads a pattern as a person writes it.
@@ -104,13 +106,20 @@ impl Pattern {
         &self.canonical
     }
 
-    /// The form for people: a literal shows its plain path, a subtree `dir/**`, others their canonical text.
+    /// The form for people: a literal shows its plain path, a subtree `dir/**`, others their canonical text. A plain
+    /// path that would read as a wildcard is shown escaped. Brackets are left as they are, because names such as
+    /// `[id]` are common and classes are not.
     pub fn display(&self) -> String {
         match &self.shape {
+            _ if self.is_plain() && self.anchor().contains(READ_AS_WILDCARDS) => self.canonical.to_string(),
             Shape::Literal { .. } => self.anchor().to_owned(),
             Shape::Subtree { .. } => format!("{}{SUBTREE_SUFFIX}", self.anchor()),
             Shape::General(_) => self.canonical.to_string(),
         }
+    }
+
+    fn is_plain(&self) -> bool {
+        !matches!(self.shape, Shape::General(_))
     }
 
     /// The plain path, if the pattern names exactly one.

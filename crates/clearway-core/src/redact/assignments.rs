@@ -2,15 +2,17 @@
 //!
 //! The name decides, not the value: `password=…`, `"token": "…"`, `DB_PASSWORD: …`, `--secret …`. Where a name is also
 //! an everyday word of programming (`token: handle expiry`), a single plain word after a colon is left alone, because no
-//! issued token looks like one.
+//! issued token looks like one. In a sentence (`the password is …`) a word is left alone after any name.
 
-use super::shapes::{is_placeholder, is_plain_word, is_words};
+use super::shapes::{is_placeholder, is_plain_word, is_prose, is_words};
 use super::{Rule, Span};
 
 /// Blanks allowed on either side of `=` or `:`, in bytes.
 const BLANKS_MAX: usize = 8;
 /// Backslashes allowed before a quote; a quote within quoted JSON within a shell string has three.
 const BACKSLASHES_MAX: usize = 4;
+/// What a sentence calls a password counts from this length on, in bytes: `the password is 12 characters`.
+const SAID_BYTES_MIN: usize = 4;
 /// A `Bearer` value outside a header counts from this length on, in bytes.
 const BEARER_BYTES_MIN: usize = 16;
 
@@ -21,10 +23,13 @@ struct Name {
     everyday: bool,
 }
 
-const NAMES: [Name; 11] = [
+const NAMES: [Name; 14] = [
     Name { text: "password", everyday: false },
     Name { text: "passwd", everyday: false },
     Name { text: "passphrase", everyday: false },
+    Name { text: "passwort", everyday: false },
+    Name { text: "kennwort", everyday: false },
+    Name { text: "mot_de_passe", everyday: false },
     Name { text: "secret", everyday: false },
     Name { text: "secret_key", everyday: true },
     Name { text: "token", everyday: true },
@@ -34,6 +39,7 @@ const NAMES: [Name; 11] = [
     Name { text: "private_key", everyday: true },
     Name { text: "bearer", everyday: true },
 ];
+const VERBS: [&str; 4] = ["is", "was", "ist", "lautet"];
 const AUTHORIZATION: &str = "authorization";
 const BEARER: &str = "bearer";
 /// What the password of a URL became; the host behind it is no secret.
@@ -58,7 +64,7 @@ fn span_at(text: &str, at: usize) -> Option<Span> {
     match first {
         b'a' => authorization_at(text, at).or_else(|| assignment_at(text, at)),
         b'b' => bearer_at(text, at).or_else(|| assignment_at(text, at)),
-        b'p' | b's' | b't' => assignment_at(text, at),
+        b'k' | b'm' | b'p' | b's' | b't' => assignment_at(text, at),
         _ => None,
     }
 }
@@ -67,12 +73,17 @@ fn assignment_at(text: &str, at: usize) -> Option<Span> {
     let bytes = text.as_bytes();
     NAMES.iter().find_map(|name| {
         let name_end = match_name(bytes, at, name.text)?;
-        let given = after_separator(bytes, name_end).or_else(|| after_flag(bytes, at, name_end))?;
+        let given = after_separator(bytes, name_end)
+            .or_else(|| after_flag(bytes, at, name_end))
+            .or_else(|| after_verb(bytes, name_end))?;
         if bytes.get(given.start..)?.starts_with(URL_PASSWORD_MARK) {
             return None;
         }
         let value = value_at(text, given.start)?;
-        let prose = name.everyday && !given.by_equals && !value.quoted && is_plain_word(value.text);
+        let prose = match given.by_verb {
+            true => value.text.len() < SAID_BYTES_MIN || is_prose(value.text),
+            false => name.everyday && !given.by_equals && !value.quoted && is_plain_word(value.text),
+        };
         (!prose && !is_placeholder(value.text)).then(|| value.span(Rule::Assignment))
     })
 }
@@ -96,7 +107,7 @@ fn bearer_at(text: &str, at: usize) -> Option<Span> {
     (secret && !is_placeholder(value.text)).then(|| value.span(Rule::Authorization))
 }
 
-fn match_name(bytes: &[u8], at: usize, name: &str) -> Option<usize> {
+pub(super) fn match_name(bytes: &[u8], at: usize, name: &str) -> Option<usize> {
     let mut end = at;
     for expected in name.bytes() {
         let actual = bytes.get(end).copied();
@@ -111,13 +122,15 @@ fn match_name(bytes: &[u8], at: usize, name: &str) -> Option<usize> {
     Some(end)
 }
 
-struct Given {
-    start: usize,
-    by_equals: bool,
+pub(super) struct Given {
+    pub(super) start: usize,
+    pub(super) by_equals: bool,
+    /// Whether a sentence gives the value: `the password is …`.
+    by_verb: bool,
 }
 
 /// Reads `=`, `:`, `:=` or `=>` after a name and its closing quote; `==` compares and `::` is a path.
-fn after_separator(bytes: &[u8], name_end: usize) -> Option<Given> {
+pub(super) fn after_separator(bytes: &[u8], name_end: usize) -> Option<Given> {
     let at = skip_blanks(bytes, after_closing(bytes, name_end));
     let (start, by_equals) = match (bytes.get(at)?, bytes.get(at + 1)) {
         (b'=', Some(b'=' | b'~')) | (b':', Some(b':')) => return None,
@@ -126,7 +139,7 @@ fn after_separator(bytes: &[u8], name_end: usize) -> Option<Given> {
         (b':', _) => (at + 1, false),
         _ => return None,
     };
-    Some(Given { start: skip_blanks(bytes, start), by_equals })
+    Some(Given { start: skip_blanks(bytes, start), by_equals, by_verb: false })
 }
 
 /// A command-line flag gives its value after a blank: `--password hunter2`.
@@ -139,7 +152,14 @@ fn after_flag(bytes: &[u8], name_start: usize, name_end: usize) -> Option<Given>
         return None;
     }
     let start = blanks_after(bytes, name_end)?;
-    (bytes.get(start) != Some(&b'-')).then_some(Given { start, by_equals: false })
+    (bytes.get(start) != Some(&b'-')).then_some(Given { start, by_equals: false, by_verb: false })
+}
+
+/// A sentence gives its value after a verb: `the password is hunter2`.
+fn after_verb(bytes: &[u8], name_end: usize) -> Option<Given> {
+    let verb_start = blanks_after(bytes, name_end)?;
+    let start = VERBS.iter().find_map(|verb| blanks_after(bytes, match_name(bytes, verb_start, verb)?))?;
+    Some(Given { start, by_equals: false, by_verb: true })
 }
 
 /// The longest part of a flag before the name that is looked at, in bytes.
@@ -154,7 +174,7 @@ fn after_closing(bytes: &[u8], at: usize) -> usize {
 }
 
 /// A quote and the position after it, with the backslashes that escape it.
-fn quote_at(bytes: &[u8], at: usize) -> Option<(Quote, usize)> {
+pub(super) fn quote_at(bytes: &[u8], at: usize) -> Option<(Quote, usize)> {
     let rest = bytes.get(at..)?;
     let backslashes = rest.iter().take(BACKSLASHES_MAX).take_while(|b| **b == b'\\').count();
     let mark = *rest.get(backslashes).filter(|b| matches!(b, b'"' | b'\'' | b'`'))?;
@@ -162,7 +182,7 @@ fn quote_at(bytes: &[u8], at: usize) -> Option<(Quote, usize)> {
 }
 
 #[derive(Clone, Copy)]
-struct Quote {
+pub(super) struct Quote {
     mark: u8,
     escaped: bool,
 }

@@ -8,6 +8,8 @@
 //! Start at [`redact`]; each submodule is one family of shapes.
 
 mod assignments;
+mod commands;
+mod cookies;
 mod private_keys;
 mod shapes;
 #[cfg(test)]
@@ -18,7 +20,7 @@ mod urls;
 use std::borrow::Cow;
 
 /// Raised whenever a rule is added or changed, and recorded beside what was redacted with it.
-pub const RULES_VERSION: u32 = 2;
+pub const RULES_VERSION: u32 = 3;
 
 /// A placeholder can uncover a word boundary that a second look then recognises. Every text seen so far is stable
 /// after two passes; the bound keeps the work linear whatever comes.
@@ -53,11 +55,14 @@ enum Rule {
     PrivateKey,
     Authorization,
     UrlPassword,
+    WebhookUrl,
+    Cookie,
+    Password,
     Assignment,
 }
 
 impl Rule {
-    const ALL: [Rule; 14] = [
+    const ALL: [Rule; 17] = [
         Rule::AwsAccessKey,
         Rule::GithubToken,
         Rule::GitlabToken,
@@ -71,6 +76,9 @@ impl Rule {
         Rule::PrivateKey,
         Rule::Authorization,
         Rule::UrlPassword,
+        Rule::WebhookUrl,
+        Rule::Cookie,
+        Rule::Password,
         Rule::Assignment,
     ];
 
@@ -89,6 +97,9 @@ impl Rule {
             Rule::PrivateKey => "private-key",
             Rule::Authorization => "authorization",
             Rule::UrlPassword => "url-password",
+            Rule::WebhookUrl => "webhook-url",
+            Rule::Cookie => "cookie",
+            Rule::Password => "password",
             Rule::Assignment => "assignment",
         }
     }
@@ -109,6 +120,8 @@ fn find_spans(text: &str) -> Vec<Span> {
     private_keys::find(text, &mut spans);
     urls::find(text, &mut spans);
     assignments::find(text, &mut spans);
+    cookies::find(text, &mut spans);
+    commands::find(text, &mut spans);
     spans
 }
 

@@ -61,6 +61,16 @@ pub(super) fn is_plain_word(text: &str) -> bool {
     tail.is_some_and(|tail| tail.len() < WORD_BYTES_MAX && reads_as_word(tail))
 }
 
+/// Whether what follows "the password is" reads on as a sentence: words of one case, also joined as in `user's` or
+/// `hashed/salted`.
+pub(super) fn is_prose(text: &str) -> bool {
+    let text = text.trim_end_matches(['.', ',', ';', ':', '!', '?', ')']);
+    let is_shouted =
+        |part: &str| part.len() <= WORD_BYTES_MAX && part.bytes().all(|b| b.is_ascii_uppercase());
+    let reads_on = |part: &str| is_plain_word(part) || is_shouted(part);
+    is_words(text) || text.split(['\'', '/', '_']).all(reads_on)
+}
+
 /// Our own mark, with whatever closing punctuation a bare value drags along.
 fn is_own_mark(value: &str) -> bool {
     let inside = value.strip_prefix("[redacted:").and_then(|rest| rest.split_once(']'));

@@ -136,6 +136,82 @@ fn values_of_telling_names_are_replaced() {
 }
 
 #[test]
+fn cookies_go_and_the_words_around_them_stay() {
+    check("Cookie: sid=0a1b2c; theme=dark then 401", "Cookie: [redacted:cookie] then 401");
+    check("Set-Cookie: sid=0a1b; Path=/; HttpOnly\nnext", "Set-Cookie: [redacted:cookie]\nnext");
+    check("curl -H 'cookie: sid=0a1b' https://h", "curl -H 'cookie: [redacted:cookie]' https://h");
+    check("{\"Cookie\": \"sid=0a1b; b=c\"}", "{\"Cookie\": \"[redacted:cookie]\"}");
+    check("Cookie:session=abc", "Cookie:[redacted:cookie]");
+}
+
+#[test]
+fn passwords_by_a_short_flag_go() {
+    check("curl -u ada:hunter2 https://h", "curl -u ada:[redacted:password] https://h");
+    check("run curl -sSu 'ada:two words' https://h", "run curl -sSu 'ada:[redacted:password]' https://h");
+    check("/usr/bin/curl --user=ada:pw1 x", "/usr/bin/curl --user=ada:[redacted:password] x");
+    check("curl --proxy-user ada:pw1 x", "curl --proxy-user ada:[redacted:password] x");
+    check("`curl -uada:pw1` fails", "`curl -uada:[redacted:password]` fails");
+    check("mysql -uroot -phunter2 app", "mysql -uroot -p[redacted:password] app");
+    check("mysqldump -p'two words' app", "mysqldump -p'[redacted:password]' app");
+    check("mysql --password=hunter2 app", "mysql --password=[redacted:assignment] app");
+    check("sshpass -p hunter2 ssh h", "sshpass -p [redacted:password] ssh h");
+    check("redis-cli -a hunter2 ping", "redis-cli -a [redacted:password] ping");
+}
+
+#[test]
+fn passwords_told_in_a_sentence_go() {
+    check("the password is hunter2.", "the password is [redacted:assignment].");
+    check("Password was \"Tr0ub4dor\", try it", "Password was \"[redacted:assignment]\", try it");
+    check("Das Passwort lautet Sommer2024!", "Das Passwort lautet [redacted:assignment]");
+    check("passwort: geheim", "passwort: [redacted:assignment]");
+    check("Kennwort ist 12345", "Kennwort ist [redacted:assignment]");
+    check("mot de passe : azerty", "mot de passe : [redacted:assignment]");
+}
+
+#[test]
+fn addresses_of_webhooks_lose_what_lets_one_post() {
+    check(
+        "post to https://hooks.slack.com/services/T00000000/B00000000/AbCdEfGhIjKlMnOp.",
+        "post to https://hooks.slack.com/services/[redacted:webhook-url].",
+    );
+    check(
+        "<https://discord.com/api/webhooks/123456789012345678/aBcD_eFgH-iJkL>",
+        "<https://discord.com/api/webhooks/[redacted:webhook-url]>",
+    );
+    check(
+        "https://acme.webhook.office.com/webhookb2/0a1b2c3d-4e5f@6a7b/IncomingWebhook/8c9d",
+        "https://acme.webhook.office.com/webhookb2/[redacted:webhook-url]",
+    );
+    check("api.telegram.org/bot123456:AbCdEfGhIj/sendMessage", "api.telegram.org/bot[redacted:webhook-url]");
+}
+
+#[test]
+fn tokens_of_more_services_go() {
+    let hex = "0123456789abcdef".repeat(2);
+    let mixed = "Ab3dEf6hIj9lMn2pQr5tUv8xYz1bCd4fGh7jKl0m";
+    for (token, rule) in [
+        (format!("glrt-{mixed}"), "gitlab-token"),
+        (format!("gldt-{mixed}"), "gitlab-token"),
+        (format!("xapp-1-A0123-{mixed}"), "slack-token"),
+        (format!("dckr_pat_{mixed}"), "api-key"),
+        (format!("dapi{hex}"), "api-key"),
+        (format!("hvs.{mixed}"), "api-key"),
+        (format!("lin_api_{mixed}"), "api-key"),
+        (format!("shpat_{hex}"), "api-key"),
+        (format!("SK{hex}"), "api-key"),
+        (format!("key-{hex}"), "api-key"),
+        (format!("rubygems_{hex}"), "api-key"),
+        (format!("GOCSPX-{mixed}"), "google-key"),
+        (format!("sntryu_{hex}{hex}"), "api-key"),
+        (format!("gsk_{mixed}"), "api-key"),
+        (format!("ATATT3x{mixed}"), "api-key"),
+        (format!("AGE-SECRET-KEY-1{}", "Q3X7".repeat(14)), "private-key"),
+    ] {
+        check(&format!("use {token} here"), &format!("use [redacted:{rule}] here"));
+    }
+}
+
+#[test]
 fn ordinary_text_is_kept() {
     for text in [
         "",
@@ -177,6 +253,26 @@ fn ordinary_text_is_kept() {
         "eyJ.eyJ.eyJ",
         "Größe 日本語 🦀 \u{202e}",
         "cargo test -p clearway-core -- redact::tests",
+        "cookie: the consent banner",
+        "set cookie: max-age of the session, cookies = 3",
+        "if cookie == session { keep }",
+        "docker run -u 1000:1000 --user node:node image",
+        "git push -u origin HEAD:main",
+        "curl -u $NAME:$PASSWORD https://h",
+        "curl -fsSL https://h | mkdir -p build:x",
+        "curl the page; then sort -u a:b",
+        "mysql -p asks, mysql -u root -h db",
+        "mysqldump slow\nmkdir -pv a",
+        "the password is required",
+        "password is NULL for service users",
+        "passphrase is 12 characters at least",
+        "the secret is the user's, hashed/salted",
+        "the password was reset_by_admin and is case-sensitive.",
+        "das Passwort ist falsch",
+        "docs: https://hooks.slack.com/services/ and discord.com/api/webhooks/{id}/{token}",
+        "api.telegram.org/bottom",
+        "key-value store, key-decade, SKeleton, ciO, dapi-docs, glc_config_names",
+        "ntn_value r8_test gsk_setup_script",
     ] {
         check_kept(text);
     }
@@ -219,6 +315,14 @@ fn hostile_repetition_is_read_in_one_go() {
         "-----END PRIVATE KEY",
         "Authorization: ",
         "bearer ",
+        "cookie:",
+        "cookie: a",
+        "cookie: a=",
+        "curl -u ",
+        "curl -u '",
+        "mysql -p\"",
+        "password is ",
+        "hooks.slack.com/services/",
         "--token",
         "\\",
         "\"",
@@ -294,6 +398,12 @@ const FRAGMENTS: &[&str] = &[
     "api_key",
     "Authorization",
     "Bearer",
+    "Cookie",
+    "curl -u ",
+    "mysql -p",
+    " is ",
+    "hooks.slack.com/services/",
+    "; ",
     "basic",
     "=",
     ": ",

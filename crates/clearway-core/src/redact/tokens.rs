@@ -33,7 +33,7 @@ const fn common(text: &'static str, body: fn(u8) -> bool, body_bytes_min: usize,
     Prefix { text, body, body_bytes_min, at_word_start: true, rule }
 }
 
-const PREFIXES: [Prefix; 28] = [
+const PREFIXES: [Prefix; 75] = [
     common("AKIA", is_upper_alphanumeric, 16, Rule::AwsAccessKey),
     common("ASIA", is_upper_alphanumeric, 16, Rule::AwsAccessKey),
     telling("ghp_", is_word_byte, 16, Rule::GithubToken),
@@ -63,7 +63,65 @@ const PREFIXES: [Prefix; 28] = [
     common("SG.", is_base64url_or_dot, 30, Rule::ApiKey),
     telling("ya29.", is_base64url_or_dot, 20, Rule::ApiKey),
     telling("dop_v1_", is_alphanumeric, 32, Rule::ApiKey),
+    telling("glptt-", is_base64url, 16, Rule::GitlabToken),
+    telling("gldt-", is_base64url, 16, Rule::GitlabToken),
+    telling("glrt-", is_base64url_or_dot, 16, Rule::GitlabToken),
+    telling("glcbt-", is_base64url, 16, Rule::GitlabToken),
+    telling("glsoat-", is_base64url, 16, Rule::GitlabToken),
+    telling("gloas-", is_base64url, 16, Rule::GitlabToken),
+    telling("glagent-", is_base64url, 16, Rule::GitlabToken),
+    telling("xapp-", is_base64url, 10, Rule::SlackToken),
+    telling("xoxc-", is_base64url, 10, Rule::SlackToken),
+    telling("xoxd-", is_base64url, 10, Rule::SlackToken),
+    telling("dckr_pat_", is_base64url, 16, Rule::ApiKey),
+    telling("dckr_oat_", is_base64url, 16, Rule::ApiKey),
+    common("dapi", is_lower_hex, 32, Rule::ApiKey),
+    telling("doo_v1_", is_alphanumeric, 32, Rule::ApiKey),
+    telling("dor_v1_", is_alphanumeric, 32, Rule::ApiKey),
+    common("hvs.", is_base64url, 20, Rule::ApiKey),
+    common("hvb.", is_base64url, 20, Rule::ApiKey),
+    telling("lin_api_", is_alphanumeric, 20, Rule::ApiKey),
+    common("ntn_", is_alphanumeric, 30, Rule::ApiKey),
+    telling("PMAK-", is_base64url, 20, Rule::ApiKey),
+    telling("shpat_", is_alphanumeric, 20, Rule::ApiKey),
+    telling("shpss_", is_alphanumeric, 20, Rule::ApiKey),
+    telling("shpca_", is_alphanumeric, 20, Rule::ApiKey),
+    telling("sq0atp-", is_base64url, 16, Rule::ApiKey),
+    telling("sq0csp-", is_base64url, 16, Rule::ApiKey),
+    common("SK", is_lower_hex, 32, Rule::ApiKey),
+    common("key-", is_lower_hex, 32, Rule::ApiKey),
+    common("cio", is_alphanumeric, 32, Rule::ApiKey),
+    telling("rubygems_", is_lower_hex, 32, Rule::ApiKey),
+    telling("GOCSPX-", is_base64url, 16, Rule::GoogleKey),
+    common("sbp_", is_lower_hex, 32, Rule::ApiKey),
+    telling("pscale_tkn_", is_base64url_or_dot, 16, Rule::ApiKey),
+    telling("pscale_pw_", is_base64url_or_dot, 16, Rule::ApiKey),
+    common("glsa_", is_word_byte, 30, Rule::ApiKey),
+    common("glc_", is_base64url, 30, Rule::ApiKey),
+    telling("NRAK-", is_alphanumeric, 20, Rule::ApiKey),
+    telling("sntrys_", is_base64url, 20, Rule::ApiKey),
+    telling("sntryu_", is_lower_hex, 32, Rule::ApiKey),
+    common("gsk_", is_alphanumeric, 30, Rule::ApiKey),
+    common("xai-", is_alphanumeric, 30, Rule::ApiKey),
+    common("r8_", is_alphanumeric, 30, Rule::ApiKey),
+    common("pplx-", is_alphanumeric, 30, Rule::ApiKey),
+    telling("figd_", is_base64url, 20, Rule::ApiKey),
+    common("nfp_", is_alphanumeric, 30, Rule::ApiKey),
+    telling("AGE-SECRET-KEY-1", is_upper_alphanumeric, 40, Rule::PrivateKey),
+    telling("ATATT3x", is_base64url, 30, Rule::ApiKey),
+    common("ATBB", is_alphanumeric, 28, Rule::ApiKey),
 ];
+
+/// Which bytes a prefix starts with.
+const STARTS: [bool; 256] = {
+    let mut starts = [false; 256];
+    let mut at = 0;
+    while at < PREFIXES.len() {
+        starts[PREFIXES[at].text.as_bytes()[0] as usize] = true;
+        at += 1;
+    }
+    starts
+};
 
 pub(super) fn find(text: &str, spans: &mut Vec<Span>) {
     let bytes = text.as_bytes();
@@ -92,10 +150,7 @@ fn prefixed_at(text: &str, start: usize, starts_word: bool) -> Option<Span> {
     let bytes = text.as_bytes();
     let here = bytes_from(bytes, start);
     // Most bytes start no prefix; one look spares the comparisons.
-    if !matches!(
-        here.first(),
-        Some(b'A' | b'S' | b'd' | b'g' | b'h' | b'n' | b'p' | b'r' | b's' | b'w' | b'x' | b'y')
-    ) {
+    if !here.first().is_some_and(|first| STARTS[usize::from(*first)]) {
         return None;
     }
     let prefix = PREFIXES.iter().find(|prefix| here.starts_with(prefix.text.as_bytes()))?;
@@ -166,6 +221,10 @@ fn is_alphanumeric(b: u8) -> bool {
 
 fn is_upper_alphanumeric(b: u8) -> bool {
     b.is_ascii_uppercase() || b.is_ascii_digit()
+}
+
+fn is_lower_hex(b: u8) -> bool {
+    matches!(b, b'0'..=b'9' | b'a'..=b'f')
 }
 
 fn is_word_byte(b: u8) -> bool {

@@ -15,6 +15,7 @@ use clearway_core::event::Event;
 use clearway_core::failure::{Details, Failure};
 use clearway_core::ids::Seq;
 use clearway_core::slug::Slug;
+use clearway_core::text::shown;
 use clearway_store::contract::Head;
 use clearway_store::verify::{Broken, Mark, verify};
 use clearway_wire::chain::ChainHash;
@@ -142,7 +143,7 @@ impl Session<'_> {
         for path in std::iter::once(&own).chain(files) {
             let text = self.outside.read_text(path)?;
             if text.is_none() && *path != own {
-                let message = format!("there is no file {}", path.display());
+                let message = format!("there is no file {}", shown(&path.display().to_string()));
                 return Err(Failure::new(Slug::NotFound, message)
                     .hint("anchors are made with: clearway audit anchor"));
             }

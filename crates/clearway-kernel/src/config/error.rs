@@ -88,7 +88,7 @@ pub enum Problem {
         "`{key} = {value}` is less safe than {beneath} and a repository cannot lower safety; only the user file \
          {user_file} can hold it"
     )]
-    UnsafeRepositoryValue { key: &'static str, value: String, beneath: String, user_file: String },
+    UnsafeRepositoryValue { key: String, value: String, beneath: String, user_file: String },
 }
 
 impl Problem {

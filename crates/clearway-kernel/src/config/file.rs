@@ -70,9 +70,13 @@ impl Reader<'_> {
         }
     }
 
-    /// Names the keys inside an unknown table rather than the table: those have a nearest match.
+    /// Names the keys inside an unknown table rather than the table: those have a nearest match, unless the table is
+    /// one whose keys are free.
     fn unknown(&mut self, path: &str, at: usize, value: &DeValue<'_>) {
         match value {
+            DeValue::Table(_) if nearest_table(path).is_some() => {
+                self.error(at, Problem::unknown_key(path, nearest_table(path)));
+            }
             DeValue::Table(inner) if !inner.is_empty() => {
                 for (name, value) in inner.iter() {
                     self.unknown(&joined(path, name.get_ref()), name.span().start, value.get_ref());
@@ -127,8 +131,9 @@ impl Reader<'_> {
             }
             let path = joined(key.name, name.get_ref());
             if let Some(resource) = self.read_resource(&path, at, value.get_ref()) {
-                let source = self.source(at);
-                self.settings.resources.push((name.get_ref().to_string(), Value::Resource(resource), source));
+                let (value, source) = (Value::Resource(resource), self.source(at));
+                let setting = Setting { id: key.id, value, source };
+                self.settings.resources.push((name.get_ref().to_string(), setting));
             }
         }
     }
@@ -182,6 +187,7 @@ fn misplaced(key: &'static Key, layer: Layer) -> Option<Problem> {
     let allowed = match (key.places, layer) {
         (Places::NotInFiles, _) => "the environment or by a flag",
         (Places::NotInRepository, Layer::Repository) => "the user file, the environment or by a flag",
+        (Places::OnlyInUserFile, Layer::Repository) => "the user file",
         _ => return None,
     };
     Some(Problem::NotAllowedHere { key: key.name, allowed })
@@ -229,6 +235,12 @@ fn nearest_key(path: &str) -> Option<&'static str> {
     let last = path.rsplit('.').next().unwrap_or(path);
     let same_last = names().find(|name| name.rsplit('.').next() == Some(last));
     same_last.or_else(|| nearest(path, names().chain(sections)))
+}
+
+/// The key whose value is a table of free names, if the path is a slip of it.
+fn nearest_table(path: &str) -> Option<&'static str> {
+    let tables = KEYS.iter().filter(|key| matches!(key.kind, Kind::Resources));
+    nearest(path, tables.map(|key| key.name))
 }
 
 /// A name that TOML would quote is quoted here too, so that `"leases.claimed_ttl"` is not taken for two names.

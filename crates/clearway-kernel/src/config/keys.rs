@@ -15,6 +15,8 @@ pub(super) const STORE_TIMEOUT_DEFAULT: Duration = Duration::from_secs(5);
 pub(super) const DURABILITY_NORMAL: &str = "normal";
 pub(super) const DURABILITY_FULL: &str = "full";
 
+/// What a layer that may not lower safety can shorten a claim to: below it a lease ends under a holder who only thinks.
+const CLAIMED_TTL_SAFE_MIN: Duration = Duration::from_secs(15 * 60);
 const TTL_MIN: Duration = Duration::from_secs(1);
 const TTL_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 const STORE_TIMEOUT_MIN: Duration = Duration::from_millis(10);
@@ -82,6 +84,8 @@ pub enum Places {
     NotInFiles,
     /// Files only: the value has no form that fits a variable.
     OnlyInFiles,
+    /// The user file only: whatever it adds takes protection away, and it has no form that fits a variable.
+    OnlyInUserFile,
 }
 
 /// Whether safety depends on a key, and in which direction its values are safer.
@@ -94,6 +98,12 @@ pub enum Safety {
     LowerIsSafer,
     /// Later names of a [`Kind::Choice`] are safer.
     LaterIsSafer,
+    /// A shorter [`Kind::Duration`] is safer, as far as `down_to`; going further down is less safe again.
+    ShorterIsSafer {
+        down_to: Duration,
+    },
+    /// A smaller capacity is safer, and so is sharing it with the whole machine.
+    NarrowerIsSafer,
 }
 
 /// Every key the product reads.
@@ -135,7 +145,7 @@ pub static KEYS: [Key; KeyId::COUNT] = [
         default: Value::Duration(CLAIMED_TTL_DEFAULT),
         variable: Some("CLEARWAY_LEASES_CLAIMED_TTL"),
         places: Places::Everywhere,
-        safety: Safety::None,
+        safety: Safety::ShorterIsSafer { down_to: CLAIMED_TTL_SAFE_MIN },
         doc: "How long the holder of a claimed lease may be silent before it ends.",
     },
     Key {
@@ -174,7 +184,7 @@ pub static KEYS: [Key; KeyId::COUNT] = [
         kind: Kind::Patterns(Class::Ignored),
         default: Value::Unset,
         variable: None,
-        places: Places::OnlyInFiles,
+        places: Places::OnlyInUserFile,
         safety: Safety::Recorded,
         doc: "More patterns of files that are never leased, reported or checked.",
     },
@@ -205,7 +215,7 @@ pub static KEYS: [Key; KeyId::COUNT] = [
         default: Value::Unset,
         variable: None,
         places: Places::OnlyInFiles,
-        safety: Safety::None,
+        safety: Safety::NarrowerIsSafer,
         doc: "Named resources and their capacity: build = 2, or { capacity = 2, scope = \"machine\" }.",
     },
 ];
@@ -226,6 +236,12 @@ impl Key {
             (Safety::LowerIsSafer, _, Value::Integer(from), Value::Integer(to)) => to > from,
             (Safety::LaterIsSafer, Kind::Choice(choices), Value::Choice(from), Value::Choice(to)) => {
                 rank(choices, to) < rank(choices, from)
+            }
+            (Safety::ShorterIsSafer { down_to }, _, Value::Duration(from), Value::Duration(to)) => {
+                to > from || to < from.min(&down_to)
+            }
+            (Safety::NarrowerIsSafer, _, Value::Resource(from), Value::Resource(to)) => {
+                to.capacity > from.capacity || (from.machine && !to.machine)
             }
             _ => false,
         }
@@ -279,7 +295,8 @@ mod tests {
     #[test]
     fn a_key_without_a_variable_is_for_files_only() {
         for key in &KEYS {
-            assert_eq!(key.variable.is_none(), key.places == Places::OnlyInFiles, "{}", key.name);
+            let files_only = matches!(key.places, Places::OnlyInFiles | Places::OnlyInUserFile);
+            assert_eq!(key.variable.is_none(), files_only, "{}", key.name);
         }
     }
 
@@ -289,7 +306,9 @@ mod tests {
             match (key.safety, key.kind) {
                 (Safety::None | Safety::Recorded, _)
                 | (Safety::LowerIsSafer, Kind::Integer { .. })
-                | (Safety::LaterIsSafer, Kind::Choice(_)) => {}
+                | (Safety::LaterIsSafer, Kind::Choice(_))
+                | (Safety::ShorterIsSafer { .. }, Kind::Duration { .. })
+                | (Safety::NarrowerIsSafer, Kind::Resources) => {}
                 other => panic!("{}: {other:?}", key.name),
             }
         }

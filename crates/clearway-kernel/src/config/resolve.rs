@@ -48,7 +48,7 @@ fn read_layer(inputs: &Inputs<'_>, layer: Layer, errors: &mut Vec<ConfigError>) 
 pub(super) struct Settings {
     pub(super) scalars: Vec<Setting>,
     pub(super) patterns: Vec<ClassPattern>,
-    pub(super) resources: Vec<(String, Value, Source)>,
+    pub(super) resources: Vec<(String, Setting)>,
 }
 
 #[derive(Debug, Clone)]
@@ -98,13 +98,13 @@ impl Config {
         errors: &mut Vec<ConfigError>,
     ) {
         self.class_patterns.extend(settings.patterns);
-        for (name, value, source) in settings.resources {
-            self.set_resource(name, value, source, layer);
-        }
-        if settings.scalars.is_empty() {
+        if settings.scalars.is_empty() && settings.resources.is_empty() {
             return;
         }
         let mut laying = Laying { inputs, layer, beneath: self.values(), errors };
+        for (name, setting) in settings.resources {
+            laying.lay_resource(&mut self.resources, name, setting);
+        }
         let (postures, explicit): (Vec<_>, Vec<_>) =
             settings.scalars.into_iter().partition(|setting| setting.id == KeyId::Posture);
         for setting in postures {
@@ -118,15 +118,6 @@ impl Config {
 
     fn values(&self) -> [Value; KeyId::COUNT] {
         array::from_fn(|at| self.slots[at].value.clone())
-    }
-
-    fn set_resource(&mut self, name: String, value: Value, source: Source, layer: Layer) {
-        match self.resources.get_mut(&name) {
-            Some(slot) => slot.replace(value, source, layer),
-            None => {
-                self.resources.insert(name, Slot::new(value, source, layer));
-            }
-        }
     }
 }
 
@@ -157,19 +148,36 @@ enum Verdict {
 
 impl Laying<'_, '_> {
     fn lay(&mut self, slots: &mut [Slot; KeyId::COUNT], setting: Setting) {
-        let slot = &mut slots[setting.id as usize];
-        match self.verdict(&setting) {
-            Verdict::Accept => slot.replace(setting.value, setting.source, self.layer),
-            Verdict::Ignore => {
-                let kept = self.beneath[setting.id as usize].clone();
-                slot.ignored.push(Ignored { value: setting.value, source: setting.source, kept });
+        let at = setting.id as usize;
+        let beneath = self.beneath[at].clone();
+        self.lay_over(&mut slots[at], setting.id.key().name, beneath, setting);
+    }
+
+    /// A resource that nothing beneath declares may be declared by any file.
+    fn lay_resource(&mut self, slots: &mut BTreeMap<String, Slot>, name: String, setting: Setting) {
+        match slots.get_mut(&name) {
+            Some(slot) => {
+                let key = file::joined(setting.id.key().name, &name);
+                self.lay_over(slot, &key, slot.value.clone(), setting);
             }
-            Verdict::Refuse => self.refuse(&setting),
+            None => {
+                slots.insert(name, Slot::new(setting.value, setting.source, self.layer));
+            }
         }
     }
 
-    fn verdict(&self, setting: &Setting) -> Verdict {
-        if !setting.id.key().lowers_safety(&self.beneath[setting.id as usize], &setting.value) {
+    fn lay_over(&mut self, slot: &mut Slot, name: &str, beneath: Value, setting: Setting) {
+        match self.verdict(&beneath, &setting) {
+            Verdict::Accept => slot.replace(setting.value, setting.source, self.layer),
+            Verdict::Ignore => {
+                slot.ignored.push(Ignored { value: setting.value, source: setting.source, kept: beneath });
+            }
+            Verdict::Refuse => self.refuse(name, &beneath, &setting),
+        }
+    }
+
+    fn verdict(&self, beneath: &Value, setting: &Setting) -> Verdict {
+        if !setting.id.key().lowers_safety(beneath, &setting.value) {
             return Verdict::Accept;
         }
         let by_posture = matches!(setting.source, Source::Posture { .. });
@@ -183,13 +191,13 @@ impl Laying<'_, '_> {
         }
     }
 
-    fn refuse(&mut self, setting: &Setting) {
+    fn refuse(&mut self, name: &str, beneath: &Value, setting: &Setting) {
         let Source::File { path, line } = &setting.source else { return };
         let user_file = self.inputs.user.map(|user| user.path.display().to_string());
         let problem = Problem::UnsafeRepositoryValue {
-            key: setting.id.key().name,
+            key: name.to_owned(),
             value: setting.value.to_string(),
-            beneath: self.beneath[setting.id as usize].to_string(),
+            beneath: beneath.to_string(),
             user_file: user_file.unwrap_or_else(|| USER_FILE.to_owned()),
         };
         let place = Place::File { path: path.clone(), line: *line };

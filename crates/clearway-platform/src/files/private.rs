@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
+use super::leftovers::{claim, file_name};
 use super::{FileError, uid};
 use crate::random;
 
@@ -87,7 +88,7 @@ impl fmt::Display for PrivacyComplaint {
 ///
 /// A symbolic link at the path is replaced, not followed.
 pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
-    let temporary = write_beside(path, bytes)?;
+    let (temporary, _claim) = write_beside(path, bytes)?;
     let renamed = fs::rename(&temporary, path).map_err(FileError::system("replace", path));
     if renamed.is_err() {
         // The write's own error is the one to report; a leftover is harmless and private.
@@ -103,7 +104,7 @@ pub fn create_atomic(path: &Path, bytes: &[u8]) -> Result<bool, FileError> {
     if fs::symlink_metadata(path).is_ok() {
         return Ok(false);
     }
-    let temporary = write_beside(path, bytes)?;
+    let (temporary, _claim) = write_beside(path, bytes)?;
     let linked = fs::hard_link(&temporary, path);
     let _ = fs::remove_file(&temporary);
     match linked {
@@ -113,11 +114,16 @@ pub fn create_atomic(path: &Path, bytes: &[u8]) -> Result<bool, FileError> {
     }
 }
 
-/// Writes and flushes a temporary file in the same directory; it is gone if that fails.
-fn write_beside(path: &Path, bytes: &[u8]) -> Result<PathBuf, FileError> {
-    let temporary = temporary_beside(path).map_err(FileError::system("name a temporary file for", path))?;
-    match write_new(&temporary, bytes) {
-        Ok(()) => Ok(temporary),
+/// How often a temporary file is made anew when it was taken for a leftover before it was claimed.
+const CLAIMS_MAX: usize = 3;
+
+/// Writes and flushes a temporary file in the same directory; it is gone if that fails. The open file is the claim
+/// that its maker lives.
+fn write_beside(path: &Path, bytes: &[u8]) -> Result<(PathBuf, File), FileError> {
+    let (temporary, mut file) = claimed_beside(path)?;
+    let written = file.write_all(bytes).map_err(FileError::system("write", &temporary));
+    match written.and_then(|()| file.sync_all().map_err(FileError::system("flush", &temporary))) {
+        Ok(()) => Ok((temporary, file)),
         Err(error) => {
             let _ = fs::remove_file(&temporary);
             Err(error)
@@ -125,15 +131,22 @@ fn write_beside(path: &Path, bytes: &[u8]) -> Result<PathBuf, FileError> {
     }
 }
 
-fn write_new(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(PRIVATE_FILE_MODE)
-        .open(path)
-        .map_err(FileError::system("create", path))?;
-    file.write_all(bytes).map_err(FileError::system("write", path))?;
-    file.sync_all().map_err(FileError::system("flush", path))
+fn claimed_beside(path: &Path) -> Result<(PathBuf, File), FileError> {
+    let mut tries = 0;
+    loop {
+        let temporary =
+            temporary_beside(path).map_err(FileError::system("name a temporary file for", path))?;
+        let file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(PRIVATE_FILE_MODE)
+            .open(&temporary)
+            .map_err(FileError::system("create", &temporary))?;
+        tries += 1;
+        if claim(&file) || tries == CLAIMS_MAX {
+            return Ok((temporary, file));
+        }
+    }
 }
 
 /// The rename itself is durable only once the directory is flushed.
@@ -147,7 +160,7 @@ pub(super) fn sync_parent(path: &Path) -> Result<(), FileError> {
 fn temporary_beside(path: &Path) -> io::Result<PathBuf> {
     let mut salt = [0_u8; 8];
     random::fill(&mut salt)?;
-    Ok(parent_of(path).join(format!(".clearway-{:016x}.tmp", u64::from_ne_bytes(salt))))
+    Ok(parent_of(path).join(file_name(u64::from_ne_bytes(salt))))
 }
 
 pub(super) fn parent_of(path: &Path) -> &Path {

@@ -1,6 +1,7 @@
 //! Small acts on files: copy, flush, measure, and directories that vanish with their owner.
 
 use super::private::sync_parent;
+use super::leftovers::{claim, directory_name};
 use super::{FileError, create_private_dir_all, open_private};
 use crate::random;
 use rustix::fs::FallocateFlags;
@@ -100,6 +101,8 @@ pub fn read_start(path: &Path, bytes_max: usize) -> Result<Vec<u8>, FileError> {
 #[derive(Debug)]
 pub struct TemporaryDir {
     path: PathBuf,
+    /// Says that its owner lives.
+    _claim: File,
 }
 
 impl TemporaryDir {
@@ -120,9 +123,14 @@ pub fn temporary_dir(stem: &str) -> Result<TemporaryDir, FileError> {
     let base = std::env::temp_dir();
     let mut salt = [0_u8; 8];
     random::fill(&mut salt).map_err(FileError::system("name a directory in", &base))?;
-    let path = base.join(format!("{stem}-{:016x}", u64::from_ne_bytes(salt)));
+    let path = base.join(directory_name(stem, u64::from_ne_bytes(salt)));
     create_private_dir_all(&path)?;
-    Ok(TemporaryDir { path })
+    let opened = File::open(&path).map_err(FileError::system("open", &path))?;
+    // Taken for a leftover in the moment before it was claimed: the next one has another name.
+    if !claim(&opened) {
+        return temporary_dir(stem);
+    }
+    Ok(TemporaryDir { path, _claim: opened })
 }
 
 #[cfg(test)]

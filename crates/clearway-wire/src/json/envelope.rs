@@ -118,6 +118,14 @@ impl From<&Notice> for NoticeJson {
                 target: None,
                 agent: None,
             },
+            Notice::ScopeInsideAnother { inner, outer } => Self {
+                code: "scope-inside-another".to_owned(),
+                message: format!(
+                    "{inner} is now a scope of its own inside {outer}; leases of one are not seen in the other"
+                ),
+                target: Some(inner.clone()),
+                agent: None,
+            },
         }
     }
 }

@@ -48,7 +48,7 @@ impl ErrorJson {
             slug: failure.slug.as_str().to_owned(),
             kind: failure.slug.kind().word().to_owned(),
             message: failure.message.clone(),
-            hints: failure.hints.clone(),
+            hints: failure.hints.iter().map(ToString::to_string).collect(),
             retry: failure.retry.into(),
             details: details(&failure.details, now),
         }

@@ -161,6 +161,8 @@ pub struct RepairedJson {
     pub rows: u64,
     /// Events that are gone for good.
     pub lost_events: u64,
+    /// Temporary files of killed processes that were removed.
+    pub leftovers: u64,
 }
 
 /// One thing a doctor looked at.

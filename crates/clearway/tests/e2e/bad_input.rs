@@ -273,6 +273,23 @@ fn a_store_that_is_no_store() {
 }
 
 #[test]
+fn the_hints_of_a_damaged_store_end_in_one_that_works_again() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["a.rs"]);
+    let store = home.only_store();
+    std::fs::write(&store, "this is not a database. ".repeat(100)).expect("a file");
+    std::fs::remove_file(format!("{}-wal", store.display())).expect("a file");
+    let error = repository.agent("bob").fails("store-corrupt", 69, &["reserve", "b.rs"]);
+    let hint = list(&error, "hints").last().and_then(|hint| hint.as_str()).unwrap_or_default();
+    let (_, command) = hint.split_once(": ").expect("a command");
+    let output = home.shell(repository.path(), command).output().expect("a shell");
+    assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+    repository.grant("bob", &["b.rs"]);
+    repository.clearway().ok(&["audit", "verify"]);
+}
+
+#[test]
 fn a_store_of_a_newer_clearway() {
     let home = home();
     let repository = app(&home);
@@ -282,6 +299,36 @@ fn a_store_of_a_newer_clearway() {
     drop(connection);
     for verb in [["reserve", "b.rs"].as_slice(), &["leases"], &["release", "--all"]] {
         check(&home, &repository, "store-newer", |repository| repository.agent("alice").json(verb));
+    }
+}
+
+#[test]
+fn a_very_long_argument_is_shown_by_both_its_ends() {
+    let home = home();
+    let repository = app(&home);
+    let long = format!("begin-{}-end", "x".repeat(60_000));
+    let flag = format!("--{long}");
+    for words in [
+        ["reserve", &long].as_slice(),
+        &["renew", &long],
+        &[&long],
+        &["reserve", "a.rs", "--ttl", &long],
+        &["reserve", &flag],
+        &["explain", &long],
+        &["help", &long],
+        &["-C", &long, "leases"],
+        &["--agent", &long, "leases"],
+        &["events", "--kind", &long],
+        &["events", "--from", &long],
+        &["--scope", &long, "leases"],
+    ] {
+        let ran = repository.agent("alice").json(words);
+        let error = ran.value()["error"].clone();
+        let message = text(&error, "message");
+        assert!(message.len() < 700, "{}: {} bytes: {:.300}", words[0], message.len(), message);
+        for hint in list(&error, "hints") {
+            assert!(hint.as_str().is_some_and(|hint| hint.len() < 700), "{}: {:.300}", words[0], hint);
+        }
     }
 }
 

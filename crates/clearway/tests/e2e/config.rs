@@ -118,6 +118,10 @@ fn a_mistake_in_a_file_is_named_with_its_line_and_the_nearest_right_word() {
         ("[store]\nurl = \"/tmp/x.db\"\n", "config-unsafe", ["store.url", ":2", ""]),
         ("[leases]\nbroad_files = 5000\n", "config-unsafe", ["5000", ":2", "config.toml"]),
         ("[classes]\nhot = [\"a[\"]\n", "config-bad-value", ["a[", ":2", ""]),
+        ("[classes]\nignored = [\"src/**\"]\n", "config-unsafe", ["classes.ignored", ":2", "user file"]),
+        ("[leases]\nclaimed_ttl = \"2s\"\n", "config-unsafe", ["2s", ":2", "30m"]),
+        ("[leases]\nclaimed_ttl = \"2h\"\n", "config-unsafe", ["2h", ":2", "30m"]),
+        ("\n[resource]\nbuild = 2\n", "config-unknown-key", ["`resource`", ":2", "`resources`"]),
         ("[resources]\nbuild = 0\n", "config-bad-value", ["build", ":2", ""]),
     ] {
         let place = [here.as_str()];
@@ -136,6 +140,24 @@ fn the_user_may_lower_safety_and_the_repository_may_raise_it() {
     let reply = repository.clearway().ok(&["config", "show"]);
     assert_eq!(setting(&reply, "leases.broad_files")["value"], "10");
     assert_eq!(setting(&reply, "leases.broad_files")["safety"], true);
+}
+
+#[test]
+fn a_repository_can_neither_widen_a_resource_of_the_user_nor_take_it_off_the_machine() {
+    let home = home();
+    let repository = app(&home);
+    home.user_config("[resources]\nbuild = 1\ngpu = { capacity = 2, scope = \"machine\" }\n");
+    check_refused(&repository, "[resources]\nbuild = 5\n", "config-unsafe", &["resources.build = 5", ":2"]);
+    let off = "[resources]\ngpu = { capacity = 2, scope = \"repository\" }\n";
+    check_refused(&repository, off, "config-unsafe", &["resources.gpu = 2", ":2", "2 on this machine"]);
+    repository.write(".clearway.toml", "[resources]\n\"port:3000-3009\" = 10\n");
+    let reply = repository.clearway().ok(&["config", "show"]);
+    for (key, value) in [("resources.build", "1"), ("resources.\"port:3000-3009\"", "10")] {
+        assert_eq!(setting(&reply, key)["value"], value);
+        assert_eq!(setting(&reply, key)["safety"], true, "{key}");
+    }
+    repository.agent("ada").ok(&["reserve", "--kind", "name", "build"]);
+    repository.agent("bob").fails("reservation-held", 1, &["reserve", "--kind", "name", "build"]);
 }
 
 #[test]

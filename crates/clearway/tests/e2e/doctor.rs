@@ -181,3 +181,34 @@ fn a_repair_brings_back_lost_tables_and_removes_what_does_not_belong_there() {
         repository.blockers("bob", &["a.rs"]);
     }
 }
+
+#[test]
+fn what_killed_processes_left_behind_is_named_and_removed_but_never_what_is_in_use() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["a.rs"]);
+    let beside = |name: &str| home.only_store().with_file_name(name);
+    let dead = beside(".clearway-0123456789abcdef.tmp");
+    let living = beside(".clearway-fedcba9876543210.tmp");
+    let foreign = beside(".clearway-notes.tmp");
+    let copy = home.path().join("tmp/clearway-read-0123456789abcdef");
+    std::fs::create_dir_all(&copy).expect("a directory");
+    for file in [&dead, &living, &foreign, &copy.join("store.db")] {
+        std::fs::write(file, "x").expect("a file");
+    }
+    let held = std::fs::File::open(&living).expect("a file");
+    held.lock().expect("a lock");
+    let reply = repository.clearway().ok(&["doctor"]);
+    let told = about(&reply, "leftover");
+    assert!(
+        text(told, "text").starts_with("2 ") && text(told, "hint").ends_with("doctor --repair"),
+        "{told}"
+    );
+    assert!(dead.exists() && copy.exists(), "looking removes nothing");
+    let reply = repository.clearway().ok(&["doctor", "--repair"]);
+    assert_eq!(reply["repaired"]["leftovers"], 2);
+    assert!(!dead.exists() && !copy.exists());
+    assert!(living.exists() && foreign.exists());
+    let reply = repository.clearway().ok(&["doctor"]);
+    assert!(list(&reply, "checks").iter().all(|check| check["about"] != "leftover"), "{reply:#}");
+}

@@ -141,3 +141,16 @@ fn a_suggestion_with_a_placeholder_works_once_it_is_filled_in() {
         }
     }
 }
+
+#[test]
+fn a_command_in_the_name_of_a_file_is_no_command_of_the_hint() {
+    let home = home();
+    let repository = app(&home);
+    let name = "clearway who x.rs";
+    repository.write(&format!("src/{name}"), "");
+    repository.grant("alice", &[&format!("src/{name}")]);
+    let error = repository.clearway_in("src").agent("bob").fails("reservation-held", 1, &["reserve", name]);
+    let root = repository.path().display().to_string();
+    let expected = format!("see who holds it and until when: clearway -C {root} who 'src/{name}'");
+    assert_eq!(list(&error, "hints")[0], expected);
+}

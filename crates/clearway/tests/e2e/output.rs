@@ -38,6 +38,7 @@ fn exit_codes_have_one_meaning_each() {
         (5, "not-found"),
         (69, "unavailable"),
         (70, "internal"),
+        (74, "output"),
         (75, "busy"),
         (78, "configuration"),
     ];
@@ -82,6 +83,26 @@ fn completions_are_valid_scripts() {
         assert!(script("bash").contains(verb), "{verb}");
     }
     repository.clearway().fails("usage", 2, &["completions", "tcsh"]);
+}
+
+#[test]
+fn a_shell_completes_the_names_of_errors() {
+    let home = home();
+    let repository = app(&home);
+    let file = home.path().join("clearway.bash");
+    std::fs::write(&file, repository.clearway().text(&["completions", "bash"])).expect("a file");
+    let script = "source \"$1\"; COMP_WORDS=(clearway explain store-); COMP_CWORD=2; \
+                  _clearway clearway store- explain; printf '%s\\n' \"${COMPREPLY[@]}\"";
+    let output = Command::new("bash").args(["-c", script, "bash"]).arg(&file).output().expect("bash runs");
+    let offered = String::from_utf8_lossy(&output.stdout).into_owned();
+    for slug in ["store-busy", "store-corrupt", "store-full"] {
+        assert!(offered.lines().any(|line| line == slug), "{slug}: {offered}");
+    }
+    assert!(!offered.contains("usage"), "{offered}");
+    for shell in ["zsh", "fish"] {
+        assert!(repository.clearway().text(&["completions", shell]).contains("store-corrupt"), "{shell}");
+    }
+    repository.clearway().fails("unknown-slug", 5, &["explain", "store-cor"]);
 }
 
 #[test]
@@ -218,6 +239,30 @@ fn nobody_listening_is_no_failure_and_no_panic() {
     let output = home.shell(repository.path(), "clearway --agent bob reserve b.rs >&- 2>&-").status();
     assert_eq!(output.expect("a shell").code(), Some(0));
     assert!(!repository.is_clear("carol", "b.rs"), "what was done is done");
+}
+
+#[test]
+fn an_answer_that_cannot_be_written_is_told_on_stderr_with_a_code_of_its_own() {
+    let home = home();
+    let repository = app(&home);
+    for words in [
+        "leases",
+        "--json leases",
+        "events",
+        "--json events",
+        "audit export",
+        "help",
+        "--json frobnicate",
+        "--json --agent ada reserve a.rs",
+    ] {
+        repository.grant("bob", &["b.rs"]);
+        let script = format!("clearway {words} >/dev/full");
+        let output = home.shell(repository.path(), &script).output().expect("a shell");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.contains("error[output-unwritable]: "), "{words}: {said}");
+        assert_eq!(output.status.code(), Some(74), "{words}: {said}");
+    }
+    assert!(!repository.is_clear("carol", "a.rs"), "what was done is done");
 }
 
 #[test]

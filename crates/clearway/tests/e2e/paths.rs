@@ -214,3 +214,26 @@ fn a_claim_over_many_tracked_files_counts_as_broad() {
     repository.grant("alice", &["many/1.txt", "many/2*.txt"]);
     repository.grant("alice", &["--broad", "many/"]);
 }
+
+#[test]
+fn a_file_with_a_star_in_its_name_reads_differently_from_a_wildcard() {
+    let home = home();
+    let repository = app(&home);
+    repository.write("m*x", "");
+    repository.grant("alice", &["m*x"]);
+    let file = repository.clearway().text(&["leases"]);
+    assert!(file.contains(r"m\*x"), "{file}");
+    repository.agent("alice").ok(&["release", "--all"]);
+    repository.grant("alice", &["src/m*x"]);
+    let wildcard = repository.clearway().text(&["leases"]);
+    assert!(wildcard.contains("src/m*x"), "{wildcard}");
+    let error = repository.agent("bob").fails("reservation-held", 1, &["reserve", "src/m*x"]);
+    assert!(error["hints"][0].as_str().is_some_and(|hint| hint.ends_with("who 'src/m*x'")), "{error:#}");
+    repository.grant("alice", &["m*x"]);
+    let error = repository.agent("bob").fails("reservation-held", 1, &["reserve", "m*x"]);
+    let hint = error["hints"][0].as_str().unwrap_or_default();
+    let pasted = format!("{} --json", hint.split_once(": ").map_or("", |(_, command)| command));
+    let output = home.shell(repository.path(), &pasted).output().expect("a shell");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.contains("\"agent\":\"alice\""), "{hint}: {said}");
+}

@@ -50,6 +50,12 @@ fn worktrees_share_a_scope_and_its_names_but_not_their_paths() {
     let lease = repository.grant("alice", &["src/a.rs"]);
     let other = home.clearway(&second).agent("bob").ok(&["reserve", "src/a.rs"])["leases"][0].clone();
     assert_ne!(lease["worktree"], other["worktree"]);
+    let elsewhere = format!("{}: src/a.rs", second.display());
+    for seen in [repository.clearway(), repository.agent("alice")] {
+        let status = seen.text(&["status"]).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(status.matches("src/a.rs").count(), 2, "{status}");
+        assert_eq!(status.matches(&elsewhere).count(), 1, "{status}");
+    }
     repository.grant("alice", &["--kind", "name", "build"]);
     home.clearway(&second).agent("bob").fails("reservation-held", 1, &["reserve", "--kind", "name", "build"]);
     assert_eq!(home.only_store().file_name().and_then(|name| name.to_str()), Some("store.db"));
@@ -87,6 +93,22 @@ fn a_configuration_file_marks_the_root_of_a_directory_without_git() {
     std::fs::write(directory.join(".clearway.toml"), "").expect("a file");
     let lease = home.clearway(&below).agent("alice").ok(&["reserve", "c.txt"])["leases"][0].clone();
     assert_eq!(lease["pattern"], "a/b/c.txt");
+}
+
+#[test]
+fn the_first_change_in_a_directory_inside_another_scope_says_that_they_do_not_meet() {
+    let home = home();
+    let (outer, inner) = (home.directory("plain"), home.directory("plain/inner"));
+    std::fs::write(inner.join(".clearway.toml"), "").expect("a file");
+    let first = home.clearway(&outer).agent("alice").ok(&["reserve", "a.txt"]);
+    assert_eq!(first["notices"], serde_json::json!([]));
+    assert_eq!(home.clearway(&inner).agent("bob").ok(&["check", "b.txt"])["notices"], serde_json::json!([]));
+    let made = home.clearway(&inner).agent("bob").ok(&["reserve", "b.txt"]);
+    assert_eq!(made["notices"][0]["code"], "scope-inside-another");
+    let message = text(&made["notices"][0], "message");
+    assert!(message.contains(&outer.display().to_string()), "{message}");
+    let again = home.clearway(&inner).agent("bob").ok(&["reserve", "c.txt"]);
+    assert_eq!(again["notices"], serde_json::json!([]));
 }
 
 #[test]

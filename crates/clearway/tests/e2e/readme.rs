@@ -70,3 +70,54 @@ fn every_verb_the_readme_names_exists() {
     }
     assert!(named.contains(&"reserve") && named.len() > 10, "{named:?}");
 }
+
+/// Every fenced block of shell commands in the documents people start from.
+fn shell_blocks() -> Vec<(String, String)> {
+    let documents =
+        ["README.md", "CONTRIBUTING.md", "docs/benchmarks.md", "docs/robustness.md", "docs/conformance.md"];
+    let blocks = |name: &str| {
+        let text = std::fs::read_to_string(root().join(name)).expect("a document");
+        let after = text.split("```sh\n").skip(1).map(str::to_owned).collect::<Vec<_>>();
+        after.into_iter().filter_map(|rest| rest.split("```").next().map(str::to_owned)).collect::<Vec<_>>()
+    };
+    documents
+        .iter()
+        .flat_map(|name| blocks(name).into_iter().map(|block| ((*name).to_owned(), block)))
+        .collect()
+}
+
+#[test]
+fn the_scripts_that_the_documents_tell_to_run_are_there_and_can_be_read_by_a_shell() {
+    let blocks = shell_blocks();
+    assert!(blocks.len() >= 3, "{blocks:?}");
+    for (document, block) in blocks {
+        for script in block.split_whitespace().filter(|word| word.contains('/')) {
+            let path = root().join(script);
+            assert!(path.exists(), "{document}: {script}");
+            if path.is_file() {
+                let read = Command::new("bash").arg("-n").arg(&path).output().expect("a shell");
+                assert!(read.status.success(), "{document}: {script}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_commands_of_the_readme_table_can_be_typed() {
+    let readme = std::fs::read_to_string(root().join("README.md")).expect("README.md");
+    let home = home();
+    let repository = crate::app(&home);
+    let rows = readme.lines().filter(|line| line.starts_with("| "));
+    let commands =
+        rows.flat_map(|row| row.split('`').skip(1).step_by(2)).filter(|word| word.starts_with("clearway "));
+    let mut typed = 0;
+    for command in commands.filter(|command| !command.ends_with(" -f") && !command.contains("SLUG")) {
+        repository.grant("ada", &["src/api/"]);
+        let line = format!("clearway --json --agent ada {}", command.trim_start_matches("clearway "));
+        let output = home.shell(repository.path(), &line).output().expect("a shell");
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(!said.is_empty() && !said.contains("\"kind\":\"usage\""), "{command}: {said}");
+        typed += 1;
+    }
+    assert!(typed > 12, "{typed}");
+}

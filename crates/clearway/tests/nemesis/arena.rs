@@ -1,7 +1,7 @@
 //! Where the tests take place: one repository, one state directory, and what can be said about both.
 
-use clearway_testkit::Home;
 use clearway_testkit::checker::History;
+use clearway_testkit::{Clearway, Home};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -80,14 +80,19 @@ impl<'h> Arena<'h> {
 
     /// A command with JSON answers.
     pub(crate) fn command(&self, agent: &str, arguments: &[&str]) -> Command {
-        let clearway = self.home.clearway(&self.directory).env("XDG_STATE_HOME", &self.state);
-        clearway.agent(agent).args(&["--json"]).args(arguments).into_command()
+        self.clearway().agent(agent).args(&["--json"]).args(arguments).into_command()
+    }
+
+    /// Its temporary files are its own, so that no other copy's files change what a command meets.
+    fn clearway(&self) -> Clearway {
+        let temporary = self.home.path().join("tmp").join(self.state.file_name().unwrap_or_default());
+        std::fs::create_dir_all(&temporary).expect("a directory");
+        self.home.clearway(&self.directory).env("XDG_STATE_HOME", &self.state).env("TMPDIR", temporary)
     }
 
     /// A command without a claimed name: it acts for the terminal session it runs in.
     pub(crate) fn anonymous(&self, arguments: &[&str]) -> Command {
-        let clearway = self.home.clearway(&self.directory).env("XDG_STATE_HOME", &self.state);
-        clearway.args(&["--json"]).args(arguments).into_command()
+        self.clearway().args(&["--json"]).args(arguments).into_command()
     }
 
     /// Runs a command to its end.

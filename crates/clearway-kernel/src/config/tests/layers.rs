@@ -30,17 +30,17 @@ fn every_known_key_has_an_entry_even_when_nothing_is_set() {
 
 #[test]
 fn each_stronger_layer_replaces_the_weaker_ones() {
-    let ttl = |world: &World| world.resolve().claimed_ttl().as_secs();
-    let world = World::default().user("leases.claimed_ttl = \"1m\"");
-    assert_eq!(ttl(&world), 60);
-    let world = world.repository("[leases]\nclaimed_ttl = \"2m\"");
-    assert_eq!(ttl(&world), 120);
-    let world = world.variable("CLEARWAY_LEASES_CLAIMED_TTL", "3m");
-    assert_eq!(ttl(&world), 180);
-    let world = world.flag(KeyId::ClaimedTtl, "--ttl", "4m");
-    assert_eq!(ttl(&world), 240);
-    let world = world.flag(KeyId::ClaimedTtl, "--ttl", "5m");
-    assert_eq!(ttl(&world), 300, "of two flags the later wins");
+    let timeout = |world: &World| world.resolve().store_timeout().as_secs();
+    let world = World::default().user("timeouts.store = \"1m\"");
+    assert_eq!(timeout(&world), 60);
+    let world = world.repository("[timeouts]\nstore = \"2m\"");
+    assert_eq!(timeout(&world), 120);
+    let world = world.variable("CLEARWAY_TIMEOUTS_STORE", "3m");
+    assert_eq!(timeout(&world), 180);
+    let world = world.flag(KeyId::StoreTimeout, "--timeout", "4m");
+    assert_eq!(timeout(&world), 240);
+    let world = world.flag(KeyId::StoreTimeout, "--timeout", "5m");
+    assert_eq!(timeout(&world), 300, "of two flags the later wins");
 }
 
 #[test]

@@ -27,6 +27,11 @@ fn unknown_keys_are_refused_with_the_nearest_one() {
         "config-unknown-key",
         "2: unknown key `leases.broad_file`; did you mean `leases.broad_files`?",
     );
+    check(
+        "\n[resource]\nbuild = 2\ndeploy = 1",
+        "config-unknown-key",
+        "2: unknown key `resource`; did you mean `resources`?",
+    );
     check("[lease]", "config-unknown-key", "1: unknown key `lease`; did you mean `leases`?");
     check("colour = 1", "config-unknown-key", "1: unknown key `colour`");
     check(
@@ -157,6 +162,11 @@ fn keys_in_places_where_they_do_not_belong_are_refused() {
         [format!(
             "{REPOSITORY}:2: `store.url` cannot be set here; set it in the user file, the environment or by a flag"
         )]
+    );
+    let errors = World::default().repository("[classes]\nignored = [\"src/**\"]").errors();
+    assert_eq!(
+        shown(&errors),
+        [format!("{REPOSITORY}:2: `classes.ignored` cannot be set here; set it in the user file")]
     );
     let errors = World::default().flag(KeyId::ClassesHot, "--hot", "x").errors();
     assert_eq!(

@@ -57,9 +57,15 @@ fn safety_values() -> impl Strategy<Value = Vec<(KeyId, String)>> {
     let durability =
         prop::sample::select(&["normal", "full"][..]).prop_map(|name| (KeyId::Durability, name.to_owned()));
     let broad_files = (1_u64..400).prop_map(|files| (KeyId::BroadFiles, files.to_string()));
-    let some = (prop::option::of(posture), prop::option::of(durability), prop::option::of(broad_files));
-    some.prop_map(|(posture, durability, broad_files)| {
-        [posture, durability, broad_files].into_iter().flatten().collect()
+    let ttl = (1_u64..60).prop_map(|minutes| (KeyId::ClaimedTtl, format!("{minutes}m")));
+    let some = (
+        prop::option::of(posture),
+        prop::option::of(durability),
+        prop::option::of(broad_files),
+        prop::option::of(ttl),
+    );
+    some.prop_map(|(posture, durability, broad_files, ttl)| {
+        [posture, durability, broad_files, ttl].into_iter().flatten().collect()
     })
 }
 
@@ -84,9 +90,9 @@ fn agent_world() -> impl Strategy<Value = World> {
     )
 }
 
-/// A value for `leases.claimed_ttl` in each layer that has one, weakest first.
-fn ttl_by_layer() -> impl Strategy<Value = [Option<u64>; 4]> {
-    let seconds = || prop::option::of(1_u64..86_400);
+/// A value for `timeouts.store`, which safety does not depend on, in each layer that has one, weakest first.
+fn timeout_by_layer() -> impl Strategy<Value = [Option<u64>; 4]> {
+    let seconds = || prop::option::of(1_u64..600);
     [seconds(), seconds(), seconds(), seconds()]
 }
 
@@ -109,21 +115,21 @@ proptest! {
     }
 
     #[test]
-    fn the_strongest_layer_that_speaks_wins_and_the_rest_is_its_history(ttl in ttl_by_layer()) {
-        let text = |seconds: u64| format!("leases.claimed_ttl = \"{seconds}s\"");
-        let mut world = World { user: ttl[0].map(text), repository: ttl[1].map(text), ..World::default() };
-        if let Some(seconds) = ttl[2] {
-            world = world.variable("CLEARWAY_LEASES_CLAIMED_TTL", &format!("{seconds}s"));
+    fn the_strongest_layer_that_speaks_wins_and_the_rest_is_its_history(timeout in timeout_by_layer()) {
+        let text = |seconds: u64| format!("timeouts.store = \"{seconds}s\"");
+        let mut world = World { user: timeout[0].map(text), repository: timeout[1].map(text), ..World::default() };
+        if let Some(seconds) = timeout[2] {
+            world = world.variable("CLEARWAY_TIMEOUTS_STORE", &format!("{seconds}s"));
         }
-        if let Some(seconds) = ttl[3] {
-            world = world.flag(KeyId::ClaimedTtl, "--ttl", &format!("{seconds}s"));
+        if let Some(seconds) = timeout[3] {
+            world = world.flag(KeyId::StoreTimeout, "--timeout", &format!("{seconds}s"));
         }
-        let mut expected: Vec<u64> = ttl.iter().rev().copied().flatten().collect();
-        expected.push(1_800);
+        let mut expected: Vec<u64> = timeout.iter().rev().copied().flatten().collect();
+        expected.push(5);
 
         let config = world.resolve();
-        let entry = config.entries().find(|entry| entry.key == "leases.claimed_ttl").expect("a known key");
-        let mut told = vec![config.claimed_ttl().as_secs()];
+        let entry = config.entries().find(|entry| entry.key == "timeouts.store").expect("a known key");
+        let mut told = vec![config.store_timeout().as_secs()];
         told.extend(entry.overrode.iter().map(|overridden| match overridden.value {
             Value::Duration(duration) => duration.as_secs(),
             _ => 0,

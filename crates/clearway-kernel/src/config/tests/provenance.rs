@@ -21,8 +21,8 @@ fn a_variable_over_a_file_names_both() {
 #[test]
 fn every_safety_relevant_setting_is_traced_to_its_source() {
     let config = World::default()
-        .user("[store]\nurl = \"/srv/clearway.db\"\n[leases]\nbroad_files = 150\n")
-        .repository("classes.ignored = [\"dist/**\"]\nposture = \"team\"\nleases.durability = \"full\"\nleases.broad_files = 90")
+        .user("[store]\nurl = \"/srv/clearway.db\"\n[leases]\nbroad_files = 150\n[classes]\nignored = [\"out/**\"]\n")
+        .repository("resources.build = 2\nposture = \"team\"\nleases.durability = \"full\"\nleases.broad_files = 90")
         .resolve();
     let traced: Vec<_> = config
         .entries()
@@ -34,10 +34,12 @@ fn every_safety_relevant_setting_is_traced_to_its_source() {
         [
             format!("store.url {USER}:2"),
             format!("posture {REPOSITORY}:2"),
+            format!("leases.claimed_ttl posture team ({REPOSITORY}:2)"),
             format!("leases.durability {REPOSITORY}:3"),
             format!("leases.broad_files {REPOSITORY}:4"),
-            format!("classes.ignored {REPOSITORY}:1"),
+            format!("classes.ignored {USER}:6"),
             "classes.common default".to_owned(),
+            format!("resources.build {REPOSITORY}:1"),
         ]
     );
 }

@@ -166,3 +166,58 @@ fn safety_is_not_judged_over_a_broken_user_file() {
         World::default().user("leases.broad_files = 900 !").repository("leases.broad_files = 300").errors();
     assert!(errors.iter().all(|error| error.slug().as_str() == "config-syntax"), "{:?}", shown(&errors));
 }
+
+#[test]
+fn a_repository_may_narrow_a_resource_of_the_user_and_declare_its_own() {
+    let config = World::default()
+        .user("resources.build = 4\nresources.gpu = { capacity = 2, scope = \"machine\" }")
+        .repository(
+            "[resources]\nbuild = { capacity = 2, scope = \"machine\" }\n\
+             gpu = { capacity = 1, scope = \"machine\" }\n\"port:3000-3009\" = 10",
+        )
+        .resolve();
+    assert_eq!(config.resource("build"), Resource { capacity: 2, machine: true });
+    assert_eq!(config.resource("gpu"), Resource { capacity: 1, machine: true });
+    assert_eq!(config.resource("port:3000-3009"), Resource { capacity: 10, machine: false });
+}
+
+#[test]
+fn a_repository_that_widens_a_resource_of_the_user_is_refused() {
+    let refused = |line: usize, given: &str, beneath: &str| {
+        format!(
+            "{REPOSITORY}:{line}: `resources.{given}` is less safe than {beneath} and a repository cannot lower safety; \
+             only the user file {USER} can hold it"
+        )
+    };
+    check_refused(
+        "[resources]\nbuild = 2\ngpu = { scope = \"machine\" }\n\"port:3000-3009\" = 3",
+        "[resources]\nbuild = 3\ngpu = 1\n\"port:3000-3009\" = 10",
+        &[
+            refused(2, "build = 3", "2"),
+            refused(3, "gpu = 1", "1 on this machine"),
+            refused(4, "\"port:3000-3009\" = 10", "3"),
+        ],
+    );
+}
+
+#[test]
+fn a_repository_may_shorten_claims_only_as_far_as_a_thinking_holder_keeps_them() {
+    let ttl = |text: &str| World::default().repository(&format!("leases.claimed_ttl = \"{text}\""));
+    for allowed in ["30m", "20m", "15m"] {
+        ttl(allowed).resolve();
+    }
+    for refused in ["31m", "24h", "14m", "1s"] {
+        let errors = ttl(refused).errors();
+        assert!(shown(&errors)[0].contains("is less safe than 30m"), "{:?}", shown(&errors));
+    }
+    let patient = World::default().user("leases.claimed_ttl = \"2h\"");
+    assert_eq!(
+        patient.repository("leases.claimed_ttl = \"1h\"").resolve().claimed_ttl(),
+        Duration::from_secs(3_600)
+    );
+    let brief = World::default().user("leases.claimed_ttl = \"5m\"");
+    assert_eq!(
+        brief.repository("leases.claimed_ttl = \"5m\"").resolve().claimed_ttl(),
+        Duration::from_secs(300)
+    );
+}
