@@ -45,7 +45,32 @@ pub struct Lease {
     pub ended: Option<Ended>,
 }
 
+/// What may be stated anew about a lease while it lives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// The silence it allows from now on.
+    pub ttl_ms: u64,
+    /// The new deadline.
+    pub deadline: Mono,
+    /// The absolute end from now on.
+    pub end_max: Option<Mono>,
+    /// The reason from now on.
+    pub reason: Option<String>,
+}
+
 impl Lease {
+    /// The terms it stands on.
+    pub fn terms(&self) -> Terms {
+        let Self { ttl_ms, deadline, end_max, reason, .. } = self;
+        Terms { ttl_ms: *ttl_ms, deadline: *deadline, end_max: *end_max, reason: reason.clone() }
+    }
+
+    /// Puts it on other terms.
+    pub fn set_terms(&mut self, terms: Terms) {
+        let Terms { ttl_ms, deadline, end_max, reason } = terms;
+        (self.ttl_ms, self.deadline, self.end_max, self.reason) = (ttl_ms, deadline, end_max, reason);
+    }
+
     /// When the lease ends if the holder stays silent from `last_seen` on.
     pub fn deadline_given(&self, last_seen: Option<Mono>) -> Mono {
         let by_silence = last_seen.map_or(self.deadline, |seen| self.deadline.max(seen.plus_ms(self.ttl_ms)));

@@ -9,7 +9,7 @@ use crate::event::{Actor, Body};
 use crate::facts::Facts;
 use crate::failure::{Details, Failure, LeaseView};
 use crate::ids::{AgentId, LeaseId};
-use crate::lease::{End, Ended, ExpiryCause, Lease};
+use crate::lease::{End, Ended, ExpiryCause, Lease, Terms};
 use crate::slug::Slug;
 use crate::target::Target;
 
@@ -53,9 +53,8 @@ fn extend(draft: &mut Draft<'_>, actor: Actor, renew: &Renew, mut lease: Lease, 
     let deadline = lease.deadline_given(view.last_seen(lease.holder)).max(draft.now.mono.plus_ms(ttl_ms));
     let reason = renew.reason.clone().or_else(|| lease.reason.clone());
     let operator_reason = draft.operator_reason_for(actor, &lease);
-    let (id, stated) = (lease.id, reason.clone());
-    draft.push(actor, Body::LeaseRenewed { lease: id, deadline, ttl_ms, reason: stated, operator_reason });
-    (lease.deadline, lease.ttl_ms, lease.reason) = (deadline, ttl_ms, reason);
+    lease.set_terms(Terms { ttl_ms, deadline, reason, ..lease.terms() });
+    draft.push(actor, Body::LeaseRenewed { lease: lease.id, terms: lease.terms(), operator_reason });
     let (agent, liveness) = shown_holder(draft, actor, &lease, facts);
     LeaseView { deadline: lease.deadline_given(None), lease, agent, liveness }
 }
