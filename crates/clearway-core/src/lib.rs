@@ -17,6 +17,7 @@ pub mod fold;
 pub mod ids;
 pub mod lease;
 pub mod limits;
+pub mod nearest;
 pub mod path;
 pub mod pattern;
 pub mod redact;
