@@ -6,7 +6,7 @@
 
 use crate::ids::{AgentId, Fence, LeaseId, SetId};
 use crate::target::{Target, Worktree};
-use crate::time::{Mono, Wall};
+use crate::time::{Mono, Now, Wall};
 
 /// A granted reservation, live or ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,6 +75,16 @@ impl Lease {
     pub fn deadline_given(&self, last_seen: Option<Mono>) -> Mono {
         let by_silence = last_seen.map_or(self.deadline, |seen| self.deadline.max(seen.plus_ms(self.ttl_ms)));
         self.end_max.map_or(by_silence, |end| by_silence.min(end))
+    }
+
+    /// How the lease is over at `now`: as its row says, or by the clock, though nobody recorded that yet. Deadlines
+    /// of an earlier boot mean nothing on this one's clock, and whoever held something then is gone.
+    pub fn ended_given(&self, last_seen: Option<Mono>, now: &Now, same_boot: bool) -> Option<Ended> {
+        let cause = match same_boot {
+            true => self.is_expired(last_seen, now.mono).then(|| self.expiry_cause(now.mono)),
+            false => Some(ExpiryCause::Reboot),
+        };
+        self.ended.or_else(|| cause.map(|cause| Ended { how: End::Expired(cause), at: now.wall }))
     }
 
     /// Whether the lease is over at `now`. At the deadline instant it is, for every operation alike.

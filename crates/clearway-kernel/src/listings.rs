@@ -349,17 +349,12 @@ fn same_boot(slice: &Slice, now: &Now) -> bool {
 
 /// Leases as they effectively are: one whose time is over is shown as expired.
 fn show(leases: &[Lease], agents: &[AgentView], facts: &Facts, now: &Now, same_boot: bool) -> Vec<LeaseView> {
-    use clearway_core::lease::{End, Ended, ExpiryCause};
     let by_id: BTreeMap<AgentId, &AgentView> = agents.iter().map(|view| (view.agent.id, view)).collect();
     let show_one = |lease: &Lease| {
         let holder = by_id.get(&lease.holder)?;
         let liveness = agent::liveness(&holder.agent, holder.last_seen, facts, now.mono);
         let mut view = LeaseView::new(lease, holder, liveness);
-        let over = !same_boot || lease.is_expired(holder.last_seen, now.mono);
-        if lease.ended.is_none() && over {
-            let cause = if same_boot { lease.expiry_cause(now.mono) } else { ExpiryCause::Reboot };
-            view.lease.ended = Some(Ended { how: End::Expired(cause), at: now.wall });
-        }
+        view.lease.ended = lease.ended_given(holder.last_seen, now, same_boot);
         Some(view)
     };
     leases.iter().filter_map(show_one).collect()

@@ -11,11 +11,13 @@ mod operator;
 mod plan;
 mod release;
 mod renew;
+mod replay;
 mod reserve;
 mod view;
 
 pub use identity::{Identified, identify};
 pub use operator::inside_agent;
+pub use replay::since_granted;
 
 use crate::agent::AgentName;
 use crate::command::{Command, Request};
@@ -23,6 +25,7 @@ use crate::event::Event;
 use crate::facts::{FactQuery, Facts};
 use crate::failure::{Failure, LeaseView};
 use crate::ids::{AgentId, Entropy, LeaseId};
+use crate::lease::End;
 use crate::slice::{Slice, Soft};
 use crate::time::Now;
 use draft::Draft;
@@ -115,6 +118,17 @@ pub enum Notice {
         target: String,
         /// Who held it.
         by: AgentName,
+    },
+    /// What an answer that is given once more had granted is over by now.
+    Lapsed {
+        /// The lease.
+        lease: LeaseId,
+        /// On what.
+        target: String,
+        /// How it ended.
+        how: End,
+        /// Who holds it now.
+        held_by: Option<AgentName>,
     },
     /// Stored rows that nobody can read.
     UnreadableRows(Vec<String>),

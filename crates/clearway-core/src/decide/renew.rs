@@ -9,7 +9,7 @@ use crate::event::{Actor, Body};
 use crate::facts::Facts;
 use crate::failure::{Details, Failure, LeaseView};
 use crate::ids::{AgentId, LeaseId};
-use crate::lease::{End, Ended, ExpiryCause, Lease, Terms};
+use crate::lease::{End, Lease, Terms};
 use crate::slug::Slug;
 use crate::target::Target;
 
@@ -148,17 +148,10 @@ fn stale(draft: &Draft<'_>, slug: Slug, message: String, lease: &Lease, facts: &
         Target::Path(_) => format!("read the file again, then reserve anew: clearway reserve {target}"),
         Target::Name(_) => format!("reserve it anew: clearway reserve --kind name {target}"),
     });
-    match view.show(&as_it_is(draft, lease), facts) {
+    // This very decision may have found the end that the row does not state yet.
+    let as_it_is = Lease { ended: view.ended(lease), ..lease.clone() };
+    match view.show(&as_it_is, facts) {
         Some(shown) => failure.details(Details::Lease { lease: Box::new(shown), held_now }),
         None => failure,
     }
-}
-
-/// The lease with the end that this very decision found, which its row does not state yet.
-fn as_it_is(draft: &Draft<'_>, lease: &Lease) -> Lease {
-    let over = lease.ended.is_none() && draft.ended.contains(&lease.id);
-    let same_boot = draft.epoch == draft.slice.scope.epoch;
-    let cause = if same_boot { lease.expiry_cause(draft.now.mono) } else { ExpiryCause::Reboot };
-    let found = over.then_some(Ended { how: End::Expired(cause), at: draft.now.wall });
-    Lease { ended: lease.ended.or(found), ..lease.clone() }
 }

@@ -81,7 +81,7 @@ impl Actor {
 /// Something worth saying beside an answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct NoticeJson {
-    /// `took-over`, `yielded`, `changed-hands` or `unreadable-rows`.
+    /// `took-over`, `yielded`, `changed-hands`, `lapsed` or `unreadable-rows`.
     pub code: String,
     /// The same in words.
     pub message: String,
@@ -89,15 +89,18 @@ pub struct NoticeJson {
     pub target: Option<String>,
     /// Whom it is about.
     pub agent: Option<String>,
+    /// Which lease it is about.
+    pub lease: Option<String>,
+    /// How that lease ended: `released` or `expired`.
+    pub state: Option<String>,
 }
 
 impl From<&Notice> for NoticeJson {
     fn from(notice: &Notice) -> Self {
         let about = |code: &str, target: &str, agent: &AgentName, message: String| Self {
-            code: code.to_owned(),
-            message,
             target: Some(target.to_owned()),
             agent: Some(agent.to_string()),
+            ..Self::saying(code, message)
         };
         match notice {
             Notice::TookOver { target, from } => {
@@ -112,12 +115,31 @@ impl From<&Notice> for NoticeJson {
                 by,
                 format!("{by} held {target} since you last did: read it again before you edit it"),
             ),
-            Notice::UnreadableRows(rows) => Self {
-                code: "unreadable-rows".to_owned(),
-                message: format!("stored rows cannot be read: {}; see: clearway doctor", rows.join(", ")),
-                target: None,
-                agent: None,
-            },
+            Notice::Lapsed { lease, target, how, held_by } => {
+                let state = how.state_word();
+                let now = held_by.as_ref().map(|name| format!("; {name} holds it now")).unwrap_or_default();
+                let message = format!("lease {lease} on {target} is over by now ({state}){now}");
+                Self {
+                    target: Some(target.clone()),
+                    agent: held_by.as_ref().map(ToString::to_string),
+                    lease: Some(lease.to_string()),
+                    state: Some(state.to_owned()),
+                    ..Self::saying("lapsed", message)
+                }
+            }
+            Notice::UnreadableRows(rows) => {
+                let rows = rows.join(", ");
+                Self::saying(
+                    "unreadable-rows",
+                    format!("stored rows cannot be read: {rows}; see: clearway doctor"),
+                )
+            }
         }
+    }
+}
+
+impl NoticeJson {
+    fn saying(code: &str, message: String) -> Self {
+        Self { code: code.to_owned(), message, target: None, agent: None, lease: None, state: None }
     }
 }
