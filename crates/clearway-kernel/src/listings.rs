@@ -4,17 +4,17 @@ use crate::failures::store_failure;
 use crate::session::Session;
 use crate::targets::path_target;
 use clearway_core::agent::{self, AgentName, Liveness};
-use clearway_core::decide::identify;
+use clearway_core::decide::{Notice, identify};
 use clearway_core::event::{Body, Event};
 use clearway_core::facts::{FactQuery, Facts};
 use clearway_core::failure::{Details, Failure, LeaseView};
-use clearway_core::ids::{AgentId, LeaseId, Seq};
-use clearway_core::lease::Lease;
+use clearway_core::ids::{AgentId, LeaseId, ScopeKey, Seq};
+use clearway_core::lease::{Kind, Lease};
 use clearway_core::limits::EVENTS_PER_READ;
 use clearway_core::pattern::Fold;
 use clearway_core::slice::{AgentLookup, AgentView, ReadSet, Slice};
 use clearway_core::slug::Slug;
-use clearway_core::target::Target;
+use clearway_core::target::{ResourceName, Target};
 use clearway_core::text::quoted;
 use clearway_core::time::Now;
 use clearway_store::contract::{LeaseListing, Listed, StoredEvent};
@@ -49,17 +49,19 @@ pub struct Leases {
     pub unreadable: Vec<String>,
 }
 
-/// Who holds a path.
+/// Who holds a path or a name.
 #[derive(Clone, Debug)]
 pub struct Who {
     /// The revision looked at.
     pub rev: Seq,
     /// The instant.
     pub now: Now,
-    /// The path or pattern asked about.
+    /// The path, pattern or name asked about.
     pub path: String,
     /// Everyone whose lease overlaps it.
     pub holders: Vec<LeaseView>,
+    /// Things to know beside the answer.
+    pub notices: Vec<Notice>,
 }
 
 /// Agents found.
@@ -150,27 +152,30 @@ impl Session<'_> {
         Ok(found)
     }
 
-    /// Tells who holds a path or pattern.
-    pub fn who(&mut self, argument: &str) -> Result<Who, Failure> {
-        let target = path_target(self.outside, &self.site, argument)?;
-        let here = self.site.worktree();
-        let now = self.now()?;
-        let mut read = ReadSet::default();
+    /// Tells who holds a path, a pattern or a name.
+    pub fn who(&mut self, kind: Kind, argument: &str) -> Result<Who, Failure> {
+        let target = self.target(kind, argument)?;
+        if kind == Kind::Name && self.config.resource(target.canonical()).machine {
+            self.site.key = ScopeKey::machine();
+        }
+        let (here, now) = (self.site.worktree(), self.now()?);
+        let name = ResourceName::parse(argument).ok();
+        let mut read = ReadSet { names: name.iter().cloned().collect(), ..ReadSet::default() };
         read.meet(&here, &target);
-        read.history.clear();
+        let read = read.for_the_answer_alone();
         let slice = self.read(|snapshot| snapshot.load(&read, &now))?.unwrap_or_default();
-        let live: Vec<Lease> = slice
-            .leases
-            .iter()
-            .filter(|lease| lease.worktree == here && lease.target.overlaps(&target))
-            .cloned()
-            .collect();
         let facts = self.process_facts(&slice.agents);
-        let holders = show(&live, &slice.agents, &facts, &now, same_boot(&slice, &now));
-        let mut holders: Vec<LeaseView> =
-            holders.into_iter().filter(|view| view.lease.ended.is_none()).collect();
-        holders.sort_by_key(|view| view.lease.fence);
-        Ok(Who { rev: slice.scope.rev, now, path: target.display(), holders })
+        let mut live = show(&slice.leases, &slice.agents, &facts, &now, same_boot(&slice, &now));
+        live.retain(|view| view.lease.ended.is_none());
+        live.sort_by_key(|view| view.lease.fence);
+        let on_it = |view: &LeaseView| {
+            let elsewhere = matches!(target, Target::Path(_)) && view.lease.worktree != here;
+            !elsewhere && view.lease.target.overlaps(&target)
+        };
+        let (holders, others): (Vec<_>, Vec<_>) = live.into_iter().partition(on_it);
+        let is_name = holders.is_empty() && !others.is_empty();
+        let notices = name.filter(|_| is_name).map(Notice::IsName).into_iter().collect();
+        Ok(Who { rev: slice.scope.rev, now, path: target.display(), holders, notices })
     }
 
     /// Lists agents, each with the leases it effectively holds.

@@ -184,7 +184,7 @@ impl Session<'_> {
         Ok(wants)
     }
 
-    fn target(&mut self, kind: Kind, argument: &str) -> Result<Target, Failure> {
+    pub(crate) fn target(&mut self, kind: Kind, argument: &str) -> Result<Target, Failure> {
         match kind {
             Kind::Name => name_target(argument),
             Kind::Path | Kind::WriteSet => path_target(self.outside, &self.site, argument),

@@ -27,6 +27,7 @@ use crate::failure::{Failure, LeaseView};
 use crate::ids::{AgentId, Entropy, LeaseId};
 use crate::lease::End;
 use crate::slice::{Slice, Soft};
+use crate::target::{ResourceName, Target};
 use crate::time::Now;
 use draft::Draft;
 use std::collections::BTreeSet;
@@ -130,8 +131,24 @@ pub enum Notice {
         /// Who holds it now.
         held_by: Option<AgentName>,
     },
+    /// The caller holds nothing that was named.
+    NothingHeld {
+        /// What was named.
+        target: String,
+        /// What it may have meant.
+        meant: Option<Target>,
+    },
+    /// Nobody holds the path, but the name.
+    IsName(ResourceName),
     /// Stored rows that nobody can read.
     UnreadableRows(Vec<String>),
+}
+
+impl Notice {
+    /// Whether it says that the words of the call were hardly meant.
+    pub fn is_slip(&self) -> bool {
+        matches!(self, Self::NothingHeld { .. } | Self::IsName(_))
+    }
 }
 
 /// Answers one request.

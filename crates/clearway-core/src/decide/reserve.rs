@@ -258,7 +258,8 @@ fn held(draft: &Draft<'_>, reserve: &Reserve, blockers: Vec<LeaseView>) -> Failu
         Failure::new(Slug::ReservationHeld, said.join("; ")).retry(Retry::AfterMs(soonest.max(1)));
     let look = match reserve.wants.first().map(|want| &want.target) {
         Some(Target::Path(pattern)) => format!("clearway who {}", crate::shell::word(&pattern.display())),
-        Some(Target::Name(_)) | None => "clearway leases".to_owned(),
+        Some(Target::Name(name)) => format!("clearway who --kind name {}", crate::shell::word(name.as_str())),
+        None => "clearway leases".to_owned(),
     };
     failure = failure.hint(format!("see who holds it and until when: {look}"));
     if reserve.wants.len() > 1 && !reserve.best_effort {

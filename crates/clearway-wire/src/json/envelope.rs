@@ -4,6 +4,7 @@ use super::integer;
 use clearway_core::agent::AgentName;
 use clearway_core::decide::Notice;
 use clearway_core::ids::{AgentId, Seq};
+use clearway_core::target::Target;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -81,7 +82,7 @@ impl Actor {
 /// Something worth saying beside an answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct NoticeJson {
-    /// `took-over`, `yielded`, `changed-hands`, `lapsed` or `unreadable-rows`.
+    /// `took-over`, `yielded`, `changed-hands`, `lapsed`, `nothing-held`, `is-name` or `unreadable-rows`.
     pub code: String,
     /// The same in words.
     pub message: String,
@@ -126,6 +127,21 @@ impl From<&Notice> for NoticeJson {
                     state: Some(state.to_owned()),
                     ..Self::saying("lapsed", message)
                 }
+            }
+            Notice::NothingHeld { target, meant } => {
+                let instead = match meant {
+                    Some(Target::Name(name)) if target.ends_with(name.as_str()) => {
+                        "; that is a name: add --kind name".to_owned()
+                    }
+                    Some(near) => format!("; did you mean {}?", near.display()),
+                    None => "; see what you hold: clearway leases".to_owned(),
+                };
+                let message = format!("you hold nothing on {target}{instead}");
+                Self { target: Some(target.clone()), ..Self::saying("nothing-held", message) }
+            }
+            Notice::IsName(name) => {
+                let message = format!("{name} is held as a name: add --kind name");
+                Self { target: Some(name.to_string()), ..Self::saying("is-name", message) }
             }
             Notice::UnreadableRows(rows) => {
                 let rows = rows.join(", ");
