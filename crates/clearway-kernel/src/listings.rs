@@ -1,25 +1,18 @@
-//! The verbs that look: leases, who, agents, events, status. None of them writes.
+//! The verbs that look at what is held: leases, who, agents, status. None of them writes.
 
 use crate::failures::store_failure;
 use crate::session::Session;
 use crate::targets::path_target;
 use clearway_core::agent::{self, AgentName, Liveness};
 use clearway_core::decide::{Notice, identify};
-use clearway_core::event::{Body, Event};
 use clearway_core::facts::{FactQuery, Facts};
-use clearway_core::failure::{Details, Failure, LeaseView};
+use clearway_core::failure::{Failure, LeaseView};
 use clearway_core::ids::{AgentId, LeaseId, ScopeKey, Seq};
 use clearway_core::lease::{Kind, Lease};
-use clearway_core::limits::EVENTS_PER_READ;
-use clearway_core::pattern::Fold;
 use clearway_core::slice::{AgentLookup, AgentView, ReadSet, Slice};
-use clearway_core::slug::Slug;
 use clearway_core::target::{ResourceName, Target};
-use clearway_core::text::quoted;
 use clearway_core::time::Now;
-use clearway_store::contract::{LeaseListing, Listed, StoredEvent};
-use clearway_wire::canonical;
-use clearway_wire::chain::ChainHash;
+use clearway_store::contract::{LeaseListing, Listed};
 use std::collections::BTreeMap;
 
 /// Ended leases shown by `leases --history` when nothing narrows them.
@@ -82,39 +75,6 @@ pub struct AgentSeen {
     pub view: AgentView,
     /// How alive it looks.
     pub liveness: Liveness,
-}
-
-/// Which events to show.
-#[derive(Clone, Debug, Default)]
-pub struct EventFilter {
-    /// `--from`: the first seq to show, or `SEQ@HASH`: continue after that event, which must still be there.
-    pub from: Option<String>,
-    /// `--limit`.
-    pub limit: Option<usize>,
-    /// `--kind`.
-    pub kind: Option<String>,
-    /// `--agent-name`.
-    pub agent: Option<String>,
-}
-
-/// Events found, and where to go on.
-#[derive(Clone, Debug)]
-pub struct Events {
-    /// In order.
-    pub events: Vec<EventSeen>,
-    /// The last event looked at, shown or not.
-    pub last: Seq,
-}
-
-/// One event with names for ids.
-#[derive(Clone, Debug)]
-pub struct EventSeen {
-    /// The event.
-    pub event: Event,
-    /// Its hash.
-    pub hash: ChainHash,
-    /// The actor's name.
-    pub agent: Option<AgentName>,
 }
 
 /// One look at everything.
@@ -203,44 +163,6 @@ impl Session<'_> {
         Ok((found.rev, over.map(|view| view.lease.id).collect()))
     }
 
-    /// Reads the log.
-    pub fn events(&mut self, filter: &EventFilter) -> Result<Events, Failure> {
-        if let Some(kind) = filter.kind.as_deref().filter(|kind| !Body::KINDS.contains(kind)) {
-            let message = format!("no event has the kind {}", quoted(kind));
-            return Err(Failure::new(Slug::Usage, message).hint(format!("kinds: {}", Body::KINDS.join(", "))));
-        }
-        let after = self.start_of(filter)?;
-        let limit = filter.limit.unwrap_or(usize::MAX);
-        let fold = self.fold()?;
-        let names = self.names()?;
-        let mut found = Events { events: Vec::new(), last: after };
-        while found.events.len() < limit {
-            let last = found.last;
-            let batch = self.read(|snapshot| snapshot.events(last, EVENTS_PER_READ))?.unwrap_or_default();
-            let ends = batch.len() < EVENTS_PER_READ;
-            for stored in batch {
-                if found.events.len() == limit {
-                    break;
-                }
-                found.last = stored.seq;
-                let event = decode(&stored, fold)?;
-                let agent = event.actor.agent.and_then(|id| names.get(&id).cloned());
-                let seen = EventSeen { event, hash: stored.hash, agent };
-                found.events.extend(wanted(filter, &seen).then_some(seen));
-            }
-            if ends {
-                break;
-            }
-        }
-        Ok(found)
-    }
-
-    /// Waits until there is something after `after`, at most `wait_ms`.
-    pub fn wait_for_events(&mut self, after: Seq, wait_ms: u64) -> Result<bool, Failure> {
-        let key = self.site.key.clone();
-        self.engine.changed(&key, after, wait_ms).map_err(|error| store_failure(&error))
-    }
-
     /// One look at everything.
     pub fn status(&mut self) -> Result<Status, Failure> {
         let agents = self.agents()?;
@@ -288,64 +210,6 @@ impl Session<'_> {
         self.outside.gather(&queries, &mut facts);
         facts
     }
-
-    fn fold(&mut self) -> Result<Fold, Failure> {
-        let now = self.now()?;
-        let slice = self.read(|snapshot| snapshot.load(&ReadSet::default(), &now))?.unwrap_or_default();
-        Ok(slice.scope.fold)
-    }
-
-    fn names(&mut self) -> Result<BTreeMap<AgentId, AgentName>, Failure> {
-        let now = self.now()?;
-        let agents = self.read(|snapshot| snapshot.agents(&now))?.unwrap_or_default();
-        Ok(agents.into_iter().map(|view| (view.agent.id, view.agent.name)).collect())
-    }
-
-    /// The event before the first one to show. A cursor with a hash must find its event unchanged.
-    fn start_of(&mut self, filter: &EventFilter) -> Result<Seq, Failure> {
-        let Some(text) = filter.from.as_deref() else { return Ok(Seq(0)) };
-        let bad = || {
-            Failure::new(Slug::Usage, format!("--from {} is neither SEQ nor SEQ@HASH", quoted(text)))
-                .hint("from the beginning: --from 1")
-        };
-        let (seq, hash) = match text.split_once('@') {
-            Some((seq, hash)) => (seq, Some(ChainHash::from_hex(hash).ok_or_else(bad)?)),
-            None => (text, None),
-        };
-        let seq: u64 = seq.parse().map_err(|_| bad())?;
-        let Some(hash) = hash else { return Ok(Seq(seq.saturating_sub(1))) };
-        let before = Seq(seq.saturating_sub(1));
-        let found = self.read(|snapshot| snapshot.events(before, 1))?.unwrap_or_default();
-        match found.first() {
-            Some(event) if event.seq == Seq(seq) && event.hash == hash => Ok(Seq(seq)),
-            _ => Err(diverged(seq)),
-        }
-    }
-}
-
-fn diverged(seq: u64) -> Failure {
-    Failure::new(
-        Slug::CursorDiverged,
-        format!("the log no longer holds the event {seq} that the cursor points at"),
-    )
-    .hint("read it again from the beginning: clearway events --from 1")
-    .details(Details::Fields(vec![("restart_from", "1".to_owned())]))
-}
-
-fn decode(stored: &StoredEvent, fold: Fold) -> Result<Event, Failure> {
-    canonical::decode(stored.seq, &stored.bytes, fold).map_err(|error| {
-        Failure::new(Slug::StoreCorrupt, format!("event {} cannot be read: {error}", stored.seq))
-            .hint("see how far the log can be trusted: clearway audit verify")
-    })
-}
-
-fn wanted(filter: &EventFilter, seen: &EventSeen) -> bool {
-    let by_kind = filter.kind.as_deref().is_none_or(|kind| seen.event.body.kind() == kind);
-    let by_agent = filter
-        .agent
-        .as_deref()
-        .is_none_or(|name| seen.agent.as_ref().is_some_and(|own| own.as_str() == name));
-    by_kind && by_agent
 }
 
 fn same_boot(slice: &Slice, now: &Now) -> bool {
