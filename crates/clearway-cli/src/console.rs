@@ -18,6 +18,11 @@ pub(crate) trait Answer {
     /// For people: whole lines.
     fn text(&self, page: &Page) -> String;
 
+    /// For people who read the text: what may be wrong with the question. It goes to standard error.
+    fn aside(&self, _page: &Page) -> String {
+        String::new()
+    }
+
     /// What a script sees.
     fn exit_code(&self) -> u8 {
         0
@@ -61,6 +66,10 @@ impl<'a, 'b> Console<'a, 'b> {
         let text = if self.json { answer.json() + "\n" } else { answer.text(&self.page) };
         if let Err(problem) = self.line(&text) {
             return self.complain_aloud(&problem, outside);
+        }
+        if !self.json {
+            // Nobody is left to be told if this fails; the answer was given.
+            let _ = write(self.streams.stderr, &answer.aside(&self.error_page));
         }
         if let Some(failure) = answer.complaint().filter(|_| !self.json) {
             self.complain(&Problem::from(failure.clone()), outside);

@@ -12,8 +12,38 @@ use std::ffi::OsString;
 
 /// The arguments as text. A name that is not UTF-8 cannot be stored or shown, so it is refused before all else.
 pub(crate) fn texts(arguments: Vec<OsString>) -> Result<Vec<String>, Failure> {
-    arguments.into_iter().map(|argument| argument.into_string().map_err(|raw| not_utf8(&raw))).collect()
+    let mut texts: Vec<String> = Vec::with_capacity(arguments.len());
+    for argument in arguments {
+        texts.push(argument.into_string().map_err(|raw| {
+            match flag_of(&raw, &texts) {
+                Some(flag) => Failure::new(Slug::Usage, format!("the value of --{flag} is not UTF-8"))
+                    .hint("write it as UTF-8 text"),
+                None => not_utf8(&raw),
+            }
+        })?);
+    }
+    Ok(texts)
 }
+
+/// The flag that a word is a value of, unless that flag takes a path.
+fn flag_of(raw: &OsString, before: &[String]) -> Option<String> {
+    let shown = raw.to_string_lossy();
+    let joined = shown.strip_prefix("--").and_then(|rest| rest.split_once('=')).map(|(flag, _)| flag);
+    let flag = joined.or_else(|| before.last()?.strip_prefix("--")).filter(|flag| !flag.is_empty())?;
+    let command = arguments::command();
+    let commands = || std::iter::once(&command).chain(command.get_subcommands());
+    let takes_text = |argument: &clap::Arg| {
+        let names = argument.get_value_names().unwrap_or_default();
+        argument.get_long() == Some(flag)
+            && argument.get_action().takes_values()
+            && !names.iter().any(|name| PATH_VALUES.contains(&name.as_str()))
+    };
+    let found = commands().flat_map(clap::Command::get_arguments).any(takes_text);
+    (found && !before.iter().any(|word| word == "--")).then(|| flag.to_owned())
+}
+
+/// What the values of flags that take paths are called.
+const PATH_VALUES: [&str; 4] = ["PATTERN", "FILE", "DIR", "URL"];
 
 /// Whether `--json` stands anywhere on the line, for answers about a line that cannot be read.
 pub(crate) fn asks_for_json(arguments: &[OsString]) -> bool {

@@ -63,7 +63,12 @@ pub fn parse(text: &str) -> Result<Duration, DurationError> {
 /// Shows a duration exactly, in whole milliseconds, as [`parse`] reads it: the shorter of a single unit (`90s`) and
 /// the mixed form (`1d500ms`).
 pub fn display(duration: Duration) -> impl fmt::Display {
-    Shown { ms: u64::try_from(duration.as_millis()).unwrap_or(u64::MAX) }
+    Shown { ms: milliseconds(duration) }
+}
+
+/// The whole milliseconds of a duration, by which everything here counts.
+pub fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn sum_parts(text: &str) -> Result<u64, DurationError> {

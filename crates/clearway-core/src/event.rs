@@ -2,7 +2,7 @@
 
 use crate::agent::{Agent, Established};
 use crate::ids::{AgentId, Epoch, LeaseId, Seq};
-use crate::lease::{ExpiryCause, Lease, Mode};
+use crate::lease::{ExpiryCause, Lease, Mode, Terms};
 use crate::pattern::Fold;
 use crate::time::{BootKey, Mono, Wall};
 
@@ -65,12 +65,8 @@ pub enum Body {
     LeaseRenewed {
         /// Which.
         lease: LeaseId,
-        /// The new deadline.
-        deadline: Mono,
-        /// The silence it allows from now on.
-        ttl_ms: u64,
-        /// The reason from now on.
-        reason: Option<String>,
+        /// On which terms from now on.
+        terms: Terms,
         /// The reason an operator gave, when it was not the holder.
         operator_reason: Option<String>,
     },
@@ -78,13 +74,17 @@ pub enum Body {
     LeaseUpgraded {
         /// Which.
         lease: LeaseId,
-        /// The new deadline.
-        deadline: Mono,
+        /// The unit of a named resource it holds from now on.
+        slot: Option<u32>,
+        /// On which terms from now on.
+        terms: Terms,
     },
-    /// An exclusive lease became shared.
+    /// An exclusive lease became shared. It keeps its fence and its unit.
     LeaseDowngraded {
         /// Which.
         lease: LeaseId,
+        /// On which terms from now on.
+        terms: Terms,
     },
     /// A lease was given back.
     LeaseReleased {
@@ -217,7 +217,8 @@ mod tests {
             [(Some("holiday".to_owned()), Durability::Full), (None, Durability::Normal)]
         {
             let (deadline, reason, by) = (Mono(1), None, operator_reason.clone());
-            let renewed = Body::LeaseRenewed { lease, deadline, ttl_ms: 1, reason, operator_reason: by };
+            let terms = Terms { ttl_ms: 1, deadline, end_max: None, reason };
+            let renewed = Body::LeaseRenewed { lease, terms, operator_reason: by };
             let released = Body::LeaseReleased { lease, holder, operator_reason };
             assert_eq!([renewed.durability(), released.durability()], [promised, promised]);
         }

@@ -101,13 +101,15 @@ impl State {
 /// What an event about one live lease does to it. `fence` is the event's own.
 pub fn change_lease(lease: &mut Lease, fence: Fence, at: Wall, body: &Body) {
     match body {
-        Body::LeaseRenewed { deadline, ttl_ms, reason, .. } => {
-            (lease.deadline, lease.ttl_ms, lease.reason) = (*deadline, *ttl_ms, reason.clone());
+        Body::LeaseRenewed { terms, .. } => lease.set_terms(terms.clone()),
+        Body::LeaseUpgraded { slot, terms, .. } => {
+            (lease.mode, lease.fence, lease.slot) = (Mode::Exclusive, fence, *slot);
+            lease.set_terms(terms.clone());
         }
-        Body::LeaseUpgraded { deadline, .. } => {
-            (lease.mode, lease.fence, lease.deadline) = (Mode::Exclusive, fence, *deadline);
+        Body::LeaseDowngraded { terms, .. } => {
+            lease.mode = Mode::Shared;
+            lease.set_terms(terms.clone());
         }
-        Body::LeaseDowngraded { .. } => lease.mode = Mode::Shared,
         body => lease.ended = body.end().map(|how| Ended { how, at }).or(lease.ended),
     }
 }
@@ -119,7 +121,7 @@ impl Body {
             Self::LeaseGranted(lease) => Some(lease.id),
             Self::LeaseRenewed { lease, .. }
             | Self::LeaseUpgraded { lease, .. }
-            | Self::LeaseDowngraded { lease }
+            | Self::LeaseDowngraded { lease, .. }
             | Self::LeaseReleased { lease, .. }
             | Self::LeaseExpired { lease, .. }
             | Self::LeaseYielded { lease, .. }

@@ -6,7 +6,7 @@
 
 use crate::ids::{AgentId, Fence, LeaseId, SetId};
 use crate::target::{Target, Worktree};
-use crate::time::{Mono, Wall};
+use crate::time::{Mono, Now, Wall};
 
 /// A granted reservation, live or ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,11 +45,46 @@ pub struct Lease {
     pub ended: Option<Ended>,
 }
 
+/// What may be stated anew about a lease while it lives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// The silence it allows from now on.
+    pub ttl_ms: u64,
+    /// The new deadline.
+    pub deadline: Mono,
+    /// The absolute end from now on.
+    pub end_max: Option<Mono>,
+    /// The reason from now on.
+    pub reason: Option<String>,
+}
+
 impl Lease {
+    /// The terms it stands on.
+    pub fn terms(&self) -> Terms {
+        let Self { ttl_ms, deadline, end_max, reason, .. } = self;
+        Terms { ttl_ms: *ttl_ms, deadline: *deadline, end_max: *end_max, reason: reason.clone() }
+    }
+
+    /// Puts it on other terms.
+    pub fn set_terms(&mut self, terms: Terms) {
+        let Terms { ttl_ms, deadline, end_max, reason } = terms;
+        (self.ttl_ms, self.deadline, self.end_max, self.reason) = (ttl_ms, deadline, end_max, reason);
+    }
+
     /// When the lease ends if the holder stays silent from `last_seen` on.
     pub fn deadline_given(&self, last_seen: Option<Mono>) -> Mono {
         let by_silence = last_seen.map_or(self.deadline, |seen| self.deadline.max(seen.plus_ms(self.ttl_ms)));
         self.end_max.map_or(by_silence, |end| by_silence.min(end))
+    }
+
+    /// How the lease is over at `now`: as its row says, or by the clock, though nobody recorded that yet. Deadlines
+    /// of an earlier boot mean nothing on this one's clock, and whoever held something then is gone.
+    pub fn ended_given(&self, last_seen: Option<Mono>, now: &Now, same_boot: bool) -> Option<Ended> {
+        let cause = match same_boot {
+            true => self.is_expired(last_seen, now.mono).then(|| self.expiry_cause(now.mono)),
+            false => Some(ExpiryCause::Reboot),
+        };
+        self.ended.or_else(|| cause.map(|cause| Ended { how: End::Expired(cause), at: now.wall }))
     }
 
     /// Whether the lease is over at `now`. At the deadline instant it is, for every operation alike.

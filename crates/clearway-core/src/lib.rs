@@ -7,6 +7,7 @@
 //! events it returns are folded into state by [`fold`], which is the definition of what the log means.
 
 pub mod agent;
+pub mod breadth;
 pub mod command;
 pub mod decide;
 pub mod duration;
@@ -16,8 +17,10 @@ pub mod failure;
 pub mod fold;
 pub mod hint;
 pub mod ids;
+pub mod input;
 pub mod lease;
 pub mod limits;
+pub mod nearest;
 pub mod path;
 pub mod pattern;
 pub mod redact;

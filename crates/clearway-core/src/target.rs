@@ -33,10 +33,10 @@ impl Target {
         }
     }
 
-    /// Whether both could mean the same thing.
+    /// Whether both could mean the same thing, or things that cannot be there together.
     pub fn overlaps(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Path(a), Self::Path(b)) => a.overlaps(b),
+            (Self::Path(a), Self::Path(b)) => a.collides_with(b),
             (Self::Name(a), Self::Name(b)) => a == b,
             _ => false,
         }
@@ -150,6 +150,19 @@ mod tests {
             assert_eq!(ResourceName::parse(bad), Err(error));
         }
         assert_eq!(ResourceName::parse(&"x".repeat(129)), Err(ResourceNameError::TooLong { bytes: 129 }));
+    }
+
+    #[test]
+    fn a_single_path_collides_with_what_lies_wholly_below_it() {
+        use crate::pattern::Fold;
+        let path = |text: &str| Target::Path(Pattern::parse(text, Fold::Exact).unwrap());
+        for (other, expected) in
+            [("d", true), ("d/x", true), ("d/x/y", true), ("d/*.rs", true), ("dx", false), ("**/x", false)]
+        {
+            let (a, b) = (path("d"), path(other));
+            assert_eq!((a.overlaps(&b), b.overlaps(&a)), (expected, expected), "{other}");
+        }
+        assert!(!path("d").contains(&path("d/x")) && !path("d").covers(&path("d/x")));
     }
 
     #[test]

@@ -3,7 +3,8 @@
 use crate::outside::{Outside, Surroundings};
 use clearway_core::agent::{AgentName, Caller, Client, ClientSession, NamedSession, OperatorAct, innermost};
 use clearway_core::failure::Failure;
-use clearway_core::limits::{REASON_CHARS_MAX, SESSION_BYTES_MAX};
+use clearway_core::input::session_id;
+use clearway_core::limits::REASON_CHARS_MAX;
 use clearway_core::slug::Slug;
 use std::collections::BTreeMap;
 
@@ -39,15 +40,7 @@ pub(crate) fn sessions(variables: &BTreeMap<String, String>) -> Result<Vec<Named
 }
 
 fn named_session(client: Client, variable: &'static str, value: &str) -> Result<NamedSession, Failure> {
-    let plain = |c: char| c.is_ascii_graphic() && !"\"'\\`$".contains(c);
-    if value.len() > SESSION_BYTES_MAX || !value.chars().all(plain) {
-        let message =
-            format!("{variable} does not hold a session id: at most {SESSION_BYTES_MAX} plain characters");
-        return Err(
-            Failure::new(Slug::NoIdentity, message).hint("start the client again, or unset the variable")
-        );
-    }
-    let session = ClientSession { client, session: value.to_owned(), process: None };
+    let session = ClientSession { client, session: session_id(variable, value)?, process: None };
     Ok(NamedSession { variable, session })
 }
 

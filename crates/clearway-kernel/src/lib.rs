@@ -7,6 +7,7 @@
 pub mod audit;
 pub mod config;
 mod doctor;
+mod events;
 mod failures;
 mod identity;
 mod listings;
@@ -18,8 +19,9 @@ mod targets;
 
 pub use audit::{Anchor, AnchorOutcome, Exported, Verified};
 pub use doctor::{Check, CheckStatus, Diagnosis, Repaired};
+pub use events::{EventFilter, EventSeen, Events};
 pub use failures::{config_failure, store_failure};
-pub use listings::{AgentSeen, Agents, EventFilter, EventSeen, Events, LeaseFilter, Leases, Status, Who};
+pub use listings::{AgentSeen, Agents, LeaseFilter, Leases, Status, Who};
 pub use mutations::{Checked, ReleaseWords, RenewWords, ReserveWords};
 pub use outside::{BuildFacts, Outside, Surroundings};
 pub use session::{Globals, Session};

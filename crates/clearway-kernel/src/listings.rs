@@ -1,25 +1,18 @@
-//! The verbs that look: leases, who, agents, events, status. None of them writes.
+//! The verbs that look at what is held: leases, who, agents, status. None of them writes.
 
 use crate::failures::store_failure;
 use crate::session::Session;
 use crate::targets::path_target;
 use clearway_core::agent::{self, AgentName, Caller, Liveness};
-use clearway_core::decide::identify;
-use clearway_core::event::{Body, Event};
+use clearway_core::decide::{Notice, identify};
 use clearway_core::facts::{FactQuery, Facts};
-use clearway_core::failure::{Details, Failure, LeaseView};
-use clearway_core::ids::{AgentId, LeaseId, Seq};
-use clearway_core::lease::Lease;
-use clearway_core::limits::EVENTS_PER_READ;
-use clearway_core::pattern::Fold;
+use clearway_core::failure::{Failure, LeaseView};
+use clearway_core::ids::{AgentId, LeaseId, ScopeKey, Seq};
+use clearway_core::lease::{Kind, Lease};
 use clearway_core::slice::{AgentLookup, AgentView, ReadSet, Slice};
-use clearway_core::slug::Slug;
-use clearway_core::target::Target;
-use clearway_core::text::quoted;
+use clearway_core::target::{ResourceName, Target};
 use clearway_core::time::Now;
-use clearway_store::contract::{LeaseListing, Listed, StoredEvent};
-use clearway_wire::canonical;
-use clearway_wire::chain::ChainHash;
+use clearway_store::contract::{LeaseListing, Listed};
 use std::collections::BTreeMap;
 
 /// Ended leases shown by `leases --history` when nothing narrows them.
@@ -49,17 +42,19 @@ pub struct Leases {
     pub unreadable: Vec<String>,
 }
 
-/// Who holds a path.
+/// Who holds a path or a name.
 #[derive(Clone, Debug)]
 pub struct Who {
     /// The revision looked at.
     pub rev: Seq,
     /// The instant.
     pub now: Now,
-    /// The path or pattern asked about.
+    /// The path, pattern or name asked about.
     pub path: String,
     /// Everyone whose lease overlaps it.
     pub holders: Vec<LeaseView>,
+    /// Things to know beside the answer.
+    pub notices: Vec<Notice>,
 }
 
 /// Agents found.
@@ -80,43 +75,6 @@ pub struct AgentSeen {
     pub view: AgentView,
     /// How alive it looks.
     pub liveness: Liveness,
-}
-
-/// Which events to show.
-#[derive(Clone, Debug, Default)]
-pub struct EventFilter {
-    /// `--from`: the first seq to show, or `SEQ@HASH`: continue after that event, which must still be there.
-    pub from: Option<String>,
-    /// `--limit`.
-    pub limit: Option<usize>,
-    /// `--last`: only so many, the latest ones.
-    pub last: Option<usize>,
-    /// `--kind`.
-    pub kind: Option<String>,
-    /// `--agent-name`.
-    pub agent: Option<String>,
-}
-
-/// Events found, and where to go on.
-#[derive(Clone, Debug)]
-pub struct Events {
-    /// In order.
-    pub events: Vec<EventSeen>,
-    /// The last event looked at, shown or not.
-    pub last: Seq,
-    /// What to read from to go on after it. It holds that event's hash, so that a log that was replaced is noticed.
-    pub cursor: String,
-}
-
-/// One event with names for ids.
-#[derive(Clone, Debug)]
-pub struct EventSeen {
-    /// The event.
-    pub event: Event,
-    /// Its hash.
-    pub hash: ChainHash,
-    /// The actor's name.
-    pub agent: Option<AgentName>,
 }
 
 /// One look at everything.
@@ -154,27 +112,30 @@ impl Session<'_> {
         Ok(found)
     }
 
-    /// Tells who holds a path or pattern.
-    pub fn who(&mut self, argument: &str) -> Result<Who, Failure> {
-        let target = path_target(self.outside, &self.site, argument)?;
-        let here = self.site.worktree();
-        let now = self.now()?;
-        let mut read = ReadSet::default();
+    /// Tells who holds a path, a pattern or a name.
+    pub fn who(&mut self, kind: Kind, argument: &str) -> Result<Who, Failure> {
+        let target = self.target(kind, argument)?;
+        if kind == Kind::Name && self.config.resource(target.canonical()).machine {
+            self.site.key = ScopeKey::machine();
+        }
+        let (here, now) = (self.site.worktree(), self.now()?);
+        let name = ResourceName::parse(argument).ok();
+        let mut read = ReadSet { names: name.iter().cloned().collect(), ..ReadSet::default() };
         read.meet(&here, &target);
-        read.history.clear();
+        let read = read.for_the_answer_alone();
         let slice = self.read(|snapshot| snapshot.load(&read, &now))?.unwrap_or_default();
-        let live: Vec<Lease> = slice
-            .leases
-            .iter()
-            .filter(|lease| lease.worktree == here && lease.target.overlaps(&target))
-            .cloned()
-            .collect();
         let facts = self.process_facts(&slice.agents);
-        let holders = show(&live, &slice.agents, &facts, &now, same_boot(&slice, &now));
-        let mut holders: Vec<LeaseView> =
-            holders.into_iter().filter(|view| view.lease.ended.is_none()).collect();
-        holders.sort_by_key(|view| view.lease.fence);
-        Ok(Who { rev: slice.scope.rev, now, path: target.display(), holders })
+        let mut live = show(&slice.leases, &slice.agents, &facts, &now, same_boot(&slice, &now));
+        live.retain(|view| view.lease.ended.is_none());
+        live.sort_by_key(|view| view.lease.fence);
+        let on_it = |view: &LeaseView| {
+            let elsewhere = matches!(target, Target::Path(_)) && view.lease.worktree != here;
+            !elsewhere && view.lease.target.overlaps(&target)
+        };
+        let (holders, others): (Vec<_>, Vec<_>) = live.into_iter().partition(on_it);
+        let is_name = holders.is_empty() && !others.is_empty();
+        let notices = name.filter(|_| is_name).map(Notice::IsName).into_iter().collect();
+        Ok(Who { rev: slice.scope.rev, now, path: target.display(), holders, notices })
     }
 
     /// Lists agents, each with the leases it effectively holds.
@@ -188,55 +149,6 @@ impl Session<'_> {
         let found = self.look(LeaseListing::Live)?;
         let over = found.leases.iter().filter(|view| view.lease.ended.is_some());
         Ok((found.rev, over.map(|view| view.lease.id).collect()))
-    }
-
-    /// Reads the log.
-    pub fn events(&mut self, filter: &EventFilter) -> Result<Events, Failure> {
-        if let Some(kind) = filter.kind.as_deref().filter(|kind| !Body::KINDS.contains(kind)) {
-            let message = format!("no event has the kind {}", quoted(kind));
-            return Err(Failure::new(Slug::Usage, message).hint(format!("kinds: {}", Body::KINDS.join(", "))));
-        }
-        let after = self.start_of(filter)?;
-        let limit = filter.limit.unwrap_or(usize::MAX);
-        let fold = self.fold()?;
-        let names = self.names()?;
-        let cursor = filter.from.clone().unwrap_or_else(|| Seq(1).to_string());
-        let mut found = Events { events: Vec::new(), last: after, cursor };
-        while found.events.len() < limit {
-            let last = found.last;
-            let batch = self.read(|snapshot| snapshot.events(last, EVENTS_PER_READ))?.unwrap_or_default();
-            let ends = batch.len() < EVENTS_PER_READ;
-            for stored in &batch {
-                if found.events.len() == limit {
-                    break;
-                }
-                found.last = stored.seq;
-                found.cursor = format!("{}@{}", stored.seq, stored.hash);
-                let event = decode(stored, fold)?;
-                let agent = event.actor.agent.and_then(|id| names.get(&id).cloned());
-                let seen = EventSeen { event, hash: stored.hash, agent };
-                found.events.extend(wanted(filter, &seen).then_some(seen));
-            }
-            keep_last(&mut found.events, filter.last);
-            if ends {
-                break;
-            }
-        }
-        Ok(found)
-    }
-
-    /// What leases are on, whatever became of them: names for the ids in events.
-    pub fn lease_names(&mut self, ids: &[LeaseId]) -> Result<BTreeMap<LeaseId, String>, Failure> {
-        let now = self.now()?;
-        let read = ReadSet { leases: ids.to_vec(), ..ReadSet::default() };
-        let slice = self.read(|snapshot| snapshot.load(&read, &now))?.unwrap_or_default();
-        Ok(slice.leases.iter().map(|lease| (lease.id, lease.target.display())).collect())
-    }
-
-    /// Waits until there is something after `after`, at most `wait_ms`.
-    pub fn wait_for_events(&mut self, after: Seq, wait_ms: u64) -> Result<bool, Failure> {
-        let key = self.site.key.clone();
-        self.engine.changed(&key, after, wait_ms).map_err(|error| store_failure(&error))
     }
 
     /// One look at everything, all of it at one revision.
@@ -291,39 +203,6 @@ impl Session<'_> {
         self.outside.gather(&queries, &mut facts);
         facts
     }
-
-    fn fold(&mut self) -> Result<Fold, Failure> {
-        let now = self.now()?;
-        let slice = self.read(|snapshot| snapshot.load(&ReadSet::default(), &now))?.unwrap_or_default();
-        Ok(slice.scope.fold)
-    }
-
-    fn names(&mut self) -> Result<BTreeMap<AgentId, AgentName>, Failure> {
-        let now = self.now()?;
-        let agents = self.read(|snapshot| snapshot.agents(&now))?.unwrap_or_default();
-        Ok(agents.into_iter().map(|view| (view.agent.id, view.agent.name)).collect())
-    }
-
-    /// The event before the first one to show. A cursor with a hash must find its event unchanged.
-    fn start_of(&mut self, filter: &EventFilter) -> Result<Seq, Failure> {
-        let Some(text) = filter.from.as_deref() else { return Ok(Seq(0)) };
-        let bad = || {
-            Failure::new(Slug::Usage, format!("--from {} is neither SEQ nor SEQ@HASH", quoted(text)))
-                .hint("from the beginning: --from 1")
-        };
-        let (seq, hash) = match text.split_once('@') {
-            Some((seq, hash)) => (seq, Some(ChainHash::from_hex(hash).ok_or_else(bad)?)),
-            None => (text, None),
-        };
-        let seq: u64 = seq.parse().map_err(|_| bad())?;
-        let Some(hash) = hash else { return Ok(Seq(seq.saturating_sub(1))) };
-        let before = Seq(seq.saturating_sub(1));
-        let found = self.read(|snapshot| snapshot.events(before, 1))?.unwrap_or_default();
-        match found.first() {
-            Some(event) if event.seq == Seq(seq) && event.hash == hash => Ok(Seq(seq)),
-            _ => Err(diverged(seq)),
-        }
-    }
 }
 
 /// One look at a scope, before it is put into words.
@@ -365,55 +244,18 @@ fn known(slice: &Slice, caller: &Caller) -> Option<(AgentId, AgentName)> {
     known.map(|view| (view.agent.id, view.agent.name))
 }
 
-fn diverged(seq: u64) -> Failure {
-    Failure::new(
-        Slug::CursorDiverged,
-        format!("the log no longer holds the event {seq} that the cursor points at"),
-    )
-    .hint("read it again from the beginning: clearway events --from 1")
-    .details(Details::Fields(vec![("restart_from", "1".to_owned())]))
-}
-
-/// Keeps the latest ones only.
-fn keep_last(events: &mut Vec<EventSeen>, last: Option<usize>) {
-    if let Some(last) = last {
-        events.drain(..events.len().saturating_sub(last));
-    }
-}
-
-fn decode(stored: &StoredEvent, fold: Fold) -> Result<Event, Failure> {
-    canonical::decode(stored.seq, &stored.bytes, fold).map_err(|error| {
-        Failure::new(Slug::StoreCorrupt, format!("event {} cannot be read: {error}", stored.seq))
-            .hint("see how far the log can be trusted: clearway audit verify")
-    })
-}
-
-fn wanted(filter: &EventFilter, seen: &EventSeen) -> bool {
-    let by_kind = filter.kind.as_deref().is_none_or(|kind| seen.event.body.kind() == kind);
-    let by_agent = filter
-        .agent
-        .as_deref()
-        .is_none_or(|name| seen.agent.as_ref().is_some_and(|own| own.as_str() == name));
-    by_kind && by_agent
-}
-
 fn same_boot(slice: &Slice, now: &Now) -> bool {
     slice.scope.boot.as_ref() == Some(&now.boot)
 }
 
 /// Leases as they effectively are: one whose time is over is shown as expired.
 fn show(leases: &[Lease], agents: &[AgentView], facts: &Facts, now: &Now, same_boot: bool) -> Vec<LeaseView> {
-    use clearway_core::lease::{End, Ended, ExpiryCause};
     let by_id: BTreeMap<AgentId, &AgentView> = agents.iter().map(|view| (view.agent.id, view)).collect();
     let show_one = |lease: &Lease| {
         let holder = by_id.get(&lease.holder)?;
         let liveness = agent::liveness(&holder.agent, holder.last_seen, facts, now.mono);
         let mut view = LeaseView::new(lease, holder, liveness);
-        let over = !same_boot || lease.is_expired(holder.last_seen, now.mono);
-        if lease.ended.is_none() && over {
-            let cause = if same_boot { lease.expiry_cause(now.mono) } else { ExpiryCause::Reboot };
-            view.lease.ended = Some(Ended { how: End::Expired(cause), at: now.wall });
-        }
+        view.lease.ended = lease.ended_given(holder.last_seen, now, same_boot);
         Some(view)
     };
     leases.iter().filter_map(show_one).collect()

@@ -4,21 +4,20 @@ use crate::identity::reason_text;
 use crate::session::Session;
 use crate::site::{Found, Site};
 use crate::targets::{lease_ref, must_be_lease, name_target, path_target};
+use clearway_core::breadth::{Breadth, too_broad};
 use clearway_core::command::{Command, LeaseRef, Release, Renew, Reserve, Selection, Want};
 use clearway_core::decide::Notice;
 use clearway_core::duration;
 use clearway_core::failure::{Details, Failure, LeaseView};
 use clearway_core::ids::{ScopeKey, Seq};
+use clearway_core::input::lease_span_ms;
 use clearway_core::lease::{Grade, Kind, Mode};
 use clearway_core::limits::{BROAD_MS_MAX, TARGETS_PER_REQUEST_MAX, TTL_MS_MAX, TTL_MS_MIN};
 use clearway_core::path::CanonicalPath;
-use clearway_core::pattern::Pattern;
 use clearway_core::slug::Slug;
 use clearway_core::target::Target;
-use clearway_core::text::{printable, quoted};
 use clearway_core::time::Now;
 use clearway_store::Reply;
-use std::time::Duration;
 
 /// `reserve` and `check` as they were typed.
 #[derive(Clone, Debug)]
@@ -107,7 +106,7 @@ impl Session<'_> {
             words.leases.iter().map(|text| must_be_lease(text)).collect::<Result<_, _>>()?;
         let renew = Renew {
             leases: (!leases.is_empty()).then_some(leases),
-            ttl_ms: words.ttl.as_deref().map(|text| span(text, "--ttl")).transpose()?,
+            ttl_ms: words.ttl.as_deref().map(|text| lease_span_ms(text, "--ttl")).transpose()?,
             reason: words.note.as_deref().map(reason_text).transpose()?,
         };
         self.command(Command::Renew(renew))
@@ -139,7 +138,7 @@ impl Session<'_> {
         within_limit(words.targets.len())?;
         let wants = self.wants(words)?;
         let scope = self.scope_of(&wants, words.kind)?;
-        let max_ms = words.max.as_deref().map(|text| span(text, "--max")).transpose()?;
+        let max_ms = words.max.as_deref().map(|text| lease_span_ms(text, "--max")).transpose()?;
         let is_broad = self.is_broad(&wants)?;
         if is_broad && !words.broad {
             return Err(too_broad(&words.targets, self.config.broad_files()));
@@ -166,8 +165,8 @@ impl Session<'_> {
 
     fn ttl(&self, words: &ReserveWords) -> Result<u64, Failure> {
         match words.ttl.as_deref() {
-            Some(text) => span(text, "--ttl"),
-            None => Ok(milliseconds(self.config.claimed_ttl()).clamp(TTL_MS_MIN, TTL_MS_MAX)),
+            Some(text) => lease_span_ms(text, "--ttl"),
+            None => Ok(duration::milliseconds(self.config.claimed_ttl()).clamp(TTL_MS_MIN, TTL_MS_MAX)),
         }
     }
 
@@ -184,7 +183,7 @@ impl Session<'_> {
         Ok(wants)
     }
 
-    fn target(&mut self, kind: Kind, argument: &str) -> Result<Target, Failure> {
+    pub(crate) fn target(&mut self, kind: Kind, argument: &str) -> Result<Target, Failure> {
         match kind {
             Kind::Name => name_target(argument),
             Kind::Path | Kind::WriteSet => path_target(self.outside, &self.site, argument),
@@ -208,30 +207,18 @@ impl Session<'_> {
         }
     }
 
-    /// A claim is broad if it reaches over the whole tree or over more tracked files than the limit.
+    /// The files are counted only where the patterns alone do not tell, and listed only where there are enough.
     fn is_broad(&mut self, wants: &[Want]) -> Result<bool, Failure> {
-        let patterns = || {
-            wants.iter().filter_map(|want| match &want.target {
-                Target::Path(pattern) if pattern.as_literal().is_none() => Some(pattern),
-                _ => None,
-            })
-        };
-        if patterns().next().is_none() {
-            return Ok(false);
+        let (breadth, limit) = (Breadth::of(wants), self.config.broad_files());
+        if let Some(known) = breadth.known() {
+            return Ok(known);
         }
-        let everything = Pattern::subtree(&CanonicalPath::root());
-        if patterns().any(|pattern| pattern.contains(&everything)) {
-            return Ok(true);
-        }
-        let limit = self.config.broad_files();
         if self.outside.tracked_count(&self.site).is_none_or(|count| count <= limit) {
             return Ok(false);
         }
-        let fold = self.site.fold;
         let files = self.outside.tracked_files(&self.site)?;
-        let paths = files.iter().filter_map(|file| CanonicalPath::parse(file, fold).ok());
-        let covered = paths.filter(|path| patterns().any(|pattern| pattern.matches(path))).count();
-        Ok(covered as u64 > limit)
+        let paths = files.iter().filter_map(|file| CanonicalPath::parse(file, self.site.fold).ok());
+        Ok(breadth.covers_more_than(limit, paths))
     }
 
     fn selection(&mut self, words: &ReleaseWords) -> Result<Selection, Failure> {
@@ -260,34 +247,6 @@ fn within_limit(count: usize) -> Result<(), Failure> {
     Err(Failure::new(Slug::TooLarge, message).hint("name a directory or a pattern instead of every file"))
 }
 
-fn too_broad(targets: &[String], limit: u64) -> Failure {
-    let shown = targets.iter().map(|target| printable(target)).collect::<Vec<_>>().join(" ");
-    let words = targets.iter().map(|target| clearway_core::shell::word(target)).collect::<Vec<_>>().join(" ");
-    let message = format!("{shown} reaches over the whole tree or more than {limit} tracked files");
-    Failure::new(Slug::ClaimTooBroad, message)
-        .hint(format!("claim it all the same, for 10 minutes at most: clearway reserve --broad {words}"))
-        .hint("or claim the part you will change")
-}
-
 fn usage(message: &str, hint: &str) -> Failure {
     Failure::new(Slug::Usage, message).hint(hint)
-}
-
-/// A span the kernel accepts for silence or an absolute end.
-fn span(text: &str, flag: &str) -> Result<u64, Failure> {
-    let parsed = duration::parse(text).map_err(|error| {
-        let message = format!("{flag} {}: {error}", quoted(text));
-        Failure::new(Slug::InvalidDuration, message).hint("durations look like 90s, 15m or 2h")
-    })?;
-    let ms = milliseconds(parsed);
-    if (TTL_MS_MIN..=TTL_MS_MAX).contains(&ms) {
-        return Ok(ms);
-    }
-    let message = format!("{flag} {} is out of range: 1s to 24h", quoted(text));
-    Err(Failure::new(Slug::InvalidDuration, message)
-        .hint("a lease lasts as long as you give signs of life; renew it"))
-}
-
-fn milliseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

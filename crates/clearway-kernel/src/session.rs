@@ -11,7 +11,7 @@ use clearway_core::decide::{Notice, inside_agent};
 use clearway_core::event::Durability;
 use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
-use clearway_core::limits::IDEMPOTENCY_KEY_BYTES_MAX;
+use clearway_core::input::idempotency_key;
 use clearway_core::slice::{AgentLookup, ReadSet};
 use clearway_core::slug::Slug;
 use clearway_store::contract::{Engine, Snapshot, StoreError};
@@ -247,14 +247,4 @@ fn resolve_config(outside: &mut dyn Outside, site: &Site, globals: &Globals) -> 
         inside_agent_session,
     };
     Config::resolve(&inputs).map_err(|errors| config_failure(&errors))
-}
-
-fn idempotency_key(text: &str) -> Result<String, Failure> {
-    let plain = !text.is_empty() && text.chars().all(|c| c.is_ascii_graphic());
-    let slug = if text.len() > IDEMPOTENCY_KEY_BYTES_MAX { Slug::TooLarge } else { Slug::Usage };
-    if plain && slug == Slug::Usage {
-        return Ok(text.to_owned());
-    }
-    let message = format!("an idempotency key is 1 to {IDEMPOTENCY_KEY_BYTES_MAX} visible ASCII characters");
-    Err(Failure::new(slug, message).hint("use a UUID"))
 }

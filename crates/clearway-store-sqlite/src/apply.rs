@@ -151,14 +151,16 @@ impl SqliteTransaction<'_> {
     fn update(&mut self, lease: &Lease) -> Result<(), StoreError> {
         let scope = self.row()?.id;
         self.insert(
-            "UPDATE leases SET mode = ?, fence = ?, reason = ?, ttl_ms = ?, deadline = ?, check_at = ? \
-             WHERE scope = ? AND id = ?",
+            "UPDATE leases SET mode = ?, fence = ?, reason = ?, slot = ?, ttl_ms = ?, deadline = ?, end_max = ?, \
+             check_at = ? WHERE scope = ? AND id = ?",
             &[
                 &lease.mode.word(),
                 &lease.fence.to_integer(),
                 &lease.reason,
+                &lease.slot,
                 &lease.ttl_ms,
                 &lease.deadline.0,
+                &lease.end_max.map(|end| end.0),
                 &lease.deadline_given(None).0,
                 &scope,
                 &lease.id.as_str(),

@@ -31,23 +31,21 @@ impl LeaseTable<'_> {
         for (id, text) in self.candidates(worktree, pattern)? {
             // A pattern that cannot be read may overlap anything: its row is fetched and reported.
             let stored = text.and_then(|text| Pattern::from_canonical(&text, self.fold).ok());
-            if stored.is_none_or(|stored| stored.overlaps(pattern)) {
+            if stored.is_none_or(|stored| stored.collides_with(pattern)) {
                 found.extend(self.live_by_id(&id)?);
             }
         }
         Ok(found)
     }
 
-    /// Ids and patterns of live leases anchored above, at or, for a pattern with wildcards, below the anchor.
+    /// Ids and patterns of live leases anchored above, at or below the anchor.
     fn candidates(&self, worktree: &Worktree, pattern: &Pattern) -> Result<Vec<(String, Option<String>)>> {
         let above = ancestors(pattern.anchor());
-        let text = candidates_text(above.len(), pattern.as_literal().is_some());
+        let text = candidates_text(above.len());
         let mut values: Vec<Value> = vec![self.scope.into(), worktree.0.clone().into()];
         values.extend(above.into_iter().map(|anchor| Value::from(anchor.to_owned())));
-        if pattern.as_literal().is_none() {
-            let (from, to) = below(pattern.anchor());
-            values.extend([self.scope.into(), worktree.0.clone().into(), from.into(), to.into()]);
-        }
+        let (from, to) = below(pattern.anchor());
+        values.extend([self.scope.into(), worktree.0.clone().into(), from.into(), to.into()]);
         let mut statement = self.connection.prepare_cached(&text)?;
         statement
             .query_map(params_from_iter(values), |row| Ok((rows::legible(row, 0), row.get(1).ok())))?
@@ -140,18 +138,14 @@ impl LeaseTable<'_> {
     }
 }
 
-/// The search for candidates at so many anchors and, unless the request is for one file, below the last of them.
-fn candidates_text(anchors: usize, literal: bool) -> String {
+/// The search for candidates at so many anchors and below the last of them.
+fn candidates_text(anchors: usize) -> String {
     let slots = vec!["?"; anchors].join(",");
     let fixed = format!(
         "SELECT id, pattern FROM leases INDEXED BY {BY_TARGET} \
          WHERE scope = ? AND space = 0 AND worktree = ? AND anchor"
     );
-    if literal {
-        format!("{fixed} IN ({slots})")
-    } else {
-        format!("{fixed} IN ({slots}) UNION ALL {fixed} > ? AND anchor < ?")
-    }
+    format!("{fixed} IN ({slots}) UNION ALL {fixed} > ? AND anchor < ?")
 }
 
 /// The anchor itself and every directory above it, the root included.
@@ -182,19 +176,17 @@ mod tests {
     fn the_search_for_candidates_never_reads_the_whole_scope() {
         let connection = Connection::open_in_memory().unwrap();
         Schema::CURRENT.migrate(&connection, 0).unwrap();
-        for literal in [true, false] {
-            let text = format!("EXPLAIN QUERY PLAN {}", candidates_text(3, literal));
-            let mut statement = connection.prepare(&text).unwrap();
-            let count = statement.parameter_count();
-            let plan: Vec<String> = statement
-                .query_map(params_from_iter(vec![Value::Null; count]), |row| row.get("detail"))
-                .unwrap()
-                .collect::<Result<_>>()
-                .unwrap();
-            let searches = plan.iter().filter(|step| step.contains("leases"));
-            assert!(searches.clone().all(|step| step.contains("AND anchor")), "{plan:?}");
-            assert_eq!(searches.count(), if literal { 1 } else { 2 }, "{plan:?}");
-        }
+        let mut statement =
+            connection.prepare(&format!("EXPLAIN QUERY PLAN {}", candidates_text(3))).unwrap();
+        let count = statement.parameter_count();
+        let plan: Vec<String> = statement
+            .query_map(params_from_iter(vec![Value::Null; count]), |row| row.get("detail"))
+            .unwrap()
+            .collect::<Result<_>>()
+            .unwrap();
+        let searches = plan.iter().filter(|step| step.contains("leases"));
+        assert!(searches.clone().all(|step| step.contains("AND anchor")), "{plan:?}");
+        assert_eq!(searches.count(), 2, "{plan:?}");
     }
 
     #[test]

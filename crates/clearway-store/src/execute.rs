@@ -7,7 +7,7 @@
 use crate::contract::{Engine, Remembered, Snapshot, StoreError, StoredEvent, Transaction, in_order};
 use clearway_core::agent::AgentName;
 use clearway_core::command::Request;
-use clearway_core::decide::{Decide, Decision, Notice, Success, Verdict, identify};
+use clearway_core::decide::{Decide, Decision, Notice, Success, Verdict, identify, since_granted};
 use clearway_core::event::Durability;
 use clearway_core::facts::{FactQuery, Facts};
 use clearway_core::failure::Failure;
@@ -228,17 +228,19 @@ fn replay(
         return Ok(None);
     };
     let Some(remembered) = transaction.recall(agent, key, now)? else { return Ok(None) };
-    let outcome = if remembered.request == chain::digest(&request.digest_text()) {
-        let success = outcome::decode(&remembered.outcome, slice.scope.fold);
-        Ok(success.map_err(|error| StoreError::Internal(format!("remembered outcome: {error}")))?)
-    } else {
-        Err(mismatch(key))
-    };
+    let (mut notices, mut outcome) = (Vec::new(), Err(mismatch(key)));
+    if remembered.request == chain::digest(&request.digest_text()) {
+        let success = outcome::decode(&remembered.outcome, slice.scope.fold)
+            .map_err(|error| StoreError::Internal(format!("remembered outcome: {error}")))?;
+        let since = transaction.load(&success.read_again(), now)?;
+        notices = since_granted(&success, &since, now);
+        outcome = Ok(success);
+    }
     let name = slice.agent(agent).map(|view| view.agent.name.clone());
     Ok(Some(Reply {
         rev: remembered.rev,
         agent: name.map(|name| (agent, name)),
-        notices: Vec::new(),
+        notices,
         replayed: outcome.is_ok(),
         now: now.clone(),
         outcome,

@@ -134,7 +134,7 @@ impl Scope {
         let overlaps = |(worktree, pattern): &(_, clearway_core::pattern::Pattern)| {
             lease.ended.is_none()
                 && *worktree == lease.worktree
-                && matches!(&lease.target, Target::Path(own) if own.overlaps(pattern))
+                && matches!(&lease.target, Target::Path(own) if own.collides_with(pattern))
         };
         let was_there = |(worktree, pattern): &(_, _)| {
             lease.ended.is_some()

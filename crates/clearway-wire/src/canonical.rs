@@ -8,7 +8,7 @@ use clearway_core::agent::{Agent, AgentName, Client, Established, IdentityKey};
 use clearway_core::event::{Actor, Body, Event};
 use clearway_core::facts::Process;
 use clearway_core::ids::{AgentId, Epoch, Fence, LeaseId, Seq, SetId};
-use clearway_core::lease::{End, Ended, ExpiryCause, Grade, Lease, Mode};
+use clearway_core::lease::{End, Ended, ExpiryCause, Grade, Lease, Mode, Terms};
 use clearway_core::pattern::{Fold, Pattern};
 use clearway_core::target::{ResourceName, Target, Worktree};
 use clearway_core::time::{BootKey, Mono, Wall};
@@ -55,18 +55,20 @@ fn encode_body(out: &mut Writer, body: &Body) {
         }
         Body::AgentRegistered(agent) => write_agent(out, agent),
         Body::LeaseGranted(lease) => write_lease(out, lease),
-        Body::LeaseRenewed { lease, deadline, ttl_ms, reason, operator_reason } => {
+        Body::LeaseRenewed { lease, terms, operator_reason } => {
             out.text(lease.as_str());
-            out.number(deadline.0);
-            out.number(*ttl_ms);
-            out.option(reason.as_deref(), Writer::text);
+            write_terms(out, terms);
             out.option(operator_reason.as_deref(), Writer::text);
         }
-        Body::LeaseUpgraded { lease, deadline } => {
+        Body::LeaseDowngraded { lease, terms } => {
             out.text(lease.as_str());
-            out.number(deadline.0);
+            write_terms(out, terms);
         }
-        Body::LeaseDowngraded { lease } => out.text(lease.as_str()),
+        Body::LeaseUpgraded { lease, slot, terms } => {
+            out.text(lease.as_str());
+            out.option(*slot, |out, slot| out.number(u64::from(slot)));
+            write_terms(out, terms);
+        }
         Body::LeaseReleased { lease, holder, operator_reason } => {
             out.text(lease.as_str());
             out.text(holder.as_str());
@@ -114,13 +116,15 @@ fn decode_body(input: &mut Reader<'_>, kind: &str, fold: Fold) -> Result<Body, D
         "lease.granted" => Body::LeaseGranted(read_lease(input, fold)?),
         "lease.renewed" => Body::LeaseRenewed {
             lease: lease_id(input)?,
-            deadline: Mono(input.number()?),
-            ttl_ms: input.number()?,
-            reason: owned(input)?,
+            terms: read_terms(input)?,
             operator_reason: owned(input)?,
         },
-        "lease.upgraded" => Body::LeaseUpgraded { lease: lease_id(input)?, deadline: Mono(input.number()?) },
-        "lease.downgraded" => Body::LeaseDowngraded { lease: lease_id(input)? },
+        "lease.upgraded" => Body::LeaseUpgraded {
+            lease: lease_id(input)?,
+            slot: input.option(|input| small(input, "slot"))?,
+            terms: read_terms(input)?,
+        },
+        "lease.downgraded" => Body::LeaseDowngraded { lease: lease_id(input)?, terms: read_terms(input)? },
         "lease.released" => Body::LeaseReleased {
             lease: lease_id(input)?,
             holder: agent_id(input)?,
@@ -196,6 +200,22 @@ fn read_process(input: &mut Reader<'_>) -> Result<Process, DecodeError> {
         pid_namespace: input.text()?.to_owned(),
         pid: small(input, "pid")?,
         start: input.number()?,
+    })
+}
+
+fn write_terms(out: &mut Writer, terms: &Terms) {
+    out.number(terms.ttl_ms);
+    out.number(terms.deadline.0);
+    out.option(terms.end_max, |out, end| out.number(end.0));
+    out.option(terms.reason.as_deref(), Writer::text);
+}
+
+fn read_terms(input: &mut Reader<'_>) -> Result<Terms, DecodeError> {
+    Ok(Terms {
+        ttl_ms: input.number()?,
+        deadline: Mono(input.number()?),
+        end_max: input.option(|input| input.number().map(Mono))?,
+        reason: owned(input)?,
     })
 }
 

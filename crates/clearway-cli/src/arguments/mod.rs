@@ -225,9 +225,12 @@ pub(crate) struct CheckFlags {
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct WhoFlags {
-    /// A file, directory or pattern
+    /// A file, directory or pattern; with --kind name: a name
     #[arg(value_name = "PATH")]
     pub(crate) path: String,
+    /// What the word names
+    #[arg(long, value_enum, default_value = "path", hide_short_help = true)]
+    pub(crate) kind: KindWord,
 }
 
 #[derive(Clone, Debug, Args)]

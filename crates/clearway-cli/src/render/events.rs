@@ -82,12 +82,12 @@ fn words(body: &Body, known: &Known) -> String {
         Body::LeaseGranted(lease) => {
             format!("{} {}", lease.target.display(), lease.mode.word())
         }
-        Body::LeaseRenewed { lease, ttl_ms, operator_reason, .. } => {
+        Body::LeaseRenewed { lease, terms, operator_reason } => {
             let by = operator_reason.as_ref().map(|reason| format!(", by an operator: {reason}"));
-            format!("{} for {}{}", known.lease(*lease), rounded(*ttl_ms), by.unwrap_or_default())
+            format!("{} for {}{}", known.lease(*lease), rounded(terms.ttl_ms), by.unwrap_or_default())
         }
         Body::LeaseUpgraded { lease, .. } => format!("{} now exclusive", known.lease(*lease)),
-        Body::LeaseDowngraded { lease } => format!("{} now shared", known.lease(*lease)),
+        Body::LeaseDowngraded { lease, .. } => format!("{} now shared", known.lease(*lease)),
         Body::LeaseReleased { lease, operator_reason: None, .. } => known.lease(*lease),
         Body::LeaseReleased { lease, holder, operator_reason: Some(reason) } => {
             format!("{} of {}, by an operator: {reason}", known.lease(*lease), known.agent(*holder))

@@ -96,7 +96,7 @@ fn ending(view: &LeaseView, now: &Now) -> String {
 }
 
 /// Things to know beside an answer.
-pub(crate) fn notices(notices: &[Notice], page: &Page) -> String {
+pub(crate) fn notices<'a>(notices: impl IntoIterator<Item = &'a Notice>, page: &Page) -> String {
     let mut text = String::new();
     for notice in notices {
         let message = NoticeJson::from(notice).message;

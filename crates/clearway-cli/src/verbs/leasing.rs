@@ -162,7 +162,11 @@ impl Answer for Changed {
         if self.done.replayed {
             text.push_str("note: this is the answer to an earlier, equal request\n");
         }
-        text + &notices(&self.done.notices, page)
+        text + &notices(self.done.notices.iter().filter(|notice| !notice.is_slip()), page)
+    }
+
+    fn aside(&self, page: &Page) -> String {
+        notices(self.done.notices.iter().filter(|notice| notice.is_slip()), page)
     }
 }
 

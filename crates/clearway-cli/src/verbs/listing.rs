@@ -2,14 +2,16 @@
 
 use crate::arguments::{LeasesFlags, WhoFlags};
 use crate::console::{Answer, Problem, document};
-use crate::render::{Cell, Fit, Page, Table, Tone, ago, count, holding, left, liveness_tone, placed_pattern};
+use crate::render::{
+    Cell, Fit, Page, Table, Tone, ago, count, holding, left, liveness_tone, notices, placed_pattern,
+};
 use clearway_core::agent::AgentName;
 use clearway_core::failure::LeaseView;
 use clearway_core::ids::AgentId;
 use clearway_core::text::printable;
 use clearway_core::time::Now;
 use clearway_kernel::{AgentSeen, Agents, LeaseFilter, Leases, Session, Who};
-use clearway_wire::json::{AgentJson, AgentsReply, Blocker, LeasesReply, Looked, WhoReply};
+use clearway_wire::json::{AgentJson, AgentsReply, Blocker, LeasesReply, Looked, NoticeJson, WhoReply};
 
 pub(super) fn leases(session: &mut Session<'_>, flags: LeasesFlags) -> Result<LeaseList, Problem> {
     let history = flags.history;
@@ -19,7 +21,7 @@ pub(super) fn leases(session: &mut Session<'_>, flags: LeasesFlags) -> Result<Le
 }
 
 pub(super) fn who(session: &mut Session<'_>, flags: &WhoFlags) -> Result<Holders, Problem> {
-    Ok(Holders(session.who(&flags.path)?))
+    Ok(Holders(session.who(flags.kind.kind(), &flags.path)?))
 }
 
 pub(super) fn agents(session: &mut Session<'_>) -> Result<AgentList, Problem> {
@@ -92,9 +94,14 @@ pub(super) struct Holders(Who);
 
 impl Answer for Holders {
     fn json(&self) -> String {
-        let Who { rev, now, path, holders } = &self.0;
-        let holders = Blocker::list(holders, now);
-        document(&Looked::new(*rev, WhoReply { path: path.clone(), holders, waiters: Vec::new() }))
+        let Who { rev, now, path, holders, notices } = &self.0;
+        let body = WhoReply {
+            path: path.clone(),
+            holders: Blocker::list(holders, now),
+            waiters: Vec::new(),
+            notices: notices.iter().map(NoticeJson::from).collect(),
+        };
+        document(&Looked::new(*rev, body))
     }
 
     fn text(&self, page: &Page) -> String {
@@ -103,6 +110,10 @@ impl Answer for Holders {
             return format!("nobody holds {}\n", printable(path));
         }
         holders.iter().map(|view| holding(view, now, page, "")).collect()
+    }
+
+    fn aside(&self, page: &Page) -> String {
+        notices(&self.0.notices, page)
     }
 }
 

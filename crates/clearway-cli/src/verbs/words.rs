@@ -8,9 +8,9 @@ use crate::render::{Cell, Fit, Page, Table, Tone};
 use crate::usage::quoted;
 use clap::builder::StyledStr;
 use clearway_core::failure::Failure;
+use clearway_core::nearest::nearest;
 use clearway_core::slug::Slug;
 use clearway_core::text::printable;
-use clearway_kernel::config::nearest;
 use clearway_wire::json::{CompletionsReply, ExplainReply, ManReply, SlugReply, SlugsReply, TextReply, Told};
 use std::path::Path;
 

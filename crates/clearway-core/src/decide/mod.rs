@@ -11,11 +11,13 @@ mod operator;
 mod plan;
 mod release;
 mod renew;
+mod replay;
 mod reserve;
 mod view;
 
 pub use identity::{Identified, identify};
 pub use operator::inside_agent;
+pub use replay::since_granted;
 
 use crate::agent::AgentName;
 use crate::command::{Command, Request};
@@ -23,7 +25,9 @@ use crate::event::Event;
 use crate::facts::{FactQuery, Facts};
 use crate::failure::{Failure, LeaseView};
 use crate::ids::{AgentId, Entropy, LeaseId};
+use crate::lease::End;
 use crate::slice::{Slice, Soft};
+use crate::target::{ResourceName, Target};
 use crate::time::Now;
 use draft::Draft;
 use std::collections::BTreeSet;
@@ -116,6 +120,26 @@ pub enum Notice {
         /// Who held it.
         by: AgentName,
     },
+    /// What an answer that is given once more had granted is over by now.
+    Lapsed {
+        /// The lease.
+        lease: LeaseId,
+        /// On what.
+        target: String,
+        /// How it ended.
+        how: End,
+        /// Who holds it now.
+        held_by: Option<AgentName>,
+    },
+    /// The caller holds nothing that was named.
+    NothingHeld {
+        /// What was named.
+        target: String,
+        /// What it may have meant.
+        meant: Option<Target>,
+    },
+    /// Nobody holds the path, but the name.
+    IsName(ResourceName),
     /// Stored rows that nobody can read.
     UnreadableRows(Vec<String>),
     /// This command made a scope below a directory that is one already.
@@ -125,6 +149,13 @@ pub enum Notice {
         /// The scope around it.
         outer: String,
     },
+}
+
+impl Notice {
+    /// Whether it says that the words of the call were hardly meant.
+    pub fn is_slip(&self) -> bool {
+        matches!(self, Self::NothingHeld { .. } | Self::IsName(_))
+    }
 }
 
 /// Answers one request.

@@ -22,7 +22,7 @@ pub(super) enum Step {
     /// The same lease, extended.
     Extend(LeaseId),
     /// The same lease, made exclusive, after these made room.
-    Upgrade { lease: LeaseId, room: Vec<Room> },
+    Upgrade { lease: LeaseId, slot: Option<u32>, room: Vec<Room> },
     /// The same lease, made shared.
     Downgrade(LeaseId),
     /// Another target of this request covers it.
@@ -98,7 +98,7 @@ impl<'a> Planner<'a> {
         let mode = self.reserve.mode;
         match self.own(&want.target) {
             Some(own) if own.target == want.target && own.mode < mode => self.upgrade(own, want),
-            Some(own) if own.target == want.target && own.mode > mode => Ok(Step::Downgrade(own.id)),
+            Some(own) if own.target == want.target && own.mode > mode => self.downgrade(own, want),
             Some(own) => Ok(Step::Extend(own.id)),
             None => self.grant(want),
         }
@@ -130,7 +130,16 @@ impl<'a> Planner<'a> {
 
     fn upgrade(&self, own: &Lease, want: &Want) -> Result<Step, BTreeSet<FactQuery>> {
         Ok(match self.clear(want)? {
-            Ok((_, room)) => Step::Upgrade { lease: own.id, room },
+            Ok((slot, room)) => Step::Upgrade { lease: own.id, slot: own.slot.or(slot), room },
+            Err(blockers) => Step::Blocked(blockers),
+        })
+    }
+
+    /// Nobody else can be where one was alone. Only a resource of several units may have other exclusive holders,
+    /// and nobody shares it with them: the unit stays what it is.
+    fn downgrade(&self, own: &Lease, want: &Want) -> Result<Step, BTreeSet<FactQuery>> {
+        Ok(match self.clear(want)? {
+            Ok(_) => Step::Downgrade(own.id),
             Err(blockers) => Step::Blocked(blockers),
         })
     }

@@ -3,13 +3,14 @@
 use super::draft::Draft;
 use super::identity::Identified;
 use super::renew::{find, held_by, is_current, may_act};
-use super::{Step, Success};
+use super::{Notice, Step, Success};
 use crate::command::{LeaseRef, Release, Selection};
 use crate::event::{Actor, Body};
 use crate::facts::Facts;
 use crate::failure::{Failure, LeaseView};
 use crate::ids::{Entropy, Fence, LeaseId};
 use crate::lease::Lease;
+use crate::nearest::nearest;
 use crate::slug::Slug;
 use crate::target::{Target, Worktree};
 
@@ -125,9 +126,11 @@ fn by_id(draft: &mut Draft<'_>, refs: &[LeaseRef], actor: Actor, facts: &Facts) 
     let mut chosen = Chosen::default();
     for wanted in refs {
         let lease = find(draft, wanted.id)?;
-        may_act(draft, actor, &lease)?;
-        is_current(draft, wanted, &lease, facts)?;
         let over = lease.ended.is_some() || draft.ended.contains(&lease.id);
+        if !over {
+            may_act(draft, actor, &lease)?;
+        }
+        is_current(draft, wanted, &lease, facts)?;
         let twice =
             chosen.live.iter().any(|other| other.id == lease.id) || chosen.already.contains(&lease.id);
         match (twice, over) {
@@ -139,18 +142,47 @@ fn by_id(draft: &mut Draft<'_>, refs: &[LeaseRef], actor: Actor, facts: &Facts) 
     Ok(chosen)
 }
 
-fn by_target(draft: &Draft<'_>, targets: &[Target], worktree: &Worktree, actor: Actor, chosen: &mut Chosen) {
-    for lease in held_by(draft, actor.agent) {
-        let here = matches!(lease.target, Target::Name(_)) || lease.worktree == *worktree;
+fn by_target(
+    draft: &mut Draft<'_>,
+    targets: &[Target],
+    worktree: &Worktree,
+    actor: Actor,
+    chosen: &mut Chosen,
+) {
+    let here = |lease: &Lease| matches!(lease.target, Target::Name(_)) || lease.worktree == *worktree;
+    let mine: Vec<Lease> = held_by(draft, actor.agent).into_iter().filter(here).collect();
+    let missed = targets.iter().filter(|target| !mine.iter().any(|lease| target.overlaps(&lease.target)));
+    draft.notices.extend(missed.map(|target| nothing_held(target, &mine)));
+    for lease in mine {
         let inside = targets.iter().any(|target| target.contains(&lease.target));
         let touched = targets.iter().any(|target| target.overlaps(&lease.target));
         let known = chosen.live.iter().any(|other| other.id == lease.id);
-        match (here && !known, inside, touched) {
+        match (!known, inside, touched) {
             (true, true, _) => chosen.live.push(lease),
             (true, false, true) => chosen.remaining.push(lease),
             _ => {}
         }
     }
+}
+
+/// What to say of a target on which the caller holds nothing: a name taken for a path, or a slip.
+fn nothing_held(target: &Target, mine: &[Lease]) -> Notice {
+    let text = target.display();
+    let is_path = |target: &Target| matches!(target, Target::Path(_));
+    let name = mine.iter().find(|lease| is_path(target) && is_named(&lease.target, &text));
+    let alike = mine.iter().filter(|lease| is_path(&lease.target) == is_path(target));
+    let texts: Vec<(String, &Lease)> = alike.map(|lease| (lease.target.display(), lease)).collect();
+    let near = || {
+        let near = nearest(&text, texts.iter().map(|(text, _)| text.as_str()))?;
+        texts.iter().find(|(text, _)| text == near).map(|(_, lease)| *lease)
+    };
+    Notice::NothingHeld { meant: name.or_else(near).map(|lease| lease.target.clone()), target: text }
+}
+
+/// Whether the last part of a path is a name.
+fn is_named(target: &Target, path: &str) -> bool {
+    let Target::Name(name) = target else { return false };
+    path.strip_suffix(name.as_str()).is_some_and(|before| before.is_empty() || before.ends_with('/'))
 }
 
 fn end(draft: &mut Draft<'_>, actor: Actor, lease: &Lease) {

@@ -10,7 +10,7 @@ use crate::facts::Facts;
 use crate::failure::{Details, Failure, LeaseView};
 use crate::hint::Hint;
 use crate::ids::{AgentId, LeaseId};
-use crate::lease::{End, Ended, ExpiryCause, Lease};
+use crate::lease::{End, Lease, Terms};
 use crate::slug::Slug;
 use crate::target::Target;
 
@@ -54,9 +54,8 @@ fn extend(draft: &mut Draft<'_>, actor: Actor, renew: &Renew, mut lease: Lease, 
     let deadline = lease.deadline_given(view.last_seen(lease.holder)).max(draft.now.mono.plus_ms(ttl_ms));
     let reason = renew.reason.clone().or_else(|| lease.reason.clone());
     let operator_reason = draft.operator_reason_for(actor, &lease);
-    let (id, stated) = (lease.id, reason.clone());
-    draft.push(actor, Body::LeaseRenewed { lease: id, deadline, ttl_ms, reason: stated, operator_reason });
-    (lease.deadline, lease.ttl_ms, lease.reason) = (deadline, ttl_ms, reason);
+    lease.set_terms(Terms { ttl_ms, deadline, reason, ..lease.terms() });
+    draft.push(actor, Body::LeaseRenewed { lease: lease.id, terms: lease.terms(), operator_reason });
     let (agent, liveness) = shown_holder(draft, actor, &lease, facts);
     LeaseView { deadline: lease.deadline_given(None), lease, agent, liveness }
 }
@@ -150,17 +149,10 @@ fn stale(draft: &Draft<'_>, slug: Slug, message: String, lease: &Lease, facts: &
         Target::Path(_) => Hint::command("read the file again, then reserve anew", "reserve", &[&target]),
         Target::Name(_) => Hint::command("reserve it anew", "reserve --kind name", &[&target]),
     });
-    match view.show(&as_it_is(draft, lease), facts) {
+    // This very decision may have found the end that the row does not state yet.
+    let as_it_is = Lease { ended: view.ended(lease), ..lease.clone() };
+    match view.show(&as_it_is, facts) {
         Some(shown) => failure.details(Details::Lease { lease: Box::new(shown), held_now }),
         None => failure,
     }
-}
-
-/// The lease with the end that this very decision found, which its row does not state yet.
-fn as_it_is(draft: &Draft<'_>, lease: &Lease) -> Lease {
-    let over = lease.ended.is_none() && draft.ended.contains(&lease.id);
-    let same_boot = draft.epoch == draft.slice.scope.epoch;
-    let cause = if same_boot { lease.expiry_cause(draft.now.mono) } else { ExpiryCause::Reboot };
-    let found = over.then_some(Ended { how: End::Expired(cause), at: draft.now.wall });
-    Lease { ended: lease.ended.or(found), ..lease.clone() }
 }

@@ -11,7 +11,7 @@ use crate::facts::Facts;
 use crate::failure::{Details, Failure, LeaseView, Retry};
 use crate::hint::Hint;
 use crate::ids::{AgentId, Entropy, Fence, LeaseId, SetId};
-use crate::lease::{Grade, Lease};
+use crate::lease::{Grade, Lease, Mode};
 use crate::limits::{LEASES_PER_AGENT_MAX, LEASES_PER_SCOPE_MAX, ROOT_PATTERNS_PER_SCOPE_MAX};
 use crate::slice::AgentView;
 use crate::slug::Slug;
@@ -79,11 +79,11 @@ impl Taker<'_, '_> {
                 self.grant(want, *slot, entropy);
             }
             Step::Extend(lease) => self.extend(want, *lease),
-            Step::Upgrade { lease, room } => {
+            Step::Upgrade { lease, slot, room } => {
                 self.make_room(room);
-                self.upgrade(*lease);
+                self.upgrade(want, *lease, *slot);
             }
-            Step::Downgrade(lease) => self.downgrade(*lease),
+            Step::Downgrade(lease) => self.downgrade(want, *lease),
             Step::Covered | Step::Blocked(_) => {}
         }
     }
@@ -138,43 +138,47 @@ impl Taker<'_, '_> {
         self.taken.push(lease);
     }
 
-    /// An explicit claim on what is held already is a renewal; a hook's is only a sign of life. A lease that
-    /// covers more than was asked for keeps its own terms.
+    /// An explicit claim on what is held already is a renewal; a hook's is only a sign of life.
     fn extend(&mut self, want: &Want, id: LeaseId) {
         let Some(mut lease) = self.draft.slice.lease(id).cloned() else { return };
         if self.taken.iter().any(|taken| taken.id == id) {
             return;
         }
         if self.reserve.grade == Grade::Claimed {
-            if lease.target == want.target {
-                lease.ttl_ms = lease.ttl_ms.max(self.reserve.ttl_ms);
-                lease.reason = self.reserve.reason.clone().or(lease.reason);
-            }
-            let (ttl_ms, reason) = (lease.ttl_ms, lease.reason.clone());
-            lease.deadline = lease.deadline.max(self.draft.now.mono.plus_ms(ttl_ms));
-            let deadline = lease.deadline;
-            self.draft.push(
-                self.actor,
-                Body::LeaseRenewed { lease: id, deadline, ttl_ms, reason, operator_reason: None },
-            );
+            self.restate(&mut lease, want);
+            let renewed = Body::LeaseRenewed { lease: id, terms: lease.terms(), operator_reason: None };
+            self.draft.push(self.actor, renewed);
         }
         self.taken.push(lease);
     }
 
-    fn upgrade(&mut self, id: LeaseId) {
+    fn upgrade(&mut self, want: &Want, id: LeaseId, slot: Option<u32>) {
         let Some(mut lease) = self.draft.slice.lease(id).cloned() else { return };
-        lease.mode = self.reserve.mode;
+        (lease.mode, lease.slot) = (Mode::Exclusive, slot);
         lease.fence = Fence { epoch: self.draft.epoch, seq: self.draft.next_seq() };
-        lease.deadline = lease.deadline.max(self.draft.now.mono.plus_ms(lease.ttl_ms));
-        self.draft.push(self.actor, Body::LeaseUpgraded { lease: id, deadline: lease.deadline });
+        self.restate(&mut lease, want);
+        self.draft.push(self.actor, Body::LeaseUpgraded { lease: id, slot, terms: lease.terms() });
         self.taken.push(lease);
     }
 
-    fn downgrade(&mut self, id: LeaseId) {
+    fn downgrade(&mut self, want: &Want, id: LeaseId) {
         let Some(mut lease) = self.draft.slice.lease(id).cloned() else { return };
-        lease.mode = self.reserve.mode;
-        self.draft.push(self.actor, Body::LeaseDowngraded { lease: id });
+        lease.mode = Mode::Shared;
+        self.restate(&mut lease, want);
+        self.draft.push(self.actor, Body::LeaseDowngraded { lease: id, terms: lease.terms() });
         self.taken.push(lease);
+    }
+
+    /// Puts a lease of the caller on the terms of the request: it never gets a shorter silence, an earlier stated
+    /// deadline or a later absolute end than it has. One that covers more than was asked for keeps its own terms.
+    fn restate(&self, lease: &mut Lease, want: &Want) {
+        let (now, asked) = (self.draft.now.mono, self.reserve);
+        if lease.target == want.target {
+            lease.ttl_ms = lease.ttl_ms.max(asked.ttl_ms);
+            lease.reason = asked.reason.clone().or(lease.reason.take());
+            lease.end_max = lease.end_max.into_iter().chain(asked.max_ms.map(|ms| now.plus_ms(ms))).min();
+        }
+        lease.deadline = lease.deadline.max(now.plus_ms(lease.ttl_ms));
     }
 }
 
@@ -256,7 +260,8 @@ fn held(draft: &Draft<'_>, reserve: &Reserve, blockers: Vec<LeaseView>) -> Failu
     const LOOK: &str = "see who holds it and until when";
     failure = failure.hint(match reserve.wants.first().map(|want| &want.target) {
         Some(Target::Path(pattern)) => Hint::command(LOOK, "who", &[&pattern.display()]),
-        Some(Target::Name(_)) | None => Hint::Advice(format!("{LOOK}: clearway leases")),
+        Some(Target::Name(name)) => Hint::command(LOOK, "who", &["--kind", "name", name.as_str()]),
+        None => Hint::Advice(format!("{LOOK}: clearway leases")),
     });
     if reserve.wants.len() > 1 && !reserve.best_effort {
         failure = failure.hint("take what is free and skip the rest: add --best-effort");

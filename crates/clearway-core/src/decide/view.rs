@@ -4,7 +4,7 @@ use crate::agent::{self, Liveness};
 use crate::facts::Facts;
 use crate::failure::LeaseView;
 use crate::ids::{AgentId, LeaseId};
-use crate::lease::Lease;
+use crate::lease::{Ended, Lease};
 use crate::slice::{AgentView, Slice};
 use crate::time::{Mono, Now};
 use std::collections::BTreeSet;
@@ -13,15 +13,15 @@ use std::collections::BTreeSet;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct View<'a> {
     slice: &'a Slice,
-    now: Mono,
+    now: &'a Now,
     /// False right after a change of boot: deadlines of the old clock mean nothing on the new one.
     same_boot: bool,
 }
 
 impl<'a> View<'a> {
-    pub(super) fn new(slice: &'a Slice, now: &Now) -> Self {
+    pub(super) fn new(slice: &'a Slice, now: &'a Now) -> Self {
         let same_boot = slice.scope.boot.as_ref() == Some(&now.boot);
-        Self { slice, now: now.mono, same_boot }
+        Self { slice, now, same_boot }
     }
 
     /// Leases that nobody ended and no clock ran out on.
@@ -37,7 +37,12 @@ impl<'a> View<'a> {
     }
 
     pub(super) fn is_live(&self, lease: &Lease) -> bool {
-        self.same_boot && lease.ended.is_none() && !lease.is_expired(self.last_seen(lease.holder), self.now)
+        self.ended(lease).is_none()
+    }
+
+    /// How the lease is over, whether or not that was recorded.
+    pub(super) fn ended(&self, lease: &Lease) -> Option<Ended> {
+        lease.ended_given(self.last_seen(lease.holder), self.now, self.same_boot)
     }
 
     pub(super) fn last_seen(&self, agent: AgentId) -> Option<Mono> {
@@ -56,7 +61,7 @@ impl<'a> View<'a> {
 
     pub(super) fn liveness(&self, holder: &AgentView, facts: &Facts) -> Liveness {
         let seen = holder.last_seen.filter(|_| self.same_boot);
-        agent::liveness(&holder.agent, seen, facts, self.now)
+        agent::liveness(&holder.agent, seen, facts, self.now.mono)
     }
 
     pub(super) fn can_block(&self, holder: AgentId, requester: AgentId) -> bool {

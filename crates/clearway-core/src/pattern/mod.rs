@@ -150,6 +150,16 @@ impl Pattern {
         self.matches_text(path.as_str())
     }
 
+    /// Whether two holders of these would get into each other's way: they overlap, or one is a single path and
+    /// everything the other names lies below it, so that it would have to be a file and a directory at once.
+    pub fn collides_with(&self, other: &Pattern) -> bool {
+        self.overlaps(other) || self.is_path_above(other) || other.is_path_above(self)
+    }
+
+    fn is_path_above(&self, other: &Pattern) -> bool {
+        self.as_literal().is_some_and(|path| is_at_or_below(other.anchor(), path))
+    }
+
     /// Whether some canonical path matches both. Exact.
     pub fn overlaps(&self, other: &Pattern) -> bool {
         use Shape::{General, Literal, Subtree};

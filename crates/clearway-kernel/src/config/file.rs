@@ -7,11 +7,11 @@ use super::ConfigText;
 use super::classes::{Class, ClassPattern};
 use super::error::{ConfigError, Place, Problem};
 use super::keys::{self, KEYS, Key, Kind, Places};
-use super::nearest::nearest;
 use super::resolve::{Setting, Settings};
 use super::source::{Layer, Source};
 use super::value::{self, Resource, Value};
 use clearway_core::limits::CAPACITY_MAX;
+use clearway_core::nearest::nearest;
 use clearway_core::pattern::{Fold, Pattern};
 use clearway_core::target::ResourceName;
 

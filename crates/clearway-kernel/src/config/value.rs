@@ -10,7 +10,7 @@ use toml::de::DeValue;
 
 use super::error::Problem;
 use super::keys::{Key, Kind};
-use super::nearest::nearest;
+use clearway_core::nearest::nearest;
 
 /// A checked value. Its text is safe to show: secrets in addresses are taken out.
 #[derive(Debug, Clone, PartialEq, Eq)]

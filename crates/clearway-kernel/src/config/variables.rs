@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::keys::KEYS;
-use super::nearest::nearest;
+use clearway_core::nearest::nearest;
 
 const PREFIX: &str = "CLEARWAY_";
 

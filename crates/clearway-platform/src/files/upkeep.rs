@@ -1,7 +1,7 @@
 //! Small acts on files: copy, flush, measure, and directories that vanish with their owner.
 
-use super::private::sync_parent;
 use super::leftovers::{claim, directory_name};
+use super::private::sync_parent;
 use super::{FileError, create_private_dir_all, open_private};
 use crate::random;
 use rustix::fs::FallocateFlags;

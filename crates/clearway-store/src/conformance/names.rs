@@ -2,6 +2,7 @@
 
 use super::Story;
 use super::stage::*;
+use clearway_core::lease::Mode;
 use clearway_core::slug::Slug;
 
 pub(super) const STORIES: &[Story] = &[
@@ -9,6 +10,8 @@ pub(super) const STORIES: &[Story] = &[
     ("a name is literal, never a pattern", literal),
     ("a resource has as many holders as it has units, each with its own slot", capacity),
     ("a freed slot is handed out again", slots),
+    ("a unit stays the same one through an upgrade and a downgrade", one_unit),
+    ("nobody shares a resource beside somebody who holds a unit of it alone", no_sharing_beside),
     ("names are shared by every worktree of a scope", across_worktrees),
 ];
 
@@ -45,6 +48,35 @@ fn slots(stage: &mut Stage) {
     stage.release(&named("b"), by_id(&held[1]));
     let next = only(leases(stage.reserve(&named("d"), &[name("n")], three)));
     assert_eq!(next.lease.slot, Some(1));
+}
+
+fn one_unit(stage: &mut Stage) {
+    let two = How { capacity: 2, ..How::default() };
+    let take = |stage: &mut Stage, agent: &str, mode: Mode| {
+        only(leases(stage.reserve(&named(agent), &[name("n")], How { mode, ..two.clone() })))
+    };
+    let first = take(stage, "a", Mode::Exclusive);
+    let mine = take(stage, "b", Mode::Exclusive);
+    stage.release(&named("a"), by_id(&first));
+    for mode in [Mode::Shared, Mode::Exclusive] {
+        let now = take(stage, "b", mode);
+        assert_eq!((now.lease.id, now.lease.slot, now.lease.mode), (mine.lease.id, Some(1), mode));
+    }
+    stage.release(&named("b"), by_id(&mine));
+    assert_eq!(take(stage, "c", Mode::Shared).lease.slot, None, "sharing takes no unit");
+    assert_eq!(take(stage, "c", Mode::Exclusive).lease.slot, Some(0), "an exclusive holder has one");
+}
+
+fn no_sharing_beside(stage: &mut Stage) {
+    let two = How { capacity: 2, ..How::default() };
+    for agent in ["a", "b"] {
+        leases(stage.reserve(&named(agent), &[name("n")], two.clone()));
+    }
+    let share = How { mode: Mode::Shared, ..two.clone() };
+    let failure = refusal(stage.reserve(&named("a"), &[name("n")], share), Slug::ReservationHeld);
+    assert_eq!(blockers(&failure)[0].agent.as_str(), "b");
+    let kept = only(leases(stage.reserve(&named("a"), &[name("n")], two)));
+    assert_eq!((kept.lease.mode, kept.lease.slot), (Mode::Exclusive, Some(0)), "and a keeps its unit");
 }
 
 fn across_worktrees(stage: &mut Stage) {

@@ -4,6 +4,7 @@ use super::integer;
 use clearway_core::agent::AgentName;
 use clearway_core::decide::Notice;
 use clearway_core::ids::{AgentId, Seq};
+use clearway_core::target::Target;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -81,7 +82,7 @@ impl Actor {
 /// Something worth saying beside an answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct NoticeJson {
-    /// `took-over`, `yielded`, `changed-hands` or `unreadable-rows`.
+    /// `took-over`, `yielded`, `changed-hands`, `lapsed`, `nothing-held`, `is-name` or `unreadable-rows`.
     pub code: String,
     /// The same in words.
     pub message: String,
@@ -89,15 +90,18 @@ pub struct NoticeJson {
     pub target: Option<String>,
     /// Whom it is about.
     pub agent: Option<String>,
+    /// Which lease it is about.
+    pub lease: Option<String>,
+    /// How that lease ended: `released` or `expired`.
+    pub state: Option<String>,
 }
 
 impl From<&Notice> for NoticeJson {
     fn from(notice: &Notice) -> Self {
         let about = |code: &str, target: &str, agent: &AgentName, message: String| Self {
-            code: code.to_owned(),
-            message,
             target: Some(target.to_owned()),
             agent: Some(agent.to_string()),
+            ..Self::saying(code, message)
         };
         match notice {
             Notice::TookOver { target, from } => {
@@ -112,20 +116,52 @@ impl From<&Notice> for NoticeJson {
                 by,
                 format!("{by} held {target} since you last did: read it again before you edit it"),
             ),
-            Notice::UnreadableRows(rows) => Self {
-                code: "unreadable-rows".to_owned(),
-                message: format!("stored rows cannot be read: {}; see: clearway doctor", rows.join(", ")),
-                target: None,
-                agent: None,
-            },
-            Notice::ScopeInsideAnother { inner, outer } => Self {
-                code: "scope-inside-another".to_owned(),
-                message: format!(
+            Notice::Lapsed { lease, target, how, held_by } => {
+                let state = how.state_word();
+                let now = held_by.as_ref().map(|name| format!("; {name} holds it now")).unwrap_or_default();
+                let message = format!("lease {lease} on {target} is over by now ({state}){now}");
+                Self {
+                    target: Some(target.clone()),
+                    agent: held_by.as_ref().map(ToString::to_string),
+                    lease: Some(lease.to_string()),
+                    state: Some(state.to_owned()),
+                    ..Self::saying("lapsed", message)
+                }
+            }
+            Notice::NothingHeld { target, meant } => {
+                let instead = match meant {
+                    Some(Target::Name(name)) if target.ends_with(name.as_str()) => {
+                        "; that is a name: add --kind name".to_owned()
+                    }
+                    Some(near) => format!("; did you mean {}?", near.display()),
+                    None => "; see what you hold: clearway leases".to_owned(),
+                };
+                let message = format!("you hold nothing on {target}{instead}");
+                Self { target: Some(target.clone()), ..Self::saying("nothing-held", message) }
+            }
+            Notice::IsName(name) => {
+                let message = format!("{name} is held as a name: add --kind name");
+                Self { target: Some(name.to_string()), ..Self::saying("is-name", message) }
+            }
+            Notice::UnreadableRows(rows) => {
+                let rows = rows.join(", ");
+                Self::saying(
+                    "unreadable-rows",
+                    format!("stored rows cannot be read: {rows}; see: clearway doctor"),
+                )
+            }
+            Notice::ScopeInsideAnother { inner, outer } => {
+                let message = format!(
                     "{inner} is now a scope of its own inside {outer}; leases of one are not seen in the other"
-                ),
-                target: Some(inner.clone()),
-                agent: None,
-            },
+                );
+                Self { target: Some(inner.clone()), ..Self::saying("scope-inside-another", message) }
+            }
         }
+    }
+}
+
+impl NoticeJson {
+    fn saying(code: &str, message: String) -> Self {
+        Self { code: code.to_owned(), message, target: None, agent: None, lease: None, state: None }
     }
 }

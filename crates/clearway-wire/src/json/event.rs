@@ -113,7 +113,7 @@ pub enum EventData {
     AgentRegistered(AgentFacts),
     /// `lease.granted`
     LeaseGranted(LeaseFacts),
-    /// `lease.renewed`
+    /// `lease.renewed`, `lease.upgraded` and `lease.downgraded`
     LeaseRenewed {
         /// Which.
         lease: String,
@@ -172,11 +172,6 @@ pub enum EventData {
         reason: String,
         /// How often the same was denied before without an event of its own.
         repeats: u64,
-    },
-    /// `lease.upgraded` and `lease.downgraded`
-    LeaseChanged {
-        /// Which.
-        lease: String,
     },
 }
 
@@ -240,14 +235,19 @@ impl EventData {
             },
             Body::AgentRegistered(agent) => Self::AgentRegistered(agent_facts(agent)),
             Body::LeaseGranted(lease) => Self::LeaseGranted(lease_facts(lease)),
-            Body::LeaseRenewed { lease, ttl_ms, reason, operator_reason, .. } => Self::LeaseRenewed {
+            Body::LeaseRenewed { lease, terms, operator_reason } => Self::LeaseRenewed {
                 lease: lease.to_string(),
-                ttl_ms: integer(*ttl_ms),
-                reason: reason.clone(),
+                ttl_ms: integer(terms.ttl_ms),
+                reason: terms.reason.clone(),
                 operator_reason: operator_reason.clone(),
             },
-            Body::LeaseUpgraded { lease, .. } | Body::LeaseDowngraded { lease } => {
-                Self::LeaseChanged { lease: lease.to_string() }
+            Body::LeaseUpgraded { lease, terms, .. } | Body::LeaseDowngraded { lease, terms } => {
+                Self::LeaseRenewed {
+                    lease: lease.to_string(),
+                    ttl_ms: integer(terms.ttl_ms),
+                    reason: terms.reason.clone(),
+                    operator_reason: None,
+                }
             }
             Body::LeaseReleased { lease, holder, operator_reason } => Self::LeaseReleased {
                 lease: lease.to_string(),

@@ -72,12 +72,14 @@ pub struct LeasesReply {
 /// `who`
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct WhoReply {
-    /// The path asked about, relative to the root of the worktree.
+    /// The path asked about, relative to the root of the worktree, or the name.
     pub path: String,
     /// Everyone whose lease overlaps it.
     pub holders: Vec<Blocker>,
     /// Everyone who waits for it.
     pub waiters: Vec<Waiter>,
+    /// Things to know beside the answer.
+    pub notices: Vec<super::NoticeJson>,
 }
 
 /// An agent that waits.

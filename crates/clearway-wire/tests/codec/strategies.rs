@@ -6,7 +6,7 @@ use clearway_core::event::{Actor, Body, Event};
 use clearway_core::facts::Process;
 use clearway_core::failure::LeaseView;
 use clearway_core::ids::{AgentId, Epoch, Fence, LeaseId, Seq, SetId};
-use clearway_core::lease::{End, Ended, ExpiryCause, Grade, Lease, Mode};
+use clearway_core::lease::{End, Ended, ExpiryCause, Grade, Lease, Mode, Terms};
 use clearway_core::path::CanonicalPath;
 use clearway_core::pattern::{Fold, Pattern};
 use clearway_core::target::{ResourceName, Target, Worktree};
@@ -69,18 +69,18 @@ fn beginnings() -> impl Strategy<Value = Body> {
 
 fn changes() -> impl Strategy<Value = Body> {
     prop_oneof![
-        (lease_id(), mono(), any::<u64>(), option::of(text()), option::of(text())).prop_map(
-            |(lease, deadline, ttl_ms, reason, operator_reason)| Body::LeaseRenewed {
-                lease,
-                deadline,
-                ttl_ms,
-                reason,
-                operator_reason
-            }
-        ),
-        (lease_id(), mono()).prop_map(|(lease, deadline)| Body::LeaseUpgraded { lease, deadline }),
-        lease_id().prop_map(|lease| Body::LeaseDowngraded { lease }),
+        (lease_id(), terms(), option::of(text())).prop_map(|(lease, terms, operator_reason)| {
+            Body::LeaseRenewed { lease, terms, operator_reason }
+        }),
+        (lease_id(), option::of(any::<u32>()), terms())
+            .prop_map(|(lease, slot, terms)| Body::LeaseUpgraded { lease, slot, terms }),
+        (lease_id(), terms()).prop_map(|(lease, terms)| Body::LeaseDowngraded { lease, terms }),
     ]
+}
+
+fn terms() -> impl Strategy<Value = Terms> {
+    (any::<u64>(), mono(), option::of(mono()), option::of(text()))
+        .prop_map(|(ttl_ms, deadline, end_max, reason)| Terms { ttl_ms, deadline, end_max, reason })
 }
 
 fn endings() -> impl Strategy<Value = Body> {

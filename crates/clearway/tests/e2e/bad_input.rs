@@ -346,6 +346,25 @@ fn an_argument_that_is_not_utf8() {
 }
 
 #[test]
+fn a_flag_whose_text_is_not_utf8_is_named() {
+    let home = home();
+    let repository = app(&home);
+    let (apart, joined) = (OsStr::from_bytes(b"\xff why"), OsStr::from_bytes(b"--reason=\xff"));
+    let lines: [&[&OsStr]; 3] = [
+        &["reserve".as_ref(), "a.rs".as_ref(), "--reason".as_ref(), apart],
+        &["reserve".as_ref(), "a.rs".as_ref(), joined],
+        &["renew".as_ref(), "--note".as_ref(), apart],
+    ];
+    for line in lines {
+        let error = repository.agent("alice").fails("usage", 2, line);
+        let flag = if line[0] == "renew" { "--note" } else { "--reason" };
+        assert!(text(&error, "message").contains(flag), "{error}");
+    }
+    let kept: [&OsStr; 4] = ["release".as_ref(), "src/".as_ref(), "--keep".as_ref(), apart];
+    repository.agent("alice").fails("invalid-path", 2, &kept);
+}
+
+#[test]
 fn no_home_to_keep_anything_in() {
     let home = home();
     let repository = app(&home);

@@ -1,6 +1,6 @@
 //! Named resources: literal, their own space, with room for as many as the configuration says.
 
-use crate::{app, home, number, text};
+use crate::{app, home, list, number, text};
 
 #[test]
 fn names_and_paths_never_meet() {
@@ -60,12 +60,40 @@ fn a_resource_of_the_machine_is_one_for_all_repositories() {
 }
 
 #[test]
+fn who_holds_a_name_is_told_when_asked_for_the_name() {
+    let home = home();
+    let repository = app(&home);
+    let lease = repository.grant("alice", &["--kind", "name", "build"]);
+    let holders = repository.clearway().ok(&["who", "--kind", "name", "build"]);
+    assert_eq!((&holders["holders"][0]["id"], text(&holders, "path")), (&lease["id"], "build"));
+    let missed = repository.clearway().ok(&["who", "build"]);
+    assert_eq!((list(&missed, "holders").len(), text(&missed["notices"][0], "code")), (0, "is-name"));
+    let asked = repository.clearway().run(&["who", "build"]).expect(0);
+    assert!(asked.stderr().contains("build is held as a name: add --kind name"), "{}", asked.stderr());
+    let free = repository.clearway().run(&["who", "src/a.rs"]).expect(0);
+    assert_eq!(free.stderr(), "", "a free path is no slip");
+}
+
+#[test]
+fn who_holds_a_resource_of_the_machine_is_told_in_any_repository() {
+    let home = home();
+    let (one, two) = (home.repository("one", &[]), home.repository("two", &[]));
+    home.user_config("[resources]\n\"port:3000\" = { capacity = 1, scope = \"machine\" }\n");
+    one.grant("alice", &["--kind", "name", "port:3000"]);
+    let found = two.clearway().ok(&["who", "--kind", "name", "port:3000"]);
+    assert_eq!(text(&found["holders"][0], "agent"), "alice");
+}
+
+#[test]
 fn releasing_a_name_takes_the_kind_that_reserving_it_took() {
     let home = home();
     let repository = app(&home);
     let lease = repository.grant("alice", &["--kind", "name", "build"]);
     let missed = repository.agent("alice").ok(&["release", "build"]);
     assert_eq!(missed["released"].as_array().map(Vec::len), Some(0), "a path is no name");
+    assert_eq!(text(&missed["notices"][0], "code"), "nothing-held");
+    let said = repository.agent("alice").run(&["release", "build"]).expect(0).stderr();
+    assert!(said.contains("that is a name: add --kind name"), "{said}");
     let reply = repository.agent("alice").ok(&["release", "--kind", "name", "build"]);
     assert_eq!(reply["released"][0], lease["id"]);
 }

@@ -312,3 +312,33 @@ fn what_best_effort_does_not_get_is_recorded_too() {
     repository.clearway().agent("bob").json(&["reserve", "a", "b", "--best-effort"]).expect(0);
     assert!(repository.kinds().iter().any(|kind| kind == "reservation.refused"), "{:?}", repository.kinds());
 }
+
+#[test]
+fn a_release_that_finds_nothing_succeeds_and_says_what_may_have_been_meant() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["src/a.rs"]);
+    let ran = repository.agent("alice").run(&["release", "src/aa.rs"]).expect(0);
+    assert!(
+        ran.stderr().contains("you hold nothing on src/aa.rs; did you mean src/a.rs?"),
+        "{}",
+        ran.stderr()
+    );
+    let bare = repository.agent("bob").run(&["release", "src/a.rs"]).expect(0);
+    assert!(bare.stderr().contains("you hold nothing on src/a.rs"), "{}", bare.stderr());
+    assert_eq!(repository.agent("alice").run(&["release", "src/a.rs"]).expect(0).stderr(), "");
+}
+
+#[test]
+fn a_lease_that_is_over_is_over_for_whoever_releases_it_whoever_holds_the_path_now() {
+    let home = home();
+    let repository = app(&home);
+    let lease = repository.grant("alice", &["src/a.rs"]);
+    repository.agent("alice").ok(&["release", "--all"]);
+    repository.grant("bob", &["src/a.rs"]);
+    for agent in ["alice", "bob", "carol"] {
+        let reply = repository.agent(agent).ok(&["release", text(&lease, "id")]);
+        assert_eq!(reply["already_released"][0], lease["id"], "{agent}");
+    }
+    assert!(!repository.is_clear("alice", "src/a.rs"), "nothing of bob's was released");
+}

@@ -1,6 +1,7 @@
 //! Idempotency keys: the same request twice has one effect and one answer.
 
-use crate::{app, home, list, number};
+use crate::{app, home, list, number, text};
+use clearway_testkit::eventually;
 
 #[test]
 fn the_same_key_and_request_give_the_same_answer_once_more() {
@@ -29,7 +30,26 @@ fn the_answer_stays_the_same_after_the_world_moved_on() {
     repository.grant("bob", &["src/a.rs"]);
     let again = reserve();
     assert_eq!((&again["leases"][0]["id"], &again["replayed"]), (&first["leases"][0]["id"], &true.into()));
+    assert_eq!((&first["rev"], &first["leases"][0]["fence"]), (&again["rev"], &again["leases"][0]["fence"]));
+    let notice = &list(&again, "notices")[0];
+    assert_eq!((text(notice, "code"), text(notice, "state")), ("lapsed", "released"));
+    assert_eq!((&notice["lease"], text(notice, "agent")), (&first["leases"][0]["id"], "bob"));
     assert!(!repository.is_clear("alice", "src/a.rs"), "a replay takes nothing");
+    let said = repository.agent("alice").args(&["--idempotency-key", "k-1"]).text(&["reserve", "src/a.rs"]);
+    assert!(said.contains("is over by now (released); bob holds it now"), "{said}");
+}
+
+#[test]
+fn an_answer_given_once_more_says_that_its_lease_has_run_out() {
+    let home = home();
+    let repository = app(&home);
+    let words = ["reserve", "src/a.rs", "--ttl", "1s"];
+    let reserve = || repository.agent("alice").args(&["--idempotency-key", "k-1"]).ok(&words);
+    assert_eq!(list(&reserve(), "notices").len(), 0);
+    eventually("the lease runs out", || repository.is_clear("bob", "src/a.rs").then_some(()));
+    let again = reserve();
+    let notice = &list(&again, "notices")[0];
+    assert_eq!((text(notice, "state"), &notice["agent"]), ("expired", &serde_json::Value::Null));
 }
 
 #[test]

@@ -122,6 +122,35 @@ fn a_writer_that_only_reads_on_lets_others_read() {
 }
 
 #[test]
+fn an_absolute_end_stated_later_counts_unless_an_earlier_one_was_stated() {
+    let home = home();
+    let repository = app(&home);
+    let left = |words: &[&str]| {
+        number(&repository.grant("alice", &[&["a.rs", "--ttl", "2h"], words].concat()), "expires_in_ms")
+    };
+    assert!(left(&[]) > 3_600_000);
+    assert!(left(&["--max", "50m"]) <= 3_000_000, "reserving again");
+    assert!(left(&["--shared", "--max", "30m"]) <= 1_800_000, "lowering");
+    assert!(left(&["--max", "10m"]) <= 600_000, "raising");
+    assert!(left(&["--max", "1h"]) <= 600_000, "the earlier end stays");
+    assert!(repository.clearway().ok(&["audit", "verify"])["ok"].as_bool().unwrap_or(false));
+}
+
+#[test]
+fn raising_and_lowering_a_lease_states_its_terms_anew() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["a.rs", "--shared", "--ttl", "1m", "--reason", "reading"]);
+    let raised = repository.grant("alice", &["a.rs", "--ttl", "1h", "--reason", "writing"]);
+    assert_eq!((text(&raised, "reason"), number(&raised, "ttl_ms")), ("writing", 3_600_000));
+    assert!(number(&raised, "expires_in_ms") > 1_800_000);
+    let lowered = repository.grant("alice", &["a.rs", "--shared", "--ttl", "2h"]);
+    assert_eq!((text(&lowered, "reason"), number(&lowered, "ttl_ms")), ("writing", 7_200_000));
+    let stored = repository.clearway().ok(&["leases"]);
+    assert_eq!(each(&stored, "leases", "reason"), ["writing"]);
+}
+
+#[test]
 fn reserving_again_what_one_holds_extends_the_same_lease() {
     let home = home();
     let repository = app(&home);
