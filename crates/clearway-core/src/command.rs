@@ -191,6 +191,19 @@ impl Request {
         read
     }
 
+    /// Whether the request is about this lease: it names it, would meet it, or comes from its holder.
+    pub(crate) fn concerns(&self, lease: &Lease, caller: Option<AgentId>) -> bool {
+        let named = || self.named_leases().iter().any(|named| named.id == lease.id);
+        let met = || match &self.command {
+            Command::Reserve(Reserve { wants, worktree, .. }) => {
+                let here = matches!(lease.target, Target::Name(_)) || lease.worktree == *worktree;
+                here && wants.iter().any(|want| want.target.overlaps(&lease.target))
+            }
+            _ => false,
+        };
+        caller == Some(lease.holder) || named() || met()
+    }
+
     fn named_leases(&self) -> &[LeaseRef] {
         match &self.command {
             Command::Renew(Renew { leases: Some(leases), .. })
