@@ -157,8 +157,12 @@ impl Command {
 impl Request {
     /// The state this request has to see.
     pub fn read_set(&self) -> ReadSet {
-        let mut read =
-            ReadSet { agents: AgentLookup::of(&self.caller), due: Due::SHARE, ..ReadSet::default() };
+        let mut read = ReadSet {
+            agents: AgentLookup::of(&self.caller),
+            due: Due::SHARE,
+            key: self.idempotency_key.clone(),
+            ..ReadSet::default()
+        };
         match &self.command {
             Command::Reserve(reserve) => {
                 reserve.wants.iter().for_each(|want| read.meet(&reserve.worktree, &want.target));
