@@ -162,8 +162,12 @@ impl Command {
 impl Request {
     /// The state this request has to see.
     pub fn read_set(&self) -> ReadSet {
-        let mut read =
-            ReadSet { agents: AgentLookup::of(&self.caller), due: Due::SHARE, ..ReadSet::default() };
+        let mut read = ReadSet {
+            agents: AgentLookup::of(&self.caller),
+            due: Due::SHARE,
+            key: self.idempotency_key.clone(),
+            ..ReadSet::default()
+        };
         match &self.command {
             Command::Reserve(reserve) => {
                 reserve.wants.iter().for_each(|want| read.meet(&reserve.worktree, &want.target));
@@ -194,6 +198,19 @@ impl Request {
             }
         }
         read
+    }
+
+    /// Whether the request is about this lease: it names it, would meet it, or comes from its holder.
+    pub(crate) fn concerns(&self, lease: &Lease, caller: Option<AgentId>) -> bool {
+        let named = || self.named_leases().iter().any(|named| named.id == lease.id);
+        let met = || match &self.command {
+            Command::Reserve(Reserve { wants, worktree, .. }) => {
+                let here = matches!(lease.target, Target::Name(_)) || lease.worktree == *worktree;
+                here && wants.iter().any(|want| want.target.overlaps(&lease.target))
+            }
+            _ => false,
+        };
+        caller == Some(lease.holder) || named() || met()
     }
 
     fn named_leases(&self) -> &[LeaseRef] {

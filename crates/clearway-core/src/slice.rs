@@ -31,6 +31,9 @@ pub struct ReadSet {
     pub history: Vec<(Worktree, Pattern)>,
     /// The last refusal of this principal, so that repeats are counted.
     pub refusals_of: Option<String>,
+    /// The idempotency key that will be asked about once the caller is known. A hint: an engine for which
+    /// every question is a journey looks it up on the way, for each agent that is found.
+    pub key: Option<String>,
 }
 
 /// By what an agent can be found.

@@ -20,6 +20,9 @@ pub fn store_failure(error: &StoreError) -> Failure {
         StoreError::Unavailable { .. } => {
             Failure::new(Slug::StoreUnavailable, message).hint("see what is wrong: clearway doctor")
         }
+        StoreError::Unsure { .. } => Failure::new(Slug::StoreUnavailable, message)
+            .hint("look before trying again: clearway leases")
+            .hint("with --idempotency-key KEY a repetition is answered like the first time"),
         StoreError::NotPrivate { path, .. } => Failure::new(Slug::StoreNotPrivate, message)
             .hint(format!("see whose it is: ls -ld {}", shell::word(path))),
         StoreError::Network { .. } => Failure::new(Slug::NetworkFileSystem, message)

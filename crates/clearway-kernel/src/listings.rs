@@ -173,7 +173,8 @@ impl Session<'_> {
     }
 
     pub(crate) fn now(&mut self) -> Result<Now, Failure> {
-        self.outside.now().map_err(|error| store_failure(&error))
+        let outside = &mut *self.outside;
+        self.engine.now(&mut || outside.now()).map_err(|error| store_failure(&error))
     }
 
     fn look(&mut self, wanted: LeaseListing) -> Result<Leases, Failure> {

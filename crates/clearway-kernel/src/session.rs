@@ -85,7 +85,7 @@ impl<'a> Session<'a> {
     pub(crate) fn inside_agent(&mut self) -> Result<bool, Failure> {
         let caller = Caller { ancestors: self.outside.ancestors(), ..self.caller.clone() };
         let read = ReadSet { agents: AgentLookup::of(&caller), ..ReadSet::default() };
-        let now = self.outside.now().map_err(|error| store_failure(&error))?;
+        let now = self.now()?;
         let slice = self.read(|snapshot| snapshot.load(&read, &now))?.unwrap_or_default();
         Ok(inside_agent(&slice, &caller))
     }

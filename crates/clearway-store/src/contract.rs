@@ -3,6 +3,11 @@
 //! For callers the contract is [`crate::execute()`]: one command, one transaction. For engines it is data:
 //! begin and commit, load a [`ReadSet`], append bytes, apply an event to the projections. An engine that does
 //! these can be SQLite, PostgreSQL or memory, and cannot answer differently from another.
+//!
+//! Nothing here assumes that the store is in the same process or on the same machine. [`Engine::open`] says at
+//! once what will be asked behind the lock, and changes may stay with the engine until
+//! [`Transaction::commit`], so a server can be asked twice and no more; it may keep the time itself; and a
+//! commit whose answer got lost has an error of its own.
 
 use clearway_core::event::{Durability, Event};
 use clearway_core::fold::State;
@@ -13,18 +18,45 @@ use clearway_core::time::Now;
 use clearway_wire::chain::ChainHash;
 use thiserror::Error;
 
+/// Reads the clock of this machine.
+pub type MachineClock<'a> = dyn FnMut() -> Result<Now, StoreError> + 'a;
+
 /// A store of scopes.
 pub trait Engine {
     /// What this engine is and can do, for `doctor` and for tests that assert it.
     fn capabilities(&self) -> Capabilities;
 
-    /// Locks the scope and begins a transaction. `None` if the scope has no store yet and `create` is false.
-    /// Waiting is bounded; whoever is in the way is named in the error.
+    /// The instant readers compare deadlines with. A store that several machines share keeps the time itself.
+    fn now(&mut self, machine: &mut MachineClock<'_>) -> Result<Now, StoreError> {
+        machine()
+    }
+
+    /// Locks the scope and begins a transaction. `None` if the scope has no store yet and `create` is false;
+    /// an engine that keeps many scopes may answer with an empty one instead. Waiting is bounded; whoever is in
+    /// the way is named in the error.
     fn begin(
         &mut self,
         scope: &ScopeKey,
         create: bool,
     ) -> Result<Option<Box<dyn Transaction + '_>>, StoreError>;
+
+    /// Begins a transaction, reads the clock behind the lock and answers the read set at that instant. The clock
+    /// comes after the wait: a grant must not be older than its own lease.
+    fn open(
+        &mut self,
+        scope: &ScopeKey,
+        create: bool,
+        read: &ReadSet,
+        machine: &mut MachineClock<'_>,
+    ) -> Result<Opened<'_>, StoreError> {
+        let mut transaction = self.begin(scope, create)?;
+        let now = machine()?;
+        let slice = match &mut transaction {
+            Some(transaction) => transaction.load(read, &now)?,
+            None => Slice::default(),
+        };
+        Ok(Opened { transaction, now, slice })
+    }
 
     /// A consistent view of the scope that writes nothing. `None` if the scope has no store yet.
     fn snapshot(&mut self, scope: &ScopeKey) -> Result<Option<Box<dyn Snapshot + '_>>, StoreError>;
@@ -73,6 +105,22 @@ pub trait Snapshot {
     fn projection(&mut self) -> Result<State, StoreError>;
 }
 
+/// A transaction that has begun.
+pub struct Opened<'a> {
+    /// `None` if the scope has no store yet.
+    pub transaction: Option<Box<dyn Transaction + 'a>>,
+    /// The instant behind the lock.
+    pub now: Now,
+    /// What was asked for.
+    pub slice: Slice,
+}
+
+impl std::fmt::Debug for Opened<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Opened").field("now", &self.now).finish_non_exhaustive()
+    }
+}
+
 /// Puts a slice into the one order every engine answers in: leases by fence, agents by id. A decision writes
 /// events in the order it finds leases in, so two engines that order them differently would write two logs.
 pub fn in_order(mut slice: Slice) -> Slice {
@@ -81,7 +129,8 @@ pub fn in_order(mut slice: Slice) -> Slice {
     slice
 }
 
-/// A locked scope with changes that nobody sees before [`Transaction::commit`]. Dropping it undoes them.
+/// A locked scope with changes that nobody sees before [`Transaction::commit`]. Dropping it undoes them. An
+/// engine may keep changes to itself until then, and report at the commit what is wrong with them.
 pub trait Transaction: Snapshot {
     /// Adds an event to the log.
     fn append(&mut self, event: &StoredEvent) -> Result<(), StoreError>;
@@ -96,7 +145,9 @@ pub trait Transaction: Snapshot {
     /// Keeps an outcome for repetitions, and forgets what is older than the named limits.
     fn remember(&mut self, remembered: &Remembered, now: &Now) -> Result<(), StoreError>;
 
-    /// Makes everything visible at once and as durable as asked, then wakes whoever waits for the scope.
+    /// Makes everything visible at once and at least as durable as asked, then wakes whoever waits for the scope.
+    /// [`StoreError::Unsure`] if nobody can tell whether it did; after any other error nothing was changed, or
+    /// the error says what is missing.
     fn commit(self: Box<Self>, durability: Durability) -> Result<(), StoreError>;
 }
 
@@ -255,6 +306,12 @@ pub enum StoreError {
         path: String,
         /// Why.
         reason: String,
+    },
+    /// The answer to a commit was lost: the change was made, or it was not.
+    #[error("{path} did not say whether the change was made")]
+    Unsure {
+        /// Where.
+        path: String,
     },
     /// Others could read or change it.
     #[error("{path} is not private: {reason}")]

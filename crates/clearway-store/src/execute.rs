@@ -4,7 +4,7 @@
 //! remember the outcome, commit. The decision is a parameter, so that a test can hand in a wrong one and
 //! product code carries none.
 
-use crate::contract::{Engine, Remembered, Snapshot, StoreError, StoredEvent, Transaction, in_order};
+use crate::contract::{Engine, Opened, Remembered, Snapshot, StoreError, StoredEvent, Transaction, in_order};
 use clearway_core::agent::AgentName;
 use clearway_core::command::Request;
 use clearway_core::decide::{Decide, Decision, Notice, Success, Verdict, identify, since_granted};
@@ -75,7 +75,7 @@ pub fn execute(
     scope: &ScopeKey,
     request: &Request,
 ) -> Result<Reply, StoreError> {
-    with_facts(world, |world, facts| attempt_with_room(engine, world, rules, scope, request, facts))
+    with_facts(world, |world, facts| attempt_again(engine, world, rules, scope, request, facts))
 }
 
 /// What executing the request would answer now: the same decision on a snapshot, and nothing is written.
@@ -87,10 +87,13 @@ pub fn preview(
     request: &Request,
 ) -> Result<Reply, StoreError> {
     with_facts(world, |world, facts| {
-        let snapshot = engine.snapshot(scope)?;
-        let now = world.now()?;
-        let slice = match snapshot {
-            Some(mut snapshot) => load(&mut *snapshot, request, ReadSet::for_the_answer_alone, &now)?,
+        let now = engine.now(&mut || world.now())?;
+        let slice = match engine.snapshot(scope)? {
+            Some(mut snapshot) => {
+                let narrow = ReadSet::for_the_answer_alone;
+                let slice = snapshot.load(&narrow(request.read_set()), &now)?;
+                load_rest(&mut *snapshot, slice, request, narrow, &now)?
+            }
             None => Slice::default(),
         };
         let mut entropy = |bytes: &mut [u8]| world.draw(bytes);
@@ -121,8 +124,10 @@ enum Attempt {
     NeedsFacts(BTreeSet<FactQuery>),
 }
 
-/// Tries again with the room kept aside when the disk is full, if the command gives back more than it takes.
-fn attempt_with_room(
+/// Tries a second time where that helps. On a full disk, with the room kept aside, if the command gives back more than
+/// it takes. After a commit whose answer was lost, under its key: the same request is answered like the first time or
+/// made now; without a key that would be a second request, so the caller has to look.
+fn attempt_again(
     engine: &mut dyn Engine,
     world: &mut dyn World,
     rules: Rules,
@@ -132,6 +137,9 @@ fn attempt_with_room(
 ) -> Result<Attempt, StoreError> {
     match attempt_drawing(engine, world, rules, scope, request, facts) {
         Err(StoreError::Full { .. }) if request.command.gives_back() && engine.make_room(scope)? => {
+            attempt_drawing(engine, world, rules, scope, request, facts)
+        }
+        Err(StoreError::Unsure { .. }) if request.idempotency_key.is_some() => {
             attempt_drawing(engine, world, rules, scope, request, facts)
         }
         other => other,
@@ -164,15 +172,14 @@ fn attempt(
     request: &Request,
     facts: &Facts,
 ) -> Result<Attempt, StoreError> {
-    let transaction = engine.begin(scope, request.command.opens_scope())?;
-    // Read after the wait for the lock: a grant must not be older than its own lease.
-    let now = world.now()?;
+    let (create, read) = (request.command.opens_scope(), request.read_set());
+    let Opened { transaction, now, slice } = engine.open(scope, create, &read, &mut || world.now())?;
     let mut entropy = |bytes: &mut [u8]| world.draw(bytes);
     let Some(mut transaction) = transaction else {
-        let decision = (rules.decide)(&Slice::default(), request, facts, &now, &mut entropy);
+        let decision = (rules.decide)(&slice, request, facts, &now, &mut entropy);
         return Ok(settle(decision, Seq(0), now));
     };
-    let slice = load(&mut *transaction, request, |read| read, &now)?;
+    let slice = load_rest(&mut *transaction, slice, request, |read| read, &now)?;
     if let Some(reply) = replay(&mut *transaction, &slice, request, &now)? {
         return Ok(Attempt::Done(Box::new(reply)));
     }
@@ -194,17 +201,17 @@ fn settle(decision: Decision, rev: Seq, now: Now) -> Attempt {
     }
 }
 
-/// Reads in two steps: what the request names, then what depends on who the caller turned out to be.
-fn load<S: Snapshot + ?Sized>(
+/// Reading has two steps. What the request names has been read; this is what depends on the clock's boot and on
+/// who the caller turned out to be.
+fn load_rest<S: Snapshot + ?Sized>(
     snapshot: &mut S,
+    mut slice: Slice,
     request: &Request,
     narrow: fn(ReadSet) -> ReadSet,
     now: &Now,
 ) -> Result<Slice, StoreError> {
-    let mut read = narrow(request.read_set());
-    let mut slice = snapshot.load(&read, now)?;
     if slice.scope.rev.0 > 0 && slice.scope.boot.as_ref() != Some(&now.boot) {
-        read.due = Due::EveryLive;
+        let read = ReadSet { due: Due::EveryLive, ..narrow(request.read_set()) };
         slice = snapshot.load(&read, now)?;
     }
     let agent = caller(&slice, request);

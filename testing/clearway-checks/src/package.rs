@@ -44,6 +44,16 @@ pub fn built_into(name: &str) -> BTreeSet<(String, String)> {
     output.lines().filter_map(entry).collect()
 }
 
+/// Who in the workspace, or among what it is built from, uses a package directly.
+pub fn users(package: &Package) -> BTreeSet<String> {
+    let exactly = format!("{}@{}", package.name, package.version);
+    let whole = ["--workspace", "--all-features", "--target", "all", "--edges", "normal,build,dev"];
+    let inverted = ["tree", "--locked", "--prefix", "depth", "--invert", &exactly, "--depth", "1"];
+    let output = cargo(&[&inverted[..], &whole[..]].concat());
+    let user = |line: &str| Some(line.strip_prefix('1')?.split_whitespace().next()?.to_owned());
+    output.lines().filter_map(user).collect()
+}
+
 fn packages(arguments: &[&str]) -> Vec<Package> {
     let output = cargo(&[&["metadata", "--format-version", "1", "--locked"], arguments].concat());
     let metadata: Value = serde_json::from_str(&output).expect("cargo metadata prints JSON");

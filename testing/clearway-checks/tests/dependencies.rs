@@ -6,8 +6,10 @@ use clearway_checks::{root, text, tree};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Crates from outside that belong to the crates written for them, whatever the table says.
-const TIED: [(&str, &[&str]); 9] = [
+const TIED: [(&str, &[&str]); 11] = [
     ("rusqlite", &["clearway-store-sqlite"]),
+    ("tokio", &["clearway-store-postgres"]),
+    ("tokio-postgres", &["clearway-store-postgres"]),
     ("rustix", &["clearway-platform"]),
     ("serde", &["clearway-wire", "clearway-cli"]),
     ("schemars", &["clearway-wire", "clearway-cli"]),
@@ -17,6 +19,9 @@ const TIED: [(&str, &[&str]); 9] = [
     ("blake3", &["clearway-wire"]),
     ("ed25519-dalek", &["clearway-kernel"]),
 ];
+
+/// The engine that exists for tests alone.
+const PROOF: &str = "clearway-store-postgres";
 
 /// A crate's edges: to the workspace, and to the outside.
 type Edges = (BTreeSet<String>, BTreeSet<String>);
@@ -32,8 +37,20 @@ fn every_edge_is_in_the_table_and_every_edge_of_the_table_exists() {
 }
 
 #[test]
-fn outside_crates_stay_with_the_crates_written_for_them() {
+fn no_crate_of_the_product_is_built_with_one_of_the_tests() {
+    let testing = root().join("testing");
+    let of_tests: Vec<Package> =
+        package::members().into_iter().filter(|package| package.manifest.starts_with(&testing)).collect();
+    assert!(of_tests.iter().any(|package| package.name == PROOF), "{of_tests:?}");
     for package in product() {
+        let strays = of_tests.iter().find(|test| package.dependencies.contains(&test.name));
+        assert!(strays.is_none(), "{} is built with {strays:?}", package.name);
+    }
+}
+
+#[test]
+fn outside_crates_stay_with_the_crates_written_for_them() {
+    for package in described() {
         for (outside, homes) in TIED {
             let strays = package.dependencies.contains(outside) && !homes.contains(&package.name.as_str());
             assert!(!strays, "{} may not use {outside}: it belongs to {}", package.name, homes.join(", "));
@@ -44,7 +61,7 @@ fn outside_crates_stay_with_the_crates_written_for_them() {
 #[test]
 fn every_dependency_is_used() {
     let sources: Vec<_> = tree::with_extension("rs").into_iter().map(|file| root().join(file)).collect();
-    for package in product() {
+    for package in described() {
         let directory = package.manifest.parent().map(|directory| directory.join("src")).unwrap_or_default();
         let own: String =
             sources.iter().filter(|file| file.starts_with(&directory)).map(|file| text(file)).collect();
@@ -65,6 +82,12 @@ fn the_core_is_built_from_almost_nothing() {
     }
 }
 
+/// The crates of the table: the product's, and the engine that proves the contract.
+fn described() -> Vec<Package> {
+    let proof = package::members().into_iter().filter(|package| package.name == PROOF);
+    product().into_iter().chain(proof).collect()
+}
+
 fn product() -> Vec<Package> {
     let crates = root().join("crates");
     package::members().into_iter().filter(|package| package.manifest.starts_with(&crates)).collect()
@@ -74,7 +97,7 @@ fn edges_of_the_workspace() -> BTreeMap<String, Edges> {
     let edges = |package: &Package| {
         package.dependencies.iter().cloned().partition(|name| name.starts_with("clearway"))
     };
-    product().iter().map(|package| (package.name.clone(), edges(package))).collect()
+    described().iter().map(|package| (package.name.clone(), edges(package))).collect()
 }
 
 fn edges_of_the_table() -> BTreeMap<String, Edges> {

@@ -46,11 +46,33 @@ fn everything_comes_from_one_registry() {
 #[test]
 fn banned_crates_are_absent() {
     let rules = rules();
-    let banned = rules["bans"]["deny"].as_array().expect("deny.toml has [bans] deny");
-    let banned: BTreeSet<&str> = banned.iter().filter_map(|entry| entry.get("crate")?.as_str()).collect();
-    for package in package::everything() {
-        assert!(!banned.contains(package.name.as_str()), "{} is banned by deny.toml", package.name);
+    for (banned, wrappers) in banned(&rules) {
+        let found = package::everything().into_iter().find(|package| package.name == banned);
+        let Some(found) = found else { continue };
+        for user in package::users(&found) {
+            assert!(wrappers.contains(&user), "{banned} is banned by deny.toml, and {user} uses it");
+        }
     }
+}
+
+#[test]
+fn the_binary_is_built_from_nothing_that_is_banned() {
+    let built: BTreeSet<String> = package::built_into("clearway").into_iter().map(|(name, _)| name).collect();
+    for (banned, wrappers) in banned(&rules()) {
+        let strays: Vec<_> = wrappers.iter().chain([&banned]).filter(|name| built.contains(*name)).collect();
+        assert!(strays.is_empty(), "{strays:?}");
+    }
+}
+
+/// Every banned crate, with those that may use it nevertheless.
+fn banned(rules: &toml::Table) -> Vec<(String, Vec<String>)> {
+    let entries = rules["bans"]["deny"].as_array().expect("deny.toml has [bans] deny");
+    let text = |value: &toml::Value| value.as_str().unwrap_or_default().to_owned();
+    let wrappers = |entry: &toml::Value| entry.get("wrappers").and_then(toml::Value::as_array).cloned();
+    let pair = |entry: &toml::Value| {
+        (text(&entry["crate"]), wrappers(entry).unwrap_or_default().iter().map(text).collect())
+    };
+    entries.iter().map(pair).collect()
 }
 
 #[test]

@@ -1,18 +1,20 @@
 //! What time does to leases before a command is looked at.
 
 use super::draft::Draft;
+use super::identify;
 use crate::command::{Command, Request};
 use crate::event::{Actor, Body};
 use crate::failure::Failure;
 use crate::ids::Epoch;
 use crate::lease::{ExpiryCause, Lease};
+use crate::limits::EXPIRIES_PER_WRITE;
 use crate::slug::Slug;
 
 impl Draft<'_> {
     /// The draft after everything that time did: the epoch is this boot's, and what ran out is recorded.
     pub(super) fn caught_up(&mut self, request: &Request) -> &mut Self {
         self.begin_epoch(request);
-        self.record_expiries();
+        self.record_expiries(request);
         self
     }
 
@@ -61,13 +63,22 @@ impl Draft<'_> {
             .hint("go on without them; every lease ends: clearway doctor --repair --reason TEXT"))
     }
 
-    /// Records the expiry of every overdue lease in the slice, each exactly once.
-    fn record_expiries(&mut self) {
+    /// Records the expiry of every overdue lease that concerns the request, and of a bounded share of the others
+    /// in the slice, each exactly once. The bound holds here and not by what an engine loads: one that loads more
+    /// writes the same log.
+    fn record_expiries(&mut self, request: &Request) {
+        let everything = matches!(request.command, Command::Sweep | Command::Recover);
+        let caller = identify(self.slice, &request.caller).ok().and_then(|identified| identified.known);
+        let caller = caller.map(|view| view.agent.id);
+        let mut others = if everything { usize::MAX } else { EXPIRIES_PER_WRITE };
         let overdue: Vec<&Lease> = self.view().overdue().collect();
         for lease in overdue {
-            if !self.ended.contains(&lease.id) {
-                self.expire(lease, lease.expiry_cause(self.now.mono));
+            let concerned = request.concerns(lease, caller);
+            if self.ended.contains(&lease.id) || (!concerned && others == 0) {
+                continue;
             }
+            others -= usize::from(!concerned);
+            self.expire(lease, lease.expiry_cause(self.now.mono));
         }
     }
 

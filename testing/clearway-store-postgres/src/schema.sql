@@ -1,0 +1,115 @@
+-- One database for every scope: `scope` leads every key. Text compares by bytes (`COLLATE "C"`), whatever the server's
+-- locale: the search below an anchor is a range of bytes, and an order of letters would miss part of it.
+
+CREATE TABLE store (
+  id text NOT NULL DEFAULT gen_random_uuid()::text
+);
+INSERT INTO store DEFAULT VALUES;
+
+CREATE TABLE scopes (
+  scope         text COLLATE "C" PRIMARY KEY,
+  rev           bigint NOT NULL CHECK (rev >= 0),
+  head          bytea  NOT NULL CHECK (length(head) = 32),
+  epoch         bigint NOT NULL CHECK (epoch >= 0),
+  boot          text,
+  folds         bigint NOT NULL CHECK (folds IN (0, 1)),
+  live_leases   bigint NOT NULL CHECK (live_leases >= 0),
+  root_patterns bigint NOT NULL CHECK (root_patterns >= 0),
+  -- The latest instant anything here was decided at: a server whose clock went back does not take time back.
+  clock_ms      bigint NOT NULL
+);
+
+-- The instant of the server for one scope, in milliseconds, never before one already used.
+CREATE FUNCTION instant_ms(wanted text) RETURNS bigint LANGUAGE sql VOLATILE AS $$
+  SELECT greatest(floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint,
+                  (SELECT clock_ms FROM scopes WHERE scope = wanted))
+$$;
+
+CREATE TABLE events (
+  scope text COLLATE "C" NOT NULL REFERENCES scopes,
+  seq   bigint NOT NULL CHECK (seq > 0),
+  bytes bytea  NOT NULL,
+  hash  bytea  NOT NULL CHECK (length(hash) = 32),
+  PRIMARY KEY (scope, seq)
+);
+
+CREATE TABLE agents (
+  scope         text COLLATE "C" NOT NULL REFERENCES scopes,
+  id            text COLLATE "C" NOT NULL CHECK (length(id) = 8),
+  name          text COLLATE "C" NOT NULL,
+  client        text   NOT NULL,
+  key           text COLLATE "C" NOT NULL,
+  parent        text COLLATE "C",
+  root          text COLLATE "C" NOT NULL,
+  process       text COLLATE "C",
+  registered_at bigint NOT NULL,
+  ended_at      bigint,
+  PRIMARY KEY (scope, id),
+  UNIQUE (scope, name),
+  UNIQUE (scope, key)
+);
+CREATE INDEX agents_by_process ON agents (scope, process) WHERE process IS NOT NULL;
+
+-- Live leases are those without an end; partial indexes keep what is over out of the way of what lives.
+CREATE TABLE leases (
+  scope      text COLLATE "C" NOT NULL REFERENCES scopes,
+  id         text COLLATE "C" NOT NULL CHECK (length(id) = 8),
+  space      bigint NOT NULL CHECK (space IN (0, 1)),
+  worktree   text COLLATE "C" NOT NULL,
+  anchor     text COLLATE "C" NOT NULL,
+  pattern    text COLLATE "C" NOT NULL CHECK (pattern <> ''),
+  write_set  text,
+  mode       text   NOT NULL CHECK (mode IN ('shared', 'exclusive')),
+  grade      text   NOT NULL CHECK (grade IN ('auto', 'claimed')),
+  holder     text COLLATE "C" NOT NULL,
+  fence      bigint NOT NULL CHECK (fence > 0),
+  reason     text,
+  slot       bigint CHECK (slot >= 0),
+  ttl_ms     bigint NOT NULL CHECK (ttl_ms BETWEEN 1000 AND 86400000),
+  granted    bigint NOT NULL,
+  deadline   bigint NOT NULL CHECK (deadline >= granted),
+  end_max    bigint,
+  created_at bigint NOT NULL,
+  ended_how  text,
+  ended_at   bigint,
+  PRIMARY KEY (scope, id)
+);
+CREATE UNIQUE INDEX leases_by_target ON leases (scope, space, worktree, anchor, pattern, holder)
+  WHERE ended_how IS NULL;
+CREATE INDEX leases_by_holder ON leases (scope, holder, ttl_ms) WHERE ended_how IS NULL;
+CREATE INDEX leases_by_deadline ON leases (scope, deadline) WHERE ended_how IS NULL;
+CREATE INDEX leases_by_end ON leases (scope, end_max) WHERE ended_how IS NULL AND end_max IS NOT NULL;
+CREATE INDEX ended_leases_by_pattern ON leases (scope, worktree, pattern, holder, fence)
+  WHERE ended_how IS NOT NULL;
+
+CREATE TABLE idempotency (
+  scope   text COLLATE "C" NOT NULL REFERENCES scopes,
+  agent   text COLLATE "C" NOT NULL,
+  key     text COLLATE "C" NOT NULL,
+  request bytea  NOT NULL CHECK (length(request) = 32),
+  rev     bigint NOT NULL,
+  outcome bytea  NOT NULL,
+  boot    text   NOT NULL,
+  at      bigint NOT NULL,
+  PRIMARY KEY (scope, agent, key)
+);
+CREATE INDEX idempotency_by_rev ON idempotency (scope, rev);
+
+-- Soft state: neither hashed nor folded.
+CREATE TABLE presence (
+  scope     text COLLATE "C" NOT NULL REFERENCES scopes,
+  agent     text COLLATE "C" NOT NULL,
+  boot      text   NOT NULL,
+  last_seen bigint NOT NULL,
+  PRIMARY KEY (scope, agent)
+);
+
+CREATE TABLE refusals (
+  scope     text COLLATE "C" NOT NULL REFERENCES scopes,
+  principal text COLLATE "C" NOT NULL,
+  key       text   NOT NULL,
+  boot      text   NOT NULL,
+  since     bigint NOT NULL,
+  repeats   bigint NOT NULL,
+  PRIMARY KEY (scope, principal)
+);
