@@ -103,6 +103,16 @@ impl<'a, 'b> Console<'a, 'b> {
         problem.failure.slug.exit_code()
     }
 
+    /// Replaces the line that a person at a terminal watches; nothing anywhere else.
+    pub(crate) fn live(&mut self, text: &str) {
+        if self.error_page.is_terminal && !self.json {
+            let width = self.error_page.columns.saturating_sub(1);
+            let line: String = text.chars().take(width).collect();
+            // A line nobody can be shown is no reason to stop waiting.
+            let _ = write(self.streams.stderr, &format!("\r\x1b[2K{line}"));
+        }
+    }
+
     /// Writes to standard output and flushes, so that a reader has it at once. `false` if nobody reads any more.
     pub(crate) fn line(&mut self, text: &str) -> Result<bool, Problem> {
         match write(self.streams.stdout, text) {

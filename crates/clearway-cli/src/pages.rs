@@ -11,6 +11,8 @@ pub(crate) fn page(slug: Slug) -> &'static str {
     }
     match slug {
         Slug::ReservationHeld => page!("reservation-held"),
+        Slug::WouldDeadlock => page!("would-deadlock"),
+        Slug::Frozen => page!("frozen"),
         Slug::AuditBroken => page!("audit-broken"),
         Slug::Unhealthy => page!("unhealthy"),
         Slug::Usage => page!("usage"),
@@ -29,6 +31,7 @@ pub(crate) fn page(slug: Slug) -> &'static str {
         Slug::NotYou => page!("not-you"),
         Slug::NotOperator => page!("not-operator"),
         Slug::ClaimTooBroad => page!("claim-too-broad"),
+        Slug::RecipientGone => page!("recipient-gone"),
         Slug::QuotaExceeded => page!("quota-exceeded"),
         Slug::StaleFence => page!("stale-fence"),
         Slug::LeaseExpired => page!("lease-expired"),

@@ -2,7 +2,7 @@
 
 use crate::facts::{Facts, Liveness as ProcessLiveness, Process};
 use crate::ids::AgentId;
-use crate::limits::{ACTIVE_MS, AGENT_NAME_CHARS_MAX};
+use crate::limits::{ACTIVE_MS, AGENT_NAME_CHARS_MAX, WAIT_MS};
 use crate::time::{Mono, Wall};
 use std::fmt;
 
@@ -100,6 +100,16 @@ impl Client {
             Self::Codex => &["CODEX_THREAD_ID", "CODEX_SESSION_ID"],
             Self::Gemini => &["GEMINI_SESSION_ID"],
             Self::Manual | Self::Terminal => &[],
+        }
+    }
+
+    /// How long one command may wait before the client takes it for stuck.
+    pub fn patience_ms(self) -> u64 {
+        match self {
+            Self::ClaudeCode => 110_000,
+            Self::Codex => 9_000,
+            Self::Gemini => 45_000,
+            Self::Manual | Self::Terminal => WAIT_MS,
         }
     }
 

@@ -1,11 +1,14 @@
 //! Commands: what a caller asks the kernel to do, already parsed and within its limits.
 
-use crate::agent::Caller;
-use crate::ids::{AgentId, Fence, LeaseId};
+use crate::agent::{AgentName, Caller};
+use crate::facts::{Facts, Process};
+use crate::ids::{AgentId, Fence, LeaseId, WaitId};
 use crate::lease::{Grade, Lease, Mode};
 use crate::pattern::Fold;
 use crate::slice::{AgentLookup, Due, ReadSet, RefusalMemory, Slice};
 use crate::target::{Target, Worktree};
+use crate::time::Now;
+use crate::wait::WaitView;
 use std::fmt::Write as _;
 
 /// A command and who gives it where.
@@ -39,6 +42,19 @@ pub enum Command {
     Renew(Renew),
     /// Give leases back.
     Release(Release),
+    /// Take leases, or a place in the queue for them.
+    Await(Await),
+    /// Leave the queue.
+    Leave(Leave),
+    /// Hand leases to another agent.
+    Transfer(Transfer),
+    /// Admit no new path leases of agents for a while.
+    Freeze {
+        /// For how long.
+        for_ms: u64,
+    },
+    /// Admit them again.
+    Thaw,
     /// Record every expiry.
     Sweep,
     /// Go on with a log that lost its tail: a new epoch, so that no fence is given out twice.
@@ -46,7 +62,7 @@ pub enum Command {
 }
 
 /// A request for leases.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reserve {
     /// On what; all or nothing unless `best_effort`.
     pub wants: Vec<Want>,
@@ -66,6 +82,48 @@ pub struct Reserve {
     pub reason: Option<String>,
     /// Grant what can be granted.
     pub best_effort: bool,
+    /// The process that the leases are for and end with; `None` if they are the agent's own.
+    pub bound: Option<Process>,
+}
+
+/// A request that would rather wait than be refused.
+#[derive(Clone, Debug)]
+pub struct Await {
+    /// What is wanted.
+    pub reserve: Reserve,
+    /// How to wait.
+    pub stay: Stay,
+    /// For how long from now.
+    pub wait_ms: u64,
+    /// The place this request has already.
+    pub wait: Option<WaitId>,
+}
+
+/// What becomes of a request that cannot be granted now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stay {
+    /// It keeps a place without a process; its agent is told when its turn has come.
+    Durable,
+    /// This process waits for it.
+    Attached(Process),
+    /// It has waited long enough: it gives up its place and is refused.
+    Last,
+}
+
+/// Giving up places in the queue.
+#[derive(Clone, Debug)]
+pub struct Leave {
+    /// Which; all of the caller's if `None`.
+    pub waits: Option<Vec<WaitId>>,
+}
+
+/// A hand-over.
+#[derive(Clone, Debug)]
+pub struct Transfer {
+    /// To whom.
+    pub to: AgentName,
+    /// What.
+    pub selection: Selection,
 }
 
 /// One thing wanted.
@@ -126,7 +184,11 @@ impl Command {
     /// The verb, for messages and events.
     pub fn verb(&self) -> &'static str {
         match self {
-            Self::Reserve(_) => "reserve",
+            Self::Reserve(_) | Self::Await(_) => "reserve",
+            Self::Leave(_) => "wait",
+            Self::Transfer(_) => "transfer",
+            Self::Freeze { .. } => "freeze",
+            Self::Thaw => "thaw",
             Self::Renew(_) => "renew",
             Self::Release(_) => "release",
             Self::Sweep => "sweep",
@@ -137,12 +199,15 @@ impl Command {
     /// What it names, for the record of a denial; empty where it means everything of the caller's.
     pub fn subject(&self) -> String {
         let (leases, targets): (&[LeaseRef], Vec<&Target>) = match self {
-            Self::Reserve(reserve) => (&[], reserve.wants.iter().map(|want| &want.target).collect()),
+            Self::Reserve(reserve) | Self::Await(Await { reserve, .. }) => {
+                (&[], reserve.wants.iter().map(|want| &want.target).collect())
+            }
             Self::Renew(renew) => (renew.leases.as_deref().unwrap_or_default(), Vec::new()),
-            Self::Release(Release { selection: Selection::These { leases, targets, .. }, .. }) => {
+            Self::Release(Release { selection: Selection::These { leases, targets, .. }, .. })
+            | Self::Transfer(Transfer { selection: Selection::These { leases, targets, .. }, .. }) => {
                 (leases, targets.iter().collect())
             }
-            Self::Release(_) | Self::Sweep | Self::Recover => (&[], Vec::new()),
+            _ => (&[], Vec::new()),
         };
         let ids = leases.iter().map(|lease| lease.id.to_string());
         ids.chain(targets.iter().map(|target| target.display())).collect::<Vec<_>>().join(" ")
@@ -150,12 +215,12 @@ impl Command {
 
     /// Whether a scope that does not exist yet comes into being by this command.
     pub fn opens_scope(&self) -> bool {
-        matches!(self, Self::Reserve(_))
+        matches!(self, Self::Reserve(_) | Self::Await(_) | Self::Freeze { .. })
     }
 
     /// Whether it leaves less behind than it found: on a full disk it may use the room kept aside.
     pub fn gives_back(&self) -> bool {
-        matches!(self, Self::Release(_) | Self::Recover)
+        matches!(self, Self::Release(_) | Self::Leave(_) | Self::Recover)
     }
 }
 
@@ -166,15 +231,19 @@ impl Request {
             agents: AgentLookup::of(&self.caller),
             due: Due::SHARE,
             key: self.idempotency_key.clone(),
+            waits: true,
             ..ReadSet::default()
         };
         match &self.command {
-            Command::Reserve(reserve) => {
-                reserve.wants.iter().for_each(|want| read.meet(&reserve.worktree, &want.target));
+            Command::Reserve(reserve) | Command::Await(Await { reserve, .. }) => read.meet_all(reserve),
+            Command::Transfer(transfer) => {
+                read.agents.names.push(transfer.to.clone());
+                read.leases.extend(self.named_leases().iter().map(|lease| lease.id));
             }
             Command::Renew(_) | Command::Release(_) => {
                 read.leases.extend(self.named_leases().iter().map(|lease| lease.id));
             }
+            Command::Leave(_) | Command::Freeze { .. } | Command::Thaw => {}
             Command::Sweep => read.due = Due::All,
             Command::Recover => read.due = Due::EveryLive,
         }
@@ -185,7 +254,11 @@ impl Request {
     /// its last refusal, and who holds now what a named lease was on.
     pub fn second_read_set(&self, slice: &Slice, agent: Option<AgentId>) -> ReadSet {
         let mut read = ReadSet {
-            held_by: agent.filter(|_| self.reads_own_leases()).into_iter().collect(),
+            held_by: agent
+                .filter(|_| self.reads_own_leases())
+                .into_iter()
+                .chain(self.recipient(slice))
+                .collect(),
             refusals_of: Some(RefusalMemory::principal(agent)),
             ..ReadSet::default()
         };
@@ -203,20 +276,64 @@ impl Request {
     /// Whether the request is about this lease: it names it, would meet it, or comes from its holder.
     pub(crate) fn concerns(&self, lease: &Lease, caller: Option<AgentId>) -> bool {
         let named = || self.named_leases().iter().any(|named| named.id == lease.id);
-        let met = || match &self.command {
-            Command::Reserve(Reserve { wants, worktree, .. }) => {
-                let here = matches!(lease.target, Target::Name(_)) || lease.worktree == *worktree;
-                here && wants.iter().any(|want| want.target.overlaps(&lease.target))
-            }
-            _ => false,
-        };
+        let met = || self.wanted().is_some_and(|wanted| wanted.touches(&lease.target, &lease.worktree));
         caller == Some(lease.holder) || named() || met()
+    }
+
+    /// What stands in the way of those in the queue whose turn this request may bring: it ends leases or waits they
+    /// wait for. Whoever is about to join the queue has to see all of it, since joining may close a circle.
+    pub fn survey(&self, slice: &Slice, facts: &Facts, now: &Now) -> Option<ReadSet> {
+        let joins = matches!(&self.command, Command::Await(Await { wait: None, .. }) | Command::Sweep);
+        let over = |view: &WaitView| {
+            let agent = slice.agent(view.wait.agent).map(|known| &known.agent);
+            view.over(agent, facts, now.mono).is_some() || view.offer_lapsed(now.mono)
+        };
+        let leaving: Vec<&WaitView> =
+            slice.waits.iter().filter(|view| self.leaves(view) || over(view)).collect();
+        let concerned = |wanted: &Reserve| {
+            joins
+                || self.wanted().is_some_and(|own| own.conflicts_with(wanted))
+                || slice.leases.iter().any(|lease| wanted.touches(&lease.target, &lease.worktree))
+                || leaving.iter().any(|other| other.wait.wanted.conflicts_with(wanted))
+        };
+        let mut read = ReadSet::default();
+        for view in slice.waits.iter().filter(|view| concerned(&view.wait.wanted)) {
+            read.surveyed.insert(view.wait.id);
+            read.meet_all(&view.wait.wanted);
+        }
+        // Whether a path changed hands matters to whoever gets it, not to whoever waits.
+        read.history.clear();
+        (!read.surveyed.is_empty()).then_some(read)
+    }
+
+    /// Whoever is handed something may hold the same already.
+    fn recipient(&self, slice: &Slice) -> Option<AgentId> {
+        let Command::Transfer(Transfer { to, .. }) = &self.command else { return None };
+        slice.agents.iter().find(|view| view.agent.name == *to).map(|view| view.agent.id)
+    }
+
+    fn leaves(&self, view: &WaitView) -> bool {
+        match &self.command {
+            Command::Leave(Leave { waits: Some(waits) }) => waits.contains(&view.wait.id),
+            Command::Leave(Leave { waits: None }) => true,
+            Command::Await(Await { wait, .. }) => *wait == Some(view.wait.id),
+            _ => false,
+        }
+    }
+
+    /// The leases this request asks for.
+    pub fn wanted(&self) -> Option<&Reserve> {
+        match &self.command {
+            Command::Reserve(reserve) | Command::Await(Await { reserve, .. }) => Some(reserve),
+            _ => None,
+        }
     }
 
     fn named_leases(&self) -> &[LeaseRef] {
         match &self.command {
             Command::Renew(Renew { leases: Some(leases), .. })
-            | Command::Release(Release { selection: Selection::These { leases, .. }, .. }) => leases,
+            | Command::Release(Release { selection: Selection::These { leases, .. }, .. })
+            | Command::Transfer(Transfer { selection: Selection::These { leases, .. }, .. }) => leases,
             _ => &[],
         }
     }
@@ -224,11 +341,15 @@ impl Request {
     fn reads_own_leases(&self) -> bool {
         match &self.command {
             Command::Renew(renew) => renew.leases.is_none(),
-            Command::Release(Release { selection: Selection::All, .. }) => true,
+            Command::Release(Release { selection: Selection::All, .. })
+            | Command::Transfer(Transfer { selection: Selection::All, .. }) => true,
+            Command::Transfer(Transfer { selection: Selection::These { targets, .. }, .. }) => {
+                !targets.is_empty()
+            }
             Command::Release(Release { selection: Selection::These { targets, .. }, keep }) => {
                 !targets.is_empty() || !keep.is_empty()
             }
-            Command::Reserve(_) | Command::Sweep | Command::Recover => false,
+            _ => false,
         }
     }
 
@@ -236,14 +357,26 @@ impl Request {
     pub fn digest_text(&self) -> String {
         let mut text = String::from(self.command.verb());
         match &self.command {
-            Command::Reserve(reserve) => describe_reserve(&mut text, reserve),
+            // How a request waits does not change what it asks for.
+            Command::Reserve(reserve) | Command::Await(Await { reserve, .. }) => {
+                describe_reserve(&mut text, reserve);
+            }
             Command::Renew(renew) => {
                 describe_refs(&mut text, renew.leases.as_deref());
                 field(&mut text, "ttl", renew.ttl_ms.map(|ms| ms.to_string()).as_deref());
                 field(&mut text, "reason", renew.reason.as_deref());
             }
             Command::Release(release) => describe_release(&mut text, release),
-            Command::Sweep | Command::Recover => {}
+            Command::Leave(leave) => {
+                let waits = leave.waits.iter().flatten();
+                waits.for_each(|wait| field(&mut text, "wait", Some(wait.as_str())));
+            }
+            Command::Transfer(transfer) => {
+                field(&mut text, "to", Some(transfer.to.as_str()));
+                describe_selection(&mut text, &transfer.selection);
+            }
+            Command::Freeze { for_ms } => field(&mut text, "for", Some(&for_ms.to_string())),
+            Command::Sweep | Command::Recover | Command::Thaw => {}
         }
         text
     }
@@ -262,10 +395,17 @@ fn describe_reserve(text: &mut String, reserve: &Reserve) {
     field(text, "max", reserve.max_ms.map(|ms| ms.to_string()).as_deref());
     field(text, "reason", reserve.reason.as_deref());
     field(text, "best-effort", reserve.best_effort.then_some("yes"));
+    field(text, "bound", reserve.bound.as_ref().map(Process::key).as_deref());
 }
 
 fn describe_release(text: &mut String, release: &Release) {
-    match &release.selection {
+    describe_selection(text, &release.selection);
+    field(text, "keep", (!release.keep.is_empty()).then_some(""));
+    release.keep.iter().for_each(|target| describe_target(text, target));
+}
+
+fn describe_selection(text: &mut String, selection: &Selection) {
+    match selection {
         Selection::All => field(text, "all", Some("")),
         Selection::These { leases, targets, worktree } => {
             describe_refs(text, Some(leases));
@@ -273,8 +413,6 @@ fn describe_release(text: &mut String, release: &Release) {
             field(text, "worktree", Some(&worktree.0));
         }
     }
-    field(text, "keep", (!release.keep.is_empty()).then_some(""));
-    release.keep.iter().for_each(|target| describe_target(text, target));
 }
 
 fn describe_target(text: &mut String, target: &Target) {

@@ -1,10 +1,12 @@
 //! Events: the immutable facts of a scope's log. State is their fold.
 
 use crate::agent::{Agent, Established};
-use crate::ids::{AgentId, Epoch, LeaseId, Seq};
+use crate::facts::Process;
+use crate::ids::{AgentId, Epoch, LeaseId, Seq, WaitId};
 use crate::lease::{ExpiryCause, Lease, Mode, Terms};
 use crate::pattern::Fold;
 use crate::time::{BootKey, Mono, Wall};
+use crate::wait::{Wait, WaitEnd};
 
 /// One entry of the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -124,6 +126,65 @@ pub enum Body {
         /// For whom.
         to: AgentId,
     },
+    /// A lease was handed to another agent; its fence is this event.
+    LeaseTransferred {
+        /// Which.
+        lease: LeaseId,
+        /// Whose it was.
+        from: AgentId,
+        /// Whose it is.
+        to: AgentId,
+        /// The new deadline.
+        deadline: Mono,
+        /// The reason an operator gave, when it was not the holder.
+        operator_reason: Option<String>,
+    },
+    /// A place in the queue was taken.
+    WaitBegan(Wait),
+    /// A process waits at a place from now on, or none does any more.
+    WaitAttached {
+        /// Which.
+        wait: WaitId,
+        /// The process; `None` if the agent is to be told.
+        process: Option<Process>,
+        /// When it gives up.
+        until: Mono,
+    },
+    /// The turn of a wait without a process has come.
+    WaitOffered {
+        /// Which.
+        wait: WaitId,
+        /// How long it is kept.
+        until: Mono,
+    },
+    /// A turn was not taken in time; the wait is the last of the queue from now on.
+    WaitPassed {
+        /// Which.
+        wait: WaitId,
+    },
+    /// A place in the queue was given up.
+    WaitEnded {
+        /// Which.
+        wait: WaitId,
+        /// Whose it was.
+        agent: AgentId,
+        /// Why.
+        cause: WaitEnd,
+        /// When its process was last heard of, as it was observed.
+        last_heard: Option<Mono>,
+    },
+    /// An operator admits no new path leases of agents.
+    ScopeFrozen {
+        /// Until when.
+        until: Mono,
+        /// Why.
+        reason: String,
+    },
+    /// An operator admits them again.
+    ScopeThawed {
+        /// Why.
+        reason: String,
+    },
     /// A request met a lease of somebody else.
     ReservationRefused {
         /// What was asked for.
@@ -163,13 +224,21 @@ impl Body {
             Self::LeaseExpired { .. } => "lease.expired",
             Self::LeaseYielded { .. } => "lease.yielded",
             Self::LeaseTakenOver { .. } => "lease.taken-over",
+            Self::LeaseTransferred { .. } => "lease.transferred",
+            Self::WaitBegan(_) => "wait.began",
+            Self::WaitAttached { .. } => "wait.attached",
+            Self::WaitOffered { .. } => "wait.offered",
+            Self::WaitPassed { .. } => "wait.passed",
+            Self::WaitEnded { .. } => "wait.ended",
+            Self::ScopeFrozen { .. } => "scope.frozen",
+            Self::ScopeThawed { .. } => "scope.thawed",
             Self::ReservationRefused { .. } => "reservation.refused",
             Self::ActionDenied { .. } => "action.denied",
         }
     }
 
     /// Every kind, for filters and their error messages.
-    pub const KINDS: [&'static str; 13] = [
+    pub const KINDS: [&'static str; 21] = [
         "scope.opened",
         "epoch.began",
         "agent.registered",
@@ -181,6 +250,14 @@ impl Body {
         "lease.expired",
         "lease.yielded",
         "lease.taken-over",
+        "lease.transferred",
+        "wait.began",
+        "wait.attached",
+        "wait.offered",
+        "wait.passed",
+        "wait.ended",
+        "scope.frozen",
+        "scope.thawed",
         "reservation.refused",
         "action.denied",
     ];
@@ -190,6 +267,9 @@ impl Body {
         match self {
             Self::EpochBegan { .. }
             | Self::LeaseRenewed { operator_reason: Some(_), .. }
+            | Self::LeaseTransferred { .. }
+            | Self::ScopeFrozen { .. }
+            | Self::ScopeThawed { .. }
             | Self::LeaseReleased { operator_reason: Some(_), .. } => Durability::Full,
             _ => Durability::Normal,
         }

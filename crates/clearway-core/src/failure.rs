@@ -2,7 +2,7 @@
 
 use crate::agent::{AgentName, Liveness};
 use crate::hint::Hint;
-use crate::ids::Seq;
+use crate::ids::{LeaseId, Seq, WaitId};
 use crate::lease::Lease;
 use crate::slice::AgentView;
 use crate::slug::Slug;
@@ -67,8 +67,13 @@ pub enum Retry {
 pub enum Details {
     /// None.
     None,
-    /// Who holds what was asked for.
-    Blockers(Vec<LeaseView>),
+    /// Who holds what was asked for, and who waits for it longer.
+    Blockers {
+        /// Leases in the way.
+        leases: Vec<LeaseView>,
+        /// Earlier waits in the way.
+        ahead: Vec<Ahead>,
+    },
     /// The lease as it is now, and who holds the same thing if another does.
     Lease {
         /// The lease.
@@ -76,10 +81,47 @@ pub enum Details {
         /// Who holds now what the lease was on.
         held_now: Vec<LeaseView>,
     },
+    /// Who would wait for whom, round and round.
+    Circle(Circle),
     /// Where a log first goes wrong.
     FirstBadSeq(Seq),
     /// Named texts.
     Fields(Vec<(&'static str, String)>),
+}
+
+/// An earlier wait that stands before a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ahead {
+    /// Which.
+    pub wait: WaitId,
+    /// Who waits.
+    pub agent: AgentName,
+    /// For what.
+    pub target: String,
+    /// Whether its turn has come and is kept for it.
+    pub offered: bool,
+}
+
+/// A circle of waiting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Circle {
+    /// Who waits for whom; the last waits for the first.
+    pub steps: Vec<CircleStep>,
+    /// Who should give back which lease, on what.
+    pub yielder: Option<(AgentName, LeaseId, String)>,
+}
+
+/// One agent of a circle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CircleStep {
+    /// Who waits.
+    pub agent: AgentName,
+    /// For what.
+    pub waits_for: String,
+    /// Who has it, or waits for it longer.
+    pub of: AgentName,
+    /// The lease, if it is one.
+    pub lease: Option<LeaseId>,
 }
 
 /// A lease as an onlooker sees it: with its holder's name, its true deadline and how alive the holder looks.
@@ -93,6 +135,8 @@ pub struct LeaseView {
     pub deadline: Mono,
     /// How alive the holder looks.
     pub liveness: Liveness,
+    /// How many wait for it.
+    pub waiters: u64,
 }
 
 impl LeaseView {
@@ -103,6 +147,7 @@ impl LeaseView {
             agent: holder.agent.name.clone(),
             deadline: lease.deadline_given(holder.last_seen),
             liveness,
+            waiters: 0,
         }
     }
 }

@@ -2,10 +2,11 @@
 
 use crate::agent::Agent;
 use crate::event::{Body, Event};
-use crate::ids::{AgentId, Fence, LeaseId, Seq};
+use crate::ids::{AgentId, Fence, LeaseId, Seq, WaitId};
 use crate::lease::{End, Ended, Lease, Mode};
-use crate::slice::ScopeState;
+use crate::slice::{Freeze, ScopeState};
 use crate::time::Wall;
+use crate::wait::Wait;
 use std::collections::BTreeMap;
 use thiserror::Error;
 
@@ -18,6 +19,8 @@ pub struct State {
     pub agents: BTreeMap<AgentId, Agent>,
     /// Every lease ever granted, live and ended.
     pub leases: BTreeMap<LeaseId, Lease>,
+    /// Every place in the queue that is still kept.
+    pub waits: BTreeMap<WaitId, Wait>,
 }
 
 /// An event that does not fit the state before it: the log was not written by `decide`.
@@ -39,6 +42,14 @@ pub enum FoldError {
         /// Which.
         lease: LeaseId,
     },
+    /// It speaks of a wait that is over or never began.
+    #[error("event {seq} is about wait {wait}, which is not in the queue")]
+    NotWaiting {
+        /// Where.
+        seq: u64,
+        /// Which.
+        wait: WaitId,
+    },
     /// It grants or registers an id a second time.
     #[error("event {seq} gives the id {id} a second time")]
     Twice {
@@ -59,10 +70,18 @@ impl State {
             Body::ScopeOpened { fold, .. } => self.scope.fold = *fold,
             Body::EpochBegan { epoch, boot, .. } => {
                 (self.scope.epoch, self.scope.boot) = (*epoch, Some(boot.clone()));
+                // A pause was ordered on a clock that is gone.
+                self.scope.frozen = None;
             }
             Body::AgentRegistered(agent) => self.register(event.seq, agent)?,
             Body::LeaseGranted(lease) => self.grant(event.seq, lease)?,
+            Body::WaitBegan(wait) => self.begin_wait(event.seq, wait)?,
+            Body::ScopeFrozen { until, reason } => {
+                self.scope.frozen = Some(Freeze { until: *until, reason: reason.clone() });
+            }
+            Body::ScopeThawed { .. } => self.scope.frozen = None,
             Body::ReservationRefused { .. } | Body::ActionDenied { .. } => {}
+            body if body.wait().is_some() => self.change_wait(event.seq, body)?,
             body => self.change(event.seq, event.at, body)?,
         }
         self.scope.rev = event.seq;
@@ -80,6 +99,22 @@ impl State {
         }
         self.scope.live_leases += 1;
         self.scope.root_patterns += u64::from(lease.target.is_root_level());
+        Ok(())
+    }
+
+    fn begin_wait(&mut self, seq: Seq, wait: &Wait) -> Result<(), FoldError> {
+        self.scope.live_waits += 1;
+        let taken = self.waits.insert(wait.id, wait.clone()).is_some();
+        if taken { Err(FoldError::Twice { seq: seq.0, id: wait.id.to_string() }) } else { Ok(()) }
+    }
+
+    fn change_wait(&mut self, seq: Seq, body: &Body) -> Result<(), FoldError> {
+        let Some(id) = body.wait() else { return Ok(()) };
+        let wait = self.waits.get_mut(&id).ok_or(FoldError::NotWaiting { seq: seq.0, wait: id })?;
+        if change_wait(wait, seq, body) == Standing::Over {
+            self.waits.remove(&id);
+            self.scope.live_waits = self.scope.live_waits.saturating_sub(1);
+        }
         Ok(())
     }
 
@@ -110,11 +145,50 @@ pub fn change_lease(lease: &mut Lease, fence: Fence, at: Wall, body: &Body) {
             lease.mode = Mode::Shared;
             lease.set_terms(terms.clone());
         }
+        Body::LeaseTransferred { to, deadline, .. } => {
+            (lease.holder, lease.fence, lease.deadline) = (*to, fence, *deadline);
+        }
         body => lease.ended = body.end().map(|how| Ended { how, at }).or(lease.ended),
     }
 }
 
+/// Whether a wait is still in the queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It is.
+    Waits,
+    /// It is not any more.
+    Over,
+}
+
+/// What an event about one wait does to it. `seq` is the event's own.
+pub fn change_wait(wait: &mut Wait, seq: Seq, body: &Body) -> Standing {
+    match body {
+        Body::WaitAttached { process, until, .. } => {
+            (wait.attached, wait.until, wait.offered_until) = (process.clone(), *until, None);
+        }
+        Body::WaitOffered { until, .. } => {
+            (wait.offered_until, wait.offers) = (Some(*until), wait.offers + 1);
+        }
+        Body::WaitPassed { .. } => (wait.offered_until, wait.place) = (None, seq),
+        _ => {}
+    }
+    if matches!(body, Body::WaitEnded { .. }) { Standing::Over } else { Standing::Waits }
+}
+
 impl Body {
+    /// The one wait an event is about.
+    pub fn wait(&self) -> Option<WaitId> {
+        match self {
+            Self::WaitBegan(wait) => Some(wait.id),
+            Self::WaitAttached { wait, .. }
+            | Self::WaitOffered { wait, .. }
+            | Self::WaitPassed { wait }
+            | Self::WaitEnded { wait, .. } => Some(*wait),
+            _ => None,
+        }
+    }
+
     /// The one lease an event is about.
     pub fn lease(&self) -> Option<LeaseId> {
         match self {
@@ -125,7 +199,8 @@ impl Body {
             | Self::LeaseReleased { lease, .. }
             | Self::LeaseExpired { lease, .. }
             | Self::LeaseYielded { lease, .. }
-            | Self::LeaseTakenOver { lease, .. } => Some(*lease),
+            | Self::LeaseTakenOver { lease, .. }
+            | Self::LeaseTransferred { lease, .. } => Some(*lease),
             _ => None,
         }
     }

@@ -97,6 +97,10 @@ id_kind!(
     AgentId
 );
 id_kind!(
+    /// Names one place in the queue.
+    WaitId
+);
+id_kind!(
     /// Ties the leases of one write-set together.
     SetId
 );

@@ -3,25 +3,47 @@
 
 use crate::duration;
 use crate::failure::Failure;
-use crate::limits::{IDEMPOTENCY_KEY_BYTES_MAX, SESSION_BYTES_MAX, TTL_MS_MAX, TTL_MS_MIN};
+use crate::limits::{
+    FREEZE_MS_MAX, FREEZE_MS_MIN, IDEMPOTENCY_KEY_BYTES_MAX, SESSION_BYTES_MAX, TTL_MS_MAX, TTL_MS_MIN,
+    WAIT_MS_MAX, WAIT_MS_MIN,
+};
 use crate::slug::Slug;
 use crate::text::quoted;
 use std::time::Duration;
 
 /// A span of silence or an absolute end, in milliseconds, as `flag` states it.
 pub fn lease_span_ms(text: &str, flag: &str) -> Result<u64, Failure> {
+    span_ms(text, flag, [TTL_MS_MIN, TTL_MS_MAX], "a lease lasts as long as you give signs of life; renew it")
+}
+
+/// How long to wait, in milliseconds, as `flag` states it.
+pub fn wait_span_ms(text: &str, flag: &str) -> Result<u64, Failure> {
+    span_ms(
+        text,
+        flag,
+        [WAIT_MS_MIN, WAIT_MS_MAX],
+        "keep a place without waiting: clearway reserve --queue …",
+    )
+}
+
+/// How long to stop the agents, in milliseconds, as `flag` states it.
+pub fn freeze_span_ms(text: &str, flag: &str) -> Result<u64, Failure> {
+    span_ms(text, flag, [FREEZE_MS_MIN, FREEZE_MS_MAX], "end it early with: clearway thaw --reason TEXT")
+}
+
+fn span_ms(text: &str, flag: &str, [min, max]: [u64; 2], hint: &str) -> Result<u64, Failure> {
     let parsed = duration::parse(text).map_err(|error| {
         let message = format!("{flag} {}: {error}", quoted(text));
-        Failure::new(Slug::InvalidDuration, message).hint("durations look like 90s, 15m or 2h")
+        let failure = Failure::new(Slug::InvalidDuration, message).hint("durations look like 90s, 15m or 2h");
+        if error == duration::DurationError::Zero { failure.hint(hint) } else { failure }
     })?;
     let ms = duration::milliseconds(parsed);
-    if (TTL_MS_MIN..=TTL_MS_MAX).contains(&ms) {
+    if (min..=max).contains(&ms) {
         return Ok(ms);
     }
-    let [min, max] = [TTL_MS_MIN, TTL_MS_MAX].map(|ms| duration::display(Duration::from_millis(ms)));
+    let [min, max] = [min, max].map(|ms| duration::display(Duration::from_millis(ms)));
     let message = format!("{flag} {} is out of range: {min} to {max}", quoted(text));
-    Err(Failure::new(Slug::InvalidDuration, message)
-        .hint("a lease lasts as long as you give signs of life; renew it"))
+    Err(Failure::new(Slug::InvalidDuration, message).hint(hint))
 }
 
 /// A key under which an answer is remembered.

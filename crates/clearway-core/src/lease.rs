@@ -4,6 +4,7 @@
 //! event; a later sign of life extends it without one, so [`Lease::deadline_given`] is the only right way to
 //! ask when a lease ends.
 
+use crate::facts::Process;
 use crate::ids::{AgentId, Fence, LeaseId, SetId};
 use crate::target::{Target, Worktree};
 use crate::time::{Mono, Now, Wall};
@@ -31,6 +32,8 @@ pub struct Lease {
     pub worktree: Worktree,
     /// Which unit of a named resource with capacity, counted from 0.
     pub slot: Option<u32>,
+    /// The process it is for and ends with; `None` if it is the agent's own.
+    pub bound: Option<Process>,
     /// The silence it allows.
     pub ttl_ms: u64,
     /// When it was granted.

@@ -30,3 +30,4 @@ pub mod slug;
 pub mod target;
 pub mod text;
 pub mod time;
+pub mod wait;

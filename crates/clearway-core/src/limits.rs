@@ -22,6 +22,31 @@ pub const ROOT_PATTERNS_PER_SCOPE_MAX: u64 = 1_000;
 /// Units of one named resource.
 pub const CAPACITY_MAX: u32 = 1_000;
 
+/// Waits in one scope.
+pub const WAITS_PER_SCOPE_MAX: u64 = 1_000;
+/// Waits of one agent in one scope.
+pub const WAITS_PER_AGENT_MAX: usize = 64;
+/// How long a person or script waits when nothing is said.
+pub const WAIT_MS: u64 = 10 * 60 * 1_000;
+/// Longest wait.
+pub const WAIT_MS_MAX: u64 = 24 * 60 * 60 * 1_000;
+/// Shortest wait that makes sense to ask for.
+pub const WAIT_MS_MIN: u64 = 100;
+/// How often a process that waits says so.
+pub const WAITER_PULSE_MS: u64 = 3_000;
+/// Silence after which a waiting process counts as gone.
+pub const WAITER_SILENCE_MS: u64 = 10_000;
+/// How long a turn is kept for an agent that has no process waiting.
+pub const OFFER_MS: u64 = 5 * 60 * 1_000;
+/// Offers made to one wait before it is over.
+pub const OFFERS_PER_WAIT_MAX: u32 = 2;
+/// Shortest freeze.
+pub const FREEZE_MS_MIN: u64 = 1_000;
+/// Longest freeze.
+pub const FREEZE_MS_MAX: u64 = 24 * 60 * 60 * 1_000;
+/// How long a freeze lasts when nothing is said.
+pub const FREEZE_MS: u64 = 10 * 60 * 1_000;
+
 /// Characters of a reason.
 pub const REASON_CHARS_MAX: usize = 2_000;
 /// Bytes of a resource name.

@@ -4,13 +4,16 @@
 //! filters, so a generous engine can never change an answer.
 
 use crate::agent::{Agent, AgentName, Caller, IdentityKey};
+use crate::command::Reserve;
 use crate::facts::Process;
-use crate::ids::{AgentId, Epoch, LeaseId, Seq};
+use crate::ids::{AgentId, Epoch, LeaseId, Seq, WaitId};
 use crate::lease::Lease;
 use crate::limits::EXPIRIES_PER_WRITE;
 use crate::pattern::{Fold, Pattern};
 use crate::target::{ResourceName, Target, Worktree};
 use crate::time::{BootKey, Mono};
+use crate::wait::WaitView;
+use std::collections::BTreeSet;
 
 /// What a command needs to see.
 #[derive(Clone, Debug, Default)]
@@ -34,6 +37,10 @@ pub struct ReadSet {
     /// The idempotency key that will be asked about once the caller is known. A hint: an engine for which
     /// every question is a journey looks it up on the way, for each agent that is found.
     pub key: Option<String>,
+    /// Every place in the queue, if there is one.
+    pub waits: bool,
+    /// Waits whose surroundings this reads: what they want is among `overlapping` and `names`.
+    pub surveyed: BTreeSet<WaitId>,
 }
 
 /// By what an agent can be found.
@@ -94,6 +101,10 @@ pub struct Slice {
     pub unreadable: Vec<String>,
     /// The last refusal of the calling principal.
     pub refusal: Option<RefusalMemory>,
+    /// The queue, in the order of places. An engine answers with all of it or, unasked, with nothing.
+    pub waits: Vec<WaitView>,
+    /// Waits of which every lease in the way is in this slice.
+    pub surveyed: BTreeSet<WaitId>,
 }
 
 impl Slice {
@@ -118,6 +129,9 @@ impl Slice {
             other.unreadable.into_iter().filter(|row| !self.unreadable.contains(row)).collect();
         self.unreadable.extend(unseen);
         self.refusal = self.refusal.take().or(other.refusal);
+        if self.waits.is_empty() {
+            self.waits = other.waits;
+        }
     }
 
     /// The lease with this id.
@@ -141,8 +155,21 @@ pub struct ScopeState {
     pub live_leases: u64,
     /// Live leases that are candidates of every request.
     pub root_patterns: u64,
+    /// Places in the queue.
+    pub live_waits: u64,
+    /// Until when and why no new path leases of agents are admitted.
+    pub frozen: Option<Freeze>,
     /// Events the witness beside the log remembers and the log has lost.
     pub lost_tail: u64,
+}
+
+/// A pause that an operator ordered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Freeze {
+    /// Until when.
+    pub until: Mono,
+    /// Why.
+    pub reason: String,
 }
 
 /// An agent with what is softly known of it.
@@ -190,6 +217,13 @@ pub enum Soft {
     },
     /// A refusal to remember.
     Refused(RefusalMemory),
+    /// A waiting process said that it still waits.
+    Heard {
+        /// Where it waits.
+        wait: WaitId,
+        /// When.
+        at: Mono,
+    },
 }
 
 impl ReadSet {
@@ -197,6 +231,11 @@ impl ReadSet {
     #[must_use]
     pub fn for_the_answer_alone(self) -> Self {
         Self { history: Vec::new(), refusals_of: None, ..self }
+    }
+
+    /// Adds what a request may meet.
+    pub fn meet_all(&mut self, reserve: &Reserve) {
+        reserve.wants.iter().for_each(|want| self.meet(&reserve.worktree, &want.target));
     }
 
     /// Adds what a request for `target` in `worktree` may meet.

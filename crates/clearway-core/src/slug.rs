@@ -87,6 +87,10 @@ macro_rules! slugs {
 slugs! {
     /// Somebody else holds it.
     ReservationHeld = "reservation-held", Negative;
+    /// Waiting for it would never end.
+    WouldDeadlock = "would-deadlock", Negative;
+    /// A person stopped new edits for a while.
+    Frozen = "frozen", Negative;
     /// The log does not verify.
     AuditBroken = "audit-broken", Negative;
     /// The doctor found something wrong.
@@ -125,6 +129,8 @@ slugs! {
     NotOperator = "not-operator", Refused;
     /// The claim covers too much to be taken by accident.
     ClaimTooBroad = "claim-too-broad", Refused;
+    /// The agent that is to get it is gone.
+    RecipientGone = "recipient-gone", Refused;
     /// A quota is used up.
     QuotaExceeded = "quota-exceeded", Refused;
 

@@ -9,13 +9,16 @@ pub mod config;
 mod doctor;
 mod events;
 mod failures;
+mod handing;
 mod identity;
 mod listings;
 mod mutations;
 mod outside;
+mod queueing;
 mod session;
 mod site;
 mod targets;
+mod waiting;
 
 pub use audit::{Anchor, AnchorOutcome, Exported, Verified};
 pub use doctor::{Check, CheckStatus, Diagnosis, Repaired};
@@ -24,8 +27,10 @@ pub use failures::{config_failure, store_failure};
 pub use listings::{AgentSeen, Agents, LeaseFilter, Leases, Status, Who};
 pub use mutations::{Checked, ReleaseWords, RenewWords, ReserveWords};
 pub use outside::{BuildFacts, Outside, Surroundings};
+pub use queueing::Waits;
 pub use session::{Globals, Session};
 pub use site::{Found, Located, Site, SiteKind, scope_key};
+pub use waiting::{AtEnd, Standing, Watcher};
 
 /// What a verb that changes something answers.
 pub use clearway_store::Reply;

@@ -9,9 +9,10 @@ use clearway_core::facts::{FactQuery, Facts};
 use clearway_core::failure::{Failure, LeaseView};
 use clearway_core::ids::{AgentId, LeaseId, ScopeKey, Seq};
 use clearway_core::lease::{Kind, Lease};
-use clearway_core::slice::{AgentLookup, AgentView, ReadSet, Slice};
+use clearway_core::slice::{AgentLookup, AgentView, Freeze, ReadSet, Slice};
 use clearway_core::target::{ResourceName, Target};
 use clearway_core::time::Now;
+use clearway_core::wait::{Queued, waiters_for};
 use clearway_store::contract::{LeaseListing, Listed};
 use std::collections::BTreeMap;
 
@@ -53,6 +54,8 @@ pub struct Who {
     pub path: String,
     /// Everyone whose lease overlaps it.
     pub holders: Vec<LeaseView>,
+    /// Everyone who waits for something that overlaps it.
+    pub waiters: Vec<Queued>,
     /// Things to know beside the answer.
     pub notices: Vec<Notice>,
 }
@@ -75,6 +78,8 @@ pub struct AgentSeen {
     pub view: AgentView,
     /// How alive it looks.
     pub liveness: Liveness,
+    /// For how many it waits.
+    pub waiting: u64,
 }
 
 /// One look at everything.
@@ -90,6 +95,10 @@ pub struct Status {
     pub agents: Vec<AgentSeen>,
     /// Live leases.
     pub leases: Vec<LeaseView>,
+    /// The queue, in the order of places.
+    pub waits: Vec<Queued>,
+    /// The pause a person ordered.
+    pub frozen: Option<Freeze>,
     /// What needs a person.
     pub warnings: Vec<String>,
 }
@@ -120,12 +129,14 @@ impl Session<'_> {
         }
         let (here, now) = (self.site.worktree(), self.now()?);
         let name = ResourceName::parse(argument).ok();
-        let mut read = ReadSet { names: name.iter().cloned().collect(), ..ReadSet::default() };
+        let mut read = ReadSet { names: name.iter().cloned().collect(), waits: true, ..ReadSet::default() };
         read.meet(&here, &target);
         let read = read.for_the_answer_alone();
         let slice = self.read(|snapshot| snapshot.load(&read, &now))?.unwrap_or_default();
         let facts = self.process_facts(&slice.agents);
+        let queue = self.queued(&slice, &now);
         let mut live = show(&slice.leases, &slice.agents, &facts, &now, same_boot(&slice, &now));
+        count_waiters(&mut live, &queue);
         live.retain(|view| view.lease.ended.is_none());
         live.sort_by_key(|view| view.lease.fence);
         let on_it = |view: &LeaseView| {
@@ -135,7 +146,8 @@ impl Session<'_> {
         let (holders, others): (Vec<_>, Vec<_>) = live.into_iter().partition(on_it);
         let is_name = holders.is_empty() && !others.is_empty();
         let notices = name.filter(|_| is_name).map(Notice::IsName).into_iter().collect();
-        Ok(Who { rev: slice.scope.rev, now, path: target.display(), holders, notices })
+        let waiters = queue.into_iter().filter(|queued| queued.wait.wanted.touches(&target, &here)).collect();
+        Ok(Who { rev: slice.scope.rev, now, path: target.display(), holders, waiters, notices })
     }
 
     /// Lists agents, each with the leases it effectively holds.
@@ -161,7 +173,9 @@ impl Session<'_> {
         let agents = survey.agents().into_iter().filter(visible).collect();
         let warnings = warnings(&leases, &survey.listed.unreadable);
         let me = known(&survey.slice, &self.caller);
-        Ok(Status { rev: survey.rev(), now: survey.now, me, agents, leases, warnings })
+        let frozen = survey.frozen();
+        let (rev, now, waits) = (survey.rev(), survey.now, survey.queue);
+        Ok(Status { rev, now, me, agents, leases, waits, frozen, warnings })
     }
 
     /// Who the caller is in this scope, if it is known here.
@@ -186,14 +200,15 @@ impl Session<'_> {
     /// Everything there is to list, from one snapshot, with what the machine says of it.
     fn survey(&mut self, wanted: LeaseListing) -> Result<Survey, Failure> {
         let now = self.now()?;
-        let read = ReadSet { agents: AgentLookup::of(&self.caller), ..ReadSet::default() };
+        let read = ReadSet { agents: AgentLookup::of(&self.caller), waits: true, ..ReadSet::default() };
         let found = self.read(|snapshot| {
             let slice = snapshot.load(&read, &now)?;
             Ok((slice, snapshot.leases(wanted, &now)?, snapshot.agents(&now)?))
         })?;
         let (slice, listed, views) = found.unwrap_or((Slice::default(), Listed::default(), Vec::new()));
         let facts = self.process_facts(&views);
-        Ok(Survey { now, slice, listed, views, facts })
+        let queue = self.queued(&slice, &now);
+        Ok(Survey { now, slice, listed, views, facts, queue })
     }
 
     /// What the machine says of the processes behind agents.
@@ -213,6 +228,7 @@ struct Survey {
     listed: Listed,
     views: Vec<AgentView>,
     facts: Facts,
+    queue: Vec<Queued>,
 }
 
 impl Survey {
@@ -221,7 +237,15 @@ impl Survey {
     }
 
     fn leases(&self) -> Vec<LeaseView> {
-        show(&self.listed.leases, &self.views, &self.facts, &self.now, same_boot(&self.slice, &self.now))
+        let same_boot = same_boot(&self.slice, &self.now);
+        let mut leases = show(&self.listed.leases, &self.views, &self.facts, &self.now, same_boot);
+        count_waiters(&mut leases, &self.queue);
+        leases
+    }
+
+    fn frozen(&self) -> Option<Freeze> {
+        let in_force = |freeze: &&Freeze| same_boot(&self.slice, &self.now) && self.now.mono < freeze.until;
+        self.slice.scope.frozen.as_ref().filter(in_force).cloned()
     }
 
     /// Agents with the leases they effectively hold.
@@ -233,7 +257,9 @@ impl Survey {
         let judge = |view: &AgentView| {
             let live_leases = held.get(&view.agent.id).copied().unwrap_or(0);
             let liveness = agent::liveness(&view.agent, view.last_seen, &self.facts, self.now.mono);
-            AgentSeen { view: AgentView { live_leases, ..view.clone() }, liveness }
+            let waiting =
+                self.queue.iter().filter(|queued| queued.wait.agent == view.agent.id).count() as u64;
+            AgentSeen { view: AgentView { live_leases, ..view.clone() }, liveness, waiting }
         };
         self.views.iter().map(judge).collect()
     }
@@ -260,6 +286,12 @@ fn show(leases: &[Lease], agents: &[AgentView], facts: &Facts, now: &Now, same_b
         Some(view)
     };
     leases.iter().filter_map(show_one).collect()
+}
+
+fn count_waiters(leases: &mut [LeaseView], queue: &[Queued]) {
+    for view in leases {
+        view.waiters = waiters_for(&view.lease, queue.iter().map(|queued| &queued.wait));
+    }
 }
 
 fn warnings(leases: &[LeaseView], unreadable: &[String]) -> Vec<String> {

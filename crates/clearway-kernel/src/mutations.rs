@@ -8,7 +8,7 @@ use clearway_core::breadth::{Breadth, too_broad};
 use clearway_core::command::{Command, LeaseRef, Release, Renew, Reserve, Selection, Want};
 use clearway_core::decide::Notice;
 use clearway_core::duration;
-use clearway_core::failure::{Details, Failure, LeaseView};
+use clearway_core::failure::{Ahead, Details, Failure, LeaseView};
 use clearway_core::ids::{ScopeKey, Seq};
 use clearway_core::input::lease_span_ms;
 use clearway_core::lease::{Grade, Kind, Mode};
@@ -73,6 +73,8 @@ pub struct Checked {
     pub now: Now,
     /// Who stands in the way; empty if nobody does.
     pub blockers: Vec<LeaseView>,
+    /// Who waits for it longer.
+    pub ahead: Vec<Ahead>,
     /// Things to know beside the answer.
     pub notices: Vec<Notice>,
 }
@@ -91,12 +93,12 @@ impl Session<'_> {
             self.preview_in(&scope, Command::Reserve(reserve))?;
         // What granting would bring about did not happen; what is stored and cannot be read is so all the same.
         notices.retain(|notice| matches!(notice, Notice::UnreadableRows(_)));
-        let blockers = match outcome {
-            Ok(_) => Vec::new(),
-            Err(Failure { details: Details::Blockers(blockers), .. }) => blockers,
+        let (blockers, ahead) = match outcome {
+            Ok(_) => (Vec::new(), Vec::new()),
+            Err(Failure { details: Details::Blockers { leases, ahead }, .. }) => (leases, ahead),
             Err(failure) => return Err(failure),
         };
-        Ok(Checked { rev, now, blockers, notices })
+        Ok(Checked { rev, now, blockers, ahead, notices })
     }
 
     /// Extends leases.
@@ -114,19 +116,27 @@ impl Session<'_> {
 
     /// Gives leases back.
     pub fn release(&mut self, words: &ReleaseWords) -> Result<Reply, Failure> {
-        within_limit(words.targets.len().max(words.keep.len()))?;
-        let selection = match (words.all, words.targets.is_empty()) {
-            (true, true) => Selection::All,
-            (false, false) => self.selection(words)?,
-            (true, false) => {
-                return Err(usage("--all and named leases exclude each other", "leave out one of them"));
-            }
-            (false, true) => {
-                return Err(usage("name what to release", "everything you hold: clearway release --all"));
-            }
-        };
+        within_limit(words.keep.len())?;
+        let selection =
+            self.chosen(words, "name what to release", "everything you hold: clearway release --all")?;
         let keep = words.keep.iter().map(|text| self.target(words.kind, text)).collect::<Result<_, _>>()?;
         self.command(Command::Release(Release { selection, keep }))
+    }
+
+    /// What the words name; `missing` and its hint if they name nothing.
+    pub(crate) fn chosen(
+        &mut self,
+        words: &ReleaseWords,
+        missing: &str,
+        hint: &str,
+    ) -> Result<Selection, Failure> {
+        within_limit(words.targets.len())?;
+        match (words.all, words.targets.is_empty()) {
+            (true, true) => Ok(Selection::All),
+            (false, false) => self.selection(words),
+            (true, false) => Err(usage("--all and named leases exclude each other", "leave out one of them")),
+            (false, true) => Err(usage(missing, hint)),
+        }
     }
 
     /// Records every expiry.
@@ -134,7 +144,7 @@ impl Session<'_> {
         self.command(Command::Sweep)
     }
 
-    fn reservation(&mut self, words: &ReserveWords) -> Result<(ScopeKey, Reserve), Failure> {
+    pub(crate) fn reservation(&mut self, words: &ReserveWords) -> Result<(ScopeKey, Reserve), Failure> {
         within_limit(words.targets.len())?;
         let wants = self.wants(words)?;
         let scope = self.scope_of(&wants, words.kind)?;
@@ -159,6 +169,7 @@ impl Session<'_> {
                 .transpose()?
                 .filter(|text| !text.trim().is_empty()),
             best_effort: words.best_effort,
+            bound: None,
         };
         Ok((scope, reserve))
     }

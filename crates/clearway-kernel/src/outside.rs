@@ -28,6 +28,9 @@ pub trait Outside: World {
     /// The files git tracks at the site, relative to its root.
     fn tracked_files(&mut self, site: &Site) -> Result<Vec<String>, Failure>;
 
+    /// This process.
+    fn own_process(&mut self) -> Option<Process>;
+
     /// The processes above this one, nearest first.
     fn ancestors(&mut self) -> Vec<Process>;
 

@@ -14,6 +14,7 @@ use clearway_core::fold::change_lease;
 use clearway_core::ids::{AgentId, Fence, LeaseId, SetId};
 use clearway_core::lease::{Ended, Lease};
 use clearway_core::pattern::Fold;
+use clearway_core::slice::Freeze;
 use clearway_store::contract::StoreError;
 use rusqlite::{ToSql, params};
 
@@ -25,12 +26,23 @@ impl SqliteTransaction<'_> {
             Body::EpochBegan { epoch, boot, .. } => {
                 let state = &mut self.row()?.state;
                 (state.epoch, state.boot, state.lost_tail) = (*epoch, Some(boot.clone()), 0);
+                state.frozen = None;
+            }
+            Body::ScopeFrozen { until, reason } => {
+                self.row()?.state.frozen = Some(Freeze { until: *until, reason: reason.clone() });
+            }
+            Body::ScopeThawed { .. } => self.row()?.state.frozen = None,
+            Body::WaitBegan(wait) => {
+                self.row()?.state.live_waits += 1;
+                self.insert_wait(wait, None)?;
             }
             Body::AgentRegistered(agent) => self.register(agent)?,
             Body::LeaseGranted(lease) => self.grant(lease)?,
             body => {
                 if let Some(id) = body.lease() {
                     self.change(id, event)?;
+                } else if let Some(id) = body.wait() {
+                    self.change_wait(id, event)?;
                 }
             }
         }
@@ -87,7 +99,7 @@ impl SqliteTransaction<'_> {
         let scope = self.row()?.id;
         let text = format!(
             "INSERT INTO {table} (scope, {LEASE_COLUMNS}, {columns}) \
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         );
         self.insert(
             &text,
@@ -104,6 +116,7 @@ impl SqliteTransaction<'_> {
                 &lease.fence.to_integer(),
                 &lease.reason,
                 &lease.slot,
+                &lease.bound.as_ref().map(Process::key).unwrap_or_default(),
                 &lease.ttl_ms,
                 &lease.granted.0,
                 &lease.deadline.0,
@@ -151,9 +164,10 @@ impl SqliteTransaction<'_> {
     fn update(&mut self, lease: &Lease) -> Result<(), StoreError> {
         let scope = self.row()?.id;
         self.insert(
-            "UPDATE leases SET mode = ?, fence = ?, reason = ?, slot = ?, ttl_ms = ?, deadline = ?, end_max = ?, \
-             check_at = ? WHERE scope = ? AND id = ?",
+            "UPDATE leases SET holder = ?, mode = ?, fence = ?, reason = ?, slot = ?, ttl_ms = ?, deadline = ?, \
+             end_max = ?, check_at = ? WHERE scope = ? AND id = ?",
             &[
+                &lease.holder.as_str(),
                 &lease.mode.word(),
                 &lease.fence.to_integer(),
                 &lease.reason,
@@ -182,8 +196,8 @@ impl SqliteTransaction<'_> {
         let row = self.row()?.clone();
         let folds = row.state.fold == Fold::Insensitive;
         self.insert(
-            "UPDATE scopes SET rev = ?, head = ?, epoch = ?, boot = ?, folds = ?, live_leases = ?, root_patterns = ? \
-             WHERE id = ?",
+            "UPDATE scopes SET rev = ?, head = ?, epoch = ?, boot = ?, folds = ?, live_leases = ?, root_patterns = ?, \
+             live_waits = ?, frozen_until = ?, frozen_reason = ? WHERE id = ?",
             &[
                 &row.head.rev.0,
                 &row.head.hash.0,
@@ -192,6 +206,9 @@ impl SqliteTransaction<'_> {
                 &folds,
                 &row.state.live_leases,
                 &row.state.root_patterns,
+                &row.state.live_waits,
+                &row.state.frozen.as_ref().map(|freeze| freeze.until.0),
+                &row.state.frozen.as_ref().map(|freeze| &freeze.reason),
                 &row.id,
             ],
         )

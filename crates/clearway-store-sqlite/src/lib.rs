@@ -20,6 +20,7 @@ mod rows;
 mod schema;
 mod snapshot;
 mod transaction;
+mod waits;
 mod witness;
 
 pub use engine::{Settings, SqliteEngine};

@@ -6,8 +6,9 @@ use clearway_core::agent::Agent;
 use clearway_core::ids::{AgentId, Epoch, Seq};
 use clearway_core::lease::Lease;
 use clearway_core::pattern::Fold;
-use clearway_core::slice::{AgentLookup, AgentView, ReadSet, RefusalMemory, ScopeState, Slice};
+use clearway_core::slice::{AgentLookup, AgentView, Freeze, ReadSet, RefusalMemory, ScopeState, Slice};
 use clearway_core::time::{BootKey, Mono, Now};
+use clearway_core::wait::WaitView;
 use clearway_store::contract::{Head, in_order};
 use clearway_wire::chain::ChainHash;
 use rusqlite::{Connection, OptionalExtension, Result, params};
@@ -23,7 +24,8 @@ pub(crate) struct ScopeRow {
 /// Finds a scope's row.
 pub(crate) fn scope_row(connection: &Connection, key: &str) -> Result<Option<ScopeRow>> {
     let mut statement = connection.prepare_cached(
-        "SELECT id, rev, head, epoch, boot, folds, live_leases, root_patterns FROM scopes WHERE key = ?",
+        "SELECT id, rev, head, epoch, boot, folds, live_leases, root_patterns, live_waits, frozen_until, frozen_reason \
+         FROM scopes WHERE key = ?",
     )?;
     statement.query_row([key], read_scope).optional()
 }
@@ -38,6 +40,11 @@ fn read_scope(row: &rusqlite::Row<'_>) -> Result<ScopeRow> {
         fold: if row.get(5)? { Fold::Insensitive } else { Fold::Exact },
         live_leases: row.get(6)?,
         root_patterns: row.get(7)?,
+        live_waits: row.get(8)?,
+        frozen: row
+            .get::<_, Option<u64>>(9)?
+            .map(|until| row.get(10).map(|reason| Freeze { until: Mono(until), reason }))
+            .transpose()?,
         lost_tail: 0,
     };
     Ok(ScopeRow { id: row.get(0)?, head: Head { rev, hash: ChainHash(hash) }, state })
@@ -56,6 +63,9 @@ impl Loader<'_> {
         let mut slice = Slice { scope: self.scope.state.clone(), ..Slice::default() };
         let lookup = self.looked_up(&read.agents)?;
         self.take(self.leases(read)?, &mut slice)?;
+        if read.waits {
+            slice.waits = self.queue(&mut slice.unreadable)?;
+        }
         self.agents(lookup, &mut slice)?;
         slice.refusal = self.refusal(read)?;
         Ok(in_order(slice))
@@ -86,6 +96,28 @@ impl Loader<'_> {
         Ok(rows)
     }
 
+    /// The queue. Only a scope in which somebody waits pays for reading it.
+    pub(crate) fn queue(&self, unreadable: &mut Vec<String>) -> Result<Vec<WaitView>> {
+        let mut queue = Vec::new();
+        if self.scope.state.live_waits == 0 {
+            return Ok(queue);
+        }
+        let (scope, fold) = (self.scope.id, self.scope.state.fold);
+        // What another boot heard has no age on this clock.
+        let same_boot = self.scope.state.boot.as_ref() == Some(&self.now.boot);
+        for row in crate::waits::queue(self.connection, scope, fold)? {
+            match row {
+                Ok(view) => queue.push(WaitView { heard: view.heard.filter(|_| same_boot), ..view }),
+                Err(id) => match crate::projection::rebuild_wait(self.connection, scope, fold, &id)? {
+                    Some(wait) => queue.push(WaitView { wait, heard: None }),
+                    None => unreadable.push(id),
+                },
+            }
+        }
+        queue.sort_by_key(|view| view.wait.place);
+        Ok(queue)
+    }
+
     fn take(&self, rows: Vec<Readable<Lease>>, slice: &mut Slice) -> Result<()> {
         for row in rows {
             match row {
@@ -114,6 +146,7 @@ impl Loader<'_> {
             self.add(agent, slice)?;
         }
         let mut wanted: Vec<AgentId> = slice.leases.iter().map(|lease| lease.holder).collect();
+        wanted.extend(slice.waits.iter().map(|view| view.wait.agent));
         wanted.extend(slice.agents.iter().filter_map(|view| view.agent.parent));
         while let Some(id) = wanted.pop() {
             if slice.agent(id).is_none()

@@ -5,10 +5,11 @@ use crate::load::ScopeRow;
 use crate::rows::{self, AGENT_COLUMNS};
 use clearway_core::agent::Agent;
 use clearway_core::event::{Body, Event};
-use clearway_core::fold::{State, change_lease};
-use clearway_core::ids::{AgentId, Epoch, Fence, LeaseId, Seq};
+use clearway_core::fold::{Standing, State, change_lease, change_wait};
+use clearway_core::ids::{AgentId, Epoch, Fence, LeaseId, Seq, WaitId};
 use clearway_core::lease::Lease;
 use clearway_core::pattern::Fold;
+use clearway_core::wait::Wait;
 use clearway_wire::canonical;
 use rusqlite::{Connection, Result};
 
@@ -22,6 +23,11 @@ pub(crate) fn read(connection: &Connection, scope: &ScopeRow) -> Result<State> {
         scope: scope.state.clone(),
         agents: agents.into_iter().filter_map(Readable::ok).map(|agent| (agent.id, agent)).collect(),
         leases: leases.filter_map(Readable::ok).map(|lease| (lease.id, lease)).collect(),
+        waits: crate::waits::queue(connection, scope.id, scope.state.fold)?
+            .into_iter()
+            .filter_map(Readable::ok)
+            .map(|view| (view.wait.id, view.wait))
+            .collect(),
     })
 }
 
@@ -56,6 +62,27 @@ pub(crate) fn rebuild_lease(
         _ => {}
     })?;
     Ok(lease)
+}
+
+/// The wait with this id as the log tells it; `None` if it is over. Like [`rebuild_lease`], for a damaged row only.
+pub(crate) fn rebuild_wait(
+    connection: &Connection,
+    scope: i64,
+    fold: Fold,
+    id: &str,
+) -> Result<Option<Wait>> {
+    let Some(id) = WaitId::parse(id) else { return Ok(None) };
+    let mut found = None::<Wait>;
+    walk(connection, scope, fold, |event| match (&event.body, found.as_mut()) {
+        (Body::WaitBegan(wait), _) if wait.id == id => found = Some(wait.clone()),
+        (body, Some(wait)) if body.wait() == Some(id) => {
+            if change_wait(wait, event.seq, body) == Standing::Over {
+                found = None;
+            }
+        }
+        _ => {}
+    })?;
+    Ok(found)
 }
 
 /// Hands out every event of a log that can be read.

@@ -19,7 +19,7 @@ impl SqliteTransaction<'_> {
         let lost_tail = row.state.lost_tail;
         (row.head, row.state) = (head, ScopeState { lost_tail, ..state.scope });
         let scope = row.id;
-        for table in ["leases", "ended_leases", "agents"] {
+        for table in ["leases", "ended_leases", "agents", "waits"] {
             self.insert(&format!("DELETE FROM {table} WHERE scope = ?"), &[&scope])?;
         }
         for agent in state.agents.values() {
@@ -30,6 +30,9 @@ impl SqliteTransaction<'_> {
                 Some(ended) => self.insert_ended(lease, ended)?,
                 None => self.insert_live(lease)?,
             }
+        }
+        for wait in state.waits.values() {
+            self.insert_wait(wait, None)?;
         }
         Box::new(self).commit(Durability::Full)
     }

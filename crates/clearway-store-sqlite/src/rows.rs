@@ -2,17 +2,23 @@
 
 use clearway_core::agent::{Agent, AgentName, Client, IdentityKey};
 use clearway_core::facts::Process;
-use clearway_core::ids::{AgentId, Fence, LeaseId, SetId};
+use clearway_core::ids::{AgentId, Fence, LeaseId, Seq, SetId, WaitId};
 use clearway_core::lease::{End, Ended, Grade, Lease, Mode};
 use clearway_core::pattern::{Fold, Pattern};
 use clearway_core::target::{ResourceName, Target, Worktree};
 use clearway_core::time::{Mono, Wall};
+use clearway_core::wait::{Wait, WaitView};
+use clearway_wire::waiting;
 use rusqlite::types::{FromSql, ValueRef};
 use rusqlite::{Row, Statement};
 
 /// The columns of a lease, in the order [`lease`] reads them.
 pub(crate) const LEASE_COLUMNS: &str = "id, space, worktree, pattern, write_set, mode, grade, holder, fence, reason, \
-     slot, ttl_ms, granted, deadline, end_max, created_at";
+     slot, bound, ttl_ms, granted, deadline, end_max, created_at";
+
+/// The columns of a wait, in the order [`wait`] reads them.
+pub(crate) const WAIT_COLUMNS: &str =
+    "id, agent, wanted, place, attached, until, offered_until, offers, since, created_at, heard";
 
 /// The columns of an agent, in the order [`agent`] reads them.
 pub(crate) const AGENT_COLUMNS: &str =
@@ -29,8 +35,8 @@ pub(crate) fn lease(row: &Row<'_>, fold: Fold) -> rusqlite::Result<Readable<Leas
 /// Reads an ended lease: the columns of a lease, then how and when it ended.
 pub(crate) fn ended_lease(row: &Row<'_>, fold: Fold) -> rusqlite::Result<Readable<Lease>> {
     let read = || {
-        let how = End::from_word(&column::<String>(row, 16)?)?;
-        Some(Lease { ended: Some(Ended { how, at: Wall(column(row, 17)?) }), ..try_lease(row, fold)? })
+        let how = End::from_word(&column::<String>(row, 17)?)?;
+        Some(Lease { ended: Some(Ended { how, at: Wall(column(row, 18)?) }), ..try_lease(row, fold)? })
     };
     Ok(read().ok_or_else(|| legible(row, 0)))
 }
@@ -47,13 +53,39 @@ fn try_lease(row: &Row<'_>, fold: Fold) -> Option<Lease> {
         reason: column(row, 9)?,
         worktree: Worktree(column(row, 2)?),
         slot: column(row, 10)?,
-        ttl_ms: column(row, 11)?,
-        granted: Mono(column(row, 12)?),
-        deadline: Mono(column(row, 13)?),
-        end_max: column::<Option<u64>>(row, 14)?.map(Mono),
-        created_at: Wall(column(row, 15)?),
+        bound: bound(&column::<String>(row, 11)?)?,
+        ttl_ms: column(row, 12)?,
+        granted: Mono(column(row, 13)?),
+        deadline: Mono(column(row, 14)?),
+        end_max: column::<Option<u64>>(row, 15)?.map(Mono),
+        created_at: Wall(column(row, 16)?),
         ended: None,
     })
+}
+
+fn bound(text: &str) -> Option<Option<Process>> {
+    if text.is_empty() { Some(None) } else { Process::from_key(text).map(Some) }
+}
+
+/// Reads a wait. What was heard of its process counts within one boot only.
+pub(crate) fn wait(row: &Row<'_>, fold: Fold) -> rusqlite::Result<Readable<WaitView>> {
+    Ok(try_wait(row, fold).ok_or_else(|| legible(row, 0)))
+}
+
+fn try_wait(row: &Row<'_>, fold: Fold) -> Option<WaitView> {
+    let wait = Wait {
+        id: WaitId::parse(&column::<String>(row, 0)?)?,
+        agent: AgentId::parse(&column::<String>(row, 1)?)?,
+        wanted: waiting::decode_wanted(&column::<Vec<u8>>(row, 2)?, fold).ok()?,
+        place: Seq(column(row, 3)?),
+        attached: optional(row, 4, |text: String| Process::from_key(&text))?,
+        until: Mono(column(row, 5)?),
+        offered_until: column::<Option<u64>>(row, 6)?.map(Mono),
+        offers: column(row, 7)?,
+        since: Mono(column(row, 8)?),
+        created_at: Wall(column(row, 9)?),
+    };
+    Some(WaitView { wait, heard: column::<Option<u64>>(row, 10)?.map(Mono) })
 }
 
 /// Reads an agent.

@@ -9,7 +9,10 @@ CREATE TABLE scopes (
   boot          TEXT,
   folds         INTEGER NOT NULL CHECK (folds IN (0, 1)),
   live_leases   INTEGER NOT NULL CHECK (live_leases >= 0),
-  root_patterns INTEGER NOT NULL CHECK (root_patterns >= 0)
+  root_patterns INTEGER NOT NULL CHECK (root_patterns >= 0),
+  live_waits    INTEGER NOT NULL CHECK (live_waits >= 0),
+  frozen_until  INTEGER,
+  frozen_reason TEXT CHECK ((frozen_reason IS NULL) = (frozen_until IS NULL))
 ) STRICT;
 
 -- The log. Rows are appended and never changed; `transaction.rs` gives each the seq after the last.
@@ -57,6 +60,8 @@ CREATE TABLE leases (
   fence      INTEGER NOT NULL CHECK (fence > 0),
   reason     TEXT,
   slot       INTEGER CHECK (slot >= 0),
+  -- The process it is for, or nothing: each process of a holder has leases of its own.
+  bound      TEXT    NOT NULL,
   ttl_ms     INTEGER NOT NULL CHECK (ttl_ms BETWEEN 1000 AND 86400000),
   granted    INTEGER NOT NULL,
   deadline   INTEGER NOT NULL CHECK (deadline >= granted),
@@ -65,7 +70,7 @@ CREATE TABLE leases (
   -- Soft: when to look next whether the lease is over. Never later than the deadline the row itself states.
   check_at   INTEGER NOT NULL,
   PRIMARY KEY (scope, id),
-  UNIQUE (scope, space, worktree, anchor, pattern, holder)
+  UNIQUE (scope, space, worktree, anchor, pattern, holder, bound)
 ) STRICT, WITHOUT ROWID;
 
 -- In the order of silence: `load.rs` asks for the shortest, which says how often its holder has to be seen.
@@ -86,6 +91,7 @@ CREATE TABLE ended_leases (
   fence      INTEGER NOT NULL,
   reason     TEXT,
   slot       INTEGER,
+  bound      TEXT    NOT NULL,
   ttl_ms     INTEGER NOT NULL,
   granted    INTEGER NOT NULL,
   deadline   INTEGER NOT NULL,
@@ -98,6 +104,26 @@ CREATE TABLE ended_leases (
 
 CREATE INDEX ended_leases_by_fence ON ended_leases (scope, fence);
 CREATE INDEX ended_leases_by_pattern ON ended_leases (scope, worktree, pattern, holder, fence);
+
+-- The queue: places that are still kept. At most a thousand, so it is read whole; `scopes.live_waits` says when there is
+-- nothing to read.
+CREATE TABLE waits (
+  scope         INTEGER NOT NULL REFERENCES scopes (id),
+  place         INTEGER NOT NULL CHECK (place > 0),
+  id            TEXT    NOT NULL CHECK (length(id) = 8),
+  agent         TEXT    NOT NULL,
+  wanted        BLOB    NOT NULL,
+  attached      TEXT,
+  until         INTEGER NOT NULL,
+  offered_until INTEGER,
+  offers        INTEGER NOT NULL CHECK (offers >= 0),
+  since         INTEGER NOT NULL,
+  created_at    INTEGER NOT NULL,
+  -- Soft: when its process last said that it still waits.
+  heard         INTEGER,
+  PRIMARY KEY (scope, place),
+  UNIQUE (scope, id)
+) STRICT, WITHOUT ROWID;
 
 -- Remembered answers. `check_sum` is over the row, which no event covers.
 CREATE TABLE idempotency (

@@ -12,6 +12,7 @@ use clearway_core::ids::{AgentId, LeaseId, ScopeKey, Seq};
 use clearway_core::limits::IDEMPOTENCY_KEYS_MAX;
 use clearway_core::slice::{AgentView, ReadSet, Slice, Soft};
 use clearway_core::time::{Mono, Now};
+use clearway_core::wait::WaitView;
 use clearway_platform::doorbell;
 use clearway_platform::files::{self, with_suffix};
 use clearway_platform::gate::GateGuard;
@@ -134,8 +135,8 @@ impl<'a> SqliteTransaction<'a> {
 
     pub(crate) fn row(&mut self) -> Result<&mut ScopeRow, StoreError> {
         if self.scope.is_none() {
-            let text = "INSERT INTO scopes (key, rev, head, epoch, boot, folds, live_leases, root_patterns) \
-                        VALUES (?, 0, ?, 0, NULL, 0, 0, 0)";
+            let text = "INSERT INTO scopes (key, rev, head, epoch, boot, folds, live_leases, root_patterns, live_waits) \
+                        VALUES (?, 0, ?, 0, NULL, 0, 0, 0, 0)";
             let (key, genesis) = (self.key.clone(), Head::EMPTY.hash.0);
             self.run(|connection| connection.execute(text, params![key.as_str(), genesis]))?;
             self.scope = self.run(|connection| scope_row(connection, key.as_str()))?;
@@ -207,6 +208,10 @@ impl Snapshot for SqliteTransaction<'_> {
         self.reading().leases(wanted, now)
     }
 
+    fn waits(&mut self, now: &Now) -> Result<Vec<WaitView>, StoreError> {
+        self.reading().waits(now)
+    }
+
     fn agents(&mut self, now: &Now) -> Result<Vec<AgentView>, StoreError> {
         self.reading().agents(now)
     }
@@ -247,6 +252,10 @@ impl Transaction for SqliteTransaction<'_> {
             Soft::Refused(memory) => self.insert(
                 "INSERT OR REPLACE INTO refusals (scope, principal, key, boot, since, repeats) VALUES (?, ?, ?, ?, ?, ?)",
                 &[&scope, &memory.principal, &memory.key, &now.boot.0, &memory.since.0, &memory.repeats],
+            ),
+            Soft::Heard { wait, at } => self.insert(
+                "UPDATE waits SET heard = ? WHERE scope = ? AND id = ?",
+                &[&at.0, &scope, &wait.as_str()],
             ),
         }
     }

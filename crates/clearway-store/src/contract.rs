@@ -15,6 +15,7 @@ use clearway_core::ids::{AgentId, LeaseId, ScopeKey, Seq};
 use clearway_core::lease::Lease;
 use clearway_core::slice::{AgentView, ReadSet, Slice, Soft};
 use clearway_core::time::Now;
+use clearway_core::wait::WaitView;
 use clearway_wire::chain::ChainHash;
 use thiserror::Error;
 
@@ -95,6 +96,9 @@ pub trait Snapshot {
     /// Leases for people to look at.
     fn leases(&mut self, wanted: LeaseListing, now: &Now) -> Result<Listed, StoreError>;
 
+    /// The queue, in the order of places.
+    fn waits(&mut self, now: &Now) -> Result<Vec<WaitView>, StoreError>;
+
     /// Every agent.
     fn agents(&mut self, now: &Now) -> Result<Vec<AgentView>, StoreError>;
 
@@ -121,11 +125,12 @@ impl std::fmt::Debug for Opened<'_> {
     }
 }
 
-/// Puts a slice into the one order every engine answers in: leases by fence, agents by id. A decision writes
+/// Puts a slice into the one order every engine answers in: leases by fence, agents by id, waits by place. A decision writes
 /// events in the order it finds leases in, so two engines that order them differently would write two logs.
 pub fn in_order(mut slice: Slice) -> Slice {
     slice.leases.sort_by_key(|lease| (lease.fence, lease.id));
     slice.agents.sort_by_key(|view| view.agent.id);
+    slice.waits.sort_by_key(|view| view.wait.place);
     slice
 }
 

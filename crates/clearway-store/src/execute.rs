@@ -92,7 +92,7 @@ pub fn preview(
             Some(mut snapshot) => {
                 let narrow = ReadSet::for_the_answer_alone;
                 let slice = snapshot.load(&narrow(request.read_set()), &now)?;
-                load_rest(&mut *snapshot, slice, request, narrow, &now)?
+                load_rest(&mut *snapshot, slice, request, narrow, facts, &now)?
             }
             None => Slice::default(),
         };
@@ -179,7 +179,7 @@ fn attempt(
         let decision = (rules.decide)(&slice, request, facts, &now, &mut entropy);
         return Ok(settle(decision, Seq(0), now));
     };
-    let slice = load_rest(&mut *transaction, slice, request, |read| read, &now)?;
+    let slice = load_rest(&mut *transaction, slice, request, |read| read, facts, &now)?;
     if let Some(reply) = replay(&mut *transaction, &slice, request, &now)? {
         return Ok(Attempt::Done(Box::new(reply)));
     }
@@ -201,13 +201,14 @@ fn settle(decision: Decision, rev: Seq, now: Now) -> Attempt {
     }
 }
 
-/// Reading has two steps. What the request names has been read; this is what depends on the clock's boot and on
-/// who the caller turned out to be.
+/// Reading has steps. What the request names has been read; this is what depends on the clock's boot and on who the
+/// caller turned out to be, and then what stands in the way of those who wait.
 fn load_rest<S: Snapshot + ?Sized>(
     snapshot: &mut S,
     mut slice: Slice,
     request: &Request,
     narrow: fn(ReadSet) -> ReadSet,
+    facts: &Facts,
     now: &Now,
 ) -> Result<Slice, StoreError> {
     if slice.scope.rev.0 > 0 && slice.scope.boot.as_ref() != Some(&now.boot) {
@@ -217,6 +218,10 @@ fn load_rest<S: Snapshot + ?Sized>(
     let agent = caller(&slice, request);
     let second = narrow(request.second_read_set(&slice, agent));
     slice.merge(snapshot.load(&second, now)?);
+    if let Some(survey) = request.survey(&slice, facts, now) {
+        slice.merge(snapshot.load(&survey, now)?);
+        slice.surveyed = survey.surveyed;
+    }
     Ok(in_order(slice))
 }
 
@@ -287,10 +292,13 @@ fn write(
     transaction.commit(durability.max(floor))
 }
 
-/// Only a success that changed something is kept: a refused command may be tried again.
+/// Only a success that changed something is kept: a refused command may be tried again, and one that waits is.
 fn worth_remembering(request: &Request, verdict: &Verdict) -> Option<Remembered> {
     let (key, (agent, _)) = (request.idempotency_key.clone()?, verdict.agent.clone()?);
     let (success, last) = (verdict.outcome.as_ref().ok()?, verdict.events.last()?);
+    if matches!(success, Success::Queued { .. }) {
+        return None;
+    }
     let request = chain::digest(&request.digest_text());
     Some(Remembered { agent, key, request, rev: last.seq, outcome: outcome::encode(success) })
 }

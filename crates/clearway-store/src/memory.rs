@@ -7,12 +7,13 @@ use crate::contract::{
 };
 use clearway_core::event::{Durability, Event};
 use clearway_core::fold::State;
-use clearway_core::ids::{AgentId, ScopeKey, Seq};
+use clearway_core::ids::{AgentId, ScopeKey, Seq, WaitId};
 use clearway_core::lease::Lease;
 use clearway_core::limits::{IDEMPOTENCY_KEYS_MAX, IDEMPOTENCY_MS};
 use clearway_core::slice::{AgentLookup, AgentView, Due, ReadSet, RefusalMemory, Slice, Soft};
 use clearway_core::time::{BootKey, Mono, Now};
-use std::collections::BTreeMap;
+use clearway_core::wait::{Wait, WaitView};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Scopes in memory.
 #[derive(Debug, Default)]
@@ -35,6 +36,7 @@ struct Scope {
     log: Vec<StoredEvent>,
     seen: BTreeMap<AgentId, (BootKey, Mono)>,
     refusals: BTreeMap<String, (BootKey, RefusalMemory)>,
+    heard: BTreeMap<WaitId, (BootKey, Mono)>,
     remembered: Vec<Keyed>,
     generous: bool,
 }
@@ -124,6 +126,14 @@ impl Scope {
         })
     }
 
+    fn queue(&self, now: &Now) -> Vec<WaitView> {
+        let heard = |id: WaitId| self.heard.get(&id).filter(|(boot, _)| *boot == now.boot).map(|(_, at)| *at);
+        let view = |wait: &Wait| WaitView { wait: wait.clone(), heard: heard(wait.id) };
+        let mut queue: Vec<WaitView> = self.state.waits.values().map(view).collect();
+        queue.sort_by_key(|view| view.wait.place);
+        queue
+    }
+
     fn live(&self) -> impl Iterator<Item = &Lease> {
         self.state.leases.values().filter(|lease| lease.ended.is_none())
     }
@@ -181,9 +191,10 @@ impl Scope {
         asked.map(|agent| agent.id)
     }
 
-    fn wanted_agents(&self, read: &ReadSet, leases: &[Lease]) -> Vec<AgentId> {
+    fn wanted_agents(&self, read: &ReadSet, leases: &[Lease], waits: &[WaitView]) -> Vec<AgentId> {
         let holders = leases.iter().map(|lease| lease.holder);
-        let mut ids: Vec<AgentId> = self.looked_up(&read.agents).chain(holders).collect();
+        let waiters = waits.iter().map(|view| view.wait.agent);
+        let mut ids: Vec<AgentId> = self.looked_up(&read.agents).chain(holders).chain(waiters).collect();
         let mut index = 0;
         while index < ids.len() {
             let parent = self.state.agents.get(&ids[index]).and_then(|agent| agent.parent);
@@ -205,13 +216,16 @@ impl Snapshot for Scope {
                 leases.push(lease);
             }
         }
-        let agents = self.wanted_agents(read, &leases);
+        let waits = if read.waits { self.queue(now) } else { Vec::new() };
+        let agents = self.wanted_agents(read, &leases, &waits);
         Ok(in_order(Slice {
             scope: self.state.scope.clone(),
             agents: agents.into_iter().filter_map(|agent| self.view(agent, now)).collect(),
             leases,
             unreadable: Vec::new(),
             refusal: read.refusals_of.as_ref().and_then(|principal| self.refusal(principal, now)),
+            waits,
+            surveyed: BTreeSet::new(),
         }))
     }
 
@@ -231,6 +245,10 @@ impl Snapshot for Scope {
         let mut leases: Vec<Lease> = ended.into_iter().take(keep).chain(self.live().cloned()).collect();
         leases.sort_by_key(|lease| lease.fence);
         Ok(Listed { leases, unreadable: Vec::new() })
+    }
+
+    fn waits(&mut self, now: &Now) -> Result<Vec<WaitView>, StoreError> {
+        Ok(self.queue(now))
     }
 
     fn agents(&mut self, now: &Now) -> Result<Vec<AgentView>, StoreError> {
@@ -263,6 +281,10 @@ impl Snapshot for Copy<'_> {
 
     fn leases(&mut self, wanted: LeaseListing, now: &Now) -> Result<Listed, StoreError> {
         self.work.leases(wanted, now)
+    }
+
+    fn waits(&mut self, now: &Now) -> Result<Vec<WaitView>, StoreError> {
+        self.work.waits(now)
     }
 
     fn agents(&mut self, now: &Now) -> Result<Vec<AgentView>, StoreError> {
@@ -305,6 +327,9 @@ impl Transaction for Copy<'_> {
             Soft::Refused(memory) => {
                 let of_this_boot = (now.boot.clone(), memory.clone());
                 self.work.refusals.insert(memory.principal.clone(), of_this_boot);
+            }
+            Soft::Heard { wait, at } => {
+                self.work.heard.insert(*wait, (now.boot.clone(), *at));
             }
         }
         Ok(())

@@ -4,6 +4,7 @@
 //! field that comes later is read as absent in older versions.
 
 use crate::codec::{DecodeError, Reader, Writer};
+use crate::waiting::{read_wait, wait_id, write_wait};
 use clearway_core::agent::{Agent, AgentName, Client, Established, IdentityKey};
 use clearway_core::event::{Actor, Body, Event};
 use clearway_core::facts::Process;
@@ -12,6 +13,7 @@ use clearway_core::lease::{End, Ended, ExpiryCause, Grade, Lease, Mode, Terms};
 use clearway_core::pattern::{Fold, Pattern};
 use clearway_core::target::{ResourceName, Target, Worktree};
 use clearway_core::time::{BootKey, Mono, Wall};
+use clearway_core::wait::WaitEnd;
 
 /// The version written by this build.
 pub const VERSION: u8 = 1;
@@ -85,6 +87,35 @@ fn encode_body(out: &mut Writer, body: &Body) {
             out.text(holder.as_str());
             out.text(to.as_str());
         }
+        Body::LeaseTransferred { lease, from, to, deadline, operator_reason } => {
+            out.text(lease.as_str());
+            out.text(from.as_str());
+            out.text(to.as_str());
+            out.number(deadline.0);
+            out.option(operator_reason.as_deref(), Writer::text);
+        }
+        Body::WaitBegan(wait) => write_wait(out, wait),
+        Body::WaitAttached { wait, process, until } => {
+            out.text(wait.as_str());
+            out.option(process.as_ref(), write_process);
+            out.number(until.0);
+        }
+        Body::WaitOffered { wait, until } => {
+            out.text(wait.as_str());
+            out.number(until.0);
+        }
+        Body::WaitPassed { wait } => out.text(wait.as_str()),
+        Body::WaitEnded { wait, agent, cause, last_heard } => {
+            out.text(wait.as_str());
+            out.text(agent.as_str());
+            out.text(cause.word());
+            out.option(*last_heard, |out, heard| out.number(heard.0));
+        }
+        Body::ScopeFrozen { until, reason } => {
+            out.number(until.0);
+            out.text(reason);
+        }
+        Body::ScopeThawed { reason } => out.text(reason),
         Body::ReservationRefused { targets, mode, blockers, repeats } => {
             out.list(targets.iter(), |out, target| out.text(target));
             out.text(mode.word());
@@ -143,6 +174,31 @@ fn decode_body(input: &mut Reader<'_>, kind: &str, fold: Fold) -> Result<Body, D
         "lease.taken-over" => {
             Body::LeaseTakenOver { lease: lease_id(input)?, holder: agent_id(input)?, to: agent_id(input)? }
         }
+        "lease.transferred" => Body::LeaseTransferred {
+            lease: lease_id(input)?,
+            from: agent_id(input)?,
+            to: agent_id(input)?,
+            deadline: Mono(input.number()?),
+            operator_reason: owned(input)?,
+        },
+        "wait.began" => Body::WaitBegan(read_wait(input, fold)?),
+        "wait.attached" => Body::WaitAttached {
+            wait: wait_id(input)?,
+            process: input.option(read_process)?,
+            until: Mono(input.number()?),
+        },
+        "wait.offered" => Body::WaitOffered { wait: wait_id(input)?, until: Mono(input.number()?) },
+        "wait.passed" => Body::WaitPassed { wait: wait_id(input)? },
+        "wait.ended" => Body::WaitEnded {
+            wait: wait_id(input)?,
+            agent: agent_id(input)?,
+            cause: input.word("cause", WaitEnd::from_word)?,
+            last_heard: input.option(|input| input.number().map(Mono))?,
+        },
+        "scope.frozen" => {
+            Body::ScopeFrozen { until: Mono(input.number()?), reason: input.text()?.to_owned() }
+        }
+        "scope.thawed" => Body::ScopeThawed { reason: input.text()?.to_owned() },
         "reservation.refused" => Body::ReservationRefused {
             targets: input.list(|input| input.text().map(str::to_owned))?,
             mode: mode(input)?,
@@ -185,7 +241,7 @@ fn read_agent(input: &mut Reader<'_>) -> Result<Agent, DecodeError> {
     })
 }
 
-fn write_process(out: &mut Writer, process: &Process) {
+pub(crate) fn write_process(out: &mut Writer, process: &Process) {
     out.text(&process.host);
     out.text(&process.boot);
     out.text(&process.pid_namespace);
@@ -193,7 +249,7 @@ fn write_process(out: &mut Writer, process: &Process) {
     out.number(process.start);
 }
 
-fn read_process(input: &mut Reader<'_>) -> Result<Process, DecodeError> {
+pub(crate) fn read_process(input: &mut Reader<'_>) -> Result<Process, DecodeError> {
     Ok(Process {
         host: input.text()?.to_owned(),
         boot: input.text()?.to_owned(),
@@ -221,8 +277,7 @@ fn read_terms(input: &mut Reader<'_>) -> Result<Terms, DecodeError> {
 
 pub(crate) fn write_lease(out: &mut Writer, lease: &Lease) {
     out.text(lease.id.as_str());
-    out.flag(matches!(lease.target, Target::Name(_)));
-    out.text(lease.target.canonical());
+    write_target(out, &lease.target);
     out.option(lease.set, |out, set| out.text(set.as_str()));
     out.text(lease.mode.word());
     out.text(lease.grade.word());
@@ -231,6 +286,7 @@ pub(crate) fn write_lease(out: &mut Writer, lease: &Lease) {
     out.option(lease.reason.as_deref(), Writer::text);
     out.text(&lease.worktree.0);
     out.option(lease.slot, |out, slot| out.number(u64::from(slot)));
+    out.option(lease.bound.as_ref(), write_process);
     out.number(lease.ttl_ms);
     out.number(lease.granted.0);
     out.number(lease.deadline.0);
@@ -248,13 +304,13 @@ pub(crate) fn read_lease(input: &mut Reader<'_>, fold: Fold) -> Result<Lease, De
         target: read_target(input, fold)?,
         set: input.option(|input| input.word("write-set", SetId::parse))?,
         mode: mode(input)?,
-        grade: input
-            .word("grade", |word| [Grade::Auto, Grade::Claimed].into_iter().find(|g| g.word() == word))?,
+        grade: grade(input)?,
         holder: agent_id(input)?,
         fence: Fence::from_integer(input.number()?),
         reason: owned(input)?,
         worktree: Worktree(input.text()?.to_owned()),
         slot: input.option(|input| small(input, "slot"))?,
+        bound: input.option(read_process)?,
         ttl_ms: input.number()?,
         granted: Mono(input.number()?),
         deadline: Mono(input.number()?),
@@ -266,7 +322,12 @@ pub(crate) fn read_lease(input: &mut Reader<'_>, fold: Fold) -> Result<Lease, De
     })
 }
 
-fn read_target(input: &mut Reader<'_>, fold: Fold) -> Result<Target, DecodeError> {
+pub(crate) fn write_target(out: &mut Writer, target: &Target) {
+    out.flag(matches!(target, Target::Name(_)));
+    out.text(target.canonical());
+}
+
+pub(crate) fn read_target(input: &mut Reader<'_>, fold: Fold) -> Result<Target, DecodeError> {
     let is_name = input.flag("target kind")?;
     let text = input.text()?;
     let bad = || DecodeError::unknown("target", text);
@@ -281,11 +342,15 @@ fn lease_id(input: &mut Reader<'_>) -> Result<LeaseId, DecodeError> {
     input.word("lease", LeaseId::parse)
 }
 
-fn agent_id(input: &mut Reader<'_>) -> Result<AgentId, DecodeError> {
+pub(crate) fn agent_id(input: &mut Reader<'_>) -> Result<AgentId, DecodeError> {
     input.word("agent", AgentId::parse)
 }
 
-fn mode(input: &mut Reader<'_>) -> Result<Mode, DecodeError> {
+pub(crate) fn grade(input: &mut Reader<'_>) -> Result<Grade, DecodeError> {
+    input.word("grade", |word| [Grade::Auto, Grade::Claimed].into_iter().find(|grade| grade.word() == word))
+}
+
+pub(crate) fn mode(input: &mut Reader<'_>) -> Result<Mode, DecodeError> {
     input.word("mode", |word| [Mode::Shared, Mode::Exclusive].into_iter().find(|mode| mode.word() == word))
 }
 
@@ -293,11 +358,11 @@ fn epoch(input: &mut Reader<'_>) -> Result<Epoch, DecodeError> {
     small(input, "epoch").map(Epoch)
 }
 
-fn owned(input: &mut Reader<'_>) -> Result<Option<String>, DecodeError> {
+pub(crate) fn owned(input: &mut Reader<'_>) -> Result<Option<String>, DecodeError> {
     input.option(|input| input.text().map(str::to_owned))
 }
 
-fn small(input: &mut Reader<'_>, what: &'static str) -> Result<u32, DecodeError> {
+pub(crate) fn small(input: &mut Reader<'_>, what: &'static str) -> Result<u32, DecodeError> {
     let value = input.number()?;
     u32::try_from(value).map_err(|_| DecodeError::unknown(what, value.to_string()))
 }

@@ -14,5 +14,6 @@ mod codec;
 pub mod hex;
 pub mod json;
 pub mod outcome;
+pub mod waiting;
 
 pub use codec::DecodeError;

@@ -2,11 +2,13 @@
 
 use crate::canonical::{read_lease, write_lease};
 use crate::codec::{DecodeError, Reader, Writer};
+use crate::waiting::{read_ahead, read_queued, wait_id, write_ahead, write_queued};
 use clearway_core::agent::{AgentName, Liveness};
 use clearway_core::decide::{Refused, Success};
 use clearway_core::failure::LeaseView;
 use clearway_core::ids::LeaseId;
 use clearway_core::pattern::Fold;
+use clearway_core::slice::Freeze;
 use clearway_core::time::Mono;
 
 const VERSION: u8 = 1;
@@ -22,6 +24,7 @@ pub fn encode(success: &Success) -> Vec<u8> {
             out.list(refused.iter(), |out, refused| {
                 out.text(&refused.target);
                 out.list(refused.blockers.iter(), write_view);
+                out.list(refused.ahead.iter(), write_ahead);
             });
         }
         Success::Renewed(leases) => {
@@ -38,6 +41,29 @@ pub fn encode(success: &Success) -> Vec<u8> {
             out.byte(3);
             write_ids(&mut out, expired);
         }
+        Success::Queued { queued, blockers, ahead } => {
+            out.byte(4);
+            write_queued(&mut out, queued);
+            out.list(blockers.iter(), write_view);
+            out.list(ahead.iter(), write_ahead);
+        }
+        Success::Left { waits } => {
+            out.byte(5);
+            out.list(waits.iter(), |out, wait| out.text(wait.as_str()));
+        }
+        Success::Transferred(leases) => {
+            out.byte(6);
+            out.list(leases.iter(), write_view);
+        }
+        Success::Frozen(freeze) => {
+            out.byte(7);
+            out.number(freeze.until.0);
+            out.text(&freeze.reason);
+        }
+        Success::Thawed { was_frozen } => {
+            out.byte(8);
+            out.flag(*was_frozen);
+        }
     }
     out.finish()
 }
@@ -51,7 +77,8 @@ pub fn decode(bytes: &[u8], fold: Fold) -> Result<Success, DecodeError> {
             leases: input.list(|input| read_view(input, fold))?,
             refused: input.list(|input| {
                 let target = input.text()?.to_owned();
-                Ok(Refused { target, blockers: input.list(|input| read_view(input, fold))? })
+                let blockers = input.list(|input| read_view(input, fold))?;
+                Ok(Refused { target, blockers, ahead: input.list(read_ahead)? })
             })?,
         },
         1 => Success::Renewed(input.list(|input| read_view(input, fold))?),
@@ -61,6 +88,15 @@ pub fn decode(bytes: &[u8], fold: Fold) -> Result<Success, DecodeError> {
             remaining: input.list(|input| read_view(input, fold))?,
         },
         3 => Success::Swept { expired: read_ids(&mut input)? },
+        4 => Success::Queued {
+            queued: Box::new(read_queued(&mut input, fold)?),
+            blockers: input.list(|input| read_view(input, fold))?,
+            ahead: input.list(read_ahead)?,
+        },
+        5 => Success::Left { waits: input.list(wait_id)? },
+        6 => Success::Transferred(input.list(|input| read_view(input, fold))?),
+        7 => Success::Frozen(Freeze { until: Mono(input.number()?), reason: input.text()?.to_owned() }),
+        8 => Success::Thawed { was_frozen: input.flag("freeze")? },
         other => return Err(DecodeError::unknown("outcome", other.to_string())),
     };
     input.end()?;
@@ -72,6 +108,7 @@ fn write_view(out: &mut Writer, view: &LeaseView) {
     out.text(view.agent.as_str());
     out.number(view.deadline.0);
     out.text(view.liveness.word());
+    out.number(view.waiters);
 }
 
 fn read_view(input: &mut Reader<'_>, fold: Fold) -> Result<LeaseView, DecodeError> {
@@ -82,6 +119,7 @@ fn read_view(input: &mut Reader<'_>, fold: Fold) -> Result<LeaseView, DecodeErro
         liveness: input.word("liveness", |word| {
             [Liveness::Active, Liveness::Idle, Liveness::Gone].into_iter().find(|l| l.word() == word)
         })?,
+        waiters: input.number()?,
     })
 }
 

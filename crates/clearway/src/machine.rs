@@ -98,6 +98,10 @@ impl Outside for Machine {
         })
     }
 
+    fn own_process(&mut self) -> Option<Process> {
+        process::current().ok().map(|process| facts::process(&process))
+    }
+
     fn ancestors(&mut self) -> Vec<Process> {
         process::ancestors().map(|process| facts::process(&process)).collect()
     }

@@ -107,6 +107,7 @@ pub(crate) fn reserve(worktree: &Worktree, files: &[String]) -> Outcome<Command>
         max_ms: None,
         reason: None,
         best_effort: false,
+        bound: None,
     }))
 }
 

@@ -14,6 +14,8 @@ Examples:
   clearway reserve src/ 'docs/**/*.md' --reason \"rename the api\" --ttl 1h
   clearway reserve Cargo.toml --shared
   clearway reserve --kind name db:migrate --max 10m
+  clearway reserve src/parser.rs --wait 5m
+  clearway reserve src/parser.rs --queue
 
 A directory stands for everything below it. The lease ends after the silence
 of --ttl (30m unless configured); reserve, renew and release are signs of life.
@@ -35,6 +37,42 @@ Examples:
 
 Naming a pattern releases your leases inside it. Releasing what is over
 already is no error.";
+
+pub(super) const WAIT: &str = "\
+Examples:
+  clearway wait
+  clearway wait k3j9x2ab --for 5m
+  clearway wait --cancel
+
+Answers with the leases once they are yours. When the time is over first, the
+place is kept and the exit code is 0: nothing has to be tried again.";
+
+pub(super) const WAITS: &str = "\
+Examples:
+  clearway waits
+  clearway waits --agent-name ada --json";
+
+pub(super) const TRANSFER: &str = "\
+Examples:
+  clearway transfer --to bob k3j9x2ab
+  clearway transfer --to bob src/parser.rs
+  clearway transfer --to bob --all
+  clearway transfer --to bob k3j9x2ab --reason \"ada is on holiday\"
+
+A lease that is handed over keeps its id and gets a new fence. Those who wait
+for it keep their places.";
+
+pub(super) const FREEZE: &str = "\
+Examples:
+  clearway freeze --reason \"cutting the release\"
+  clearway freeze --for 30m --reason \"cutting the release\"
+
+Agents keep what they hold and get no new paths until it is over. People are
+not kept from working. End it early: clearway thaw --reason TEXT";
+
+pub(super) const THAW: &str = "\
+Examples:
+  clearway thaw --reason \"the release is out\"";
 
 pub(super) const LEASES: &str = "\
 Examples:

@@ -13,6 +13,9 @@ use std::path::PathBuf;
 /// How wide help is, whatever the terminal: the same text here, in the reference and in the manual.
 const HELP_COLUMNS: usize = 80;
 
+/// The value of `--wait` without one: as long as the calling client allows.
+pub(crate) const WAIT_AS_LONG_AS_ALLOWED: &str = "auto";
+
 /// Verbs for scripts and packagers, shown by `help --all` only.
 pub(crate) const PLUMBING: [&str; 6] = ["check", "renew", "sweep", "completions", "man", "help"];
 
@@ -135,6 +138,21 @@ pub(crate) enum Verb {
     /// Give leases back
     #[command(after_help = examples::RELEASE)]
     Release(ReleaseFlags),
+    /// Wait for your turn at what was refused, or leave the queue
+    #[command(after_help = examples::WAIT)]
+    Wait(WaitFlags),
+    /// List who waits for what
+    #[command(after_help = examples::WAITS)]
+    Waits(WaitsFlags),
+    /// Hand leases to another agent
+    #[command(after_help = examples::TRANSFER)]
+    Transfer(TransferFlags),
+    /// Admit no new edits of agents for a while (a person's act)
+    #[command(after_help = examples::FREEZE)]
+    Freeze(FreezeFlags),
+    /// Admit them again
+    #[command(after_help = examples::THAW)]
+    Thaw(ThawFlags),
     /// List leases
     #[command(after_help = examples::LEASES)]
     Leases(LeasesFlags),
@@ -199,6 +217,19 @@ pub(crate) struct ReserveFlags {
     /// Why: others read it when they meet the lease
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) reason: Option<String>,
+    /// If it is held, keep a place in the queue and be told
+    #[arg(long, conflicts_with = "best_effort")]
+    pub(crate) queue: bool,
+    /// If it is held, wait so long for it, then keep the place
+    #[arg(
+        long,
+        value_name = "TIME",
+        num_args = 0..=1,
+        default_missing_value = WAIT_AS_LONG_AS_ALLOWED,
+        allow_hyphen_values = true,
+        conflicts_with = "best_effort"
+    )]
+    pub(crate) wait: Option<String>,
     /// Take what is free and skip the rest
     #[arg(long)]
     pub(crate) best_effort: bool,
@@ -266,6 +297,62 @@ pub(crate) struct ReleaseFlags {
     /// Release somebody else's lease as an operator; the reason is recorded
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) reason: Option<String>,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct WaitFlags {
+    /// The wait, as listed by `waits`; yours if it is the only one
+    #[arg(value_name = "ID")]
+    pub(crate) waits: Vec<String>,
+    /// How long to wait; without it as long as the calling client allows
+    #[arg(long = "for", value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) span: Option<String>,
+    /// Leave the queue instead: at these places, or at all of yours
+    #[arg(long, conflicts_with = "span")]
+    pub(crate) cancel: bool,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct WaitsFlags {
+    /// Only those of this agent
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent_name: Option<String>,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct TransferFlags {
+    /// Leases as ID or ID@FENCE, or the patterns they are on
+    #[arg(value_name = "ID|PATTERN")]
+    pub(crate) targets: Vec<String>,
+    /// Who gets them
+    #[arg(long, value_name = "NAME")]
+    pub(crate) to: String,
+    /// Everything you hold here
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// What words that are no ids name
+    #[arg(long, value_enum, default_value = "path", hide_short_help = true)]
+    pub(crate) kind: KindWord,
+    /// Hand over somebody else's lease as an operator; the reason is recorded
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(crate) reason: Option<String>,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct FreezeFlags {
+    /// For how long; 10m without it
+    #[arg(long = "for", value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) span: Option<String>,
+    /// Why: the agents are told
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(crate) reason: String,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ThawFlags {
+    /// Why; it is recorded
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(crate) reason: String,
 }
 
 #[derive(Clone, Debug, Args)]

@@ -98,9 +98,31 @@ fn words(body: &Body, known: &Known) -> String {
         Body::LeaseYielded { lease, holder, .. } | Body::LeaseTakenOver { lease, holder, .. } => {
             format!("{} from {}", known.lease(*lease), known.agent(*holder))
         }
+        Body::LeaseTransferred { lease, from, to, operator_reason, .. } => {
+            let by = operator_reason.as_ref().map(|reason| format!(", by an operator: {reason}"));
+            let (from, to) = (known.agent(*from), known.agent(*to));
+            format!("{} from {from} to {to}{}", known.lease(*lease), by.unwrap_or_default())
+        }
+        Body::WaitBegan(wait) => {
+            let targets: Vec<String> = wait.wanted.wants.iter().map(|want| want.target.display()).collect();
+            format!("{} for {}", wait.id, targets.join(" "))
+        }
+        Body::WaitAttached { wait, process: Some(process), .. } => {
+            format!("{wait}, process {} waits", process.pid)
+        }
+        Body::WaitAttached { wait, process: None, .. } => format!("{wait}, to be told"),
+        Body::WaitOffered { wait, .. } => format!("{wait} has the turn"),
+        Body::WaitPassed { wait } => format!("{wait} let its turn pass"),
+        Body::WaitEnded { wait, agent, cause, .. } => {
+            format!("{wait} of {}, {}", known.agent(*agent), cause.word())
+        }
+        Body::ScopeFrozen { reason, .. } | Body::ScopeThawed { reason } => reason.clone(),
         Body::ReservationRefused { targets, blockers, .. } => {
             let in_the_way: Vec<String> = blockers.iter().map(|id| known.lease(*id)).collect();
-            format!("{} met {}", targets.join(" "), in_the_way.join(", "))
+            match in_the_way.is_empty() {
+                true => format!("{}: others were first", targets.join(" ")),
+                false => format!("{} met {}", targets.join(" "), in_the_way.join(", ")),
+            }
         }
         Body::ActionDenied { action, subject, reason, .. } => format!("{action} {subject}: {reason}"),
     }

@@ -1,6 +1,6 @@
 //! A failure for people: what happened, who stands in the way, what to do now.
 
-use super::{Page, Tone, holding, wrap, wrap_hint};
+use super::{Page, Tone, before_you, holding, wrap, wrap_hint};
 use clearway_core::failure::{Details, Failure, LeaseView};
 use clearway_core::slug::Slug;
 use clearway_core::text::printable;
@@ -16,6 +16,9 @@ pub(crate) fn failure(failure: &Failure, now: &Now, page: &Page) -> String {
     for view in in_the_way(&failure.details) {
         text.push_str(&holding(view, now, page, "  "));
     }
+    if let Details::Blockers { ahead, .. } = &failure.details {
+        text.push_str(&before_you(ahead));
+    }
     for hint in &failure.hints {
         text.push_str(&hint_lines(&printable(&hint.to_string()), page));
     }
@@ -24,11 +27,15 @@ pub(crate) fn failure(failure: &Failure, now: &Now, page: &Page) -> String {
 
 /// With the holders listed below it, the message of a conflict need not say it all.
 fn message(failure: &Failure) -> String {
-    let (Slug::ReservationHeld, Details::Blockers(views)) = (failure.slug, &failure.details) else {
+    let (Slug::ReservationHeld, Details::Blockers { leases, ahead }) = (failure.slug, &failure.details)
+    else {
         return failure.message.clone();
     };
-    match views.as_slice() {
-        [] => failure.message.clone(),
+    match leases.as_slice() {
+        [] => match ahead.first() {
+            Some(first) => format!("{} is free, but others were first", first.target),
+            None => failure.message.clone(),
+        },
         [one] => format!("{} is held by {}", one.lease.target.display(), one.agent),
         many => {
             let mut names: Vec<&str> = many.iter().map(|view| view.agent.as_str()).collect();
@@ -41,9 +48,9 @@ fn message(failure: &Failure) -> String {
 
 fn in_the_way(details: &Details) -> &[LeaseView] {
     match details {
-        Details::Blockers(views) => views,
+        Details::Blockers { leases, .. } => leases,
         Details::Lease { held_now, .. } => held_now,
-        Details::None | Details::FirstBadSeq(_) | Details::Fields(_) => &[],
+        Details::None | Details::Circle(_) | Details::FirstBadSeq(_) | Details::Fields(_) => &[],
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{Cell, Fit, Page, Table, Tone, wrap};
 use clearway_core::agent::Liveness;
 use clearway_core::decide::Notice;
-use clearway_core::failure::LeaseView;
+use clearway_core::failure::{Ahead, LeaseView};
 use clearway_core::lease::Mode;
 use clearway_core::text::printable;
 use clearway_core::time::{Now, rounded};
@@ -79,6 +79,14 @@ pub(crate) fn holding(view: &LeaseView, now: &Now, page: &Page, indent: &str) ->
         *first = first.replacen(&word, &painted, 1).replacen(&name, &page.paint(Tone::Strong, &name), 1);
     }
     lines.extend(wrap(&times, page.columns, &inner, &inner));
+    if view.waiters > 0 {
+        let waiting = count(view.waiters, "agent waits", "agents wait");
+        lines.extend(wrap(&format!("{waiting} for it"), page.columns, &inner, &inner));
+    }
+    if let Some(process) = &lease.bound {
+        let until = format!("until its command ends, process {}", process.pid);
+        lines.extend(wrap(&until, page.columns, &inner, &inner));
+    }
     if let Some(reason) = &lease.reason {
         lines.extend(wrap(&format!("why: {}", printable(reason)), page.columns, &inner, &inner));
     }
@@ -93,6 +101,15 @@ fn ending(view: &LeaseView, now: &Now) -> String {
         _ if view.lease.end_max == Some(view.deadline) => format!("ends in {left} at the latest"),
         _ => format!("ends in {left} unless {} gives a sign of life", view.agent),
     }
+}
+
+/// Who waits longer for the same.
+pub(crate) fn before_you(ahead: &[Ahead]) -> String {
+    let one = |ahead: &Ahead| {
+        let turn = if ahead.offered { "has the turn for" } else { "waits for" };
+        format!("  {} {turn} {} before you\n", ahead.agent, printable(&ahead.target))
+    };
+    ahead.iter().map(one).collect()
 }
 
 /// Things to know beside an answer.

@@ -16,6 +16,8 @@ pub(crate) struct Page {
     pub(crate) columns: usize,
     /// Whether colours are shown.
     pub(crate) colour: bool,
+    /// Whether a person watches it.
+    pub(crate) is_terminal: bool,
 }
 
 /// What a colour means. Every text says the same without it.
@@ -51,7 +53,7 @@ impl Page {
         let plain = !variable("NO_COLOR").is_empty() || variable("TERM") == "dumb";
         let columns = surroundings.terminal_columns.filter(|_| is_terminal);
         let columns = columns.map_or(COLUMNS, |columns| usize::from(columns).clamp(COLUMNS_MIN, COLUMNS_MAX));
-        Self { columns, colour: is_terminal && !plain }
+        Self { columns, colour: is_terminal && !plain, is_terminal }
     }
 
     /// Paints a text that is printable already.

@@ -1,25 +1,35 @@
 //! `reserve`, `check`, `renew`, `release` and `sweep`.
 
+use super::queueing::watched;
 use super::{Done, settled};
-use crate::arguments::{CheckFlags, ReleaseFlags, RenewFlags, ReserveFlags, SweepFlags, mode};
-use crate::console::{Answer, Problem, document};
-use crate::render::{Page, Tone, count, holding, lease_table, notices};
+use crate::arguments::{
+    CheckFlags, ReleaseFlags, RenewFlags, ReserveFlags, SweepFlags, WAIT_AS_LONG_AS_ALLOWED, mode,
+};
+use crate::console::{Answer, Console, Problem, document};
+use crate::render::{Page, Tone, before_you, count, holding, lease_table, notices};
 use clearway_core::decide::{Refused, Success};
-use clearway_core::failure::{Failure, LeaseView};
+use clearway_core::failure::{Ahead, Failure, LeaseView};
 use clearway_core::ids::LeaseId;
 use clearway_core::slug::Slug;
 use clearway_core::text::printable;
+use clearway_core::time::rounded;
+use clearway_core::wait::Queued;
 use clearway_kernel::{Checked, ReleaseWords, RenewWords, Reply, ReserveWords, Session};
 use clearway_wire::json::{
-    Acted, Actor, Blocker, CheckReply, LeaseJson, Looked, NoticeJson, RefusedTarget, ReleaseReply,
-    RenewReply, ReserveReply, SweepReply,
+    Acted, Actor, AheadJson, Blocker, CheckReply, FreezeReply, LeaseJson, LeftReply, Looked, NoticeJson,
+    QueuedReply, RefusedTarget, ReleaseReply, RenewReply, ReserveReply, SweepReply, ThawReply, TransferReply,
+    WaitJson, rfc3339,
 };
 use serde::Serialize;
 
 /// Ids that fit a line.
 const IDS_SHOWN: usize = 4;
 
-pub(super) fn reserve(session: &mut Session<'_>, flags: ReserveFlags) -> Result<Changed, Problem> {
+pub(super) fn reserve(
+    session: &mut Session<'_>,
+    flags: ReserveFlags,
+    console: &mut Console<'_, '_>,
+) -> Result<Changed, Problem> {
     let words = ReserveWords {
         targets: flags.patterns,
         kind: flags.kind.kind(),
@@ -30,7 +40,12 @@ pub(super) fn reserve(session: &mut Session<'_>, flags: ReserveFlags) -> Result<
         best_effort: flags.best_effort,
         broad: flags.broad,
     };
-    Changed::new(session.reserve(&words)?)
+    let span = flags.wait.as_deref().map(|text| Some(text).filter(|text| *text != WAIT_AS_LONG_AS_ALLOWED));
+    Changed::new(match (flags.queue, span) {
+        (_, Some(span)) => watched(console, |watch| session.reserve_or_wait(&words, span, watch))?,
+        (true, None) => session.reserve_or_queue(&words)?,
+        (false, None) => session.reserve(&words)?,
+    })
 }
 
 pub(super) fn check(session: &mut Session<'_>, flags: CheckFlags) -> Result<CheckAnswer, Problem> {
@@ -91,7 +106,7 @@ pub(super) struct Changed {
 }
 
 impl Changed {
-    fn new(reply: Reply) -> Result<Self, Problem> {
+    pub(super) fn new(reply: Reply) -> Result<Self, Problem> {
         let (success, done) = settled(reply)?;
         Ok(Self { success, done })
     }
@@ -127,9 +142,29 @@ impl Answer for Changed {
                     .map(|refused| RefusedTarget {
                         pattern: refused.target.clone(),
                         blockers: Blocker::list(&refused.blockers, now),
+                        ahead: AheadJson::list(&refused.ahead),
                     })
                     .collect(),
+                queued: None,
             }),
+            Success::Queued { queued, blockers, ahead } => self.acted(ReserveReply {
+                leases: Vec::new(),
+                refused: Vec::new(),
+                queued: Some(QueuedReply {
+                    wait: WaitJson::new(queued, now),
+                    blockers: Blocker::list(blockers, now),
+                    ahead: AheadJson::list(ahead),
+                }),
+            }),
+            Success::Left { waits } => self.acted(LeftReply { cancelled: texts(waits) }),
+            Success::Transferred(leases) => {
+                self.acted(TransferReply { leases: LeaseJson::list(leases, now) })
+            }
+            Success::Frozen(freeze) => self.acted(FreezeReply {
+                frozen_until: rfc3339(now.wall_at(freeze.until)),
+                frozen_for_ms: freeze.until.since(now.mono),
+            }),
+            Success::Thawed { was_frozen } => self.acted(ThawReply { was_frozen: *was_frozen }),
             Success::Renewed(leases) => self.acted(RenewReply { leases: LeaseJson::list(leases, now) }),
             Success::Released { released, already, remaining } => self.acted(ReleaseReply {
                 released: texts(released),
@@ -158,6 +193,29 @@ impl Answer for Changed {
                 self.released(released, already, remaining, page)
             }
             Success::Swept { expired } => swept(expired, false),
+            Success::Queued { queued, blockers, ahead } => self.told_queued(queued, blockers, ahead, page),
+            Success::Left { waits } if waits.is_empty() => {
+                format!("nothing to leave{}: you wait for nothing here\n", self.as_whom())
+            }
+            Success::Left { waits } => {
+                let places = count(waits.len() as u64, "place", "places");
+                format!("left {places} in the queue{}: {}\n", self.as_whom(), some(waits))
+            }
+            Success::Transferred(leases) if leases.is_empty() => {
+                format!("nothing to hand over{}: you hold no leases here\n", self.as_whom())
+            }
+            Success::Transferred(leases) => {
+                let to = leases.first().map(|view| view.agent.to_string()).unwrap_or_default();
+                let moved = count(leases.len() as u64, "lease", "leases");
+                format!("handed {moved} to {to}{}\n{}", self.as_whom(), lease_table(leases, now, page))
+            }
+            Success::Frozen(freeze) => format!(
+                "{} for {}: agents get no new paths; end it early: clearway thaw --reason TEXT\n",
+                page.paint(Tone::Care, "frozen"),
+                rounded(freeze.until.since(now.mono))
+            ),
+            Success::Thawed { was_frozen: true } => "thawed: agents get new paths again\n".to_owned(),
+            Success::Thawed { was_frozen: false } => "nothing was frozen\n".to_owned(),
         };
         if self.done.replayed {
             text.push_str("note: this is the answer to an earlier, equal request\n");
@@ -173,11 +231,27 @@ impl Answer for Changed {
 impl Changed {
     fn refused(&self, refused: &[Refused], page: &Page) -> String {
         let mut text = String::new();
-        for Refused { target, blockers } in refused {
+        for Refused { target, blockers, ahead } in refused {
             let mark = page.paint(Tone::Care, "not reserved:");
             text.push_str(&format!("{mark} {}\n", printable(target)));
             blockers.iter().for_each(|view| text.push_str(&holding(view, &self.done.now, page, "  ")));
+            text.push_str(&before_you(ahead));
         }
+        text
+    }
+
+    fn told_queued(&self, queued: &Queued, blockers: &[LeaseView], ahead: &[Ahead], page: &Page) -> String {
+        let head = format!(
+            "{}{}: place {}, wait {}\n",
+            page.paint(Tone::Care, "queued"),
+            self.as_whom(),
+            queued.position,
+            queued.wait.id
+        );
+        let mut text = head;
+        blockers.iter().for_each(|view| text.push_str(&holding(view, &self.done.now, page, "  ")));
+        text.push_str(&before_you(ahead));
+        text.push_str("your place is kept; take your turn with: clearway wait\n");
         text
     }
 
@@ -216,30 +290,38 @@ pub(super) struct CheckAnswer {
 
 impl Answer for CheckAnswer {
     fn json(&self) -> String {
-        let Checked { rev, now, blockers, notices } = &self.checked;
+        let Checked { rev, now, blockers, ahead, notices } = &self.checked;
         document(&Looked::new(
             *rev,
             CheckReply {
-                clear: blockers.is_empty(),
+                clear: self.is_clear(),
                 blockers: Blocker::list(blockers, now),
+                ahead: AheadJson::list(ahead),
                 notices: notices.iter().map(NoticeJson::from).collect(),
             },
         ))
     }
 
     fn text(&self, page: &Page) -> String {
-        let Checked { now, blockers, notices: found, .. } = &self.checked;
+        let Checked { now, blockers, ahead, notices: found, .. } = &self.checked;
         let asked = printable(&self.asked.join(" ")).into_owned();
-        let mut text = match blockers.is_empty() {
+        let mut text = match self.is_clear() {
             true => format!("{}: {asked}\n", page.paint(Tone::Good, "clear")),
             false => format!("{}: {asked}\n", page.paint(Tone::Care, "not clear")),
         };
         blockers.iter().for_each(|view| text.push_str(&holding(view, now, page, "  ")));
+        text.push_str(&before_you(ahead));
         text + &notices(found, page)
     }
 
     fn exit_code(&self) -> u8 {
-        u8::from(!self.checked.blockers.is_empty())
+        u8::from(!self.is_clear())
+    }
+}
+
+impl CheckAnswer {
+    fn is_clear(&self) -> bool {
+        self.checked.blockers.is_empty() && self.checked.ahead.is_empty()
     }
 }
 
@@ -272,7 +354,7 @@ fn swept(expired: &[LeaseId], dry_run: bool) -> String {
 }
 
 /// Ids for people, who read a few of them at most.
-fn some(ids: &[LeaseId]) -> String {
+fn some<T: ToString>(ids: &[T]) -> String {
     let shown = texts(ids.get(..IDS_SHOWN).unwrap_or(ids)).join(" ");
     match ids.len().saturating_sub(IDS_SHOWN) {
         0 => shown,
@@ -280,6 +362,6 @@ fn some(ids: &[LeaseId]) -> String {
     }
 }
 
-fn texts(ids: &[LeaseId]) -> Vec<String> {
+fn texts<T: ToString>(ids: &[T]) -> Vec<String> {
     ids.iter().map(ToString::to_string).collect()
 }

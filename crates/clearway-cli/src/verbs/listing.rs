@@ -1,5 +1,6 @@
 //! `leases`, `who` and `agents`.
 
+use super::queueing::wait_table;
 use crate::arguments::{LeasesFlags, WhoFlags};
 use crate::console::{Answer, Problem, document};
 use crate::render::{
@@ -11,7 +12,9 @@ use clearway_core::ids::AgentId;
 use clearway_core::text::printable;
 use clearway_core::time::Now;
 use clearway_kernel::{AgentSeen, Agents, LeaseFilter, Leases, Session, Who};
-use clearway_wire::json::{AgentJson, AgentsReply, Blocker, LeasesReply, Looked, NoticeJson, WhoReply};
+use clearway_wire::json::{
+    AgentJson, AgentsReply, Blocker, LeasesReply, Looked, NoticeJson, WaitJson, WhoReply,
+};
 
 pub(super) fn leases(session: &mut Session<'_>, flags: LeasesFlags) -> Result<LeaseList, Problem> {
     let history = flags.history;
@@ -94,22 +97,26 @@ pub(super) struct Holders(Who);
 
 impl Answer for Holders {
     fn json(&self) -> String {
-        let Who { rev, now, path, holders, notices } = &self.0;
+        let Who { rev, now, path, holders, waiters, notices } = &self.0;
         let body = WhoReply {
             path: path.clone(),
             holders: Blocker::list(holders, now),
-            waiters: Vec::new(),
+            waiters: WaitJson::list(waiters, now),
             notices: notices.iter().map(NoticeJson::from).collect(),
         };
         document(&Looked::new(*rev, body))
     }
 
     fn text(&self, page: &Page) -> String {
-        let Who { now, path, holders, .. } = &self.0;
-        if holders.is_empty() {
-            return format!("nobody holds {}\n", printable(path));
+        let Who { now, path, holders, waiters, .. } = &self.0;
+        let mut text = match holders.is_empty() {
+            true => format!("nobody holds {}\n", printable(path)),
+            false => holders.iter().map(|view| holding(view, now, page, "")).collect(),
+        };
+        if !waiters.is_empty() {
+            text.push_str(&wait_table(waiters, now).render(page, ""));
         }
-        holders.iter().map(|view| holding(view, now, page, "")).collect()
+        text
     }
 
     fn aside(&self, page: &Page) -> String {
@@ -127,7 +134,7 @@ pub(super) struct AgentList {
 impl Answer for AgentList {
     fn json(&self) -> String {
         let Agents { rev, now, agents } = &self.found;
-        let one = |seen: &AgentSeen| AgentJson::new(&seen.view, seen.liveness, now);
+        let one = |seen: &AgentSeen| AgentJson::new(&seen.view, seen.liveness, seen.waiting, now);
         document(&Looked::new(*rev, AgentsReply { agents: agents.iter().map(one).collect() }))
     }
 
@@ -138,7 +145,7 @@ impl Answer for AgentList {
         }
         let mut table = Table::new(&[Fit::End, Fit::Whole, Fit::Whole, Fit::Whole, Fit::Whole]);
         table.head(&["agent", "client", "state", "seen", "holds"]);
-        for AgentSeen { view, liveness } in agents {
+        for AgentSeen { view, liveness, waiting } in agents {
             let you =
                 if self.me.as_ref().is_some_and(|(id, _)| *id == view.agent.id) { " (you)" } else { "" };
             table.row(vec![
@@ -146,9 +153,14 @@ impl Answer for AgentList {
                 Cell::new(view.agent.client.word()),
                 Cell::new(liveness.word()).tone(liveness_tone(*liveness)),
                 Cell::new(view.last_seen.map_or("-".to_owned(), |seen| ago(now.mono.since(seen)))),
-                Cell::new(count(view.live_leases, "lease", "leases")),
+                Cell::new(held_and_awaited(view.live_leases, *waiting)),
             ]);
         }
         table.render(page, "")
     }
+}
+
+fn held_and_awaited(leases: u64, waiting: u64) -> String {
+    let held = count(leases, "lease", "leases");
+    if waiting == 0 { held } else { format!("{held}, waits for {waiting}") }
 }

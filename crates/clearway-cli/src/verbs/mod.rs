@@ -6,6 +6,7 @@ mod doctor;
 mod events;
 mod leasing;
 mod listing;
+mod queueing;
 mod status;
 mod words;
 
@@ -77,7 +78,12 @@ fn in_session(
     let is_terminal = outside.surroundings().stdout_is_terminal;
     let mut session = Session::open(outside, globals)?;
     match verb {
-        Verb::Reserve(flags) => answer(leasing::reserve(&mut session, flags)?),
+        Verb::Reserve(flags) => answer(leasing::reserve(&mut session, flags, console)?),
+        Verb::Wait(flags) => answer(queueing::wait(&mut session, &flags, console)?),
+        Verb::Waits(flags) => answer(queueing::waits(&mut session, &flags)?),
+        Verb::Transfer(flags) => answer(queueing::transfer(&mut session, flags)?),
+        Verb::Freeze(flags) => answer(queueing::freeze(&mut session, &flags)?),
+        Verb::Thaw(flags) => answer(queueing::thaw(&mut session, &flags)?),
         Verb::Check(flags) => answer(leasing::check(&mut session, flags)?),
         Verb::Renew(flags) => answer(leasing::renew(&mut session, flags)?),
         Verb::Release(flags) => answer(leasing::release(&mut session, flags)?),

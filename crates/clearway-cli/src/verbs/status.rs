@@ -1,12 +1,15 @@
 //! `status`: one look at everything, for people and, more tersely, for agents.
 
+use super::queueing::wait_table;
 use crate::console::{Answer, Problem, document};
 use crate::render::{Cell, Fit, Page, Table, Tone, ago, count, left, liveness_tone, placed_pattern, wrap};
 use clearway_core::failure::LeaseView;
 use clearway_core::ids::AgentId;
 use clearway_core::text::{columns, printable, truncate_columns};
+use clearway_core::time::rounded;
+use clearway_core::wait::Queued;
 use clearway_kernel::{AgentSeen, Session, Status};
-use clearway_wire::json::{Actor, AgentJson, Blocker, Looked, StatusReply};
+use clearway_wire::json::{Actor, AgentJson, Blocker, Looked, StatusReply, WaitJson, rfc3339};
 
 /// What an agent reads costs it tokens, so its form is no longer than this.
 const TERSE_BYTES_MAX: usize = 400;
@@ -41,8 +44,8 @@ pub(crate) struct Look {
 
 impl Answer for Look {
     fn json(&self) -> String {
-        let Status { rev, now, me, agents, leases, warnings } = &self.found;
-        let agent = |seen: &AgentSeen| AgentJson::new(&seen.view, seen.liveness, now);
+        let Status { rev, now, me, agents, leases, waits, frozen, warnings } = &self.found;
+        let agent = |seen: &AgentSeen| AgentJson::new(&seen.view, seen.liveness, seen.waiting, now);
         document(&Looked::new(
             *rev,
             StatusReply {
@@ -51,6 +54,8 @@ impl Answer for Look {
                 actor: Actor::new(me.as_ref()),
                 agents: agents.iter().map(agent).collect(),
                 leases: Blocker::list(leases, now),
+                waits: WaitJson::list(waits, now),
+                frozen_until: frozen.as_ref().map(|freeze| rfc3339(now.wall_at(freeze.until))),
                 warnings: warnings.clone(),
             },
         ))
@@ -67,16 +72,32 @@ impl Look {
         let you = me.as_ref().map(|(_, name)| format!(", you are {name}")).unwrap_or_default();
         let warnings = self.warnings(page);
         let mut text = format!("{warnings}{}{you}\n", page.paint(Tone::Strong, &self.scope));
+        if let Some(frozen) = self.frozen() {
+            text.push_str(&wrap(&frozen, page.columns, "  ", "    ").join("\n"));
+            text.push('\n');
+        }
         match agents.is_empty() {
             true => text.push_str("  nobody holds anything: clearway reserve PATH\n"),
             false => text.push_str(&self.agent_table().render(page, "  ")),
         }
-        let totals = [
+        if !self.found.waits.is_empty() {
+            text.push_str(&wait_table(&self.found.waits, &self.found.now).render(page, "  "));
+        }
+        let mut totals = vec![
             count(agents.len() as u64, "agent", "agents"),
             count(leases.len() as u64, "lease", "leases"),
-            format!("revision {}", self.found.rev),
         ];
+        if !self.found.waits.is_empty() {
+            totals.push(count(self.found.waits.len() as u64, "wait", "waits"));
+        }
+        totals.push(format!("revision {}", self.found.rev));
         text + &totals.join(", ") + "\n"
+    }
+
+    fn frozen(&self) -> Option<String> {
+        let freeze = self.found.frozen.as_ref()?;
+        let left = rounded(freeze.until.since(self.found.now.mono));
+        Some(format!("frozen for another {left}: {}", printable(&freeze.reason)))
     }
 
     fn warnings(&self, page: &Page) -> String {
@@ -104,7 +125,7 @@ impl Look {
         let Status { now, agents, .. } = &self.found;
         let mut table = Table::new(&[Fit::Last, Fit::Whole, Fit::Whole, Fit::End]);
         table.head(&["agent", "state", "seen", "holds"]);
-        for AgentSeen { view, liveness } in agents {
+        for AgentSeen { view, liveness, .. } in agents {
             table.row(vec![
                 Cell::new(view.agent.name.as_str()).tone(Tone::Strong),
                 Cell::new(liveness.word()).tone(liveness_tone(*liveness)),
@@ -148,12 +169,32 @@ impl Look {
         if !others.is_empty() {
             text.push_str(&format!("others hold: {}\n", some_of(&others, 140)));
         }
+        let awaited: Vec<String> = self
+            .found
+            .waits
+            .iter()
+            .filter(|queued| Some(queued.wait.agent) == me.as_ref().map(|(id, _)| *id))
+            .map(in_short)
+            .collect();
+        if !awaited.is_empty() {
+            text.push_str(&format!("you wait for: {}\n", some_of(&awaited, 80)));
+        }
+        text.extend(self.frozen().map(|frozen| frozen + "\n"));
         if !warnings.is_empty() {
             text.push_str(&format!("{}\n", count(warnings.len() as u64, "warning", "warnings")));
         }
         let next = if mine.is_empty() { "clearway reserve PATH" } else { "clearway release --all" };
         let room = TERSE_BYTES_MAX - next.len() - 2;
         format!("{}\n{next}\n", cut(printable_lines(&text).trim_end(), room))
+    }
+}
+
+/// What somebody waits for, and whether its turn has come.
+fn in_short(queued: &Queued) -> String {
+    let target = queued.wait.wanted.wants.first().map(|want| want.target.display()).unwrap_or_default();
+    match queued.wait.offered_until {
+        Some(_) => format!("{target} (your turn: clearway wait {})", queued.wait.id),
+        None => format!("{target} (place {})", queued.position),
     }
 }
 

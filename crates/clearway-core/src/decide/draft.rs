@@ -7,13 +7,15 @@ use super::{Decision, Notice, Success, Verdict};
 use crate::agent::{Agent, AgentName};
 use crate::command::Request;
 use crate::event::{Actor, Body, Event};
+use crate::facts::Facts;
 use crate::failure::Failure;
-use crate::ids::{AgentId, Entropy, Epoch, LeaseId, Seq};
+use crate::ids::{AgentId, Entropy, Epoch, LeaseId, Seq, WaitId};
 use crate::lease::Lease;
 use crate::limits::{PRESENCE_MS, REFUSAL_REPEAT_MS};
 use crate::slice::{RefusalMemory, Slice, Soft};
 use crate::slug::Slug;
 use crate::time::Now;
+use crate::wait::WaitView;
 use std::collections::BTreeSet;
 
 /// Collects what a decision wants written.
@@ -24,6 +26,10 @@ pub(super) struct Draft<'a> {
     pub(super) epoch: Epoch,
     /// Leases that this decision ended; they no longer count as live.
     pub(super) ended: BTreeSet<LeaseId>,
+    /// Leases that this decision granted or changed, as they are now.
+    fresh: Vec<Lease>,
+    /// The queue as this decision leaves it.
+    pub(super) queue: Vec<WaitView>,
     pub(super) expired: Vec<LeaseId>,
     pub(super) notices: Vec<Notice>,
     pub(super) agent: Option<(AgentId, AgentName)>,
@@ -46,6 +52,8 @@ impl<'a> Draft<'a> {
             now,
             epoch: slice.scope.epoch,
             ended: BTreeSet::new(),
+            fresh: Vec::new(),
+            queue: slice.waits.clone(),
             expired: Vec::new(),
             notices,
             agent: None,
@@ -68,6 +76,40 @@ impl<'a> Draft<'a> {
     pub(super) fn push(&mut self, actor: Actor, body: Body) {
         let event = Event { seq: self.next_seq(), at: self.now.wall, actor, body };
         self.events.push(event);
+    }
+
+    /// Every live lease of the slice as this decision leaves it.
+    pub(super) fn leases_now(&self) -> impl Iterator<Item = &Lease> {
+        let fresh = |lease: &&Lease| self.fresh.iter().any(|fresh| fresh.id == lease.id);
+        self.view().live_except(&self.ended).filter(move |lease| !fresh(lease)).chain(&self.fresh)
+    }
+
+    /// What an agent is called; its id only if an engine forgot it.
+    pub(super) fn name_of(&self, id: AgentId) -> AgentName {
+        let known = self.slice.agent(id).map(|view| view.agent.name.clone());
+        let own = || self.agent.iter().find(|(own, _)| *own == id).map(|(_, name)| name.clone());
+        known.or_else(own).unwrap_or_else(|| AgentName::made(id.to_string()))
+    }
+
+    /// The top of an agent's family.
+    pub(super) fn root_of(&self, agent: AgentId) -> AgentId {
+        self.slice.agent(agent).map_or(agent, |view| view.agent.root)
+    }
+
+    /// From now on the lease is as given here.
+    pub(super) fn replace(&mut self, lease: Lease) {
+        self.fresh.retain(|other| other.id != lease.id);
+        self.fresh.push(lease);
+    }
+
+    pub(super) fn end_lease(&mut self, id: LeaseId) -> bool {
+        self.fresh.retain(|lease| lease.id != id);
+        self.ended.insert(id)
+    }
+
+    /// Notes that a waiting process still waits.
+    pub(super) fn hear(&mut self, wait: WaitId) {
+        self.soft.push(Soft::Heard { wait, at: self.now.mono });
     }
 
     /// The calling agent's actor, for events it causes.
@@ -133,34 +175,34 @@ impl<'a> Draft<'a> {
 
     /// Turns a caller away before it became anybody. A denial in a scope that exists is recorded, under the boot
     /// it happens in.
-    pub(super) fn deny(mut self, failure: Failure, request: &Request) -> Decision {
+    pub(super) fn deny(mut self, failure: Failure, request: &Request, facts: &Facts) -> Decision {
         if self.slice.scope.rev.0 > 0 {
             match failure.slug {
-                Slug::NotYou => self.deny_name(&failure, request),
-                Slug::NotOperator => self.deny_operator(request),
+                Slug::NotYou => self.deny_name(&failure, request, facts),
+                Slug::NotOperator => self.deny_operator(request, facts),
                 _ => {}
             }
         }
         self.finish(Err(failure))
     }
 
-    fn deny_name(&mut self, failure: &Failure, request: &Request) {
+    fn deny_name(&mut self, failure: &Failure, request: &Request, facts: &Facts) {
         let subject = match &failure.details {
             crate::failure::Details::Fields(fields) => {
                 fields.iter().map(|(_, text)| text.as_str()).collect::<String>()
             }
             _ => String::new(),
         };
-        self.caught_up(request).record_denial(Actor::CLAIMANT, subject, Slug::NotYou);
+        self.caught_up(request, facts).record_denial(Actor::CLAIMANT, subject, Slug::NotYou);
     }
 
     /// Whoever took an operator's authority without having it is named, where it is known who that is.
-    fn deny_operator(&mut self, request: &Request) {
+    fn deny_operator(&mut self, request: &Request, facts: &Facts) {
         let actor = match identify(self.slice, &request.caller) {
             Ok(identified) => self.act_as(&identified),
             Err(_) => Actor::CLAIMANT,
         };
-        self.caught_up(request).record_denial(actor, request.command.subject(), Slug::NotOperator);
+        self.caught_up(request, facts).record_denial(actor, request.command.subject(), Slug::NotOperator);
     }
 
     pub(super) fn record_denial(&mut self, actor: Actor, subject: String, slug: Slug) {

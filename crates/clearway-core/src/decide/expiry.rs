@@ -4,17 +4,20 @@ use super::draft::Draft;
 use super::identify;
 use crate::command::{Command, Request};
 use crate::event::{Actor, Body};
+use crate::facts::Facts;
 use crate::failure::Failure;
 use crate::ids::Epoch;
 use crate::lease::{ExpiryCause, Lease};
 use crate::limits::EXPIRIES_PER_WRITE;
 use crate::slug::Slug;
+use crate::wait::WaitEnd;
 
 impl Draft<'_> {
     /// The draft after everything that time did: the epoch is this boot's, and what ran out is recorded.
-    pub(super) fn caught_up(&mut self, request: &Request) -> &mut Self {
+    pub(super) fn caught_up(&mut self, request: &Request, facts: &Facts) -> &mut Self {
         self.begin_epoch(request);
         self.record_expiries(request);
+        self.record_wait_ends(facts);
         self
     }
 
@@ -45,6 +48,10 @@ impl Draft<'_> {
         self.push(Actor::KERNEL, Body::EpochBegan { epoch, boot, lost_tail, operator_reason });
         let ended: Vec<&Lease> = self.slice.leases.iter().filter(|lease| lease.ended.is_none()).collect();
         ended.into_iter().for_each(|lease| self.expire(lease, cause));
+        let cause = if cause == ExpiryCause::Recovery { WaitEnd::Recovery } else { WaitEnd::Reboot };
+        for view in self.queue.clone() {
+            self.end_wait(Actor::KERNEL, &view, cause);
+        }
     }
 
     /// Within one boot nothing committed can vanish: a log that is shorter than its witness remembers was

@@ -3,16 +3,20 @@
 //! [`decide`] reads a slice of state and answers with events, soft changes and an outcome, or says which facts
 //! of the outside it lacks. It refuses to know where the state came from and what becomes of the events.
 
+mod cycle;
 mod draft;
 mod expiry;
+mod freeze;
 mod identity;
 mod names;
 mod operator;
 mod plan;
+mod queue;
 mod release;
 mod renew;
 mod replay;
 mod reserve;
+mod transfer;
 mod view;
 
 pub use identity::{Identified, identify};
@@ -23,13 +27,15 @@ use crate::agent::AgentName;
 use crate::command::{Command, Request};
 use crate::event::Event;
 use crate::facts::{FactQuery, Facts};
-use crate::failure::{Failure, LeaseView};
-use crate::ids::{AgentId, Entropy, LeaseId};
+use crate::failure::{Ahead, Failure, LeaseView};
+use crate::ids::{AgentId, Entropy, LeaseId, WaitId};
 use crate::lease::End;
-use crate::slice::{Slice, Soft};
+use crate::slice::{Freeze, Slice, Soft};
 use crate::target::{ResourceName, Target};
 use crate::time::Now;
+use crate::wait::Queued;
 use draft::Draft;
+use reserve::Asked;
 use std::collections::BTreeSet;
 
 /// The shape of [`decide`], so that an executor can be handed a different one by a test.
@@ -80,6 +86,29 @@ pub enum Success {
         /// Own leases that overlap what was named but reach further.
         remaining: Vec<LeaseView>,
     },
+    /// A place in the queue.
+    Queued {
+        /// The place.
+        queued: Box<Queued>,
+        /// Leases in the way.
+        blockers: Vec<LeaseView>,
+        /// Earlier waits in the way.
+        ahead: Vec<Ahead>,
+    },
+    /// Places given up.
+    Left {
+        /// By this call.
+        waits: Vec<WaitId>,
+    },
+    /// Leases handed over.
+    Transferred(Vec<LeaseView>),
+    /// New edits of agents are not admitted.
+    Frozen(Freeze),
+    /// They are admitted again.
+    Thawed {
+        /// Whether they were not before.
+        was_frozen: bool,
+    },
     /// Expiries recorded.
     Swept {
         /// By this call.
@@ -94,6 +123,8 @@ pub struct Refused {
     pub target: String,
     /// Who stands in the way.
     pub blockers: Vec<LeaseView>,
+    /// Who waits for it longer.
+    pub ahead: Vec<Ahead>,
 }
 
 /// Something worth saying beside an answer.
@@ -179,22 +210,39 @@ pub fn decide(
     let outcome = match (&request.command, caller) {
         // What time did is the kernel's own record: it is the same whoever asks for it, and cron is nobody.
         (Command::Sweep | Command::Recover, _) => {
-            Ok(Ok(Success::Swept { expired: draft.caught_up(request).expired_ids() }))
+            Ok(Ok(Success::Swept { expired: draft.caught_up(request, facts).expired_ids() }))
         }
-        (_, Err(failure)) => return draft.deny(failure, request),
-        (Command::Reserve(reserve), Ok(identified)) => {
-            reserve::reserve(draft.caught_up(request), reserve, identified, facts, entropy)
-        }
-        (Command::Renew(renew), Ok(identified)) => {
-            renew::renew(draft.caught_up(request), renew, &identified, facts)
-        }
-        (Command::Release(release), Ok(identified)) => {
-            release::release(draft.caught_up(request), release, &identified, facts, entropy)
+        (_, Err(failure)) => return draft.deny(failure, request, facts),
+        (command, Ok(identified)) => {
+            answer(draft.caught_up(request, facts), command, identified, facts, entropy)
         }
     };
     match outcome {
-        Ok(outcome) => draft.finish(outcome),
+        Ok(outcome) => {
+            draft.record_offers(facts);
+            draft.finish(outcome)
+        }
         Err(queries) => Decision::NeedsFacts(queries),
+    }
+}
+
+fn answer(
+    draft: &mut Draft<'_>,
+    command: &Command,
+    identified: Identified,
+    facts: &Facts,
+    entropy: &mut Entropy<'_>,
+) -> Step {
+    match command {
+        Command::Reserve(reserve) => reserve::reserve(draft, Asked::Now(reserve), identified, facts, entropy),
+        Command::Await(wait) => reserve::reserve(draft, Asked::OrWait(wait), identified, facts, entropy),
+        Command::Renew(renew) => renew::renew(draft, renew, &identified, facts),
+        Command::Release(release) => release::release(draft, release, &identified, facts, entropy),
+        Command::Transfer(transfer) => transfer::transfer(draft, transfer, &identified, facts),
+        Command::Leave(leave) => Ok(queue::leave(draft, leave, &identified)),
+        Command::Freeze { for_ms } => Ok(freeze::freeze(draft, &identified, *for_ms)),
+        Command::Thaw => Ok(freeze::thaw(draft, &identified)),
+        Command::Sweep | Command::Recover => Ok(Ok(Success::Swept { expired: draft.expired_ids() })),
     }
 }
 

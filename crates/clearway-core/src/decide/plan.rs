@@ -4,14 +4,14 @@
 //! a repair.
 
 use super::draft::Draft;
-use super::view::View;
 use crate::agent::Liveness;
 use crate::command::{Reserve, Want};
-use crate::facts::{FactQuery, Facts};
-use crate::failure::LeaseView;
-use crate::ids::{AgentId, LeaseId};
+use crate::facts::{FactQuery, Facts, Liveness as ProcessLiveness, Process};
+use crate::failure::{Ahead, LeaseView};
+use crate::ids::{AgentId, LeaseId, Seq};
 use crate::lease::{Grade, Lease, Mode};
 use crate::target::{Target, Worktree};
+use crate::wait::WaitView;
 use std::collections::BTreeSet;
 
 /// What would become of one target.
@@ -28,7 +28,15 @@ pub(super) enum Step {
     /// Another target of this request covers it.
     Covered,
     /// Nothing: these stand in the way.
-    Blocked(Vec<LeaseView>),
+    Blocked(Blocked),
+}
+
+/// What keeps a request from being granted.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Blocked {
+    pub(super) leases: Vec<LeaseView>,
+    /// Earlier waits that the request would overtake.
+    pub(super) ahead: Vec<Ahead>,
 }
 
 /// A lease that ends so that a request can be granted.
@@ -50,26 +58,62 @@ pub(super) enum RoomWhy {
 /// Everyone in the way of any step, each lease once.
 pub(super) fn blockers(steps: &[Step]) -> Vec<LeaseView> {
     let mut seen = BTreeSet::new();
-    let all = steps.iter().flat_map(|step| match step {
-        Step::Blocked(blockers) => blockers.as_slice(),
-        _ => &[],
-    });
-    all.filter(|blocker| seen.insert(blocker.lease.id)).cloned().collect()
+    blocked(steps)
+        .flat_map(|blocked| &blocked.leases)
+        .filter(|blocker| seen.insert(blocker.lease.id))
+        .cloned()
+        .collect()
 }
 
-/// Makes plans from one view.
+/// Every earlier wait in the way of any step, each once.
+pub(super) fn ahead(steps: &[Step]) -> Vec<Ahead> {
+    let mut seen = BTreeSet::new();
+    blocked(steps)
+        .flat_map(|blocked| &blocked.ahead)
+        .filter(|ahead| seen.insert(ahead.wait))
+        .cloned()
+        .collect()
+}
+
+fn blocked(steps: &[Step]) -> impl Iterator<Item = &Blocked> {
+    steps.iter().filter_map(|step| match step {
+        Step::Blocked(blocked) => Some(blocked),
+        _ => None,
+    })
+}
+
+/// Makes plans from one draft.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Planner<'a> {
-    view: View<'a>,
+    draft: &'a Draft<'a>,
     me: AgentId,
     reserve: &'a Reserve,
     facts: &'a Facts,
-    ended: &'a BTreeSet<LeaseId>,
+    /// The requester's place in the queue: only who waits longer goes first.
+    place: Seq,
 }
 
 impl<'a> Planner<'a> {
-    pub(super) fn new(draft: &'a Draft<'_>, me: AgentId, reserve: &'a Reserve, facts: &'a Facts) -> Self {
-        Self { view: draft.view(), me, reserve, facts, ended: &draft.ended }
+    pub(super) fn new(draft: &'a Draft<'a>, me: AgentId, reserve: &'a Reserve, facts: &'a Facts) -> Self {
+        let includes = |view: &&WaitView| view.wait.agent == me && view.wait.wanted.includes(reserve);
+        let place = draft.queue.iter().filter(includes).map(|view| view.wait.place).min();
+        Self { draft, me, reserve, facts, place: place.unwrap_or(Seq(u64::MAX)) }
+    }
+
+    /// What an agent would get that asks from this place.
+    pub(super) fn at(
+        draft: &'a Draft<'a>,
+        me: AgentId,
+        reserve: &'a Reserve,
+        place: Seq,
+        facts: &'a Facts,
+    ) -> Self {
+        Self { draft, me, reserve, facts, place }
+    }
+
+    /// Whether everything would be granted, as far as is known.
+    pub(super) fn would_grant(&self) -> bool {
+        self.plan().is_ok_and(|steps| blocked(&steps).next().is_none())
     }
 
     /// One step for each thing wanted, or the facts that are missing.
@@ -94,7 +138,7 @@ impl<'a> Planner<'a> {
         if queries.is_empty() { Ok(steps) } else { Err(queries) }
     }
 
-    fn step(&self, want: &Want) -> Result<Step, BTreeSet<FactQuery>> {
+    fn step(&self, want: &'a Want) -> Result<Step, BTreeSet<FactQuery>> {
         let mode = self.reserve.mode;
         match self.own(&want.target) {
             Some(own) if own.target == want.target && own.mode < mode => self.upgrade(own, want),
@@ -106,41 +150,47 @@ impl<'a> Planner<'a> {
 
     /// The caller's own lease on exactly this, or one that covers it in at least the wanted mode.
     fn own(&self, target: &Target) -> Option<&'a Lease> {
-        let mine = || self.here().filter(|lease| lease.holder == self.me);
+        let mine = || self.here().filter(|lease| lease.holder == self.me && !self.is_bound_elsewhere(lease));
         mine()
             .find(|lease| lease.target == *target)
             .or_else(|| mine().find(|lease| lease.mode >= self.reserve.mode && lease.target.covers(target)))
     }
 
+    /// A lease of another process of the same agent is not the caller's to use.
+    fn is_bound_elsewhere(&self, lease: &Lease) -> bool {
+        lease.bound.is_some() && lease.bound != self.reserve.bound
+    }
+
     /// Live leases that share the space of the request.
     fn here(&self) -> impl Iterator<Item = &'a Lease> + use<'a> {
         let worktree: &'a Worktree = &self.reserve.worktree;
-        self.view.live_except(self.ended).filter(move |lease| match lease.target {
+        self.draft.leases_now().filter(move |lease| match lease.target {
             Target::Path(_) => lease.worktree == *worktree,
             Target::Name(_) => true,
         })
     }
 
-    fn grant(&self, want: &Want) -> Result<Step, BTreeSet<FactQuery>> {
-        Ok(match self.clear(want)? {
+    fn grant(&self, want: &'a Want) -> Result<Step, BTreeSet<FactQuery>> {
+        Ok(match self.clear(want, self.ahead(want))? {
             Ok((slot, room)) => Step::Grant { slot, room },
-            Err(blockers) => Step::Blocked(blockers),
+            Err(blocked) => Step::Blocked(blocked),
         })
     }
 
-    fn upgrade(&self, own: &Lease, want: &Want) -> Result<Step, BTreeSet<FactQuery>> {
-        Ok(match self.clear(want)? {
+    /// An upgrade goes before everyone who waits: they wait for its holder already.
+    fn upgrade(&self, own: &Lease, want: &'a Want) -> Result<Step, BTreeSet<FactQuery>> {
+        Ok(match self.clear(want, Vec::new())? {
             Ok((slot, room)) => Step::Upgrade { lease: own.id, slot: own.slot.or(slot), room },
-            Err(blockers) => Step::Blocked(blockers),
+            Err(blocked) => Step::Blocked(blocked),
         })
     }
 
     /// Nobody else can be where one was alone. Only a resource of several units may have other exclusive holders,
     /// and nobody shares it with them: the unit stays what it is.
-    fn downgrade(&self, own: &Lease, want: &Want) -> Result<Step, BTreeSet<FactQuery>> {
-        Ok(match self.clear(want)? {
+    fn downgrade(&self, own: &Lease, want: &'a Want) -> Result<Step, BTreeSet<FactQuery>> {
+        Ok(match self.clear(want, Vec::new())? {
             Ok(_) => Step::Downgrade(own.id),
-            Err(blockers) => Step::Blocked(blockers),
+            Err(blocked) => Step::Blocked(blocked),
         })
     }
 
@@ -151,8 +201,9 @@ impl<'a> Planner<'a> {
     )]
     fn clear(
         &self,
-        want: &Want,
-    ) -> Result<Result<(Option<u32>, Vec<Room>), Vec<LeaseView>>, BTreeSet<FactQuery>> {
+        want: &'a Want,
+        ahead: Vec<&'a WaitView>,
+    ) -> Result<Result<(Option<u32>, Vec<Room>), Blocked>, BTreeSet<FactQuery>> {
         let (mut room, mut firm) = (Vec::new(), Vec::new());
         let (mut queries, mut unknown) = (BTreeSet::new(), 0);
         for lease in self.in_the_way(want) {
@@ -165,15 +216,65 @@ impl<'a> Planner<'a> {
                 }
             }
         }
-        let need = self.need(want, firm.len(), room.len() + unknown);
+        let (known, unsure): (Vec<_>, Vec<_>) = ahead.into_iter().partition(|view| self.is_known(view));
+        queries.extend(unsure.iter().flat_map(|view| self.evidence(view)).map(FactQuery::Process));
+        let unknown = unknown + unsure.len();
+        let need = self.need(want, firm.len() + known.len(), room.len() + unknown);
         if unknown > 0 && need != Need::Nobody {
             return Err(queries);
         }
         Ok(match need {
             Need::Nobody => Ok((self.free_slot(want, &[]), Vec::new())),
             Need::Room => Ok((self.free_slot(want, &room), room)),
-            Need::More => Err(firm.iter().filter_map(|lease| self.view.show(lease, self.facts)).collect()),
+            Need::More => Err(self.blocked(&firm, &known)),
         })
+    }
+
+    fn blocked(&self, leases: &[&Lease], waits: &[&WaitView]) -> Blocked {
+        let view = self.draft.view();
+        let ahead = |waiting: &&WaitView| {
+            let wait = &waiting.wait;
+            let agent = self.draft.slice.agent(wait.agent)?.agent.name.clone();
+            let target = wait.wanted.wants.first()?.target.display();
+            Some(Ahead { wait: wait.id, agent, target, offered: wait.offered_until.is_some() })
+        };
+        Blocked {
+            leases: leases.iter().filter_map(|lease| view.show(lease, self.facts)).collect(),
+            ahead: waits.iter().filter_map(ahead).collect(),
+        }
+    }
+
+    /// Earlier waits that the want would overtake. Whoever is in the way of a wait already may add to what it holds,
+    /// or the two would wait for each other; asking for more of the very same is not that.
+    fn ahead(&self, want: &'a Want) -> Vec<&'a WaitView> {
+        let view = self.draft.view();
+        let conflicts = |waiting: &&WaitView| {
+            let wait = &waiting.wait;
+            wait.place < self.place
+                && wait.wanted.mode.conflicts_with(self.reserve.mode)
+                && view.can_block(wait.agent, self.me)
+                && wait.wanted.touches(&want.target, &self.reserve.worktree)
+        };
+        let family = self.draft.root_of(self.me);
+        let adds_to = |waiting: &WaitView| {
+            self.draft.leases_now().any(|lease| {
+                self.draft.root_of(lease.holder) == family
+                    && !lease.target.overlaps(&want.target)
+                    && waiting.wait.wanted.conflicts_with_lease(lease)
+                    && view.can_block(lease.holder, waiting.wait.agent)
+            })
+        };
+        self.draft.queue.iter().filter(conflicts).filter(|waiting| !adds_to(waiting)).collect()
+    }
+
+    /// The processes whose death would end a wait.
+    fn evidence(&self, waiting: &WaitView) -> Vec<Process> {
+        let agent = self.draft.slice.agent(waiting.wait.agent).and_then(|view| view.agent.process.clone());
+        agent.into_iter().chain(waiting.wait.attached.clone()).collect()
+    }
+
+    fn is_known(&self, waiting: &WaitView) -> bool {
+        self.evidence(waiting).iter().all(|process| self.facts.process(process).is_some())
     }
 
     /// Leases of others that conflict with the want, each in its own right.
@@ -181,7 +282,8 @@ impl<'a> Planner<'a> {
         let planner = *self;
         self.here().filter(move |lease| {
             lease.mode.conflicts_with(planner.reserve.mode)
-                && planner.view.can_block(lease.holder, planner.me)
+                && (planner.draft.view().can_block(lease.holder, planner.me)
+                    || (lease.holder == planner.me && planner.is_bound_elsewhere(lease)))
                 && lease.target.overlaps(&want.target)
         })
     }
@@ -214,16 +316,17 @@ impl<'a> Planner<'a> {
 
     /// Whether a lease in the way may be ended for this request.
     fn judge(&self, lease: &Lease) -> Result<Option<RoomWhy>, BTreeSet<FactQuery>> {
-        let Some(holder) = self.view.holder(lease) else { return Ok(None) };
-        if self.view.liveness(holder, self.facts) == Liveness::Gone {
+        let view = self.draft.view();
+        let Some(holder) = view.holder(lease) else { return Ok(None) };
+        let is_dead = |process: &Process| self.facts.process(process) == Some(ProcessLiveness::Dead);
+        if view.liveness(holder, self.facts) == Liveness::Gone || lease.bound.as_ref().is_some_and(is_dead) {
             return Ok(Some(RoomWhy::HolderGone));
         }
-        let mut queries = BTreeSet::new();
-        if let Some(process) = &holder.agent.process
-            && self.facts.process(process).is_none()
-        {
-            queries.insert(FactQuery::Process(process.clone()));
-        }
+        let evidence = holder.agent.process.iter().chain(&lease.bound);
+        let mut queries: BTreeSet<FactQuery> = evidence
+            .filter(|process| self.facts.process(process).is_none())
+            .map(|process| FactQuery::Process(process.clone()))
+            .collect();
         let unchanged = self.is_unchanged(lease, &mut queries);
         match (queries.is_empty(), unchanged) {
             (false, _) => Err(queries),

@@ -86,18 +86,19 @@ fn keep_part(
         ..parent.clone()
     };
     draft.push(actor, Body::LeaseGranted(lease.clone()));
+    draft.replace(lease.clone());
     lease
 }
 
 /// What a selection comes to.
 #[derive(Debug, Default)]
-struct Chosen {
-    live: Vec<Lease>,
-    already: Vec<LeaseId>,
+pub(super) struct Chosen {
+    pub(super) live: Vec<Lease>,
+    pub(super) already: Vec<LeaseId>,
     remaining: Vec<Lease>,
 }
 
-fn choose(
+pub(super) fn choose(
     draft: &mut Draft<'_>,
     selection: &Selection,
     actor: Actor,
@@ -106,7 +107,7 @@ fn choose(
     match selection {
         Selection::All => {
             refuse_unreadable(draft)?;
-            Ok(Chosen { live: held_by(draft, actor.agent), ..Chosen::default() })
+            Ok(Chosen { live: own(draft, actor), ..Chosen::default() })
         }
         Selection::These { leases, targets, worktree } => {
             let mut chosen = by_id(draft, leases, actor, facts)?;
@@ -150,7 +151,7 @@ fn by_target(
     chosen: &mut Chosen,
 ) {
     let here = |lease: &Lease| matches!(lease.target, Target::Name(_)) || lease.worktree == *worktree;
-    let mine: Vec<Lease> = held_by(draft, actor.agent).into_iter().filter(here).collect();
+    let mine: Vec<Lease> = own(draft, actor).into_iter().filter(here).collect();
     let missed = targets.iter().filter(|target| !mine.iter().any(|lease| target.overlaps(&lease.target)));
     draft.notices.extend(missed.map(|target| nothing_held(target, &mine)));
     for lease in mine {
@@ -185,9 +186,14 @@ fn is_named(target: &Target, path: &str) -> bool {
     path.strip_suffix(name.as_str()).is_some_and(|before| before.is_empty() || before.ends_with('/'))
 }
 
+/// What an agent holds itself. What one of its commands runs under ends with that command, unless it is named.
+fn own(draft: &Draft<'_>, actor: Actor) -> Vec<Lease> {
+    held_by(draft, actor.agent).into_iter().filter(|lease| lease.bound.is_none()).collect()
+}
+
 fn end(draft: &mut Draft<'_>, actor: Actor, lease: &Lease) {
     let operator_reason = draft.operator_reason_for(actor, lease);
     let body = Body::LeaseReleased { lease: lease.id, holder: lease.holder, operator_reason };
-    draft.ended.insert(lease.id);
+    draft.end_lease(lease.id);
     draft.push(actor, body);
 }

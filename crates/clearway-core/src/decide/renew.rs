@@ -57,7 +57,7 @@ fn extend(draft: &mut Draft<'_>, actor: Actor, renew: &Renew, mut lease: Lease, 
     lease.set_terms(Terms { ttl_ms, deadline, reason, ..lease.terms() });
     draft.push(actor, Body::LeaseRenewed { lease: lease.id, terms: lease.terms(), operator_reason });
     let (agent, liveness) = shown_holder(draft, actor, &lease, facts);
-    LeaseView { deadline: lease.deadline_given(None), lease, agent, liveness }
+    LeaseView { deadline: lease.deadline_given(None), lease, agent, liveness, waiters: 0 }
 }
 
 /// Renewing is a sign of life of whoever does it, which for an operator says nothing about the holder.
@@ -121,7 +121,7 @@ pub(super) fn is_current(
     }
 }
 
-fn is_live(draft: &Draft<'_>, lease: &Lease, facts: &Facts) -> Result<(), Failure> {
+pub(super) fn is_live(draft: &Draft<'_>, lease: &Lease, facts: &Facts) -> Result<(), Failure> {
     if lease.ended.is_none() && !draft.ended.contains(&lease.id) {
         return Ok(());
     }

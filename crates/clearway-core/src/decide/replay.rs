@@ -21,9 +21,9 @@ impl Success {
 
     fn granted(&self) -> &[LeaseView] {
         match self {
-            Self::Reserved { leases, .. } | Self::Renewed(leases) => leases,
+            Self::Reserved { leases, .. } | Self::Renewed(leases) | Self::Transferred(leases) => leases,
             Self::Released { remaining, .. } => remaining,
-            Self::Swept { .. } => &[],
+            _ => &[],
         }
     }
 }

@@ -1,14 +1,16 @@
 //! Taking leases.
 
 use super::draft::Draft;
+use super::freeze;
 use super::identity::Identified;
-use super::plan::{Planner, Room, RoomWhy, Step, blockers};
+use super::plan::{Blocked, Planner, Room, RoomWhy, Step, ahead, blockers};
+use super::queue::{self, Asking};
 use super::{Notice, Refused, Step as Answer, Success};
 use crate::agent::Liveness;
-use crate::command::{Reserve, Want};
+use crate::command::{Await, Reserve, Want};
 use crate::event::{Actor, Body};
 use crate::facts::Facts;
-use crate::failure::{Details, Failure, LeaseView, Retry};
+use crate::failure::{Ahead, Details, Failure, LeaseView, Retry};
 use crate::hint::Hint;
 use crate::ids::{AgentId, Entropy, Fence, LeaseId, SetId};
 use crate::lease::{Grade, Lease, Mode};
@@ -17,22 +19,39 @@ use crate::slice::AgentView;
 use crate::slug::Slug;
 use crate::target::{Target, Worktree};
 
-/// Grants, extends or refuses.
+/// What is wanted, and what is to become of it if it cannot be had now.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Asked<'a> {
+    /// It is refused.
+    Now(&'a Reserve),
+    /// It waits.
+    OrWait(&'a Await),
+}
+
+/// Grants, extends, queues or refuses.
 pub(super) fn reserve(
     draft: &mut Draft<'_>,
-    reserve: &Reserve,
+    asked: Asked<'_>,
     identified: Identified,
     facts: &Facts,
     entropy: &mut Entropy<'_>,
 ) -> Answer {
+    let (Asked::Now(reserve) | Asked::OrWait(Await { reserve, .. })) = asked;
+    let frozen = freeze::admit(draft, reserve, identified.newcomer.client);
     let before =
         identified.known.as_ref().map_or(0, |view| view.live_leases.saturating_sub(ended(draft, view)));
     let (me, actor) = draft.register(&identified, entropy);
     let steps = Planner::new(draft, me, reserve, facts).plan()?;
     let all_blocked = steps.iter().all(|step| matches!(step, Step::Blocked(_)));
     let any_blocked = steps.iter().any(|step| matches!(step, Step::Blocked(_)));
-    if all_blocked || (any_blocked && !reserve.best_effort) {
-        return Ok(Err(refuse(draft, actor, reserve, &steps)));
+    if all_blocked || (any_blocked && !reserve.best_effort) || frozen.is_err() {
+        let asking = Asking { me, actor, steps: &steps };
+        let stays = match asked {
+            Asked::OrWait(wait) => queue::stay(draft, wait, asking, facts, entropy)?,
+            Asked::Now(_) => None,
+        };
+        return Ok(stays
+            .unwrap_or_else(|| Err(frozen.err().unwrap_or_else(|| refuse(draft, actor, reserve, &steps)))));
     }
     if let Err(failure) = within_quota(draft, reserve, &steps, before) {
         return Ok(Err(failure));
@@ -41,13 +60,16 @@ pub(super) fn reserve(
     let mut refused = Vec::new();
     for (want, step) in reserve.wants.iter().zip(&steps) {
         match step {
-            Step::Blocked(blockers) => {
-                refused.push(Refused { target: want.target.display(), blockers: blockers.clone() });
-            }
+            Step::Blocked(Blocked { leases, ahead }) => refused.push(Refused {
+                target: want.target.display(),
+                blockers: leases.clone(),
+                ahead: ahead.clone(),
+            }),
             step => taker.take(want, step, entropy),
         }
     }
     let leases = taker.taken;
+    draft.record_fulfilled(me, actor);
     if !refused.is_empty() {
         record_refusal(draft, actor, reserve, &steps);
     }
@@ -90,7 +112,7 @@ impl Taker<'_, '_> {
 
     fn make_room(&mut self, room: &[Room]) {
         for Room { lease, why } in room {
-            if !self.draft.ended.insert(lease.id) {
+            if !self.draft.end_lease(lease.id) {
                 continue;
             }
             let from = self.draft.view().holder(lease).map(|holder| holder.agent.name.clone());
@@ -126,6 +148,7 @@ impl Taker<'_, '_> {
             reason: self.reserve.reason.clone(),
             worktree: if is_path { self.reserve.worktree.clone() } else { Worktree::default() },
             slot,
+            bound: self.reserve.bound.clone(),
             ttl_ms: self.reserve.ttl_ms,
             granted: now.mono,
             deadline: now.mono.plus_ms(self.reserve.ttl_ms),
@@ -135,6 +158,7 @@ impl Taker<'_, '_> {
         };
         self.draft.push(self.actor, Body::LeaseGranted(lease.clone()));
         self.draft.notices.extend(changed_hands(self.draft, self.me, &lease));
+        self.draft.replace(lease.clone());
         self.taken.push(lease);
     }
 
@@ -158,6 +182,7 @@ impl Taker<'_, '_> {
         lease.fence = Fence { epoch: self.draft.epoch, seq: self.draft.next_seq() };
         self.restate(&mut lease, want);
         self.draft.push(self.actor, Body::LeaseUpgraded { lease: id, slot, terms: lease.terms() });
+        self.draft.replace(lease.clone());
         self.taken.push(lease);
     }
 
@@ -166,6 +191,7 @@ impl Taker<'_, '_> {
         lease.mode = Mode::Shared;
         self.restate(&mut lease, want);
         self.draft.push(self.actor, Body::LeaseDowngraded { lease: id, terms: lease.terms() });
+        self.draft.replace(lease.clone());
         self.taken.push(lease);
     }
 
@@ -228,7 +254,7 @@ fn quota(what: &'static str, would_be: u64, limit: u64, new: u64) -> Result<(), 
 
 fn refuse(draft: &mut Draft<'_>, actor: Actor, reserve: &Reserve, steps: &[Step]) -> Failure {
     let blockers = record_refusal(draft, actor, reserve, steps);
-    held(draft, reserve, blockers)
+    held(draft, reserve, blockers, ahead(steps))
 }
 
 /// Records what was refused, and by whom. Under best effort that is a part of the request, otherwise all of it.
@@ -247,14 +273,16 @@ fn record_refusal(draft: &mut Draft<'_>, actor: Actor, reserve: &Reserve, steps:
 /// How many blockers a message spells out; the details hold them all.
 const BLOCKERS_SAID: usize = 3;
 
-fn held(draft: &Draft<'_>, reserve: &Reserve, blockers: Vec<LeaseView>) -> Failure {
+fn held(draft: &Draft<'_>, reserve: &Reserve, leases: Vec<LeaseView>, ahead: Vec<Ahead>) -> Failure {
     let now = draft.now.mono;
-    let mut said: Vec<String> =
-        blockers.iter().take(BLOCKERS_SAID).map(|blocker| describe(blocker, now)).collect();
-    if blockers.len() > BLOCKERS_SAID {
-        said.push(format!("and {} more", blockers.len() - BLOCKERS_SAID));
+    let mut said: Vec<String> = leases.iter().map(|blocker| describe(blocker, now)).collect();
+    said.extend(ahead.iter().map(describe_ahead));
+    if said.len() > BLOCKERS_SAID {
+        let more = said.len() - BLOCKERS_SAID;
+        said.truncate(BLOCKERS_SAID);
+        said.push(format!("and {more} more"));
     }
-    let soonest = blockers.iter().map(|blocker| blocker.deadline.since(now)).min().unwrap_or(0);
+    let soonest = leases.iter().map(|blocker| blocker.deadline.since(now)).min().unwrap_or(0);
     let mut failure =
         Failure::new(Slug::ReservationHeld, said.join("; ")).retry(Retry::AfterMs(soonest.max(1)));
     const LOOK: &str = "see who holds it and until when";
@@ -263,10 +291,17 @@ fn held(draft: &Draft<'_>, reserve: &Reserve, blockers: Vec<LeaseView>) -> Failu
         Some(Target::Name(name)) => Hint::command(LOOK, "who", &["--kind", "name", name.as_str()]),
         None => Hint::Advice(format!("{LOOK}: clearway leases")),
     });
+    failure =
+        failure.hint("keep a place in the queue and be told: add --queue; or wait for it: add --wait 5m");
     if reserve.wants.len() > 1 && !reserve.best_effort {
         failure = failure.hint("take what is free and skip the rest: add --best-effort");
     }
-    failure.details(Details::Blockers(blockers))
+    failure.details(Details::Blockers { leases, ahead })
+}
+
+fn describe_ahead(ahead: &Ahead) -> String {
+    let turn = if ahead.offered { "has the turn" } else { "waits" };
+    format!("{} {turn} for {} before you", ahead.agent, ahead.target)
 }
 
 /// Who holds it, doing what, until when, alive or not.
@@ -297,6 +332,7 @@ fn show(draft: &Draft<'_>, leases: &[Lease]) -> Vec<LeaseView> {
             agent: name.clone(),
             deadline: lease.deadline_given(seen),
             liveness: Liveness::Active,
+            waiters: 0,
         })
         .collect()
 }

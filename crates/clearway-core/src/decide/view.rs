@@ -56,7 +56,8 @@ impl<'a> View<'a> {
     /// The lease with its holder's name; `None` only if an engine forgot the holder.
     pub(super) fn show(&self, lease: &Lease, facts: &Facts) -> Option<LeaseView> {
         let holder = self.holder(lease)?;
-        Some(LeaseView::new(lease, holder, self.liveness(holder, facts)))
+        let waiters = crate::wait::waiters_for(lease, self.slice.waits.iter().map(|view| &view.wait));
+        Some(LeaseView { waiters, ..LeaseView::new(lease, holder, self.liveness(holder, facts)) })
     }
 
     pub(super) fn liveness(&self, holder: &AgentView, facts: &Facts) -> Liveness {

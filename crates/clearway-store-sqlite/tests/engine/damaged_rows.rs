@@ -40,7 +40,7 @@ fn held() -> (tempfile::TempDir, TestWorld, LeaseView) {
 fn blockers(reply: clearway_store::Reply) -> Vec<LeaseView> {
     match reply.outcome {
         Err(failure) => match failure.details {
-            Details::Blockers(blockers) => blockers,
+            Details::Blockers { leases, .. } => leases,
             other => panic!("{other:?}"),
         },
         other => panic!("{other:?}"),

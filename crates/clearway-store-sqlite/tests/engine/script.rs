@@ -3,12 +3,13 @@
 use crate::support::{Rng, TestWorld, named, process};
 use clearway_core::agent::{AgentName, Caller, Client, ClientSession, OperatorAct};
 use clearway_core::command::{
-    Command, LeaseRef, Release, Renew, Request, Reserve, ScopeBirth, Selection, Want,
+    Await, Command, LeaseRef, Leave, Release, Renew, Request, Reserve, ScopeBirth, Selection, Stay, Transfer,
+    Want,
 };
 use clearway_core::decide::Success;
 use clearway_core::facts::Liveness;
 use clearway_core::fold::State;
-use clearway_core::ids::{AgentId, Fence};
+use clearway_core::ids::{AgentId, Fence, WaitId};
 use clearway_core::lease::{Grade, Mode};
 use clearway_core::pattern::{Fold, Pattern};
 use clearway_core::target::{ResourceName, Target, Worktree};
@@ -67,6 +68,7 @@ pub(crate) struct Script {
     boots: usize,
     children: usize,
     refs: Vec<(Caller, LeaseRef)>,
+    waits: Vec<(WaitId, Reserve)>,
     keyed: Vec<Request>,
     names: Vec<AgentName>,
 }
@@ -75,7 +77,16 @@ impl Script {
     pub(crate) fn new(seed: u64) -> Self {
         let mut rng = Rng(seed);
         let fold = if rng.one_in(4) { Fold::Insensitive } else { Fold::Exact };
-        Self { rng, fold, boots: 1, children: 0, refs: Vec::new(), keyed: Vec::new(), names: Vec::new() }
+        Self {
+            rng,
+            fold,
+            boots: 1,
+            children: 0,
+            refs: Vec::new(),
+            waits: Vec::new(),
+            keyed: Vec::new(),
+            names: Vec::new(),
+        }
     }
 
     pub(crate) fn fold(&self) -> Fold {
@@ -99,8 +110,14 @@ impl Script {
             2 if self.rng.one_in(4) => self.ask(Command::Recover),
             2..=3 => self.ask(Command::Sweep),
             4..=5 => self.renew(),
-            6..=9 => self.release(),
-            _ => self.reserve(),
+            6..=8 => self.release(),
+            9 => self.hand_over(),
+            10 if self.rng.one_in(3) => self.pause(),
+            10..=14 => self.wait(),
+            _ => {
+                let reserve = self.reserve();
+                self.ask(Command::Reserve(reserve))
+            }
         }
     }
 
@@ -112,6 +129,9 @@ impl Script {
                 let fence = Some(view.lease.fence);
                 self.refs.push((request.caller.clone(), LeaseRef { id: view.lease.id, fence }));
             }
+        }
+        if let Ok(Success::Queued { queued, .. }) = &reply.outcome {
+            self.waits.push((queued.wait.id, queued.wait.wanted.clone()));
         }
     }
 
@@ -142,16 +162,59 @@ impl Script {
     fn child(&mut self, state: &State) -> Step {
         let parents: Vec<AgentId> = state.agents.keys().copied().collect();
         if parents.is_empty() {
-            return self.reserve();
+            return self.wait();
         }
         self.children += 1;
         Step::Child(self.rng.pick(&parents), format!("child-{}", self.children))
     }
 
-    fn reserve(&mut self) -> Step {
+    /// Asks and waits: with a process, without one, for the last time, again from the place it has, or not at all.
+    fn wait(&mut self) -> Step {
+        if self.rng.one_in(10) {
+            let waits =
+                self.rng.one_in(2).then(|| self.waits.iter().rev().take(2).map(|(id, _)| *id).collect());
+            return self.ask(Command::Leave(Leave { waits }));
+        }
+        let stay = match self.rng.below(5) {
+            0..=1 => Stay::Durable,
+            2..=3 => Stay::Attached(process(self.pid())),
+            _ => Stay::Last,
+        };
+        let recent: Vec<_> = self.waits.iter().rev().take(6).cloned().collect();
+        let (wait, reserve) = match recent.get(self.rng.below(recent.len().max(1))) {
+            Some((id, wanted)) if self.rng.one_in(2) => {
+                (Some(*id).filter(|_| self.rng.one_in(2)), wanted.clone())
+            }
+            _ => (None, Reserve { best_effort: false, ..self.reserve() }),
+        };
+        let wait_ms = self.rng.pick(&[1_000, 20_000, 600_000, 86_400_000]);
+        self.ask(Command::Await(Await { reserve, stay, wait_ms, wait }))
+    }
+
+    fn hand_over(&mut self) -> Step {
+        let selection = match self.rng.below(3) {
+            0 => Selection::All,
+            _ => Selection::These { leases: self.refs(), targets: Vec::new(), worktree: self.worktree() },
+        };
+        let stranger = || AgentName::parse("stranger").unwrap();
+        let to = if self.names.is_empty() { stranger() } else { self.rng.pick(&self.names) };
+        self.ask(Command::Transfer(Transfer { to, selection }))
+    }
+
+    fn pause(&mut self) -> Step {
+        let command = if self.rng.one_in(2) { Command::Freeze { for_ms: 600_000 } } else { Command::Thaw };
+        let mut step = self.ask(command);
+        if let Step::Ask(request) = &mut step {
+            request.caller.operator =
+                Some(OperatorAct { reason: "release day".to_owned(), at_terminal: true, holds_key: false });
+        }
+        step
+    }
+
+    fn reserve(&mut self) -> Reserve {
         let wants = (0..self.rng.pick(&[1, 1, 1, 2, 3, 5])).map(|_| self.want()).collect();
         let max_ms = self.rng.one_in(5).then(|| self.rng.pick(&[1_500, 90_000, 4_000_000]));
-        let reserve = Reserve {
+        Reserve {
             wants,
             worktree: self.worktree(),
             mode: if self.rng.one_in(3) { Mode::Shared } else { Mode::Exclusive },
@@ -161,8 +224,8 @@ impl Script {
             max_ms,
             reason: self.reason(),
             best_effort: self.rng.one_in(4),
-        };
-        self.ask(Command::Reserve(reserve))
+            bound: self.rng.one_in(8).then(|| process(self.pid())),
+        }
     }
 
     fn want(&mut self) -> Want {

@@ -166,6 +166,7 @@ pub(crate) fn claim(targets: &[Target]) -> Reserve {
         max_ms: None,
         reason: None,
         best_effort: false,
+        bound: None,
     }
 }
 

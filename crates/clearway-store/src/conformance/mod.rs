@@ -6,9 +6,11 @@
 
 mod families;
 mod grants;
+mod handover;
 mod identity;
 mod log;
 mod names;
+mod queue;
 mod releases;
 mod stage;
 mod time;
@@ -29,6 +31,8 @@ pub fn stories() -> Vec<Story> {
         names::STORIES,
         identity::STORIES,
         families::STORIES,
+        queue::STORIES,
+        handover::STORIES,
         log::STORIES,
     ]
     .concat()

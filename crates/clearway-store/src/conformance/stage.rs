@@ -108,6 +108,8 @@ pub struct How {
     pub capacity: u32,
     /// An idempotency key.
     pub key: Option<String>,
+    /// The process the leases are for.
+    pub bound: Option<Process>,
 }
 
 impl Default for How {
@@ -122,6 +124,7 @@ impl Default for How {
             worktree: Worktree("/w".to_owned()),
             capacity: 1,
             key: None,
+            bound: None,
         }
     }
 }
@@ -374,7 +377,7 @@ impl Stage {
     }
 }
 
-fn reservation(targets: &[Target], how: &How) -> Reserve {
+pub(super) fn reservation(targets: &[Target], how: &How) -> Reserve {
     Reserve {
         wants: targets.iter().map(|target| Want { target: target.clone(), capacity: how.capacity }).collect(),
         worktree: how.worktree.clone(),
@@ -385,6 +388,7 @@ fn reservation(targets: &[Target], how: &How) -> Reserve {
         max_ms: how.max_ms,
         reason: how.reason.clone(),
         best_effort: how.best_effort,
+        bound: how.bound.clone(),
     }
 }
 
@@ -423,7 +427,7 @@ pub(super) fn refusal(reply: Reply, slug: Slug) -> Failure {
 /// Who stood in the way.
 pub(super) fn blockers(failure: &Failure) -> Vec<LeaseView> {
     match &failure.details {
-        clearway_core::failure::Details::Blockers(blockers) => blockers.clone(),
+        clearway_core::failure::Details::Blockers { leases, .. } => leases.clone(),
         other => panic!("no blockers: {other:?}"),
     }
 }

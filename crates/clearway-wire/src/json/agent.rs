@@ -33,7 +33,7 @@ pub struct AgentJson {
 
 impl AgentJson {
     /// An agent as it looks at this instant.
-    pub fn new(view: &AgentView, liveness: Liveness, now: &Now) -> Self {
+    pub fn new(view: &AgentView, liveness: Liveness, waiting: u64, now: &Now) -> Self {
         let agent = &view.agent;
         Self {
             id: agent.id.to_string(),
@@ -42,7 +42,7 @@ impl AgentJson {
             liveness: liveness.word().to_owned(),
             last_active_ms_ago: view.last_seen.map(|seen| integer(now.mono.since(seen))),
             leases: integer(view.live_leases),
-            waiting: 0,
+            waiting: integer(waiting),
             parent_id: agent.parent.map(|parent| parent.to_string()),
             registered_at: rfc3339(agent.registered_at),
         }

@@ -1,6 +1,6 @@
 //! The error envelope.
 
-use super::{Blocker, LeaseJson, integer};
+use super::{AheadJson, Blocker, CycleStepJson, LeaseJson, integer};
 use clearway_core::failure::{Details, Failure, Retry};
 use clearway_core::time::Now;
 use schemars::JsonSchema;
@@ -37,7 +37,7 @@ pub struct ErrorJson {
     pub hints: Vec<String>,
     /// Whether trying again helps.
     pub retry: RetryJson,
-    /// Data that depends on the slug: `blockers`, `lease` and `held_now`, `first_bad_seq`, `holders`, `checks`.
+    /// Data that depends on the slug: `blockers` and `ahead`, `cycle` and `yielder`, `lease` and `held_now`, `first_bad_seq`, `holders`, `checks`.
     pub details: Map<String, Value>,
 }
 
@@ -91,7 +91,15 @@ impl From<Retry> for RetryJson {
 fn details(details: &Details, now: &Now) -> Map<String, Value> {
     let value = match details {
         Details::None => json!({}),
-        Details::Blockers(views) => json!({ "blockers": Blocker::list(views, now) }),
+        Details::Blockers { leases, ahead } => {
+            json!({ "blockers": Blocker::list(leases, now), "ahead": AheadJson::list(ahead) })
+        }
+        Details::Circle(circle) => json!({
+            "cycle": circle.steps.iter().map(CycleStepJson::new).collect::<Vec<_>>(),
+            "yielder": circle.yielder.as_ref().map(|(agent, lease, target)| {
+                json!({ "agent": agent.to_string(), "lease": lease.to_string(), "pattern": target })
+            }),
+        }),
         Details::Lease { lease, held_now } => {
             json!({ "lease": LeaseJson::new(lease, now), "held_now": Blocker::list(held_now, now) })
         }

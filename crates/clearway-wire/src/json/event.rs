@@ -7,6 +7,7 @@ use clearway_core::event::{Body, Event};
 use clearway_core::ids::ScopeKey;
 use clearway_core::lease::Lease;
 use clearway_core::pattern::Fold;
+use clearway_core::wait::Wait;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -151,6 +152,45 @@ pub enum EventData {
         /// What an operator gave as the reason for releasing somebody else's.
         operator_reason: Option<String>,
     },
+    /// `lease.transferred`
+    LeaseTransferred {
+        /// Which.
+        lease: String,
+        /// Whose it was.
+        from_id: String,
+        /// Whose it is.
+        to_id: String,
+        /// What an operator gave as the reason for handing over somebody else's.
+        operator_reason: Option<String>,
+    },
+    /// `wait.began`
+    WaitBegan(WaitFacts),
+    /// `wait.attached`
+    WaitAttached {
+        /// Which.
+        wait: String,
+        /// The process that waits; null if the agent is to be told.
+        pid: Option<u32>,
+    },
+    /// `wait.ended`
+    WaitEnded {
+        /// Which.
+        wait: String,
+        /// Who waited.
+        waiter_id: String,
+        /// `granted`, `timed-out`, `cancelled`, `silent`, `gone`, `lapsed`, `reboot` or `recovery`.
+        cause: String,
+    },
+    /// `wait.offered` and `wait.passed`
+    WaitTurn {
+        /// Which.
+        wait: String,
+    },
+    /// `scope.frozen` and `scope.thawed`
+    ScopePaused {
+        /// Why.
+        operator_reason: String,
+    },
     /// `reservation.refused`
     ReservationRefused {
         /// What was asked for.
@@ -173,6 +213,21 @@ pub enum EventData {
         /// How often the same was denied before without an event of its own.
         repeats: u64,
     },
+}
+
+/// A place in the queue as it was taken.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct WaitFacts {
+    /// Its id.
+    pub wait: String,
+    /// Who waits.
+    pub waiter_id: String,
+    /// For what.
+    pub targets: Vec<String>,
+    /// In which mode.
+    pub mode: String,
+    /// The process that waits; null if the agent is to be told.
+    pub pid: Option<u32>,
 }
 
 /// A lease as it was granted.
@@ -266,6 +321,28 @@ impl EventData {
                     to_id: to.to_string(),
                 }
             }
+            Body::LeaseTransferred { lease, from, to, operator_reason, .. } => Self::LeaseTransferred {
+                lease: lease.to_string(),
+                from_id: from.to_string(),
+                to_id: to.to_string(),
+                operator_reason: operator_reason.clone(),
+            },
+            Body::WaitBegan(wait) => Self::WaitBegan(wait_facts(wait)),
+            Body::WaitAttached { wait, process, .. } => Self::WaitAttached {
+                wait: wait.to_string(),
+                pid: process.as_ref().map(|process| process.pid),
+            },
+            Body::WaitOffered { wait, .. } | Body::WaitPassed { wait } => {
+                Self::WaitTurn { wait: wait.to_string() }
+            }
+            Body::WaitEnded { wait, agent, cause, .. } => Self::WaitEnded {
+                wait: wait.to_string(),
+                waiter_id: agent.to_string(),
+                cause: cause.word().to_owned(),
+            },
+            Body::ScopeFrozen { reason, .. } | Body::ScopeThawed { reason } => {
+                Self::ScopePaused { operator_reason: reason.clone() }
+            }
             Body::ReservationRefused { targets, mode, blockers, repeats } => Self::ReservationRefused {
                 targets: targets.clone(),
                 mode: mode.word().to_owned(),
@@ -279,6 +356,16 @@ impl EventData {
                 repeats: integer(*repeats),
             },
         }
+    }
+}
+
+fn wait_facts(wait: &Wait) -> WaitFacts {
+    WaitFacts {
+        wait: wait.id.to_string(),
+        waiter_id: wait.agent.to_string(),
+        targets: wait.wanted.wants.iter().map(|want| want.target.display()).collect(),
+        mode: wait.wanted.mode.word().to_owned(),
+        pid: wait.attached.as_ref().map(|process| process.pid),
     }
 }
 

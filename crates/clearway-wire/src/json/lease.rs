@@ -44,6 +44,8 @@ pub struct LeaseJson {
     pub set_id: Option<String>,
     /// Which unit of a named resource, counted from 0.
     pub slot: Option<u32>,
+    /// The process it is for and ends with, for a lease of `clearway with`.
+    pub pid: Option<u32>,
     /// When it ended.
     pub ended_at: Option<String>,
     /// How exactly it ended: `released`, `silence`, `maximum`, `reboot`, `recovery`, `yielded` or `taken-over`.
@@ -73,6 +75,7 @@ impl LeaseJson {
             ttl_ms: integer(lease.ttl_ms),
             set_id: lease.set.map(|set| set.to_string()),
             slot: lease.slot,
+            pid: lease.bound.as_ref().map(|process| process.pid),
             ended_at: lease.ended.map(|ended| rfc3339(ended.at)),
             ended_how: lease.ended.map(|ended| ended.how.word().to_owned()),
         }
@@ -99,7 +102,11 @@ pub struct Blocker {
 impl Blocker {
     /// A blocker as it looks at this instant.
     pub fn new(view: &LeaseView, now: &Now) -> Self {
-        Self { lease: LeaseJson::new(view, now), liveness: view.liveness.word().to_owned(), waiters: 0 }
+        Self {
+            lease: LeaseJson::new(view, now),
+            liveness: view.liveness.word().to_owned(),
+            waiters: integer(view.waiters),
+        }
     }
 
     /// Every blocker of a list.

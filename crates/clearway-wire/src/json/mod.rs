@@ -16,21 +16,23 @@ mod schemas;
 #[cfg(test)]
 mod tests;
 mod time;
+mod wait;
 
 pub use agent::AgentJson;
 pub use envelope::{Acted, Actor, Looked, NoticeJson, Told};
 pub use error::{ErrorJson, Failed, RetryJson, RetryWhen};
-pub use event::{AgentFacts, EventData, EventJson, ExportedJson, LeaseFacts};
+pub use event::{AgentFacts, EventData, EventJson, ExportedJson, LeaseFacts, WaitFacts};
 pub use lease::{Blocker, LeaseJson};
 pub use replies::{
     AgentsReply, AnchorReply, CheckReply, CheckedThing, ClassReply, ClassesReply, CompletionsReply,
-    ConfigFile, DoctorReply, ExplainReply, IgnoredSetting, LeasesReply, ManReply, OverriddenSetting,
-    PathsReply, PatternReply, RefusedTarget, ReleaseReply, RenewReply, RepairedJson, ReserveReply, Setting,
-    SettingsReply, SlugReply, SlugsReply, StatusReply, SweepReply, TextReply, UnknownVariableReply,
-    VerifyReply, Waiter, WhoReply,
+    ConfigFile, DoctorReply, ExplainReply, FreezeReply, IgnoredSetting, LeasesReply, LeftReply, ManReply,
+    OverriddenSetting, PathsReply, PatternReply, QueuedReply, RefusedTarget, ReleaseReply, RenewReply,
+    RepairedJson, ReserveReply, Setting, SettingsReply, SlugReply, SlugsReply, StatusReply, SweepReply,
+    TextReply, ThawReply, TransferReply, UnknownVariableReply, VerifyReply, WaitsReply, WhoReply,
 };
 pub use schemas::schemas;
 pub use time::rfc3339;
+pub use wait::{AheadJson, CycleStepJson, WaitJson};
 
 /// The largest integer every JSON reader keeps exactly.
 pub const INTEGER_MAX: u64 = (1 << 53) - 1;

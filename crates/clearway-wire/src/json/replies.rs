@@ -1,6 +1,6 @@
 //! The answer of each verb, without its envelope.
 
-use super::{AgentJson, Blocker, LeaseJson};
+use super::{AgentJson, AheadJson, Blocker, LeaseJson, WaitJson};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -11,6 +11,58 @@ pub struct ReserveReply {
     pub leases: Vec<LeaseJson>,
     /// With `--best-effort`: what was not granted.
     pub refused: Vec<RefusedTarget>,
+    /// With `--queue`, or when `--wait` ends first: the place in the queue.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queued: Option<QueuedReply>,
+}
+
+/// A place in the queue, and who stands in the way.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct QueuedReply {
+    /// The place.
+    #[serde(flatten)]
+    pub wait: WaitJson,
+    /// Leases in the way.
+    pub blockers: Vec<Blocker>,
+    /// Earlier waits in the way.
+    pub ahead: Vec<AheadJson>,
+}
+
+/// `waits`
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct WaitsReply {
+    /// In the order of places.
+    pub waits: Vec<WaitJson>,
+}
+
+/// `wait --cancel`
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct LeftReply {
+    /// Ids of the waits given up by this call.
+    pub cancelled: Vec<String>,
+}
+
+/// `transfer`
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct TransferReply {
+    /// The leases as they are now.
+    pub leases: Vec<LeaseJson>,
+}
+
+/// `freeze`
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct FreezeReply {
+    /// Until when no new edits of agents are admitted.
+    pub frozen_until: String,
+    /// The same as a span from now.
+    pub frozen_for_ms: u64,
+}
+
+/// `thaw`
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ThawReply {
+    /// Whether there was anything to thaw.
+    pub was_frozen: bool,
 }
 
 /// Something that best effort could not get.
@@ -20,6 +72,8 @@ pub struct RefusedTarget {
     pub pattern: String,
     /// Who stands in the way.
     pub blockers: Vec<Blocker>,
+    /// Who waits for it longer.
+    pub ahead: Vec<AheadJson>,
 }
 
 /// `check`
@@ -29,6 +83,8 @@ pub struct CheckReply {
     pub clear: bool,
     /// Who stands in the way.
     pub blockers: Vec<Blocker>,
+    /// Who waits for it longer.
+    pub ahead: Vec<AheadJson>,
     /// Things to know beside the answer.
     pub notices: Vec<super::NoticeJson>,
 }
@@ -77,18 +133,9 @@ pub struct WhoReply {
     /// Everyone whose lease overlaps it.
     pub holders: Vec<Blocker>,
     /// Everyone who waits for it.
-    pub waiters: Vec<Waiter>,
+    pub waiters: Vec<WaitJson>,
     /// Things to know beside the answer.
     pub notices: Vec<super::NoticeJson>,
-}
-
-/// An agent that waits.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Waiter {
-    /// Its name.
-    pub agent: String,
-    /// Its id.
-    pub agent_id: String,
 }
 
 /// `agents`
@@ -112,6 +159,10 @@ pub struct StatusReply {
     pub agents: Vec<AgentJson>,
     /// Live leases.
     pub leases: Vec<Blocker>,
+    /// The queue, in the order of places.
+    pub waits: Vec<WaitJson>,
+    /// Until when no new edits of agents are admitted, if a person ordered that.
+    pub frozen_until: Option<String>,
     /// What needs a person.
     pub warnings: Vec<String>,
 }

@@ -26,6 +26,7 @@ fn view() -> LeaseView {
         reason: Some("split".to_owned()),
         worktree: Worktree("/app".to_owned()),
         slot: None,
+        bound: None,
         ttl_ms: 60_000,
         granted: Mono(90_000),
         deadline: Mono(150_000),
@@ -34,7 +35,7 @@ fn view() -> LeaseView {
         ended: None,
     };
     let agent = AgentName::parse("ada").unwrap();
-    LeaseView { deadline: lease.deadline, lease, agent, liveness: Liveness::Idle }
+    LeaseView { deadline: lease.deadline, lease, agent, liveness: Liveness::Idle, waiters: 0 }
 }
 
 fn value(of: &impl serde::Serialize) -> Value {
@@ -50,7 +51,7 @@ fn a_blocker_is_a_lease_with_liveness_and_waiters_beside_its_fields() {
             "agent": "ada", "agent_id": "agent000", "fence": 1_099_511_627_780_u64, "reason": "split",
             "created_at": "2026-07-29T21:48:15.123Z", "expires_at": "2026-07-29T21:49:15.123Z",
             "expires_in_ms": 50_000, "state": "active", "worktree": "/app", "ttl_ms": 60_000, "set_id": null,
-            "slot": null, "ended_at": null, "ended_how": null, "liveness": "idle", "waiters": 0,
+            "slot": null, "pid": null, "ended_at": null, "ended_how": null, "liveness": "idle", "waiters": 0,
         })
     );
 }
@@ -76,8 +77,12 @@ fn check_details(details: Details, pointer: &str, expect: Value) {
 fn details_have_one_shape_for_each_sort() {
     check_details(Details::None, "", json!({}));
     check_details(Details::FirstBadSeq(Seq(7)), "/first_bad_seq", json!(7));
-    check_details(Details::Blockers(vec![view()]), "/blockers/0/agent", json!("ada"));
-    check_details(Details::Blockers(Vec::new()), "/blockers", json!([]));
+    check_details(
+        Details::Blockers { leases: vec![view()], ahead: Vec::new() },
+        "/blockers/0/agent",
+        json!("ada"),
+    );
+    check_details(Details::Blockers { leases: Vec::new(), ahead: Vec::new() }, "/blockers", json!([]));
     let lease = || Details::Lease { lease: Box::new(view()), held_now: Vec::new() };
     check_details(lease(), "/lease/id", json!("lease000"));
     check_details(lease(), "/held_now", json!([]));

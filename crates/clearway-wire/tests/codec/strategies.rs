@@ -1,16 +1,19 @@
 //! Arbitrary events and outcomes.
 
 use clearway_core::agent::{Agent, AgentName, Client, Established, IdentityKey, Liveness};
+use clearway_core::command::{Reserve, Want};
 use clearway_core::decide::{Refused, Success};
 use clearway_core::event::{Actor, Body, Event};
 use clearway_core::facts::Process;
-use clearway_core::failure::LeaseView;
-use clearway_core::ids::{AgentId, Epoch, Fence, LeaseId, Seq, SetId};
+use clearway_core::failure::{Ahead, LeaseView};
+use clearway_core::ids::{AgentId, Epoch, Fence, LeaseId, Seq, SetId, WaitId};
 use clearway_core::lease::{End, Ended, ExpiryCause, Grade, Lease, Mode, Terms};
 use clearway_core::path::CanonicalPath;
 use clearway_core::pattern::{Fold, Pattern};
+use clearway_core::slice::Freeze;
 use clearway_core::target::{ResourceName, Target, Worktree};
 use clearway_core::time::{BootKey, Mono, Wall};
+use clearway_core::wait::{Queued, Wait, WaitEnd};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -25,7 +28,14 @@ pub(crate) fn event() -> impl Strategy<Value = Event> {
         Established::Kernel,
     ];
     let actor = (option::of(agent_id()), select(&HOW[..])).prop_map(|(agent, how)| Actor { agent, how });
-    let body = prop_oneof![beginnings(), changes(), endings(), refusals()];
+    // Boxed: the types of all of them in one frame are more than a test's stack holds.
+    let body = prop_oneof![
+        beginnings().boxed(),
+        changes().boxed(),
+        endings().boxed(),
+        waiting().boxed(),
+        refusals().boxed()
+    ];
     (any::<u64>(), wall(), actor, body).prop_map(|(seq, at, actor, body)| Event {
         seq: Seq(seq),
         at,
@@ -35,7 +45,8 @@ pub(crate) fn event() -> impl Strategy<Value = Event> {
 }
 
 pub(crate) fn success() -> impl Strategy<Value = Success> {
-    let refused = (text(), vec(view(), 0..2)).prop_map(|(target, blockers)| Refused { target, blockers });
+    let refused = (text(), vec(view(), 0..2), vec(ahead(), 0..2))
+        .prop_map(|(target, blockers, ahead)| Refused { target, blockers, ahead });
     let ids = || vec(lease_id(), 0..4);
     prop_oneof![
         (vec(view(), 0..3), vec(refused, 0..3))
@@ -47,6 +58,13 @@ pub(crate) fn success() -> impl Strategy<Value = Success> {
             remaining
         }),
         ids().prop_map(|expired| Success::Swept { expired }),
+        (queued().boxed(), vec(view().boxed(), 0..2), vec(ahead(), 0..2)).prop_map(
+            |(queued, blockers, ahead)| Success::Queued { queued: Box::new(queued), blockers, ahead }
+        ),
+        vec(wait_id(), 0..3).prop_map(|waits| Success::Left { waits }),
+        vec(view(), 0..3).prop_map(Success::Transferred),
+        (mono(), text()).prop_map(|(until, reason)| Success::Frozen(Freeze { until, reason })),
+        any::<bool>().prop_map(|was_frozen| Success::Thawed { was_frozen }),
     ]
 }
 
@@ -97,6 +115,80 @@ fn endings() -> impl Strategy<Value = Body> {
     ]
 }
 
+fn waiting() -> impl Strategy<Value = Body> {
+    let end = select(&WaitEnd::ALL[..]);
+    prop_oneof![
+        wait().boxed().prop_map(Body::WaitBegan),
+        (wait_id(), option::of(process()), mono()).prop_map(|(wait, process, until)| Body::WaitAttached {
+            wait,
+            process,
+            until
+        }),
+        (wait_id(), mono()).prop_map(|(wait, until)| Body::WaitOffered { wait, until }),
+        wait_id().prop_map(|wait| Body::WaitPassed { wait }),
+        (wait_id(), agent_id(), end, option::of(mono())).prop_map(|(wait, agent, cause, last_heard)| {
+            Body::WaitEnded { wait, agent, cause, last_heard }
+        }),
+        (lease_id(), agent_id(), agent_id(), mono(), option::of(text())).prop_map(
+            |(lease, from, to, deadline, operator_reason)| Body::LeaseTransferred {
+                lease,
+                from,
+                to,
+                deadline,
+                operator_reason
+            }
+        ),
+        (mono(), text()).prop_map(|(until, reason)| Body::ScopeFrozen { until, reason }),
+        text().prop_map(|reason| Body::ScopeThawed { reason }),
+    ]
+}
+
+fn wait() -> impl Strategy<Value = Wait> {
+    let who = (wait_id(), agent_id(), wanted(), any::<u64>(), option::of(process()));
+    let when = (mono(), option::of(mono()), any::<u32>(), mono(), wall());
+    (who, when).prop_map(|(who, when)| {
+        let (id, agent, wanted, place, attached) = who;
+        let (until, offered_until, offers, since, created_at) = when;
+        let place = Seq(place);
+        Wait { id, agent, wanted, place, attached, until, offered_until, offers, since, created_at }
+    })
+}
+
+fn queued() -> impl Strategy<Value = Queued> {
+    (wait().boxed(), agent_name(), any::<u64>()).prop_map(|(wait, agent, position)| Queued {
+        wait,
+        agent,
+        position,
+    })
+}
+
+fn wanted() -> impl Strategy<Value = Reserve> {
+    let want = (target(), any::<u32>()).prop_map(|(target, capacity)| Want { target, capacity });
+    let grade = select(&[Grade::Auto, Grade::Claimed][..]);
+    let what = (vec(want, 0..3), text(), mode(), grade, any::<bool>());
+    let how =
+        (any::<u64>(), option::of(any::<u64>()), option::of(text()), any::<bool>(), option::of(process()));
+    (what, how).prop_map(|(what, how)| {
+        let (wants, worktree, mode, grade, as_set) = what;
+        let (ttl_ms, max_ms, reason, best_effort, bound) = how;
+        let worktree = Worktree(worktree);
+        Reserve { wants, worktree, mode, grade, as_set, ttl_ms, max_ms, reason, best_effort, bound }
+    })
+}
+
+fn ahead() -> impl Strategy<Value = Ahead> {
+    (wait_id(), agent_name(), text(), any::<bool>()).prop_map(|(wait, agent, target, offered)| Ahead {
+        wait,
+        agent,
+        target,
+        offered,
+    })
+}
+
+fn wait_id() -> impl Strategy<Value = WaitId> {
+    id().prop_map(|text| WaitId::parse(&text).unwrap())
+}
+
 fn refusals() -> impl Strategy<Value = Body> {
     prop_oneof![
         (vec(text(), 0..4), mode(), vec(lease_id(), 0..4), any::<u64>()).prop_map(
@@ -118,11 +210,11 @@ fn lease() -> impl Strategy<Value = Lease> {
     let grade = select(&[Grade::Auto, Grade::Claimed][..]);
     let what = (lease_id(), target(), set, mode(), grade, agent_id(), fence(), option::of(text()), text());
     let end_max = option::of(mono());
-    let slot = option::of(any::<u32>());
+    let slot = (option::of(any::<u32>()), option::of(process()));
     let when = (slot, any::<u64>(), mono(), mono(), end_max, wall(), option::of(ended()));
     (what, when).prop_map(|(what, when)| {
         let (id, target, set, mode, grade, holder, fence, reason, worktree) = what;
-        let (slot, ttl_ms, granted, deadline, end_max, created_at, ended) = when;
+        let ((slot, bound), ttl_ms, granted, deadline, end_max, created_at, ended) = when;
         Lease {
             id,
             target,
@@ -134,6 +226,7 @@ fn lease() -> impl Strategy<Value = Lease> {
             reason,
             worktree: Worktree(worktree),
             slot,
+            bound,
             ttl_ms,
             granted,
             deadline,
@@ -156,12 +249,9 @@ fn agent() -> impl Strategy<Value = Agent> {
 
 fn view() -> impl Strategy<Value = LeaseView> {
     let liveness = select(&[Liveness::Active, Liveness::Idle, Liveness::Gone][..]);
-    (lease(), agent_name(), mono(), liveness).prop_map(|(lease, agent, deadline, liveness)| LeaseView {
-        lease,
-        agent,
-        deadline,
-        liveness,
-    })
+    (lease(), agent_name(), mono(), liveness, any::<u64>()).prop_map(
+        |(lease, agent, deadline, liveness, waiters)| LeaseView { lease, agent, deadline, liveness, waiters },
+    )
 }
 
 fn target() -> impl Strategy<Value = Target> {

@@ -1,0 +1,131 @@
+//! `wait`, `waits`, `transfer`, `freeze` and `thaw`, and the line that is shown while somebody waits.
+
+use super::leasing::Changed;
+use crate::arguments::{FreezeFlags, ThawFlags, TransferFlags, WaitFlags, WaitsFlags};
+use crate::console::{Answer, Console, Problem, document};
+use crate::render::{Cell, Fit, Page, Table, Tone};
+use clearway_core::text::printable;
+use clearway_core::time::{Now, rounded};
+use clearway_core::wait::Queued;
+use clearway_kernel::{ReleaseWords, Session, Standing, Waits};
+use clearway_wire::json::{Looked, WaitJson, WaitsReply};
+
+pub(super) fn wait(
+    session: &mut Session<'_>,
+    flags: &WaitFlags,
+    console: &mut Console<'_, '_>,
+) -> Result<Changed, Problem> {
+    if flags.cancel {
+        return Changed::new(session.leave(&flags.waits)?);
+    }
+    let id = flags.waits.first().map(String::as_str);
+    let reply = watched(console, |watch| session.wait(id, flags.span.as_deref(), watch));
+    Changed::new(reply?)
+}
+
+pub(super) fn waits(session: &mut Session<'_>, flags: &WaitsFlags) -> Result<Queue, Problem> {
+    let mut found = session.waits()?;
+    if let Some(name) = &flags.agent_name {
+        found.waits.retain(|queued| queued.agent.as_str() == name);
+    }
+    Ok(Queue(found))
+}
+
+/// Somebody else's lease is an operator's matter: a stated reason claims that role.
+pub(super) fn transfer(session: &mut Session<'_>, flags: TransferFlags) -> Result<Changed, Problem> {
+    if let Some(reason) = &flags.reason {
+        session.act_as_operator(reason)?;
+    }
+    let words =
+        ReleaseWords { targets: flags.targets, kind: flags.kind.kind(), all: flags.all, keep: Vec::new() };
+    Changed::new(session.transfer(&flags.to, &words)?)
+}
+
+pub(super) fn freeze(session: &mut Session<'_>, flags: &FreezeFlags) -> Result<Changed, Problem> {
+    session.act_as_operator(&flags.reason)?;
+    Changed::new(session.freeze(flags.span.as_deref())?)
+}
+
+pub(super) fn thaw(session: &mut Session<'_>, flags: &ThawFlags) -> Result<Changed, Problem> {
+    session.act_as_operator(&flags.reason)?;
+    Changed::new(session.thaw()?)
+}
+
+/// Does something that waits. A person at a terminal sees how things stand; nobody else is shown anything.
+pub(super) fn watched<T>(
+    console: &mut Console<'_, '_>,
+    wait: impl FnOnce(&mut clearway_kernel::Watcher<'_>) -> T,
+) -> T {
+    let mut shown_at = None;
+    let done = wait(&mut |standing: &Standing<'_>| {
+        let second = standing.waited_ms / 1_000;
+        if shown_at != Some(second) {
+            shown_at = Some(second);
+            console.live(&live_line(standing));
+        }
+    });
+    console.live("");
+    done
+}
+
+fn live_line(standing: &Standing<'_>) -> String {
+    let holder = standing.blockers.first().map(|view| {
+        format!("{} is with {} ({})", view.lease.target.display(), view.agent, view.liveness.word())
+    });
+    let earlier = standing.ahead.first().map(|ahead| format!("{} is before you", ahead.agent));
+    let why = holder.or(earlier).unwrap_or_else(|| "your turn".to_owned());
+    format!(
+        "waiting {}: {}; place {}, at most {} more",
+        rounded(standing.waited_ms),
+        printable(&why),
+        standing.position,
+        rounded(standing.left_ms)
+    )
+}
+
+/// The answer of `waits`.
+#[derive(Debug)]
+pub(super) struct Queue(Waits);
+
+impl Answer for Queue {
+    fn json(&self) -> String {
+        let Waits { rev, now, waits } = &self.0;
+        document(&Looked::new(*rev, WaitsReply { waits: WaitJson::list(waits, now) }))
+    }
+
+    fn text(&self, page: &Page) -> String {
+        let Waits { now, waits, .. } = &self.0;
+        match waits.is_empty() {
+            true => "nobody waits\n".to_owned(),
+            false => wait_table(waits, now).render(page, ""),
+        }
+    }
+}
+
+/// Places in the queue, one a line.
+pub(super) fn wait_table(waits: &[Queued], now: &Now) -> Table {
+    let mut table = Table::new(&[Fit::Whole, Fit::Start, Fit::Last, Fit::Whole, Fit::Whole, Fit::End]);
+    table.head(&["id", "waits for", "who", "place", "since", "how"]);
+    for queued in waits {
+        let wait = &queued.wait;
+        let targets: Vec<String> = wait.wanted.wants.iter().map(|want| want.target.display()).collect();
+        table.row(vec![
+            Cell::new(wait.id.as_str()),
+            Cell::new(targets.join(" ")).tone(Tone::Strong),
+            Cell::new(queued.agent.as_str()),
+            Cell::new(queued.position.to_string()),
+            Cell::new(rounded(now.mono.since(wait.since))),
+            Cell::new(how(queued, now)),
+        ]);
+    }
+    table
+}
+
+fn how(queued: &Queued, now: &Now) -> String {
+    let wait = &queued.wait;
+    match (wait.offered_until, &wait.attached) {
+        (Some(until), _) => format!("has the turn for {}", rounded(until.since(now.mono))),
+        (None, Some(process)) => format!("process {} waits", process.pid),
+        (None, None) => "is told".to_owned(),
+    }
+}

@@ -1,0 +1,178 @@
+//! Circles of waiting: A waits for what B holds while B waits for what A holds.
+//!
+//! The graph has an edge from each waiting agent to whoever holds, or earlier waits for, what it waits for, and from
+//! an agent to its subagents that wait, since it goes on when they are done. A request that would close a circle is
+//! refused at once. A resource with room for several is left out: any one of its holders can end that wait.
+
+use super::draft::Draft;
+use super::plan::{Planner, Step};
+use crate::command::Reserve;
+use crate::event::{Actor, Body};
+use crate::facts::{FactQuery, Facts};
+use crate::failure::{Circle, CircleStep, Details, Failure};
+use crate::ids::{AgentId, LeaseId, Seq, WaitId};
+use crate::lease::{Lease, Mode};
+use crate::slug::Slug;
+use crate::wait::WaitView;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// One agent waits for another.
+#[derive(Clone, Debug)]
+struct Edge {
+    from: AgentId,
+    to: AgentId,
+    what: String,
+    lease: Option<Lease>,
+}
+
+/// The circle that `me` would close by waiting for `wanted`, if there is one.
+pub(super) fn find(
+    draft: &Draft<'_>,
+    me: AgentId,
+    wanted: &Reserve,
+    facts: &Facts,
+) -> Result<Option<Circle>, BTreeSet<FactQuery>> {
+    let graph = Graph { draft, facts };
+    let mut reached: BTreeMap<AgentId, Edge> = BTreeMap::new();
+    let mut open: VecDeque<Edge> = graph.blocked_on(me, wanted, Seq(u64::MAX))?.into();
+    while let Some(edge) = open.pop_front() {
+        if edge.to == me {
+            return Ok(Some(graph.circle(me, edge, &reached)));
+        }
+        if !reached.contains_key(&edge.to) {
+            open.extend(graph.leaving(edge.to, me)?);
+            reached.insert(edge.to, edge);
+        }
+    }
+    Ok(None)
+}
+
+/// The queue and the leases as a graph.
+#[derive(Clone, Copy, Debug)]
+struct Graph<'a> {
+    draft: &'a Draft<'a>,
+    facts: &'a Facts,
+}
+
+impl Graph<'_> {
+    /// Whom an agent waits for: by each of its waits, and its subagents that wait, `me` being about to.
+    fn leaving(&self, from: AgentId, me: AgentId) -> Result<Vec<Edge>, BTreeSet<FactQuery>> {
+        let mut edges = Vec::new();
+        for WaitView { wait, .. } in &self.draft.queue {
+            if wait.agent == from {
+                edges.extend(self.blocked_on(from, &wait.wanted, wait.place)?);
+            } else if self.is_ancestor(from, wait.agent) {
+                edges.push(below(from, wait.agent));
+            }
+        }
+        if self.is_ancestor(from, me) {
+            edges.push(below(from, me));
+        }
+        Ok(edges)
+    }
+
+    /// Who keeps a request from being granted, by the very rule that grants it.
+    fn blocked_on(
+        &self,
+        from: AgentId,
+        wanted: &Reserve,
+        place: Seq,
+    ) -> Result<Vec<Edge>, BTreeSet<FactQuery>> {
+        let steps = Planner::at(self.draft, from, wanted, place, self.facts).plan()?;
+        let mut edges = Vec::new();
+        for (want, step) in wanted.wants.iter().zip(steps) {
+            let Step::Blocked(blocked) = step else { continue };
+            if want.capacity > 1 && wanted.mode == Mode::Exclusive {
+                continue;
+            }
+            edges.extend(blocked.leases.into_iter().map(|view| Edge {
+                from,
+                to: view.lease.holder,
+                what: view.lease.target.display(),
+                lease: Some(view.lease),
+            }));
+            let earlier = blocked.ahead.iter().filter_map(|ahead| self.waiter(ahead.wait));
+            edges.extend(earlier.map(|to| Edge { from, to, what: want.target.display(), lease: None }));
+        }
+        Ok(edges)
+    }
+
+    fn waiter(&self, wait: WaitId) -> Option<AgentId> {
+        self.draft.queue.iter().find(|view| view.wait.id == wait).map(|view| view.wait.agent)
+    }
+
+    fn can_block(&self, holder: AgentId, requester: AgentId) -> bool {
+        self.draft.view().can_block(holder, requester)
+    }
+
+    fn is_ancestor(&self, above: AgentId, below: AgentId) -> bool {
+        above != below && !self.can_block(above, below)
+    }
+
+    /// The way back from the edge that closes the circle.
+    fn circle(&self, me: AgentId, last: Edge, reached: &BTreeMap<AgentId, Edge>) -> Circle {
+        let mut way = vec![last];
+        while let Some(edge) =
+            way.last().filter(|edge| edge.from != me).and_then(|edge| reached.get(&edge.from))
+        {
+            way.push(edge.clone());
+        }
+        way.reverse();
+        // Whoever took its lease last has the least to lose by giving it back.
+        let youngest = way.iter().filter_map(|edge| edge.lease.as_ref()).max_by_key(|lease| lease.fence);
+        let yielder =
+            youngest.map(|lease| (self.draft.name_of(lease.holder), lease.id, lease.target.display()));
+        let steps = way.into_iter().map(|edge| CircleStep {
+            agent: self.draft.name_of(edge.from),
+            waits_for: edge.what,
+            of: self.draft.name_of(edge.to),
+            lease: edge.lease.map(|lease| lease.id),
+        });
+        Circle { steps: steps.collect(), yielder }
+    }
+}
+
+fn below(from: AgentId, to: AgentId) -> Edge {
+    Edge { from, to, what: "its subagent".to_owned(), lease: None }
+}
+
+impl Circle {
+    /// The refusal of whoever would have closed it.
+    pub(super) fn failure(self) -> Failure {
+        let told: Vec<String> = self
+            .steps
+            .iter()
+            .map(|step| format!("{} waits for {} of {}", step.agent, step.waits_for, step.of))
+            .collect();
+        let failure =
+            Failure::new(Slug::WouldDeadlock, format!("waiting would never end: {}", told.join(", ")));
+        let failure = match &self.yielder {
+            Some((agent, lease, target)) => failure.hint(format!(
+                "the least work is lost if {agent} gives back {target}: clearway release {lease}"
+            )),
+            None => failure.hint("one of them has to leave the queue: clearway wait --cancel"),
+        };
+        failure
+            .hint("work on something else, or give back what the others wait for")
+            .details(Details::Circle(self))
+    }
+
+    /// The leases that hold it together.
+    fn leases(&self) -> Vec<LeaseId> {
+        self.steps.iter().filter_map(|step| step.lease).collect()
+    }
+}
+
+impl Draft<'_> {
+    pub(super) fn record_deadlock(
+        &mut self,
+        actor: Actor,
+        targets: Vec<String>,
+        mode: Mode,
+        circle: &Circle,
+    ) {
+        let blockers = circle.leases();
+        let key = format!("deadlock {} {targets:?} {blockers:?}", mode.word());
+        self.refuse(actor, key, |repeats| Body::ReservationRefused { targets, mode, blockers, repeats });
+    }
+}

@@ -1,0 +1,261 @@
+//! The queue: who waits for what, whose turn it is, and who would wait for ever.
+//!
+//! First come, first served, and nobody barges: a request is granted only if it is in the way of no earlier wait.
+//! Giving something back grants nothing by itself; whoever waits takes it in a transaction of its own.
+
+use super::Success;
+use super::cycle;
+use super::draft::Draft;
+use super::freeze;
+use super::identity::Identified;
+use super::plan::{Planner, Step, ahead, blockers};
+use crate::command::{Await, Leave, Reserve, Stay};
+use crate::event::{Actor, Body};
+use crate::facts::{FactQuery, Facts, Process};
+use crate::failure::Failure;
+use crate::ids::{AgentId, Entropy, WaitId};
+use crate::lease::Lease;
+use crate::limits::{OFFER_MS, WAITER_PULSE_MS, WAITER_SILENCE_MS, WAITS_PER_AGENT_MAX, WAITS_PER_SCOPE_MAX};
+use crate::slug::Slug;
+use crate::wait::{Queued, Wait, WaitEnd, WaitView, position};
+use std::collections::BTreeSet;
+
+impl Draft<'_> {
+    /// Records an event about a wait, in the log and in the queue as the rest of this decision sees it.
+    pub(super) fn push_wait(&mut self, actor: Actor, body: Body) {
+        let seq = self.next_seq();
+        if let Body::WaitBegan(wait) = &body {
+            self.queue.push(WaitView { wait: wait.clone(), heard: None });
+        }
+        let id = body.wait();
+        self.queue.retain_mut(|view| {
+            Some(view.wait.id) != id
+                || crate::fold::change_wait(&mut view.wait, seq, &body) == crate::fold::Standing::Waits
+        });
+        self.queue.sort_by_key(|view| view.wait.place);
+        self.push(actor, body);
+    }
+
+    pub(super) fn end_wait(&mut self, actor: Actor, view: &WaitView, cause: WaitEnd) {
+        let (wait, agent, last_heard) = (view.wait.id, view.wait.agent, view.heard);
+        self.push_wait(actor, Body::WaitEnded { wait, agent, cause, last_heard });
+    }
+
+    /// Records the end of every wait that is over, and sends to the end of the queue who let its turn pass.
+    pub(super) fn record_wait_ends(&mut self, facts: &Facts) {
+        for view in self.queue.clone() {
+            let agent = self.slice.agent(view.wait.agent).map(|known| &known.agent);
+            match view.over(agent, facts, self.now.mono) {
+                Some(cause) => self.end_wait(Actor::KERNEL, &view, cause),
+                None if view.offer_lapsed(self.now.mono) => {
+                    self.push_wait(Actor::KERNEL, Body::WaitPassed { wait: view.wait.id });
+                }
+                None => {}
+            }
+        }
+    }
+
+    /// Offers their turn to agents that have no process waiting. Only waits whose surroundings were read can be
+    /// judged; whoever changes something reads the surroundings of those it changes it for.
+    pub(super) fn record_offers(&mut self, facts: &Facts) {
+        let candidates: Vec<WaitView> =
+            self.queue.iter().filter(|view| self.slice.surveyed.contains(&view.wait.id)).cloned().collect();
+        for view in candidates {
+            let wait = &view.wait;
+            let waits = wait.attached.is_none() && wait.offered_until.is_none() && self.is_admitted(wait);
+            if waits && Planner::at(self, wait.agent, &wait.wanted, wait.place, facts).would_grant() {
+                let until = self.now.mono.plus_ms(OFFER_MS);
+                self.push_wait(Actor::KERNEL, Body::WaitOffered { wait: wait.id, until });
+            }
+        }
+    }
+
+    fn is_admitted(&self, wait: &Wait) -> bool {
+        let agent = self.slice.agent(wait.agent);
+        agent.is_some_and(|view| freeze::admit(self, &wait.wanted, view.agent.client).is_ok())
+    }
+
+    /// Ends the caller's waits for everything that it holds now.
+    pub(super) fn record_fulfilled(&mut self, me: AgentId, actor: Actor) {
+        let held: Vec<Lease> = self.leases_now().filter(|lease| lease.holder == me).cloned().collect();
+        let fulfilled: Vec<WaitView> = self
+            .queue
+            .iter()
+            .filter(|view| view.wait.agent == me && is_held(&view.wait.wanted, &held))
+            .cloned()
+            .collect();
+        for view in fulfilled {
+            self.end_wait(actor, &view, WaitEnd::Granted);
+        }
+    }
+}
+
+fn is_held(wanted: &Reserve, held: &[Lease]) -> bool {
+    wanted.wants.iter().all(|want| {
+        held.iter().any(|lease| {
+            lease.mode >= wanted.mode
+                && lease.target.covers(&want.target)
+                && (lease.bound.is_none() || lease.bound == wanted.bound)
+                && wanted.touches(&lease.target, &lease.worktree)
+        })
+    })
+}
+
+/// Who asks, and what stands in its way.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asking<'a> {
+    pub(super) me: AgentId,
+    pub(super) actor: Actor,
+    pub(super) steps: &'a [Step],
+}
+
+/// Keeps or takes a place for a request that cannot be granted now; `None` if it has waited long enough.
+pub(super) fn stay(
+    draft: &mut Draft<'_>,
+    request: &Await,
+    asking: Asking<'_>,
+    facts: &Facts,
+    entropy: &mut Entropy<'_>,
+) -> Result<Option<Result<Success, Failure>>, BTreeSet<FactQuery>> {
+    let own = own_wait(draft, request, asking.me);
+    let process = match &request.stay {
+        Stay::Durable => None,
+        Stay::Attached(process) => Some(process.clone()),
+        Stay::Last => {
+            own.iter().for_each(|view| draft.end_wait(asking.actor, view, WaitEnd::TimedOut));
+            return Ok(None);
+        }
+    };
+    let wait = match own {
+        Some(view) => keep(draft, request, asking.actor, &view, process),
+        None => match begin(draft, request, asking, process, facts, entropy)? {
+            Ok(wait) => wait,
+            Err(failure) => return Ok(Some(Err(failure))),
+        },
+    };
+    Ok(Some(Ok(queued(draft, wait, asking.steps))))
+}
+
+/// The place the caller has already: the one it names, or an equal one that no process waits at.
+fn own_wait(draft: &Draft<'_>, request: &Await, me: AgentId) -> Option<WaitView> {
+    let mine = || draft.queue.iter().filter(|view| view.wait.agent == me);
+    let equal = |view: &&WaitView| {
+        view.wait.attached.is_none()
+            && view.wait.wanted.includes(&request.reserve)
+            && request.reserve.includes(&view.wait.wanted)
+    };
+    match request.wait {
+        Some(id) => mine().find(|view| view.wait.id == id).cloned(),
+        None => mine().find(equal).cloned(),
+    }
+}
+
+fn keep(
+    draft: &mut Draft<'_>,
+    request: &Await,
+    actor: Actor,
+    view: &WaitView,
+    process: Option<Process>,
+) -> Wait {
+    let now = draft.now.mono;
+    if view.wait.attached != process {
+        let until = until(draft, request, process.is_some());
+        draft.push_wait(actor, Body::WaitAttached { wait: view.wait.id, process: process.clone(), until });
+    }
+    let heard = view.heard.unwrap_or(view.wait.since);
+    if process.is_some() && now.since(heard) >= WAITER_PULSE_MS / 2 {
+        draft.hear(view.wait.id);
+    }
+    let kept = draft.queue.iter().find(|other| other.wait.id == view.wait.id);
+    kept.map_or_else(|| view.wait.clone(), |kept| kept.wait.clone())
+}
+
+/// A waiting process makes its last try when its own time is up, so the place outlives that by a little.
+fn until(draft: &Draft<'_>, request: &Await, attached: bool) -> crate::time::Mono {
+    let grace_ms = if attached { WAITER_SILENCE_MS } else { 0 };
+    draft.now.mono.plus_ms(request.wait_ms).plus_ms(grace_ms)
+}
+
+fn begin(
+    draft: &mut Draft<'_>,
+    request: &Await,
+    asking: Asking<'_>,
+    process: Option<Process>,
+    facts: &Facts,
+    entropy: &mut Entropy<'_>,
+) -> Result<Result<Wait, Failure>, BTreeSet<FactQuery>> {
+    if let Err(failure) = within_quota(draft, asking.me) {
+        return Ok(Err(failure));
+    }
+    if let Some(circle) = cycle::find(draft, asking.me, &request.reserve, facts)? {
+        let asked = request.reserve.wants.iter().map(|want| want.target.canonical().to_owned()).collect();
+        draft.record_deadlock(asking.actor, asked, request.reserve.mode, &circle);
+        return Ok(Err(circle.failure()));
+    }
+    let wait = Wait {
+        id: WaitId::draw(entropy),
+        agent: asking.me,
+        wanted: request.reserve.clone(),
+        place: draft.next_seq(),
+        until: until(draft, request, process.is_some()),
+        attached: process,
+        offered_until: None,
+        offers: 0,
+        since: draft.now.mono,
+        created_at: draft.now.wall,
+    };
+    draft.push_wait(asking.actor, Body::WaitBegan(wait.clone()));
+    Ok(Ok(wait))
+}
+
+fn within_quota(draft: &Draft<'_>, me: AgentId) -> Result<(), Failure> {
+    let mine = draft.queue.iter().filter(|view| view.wait.agent == me).count();
+    let all = draft.queue.len() as u64;
+    let (what, limit) = if mine >= WAITS_PER_AGENT_MAX {
+        ("waits of one agent", WAITS_PER_AGENT_MAX as u64)
+    } else if all >= WAITS_PER_SCOPE_MAX {
+        ("waits in one scope", WAITS_PER_SCOPE_MAX)
+    } else {
+        return Ok(());
+    };
+    Err(Failure::new(Slug::QuotaExceeded, format!("{what}: at most {limit}, and all are taken"))
+        .hint("see who waits for what: clearway waits")
+        .hint("leave the queue: clearway wait --cancel ID"))
+}
+
+fn queued(draft: &Draft<'_>, wait: Wait, steps: &[Step]) -> Success {
+    let ahead = ahead(steps);
+    let position = position(&wait, draft.queue.iter().map(|view| &view.wait));
+    let agent = draft.name_of(wait.agent);
+    let queued = Box::new(Queued { wait, agent, position });
+    Success::Queued { queued, blockers: blockers(steps), ahead }
+}
+
+/// Leaves the queue. Leaving a place that is gone already is no error and no event.
+pub(super) fn leave(
+    draft: &mut Draft<'_>,
+    leave: &Leave,
+    identified: &Identified,
+) -> Result<Success, Failure> {
+    let actor = draft.act_as(identified);
+    let chosen: Vec<WaitView> = match &leave.waits {
+        None => draft.queue.iter().filter(|view| Some(view.wait.agent) == actor.agent).cloned().collect(),
+        Some(ids) => draft.queue.iter().filter(|view| ids.contains(&view.wait.id)).cloned().collect(),
+    };
+    if let Some(foreign) = chosen.iter().find(|view| !may_leave(draft, actor, view)) {
+        let id = foreign.wait.id;
+        draft.record_denial(actor, id.to_string(), Slug::NotHolder);
+        return Err(Failure::new(Slug::NotHolder, format!("wait {id} is somebody else's"))
+            .hint("see whose it is: clearway waits"));
+    }
+    for view in &chosen {
+        draft.end_wait(actor, view, WaitEnd::Cancelled);
+    }
+    Ok(Success::Left { waits: chosen.into_iter().map(|view| view.wait.id).collect() })
+}
+
+fn may_leave(draft: &Draft<'_>, actor: Actor, view: &WaitView) -> bool {
+    let root = draft.slice.agent(view.wait.agent).map(|known| known.agent.root);
+    actor.agent.is_some_and(|agent| agent == view.wait.agent || Some(agent) == root)
+        || draft.operator_reason.is_some()
+}

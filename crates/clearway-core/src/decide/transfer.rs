@@ -1,0 +1,152 @@
+//! Handing leases to another agent: same id, same silence, a new fence. Those who wait keep their places.
+
+use super::draft::Draft;
+use super::identity::Identified;
+use super::release::{Chosen, choose};
+use super::renew::is_live;
+use super::{Step, Success};
+use crate::agent::{AgentName, Liveness};
+use crate::command::{Selection, Transfer};
+use crate::event::{Actor, Body};
+use crate::facts::{FactQuery, Facts};
+use crate::failure::{Details, Failure, LeaseView};
+use crate::ids::Fence;
+use crate::lease::Lease;
+use crate::limits::LEASES_PER_AGENT_MAX;
+use crate::slice::AgentView;
+use crate::slug::Slug;
+use std::collections::BTreeSet;
+
+/// Hands over what is named, all or none.
+pub(super) fn transfer(
+    draft: &mut Draft<'_>,
+    transfer: &Transfer,
+    identified: &Identified,
+    facts: &Facts,
+) -> Step {
+    let actor = draft.act_as(identified);
+    let to = match recipient(draft, &transfer.to, facts)? {
+        Ok(to) => to,
+        Err(failure) => return Ok(Err(failure)),
+    };
+    let chosen = match chosen(draft, &transfer.selection, actor, &to, facts) {
+        Ok(chosen) => chosen,
+        Err(failure) => return Ok(Err(failure)),
+    };
+    if let Err(failure) = within_quota(&to, chosen.len() as u64) {
+        return Ok(Err(failure));
+    }
+    let leases = chosen.iter().map(|lease| hand_over(draft, actor, lease, &to)).collect();
+    Ok(Ok(Success::Transferred(leases)))
+}
+
+/// Who gets them: an agent of this scope that is not known to be gone.
+fn recipient(
+    draft: &Draft<'_>,
+    name: &AgentName,
+    facts: &Facts,
+) -> Result<Result<AgentView, Failure>, BTreeSet<FactQuery>> {
+    let Some(view) = draft.slice.agents.iter().find(|view| view.agent.name == *name) else {
+        return Ok(Err(Failure::new(Slug::NotFound, format!("nobody here is called {name}"))
+            .hint("see who is here: clearway agents")
+            .hint("an agent is known from its first reservation on")));
+    };
+    if let Some(process) = view.agent.process.as_ref().filter(|process| facts.process(process).is_none()) {
+        return Err(BTreeSet::from([FactQuery::Process(process.clone())]));
+    }
+    Ok(if draft.view().liveness(view, facts) == Liveness::Gone {
+        Err(Failure::new(Slug::RecipientGone, format!("{name} is gone and can hold nothing"))
+            .hint("hand it to somebody who is here: clearway agents")
+            .details(Details::Fields(vec![("agent", name.to_string())])))
+    } else {
+        Ok(view.clone())
+    })
+}
+
+/// The live leases meant. One that ended is no error in a selection of everything, but it is when it was named.
+fn chosen(
+    draft: &mut Draft<'_>,
+    selection: &Selection,
+    actor: Actor,
+    to: &AgentView,
+    facts: &Facts,
+) -> Result<Vec<Lease>, Failure> {
+    let Chosen { live, already, .. } = choose(draft, selection, actor, facts)?;
+    if let Some(lease) = already.first().and_then(|id| draft.slice.lease(*id)) {
+        is_live(draft, lease, facts)?;
+    }
+    if let Some(lease) = live.iter().find(|lease| lease.bound.is_some()) {
+        let message =
+            format!("lease {} on {} belongs to a running command", lease.id, lease.target.display());
+        return Err(Failure::new(Slug::Usage, message)
+            .hint("it is given back when the command ends; it cannot be handed over"));
+    }
+    if let Some(lease) = live.iter().find(|lease| lease.holder == to.agent.id) {
+        let message = format!("lease {} is {}'s already", lease.id, to.agent.name);
+        return Err(Failure::new(Slug::Usage, message).hint("name somebody else with --to"));
+    }
+    Ok(live)
+}
+
+fn within_quota(to: &AgentView, new: u64) -> Result<(), Failure> {
+    let would_be = to.live_leases + new;
+    if would_be <= LEASES_PER_AGENT_MAX {
+        return Ok(());
+    }
+    let message = format!(
+        "leases of one agent: at most {LEASES_PER_AGENT_MAX}, and {} would hold {would_be}",
+        to.agent.name
+    );
+    Err(Failure::new(Slug::QuotaExceeded, message).hint("hand over fewer: clearway transfer --to NAME ID…"))
+}
+
+/// Somebody who holds the very same thing already has one lease on it afterwards: the stronger one.
+fn hand_over(draft: &mut Draft<'_>, actor: Actor, lease: &Lease, to: &AgentView) -> LeaseView {
+    let same = |other: &&Lease| {
+        other.holder == to.agent.id
+            && other.target == lease.target
+            && other.worktree == lease.worktree
+            && other.bound.is_none()
+    };
+    let own = draft.leases_now().find(same).cloned();
+    match own {
+        Some(own) if own.mode >= lease.mode => {
+            give_back(draft, actor, lease);
+            LeaseView::new(&own, to, Liveness::Active)
+        }
+        weaker => {
+            weaker.iter().for_each(|own| give_back(draft, actor, own));
+            hand(draft, actor, lease, to)
+        }
+    }
+}
+
+fn operator_reason(draft: &Draft<'_>, actor: Actor, lease: &Lease) -> Option<String> {
+    draft.operator_reason.clone().filter(|_| actor.agent != Some(lease.holder))
+}
+
+fn give_back(draft: &mut Draft<'_>, actor: Actor, lease: &Lease) {
+    let operator_reason = operator_reason(draft, actor, lease);
+    draft.end_lease(lease.id);
+    draft.push(actor, Body::LeaseReleased { lease: lease.id, holder: lease.holder, operator_reason });
+}
+
+fn hand(draft: &mut Draft<'_>, actor: Actor, lease: &Lease, to: &AgentView) -> LeaseView {
+    let deadline = draft.now.mono.plus_ms(lease.ttl_ms);
+    let moved = Lease {
+        holder: to.agent.id,
+        fence: Fence { epoch: draft.epoch, seq: draft.next_seq() },
+        deadline,
+        ..lease.clone()
+    };
+    let body = Body::LeaseTransferred {
+        lease: lease.id,
+        from: lease.holder,
+        to: to.agent.id,
+        deadline,
+        operator_reason: operator_reason(draft, actor, lease),
+    };
+    draft.push(actor, body);
+    draft.replace(moved.clone());
+    LeaseView::new(&moved, to, draft.view().liveness(to, &Facts::default()))
+}

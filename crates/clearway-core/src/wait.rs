@@ -1,0 +1,191 @@
+//! Waits: a place in the queue, kept for an agent until it gets what it asked for, leaves, or is gone.
+//!
+//! A wait holds nothing. It keeps later requests from overtaking: whoever comes after it and would be in its way
+//! stands behind it. An *attached* wait belongs to a process that tries again whenever something changes; a
+//! *durable* one belongs to an agent without such a process and gets an offer when its turn has come.
+
+use crate::agent::{Agent, AgentName, Liveness};
+use crate::command::Reserve;
+use crate::facts::{Facts, Liveness as ProcessLiveness, Process};
+use crate::ids::{AgentId, Seq, WaitId};
+use crate::lease::Lease;
+use crate::limits::{OFFERS_PER_WAIT_MAX, WAITER_SILENCE_MS};
+use crate::target::{Target, Worktree};
+use crate::time::{Mono, Wall};
+
+/// One place in the queue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wait {
+    /// Stable for its whole life.
+    pub id: WaitId,
+    /// Who waits.
+    pub agent: AgentId,
+    /// What is to be reserved when the turn comes.
+    pub wanted: Reserve,
+    /// The order of the queue: the event that gave it its place.
+    pub place: Seq,
+    /// The process that waits; `None` if the agent is to be told.
+    pub attached: Option<Process>,
+    /// When it gives up.
+    pub until: Mono,
+    /// Until when its turn is kept for it.
+    pub offered_until: Option<Mono>,
+    /// How many offers it was made.
+    pub offers: u32,
+    /// Since when it waits.
+    pub since: Mono,
+    /// Since when, for people.
+    pub created_at: Wall,
+}
+
+/// A wait with what is softly known of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaitView {
+    /// The wait.
+    pub wait: Wait,
+    /// When its process last said that it still waits.
+    pub heard: Option<Mono>,
+}
+
+/// Why a wait is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitEnd {
+    /// It got what it waited for.
+    Granted,
+    /// Its time ran out.
+    TimedOut,
+    /// It was given up.
+    Cancelled,
+    /// Its process said nothing for too long.
+    Silent,
+    /// Its process or its agent is proven gone.
+    Gone,
+    /// Its turn came often enough and was never taken.
+    Lapsed,
+    /// The machine started anew.
+    Reboot,
+    /// The log lost its tail and an operator went on without it.
+    Recovery,
+}
+
+impl WaitEnd {
+    /// Every way.
+    pub const ALL: [Self; 8] = [
+        Self::Granted,
+        Self::TimedOut,
+        Self::Cancelled,
+        Self::Silent,
+        Self::Gone,
+        Self::Lapsed,
+        Self::Reboot,
+        Self::Recovery,
+    ];
+
+    /// The word used in events.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Granted => "granted",
+            Self::TimedOut => "timed-out",
+            Self::Cancelled => "cancelled",
+            Self::Silent => "silent",
+            Self::Gone => "gone",
+            Self::Lapsed => "lapsed",
+            Self::Reboot => "reboot",
+            Self::Recovery => "recovery",
+        }
+    }
+
+    /// Reads the word back.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|end| end.word() == word)
+    }
+}
+
+impl WaitView {
+    /// Why the wait is over at `now`, if it is. At the instant itself it is, for every operation alike.
+    pub fn over(&self, agent: Option<&Agent>, facts: &Facts, now: Mono) -> Option<WaitEnd> {
+        let wait = &self.wait;
+        let is_dead = |process: &Process| facts.process(process) == Some(ProcessLiveness::Dead);
+        let agent_gone =
+            agent.is_some_and(|agent| crate::agent::liveness(agent, None, facts, now) == Liveness::Gone);
+        let heard = self.heard.map_or(wait.since, |heard| heard.max(wait.since));
+        if agent_gone || wait.attached.as_ref().is_some_and(is_dead) {
+            Some(WaitEnd::Gone)
+        } else if now >= wait.until {
+            Some(WaitEnd::TimedOut)
+        } else if wait.attached.is_some() && now.since(heard) >= WAITER_SILENCE_MS {
+            Some(WaitEnd::Silent)
+        } else if self.offer_lapsed(now) && wait.offers >= OFFERS_PER_WAIT_MAX {
+            Some(WaitEnd::Lapsed)
+        } else {
+            None
+        }
+    }
+
+    /// Whether its turn came and was not taken in time.
+    pub fn offer_lapsed(&self, now: Mono) -> bool {
+        self.wait.offered_until.is_some_and(|until| now >= until)
+    }
+}
+
+/// How many wait for a lease to end.
+pub fn waiters_for<'a>(lease: &Lease, waits: impl Iterator<Item = &'a Wait>) -> u64 {
+    let waits_for = |wait: &&Wait| wait.agent != lease.holder && wait.wanted.conflicts_with_lease(lease);
+    waits.filter(waits_for).count() as u64
+}
+
+/// The place of a wait among those in each other's way, counted from 1.
+pub fn position<'a>(wait: &Wait, queue: impl Iterator<Item = &'a Wait>) -> u64 {
+    let earlier = |other: &&Wait| {
+        other.place < wait.place && other.agent != wait.agent && other.wanted.conflicts_with(&wait.wanted)
+    };
+    queue.filter(earlier).count() as u64 + 1
+}
+
+/// A wait as an onlooker sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Queued {
+    /// The wait.
+    pub wait: Wait,
+    /// Who waits.
+    pub agent: AgentName,
+    /// Its place among those in each other's way, counted from 1.
+    pub position: u64,
+}
+
+impl Reserve {
+    /// Whether a lease would keep this request from being granted, were its holder somebody else.
+    pub fn conflicts_with_lease(&self, lease: &Lease) -> bool {
+        self.mode.conflicts_with(lease.mode)
+            && self.wants.iter().any(|want| {
+                want.target.overlaps(&lease.target) && self.same_space(&want.target, &lease.worktree)
+            })
+    }
+
+    /// Whether two requests would be in each other's way.
+    pub fn conflicts_with(&self, other: &Self) -> bool {
+        self.mode.conflicts_with(other.mode)
+            && self.wants.iter().any(|want| other.touches(&want.target, &self.worktree))
+    }
+
+    /// Whether this request is for something that overlaps `target`.
+    pub fn touches(&self, target: &Target, worktree: &Worktree) -> bool {
+        self.wants.iter().any(|want| want.target.overlaps(target) && self.same_space(&want.target, worktree))
+    }
+
+    /// Whether getting this request is getting all of `other`.
+    pub fn includes(&self, other: &Self) -> bool {
+        let covered = |target: &Target| self.wants.iter().any(|want| want.target.covers(target));
+        self.mode >= other.mode
+            && self.bound == other.bound
+            && other
+                .wants
+                .iter()
+                .all(|want| covered(&want.target) && self.same_space(&want.target, &other.worktree))
+    }
+
+    /// Names are shared by all checkouts, paths are not.
+    fn same_space(&self, target: &Target, worktree: &Worktree) -> bool {
+        matches!(target, Target::Name(_)) || self.worktree == *worktree
+    }
+}

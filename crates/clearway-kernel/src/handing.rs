@@ -1,0 +1,34 @@
+//! The verbs that hand leases over and that stop the agents of a repository for a while.
+
+use crate::identity::agent_name;
+use crate::mutations::ReleaseWords;
+use crate::session::Session;
+use clearway_core::command::{Command, Transfer};
+use clearway_core::failure::Failure;
+use clearway_core::input::freeze_span_ms;
+use clearway_core::limits::FREEZE_MS;
+use clearway_store::Reply;
+
+impl Session<'_> {
+    /// Hands leases to another agent.
+    pub fn transfer(&mut self, to: &str, words: &ReleaseWords) -> Result<Reply, Failure> {
+        let to = agent_name(to)?;
+        let everything = format!("everything you hold: clearway transfer --to {to} --all");
+        let selection = self.chosen(words, "name what to hand over", &everything)?;
+        self.command(Command::Transfer(Transfer { to, selection }))
+    }
+
+    /// Admits no new path leases of agents for a while.
+    pub fn freeze(&mut self, span: Option<&str>) -> Result<Reply, Failure> {
+        let for_ms = match span {
+            Some(text) => freeze_span_ms(text, "--for")?,
+            None => FREEZE_MS,
+        };
+        self.command(Command::Freeze { for_ms })
+    }
+
+    /// Admits them again.
+    pub fn thaw(&mut self) -> Result<Reply, Failure> {
+        self.command(Command::Thaw)
+    }
+}

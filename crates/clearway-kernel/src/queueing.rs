@@ -1,0 +1,158 @@
+//! The verbs of the queue: keep a place, wait at it, look at it, leave it.
+
+use crate::mutations::ReserveWords;
+use crate::session::Session;
+use crate::waiting::{AtEnd, Watcher};
+use clearway_core::agent::Client;
+use clearway_core::command::{Await, Command, Leave, Stay};
+use clearway_core::facts::{FactQuery, Facts};
+use clearway_core::failure::Failure;
+use clearway_core::ids::{AgentId, Seq, WaitId};
+use clearway_core::input::wait_span_ms;
+use clearway_core::limits::WAIT_MS_MAX;
+use clearway_core::slice::{ReadSet, Slice};
+use clearway_core::slug::Slug;
+use clearway_core::text::quoted;
+use clearway_core::time::Now;
+use clearway_core::wait::{Queued, Wait, WaitView, position};
+use clearway_store::Reply;
+
+/// The queue as it looks.
+#[derive(Clone, Debug)]
+pub struct Waits {
+    /// The revision looked at.
+    pub rev: Seq,
+    /// The instant.
+    pub now: Now,
+    /// In the order of places.
+    pub waits: Vec<Queued>,
+}
+
+impl Session<'_> {
+    /// Takes leases, or a place in the queue for them.
+    pub fn reserve_or_queue(&mut self, words: &ReserveWords) -> Result<Reply, Failure> {
+        let (scope, reserve) = self.reservation(words)?;
+        let request = Await { reserve, stay: Stay::Durable, wait_ms: WAIT_MS_MAX, wait: None };
+        self.command_in(&scope, Command::Await(request))
+    }
+
+    /// Takes leases, waiting for them if need be. `None` waits as long as the calling client allows.
+    pub fn reserve_or_wait(
+        &mut self,
+        words: &ReserveWords,
+        wait: Option<&str>,
+        watch: &mut Watcher<'_>,
+    ) -> Result<Reply, Failure> {
+        let wait_ms = self.patience_ms(wait, "--wait")?;
+        let (scope, reserve) = self.reservation(words)?;
+        self.wait_for(&scope, &reserve, None, wait_ms, AtEnd::Queue, watch)
+    }
+
+    /// Waits at a place the caller has.
+    pub fn wait(
+        &mut self,
+        id: Option<&str>,
+        wait: Option<&str>,
+        watch: &mut Watcher<'_>,
+    ) -> Result<Reply, Failure> {
+        let wait_ms = self.patience_ms(wait, "--for")?;
+        let id = id.map(wait_id).transpose()?;
+        let Wait { id, wanted, .. } = self.own_wait(id)?;
+        let scope = self.site.key.clone();
+        self.wait_for(&scope, &wanted, Some(id), wait_ms, AtEnd::Queue, watch)
+    }
+
+    /// Leaves the queue, at these places or wherever the caller waits.
+    pub fn leave(&mut self, ids: &[String]) -> Result<Reply, Failure> {
+        let waits: Vec<WaitId> = ids.iter().map(|text| wait_id(text)).collect::<Result<_, _>>()?;
+        self.command(Command::Leave(Leave { waits: (!waits.is_empty()).then_some(waits) }))
+    }
+
+    /// Lists who waits for what.
+    pub fn waits(&mut self) -> Result<Waits, Failure> {
+        let now = self.now()?;
+        let read = ReadSet { waits: true, ..ReadSet::default() };
+        let slice = self.read(|snapshot| snapshot.load(&read, &now))?.unwrap_or_default();
+        let waits = self.queued(&slice, &now);
+        Ok(Waits { rev: slice.scope.rev, now, waits })
+    }
+
+    /// The waits of a slice that are not over, with who waits and where.
+    pub(crate) fn queued(&mut self, slice: &Slice, now: &Now) -> Vec<Queued> {
+        let facts = self.evidence(slice);
+        let same_boot = slice.scope.boot.as_ref() == Some(&now.boot);
+        let agent_of = |view: &WaitView| slice.agent(view.wait.agent).map(|known| &known.agent);
+        let live = |view: &&WaitView| same_boot && view.over(agent_of(view), &facts, now.mono).is_none();
+        let live: Vec<&WaitView> = slice.waits.iter().filter(live).collect();
+        let queued = |view: &&WaitView| {
+            let position = position(&view.wait, live.iter().map(|other| &other.wait));
+            Some(Queued { wait: view.wait.clone(), agent: agent_of(view)?.name.clone(), position })
+        };
+        live.iter().filter_map(queued).collect()
+    }
+
+    /// What the machine says of the processes that wait and those behind the agents that do.
+    fn evidence(&mut self, slice: &Slice) -> Facts {
+        let agents =
+            slice.waits.iter().filter_map(|view| slice.agent(view.wait.agent)?.agent.process.clone());
+        let waiting = slice.waits.iter().filter_map(|view| view.wait.attached.clone());
+        let queries = agents.chain(waiting).map(FactQuery::Process).collect();
+        let mut facts = Facts::default();
+        self.outside.gather(&queries, &mut facts);
+        facts
+    }
+
+    fn own_wait(&mut self, wanted: Option<WaitId>) -> Result<Wait, Failure> {
+        let me = self.me()?.map(|(id, _)| id);
+        let found = self.waits()?.waits;
+        let mine = |queued: &&Queued| Some(queued.wait.agent) == me && me.is_some();
+        let own: Vec<&Queued> = found.iter().filter(mine).collect();
+        match (wanted, own.as_slice()) {
+            (None, []) => Err(Failure::new(Slug::NotFound, "you wait for nothing here")
+                .hint("to wait for a reservation: clearway reserve --wait 5m PATTERN")),
+            (None, [only]) => Ok(only.wait.clone()),
+            (None, several) => Err(choose_one(several)),
+            (Some(id), _) => by_id(id, &found, me),
+        }
+    }
+
+    /// How long to wait: what was said, or what the calling client allows.
+    fn patience_ms(&self, text: Option<&str>, flag: &str) -> Result<u64, Failure> {
+        match text {
+            Some(text) => wait_span_ms(text, flag),
+            None => Ok(self.client().patience_ms()),
+        }
+    }
+
+    fn client(&self) -> Client {
+        self.caller.session.as_ref().map_or(Client::Terminal, |session| session.client)
+    }
+}
+
+fn wait_id(text: &str) -> Result<WaitId, Failure> {
+    WaitId::parse(text).ok_or_else(|| {
+        Failure::new(Slug::InvalidId, format!("{} is no id of a wait", quoted(text)))
+            .hint("an id is eight of a-z and 0-9, as listed by: clearway waits")
+    })
+}
+
+fn by_id(id: WaitId, found: &[Queued], me: Option<AgentId>) -> Result<Wait, Failure> {
+    let hint = "see who waits for what: clearway waits";
+    match found.iter().find(|queued| queued.wait.id == id) {
+        Some(queued) if Some(queued.wait.agent) == me => Ok(queued.wait.clone()),
+        Some(queued) => {
+            let message = format!("it is {} that waits at {id}, not you", queued.agent);
+            Err(Failure::new(Slug::NotHolder, message).hint(hint))
+        }
+        None => Err(Failure::new(Slug::NotFound, format!("nobody waits at {id}")).hint(hint)),
+    }
+}
+
+fn choose_one(own: &[&Queued]) -> Failure {
+    let failure = Failure::new(Slug::Usage, format!("you wait for {} things; name one", own.len()));
+    own.iter().take(8).fold(failure, |failure, queued| {
+        let targets: Vec<String> =
+            queued.wait.wanted.wants.iter().map(|want| want.target.display()).collect();
+        failure.hint(format!("for {}: clearway wait {}", targets.join(" "), queued.wait.id))
+    })
+}

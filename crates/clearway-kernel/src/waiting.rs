@@ -1,0 +1,140 @@
+//! Waiting for a turn. The kernel never blocks: this is a loop of tries around it, woken by the doorbell of the
+//! scope, by the pulse that tells the others that somebody still waits here, and by a slow look at what rings nobody,
+//! such as a holder that died or ran out of time.
+
+use crate::failures::store_failure;
+use crate::session::Session;
+use clearway_core::command::{Await, Command, Reserve, Stay};
+use clearway_core::decide::Success;
+use clearway_core::failure::{Ahead, Failure, LeaseView};
+use clearway_core::ids::{ScopeKey, Seq, WaitId};
+use clearway_core::limits::{WAIT_MS_MAX, WAITER_PULSE_MS};
+use clearway_core::slug::Slug;
+use clearway_core::time::{Mono, Now};
+use clearway_store::Reply;
+
+/// How often to look when nobody rings.
+const LOOK_MS: u64 = 250;
+/// Those far behind look less often, so that many who wait cost little: so much more for each one before them.
+const LOOK_BEHIND_MS: u64 = 50;
+
+/// What becomes of a request whose time is up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AtEnd {
+    /// It keeps its place; its agent is told when the turn has come.
+    Queue,
+    /// It leaves the queue and is refused.
+    GiveUp,
+}
+
+/// How things stand for somebody who waits.
+#[derive(Clone, Debug)]
+pub struct Standing<'a> {
+    /// Its place among those in each other's way, counted from 1.
+    pub position: u64,
+    /// Leases in the way.
+    pub blockers: &'a [LeaseView],
+    /// Earlier waits in the way.
+    pub ahead: &'a [Ahead],
+    /// How long it has waited.
+    pub waited_ms: u64,
+    /// How long it will go on.
+    pub left_ms: u64,
+    /// The instant.
+    pub now: &'a Now,
+}
+
+/// Is told now and then how things stand.
+pub type Watcher<'a> = dyn FnMut(&Standing<'_>) + 'a;
+
+impl Session<'_> {
+    /// Tries until the request is granted or refused for another reason, at most `wait_ms`.
+    pub(crate) fn wait_for(
+        &mut self,
+        scope: &ScopeKey,
+        reserve: &Reserve,
+        wait: Option<WaitId>,
+        wait_ms: u64,
+        at_end: AtEnd,
+        watch: &mut Watcher<'_>,
+    ) -> Result<Reply, Failure> {
+        let process = self.outside.own_process().ok_or_else(|| {
+            Failure::new(Slug::Internal, "this process cannot be told apart from others, so it cannot wait")
+                .hint("keep a place without waiting: clearway reserve --queue …")
+        })?;
+        let began = self.now()?.mono;
+        let ends = began.plus_ms(wait_ms);
+        let mut waiting = Waiting { reserve, wait, began, ends };
+        loop {
+            let left_ms = ends.since(self.now()?.mono);
+            let stay = match (left_ms, at_end) {
+                (0, AtEnd::Queue) => Stay::Durable,
+                (0, AtEnd::GiveUp) => Stay::Last,
+                _ => Stay::Attached(process.clone()),
+            };
+            let is_over = left_ms == 0;
+            let reply = self.command_in(scope, waiting.command(stay.clone(), left_ms))?;
+            match &reply.outcome {
+                Ok(Success::Queued { queued, .. }) if !is_over => waiting.wait = Some(queued.wait.id),
+                _ => return Ok(reply),
+            }
+            self.until_something_changes(scope, &waiting, &stay, reply, watch)?;
+        }
+    }
+
+    /// Returns when another try may succeed, when the others have to hear of this one, or when the time is up.
+    fn until_something_changes(
+        &mut self,
+        scope: &ScopeKey,
+        waiting: &Waiting<'_>,
+        stay: &Stay,
+        reply: Reply,
+        watch: &mut Watcher<'_>,
+    ) -> Result<(), Failure> {
+        let pulse = reply.now.mono.plus_ms(WAITER_PULSE_MS).min(waiting.ends);
+        let mut seen = reply;
+        loop {
+            let Ok(Success::Queued { queued, blockers, ahead }) = &seen.outcome else { return Ok(()) };
+            let now = self.now()?;
+            watch(&waiting.standing(queued.position, blockers, ahead, &now));
+            let left_ms = pulse.since(now.mono);
+            if left_ms == 0 {
+                return Ok(());
+            }
+            let look_ms = LOOK_MS + LOOK_BEHIND_MS * (queued.position - 1).min(20);
+            self.changed(scope, seen.rev, left_ms.min(look_ms))?;
+            seen = self.preview_in(scope, waiting.command(stay.clone(), waiting.ends.since(now.mono)))?;
+        }
+    }
+
+    fn changed(&mut self, scope: &ScopeKey, after: Seq, wait_ms: u64) -> Result<bool, Failure> {
+        self.engine.changed(scope, after, wait_ms).map_err(|error| store_failure(&error))
+    }
+}
+
+/// A request that waits.
+#[derive(Debug)]
+struct Waiting<'a> {
+    reserve: &'a Reserve,
+    wait: Option<WaitId>,
+    began: Mono,
+    ends: Mono,
+}
+
+impl Waiting<'_> {
+    fn command(&self, stay: Stay, left_ms: u64) -> Command {
+        let wait_ms = if stay == Stay::Durable { WAIT_MS_MAX } else { left_ms };
+        Command::Await(Await { reserve: self.reserve.clone(), stay, wait_ms, wait: self.wait })
+    }
+
+    fn standing<'b>(
+        &self,
+        position: u64,
+        blockers: &'b [LeaseView],
+        ahead: &'b [Ahead],
+        now: &'b Now,
+    ) -> Standing<'b> {
+        let (waited_ms, left_ms) = (now.mono.since(self.began), self.ends.since(now.mono));
+        Standing { position, blockers, ahead, waited_ms, left_ms, now }
+    }
+}

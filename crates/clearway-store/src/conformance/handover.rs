@@ -1,0 +1,132 @@
+//! Handing over, and stopping for a while.
+
+use super::Story;
+use super::stage::*;
+use crate::execute::Reply;
+use clearway_core::agent::AgentName;
+use clearway_core::command::{Command, LeaseRef, Selection, Transfer};
+use clearway_core::decide::Success;
+use clearway_core::facts::Liveness;
+use clearway_core::failure::LeaseView;
+use clearway_core::limits::{FREEZE_MS, LEASES_PER_AGENT_MAX};
+use clearway_core::slug::Slug;
+
+pub(super) const STORIES: &[Story] = &[
+    ("a lease that is handed over keeps its id and silence and gets a new fence", keeps_its_id),
+    ("everything is handed over at once, and what ended is not", everything),
+    ("only the holder or an operator hands over", by_whom),
+    ("nobody is handed what it cannot hold", to_whom),
+    ("whoever waits keeps its place when the holder changes", waits_stay),
+    ("while a person stops the agents they get no new paths, and people do", frozen),
+    ("only a person stops and restarts the agents", by_a_person),
+];
+
+fn hand(stage: &mut Stage, from: &str, to: &str, leases: Option<Vec<LeaseRef>>) -> Reply {
+    let selection = match leases {
+        None => Selection::All,
+        Some(leases) => Selection::These { leases, targets: Vec::new(), worktree: How::default().worktree },
+    };
+    let to = AgentName::parse(to).unwrap();
+    stage.command(from, Command::Transfer(Transfer { to, selection }))
+}
+
+fn moved(reply: Reply) -> Vec<LeaseView> {
+    match reply.outcome {
+        Ok(Success::Transferred(leases)) => leases,
+        other => panic!("not handed over: {other:?}"),
+    }
+}
+
+fn keeps_its_id(stage: &mut Stage) {
+    let held = stage.grant("a", "f", ttl(60_000));
+    stage.take("b", "other");
+    stage.pass(30_000);
+    let now = only(moved(hand(stage, "a", "b", Some(vec![fenced(&held)]))));
+    assert_eq!((now.lease.id, now.lease.ttl_ms, now.agent.as_str()), (held.lease.id, 60_000, "b"));
+    assert!(now.lease.fence > held.lease.fence && now.deadline == stage.world.now.mono.plus_ms(60_000));
+    refusal(stage.renew(&named("a"), by_id(&held)), Slug::NotHolder);
+    refusal(stage.renew(&named("b"), fenced(&held)), Slug::StaleFence);
+    leases(stage.renew(&named("b"), fenced(&now)));
+    assert_eq!(stage.refused("a", "f", How::default()).len(), 1);
+}
+
+fn everything(stage: &mut Stage) {
+    stage.take("b", "other");
+    let over = stage.grant("a", "old", ttl(1_000));
+    for n in 0..500 {
+        stage.take("a", &format!("d/{n}"));
+    }
+    stage.pass(1_000);
+    stage.renew(&named("b"), by_id(&over));
+    assert_eq!(moved(hand(stage, "a", "b", None)).len(), 500);
+    assert_eq!(moved(hand(stage, "a", "b", None)).len(), 0, "nothing is left to hand over");
+    refusal(hand(stage, "a", "b", Some(vec![by_id(&over)])), Slug::LeaseExpired);
+    let transferred = stage.kinds().iter().filter(|kind| **kind == "lease.transferred").count();
+    assert_eq!(transferred, 500, "one event each");
+}
+
+fn by_whom(stage: &mut Stage) {
+    let held = stage.take("a", "f");
+    stage.take("b", "other");
+    refusal(hand(stage, "b", "b", Some(vec![by_id(&held)])), Slug::NotHolder);
+    let selection = Selection::These {
+        leases: vec![by_id(&held)],
+        targets: Vec::new(),
+        worktree: How::default().worktree,
+    };
+    let command = Command::Transfer(Transfer { to: AgentName::parse("b").unwrap(), selection });
+    let reply = stage.execute(&operator(77, "a is on holiday"), command, None);
+    assert_eq!(only(moved(reply)).agent.as_str(), "b");
+}
+
+fn to_whom(stage: &mut Stage) {
+    let held = stage.take("a", "f");
+    refusal(hand(stage, "a", "stranger", None), Slug::NotFound);
+    refusal(hand(stage, "a", "a", Some(vec![by_id(&held)])), Slug::Usage);
+    let gone = stage.reserve(&at_terminal(9), &[path("t")], How::default()).agent.unwrap().1;
+    stage.world.processes.insert(9, Liveness::Dead);
+    refusal(hand(stage, "a", gone.as_str(), None), Slug::RecipientGone);
+    for n in 0..LEASES_PER_AGENT_MAX {
+        leases(stage.reserve(&named("b"), &[name(&format!("n{n}"))], How::default()));
+    }
+    refusal(hand(stage, "a", "b", None), Slug::QuotaExceeded);
+    assert_eq!(stage.refused("c", "f", How::default())[0].agent.as_str(), "a", "nothing half-done");
+}
+
+fn waits_stay(stage: &mut Stage) {
+    stage.take("a", "f");
+    stage.take("b", "other");
+    let wait = super::queue::queue(stage, "w", "f");
+    let now = only(moved(hand(stage, "a", "b", None)));
+    refusal(stage.reserve(&named("late"), &[path("f")], How::default()), Slug::ReservationHeld);
+    released(stage.release(&named("b"), by_id(&now)));
+    refusal(stage.reserve(&named("late"), &[path("f")], How::default()), Slug::ReservationHeld);
+    stage.take("w", "f");
+    assert!(stage.kinds().contains(&"wait.ended"), "{}", wait.id);
+}
+
+fn frozen(stage: &mut Stage) {
+    let held = stage.take("a", "f");
+    let freeze = Command::Freeze { for_ms: FREEZE_MS };
+    let reply = stage.execute(&operator(77, "release day"), freeze, None);
+    assert!(matches!(reply.outcome, Ok(Success::Frozen(_))), "{:?}", reply.outcome);
+    refusal(stage.reserve(&named("b"), &[path("g")], How::default()), Slug::Frozen);
+    leases(stage.reserve(&named("b"), &[name("build")], How::default()));
+    leases(stage.reserve(&at_terminal(5), &[path("h")], How::default()));
+    leases(stage.renew(&named("a"), by_id(&held)));
+    super::queue::queue(stage, "b", "g");
+    stage.pass(FREEZE_MS);
+    stage.take("b", "g");
+    stage.execute(&operator(77, "again"), Command::Freeze { for_ms: FREEZE_MS }, None);
+    let thawed = stage.execute(&operator(77, "done"), Command::Thaw, None);
+    assert!(matches!(thawed.outcome, Ok(Success::Thawed { was_frozen: true })));
+    stage.take("b", "i");
+}
+
+fn by_a_person(stage: &mut Stage) {
+    stage.take("a", "f");
+    refusal(stage.command("a", Command::Freeze { for_ms: FREEZE_MS }), Slug::NotOperator);
+    refusal(stage.command("a", Command::Thaw), Slug::NotOperator);
+    stage.take("b", "g");
+    assert!(stage.kinds().contains(&"action.denied"));
+}
