@@ -283,10 +283,17 @@ impl Request {
     /// What stands in the way of those in the queue whose turn this request may bring: it ends leases or waits they
     /// wait for. Whoever is about to join the queue has to see all of it, since joining may close a circle.
     pub fn survey(&self, slice: &Slice, facts: &Facts, now: &Now) -> Option<ReadSet> {
-        let joins = matches!(&self.command, Command::Await(Await { wait: None, .. }) | Command::Sweep);
         let over = |view: &WaitView| {
             let agent = slice.agent(view.wait.agent).map(|known| &known.agent);
             view.over(agent, facts, now.mono).is_some() || view.offer_lapsed(now.mono)
+        };
+        // A place that is over, or was never there, is taken anew.
+        let joins = match &self.command {
+            Command::Sweep => true,
+            Command::Await(Await { wait, .. }) => {
+                !slice.waits.iter().any(|view| Some(view.wait.id) == *wait && !over(view))
+            }
+            _ => false,
         };
         let leaving: Vec<&WaitView> =
             slice.waits.iter().filter(|view| self.leaves(view) || over(view)).collect();
