@@ -75,7 +75,7 @@ pub fn execute(
     scope: &ScopeKey,
     request: &Request,
 ) -> Result<Reply, StoreError> {
-    with_facts(world, |world, facts| attempt_again(engine, world, rules, scope, request, facts))
+    with_facts(world, |world, facts| Ask { rules, scope, request, facts }.attempt_again(engine, world))
 }
 
 /// What executing the request would answer now: the same decision on a snapshot, and nothing is written.
@@ -86,20 +86,7 @@ pub fn preview(
     scope: &ScopeKey,
     request: &Request,
 ) -> Result<Reply, StoreError> {
-    with_facts(world, |world, facts| {
-        let now = engine.now(&mut || world.now())?;
-        let slice = match engine.snapshot(scope)? {
-            Some(mut snapshot) => {
-                let narrow = ReadSet::for_the_answer_alone;
-                let slice = snapshot.load(&narrow(request.read_set()), &now)?;
-                load_rest(&mut *snapshot, slice, request, narrow, facts, &now)?
-            }
-            None => Slice::default(),
-        };
-        let mut entropy = |bytes: &mut [u8]| world.draw(bytes);
-        let decision = (rules.decide)(&slice, request, facts, &now, &mut entropy);
-        Ok(settle(decision, slice.scope.rev, now))
-    })
+    with_facts(world, |world, facts| Ask { rules, scope, request, facts }.preview(engine, world))
 }
 
 /// Tries until the facts that a decision asks for are known. They are gathered while nothing is locked.
@@ -124,72 +111,103 @@ enum Attempt {
     NeedsFacts(BTreeSet<FactQuery>),
 }
 
-/// Tries a second time where that helps. On a full disk, with the room kept aside, if the command gives back more than
-/// it takes. After a commit whose answer was lost, under its key: the same request is answered like the first time or
-/// made now; without a key that would be a second request, so the caller has to look.
-fn attempt_again(
-    engine: &mut dyn Engine,
-    world: &mut dyn World,
+/// One request to one scope, with the facts known so far.
+#[derive(Clone, Copy, Debug)]
+struct Ask<'a> {
     rules: Rules,
-    scope: &ScopeKey,
-    request: &Request,
-    facts: &Facts,
-) -> Result<Attempt, StoreError> {
-    match attempt_drawing(engine, world, rules, scope, request, facts) {
-        Err(StoreError::Full { .. }) if request.command.gives_back() && engine.make_room(scope)? => {
-            attempt_drawing(engine, world, rules, scope, request, facts)
-        }
-        Err(StoreError::Unsure { .. }) if request.idempotency_key.is_some() => {
-            attempt_drawing(engine, world, rules, scope, request, facts)
-        }
-        other => other,
-    }
+    scope: &'a ScopeKey,
+    request: &'a Request,
+    facts: &'a Facts,
 }
 
-/// Tries again with fresh ids when one was taken.
-fn attempt_drawing(
-    engine: &mut dyn Engine,
-    world: &mut dyn World,
-    rules: Rules,
-    scope: &ScopeKey,
-    request: &Request,
-    facts: &Facts,
-) -> Result<Attempt, StoreError> {
-    for _ in 0..ID_DRAWS_MAX {
-        match attempt(engine, world, rules, scope, request, facts) {
-            Err(StoreError::IdTaken) => {}
-            other => return other,
+impl Ask<'_> {
+    /// Tries a second time where that helps. On a full disk, with the room kept aside, if the command gives back more
+    /// than it takes. After a commit whose answer was lost, under its key: the same request is answered like the first
+    /// time or made now; without a key that would be a second request, so the caller has to look.
+    fn attempt_again(self, engine: &mut dyn Engine, world: &mut dyn World) -> Result<Attempt, StoreError> {
+        let has_key = self.request.idempotency_key.is_some();
+        match self.attempt_drawing(engine, world) {
+            Err(StoreError::Full { .. })
+                if self.request.command.gives_back() && engine.make_room(self.scope)? =>
+            {
+                self.attempt_drawing(engine, world)
+            }
+            Err(StoreError::Unsure { .. }) if has_key => self.attempt_drawing(engine, world),
+            other => other,
         }
     }
-    Err(StoreError::IdTaken)
-}
 
-fn attempt(
-    engine: &mut dyn Engine,
-    world: &mut dyn World,
-    rules: Rules,
-    scope: &ScopeKey,
-    request: &Request,
-    facts: &Facts,
-) -> Result<Attempt, StoreError> {
-    let (create, read) = (request.command.opens_scope(), request.read_set());
-    let Opened { transaction, now, slice } = engine.open(scope, create, &read, &mut || world.now())?;
-    let mut entropy = |bytes: &mut [u8]| world.draw(bytes);
-    let Some(mut transaction) = transaction else {
-        let decision = (rules.decide)(&slice, request, facts, &now, &mut entropy);
-        return Ok(settle(decision, Seq(0), now));
-    };
-    let slice = load_rest(&mut *transaction, slice, request, |read| read, facts, &now)?;
-    if let Some(reply) = replay(&mut *transaction, &slice, request, &now)? {
-        return Ok(Attempt::Done(Box::new(reply)));
+    /// Tries again with fresh ids when one was taken.
+    fn attempt_drawing(self, engine: &mut dyn Engine, world: &mut dyn World) -> Result<Attempt, StoreError> {
+        for _ in 0..ID_DRAWS_MAX {
+            match self.attempt(engine, world) {
+                Err(StoreError::IdTaken) => {}
+                other => return other,
+            }
+        }
+        Err(StoreError::IdTaken)
     }
-    let decision = (rules.decide)(&slice, request, facts, &now, &mut entropy);
-    let mut rev = slice.scope.rev;
-    if let Decision::Ready(verdict) = &decision {
-        rev = verdict.events.last().map_or(rev, |event| event.seq);
-        write(transaction, scope, request, verdict, &now, rules.durability)?;
+
+    fn attempt(self, engine: &mut dyn Engine, world: &mut dyn World) -> Result<Attempt, StoreError> {
+        let (create, read) = (self.request.command.opens_scope(), self.request.read_set());
+        let opened = engine.open(self.scope, create, &read, &mut || world.now())?;
+        let Opened { transaction, now, slice } = opened;
+        let Some(mut transaction) = transaction else {
+            return Ok(settle(self.decide(world, &slice, &now), Seq(0), now));
+        };
+        let slice = self.load_rest(&mut *transaction, slice, |read| read, &now)?;
+        if let Some(reply) = replay(&mut *transaction, &slice, self.request, &now)? {
+            return Ok(Attempt::Done(Box::new(reply)));
+        }
+        let decision = self.decide(world, &slice, &now);
+        let mut rev = slice.scope.rev;
+        if let Decision::Ready(verdict) = &decision {
+            rev = verdict.events.last().map_or(rev, |event| event.seq);
+            write(transaction, self.scope, self.request, verdict, &now, self.rules.durability)?;
+        }
+        Ok(settle(decision, rev, now))
     }
-    Ok(settle(decision, rev, now))
+
+    fn preview(self, engine: &mut dyn Engine, world: &mut dyn World) -> Result<Attempt, StoreError> {
+        let now = engine.now(&mut || world.now())?;
+        let slice = match engine.snapshot(self.scope)? {
+            Some(mut snapshot) => {
+                let narrow = ReadSet::for_the_answer_alone;
+                let slice = snapshot.load(&narrow(self.request.read_set()), &now)?;
+                self.load_rest(&mut *snapshot, slice, narrow, &now)?
+            }
+            None => Slice::default(),
+        };
+        Ok(settle(self.decide(world, &slice, &now), slice.scope.rev, now))
+    }
+
+    fn decide(self, world: &mut dyn World, slice: &Slice, now: &Now) -> Decision {
+        let mut entropy = |bytes: &mut [u8]| world.draw(bytes);
+        (self.rules.decide)(slice, self.request, self.facts, now, &mut entropy)
+    }
+
+    /// Reading has steps. What the request names has been read; this is what depends on the clock's boot and on who the
+    /// caller turned out to be, and then what stands in the way of those who wait.
+    fn load_rest<S: Snapshot + ?Sized>(
+        self,
+        snapshot: &mut S,
+        mut slice: Slice,
+        narrow: fn(ReadSet) -> ReadSet,
+        now: &Now,
+    ) -> Result<Slice, StoreError> {
+        if slice.scope.rev.0 > 0 && slice.scope.boot.as_ref() != Some(&now.boot) {
+            let read = ReadSet { due: Due::EveryLive, ..narrow(self.request.read_set()) };
+            slice = snapshot.load(&read, now)?;
+        }
+        let agent = caller(&slice, self.request);
+        let second = narrow(self.request.second_read_set(&slice, agent));
+        slice.merge(snapshot.load(&second, now)?);
+        if let Some(survey) = self.request.survey(&slice, self.facts, now) {
+            slice.merge(snapshot.load(&survey, now)?);
+            slice.surveyed = survey.surveyed;
+        }
+        Ok(in_order(slice))
+    }
 }
 
 fn settle(decision: Decision, rev: Seq, now: Now) -> Attempt {
@@ -199,30 +217,6 @@ fn settle(decision: Decision, rev: Seq, now: Now) -> Attempt {
             Attempt::Done(Box::new(Reply { rev, agent, notices, replayed: false, now, outcome }))
         }
     }
-}
-
-/// Reading has steps. What the request names has been read; this is what depends on the clock's boot and on who the
-/// caller turned out to be, and then what stands in the way of those who wait.
-fn load_rest<S: Snapshot + ?Sized>(
-    snapshot: &mut S,
-    mut slice: Slice,
-    request: &Request,
-    narrow: fn(ReadSet) -> ReadSet,
-    facts: &Facts,
-    now: &Now,
-) -> Result<Slice, StoreError> {
-    if slice.scope.rev.0 > 0 && slice.scope.boot.as_ref() != Some(&now.boot) {
-        let read = ReadSet { due: Due::EveryLive, ..narrow(request.read_set()) };
-        slice = snapshot.load(&read, now)?;
-    }
-    let agent = caller(&slice, request);
-    let second = narrow(request.second_read_set(&slice, agent));
-    slice.merge(snapshot.load(&second, now)?);
-    if let Some(survey) = request.survey(&slice, facts, now) {
-        slice.merge(snapshot.load(&survey, now)?);
-        slice.surveyed = survey.surveyed;
-    }
-    Ok(in_order(slice))
 }
 
 fn caller(slice: &Slice, request: &Request) -> Option<AgentId> {
