@@ -68,3 +68,16 @@ pub fn config_failure(errors: &[ConfigError]) -> Failure {
     let message = errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
     Failure::new(slug, message).hint("see which files are read: clearway config path")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_that_may_have_been_made_is_not_called_undone() {
+        let failure = store_failure(&StoreError::Unsure { path: "db".to_owned() });
+        assert_eq!(failure.slug, Slug::StoreUnavailable);
+        assert_eq!(failure.message, "db did not say whether the change was made");
+        assert!(format!("{:?}", failure.hints).contains("--idempotency-key"), "{:?}", failure.hints);
+    }
+}

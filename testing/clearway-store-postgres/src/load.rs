@@ -100,9 +100,8 @@ fn values(scope: &ScopeKey, read: &ReadSet, when: &When) -> Vec<Value> {
         ancestors(pattern.anchor()).into_iter().map(pair).collect::<Vec<_>>()
     };
     let (at, anchors) = overlapping.iter().flat_map(on_the_way).unzip();
-    let wide = overlapping.iter().filter(|(_, pattern)| pattern.as_literal().is_none());
-    let (under, ranges): (Vec<String>, Vec<(String, String)>) =
-        wide.map(|(worktree, pattern)| (worktree.0.clone(), below(pattern.anchor()))).unzip();
+    let beneath = |(worktree, pattern): &(Worktree, Pattern)| (worktree.0.clone(), below(pattern.anchor()));
+    let (under, ranges): (Vec<String>, Vec<(String, String)>) = overlapping.iter().map(beneath).unzip();
     let (low, high) = ranges.into_iter().unzip();
     let limit = match due {
         Due::None | Due::EveryLive => 0,

@@ -16,15 +16,24 @@ use std::time::{Duration, Instant};
 const PREFIX: &str = "clearway-postgres-";
 /// A machine that is busy with other tests takes its time.
 const START_MAX: Duration = Duration::from_secs(60);
-/// Stops the server at the end of the input, whoever ended it. The signal asks for an immediate stop: nothing here is
-/// worth a checkpoint.
+/// How long an abandoned server is asked before it is made to stop.
+const STOP_MAX: Duration = Duration::from_secs(10);
+
+/// Makes the data, starts the server, and stops it at the end of the input, whoever ended that.
+///
+/// The data are sorted by letters, punctuation last, as servers do whose locale is a language: a search which relies on
+/// the order of bytes and forgot to say so fails here. A server built without such orders is taken as it is. The signal
+/// asks for an immediate stop: nothing here is worth a checkpoint. It is sent until the server is gone, because one that
+/// has only just been started does not hear it yet.
 const KEEPER: &str = r#"
-"$1" -D "$2/data" -k "$2" -c listen_addresses= -c fsync=off -c max_connections=64 -c unix_socket_permissions=0777 &
-server=$!
 trap '' TERM INT HUP
+make() { "$1/initdb" -D "$2/data" -A trust -U clearway -E UTF8 --no-sync --locale=C $3; }
+make "$1" "$2" "--locale-provider=icu --icu-locale=en-u-ka-shifted" || make "$1" "$2" "" || exit 1
+"$1/postgres" -D "$2/data" -k "$2" -c listen_addresses= -c fsync=off -c max_connections=64 \
+    -c unix_socket_permissions=0777 &
+server=$!
 while read -r _; do :; done
-kill -QUIT "$server"
-wait "$server"
+while kill -QUIT "$server"; do sleep 0.02; done
 rm -rf "$2"
 "#;
 
@@ -61,7 +70,6 @@ impl Server {
         let programs = programs()?;
         let user = User::of_server()?;
         let (directory, lock) = make_directory(temporary, &user).map_err(|error| error.to_string())?;
-        make_data(&programs, &user, &directory)?;
         let keeper = spawn_keeper(&programs, &user, &directory).map_err(|error| error.to_string())?;
         let mut server = Self { directory, keeper, _lock: lock };
         server.wait_until_it_answers()?;
@@ -72,7 +80,7 @@ impl Server {
         let started = Instant::now();
         loop {
             let Err(error) = Link::open(&self.directory) else { return Ok(()) };
-            if started.elapsed() > START_MAX {
+            if started.elapsed() > START_MAX || !matches!(self.keeper.try_wait(), Ok(None)) {
                 let log = fs::read_to_string(self.directory.join("log")).unwrap_or_default();
                 return Err(format!("{error}\n{log}"));
             }
@@ -85,6 +93,8 @@ impl Drop for Server {
     fn drop(&mut self) {
         drop(self.keeper.stdin.take());
         let _ = self.keeper.wait();
+        // A keeper that could not make the data left them to be looked at.
+        let _ = fs::remove_dir_all(&self.directory);
     }
 }
 
@@ -151,28 +161,10 @@ fn make_directory(temporary: &Path, user: &User) -> io::Result<(PathBuf, File)> 
     Ok((directory, lock))
 }
 
-/// Sorted by letters, punctuation last, as servers are whose locale is a language: a search which relies on the order of
-/// bytes and forgot to say so fails here. A server built without such orders is taken as it is.
-fn make_data(programs: &Path, user: &User, directory: &Path) -> Result<(), String> {
-    let by_letters = ["--locale-provider=icu", "--icu-locale=en-u-ka-shifted"];
-    run_initdb(programs, user, directory, &by_letters).or_else(|_| run_initdb(programs, user, directory, &[]))
-}
-
-fn run_initdb(programs: &Path, user: &User, directory: &Path, order: &[&str]) -> Result<(), String> {
-    let mut command = user.command(&programs.join("initdb"));
-    command.arg("-D").arg(directory.join("data")).args(["-A", "trust", "-U", "clearway", "-E", "UTF8"]);
-    command.args(["--no-sync", "--locale=C"]).args(order);
-    let output = command.current_dir("/").output().map_err(|error| error.to_string())?;
-    match output.status.success() {
-        true => Ok(()),
-        false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
-    }
-}
-
 fn spawn_keeper(programs: &Path, user: &User, directory: &Path) -> io::Result<Child> {
     let log = File::create(directory.join("log"))?;
     let mut command = user.command(Path::new("/bin/sh"));
-    command.args(["-c", KEEPER, "keeper"]).arg(programs.join("postgres")).arg(directory).current_dir("/");
+    command.args(["-c", KEEPER, "keeper"]).arg(programs).arg(directory).current_dir("/");
     // A group of its own: whoever ends the group of a test must not end the keeper before it has cleaned up.
     command.process_group(0).stdin(Stdio::piped()).stdout(log.try_clone()?).stderr(log).spawn()
 }
@@ -201,10 +193,9 @@ fn end_server(directory: &Path) {
         told.contains(&*directory.to_string_lossy())
     };
     let asked = Instant::now();
-    let mut signal = "-QUIT";
     while is_alive() && asked.elapsed() < START_MAX {
+        let signal = if asked.elapsed() < STOP_MAX { "-QUIT" } else { "-KILL" };
         let _ = Command::new("kill").args([signal, pid]).status();
-        signal = "-KILL";
-        std::thread::sleep(Duration::from_millis(50));
+        std::thread::sleep(Duration::from_millis(20));
     }
 }

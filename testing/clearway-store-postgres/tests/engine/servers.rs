@@ -1,18 +1,25 @@
 //! No server outlives whoever started it.
 
 use clearway_store_postgres::Server;
+use std::fs::Permissions;
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 /// A process that keeps a server, where that is, and the process that would end it.
 fn owner() -> (Child, PathBuf, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_clearway-store-postgres"));
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child = owner_command().spawn().unwrap();
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let (directory, keeper) = line.trim().rsplit_once(' ').unwrap();
     (child, directory.into(), keeper.to_owned())
+}
+
+fn owner_command() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_clearway-store-postgres"));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    command
 }
 
 fn server_of(directory: &Path) -> String {
@@ -53,6 +60,20 @@ fn a_server_ends_when_its_owner_is_killed() {
     owner.wait().unwrap();
     wait_until("the directory goes", || !directory.exists());
     wait_until("the server ends", || !is_running(&pid));
+}
+
+#[test]
+fn a_server_ends_when_its_owner_is_killed_while_it_starts() {
+    for moment in ["log", "data/postmaster.pid"] {
+        let place = tempfile::tempdir().unwrap();
+        std::fs::set_permissions(place.path(), Permissions::from_mode(0o777)).unwrap();
+        let directories = || std::fs::read_dir(place.path()).unwrap().flatten().map(|entry| entry.path());
+        let mut owner = owner_command().env("TMPDIR", place.path()).spawn().unwrap();
+        wait_until(moment, || directories().any(|directory| directory.join(moment).exists()));
+        owner.kill().unwrap();
+        owner.wait().unwrap();
+        wait_until("the directory goes", || directories().next().is_none());
+    }
 }
 
 #[test]
