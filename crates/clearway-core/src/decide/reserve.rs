@@ -296,7 +296,7 @@ fn held(draft: &Draft<'_>, reserve: &Reserve, leases: Vec<LeaseView>, ahead: Vec
     if reserve.wants.len() > 1 && !reserve.best_effort {
         failure = failure.hint("take what is free and skip the rest: add --best-effort");
     }
-    failure.details(Details::Blockers { leases, ahead })
+    failure.details(Details::Blockers { leases, ahead: ahead.into() })
 }
 
 fn describe_ahead(ahead: &Ahead) -> String {
