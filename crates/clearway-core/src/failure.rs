@@ -71,8 +71,8 @@ pub enum Details {
     Blockers {
         /// Leases in the way.
         leases: Vec<LeaseView>,
-        /// Earlier waits in the way.
-        ahead: Vec<Ahead>,
+        /// Earlier waits in the way. A slice, so that a failure stays small enough to be returned by value.
+        ahead: Box<[Ahead]>,
     },
     /// The lease as it is now, and who holds the same thing if another does.
     Lease {
@@ -82,7 +82,7 @@ pub enum Details {
         held_now: Vec<LeaseView>,
     },
     /// Who would wait for whom, round and round.
-    Circle(Circle),
+    Circle(Box<Circle>),
     /// Where a log first goes wrong.
     FirstBadSeq(Seq),
     /// Named texts.

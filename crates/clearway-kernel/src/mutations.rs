@@ -95,7 +95,7 @@ impl Session<'_> {
         notices.retain(|notice| matches!(notice, Notice::UnreadableRows(_)));
         let (blockers, ahead) = match outcome {
             Ok(_) => (Vec::new(), Vec::new()),
-            Err(Failure { details: Details::Blockers { leases, ahead }, .. }) => (leases, ahead),
+            Err(Failure { details: Details::Blockers { leases, ahead }, .. }) => (leases, ahead.into()),
             Err(failure) => return Err(failure),
         };
         Ok(Checked { rev, now, blockers, ahead, notices })

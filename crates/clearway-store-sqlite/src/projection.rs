@@ -73,12 +73,13 @@ pub(crate) fn rebuild_wait(
 ) -> Result<Option<Wait>> {
     let Some(id) = WaitId::parse(id) else { return Ok(None) };
     let mut found = None::<Wait>;
-    walk(connection, scope, fold, |event| match (&event.body, found.as_mut()) {
-        (Body::WaitBegan(wait), _) if wait.id == id => found = Some(wait.clone()),
-        (body, Some(wait)) if body.wait() == Some(id) => {
-            if change_wait(wait, event.seq, body) == Standing::Over {
-                found = None;
-            }
+    walk(connection, scope, fold, |event| match &event.body {
+        Body::WaitBegan(wait) if wait.id == id => found = Some(wait.clone()),
+        body if body.wait() == Some(id) => {
+            found = found.take().and_then(|mut wait| {
+                let standing = change_wait(&mut wait, event.seq, body);
+                (standing == Standing::Waits).then_some(wait)
+            });
         }
         _ => {}
     })?;

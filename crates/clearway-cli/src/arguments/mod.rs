@@ -150,7 +150,7 @@ pub(crate) enum Verb {
     /// Admit no new edits of agents for a while (a person's act)
     #[command(after_help = examples::FREEZE)]
     Freeze(FreezeFlags),
-    /// Admit them again
+    /// End a freeze: admit new edits of agents again
     #[command(after_help = examples::THAW)]
     Thaw(ThawFlags),
     /// List leases

@@ -142,7 +142,7 @@ mod tests {
     fn render(fits: &[Fit], rows: &[&[&str]], columns: usize) -> String {
         let mut table = Table::new(fits);
         rows.iter().for_each(|row| table.row(row.iter().map(Cell::new).collect()));
-        table.render(&Page { columns, colour: false }, "")
+        table.render(&Page { columns, colour: false, is_terminal: false }, "")
     }
 
     #[test]

@@ -157,6 +157,10 @@ impl Outside for Stage {
         Ok(Vec::new())
     }
 
+    fn own_process(&mut self) -> Option<Process> {
+        None
+    }
+
     fn ancestors(&mut self) -> Vec<Process> {
         Vec::new()
     }

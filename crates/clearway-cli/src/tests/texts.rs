@@ -48,6 +48,7 @@ fn a_conflict_says_who_why_since_when_until_when_and_what_to_do() {
          since 4m ago; ends in 26m unless ada gives a sign of life\n    \
          why: split the lexer\n  \
          hint: see who holds it and until when: clearway who src/parser.rs\n  \
+         hint: wait for your turn: add --wait 5m; keep a place and go on: add --queue\n  \
          hint: take what is free and skip the rest: add --best-effort\n",
     );
 }

@@ -14,6 +14,7 @@ use crate::ids::{AgentId, LeaseId, Seq, WaitId};
 use crate::lease::{Lease, Mode};
 use crate::slug::Slug;
 use crate::wait::WaitView;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// One agent waits for another.
@@ -39,9 +40,9 @@ pub(super) fn find(
         if edge.to == me {
             return Ok(Some(graph.circle(me, edge, &reached)));
         }
-        if !reached.contains_key(&edge.to) {
+        if let Entry::Vacant(unseen) = reached.entry(edge.to) {
             open.extend(graph.leaving(edge.to, me)?);
-            reached.insert(edge.to, edge);
+            unseen.insert(edge);
         }
     }
     Ok(None)
@@ -154,7 +155,7 @@ impl Circle {
         };
         failure
             .hint("work on something else, or give back what the others wait for")
-            .details(Details::Circle(self))
+            .details(Details::Circle(Box::new(self)))
     }
 
     /// The leases that hold it together.

@@ -291,12 +291,11 @@ fn held(draft: &Draft<'_>, reserve: &Reserve, leases: Vec<LeaseView>, ahead: Vec
         Some(Target::Name(name)) => Hint::command(LOOK, "who", &["--kind", "name", name.as_str()]),
         None => Hint::Advice(format!("{LOOK}: clearway leases")),
     });
-    failure =
-        failure.hint("keep a place in the queue and be told: add --queue; or wait for it: add --wait 5m");
+    failure = failure.hint("wait for your turn: add --wait 5m; keep a place and go on: add --queue");
     if reserve.wants.len() > 1 && !reserve.best_effort {
         failure = failure.hint("take what is free and skip the rest: add --best-effort");
     }
-    failure.details(Details::Blockers { leases, ahead })
+    failure.details(Details::Blockers { leases, ahead: ahead.into() })
 }
 
 fn describe_ahead(ahead: &Ahead) -> String {

@@ -175,7 +175,7 @@ fn a_newer_schema_is_refused_and_left_alone() {
 }
 
 /// A store of schema 1 as the build that made that schema wrote it. The next schema keeps it and adds its own:
-/// `CLEARWAY_WRITE_FIXTURE=1 cargo test -p clearway-store-sqlite --test engine fixture`.
+/// `CLEARWAY_WRITE_FIXTURE=1 cargo test -p clearway-store-sqlite --test engine migrations`.
 #[test]
 fn a_store_of_every_released_schema_opens() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");

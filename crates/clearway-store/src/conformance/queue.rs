@@ -76,7 +76,7 @@ fn granted(outcome: &Result<Success, Failure>) -> bool {
 
 fn circle(outcome: Result<Success, Failure>) -> Circle {
     match outcome {
-        Err(Failure { slug: Slug::WouldDeadlock, details: Details::Circle(circle), .. }) => circle,
+        Err(Failure { slug: Slug::WouldDeadlock, details: Details::Circle(circle), .. }) => *circle,
         other => panic!("no circle: {other:?}"),
     }
 }

@@ -78,11 +78,11 @@ fn details_have_one_shape_for_each_sort() {
     check_details(Details::None, "", json!({}));
     check_details(Details::FirstBadSeq(Seq(7)), "/first_bad_seq", json!(7));
     check_details(
-        Details::Blockers { leases: vec![view()], ahead: Vec::new() },
+        Details::Blockers { leases: vec![view()], ahead: Box::default() },
         "/blockers/0/agent",
         json!("ada"),
     );
-    check_details(Details::Blockers { leases: Vec::new(), ahead: Vec::new() }, "/blockers", json!([]));
+    check_details(Details::Blockers { leases: Vec::new(), ahead: Box::default() }, "/blockers", json!([]));
     let lease = || Details::Lease { lease: Box::new(view()), held_now: Vec::new() };
     check_details(lease(), "/lease/id", json!("lease000"));
     check_details(lease(), "/held_now", json!([]));
