@@ -168,6 +168,9 @@ fn compare(fold: &State, stored: &State) -> Vec<String> {
     found.extend(
         leases.filter(|id| fold.leases.get(id) != stored.leases.get(id)).map(|id| format!("lease {id}")),
     );
+    let waits = fold.waits.keys().chain(stored.waits.keys());
+    found
+        .extend(waits.filter(|id| fold.waits.get(id) != stored.waits.get(id)).map(|id| format!("wait {id}")));
     found.sort();
     found.dedup();
     found

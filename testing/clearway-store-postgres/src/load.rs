@@ -1,16 +1,17 @@
 //! Answering a read set: a few statements that need nothing of each other, so that all go out at once.
 //!
-//! Which agents stand behind the leases found, and who their ancestors are, the server works out itself. The search for
+//! Which agents stand behind the leases and waits found, and who their ancestors are, the server works out itself. The search for
 //! leases narrows by anchor and returns what it finds: deciding filters.
 
 use crate::link::{Statement, Value};
-use crate::tables::{self, AGENTS, IDEMPOTENCY, LEASES, REFUSALS, column, number, optional_number};
+use crate::tables::{self, AGENTS, IDEMPOTENCY, LEASES, REFUSALS, WAITS, column, number, optional_number};
 use clearway_core::ids::{AgentId, ScopeKey, Seq};
 use clearway_core::limits::IDEMPOTENCY_MS;
 use clearway_core::pattern::{Fold, Pattern};
 use clearway_core::slice::{AgentView, Due, ReadSet, RefusalMemory, Slice};
 use clearway_core::target::Worktree;
 use clearway_core::time::{BootKey, Mono, Now};
+use clearway_core::wait::WaitView;
 use clearway_store::contract::Remembered;
 use tokio_postgres::Row;
 
@@ -67,8 +68,10 @@ pub(crate) fn questions(scope: &ScopeKey, read: &ReadSet, when: &When) -> Vec<St
     let values = values(scope, read, when);
     let leases =
         format!("SELECT {} FROM leases l WHERE l.scope = $1 AND l.id IN ({FOUND})", LEASES.columns("l"));
-    let wanted =
-        format!("{LOOKED_UP} UNION SELECT l.holder FROM leases l WHERE l.scope = $1 AND l.id IN ({FOUND})");
+    let wanted = format!(
+        "{LOOKED_UP} UNION SELECT l.holder FROM leases l WHERE l.scope = $1 AND l.id IN ({FOUND}) \
+         UNION SELECT w.agent FROM waits w WHERE w.scope = $1 AND $22 = 1"
+    );
     let family = format!(
         "WITH RECURSIVE wanted (id) AS (({wanted}) UNION \
          SELECT a.parent FROM wanted JOIN agents a ON a.scope = $1 AND a.id = wanted.id WHERE a.parent IS NOT NULL)"
@@ -84,7 +87,22 @@ pub(crate) fn questions(scope: &ScopeKey, read: &ReadSet, when: &When) -> Vec<St
         "SELECT {} FROM idempotency k WHERE k.scope = $1 AND k.key = $21 AND k.agent IN ({LOOKED_UP})",
         IDEMPOTENCY.columns("k")
     );
-    [leases, agents, refusals, keyed].map(|text| Statement::new(at_server(text), values.clone())).into()
+    let texts = [leases, agents, refusals, keyed, queue_text()];
+    texts.map(|text| Statement::new(at_server(text), values.clone())).into()
+}
+
+/// The queue. What another boot heard of whoever waits has no age on this clock.
+fn queue_text() -> String {
+    format!(
+        "SELECT {}, CASE WHEN w.heard_boot = $14 THEN w.heard END AS heard FROM waits w \
+         WHERE w.scope = $1 AND $22 = 1 ORDER BY w.place",
+        WAITS.columns("w")
+    )
+}
+
+/// Every place in the queue, in order.
+pub(crate) fn queue(scope: &ScopeKey, when: &When) -> Statement {
+    Statement::new(queue_text(), values(scope, &ReadSet { waits: true, ..ReadSet::default() }, when))
 }
 
 /// Every agent.
@@ -94,12 +112,15 @@ pub(crate) fn all_agents(scope: &ScopeKey, when: &When) -> Statement {
 }
 
 fn values(scope: &ScopeKey, read: &ReadSet, when: &When) -> Vec<Value> {
-    let ReadSet { agents, overlapping, names, leases, held_by, due, history, refusals_of, key } = read;
+    // What a survey is about is among what overlaps and the names.
+    let ReadSet { agents, overlapping, names, leases, held_by, due, history, .. } = read;
+    let ReadSet { refusals_of, key, waits, surveyed: _, .. } = read;
     let on_the_way = |(worktree, pattern): &(Worktree, Pattern)| {
         let pair = |anchor: &str| (worktree.0.clone(), anchor.to_owned());
         ancestors(pattern.anchor()).into_iter().map(pair).collect::<Vec<_>>()
     };
     let (at, anchors) = overlapping.iter().flat_map(on_the_way).unzip();
+    // Below a single path as well: what is a file for one cannot be a directory for another.
     let beneath = |(worktree, pattern): &(Worktree, Pattern)| (worktree.0.clone(), below(pattern.anchor()));
     let (under, ranges): (Vec<String>, Vec<(String, String)>) = overlapping.iter().map(beneath).unzip();
     let (low, high) = ranges.into_iter().unzip();
@@ -131,6 +152,7 @@ fn values(scope: &ScopeKey, read: &ReadSet, when: &When) -> Vec<Value> {
         Value::Text(refusals_of.clone()),
         Value::text(RefusalMemory::principal(None)),
         Value::Text(key.clone()),
+        Value::number(u64::from(*waits)),
     ]
 }
 
@@ -145,13 +167,19 @@ pub(crate) struct Loaded {
 }
 
 impl Loaded {
-    /// Reads the answers to [`questions`]; rows of a lease that make no sense are named.
+    /// Reads the answers to [`questions`]; rows of leases and waits that make no sense are named.
     pub(crate) fn read(answers: &[Vec<Row>], fold: Fold) -> Self {
-        let [leases, agents, refusals, keyed] = answers else { return Self::default() };
+        let [leases, agents, refusals, keyed, waits] = answers else { return Self::default() };
         let mut slice = Slice { agents: agents.iter().filter_map(read_view).collect(), ..Slice::default() };
         for row in leases {
             match tables::read_lease(row, fold) {
                 Some(lease) => slice.leases.push(lease),
+                None => slice.unreadable.push(column(row, "id").unwrap_or_default()),
+            }
+        }
+        for row in waits {
+            match read_wait_view(row, fold) {
+                Some(view) => slice.waits.push(view),
                 None => slice.unreadable.push(column(row, "id").unwrap_or_default()),
             }
         }
@@ -197,6 +225,11 @@ pub(crate) fn read_view(row: &Row) -> Option<AgentView> {
         live_leases: number(row, "live")?,
         shortest_ttl_ms: optional_number(row, "shortest")?,
     })
+}
+
+pub(crate) fn read_wait_view(row: &Row, fold: Fold) -> Option<WaitView> {
+    let heard = optional_number(row, "heard")?.map(Mono);
+    Some(WaitView { wait: tables::read_wait(row, fold)?, heard })
 }
 
 fn read_refusal(row: &Row) -> Option<RefusalMemory> {

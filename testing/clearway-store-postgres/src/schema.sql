@@ -15,6 +15,9 @@ CREATE TABLE scopes (
   folds         bigint NOT NULL CHECK (folds IN (0, 1)),
   live_leases   bigint NOT NULL CHECK (live_leases >= 0),
   root_patterns bigint NOT NULL CHECK (root_patterns >= 0),
+  live_waits    bigint NOT NULL CHECK (live_waits >= 0),
+  frozen_until  bigint,
+  frozen_reason text CHECK ((frozen_reason IS NULL) = (frozen_until IS NULL)),
   -- The latest instant anything here was decided at: a server whose clock went back does not take time back.
   clock_ms      bigint NOT NULL
 );
@@ -65,6 +68,8 @@ CREATE TABLE leases (
   fence      bigint NOT NULL CHECK (fence > 0),
   reason     text,
   slot       bigint CHECK (slot >= 0),
+  -- The process it is for, or nothing: each process of a holder has leases of its own.
+  bound      text COLLATE "C" NOT NULL,
   ttl_ms     bigint NOT NULL CHECK (ttl_ms BETWEEN 1000 AND 86400000),
   granted    bigint NOT NULL,
   deadline   bigint NOT NULL CHECK (deadline >= granted),
@@ -74,13 +79,34 @@ CREATE TABLE leases (
   ended_at   bigint,
   PRIMARY KEY (scope, id)
 );
-CREATE UNIQUE INDEX leases_by_target ON leases (scope, space, worktree, anchor, pattern, holder)
+CREATE UNIQUE INDEX leases_by_target ON leases (scope, space, worktree, anchor, pattern, holder, bound)
   WHERE ended_how IS NULL;
 CREATE INDEX leases_by_holder ON leases (scope, holder, ttl_ms) WHERE ended_how IS NULL;
 CREATE INDEX leases_by_deadline ON leases (scope, deadline) WHERE ended_how IS NULL;
 CREATE INDEX leases_by_end ON leases (scope, end_max) WHERE ended_how IS NULL AND end_max IS NOT NULL;
 CREATE INDEX ended_leases_by_pattern ON leases (scope, worktree, pattern, holder, fence)
   WHERE ended_how IS NOT NULL;
+
+-- The queue: places that are still kept, read whole. A place is checked at the commit: while the queue is made anew from
+-- the log, two may stand on the same one.
+CREATE TABLE waits (
+  scope         text COLLATE "C" NOT NULL REFERENCES scopes,
+  id            text COLLATE "C" NOT NULL CHECK (length(id) = 8),
+  agent         text COLLATE "C" NOT NULL,
+  wanted        bytea  NOT NULL,
+  place         bigint NOT NULL CHECK (place > 0),
+  attached      text,
+  until         bigint NOT NULL,
+  offered_until bigint,
+  offers        bigint NOT NULL CHECK (offers >= 0),
+  since         bigint NOT NULL,
+  created_at    bigint NOT NULL,
+  -- Soft: when its process last said that it still waits, and on which clock.
+  heard         bigint,
+  heard_boot    text CHECK ((heard_boot IS NULL) = (heard IS NULL)),
+  PRIMARY KEY (scope, id),
+  UNIQUE (scope, place) DEFERRABLE INITIALLY DEFERRED
+);
 
 CREATE TABLE idempotency (
   scope   text COLLATE "C" NOT NULL REFERENCES scopes,

@@ -93,7 +93,7 @@ impl Drop for Server {
     fn drop(&mut self) {
         drop(self.keeper.stdin.take());
         let _ = self.keeper.wait();
-        // A keeper that could not make the data left them to be looked at.
+        // The keeper is another user than root and may not be allowed to take the directory out of a private one.
         let _ = fs::remove_dir_all(&self.directory);
     }
 }
@@ -174,11 +174,18 @@ fn end_stale(temporary: &Path) {
     for entry in fs::read_dir(temporary).into_iter().flatten().flatten() {
         let directory = entry.path();
         let is_ours = entry.file_name().to_string_lossy().starts_with(PREFIX);
-        let Some(lock) = is_ours.then(|| File::open(directory.join("lock")).ok()).flatten() else { continue };
-        if lock.try_lock().is_ok() {
+        if is_ours && is_abandoned(&directory) {
             end_server(&directory);
             let _ = fs::remove_dir_all(&directory);
         }
+    }
+}
+
+/// Nobody holds its lock, or the lock went with everything else that its keeper was allowed to remove.
+fn is_abandoned(directory: &Path) -> bool {
+    match File::open(directory.join("lock")) {
+        Ok(lock) => lock.try_lock().is_ok(),
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
     }
 }
 

@@ -3,21 +3,23 @@
 use crate::link::{Statement, Value};
 use clearway_core::agent::{Agent, AgentName, Client, IdentityKey};
 use clearway_core::facts::Process;
-use clearway_core::ids::{AgentId, Epoch, Fence, LeaseId, ScopeKey, Seq, SetId};
+use clearway_core::ids::{AgentId, Epoch, Fence, LeaseId, ScopeKey, Seq, SetId, WaitId};
 use clearway_core::lease::{End, Ended, Grade, Lease, Mode};
 use clearway_core::pattern::{Fold, Pattern};
-use clearway_core::slice::ScopeState;
+use clearway_core::slice::{Freeze, ScopeState};
 use clearway_core::target::{ResourceName, Target, Worktree};
 use clearway_core::time::{BootKey, Mono, Wall};
+use clearway_core::wait::Wait;
 use clearway_store::contract::{Head, StoredEvent};
 use clearway_wire::chain::ChainHash;
+use clearway_wire::waiting;
 use tokio_postgres::Row;
 use tokio_postgres::types::FromSql;
 
 /// A table: its name, the columns that identify a row within a scope, and all columns but the scope.
 #[derive(Debug)]
 pub(crate) struct Table {
-    pub(crate) name: &'static str,
+    name: &'static str,
     key: &'static str,
     columns: &'static [&'static str],
 }
@@ -26,7 +28,19 @@ pub(crate) struct Table {
 pub(crate) const SCOPES: Table = Table {
     name: "scopes",
     key: "",
-    columns: &["rev", "head", "epoch", "boot", "folds", "live_leases", "root_patterns", "clock_ms"],
+    columns: &[
+        "rev",
+        "head",
+        "epoch",
+        "boot",
+        "folds",
+        "live_leases",
+        "root_patterns",
+        "live_waits",
+        "frozen_until",
+        "frozen_reason",
+        "clock_ms",
+    ],
 };
 /// The log.
 pub(crate) const EVENTS: Table = Table { name: "events", key: "seq", columns: &["seq", "bytes", "hash"] };
@@ -53,6 +67,7 @@ pub(crate) const LEASES: Table = Table {
         "fence",
         "reason",
         "slot",
+        "bound",
         "ttl_ms",
         "granted",
         "deadline",
@@ -60,6 +75,23 @@ pub(crate) const LEASES: Table = Table {
         "created_at",
         "ended_how",
         "ended_at",
+    ],
+};
+/// Places in the queue. What was heard of them is beside these columns, so that writing a row again leaves it.
+pub(crate) const WAITS: Table = Table {
+    name: "waits",
+    key: "id",
+    columns: &[
+        "id",
+        "agent",
+        "wanted",
+        "place",
+        "attached",
+        "until",
+        "offered_until",
+        "offers",
+        "since",
+        "created_at",
     ],
 };
 /// Remembered answers.
@@ -74,8 +106,6 @@ pub(crate) const PRESENCE: Table =
 /// Last refusals.
 pub(crate) const REFUSALS: Table =
     Table { name: "refusals", key: "principal", columns: &["principal", "key", "boot", "since", "repeats"] };
-/// What `rebuild` makes anew from the log, in the order it is emptied.
-pub(crate) const PROJECTIONS: [&Table; 2] = [&LEASES, &AGENTS];
 
 impl Table {
     /// The columns, each under the name `alias` of the table.
@@ -100,6 +130,18 @@ impl Table {
         statement.text += &format!(" ON CONFLICT ({key}) DO UPDATE SET {}", set.join(", "));
         statement
     }
+
+    /// Takes out one row of a table with ids.
+    pub(crate) fn take_out(&self, scope: &ScopeKey, id: &str) -> Statement {
+        let text = format!("DELETE FROM {} WHERE scope = $1 AND id = $2", self.name);
+        Statement::new(text, vec![Value::text(scope.as_str()), Value::text(id)])
+    }
+
+    /// Takes out every row of a table with ids but these.
+    pub(crate) fn keep_only(&self, scope: &ScopeKey, ids: Vec<String>) -> Statement {
+        let text = format!("DELETE FROM {} WHERE scope = $1 AND id <> ALL ($2)", self.name);
+        Statement::new(text, vec![Value::text(scope.as_str()), Value::Texts(ids)])
+    }
 }
 
 pub(crate) fn scope_values(state: &ScopeState, head: &Head, clock: Mono) -> Vec<Value> {
@@ -111,6 +153,9 @@ pub(crate) fn scope_values(state: &ScopeState, head: &Head, clock: Mono) -> Vec<
         Value::number(u64::from(state.fold == Fold::Insensitive)),
         Value::number(state.live_leases),
         Value::number(state.root_patterns),
+        Value::number(state.live_waits),
+        state.frozen.as_ref().map_or(Value::Number(None), |freeze| Value::number(freeze.until.0)),
+        Value::Text(state.frozen.as_ref().map(|freeze| freeze.reason.clone())),
         Value::number(clock.0),
     ]
 }
@@ -125,9 +170,16 @@ pub(crate) fn read_scope(row: &Row) -> Option<(ScopeState, Head)> {
         fold: if number(row, "folds")? == 1 { Fold::Insensitive } else { Fold::Exact },
         live_leases: number(row, "live_leases")?,
         root_patterns: number(row, "root_patterns")?,
+        live_waits: number(row, "live_waits")?,
+        frozen: read_freeze(row)?,
         lost_tail: 0,
     };
     Some((state, Head { rev, hash }))
+}
+
+fn read_freeze(row: &Row) -> Option<Option<Freeze>> {
+    let Some(until) = optional_number(row, "frozen_until")? else { return Some(None) };
+    Some(Some(Freeze { until: Mono(until), reason: column(row, "frozen_reason")? }))
 }
 
 pub(crate) fn event_values(event: &StoredEvent) -> Vec<Value> {
@@ -185,6 +237,7 @@ pub(crate) fn lease_values(lease: &Lease) -> Vec<Value> {
         Value::number(lease.fence.to_integer()),
         Value::Text(lease.reason.clone()),
         Value::Number(lease.slot.map(i64::from)),
+        Value::text(lease.bound.as_ref().map(Process::key).unwrap_or_default()),
         Value::number(lease.ttl_ms),
         Value::number(lease.granted.0),
         Value::number(lease.deadline.0),
@@ -211,12 +264,46 @@ pub(crate) fn read_lease(row: &Row, fold: Fold) -> Option<Lease> {
         reason: column(row, "reason")?,
         worktree: Worktree(column(row, "worktree")?),
         slot: column::<Option<i64>>(row, "slot")?.and_then(|slot| u32::try_from(slot).ok()),
+        bound: match column::<String>(row, "bound")?.as_str() {
+            "" => None,
+            key => Some(Process::from_key(key)?),
+        },
         ttl_ms: number(row, "ttl_ms")?,
         granted: Mono(number(row, "granted")?),
         deadline: Mono(number(row, "deadline")?),
         end_max: optional_number(row, "end_max")?.map(Mono),
         created_at: Wall(column(row, "created_at")?),
         ended,
+    })
+}
+
+pub(crate) fn wait_values(wait: &Wait) -> Vec<Value> {
+    vec![
+        Value::text(wait.id.as_str()),
+        Value::text(wait.agent.as_str()),
+        Value::Bytes(waiting::encode_wanted(&wait.wanted)),
+        Value::number(wait.place.0),
+        Value::Text(wait.attached.as_ref().map(Process::key)),
+        Value::number(wait.until.0),
+        wait.offered_until.map_or(Value::Number(None), |until| Value::number(until.0)),
+        Value::number(u64::from(wait.offers)),
+        Value::number(wait.since.0),
+        Value::Number(Some(wait.created_at.0)),
+    ]
+}
+
+pub(crate) fn read_wait(row: &Row, fold: Fold) -> Option<Wait> {
+    Some(Wait {
+        id: WaitId::parse(&column::<String>(row, "id")?)?,
+        agent: AgentId::parse(&column::<String>(row, "agent")?)?,
+        wanted: waiting::decode_wanted(&column::<Vec<u8>>(row, "wanted")?, fold).ok()?,
+        place: Seq(number(row, "place")?),
+        attached: optional(row, "attached", Process::from_key)?,
+        until: Mono(number(row, "until")?),
+        offered_until: optional_number(row, "offered_until")?.map(Mono),
+        offers: u32::try_from(number(row, "offers")?).ok()?,
+        since: Mono(number(row, "since")?),
+        created_at: Wall(column(row, "created_at")?),
     })
 }
 

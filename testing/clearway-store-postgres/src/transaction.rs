@@ -5,15 +5,16 @@ use crate::engine::View;
 use crate::link::{CHANNEL, Statement, Value};
 use crate::load::Loaded;
 use crate::tables::{
-    AGENTS, EVENTS, IDEMPOTENCY, LEASES, PRESENCE, PROJECTIONS, REFUSALS, SCOPES, agent_values, event_values,
-    lease_values, scope_values,
+    AGENTS, EVENTS, IDEMPOTENCY, LEASES, PRESENCE, REFUSALS, SCOPES, WAITS, agent_values, event_values,
+    lease_values, scope_values, wait_values,
 };
 use clearway_core::event::{Body, Durability, Event};
 use clearway_core::fold::{FoldError, State};
-use clearway_core::ids::{AgentId, LeaseId, Seq};
+use clearway_core::ids::{AgentId, Seq};
 use clearway_core::limits::IDEMPOTENCY_KEYS_MAX;
 use clearway_core::slice::{AgentLookup, AgentView, Due, ReadSet, RefusalMemory, Slice, Soft};
-use clearway_core::time::{Mono, Now};
+use clearway_core::time::{BootKey, Mono, Now, Wall};
+use clearway_core::wait::WaitView;
 use clearway_store::contract::{
     Head, LeaseListing, Listed, Remembered, Snapshot, StoreError, StoredEvent, Transaction,
 };
@@ -45,23 +46,30 @@ impl<'a> PostgresTransaction<'a> {
         slice
     }
 
-    /// The fold changes leases it knows. A decision changes leases it was shown.
+    /// The fold changes leases and waits it knows. A decision changes what it was shown.
     fn know(&mut self, slice: &Slice) {
         for lease in &slice.leases {
             self.view.state.leases.entry(lease.id).or_insert_with(|| lease.clone());
         }
+        for WaitView { wait, .. } in &slice.waits {
+            self.view.state.waits.entry(wait.id).or_insert_with(|| wait.clone());
+        }
     }
 
-    fn know_lease(&mut self, id: LeaseId) -> Result<(), StoreError> {
-        if self.view.state.leases.contains_key(&id) {
+    /// Reads what an event changes, should nobody have asked for it.
+    fn know_changed(&mut self, body: &Body) -> Result<(), StoreError> {
+        if matches!(body, Body::LeaseGranted(_) | Body::WaitBegan(_)) {
             return Ok(());
         }
-        let now = Now {
-            boot: clearway_core::time::BootKey(String::new()),
-            mono: self.clock,
-            wall: Default::default(),
-        };
-        self.load(&ReadSet { leases: vec![id], ..ReadSet::default() }, &now).map(|_| ())
+        let state = &self.view.state;
+        let lease = body.lease().filter(|id| !state.leases.contains_key(id));
+        let waits = body.wait().is_some_and(|id| !state.waits.contains_key(&id));
+        if lease.is_none() && !waits {
+            return Ok(());
+        }
+        let now = Now { boot: BootKey(String::new()), mono: self.clock, wall: Wall::default() };
+        let read = ReadSet { leases: lease.into_iter().collect(), waits, ..ReadSet::default() };
+        self.load(&read, &now).map(|_| ())
     }
 
     /// Whether what the caller may be asked about next came with the lock for this agent.
@@ -75,18 +83,22 @@ impl<'a> PostgresTransaction<'a> {
         })
     }
 
-    /// The principal's last refusal, if that is all that is asked and it came with the lock.
+    /// What is asked after the lock was taken, if all of it came with the lock: the principal's last refusal, and leases
+    /// that were looked for already.
     fn came_with_the_lock(&self, read: &ReadSet) -> Option<Slice> {
-        let ReadSet { agents, overlapping, names, leases, held_by, due, history, refusals_of, key: _ } = read;
-        let asks_more = *agents != AgentLookup::default() || *due != Due::None;
-        if asks_more || !(overlapping.is_empty() && names.is_empty() && leases.is_empty()) {
+        let ReadSet { agents, overlapping, names, leases, held_by, due, history, .. } = read;
+        let ReadSet { refusals_of, waits, surveyed: _, key: _, .. } = read;
+        let (first, asked) = self.first.as_ref()?;
+        let asks_more = *waits || *agents != AgentLookup::default() || *due != Due::None;
+        if asks_more || !(held_by.is_empty() && history.is_empty()) {
             return None;
         }
-        let (first, _) = self.first.as_ref().filter(|_| held_by.is_empty() && history.is_empty())?;
-        let principal = refusals_of.as_ref()?;
-        let covered = *principal == RefusalMemory::principal(None) || self.came_for(principal);
-        let refusal = first.refusal_of(Some(principal));
-        covered.then(|| Slice { scope: self.view.state.scope.clone(), refusal, ..Slice::default() })
+        let met = leases.iter().all(|id| first.slice.lease(*id).is_some())
+            && overlapping.iter().all(|place| asked.overlapping.contains(place))
+            && names.iter().all(|name| asked.names.contains(name));
+        let nobody = RefusalMemory::principal(None);
+        let covers = |principal: &String| *principal == nobody || self.came_for(principal);
+        (met && refusals_of.as_ref().is_none_or(covers)).then(|| self.view.slice(first, read))
     }
 
     fn write(&mut self, statement: Statement) {
@@ -98,12 +110,25 @@ impl<'a> PostgresTransaction<'a> {
         self.pending.push(statement);
     }
 
+    /// Writes the row an event changed as it is now; a wait that is over has none.
+    fn write_changed(&mut self, body: &Body) {
+        let (scope, state) = (&self.view.scope, &self.view.state);
+        let lease = body.lease().and_then(|id| state.leases.get(&id));
+        let lease = lease.map(|lease| LEASES.replace(scope, lease_values(lease)));
+        let wait = body.wait().map(|id| match state.waits.get(&id) {
+            Some(wait) => WAITS.replace(scope, wait_values(wait)),
+            None => WAITS.take_out(scope, id.as_str()),
+        });
+        lease.into_iter().chain(wait).for_each(|statement| self.write(statement));
+    }
+
     fn flush(&mut self) -> Result<(), StoreError> {
         let pending = std::mem::take(&mut self.pending);
         if pending.is_empty() { Ok(()) } else { self.view.run(&pending).map(|_| ()) }
     }
 
-    /// Replaces every projection of the scope by what the log says. What was written since the fold was made is
+    /// Replaces every projection of the scope by what the log says. The log does not say what was heard of those who
+    /// wait: their rows are corrected, not made anew, or all of them would have gone silent. What was written since the fold was made is
     /// folded in here, where nobody else can write.
     pub(crate) fn rebuild(mut self, mut state: State) -> Result<(), StoreError> {
         let corrupt = |reason: String| StoreError::Corrupt { path: "the log".to_owned(), reason };
@@ -118,12 +143,14 @@ impl<'a> PostgresTransaction<'a> {
             state.apply(&event).map_err(|error| corrupt(error.to_string()))?;
         }
         let scope = self.view.scope.clone();
-        for table in PROJECTIONS {
-            let text = format!("DELETE FROM {} WHERE scope = $1", table.name);
-            self.write(Statement::new(text, vec![Value::text(scope.as_str())]));
+        for table in [LEASES, AGENTS] {
+            self.write(table.keep_only(&scope, Vec::new()));
         }
+        let waiting = state.waits.keys().map(ToString::to_string).collect();
+        self.write(WAITS.keep_only(&scope, waiting));
         state.agents.values().for_each(|agent| self.write(AGENTS.insert(&scope, agent_values(agent))));
         state.leases.values().for_each(|lease| self.write(LEASES.insert(&scope, lease_values(lease))));
+        state.waits.values().for_each(|wait| self.write(WAITS.replace(&scope, wait_values(wait))));
         self.view.state = state;
         Box::new(self).commit(Durability::Full)
     }
@@ -162,6 +189,11 @@ impl Snapshot for PostgresTransaction<'_> {
         self.view.leases(wanted)
     }
 
+    fn waits(&mut self, now: &Now) -> Result<Vec<WaitView>, StoreError> {
+        self.flush()?;
+        self.view.waits(now)
+    }
+
     fn agents(&mut self, now: &Now) -> Result<Vec<AgentView>, StoreError> {
         self.flush()?;
         self.view.agents(now)
@@ -194,11 +226,7 @@ impl Transaction for PostgresTransaction<'_> {
 
     /// The fold itself says what an event does; the rows it touched are written as they are afterwards.
     fn apply(&mut self, event: &Event) -> Result<(), StoreError> {
-        if !matches!(event.body, Body::LeaseGranted(_))
-            && let Some(id) = event.body.lease()
-        {
-            self.know_lease(id)?;
-        }
+        self.know_changed(&event.body)?;
         self.view.state.apply(event).map_err(|error| match error {
             FoldError::Twice { .. } => StoreError::IdTaken,
             other => StoreError::Internal(other.to_string()),
@@ -207,10 +235,8 @@ impl Transaction for PostgresTransaction<'_> {
         match &event.body {
             Body::AgentRegistered(agent) => self.write(AGENTS.insert(&scope, agent_values(agent))),
             Body::LeaseGranted(lease) => self.write(LEASES.insert(&scope, lease_values(lease))),
-            body => {
-                let changed = body.lease().and_then(|id| self.view.state.leases.get(&id)).map(lease_values);
-                changed.into_iter().for_each(|values| self.write(LEASES.replace(&scope, values)));
-            }
+            Body::WaitBegan(wait) => self.write(WAITS.insert(&scope, wait_values(wait))),
+            body => self.write_changed(body),
         }
         Ok(())
     }
@@ -231,6 +257,11 @@ impl Transaction for PostgresTransaction<'_> {
                     Value::number(*repeats),
                 ],
             ),
+            Soft::Heard { wait, at } => {
+                let text = "UPDATE waits SET heard_boot = $3, heard = $4 WHERE scope = $1 AND id = $2";
+                let place = [Value::text(scope.as_str()), Value::text(wait.as_str())];
+                Statement::new(text, place.into_iter().chain([boot, Value::number(at.0)]).collect())
+            }
         });
         Ok(())
     }

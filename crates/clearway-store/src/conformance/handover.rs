@@ -8,8 +8,9 @@ use clearway_core::command::{Command, LeaseRef, Selection, Transfer};
 use clearway_core::decide::Success;
 use clearway_core::facts::Liveness;
 use clearway_core::failure::LeaseView;
-use clearway_core::limits::{FREEZE_MS, LEASES_PER_AGENT_MAX};
+use clearway_core::limits::{FREEZE_MS, LEASES_PER_AGENT_MAX, TARGETS_PER_REQUEST_MAX};
 use clearway_core::slug::Slug;
+use clearway_core::target::Target;
 
 pub(super) const STORIES: &[Story] = &[
     ("a lease that is handed over keeps its id and silence and gets a new fence", keeps_its_id),
@@ -28,6 +29,13 @@ fn hand(stage: &mut Stage, from: &str, to: &str, leases: Option<Vec<LeaseRef>>) 
     };
     let to = AgentName::parse(to).unwrap();
     stage.command(from, Command::Transfer(Transfer { to, selection }))
+}
+
+/// As few requests as there can be: every one is a transaction.
+fn take_many(stage: &mut Stage, agent: &str, targets: impl Iterator<Item = Target>) {
+    for some in targets.collect::<Vec<_>>().chunks(TARGETS_PER_REQUEST_MAX) {
+        leases(stage.reserve(&named(agent), some, How::default()));
+    }
 }
 
 fn moved(reply: Reply) -> Vec<LeaseView> {
@@ -53,9 +61,7 @@ fn keeps_its_id(stage: &mut Stage) {
 fn everything(stage: &mut Stage) {
     stage.take("b", "other");
     let over = stage.grant("a", "old", ttl(1_000));
-    for n in 0..500 {
-        stage.take("a", &format!("d/{n}"));
-    }
+    take_many(stage, "a", (0..500).map(|n| path(&format!("d/{n}"))));
     stage.pass(1_000);
     stage.renew(&named("b"), by_id(&over));
     assert_eq!(moved(hand(stage, "a", "b", None)).len(), 500);
@@ -86,9 +92,7 @@ fn to_whom(stage: &mut Stage) {
     let gone = stage.reserve(&at_terminal(9), &[path("t")], How::default()).agent.unwrap().1;
     stage.world.processes.insert(9, Liveness::Dead);
     refusal(hand(stage, "a", gone.as_str(), None), Slug::RecipientGone);
-    for n in 0..LEASES_PER_AGENT_MAX {
-        leases(stage.reserve(&named("b"), &[name(&format!("n{n}"))], How::default()));
-    }
+    take_many(stage, "b", (0..LEASES_PER_AGENT_MAX).map(|n| name(&format!("n{n}"))));
     refusal(hand(stage, "a", "b", None), Slug::QuotaExceeded);
     assert_eq!(stage.refused("c", "f", How::default())[0].agent.as_str(), "a", "nothing half-done");
 }
@@ -110,6 +114,7 @@ fn frozen(stage: &mut Stage) {
     let freeze = Command::Freeze { for_ms: FREEZE_MS };
     let reply = stage.execute(&operator(77, "release day"), freeze, None);
     assert!(matches!(reply.outcome, Ok(Success::Frozen(_))), "{:?}", reply.outcome);
+    stage.must_be_whole();
     refusal(stage.reserve(&named("b"), &[path("g")], How::default()), Slug::Frozen);
     leases(stage.reserve(&named("b"), &[name("build")], How::default()));
     leases(stage.reserve(&at_terminal(5), &[path("h")], How::default()));

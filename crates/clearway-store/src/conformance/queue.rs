@@ -308,6 +308,10 @@ fn bound_leases(stage: &mut Stage) {
     refusal(stage.reserve(&named("a"), &[name("build")], How::default()), Slug::ReservationHeld);
     let again = only(leases(stage.reserve(&named("a"), &[name("build")], bound(11))));
     assert_eq!(again.lease.id, first.lease.id);
+    let unit = |pid| How { capacity: 2, ..bound(pid) };
+    let one = only(leases(stage.reserve(&named("a"), &[name("unit")], unit(11))));
+    let other = only(leases(stage.reserve(&named("a"), &[name("unit")], unit(12))));
+    assert_ne!(one.lease.id, other.lease.id, "one each, where there is more than one");
     let own = only(leases(stage.reserve(&named("b"), &[name("test")], How::default())));
     let used = only(leases(stage.reserve(&named("b"), &[name("test")], bound(13))));
     assert_eq!(used.lease.id, own.lease.id, "a command may run under what its agent holds");

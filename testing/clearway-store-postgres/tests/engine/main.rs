@@ -5,6 +5,7 @@ mod clock;
 mod cuts;
 mod fold;
 mod proxy;
+mod queue;
 mod servers;
 mod support;
 mod together;

@@ -1,15 +1,19 @@
 //! A server with the tables in it, and short words for long requests.
 
 use clearway_core::agent::{AgentName, Caller};
-use clearway_core::command::{Command, LeaseRef, Release, Request, Reserve, ScopeBirth, Selection, Want};
+use clearway_core::command::{
+    Await, Command, LeaseRef, Release, Request, Reserve, ScopeBirth, Selection, Stay, Want,
+};
 use clearway_core::decide::Success;
-use clearway_core::facts::{FactQuery, Facts};
+use clearway_core::facts::{FactQuery, Facts, Liveness};
 use clearway_core::failure::LeaseView;
-use clearway_core::ids::{ScopeKey, Seq};
+use clearway_core::ids::{ScopeKey, Seq, WaitId};
 use clearway_core::lease::{Grade, Mode};
+use clearway_core::limits::WAIT_MS_MAX;
 use clearway_core::pattern::{Fold, Pattern};
 use clearway_core::target::{Target, Worktree};
 use clearway_core::time::{BootKey, Mono, Now, Wall};
+use clearway_core::wait::{Wait, WaitView};
 use clearway_store::contract::{Engine, StoreError};
 use clearway_store::{Reply, Rules, World, execute, verify};
 use clearway_store_postgres::{Clock, Link, PostgresEngine, Server, Settings, install};
@@ -56,7 +60,15 @@ impl World for Draws {
         }
     }
 
-    fn gather(&mut self, _queries: &BTreeSet<FactQuery>, _facts: &mut Facts) {}
+    /// Every process is alive, as far as anybody can tell.
+    fn gather(&mut self, queries: &BTreeSet<FactQuery>, facts: &mut Facts) {
+        for query in queries {
+            match query {
+                FactQuery::Process(process) => facts.learn_process(process.clone(), Liveness::Alive),
+                FactQuery::Dirty(worktree, path) => facts.learn_dirty(worktree.clone(), path.clone(), false),
+            }
+        }
+    }
 }
 
 impl Actor {
@@ -90,6 +102,20 @@ impl Actor {
         granted(self.reserve(pattern, None).unwrap()).expect("granted")
     }
 
+    /// The place in the queue, which must be the answer.
+    pub(crate) fn queue(&mut self, pattern: &str, stay: Stay, wait: Option<WaitId>) -> Wait {
+        match self.run(waiting(pattern, stay, wait), None).unwrap().outcome {
+            Ok(Success::Queued { queued, .. }) => queued.wait,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// The queue as an onlooker sees it.
+    pub(crate) fn waits(&mut self) -> Vec<WaitView> {
+        let now = self.engine.now(&mut || panic!("the machine has no say")).unwrap();
+        self.engine.snapshot(&scope()).unwrap().unwrap().waits(&now).unwrap()
+    }
+
     pub(crate) fn release(&mut self, lease: &LeaseView) -> Result<(), String> {
         let leases = vec![LeaseRef { id: lease.lease.id, fence: Some(lease.lease.fence) }];
         let selection = Selection::These { leases, targets: Vec::new(), worktree: worktree() };
@@ -115,8 +141,17 @@ impl Actor {
 }
 
 pub(crate) fn reservation(pattern: &str) -> Command {
+    Command::Reserve(wanted(pattern))
+}
+
+/// A request that waits for its turn, at a place it has already or at a new one.
+pub(crate) fn waiting(pattern: &str, stay: Stay, wait: Option<WaitId>) -> Command {
+    Command::Await(Await { reserve: wanted(pattern), stay, wait_ms: WAIT_MS_MAX, wait })
+}
+
+fn wanted(pattern: &str) -> Reserve {
     let target = Target::Path(Pattern::parse(pattern, Fold::Exact).unwrap());
-    Command::Reserve(Reserve {
+    Reserve {
         wants: vec![Want { target, capacity: 1 }],
         worktree: worktree(),
         mode: Mode::Exclusive,
@@ -126,7 +161,8 @@ pub(crate) fn reservation(pattern: &str) -> Command {
         max_ms: None,
         reason: None,
         best_effort: false,
-    })
+        bound: None,
+    }
 }
 
 /// The one lease of a granted reservation; `None` if it was refused.
