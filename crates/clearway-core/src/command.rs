@@ -308,9 +308,13 @@ impl Request {
             read.surveyed.insert(view.wait.id);
             read.meet_all(&view.wait.wanted);
         }
+        // Others of the giver's family, and the giver itself, may hold parts of what is handed over.
+        if matches!(self.command, Command::Transfer(_)) {
+            slice.leases.iter().for_each(|lease| read.meet(&lease.worktree, &lease.target));
+        }
         // Whether a path changed hands matters to whoever gets it, not to whoever waits.
         read.history.clear();
-        (!read.surveyed.is_empty()).then_some(read)
+        (!read.surveyed.is_empty() || !read.overlapping.is_empty() || !read.names.is_empty()).then_some(read)
     }
 
     /// Whoever is handed something may hold the same already.

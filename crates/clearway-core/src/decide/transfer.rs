@@ -10,11 +10,12 @@ use crate::command::{Selection, Transfer};
 use crate::event::{Actor, Body};
 use crate::facts::{FactQuery, Facts};
 use crate::failure::{Details, Failure, LeaseView};
-use crate::ids::Fence;
+use crate::ids::{Fence, LeaseId};
 use crate::lease::Lease;
 use crate::limits::LEASES_PER_AGENT_MAX;
 use crate::slice::AgentView;
 use crate::slug::Slug;
+use crate::target::Target;
 use std::collections::BTreeSet;
 
 /// Hands over what is named, all or none.
@@ -33,7 +34,9 @@ pub(super) fn transfer(
         Ok(chosen) => chosen,
         Err(failure) => return Ok(Err(failure)),
     };
-    if let Err(failure) = within_quota(&to, chosen.len() as u64) {
+    if let Err(failure) =
+        stands_alone(draft, &chosen, &to, facts).and_then(|()| within_quota(&to, chosen.len() as u64))
+    {
         return Ok(Err(failure));
     }
     let leases = chosen.iter().map(|lease| hand_over(draft, actor, lease, &to)).collect();
@@ -86,6 +89,40 @@ fn chosen(
         return Err(Failure::new(Slug::Usage, message).hint("name somebody else with --to"));
     }
     Ok(live)
+}
+
+/// What was within one family, or one agent, cannot be torn apart: the recipient would hold it beside a stranger.
+fn stands_alone(draft: &Draft<'_>, chosen: &[Lease], to: &AgentView, facts: &Facts) -> Result<(), Failure> {
+    let view = draft.view();
+    let moving: BTreeSet<LeaseId> = chosen.iter().map(|lease| lease.id).collect();
+    let staying: Vec<&Lease> = draft.leases_now().filter(|lease| !moving.contains(&lease.id)).collect();
+    let tears = |lease: &Lease, other: &Lease| {
+        let units = matches!(lease.target, Target::Name(_)) && lease.holder == other.holder;
+        draft.root_of(other.holder) == draft.root_of(lease.holder)
+            && other.worktree == lease.worktree
+            && other.mode.conflicts_with(lease.mode)
+            && other.target.overlaps(&lease.target)
+            && view.can_block(other.holder, to.agent.id)
+            && !units
+    };
+    let torn = chosen.iter().find_map(|lease| {
+        let other = staying.iter().find(|other| tears(lease, other))?;
+        Some((lease, *other))
+    });
+    let Some((lease, other)) = torn else { return Ok(()) };
+    let message = format!(
+        "lease {} on {} cannot be handed over alone: lease {} on {} is held within it",
+        lease.id,
+        lease.target.display(),
+        other.id,
+        other.target.display()
+    );
+    Err(Failure::new(Slug::ReservationHeld, message)
+        .hint("hand over both, or give back the other first: clearway leases")
+        .details(Details::Blockers {
+            leases: view.show(other, facts).into_iter().collect(),
+            ahead: Vec::new(),
+        }))
 }
 
 fn within_quota(to: &AgentView, new: u64) -> Result<(), Failure> {
