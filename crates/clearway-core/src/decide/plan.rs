@@ -23,8 +23,8 @@ pub(super) enum Step {
     Extend(LeaseId),
     /// The same lease, made exclusive, after these made room.
     Upgrade { lease: LeaseId, slot: Option<u32>, room: Vec<Room> },
-    /// The same lease, made shared.
-    Downgrade(LeaseId),
+    /// The same lease, made shared, after these made room.
+    Downgrade { lease: LeaseId, room: Vec<Room> },
     /// Another target of this request covers it.
     Covered,
     /// Nothing: these stand in the way.
@@ -189,7 +189,7 @@ impl<'a> Planner<'a> {
     /// and nobody shares it with them: the unit stays what it is.
     fn downgrade(&self, own: &Lease, want: &'a Want) -> Result<Step, BTreeSet<FactQuery>> {
         Ok(match self.clear(want, Vec::new())? {
-            Ok(_) => Step::Downgrade(own.id),
+            Ok((_, room)) => Step::Downgrade { lease: own.id, room },
             Err(blocked) => Step::Blocked(blocked),
         })
     }

@@ -105,7 +105,10 @@ impl Taker<'_, '_> {
                 self.make_room(room);
                 self.upgrade(want, *lease, *slot);
             }
-            Step::Downgrade(lease) => self.downgrade(want, *lease),
+            Step::Downgrade { lease, room } => {
+                self.make_room(room);
+                self.downgrade(want, *lease);
+            }
             Step::Covered | Step::Blocked(_) => {}
         }
     }
