@@ -167,7 +167,7 @@ impl Taker<'_, '_> {
 
     /// An explicit claim on what is held already is a renewal; a hook's is only a sign of life.
     fn extend(&mut self, want: &Want, id: LeaseId) {
-        let Some(mut lease) = self.draft.slice.lease(id).cloned() else { return };
+        let Some(mut lease) = self.current(id) else { return };
         if self.taken.iter().any(|taken| taken.id == id) {
             return;
         }
@@ -175,27 +175,38 @@ impl Taker<'_, '_> {
             self.restate(&mut lease, want);
             let renewed = Body::LeaseRenewed { lease: id, terms: lease.terms(), operator_reason: None };
             self.draft.push(self.actor, renewed);
+            self.draft.replace(lease.clone());
         }
         self.taken.push(lease);
     }
 
+    /// The lease as earlier steps of this request left it.
+    fn current(&self, id: LeaseId) -> Option<Lease> {
+        self.draft.leases_now().find(|lease| lease.id == id).cloned()
+    }
+
+    /// A lease that an earlier step answered already is answered once, as it is now.
+    fn change(&mut self, lease: Lease) {
+        self.draft.replace(lease.clone());
+        self.taken.retain(|taken| taken.id != lease.id);
+        self.taken.push(lease);
+    }
+
     fn upgrade(&mut self, want: &Want, id: LeaseId, slot: Option<u32>) {
-        let Some(mut lease) = self.draft.slice.lease(id).cloned() else { return };
+        let Some(mut lease) = self.current(id) else { return };
         (lease.mode, lease.slot) = (Mode::Exclusive, slot);
         lease.fence = Fence { epoch: self.draft.epoch, seq: self.draft.next_seq() };
         self.restate(&mut lease, want);
         self.draft.push(self.actor, Body::LeaseUpgraded { lease: id, slot, terms: lease.terms() });
-        self.draft.replace(lease.clone());
-        self.taken.push(lease);
+        self.change(lease);
     }
 
     fn downgrade(&mut self, want: &Want, id: LeaseId) {
-        let Some(mut lease) = self.draft.slice.lease(id).cloned() else { return };
+        let Some(mut lease) = self.current(id) else { return };
         lease.mode = Mode::Shared;
         self.restate(&mut lease, want);
         self.draft.push(self.actor, Body::LeaseDowngraded { lease: id, terms: lease.terms() });
-        self.draft.replace(lease.clone());
-        self.taken.push(lease);
+        self.change(lease);
     }
 
     /// Puts a lease of the caller on the terms of the request: it never gets a shorter silence, an earlier stated
