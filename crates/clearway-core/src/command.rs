@@ -289,7 +289,8 @@ impl Request {
         };
         // A place that is over, or was never there, is taken anew.
         let joins = match &self.command {
-            Command::Sweep => true,
+            // A pause kept everyone from their turn.
+            Command::Sweep | Command::Thaw => true,
             Command::Await(Await { wait, .. }) => {
                 !slice.waits.iter().any(|view| Some(view.wait.id) == *wait && !over(view))
             }

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::ids::{AgentId, Entropy, Epoch, LeaseId, Seq, WaitId};
 use crate::lease::Lease;
 use crate::limits::{PRESENCE_MS, REFUSAL_REPEAT_MS};
-use crate::slice::{RefusalMemory, Slice, Soft};
+use crate::slice::{Freeze, RefusalMemory, Slice, Soft};
 use crate::slug::Slug;
 use crate::time::Now;
 use crate::wait::WaitView;
@@ -30,6 +30,8 @@ pub(super) struct Draft<'a> {
     fresh: Vec<Lease>,
     /// The queue as this decision leaves it.
     pub(super) queue: Vec<WaitView>,
+    /// The pause as this decision leaves it.
+    pub(super) frozen: Option<Freeze>,
     pub(super) expired: Vec<LeaseId>,
     pub(super) notices: Vec<Notice>,
     pub(super) agent: Option<(AgentId, AgentName)>,
@@ -54,6 +56,7 @@ impl<'a> Draft<'a> {
             ended: BTreeSet::new(),
             fresh: Vec::new(),
             queue: slice.waits.clone(),
+            frozen: slice.scope.frozen.clone(),
             expired: Vec::new(),
             notices,
             agent: None,

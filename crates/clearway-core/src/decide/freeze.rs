@@ -21,7 +21,9 @@ pub(super) fn freeze(
     let reason = operator_reason(draft, actor)?;
     let until = draft.now.mono.plus_ms(for_ms);
     draft.push(actor, Body::ScopeFrozen { until, reason: reason.clone() });
-    Ok(Success::Frozen(Freeze { until, reason }))
+    let freeze = Freeze { until, reason };
+    draft.frozen = Some(freeze.clone());
+    Ok(Success::Frozen(freeze))
 }
 
 /// Ends the pause. Ending one that is over is no error and no event.
@@ -31,6 +33,7 @@ pub(super) fn thaw(draft: &mut Draft<'_>, identified: &Identified) -> Result<Suc
     let was_frozen = current(draft).is_some();
     if was_frozen {
         draft.push(actor, Body::ScopeThawed { reason });
+        draft.frozen = None;
     }
     Ok(Success::Thawed { was_frozen })
 }
@@ -47,10 +50,8 @@ fn operator_reason(draft: &mut Draft<'_>, actor: Actor) -> Result<String, Failur
 }
 
 /// The pause in force.
-fn current<'a>(draft: &Draft<'a>) -> Option<&'a Freeze> {
-    let slice = draft.slice;
-    let same_boot = slice.scope.boot.as_ref() == Some(&draft.now.boot);
-    slice.scope.frozen.as_ref().filter(|freeze| same_boot && draft.now.mono < freeze.until)
+fn current<'a>(draft: &'a Draft<'_>) -> Option<&'a Freeze> {
+    draft.frozen.as_ref().filter(|freeze| draft.now.mono < freeze.until)
 }
 
 /// Refuses an agent's request for paths while a pause is in force. A person is never kept from working by one.
