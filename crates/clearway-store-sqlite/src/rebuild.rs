@@ -4,10 +4,13 @@ use crate::schema::Schema;
 use crate::transaction::SqliteTransaction;
 use clearway_core::event::Durability;
 use clearway_core::fold::State;
-use clearway_core::ids::Seq;
+use clearway_core::ids::{Seq, WaitId};
+use clearway_core::pattern::Fold;
 use clearway_core::slice::ScopeState;
+use clearway_core::time::Mono;
 use clearway_store::contract::{Head, StoreError, Transaction};
 use clearway_wire::canonical;
+use std::collections::BTreeMap;
 
 impl SqliteTransaction<'_> {
     /// Replaces every projection of the scope by what the log says. Soft state and the log stay as they are.
@@ -17,8 +20,9 @@ impl SqliteTransaction<'_> {
         self.run(|connection| schema.restore(connection))?;
         let row = self.row()?;
         let lost_tail = row.state.lost_tail;
-        (row.head, row.state) = (head, ScopeState { lost_tail, ..state.scope });
+        (row.head, row.state) = (head, ScopeState { lost_tail, ..state.scope.clone() });
         let scope = row.id;
+        let heard = self.heard(scope, state.scope.fold)?;
         for table in ["leases", "ended_leases", "agents", "waits"] {
             self.insert(&format!("DELETE FROM {table} WHERE scope = ?"), &[&scope])?;
         }
@@ -32,9 +36,15 @@ impl SqliteTransaction<'_> {
             }
         }
         for wait in state.waits.values() {
-            self.insert_wait(wait, None)?;
+            self.insert_wait(wait, heard.get(&wait.id).copied())?;
         }
         Box::new(self).commit(Durability::Full)
+    }
+
+    /// When each waiting process was last heard of, which is in no event.
+    fn heard(&self, scope: i64, fold: Fold) -> Result<BTreeMap<WaitId, Mono>, StoreError> {
+        let queue = self.run(|connection| crate::waits::queue(connection, scope, fold))?;
+        Ok(queue.into_iter().flatten().filter_map(|view| Some((view.wait.id, view.heard?))).collect())
     }
 
     fn caught_up(&self, mut state: State) -> Result<(State, Head), StoreError> {

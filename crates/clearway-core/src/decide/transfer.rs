@@ -121,7 +121,7 @@ fn stands_alone(draft: &Draft<'_>, chosen: &[Lease], to: &AgentView, facts: &Fac
         .hint("hand over both, or give back the other first: clearway leases")
         .details(Details::Blockers {
             leases: view.show(other, facts).into_iter().collect(),
-            ahead: Vec::new(),
+            ahead: Box::default(),
         }))
 }
 

@@ -32,6 +32,7 @@ pub(super) const STORIES: &[Story] = &[
     ("leaving the queue lets the next one through, and only the waiter may leave", leaving),
     ("a new boot empties the queue", reboot),
     ("an agent has so many places and no more", quota),
+    ("making the rows anew forgets no sign of a waiter's life", rebuilt),
     ("two processes of one agent have leases of their own", bound_leases),
     ("the lease of a command that was killed is free at once", bound_and_killed),
 ];
@@ -296,6 +297,18 @@ fn quota(stage: &mut Stage) {
     let failure = asks(stage, &named("b"), &[path("d/more")], &How::default(), Stay::Durable).unwrap_err();
     assert_eq!(failure.slug, Slug::QuotaExceeded);
     queue(stage, "c", "d/more");
+}
+
+fn rebuilt(stage: &mut Stage) {
+    let held = stage.take("a", "f");
+    let wait = attach(stage, "b", "f", 11);
+    stage.pass(WAITER_SILENCE_MS - 1);
+    placed(again(stage, "b", &wait, Stay::Attached(process(11))));
+    stage.rebuild();
+    stage.pass(WAITER_SILENCE_MS - 1);
+    released(stage.release(&named("a"), by_id(&held)));
+    refusal(stage.reserve(&named("c"), &[path("f")], How::default()), Slug::ReservationHeld);
+    assert!(granted(&again(stage, "b", &wait, Stay::Attached(process(11)))));
 }
 
 fn bound(pid: u32) -> How {

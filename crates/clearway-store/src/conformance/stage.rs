@@ -358,6 +358,14 @@ impl Stage {
         id
     }
 
+    /// Makes every projection anew from the log.
+    pub fn rebuild(&mut self) {
+        let scope = self.scope.clone();
+        let Some(report) = self.snapshot(|snapshot| verify(snapshot, &scope, &[])) else { return };
+        let rebuilt = self.engine.rebuild(&scope, &report.state);
+        rebuilt.unwrap_or_else(|error| panic!("not rebuilt: {error}"));
+    }
+
     /// The log is whole and every projection is its fold.
     pub fn must_be_whole(&mut self) {
         let scope = self.scope.clone();
