@@ -10,11 +10,13 @@ mod test;
 mod tidy;
 
 use std::process::ExitCode;
+use test::Tier;
 
 const USAGE: &str = "\
 cargo xtask COMMAND
 
-  test                   everything a change has to pass: format, lints, documents, tests, fuzzing, instruction counts
+  test [--long]          everything a change has to pass: format, lints, documents, tests, fuzzing, instruction counts;
+                         --long adds what takes hours
   bench [--quick] [--write]
                          times of the released binary and of the kernel beside the floors of this machine;
                          --write keeps them in docs/benchmarks.md
@@ -27,7 +29,8 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match words.as_slice() {
-        ["test"] => test::run(),
+        ["test"] => test::run(Tier::Short),
+        ["test", "--long"] => test::run(Tier::Long),
         ["bench", options @ ..] => bench::run(options),
         ["instructions"] => instructions::check(),
         ["instructions", "--write"] => instructions::write(),

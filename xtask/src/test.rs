@@ -7,10 +7,23 @@ use std::time::Instant;
 /// How long each fuzz target runs here; long runs are started by hand.
 const FUZZ_SECONDS: u32 = 10;
 
+/// How much is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tier {
+    /// What every change passes.
+    Short,
+    /// That, and what takes long.
+    Long,
+}
+
 /// Runs every step; the first that fails ends it.
-pub(crate) fn run() -> Result<(), String> {
+pub(crate) fn run(tier: Tier) -> Result<(), String> {
     let started = Instant::now();
-    let steps = steps()?;
+    let mut steps = steps()?;
+    if tier == Tier::Long {
+        steps.push(step("simulation", "cargo run --locked --release --package clearway-sim -- --long"));
+        steps.push(step("wrong decisions", "cargo run --locked --release --package clearway-sim -- --bugs"));
+    }
     for (index, (name, invocation)) in steps.iter().enumerate() {
         println!("\n[{}/{}] {name}: {invocation}", index + 1, steps.len());
         let step = Instant::now();

@@ -1,0 +1,90 @@
+//! I6: the same key and the same request is one act, answered alike each time; another request under it is none.
+
+use super::{Checked, Invariant, Scene, hold};
+use crate::ledger::Ledger;
+use clearway_core::command::Command;
+use clearway_core::decide::Success;
+use clearway_core::event::Event;
+use clearway_core::ids::AgentId;
+use clearway_core::slug::Slug;
+use clearway_core::time::{BootKey, Mono};
+use clearway_store::Reply;
+use std::collections::BTreeMap;
+
+/// How long a key is promised to be remembered.
+const KEPT_MS: u64 = 24 * 60 * 60 * 1_000;
+
+/// What was answered under each key.
+#[derive(Debug, Default)]
+pub(crate) struct Keys(BTreeMap<(AgentId, String), Kept>);
+
+#[derive(Debug)]
+struct Kept {
+    request: String,
+    rev: u64,
+    success: Success,
+    boot: BootKey,
+    at: Mono,
+}
+
+/// Whether a key was found used for something else.
+pub(crate) fn is_mismatch(reply: &Reply) -> bool {
+    matches!(&reply.outcome, Err(failure) if failure.slug == Slug::IdempotencyMismatch)
+}
+
+impl Keys {
+    /// Judges a keyed request, and keeps its answer.
+    pub(crate) fn check(
+        &mut self,
+        scene: &Scene<'_>,
+        then: &Ledger,
+        events: &[Event],
+        reply: &Reply,
+    ) -> Checked {
+        let known = then.identified(&scene.request.caller);
+        let kept = |agent: AgentId, key: &String| self.0.get(&(agent, key.clone()));
+        let key = scene.request.idempotency_key.as_ref();
+        let found = known.zip(key).and_then(|(agent, key)| kept(agent, key));
+        let found =
+            found.filter(|kept| kept.boot != scene.now.boot || scene.now.mono.0 < kept.at.0 + KEPT_MS);
+        match found {
+            Some(kept) => repeated(kept, scene, events, reply),
+            None => {
+                hold(!reply.replayed && !is_mismatch(reply), Invariant::I6Idempotency, || {
+                    "a first request was answered as a repetition".to_owned()
+                })?;
+                self.keep(scene, events, reply);
+                Ok(())
+            }
+        }
+    }
+
+    fn keep(&mut self, scene: &Scene<'_>, events: &[Event], reply: &Reply) {
+        let kernel = matches!(scene.request.command, Command::Sweep | Command::Recover);
+        let (Some(agent), Some(key)) = (scene.me, &scene.request.idempotency_key) else { return };
+        let (Ok(success), false) = (&reply.outcome, kernel || events.is_empty()) else { return };
+        if matches!(success, Success::Queued { .. }) {
+            return;
+        }
+        let kept = Kept {
+            request: scene.request.digest_text(),
+            rev: reply.rev.0,
+            success: success.clone(),
+            boot: scene.now.boot.clone(),
+            at: scene.now.mono,
+        };
+        self.0.insert((agent, key.clone()), kept);
+    }
+}
+
+fn repeated(kept: &Kept, scene: &Scene<'_>, events: &[Event], reply: &Reply) -> Checked {
+    let same = kept.request == scene.request.digest_text();
+    let right = match &reply.outcome {
+        Ok(success) => same && reply.replayed && reply.rev.0 == kept.rev && *success == kept.success,
+        Err(_) => !same && is_mismatch(reply),
+    };
+    hold(right && events.is_empty(), Invariant::I6Idempotency, || {
+        let key = &scene.request.idempotency_key;
+        format!("{key:?} was used at {}; now: replayed {}, {} events", kept.rev, reply.replayed, events.len())
+    })
+}

@@ -1,0 +1,128 @@
+//! The invariants, judged after every step by code that shares nothing with the decisions.
+//!
+//! An event is judged against the books before it, a step against the books after it. What truly stands in the way of
+//! a request is worked out in [`way`], from the hand-written table of what overlaps what.
+
+mod answers;
+mod circles;
+mod exclusion;
+mod fences;
+mod keys;
+mod lifetimes;
+mod queue;
+pub(crate) mod way;
+
+pub(crate) use keys::{Keys, is_mismatch};
+pub(crate) use lifetimes::Signs;
+
+use crate::ledger::Ledger;
+use crate::world::SimWorld;
+use clearway_core::command::Request;
+use clearway_core::event::Event;
+use clearway_core::ids::AgentId;
+use clearway_core::time::Now;
+use clearway_store::Reply;
+use std::fmt;
+
+/// What must always hold, by the number it has in the design.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Invariant {
+    /// No two live overlapping exclusive leases, and no more holders than units.
+    I1OneHolder,
+    /// Fences strictly increase, and a stale one changes nothing.
+    I2Fences,
+    /// No grant after its own lease expired.
+    I3NoGrantAfterExpiry,
+    /// No early end, and every end is one event.
+    I4NoEarlyEnd,
+    /// A repetition answers what the first time was answered.
+    I6Idempotency,
+    /// The sequence has no gap.
+    I7Sequence,
+    /// State is the fold of the events.
+    I8Fold,
+    /// Nobody barges, nobody waits beyond an end, nobody is refused or left waiting without a reason.
+    I12Queue,
+    /// Nobody waits in a circle.
+    I12Circle,
+    /// What is answered is what was asked for, what was written, and the caller's to do.
+    Answer,
+}
+
+impl fmt::Display for Invariant {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(match self {
+            Self::I1OneHolder => "I1 one holder",
+            Self::I2Fences => "I2 fences",
+            Self::I3NoGrantAfterExpiry => "I3 no grant after expiry",
+            Self::I4NoEarlyEnd => "I4 no early end",
+            Self::I6Idempotency => "I6 idempotency",
+            Self::I7Sequence => "I7 sequence",
+            Self::I8Fold => "I8 fold",
+            Self::I12Queue => "I12 queue",
+            Self::I12Circle => "I12 circle",
+            Self::Answer => "answer",
+        })
+    }
+}
+
+/// An invariant that did not hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// Which.
+    pub invariant: Invariant,
+    /// How it showed.
+    pub what: String,
+}
+
+impl Violation {
+    pub(crate) fn new(invariant: Invariant, what: impl Into<String>) -> Self {
+        Self { invariant, what: what.into() }
+    }
+}
+
+pub(crate) type Checked = Result<(), Violation>;
+
+/// Fails unless the condition holds.
+pub(crate) fn hold(condition: bool, invariant: Invariant, what: impl FnOnce() -> String) -> Checked {
+    if condition { Ok(()) } else { Err(Violation::new(invariant, what())) }
+}
+
+/// A step as it is judged.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scene<'a> {
+    pub(crate) request: &'a Request,
+    pub(crate) world: &'a SimWorld,
+    pub(crate) now: &'a Now,
+    /// Who asked, once it is registered.
+    pub(crate) me: Option<AgentId>,
+    /// Whether everything that was asked about the outside was answered with what is true now.
+    pub(crate) fresh: bool,
+}
+
+/// Judges one event by the books before it.
+pub(crate) fn before(scene: &Scene<'_>, ledger: &Ledger, event: &Event, signs: &Signs) -> Checked {
+    fences::of_event(scene, ledger, event)?;
+    lifetimes::of_event(scene, ledger, event, signs)?;
+    exclusion::of_grant(scene, ledger, event)?;
+    queue::of_event(scene, ledger, event)?;
+    answers::of_event(scene, ledger, event)
+}
+
+/// Judges a step by the books before and after it.
+pub(crate) fn after(
+    scene: &Scene<'_>,
+    then: &Ledger,
+    ledger: &Ledger,
+    events: &[Event],
+    reply: &Reply,
+) -> Checked {
+    exclusion::of_state(ledger, scene.now)?;
+    fences::of_step(scene, then, events, reply)?;
+    if !reply.replayed && !is_mismatch(reply) {
+        lifetimes::of_step(scene, then, ledger, events)?;
+        queue::of_step(scene, then, ledger, events, reply)?;
+        answers::of_step(scene, ledger, events, reply)?;
+    }
+    circles::of_step(scene, ledger, events)
+}

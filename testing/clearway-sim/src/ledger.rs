@@ -1,0 +1,220 @@
+//! The history as a bookkeeper reads it: the events folded a second time, by code that shares nothing with the fold of
+//! the product, and what follows from them at an instant.
+
+use crate::ground;
+use clearway_core::agent::{Agent, Caller, IdentityKey};
+use clearway_core::event::{Body, Event};
+use clearway_core::fold::State;
+use clearway_core::ids::{AgentId, Fence, LeaseId, Seq, WaitId};
+use clearway_core::lease::{Lease, Mode};
+use clearway_core::target::{Target, Worktree};
+use clearway_core::time::{BootKey, Mono, Now};
+use clearway_core::wait::Wait;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Everything the log says, and the soft state beside it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ledger {
+    pub(crate) rev: u64,
+    pub(crate) epoch: u32,
+    pub(crate) boot: Option<BootKey>,
+    pub(crate) agents: BTreeMap<AgentId, Agent>,
+    pub(crate) leases: BTreeMap<LeaseId, Lease>,
+    /// Leases that no event ended.
+    pub(crate) open: BTreeSet<LeaseId>,
+    pub(crate) waits: BTreeMap<WaitId, Wait>,
+    pub(crate) frozen_until: Option<Mono>,
+    pub(crate) highest_fence: Option<Fence>,
+    /// Signs of life as the store remembered them before the step, on the clock of `soft_boot`.
+    pub(crate) seen: BTreeMap<AgentId, Mono>,
+    pub(crate) heard: BTreeMap<WaitId, Mono>,
+    pub(crate) soft_boot: Option<BootKey>,
+}
+
+impl Ledger {
+    /// Takes one event into account. What cannot be is said in words.
+    pub(crate) fn apply(&mut self, event: &Event) -> Result<(), String> {
+        let seq = event.seq.0;
+        if seq != self.rev + 1 {
+            return Err(format!("event {seq} follows {}", self.rev));
+        }
+        self.rev = seq;
+        match &event.body {
+            Body::ScopeOpened { .. } | Body::ReservationRefused { .. } | Body::ActionDenied { .. } => {}
+            Body::EpochBegan { epoch, boot, .. } => {
+                (self.epoch, self.boot, self.frozen_until) = (epoch.0, Some(boot.clone()), None);
+            }
+            Body::AgentRegistered(agent) => {
+                self.agents.insert(agent.id, agent.clone());
+            }
+            Body::ScopeFrozen { until, .. } => self.frozen_until = Some(*until),
+            Body::ScopeThawed { .. } => self.frozen_until = None,
+            Body::LeaseGranted(lease) => {
+                self.open.insert(lease.id);
+                self.leases.insert(lease.id, lease.clone());
+                self.fenced(lease.id, event.seq);
+            }
+            Body::WaitBegan(wait) => {
+                self.waits.insert(wait.id, wait.clone());
+            }
+            body if body.wait().is_some() => self.turn(event.seq, body)?,
+            body => self.change(event.seq, body)?,
+        }
+        Ok(())
+    }
+
+    fn fenced(&mut self, lease: LeaseId, seq: Seq) {
+        let fence = Fence { epoch: clearway_core::ids::Epoch(self.epoch), seq };
+        if let Some(lease) = self.leases.get_mut(&lease) {
+            lease.fence = fence;
+        }
+        self.highest_fence = self.highest_fence.max(Some(fence));
+    }
+
+    fn change(&mut self, seq: Seq, body: &Body) -> Result<(), String> {
+        let id = body.lease().filter(|id| self.open.contains(id));
+        let id = id.ok_or_else(|| format!("event {seq} is about a lease that is over: {}", body.kind()))?;
+        let Some(lease) = self.leases.get_mut(&id) else { return Ok(()) };
+        match body {
+            Body::LeaseRenewed { deadline, ttl_ms, .. } => {
+                (lease.deadline, lease.ttl_ms) = (*deadline, *ttl_ms);
+            }
+            Body::LeaseUpgraded { deadline, .. } => {
+                (lease.mode, lease.deadline) = (Mode::Exclusive, *deadline);
+                self.fenced(id, seq);
+            }
+            Body::LeaseDowngraded { .. } => lease.mode = Mode::Shared,
+            Body::LeaseTransferred { to, deadline, .. } => {
+                (lease.holder, lease.deadline) = (*to, *deadline);
+                self.fenced(id, seq);
+            }
+            _ => {
+                self.open.remove(&id);
+            }
+        }
+        Ok(())
+    }
+
+    fn turn(&mut self, seq: Seq, body: &Body) -> Result<(), String> {
+        let id = body.wait().unwrap_or_else(|| unreachable!("asked before"));
+        let Some(wait) = self.waits.get_mut(&id) else {
+            return Err(format!("event {seq} is about a wait that is over: {}", body.kind()));
+        };
+        match body {
+            Body::WaitAttached { process, until, .. } => {
+                (wait.attached, wait.until, wait.offered_until) = (process.clone(), *until, None);
+            }
+            Body::WaitOffered { until, .. } => {
+                (wait.offered_until, wait.offers) = (Some(*until), wait.offers + 1);
+            }
+            Body::WaitPassed { .. } => (wait.offered_until, wait.place) = (None, seq),
+            _ => {
+                self.waits.remove(&id);
+            }
+        }
+        Ok(())
+    }
+
+    /// How the stored projections differ from the books.
+    pub(crate) fn differs_from(&self, stored: &State) -> Option<String> {
+        let open: BTreeSet<LeaseId> =
+            stored.leases.values().filter(|lease| lease.ended.is_none()).map(|lease| lease.id).collect();
+        let row = |lease: &Lease| {
+            (lease.holder, lease.mode, lease.fence, lease.deadline, lease.ttl_ms, lease.target.clone())
+        };
+        let rows = |ids: &BTreeSet<LeaseId>, all: &BTreeMap<LeaseId, Lease>| {
+            ids.iter().filter_map(|id| all.get(id)).map(row).collect::<Vec<_>>()
+        };
+        if stored.scope.rev.0 != self.rev {
+            Some(format!("the scope is at {}, the log at {}", stored.scope.rev, self.rev))
+        } else if open != self.open || rows(&open, &stored.leases) != rows(&self.open, &self.leases) {
+            Some("the stored leases are not those of the log".to_owned())
+        } else if stored.waits != self.waits {
+            Some("the stored queue is not that of the log".to_owned())
+        } else if stored.agents != self.agents || stored.scope.live_leases != self.open.len() as u64 {
+            Some("the stored agents or counts are not those of the log".to_owned())
+        } else {
+            None
+        }
+    }
+
+    /// Leases that no event ended, in the order of their fences.
+    pub(crate) fn open_leases(&self) -> impl Iterator<Item = &Lease> {
+        let mut open: Vec<&Lease> = self.open.iter().filter_map(|id| self.leases.get(id)).collect();
+        open.sort_by_key(|lease| lease.fence);
+        open.into_iter()
+    }
+
+    /// The agent that a caller is, if it is registered.
+    pub(crate) fn identified(&self, caller: &Caller) -> Option<AgentId> {
+        let by = |wanted: &dyn Fn(&Agent) -> bool| {
+            self.agents.values().find(|agent| wanted(agent)).map(|agent| agent.id)
+        };
+        if let Some(claim) = &caller.claim {
+            return by(&|agent| agent.name == *claim);
+        }
+        let session = caller.session.as_ref().map(|s| IdentityKey::session(s.client, &s.session));
+        let key = session.or(caller.terminal.as_ref().map(IdentityKey::terminal))?;
+        by(&|agent| agent.key == key)
+    }
+
+    /// Whether one stands above the other in one family, or is the other.
+    pub(crate) fn is_above(&self, above: AgentId, below: AgentId) -> bool {
+        let mut current = Some(below);
+        while let Some(agent) = current {
+            if agent == above {
+                return true;
+            }
+            current = self.agents.get(&agent).and_then(|agent| agent.parent);
+        }
+        false
+    }
+
+    /// The top of a family.
+    pub(crate) fn family(&self, agent: AgentId) -> AgentId {
+        let mut top = agent;
+        while let Some(parent) = self.agents.get(&top).and_then(|agent| agent.parent) {
+            top = parent;
+        }
+        top
+    }
+
+    pub(crate) fn seen(&self, agent: AgentId, now: &Now) -> Option<Mono> {
+        self.seen.get(&agent).copied().filter(|_| self.soft_boot.as_ref() == Some(&now.boot))
+    }
+
+    /// When a lease ends if its holder stays silent.
+    pub(crate) fn ends_at(&self, lease: &Lease, now: &Now) -> Mono {
+        let silence = self.seen(lease.holder, now).map_or(0, |seen| seen.0 + lease.ttl_ms);
+        let end = lease.deadline.0.max(silence);
+        Mono(lease.end_max.map_or(end, |max| end.min(max.0)))
+    }
+
+    /// Whether a lease is in force: open, of this boot, and its time is not over.
+    pub(crate) fn is_live(&self, lease: &Lease, now: &Now) -> bool {
+        self.open.contains(&lease.id)
+            && self.boot.as_ref() == Some(&now.boot)
+            && now.mono < self.ends_at(lease, now)
+    }
+
+    pub(crate) fn live(&self, now: &Now) -> Vec<&Lease> {
+        self.open_leases().filter(|lease| self.is_live(lease, now)).collect()
+    }
+
+    /// When a waiting process was last heard of.
+    pub(crate) fn heard(&self, wait: &Wait, now: &Now) -> Mono {
+        let heard = self.heard.get(&wait.id).copied();
+        let heard = heard.filter(|_| self.soft_boot.as_ref() == Some(&now.boot));
+        wait.since.max(heard.unwrap_or(wait.since))
+    }
+
+    /// Live leases on something that overlaps a target.
+    pub(crate) fn on<'a>(&'a self, target: &Target, worktree: &Worktree, now: &Now) -> Vec<&'a Lease> {
+        let touches = |lease: &&Lease| ground::overlap(target, worktree, &lease.target, &lease.worktree);
+        self.live(now).into_iter().filter(touches).collect()
+    }
+
+    pub(crate) fn is_frozen(&self, now: &Now) -> bool {
+        self.boot.as_ref() == Some(&now.boot) && self.frozen_until.is_some_and(|until| now.mono < until)
+    }
+}
