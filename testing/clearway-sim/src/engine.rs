@@ -59,6 +59,10 @@ impl Engine for FaultyEngine {
         self.model.witness(scope)
     }
 
+    fn make_room(&mut self, scope: &ScopeKey) -> Result<bool, StoreError> {
+        self.model.make_room(scope)
+    }
+
     fn flush(&mut self, scope: &ScopeKey) -> Result<(), StoreError> {
         self.model.flush(scope)
     }

@@ -6,7 +6,7 @@ use clearway_core::agent::{Agent, Caller, IdentityKey};
 use clearway_core::event::{Body, Event};
 use clearway_core::fold::State;
 use clearway_core::ids::{AgentId, Fence, LeaseId, Seq, WaitId};
-use clearway_core::lease::{Lease, Mode};
+use clearway_core::lease::{Lease, Mode, Terms};
 use clearway_core::target::{Target, Worktree};
 use clearway_core::time::{BootKey, Mono, Now};
 use clearway_core::wait::Wait;
@@ -76,14 +76,16 @@ impl Ledger {
         let id = id.ok_or_else(|| format!("event {seq} is about a lease that is over: {}", body.kind()))?;
         let Some(lease) = self.leases.get_mut(&id) else { return Ok(()) };
         match body {
-            Body::LeaseRenewed { deadline, ttl_ms, .. } => {
-                (lease.deadline, lease.ttl_ms) = (*deadline, *ttl_ms);
-            }
-            Body::LeaseUpgraded { deadline, .. } => {
-                (lease.mode, lease.deadline) = (Mode::Exclusive, *deadline);
+            Body::LeaseRenewed { terms, .. } => take_terms(lease, terms),
+            Body::LeaseUpgraded { slot, terms, .. } => {
+                (lease.mode, lease.slot) = (Mode::Exclusive, *slot);
+                take_terms(lease, terms);
                 self.fenced(id, seq);
             }
-            Body::LeaseDowngraded { .. } => lease.mode = Mode::Shared,
+            Body::LeaseDowngraded { terms, .. } => {
+                lease.mode = Mode::Shared;
+                take_terms(lease, terms);
+            }
             Body::LeaseTransferred { to, deadline, .. } => {
                 (lease.holder, lease.deadline) = (*to, *deadline);
                 self.fenced(id, seq);
@@ -217,4 +219,8 @@ impl Ledger {
     pub(crate) fn is_frozen(&self, now: &Now) -> bool {
         self.boot.as_ref() == Some(&now.boot) && self.frozen_until.is_some_and(|until| now.mono < until)
     }
+}
+
+fn take_terms(lease: &mut Lease, terms: &Terms) {
+    (lease.deadline, lease.ttl_ms, lease.end_max) = (terms.deadline, terms.ttl_ms, terms.end_max);
 }

@@ -333,7 +333,8 @@ impl Life {
                     shell.waiting = None;
                 }
             }
-            Ok(Success::Queued { wait, .. }) => {
+            Ok(Success::Queued { queued, .. }) => {
+                let wait = &queued.wait;
                 let attached = wait.attached.is_some();
                 shell.waiting = Some(Waiting { id: wait.id, wanted: wait.wanted.clone(), attached });
             }
@@ -543,7 +544,8 @@ impl Life {
     /// The person of the cast, who may act for agents that are gone but not provably so.
     fn as_operator(&mut self, command: Command) -> Checked {
         let member = self.cast.members.len() - 1;
-        let operator = Some(OperatorAct { reason: "closing time".to_owned() });
+        let operator =
+            Some(OperatorAct { reason: "closing time".to_owned(), at_terminal: true, holds_key: false });
         let caller = Caller { operator, ..self.cast.members[member].caller.clone() };
         self.ask(ShellRef { member, shell: 0 }, &request(caller, command, None)).map(|_| ())
     }

@@ -248,7 +248,8 @@ impl Probes {
                 self.hit_if(last, Probe::LastTryGranted);
                 self.hit_if(!refused.is_empty(), Probe::PartlyGranted);
             }
-            Ok(Success::Queued { wait, blockers, ahead, .. }) => {
+            Ok(Success::Queued { queued, blockers, ahead }) => {
+                let wait = &queued.wait;
                 let free = blockers.is_empty() && ahead.is_empty();
                 self.hit_if(free && ledger.is_frozen(scene.now), Probe::FrozenWhileWaiting);
                 let asked = match &scene.request.command {

@@ -38,7 +38,8 @@ impl Script<'_> {
         let mut caller = self.member(at).caller.clone();
         let orders = matches!(command, Command::Freeze { .. } | Command::Thaw);
         if self.member(at).role == Role::Person && (orders || self.rng.one_in(3)) {
-            caller.operator = Some(OperatorAct { reason: "tidying up".to_owned() });
+            caller.operator =
+                Some(OperatorAct { reason: "tidying up".to_owned(), at_terminal: true, holds_key: false });
         }
         let key = self.rng.one_in(4).then(|| format!("key-{}", self.rng.below(3)));
         request(caller, command, key)

@@ -75,7 +75,7 @@ fn outcome(reply: &Reply) -> String {
             let ids: Vec<&str> = leases.iter().map(|view| view.lease.id.as_str()).collect();
             format!("reserved {} without {}", ids.join(","), refused.len())
         }
-        Ok(Success::Queued { wait, position, .. }) => format!("queued {} as {position}", wait.id),
+        Ok(Success::Queued { queued, .. }) => format!("queued {} as {}", queued.wait.id, queued.position),
         Ok(Success::Renewed(leases)) => format!("renewed {}", leases.len()),
         Ok(Success::Released { released, remaining, .. }) => {
             format!("released {}, {} remain", released.len(), remaining.len())

@@ -78,8 +78,8 @@ fn old_fence_after_transfer(s: &Slice, r: &Request, f: &Facts, n: &Now, e: &mut 
 fn shortens(s: &Slice, r: &Request, f: &Facts, n: &Now, e: &mut Entropy<'_>) -> Decision {
     said(decide(s, r, f, n, e), |verdict| {
         for event in &mut verdict.events {
-            if let Body::LeaseRenewed { deadline, ttl_ms, .. } = &mut event.body {
-                *deadline = n.mono.plus_ms(*ttl_ms);
+            if let Body::LeaseRenewed { terms, .. } = &mut event.body {
+                terms.deadline = n.mono.plus_ms(terms.ttl_ms);
             }
         }
         for view in shown(verdict) {

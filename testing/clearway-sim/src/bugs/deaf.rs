@@ -72,7 +72,8 @@ fn always_shared(s: &Slice, r: &Request, f: &Facts, n: &Now, e: &mut Entropy<'_>
 }
 
 fn operated(request: &mut Request) {
-    request.caller.operator = Some(OperatorAct { reason: "because".to_owned() });
+    request.caller.operator =
+        Some(OperatorAct { reason: "because".to_owned(), at_terminal: true, holds_key: false });
 }
 
 fn everybody_operates(s: &Slice, r: &Request, f: &Facts, n: &Now, e: &mut Entropy<'_>) -> Decision {

@@ -94,9 +94,10 @@ pub(crate) fn of_step(scene: &Scene<'_>, ledger: &Ledger, events: &[Event], repl
             let written = leases_of(events, |body| matches!(body, Body::LeaseExpired { .. }));
             answer(written == *expired, || "swept something else than it says".to_owned())
         }
-        Ok(Success::Queued { wait, .. }) => {
+        Ok(Success::Queued { queued, .. }) => {
+            let wait = &queued.wait;
             let last = matches!(&scene.request.command, Command::Await(Await { stay: Stay::Last, .. }));
-            let kept = ledger.waits.get(&wait.id) == Some(&**wait);
+            let kept = ledger.waits.get(&wait.id) == Some(wait);
             hold(kept && !last, Invariant::I12Queue, || format!("wait {} was promised and not kept", wait.id))
         }
         Ok(Success::Left { waits }) => {

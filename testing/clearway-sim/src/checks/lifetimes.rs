@@ -43,9 +43,11 @@ pub(crate) fn of_event(scene: &Scene<'_>, ledger: &Ledger, event: &Event, signs:
         body => {
             in_force(scene, ledger, lease, body.kind())?;
             match body {
-                Body::LeaseRenewed { deadline, .. } | Body::LeaseUpgraded { deadline, .. } => {
+                Body::LeaseRenewed { terms, .. }
+                | Body::LeaseUpgraded { terms, .. }
+                | Body::LeaseDowngraded { terms, .. } => {
                     let capped = |end: Mono| lease.end_max.map_or(end, |max| end.min(max));
-                    early(capped(*deadline) >= capped(lease.deadline), lease, "was shortened")
+                    early(capped(terms.deadline) >= capped(lease.deadline), lease, "was shortened")
                 }
                 _ => Ok(()),
             }

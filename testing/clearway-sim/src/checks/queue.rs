@@ -193,7 +193,7 @@ fn refused(scene: &Scene<'_>, way: &Way<'_>, reply: &Reply) -> Checked {
     let (Some(agent), Some(wanted)) = (scene.me, scene.request.wanted()) else { return Ok(()) };
     let asker = match &reply.outcome {
         Err(failure) if failure.slug == Slug::ReservationHeld => way.asker(agent, wanted),
-        Ok(Success::Queued { wait, .. }) => match way.ledger.waits.get(&wait.id) {
+        Ok(Success::Queued { queued, .. }) => match way.ledger.waits.get(&queued.wait.id) {
             Some(wait) => way.waiter(wait),
             None => return Ok(()),
         },
