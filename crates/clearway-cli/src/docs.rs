@@ -47,7 +47,7 @@ document, also on failure (one per line for `events` and `audit export`); the sc
 | 3 | refused by policy or role |
 | 4 | the caller knows an older state |
 | 5 | not found |
-| 69 | the store cannot be used |
+| 69 | the store, or a program that is needed, cannot be used |
 | 70 | a defect of clearway |
 | 74 | standard output cannot be written |
 | 75 | busy for a moment, try again |

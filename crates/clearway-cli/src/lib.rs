@@ -5,6 +5,7 @@
 
 mod arguments;
 mod console;
+mod demo;
 pub mod docs;
 mod pages;
 mod render;
@@ -14,7 +15,9 @@ mod usage;
 mod verbs;
 
 pub use arguments::command;
+pub use demo::{Backstage, By, Ran};
 
+use clearway_core::failure::Failure;
 use clearway_kernel::Outside;
 use console::Console;
 use std::ffi::OsString;
@@ -34,13 +37,19 @@ impl std::fmt::Debug for Streams<'_> {
     }
 }
 
+/// What the command line needs of the machine: everything the kernel asks, and a stage for the demonstration.
+pub trait Host: Outside {
+    /// Makes the throw-away repository of a demonstration, and removes those that killed ones left behind.
+    fn backstage(&mut self) -> Result<Box<dyn Backstage>, Failure>;
+}
+
 /// Runs one command and returns its exit code. The arguments are those of the process, its name first.
-pub fn run(arguments: Vec<OsString>, outside: &mut dyn Outside, streams: &mut Streams<'_>) -> u8 {
+pub fn run(arguments: Vec<OsString>, host: &mut dyn Host, streams: &mut Streams<'_>) -> u8 {
     let json = usage::asks_for_json(&arguments);
-    let mut console = Console::new(json, outside.surroundings(), streams);
-    match verbs::run(arguments, outside, &mut console) {
-        Ok(Some(answer)) => console.tell(&*answer, outside),
+    let mut console = Console::new(json, host.surroundings(), streams);
+    match verbs::run(arguments, host, &mut console) {
+        Ok(Some(answer)) => console.tell(&*answer, host),
         Ok(None) => 0,
-        Err(problem) => console.complain(&problem, outside),
+        Err(problem) => console.complain(&problem, host),
     }
 }

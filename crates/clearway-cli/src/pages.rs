@@ -45,6 +45,7 @@ pub(crate) fn page(slug: Slug) -> &'static str {
         Slug::StoreReadOnly => page!("store-read-only"),
         Slug::StoreNotPrivate => page!("store-not-private"),
         Slug::NetworkFileSystem => page!("network-file-system"),
+        Slug::GitMissing => page!("git-missing"),
         Slug::UnreadableRow => page!("unreadable-row"),
         Slug::StoreBusy => page!("store-busy"),
         Slug::Internal => page!("internal"),

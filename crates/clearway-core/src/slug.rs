@@ -160,6 +160,8 @@ slugs! {
     StoreNotPrivate = "store-not-private", Unavailable;
     /// The store lies on a network file system.
     NetworkFileSystem = "network-file-system", Unavailable;
+    /// There is no git to be run.
+    GitMissing = "git-missing", Unavailable;
     /// A row of the operation cannot be read.
     UnreadableRow = "unreadable-row", Unavailable;
 

@@ -115,6 +115,11 @@ impl Git {
         Ok(Self { program, vars, timeout: Duration::from_millis(GIT_WAIT_MS) })
     }
 
+    /// The program that was found.
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+
     /// Gives each call of git this long, for callers that someone waits for.
     #[must_use]
     pub fn with_timeout(self, timeout: Duration) -> Self {

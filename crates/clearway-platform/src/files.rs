@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 pub use append::append_line;
 pub use case::folds_case;
-pub use leftovers::{READING, leftovers, remove_leftover};
+pub use leftovers::{DEMO, READING, leftover_directories, leftovers, remove_leftover};
 pub use private::{
     PRIVATE_DIR_MODE, PRIVATE_FILE_MODE, PrivacyComplaint, create_atomic, create_private_dir_all,
     open_private, privacy_complaints, write_atomic,

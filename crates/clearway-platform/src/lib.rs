@@ -23,6 +23,7 @@ mod lock;
 pub mod process;
 pub mod random;
 pub mod stopwatch;
+pub mod terminal;
 
 #[cfg_attr(target_os = "macos", path = "system/macos.rs")]
 #[cfg_attr(not(target_os = "macos"), path = "system/linux.rs")]

@@ -1,6 +1,7 @@
 //! The kernel's outside, answered by the real machine.
 
-use crate::{facts, sites, stores};
+use crate::{backstage, facts, sites, stores};
+use clearway_cli::{Backstage, Host};
 use clearway_core::facts::{FactQuery, Facts, Process};
 use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
@@ -182,6 +183,12 @@ impl Outside for Machine {
             target: env!("CLEARWAY_TARGET"),
             is_static: cfg!(target_feature = "crt-static"),
         }
+    }
+}
+
+impl Host for Machine {
+    fn backstage(&mut self) -> Result<Box<dyn Backstage>, Failure> {
+        backstage::prepare(&self.environment)
     }
 }
 

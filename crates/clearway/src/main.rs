@@ -1,6 +1,7 @@
 //! The `clearway` binary: the composition root. It answers the kernel's questions with the real machine and hands
 //! the command line over; nothing is decided here.
 
+mod backstage;
 mod facts;
 mod machine;
 mod sites;
@@ -8,6 +9,7 @@ mod stores;
 
 use clearway_cli::Streams;
 use clearway_platform::environment::Environment;
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -18,10 +20,13 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    if let Some(code) = backstage::play_part(&arguments) {
+        return code;
+    }
     let mut machine = machine::Machine::new(Environment::capture());
     let mut stdout = io::BufWriter::new(io::stdout().lock());
     let mut stderr = io::stderr().lock();
-    let arguments = std::env::args_os().collect();
     let code = {
         let mut streams = Streams { stdout: &mut stdout, stderr: &mut stderr };
         clearway_cli::run(arguments, &mut machine, &mut streams)

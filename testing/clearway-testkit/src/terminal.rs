@@ -38,10 +38,18 @@ impl Terminal {
     /// # Panics
     /// If the device cannot be opened.
     pub fn seat(&self, mut command: Command) -> Command {
+        command.stdin(self.end());
+        command
+    }
+
+    /// Where a command writes that is to believe that somebody watches it.
+    ///
+    /// # Panics
+    /// If the device cannot be opened.
+    pub fn end(&self) -> Stdio {
         let no_ctty = rustix::fs::OFlags::NOCTTY.bits().cast_signed();
         let device =
             std::fs::OpenOptions::new().read(true).write(true).custom_flags(no_ctty).open(&self.device);
-        command.stdin(Stdio::from(device.expect("the device opens")));
-        command
+        Stdio::from(device.expect("the device opens"))
     }
 }

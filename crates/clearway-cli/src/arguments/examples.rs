@@ -145,6 +145,14 @@ pub(super) const CONFIG_CLASSES: &str = "\
 Examples:
   clearway config classes";
 
+pub(super) const DEMO: &str = "\
+Examples:
+  clearway demo
+  clearway demo --slow
+
+It needs git. Real processes act in a temporary directory with a store of its
+own; nothing of yours is read or changed, and everything is removed again.";
+
 pub(super) const EXPLAIN: &str = "\
 Examples:
   clearway explain reservation-held

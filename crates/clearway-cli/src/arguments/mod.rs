@@ -174,6 +174,9 @@ pub(crate) enum Verb {
     /// Show settings and where they come from
     #[command(subcommand, after_help = examples::CONFIG)]
     Config(Config),
+    /// Show all of it at work in a throw-away repository
+    #[command(after_help = examples::DEMO)]
+    Demo(DemoFlags),
     /// Explain an error by its name, or list them all
     #[command(after_help = examples::EXPLAIN)]
     Explain(ExplainFlags),
@@ -430,6 +433,13 @@ pub(crate) struct DoctorFlags {
     /// As an operator, go on with a log that lost its end, and say why; every lease ends
     #[arg(long, value_name = "TEXT", requires = "repair")]
     pub(crate) reason: Option<String>,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct DemoFlags {
+    /// Explain each step, go on at a pace to read by, and show more
+    #[arg(long)]
+    pub(crate) slow: bool,
 }
 
 #[derive(Clone, Debug, Subcommand)]

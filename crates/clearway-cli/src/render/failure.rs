@@ -33,7 +33,7 @@ fn message(failure: &Failure) -> String {
     };
     match leases.as_slice() {
         [] => match ahead.first() {
-            Some(first) => format!("{} is free, but others were first", first.target),
+            Some(_) => "nobody holds it, but others were first".to_owned(),
             None => failure.message.clone(),
         },
         [one] => format!("{} is held by {}", one.lease.target.display(), one.agent),

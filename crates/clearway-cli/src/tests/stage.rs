@@ -1,6 +1,6 @@
 //! A machine that exists in memory: its clock stands still until it is moved, and its dice are loaded.
 
-use crate::{Streams, run};
+use crate::{Backstage, Host, Streams, run};
 use clearway_core::event::Durability;
 use clearway_core::facts::{FactQuery, Facts, Liveness, Process};
 use clearway_core::failure::Failure;
@@ -236,6 +236,12 @@ impl Outside for Stage {
 
     fn build(&self) -> BuildFacts {
         BuildFacts { version: "0.1.0", target: "test", is_static: true }
+    }
+}
+
+impl Host for Stage {
+    fn backstage(&mut self) -> Result<Box<dyn Backstage>, Failure> {
+        Err(Failure::new(clearway_core::slug::Slug::GitMissing, "this machine has no programs"))
     }
 }
 

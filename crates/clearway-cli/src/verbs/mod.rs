@@ -2,6 +2,7 @@
 
 mod audit;
 mod config;
+mod demo;
 mod doctor;
 mod events;
 mod leasing;
@@ -12,6 +13,7 @@ mod words;
 
 pub(crate) use words::Detail;
 
+use crate::Host;
 use crate::arguments::{self, Audit, Cli, Config, Verb};
 use crate::console::{Answer, Console, Problem};
 use crate::usage;
@@ -25,20 +27,16 @@ use std::path::{Path, PathBuf};
 pub(crate) type Outcome = Result<Option<Box<dyn Answer>>, Problem>;
 
 /// Reads the command line and does what it says.
-pub(crate) fn run(
-    arguments: Vec<OsString>,
-    outside: &mut dyn Outside,
-    console: &mut Console<'_, '_>,
-) -> Outcome {
+pub(crate) fn run(arguments: Vec<OsString>, host: &mut dyn Host, console: &mut Console<'_, '_>) -> Outcome {
     let arguments = usage::texts(arguments)?;
     if let Some(cli) = arguments::quick::read(&arguments) {
-        return dispatch(cli, outside, console);
+        return dispatch(cli, host, console);
     }
     let parsed = arguments::command_for_people()
         .try_get_matches_from(&arguments)
         .and_then(|matches| Cli::from_arg_matches(&matches));
     match parsed {
-        Ok(cli) => dispatch(cli, outside, console),
+        Ok(cli) => dispatch(cli, host, console),
         Err(error) if error.kind() == ErrorKind::DisplayVersion => {
             answer(words::Text::styled(&error.render()))
         }
@@ -47,7 +45,7 @@ pub(crate) fn run(
     }
 }
 
-fn dispatch(cli: Cli, outside: &mut dyn Outside, console: &mut Console<'_, '_>) -> Outcome {
+fn dispatch(cli: Cli, host: &mut dyn Host, console: &mut Console<'_, '_>) -> Outcome {
     let globals = cli.everywhere.globals();
     usage::check_flags(&globals)?;
     let verb = match cli.verb {
@@ -56,14 +54,15 @@ fn dispatch(cli: Cli, outside: &mut dyn Outside, console: &mut Console<'_, '_>) 
         Some(Verb::Explain(flags)) => return words::explain(flags.slug.as_deref()),
         Some(Verb::Completions(flags)) => return answer(words::completions(flags.shell)),
         Some(Verb::Man(flags)) => {
-            let directory = flags.directory.map(|path| placed(outside, &globals, &path));
+            let directory = flags.directory.map(|path| placed(host, &globals, &path));
             return answer(words::man(directory.as_deref())?);
         }
-        Some(Verb::Config(Config::Path)) => return answer(config::paths(outside, &globals)?),
-        Some(Verb::Doctor(flags)) => return answer(doctor::doctor(outside, &globals, &flags)?),
+        Some(Verb::Config(Config::Path)) => return answer(config::paths(host, &globals)?),
+        Some(Verb::Doctor(flags)) => return answer(doctor::doctor(host, &globals, &flags)?),
+        Some(Verb::Demo(flags)) => return demo::demo(host, &flags, console),
         Some(verb) => verb,
     };
-    in_session(verb, outside, &globals, console)
+    in_session(verb, host, &globals, console)
 }
 
 /// The verbs that look into a scope.
@@ -100,7 +99,12 @@ fn in_session(
         Verb::Config(Config::Show | Config::Path) => {
             answer(config::show(&session, &variables.unwrap_or_default()))
         }
-        Verb::Doctor(_) | Verb::Explain(_) | Verb::Completions(_) | Verb::Man(_) | Verb::Help(_) => Ok(None),
+        Verb::Doctor(_)
+        | Verb::Demo(_)
+        | Verb::Explain(_)
+        | Verb::Completions(_)
+        | Verb::Man(_)
+        | Verb::Help(_) => Ok(None),
     }
 }
 

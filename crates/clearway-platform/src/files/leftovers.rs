@@ -1,8 +1,8 @@
 //! Temporary files and directories that a killed process left behind.
 //!
 //! Whoever makes one holds a lock on it for as long as it is used, so that a lock that can be had proves its maker
-//! dead, whatever pid namespace it lived in. Nothing is removed here whose lock cannot be had, that is not ours, or
-//! whose name we would not give.
+//! dead, whatever pid namespace it lived in. Nothing is removed here whose lock cannot be had, that is not ours,
+//! whose name we would not give, or that was kept on purpose.
 
 use super::{FileError, uid};
 use rustix::fs::{FlockOperation, flock};
@@ -15,6 +15,10 @@ const FILE_START: &str = ".clearway-";
 const FILE_END: &str = ".tmp";
 /// What directories for reading are called.
 pub const READING: &str = "clearway-read";
+/// What the directories of demonstrations are called.
+pub const DEMO: &str = "clearway-demo";
+/// An entry of this name in a directory says that it is to stay when its maker has ended.
+pub(super) const KEPT: &str = "kept";
 
 /// The name of a temporary file.
 pub(super) fn file_name(salt: u64) -> String {
@@ -36,11 +40,17 @@ pub(super) fn claim(made: &File) -> bool {
 /// What dead processes left in a directory of ours and in the system's place for temporary files.
 pub fn leftovers(directory: &Path) -> Vec<PathBuf> {
     let files = entries(directory).filter(|path| is_file_name(&name_of(path)));
-    let temporary = std::env::temp_dir();
-    let directories = entries(&temporary).filter(|path| is_directory_name(&name_of(path)));
-    let mut found: Vec<PathBuf> = files.chain(directories).filter(|path| take(path).is_some()).collect();
+    let mut found: Vec<PathBuf> = files.filter(|path| take(path).is_some()).collect();
+    found.extend(leftover_directories());
     found.sort();
     found
+}
+
+/// What dead processes left in the system's place for temporary files.
+pub fn leftover_directories() -> Vec<PathBuf> {
+    let temporary = std::env::temp_dir();
+    let directories = entries(&temporary).filter(|path| is_directory_name(&name_of(path)));
+    directories.filter(|path| take(path).is_some()).collect()
 }
 
 /// Removes one of them. False if it is in use after all, or gone.
@@ -55,6 +65,9 @@ fn take(path: &Path) -> Option<(File, Metadata)> {
     let nofollow = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
     let file = OpenOptions::new().read(true).custom_flags(nofollow).open(path).ok()?;
     let metadata = file.metadata().ok().filter(|metadata| metadata.uid() == uid())?;
+    if metadata.is_dir() && path.join(KEPT).exists() {
+        return None;
+    }
     flock(&file, FlockOperation::NonBlockingLockExclusive).ok()?;
     Some((file, metadata))
 }
@@ -72,7 +85,9 @@ fn is_file_name(name: &str) -> bool {
 }
 
 fn is_directory_name(name: &str) -> bool {
-    name.strip_prefix(READING).and_then(|rest| rest.strip_prefix('-')).is_some_and(is_salt)
+    let is_named =
+        |stem: &&str| name.strip_prefix(*stem).and_then(|rest| rest.strip_prefix('-')).is_some_and(is_salt);
+    [READING, DEMO].iter().any(is_named)
 }
 
 fn is_salt(text: &str) -> bool {
@@ -116,5 +131,15 @@ mod tests {
         let directory = super::super::temporary_dir(READING).unwrap();
         assert!(!remove_leftover(directory.path()).unwrap());
         assert!(directory.path().exists());
+    }
+
+    #[test]
+    fn what_was_kept_on_purpose_is_no_leftover() {
+        let directory = super::super::temporary_dir(DEMO).unwrap();
+        let path = directory.path().to_owned();
+        directory.keep().unwrap();
+        assert!(!remove_leftover(&path).unwrap() && path.exists());
+        fs::remove_file(path.join(KEPT)).unwrap();
+        assert!(remove_leftover(&path).unwrap() && !path.exists());
     }
 }

@@ -1,6 +1,6 @@
 //! Small acts on files: copy, flush, measure, and directories that vanish with their owner.
 
-use super::leftovers::{claim, directory_name};
+use super::leftovers::{KEPT, claim, directory_name};
 use super::private::sync_parent;
 use super::{FileError, create_private_dir_all, open_private};
 use crate::random;
@@ -101,6 +101,7 @@ pub fn read_start(path: &Path, bytes_max: usize) -> Result<Vec<u8>, FileError> {
 #[derive(Debug)]
 pub struct TemporaryDir {
     path: PathBuf,
+    is_kept: bool,
     /// Says that its owner lives.
     _claim: File,
 }
@@ -110,11 +111,19 @@ impl TemporaryDir {
     pub fn path(&self) -> &Path {
         &self.path
     }
+
+    /// Leaves it where it is, for somebody to look at; nothing of ours removes it any more.
+    pub fn keep(mut self) -> Result<(), FileError> {
+        self.is_kept = true;
+        open_private(&self.path.join(KEPT)).map(drop)
+    }
 }
 
 impl Drop for TemporaryDir {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.path);
+        if !self.is_kept {
+            let _ = fs::remove_dir_all(&self.path);
+        }
     }
 }
 
@@ -130,7 +139,7 @@ pub fn temporary_dir(stem: &str) -> Result<TemporaryDir, FileError> {
     if !claim(&opened) {
         return temporary_dir(stem);
     }
-    Ok(TemporaryDir { path, _claim: opened })
+    Ok(TemporaryDir { path, is_kept: false, _claim: opened })
 }
 
 #[cfg(test)]

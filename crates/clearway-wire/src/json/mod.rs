@@ -25,10 +25,11 @@ pub use event::{AgentFacts, EventData, EventJson, ExportedJson, LeaseFacts, Wait
 pub use lease::{Blocker, LeaseJson};
 pub use replies::{
     AgentsReply, AnchorReply, CheckReply, CheckedThing, ClassReply, ClassesReply, CompletionsReply,
-    ConfigFile, DoctorReply, ExplainReply, FreezeReply, IgnoredSetting, LeasesReply, LeftReply, ManReply,
-    OverriddenSetting, PathsReply, PatternReply, QueuedReply, RefusedTarget, ReleaseReply, RenewReply,
-    RepairedJson, ReserveReply, Setting, SettingsReply, SlugReply, SlugsReply, StatusReply, SweepReply,
-    TextReply, ThawReply, TransferReply, UnknownVariableReply, VerifyReply, WaitsReply, WhoReply,
+    ConfigFile, DemoReply, DemoStep, DoctorReply, ExplainReply, FreezeReply, IgnoredSetting, LeasesReply,
+    LeftReply, ManReply, OverriddenSetting, PathsReply, PatternReply, QueuedReply, RefusedTarget,
+    ReleaseReply, RenewReply, RepairedJson, ReserveReply, Setting, SettingsReply, SlugReply, SlugsReply,
+    StatusReply, SweepReply, TextReply, ThawReply, TransferReply, UnknownVariableReply, VerifyReply,
+    WaitsReply, WhoReply,
 };
 pub use schemas::schemas;
 pub use time::rfc3339;

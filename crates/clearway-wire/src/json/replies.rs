@@ -218,6 +218,34 @@ pub struct RepairedJson {
     pub leftovers: u64,
 }
 
+/// `demo`
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct DemoReply {
+    /// What was done, in order.
+    pub steps: Vec<DemoStep>,
+    /// How long the agent that waited took to have what it waited for, from the moment somebody began to give it up.
+    pub wake_up_ms: u64,
+    /// How long the commands took together.
+    pub duration_ms: u64,
+}
+
+/// One step of a demonstration. It went as expected: a demonstration ends with the first step that does not.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct DemoStep {
+    /// What it is to show.
+    pub scene: String,
+    /// Who acted.
+    pub who: String,
+    /// What was typed.
+    pub command: String,
+    /// How it ended; null if it goes on in the background.
+    pub exit_code: Option<i32>,
+    /// How long it took.
+    pub duration_ms: u64,
+    /// What it said.
+    pub output: String,
+}
+
 /// One thing a doctor looked at.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct CheckedThing {

@@ -28,6 +28,7 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         ("audit-anchor", of::<Looked<AnchorReply>>("clearway audit anchor")),
         ("audit-export", of::<ExportedJson>("one line of clearway audit export")),
         ("doctor", of::<Told<DoctorReply>>("clearway doctor")),
+        ("demo", of::<Told<DemoReply>>("clearway demo")),
         ("config-show", of::<Told<SettingsReply>>("clearway config show")),
         ("config-path", of::<Told<PathsReply>>("clearway config path")),
         ("config-classes", of::<Told<ClassesReply>>("clearway config classes")),

@@ -4,6 +4,7 @@ mod audit;
 mod bad_input;
 mod config;
 mod conformance;
+mod demo;
 mod doctor;
 mod events;
 mod hints;

@@ -8,47 +8,59 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the workspace")
 }
 
-/// Replaces what no two runs share: ids where ids stand, the scope's digits, the head.
+/// Replaces what no two runs share: ids where ids stand, names that were made, numbers of processes, milliseconds,
+/// spans of a few seconds and the scope's digits.
 fn masked(text: &str) -> String {
     text.lines().map(masked_line).collect::<Vec<_>>().join("\n")
 }
 
 fn masked_line(line: &str) -> String {
-    let is_id =
-        |word: &str| word.len() == 8 && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
     let words: Vec<&str> = line.split(' ').collect();
     let mask = |(at, word): (usize, &&str)| {
-        let before = at.checked_sub(1).map_or("", |before| words[before]);
-        let in_row = at == 2 && words[0].is_empty() && words[1].is_empty();
-        match *word {
-            id if is_id(id) && (in_row || before == "lease" || before.ends_with(':')) => "ID".to_owned(),
-            hash if hash.len() == 64 => "HASH".to_owned(),
-            scope if scope.starts_with("app-") => "SCOPE".to_owned(),
-            other => other.to_owned(),
-        }
+        let near = |distance: usize| at.checked_sub(distance).map_or("", |before| words[before]);
+        let next = words.get(at + 1).copied().unwrap_or_default();
+        let begins_row = words[..at].iter().all(|before| before.is_empty());
+        let body = word.trim_end_matches(',');
+        let is_number = body.bytes().all(|b| b.is_ascii_digit());
+        let mask = match body {
+            id if is_id(id) && (begins_row || near(1) == "lease" || near(1).ends_with(':')) => "ID",
+            made if made.starts_with("term-") => "NAME",
+            scope if scope.starts_with("app-") => "SCOPE",
+            _ if is_number && (near(2) == "kill" || near(1) == "process") => "PID",
+            _ if is_number && next == "ms" => "N",
+            span if is_seconds(span) && next.is_empty() => "SPAN",
+            _ => return (*word).to_owned(),
+        };
+        word.replacen(body, mask, 1)
     };
     words.iter().enumerate().map(mask).collect::<Vec<_>>().join(" ")
 }
 
+fn is_id(word: &str) -> bool {
+    word.len() == 8
+        && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
+        && !["clearway", "reserved", "released"].contains(&word)
+}
+
+fn is_seconds(word: &str) -> bool {
+    word.strip_suffix('s').is_some_and(|digits| digits.parse::<u32>().is_ok())
+}
+
+/// A busy machine says `29m 59s` where another says `30m`, and `3s ago` where it says `just now`.
+fn unhurried(text: &str) -> String {
+    let text = text.replace("since now", "since just now");
+    let ages = (1..60).map(|seconds| format!("29m {seconds}s"));
+    ages.fold(text, |text, age| text.replace(&age, "30m"))
+}
+
 #[test]
-fn the_first_look_prints_what_the_readme_says() {
+fn the_demo_prints_what_the_readme_says() {
     let readme = std::fs::read_to_string(root().join("README.md")).expect("README.md");
-    let shown =
-        readme.split("<!-- first-look -->\n```console\n").nth(1).and_then(|rest| rest.split("```").next());
+    let shown = readme.split("<!-- demo -->\n```console\n").nth(1).and_then(|rest| rest.split("```").next());
     let home = home();
-    let binary = Path::new(env!("CARGO_BIN_EXE_clearway")).parent().expect("a directory");
-    let output = Command::new("sh")
-        .arg(root().join("docs/first-look.sh"))
-        .env_clear()
-        .envs(home.environment())
-        .env("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", binary.display()))
-        .current_dir(home.path())
-        .output()
-        .expect("the script runs");
-    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
-    let steady = |text: &str| clearway_testkit::steady(&masked(text.trim_end()));
-    assert_eq!(steady(&printed), steady(shown.expect("the marked block")));
-    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    let ran = home.clearway(home.path()).run(&["demo"]).expect(0);
+    let steady = |text: &str| unhurried(&clearway_testkit::steady(&masked(text.trim_end())));
+    assert_eq!(steady(&ran.stdout()), steady(shown.expect("the marked block")));
 }
 
 #[test]

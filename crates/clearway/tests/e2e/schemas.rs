@@ -27,7 +27,7 @@ fn every_verb_answers_as_its_schema_says() {
     let home = home();
     let repository = app(&home);
     let directory = home.directory("man").display().to_string();
-    let verbs: [&[&str]; 21] = [
+    let verbs: [&[&str]; 22] = [
         &["reserve", "src/a.rs", "--reason", "x"],
         &["reserve", "--kind", "name", "build"],
         &["reserve", "--kind", "write-set", "docs/"],
@@ -43,6 +43,7 @@ fn every_verb_answers_as_its_schema_says() {
         &["audit", "verify"],
         &["audit", "anchor"],
         &["doctor"],
+        &["demo"],
         &["config", "show"],
         &["config", "path"],
         &["config", "classes"],

@@ -351,6 +351,8 @@ fn explain_and_help() {
         .both("alice", &["resrve", "x"])
         .both("alice", &["completions", "tcsh"])
         .both("alice", &["man", "/proc/nowhere"]);
+    let without_git = story.repository.clearway().env("PATH", "/nowhere");
+    story.run(without_git, "", &["demo"]);
     story.end();
 }
 
