@@ -199,6 +199,10 @@ impl Command {
     /// What it names, for the record of a denial; empty where it means everything of the caller's.
     pub fn subject(&self) -> String {
         let (leases, targets): (&[LeaseRef], Vec<&Target>) = match self {
+            Self::Leave(Leave { waits }) => {
+                return waits.iter().flatten().map(WaitId::as_str).collect::<Vec<_>>().join(" ");
+            }
+            Self::Freeze { .. } | Self::Thaw => return "scope".to_owned(),
             Self::Reserve(reserve) | Self::Await(Await { reserve, .. }) => {
                 (&[], reserve.wants.iter().map(|want| &want.target).collect())
             }
@@ -281,9 +285,13 @@ impl Request {
     }
 
     /// What stands in the way of those in the queue whose turn this request may bring: it ends leases or waits they
-    /// wait for. Whoever is about to join the queue has to see all of it, since joining may close a circle.
+    /// wait for. Joining the queue and handing something over may close a circle, and the end of a pause may be
+    /// anybody's turn: they have to see all of it.
     pub fn survey(&self, slice: &Slice, facts: &Facts, now: &Now) -> Option<ReadSet> {
-        let joins = matches!(&self.command, Command::Await(Await { wait: None, .. }) | Command::Sweep);
+        let sees_all = matches!(
+            &self.command,
+            Command::Await(Await { wait: None, .. }) | Command::Transfer(_) | Command::Thaw | Command::Sweep
+        );
         let over = |view: &WaitView| {
             let agent = slice.agent(view.wait.agent).map(|known| &known.agent);
             view.over(agent, facts, now.mono).is_some() || view.offer_lapsed(now.mono)
@@ -291,7 +299,7 @@ impl Request {
         let leaving: Vec<&WaitView> =
             slice.waits.iter().filter(|view| self.leaves(view) || over(view)).collect();
         let concerned = |wanted: &Reserve| {
-            joins
+            sees_all
                 || self.wanted().is_some_and(|own| own.conflicts_with(wanted))
                 || slice.leases.iter().any(|lease| wanted.touches(&lease.target, &lease.worktree))
                 || leaving.iter().any(|other| other.wait.wanted.conflicts_with(wanted))

@@ -1,5 +1,6 @@
 //! A decision in the making: the events so far, and who acts.
 
+use super::freeze::in_force;
 use super::identity::{Identified, identify};
 use super::names::name_for;
 use super::view::View;
@@ -12,14 +13,14 @@ use crate::failure::Failure;
 use crate::ids::{AgentId, Entropy, Epoch, LeaseId, Seq, WaitId};
 use crate::lease::Lease;
 use crate::limits::{PRESENCE_MS, REFUSAL_REPEAT_MS};
-use crate::slice::{RefusalMemory, Slice, Soft};
+use crate::slice::{Freeze, RefusalMemory, Slice, Soft};
 use crate::slug::Slug;
 use crate::time::Now;
 use crate::wait::WaitView;
 use std::collections::BTreeSet;
 
 /// Collects what a decision wants written.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Draft<'a> {
     pub(super) slice: &'a Slice,
     pub(super) now: &'a Now,
@@ -30,6 +31,8 @@ pub(super) struct Draft<'a> {
     fresh: Vec<Lease>,
     /// The queue as this decision leaves it.
     pub(super) queue: Vec<WaitView>,
+    /// The pause as this decision leaves it.
+    pub(super) frozen: Option<Freeze>,
     pub(super) expired: Vec<LeaseId>,
     pub(super) notices: Vec<Notice>,
     pub(super) agent: Option<(AgentId, AgentName)>,
@@ -54,6 +57,7 @@ impl<'a> Draft<'a> {
             ended: BTreeSet::new(),
             fresh: Vec::new(),
             queue: slice.waits.clone(),
+            frozen: in_force(slice, now),
             expired: Vec::new(),
             notices,
             agent: None,
