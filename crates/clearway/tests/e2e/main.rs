@@ -6,6 +6,7 @@ mod config;
 mod conformance;
 mod doctor;
 mod events;
+mod handover;
 mod hints;
 mod identity;
 mod names;
@@ -24,6 +25,7 @@ mod snapshots;
 mod status;
 mod store;
 mod time;
+mod waiting;
 
 use clearway_testkit::{Home, Repository};
 use serde_json::Value;
