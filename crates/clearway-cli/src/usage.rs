@@ -4,6 +4,7 @@ use crate::arguments;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clearway_core::duration;
 use clearway_core::failure::Failure;
+use clearway_core::hint::Hint;
 use clearway_core::slug::Slug;
 use clearway_core::text::printable;
 use clearway_kernel::Globals;
@@ -57,7 +58,32 @@ pub(crate) fn failure(error: &clap::Error, arguments: &[String]) -> Failure {
         Some(near) => failure.hint(format!("did you mean {near}?")),
         None => failure,
     };
+    let missing = error.kind() == ErrorKind::MissingRequiredArgument;
+    let failure = match taken_for_a_time(arguments).filter(|_| missing) {
+        Some(word) => failure.hint(Hint::command(NEXT_WORD, "reserve --wait 5m", &[word])),
+        None => failure,
+    };
     failure.hint(format!("how it is used: clearway help{}", verb_named(arguments)))
+}
+
+const NEXT_WORD: &str = "--wait takes the next word for its time; say how long to wait";
+
+/// `--wait PATTERN`: the flag's own value may be left out, so it takes what follows.
+fn taken_for_a_time(arguments: &[String]) -> Option<&str> {
+    let mut words = arguments.iter().take_while(|word| *word != "--").skip_while(|word| *word != "--wait");
+    words.nth(1).map(String::as_str).filter(|word| is_no_time(word))
+}
+
+fn is_no_time(word: &str) -> bool {
+    !word.starts_with(|first: char| first.is_ascii_digit() || first == '-') && !word.is_empty()
+}
+
+/// The failure of a `--wait` whose time was meant as something else says so.
+pub(crate) fn explain_wait(failure: Failure, value: &str) -> Failure {
+    match failure.slug == Slug::InvalidDuration && is_no_time(value) {
+        true => failure.hint(format!("{NEXT_WORD}: clearway reserve --wait 5m PATTERN…")),
+        false => failure,
+    }
 }
 
 /// A flag whose value makes no sense is a slip on this line, not a mistake in a configuration file.

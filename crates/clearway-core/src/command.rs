@@ -199,6 +199,10 @@ impl Command {
     /// What it names, for the record of a denial; empty where it means everything of the caller's.
     pub fn subject(&self) -> String {
         let (leases, targets): (&[LeaseRef], Vec<&Target>) = match self {
+            Self::Leave(Leave { waits }) => {
+                return waits.iter().flatten().map(WaitId::as_str).collect::<Vec<_>>().join(" ");
+            }
+            Self::Freeze { .. } | Self::Thaw => return "scope".to_owned(),
             Self::Reserve(reserve) | Self::Await(Await { reserve, .. }) => {
                 (&[], reserve.wants.iter().map(|want| &want.target).collect())
             }
@@ -281,16 +285,17 @@ impl Request {
     }
 
     /// What stands in the way of those in the queue whose turn this request may bring: it ends leases or waits they
-    /// wait for. Whoever is about to join the queue has to see all of it, since joining may close a circle.
+    /// wait for. Joining the queue and handing something over may close a circle, and the end of a pause may be
+    /// anybody's turn: they have to see all of it.
     pub fn survey(&self, slice: &Slice, facts: &Facts, now: &Now) -> Option<ReadSet> {
         let over = |view: &WaitView| {
             let agent = slice.agent(view.wait.agent).map(|known| &known.agent);
             view.over(agent, facts, now.mono).is_some() || view.offer_lapsed(now.mono)
         };
-        // A place that is over, or was never there, is taken anew.
-        let joins = match &self.command {
-            // A pause kept everyone from their turn.
-            Command::Sweep | Command::Thaw => true,
+        // A place that is over, or was never there, is taken anew. A pause kept everyone from their turn, and whoever is
+        // handed something may have waited for it.
+        let sees_all = match &self.command {
+            Command::Sweep | Command::Thaw | Command::Transfer(_) => true,
             Command::Await(Await { wait, .. }) => {
                 !slice.waits.iter().any(|view| Some(view.wait.id) == *wait && !over(view))
             }
@@ -299,7 +304,7 @@ impl Request {
         let leaving: Vec<&WaitView> =
             slice.waits.iter().filter(|view| self.leaves(view) || over(view)).collect();
         let concerned = |wanted: &Reserve| {
-            joins
+            sees_all
                 || self.wanted().is_some_and(|own| own.conflicts_with(wanted))
                 || slice.leases.iter().any(|lease| wanted.touches(&lease.target, &lease.worktree))
                 || leaving.iter().any(|other| other.wait.wanted.conflicts_with(wanted))

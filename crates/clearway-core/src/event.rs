@@ -172,6 +172,8 @@ pub enum Body {
         cause: WaitEnd,
         /// When its process was last heard of, as it was observed.
         last_heard: Option<Mono>,
+        /// Why an operator ended it.
+        operator_reason: Option<String>,
     },
     /// An operator admits no new path leases of agents.
     ScopeFrozen {
@@ -270,7 +272,8 @@ impl Body {
             | Self::LeaseTransferred { .. }
             | Self::ScopeFrozen { .. }
             | Self::ScopeThawed { .. }
-            | Self::LeaseReleased { operator_reason: Some(_), .. } => Durability::Full,
+            | Self::LeaseReleased { operator_reason: Some(_), .. }
+            | Self::WaitEnded { operator_reason: Some(_), .. } => Durability::Full,
             _ => Durability::Normal,
         }
     }

@@ -18,12 +18,11 @@ pub fn lease_span_ms(text: &str, flag: &str) -> Result<u64, Failure> {
 
 /// How long to wait, in milliseconds, as `flag` states it.
 pub fn wait_span_ms(text: &str, flag: &str) -> Result<u64, Failure> {
-    span_ms(
-        text,
-        flag,
-        [WAIT_MS_MIN, WAIT_MS_MAX],
-        "keep a place without waiting: clearway reserve --queue …",
-    )
+    let hint = match flag {
+        "--wait" => "keep a place without waiting: clearway reserve --queue …",
+        _ => "your place is kept without waiting, too",
+    };
+    span_ms(text, flag, [WAIT_MS_MIN, WAIT_MS_MAX], hint)
 }
 
 /// How long to stop the agents, in milliseconds, as `flag` states it.

@@ -12,6 +12,7 @@ use crate::lease::Lease;
 use crate::limits::{OFFERS_PER_WAIT_MAX, WAITER_SILENCE_MS};
 use crate::target::{Target, Worktree};
 use crate::time::{Mono, Wall};
+use std::collections::BTreeSet;
 
 /// One place in the queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -128,10 +129,10 @@ impl WaitView {
     }
 }
 
-/// How many wait for a lease to end.
+/// How many agents wait for a lease to end.
 pub fn waiters_for<'a>(lease: &Lease, waits: impl Iterator<Item = &'a Wait>) -> u64 {
     let waits_for = |wait: &&Wait| wait.agent != lease.holder && wait.wanted.conflicts_with_lease(lease);
-    waits.filter(waits_for).count() as u64
+    waits.filter(waits_for).map(|wait| wait.agent).collect::<BTreeSet<_>>().len() as u64
 }
 
 /// The place of a wait among those in each other's way, counted from 1.

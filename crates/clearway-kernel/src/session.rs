@@ -146,7 +146,17 @@ impl<'a> Session<'a> {
         &mut self,
         act: impl FnOnce(&mut dyn Snapshot) -> Result<T, StoreError>,
     ) -> Result<Option<T>, Failure> {
-        let snapshot = self.engine.snapshot(&self.site.key).map_err(|error| store_failure(&error))?;
+        let key = self.site.key.clone();
+        self.read_in(&key, act)
+    }
+
+    /// Reads from a snapshot of a scope; `None` if it does not exist.
+    pub(crate) fn read_in<T>(
+        &mut self,
+        scope: &ScopeKey,
+        act: impl FnOnce(&mut dyn Snapshot) -> Result<T, StoreError>,
+    ) -> Result<Option<T>, Failure> {
+        let snapshot = self.engine.snapshot(scope).map_err(|error| store_failure(&error))?;
         let Some(mut snapshot) = snapshot else { return Ok(None) };
         act(&mut *snapshot).map(Some).map_err(|error| store_failure(&error))
     }

@@ -6,12 +6,16 @@ use crate::failures::store_failure;
 use crate::session::Session;
 use clearway_core::command::{Await, Command, Reserve, Stay};
 use clearway_core::decide::Success;
+use clearway_core::event::Body;
 use clearway_core::failure::{Ahead, Failure, LeaseView};
 use clearway_core::ids::{ScopeKey, Seq, WaitId};
-use clearway_core::limits::{WAIT_MS_MAX, WAITER_PULSE_MS};
+use clearway_core::limits::{EVENTS_PER_READ, WAIT_MS_MAX, WAITER_PULSE_MS};
 use clearway_core::slug::Slug;
 use clearway_core::time::{Mono, Now};
+use clearway_core::wait::WaitEnd;
 use clearway_store::Reply;
+use clearway_store::contract::StoredEvent;
+use clearway_wire::canonical;
 
 /// How often to look when nobody rings.
 const LOOK_MS: u64 = 250;
@@ -64,21 +68,43 @@ impl Session<'_> {
         })?;
         let began = self.now()?.mono;
         let ends = began.plus_ms(wait_ms);
-        let mut waiting = Waiting { reserve, wait, began, ends };
+        let mut waiting = Waiting { reserve, wait, began, ends, tried: None };
         loop {
             let left_ms = ends.since(self.now()?.mono);
-            let stay = match (left_ms, at_end) {
-                (0, AtEnd::Queue) => Stay::Durable,
-                (0, AtEnd::GiveUp) => Stay::Last,
+            let stay = match (left_ms, at_end, self.is_cancelled(scope, &waiting)?) {
+                (0, AtEnd::GiveUp, _) | (_, _, true) => Stay::Last,
+                (0, AtEnd::Queue, _) => Stay::Durable,
                 _ => Stay::Attached(process.clone()),
             };
-            let is_over = left_ms == 0;
             let reply = self.command_in(scope, waiting.command(stay.clone(), left_ms))?;
-            match &reply.outcome {
-                Ok(Success::Queued { queued, .. }) if !is_over => waiting.wait = Some(queued.wait.id),
+            match (&reply.outcome, &stay) {
+                (Ok(Success::Queued { queued, .. }), Stay::Attached(_)) => {
+                    (waiting.wait, waiting.tried) = (Some(queued.wait.id), Some(reply.rev));
+                }
                 _ => return Ok(reply),
             }
             self.until_something_changes(scope, &waiting, &stay, reply, watch)?;
+        }
+    }
+
+    /// Whether somebody left the queue for this process since it last tried. It would only join again.
+    fn is_cancelled(&mut self, scope: &ScopeKey, waiting: &Waiting<'_>) -> Result<bool, Failure> {
+        let Waiting { wait: Some(id), tried: Some(mut after), .. } = *waiting else { return Ok(false) };
+        let fold = self.site.fold;
+        loop {
+            let batch = self.read_in(scope, |snapshot| snapshot.events(after, EVENTS_PER_READ))?;
+            let batch = batch.unwrap_or_default();
+            let cancels = |stored: &StoredEvent| {
+                let event = canonical::decode(stored.seq, &stored.bytes, fold);
+                event.is_ok_and(|event| is_cancellation(&event.body, id))
+            };
+            if batch.iter().any(cancels) {
+                return Ok(true);
+            }
+            match batch.last() {
+                Some(last) if batch.len() == EVENTS_PER_READ => after = last.seq,
+                _ => return Ok(false),
+            }
         }
     }
 
@@ -95,6 +121,9 @@ impl Session<'_> {
         let mut seen = reply;
         loop {
             let Ok(Success::Queued { queued, blockers, ahead }) = &seen.outcome else { return Ok(()) };
+            if Some(queued.wait.id) != waiting.wait {
+                return Ok(());
+            }
             let now = self.now()?;
             watch(&waiting.standing(queued.position, blockers, ahead, &now));
             let left_ms = pulse.since(now.mono);
@@ -112,6 +141,10 @@ impl Session<'_> {
     }
 }
 
+fn is_cancellation(body: &Body, id: WaitId) -> bool {
+    matches!(body, Body::WaitEnded { wait, cause: WaitEnd::Cancelled, .. } if *wait == id)
+}
+
 /// A request that waits.
 #[derive(Debug)]
 struct Waiting<'a> {
@@ -119,6 +152,8 @@ struct Waiting<'a> {
     wait: Option<WaitId>,
     began: Mono,
     ends: Mono,
+    /// The revision that its last try left.
+    tried: Option<Seq>,
 }
 
 impl Waiting<'_> {

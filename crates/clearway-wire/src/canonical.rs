@@ -105,11 +105,12 @@ fn encode_body(out: &mut Writer, body: &Body) {
             out.number(until.0);
         }
         Body::WaitPassed { wait } => out.text(wait.as_str()),
-        Body::WaitEnded { wait, agent, cause, last_heard } => {
+        Body::WaitEnded { wait, agent, cause, last_heard, operator_reason } => {
             out.text(wait.as_str());
             out.text(agent.as_str());
             out.text(cause.word());
             out.option(*last_heard, |out, heard| out.number(heard.0));
+            out.option(operator_reason.as_deref(), Writer::text);
         }
         Body::ScopeFrozen { until, reason } => {
             out.number(until.0);
@@ -194,6 +195,7 @@ fn decode_body(input: &mut Reader<'_>, kind: &str, fold: Fold) -> Result<Body, D
             agent: agent_id(input)?,
             cause: input.word("cause", WaitEnd::from_word)?,
             last_heard: input.option(|input| input.number().map(Mono))?,
+            operator_reason: owned(input)?,
         },
         "scope.frozen" => {
             Body::ScopeFrozen { until: Mono(input.number()?), reason: input.text()?.to_owned() }

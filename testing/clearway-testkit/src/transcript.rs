@@ -1,6 +1,6 @@
 //! What a command said, with everything replaced that no two runs share.
 
-/// Replaces instants, hashes, spans in milliseconds, sizes and ages, so that two runs of one story read alike.
+/// Replaces instants, hashes, spans in milliseconds, sizes, ages and process ids, so that two runs of one story read alike.
 /// Ids are no business of this: only the story knows which words are ids.
 pub fn steady(text: &str) -> String {
     let lines: Vec<String> = text.split('\n').map(|line| milliseconds(&words(line))).collect();
@@ -21,7 +21,8 @@ fn words(line: &str) -> String {
             out.push_str(if spaces > 0 { "  " } else { " " });
         }
         spaces = 0;
-        out.push_str(&word_of(word));
+        let is_pid = out.ends_with("process ") && word.bytes().all(|b| b.is_ascii_digit());
+        out.push_str(&if is_pid { "PID".to_owned() } else { word_of(word) });
     }
     ages(&out)
 }
@@ -45,7 +46,14 @@ fn is_instant(word: &str) -> bool {
 }
 
 /// Fields that hold a span measured while the command ran.
-const MEASURED: [&str; 3] = ["\"expires_in_ms\"", "\"last_active_ms_ago\"", "\"ms\""];
+const MEASURED: [&str; 6] = [
+    "\"expires_in_ms\"",
+    "\"last_active_ms_ago\"",
+    "\"ms\"",
+    "\"offer_left_ms\"",
+    "\"waited_ms\"",
+    "\"gives_up_in_ms\"",
+];
 
 /// `"expires_in_ms": 1799987,` and `(165 KiB)`.
 fn milliseconds(line: &str) -> String {
@@ -97,6 +105,7 @@ mod tests {
             ("  \"ttl_ms\": 1000,", "  \"ttl_ms\": 1000,"),
             ("store.db (165 KiB)", "store.db (N KiB)"),
             ("ada    active  2s ago  src/", "ada  active  now  src/"),
+            ("process 123 waits", "process PID waits"),
             (&format!("head {hash}"), "head HASH"),
         ] {
             assert_eq!(steady(text), expect);

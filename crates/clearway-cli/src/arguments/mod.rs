@@ -229,7 +229,6 @@ pub(crate) struct ReserveFlags {
         value_name = "TIME",
         num_args = 0..=1,
         default_missing_value = WAIT_AS_LONG_AS_ALLOWED,
-        allow_hyphen_values = true,
         conflicts_with = "best_effort"
     )]
     pub(crate) wait: Option<String>,
@@ -313,6 +312,9 @@ pub(crate) struct WaitFlags {
     /// Leave the queue instead: at these places, or at all of yours
     #[arg(long, conflicts_with = "span")]
     pub(crate) cancel: bool,
+    /// End somebody else's wait as an operator; the reason is recorded
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, requires = "cancel")]
+    pub(crate) reason: Option<String>,
 }
 
 #[derive(Clone, Debug, Args)]

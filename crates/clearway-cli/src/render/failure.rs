@@ -32,10 +32,8 @@ fn message(failure: &Failure) -> String {
         return failure.message.clone();
     };
     match leases.as_slice() {
-        [] => match ahead.first() {
-            Some(_) => "nobody holds it, but others were first".to_owned(),
-            None => failure.message.clone(),
-        },
+        [] if !ahead.is_empty() => "nobody holds it, but others were first".to_owned(),
+        [] => failure.message.clone(),
         [one] => format!("{} is held by {}", one.lease.target.display(), one.agent),
         many => {
             let mut names: Vec<&str> = many.iter().map(|view| view.agent.as_str()).collect();

@@ -103,13 +103,20 @@ fn ending(view: &LeaseView, now: &Now) -> String {
     }
 }
 
+/// How many of those who wait longer are named.
+const AHEAD_SHOWN: usize = 3;
+
 /// Who waits longer for the same.
 pub(crate) fn before_you(ahead: &[Ahead]) -> String {
     let one = |ahead: &Ahead| {
         let turn = if ahead.offered { "has the turn for" } else { "waits for" };
         format!("  {} {turn} {} before you\n", ahead.agent, printable(&ahead.target))
     };
-    ahead.iter().map(one).collect()
+    let shown: String = ahead.iter().take(AHEAD_SHOWN).map(one).collect();
+    match ahead.len().saturating_sub(AHEAD_SHOWN) {
+        0 => shown,
+        more => format!("{shown}  and {more} more before you\n"),
+    }
 }
 
 /// Things to know beside an answer.

@@ -7,6 +7,7 @@ use crate::arguments::{
 };
 use crate::console::{Answer, Console, Problem, document};
 use crate::render::{Page, Tone, before_you, count, holding, lease_table, notices};
+use crate::usage::explain_wait;
 use clearway_core::decide::{Refused, Success};
 use clearway_core::failure::{Ahead, Failure, LeaseView};
 use clearway_core::ids::LeaseId;
@@ -42,7 +43,8 @@ pub(super) fn reserve(
     };
     let span = flags.wait.as_deref().map(|text| Some(text).filter(|text| *text != WAIT_AS_LONG_AS_ALLOWED));
     Changed::new(match (flags.queue, span) {
-        (_, Some(span)) => watched(console, |watch| session.reserve_or_wait(&words, span, watch))?,
+        (_, Some(span)) => watched(console, |watch| session.reserve_or_wait(&words, span, watch))
+            .map_err(|failure| explain_wait(failure, span.unwrap_or_default()))?,
         (true, None) => session.reserve_or_queue(&words)?,
         (false, None) => session.reserve(&words)?,
     })
@@ -251,8 +253,7 @@ impl Changed {
         let mut text = head;
         blockers.iter().for_each(|view| text.push_str(&holding(view, &self.done.now, page, "  ")));
         text.push_str(&before_you(ahead));
-        text.push_str("your place is kept; take your turn with: clearway wait\n");
-        text
+        text + &format!("your place is kept; take your turn with: clearway wait {}\n", queued.wait.id)
     }
 
     fn released(

@@ -84,10 +84,14 @@ impl LeaseList {
 }
 
 fn ending(view: &LeaseView, now: &Now, history: bool) -> Cell {
+    let state = if history { "active " } else { "" };
+    let waiting = match view.waiters {
+        0 => String::new(),
+        waiters => format!(", {}", count(waiters, "waits", "wait")),
+    };
     match view.lease.ended {
         Some(ended) => Cell::new(ended.how.word()).tone(Tone::Faint),
-        None if history => Cell::new(format!("active {}", left(view, now))),
-        None => Cell::new(left(view, now)),
+        None => Cell::new(format!("{state}{}{waiting}", left(view, now))),
     }
 }
 

@@ -3,7 +3,9 @@
 use super::leasing::Changed;
 use crate::arguments::{FreezeFlags, ThawFlags, TransferFlags, WaitFlags, WaitsFlags};
 use crate::console::{Answer, Console, Problem, document};
-use crate::render::{Cell, Fit, Page, Table, Tone};
+use crate::render::{Cell, Fit, Page, Table, Tone, ago};
+use clearway_core::failure::Failure;
+use clearway_core::slug::Slug;
 use clearway_core::text::printable;
 use clearway_core::time::{Now, rounded};
 use clearway_core::wait::Queued;
@@ -15,12 +17,24 @@ pub(super) fn wait(
     flags: &WaitFlags,
     console: &mut Console<'_, '_>,
 ) -> Result<Changed, Problem> {
+    if let Some(reason) = &flags.reason {
+        session.act_as_operator(reason)?;
+    }
     if flags.cancel {
         return Changed::new(session.leave(&flags.waits)?);
     }
-    let id = flags.waits.first().map(String::as_str);
+    let id = match flags.waits.as_slice() {
+        [] => None,
+        [id] => Some(id.as_str()),
+        _ => return Err(one_at_a_time().into()),
+    };
     let reply = watched(console, |watch| session.wait(id, flags.span.as_deref(), watch));
     Changed::new(reply?)
+}
+
+fn one_at_a_time() -> Failure {
+    Failure::new(Slug::Usage, "one can wait at one place at a time")
+        .hint("what is wanted together is waited for together: clearway reserve --wait 5m PATTERN…")
 }
 
 pub(super) fn waits(session: &mut Session<'_>, flags: &WaitsFlags) -> Result<Queue, Problem> {
@@ -114,7 +128,7 @@ pub(super) fn wait_table(waits: &[Queued], now: &Now) -> Table {
             Cell::new(targets.join(" ")).tone(Tone::Strong),
             Cell::new(queued.agent.as_str()),
             Cell::new(queued.position.to_string()),
-            Cell::new(rounded(now.mono.since(wait.since))),
+            Cell::new(ago(now.mono.since(wait.since))),
             Cell::new(how(queued, now)),
         ]);
     }
@@ -126,6 +140,6 @@ fn how(queued: &Queued, now: &Now) -> String {
     match (wait.offered_until, &wait.attached) {
         (Some(until), _) => format!("has the turn for {}", rounded(until.since(now.mono))),
         (None, Some(process)) => format!("process {} waits", process.pid),
-        (None, None) => "is told".to_owned(),
+        (None, None) => "keeps a place".to_owned(),
     }
 }

@@ -169,13 +169,7 @@ impl Look {
         if !others.is_empty() {
             text.push_str(&format!("others hold: {}\n", some_of(&others, 140)));
         }
-        let awaited: Vec<String> = self
-            .found
-            .waits
-            .iter()
-            .filter(|queued| Some(queued.wait.agent) == me.as_ref().map(|(id, _)| *id))
-            .map(in_short)
-            .collect();
+        let awaited: Vec<String> = self.awaited().map(in_short).collect();
         if !awaited.is_empty() {
             text.push_str(&format!("you wait for: {}\n", some_of(&awaited, 80)));
         }
@@ -183,9 +177,27 @@ impl Look {
         if !warnings.is_empty() {
             text.push_str(&format!("{}\n", count(warnings.len() as u64, "warning", "warnings")));
         }
-        let next = if mine.is_empty() { "clearway reserve PATH" } else { "clearway release --all" };
+        let next = self.next(mine.is_empty());
         let room = TERSE_BYTES_MAX - next.len() - 2;
         format!("{}\n{next}\n", cut(printable_lines(&text).trim_end(), room))
+    }
+}
+
+impl Look {
+    /// The caller's own waits.
+    fn awaited(&self) -> impl Iterator<Item = &Queued> {
+        let me = self.found.me.as_ref().map(|(id, _)| *id);
+        self.found.waits.iter().filter(move |queued| Some(queued.wait.agent) == me)
+    }
+
+    /// The command that is most likely of use: a turn that has come is kept only for a while.
+    fn next(&self, holds_nothing: bool) -> String {
+        let turn = self.awaited().find(|queued| queued.wait.offered_until.is_some());
+        match (turn, holds_nothing) {
+            (Some(queued), _) => format!("clearway wait {}", queued.wait.id),
+            (None, true) => "clearway reserve PATH".to_owned(),
+            (None, false) => "clearway release --all".to_owned(),
+        }
     }
 }
 
@@ -193,7 +205,7 @@ impl Look {
 fn in_short(queued: &Queued) -> String {
     let target = queued.wait.wanted.wants.first().map(|want| want.target.display()).unwrap_or_default();
     match queued.wait.offered_until {
-        Some(_) => format!("{target} (your turn: clearway wait {})", queued.wait.id),
+        Some(_) => format!("{target} (your turn)"),
         None => format!("{target} (place {})", queued.position),
     }
 }

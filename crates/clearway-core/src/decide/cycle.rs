@@ -26,16 +26,17 @@ struct Edge {
     lease: Option<Lease>,
 }
 
-/// The circle that `me` would close by waiting for `wanted`, if there is one.
+/// The circle that `me` closes by waiting for `wanted` at `place`, if there is one.
 pub(super) fn find(
     draft: &Draft<'_>,
     me: AgentId,
     wanted: &Reserve,
+    place: Seq,
     facts: &Facts,
 ) -> Result<Option<Circle>, BTreeSet<FactQuery>> {
     let graph = Graph { draft, facts };
     let mut reached: BTreeMap<AgentId, Edge> = BTreeMap::new();
-    let mut open: VecDeque<Edge> = graph.blocked_on(me, wanted, Seq(u64::MAX))?.into();
+    let mut open: VecDeque<Edge> = graph.blocked_on(me, wanted, place)?.into();
     while let Some(edge) = open.pop_front() {
         if edge.to == me {
             return Ok(Some(graph.circle(me, edge, &reached)));
@@ -43,6 +44,21 @@ pub(super) fn find(
         if let Entry::Vacant(unseen) = reached.entry(edge.to) {
             open.extend(graph.leaving(edge.to, me)?);
             unseen.insert(edge);
+        }
+    }
+    Ok(None)
+}
+
+/// The circle that somebody's family is in who was handed something while it waits, if there is one.
+pub(super) fn find_through(
+    draft: &Draft<'_>,
+    recipient: AgentId,
+    facts: &Facts,
+) -> Result<Option<Circle>, BTreeSet<FactQuery>> {
+    let family = draft.root_of(recipient);
+    for WaitView { wait, .. } in draft.queue.iter().filter(|view| draft.root_of(view.wait.agent) == family) {
+        if let Some(circle) = find(draft, wait.agent, &wait.wanted, wait.place, facts)? {
+            return Ok(Some(circle));
         }
     }
     Ok(None)
@@ -138,15 +154,23 @@ fn below(from: AgentId, to: AgentId) -> Edge {
 }
 
 impl Circle {
-    /// The refusal of whoever would have closed it.
+    fn told(&self) -> String {
+        let told = |step: &CircleStep| format!("{} waits for {} of {}", step.agent, step.waits_for, step.of);
+        self.steps.iter().map(told).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The refusal of a hand-over that would have closed it.
+    pub(super) fn failure_of_transfer(self) -> Failure {
+        let message = format!("they would wait for each other for ever: {}", self.told());
+        Failure::new(Slug::WouldDeadlock, message)
+            .hint("hand it to somebody who waits for nothing, or give it back: clearway release ID…")
+            .hint("see who waits for what: clearway waits")
+            .details(Details::Circle(Box::new(self)))
+    }
+
+    /// The refusal of whoever would have closed it by waiting.
     pub(super) fn failure(self) -> Failure {
-        let told: Vec<String> = self
-            .steps
-            .iter()
-            .map(|step| format!("{} waits for {} of {}", step.agent, step.waits_for, step.of))
-            .collect();
-        let failure =
-            Failure::new(Slug::WouldDeadlock, format!("waiting would never end: {}", told.join(", ")));
+        let failure = Failure::new(Slug::WouldDeadlock, format!("waiting would never end: {}", self.told()));
         let failure = match &self.yielder {
             Some((agent, lease, target)) => failure.hint(format!(
                 "the least work is lost if {agent} gives back {target}: clearway release {lease}"

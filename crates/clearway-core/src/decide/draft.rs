@@ -1,5 +1,6 @@
 //! A decision in the making: the events so far, and who acts.
 
+use super::freeze::in_force;
 use super::identity::{Identified, identify};
 use super::names::name_for;
 use super::view::View;
@@ -19,7 +20,7 @@ use crate::wait::WaitView;
 use std::collections::BTreeSet;
 
 /// Collects what a decision wants written.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Draft<'a> {
     pub(super) slice: &'a Slice,
     pub(super) now: &'a Now,
@@ -56,7 +57,7 @@ impl<'a> Draft<'a> {
             ended: BTreeSet::new(),
             fresh: Vec::new(),
             queue: slice.waits.clone(),
-            frozen: slice.scope.frozen.clone(),
+            frozen: in_force(slice, now),
             expired: Vec::new(),
             notices,
             agent: None,

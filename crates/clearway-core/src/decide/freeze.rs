@@ -1,15 +1,17 @@
 //! A pause ordered by a person: agents get no new path leases until it ends. What they hold stays theirs.
 
-use super::Success;
 use super::draft::Draft;
 use super::identity::Identified;
+use super::plan::Step;
+use super::{Notice, Success};
 use crate::agent::Client;
 use crate::command::Reserve;
 use crate::event::{Actor, Body};
 use crate::failure::{Failure, Retry};
-use crate::slice::Freeze;
+use crate::slice::{Freeze, Slice};
 use crate::slug::Slug;
 use crate::target::Target;
+use crate::time::Now;
 
 /// Begins a pause, or changes the one there is.
 pub(super) fn freeze(
@@ -30,10 +32,9 @@ pub(super) fn freeze(
 pub(super) fn thaw(draft: &mut Draft<'_>, identified: &Identified) -> Result<Success, Failure> {
     let actor = draft.act_as(identified);
     let reason = operator_reason(draft, actor)?;
-    let was_frozen = current(draft).is_some();
+    let was_frozen = draft.frozen.take().is_some();
     if was_frozen {
         draft.push(actor, Body::ScopeThawed { reason });
-        draft.frozen = None;
     }
     Ok(Success::Thawed { was_frozen })
 }
@@ -49,24 +50,43 @@ fn operator_reason(draft: &mut Draft<'_>, actor: Actor) -> Result<String, Failur
     })
 }
 
-/// The pause in force.
-fn current<'a>(draft: &'a Draft<'_>) -> Option<&'a Freeze> {
-    draft.frozen.as_ref().filter(|freeze| draft.now.mono < freeze.until)
+/// The pause that is neither over nor of another boot.
+pub(super) fn in_force(slice: &Slice, now: &Now) -> Option<Freeze> {
+    let same_boot = slice.scope.boot.as_ref() == Some(&now.boot);
+    slice.scope.frozen.clone().filter(|freeze| same_boot && now.mono < freeze.until)
 }
 
-/// Refuses an agent's request for paths while a pause is in force. A person is never kept from working by one.
-pub(super) fn admit(draft: &Draft<'_>, reserve: &Reserve, client: Client) -> Result<(), Failure> {
-    let wants_paths = reserve.wants.iter().any(|want| matches!(want.target, Target::Path(_)));
-    let Some(freeze) = current(draft).filter(|_| wants_paths && client != Client::Terminal) else {
-        return Ok(());
-    };
-    let left_ms = freeze.until.since(draft.now.mono);
-    let message = format!(
-        "a person stopped new edits here for another {}: {}",
-        crate::time::rounded(left_ms),
-        freeze.reason
-    );
-    Err(Failure::new(Slug::Frozen, message)
-        .hint("finish what you hold; new leases are granted again after that")
-        .retry(Retry::AfterMs(left_ms.max(1))))
+/// Refuses an agent new paths while a pause is in force. What it holds it may go on with, and a person is never kept
+/// from working.
+pub(super) fn admit(
+    draft: &Draft<'_>,
+    reserve: &Reserve,
+    client: Client,
+    steps: &[Step],
+) -> Result<(), Freeze> {
+    let mut paths =
+        reserve.wants.iter().zip(steps).filter(|(want, _)| matches!(want.target, Target::Path(_)));
+    let frozen = draft.frozen.as_ref().filter(|_| client != Client::Terminal);
+    match frozen.filter(|_| paths.any(|(_, step)| step.is_new())) {
+        Some(freeze) => Err(freeze.clone()),
+        None => Ok(()),
+    }
+}
+
+impl Freeze {
+    /// What somebody is told who waits until it is over.
+    pub(super) fn notice(&self, now: &Now) -> Notice {
+        Notice::Frozen { left_ms: self.until.since(now.mono), reason: self.reason.clone() }
+    }
+
+    /// The refusal of an agent that wants something new.
+    pub(super) fn failure(&self, now: &Now) -> Failure {
+        let left_ms = self.until.since(now.mono);
+        let left = crate::time::rounded(left_ms);
+        let message = format!("a person stopped new edits here for another {left}: {}", self.reason);
+        Failure::new(Slug::Frozen, message)
+            .hint("finish what you hold; new leases are granted again after that")
+            .hint("keep a place for then: add --queue, or wait: add --wait")
+            .retry(Retry::AfterMs(left_ms.max(1)))
+    }
 }

@@ -162,6 +162,13 @@ pub enum Notice {
         /// Who holds it now.
         held_by: Option<AgentName>,
     },
+    /// A person stopped new edits, so that even what is free is not given out.
+    Frozen {
+        /// For how long still.
+        left_ms: u64,
+        /// Why.
+        reason: String,
+    },
     /// The caller holds nothing that was named.
     NothingHeld {
         /// What was named.

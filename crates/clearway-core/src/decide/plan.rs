@@ -31,6 +31,13 @@ pub(super) enum Step {
     Blocked(Blocked),
 }
 
+impl Step {
+    /// Whether it is for more than the caller has.
+    pub(super) fn is_new(&self) -> bool {
+        !matches!(self, Self::Extend(_) | Self::Downgrade { .. } | Self::Covered)
+    }
+}
+
 /// What keeps a request from being granted.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Blocked {
@@ -75,7 +82,7 @@ pub(super) fn ahead(steps: &[Step]) -> Vec<Ahead> {
         .collect()
 }
 
-fn blocked(steps: &[Step]) -> impl Iterator<Item = &Blocked> {
+pub(super) fn blocked(steps: &[Step]) -> impl Iterator<Item = &Blocked> {
     steps.iter().filter_map(|step| match step {
         Step::Blocked(blocked) => Some(blocked),
         _ => None,
@@ -109,11 +116,6 @@ impl<'a> Planner<'a> {
         facts: &'a Facts,
     ) -> Self {
         Self { draft, me, reserve, facts, place }
-    }
-
-    /// Whether everything would be granted, as far as is known.
-    pub(super) fn would_grant(&self) -> bool {
-        self.plan().is_ok_and(|steps| blocked(&steps).next().is_none())
     }
 
     /// One step for each thing wanted, or the facts that are missing.

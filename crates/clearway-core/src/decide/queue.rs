@@ -8,12 +8,12 @@ use super::cycle;
 use super::draft::Draft;
 use super::freeze;
 use super::identity::Identified;
-use super::plan::{Planner, Step, ahead, blockers};
+use super::plan::{Planner, Step, ahead, blocked, blockers};
 use crate::command::{Await, Leave, Reserve, Stay};
 use crate::event::{Actor, Body};
 use crate::facts::{FactQuery, Facts, Process};
 use crate::failure::Failure;
-use crate::ids::{AgentId, Entropy, WaitId};
+use crate::ids::{AgentId, Entropy, Seq, WaitId};
 use crate::lease::Lease;
 use crate::limits::{OFFER_MS, WAITER_PULSE_MS, WAITER_SILENCE_MS, WAITS_PER_AGENT_MAX, WAITS_PER_SCOPE_MAX};
 use crate::slug::Slug;
@@ -38,7 +38,9 @@ impl Draft<'_> {
 
     pub(super) fn end_wait(&mut self, actor: Actor, view: &WaitView, cause: WaitEnd) {
         let (wait, agent, last_heard) = (view.wait.id, view.wait.agent, view.heard);
-        self.push_wait(actor, Body::WaitEnded { wait, agent, cause, last_heard });
+        let by_operator = cause == WaitEnd::Cancelled && actor.agent != Some(agent);
+        let operator_reason = self.operator_reason.clone().filter(|_| by_operator);
+        self.push_wait(actor, Body::WaitEnded { wait, agent, cause, last_heard, operator_reason });
     }
 
     /// Records the end of every wait that is over, and sends to the end of the queue who let its turn pass.
@@ -60,28 +62,32 @@ impl Draft<'_> {
     pub(super) fn record_offers(&mut self, facts: &Facts) {
         let candidates: Vec<WaitView> =
             self.queue.iter().filter(|view| self.slice.surveyed.contains(&view.wait.id)).cloned().collect();
-        for view in candidates {
-            let wait = &view.wait;
-            let waits = wait.attached.is_none() && wait.offered_until.is_none() && self.is_admitted(wait);
-            if waits && Planner::at(self, wait.agent, &wait.wanted, wait.place, facts).would_grant() {
+        for WaitView { wait, .. } in candidates {
+            let is_told = wait.attached.is_none() && wait.offered_until.is_none();
+            if is_told && self.has_turn(&wait, facts) {
                 let until = self.now.mono.plus_ms(OFFER_MS);
                 self.push_wait(Actor::KERNEL, Body::WaitOffered { wait: wait.id, until });
             }
         }
     }
 
-    fn is_admitted(&self, wait: &Wait) -> bool {
-        let agent = self.slice.agent(wait.agent);
-        agent.is_some_and(|view| freeze::admit(self, &wait.wanted, view.agent.client).is_ok())
+    /// Whether everything would be granted, as far as is known.
+    fn has_turn(&self, wait: &Wait, facts: &Facts) -> bool {
+        let Ok(steps) = Planner::at(self, wait.agent, &wait.wanted, wait.place, facts).plan() else {
+            return false;
+        };
+        let client = self.slice.agent(wait.agent).map(|view| view.agent.client);
+        let is_admitted = |client| freeze::admit(self, &wait.wanted, client, &steps).is_ok();
+        blocked(&steps).next().is_none() && client.is_some_and(is_admitted)
     }
 
-    /// Ends the caller's waits for everything that it holds now.
-    pub(super) fn record_fulfilled(&mut self, me: AgentId, actor: Actor) {
-        let held: Vec<Lease> = self.leases_now().filter(|lease| lease.holder == me).cloned().collect();
+    /// Ends an agent's waits for everything that it holds now.
+    pub(super) fn record_fulfilled(&mut self, holder: AgentId, actor: Actor) {
+        let held: Vec<Lease> = self.leases_now().filter(|lease| lease.holder == holder).cloned().collect();
         let fulfilled: Vec<WaitView> = self
             .queue
             .iter()
-            .filter(|view| view.wait.agent == me && is_held(&view.wait.wanted, &held))
+            .filter(|view| view.wait.agent == holder && is_held(&view.wait.wanted, &held))
             .cloned()
             .collect();
         for view in fulfilled {
@@ -187,7 +193,7 @@ fn begin(
     if let Err(failure) = within_quota(draft, asking.me) {
         return Ok(Err(failure));
     }
-    if let Some(circle) = cycle::find(draft, asking.me, &request.reserve, facts)? {
+    if let Some(circle) = cycle::find(draft, asking.me, &request.reserve, Seq(u64::MAX), facts)? {
         let asked = request.reserve.wants.iter().map(|want| want.target.canonical().to_owned()).collect();
         draft.record_deadlock(asking.actor, asked, request.reserve.mode, &circle);
         return Ok(Err(circle.failure()));
@@ -246,7 +252,8 @@ pub(super) fn leave(
         let id = foreign.wait.id;
         draft.record_denial(actor, id.to_string(), Slug::NotHolder);
         return Err(Failure::new(Slug::NotHolder, format!("wait {id} is somebody else's"))
-            .hint("see whose it is: clearway waits"));
+            .hint("see whose it is: clearway waits")
+            .hint("a person may end it: clearway wait --cancel ID --reason TEXT"));
     }
     for view in &chosen {
         draft.end_wait(actor, view, WaitEnd::Cancelled);

@@ -99,9 +99,11 @@ pub(super) fn may_act(draft: &mut Draft<'_>, actor: Actor, lease: &Lease) -> Res
     let name = holder.map_or_else(|| lease.holder.to_string(), |view| view.agent.name.to_string());
     draft.record_denial(actor, lease.id.to_string(), Slug::NotHolder);
     let verb = draft.verb;
+    let to = if verb == "transfer" { " --to NAME" } else { "" };
     let message = format!("lease {} on {} is held by {name}, not by you", lease.id, lease.target.display());
+    let how = format!("clearway {verb} {}{to} --reason TEXT", lease.id);
     Err(Failure::new(Slug::NotHolder, message)
-        .hint(format!("an operator at a terminal may {verb} it: clearway {verb} {} --reason TEXT", lease.id))
+        .hint(format!("an operator at a terminal may {verb} it: {how}"))
         .details(Details::Fields(vec![("lease", lease.id.to_string()), ("agent", name)])))
 }
 

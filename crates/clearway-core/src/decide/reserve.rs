@@ -37,21 +37,27 @@ pub(super) fn reserve(
     entropy: &mut Entropy<'_>,
 ) -> Answer {
     let (Asked::Now(reserve) | Asked::OrWait(Await { reserve, .. })) = asked;
-    let frozen = freeze::admit(draft, reserve, identified.newcomer.client);
     let before =
         identified.known.as_ref().map_or(0, |view| view.live_leases.saturating_sub(ended(draft, view)));
     let (me, actor) = draft.register(&identified, entropy);
     let steps = Planner::new(draft, me, reserve, facts).plan()?;
+    let frozen = freeze::admit(draft, reserve, identified.newcomer.client, &steps).err();
     let all_blocked = steps.iter().all(|step| matches!(step, Step::Blocked(_)));
     let any_blocked = steps.iter().any(|step| matches!(step, Step::Blocked(_)));
-    if all_blocked || (any_blocked && !reserve.best_effort) || frozen.is_err() {
+    if all_blocked || (any_blocked && !reserve.best_effort) || frozen.is_some() {
         let asking = Asking { me, actor, steps: &steps };
         let stays = match asked {
             Asked::OrWait(wait) => queue::stay(draft, wait, asking, facts, entropy)?,
             Asked::Now(_) => None,
         };
-        return Ok(stays
-            .unwrap_or_else(|| Err(frozen.err().unwrap_or_else(|| refuse(draft, actor, reserve, &steps)))));
+        return Ok(match (stays, frozen) {
+            (Some(stays), frozen) => {
+                draft.notices.extend(frozen.map(|freeze| freeze.notice(draft.now)));
+                stays
+            }
+            (None, Some(freeze)) => Err(freeze.failure(draft.now)),
+            (None, None) => Err(refuse(draft, actor, reserve, &steps)),
+        });
     }
     if let Err(failure) = within_quota(draft, reserve, &steps, before) {
         return Ok(Err(failure));

@@ -1,5 +1,6 @@
 //! Handing leases to another agent: same id, same silence, a new fence. Those who wait keep their places.
 
+use super::cycle;
 use super::draft::Draft;
 use super::identity::Identified;
 use super::release::{Chosen, choose};
@@ -39,7 +40,14 @@ pub(super) fn transfer(
     {
         return Ok(Err(failure));
     }
-    let leases = chosen.iter().map(|lease| hand_over(draft, actor, lease, &to)).collect();
+    // Whether somebody would wait for ever shows only once everything has changed hands.
+    let mut trial = draft.clone();
+    let leases = chosen.iter().map(|lease| hand_over(&mut trial, actor, lease, &to)).collect();
+    trial.record_fulfilled(to.agent.id, actor);
+    if let Some(circle) = cycle::find_through(&trial, to.agent.id, facts)? {
+        return Ok(Err(circle.failure_of_transfer()));
+    }
+    *draft = trial;
     Ok(Ok(Success::Transferred(leases)))
 }
 
@@ -158,12 +166,8 @@ fn hand_over(draft: &mut Draft<'_>, actor: Actor, lease: &Lease, to: &AgentView)
     }
 }
 
-fn operator_reason(draft: &Draft<'_>, actor: Actor, lease: &Lease) -> Option<String> {
-    draft.operator_reason.clone().filter(|_| actor.agent != Some(lease.holder))
-}
-
 fn give_back(draft: &mut Draft<'_>, actor: Actor, lease: &Lease) {
-    let operator_reason = operator_reason(draft, actor, lease);
+    let operator_reason = draft.operator_reason_for(actor, lease);
     draft.end_lease(lease.id);
     draft.push(actor, Body::LeaseReleased { lease: lease.id, holder: lease.holder, operator_reason });
 }
@@ -181,7 +185,7 @@ fn hand(draft: &mut Draft<'_>, actor: Actor, lease: &Lease, to: &AgentView) -> L
         from: lease.holder,
         to: to.agent.id,
         deadline,
-        operator_reason: operator_reason(draft, actor, lease),
+        operator_reason: draft.operator_reason_for(actor, lease),
     };
     draft.push(actor, body);
     draft.replace(moved.clone());

@@ -11,6 +11,7 @@ use clearway_core::failure::LeaseView;
 use clearway_core::limits::{FREEZE_MS, LEASES_PER_AGENT_MAX, TARGETS_PER_REQUEST_MAX};
 use clearway_core::slug::Slug;
 use clearway_core::target::Target;
+use clearway_core::wait::WaitEnd;
 
 pub(super) const STORIES: &[Story] = &[
     ("a lease that is handed over keeps its id and silence and gets a new fence", keeps_its_id),
@@ -18,7 +19,11 @@ pub(super) const STORIES: &[Story] = &[
     ("only the holder or an operator hands over", by_whom),
     ("nobody is handed what it cannot hold", to_whom),
     ("whoever waits keeps its place when the holder changes", waits_stay),
+    ("whoever waits for what it is handed waits no more", handed_to_a_waiter),
+    ("nothing is handed over that would make a circle of waiting", no_circle_by_hand),
     ("while a person stops the agents they get no new paths, and people do", frozen),
+    ("while a person stops the agents they go on with what they hold", own_while_frozen),
+    ("the end of a pause is the turn of those who waited for it", thaw_offers),
     ("only a person stops and restarts the agents", by_a_person),
 ];
 
@@ -109,11 +114,59 @@ fn waits_stay(stage: &mut Stage) {
     assert!(stage.kinds().contains(&"wait.ended"), "{}", wait.id);
 }
 
+fn handed_to_a_waiter(stage: &mut Stage) {
+    stage.take("a", "f");
+    let wait = super::queue::queue(stage, "b", "f");
+    let other = super::queue::queue(stage, "c", "f");
+    moved(hand(stage, "a", "b", None));
+    assert_eq!(super::queue::ends(stage), [(wait.id, WaitEnd::Granted)]);
+    assert!(!stage.kinds().contains(&"wait.offered"), "{} still waits", other.id);
+}
+
+fn no_circle_by_hand(stage: &mut Stage) {
+    let held = stage.take("a", "f");
+    stage.take("b", "g");
+    stage.take("c", "h");
+    super::queue::queue(stage, "b", "h");
+    super::queue::queue(stage, "c", "f");
+    let before = stage.stored_events().len();
+    refusal(hand(stage, "a", "b", None), Slug::WouldDeadlock);
+    assert_eq!(stage.stored_events().len(), before, "nothing half-done");
+    stage.take("d", "other");
+    let now = only(moved(hand(stage, "a", "d", Some(vec![by_id(&held)]))));
+    assert_eq!(now.agent.as_str(), "d");
+}
+
+fn freeze(stage: &mut Stage) {
+    let reply = stage.execute(&operator(77, "release day"), Command::Freeze { for_ms: FREEZE_MS }, None);
+    assert!(matches!(reply.outcome, Ok(Success::Frozen(_))), "{:?}", reply.outcome);
+}
+
+fn own_while_frozen(stage: &mut Stage) {
+    let held = stage.take("a", "src/f");
+    stage.grant("a", "g", shared());
+    freeze(stage);
+    assert_eq!(stage.take("a", "src/f").lease.id, held.lease.id, "it has that already");
+    stage.grant("a", "src/f", shared());
+    refusal(stage.reserve(&named("a"), &[path("g")], How::default()), Slug::Frozen);
+    refusal(stage.reserve(&named("a"), &[path("src/**")], How::default()), Slug::Frozen);
+}
+
+fn thaw_offers(stage: &mut Stage) {
+    stage.take("a", "f");
+    freeze(stage);
+    let wait = super::queue::queue(stage, "b", "g");
+    stage.sweep();
+    assert!(!stage.kinds().contains(&"wait.offered"), "not while it lasts");
+    stage.execute(&operator(77, "done"), Command::Thaw, None);
+    assert!(stage.kinds().contains(&"wait.offered"), "{:?}", stage.kinds());
+    stage.take("b", "g");
+    assert_eq!(super::queue::ends(stage), [(wait.id, WaitEnd::Granted)]);
+}
+
 fn frozen(stage: &mut Stage) {
     let held = stage.take("a", "f");
-    let freeze = Command::Freeze { for_ms: FREEZE_MS };
-    let reply = stage.execute(&operator(77, "release day"), freeze, None);
-    assert!(matches!(reply.outcome, Ok(Success::Frozen(_))), "{:?}", reply.outcome);
+    freeze(stage);
     stage.must_be_whole();
     refusal(stage.reserve(&named("b"), &[path("g")], How::default()), Slug::Frozen);
     leases(stage.reserve(&named("b"), &[name("build")], How::default()));

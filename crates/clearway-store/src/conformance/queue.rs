@@ -30,6 +30,7 @@ pub(super) const STORIES: &[Story] = &[
     ("an upgrade goes before those who wait, and a second one is refused", upgrades),
     ("units of a resource are given out in order", units),
     ("leaving the queue lets the next one through, and only the waiter may leave", leaving),
+    ("a person may end a wait of somebody else, with a reason", ended_by_a_person),
     ("a new boot empties the queue", reboot),
     ("an agent has so many places and no more", quota),
     ("making the rows anew forgets no sign of a waiter's life", rebuilt),
@@ -83,7 +84,7 @@ fn circle(outcome: Result<Success, Failure>) -> Circle {
 }
 
 /// How the waits ended, in order.
-fn ends(stage: &mut Stage) -> Vec<(WaitId, WaitEnd)> {
+pub(super) fn ends(stage: &mut Stage) -> Vec<(WaitId, WaitEnd)> {
     let ended = |body: Body| match body {
         Body::WaitEnded { wait, cause, .. } => Some((wait, cause)),
         _ => None,
@@ -279,6 +280,18 @@ fn leaving(stage: &mut Stage) {
     assert!(
         matches!(stage.command("b", leave(None)).outcome, Ok(Success::Left { waits }) if waits.is_empty())
     );
+}
+
+fn ended_by_a_person(stage: &mut Stage) {
+    stage.take("a", "f");
+    let wait = queue(stage, "b", "f");
+    let leave = Command::Leave(Leave { waits: Some(vec![wait.id]) });
+    let reply = stage.execute(&operator(77, "b hangs"), leave, None);
+    assert!(matches!(reply.outcome, Ok(Success::Left { waits }) if waits == [wait.id]));
+    let told = stage.events().into_iter().any(|event| {
+        matches!(event.body, Body::WaitEnded { operator_reason: Some(reason), .. } if reason == "b hangs")
+    });
+    assert!(told, "the reason is recorded");
 }
 
 fn reboot(stage: &mut Stage) {

@@ -128,6 +128,10 @@ impl From<&Notice> for NoticeJson {
                     ..Self::saying("lapsed", message)
                 }
             }
+            Notice::Frozen { left_ms, reason } => {
+                let left = clearway_core::time::rounded(*left_ms);
+                Self::saying("frozen", format!("new edits are stopped for another {left}: {reason}"))
+            }
             Notice::NothingHeld { target, meant } => {
                 let instead = match meant {
                     Some(Target::Name(name)) if target.ends_with(name.as_str()) => {

@@ -180,6 +180,9 @@ pub enum EventData {
         waiter_id: String,
         /// `granted`, `timed-out`, `cancelled`, `silent`, `gone`, `lapsed`, `reboot` or `recovery`.
         cause: String,
+        /// Why an operator ended it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        operator_reason: Option<String>,
     },
     /// `wait.offered` and `wait.passed`
     WaitTurn {
@@ -335,10 +338,11 @@ impl EventData {
             Body::WaitOffered { wait, .. } | Body::WaitPassed { wait } => {
                 Self::WaitTurn { wait: wait.to_string() }
             }
-            Body::WaitEnded { wait, agent, cause, .. } => Self::WaitEnded {
+            Body::WaitEnded { wait, agent, cause, operator_reason, .. } => Self::WaitEnded {
                 wait: wait.to_string(),
                 waiter_id: agent.to_string(),
                 cause: cause.word().to_owned(),
+                operator_reason: operator_reason.clone(),
             },
             Body::ScopeFrozen { reason, .. } | Body::ScopeThawed { reason } => {
                 Self::ScopePaused { operator_reason: reason.clone() }

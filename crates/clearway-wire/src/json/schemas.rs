@@ -14,6 +14,7 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         ("renew", of::<Acted<RenewReply>>("clearway renew")),
         ("release", of::<Acted<ReleaseReply>>("clearway release")),
         ("waits", of::<Looked<WaitsReply>>("clearway waits")),
+        ("wait", of::<Acted<ReserveReply>>("clearway wait")),
         ("wait-cancel", of::<Acted<LeftReply>>("clearway wait --cancel")),
         ("transfer", of::<Acted<TransferReply>>("clearway transfer")),
         ("freeze", of::<Acted<FreezeReply>>("clearway freeze")),

@@ -126,9 +126,15 @@ fn waiting() -> impl Strategy<Value = Body> {
         }),
         (wait_id(), mono()).prop_map(|(wait, until)| Body::WaitOffered { wait, until }),
         wait_id().prop_map(|wait| Body::WaitPassed { wait }),
-        (wait_id(), agent_id(), end, option::of(mono())).prop_map(|(wait, agent, cause, last_heard)| {
-            Body::WaitEnded { wait, agent, cause, last_heard }
-        }),
+        (wait_id(), agent_id(), end, option::of(mono()), option::of(text())).prop_map(
+            |(wait, agent, cause, last_heard, operator_reason)| Body::WaitEnded {
+                wait,
+                agent,
+                cause,
+                last_heard,
+                operator_reason
+            }
+        ),
         (lease_id(), agent_id(), agent_id(), mono(), option::of(text())).prop_map(
             |(lease, from, to, deadline, operator_reason)| Body::LeaseTransferred {
                 lease,

@@ -7,6 +7,7 @@ mod conformance;
 mod demo;
 mod doctor;
 mod events;
+mod handover;
 mod hints;
 mod identity;
 mod names;
@@ -25,6 +26,7 @@ mod snapshots;
 mod status;
 mod store;
 mod time;
+mod waiting;
 
 use clearway_testkit::{Home, Repository};
 use serde_json::Value;

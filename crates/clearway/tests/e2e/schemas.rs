@@ -27,7 +27,7 @@ fn every_verb_answers_as_its_schema_says() {
     let home = home();
     let repository = app(&home);
     let directory = home.directory("man").display().to_string();
-    let verbs: [&[&str]; 22] = [
+    let verbs: [&[&str]; 25] = [
         &["reserve", "src/a.rs", "--reason", "x"],
         &["reserve", "--kind", "name", "build"],
         &["reserve", "--kind", "write-set", "docs/"],
@@ -37,6 +37,9 @@ fn every_verb_answers_as_its_schema_says() {
         &["leases"],
         &["agents"],
         &["status"],
+        &["waits"],
+        &["wait", "--cancel"],
+        &["transfer", "--to", "bob", "docs/", "--kind", "write-set"],
         &["release", "--all"],
         &["leases", "--history"],
         &["sweep"],
@@ -52,6 +55,7 @@ fn every_verb_answers_as_its_schema_says() {
         &["man", &directory],
     ];
     let mut seen = BTreeSet::new();
+    repository.grant("bob", &["z.rs"]);
     for words in verbs {
         repository.agent("alice").ok(words);
         let arguments: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
@@ -61,6 +65,13 @@ fn every_verb_answers_as_its_schema_says() {
         assert!(!repository.clearway().json(words).expect(0).lines().is_empty(), "{name}");
         seen.insert(name.to_owned());
     }
+    repository.agent("alice").ok(&["reserve", "z.rs", "--queue"]);
+    repository.agent("alice").ok(&["wait", "--for", "100ms"]);
+    let operator =
+        || repository.agent("root").env("CLEARWAY_OPERATOR_KEY", home.state().join("operator.key"));
+    operator().ok(&["freeze", "--reason", "x"]);
+    operator().ok(&["thaw", "--reason", "x"]);
+    seen.extend(["wait", "freeze", "thaw"].map(str::to_owned));
     repository.clearway().ok(&["completions", "bash"]);
     repository.clearway().ok(&["help", "reserve"]);
     repository.clearway().fails("usage", 2, &["frobnicate"]);

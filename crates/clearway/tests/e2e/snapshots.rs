@@ -83,12 +83,16 @@ fn masks(home: &Home, repository: &Repository<'_>) -> Vec<(String, String)> {
     let events = repository.clearway().run(&["events", "--json"]);
     let events = events.stdout();
     let events = events.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let (mut agents, mut leases, mut sets) = (0, 0, 0);
+    let (mut agents, mut leases, mut sets, mut waits) = (0, 0, 0, 0);
     for event in events {
         let data = &event["data"];
         if event["kind"] == "agent.registered" {
             agents += 1;
             masks.push((text(data, "registered_id").to_owned(), format!("agent{agents:03}")));
+        }
+        if event["kind"] == "wait.began" {
+            waits += 1;
+            masks.push((text(data, "wait").to_owned(), format!("place{waits:03}")));
         }
         if event["kind"] == "lease.granted" {
             leases += 1;
@@ -194,6 +198,82 @@ fn release() {
         .one("alice", &["release", "--all", "--json"])
         .both("alice", &["release", "zzzzzzzz"])
         .both("alice", &["release"]);
+    story.end();
+}
+
+/// The shortest wait there is: somebody holds what is wanted for much longer.
+const A_MOMENT: &str = "100ms";
+
+#[test]
+fn wait() {
+    let home = home();
+    let mut story = Story::begin("wait", &home);
+    story.repository.grant("alice", &["src/a.rs", "--ttl", TWO_HOURS, "--reason", "split the lexer"]);
+    story.repository.grant("bob", &["main.rs", "--ttl", TWO_HOURS]);
+    story
+        .both("bob", &["waits"])
+        .both("bob", &["reserve", "src/", "--queue"])
+        .one("carol", &["reserve", "src/b.rs", "--wait", A_MOMENT])
+        .both("carol", &["wait", "--for", A_MOMENT])
+        .both("alice", &["reserve", "main.rs", "--queue"])
+        .both("bob", &["waits"])
+        .one("dave", &["reserve", "src/b.rs"])
+        .both("dave", &["check", "src/b.rs"])
+        .both("bob", &["who", "src/b.rs"])
+        .both("bob", &["leases"])
+        .one("bob", &["agents"])
+        .one("bob", &["status"])
+        .one("alice", &["release", "--all"])
+        .one("bob", &["status"])
+        .one("bob", &["wait"])
+        .one("carol", &["wait", "--cancel"])
+        .one("carol", &["wait", "--cancel", "--json"])
+        .both("dave", &["wait"])
+        .both("dave", &["wait", "zzz"])
+        .both("dave", &["reserve", "src/b.rs", "--wait", "0"])
+        .both("dave", &["reserve", "--wait", "src/b.rs"])
+        .one("bob", &["events", "--from", "5"]);
+    story.end();
+}
+
+#[test]
+fn transfer() {
+    let home = home();
+    let mut story = Story::begin("transfer", &home);
+    let lease = story.repository.grant("alice", &["src/a.rs", "--ttl", TWO_HOURS]);
+    story.repository.grant("alice", &["docs/", "--ttl", TWO_HOURS]);
+    story.repository.grant("bob", &["main.rs", "--ttl", TWO_HOURS]);
+    story
+        .one("alice", &["transfer", "--to", "bob", "docs/"])
+        .one("alice", &["transfer", "--to", "bob", "--all", "--json"])
+        .one("alice", &["transfer", "--to", "bob", "--all"])
+        .both("alice", &["transfer", "--to", "bob", text(&lease, "id")])
+        .both("bob", &["transfer", "--to", "nobody", "--all"])
+        .both("bob", &["transfer", "--to", "alice"])
+        .one("bob", &["events", "--kind", "lease.transferred"]);
+    story.end();
+}
+
+#[test]
+fn freeze() {
+    let home = home();
+    let mut story = Story::begin("freeze", &home);
+    story.repository.grant("alice", &["src/a.rs", "--ttl", TWO_HOURS]);
+    story.repository.agent("alice").ok(&["audit", "anchor"]);
+    story.both("alice", &["freeze", "--reason", "cutting the release"]);
+    let key = home.state().join("operator.key");
+    let root =
+        || home.clearway(&home.path().join("home/app")).agent("root").env("CLEARWAY_OPERATOR_KEY", &key);
+    story
+        .run(root(), "--agent root ", &["freeze", "--for", TWO_HOURS, "--reason", "cutting the release"])
+        .one("alice", &["reserve", "main.rs"])
+        .one("alice", &["reserve", "main.rs", "--queue"])
+        .one("alice", &["status"])
+        .run(root(), "--agent root ", &["status"])
+        .run(root(), "--agent root ", &["freeze", "--for", "0", "--reason", "x"])
+        .run(root(), "--agent root ", &["thaw", "--reason", "the release is out"])
+        .run(root(), "--agent root ", &["thaw", "--reason", "again", "--json"])
+        .run(root(), "--agent root ", &["events", "--from", "5"]);
     story.end();
 }
 
