@@ -19,6 +19,7 @@ use clearway_kernel::Outside;
 use console::Console;
 use std::ffi::OsString;
 use std::io::Write;
+use verbs::Told;
 
 /// Where answers go.
 pub struct Streams<'a> {
@@ -37,10 +38,11 @@ impl std::fmt::Debug for Streams<'_> {
 /// Runs one command and returns its exit code. The arguments are those of the process, its name first.
 pub fn run(arguments: Vec<OsString>, outside: &mut dyn Outside, streams: &mut Streams<'_>) -> u8 {
     let json = usage::asks_for_json(&arguments);
-    let mut console = Console::new(json, outside.surroundings(), streams);
+    let runs_command = usage::runs_a_command(&arguments);
+    let mut console = Console::new(json, runs_command, outside.surroundings(), streams);
     match verbs::run(arguments, outside, &mut console) {
-        Ok(Some(answer)) => console.tell(&*answer, outside),
-        Ok(None) => 0,
+        Ok(Told::Answer(answer)) => console.tell(&*answer, outside),
+        Ok(Told::Already(code)) => code,
         Err(problem) => console.complain(&problem, outside),
     }
 }

@@ -3,11 +3,14 @@
 
 mod facts;
 mod machine;
+mod running;
 mod sites;
 mod stores;
 
 use clearway_cli::Streams;
+use clearway_platform::command;
 use clearway_platform::environment::Environment;
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -18,10 +21,13 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    if arguments.get(1).is_some_and(|first| first == command::UNDER) {
+        return ExitCode::from(command::under(&arguments[2..]));
+    }
     let mut machine = machine::Machine::new(Environment::capture());
     let mut stdout = io::BufWriter::new(io::stdout().lock());
     let mut stderr = io::stderr().lock();
-    let arguments = std::env::args_os().collect();
     let code = {
         let mut streams = Streams { stdout: &mut stdout, stderr: &mut stderr };
         clearway_cli::run(arguments, &mut machine, &mut streams)

@@ -7,9 +7,11 @@ mod events;
 mod leasing;
 mod listing;
 mod queueing;
+mod running;
 mod status;
 mod words;
 
+pub(crate) use running::code_beside_command;
 pub(crate) use words::Detail;
 
 use crate::arguments::{self, Audit, Cli, Config, Verb};
@@ -21,8 +23,16 @@ use clearway_kernel::{Globals, Outside, Reply, Session};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// What a verb comes to; nothing if it has written its answer already.
-pub(crate) type Outcome = Result<Option<Box<dyn Answer>>, Problem>;
+/// What a verb comes to.
+pub(crate) type Outcome = Result<Told, Problem>;
+
+/// How a verb answers.
+pub(crate) enum Told {
+    /// With this, which is yet to be shown.
+    Answer(Box<dyn Answer>),
+    /// It has shown everything; this is its exit code.
+    Already(u8),
+}
 
 /// Reads the command line and does what it says.
 pub(crate) fn run(
@@ -30,8 +40,8 @@ pub(crate) fn run(
     outside: &mut dyn Outside,
     console: &mut Console<'_, '_>,
 ) -> Outcome {
-    let arguments = usage::texts(arguments)?;
-    if let Some(cli) = arguments::quick::read(&arguments) {
+    let texts = usage::texts(&arguments)?;
+    if let Some(cli) = arguments::quick::read(&texts) {
         return dispatch(cli, outside, console);
     }
     let parsed = arguments::command_for_people()
@@ -42,8 +52,8 @@ pub(crate) fn run(
         Err(error) if error.kind() == ErrorKind::DisplayVersion => {
             answer(words::Text::styled(&error.render()))
         }
-        Err(error) if error.kind() == ErrorKind::DisplayHelp => answer(words::help_on(&arguments)),
-        Err(error) => Err(usage::failure(&error, &arguments).into()),
+        Err(error) if error.kind() == ErrorKind::DisplayHelp => answer(words::help_on(&texts)),
+        Err(error) => Err(usage::failure(&error, &texts).into()),
     }
 }
 
@@ -81,6 +91,7 @@ fn in_session(
         Verb::Reserve(flags) => answer(leasing::reserve(&mut session, flags, console)?),
         Verb::Wait(flags) => answer(queueing::wait(&mut session, &flags, console)?),
         Verb::Waits(flags) => answer(queueing::waits(&mut session, &flags)?),
+        Verb::With(flags) => running::with(&mut session, flags, console).map(Told::Already),
         Verb::Transfer(flags) => answer(queueing::transfer(&mut session, flags)?),
         Verb::Freeze(flags) => answer(queueing::freeze(&mut session, &flags)?),
         Verb::Thaw(flags) => answer(queueing::thaw(&mut session, &flags)?),
@@ -92,15 +103,19 @@ fn in_session(
         Verb::Leases(flags) => answer(listing::leases(&mut session, flags)?),
         Verb::Agents => answer(listing::agents(&mut session)?),
         Verb::Status => answer(status::status(&mut session, is_terminal)?),
-        Verb::Events(flags) => events::events(&mut session, flags, console).map(|()| None),
+        Verb::Events(flags) => events::events(&mut session, flags, console).map(|()| Told::Already(0)),
         Verb::Audit(Audit::Verify { anchors }) => answer(audit::verify(&mut session, &anchors)?),
         Verb::Audit(Audit::Anchor { export }) => answer(audit::anchor(&mut session, export)?),
-        Verb::Audit(Audit::Export { from }) => audit::export(&mut session, from, console).map(|()| None),
+        Verb::Audit(Audit::Export { from }) => {
+            audit::export(&mut session, from, console).map(|()| Told::Already(0))
+        }
         Verb::Config(Config::Classes) => answer(config::classes(&session)),
         Verb::Config(Config::Show | Config::Path) => {
             answer(config::show(&session, &variables.unwrap_or_default()))
         }
-        Verb::Doctor(_) | Verb::Explain(_) | Verb::Completions(_) | Verb::Man(_) | Verb::Help(_) => Ok(None),
+        Verb::Doctor(_) | Verb::Explain(_) | Verb::Completions(_) | Verb::Man(_) | Verb::Help(_) => {
+            Ok(Told::Already(0))
+        }
     }
 }
 
@@ -126,7 +141,7 @@ fn placed(outside: &dyn Outside, globals: &Globals, path: &Path) -> PathBuf {
 }
 
 fn answer(answer: impl Answer + 'static) -> Outcome {
-    Ok(Some(Box::new(answer)))
+    Ok(Told::Answer(Box::new(answer)))
 }
 
 /// The success of a reply, or its failure with the instant it was decided at.
