@@ -145,7 +145,8 @@ fn with() {
     story.repository.grant("alice", &["--kind", "name", "build", "--ttl", TWO_HOURS, "--reason", "nightly"]);
     story
         .one("bob", &["with", "port", "--", "sh", "-c", "echo $CLEARWAY_NUMBER_PORT; exit 7"])
-        .both("bob", &["with", "build", "--", "true"])
+        .one("bob", &["with", "build", "--", "true"])
+        .one("bob", &["--json", "with", "build", "--", "true"])
         .one("bob", &["with", "build", "--wait", "100ms", "--", "true"])
         .one("bob", &["with", "test", "--", "no-such-command"])
         .one("bob", &["with", "test", "--", "./src"])
