@@ -2,6 +2,7 @@
 
 use crate::Streams;
 use crate::render::{self, Page};
+use crate::verbs::code_beside_command;
 use clearway_core::failure::Failure;
 use clearway_core::slug::Slug;
 use clearway_core::time::{BootKey, Mono, Now, Wall};
@@ -51,14 +52,21 @@ impl From<Failure> for Problem {
 pub(crate) struct Console<'a, 'b> {
     pub(crate) json: bool,
     pub(crate) page: Page,
+    /// Standard output and the exit code are those of a command that is run; what is ours goes elsewhere.
+    runs_command: bool,
     error_page: Page,
     streams: &'a mut Streams<'b>,
 }
 
 impl<'a, 'b> Console<'a, 'b> {
-    pub(crate) fn new(json: bool, surroundings: &Surroundings, streams: &'a mut Streams<'b>) -> Self {
+    pub(crate) fn new(
+        json: bool,
+        runs_command: bool,
+        surroundings: &Surroundings,
+        streams: &'a mut Streams<'b>,
+    ) -> Self {
         let (page, error_page) = (Page::stdout(surroundings), Page::stderr(surroundings));
-        Self { json, page, error_page, streams }
+        Self { json, runs_command, page, error_page, streams }
     }
 
     /// Shows an answer and returns the exit code.
@@ -82,7 +90,10 @@ impl<'a, 'b> Console<'a, 'b> {
         let now = problem.now.as_deref().cloned().unwrap_or_else(|| now(outside));
         let shown = if self.json {
             let text = document(&Failed::new(&problem.failure, &now)) + "\n";
-            write(self.streams.stdout, &text)
+            match self.runs_command {
+                false => write(self.streams.stdout, &text),
+                true => write(self.streams.stderr, &text),
+            }
         } else {
             return self.complain_aloud(problem, outside);
         };
@@ -90,7 +101,7 @@ impl<'a, 'b> Console<'a, 'b> {
             Err(error) if error.kind() != ErrorKind::BrokenPipe => {
                 self.complain_aloud(&unwritable(&error).into(), outside)
             }
-            _ => problem.failure.slug.exit_code(),
+            _ => self.exit_code(problem.failure.slug),
         }
     }
 
@@ -100,7 +111,11 @@ impl<'a, 'b> Console<'a, 'b> {
         let shown = write(self.streams.stderr, &render::failure(&problem.failure, &now, &self.error_page));
         // With both streams gone there is nobody left to tell; the exit code still says it.
         drop(shown);
-        problem.failure.slug.exit_code()
+        self.exit_code(problem.failure.slug)
+    }
+
+    fn exit_code(&self, slug: Slug) -> u8 {
+        if self.runs_command { code_beside_command(slug) } else { slug.exit_code() }
     }
 
     /// Replaces the line that a person at a terminal watches; nothing anywhere else.

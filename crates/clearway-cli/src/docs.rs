@@ -52,6 +52,7 @@ document, also on failure (one per line for `events` and `audit export`); the sc
 | 74 | standard output cannot be written |
 | 75 | busy for a moment, try again |
 | 78 | a configuration file or variable is wrong |
+| 124 to 127 | of `with`, beside the exit code of its command: see there |
 ";
 
 fn reference() -> String {

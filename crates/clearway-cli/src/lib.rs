@@ -22,6 +22,7 @@ use clearway_kernel::Outside;
 use console::Console;
 use std::ffi::OsString;
 use std::io::Write;
+use verbs::Told;
 
 /// Where answers go.
 pub struct Streams<'a> {
@@ -46,10 +47,11 @@ pub trait Host: Outside {
 /// Runs one command and returns its exit code. The arguments are those of the process, its name first.
 pub fn run(arguments: Vec<OsString>, host: &mut dyn Host, streams: &mut Streams<'_>) -> u8 {
     let json = usage::asks_for_json(&arguments);
-    let mut console = Console::new(json, host.surroundings(), streams);
+    let runs_command = usage::runs_a_command(&arguments);
+    let mut console = Console::new(json, runs_command, host.surroundings(), streams);
     match verbs::run(arguments, host, &mut console) {
-        Ok(Some(answer)) => console.tell(&*answer, host),
-        Ok(None) => 0,
+        Ok(Told::Answer(answer)) => console.tell(&*answer, host),
+        Ok(Told::Already(code)) => code,
         Err(problem) => console.complain(&problem, host),
     }
 }

@@ -55,6 +55,9 @@ pub(crate) fn page(slug: Slug) -> &'static str {
         Slug::ConfigWrongType => page!("config-wrong-type"),
         Slug::ConfigBadValue => page!("config-bad-value"),
         Slug::ConfigUnsafe => page!("config-unsafe"),
+        Slug::LeaseLost => page!("lease-lost"),
+        Slug::CommandNotExecutable => page!("command-not-executable"),
+        Slug::CommandNotFound => page!("command-not-found"),
     }
 }
 

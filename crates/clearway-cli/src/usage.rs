@@ -1,6 +1,7 @@
 //! What is wrong with a command line, as one of our own failures.
 
 use crate::arguments;
+use clap::Args;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clearway_core::duration;
 use clearway_core::failure::Failure;
@@ -11,19 +12,58 @@ use clearway_kernel::Globals;
 use clearway_kernel::config::{KeyId, Kind};
 use std::ffi::OsString;
 
-/// The arguments as text. A name that is not UTF-8 cannot be stored or shown, so it is refused before all else.
-pub(crate) fn texts(arguments: Vec<OsString>) -> Result<Vec<String>, Failure> {
+/// The arguments as text. A name that is not UTF-8 cannot be stored or shown, so it is refused before all else. The
+/// words of a command that is to be run are not ours to judge.
+pub(crate) fn texts(arguments: &[OsString]) -> Result<Vec<String>, Failure> {
     let mut texts: Vec<String> = Vec::with_capacity(arguments.len());
-    for argument in arguments {
-        texts.push(argument.into_string().map_err(|raw| {
-            match flag_of(&raw, &texts) {
-                Some(flag) => Failure::new(Slug::Usage, format!("the value of --{flag} is not UTF-8"))
-                    .hint("write it as UTF-8 text"),
-                None => not_utf8(&raw),
+    for raw in arguments {
+        texts.push(match raw.to_str() {
+            Some(text) => text.to_owned(),
+            None if is_of_command(&texts, arguments) => raw.to_string_lossy().into_owned(),
+            None => {
+                return Err(match flag_of(raw, &texts) {
+                    Some(flag) => Failure::new(Slug::Usage, format!("the value of --{flag} is not UTF-8"))
+                        .hint("write it as UTF-8 text"),
+                    None => not_utf8(raw),
+                });
             }
-        })?);
+        });
     }
     Ok(texts)
+}
+
+fn is_of_command(before: &[String], arguments: &[OsString]) -> bool {
+    before.iter().any(|word| word == "--") && runs_a_command(arguments)
+}
+
+/// Whether the line runs a command, whose standard output and exit code are then the answer.
+pub(crate) fn runs_a_command(arguments: &[OsString]) -> bool {
+    arguments.iter().any(|word| word == RUNS) && verb_of(arguments).is_some_and(|verb| verb == RUNS)
+}
+
+/// The verb that runs a command.
+const RUNS: &str = "with";
+
+/// The first word that is neither a flag nor the value of one.
+fn verb_of(arguments: &[OsString]) -> Option<&OsString> {
+    let everywhere = arguments::Everywhere::augment_args(clap::Command::new("clearway"));
+    let takes_value = |word: &OsString| {
+        let named = |flag: &&clap::Arg| {
+            let long = flag.get_long().map(|long| format!("--{long}"));
+            let short = flag.get_short().map(|short| format!("-{short}"));
+            long.into_iter().chain(short).any(|name| *word == *name)
+        };
+        everywhere.get_arguments().find(named).is_some_and(|flag| flag.get_action().takes_values())
+    };
+    let mut words = arguments.iter().skip(1);
+    while let Some(word) = words.next() {
+        match word.as_encoded_bytes().starts_with(b"-") {
+            true if takes_value(word) => drop(words.next()),
+            true => {}
+            false => return Some(word),
+        }
+    }
+    None
 }
 
 /// The flag that a word is a value of, unless that flag takes a path.
@@ -61,6 +101,9 @@ pub(crate) fn failure(error: &clap::Error, arguments: &[String]) -> Failure {
     let missing = error.kind() == ErrorKind::MissingRequiredArgument;
     let failure = match taken_for_a_time(arguments).filter(|_| missing) {
         Some(word) => failure.hint(Hint::command(NEXT_WORD, "reserve --wait 5m", &[word])),
+        None if missing && verb_named(arguments).trim() == RUNS => {
+            failure.hint("the command stands behind two dashes: clearway with NAME -- CMD…")
+        }
         None => failure,
     };
     failure.hint(format!("how it is used: clearway help{}", verb_named(arguments)))

@@ -30,4 +30,5 @@ pub mod slug;
 pub mod target;
 pub mod text;
 pub mod time;
+pub mod unit;
 pub mod wait;

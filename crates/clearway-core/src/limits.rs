@@ -40,6 +40,8 @@ pub const WAITER_SILENCE_MS: u64 = 10_000;
 pub const OFFER_MS: u64 = 5 * 60 * 1_000;
 /// Offers made to one wait before it is over.
 pub const OFFERS_PER_WAIT_MAX: u32 = 2;
+/// How long a command that lost its leases has to end by itself.
+pub const COMMAND_GRACE_MS: u64 = 5_000;
 /// Shortest freeze.
 pub const FREEZE_MS_MIN: u64 = 1_000;
 /// Longest freeze.

@@ -25,6 +25,12 @@ pub enum FailureKind {
     Busy,
     /// A configuration file or variable is wrong.
     Configuration,
+    /// What a command ran under was lost, and the command was ended.
+    Lost,
+    /// The command to run is there and cannot be run.
+    Unrunnable,
+    /// The command to run is not there.
+    NoCommand,
 }
 
 impl FailureKind {
@@ -41,6 +47,9 @@ impl FailureKind {
             Self::Output => 74,
             Self::Busy => 75,
             Self::Configuration => 78,
+            Self::Lost => 124,
+            Self::Unrunnable => 126,
+            Self::NoCommand => 127,
         }
     }
 
@@ -57,6 +66,9 @@ impl FailureKind {
             Self::Output => "output",
             Self::Busy => "busy",
             Self::Configuration => "configuration",
+            Self::Lost => "lost",
+            Self::Unrunnable => "unrunnable",
+            Self::NoCommand => "no-command",
         }
     }
 }
@@ -184,6 +196,13 @@ slugs! {
     ConfigBadValue = "config-bad-value", Configuration;
     /// The file may not hold that value.
     ConfigUnsafe = "config-unsafe", Configuration;
+
+    /// A command lost the lease it ran under.
+    LeaseLost = "lease-lost", Lost;
+    /// The command to run cannot be run.
+    CommandNotExecutable = "command-not-executable", Unrunnable;
+    /// The command to run is nowhere.
+    CommandNotFound = "command-not-found", NoCommand;
 }
 
 impl Slug {

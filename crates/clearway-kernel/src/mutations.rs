@@ -213,7 +213,7 @@ impl Session<'_> {
             count if count == wants.len() => Ok(ScopeKey::machine()),
             _ => Err(usage(
                 "some of these resources belong to the machine and some to this repository",
-                "reserve them in two commands",
+                "name them in two commands, for `with` one inside the other",
             )),
         }
     }

@@ -7,6 +7,7 @@ use clearway_core::ids::ScopeKey;
 use clearway_store::World;
 use clearway_store::contract::Engine;
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -40,6 +41,12 @@ pub trait Outside: World {
 
     /// The terminal session this process runs in.
     fn terminal_session(&mut self) -> Option<Process>;
+
+    /// Whether a command is there and can be run.
+    fn look_for(&mut self, order: &Order) -> Result<(), Failure>;
+
+    /// Starts a command that does not outlive this process.
+    fn start(&mut self, order: &Order) -> Result<Box<dyn Running>, Failure>;
 
     /// Opens the store for reading and writing; nothing is created before the first write. `url` is what the
     /// configuration says, `None` for the default.
@@ -84,6 +91,29 @@ pub trait Outside: World {
 
     /// Which build this is.
     fn build(&self) -> BuildFacts;
+}
+
+/// A command to run.
+#[derive(Clone, Debug, Default)]
+pub struct Order {
+    /// The program and its arguments.
+    pub words: Vec<OsString>,
+    /// Variables beside those of this process.
+    pub variables: Vec<(String, String)>,
+    /// Where, if not where this process is.
+    pub directory: Option<PathBuf>,
+}
+
+/// A command that runs. It gets the signals that are sent to this process.
+pub trait Running {
+    /// Waits for its end, at most so long: its exit code.
+    fn wait(&mut self, at_most_ms: u64) -> Result<Option<u8>, Failure>;
+
+    /// Asks it to end.
+    fn ask_to_end(&mut self);
+
+    /// Ends it.
+    fn kill(&mut self);
 }
 
 /// The environment of the process.

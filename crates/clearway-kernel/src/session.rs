@@ -90,6 +90,17 @@ impl<'a> Session<'a> {
         Ok(inside_agent(&slice, &caller))
     }
 
+    /// What runs again each time cannot be answered from memory.
+    pub(crate) fn refuse_idempotency_key(&self) -> Result<(), Failure> {
+        match self.idempotency_key {
+            None => Ok(()),
+            Some(_) => {
+                Err(Failure::new(Slug::Usage, "--idempotency-key has no meaning for a command that is run")
+                    .hint("leave it out"))
+            }
+        }
+    }
+
     /// Executes a command.
     pub(crate) fn command(&mut self, command: Command) -> Result<Reply, Failure> {
         let key = self.site.key.clone();

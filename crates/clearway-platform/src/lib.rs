@@ -15,6 +15,7 @@ compile_error!(
 );
 
 pub mod clock;
+pub mod command;
 pub mod doorbell;
 pub mod environment;
 pub mod files;

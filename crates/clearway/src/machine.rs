@@ -1,6 +1,6 @@
 //! The kernel's outside, answered by the real machine.
 
-use crate::{backstage, facts, sites, stores};
+use crate::{backstage, facts, running, sites, stores};
 use clearway_cli::{Backstage, Host};
 use clearway_core::facts::{FactQuery, Facts, Process};
 use clearway_core::failure::Failure;
@@ -8,7 +8,7 @@ use clearway_core::ids::ScopeKey;
 use clearway_core::slug::Slug;
 use clearway_core::time::{BootKey, Mono, Now, Wall};
 use clearway_git::Git;
-use clearway_kernel::{BuildFacts, Located, Outside, Site, Surroundings};
+use clearway_kernel::{BuildFacts, Located, Order, Outside, Running, Site, Surroundings};
 use clearway_platform::clock::{Clock, SystemClock};
 use clearway_platform::environment::{self, Environment};
 use clearway_platform::files::{self, FileError};
@@ -121,6 +121,14 @@ impl Outside for Machine {
 
     fn terminal_session(&mut self) -> Option<Process> {
         process::terminal_leader().map(|process| facts::process(&process))
+    }
+
+    fn look_for(&mut self, order: &Order) -> Result<(), Failure> {
+        running::look_for(&self.environment, order)
+    }
+
+    fn start(&mut self, order: &Order) -> Result<Box<dyn Running>, Failure> {
+        running::start(order)
     }
 
     fn open_store(&mut self, url: Option<&str>, timeout: Duration) -> Result<Box<dyn Engine>, Failure> {

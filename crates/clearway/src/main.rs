@@ -4,10 +4,12 @@
 mod backstage;
 mod facts;
 mod machine;
+mod running;
 mod sites;
 mod stores;
 
 use clearway_cli::Streams;
+use clearway_platform::command;
 use clearway_platform::environment::Environment;
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -23,6 +25,9 @@ fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     if let Some(code) = backstage::play_part(&arguments) {
         return code;
+    }
+    if arguments.get(1).is_some_and(|first| first == command::UNDER) {
+        return ExitCode::from(command::under(&arguments[2..]));
     }
     let mut machine = machine::Machine::new(Environment::capture());
     let mut stdout = io::BufWriter::new(io::stdout().lock());

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 /// A pseudoterminal. Whoever has it as controlling terminal is hung up when this is dropped, as by a closed window.
 #[derive(Debug)]
 pub struct Terminal {
-    _window: OwnedFd,
+    window: OwnedFd,
     device: PathBuf,
 }
 
@@ -24,12 +24,27 @@ impl Terminal {
         let window = openpt(flags).expect("a pseudoterminal");
         grantpt(&window).and_then(|()| unlockpt(&window)).expect("its other end");
         let name = ptsname(&window, Vec::new()).expect("its name").into_bytes();
-        Self { _window: window, device: std::ffi::OsString::from_vec(name).into() }
+        Self { window, device: std::ffi::OsString::from_vec(name).into() }
     }
 
     /// The device, for scripts that take it with `setsid --ctty`.
     pub fn device(&self) -> &Path {
         &self.device
+    }
+
+    /// Types the key that interrupts whoever is in the foreground, and waits until the terminal has done so.
+    ///
+    /// # Panics
+    /// If the terminal takes no keys.
+    pub fn interrupt(&self) {
+        rustix::io::write(&self.window, b"\x03").expect("the terminal takes a key");
+        let mut shown = Vec::new();
+        // The terminal shows the key after it has sent the signal.
+        while !shown.ends_with(b"^C") {
+            let mut next = [0];
+            assert_eq!(rustix::io::read(&self.window, &mut next), Ok(1), "the terminal shows the key");
+            shown.extend(next);
+        }
     }
 
     /// Makes the command, which must be one of `setsid --ctty`, the leader of a session at this terminal. It keeps

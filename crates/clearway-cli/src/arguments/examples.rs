@@ -52,6 +52,23 @@ Examples:
   clearway waits
   clearway waits --agent-name ada --json";
 
+pub(super) const WITH: &str = "\
+Examples:
+  clearway with build -- cargo build
+  clearway with db:migrate --wait 30m -- ./migrate.sh
+  clearway with port --wait 5m -- sh -c 'serve --port $CLEARWAY_NUMBER_PORT'
+
+How many may hold a name is in the configuration: [resources] build = 2,
+\"port:3000-3009\" = { capacity = 10, scope = \"machine\" }. The command is told
+CLEARWAY_SLOT_BUILD, CLEARWAY_NUMBER_PORT and CLEARWAY_LEASES. It gets the
+signals sent to clearway, ends when clearway is killed, and gives its exit
+code; one that a signal ended gives 128 and the signal. Beside these:
+  124  the lease was lost, so the command was ended
+  125  the command was not run: somebody holds the name, or the store failed
+  126  the command cannot be run
+  127  there is no such command
+With --json only the errors of clearway are JSON, on standard error.";
+
 pub(super) const TRANSFER: &str = "\
 Examples:
   clearway transfer --to bob k3j9x2ab

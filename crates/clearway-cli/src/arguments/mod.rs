@@ -8,6 +8,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clearway_core::lease::{Kind, Mode};
 use clearway_core::slug::Slug;
 use clearway_kernel::Globals;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// How wide help is, whatever the terminal: the same text here, in the reference and in the manual.
@@ -144,6 +145,9 @@ pub(crate) enum Verb {
     /// List who waits for what
     #[command(after_help = examples::WAITS)]
     Waits(WaitsFlags),
+    /// Run a command while holding names, such as build or db:migrate
+    #[command(after_help = examples::WITH)]
+    With(WithFlags),
     /// Hand leases to another agent
     #[command(after_help = examples::TRANSFER)]
     Transfer(TransferFlags),
@@ -322,6 +326,28 @@ pub(crate) struct WaitsFlags {
     /// Only those of this agent
     #[arg(long, value_name = "NAME")]
     pub(crate) agent_name: Option<String>,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct WithFlags {
+    /// What to hold while the command runs
+    #[arg(required = true, value_name = "NAME")]
+    pub(crate) names: Vec<String>,
+    /// If it is held, wait so long for it; without this it is refused at once
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) wait: Option<String>,
+    /// Let others hold it too, as long as they also say --shared
+    #[arg(long)]
+    pub(crate) shared: bool,
+    /// The silence after which the lease ends; it is renewed in time
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) ttl: Option<String>,
+    /// Why: others read it when they meet the lease
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(crate) reason: Option<String>,
+    /// The command and its arguments
+    #[arg(last = true, required = true, value_name = "CMD")]
+    pub(crate) command: Vec<OsString>,
 }
 
 #[derive(Clone, Debug, Args)]

@@ -6,8 +6,9 @@ use clearway_core::facts::{FactQuery, Facts, Liveness, Process};
 use clearway_core::failure::Failure;
 use clearway_core::ids::{ScopeKey, Seq};
 use clearway_core::pattern::Fold;
+use clearway_core::slug::Slug;
 use clearway_core::time::{BootKey, Mono, Now, Wall};
-use clearway_kernel::{BuildFacts, Found, Located, Outside, Site, SiteKind, Surroundings};
+use clearway_kernel::{BuildFacts, Found, Located, Order, Outside, Running, Site, SiteKind, Surroundings};
 use clearway_store::World;
 use clearway_store::contract::{
     Capabilities, Engine, Examination, Head, Snapshot, StoreError, StoredEvent, Transaction,
@@ -159,6 +160,14 @@ impl Outside for Stage {
 
     fn own_process(&mut self) -> Option<Process> {
         None
+    }
+
+    fn look_for(&mut self, _: &Order) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn start(&mut self, _: &Order) -> Result<Box<dyn Running>, Failure> {
+        Err(Failure::new(Slug::Internal, "nothing is run on a stage"))
     }
 
     fn ancestors(&mut self) -> Vec<Process> {

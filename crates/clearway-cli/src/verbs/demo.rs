@@ -20,7 +20,7 @@ pub(super) fn demo(host: &mut dyn Host, flags: &DemoFlags, console: &mut Console
     show(&format!("A throw-away repository; ada, bob and cy are agents with a shell each.{enter}\n\n"))?;
     match Director::new(&mut *backstage, page, pace, &mut show).play() {
         Ok(Played::Whole(reply)) => answer(Shown(reply)),
-        Ok(Played::LeftAlone) => Ok(None),
+        Ok(Played::LeftAlone) => Ok(super::Told::Already(0)),
         Err(problem) => {
             backstage.keep()?;
             Err(problem)

@@ -8,9 +8,11 @@ mod events;
 mod leasing;
 mod listing;
 mod queueing;
+mod running;
 mod status;
 mod words;
 
+pub(crate) use running::code_beside_command;
 pub(crate) use words::Detail;
 
 use crate::Host;
@@ -23,13 +25,21 @@ use clearway_kernel::{Globals, Outside, Reply, Session};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// What a verb comes to; nothing if it has written its answer already.
-pub(crate) type Outcome = Result<Option<Box<dyn Answer>>, Problem>;
+/// What a verb comes to.
+pub(crate) type Outcome = Result<Told, Problem>;
+
+/// How a verb answers.
+pub(crate) enum Told {
+    /// With this, which is yet to be shown.
+    Answer(Box<dyn Answer>),
+    /// It has shown everything; this is its exit code.
+    Already(u8),
+}
 
 /// Reads the command line and does what it says.
 pub(crate) fn run(arguments: Vec<OsString>, host: &mut dyn Host, console: &mut Console<'_, '_>) -> Outcome {
-    let arguments = usage::texts(arguments)?;
-    if let Some(cli) = arguments::quick::read(&arguments) {
+    let texts = usage::texts(&arguments)?;
+    if let Some(cli) = arguments::quick::read(&texts) {
         return dispatch(cli, host, console);
     }
     let parsed = arguments::command_for_people()
@@ -40,8 +50,8 @@ pub(crate) fn run(arguments: Vec<OsString>, host: &mut dyn Host, console: &mut C
         Err(error) if error.kind() == ErrorKind::DisplayVersion => {
             answer(words::Text::styled(&error.render()))
         }
-        Err(error) if error.kind() == ErrorKind::DisplayHelp => answer(words::help_on(&arguments)),
-        Err(error) => Err(usage::failure(&error, &arguments).into()),
+        Err(error) if error.kind() == ErrorKind::DisplayHelp => answer(words::help_on(&texts)),
+        Err(error) => Err(usage::failure(&error, &texts).into()),
     }
 }
 
@@ -80,6 +90,7 @@ fn in_session(
         Verb::Reserve(flags) => answer(leasing::reserve(&mut session, flags, console)?),
         Verb::Wait(flags) => answer(queueing::wait(&mut session, &flags, console)?),
         Verb::Waits(flags) => answer(queueing::waits(&mut session, &flags)?),
+        Verb::With(flags) => running::with(&mut session, flags, console).map(Told::Already),
         Verb::Transfer(flags) => answer(queueing::transfer(&mut session, flags)?),
         Verb::Freeze(flags) => answer(queueing::freeze(&mut session, &flags)?),
         Verb::Thaw(flags) => answer(queueing::thaw(&mut session, &flags)?),
@@ -91,10 +102,12 @@ fn in_session(
         Verb::Leases(flags) => answer(listing::leases(&mut session, flags)?),
         Verb::Agents => answer(listing::agents(&mut session)?),
         Verb::Status => answer(status::status(&mut session, is_terminal)?),
-        Verb::Events(flags) => events::events(&mut session, flags, console).map(|()| None),
+        Verb::Events(flags) => events::events(&mut session, flags, console).map(|()| Told::Already(0)),
         Verb::Audit(Audit::Verify { anchors }) => answer(audit::verify(&mut session, &anchors)?),
         Verb::Audit(Audit::Anchor { export }) => answer(audit::anchor(&mut session, export)?),
-        Verb::Audit(Audit::Export { from }) => audit::export(&mut session, from, console).map(|()| None),
+        Verb::Audit(Audit::Export { from }) => {
+            audit::export(&mut session, from, console).map(|()| Told::Already(0))
+        }
         Verb::Config(Config::Classes) => answer(config::classes(&session)),
         Verb::Config(Config::Show | Config::Path) => {
             answer(config::show(&session, &variables.unwrap_or_default()))
@@ -104,7 +117,7 @@ fn in_session(
         | Verb::Explain(_)
         | Verb::Completions(_)
         | Verb::Man(_)
-        | Verb::Help(_) => Ok(None),
+        | Verb::Help(_) => Ok(Told::Already(0)),
     }
 }
 
@@ -130,7 +143,7 @@ fn placed(outside: &dyn Outside, globals: &Globals, path: &Path) -> PathBuf {
 }
 
 fn answer(answer: impl Answer + 'static) -> Outcome {
-    Ok(Some(Box::new(answer)))
+    Ok(Told::Answer(Box::new(answer)))
 }
 
 /// The success of a reply, or its failure with the instant it was decided at.

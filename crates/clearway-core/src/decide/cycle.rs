@@ -102,13 +102,16 @@ impl Graph<'_> {
             if want.capacity > 1 && wanted.mode == Mode::Exclusive {
                 continue;
             }
-            edges.extend(blocked.leases.into_iter().map(|view| Edge {
+            // What another command of the same agent runs under ends with that command, whoever waits.
+            let others = blocked.leases.into_iter().filter(|view| view.lease.holder != from);
+            edges.extend(others.map(|view| Edge {
                 from,
                 to: view.lease.holder,
                 what: view.lease.target.display(),
                 lease: Some(view.lease),
             }));
             let earlier = blocked.ahead.iter().filter_map(|ahead| self.waiter(ahead.wait));
+            let earlier = earlier.filter(|to| *to != from);
             edges.extend(earlier.map(|to| Edge { from, to, what: want.target.display(), lease: None }));
         }
         Ok(edges)

@@ -163,6 +163,12 @@ impl<'a> Planner<'a> {
         lease.bound.is_some() && lease.bound != self.reserve.bound
     }
 
+    /// Whether one may be in the other's way: agents outside its family, and other commands of the agent itself.
+    fn can_block(&self, one: (AgentId, Option<&Process>), other: (AgentId, Option<&Process>)) -> bool {
+        self.draft.view().can_block(one.0, other.0)
+            || (one.0 == other.0 && one.1.is_some() && one.1 != other.1)
+    }
+
     /// Live leases that share the space of the request.
     fn here(&self) -> impl Iterator<Item = &'a Lease> + use<'a> {
         let worktree: &'a Worktree = &self.reserve.worktree;
@@ -249,12 +255,12 @@ impl<'a> Planner<'a> {
     /// Earlier waits that the want would overtake. Whoever is in the way of a wait already may add to what it holds,
     /// or the two would wait for each other; asking for more of the very same is not that.
     fn ahead(&self, want: &'a Want) -> Vec<&'a WaitView> {
-        let view = self.draft.view();
+        let me = (self.me, self.reserve.bound.as_ref());
         let conflicts = |waiting: &&WaitView| {
             let wait = &waiting.wait;
             wait.place < self.place
                 && wait.wanted.mode.conflicts_with(self.reserve.mode)
-                && view.can_block(wait.agent, self.me)
+                && self.can_block((wait.agent, wait.wanted.bound.as_ref()), me)
                 && wait.wanted.touches(&want.target, &self.reserve.worktree)
         };
         let family = self.draft.root_of(self.me);
@@ -263,7 +269,10 @@ impl<'a> Planner<'a> {
                 self.draft.root_of(lease.holder) == family
                     && !lease.target.overlaps(&want.target)
                     && waiting.wait.wanted.conflicts_with_lease(lease)
-                    && view.can_block(lease.holder, waiting.wait.agent)
+                    && self.can_block(
+                        (lease.holder, lease.bound.as_ref()),
+                        (waiting.wait.agent, waiting.wait.wanted.bound.as_ref()),
+                    )
             })
         };
         self.draft.queue.iter().filter(conflicts).filter(|waiting| !adds_to(waiting)).collect()
@@ -282,10 +291,10 @@ impl<'a> Planner<'a> {
     /// Leases of others that conflict with the want, each in its own right.
     fn in_the_way(&self, want: &'a Want) -> impl Iterator<Item = &'a Lease> + use<'a> {
         let planner = *self;
+        let me = (self.me, self.reserve.bound.as_ref());
         self.here().filter(move |lease| {
             lease.mode.conflicts_with(planner.reserve.mode)
-                && (planner.draft.view().can_block(lease.holder, planner.me)
-                    || (lease.holder == planner.me && planner.is_bound_elsewhere(lease)))
+                && planner.can_block((lease.holder, lease.bound.as_ref()), me)
                 && lease.target.overlaps(&want.target)
         })
     }

@@ -14,6 +14,7 @@ use clearway_core::limits::CAPACITY_MAX;
 use clearway_core::nearest::nearest;
 use clearway_core::pattern::{Fold, Pattern};
 use clearway_core::target::ResourceName;
+use clearway_core::unit::Numbers;
 
 /// A larger file is refused unread; a generous one has a few hundred lines.
 const FILE_BYTES_MAX: usize = 64 * 1024;
@@ -131,6 +132,10 @@ impl Reader<'_> {
             }
             let path = joined(key.name, name.get_ref());
             if let Some(resource) = self.read_resource(&path, at, value.get_ref()) {
+                if let Some(problem) = too_many(&path, name.get_ref(), resource) {
+                    self.error(at, problem);
+                    continue;
+                }
                 let (value, source) = (Value::Resource(resource), self.source(at));
                 let setting = Setting { id: key.id, value, source };
                 self.settings.resources.push((name.get_ref().to_string(), setting));
@@ -201,6 +206,14 @@ fn pattern(key: &Key, item: &DeValue<'_>) -> Result<String, Problem> {
         Ok(_) => Ok(text.to_string()),
         Err(error) => Err(Problem::bad_value(key.name, text, &error.to_string())),
     }
+}
+
+/// A resource whose name says which numbers it has cannot have more holders than numbers.
+fn too_many(path: &str, name: &str, resource: Resource) -> Option<Problem> {
+    let count = Numbers::of(name)?.count();
+    let why = || format!("its name stands for {count} numbers");
+    (u64::from(resource.capacity) > count)
+        .then(|| Problem::bad_value(path, &resource.capacity.to_string(), &why()))
 }
 
 fn bad_resource_name(name: &str) -> Option<String> {

@@ -21,6 +21,7 @@ mod tests;
 mod value;
 mod variables;
 
+use clearway_core::unit::Numbers;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
@@ -140,6 +141,13 @@ impl Config {
             Some(Value::Resource(resource)) => *resource,
             _ => Resource::default(),
         }
+    }
+
+    /// The configured resources that have this name before their numbers; none if the name is itself a resource.
+    pub fn ranges_of<'c>(&'c self, name: &'c str) -> impl Iterator<Item = &'c str> {
+        let is_range = move |other: &&str| Numbers::of(other).is_some_and(|numbers| numbers.prefix == name);
+        let named = self.resources.keys().map(String::as_str).filter(is_range);
+        named.filter(move |_| !self.resources.contains_key(name))
     }
 
     fn value(&self, id: KeyId) -> &Value {

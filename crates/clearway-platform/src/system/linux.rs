@@ -70,6 +70,23 @@ pub(crate) fn working_directory(pid: u32) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{pid}/cwd")).ok()
 }
 
+/// This very binary, even if another lies at its path by now.
+pub(crate) fn own_binary() -> io::Result<PathBuf> {
+    Ok(PathBuf::from("/proc/self/exe"))
+}
+
+/// Has this process killed when its parent dies, also once it has become another program.
+pub(crate) fn die_with_parent() -> io::Result<()> {
+    Ok(rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?)
+}
+
+/// The signals this process ignores: the bit of signal n has the value 2^(n-1).
+pub(crate) fn ignored_signals() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+}
+
 /// Reads strings that each end with a NUL byte.
 fn strings_at(path: &str) -> Option<Vec<OsString>> {
     let bytes = fs::read(path).ok()?;
@@ -132,6 +149,12 @@ mod tests {
     fn the_own_command_line_starts_with_the_program() {
         let own = command_line(std::process::id()).unwrap();
         assert_eq!(own.first(), std::env::args_os().next().as_ref());
+    }
+
+    #[test]
+    fn what_every_program_of_ours_ignores_is_known() {
+        let broken_pipe = rustix::process::Signal::PIPE.as_raw();
+        assert_eq!(ignored_signals() >> (broken_pipe - 1) & 1, 1);
     }
 
     #[test]

@@ -65,6 +65,21 @@ pub(crate) fn working_directory(_pid: u32) -> Option<PathBuf> {
     None
 }
 
+/// The binary at the path this one was started from.
+pub(crate) fn own_binary() -> io::Result<PathBuf> {
+    std::env::current_exe()
+}
+
+/// macOS has no such request.
+pub(crate) fn die_with_parent() -> io::Result<()> {
+    Ok(())
+}
+
+/// Not to be learnt here without `libc`.
+pub(crate) fn ignored_signals() -> u64 {
+    0
+}
+
 /// Runs a tool of the system with a fixed locale and time zone, so its output can be read.
 fn answer(program: &str, arguments: &[&str]) -> io::Result<String> {
     let output = Command::new(program)

@@ -20,6 +20,7 @@ mod releasing;
 mod renewing;
 mod replaying;
 mod reserving;
+mod running;
 mod schemas;
 mod secrets;
 mod snapshots;

@@ -41,6 +41,9 @@ fn exit_codes_have_one_meaning_each() {
         (74, "output"),
         (75, "busy"),
         (78, "configuration"),
+        (124, "lost"),
+        (126, "unrunnable"),
+        (127, "no-command"),
     ];
     assert_eq!(kinds.into_iter().collect::<Vec<_>>(), expected);
 }

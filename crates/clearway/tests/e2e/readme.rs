@@ -64,6 +64,22 @@ fn the_demo_prints_what_the_readme_says() {
 }
 
 #[test]
+fn commands_under_a_name_print_what_the_readme_says() {
+    let readme = std::fs::read_to_string(root().join("README.md")).expect("README.md");
+    let block = readme.split("<!-- one-at-a-time -->\n```console\n").nth(1);
+    let shown = block.and_then(|rest| rest.split("```").next()).expect("the marked block");
+    let home = home();
+    let repository = crate::app(&home);
+    let mut printed = String::new();
+    for command in shown.lines().filter_map(|line| line.strip_prefix("$ ")) {
+        let mut shell = home.shell(repository.path(), command);
+        let output = shell.env("CLEARWAY_AGENT", "ada").output().expect("a shell");
+        printed.push_str(&format!("$ {command}\n{}", String::from_utf8_lossy(&output.stdout)));
+    }
+    assert_eq!(printed, shown);
+}
+
+#[test]
 fn every_verb_the_readme_names_exists() {
     let readme = std::fs::read_to_string(root().join("README.md")).expect("README.md");
     let home = home();

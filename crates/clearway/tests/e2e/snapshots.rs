@@ -142,6 +142,23 @@ fn reserve() {
 }
 
 #[test]
+fn with() {
+    let home = home();
+    let mut story = Story::begin("with", &home);
+    story.repository.write(".clearway.toml", "[resources]\n\"port:3000-3009\" = 10\n");
+    story.repository.grant("alice", &["--kind", "name", "build", "--ttl", TWO_HOURS, "--reason", "nightly"]);
+    story
+        .one("bob", &["with", "port", "--", "sh", "-c", "echo $CLEARWAY_NUMBER_PORT; exit 7"])
+        .one("bob", &["with", "build", "--", "true"])
+        .one("bob", &["--json", "with", "build", "--", "true"])
+        .one("bob", &["with", "build", "--wait", "100ms", "--", "true"])
+        .one("bob", &["with", "test", "--", "no-such-command"])
+        .one("bob", &["with", "test", "--", "./src"])
+        .one("bob", &["with", "test", "cargo", "build"]);
+    story.end();
+}
+
+#[test]
 fn check() {
     let home = home();
     let mut story = Story::begin("check", &home);

@@ -116,6 +116,11 @@ fn bad_values_say_why() {
         "1: `resources.gpu` cannot be `1001`: a capacity is from 1 to 1000",
     );
     check(
+        "resources.\"port:3000-3009\" = 11",
+        "config-bad-value",
+        "1: `resources.\"port:3000-3009\"` cannot be `11`: its name stands for 10 numbers",
+    );
+    check(
         "resources.\"\" = 1",
         "config-bad-value",
         "1: `resources` cannot be ``: a resource name cannot be empty",

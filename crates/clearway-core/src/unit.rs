@@ -1,0 +1,119 @@
+//! One unit of a resource with several: what its holder is told, and in which variables. What is to be done with the
+//! number is the holder's business.
+
+use crate::failure::Failure;
+use crate::lease::Lease;
+use crate::slug::Slug;
+
+/// The numbers that the name of a resource stands for: `port:3000-3009` is the ports from 3000 to 3009.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Numbers<'a> {
+    /// What stands before the numbers: `port`.
+    pub prefix: &'a str,
+    /// The number of the first unit.
+    pub first: u32,
+    /// The number of the last one.
+    pub last: u32,
+}
+
+impl<'a> Numbers<'a> {
+    /// The numbers in a name; `None` if it is a name like any other.
+    pub fn of(name: &'a str) -> Option<Self> {
+        let (prefix, numbers) = name.rsplit_once(':')?;
+        let (first, last) = numbers.split_once('-')?;
+        let (first, last) = (number(first)?, number(last)?);
+        (!prefix.is_empty() && first <= last).then_some(Self { prefix, first, last })
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        u64::from(self.last - self.first) + 1
+    }
+}
+
+/// Digits alone: a sign is no part of a number here.
+fn number(text: &str) -> Option<u32> {
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
+}
+
+/// The variables in which a command is told which leases it runs under and which units it got.
+pub fn variables<'a>(leases: impl IntoIterator<Item = &'a Lease>) -> Result<Vec<(String, String)>, Failure> {
+    let mut ids: Vec<String> = Vec::new();
+    let mut told: Vec<(String, String)> = Vec::new();
+    for lease in leases {
+        ids.push(format!("{}@{}", lease.id, lease.fence));
+        for (name, value) in of_lease(lease) {
+            if told.iter().any(|(other, _)| *other == name) {
+                return Err(ambiguous(&name));
+            }
+            told.push((name, value));
+        }
+    }
+    told.insert(0, ("CLEARWAY_LEASES".to_owned(), ids.join(" ")));
+    Ok(told)
+}
+
+/// Whether two of these names would be told in the same variable; asked before anything is taken.
+pub fn tell_apart(names: &[&str]) -> Result<(), Failure> {
+    let variables: Vec<String> = names.iter().map(|name| slot_variable(name)).collect();
+    let twice = |(at, variable): &(usize, &String)| variables[..*at].contains(variable);
+    variables.iter().enumerate().find(twice).map_or(Ok(()), |(_, variable)| Err(ambiguous(variable)))
+}
+
+fn of_lease(lease: &Lease) -> Vec<(String, String)> {
+    let Some(slot) = lease.slot else { return Vec::new() };
+    let name = lease.target.canonical();
+    let number = Numbers::of(name).and_then(|numbers| numbers.first.checked_add(slot));
+    let number = number.map(|number| (format!("CLEARWAY_NUMBER_{}", word(name)), number.to_string()));
+    [(slot_variable(name), slot.to_string())].into_iter().chain(number).collect()
+}
+
+fn slot_variable(name: &str) -> String {
+    format!("CLEARWAY_SLOT_{}", word(name))
+}
+
+/// A name as a part of a variable's name; of one with numbers only what stands before them.
+fn word(name: &str) -> String {
+    let name = Numbers::of(name).map_or(name, |numbers| numbers.prefix);
+    name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' }).collect()
+}
+
+fn ambiguous(variable: &str) -> Failure {
+    Failure::new(Slug::Usage, format!("two of these names would both be told in {variable}"))
+        .hint("take one of them under another name, or run two commands")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_a_range_stands_for_its_numbers() {
+        let numbers = Numbers::of("port:3000-3009").unwrap();
+        assert_eq!((numbers.prefix, numbers.first, numbers.last, numbers.count()), ("port", 3000, 3009, 10));
+        assert_eq!(Numbers::of("db:test:0-0").unwrap().prefix, "db:test");
+        assert_eq!(Numbers::of("x:0-4294967295").unwrap().count(), 1 << 32);
+    }
+
+    #[test]
+    fn anything_else_is_a_name_like_any_other() {
+        let plain = ["port", "port:3000", "port:3009-3000", "port:+1-2", "port:1-2-3", "a-b", ":1-2", "p:1-"];
+        for name in plain.into_iter().chain(["p:-2", "port:0-4294967296", "db:a-b", "p:1-٣", ""]) {
+            assert_eq!(Numbers::of(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_variable_is_named_after_the_resource() {
+        let named = ["build", "db:migrate", "port:3000-3009", "Größe", "7"].map(word);
+        assert_eq!(named, ["BUILD", "DB_MIGRATE", "PORT", "GR__E", "7"]);
+    }
+
+    #[test]
+    fn names_that_share_a_variable_are_told_apart_before_they_are_taken() {
+        assert_eq!(tell_apart(&["a-b", "ab", "port:1-2"]), Ok(()));
+        for names in [["a-b", "a_b"], ["port:1-2", "port:5-9"], ["port", "port:1-2"]] {
+            assert_eq!(tell_apart(&names).unwrap_err().slug, Slug::Usage, "{names:?}");
+        }
+    }
+}

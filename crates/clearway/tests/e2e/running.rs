@@ -1,0 +1,455 @@
+//! `with`: a command under named leases, as real processes live and die.
+
+use crate::{home, text};
+use clearway_testkit::{Clearway, Home, Repository, Terminal, eventually};
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// Says who it is, waits for the file named in GO, and says that it ends.
+const WAITS_FOR_GO: &str = r#"echo "begin $$" >> "$LOG"
+until [ -e "$GO" ]; do sleep 0.01; done
+echo "end $$" >> "$LOG""#;
+
+/// A place where commands write down what they do.
+struct Diary {
+    log: PathBuf,
+    go: PathBuf,
+}
+
+impl Diary {
+    fn new(home: &Home) -> Self {
+        Self { log: home.path().join("log"), go: home.path().join("go") }
+    }
+
+    fn told(&self, clearway: Clearway) -> Clearway {
+        clearway.env("LOG", &self.log).env("GO", &self.go)
+    }
+
+    fn let_go(&self) {
+        std::fs::write(&self.go, "").expect("a file");
+    }
+
+    fn text(&self) -> String {
+        std::fs::read_to_string(&self.log).unwrap_or_default()
+    }
+
+    fn lines(&self, word: &str) -> Vec<String> {
+        let text = self.text();
+        let lines = text.lines().filter_map(|line| line.strip_prefix(word));
+        lines.map(|rest| rest.trim().to_owned()).collect()
+    }
+
+    /// Waits until so many lines begin with this word: what follows it there.
+    #[track_caller]
+    fn expect(&self, word: &str, count: usize) -> Vec<String> {
+        eventually(&format!("{count} times {word}"), || {
+            Some(self.lines(word)).filter(|lines| lines.len() >= count)
+        })
+    }
+}
+
+/// No command outlives a test that failed.
+impl Drop for Diary {
+    fn drop(&mut self) {
+        self.let_go();
+    }
+}
+
+fn signal(pid: impl std::fmt::Display, name: &str) {
+    let sent = Command::new("kill").args([&format!("-{name}"), &pid.to_string()]).status();
+    assert!(sent.is_ok_and(|status| status.success()), "kill -{name} {pid}");
+}
+
+/// A command under `build` that runs until it is let go.
+fn under_build(repository: &Repository<'_>, diary: &Diary, flags: &[&str]) -> Child {
+    let words = [&["with", "build"], flags, &["--", "sh", "-c", WAITS_FOR_GO]].concat();
+    diary.told(repository.agent("ada")).spawn(&words)
+}
+
+#[track_caller]
+fn ended(child: Child, code: i32) -> String {
+    let output = child.wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(code), "{:?}: {said}", output.status);
+    said
+}
+
+fn is_alive(pid: &str) -> bool {
+    let stat = std::fs::read_to_string(Path::new("/proc").join(pid).join("stat")).unwrap_or_default();
+    let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
+    state.is_some_and(|state| state != 'Z')
+}
+
+#[test]
+fn never_more_than_the_capacity_of_a_machine_wide_resource_run_at_once() {
+    let home = home();
+    home.user_config("[resources]\nbuild = { capacity = 2, scope = \"machine\" }\n");
+    let repositories = ["one", "two", "three"].map(|name| home.repository(name, &[]));
+    let diary = Diary::new(&home);
+    let script =
+        r#"echo "begin $$ $CLEARWAY_SLOT_BUILD" >> "$LOG"; sleep 0.02; echo "end $$" >> "$LOG"; exit $CODE"#;
+    let contenders: Vec<(i32, Child)> = (0..20)
+        .map(|at| {
+            let code = at % 3;
+            let clearway = repositories[at as usize % 3].agent(&format!("agent-{}", at % 5));
+            let clearway = diary.told(clearway).env("CODE", code.to_string());
+            (code, clearway.spawn(&["with", "build", "--wait", "5m", "--", "sh", "-c", script]))
+        })
+        .collect();
+    for (code, child) in contenders {
+        assert_eq!(ended(child, code), "", "nothing is said where nobody looks");
+    }
+    let mut running = BTreeMap::new();
+    for line in diary.text().lines() {
+        match line.split(' ').collect::<Vec<_>>().as_slice() {
+            ["begin", pid, slot] => drop(running.insert((*pid).to_owned(), (*slot).to_owned())),
+            ["end", pid] => drop(running.remove(*pid).expect("it began")),
+            other => panic!("{other:?}"),
+        }
+        let slots: BTreeSet<&String> = running.values().collect();
+        assert!(running.len() <= 2 && slots.len() == running.len(), "{}", diary.text());
+    }
+    assert_eq!((diary.lines("begin").len(), diary.lines("end").len()), (20, 20));
+    let left = repositories[0].clearway().args(&["--scope", "machine"]).ok(&["leases"]);
+    assert_eq!(left["leases"].as_array().map(Vec::len), Some(0), "{left}");
+}
+
+#[test]
+fn killed_without_warning_it_takes_its_command_along_and_the_next_one_gets_the_turn() {
+    let home = home();
+    let (repository, diary) = (home.repository("app", &[]), Diary::new(&home));
+    let mut first = under_build(&repository, &diary, &[]);
+    let command = diary.expect("begin", 1).remove(0);
+    let second = under_build(&repository, &diary, &["--wait", "5m"]);
+    eventually("the second one waits", || {
+        let waits = repository.clearway().ok(&["waits"]);
+        waits["waits"].get(0).is_some().then_some(())
+    });
+    first.kill().expect("it lives");
+    first.wait().expect("it was ours");
+    diary.expect("begin", 2);
+    eventually("the command of the killed one is gone", || (!is_alive(&command)).then_some(()));
+    diary.let_go();
+    ended(second, 0);
+    assert_eq!(diary.lines("end").len(), 1, "the first one never came to its end");
+    assert!(repository.kinds().contains(&"lease.taken-over".to_owned()), "{:?}", repository.kinds());
+}
+
+#[test]
+fn a_signal_that_is_sent_to_it_reaches_the_command_once() {
+    let home = home();
+    let (repository, diary) = (home.repository("app", &[]), Diary::new(&home));
+    let script = r#"for name in HUP INT QUIT TERM USR1 USR2; do trap "echo got $name >> $LOG" $name; done
+echo "begin $$" >> "$LOG"
+until [ -e "$GO" ]; do sleep 0.01; done; exit 9"#;
+    let child = diary.told(repository.agent("ada")).spawn(&["with", "build", "--", "sh", "-c", script]);
+    diary.expect("begin", 1);
+    let names = ["HUP", "INT", "QUIT", "TERM", "USR1", "USR2"];
+    for (at, name) in names.iter().enumerate() {
+        signal(child.id(), name);
+        assert_eq!(diary.expect("got", at + 1), names[..=at], "each once and in order");
+    }
+    diary.let_go();
+    ended(child, 9);
+    assert_eq!(diary.lines("got"), names);
+}
+
+/// The command leaves the terminal here, so whatever reaches it was passed on.
+#[test]
+fn what_a_terminal_sends_to_everyone_is_not_passed_on() {
+    let home = home();
+    let (repository, diary) = (home.repository("app", &[]), Diary::new(&home));
+    let script = format!(
+        r#"exec clearway --agent ada with build -- setsid sh -c 'for name in INT USR1; do
+trap "echo got $name >> {log}" $name; done
+echo begin >> {log}; until [ -e {go} ]; do sleep 0.01; done'"#,
+        log = diary.log.display(),
+        go = diary.go.display()
+    );
+    let terminal = Terminal::open();
+    let mut session = home.session_shell(&terminal, repository.path(), &script);
+    let child = session.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("a session");
+    diary.expect("begin", 1);
+    terminal.interrupt();
+    signal(child.id(), "USR1");
+    assert_eq!(diary.expect("got", 1), ["USR1"]);
+    signal(child.id(), "INT");
+    diary.expect("got", 2);
+    diary.let_go();
+    ended(child, 0);
+    assert_eq!(diary.lines("got"), ["USR1", "INT"]);
+}
+
+#[test]
+fn what_was_ignored_stays_ignored_for_the_command() {
+    let home = home();
+    let repository = home.repository("app", &[]);
+    let line = "trap '' HUP; clearway --agent ada with build -- sh -c 'kill -HUP $$; echo survived'";
+    let output = home.shell(repository.path(), line).output().expect("a shell");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "survived\n", "{output:?}");
+}
+
+#[test]
+fn the_exit_code_is_the_command_s() {
+    let home = home();
+    let repository = home.repository("app", &[]);
+    for (script, code) in [("exit 0", 0), ("exit 7", 7), ("kill -TERM $$", 143), ("kill -KILL $$", 137)] {
+        let ran = repository.agent("ada").run(&["with", "build", "--", "sh", "-c", script]).expect(code);
+        assert_eq!((ran.stdout(), ran.stderr()), (String::new(), String::new()), "{script}");
+    }
+    assert_eq!(repository.kinds().iter().filter(|kind| *kind == "lease.released").count(), 4);
+}
+
+#[test]
+fn a_held_name_is_refused_in_a_way_that_no_command_answers() {
+    let home = home();
+    let (repository, diary) = (home.repository("app", &[]), Diary::new(&home));
+    let holder = under_build(&repository, &diary, &["--reason", "the nightly one"]);
+    diary.expect("begin", 1);
+    for flags in [&[][..], &["--wait", "200ms"]] {
+        let words = [&["with", "build"], flags, &["--", "echo", "ran"]].concat();
+        let ran = repository.agent("bob").json(&words).expect(125);
+        assert_eq!(ran.stdout(), "", "standard output is the command's");
+        let said: serde_json::Value = serde_json::from_str(&ran.stderr()).expect("one JSON document");
+        assert_eq!(text(&said["error"], "slug"), "reservation-held");
+        assert!(said["error"]["hints"].to_string().contains("--wait"), "{said}");
+        assert_eq!(repository.clearway().ok(&["waits"])["waits"].as_array().map(Vec::len), Some(0));
+    }
+    let told = repository.agent("bob").run(&["with", "build", "--", "echo", "ran"]).expect(125).stderr();
+    assert!(told.contains("the nightly one") && told.contains("clearway who --kind name build"), "{told}");
+    diary.let_go();
+    ended(holder, 0);
+}
+
+#[test]
+fn a_lease_is_renewed_for_as_long_as_its_command_runs() {
+    let home = home();
+    let (repository, diary) = (home.repository("app", &[]), Diary::new(&home));
+    let holder = under_build(&repository, &diary, &["--ttl", "1s"]);
+    diary.expect("begin", 1);
+    // Eight renewals of a lease that allows a second take it well past that second.
+    eventually("renewals", || {
+        let kinds = repository.kinds();
+        (kinds.iter().filter(|kind| *kind == "lease.renewed").count() >= 8).then_some(())
+    });
+    repository.blockers("bob", &["--kind", "name", "build"]);
+    diary.let_go();
+    ended(holder, 0);
+    repository.grant("bob", &["--kind", "name", "build"]);
+}
+
+#[test]
+fn stopped_for_too_long_it_learns_that_the_lease_is_lost_and_ends_the_command() {
+    let home = home();
+    let (repository, diary) = (home.repository("app", &[]), Diary::new(&home));
+    let holder = under_build(&repository, &diary, &["--ttl", "1s"]);
+    let command = diary.expect("begin", 1).remove(0);
+    signal(holder.id(), "STOP");
+    eventually("bob gets it", || {
+        (repository.agent("bob").json(&["reserve", "--kind", "name", "build"]).code() == 0).then_some(())
+    });
+    assert!(is_alive(&command), "nobody told it yet");
+    signal(holder.id(), "CONT");
+    let said = ended(holder, 124);
+    assert!(said.contains("error[lease-lost]") && said.contains("bob holds it now"), "{said}");
+    assert!(!is_alive(&command));
+    assert_eq!(diary.lines("end").len(), 0, "it was ended");
+}
+
+#[test]
+fn a_command_that_does_not_want_to_end_is_ended() {
+    let home = home();
+    let (repository, diary) = (home.repository("app", &[]), Diary::new(&home));
+    let script =
+        r#"trap 'echo asked >> "$LOG"' TERM; echo "begin $$" >> "$LOG"; while :; do sleep 0.01; done"#;
+    let words = ["with", "build", "--ttl", "1s", "--", "sh", "-c", script];
+    let holder = diary.told(repository.agent("ada")).spawn(&words);
+    let command = diary.expect("begin", 1).remove(0);
+    let lease = repository.clearway().ok(&["leases"])["leases"][0].clone();
+    repository.agent("ada").ok(&["release", text(&lease, "id")]);
+    let said = ended(holder, 124);
+    assert!(said.contains("was released"), "{said}");
+    assert_eq!((diary.lines("asked").len(), is_alive(&command)), (1, false));
+}
+
+#[test]
+fn asked_to_stop_it_stops_with_its_command_and_both_go_on() {
+    let home = home();
+    let (repository, diary) = (home.repository("app", &[]), Diary::new(&home));
+    let holder = under_build(&repository, &diary, &[]);
+    let command = diary.expect("begin", 1).remove(0);
+    let is_stopped = |pid: &str| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        stat.contains(") T ")
+    };
+    signal(holder.id(), "TSTP");
+    for pid in [holder.id().to_string(), command.clone()] {
+        eventually("it stops", || is_stopped(&pid).then_some(()));
+    }
+    signal(holder.id(), "CONT");
+    diary.let_go();
+    ended(holder, 0);
+    assert_eq!(diary.lines("end").len(), 1);
+}
+
+#[test]
+fn holders_of_a_range_are_told_different_numbers() {
+    let home = home();
+    let (repository, diary) = (home.repository("app", &[]), Diary::new(&home));
+    repository.write(".clearway.toml", "[resources]\n\"port:3000-3002\" = 3\nbuild = 2\n");
+    let script = r#"echo "number $CLEARWAY_NUMBER_PORT $CLEARWAY_SLOT_PORT $CLEARWAY_SLOT_BUILD $CLEARWAY_LEASES" >> "$LOG"
+until [ -e "$GO" ]; do sleep 0.01; done"#;
+    let start = |words: &[&str]| {
+        let words = [&["with"], words, &["--", "sh", "-c", script]].concat();
+        diary.told(repository.agent("ada")).spawn(&words)
+    };
+    let mut holders = vec![start(&["port"]), start(&["port:3000-3002", "build"]), start(&["port"])];
+    diary.expect("number", 3);
+    let mut told: Vec<Vec<String>> =
+        diary.lines("number").iter().map(|line| line.split(' ').map(str::to_owned).collect()).collect();
+    told.sort();
+    let numbers: Vec<(&str, &str)> = told.iter().map(|told| (&*told[0], &*told[1])).collect();
+    assert_eq!(numbers, [("3000", "0"), ("3001", "1"), ("3002", "2")]);
+    repository.agent("bob").run(&["with", "port", "--", "true"]).expect(125);
+    diary.let_go();
+    holders.drain(..).for_each(|holder| drop(ended(holder, 0)));
+    let leases = repository.clearway().ok(&["leases", "--history"]);
+    let mut known: Vec<String> = leases["leases"].as_array().expect("a list").iter().map(as_named).collect();
+    let mut named: Vec<String> = told.iter().flatten().filter(|word| word.contains('@')).cloned().collect();
+    known.sort();
+    named.sort();
+    assert_eq!(named, known, "CLEARWAY_LEASES names exactly what was held");
+}
+
+fn as_named(lease: &serde_json::Value) -> String {
+    format!("{}@{}", text(lease, "id"), lease["fence"])
+}
+
+#[test]
+fn a_command_inside_a_command_takes_more_but_never_waits_for_itself() {
+    let home = home();
+    let repository = home.repository("app", &[]);
+    let line = |inner: &str| {
+        let line = format!("export CLEARWAY_AGENT=ada; clearway with build -- clearway with {inner}");
+        home.shell(repository.path(), &line).output().expect("a shell")
+    };
+    let ran = line("test --wait 5m -- echo ran");
+    assert_eq!((ran.status.code(), ran.stdout), (Some(0), b"ran\n".to_vec()));
+    let refused = line("build --wait 5m -- echo ran");
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!((refused.status.code(), refused.stdout), (Some(125), Vec::new()), "{said}");
+    assert!(said.contains("error[would-deadlock]"), "{said}");
+}
+
+#[test]
+fn commands_of_one_agent_take_turns() {
+    let home = home();
+    let (repository, diary) = (home.repository("app", &[]), Diary::new(&home));
+    diary.let_go();
+    let commands: Vec<Child> = (0..4).map(|_| under_build(&repository, &diary, &["--wait", "5m"])).collect();
+    commands.into_iter().for_each(|command| drop(ended(command, 0)));
+    let words: Vec<String> =
+        diary.text().lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect();
+    assert_eq!(words, ["begin", "end"].repeat(4));
+}
+
+#[test]
+fn what_the_agent_holds_itself_is_used_and_stays_its_own() {
+    let home = home();
+    let repository = home.repository("app", &[]);
+    let own = repository.grant("ada", &["--kind", "name", "build"]);
+    let shown = ["with", "build", "--", "sh", "-c", "echo $CLEARWAY_LEASES"];
+    assert_eq!(repository.agent("ada").run(&shown).expect(0).stdout().trim(), as_named(&own));
+    repository.agent("bob").run(&shown).expect(125);
+    assert_eq!(repository.clearway().ok(&["leases"])["leases"][0]["id"], own["id"]);
+}
+
+#[test]
+fn the_command_gets_its_streams_its_directory_its_arguments_and_nothing_else() {
+    use std::os::unix::ffi::OsStrExt;
+    let home = home();
+    let repository = home.repository("app", &[("sub/x", "")]);
+    let open = ["with", "build", "--", "ls", "/proc/self/fd"];
+    let bare = home.shell(repository.path(), "exec ls /proc/self/fd").output().expect("a shell");
+    let ran = repository.agent("ada").run(&open).expect(0);
+    assert_eq!(ran.stdout(), String::from_utf8_lossy(&bare.stdout), "no file of ours is left open for it");
+    let line = "printf hello | clearway --agent ada -C sub with build -- sh -c 'cat; pwd; echo oops >&2'";
+    let output = home.shell(repository.path(), line).output().expect("a shell");
+    let place = repository.path().join("sub");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), format!("hello{}\n", place.display()));
+    assert_eq!(output.stderr, b"oops\n");
+    let mut raw = repository.agent("ada").args(&["with", "build", "--", "printf", "%s|"]).into_command();
+    raw.args([std::ffi::OsStr::from_bytes(b"\xff"), "--json".as_ref(), "--".as_ref(), "".as_ref()]);
+    assert_eq!(raw.output().expect("it runs").stdout, b"\xff|--json|--||");
+}
+
+#[test]
+fn what_cannot_be_run_is_told_before_anything_is_held() {
+    let home = home();
+    let repository = home.repository("app", &[("script", "echo\n")]);
+    let fails = |slug: &str, code: i32, words: &[&str]| {
+        let ran = repository.agent("ada").run(words).expect(code);
+        assert!(ran.stderr().contains(&format!("error[{slug}]")), "{words:?}: {}", ran.stderr());
+        assert_eq!(ran.stdout(), "", "{words:?}");
+        ran.stderr()
+    };
+    fails("command-not-found", 127, &["with", "build", "--", "no-such-command"]);
+    fails("command-not-found", 127, &["with", "build", "--", ""]);
+    fails("command-not-executable", 126, &["with", "build", "--", "./script"]);
+    fails("command-not-executable", 126, &["with", "build", "--", "./"]);
+    let said = fails("usage", 2, &["with", "build"]);
+    assert!(said.contains("clearway with NAME -- CMD"), "{said}");
+    fails("usage", 2, &["with", "--", "true"]);
+    fails("usage", 2, &["with", "build", "true"]);
+    fails("usage", 2, &["with", "a-b", "a_b", "--", "true"]);
+    fails("usage", 2, &["--idempotency-key", "k", "with", "build", "--", "true"]);
+    fails("invalid-name", 2, &["with", "", "--", "true"]);
+    fails("invalid-duration", 2, &["with", "build", "--wait", "soon", "--", "true"]);
+    fails("invalid-duration", 2, &["with", "build", "--ttl", "0", "--", "true"]);
+    repository.write(".clearway.toml", "[resources]\n\"port:1-2\" = 2\n\"port:5-9\" = 2\n");
+    let said = fails("usage", 2, &["with", "port", "--", "true"]);
+    assert!(said.contains("port:1-2, port:5-9"), "{said}");
+    repository.write(".clearway.toml", "[resources]\nbuild = 0\n");
+    fails("config-bad-value", 78, &["with", "build", "--", "true"]);
+    repository.write(".clearway.toml", "");
+    assert_eq!(repository.clearway().ok(&["agents"])["agents"].as_array().map(Vec::len), Some(0));
+}
+
+#[test]
+fn a_script_whose_interpreter_is_missing_gives_the_code_of_shells() {
+    let home = home();
+    let repository = home.repository("app", &[("script", "#!/no/such/interpreter\n")]);
+    Command::new("chmod").args(["+x", "script"]).current_dir(repository.path()).status().expect("chmod");
+    let ran = repository.agent("ada").run(&["with", "build", "--", "./script"]).expect(127);
+    assert!(ran.stderr().contains("./script cannot be run"), "{}", ran.stderr());
+    repository.grant("bob", &["--kind", "name", "build"]);
+}
+
+#[test]
+fn shared_holders_run_together_and_keep_an_exclusive_one_out() {
+    let home = home();
+    let (repository, diary) = (home.repository("app", &[]), Diary::new(&home));
+    let holders = [0, 1].map(|_| under_build(&repository, &diary, &["--shared"]));
+    diary.expect("begin", 2);
+    repository.agent("bob").run(&["with", "build", "--", "true"]).expect(125);
+    repository.agent("bob").run(&["with", "build", "--shared", "--", "true"]).expect(0);
+    diary.let_go();
+    holders.into_iter().for_each(|holder| drop(ended(holder, 0)));
+}
+
+#[test]
+fn sent_to_a_waiting_one_a_signal_ends_it_and_its_place() {
+    let home = home();
+    let (repository, diary) = (home.repository("app", &[]), Diary::new(&home));
+    let holder = under_build(&repository, &diary, &[]);
+    diary.expect("begin", 1);
+    let mut waiting = under_build(&repository, &diary, &["--wait", "5m"]);
+    eventually("it waits", || repository.clearway().ok(&["waits"])["waits"].get(0).cloned());
+    signal(waiting.id(), "TERM");
+    assert_eq!(waiting.wait().expect("it ends").signal(), Some(15));
+    assert_eq!(repository.clearway().ok(&["waits"])["waits"].as_array().map(Vec::len), Some(0));
+    diary.let_go();
+    ended(holder, 0);
+}
