@@ -79,11 +79,11 @@ fn canonical(site: &Site, argument: &str, path: &str) -> Result<CanonicalPath, F
     CanonicalPath::parse(path, site.fold).map_err(|error| invalid_path(argument, &error))
 }
 
-/// A pattern never reaches into a repository inside this one.
+/// A pattern never reaches into a scope inside this one.
 fn refuse_nested(argument: &str, located: &Located) -> Result<(), Failure> {
     let Some(nested) = &located.nested else { return Ok(()) };
     let nested = nested.display().to_string();
-    let message = format!("{} belongs to the repository at {}", printable(argument), printable(&nested));
+    let message = format!("{} belongs to the scope at {}", printable(argument), printable(&nested));
     Err(Failure::new(Slug::OutsideScope, message)
         .hint(format!("act there: clearway -C {} …", shell::word(&nested))))
 }

@@ -78,7 +78,7 @@ impl Outside for Machine {
     }
 
     fn resolve(&mut self, site: &Site, argument: &str) -> Result<Located, Failure> {
-        sites::resolve(site, argument)
+        sites::resolve(&self.state_dir()?, site, argument)
     }
 
     fn tracked_count(&mut self, site: &Site) -> Option<u64> {

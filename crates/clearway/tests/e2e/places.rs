@@ -112,6 +112,25 @@ fn the_first_change_in_a_directory_inside_another_scope_says_that_they_do_not_me
 }
 
 #[test]
+fn a_directory_that_becomes_a_scope_around_another_leaves_it_what_it_has() {
+    let home = home();
+    let (outer, inner) = (home.directory("plain"), home.directory("plain/sub"));
+    home.clearway(&inner).agent("alice").ok(&["reserve", "x"]);
+    let before = home.state_files();
+    for path in ["sub/x", "sub/new/y", "sub", "sub/", "sub/**", "sub/*.rs"] {
+        let error = home.clearway(&outer).agent("bob").fails("outside-scope", 2, &["reserve", path]);
+        let hint = error["hints"][0].as_str().unwrap_or_default();
+        assert!(hint.contains(&format!("clearway -C {} …", inner.display())), "{path}: {error}");
+    }
+    before.assert_same(&home.state_files(), "a refused path");
+    home.clearway(&outer).agent("bob").ok(&["reserve", "subs/x"]);
+    std::fs::write(outer.join(".clearway.toml"), "").expect("a file");
+    home.clearway(&inner).agent("bob").fails("reservation-held", 1, &["reserve", "x"]);
+    let back = inner.join("x").display().to_string();
+    home.clearway(&outer).agent("bob").fails("outside-scope", 2, &["reserve", &back]);
+}
+
+#[test]
 fn a_repository_inside_another_is_named_instead_of_reached_into() {
     let home = home();
     let outer = app(&home);
