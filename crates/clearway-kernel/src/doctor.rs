@@ -233,6 +233,7 @@ impl Session<'_> {
     }
 }
 
+const PRIVATE: &str = "make it yours alone: chmod go-rwx on the file or directory";
 const REPAIR: &str = "rebuild it from the log: clearway doctor --repair";
 
 fn good(about: &'static str, text: String) -> Check {
@@ -247,6 +248,7 @@ fn wrong(about: &'static str, text: String, hint: &str) -> Check {
 fn damaged(about: &'static str, failure: Failure) -> Result<Check, Failure> {
     match failure.slug {
         Slug::StoreCorrupt => Ok(wrong(about, failure.message, REPAIR)),
+        Slug::StoreNotPrivate => Ok(wrong(about, failure.message, PRIVATE)),
         _ => Err(failure),
     }
 }
@@ -279,14 +281,14 @@ fn finding_checks(examination: &Examination) -> Vec<Check> {
         let hint = match finding.about {
             "disk" => "make room there, or keep the store on another disk: CLEARWAY_STORE=FILE",
             "ballast" => "take it now: clearway doctor --repair",
-            "privacy" => "make it yours alone: chmod go-rwx on the file or directory",
+            "privacy" => PRIVATE,
             "rows" | "schema" | "pages" => REPAIR,
             _ => "see: clearway explain unhealthy",
         };
         Check { about: finding.about, status, text: finding.text.clone(), hint: Some(hint.to_owned()) }
     };
     let is_private = !examination.findings.iter().any(|finding| finding.about == "privacy");
-    let private = good("privacy", "store and directory are readable by you alone".to_owned());
+    let private = good("privacy", "only you can read the store or change its directory".to_owned());
     is_private.then_some(private).into_iter().chain(examination.findings.iter().map(one)).collect()
 }
 

@@ -450,8 +450,42 @@ fn a_store_that_others_can_write_is_not_used() {
     let repository = app(&home);
     repository.clearway().agent("alice").json(&["reserve", "a.rs"]).expect(0);
     let store = home.only_store();
-    std::fs::set_permissions(&store, std::fs::Permissions::from_mode(0o666)).expect("a mode");
-    repository.clearway().agent("alice").json(&["reserve", "b.rs"]).expect(69).slug("store-not-private");
+    let mode = |path: &std::path::Path, mode| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("a mode");
+    };
+    let exposed = [(0o666, 0o600), (0o777, 0o700), (0o770, 0o700), (0o1777, 0o700)];
+    for (place, (open, closed)) in store.ancestors().take(4).zip(exposed) {
+        mode(place, open);
+        for verb in [["reserve", "b.rs"].as_slice(), &["release", "--all"], &["leases"], &["check", "b.rs"]] {
+            let ran = repository.clearway().agent("alice").json(verb).expect(69);
+            ran.slug("store-not-private");
+            assert!(ran.stdout().contains(&format!("{}", place.display())), "{}", ran.stdout());
+        }
+        let found = repository.clearway().json(&["doctor"]).expect(1);
+        found.slug("unhealthy");
+        mode(place, closed);
+    }
+    mode(store.parent().expect("a directory"), 0o755);
+    repository.clearway().agent("alice").json(&["reserve", "b.rs"]).expect(0);
+}
+
+#[test]
+fn what_is_no_regular_file_is_no_store() {
+    let home = home();
+    let repository = app(&home);
+    let pipe = home.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.is_ok_and(|status| status.success()));
+    for store in [pipe.as_path(), std::path::Path::new("/dev/null")] {
+        let store = store.display().to_string();
+        let alice = || repository.clearway().agent("alice").args(&["--store", &store]);
+        for verb in [["leases"].as_slice(), &["reserve", "a.rs"]] {
+            let ran = alice().json(verb).expect(69);
+            ran.slug("store-unavailable");
+            assert!(ran.stdout().contains("no regular file"), "{}", ran.stdout());
+        }
+        alice().json(&["doctor"]).expect(1).slug("unhealthy");
+    }
 }
 
 #[test]
