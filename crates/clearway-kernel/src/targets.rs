@@ -25,6 +25,9 @@ pub(crate) fn path_target(outside: &mut dyn Outside, site: &Site, argument: &str
         );
     }
     let special = argument.find(PATTERN_CHARACTERS);
+    if let Some(special) = special.filter(|special| goes_up(&argument[*special..])) {
+        return pattern(outside, site, argument, special);
+    }
     let located = outside.resolve(site, argument);
     match (special, located) {
         (_, Ok(located)) if located.found != Found::Nothing => existing(site, argument, &located),
@@ -34,9 +37,20 @@ pub(crate) fn path_target(outside: &mut dyn Outside, site: &Site, argument: &str
     }
 }
 
-/// The name of a repository inside this one belongs to this one, so it is taken as a file would be.
+/// Whether a text behind a wildcard leads up, which no pattern can: what a wildcard stands for has no one parent.
+fn goes_up(text: &str) -> bool {
+    text.split('/').any(|segment| segment == "..")
+}
+
+/// Whether what was written can only mean a directory.
+fn means_directory(argument: &str) -> bool {
+    argument.ends_with('/') || argument.ends_with("/.") || argument == "."
+}
+
+/// The name of a repository inside this one belongs to this one, so it is taken as a file would be. What lies in it
+/// does not.
 fn existing(site: &Site, argument: &str, located: &Located) -> Result<Target, Failure> {
-    if !located.is_nested_root {
+    if !located.is_nested_root || means_directory(argument) {
         refuse_nested(argument, located)?;
     }
     let path = canonical(site, argument, &located.path)?;
@@ -47,7 +61,7 @@ fn existing(site: &Site, argument: &str, located: &Located) -> Result<Target, Fa
 fn named(site: &Site, argument: &str, located: &Located) -> Result<Target, Failure> {
     refuse_nested(argument, located)?;
     let path = canonical(site, argument, &located.path)?;
-    let is_directory = argument.ends_with('/') || path.is_root();
+    let is_directory = means_directory(argument) || path.is_root();
     Ok(Target::Path(if is_directory { Pattern::subtree(&path) } else { Pattern::literal(&path) }))
 }
 

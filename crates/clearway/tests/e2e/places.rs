@@ -136,7 +136,9 @@ fn a_repository_inside_another_is_named_instead_of_reached_into() {
     let outer = app(&home);
     let inner = home.repository("app/vendor/inner", &[("lib.rs", "")]);
     let before = home.state_files();
-    for path in ["vendor/inner/lib.rs", "vendor/inner/src/", "vendor/inner/*.rs"] {
+    for path in
+        ["vendor/inner/lib.rs", "vendor/inner/src/", "vendor/inner/*.rs", "vendor/inner/", "vendor/inner/."]
+    {
         let error = outer.agent("alice").fails("outside-scope", 2, &["reserve", path]);
         let hint = error["hints"][0].as_str().unwrap_or_default();
         assert!(hint.contains(&format!("clearway -C {}", inner.path().display())), "{error}");
