@@ -4,6 +4,7 @@ use crate::site::{Located, Site};
 use clearway_core::facts::Process;
 use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
+use clearway_core::pattern::Pattern;
 use clearway_store::World;
 use clearway_store::contract::Engine;
 use std::collections::BTreeMap;
@@ -21,6 +22,9 @@ pub trait Outside: World {
 
     /// Where an argument lies inside a site.
     fn resolve(&mut self, site: &Site, argument: &str) -> Result<Located, Failure>;
+
+    /// A scope inside the site that a pattern names something of, as far as a short look tells.
+    fn reached_scope(&mut self, site: &Site, pattern: &Pattern) -> Option<PathBuf>;
 
     /// How many files git tracks at the site, as far as that can be told without asking git.
     fn tracked_count(&mut self, site: &Site) -> Option<u64>;

@@ -46,6 +46,8 @@ pub struct Session<'a> {
     pub config: Config,
     /// Who it may be.
     pub caller: Caller,
+    /// What to say beside every answer to what was asked.
+    pub(crate) notices: Vec<Notice>,
     idempotency_key: Option<String>,
 }
 
@@ -68,7 +70,7 @@ impl<'a> Session<'a> {
         };
         let rules = Rules { durability, ..Rules::default() };
         let idempotency_key = globals.idempotency_key.as_deref().map(idempotency_key).transpose()?;
-        Ok(Self { outside, engine, rules, site, config, caller, idempotency_key })
+        Ok(Self { outside, engine, rules, site, config, caller, notices: Vec::new(), idempotency_key })
     }
 
     /// Claims an operator's authority for what follows. Whether the caller has it is decided with the command, so
@@ -118,7 +120,8 @@ impl<'a> Session<'a> {
         let mut world = Borrowed(self.outside);
         let reply = how(&mut *self.engine, &mut world, self.rules, scope, &request)
             .map_err(|error| store_failure(&error))?;
-        Ok(Reply { outcome: reply.outcome.map_err(|failure| self.at_root(failure)), ..reply })
+        let notices = [reply.notices, self.notices.clone()].concat();
+        Ok(Reply { outcome: reply.outcome.map_err(|failure| self.at_root(failure)), notices, ..reply })
     }
 
     /// What to say if this command is the first of a scope that lies inside another one.

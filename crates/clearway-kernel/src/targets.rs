@@ -3,6 +3,7 @@
 use crate::outside::Outside;
 use crate::site::{Found, Located, Site};
 use clearway_core::command::LeaseRef;
+use clearway_core::decide::Notice;
 use clearway_core::failure::Failure;
 use clearway_core::ids::{Fence, LeaseId};
 use clearway_core::path::{CanonicalPath, PathError};
@@ -111,6 +112,13 @@ fn invalid_pattern(argument: &str, error: &PatternError) -> Failure {
 fn invalid_path(argument: &str, error: &PathError) -> Failure {
     Failure::new(Slug::InvalidPath, format!("{} cannot be reserved: {error}", quoted(argument)))
         .hint("the rules for paths: clearway explain invalid-path")
+}
+
+/// What to say where a target seems to reach into a scope inside this one.
+pub(crate) fn end_at_scope(outside: &mut dyn Outside, site: &Site, target: &Target) -> Option<Notice> {
+    let Target::Path(pattern) = target else { return None };
+    let inner = outside.reached_scope(site, pattern)?.display().to_string();
+    Some(Notice::EndsAtScope { target: pattern.display(), inner })
 }
 
 /// A named resource, taken literally.

@@ -1,9 +1,10 @@
 //! The kernel's outside, answered by the real machine.
 
-use crate::{facts, sites, stores};
+use crate::{facts, inner, sites, stores};
 use clearway_core::facts::{FactQuery, Facts, Process};
 use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
+use clearway_core::pattern::Pattern;
 use clearway_core::slug::Slug;
 use clearway_core::time::{BootKey, Mono, Now, Wall};
 use clearway_git::Git;
@@ -79,6 +80,10 @@ impl Outside for Machine {
 
     fn resolve(&mut self, site: &Site, argument: &str) -> Result<Located, Failure> {
         sites::resolve(&self.state_dir()?, site, argument)
+    }
+
+    fn reached_scope(&mut self, site: &Site, pattern: &Pattern) -> Option<PathBuf> {
+        inner::reached(&self.state_dir().ok()?, site, pattern)
     }
 
     fn tracked_count(&mut self, site: &Site) -> Option<u64> {

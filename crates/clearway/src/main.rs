@@ -2,6 +2,7 @@
 //! the command line over; nothing is decided here.
 
 mod facts;
+mod inner;
 mod machine;
 mod sites;
 mod stores;

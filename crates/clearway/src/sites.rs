@@ -120,9 +120,14 @@ pub(crate) fn resolve(state: &Path, site: &Site, argument: &str) -> Result<Locat
 /// The innermost directory at or above a path that is a scope of its own inside a directory without git. Inside a
 /// repository no directory is one.
 fn inner_directory(state: &Path, site: &Site, root: &Path, path: &str) -> Option<PathBuf> {
-    let below = |part: &&Path| site.kind == SiteKind::Directory && !part.as_os_str().is_empty();
+    let below = |part: &&Path| !part.as_os_str().is_empty();
     let mut places = Path::new(path).ancestors().take_while(below).map(|part| root.join(part));
-    places.find(|place| is_scope(state, place))
+    places.find(|place| is_inner_directory(state, site, place))
+}
+
+/// Whether a directory below a site's root is a scope of its own without being a repository.
+pub(crate) fn is_inner_directory(state: &Path, site: &Site, directory: &Path) -> bool {
+    site.kind == SiteKind::Directory && is_scope(state, directory)
 }
 
 /// Whether a directory without git is a scope already, or says that it is to be one.

@@ -5,7 +5,7 @@ use clearway_core::event::Durability;
 use clearway_core::facts::{FactQuery, Facts, Liveness, Process};
 use clearway_core::failure::Failure;
 use clearway_core::ids::{ScopeKey, Seq};
-use clearway_core::pattern::Fold;
+use clearway_core::pattern::{Fold, Pattern};
 use clearway_core::time::{BootKey, Mono, Now, Wall};
 use clearway_kernel::{BuildFacts, Found, Located, Outside, Site, SiteKind, Surroundings};
 use clearway_store::World;
@@ -147,6 +147,10 @@ impl Outside for Stage {
             nested: None,
             is_nested_root: false,
         })
+    }
+
+    fn reached_scope(&mut self, _site: &Site, _pattern: &Pattern) -> Option<PathBuf> {
+        None
     }
 
     fn tracked_count(&mut self, _site: &Site) -> Option<u64> {

@@ -149,6 +149,28 @@ fn a_repository_inside_another_is_named_instead_of_reached_into() {
 }
 
 #[test]
+fn a_lease_that_seems_to_reach_into_a_scope_inside_says_that_it_does_not() {
+    let home = home();
+    let outer = home.repository("app", &[("src/a.rs", ""), ("vendor/own/b.rs", "")]);
+    let inner = home.repository("app/vendor/inner", &[("lib.rs", "")]);
+    for reaching in ["vendor/inner", "vendor", "vendor/inn*/lib.rs", "**/lib.rs", "*/inner"] {
+        for verb in ["check", "reserve"] {
+            let reply = outer.agent("alice").ok(&[verb, reaching]);
+            assert_eq!(reply["notices"][0]["code"], "ends-at-scope", "{reaching}: {reply}");
+            let message = text(&reply["notices"][0], "message");
+            assert!(message.contains(&format!("clearway -C {} …", inner.path().display())), "{message}");
+        }
+    }
+    for apart in ["src", "vendor/own/", "vendor/*.rs", "vendor/x*/lib.rs", "new/**"] {
+        assert_eq!(outer.agent("alice").ok(&["reserve", apart])["notices"], serde_json::json!([]), "{apart}");
+    }
+    let (around, within) = (home.directory("plain"), home.directory("plain/sub"));
+    home.clearway(&within).agent("bob").ok(&["reserve", "x"]);
+    let reply = home.clearway(&around).agent("alice").ok(&["reserve", "s*/x"]);
+    assert_eq!(reply["notices"][0]["code"], "ends-at-scope", "{reply}");
+}
+
+#[test]
 fn a_submodule_is_a_scope_of_its_own() {
     let home = home();
     let library = home.repository("library", &[("lib.rs", "")]);
