@@ -12,8 +12,10 @@ use clearway_core::event::Durability;
 use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
 use clearway_core::input::idempotency_key;
+use clearway_core::shell;
 use clearway_core::slice::{AgentLookup, ReadSet};
 use clearway_core::slug::Slug;
+use clearway_core::text::shown;
 use clearway_store::contract::{Engine, Snapshot, StoreError};
 use clearway_store::{Reply, Rules, World, execute, preview};
 use std::path::{Path, PathBuf};
@@ -219,13 +221,34 @@ fn by_key(outside: &mut dyn Outside, start: &Path, key: &str) -> Result<Site, Fa
     }
 }
 
+/// The text of a configuration file. One that cannot be read is a mistake in the configuration, not in the store.
+fn config_text(outside: &mut dyn Outside, path: &Path) -> Result<Option<String>, Failure> {
+    outside.read_text(path).map_err(|failure| {
+        Failure::new(Slug::ConfigSyntax, failure.message)
+            .hint("a configuration is a regular file of UTF-8 text that you can read")
+            .hint("see which files are read: clearway config path")
+    })
+}
+
+/// The user file can lower safety, so it counts only if nobody else can write it.
+fn user_text(outside: &mut dyn Outside, path: &Path) -> Result<Option<String>, Failure> {
+    let text = config_text(outside, path)?;
+    if text.is_none() || !outside.everybody_can_write(path) {
+        return Ok(text);
+    }
+    let path = path.display().to_string();
+    let message = format!("{} can be written by everybody, so it is not yours alone to say", shown(&path));
+    Err(Failure::new(Slug::ConfigUnsafe, message)
+        .hint(format!("make it yours alone: chmod go-w {}", shell::word(&path))))
+}
+
 /// Resolves the configuration of a site.
 fn resolve_config(outside: &mut dyn Outside, site: &Site, globals: &Globals) -> Result<Config, Failure> {
     let user_path = outside.user_config_path()?;
-    let user = outside.read_text(&user_path)?;
+    let user = user_text(outside, &user_path)?;
     let repository_path = site.root.as_ref().map(|root| root.join(".clearway.toml"));
     let repository = match &repository_path {
-        Some(path) => outside.read_text(path)?,
+        Some(path) => config_text(outside, path)?,
         None => None,
     };
     let variables = &outside.surroundings().variables;
@@ -240,6 +263,7 @@ fn resolve_config(outside: &mut dyn Outside, site: &Site, globals: &Globals) -> 
         .filter_map(|(key, flag, value)| value.as_deref().map(|value| FlagValue { key, flag, value }))
         .collect();
     let inputs = Inputs {
+        user_path: &user_path,
         user: user.as_deref().map(|text| ConfigText { path: &user_path, text }),
         repository: repository_path
             .as_deref()

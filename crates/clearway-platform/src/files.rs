@@ -17,7 +17,7 @@ pub use case::folds_case;
 pub use leftovers::{READING, leftovers, remove_leftover};
 pub use private::{
     PRIVATE_DIR_MODE, PRIVATE_FILE_MODE, PrivacyComplaint, create_atomic, create_private_dir_all,
-    directory_complaints, open_private, privacy_complaints, write_atomic,
+    directory_complaints, everybody_can_write, open_private, privacy_complaints, write_atomic,
 };
 pub use upkeep::{
     TemporaryDir, allocate, copy_private, exists, flush, flush_with_name, is_file, length, read_start,

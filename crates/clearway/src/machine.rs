@@ -158,6 +158,10 @@ impl Outside for Machine {
         files::read_text(path).map_err(|error| file_failure(&error))
     }
 
+    fn everybody_can_write(&self, path: &Path) -> bool {
+        files::everybody_can_write(path)
+    }
+
     fn write_private(&mut self, path: &Path, text: &str) -> Result<(), Failure> {
         let written = directory_of(path).and_then(|()| files::write_atomic(path, text.as_bytes()));
         written.map_err(|error| file_failure(&error))

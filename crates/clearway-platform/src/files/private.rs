@@ -21,6 +21,7 @@ pub const PRIVATE_FILE_MODE: u32 = 0o600;
 const MODE_BITS: u32 = 0o7777;
 const GROUP_AND_OTHERS: u32 = 0o077;
 const WRITING_BY_OTHERS: u32 = 0o022;
+const WRITING_BY_EVERYBODY: u32 = 0o002;
 
 /// Creates a directory and what is missing above it, all of it private.
 ///
@@ -62,6 +63,11 @@ pub fn privacy_complaints(path: &Path) -> Result<Vec<PrivacyComplaint>, FileErro
 pub fn directory_complaints(path: &Path) -> Result<Vec<PrivacyComplaint>, FileError> {
     let metadata = fs::metadata(path).map_err(FileError::system("look at", path))?;
     Ok(complaints_about(&metadata, WRITING_BY_OTHERS, uid()))
+}
+
+/// Whether every user of the machine can write a file, as far as may be looked.
+pub fn everybody_can_write(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|metadata| metadata.mode() & WRITING_BY_EVERYBODY != 0)
 }
 
 /// One reason why others could read or change a file.
