@@ -77,7 +77,7 @@ impl Session<'_> {
         let mut checks = vec![self.build_check(), self.scope_check(), self.identity_check()?];
         let key = self.site.key.clone();
         let examination = self.engine.examine(&key).map_err(|error| store_failure(&error))?;
-        checks.push(store_check(&examination));
+        checks.extend(store_checks(&examination));
         checks.extend(leftover_check(&self.leftovers()?));
         if examination.exists {
             checks.push(schema_check(&examination));
@@ -253,6 +253,14 @@ fn damaged(about: &'static str, failure: Failure) -> Result<Check, Failure> {
     }
 }
 
+/// Where the store is; of one that is not there, whether it could be.
+fn store_checks(examination: &Examination) -> Vec<Check> {
+    match (examination.exists, findings(examination)) {
+        (false, found) if !found.is_empty() => found,
+        _ => vec![store_check(examination)],
+    }
+}
+
 fn store_check(examination: &Examination) -> Check {
     let place = &examination.place;
     match examination.exists {
@@ -275,10 +283,17 @@ fn schema_check(examination: &Examination) -> Check {
 }
 
 fn finding_checks(examination: &Examination) -> Vec<Check> {
+    let is_private = !examination.findings.iter().any(|finding| finding.about == "privacy");
+    let private = good("privacy", "only you can read the store or change its directory".to_owned());
+    is_private.then_some(private).into_iter().chain(findings(examination)).collect()
+}
+
+fn findings(examination: &Examination) -> Vec<Check> {
     let one = |finding: &clearway_store::contract::Finding| {
         let status =
             if finding.severity == Severity::Error { CheckStatus::Wrong } else { CheckStatus::Notable };
         let hint = match finding.about {
+            "access" => "make the place writable, or keep the store elsewhere: CLEARWAY_STORE=FILE",
             "disk" => "make room there, or keep the store on another disk: CLEARWAY_STORE=FILE",
             "ballast" => "take it now: clearway doctor --repair",
             "privacy" => PRIVATE,
@@ -287,9 +302,7 @@ fn finding_checks(examination: &Examination) -> Vec<Check> {
         };
         Check { about: finding.about, status, text: finding.text.clone(), hint: Some(hint.to_owned()) }
     };
-    let is_private = !examination.findings.iter().any(|finding| finding.about == "privacy");
-    let private = good("privacy", "only you can read the store or change its directory".to_owned());
-    is_private.then_some(private).into_iter().chain(examination.findings.iter().map(one)).collect()
+    examination.findings.iter().map(one).collect()
 }
 
 /// How many leftovers are named; the rest is counted.

@@ -29,6 +29,7 @@ impl SqliteEngine {
         };
         found.exists = files::exists(&file);
         if !found.exists {
+            look_at_place(&file, &mut found);
             return Ok(found);
         }
         found.bytes = files::length(&file).unwrap_or(0);
@@ -112,12 +113,25 @@ fn say(path: &Path, complaints: Result<Vec<PrivacyComplaint>, FileError>, found:
     }
 }
 
+/// Whether a store that is not there could be made.
+fn look_at_place(file: &Path, found: &mut Examination) {
+    let nearest = file.ancestors().find(|place| files::exists(place)).unwrap_or(file);
+    if !files::can_write(nearest) {
+        let text = format!(
+            "{} does not exist, and cannot be made: {} cannot be written",
+            file.display(),
+            nearest.display()
+        );
+        found.error("access", text);
+    }
+}
+
 /// A disk that refuses every write is wrong even though the store on it is whole.
 fn look_at_disk(file: &Path, found: &mut Examination) {
     let parent = file.parent().unwrap_or(file);
     if !files::can_write(parent) || !files::can_write(file) {
         found.error(
-            "disk",
+            "access",
             format!("{} cannot be written: reading works, reserving does not", file.display()),
         );
     } else if errors::has_no_room(file) {
