@@ -1,11 +1,11 @@
 //! From what a user typed to what the kernel reserves.
 
 use crate::outside::Outside;
-use crate::site::{Found, Located, Site};
+use crate::site::{Found, Located, Site, SiteKind};
 use clearway_core::command::LeaseRef;
 use clearway_core::decide::Notice;
 use clearway_core::failure::Failure;
-use clearway_core::ids::{Fence, LeaseId};
+use clearway_core::ids::{Fence, LeaseId, ScopeKey};
 use clearway_core::path::{CanonicalPath, PathError};
 use clearway_core::pattern::{Pattern, PatternError};
 use clearway_core::shell;
@@ -20,10 +20,7 @@ const PATTERN_CHARACTERS: [char; 5] = ['*', '?', '[', '{', '\\'];
 /// pattern. Patterns are relative to where the caller stands, like paths.
 pub(crate) fn path_target(outside: &mut dyn Outside, site: &Site, argument: &str) -> Result<Target, Failure> {
     if site.root.is_none() {
-        let message = format!("{} has no working tree, so no paths can be named here", site.place);
-        return Err(
-            Failure::new(Slug::OutsideScope, message).hint("use --kind name, or run it inside a checkout")
-        );
+        return Err(no_paths(site));
     }
     let special = argument.find(PATTERN_CHARACTERS);
     if let Some(special) = special.filter(|special| goes_up(&argument[*special..])) {
@@ -36,6 +33,21 @@ pub(crate) fn path_target(outside: &mut dyn Outside, site: &Site, argument: &str
         (None, Err(failure)) => Err(failure),
         (Some(special), _) => pattern(outside, site, argument, special),
     }
+}
+
+/// Why a site has no paths: it is none that could have them, or it was named by its key alone.
+fn no_paths(site: &Site) -> Failure {
+    if site.kind == SiteKind::Machine && site.key != ScopeKey::machine() {
+        let message = format!(
+            "paths of {} cannot be named through --scope, which says nothing of where they are",
+            site.key
+        );
+        return Failure::new(Slug::OutsideScope, message)
+            .hint("name them where they are: clearway -C DIR …, or go there")
+            .hint("names can be: --kind name");
+    }
+    let message = format!("{} has no working tree, so no paths can be named here", site.place);
+    Failure::new(Slug::OutsideScope, message).hint("use --kind name, or run it inside a checkout")
 }
 
 /// Whether a text behind a wildcard leads up, which no pattern can: what a wildcard stands for has no one parent.

@@ -190,6 +190,10 @@ fn a_bare_repository_has_names_but_no_paths() {
     assert!(git.is_ok_and(|status| status.success()));
     let error = home.clearway(&bare).agent("alice").fails("outside-scope", 2, &["reserve", "a.rs"]);
     assert!(error["hints"][0].as_str().is_some_and(|hint| hint.contains("--kind name")), "{error}");
+    for place in [home.clearway(&bare), home.clearway(&bare).args(&["--scope", "machine"])] {
+        let status = place.text(&["status"]);
+        assert!(status.contains("clearway reserve --kind name NAME"), "{status}");
+    }
     home.clearway(&bare).agent("alice").ok(&["reserve", "--kind", "name", "push"]);
     home.clearway(&bare).agent("bob").fails("reservation-held", 1, &["reserve", "--kind", "name", "push"]);
 }
@@ -217,6 +221,10 @@ fn a_scope_can_be_named_by_its_key() {
     let elsewhere = home.directory("elsewhere");
     let seen = home.clearway(&elsewhere).args(&["--scope", &key]).ok(&["leases"]);
     assert_eq!(seen["leases"][0]["pattern"], "build");
+    let alice = home.clearway(&elsewhere).args(&["--scope", &key]).agent("alice");
+    let error = alice.fails("outside-scope", 2, &["reserve", "src/a.rs"]);
+    assert!(text(&error, "message").contains("through --scope"), "{error}");
+    assert!(error["hints"][0].as_str().is_some_and(|hint| hint.contains("clearway -C DIR")), "{error}");
     let error =
         home.clearway(&elsewhere).args(&["--scope", "nowhere-00000000"]).fails("not-found", 5, &["leases"]);
     assert!(error["hints"].as_array().is_some_and(|hints| !hints.is_empty()), "{error}");
