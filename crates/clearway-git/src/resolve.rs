@@ -2,8 +2,9 @@
 //!
 //! The argument may be relative, absolute, lead through links, end in a slash, contain `..` or
 //! name something that does not exist yet. Links are walked one by one as the kernel does, so
-//! every spelling of a place ends at the same text. A link in last position stays itself, because
-//! the link is what git tracks. Nothing is interpreted: a `*` is a character.
+//! every spelling of a place ends at the same text. A link in last position that leads to no
+//! directory stays itself, because the link is what git tracks; one that leads to a directory is
+//! that directory, because what is reserved by it is what lies there. Nothing is interpreted: a `*` is a character.
 
 mod walk;
 
@@ -30,7 +31,7 @@ pub struct Located {
 /// What is found at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PathKind {
-    /// A file, or a symbolic link to anything.
+    /// A file, or a symbolic link to anything but a directory.
     ExistingFile,
     /// A directory.
     ExistingDirectory,

@@ -77,7 +77,7 @@ impl Session<'_> {
         let mut checks = vec![self.build_check(), self.scope_check(), self.identity_check()?];
         let key = self.site.key.clone();
         let examination = self.engine.examine(&key).map_err(|error| store_failure(&error))?;
-        checks.push(store_check(&examination));
+        checks.extend(store_checks(&examination));
         checks.extend(leftover_check(&self.leftovers()?));
         if examination.exists {
             checks.push(schema_check(&examination));
@@ -233,6 +233,7 @@ impl Session<'_> {
     }
 }
 
+const PRIVATE: &str = "make it yours alone: chmod go-rwx on the file or directory";
 const REPAIR: &str = "rebuild it from the log: clearway doctor --repair";
 
 fn good(about: &'static str, text: String) -> Check {
@@ -247,7 +248,16 @@ fn wrong(about: &'static str, text: String, hint: &str) -> Check {
 fn damaged(about: &'static str, failure: Failure) -> Result<Check, Failure> {
     match failure.slug {
         Slug::StoreCorrupt => Ok(wrong(about, failure.message, REPAIR)),
+        Slug::StoreNotPrivate => Ok(wrong(about, failure.message, PRIVATE)),
         _ => Err(failure),
+    }
+}
+
+/// Where the store is; of one that is not there, whether it could be.
+fn store_checks(examination: &Examination) -> Vec<Check> {
+    match (examination.exists, findings(examination)) {
+        (false, found) if !found.is_empty() => found,
+        _ => vec![store_check(examination)],
     }
 }
 
@@ -273,21 +283,26 @@ fn schema_check(examination: &Examination) -> Check {
 }
 
 fn finding_checks(examination: &Examination) -> Vec<Check> {
+    let is_private = !examination.findings.iter().any(|finding| finding.about == "privacy");
+    let private = good("privacy", "only you can read the store or change its directory".to_owned());
+    is_private.then_some(private).into_iter().chain(findings(examination)).collect()
+}
+
+fn findings(examination: &Examination) -> Vec<Check> {
     let one = |finding: &clearway_store::contract::Finding| {
         let status =
             if finding.severity == Severity::Error { CheckStatus::Wrong } else { CheckStatus::Notable };
         let hint = match finding.about {
+            "access" => "make the place writable, or keep the store elsewhere: CLEARWAY_STORE=FILE",
             "disk" => "make room there, or keep the store on another disk: CLEARWAY_STORE=FILE",
             "ballast" => "take it now: clearway doctor --repair",
-            "privacy" => "make it yours alone: chmod go-rwx on the file or directory",
+            "privacy" => PRIVATE,
             "rows" | "schema" | "pages" => REPAIR,
             _ => "see: clearway explain unhealthy",
         };
         Check { about: finding.about, status, text: finding.text.clone(), hint: Some(hint.to_owned()) }
     };
-    let is_private = !examination.findings.iter().any(|finding| finding.about == "privacy");
-    let private = good("privacy", "store and directory are readable by you alone".to_owned());
-    is_private.then_some(private).into_iter().chain(examination.findings.iter().map(one)).collect()
+    examination.findings.iter().map(one).collect()
 }
 
 /// How many leftovers are named; the rest is counted.

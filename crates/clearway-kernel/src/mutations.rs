@@ -3,7 +3,7 @@
 use crate::identity::reason_text;
 use crate::session::Session;
 use crate::site::{Found, Site};
-use crate::targets::{lease_ref, must_be_lease, name_target, path_target};
+use crate::targets::{end_at_scope, lease_ref, must_be_lease, name_target, path_target};
 use clearway_core::breadth::{Breadth, too_broad};
 use clearway_core::command::{Command, LeaseRef, Release, Renew, Reserve, Selection, Want};
 use clearway_core::decide::Notice;
@@ -91,8 +91,8 @@ impl Session<'_> {
         let (scope, reserve) = self.reservation(words)?;
         let Reply { rev, now, mut notices, outcome, .. } =
             self.preview_in(&scope, Command::Reserve(reserve))?;
-        // What granting would bring about did not happen; what is stored and cannot be read is so all the same.
-        notices.retain(|notice| matches!(notice, Notice::UnreadableRows(_)));
+        // What granting would bring about did not happen; what is so without it is so all the same.
+        notices.retain(|notice| matches!(notice, Notice::UnreadableRows(_) | Notice::EndsAtScope { .. }));
         let (blockers, ahead) = match outcome {
             Ok(_) => (Vec::new(), Vec::new()),
             Err(Failure { details: Details::Blockers { leases, ahead }, .. }) => (leases, ahead.into()),
@@ -188,6 +188,7 @@ impl Session<'_> {
             let capacity = self.config.resource(target.canonical()).capacity;
             let capacity = if words.kind == Kind::Name { capacity } else { 1 };
             if !wants.iter().any(|want| want.target == target) {
+                self.notices.extend(end_at_scope(self.outside, &self.site, &target));
                 wants.push(Want { target, capacity });
             }
         }

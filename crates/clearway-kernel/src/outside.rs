@@ -4,6 +4,7 @@ use crate::site::{Located, Site};
 use clearway_core::facts::Process;
 use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
+use clearway_core::pattern::Pattern;
 use clearway_store::World;
 use clearway_store::contract::Engine;
 use std::collections::BTreeMap;
@@ -22,6 +23,9 @@ pub trait Outside: World {
 
     /// Where an argument lies inside a site.
     fn resolve(&mut self, site: &Site, argument: &str) -> Result<Located, Failure>;
+
+    /// A scope inside the site that a pattern names something of, as far as a short look tells.
+    fn reached_scope(&mut self, site: &Site, pattern: &Pattern) -> Option<PathBuf>;
 
     /// How many files git tracks at the site, as far as that can be told without asking git.
     fn tracked_count(&mut self, site: &Site) -> Option<u64>;
@@ -71,6 +75,9 @@ pub trait Outside: World {
 
     /// The text of a file; `None` if it is not there.
     fn read_text(&mut self, path: &Path) -> Result<Option<String>, Failure>;
+
+    /// Whether every user of the machine can write a file.
+    fn everybody_can_write(&self, path: &Path) -> bool;
 
     /// Replaces a file whole, readable by its owner alone, flushed before this returns.
     fn write_private(&mut self, path: &Path, text: &str) -> Result<(), Failure>;

@@ -12,8 +12,10 @@ use clearway_core::event::Durability;
 use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
 use clearway_core::input::idempotency_key;
+use clearway_core::shell;
 use clearway_core::slice::{AgentLookup, ReadSet};
 use clearway_core::slug::Slug;
+use clearway_core::text::shown;
 use clearway_store::contract::{Engine, Snapshot, StoreError};
 use clearway_store::{Reply, Rules, World, execute, preview};
 use std::path::{Path, PathBuf};
@@ -46,6 +48,8 @@ pub struct Session<'a> {
     pub config: Config,
     /// Who it may be.
     pub caller: Caller,
+    /// What to say beside every answer to what was asked.
+    pub(crate) notices: Vec<Notice>,
     idempotency_key: Option<String>,
 }
 
@@ -68,7 +72,7 @@ impl<'a> Session<'a> {
         };
         let rules = Rules { durability, ..Rules::default() };
         let idempotency_key = globals.idempotency_key.as_deref().map(idempotency_key).transpose()?;
-        Ok(Self { outside, engine, rules, site, config, caller, idempotency_key })
+        Ok(Self { outside, engine, rules, site, config, caller, notices: Vec::new(), idempotency_key })
     }
 
     /// Claims an operator's authority for what follows. Whether the caller has it is decided with the command, so
@@ -129,7 +133,8 @@ impl<'a> Session<'a> {
         let mut world = Borrowed(self.outside);
         let reply = how(&mut *self.engine, &mut world, self.rules, scope, &request)
             .map_err(|error| store_failure(&error))?;
-        Ok(Reply { outcome: reply.outcome.map_err(|failure| self.at_root(failure)), ..reply })
+        let notices = [reply.notices, self.notices.clone()].concat();
+        Ok(Reply { outcome: reply.outcome.map_err(|failure| self.at_root(failure)), notices, ..reply })
     }
 
     /// What to say if this command is the first of a scope that lies inside another one.
@@ -237,13 +242,34 @@ fn by_key(outside: &mut dyn Outside, start: &Path, key: &str) -> Result<Site, Fa
     }
 }
 
+/// The text of a configuration file. One that cannot be read is a mistake in the configuration, not in the store.
+fn config_text(outside: &mut dyn Outside, path: &Path) -> Result<Option<String>, Failure> {
+    outside.read_text(path).map_err(|failure| {
+        Failure::new(Slug::ConfigSyntax, failure.message)
+            .hint("a configuration is a regular file of UTF-8 text that you can read")
+            .hint("see which files are read: clearway config path")
+    })
+}
+
+/// The user file can lower safety, so it counts only if nobody else can write it.
+fn user_text(outside: &mut dyn Outside, path: &Path) -> Result<Option<String>, Failure> {
+    let text = config_text(outside, path)?;
+    if text.is_none() || !outside.everybody_can_write(path) {
+        return Ok(text);
+    }
+    let path = path.display().to_string();
+    let message = format!("{} can be written by everybody, so it is not yours alone to say", shown(&path));
+    Err(Failure::new(Slug::ConfigUnsafe, message)
+        .hint(format!("make it yours alone: chmod go-w {}", shell::word(&path))))
+}
+
 /// Resolves the configuration of a site.
 fn resolve_config(outside: &mut dyn Outside, site: &Site, globals: &Globals) -> Result<Config, Failure> {
     let user_path = outside.user_config_path()?;
-    let user = outside.read_text(&user_path)?;
+    let user = user_text(outside, &user_path)?;
     let repository_path = site.root.as_ref().map(|root| root.join(".clearway.toml"));
     let repository = match &repository_path {
-        Some(path) => outside.read_text(path)?,
+        Some(path) => config_text(outside, path)?,
         None => None,
     };
     let variables = &outside.surroundings().variables;
@@ -258,6 +284,7 @@ fn resolve_config(outside: &mut dyn Outside, site: &Site, globals: &Globals) -> 
         .filter_map(|(key, flag, value)| value.as_deref().map(|value| FlagValue { key, flag, value }))
         .collect();
     let inputs = Inputs {
+        user_path: &user_path,
         user: user.as_deref().map(|text| ConfigText { path: &user_path, text }),
         repository: repository_path
             .as_deref()

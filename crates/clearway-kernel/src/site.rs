@@ -64,9 +64,10 @@ pub struct Located {
     pub path: String,
     /// What is there.
     pub found: Found,
-    /// The repository inside this one that owns what lies at the path, if one does.
+    /// The scope inside this one that owns what lies at the path, if one does: a repository, or a directory where there
+    /// is no git.
     pub nested: Option<PathBuf>,
-    /// Whether the path is that repository's root: its name is the outer one's, everything below is not.
+    /// Whether the path is the root of such a repository: its name is the outer one's, everything below is not.
     pub is_nested_root: bool,
 }
 

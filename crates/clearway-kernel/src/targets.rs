@@ -1,10 +1,11 @@
 //! From what a user typed to what the kernel reserves.
 
 use crate::outside::Outside;
-use crate::site::{Found, Located, Site};
+use crate::site::{Found, Located, Site, SiteKind};
 use clearway_core::command::LeaseRef;
+use clearway_core::decide::Notice;
 use clearway_core::failure::Failure;
-use clearway_core::ids::{Fence, LeaseId};
+use clearway_core::ids::{Fence, LeaseId, ScopeKey};
 use clearway_core::path::{CanonicalPath, PathError};
 use clearway_core::pattern::{Pattern, PatternError};
 use clearway_core::shell;
@@ -19,12 +20,12 @@ const PATTERN_CHARACTERS: [char; 5] = ['*', '?', '[', '{', '\\'];
 /// pattern. Patterns are relative to where the caller stands, like paths.
 pub(crate) fn path_target(outside: &mut dyn Outside, site: &Site, argument: &str) -> Result<Target, Failure> {
     if site.root.is_none() {
-        let message = format!("{} has no working tree, so no paths can be named here", site.place);
-        return Err(
-            Failure::new(Slug::OutsideScope, message).hint("use --kind name, or run it inside a checkout")
-        );
+        return Err(no_paths(site));
     }
     let special = argument.find(PATTERN_CHARACTERS);
+    if let Some(special) = special.filter(|special| goes_up(&argument[*special..])) {
+        return pattern(outside, site, argument, special);
+    }
     let located = outside.resolve(site, argument);
     match (special, located) {
         (_, Ok(located)) if located.found != Found::Nothing => existing(site, argument, &located),
@@ -34,9 +35,35 @@ pub(crate) fn path_target(outside: &mut dyn Outside, site: &Site, argument: &str
     }
 }
 
-/// The name of a repository inside this one belongs to this one, so it is taken as a file would be.
+/// Why a site has no paths: it is none that could have them, or it was named by its key alone.
+fn no_paths(site: &Site) -> Failure {
+    if site.kind == SiteKind::Machine && site.key != ScopeKey::machine() {
+        let message = format!(
+            "paths of {} cannot be named through --scope, which says nothing of where they are",
+            site.key
+        );
+        return Failure::new(Slug::OutsideScope, message)
+            .hint("name them where they are: clearway -C DIR …, or go there")
+            .hint("names can be: --kind name");
+    }
+    let message = format!("{} has no working tree, so no paths can be named here", site.place);
+    Failure::new(Slug::OutsideScope, message).hint("use --kind name, or run it inside a checkout")
+}
+
+/// Whether a text behind a wildcard leads up, which no pattern can: what a wildcard stands for has no one parent.
+fn goes_up(text: &str) -> bool {
+    text.split('/').any(|segment| segment == "..")
+}
+
+/// Whether what was written can only mean a directory.
+fn means_directory(argument: &str) -> bool {
+    argument.ends_with('/') || argument.ends_with("/.") || argument == "."
+}
+
+/// The name of a repository inside this one belongs to this one, so it is taken as a file would be. What lies in it
+/// does not.
 fn existing(site: &Site, argument: &str, located: &Located) -> Result<Target, Failure> {
-    if !located.is_nested_root {
+    if !located.is_nested_root || means_directory(argument) {
         refuse_nested(argument, located)?;
     }
     let path = canonical(site, argument, &located.path)?;
@@ -47,7 +74,7 @@ fn existing(site: &Site, argument: &str, located: &Located) -> Result<Target, Fa
 fn named(site: &Site, argument: &str, located: &Located) -> Result<Target, Failure> {
     refuse_nested(argument, located)?;
     let path = canonical(site, argument, &located.path)?;
-    let is_directory = argument.ends_with('/') || path.is_root();
+    let is_directory = means_directory(argument) || path.is_root();
     Ok(Target::Path(if is_directory { Pattern::subtree(&path) } else { Pattern::literal(&path) }))
 }
 
@@ -79,11 +106,11 @@ fn canonical(site: &Site, argument: &str, path: &str) -> Result<CanonicalPath, F
     CanonicalPath::parse(path, site.fold).map_err(|error| invalid_path(argument, &error))
 }
 
-/// A pattern never reaches into a repository inside this one.
+/// A pattern never reaches into a scope inside this one.
 fn refuse_nested(argument: &str, located: &Located) -> Result<(), Failure> {
     let Some(nested) = &located.nested else { return Ok(()) };
     let nested = nested.display().to_string();
-    let message = format!("{} belongs to the repository at {}", printable(argument), printable(&nested));
+    let message = format!("{} belongs to the scope at {}", printable(argument), printable(&nested));
     Err(Failure::new(Slug::OutsideScope, message)
         .hint(format!("act there: clearway -C {} …", shell::word(&nested))))
 }
@@ -97,6 +124,13 @@ fn invalid_pattern(argument: &str, error: &PatternError) -> Failure {
 fn invalid_path(argument: &str, error: &PathError) -> Failure {
     Failure::new(Slug::InvalidPath, format!("{} cannot be reserved: {error}", quoted(argument)))
         .hint("the rules for paths: clearway explain invalid-path")
+}
+
+/// What to say where a target seems to reach into a scope inside this one.
+pub(crate) fn end_at_scope(outside: &mut dyn Outside, site: &Site, target: &Target) -> Option<Notice> {
+    let Target::Path(pattern) = target else { return None };
+    let inner = outside.reached_scope(site, pattern)?.display().to_string();
+    Some(Notice::EndsAtScope { target: pattern.display(), inner })
 }
 
 /// A named resource, taken literally.

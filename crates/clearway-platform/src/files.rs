@@ -17,10 +17,10 @@ pub use case::folds_case;
 pub use leftovers::{DEMO, READING, leftover_directories, leftovers, remove_leftover};
 pub use private::{
     PRIVATE_DIR_MODE, PRIVATE_FILE_MODE, PrivacyComplaint, create_atomic, create_private_dir_all,
-    open_private, privacy_complaints, write_atomic,
+    directory_complaints, everybody_can_write, open_private, privacy_complaints, write_atomic,
 };
 pub use upkeep::{
-    TemporaryDir, allocate, copy_private, exists, flush, flush_with_name, is_there, length, read_start,
+    TemporaryDir, allocate, copy_private, exists, flush, flush_with_name, is_file, length, read_start,
     read_text, remove_if_present, temporary_dir,
 };
 pub use volume::{FsKind, can_write, file_system_kind, free_bytes, mount_point};

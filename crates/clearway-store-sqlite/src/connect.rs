@@ -3,7 +3,7 @@
 use crate::errors;
 use crate::private_copy::PrivateCopy;
 use crate::schema::{APPLICATION_ID, Schema, number_of};
-use clearway_platform::files::{self, FileKey, with_suffix};
+use clearway_platform::files::{self, FileKey, PrivacyComplaint, with_suffix};
 use clearway_platform::gate::{self, Gate, GateGuard};
 use clearway_platform::stopwatch::Stopwatch;
 use clearway_store::contract::StoreError;
@@ -30,11 +30,10 @@ pub(crate) struct Writer {
 impl Writer {
     /// Opens the file; `None` if it is not there and must not be made.
     pub(crate) fn open(path: &Path, create: bool, wait: Duration) -> Result<Option<Self>, StoreError> {
-        if !create && !is_there(path)? {
-            return Ok(None);
-        }
-        if create {
-            make_room(path)?;
+        match (is_there(path)?, create) {
+            (true, _) => {}
+            (false, true) => make_room(path)?,
+            (false, false) => return Ok(None),
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = open(path, flags, wait)?;
@@ -265,9 +264,38 @@ fn newer(path: &Path, found: u32, schema: Schema) -> StoreError {
     StoreError::Newer { path: path.display().to_string(), found, known: schema.number() }
 }
 
-/// Whether the file is there. A place that cannot be looked into is not an empty one.
+/// Whether the file is there. A place that cannot be looked into is not an empty one, and whoever opens a pipe may
+/// wait for ever.
 fn is_there(path: &Path) -> Result<bool, StoreError> {
-    files::is_there(path).map_err(|error| errors::file(path, &error))
+    match files::is_file(path).map_err(|error| errors::file(path, &error))? {
+        None => Ok(false),
+        Some(true) => Ok(true),
+        Some(false) => Err(StoreError::Unavailable {
+            path: path.display().to_string(),
+            reason: "it is no regular file".to_owned(),
+        }),
+    }
+}
+
+/// A store that others can write, or in whose directories they can put another, is neither read nor written.
+pub(crate) fn refuse_exposed(file: &Path, directories: &[&Path]) -> Result<(), StoreError> {
+    if is_there(file)? {
+        refuse_complaints(file, files::privacy_complaints(file))?;
+    }
+    let mut there = directories.iter().filter(|directory| files::exists(directory));
+    there.try_for_each(|directory| refuse_complaints(directory, files::directory_complaints(directory)))
+}
+
+fn refuse_complaints(
+    path: &Path,
+    complaints: Result<Vec<PrivacyComplaint>, files::FileError>,
+) -> Result<(), StoreError> {
+    match complaints.map_err(|error| errors::file(path, &error))?.first() {
+        Some(complaint) => {
+            Err(StoreError::NotPrivate { path: path.display().to_string(), reason: complaint.to_string() })
+        }
+        None => Ok(()),
+    }
 }
 
 /// A store that is gone while the gate beside it remembers one is not a store that never was.
@@ -304,22 +332,10 @@ fn refuse_foreign(connection: &Connection, path: &Path, number: u32) -> Result<(
 }
 
 /// Makes the directory and the file, private before SQLite puts anything into them.
-///
-/// A file that is there already is only looked at: to open and close it would drop every lock that another
-/// connection of this process holds on it.
 fn make_room(path: &Path) -> Result<(), StoreError> {
     let fail = |error: files::FileError| errors::file(path, &error);
     if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         files::create_private_dir_all(parent).map_err(fail)?;
     }
-    if !files::exists(path) {
-        return files::open_private(path).map(|_| ()).map_err(fail);
-    }
-    let complaints = files::privacy_complaints(path).map_err(fail)?;
-    match complaints.first() {
-        Some(complaint) => {
-            Err(StoreError::NotPrivate { path: path.display().to_string(), reason: complaint.to_string() })
-        }
-        None => Ok(()),
-    }
+    files::open_private(path).map(|_| ()).map_err(fail)
 }

@@ -1,7 +1,7 @@
 //! The engine: which file, which connection, whose turn.
 
 use crate::ballast;
-use crate::connect::{Patience, Reader, Writer, refuse_newer};
+use crate::connect::{Patience, Reader, Writer, refuse_exposed, refuse_newer};
 use crate::errors;
 use crate::place::Place;
 use crate::schema::{Schema, number_of};
@@ -64,11 +64,17 @@ impl SqliteEngine {
         }
     }
 
+    /// A place where locks do not hold, or where others could change the store, is not used.
+    fn refuse_place(&self, path: &Path) -> Result<(), StoreError> {
+        self.refuse_network(path)?;
+        refuse_exposed(path, &self.settings.place.directories(path))
+    }
+
     fn open_writer(&mut self, path: &Path, create: bool) -> Result<bool, StoreError> {
         if self.writers.contains_key(path) {
             return Ok(true);
         }
-        self.refuse_network(path)?;
+        self.refuse_place(path)?;
         let Some(writer) = Writer::open(path, create, self.settings.timeout)? else { return Ok(false) };
         let found = number_of(&writer.connection).map_err(|error| errors::sqlite(path, &error))?;
         if found == 0 && !create {
@@ -85,7 +91,7 @@ impl SqliteEngine {
             self.readers.remove(path);
         }
         if !self.readers.contains_key(path) {
-            self.refuse_network(path)?;
+            self.refuse_place(path)?;
             match Reader::open(path, self.settings.schema, self.settings.timeout)? {
                 Some(reader) => self.readers.insert(path.to_owned(), reader),
                 None => return Ok(None),

@@ -12,7 +12,7 @@ use crate::schema::Schema;
 use crate::snapshot::KeyedRow;
 use crate::witness;
 use clearway_core::ids::ScopeKey;
-use clearway_platform::files::{self, PrivacyComplaint, with_suffix};
+use clearway_platform::files::{self, FileError, PrivacyComplaint, with_suffix};
 use clearway_platform::gate::{self, Gate, WITNESS_BYTES};
 use clearway_store::contract::{Examination, Finding, Head, Severity, StoreError};
 use rusqlite::{Connection, Row};
@@ -29,12 +29,13 @@ impl SqliteEngine {
         };
         found.exists = files::exists(&file);
         if !found.exists {
+            look_at_place(&file, &mut found);
             return Ok(found);
         }
         found.bytes = files::length(&file).unwrap_or(0);
         found.log_bytes = files::length(&with_suffix(&file, "-wal")).unwrap_or(0);
         found.writers = writers_of(&file);
-        look_at_privacy(&file, &mut found);
+        look_at_privacy(&file, &self.settings().place.directories(&file), &mut found);
         look_at_disk(&file, &mut found);
         match Reader::open(&file, schema, self.settings().timeout) {
             Ok(Some(reader)) => {
@@ -96,18 +97,32 @@ pub(crate) fn remembered(file: &Path, scope: i64) -> Option<Head> {
     witness::decode(&record)
 }
 
-fn look_at_privacy(file: &Path, found: &mut Examination) {
-    let parent = file.parent().map(Path::to_owned);
+fn look_at_privacy(file: &Path, directories: &[&Path], found: &mut Examination) {
     let beside = ["", "-wal", "-shm", "-gate", "-next", "-ballast"].map(|suffix| with_suffix(file, suffix));
-    for path in beside.into_iter().chain(parent).filter(|path| files::exists(path)) {
-        for complaint in files::privacy_complaints(&path).unwrap_or_default() {
-            let text = match complaint {
-                PrivacyComplaint::Mode { .. } | PrivacyComplaint::Owner { .. } => {
-                    format!("{}: {complaint}", path.display())
-                }
-            };
-            found.error("privacy", text);
-        }
+    for path in beside.iter().filter(|path| files::exists(path)) {
+        say(path, files::privacy_complaints(path), found);
+    }
+    for directory in directories {
+        say(directory, files::directory_complaints(directory), found);
+    }
+}
+
+fn say(path: &Path, complaints: Result<Vec<PrivacyComplaint>, FileError>, found: &mut Examination) {
+    for complaint in complaints.unwrap_or_default() {
+        found.error("privacy", format!("{}: {complaint}", path.display()));
+    }
+}
+
+/// Whether a store that is not there could be made.
+fn look_at_place(file: &Path, found: &mut Examination) {
+    let nearest = file.ancestors().find(|place| files::exists(place)).unwrap_or(file);
+    if !files::can_write(nearest) {
+        let text = format!(
+            "{} does not exist, and cannot be made: {} cannot be written",
+            file.display(),
+            nearest.display()
+        );
+        found.error("access", text);
     }
 }
 
@@ -116,7 +131,7 @@ fn look_at_disk(file: &Path, found: &mut Examination) {
     let parent = file.parent().unwrap_or(file);
     if !files::can_write(parent) || !files::can_write(file) {
         found.error(
-            "disk",
+            "access",
             format!("{} cannot be written: reading works, reserving does not", file.display()),
         );
     } else if errors::has_no_room(file) {

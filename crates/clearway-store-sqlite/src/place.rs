@@ -2,7 +2,7 @@
 
 use clearway_core::ids::ScopeKey;
 use clearway_platform::files::with_suffix;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Where the scopes of a user live.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +13,9 @@ pub enum Place {
     OneFile(PathBuf),
 }
 
+/// How many directories of clearway's own a scope's database lies in: of the scope, of all scopes, of the state.
+const PER_SCOPE_DEPTH: usize = 3;
+
 impl Place {
     /// The database of a scope.
     pub fn file(&self, scope: &ScopeKey) -> PathBuf {
@@ -20,6 +23,17 @@ impl Place {
             Self::PerScope(state) => state.join("scopes").join(scope.as_str()).join("store.db"),
             Self::OneFile(file) => file.clone(),
         }
+    }
+
+    /// The directories that must be their owner's alone to change, for a database of this place: the one it lies in,
+    /// and those above it that are clearway's own.
+    pub(crate) fn directories<'a>(&self, file: &'a Path) -> Vec<&'a Path> {
+        let own = match self {
+            Self::PerScope(_) => PER_SCOPE_DEPTH,
+            Self::OneFile(_) => 1,
+        };
+        let above = file.ancestors().skip(1).take(own);
+        above.filter(|directory| !directory.as_os_str().is_empty()).collect()
     }
 
     /// A file that belongs to the scope and lies beside its database.

@@ -1,10 +1,11 @@
 //! The kernel's outside, answered by the real machine.
 
-use crate::{backstage, facts, running, sites, stores};
+use crate::{backstage, facts, inner, running, sites, stores};
 use clearway_cli::{Backstage, Host};
 use clearway_core::facts::{FactQuery, Facts, Process};
 use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
+use clearway_core::pattern::Pattern;
 use clearway_core::slug::Slug;
 use clearway_core::time::{BootKey, Mono, Now, Wall};
 use clearway_git::Git;
@@ -79,7 +80,11 @@ impl Outside for Machine {
     }
 
     fn resolve(&mut self, site: &Site, argument: &str) -> Result<Located, Failure> {
-        sites::resolve(site, argument)
+        sites::resolve(&self.state_dir()?, site, argument)
+    }
+
+    fn reached_scope(&mut self, site: &Site, pattern: &Pattern) -> Option<PathBuf> {
+        inner::reached(&self.state_dir().ok()?, site, pattern)
     }
 
     fn tracked_count(&mut self, site: &Site) -> Option<u64> {
@@ -160,6 +165,10 @@ impl Outside for Machine {
 
     fn read_text(&mut self, path: &Path) -> Result<Option<String>, Failure> {
         files::read_text(path).map_err(|error| file_failure(&error))
+    }
+
+    fn everybody_can_write(&self, path: &Path) -> bool {
+        files::everybody_can_write(path)
     }
 
     fn write_private(&mut self, path: &Path, text: &str) -> Result<(), Failure> {

@@ -3,6 +3,7 @@
 
 mod backstage;
 mod facts;
+mod inner;
 mod machine;
 mod running;
 mod sites;

@@ -60,9 +60,7 @@ fn directory_site(
     cwd: PathBuf,
     named: bool,
 ) -> Result<Site, Failure> {
-    let is_scope = |directory: &&Path| {
-        directory.join(".clearway.toml").is_file() || stores::exists(state, &directory_key(directory))
-    };
+    let is_scope = |directory: &&Path| is_scope(state, directory);
     let root = cwd.ancestors().find(is_scope).unwrap_or(&cwd).to_owned();
     let home = environment.text("HOME").and_then(|home| Path::new(home).canonicalize().ok());
     let too_wide = root == Path::new("/") || Some(&root) == home.as_ref();
@@ -97,23 +95,44 @@ fn fold_of(directory: &Path) -> Fold {
 }
 
 /// Where an argument lies.
-pub(crate) fn resolve(site: &Site, argument: &str) -> Result<Located, Failure> {
+pub(crate) fn resolve(state: &Path, site: &Site, argument: &str) -> Result<Located, Failure> {
     let Some(root) = &site.root else {
         return Err(Failure::new(Slug::OutsideScope, format!("{} has no paths", site.place)));
     };
     let located = clearway_git::resolve(root, &site.cwd, Path::new(argument));
-    located
-        .map(|located| Located {
-            found: match located.kind {
-                PathKind::ExistingFile => Found::File,
-                PathKind::ExistingDirectory => Found::Directory,
-                PathKind::Missing => Found::Nothing,
-            },
-            is_nested_root: located.is_nested_root && located.nested.is_none(),
-            nested: located.nested.or_else(|| located.is_nested_root.then(|| root.join(&located.path))),
-            path: located.path,
-        })
-        .map_err(|error| unresolved(site, argument, &error))
+    let located = located.map_err(|error| unresolved(site, argument, &error))?;
+    let repository = located.nested.or_else(|| located.is_nested_root.then(|| root.join(&located.path)));
+    let directory = inner_directory(state, site, root, &located.path);
+    Ok(Located {
+        found: match located.kind {
+            PathKind::ExistingFile => Found::File,
+            PathKind::ExistingDirectory => Found::Directory,
+            PathKind::Missing => Found::Nothing,
+        },
+        is_nested_root: located.is_nested_root
+            && directory.is_none()
+            && repository == Some(root.join(&located.path)),
+        nested: repository.or(directory),
+        path: located.path,
+    })
+}
+
+/// The innermost directory at or above a path that is a scope of its own inside a directory without git. Inside a
+/// repository no directory is one.
+fn inner_directory(state: &Path, site: &Site, root: &Path, path: &str) -> Option<PathBuf> {
+    let below = |part: &&Path| !part.as_os_str().is_empty();
+    let mut places = Path::new(path).ancestors().take_while(below).map(|part| root.join(part));
+    places.find(|place| is_inner_directory(state, site, place))
+}
+
+/// Whether a directory below a site's root is a scope of its own without being a repository.
+pub(crate) fn is_inner_directory(state: &Path, site: &Site, directory: &Path) -> bool {
+    site.kind == SiteKind::Directory && is_scope(state, directory)
+}
+
+/// Whether a directory without git is a scope already, or says that it is to be one.
+fn is_scope(state: &Path, directory: &Path) -> bool {
+    directory.join(".clearway.toml").is_file() || stores::exists(state, &directory_key(directory))
 }
 
 fn unresolved(site: &Site, argument: &str, error: &ResolveError) -> Failure {

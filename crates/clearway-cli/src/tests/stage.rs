@@ -5,7 +5,7 @@ use clearway_core::event::Durability;
 use clearway_core::facts::{FactQuery, Facts, Liveness, Process};
 use clearway_core::failure::Failure;
 use clearway_core::ids::{ScopeKey, Seq};
-use clearway_core::pattern::Fold;
+use clearway_core::pattern::{Fold, Pattern};
 use clearway_core::slug::Slug;
 use clearway_core::time::{BootKey, Mono, Now, Wall};
 use clearway_kernel::{BuildFacts, Found, Located, Order, Outside, Running, Site, SiteKind, Surroundings};
@@ -150,6 +150,10 @@ impl Outside for Stage {
         })
     }
 
+    fn reached_scope(&mut self, _site: &Site, _pattern: &Pattern) -> Option<PathBuf> {
+        None
+    }
+
     fn tracked_count(&mut self, _site: &Site) -> Option<u64> {
         None
     }
@@ -215,6 +219,10 @@ impl Outside for Stage {
 
     fn read_text(&mut self, path: &Path) -> Result<Option<String>, Failure> {
         Ok(self.files.get(path).cloned())
+    }
+
+    fn everybody_can_write(&self, _path: &Path) -> bool {
+        false
     }
 
     fn write_private(&mut self, path: &Path, text: &str) -> Result<(), Failure> {

@@ -2,7 +2,6 @@
 
 use crate::console::{Answer, Problem, document};
 use crate::render::{Cell, Fit, Page, Table, Tone, wrap};
-use clearway_core::failure::Failure;
 use clearway_core::text::printable;
 use clearway_kernel::config::{Config, Entry, KeyId, Layer, unknown_variables};
 use clearway_kernel::{Globals, Outside, Session};
@@ -11,6 +10,7 @@ use clearway_wire::json::{
     Setting, SettingsReply, Told, UnknownVariableReply,
 };
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 /// Variables that are read without being settings.
 const ALSO_READ: [&str; 1] = ["CLEARWAY_OPERATOR_KEY"];
@@ -44,14 +44,12 @@ pub(super) fn paths(outside: &mut dyn Outside, globals: &Globals) -> Result<Path
     let start = globals.directory.as_ref().map_or(cwd.clone(), |directory| cwd.join(directory));
     let root = outside.find_site(&start, globals.directory.is_some()).ok().and_then(|site| site.root);
     files.extend(root.map(|root| ("repository", root.join(REPOSITORY_FILE))));
-    let files: Result<Vec<ConfigFile>, Failure> = files
-        .into_iter()
-        .map(|(layer, path)| {
-            let present = outside.read_text(&path)?.is_some();
-            Ok(ConfigFile { layer: layer.to_owned(), path: path.display().to_string(), present })
-        })
-        .collect();
-    Ok(Paths(PathsReply { files: files? }))
+    let file = |(layer, path): (&str, PathBuf)| {
+        // What cannot be read is there all the same.
+        let present = !matches!(outside.read_text(&path), Ok(None));
+        ConfigFile { layer: layer.to_owned(), path: path.display().to_string(), present }
+    };
+    Ok(Paths(PathsReply { files: files.into_iter().map(file).collect() }))
 }
 
 fn setting(entry: &Entry<'_>) -> Setting {

@@ -67,6 +67,11 @@ impl Answer for Look {
 }
 
 impl Look {
+    /// What can be reserved here: where there are no paths, names.
+    fn first_step(&self) -> &'static str {
+        if self.here.is_empty() { "clearway reserve --kind name NAME" } else { "clearway reserve PATH" }
+    }
+
     fn people_form(&self, page: &Page) -> String {
         let Status { me, agents, leases, .. } = &self.found;
         let you = me.as_ref().map(|(_, name)| format!(", you are {name}")).unwrap_or_default();
@@ -77,7 +82,7 @@ impl Look {
             text.push('\n');
         }
         match agents.is_empty() {
-            true => text.push_str("  nobody holds anything: clearway reserve PATH\n"),
+            true => text.push_str(&format!("  nobody holds anything: {}\n", self.first_step())),
             false => text.push_str(&self.agent_table().render(page, "  ")),
         }
         if !self.found.waits.is_empty() {

@@ -187,6 +187,13 @@ pub enum Notice {
         /// The scope around it.
         outer: String,
     },
+    /// What was asked for seems to reach into a scope inside this one, and does not.
+    EndsAtScope {
+        /// What was asked for.
+        target: String,
+        /// The scope inside.
+        inner: String,
+    },
 }
 
 impl Notice {

@@ -15,7 +15,7 @@ const LINKS_MAX: usize = 40;
 /// What to do with a symbolic link in last position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LastLink {
-    /// Stay at the link itself, unless a slash behind it asks for what it leads to.
+    /// Stay at the link itself, unless it leads to a directory or a slash behind it asks for one.
     Keep,
     /// Go where it leads.
     Follow,
@@ -89,10 +89,17 @@ impl Walker {
             return Ok(None);
         }
         match fs::symlink_metadata(&next) {
-            Ok(found) if found.is_symlink() && !keep_link => return follow(next).map(Some),
+            Ok(found) if found.is_symlink() && (!keep_link || next.is_dir()) => {
+                return follow(next).map(Some);
+            }
             Ok(found) if found.is_dir() => self.arrive(next, PathKind::ExistingDirectory),
             Ok(_) => self.arrive(next, PathKind::ExistingFile),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => self.miss(next),
+            // What the file system has no room to name cannot be there.
+            Err(error)
+                if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidFilename) =>
+            {
+                self.miss(next);
+            }
             Err(source) => return Err(ResolveError::Unreadable { path: next, source }),
         }
         Ok(None)

@@ -40,6 +40,8 @@ use resolve::Slot;
 /// Everything a configuration is made from. The caller has read it; nothing is looked up later.
 #[derive(Debug, Clone, Copy)]
 pub struct Inputs<'a> {
+    /// Where the user file is, or would be.
+    pub user_path: &'a Path,
     pub user: Option<ConfigText<'a>>,
     pub repository: Option<ConfigText<'a>>,
     /// The environment; only the names in [`KEYS`] are looked at, and an empty value counts as absent.

@@ -11,9 +11,6 @@ use super::source::{Ignored, Layer, Overridden, Source};
 use super::value::{self, Value};
 use super::{Config, ConfigText, Inputs, file};
 
-/// How the user file is called in messages when there is none yet.
-const USER_FILE: &str = "~/.config/clearway/config.toml";
-
 pub(super) fn resolve(inputs: &Inputs<'_>) -> Result<Config, Vec<ConfigError>> {
     let mut config = Config::defaults();
     let mut errors = Vec::new();
@@ -193,12 +190,11 @@ impl Laying<'_, '_> {
 
     fn refuse(&mut self, name: &str, beneath: &Value, setting: &Setting) {
         let Source::File { path, line } = &setting.source else { return };
-        let user_file = self.inputs.user.map(|user| user.path.display().to_string());
         let problem = Problem::UnsafeRepositoryValue {
             key: name.to_owned(),
             value: setting.value.to_string(),
             beneath: beneath.to_string(),
-            user_file: user_file.unwrap_or_else(|| USER_FILE.to_owned()),
+            user_file: self.inputs.user_path.display().to_string(),
         };
         let place = Place::File { path: path.clone(), line: *line };
         self.errors.push(ConfigError { place, problem });

@@ -20,6 +20,8 @@ pub const PRIVATE_FILE_MODE: u32 = 0o600;
 
 const MODE_BITS: u32 = 0o7777;
 const GROUP_AND_OTHERS: u32 = 0o077;
+const WRITING_BY_OTHERS: u32 = 0o022;
+const WRITING_BY_EVERYBODY: u32 = 0o002;
 
 /// Creates a directory and what is missing above it, all of it private.
 ///
@@ -54,6 +56,18 @@ pub fn open_private(path: &Path) -> Result<File, FileError> {
 pub fn privacy_complaints(path: &Path) -> Result<Vec<PrivacyComplaint>, FileError> {
     let metadata = fs::metadata(path).map_err(FileError::system("look at", path))?;
     Ok(complaints(&metadata, uid()))
+}
+
+/// What lets others put files into a directory or take them out; empty if nothing does. Looking in is no harm: what
+/// lies there is private itself.
+pub fn directory_complaints(path: &Path) -> Result<Vec<PrivacyComplaint>, FileError> {
+    let metadata = fs::metadata(path).map_err(FileError::system("look at", path))?;
+    Ok(complaints_about(&metadata, WRITING_BY_OTHERS, uid()))
+}
+
+/// Whether every user of the machine can write a file, as far as may be looked.
+pub fn everybody_can_write(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|metadata| metadata.mode() & WRITING_BY_EVERYBODY != 0)
 }
 
 /// One reason why others could read or change a file.
@@ -186,8 +200,12 @@ fn refuse_foreign(path: &Path, metadata: &Metadata, uid: u32) -> Result<(), File
 }
 
 fn complaints(metadata: &Metadata, uid: u32) -> Vec<PrivacyComplaint> {
+    complaints_about(metadata, GROUP_AND_OTHERS, uid)
+}
+
+fn complaints_about(metadata: &Metadata, forbidden: u32, uid: u32) -> Vec<PrivacyComplaint> {
     let mode = metadata.mode() & MODE_BITS;
-    let wanted = mode & !GROUP_AND_OTHERS;
+    let wanted = mode & !forbidden;
     let mode_complaint = (mode != wanted).then_some(PrivacyComplaint::Mode { mode, wanted });
     let owner = metadata.uid();
     let owner_complaint = (owner != uid).then_some(PrivacyComplaint::Owner { owner, wanted: uid });
@@ -270,6 +288,15 @@ mod tests {
         let stranger = uid() + 1;
         let both = complaints(&fs::metadata(&path).unwrap(), stranger);
         assert_eq!(both.get(1), Some(&PrivacyComplaint::Owner { owner: uid(), wanted: stranger }));
+    }
+
+    #[test]
+    fn a_directory_may_be_looked_into_but_not_changed_by_others() {
+        let dir = tempfile::tempdir().unwrap();
+        for (mode, complaints) in [(0o700, 0), (0o755, 0), (0o770, 1), (0o777, 1), (0o1777, 1)] {
+            fs::set_permissions(dir.path(), Permissions::from_mode(mode)).unwrap();
+            assert_eq!(directory_complaints(dir.path()).unwrap().len(), complaints, "{mode:o}");
+        }
     }
 
     #[test]

@@ -56,9 +56,13 @@ pub fn exists(path: &Path) -> bool {
     path.exists()
 }
 
-/// Whether something is there, or why that cannot be told.
-pub fn is_there(path: &Path) -> Result<bool, FileError> {
-    path.try_exists().map_err(FileError::system("look for", path))
+/// Whether what is there is a regular file, or why that cannot be told; `None` if nothing is there.
+pub fn is_file(path: &Path) -> Result<Option<bool>, FileError> {
+    match fs::metadata(path) {
+        Ok(found) => Ok(Some(found.is_file())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(FileError::system("look for", path)(error)),
+    }
 }
 
 /// How long a file is; `None` if it is not there.

@@ -24,9 +24,25 @@ pub(crate) fn boot_id() -> io::Result<String> {
     Ok(boot_id.to_owned())
 }
 
-/// The inode of this process's time namespace; `None` on kernels before 5.6.
+/// Which clock this process reads: the inode of its time namespace, and, in any but the first one, how far that
+/// is ahead, because the kernel gives an inode that was given up to the next namespace. `None` on kernels before 5.6.
 pub(crate) fn time_namespace() -> Option<String> {
-    namespace("/proc/self/ns/time")
+    let inode = namespace("/proc/self/ns/time")?;
+    if inode == FIRST_TIME_NAMESPACE {
+        return Some(inode);
+    }
+    let offsets = fs::read_to_string("/proc/self/timens_offsets").unwrap_or_default();
+    Some(format!("{inode}{}", monotonic_offset(&offsets).unwrap_or_default()))
+}
+
+/// The inode that the kernel reserves for the time namespace it starts with.
+const FIRST_TIME_NAMESPACE: &str = "4026531834";
+
+/// Takes `+86400.0` out of a line such as `monotonic  86400  0`.
+fn monotonic_offset(offsets: &str) -> Option<String> {
+    let fields = offsets.lines().find_map(|line| line.strip_prefix("monotonic"))?;
+    let (seconds, nanoseconds) = fields.trim().split_once(char::is_whitespace)?;
+    Some(format!("+{seconds}.{}", nanoseconds.trim()))
 }
 
 /// The inode of this process's pid namespace.
@@ -131,6 +147,14 @@ mod tests {
         let inode = pid_namespace().unwrap();
         assert!(!inode.is_empty() && inode.bytes().all(|byte| byte.is_ascii_digit()), "{inode}");
         assert_eq!(namespace("/proc/self/ns/no-such-namespace"), None);
+    }
+
+    #[test]
+    fn the_offset_of_a_clock_is_that_of_its_monotonic_time() {
+        let offsets = "monotonic       86400         7\nboottime            1         2\n";
+        assert_eq!(monotonic_offset(offsets).as_deref(), Some("+86400.7"));
+        assert_eq!(monotonic_offset("monotonic -5 0\n").as_deref(), Some("+-5.0"));
+        assert_eq!(monotonic_offset(""), None);
     }
 
     #[test]

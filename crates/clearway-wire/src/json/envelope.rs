@@ -4,6 +4,7 @@ use super::integer;
 use clearway_core::agent::AgentName;
 use clearway_core::decide::Notice;
 use clearway_core::ids::{AgentId, Seq};
+use clearway_core::shell;
 use clearway_core::target::Target;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -153,6 +154,12 @@ impl From<&Notice> for NoticeJson {
                     "unreadable-rows",
                     format!("stored rows cannot be read: {rows}; see: clearway doctor"),
                 )
+            }
+            Notice::EndsAtScope { target, inner } => {
+                let there = shell::word(inner);
+                let message =
+                    format!("{target} covers nothing in {inner}, a scope of its own: clearway -C {there} …");
+                Self { target: Some(target.clone()), ..Self::saying("ends-at-scope", message) }
             }
             Notice::ScopeInsideAnother { inner, outer } => {
                 let message = format!(

@@ -450,8 +450,42 @@ fn a_store_that_others_can_write_is_not_used() {
     let repository = app(&home);
     repository.clearway().agent("alice").json(&["reserve", "a.rs"]).expect(0);
     let store = home.only_store();
-    std::fs::set_permissions(&store, std::fs::Permissions::from_mode(0o666)).expect("a mode");
-    repository.clearway().agent("alice").json(&["reserve", "b.rs"]).expect(69).slug("store-not-private");
+    let mode = |path: &std::path::Path, mode| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("a mode");
+    };
+    let exposed = [(0o666, 0o600), (0o777, 0o700), (0o770, 0o700), (0o1777, 0o700)];
+    for (place, (open, closed)) in store.ancestors().take(4).zip(exposed) {
+        mode(place, open);
+        for verb in [["reserve", "b.rs"].as_slice(), &["release", "--all"], &["leases"], &["check", "b.rs"]] {
+            let ran = repository.clearway().agent("alice").json(verb).expect(69);
+            ran.slug("store-not-private");
+            assert!(ran.stdout().contains(&format!("{}", place.display())), "{}", ran.stdout());
+        }
+        let found = repository.clearway().json(&["doctor"]).expect(1);
+        found.slug("unhealthy");
+        mode(place, closed);
+    }
+    mode(store.parent().expect("a directory"), 0o755);
+    repository.clearway().agent("alice").json(&["reserve", "b.rs"]).expect(0);
+}
+
+#[test]
+fn what_is_no_regular_file_is_no_store() {
+    let home = home();
+    let repository = app(&home);
+    let pipe = home.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.is_ok_and(|status| status.success()));
+    for store in [pipe.as_path(), std::path::Path::new("/dev/null")] {
+        let store = store.display().to_string();
+        let alice = || repository.clearway().agent("alice").args(&["--store", &store]);
+        for verb in [["leases"].as_slice(), &["reserve", "a.rs"]] {
+            let ran = alice().json(verb).expect(69);
+            ran.slug("store-unavailable");
+            assert!(ran.stdout().contains("no regular file"), "{}", ran.stdout());
+        }
+        alice().json(&["doctor"]).expect(1).slug("unhealthy");
+    }
 }
 
 #[test]
@@ -474,7 +508,56 @@ fn a_configuration_that_never_ends_is_not_waited_for() {
     let repository = app(&home);
     let made = std::process::Command::new("mkfifo").arg(repository.path().join(".clearway.toml")).status();
     assert!(made.expect("mkfifo runs").success());
-    repository.clearway().agent("alice").json(&["check", "a.rs"]).expect(69);
+    repository.clearway().agent("alice").json(&["check", "a.rs"]).expect(78).slug("config-syntax");
+}
+
+#[test]
+fn a_configuration_that_is_no_text_is_a_mistake_in_the_configuration() {
+    let home = home();
+    let repository = app(&home);
+    home.user_config("");
+    let user = text(&repository.clearway().ok(&["config", "path"])["files"][0], "path").to_owned();
+    for file in [repository.path().join(".clearway.toml"), user.into()] {
+        std::fs::write(&file, b"agent = \xff").expect("a file");
+        let error = repository.agent("alice").fails("config-syntax", 78, &["check", "a.rs"]);
+        assert!(text(&error, "message").contains(&file.display().to_string()), "{error}");
+        repository.clearway().ok(&["config", "path"]);
+        std::fs::remove_file(&file).expect("removed");
+        std::fs::create_dir(&file).expect("a directory");
+        repository.agent("alice").fails("config-syntax", 78, &["check", "a.rs"]);
+        std::fs::remove_dir(&file).expect("removed");
+    }
+    repository.agent("alice").ok(&["check", "a.rs"]);
+}
+
+#[test]
+fn a_user_file_that_everybody_can_write_is_not_obeyed() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = home();
+    let repository = app(&home);
+    home.user_config("posture = \"solo\"\n");
+    let path = text(&repository.clearway().ok(&["config", "path"])["files"][0], "path").to_owned();
+    for (mode, refused) in [(0o666, true), (0o602, true), (0o644, false), (0o664, false)] {
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).expect("a mode");
+        if refused {
+            let error = repository.agent("alice").fails("config-unsafe", 78, &["check", "a.rs"]);
+            assert!(text(&error, "message").contains(&path), "{error}");
+        } else {
+            repository.agent("alice").ok(&["check", "a.rs"]);
+        }
+    }
+}
+
+#[test]
+fn what_a_repository_may_not_hold_is_sent_to_the_user_file_where_it_really_is() {
+    let home = home();
+    let repository = app(&home);
+    repository.write(".clearway.toml", "[leases]\nbroad_files = 100000\n");
+    let elsewhere = home.directory("elsewhere");
+    let alice = repository.agent("alice").env("XDG_CONFIG_HOME", &elsewhere);
+    let error = alice.fails("config-unsafe", 78, &["check", "a.rs"]);
+    let expected = elsewhere.join("clearway/config.toml").display().to_string();
+    assert!(text(&error, "message").contains(&expected), "{error}");
 }
 
 #[test]

@@ -170,6 +170,37 @@ fn a_linked_directory_is_the_directory_it_links_to() {
     assert_eq!(lease["pattern"], "src/a.rs");
     assert!(!repository.is_clear("bob", "src/a.rs"));
     assert!(!repository.is_clear("bob", "link/*.rs"));
+    for spelling in ["link", "link/", "docs/../link"] {
+        assert_eq!(repository.grant("alice", &[spelling])["pattern"], "src/**", "{spelling}");
+    }
+    std::os::unix::fs::symlink(home.directory("elsewhere"), repository.path().join("out")).expect("a link");
+    std::os::unix::fs::symlink("src/a.rs", repository.path().join("file")).expect("a link");
+    repository.agent("bob").fails("outside-scope", 2, &["reserve", "out"]);
+    assert_eq!(
+        repository.grant("bob", &["file"])["pattern"],
+        "file",
+        "a link to a file is a path of its own"
+    );
+}
+
+#[test]
+fn a_pattern_does_not_go_up_behind_a_wildcard_wherever_that_would_lead() {
+    let home = home();
+    let repository = home.repository("app", &[("src/api/a.rs", "")]);
+    for pattern in ["src/api/*/..", "src/*/../api/a.rs", "*/.."] {
+        let error = repository.agent("alice").fails("invalid-pattern", 2, &["reserve", pattern]);
+        assert!(text(&error, "message").contains(".."), "{error}");
+    }
+}
+
+#[test]
+fn a_name_too_long_for_the_file_system_is_one_that_is_not_there() {
+    let home = home();
+    let repository = app(&home);
+    let name = "n".repeat(300);
+    repository.grant("alice", &[&format!("src/{name}")]);
+    assert!(!repository.is_clear("bob", &format!("src/{name}")));
+    assert!(!repository.is_clear("bob", &format!("src/{name}*")));
 }
 
 #[test]

@@ -112,12 +112,33 @@ fn the_first_change_in_a_directory_inside_another_scope_says_that_they_do_not_me
 }
 
 #[test]
+fn a_directory_that_becomes_a_scope_around_another_leaves_it_what_it_has() {
+    let home = home();
+    let (outer, inner) = (home.directory("plain"), home.directory("plain/sub"));
+    home.clearway(&inner).agent("alice").ok(&["reserve", "x"]);
+    let before = home.state_files();
+    for path in ["sub/x", "sub/new/y", "sub", "sub/", "sub/**", "sub/*.rs"] {
+        let error = home.clearway(&outer).agent("bob").fails("outside-scope", 2, &["reserve", path]);
+        let hint = error["hints"][0].as_str().unwrap_or_default();
+        assert!(hint.contains(&format!("clearway -C {} …", inner.display())), "{path}: {error}");
+    }
+    before.assert_same(&home.state_files(), "a refused path");
+    home.clearway(&outer).agent("bob").ok(&["reserve", "subs/x"]);
+    std::fs::write(outer.join(".clearway.toml"), "").expect("a file");
+    home.clearway(&inner).agent("bob").fails("reservation-held", 1, &["reserve", "x"]);
+    let back = inner.join("x").display().to_string();
+    home.clearway(&outer).agent("bob").fails("outside-scope", 2, &["reserve", &back]);
+}
+
+#[test]
 fn a_repository_inside_another_is_named_instead_of_reached_into() {
     let home = home();
     let outer = app(&home);
     let inner = home.repository("app/vendor/inner", &[("lib.rs", "")]);
     let before = home.state_files();
-    for path in ["vendor/inner/lib.rs", "vendor/inner/src/", "vendor/inner/*.rs"] {
+    for path in
+        ["vendor/inner/lib.rs", "vendor/inner/src/", "vendor/inner/*.rs", "vendor/inner/", "vendor/inner/."]
+    {
         let error = outer.agent("alice").fails("outside-scope", 2, &["reserve", path]);
         let hint = error["hints"][0].as_str().unwrap_or_default();
         assert!(hint.contains(&format!("clearway -C {}", inner.path().display())), "{error}");
@@ -125,6 +146,28 @@ fn a_repository_inside_another_is_named_instead_of_reached_into() {
     before.assert_same(&home.state_files(), "a refused path");
     outer.grant("alice", &["vendor/inner"]);
     inner.grant("bob", &["lib.rs"]);
+}
+
+#[test]
+fn a_lease_that_seems_to_reach_into_a_scope_inside_says_that_it_does_not() {
+    let home = home();
+    let outer = home.repository("app", &[("src/a.rs", ""), ("vendor/own/b.rs", "")]);
+    let inner = home.repository("app/vendor/inner", &[("lib.rs", "")]);
+    for reaching in ["vendor/inner", "vendor", "vendor/inn*/lib.rs", "**/lib.rs", "*/inner"] {
+        for verb in ["check", "reserve"] {
+            let reply = outer.agent("alice").ok(&[verb, reaching]);
+            assert_eq!(reply["notices"][0]["code"], "ends-at-scope", "{reaching}: {reply}");
+            let message = text(&reply["notices"][0], "message");
+            assert!(message.contains(&format!("clearway -C {} …", inner.path().display())), "{message}");
+        }
+    }
+    for apart in ["src", "vendor/own/", "vendor/*.rs", "vendor/x*/lib.rs", "new/**"] {
+        assert_eq!(outer.agent("alice").ok(&["reserve", apart])["notices"], serde_json::json!([]), "{apart}");
+    }
+    let (around, within) = (home.directory("plain"), home.directory("plain/sub"));
+    home.clearway(&within).agent("bob").ok(&["reserve", "x"]);
+    let reply = home.clearway(&around).agent("alice").ok(&["reserve", "s*/x"]);
+    assert_eq!(reply["notices"][0]["code"], "ends-at-scope", "{reply}");
 }
 
 #[test]
@@ -147,6 +190,10 @@ fn a_bare_repository_has_names_but_no_paths() {
     assert!(git.is_ok_and(|status| status.success()));
     let error = home.clearway(&bare).agent("alice").fails("outside-scope", 2, &["reserve", "a.rs"]);
     assert!(error["hints"][0].as_str().is_some_and(|hint| hint.contains("--kind name")), "{error}");
+    for place in [home.clearway(&bare), home.clearway(&bare).args(&["--scope", "machine"])] {
+        let status = place.text(&["status"]);
+        assert!(status.contains("clearway reserve --kind name NAME"), "{status}");
+    }
     home.clearway(&bare).agent("alice").ok(&["reserve", "--kind", "name", "push"]);
     home.clearway(&bare).agent("bob").fails("reservation-held", 1, &["reserve", "--kind", "name", "push"]);
 }
@@ -174,6 +221,10 @@ fn a_scope_can_be_named_by_its_key() {
     let elsewhere = home.directory("elsewhere");
     let seen = home.clearway(&elsewhere).args(&["--scope", &key]).ok(&["leases"]);
     assert_eq!(seen["leases"][0]["pattern"], "build");
+    let alice = home.clearway(&elsewhere).args(&["--scope", &key]).agent("alice");
+    let error = alice.fails("outside-scope", 2, &["reserve", "src/a.rs"]);
+    assert!(text(&error, "message").contains("through --scope"), "{error}");
+    assert!(error["hints"][0].as_str().is_some_and(|hint| hint.contains("clearway -C DIR")), "{error}");
     let error =
         home.clearway(&elsewhere).args(&["--scope", "nowhere-00000000"]).fails("not-found", 5, &["leases"]);
     assert!(error["hints"].as_array().is_some_and(|hints| !hints.is_empty()), "{error}");

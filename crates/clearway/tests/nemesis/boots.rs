@@ -78,3 +78,18 @@ fn another_time_namespace_is_another_clock_and_begins_an_epoch_of_its_own() {
     let history = arena.history().unwrap();
     assert_eq!(history.count("lease.expired"), 3);
 }
+
+/// The kernel gives the number of a namespace that is gone to the next one, so the number alone tells no clock.
+#[test]
+fn a_clock_with_the_number_of_an_earlier_one_is_another_clock_all_the_same() {
+    const DAY_S: u32 = 86_400;
+    let home = home();
+    let arena = Arena::new(&home, "reused");
+    for _ in 0..4 {
+        for (agent, ahead_s) in [("ada", DAY_S), ("eve", 0)] {
+            let clock = Namespace::of_time(ahead_s);
+            Reply::of(clock.enter(arena.command(agent, &["reserve", "a.rs"]))).expect(0);
+        }
+    }
+    assert_eq!(arena.history().unwrap().count("lease.expired"), 7);
+}

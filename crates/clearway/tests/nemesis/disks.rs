@@ -130,6 +130,7 @@ fn on_a_read_only_file_system_reads_work_and_writes_are_refused_by_name() {
         disk.run("auditor", &["audit", "verify"]).expect(0);
         let doctor = disk.run("auditor", &["doctor"]).refused(1, "unhealthy");
         assert!(doctor.stdout.contains("cannot be written"), "{doctor:?}");
+        assert!(!doctor.stdout.contains("make room"), "{doctor:?}");
         for arguments in [
             ["reserve", "b.rs"].as_slice(),
             &["release", "--all"],
@@ -152,4 +153,6 @@ fn a_first_reservation_on_a_read_only_file_system_is_refused_by_name_and_reads_f
     disk.script("mount -o remount,ro .");
     assert_eq!(disk.run("eve", &["check", "a.rs"]).expect(0).value["clear"], true);
     disk.run("ada", &["reserve", "a.rs"]).refused(69, "store-read-only");
+    let doctor = disk.run("ada", &["doctor"]).refused(1, "unhealthy");
+    assert!(doctor.stdout.contains("cannot be made"), "{doctor:?}");
 }

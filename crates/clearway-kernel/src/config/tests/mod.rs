@@ -54,6 +54,7 @@ impl World {
         let flags: Vec<FlagValue<'_>> =
             self.flags.iter().map(|(key, flag, value)| FlagValue { key: *key, flag, value }).collect();
         Config::resolve(&Inputs {
+            user_path: Path::new(USER),
             user: self.user.as_deref().map(|text| ConfigText { path: Path::new(USER), text }),
             repository: self
                 .repository

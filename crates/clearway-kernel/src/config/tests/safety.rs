@@ -68,7 +68,11 @@ fn a_less_careful_posture_from_the_repository_is_refused_once_and_not_per_value(
 #[test]
 fn without_a_user_file_the_message_names_the_usual_place() {
     let errors = World::default().repository("leases.broad_files = 999").errors();
-    assert!(errors[0].to_string().ends_with("only the user file ~/.config/clearway/config.toml can hold it"));
+    assert!(
+        errors[0]
+            .to_string()
+            .ends_with("only the user file /home/ada/.config/clearway/config.toml can hold it")
+    );
     assert_eq!(clearway_core::slug::Slug::ConfigUnsafe.exit_code(), 78);
 }
 

@@ -1,0 +1,55 @@
+//! Scopes inside a scope that a pattern would seem to reach into: a lease covers nothing in them.
+//!
+//! Looks no further than a bounded number of entries, because the answer is a courtesy: whoever edits in there is
+//! asked by the scope that owns it.
+
+use crate::sites;
+use clearway_core::path::CanonicalPath;
+use clearway_core::pattern::Pattern;
+use clearway_kernel::Site;
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+
+/// How many entries of directories are looked at.
+const ENTRIES_MAX: usize = 2_000;
+
+/// The nearest scope inside this one that a pattern names something of.
+pub(crate) fn reached(state: &Path, site: &Site, pattern: &Pattern) -> Option<PathBuf> {
+    let root = site.root.as_deref()?;
+    if let Some(path) = pattern.as_literal() {
+        return Some(root.join(path))
+            .filter(|place| place.is_dir() && clearway_git::is_repository_root(place));
+    }
+    let mut ahead = VecDeque::from([PathBuf::from(pattern.anchor())]);
+    let mut left = ENTRIES_MAX;
+    while let Some(directory) = ahead.pop_front() {
+        for name in directories_in(&root.join(&directory), &mut left) {
+            let path = directory.join(name);
+            if !may_match_below(site, pattern, &path) {
+                continue;
+            }
+            let place = root.join(&path);
+            if clearway_git::is_repository_root(&place) || sites::is_inner_directory(state, site, &place) {
+                return Some(place);
+            }
+            ahead.push_back(path);
+        }
+    }
+    None
+}
+
+/// The directories in a directory, in order; links are not followed, as no wildcard follows them.
+fn directories_in(directory: &Path, left: &mut usize) -> Vec<String> {
+    let Ok(entries) = std::fs::read_dir(directory) else { return Vec::new() };
+    let entries = entries.take(*left).inspect(|_| *left -= 1).filter_map(Result::ok);
+    let directories = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    let mut names: Vec<String> =
+        directories.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.sort();
+    names
+}
+
+fn may_match_below(site: &Site, pattern: &Pattern, path: &Path) -> bool {
+    let path = path.to_str().and_then(|path| CanonicalPath::parse(path, site.fold).ok());
+    path.is_some_and(|path| pattern.overlaps(&Pattern::subtree(&path)))
+}
