@@ -32,19 +32,32 @@ pub(crate) fn run(
 ) -> Outcome {
     let arguments = usage::texts(arguments)?;
     if let Some(cli) = arguments::quick::read(&arguments) {
-        return dispatch(cli, outside, console);
+        return obey(cli, outside, console);
     }
     let parsed = arguments::command_for_people()
         .try_get_matches_from(&arguments)
         .and_then(|matches| Cli::from_arg_matches(&matches));
     match parsed {
-        Ok(cli) => dispatch(cli, outside, console),
+        Ok(cli) => obey(cli, outside, console),
         Err(error) if error.kind() == ErrorKind::DisplayVersion => {
             answer(words::Text::styled(&error.render()))
         }
         Err(error) if error.kind() == ErrorKind::DisplayHelp => answer(words::help_on(&arguments)),
         Err(error) => Err(usage::failure(&error, &arguments).into()),
     }
+}
+
+/// Does what was asked. Commands in the hints of a failure mean the scope and the store of the caller.
+fn obey(cli: Cli, outside: &mut dyn Outside, console: &mut Console<'_, '_>) -> Outcome {
+    let globals = cli.everywhere.globals();
+    dispatch(cli, outside, console).map_err(|mut problem| {
+        let directory = globals.directory.as_ref().map(|directory| directory.display().to_string());
+        let given = [("-C", &directory), ("--store", &globals.store), ("--scope", &globals.scope)];
+        for (flag, value) in given.into_iter().filter_map(|(flag, value)| Some((flag, value.as_ref()?))) {
+            problem.failure.hints.iter_mut().for_each(|hint| hint.run_with(flag, value));
+        }
+        problem
+    })
 }
 
 fn dispatch(cli: Cli, outside: &mut dyn Outside, console: &mut Console<'_, '_>) -> Outcome {

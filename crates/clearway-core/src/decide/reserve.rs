@@ -302,8 +302,8 @@ fn held(draft: &Draft<'_>, reserve: &Reserve, leases: Vec<LeaseView>, ahead: Vec
     const LOOK: &str = "see who holds it and until when";
     failure = failure.hint(match reserve.wants.first().map(|want| &want.target) {
         Some(Target::Path(pattern)) => Hint::command(LOOK, "who", &[&pattern.display()]),
-        Some(Target::Name(name)) => Hint::command(LOOK, "who", &["--kind", "name", name.as_str()]),
-        None => Hint::Advice(format!("{LOOK}: clearway leases")),
+        Some(Target::Name(name)) => Hint::command(LOOK, "who --kind name", &[name.as_str()]),
+        None => Hint::from(format!("{LOOK}: clearway leases")),
     });
     failure = failure.hint("wait for your turn: add --wait 5m; keep a place and go on: add --queue");
     if reserve.wants.len() > 1 && !reserve.best_effort {
