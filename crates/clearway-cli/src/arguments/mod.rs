@@ -269,7 +269,7 @@ pub(crate) struct RenewFlags {
     /// Leases as ID or ID@FENCE; all of yours if none is named
     #[arg(value_name = "ID")]
     pub(crate) leases: Vec<String>,
-    /// The silence after which the lease ends from now on
+    /// The silence after which the lease ends; never sooner than before
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) ttl: Option<String>,
     /// A new stated reason of the lease

@@ -21,7 +21,7 @@ mod view;
 
 pub use identity::{Identified, identify};
 pub use operator::inside_agent;
-pub use replay::since_granted;
+pub use replay::{not_shortened, since_granted};
 
 use crate::agent::AgentName;
 use crate::command::{Command, Request};
@@ -151,7 +151,7 @@ pub enum Notice {
         /// Who held it.
         by: AgentName,
     },
-    /// What an answer that is given once more had granted is over by now.
+    /// A lease that the caller had, or that an answer given once more had granted, is over by now.
     Lapsed {
         /// The lease.
         lease: LeaseId,
@@ -161,6 +161,15 @@ pub enum Notice {
         how: End,
         /// Who holds it now.
         held_by: Option<AgentName>,
+    },
+    /// A lease lasts longer than the shorter span that was asked for.
+    NotShortened {
+        /// The lease.
+        lease: LeaseId,
+        /// On what.
+        target: String,
+        /// How long it lasts without a sign of life.
+        left_ms: u64,
     },
     /// The caller holds nothing that was named.
     NothingHeld {

@@ -5,6 +5,7 @@ use clearway_core::agent::AgentName;
 use clearway_core::decide::Notice;
 use clearway_core::ids::{AgentId, Seq};
 use clearway_core::target::Target;
+use clearway_core::time::rounded;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -82,7 +83,8 @@ impl Actor {
 /// Something worth saying beside an answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct NoticeJson {
-    /// `took-over`, `yielded`, `changed-hands`, `lapsed`, `nothing-held`, `is-name` or `unreadable-rows`.
+    /// `took-over`, `yielded`, `changed-hands`, `lapsed`, `not-shortened`, `nothing-held`, `is-name`,
+    /// `unreadable-rows` or `scope-inside-another`.
     pub code: String,
     /// The same in words.
     pub message: String,
@@ -127,6 +129,15 @@ impl From<&Notice> for NoticeJson {
                     state: Some(state.to_owned()),
                     ..Self::saying("lapsed", message)
                 }
+            }
+            Notice::NotShortened { lease, target, left_ms } => {
+                let message = format!(
+                    "lease {lease} on {target} still ends in {}: a shorter --ttl brings no end nearer; give it back \
+                     with: clearway release {lease}",
+                    rounded(*left_ms)
+                );
+                let (target, lease) = (Some(target.clone()), Some(lease.to_string()));
+                Self { target, lease, ..Self::saying("not-shortened", message) }
             }
             Notice::NothingHeld { target, meant } => {
                 let instead = match meant {
