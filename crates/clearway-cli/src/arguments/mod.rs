@@ -205,7 +205,7 @@ pub(crate) struct ReserveFlags {
     /// Let others hold it too, as long as they also say --shared
     #[arg(long)]
     pub(crate) shared: bool,
-    /// What the words name
+    /// What the words name; write-set: paths as one set
     #[arg(long, value_enum, default_value = "path")]
     pub(crate) kind: KindWord,
     /// The silence after which the lease ends, such as 30m
@@ -249,7 +249,7 @@ pub(crate) struct CheckFlags {
     /// Ask for one over the whole tree or very many files
     #[arg(long, hide_short_help = true)]
     pub(crate) broad: bool,
-    /// What the words name
+    /// What the words name; write-set: paths as one set
     #[arg(long, value_enum, default_value = "path")]
     pub(crate) kind: KindWord,
 }
@@ -392,7 +392,7 @@ pub(crate) struct EventsFlags {
     /// Only events of this agent
     #[arg(long, value_name = "NAME")]
     pub(crate) agent_name: Option<String>,
-    /// Go on with what happens from now
+    /// Show the last 10, or from --from on, and go on with what happens
     #[arg(short, long)]
     pub(crate) follow: bool,
 }
@@ -462,8 +462,9 @@ pub(crate) struct CompletionsFlags {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ManFlags {
     /// Where to write the pages
+    // Not `directory`, which is what -C is called everywhere.
     #[arg(value_name = "DIR")]
-    pub(crate) directory: Option<PathBuf>,
+    pub(crate) pages: Option<PathBuf>,
 }
 
 #[derive(Clone, Debug, Args)]

@@ -69,7 +69,7 @@ fn dispatch(cli: Cli, outside: &mut dyn Outside, console: &mut Console<'_, '_>) 
         Some(Verb::Explain(flags)) => return words::explain(flags.slug.as_deref()),
         Some(Verb::Completions(flags)) => return answer(words::completions(flags.shell)),
         Some(Verb::Man(flags)) => {
-            let directory = flags.directory.map(|path| placed(outside, &globals, &path));
+            let directory = flags.pages.map(|path| placed(outside, &globals, &path));
             return answer(words::man(directory.as_deref())?);
         }
         Some(Verb::Config(Config::Path)) => return answer(config::paths(outside, &globals)?),

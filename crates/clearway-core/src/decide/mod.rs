@@ -178,6 +178,20 @@ pub enum Notice {
         /// What it may have meant.
         meant: Option<Target>,
     },
+    /// An operator named what it does not hold itself; a lease of somebody else is named by its id.
+    OthersById {
+        /// What was named.
+        target: String,
+        /// The verb that was meant.
+        verb: &'static str,
+    },
+    /// No agent here has the name that was asked for.
+    UnknownAgent {
+        /// What was asked for.
+        name: String,
+        /// What it may have meant.
+        near: Option<AgentName>,
+    },
     /// Nobody holds the path, but the name.
     IsName(ResourceName),
     /// Stored rows that nobody can read.
@@ -194,7 +208,10 @@ pub enum Notice {
 impl Notice {
     /// Whether it says that the words of the call were hardly meant.
     pub fn is_slip(&self) -> bool {
-        matches!(self, Self::NothingHeld { .. } | Self::IsName(_))
+        matches!(
+            self,
+            Self::NothingHeld { .. } | Self::IsName(_) | Self::OthersById { .. } | Self::UnknownAgent { .. }
+        )
     }
 }
 

@@ -83,8 +83,8 @@ impl Actor {
 /// Something worth saying beside an answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct NoticeJson {
-    /// `took-over`, `yielded`, `changed-hands`, `lapsed`, `not-shortened`, `nothing-held`, `is-name`,
-    /// `unreadable-rows` or `scope-inside-another`.
+    /// `took-over`, `yielded`, `changed-hands`, `lapsed`, `not-shortened`, `nothing-held`, `others-by-id`,
+    /// `unknown-agent`, `is-name`, `unreadable-rows` or `scope-inside-another`.
     pub code: String,
     /// The same in words.
     pub message: String,
@@ -149,6 +149,23 @@ impl From<&Notice> for NoticeJson {
                 };
                 let message = format!("you hold nothing on {target}{instead}");
                 Self { target: Some(target.clone()), ..Self::saying("nothing-held", message) }
+            }
+            Notice::OthersById { target, verb } => {
+                let message = format!(
+                    "you hold nothing on {target}; a lease of somebody else is named by its id: clearway {verb} ID \
+                     --reason TEXT (ids: clearway leases)"
+                );
+                Self { target: Some(target.clone()), ..Self::saying("others-by-id", message) }
+            }
+            Notice::UnknownAgent { name, near } => {
+                let meant = match near {
+                    Some(near) => format!("; did you mean {near}?"),
+                    None => "; see who is here: clearway agents".to_owned(),
+                };
+                Self {
+                    agent: Some(name.clone()),
+                    ..Self::saying("unknown-agent", format!("no agent here is called {name}{meant}"))
+                }
             }
             Notice::IsName(name) => {
                 let message = format!("{name} is held as a name: add --kind name");
