@@ -1,51 +1,73 @@
-//! What to do now, as data: a command keeps its words apart until it is shown, so that whoever knows where the caller
-//! stands can say from where it works.
+//! What to do now, as data: a command keeps its flags apart until it is shown, so that whoever knows how the caller
+//! stands to the scope and the store can add what the command needs to mean the same ones.
 
 use crate::shell;
 use std::fmt;
 
+/// What stands before a command in advice.
+const BEFORE_COMMAND: &str = ": clearway ";
+
 /// One piece of advice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hint {
-    /// Plain advice, also with a command that works anywhere.
+    /// Plain advice.
     Advice(String),
-    /// A command of ours whose paths start at the root of the scope.
+    /// A command of ours.
     Command {
         /// What it is good for.
-        purpose: &'static str,
-        /// Its verb, with the flags that we put there.
-        verb: &'static str,
-        /// What it is about, not yet quoted for a shell.
-        words: Vec<String>,
-        /// The directory to run it in, if not the one the caller stands in.
-        root: Option<String>,
+        purpose: String,
+        /// Flags of every verb, already quoted, such as `-C DIR`.
+        flags: Vec<String>,
+        /// Its verb and words, quoted for a shell.
+        words: String,
+        /// Whether it names paths, which start at the root of the scope.
+        names_paths: bool,
     },
 }
 
 impl Hint {
-    /// A command to be run where the caller stands.
-    pub fn command(purpose: &'static str, verb: &'static str, words: &[&str]) -> Self {
-        let words = words.iter().map(|word| (*word).to_owned()).collect();
-        Self::Command { purpose, verb, words, root: None }
+    /// A command about something of the scope. The verb may bring flags of its own; the words are quoted here.
+    pub fn command(purpose: &str, verb: &str, words: &[&str]) -> Self {
+        let quoted = words.iter().map(|word| format!(" {}", shell::word(word)));
+        let words = std::iter::once(verb.to_owned()).chain(quoted).collect();
+        Self::Command { purpose: purpose.to_owned(), flags: Vec::new(), words, names_paths: true }
     }
 
-    /// Makes a command work for a caller who does not stand at the root.
+    /// Makes a command that names paths work for a caller who does not stand at the root.
     pub fn run_at(&mut self, directory: &str) {
-        if let Self::Command { root, .. } = self {
-            *root = Some(directory.to_owned());
+        if let Self::Command { flags, names_paths: true, .. } = self {
+            flags.push(format!("-C {}", shell::word(directory)));
+        }
+    }
+
+    /// Adds a flag that the caller gave, unless the command has it already.
+    pub fn run_with(&mut self, flag: &str, value: &str) {
+        let Self::Command { flags, words, .. } = self else { return };
+        let begins = format!("{flag} ");
+        let has_it = flags.iter().any(|own| own.starts_with(&begins)) || words.contains(&begins);
+        if !has_it {
+            flags.push(format!("{flag} {}", shell::word(value)));
         }
     }
 }
 
 impl From<String> for Hint {
     fn from(advice: String) -> Self {
-        Self::Advice(advice)
+        Self::from(advice.as_str())
     }
 }
 
 impl From<&str> for Hint {
     fn from(advice: &str) -> Self {
-        Self::Advice(advice.to_owned())
+        match advice.split_once(BEFORE_COMMAND) {
+            Some((purpose, words)) => Self::Command {
+                purpose: purpose.to_owned(),
+                flags: Vec::new(),
+                words: words.to_owned(),
+                names_paths: false,
+            },
+            None => Self::Advice(advice.to_owned()),
+        }
     }
 }
 
@@ -53,13 +75,10 @@ impl fmt::Display for Hint {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Advice(advice) => formatter.write_str(advice),
-            Self::Command { purpose, verb, words, root } => {
+            Self::Command { purpose, flags, words, .. } => {
                 write!(formatter, "{purpose}: clearway")?;
-                if let Some(root) = root {
-                    write!(formatter, " -C {}", shell::word(root))?;
-                }
-                write!(formatter, " {verb}")?;
-                words.iter().try_for_each(|word| write!(formatter, " {}", shell::word(word)))
+                flags.iter().try_for_each(|flag| write!(formatter, " {flag}"))?;
+                write!(formatter, " {words}")
             }
         }
     }
@@ -78,9 +97,21 @@ mod tests {
     }
 
     #[test]
-    fn advice_stays_as_it_is_wherever_the_caller_stands() {
-        let mut hint = Hint::from("wait, or run: clearway who x");
+    fn a_command_means_the_store_and_scope_of_the_caller() {
+        let mut hint = Hint::from("see what is wrong: clearway doctor");
         hint.run_at("/home");
-        assert_eq!(hint.to_string(), "wait, or run: clearway who x");
+        hint.run_with("--store", "/tmp/a b.db");
+        hint.run_with("--store", "/tmp/other.db");
+        assert_eq!(hint.to_string(), "see what is wrong: clearway --store '/tmp/a b.db' doctor");
+        let mut hint = Hint::from("act there: clearway -C /x …");
+        hint.run_with("-C", "/y");
+        assert_eq!(hint.to_string(), "act there: clearway -C /x …");
+    }
+
+    #[test]
+    fn advice_stays_as_it_is() {
+        let mut hint = Hint::from("make room on that disk");
+        hint.run_with("--store", "x");
+        assert_eq!(hint.to_string(), "make room on that disk");
     }
 }

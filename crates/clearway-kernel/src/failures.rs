@@ -56,10 +56,15 @@ pub(crate) fn wake(holder: &str) -> Option<String> {
     state.starts_with("stopped").then(|| format!("a stopped process can go on with: kill -CONT {pid}"))
 }
 
-/// Moves a store and the files beside it out of the way.
+/// Moves a store and the files beside it, as far as there are any, out of the way.
 fn set_aside(store: &str) -> String {
+    let (directory, name) = store.rsplit_once('/').unwrap_or((".", store));
+    let directory = shell::word(if directory.is_empty() { "/" } else { directory });
+    let beside = shell::word(&format!("{name}-*"));
     let (store, aside) = (shell::word(store), shell::word(&format!("{store}.damaged")));
-    format!("mkdir {aside} && mv {store} {store}-* {aside}")
+    format!(
+        "mkdir {aside} && mv {store} {aside} && find {directory} -maxdepth 1 -name {beside} -exec mv {{}} {aside} ';'"
+    )
 }
 
 /// Every mistake of a configuration at once.

@@ -9,6 +9,7 @@ use clearway_core::facts::{FactQuery, Facts};
 use clearway_core::failure::{Failure, LeaseView};
 use clearway_core::ids::{AgentId, LeaseId, ScopeKey, Seq};
 use clearway_core::lease::{Kind, Lease};
+use clearway_core::nearest::nearest;
 use clearway_core::slice::{AgentLookup, AgentView, Freeze, ReadSet, Slice};
 use clearway_core::target::{ResourceName, Target};
 use clearway_core::time::Now;
@@ -41,6 +42,8 @@ pub struct Leases {
     pub leases: Vec<LeaseView>,
     /// Rows nobody can read.
     pub unreadable: Vec<String>,
+    /// Things to know beside the answer.
+    pub notices: Vec<Notice>,
 }
 
 /// Who holds a path or a name.
@@ -118,7 +121,22 @@ impl Session<'_> {
                 .is_none_or(|pattern| view.lease.worktree == here && view.lease.target.overlaps(pattern));
             by_agent && by_pattern && (filter.history || view.lease.ended.is_none())
         });
+        if let Some(name) = filter.agent.as_deref().filter(|_| found.leases.is_empty()) {
+            found.notices.extend(self.unknown_agent(name)?);
+        }
         Ok(found)
+    }
+
+    /// What to say of a name that no agent here has.
+    fn unknown_agent(&mut self, name: &str) -> Result<Option<Notice>, Failure> {
+        let known: Vec<AgentName> =
+            self.agents()?.agents.into_iter().map(|seen| seen.view.agent.name).collect();
+        if known.iter().any(|agent| agent.as_str() == name) {
+            return Ok(None);
+        }
+        let near = nearest(name, known.iter().map(AgentName::as_str));
+        let near = known.iter().find(|agent| Some(agent.as_str()) == near).cloned();
+        Ok(Some(Notice::UnknownAgent { name: name.to_owned(), near }))
     }
 
     /// Tells who holds a path, a pattern or a name.
@@ -194,7 +212,7 @@ impl Session<'_> {
     fn look(&mut self, wanted: LeaseListing) -> Result<Leases, Failure> {
         let survey = self.survey(wanted)?;
         let (rev, leases) = (survey.rev(), survey.leases());
-        Ok(Leases { rev, now: survey.now, leases, unreadable: survey.listed.unreadable })
+        Ok(Leases { rev, now: survey.now, leases, unreadable: survey.listed.unreadable, notices: Vec::new() })
     }
 
     /// Everything there is to list, from one snapshot, with what the machine says of it.

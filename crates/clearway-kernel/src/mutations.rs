@@ -6,7 +6,7 @@ use crate::site::{Found, Site};
 use crate::targets::{end_at_scope, lease_ref, must_be_lease, name_target, path_target};
 use clearway_core::breadth::{Breadth, too_broad};
 use clearway_core::command::{Command, LeaseRef, Release, Renew, Reserve, Selection, Want};
-use clearway_core::decide::Notice;
+use clearway_core::decide::{Notice, not_shortened};
 use clearway_core::duration;
 use clearway_core::failure::{Ahead, Details, Failure, LeaseView};
 use clearway_core::ids::{ScopeKey, Seq};
@@ -83,7 +83,8 @@ impl Session<'_> {
     /// Takes leases.
     pub fn reserve(&mut self, words: &ReserveWords) -> Result<Reply, Failure> {
         let (scope, reserve) = self.reservation(words)?;
-        self.command_in(&scope, Command::Reserve(reserve))
+        let reply = self.command_in(&scope, Command::Reserve(reserve))?;
+        lasting(reply, words.ttl.as_deref())
     }
 
     /// Asks whether a reservation would be granted: the very decision of `reserve`, of which nothing is written.
@@ -111,7 +112,7 @@ impl Session<'_> {
             ttl_ms: words.ttl.as_deref().map(|text| lease_span_ms(text, "--ttl")).transpose()?,
             reason: words.note.as_deref().map(reason_text).transpose()?,
         };
-        self.command(Command::Renew(renew))
+        lasting(self.command(Command::Renew(renew))?, words.ttl.as_deref())
     }
 
     /// Gives leases back.
@@ -249,6 +250,14 @@ impl Session<'_> {
         let Site { root: Some(_), .. } = self.site else { return false };
         self.outside.resolve(&self.site, argument).is_ok_and(|located| located.found != Found::Nothing)
     }
+}
+
+/// The answer with a word on every lease that lasts longer than the `--ttl` that was typed.
+pub(crate) fn lasting(mut reply: Reply, ttl: Option<&str>) -> Result<Reply, Failure> {
+    if let (Some(text), Ok(success)) = (ttl, &reply.outcome) {
+        reply.notices.extend(not_shortened(success, lease_span_ms(text, "--ttl")?, &reply.now));
+    }
+    Ok(reply)
 }
 
 fn within_limit(count: usize) -> Result<(), Failure> {

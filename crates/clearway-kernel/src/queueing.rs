@@ -1,6 +1,6 @@
 //! The verbs of the queue: keep a place, wait at it, look at it, leave it.
 
-use crate::mutations::ReserveWords;
+use crate::mutations::{ReserveWords, lasting};
 use crate::session::Session;
 use crate::waiting::{AtEnd, Watcher};
 use clearway_core::agent::Client;
@@ -33,7 +33,7 @@ impl Session<'_> {
     pub fn reserve_or_queue(&mut self, words: &ReserveWords) -> Result<Reply, Failure> {
         let (scope, reserve) = self.reservation(words)?;
         let request = Await { reserve, stay: Stay::Durable, wait_ms: WAIT_MS_MAX, wait: None };
-        self.command_in(&scope, Command::Await(request))
+        lasting(self.command_in(&scope, Command::Await(request))?, words.ttl.as_deref())
     }
 
     /// Takes leases, waiting for them if need be. `None` waits as long as the calling client allows.
@@ -45,7 +45,8 @@ impl Session<'_> {
     ) -> Result<Reply, Failure> {
         let wait_ms = self.patience_ms(wait, "--wait")?;
         let (scope, reserve) = self.reservation(words)?;
-        self.wait_for(&scope, &reserve, None, wait_ms, AtEnd::Queue, watch)
+        let reply = self.wait_for(&scope, &reserve, None, wait_ms, AtEnd::Queue, watch)?;
+        lasting(reply, words.ttl.as_deref())
     }
 
     /// Waits at a place the caller has.

@@ -159,7 +159,11 @@ pub struct GateHolder {
 
 impl fmt::Display for GateHolder {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "pid {} ({}), {}, holds {}", self.pid, self.command, self.state, self.file)
+        let Self { file, pid, state, command } = self;
+        match command.as_str() {
+            "" => write!(out, "pid {pid}, {state}, holds {file}"),
+            command => write!(out, "pid {pid} ({command}), {state}, holds {file}"),
+        }
     }
 }
 

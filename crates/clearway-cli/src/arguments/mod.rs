@@ -212,7 +212,7 @@ pub(crate) struct ReserveFlags {
     /// Let others hold it too, as long as they also say --shared
     #[arg(long)]
     pub(crate) shared: bool,
-    /// What the words name
+    /// What the words name; write-set: paths as one set
     #[arg(long, value_enum, default_value = "path")]
     pub(crate) kind: KindWord,
     /// The silence after which the lease ends, such as 30m
@@ -255,7 +255,7 @@ pub(crate) struct CheckFlags {
     /// Ask for one over the whole tree or very many files
     #[arg(long, hide_short_help = true)]
     pub(crate) broad: bool,
-    /// What the words name
+    /// What the words name; write-set: paths as one set
     #[arg(long, value_enum, default_value = "path")]
     pub(crate) kind: KindWord,
 }
@@ -275,7 +275,7 @@ pub(crate) struct RenewFlags {
     /// Leases as ID or ID@FENCE; all of yours if none is named
     #[arg(value_name = "ID")]
     pub(crate) leases: Vec<String>,
-    /// The silence after which the lease ends from now on
+    /// The silence after which the lease ends; never sooner than before
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) ttl: Option<String>,
     /// A new stated reason of the lease
@@ -423,7 +423,7 @@ pub(crate) struct EventsFlags {
     /// Only events of this agent
     #[arg(long, value_name = "NAME")]
     pub(crate) agent_name: Option<String>,
-    /// Go on with what happens from now
+    /// Show the last 10, or from --from on, and go on with what happens
     #[arg(short, long)]
     pub(crate) follow: bool,
 }
@@ -500,8 +500,9 @@ pub(crate) struct CompletionsFlags {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ManFlags {
     /// Where to write the pages
+    // Not `directory`, which is what -C is called everywhere.
     #[arg(value_name = "DIR")]
-    pub(crate) directory: Option<PathBuf>,
+    pub(crate) pages: Option<PathBuf>,
 }
 
 #[derive(Clone, Debug, Args)]

@@ -55,7 +55,7 @@ impl Known {
     }
 }
 
-/// One event as a line that fits the page.
+/// One event as a line that fits a terminal.
 pub(crate) fn line(seen: &EventSeen, known: &mut Known, page: &Page) -> String {
     let event = &seen.event;
     known.learn(&event.body);
@@ -64,7 +64,7 @@ pub(crate) fn line(seen: &EventSeen, known: &mut Known, page: &Page) -> String {
     let actor = seen.agent.as_ref().map_or("-", |name| name.as_str());
     let front = format!("{:>5}  {day_and_time}  {:KIND_COLUMNS$}  ", event.seq.0, event.body.kind());
     let words = format!("{actor}: {}", words(&event.body, known));
-    let room = page.columns.saturating_sub(front.chars().count());
+    let room = page.room.saturating_sub(front.chars().count());
     let words = truncate_columns(&printable(&words), room).into_owned();
     let words = words.replacen(actor, &page.paint(Tone::Strong, actor), 1);
     format!("{}{words}", page.paint(Tone::Faint, &front))

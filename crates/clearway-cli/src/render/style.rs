@@ -6,14 +6,17 @@ use clearway_kernel::Surroundings;
 const COLUMNS: usize = 80;
 /// A terminal narrower than this is written to as if it had this width.
 const COLUMNS_MIN: usize = 40;
-/// Lines longer than this cannot be read at a glance.
+/// Sentences on longer lines than this cannot be read at a glance.
 const COLUMNS_MAX: usize = 200;
 
 /// What text is written for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Page {
-    /// How wide it is.
+    /// How wide sentences run before they are broken.
     pub(crate) columns: usize,
+    /// How wide a line may be before something in it is cut. Only a terminal has an edge: what a program reads
+    /// through a pipe stays whole.
+    pub(crate) room: usize,
     /// Whether colours are shown.
     pub(crate) colour: bool,
     /// Whether a person watches it.
@@ -51,9 +54,12 @@ impl Page {
     fn new(surroundings: &Surroundings, is_terminal: bool) -> Self {
         let variable = |name: &str| surroundings.variables.get(name).map(String::as_str).unwrap_or_default();
         let plain = !variable("NO_COLOR").is_empty() || variable("TERM") == "dumb";
-        let columns = surroundings.terminal_columns.filter(|_| is_terminal);
-        let columns = columns.map_or(COLUMNS, |columns| usize::from(columns).clamp(COLUMNS_MIN, COLUMNS_MAX));
-        Self { columns, colour: is_terminal && !plain, is_terminal }
+        // What a person set counts before what the terminal says of itself.
+        let stated = variable("COLUMNS").parse::<u16>().ok().filter(|columns| *columns > 0);
+        let columns = stated.or(surroundings.terminal_columns).filter(|_| is_terminal);
+        let width = columns.map_or(COLUMNS, |columns| usize::from(columns).max(COLUMNS_MIN));
+        let room = if is_terminal { width } else { usize::MAX };
+        Self { columns: width.min(COLUMNS_MAX), room, colour: is_terminal && !plain, is_terminal }
     }
 
     /// Paints a text that is printable already.
@@ -107,6 +113,10 @@ mod tests {
         assert_eq!(page(true, 120, None).columns, 120);
         assert_eq!(page(false, 120, None).columns, 80);
         assert_eq!(page(true, 5, None).columns, 40);
+        assert_eq!(page(true, 120, Some(("COLUMNS", "90"))).columns, 90);
+        assert_eq!(page(true, 120, Some(("COLUMNS", "wide"))).columns, 120);
+        assert_eq!(page(true, 300, None).room, 300);
+        assert_eq!(page(false, 120, Some(("COLUMNS", "90"))).room, usize::MAX);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Tables whose columns line up and which fit the page.
+//! Tables whose columns line up and which fit a terminal.
 
 use super::{Page, Tone};
 use clearway_core::text::{columns, printable, truncate_columns};
@@ -76,7 +76,7 @@ impl Table {
 
     /// The lines, each with `indent` in front.
     pub(crate) fn render(&self, page: &Page, indent: &str) -> String {
-        let widths = self.widths(page.columns.saturating_sub(columns(indent)));
+        let widths = self.widths(page.room.saturating_sub(columns(indent)));
         let mut text = String::new();
         for row in &self.rows {
             let mut line = indent.to_owned();
@@ -142,7 +142,7 @@ mod tests {
     fn render(fits: &[Fit], rows: &[&[&str]], columns: usize) -> String {
         let mut table = Table::new(fits);
         rows.iter().for_each(|row| table.row(row.iter().map(Cell::new).collect()));
-        table.render(&Page { columns, colour: false, is_terminal: false }, "")
+        table.render(&Page { columns, room: columns, colour: false, is_terminal: true }, "")
     }
 
     #[test]

@@ -23,16 +23,25 @@ pub(crate) fn wrap(text: &str, width: usize, first: &str, next: &str) -> Vec<Str
     lines
 }
 
+/// What the commands in hints begin with.
+const COMMANDS: [&str; 8] = ["clearway", "chmod", "chown", "kill", "ls", "mkdir", "mount", "mv"];
+
 /// Breaks a hint like [`wrap`], but keeps the command at its end on a line of its own, so that it can be copied.
 pub(crate) fn wrap_hint(hint: &str, width: usize, first: &str, next: &str) -> Vec<String> {
-    match hint.split_once(": clearway ") {
-        Some((words, rest)) if columns(first) + columns(hint) > width => {
-            let mut lines = wrap(&format!("{words}:"), width, first, next);
-            lines.push(format!("{next}clearway {rest}"));
+    let mark = "hint: ";
+    let (mark, advice) = hint.strip_prefix(mark).map_or(("", hint), |advice| (mark, advice));
+    match advice.split_once(": ") {
+        Some((words, command)) if is_command(command) && columns(first) + columns(hint) > width => {
+            let mut lines = wrap(&format!("{mark}{words}:"), width, first, next);
+            lines.push(format!("{next}{command}"));
             lines
         }
         _ => wrap(hint, width, first, next),
     }
+}
+
+fn is_command(text: &str) -> bool {
+    text.split(' ').next().is_some_and(|word| COMMANDS.contains(&word))
 }
 
 #[cfg(test)]

@@ -117,6 +117,8 @@ fn status_for_people_fits_24_lines_with_ten_agents() {
             (0..20).map(|file| format!("crates/some-crate-{agent}/src/module-{file}.rs")).collect();
         stage.run(&format!("--agent agent-number-{agent} reserve {}", files.join(" "))).expect(0);
     }
+    stage.surroundings.stdout_is_terminal = true;
+    stage.set("NO_COLOR", "1");
     let text = stage.run("status").expect(0).stdout;
     assert!(text.lines().count() <= 24 && text.lines().all(|line| columns(line) <= 80), "{text}");
     assert!(text.ends_with("10 agents, 200 leases, revision 212\n"), "{text}");
@@ -129,7 +131,7 @@ fn status_for_an_agent_is_short_and_ends_in_a_command() {
         &mut stage,
         "--agent ada status",
         0,
-        "you: not registered yet; you hold: nothing\nclearway reserve PATH\n",
+        "you: not registered yet; you hold: nothing\nnext: clearway reserve PATH\n",
     );
     for agent in ["ada", "bob"] {
         let files: Vec<String> =
@@ -138,7 +140,7 @@ fn status_for_an_agent_is_short_and_ends_in_a_command() {
     }
     let text = stage.run("--agent ada status").expect(0).stdout;
     assert!(
-        text.len() <= 400 && text.ends_with("\nclearway release --all\n"),
+        text.len() <= 400 && text.ends_with("\nnext: clearway release --all\n"),
         "{} bytes: {text}",
         text.len()
     );

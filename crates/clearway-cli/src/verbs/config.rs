@@ -90,9 +90,9 @@ fn layer_word(layer: Layer) -> &'static str {
 fn class_list(config: &Config) -> Vec<ClassReply> {
     let keys = [KeyId::ClassesIgnored, KeyId::ClassesCommon, KeyId::ClassesHot].map(|id| id.key().name);
     let about = [
-        "never leased, reported or checked",
-        "written by everybody: no lease",
-        "edited briefly by many: the lease ends with the tool call",
+        "no automatic lease, report or check",
+        "written by everybody: no automatic lease",
+        "edited briefly by many: an automatic lease ends with the tool call",
     ];
     let list = |(key, about): (&str, &str)| {
         let entry = config.entries().find(|entry| entry.key == key)?;
@@ -199,6 +199,6 @@ impl Answer for Classes {
             }
             text.push_str(&table.render(page, "  "));
         }
-        text
+        text + "classes guide automatic leases; what you reserve by name is granted whatever its class\n"
     }
 }

@@ -8,6 +8,8 @@ use clearway_wire::json::EventJson;
 
 /// Events read and written at a time.
 const EVENTS_PER_BATCH: usize = 1_000;
+/// Whoever follows the log wants to see where it stands, not all that ever happened.
+const EVENTS_BEFORE_FOLLOWING: usize = 10;
 /// How long one wait for something new lasts before the log is looked at all the same.
 const WAIT_MS: u64 = 1_000;
 
@@ -21,7 +23,8 @@ pub(super) fn events(
     let mut wanted = flags.limit.unwrap_or(usize::MAX);
     let mut filter =
         EventFilter { from: flags.from, kind: flags.kind, agent: flags.agent_name, ..EventFilter::default() };
-    if let Some(last) = flags.last {
+    let from_start = filter.from.is_some() || flags.limit.is_some() || !flags.follow;
+    if let Some(last) = flags.last.or((!from_start).then_some(EVENTS_BEFORE_FOLLOWING)) {
         let found = session.events(&EventFilter { last: Some(last), ..filter.clone() })?;
         filter.from = Some(found.cursor);
         if !write(session, &found.events, &mut known, console)? || !flags.follow {

@@ -42,8 +42,12 @@ pub(super) struct LeaseList {
 
 impl Answer for LeaseList {
     fn json(&self) -> String {
-        let Leases { rev, now, leases, unreadable } = &self.found;
-        let body = LeasesReply { leases: Blocker::list(leases, now), unreadable: unreadable.clone() };
+        let Leases { rev, now, leases, unreadable, notices } = &self.found;
+        let body = LeasesReply {
+            leases: Blocker::list(leases, now),
+            unreadable: unreadable.clone(),
+            notices: notices.iter().map(NoticeJson::from).collect(),
+        };
         document(&Looked::new(*rev, body))
     }
 
@@ -60,6 +64,10 @@ impl Answer for LeaseList {
             ));
         }
         text
+    }
+
+    fn aside(&self, page: &Page) -> String {
+        notices(&self.found.notices, page)
     }
 }
 

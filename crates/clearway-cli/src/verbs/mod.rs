@@ -40,19 +40,32 @@ pub(crate) enum Told {
 pub(crate) fn run(arguments: Vec<OsString>, host: &mut dyn Host, console: &mut Console<'_, '_>) -> Outcome {
     let texts = usage::texts(&arguments)?;
     if let Some(cli) = arguments::quick::read(&texts) {
-        return dispatch(cli, host, console);
+        return obey(cli, host, console);
     }
     let parsed = arguments::command_for_people()
         .try_get_matches_from(&arguments)
         .and_then(|matches| Cli::from_arg_matches(&matches));
     match parsed {
-        Ok(cli) => dispatch(cli, host, console),
+        Ok(cli) => obey(cli, host, console),
         Err(error) if error.kind() == ErrorKind::DisplayVersion => {
             answer(words::Text::styled(&error.render()))
         }
         Err(error) if error.kind() == ErrorKind::DisplayHelp => answer(words::help_on(&texts)),
         Err(error) => Err(usage::failure(&error, &texts).into()),
     }
+}
+
+/// Does what was asked. Commands in the hints of a failure mean the scope and the store of the caller.
+fn obey(cli: Cli, host: &mut dyn Host, console: &mut Console<'_, '_>) -> Outcome {
+    let globals = cli.everywhere.globals();
+    dispatch(cli, host, console).map_err(|mut problem| {
+        let directory = globals.directory.as_ref().map(|directory| directory.display().to_string());
+        let given = [("-C", &directory), ("--store", &globals.store), ("--scope", &globals.scope)];
+        for (flag, value) in given.into_iter().filter_map(|(flag, value)| Some((flag, value.as_ref()?))) {
+            problem.failure.hints.iter_mut().for_each(|hint| hint.run_with(flag, value));
+        }
+        problem
+    })
 }
 
 fn dispatch(cli: Cli, host: &mut dyn Host, console: &mut Console<'_, '_>) -> Outcome {
@@ -64,7 +77,7 @@ fn dispatch(cli: Cli, host: &mut dyn Host, console: &mut Console<'_, '_>) -> Out
         Some(Verb::Explain(flags)) => return words::explain(flags.slug.as_deref()),
         Some(Verb::Completions(flags)) => return answer(words::completions(flags.shell)),
         Some(Verb::Man(flags)) => {
-            let directory = flags.directory.map(|path| placed(host, &globals, &path));
+            let directory = flags.pages.map(|path| placed(host, &globals, &path));
             return answer(words::man(directory.as_deref())?);
         }
         Some(Verb::Config(Config::Path)) => return answer(config::paths(host, &globals)?),

@@ -15,7 +15,7 @@ use clearway_wire::json::{Actor, AgentJson, Blocker, Looked, StatusReply, WaitJs
 const TERSE_BYTES_MAX: usize = 400;
 /// Warnings shown to people before the rest is only counted; more would push ten agents off 24 lines.
 const WARNINGS_SHOWN: usize = 3;
-/// A warning takes two lines at most.
+/// At a terminal a warning takes two lines at most.
 const WARNING_COLUMNS_MAX: usize = 140;
 /// Columns given to what an agent holds.
 const HOLDS_COLUMNS_MAX: usize = 200;
@@ -113,7 +113,8 @@ impl Look {
         let mut text = page.paint(Tone::Bad, "needs you") + "\n";
         for warning in warnings.iter().take(WARNINGS_SHOWN) {
             let printable = printable(warning);
-            let short = truncate_columns(&printable, WARNING_COLUMNS_MAX);
+            let short =
+                truncate_columns(&printable, if page.is_terminal { WARNING_COLUMNS_MAX } else { page.room });
             text.push_str(&wrap(&short, page.columns, "  ", "    ").join("\n"));
             text.push('\n');
         }
@@ -182,7 +183,7 @@ impl Look {
         if !warnings.is_empty() {
             text.push_str(&format!("{}\n", count(warnings.len() as u64, "warning", "warnings")));
         }
-        let next = self.next(mine.is_empty());
+        let next = format!("next: {}", self.next(mine.is_empty()));
         let room = TERSE_BYTES_MAX - next.len() - 2;
         format!("{}\n{next}\n", cut(printable_lines(&text).trim_end(), room))
     }

@@ -96,7 +96,9 @@ fn unknown_verb(word: &str, known: &[String]) -> Failure {
 /// The page of a slug, or the list of all.
 pub(super) fn explain(slug: Option<&str>) -> Outcome {
     let Some(text) = slug else { return answer(Slugs) };
-    match Slug::parse(text) {
+    // As it stands at the head of a message.
+    let pasted = text.trim_end_matches(':').strip_prefix("error[").and_then(|rest| rest.strip_suffix(']'));
+    match Slug::parse(pasted.unwrap_or(text)) {
         Some(slug) => answer(Explained(slug)),
         None => Err(unknown_slug(text).into()),
     }
@@ -209,9 +211,18 @@ pub(super) fn man(directory: Option<&Path>) -> Result<Manual, Problem> {
 
 fn write_pages(command: clap::Command, directory: &Path, written: &mut Vec<String>) -> Result<(), Failure> {
     let verbs: Vec<clap::Command> = command.get_subcommands().cloned().collect();
-    let path = clap_mangen::Man::new(command).generate_to(directory).map_err(|error| unwritten(&error))?;
+    let path = clap_mangen::Man::new(command)
+        .generate_to(directory)
+        .map_err(|error| unwritten_to(directory, &error))?;
     written.push(path.display().to_string());
     verbs.into_iter().try_for_each(|verb| write_pages(verb, directory, written))
+}
+
+fn unwritten_to(directory: &Path, error: &std::io::Error) -> Failure {
+    let message =
+        format!("the manual cannot be written to {}: {error}", quoted(&directory.to_string_lossy()));
+    Failure::new(Slug::NotFound, message)
+        .hint("name a directory that exists and is yours to write: clearway man DIR")
 }
 
 fn unwritten(error: &std::io::Error) -> Failure {

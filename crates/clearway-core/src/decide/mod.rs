@@ -21,7 +21,7 @@ mod view;
 
 pub use identity::{Identified, identify};
 pub use operator::inside_agent;
-pub use replay::since_granted;
+pub use replay::{not_shortened, since_granted};
 
 use crate::agent::AgentName;
 use crate::command::{Command, Request};
@@ -151,7 +151,7 @@ pub enum Notice {
         /// Who held it.
         by: AgentName,
     },
-    /// What an answer that is given once more had granted is over by now.
+    /// A lease that the caller had, or that an answer given once more had granted, is over by now.
     Lapsed {
         /// The lease.
         lease: LeaseId,
@@ -169,12 +169,35 @@ pub enum Notice {
         /// Why.
         reason: String,
     },
+    /// A lease lasts longer than the shorter span that was asked for.
+    NotShortened {
+        /// The lease.
+        lease: LeaseId,
+        /// On what.
+        target: String,
+        /// How long it lasts without a sign of life.
+        left_ms: u64,
+    },
     /// The caller holds nothing that was named.
     NothingHeld {
         /// What was named.
         target: String,
         /// What it may have meant.
         meant: Option<Target>,
+    },
+    /// An operator named what it does not hold itself; a lease of somebody else is named by its id.
+    OthersById {
+        /// What was named.
+        target: String,
+        /// The verb that was meant.
+        verb: &'static str,
+    },
+    /// No agent here has the name that was asked for.
+    UnknownAgent {
+        /// What was asked for.
+        name: String,
+        /// What it may have meant.
+        near: Option<AgentName>,
     },
     /// Nobody holds the path, but the name.
     IsName(ResourceName),
@@ -199,7 +222,10 @@ pub enum Notice {
 impl Notice {
     /// Whether it says that the words of the call were hardly meant.
     pub fn is_slip(&self) -> bool {
-        matches!(self, Self::NothingHeld { .. } | Self::IsName(_))
+        matches!(
+            self,
+            Self::NothingHeld { .. } | Self::IsName(_) | Self::OthersById { .. } | Self::UnknownAgent { .. }
+        )
     }
 }
 

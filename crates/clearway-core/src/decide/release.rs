@@ -153,7 +153,11 @@ fn by_target(
     let here = |lease: &Lease| matches!(lease.target, Target::Name(_)) || lease.worktree == *worktree;
     let mine: Vec<Lease> = own(draft, actor).into_iter().filter(here).collect();
     let missed = targets.iter().filter(|target| !mine.iter().any(|lease| target.overlaps(&lease.target)));
-    draft.notices.extend(missed.map(|target| nothing_held(target, &mine)));
+    let (verb, is_operator) = (draft.verb, draft.operator_reason.is_some());
+    draft.notices.extend(missed.map(|target| match is_operator {
+        true => Notice::OthersById { target: target.display(), verb },
+        false => nothing_held(target, &mine),
+    }));
     for lease in mine {
         let inside = targets.iter().any(|target| target.contains(&lease.target));
         let touched = targets.iter().any(|target| target.overlaps(&lease.target));

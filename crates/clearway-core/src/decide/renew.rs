@@ -2,7 +2,8 @@
 
 use super::draft::Draft;
 use super::identity::Identified;
-use super::{Step, Success};
+use super::replay::lapsed;
+use super::{Notice, Step, Success};
 use crate::agent::{AgentName, Liveness};
 use crate::command::{LeaseRef, Renew};
 use crate::event::{Actor, Body};
@@ -22,10 +23,20 @@ pub(super) fn renew(draft: &mut Draft<'_>, renew: &Renew, identified: &Identifie
             Ok(leases) => leases,
             Err(failure) => return Ok(Err(failure)),
         },
-        None => held_by(draft, actor.agent),
+        None => {
+            draft.notices.extend(run_out(draft, actor.agent));
+            held_by(draft, actor.agent)
+        }
     };
     let renewed = leases.into_iter().map(|lease| extend(draft, actor, renew, lease, facts)).collect();
     Ok(Ok(Success::Renewed(renewed)))
+}
+
+/// What the caller may believe to hold still: this very decision found it to be over.
+fn run_out(draft: &Draft<'_>, agent: Option<AgentId>) -> Vec<Notice> {
+    let expired = draft.expired.iter().filter_map(|id| draft.slice.lease(*id));
+    let own = expired.filter(|lease| Some(lease.holder) == agent);
+    own.filter_map(|lease| lapsed(&draft.view(), draft.slice, lease)).collect()
 }
 
 fn named(

@@ -1,5 +1,5 @@
-//! What a remembered answer cannot know: which of the leases it granted are over by now, and who holds since then
-//! what they were on.
+//! What is said beside an answer about leases: which of them are over by now, and who holds since then what they
+//! were on, which a remembered answer cannot know; and which last longer than was asked for.
 
 use super::view::View;
 use super::{Notice, Success};
@@ -28,13 +28,25 @@ impl Success {
     }
 }
 
+/// Which of the leases last longer than the span that was asked for, because no request brings an end nearer.
+pub fn not_shortened(success: &Success, asked_ttl_ms: u64, now: &Now) -> Vec<Notice> {
+    let longer = |view: &&LeaseView| view.deadline.since(now.mono) > asked_ttl_ms;
+    let notice = |view: &LeaseView| Notice::NotShortened {
+        lease: view.lease.id,
+        target: view.lease.target.display(),
+        left_ms: view.deadline.since(now.mono),
+    };
+    success.granted().iter().filter(longer).map(notice).collect()
+}
+
 /// What to say beside an answer that is given once more.
 pub fn since_granted(success: &Success, slice: &Slice, now: &Now) -> Vec<Notice> {
     let view = View::new(slice, now);
     success.granted().iter().filter_map(|granted| lapsed(&view, slice, &granted.lease)).collect()
 }
 
-fn lapsed(view: &View<'_>, slice: &Slice, granted: &Lease) -> Option<Notice> {
+/// What to say of a lease that is over: how it ended, and who has it since.
+pub(super) fn lapsed(view: &View<'_>, slice: &Slice, granted: &Lease) -> Option<Notice> {
     let ended = view.ended(slice.lease(granted.id)?)?;
     let same = |other: &&Lease| other.worktree == granted.worktree && other.target.overlaps(&granted.target);
     let held_by = view.live().find(same).and_then(|other| view.holder(other));

@@ -1,4 +1,5 @@
-//! Path classes: files that need no lease, or only a brief one. Layers add to them; none takes away.
+//! Path classes: files that need no automatic lease, or only a brief one. Layers add to them; none takes away. What
+//! somebody claims by name is granted whatever its class.
 
 use super::source::{Layer, Source};
 use clearway_core::path::PathClass;
@@ -6,7 +7,7 @@ use clearway_core::path::PathClass;
 /// How the files matching a pattern are treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
-    /// Never leased, reported or checked.
+    /// Never leased automatically, reported or checked.
     Ignored,
     /// Written by everybody: no lease, one writer at a time for the length of a call.
     Common,

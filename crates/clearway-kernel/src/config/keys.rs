@@ -186,7 +186,7 @@ pub static KEYS: [Key; KeyId::COUNT] = [
         variable: None,
         places: Places::OnlyInUserFile,
         safety: Safety::Recorded,
-        doc: "More patterns of files that are never leased, reported or checked.",
+        doc: "More patterns of files that get no automatic lease, report or check.",
     },
     Key {
         id: KeyId::ClassesCommon,

@@ -6,6 +6,7 @@ use clearway_core::decide::Notice;
 use clearway_core::ids::{AgentId, Seq};
 use clearway_core::shell;
 use clearway_core::target::Target;
+use clearway_core::time::rounded;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -83,7 +84,8 @@ impl Actor {
 /// Something worth saying beside an answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct NoticeJson {
-    /// `took-over`, `yielded`, `changed-hands`, `lapsed`, `nothing-held`, `is-name` or `unreadable-rows`.
+    /// `took-over`, `yielded`, `changed-hands`, `lapsed`, `not-shortened`, `nothing-held`, `others-by-id`,
+    /// `unknown-agent`, `is-name`, `unreadable-rows` or `scope-inside-another`.
     pub code: String,
     /// The same in words.
     pub message: String,
@@ -133,6 +135,15 @@ impl From<&Notice> for NoticeJson {
                 let left = clearway_core::time::rounded(*left_ms);
                 Self::saying("frozen", format!("new edits are stopped for another {left}: {reason}"))
             }
+            Notice::NotShortened { lease, target, left_ms } => {
+                let message = format!(
+                    "lease {lease} on {target} still ends in {}: a shorter --ttl brings no end nearer; give it back \
+                     with: clearway release {lease}",
+                    rounded(*left_ms)
+                );
+                let (target, lease) = (Some(target.clone()), Some(lease.to_string()));
+                Self { target, lease, ..Self::saying("not-shortened", message) }
+            }
             Notice::NothingHeld { target, meant } => {
                 let instead = match meant {
                     Some(Target::Name(name)) if target.ends_with(name.as_str()) => {
@@ -143,6 +154,23 @@ impl From<&Notice> for NoticeJson {
                 };
                 let message = format!("you hold nothing on {target}{instead}");
                 Self { target: Some(target.clone()), ..Self::saying("nothing-held", message) }
+            }
+            Notice::OthersById { target, verb } => {
+                let message = format!(
+                    "you hold nothing on {target}; a lease of somebody else is named by its id: clearway {verb} ID \
+                     --reason TEXT (ids: clearway leases)"
+                );
+                Self { target: Some(target.clone()), ..Self::saying("others-by-id", message) }
+            }
+            Notice::UnknownAgent { name, near } => {
+                let meant = match near {
+                    Some(near) => format!("; did you mean {near}?"),
+                    None => "; see who is here: clearway agents".to_owned(),
+                };
+                Self {
+                    agent: Some(name.clone()),
+                    ..Self::saying("unknown-agent", format!("no agent here is called {name}{meant}"))
+                }
             }
             Notice::IsName(name) => {
                 let message = format!("{name} is held as a name: add --kind name");

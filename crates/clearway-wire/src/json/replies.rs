@@ -123,6 +123,8 @@ pub struct LeasesReply {
     pub leases: Vec<Blocker>,
     /// Ids of rows that cannot be read.
     pub unreadable: Vec<String>,
+    /// Things to know beside the answer.
+    pub notices: Vec<super::NoticeJson>,
 }
 
 /// `who`

@@ -284,3 +284,16 @@ fn the_latest_events_are_shown_alone_or_before_what_follows() {
     repository.grant("alice", &["c.rs"]);
     assert_eq!(number(&follower.next(), "seq"), 6);
 }
+
+#[test]
+fn a_follower_begins_with_the_last_ten_unless_told_where() {
+    let home = home();
+    let repository = app(&home);
+    for round in 0..12 {
+        repository.grant("alice", &["--kind", "name", &format!("n{round}")]);
+    }
+    let before = repository.events().len() as u64;
+    assert_eq!(number(&Follower::start(&repository, &[]).next(), "seq"), before - 9);
+    assert_eq!(number(&Follower::start(&repository, &["--last", "2"]).next(), "seq"), before - 1);
+    assert_eq!(number(&Follower::start(&repository, &["--from", "1"]).next(), "seq"), 1);
+}

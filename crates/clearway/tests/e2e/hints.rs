@@ -16,12 +16,14 @@ fn failures(home: &Home, repository: &Repository<'_>) -> Vec<Value> {
     let stale = format!("{id}@{old}");
     let released = repository.grant("alice", &["over.rs"]);
     repository.agent("alice").ok(&["release", "over.rs"]);
+    repository.grant("alice", &["--kind", "name", "build"]);
     let alice = || repository.agent("alice");
     let bob = || repository.agent("bob");
     let mut ran: Vec<Ran> = vec![
         bob().json(&["reserve", "src/a.rs"]),
         bob().json(&["reserve", "src/a.rs", "b.rs"]),
         bob().json(&["reserve", "src/**", "it's.rs"]),
+        bob().json(&["reserve", "--kind", "name", "build"]),
         bob().json(&["release", id]),
         bob().json(&["renew", id]),
         bob().json(&["release", id, "--reason", "x"]),
@@ -153,4 +155,42 @@ fn a_command_in_the_name_of_a_file_is_no_command_of_the_hint() {
     let root = repository.path().display().to_string();
     let expected = format!("see who holds it and until when: clearway -C {root} who 'src/{name}'");
     assert_eq!(list(&error, "hints")[0], expected);
+}
+
+#[test]
+fn a_suggested_command_means_the_store_of_the_one_that_failed() {
+    let home = home();
+    let repository = app(&home);
+    let store = home.path().join("other place/team.db");
+    std::fs::create_dir(home.path().join("other place")).expect("a directory");
+    std::fs::set_permissions(
+        home.path().join("other place"),
+        std::os::unix::fs::PermissionsExt::from_mode(0o700),
+    )
+    .expect("a private directory");
+    let store = store.to_str().expect("a name");
+    repository.agent("alice").ok(&["--store", store, "reserve", "src/a.rs"]);
+    let error =
+        repository.agent("bob").fails("reservation-held", 1, &["--store", store, "reserve", "src/a.rs"]);
+    let hint = error["hints"][0].as_str().unwrap_or_default();
+    let command = hint.split_once(": ").map_or("", |(_, command)| command);
+    let output = home.shell(repository.path(), &format!("{command} --json")).output().expect("a shell");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.contains("\"agent\":\"alice\""), "{hint}: {said}");
+}
+
+#[test]
+fn a_damaged_store_is_set_aside_by_the_suggested_command_even_if_nothing_lies_beside_it() {
+    let home = home();
+    let repository = app(&home);
+    std::fs::write(repository.path().join("u.db"), "no database").expect("a file");
+    let store = repository.path().join("u.db");
+    std::fs::set_permissions(&store, std::os::unix::fs::PermissionsExt::from_mode(0o600)).expect("private");
+    let store = store.to_str().expect("a name").to_owned();
+    let error = repository.clearway().fails("store-corrupt", 69, &["--store", &store, "leases"]);
+    let hints: Vec<&str> = list(&error, "hints").iter().filter_map(Value::as_str).collect();
+    let aside = hints.iter().find_map(|hint| hint.split_once(": mkdir ")).expect("a way to begin anew");
+    let ran = home.shell(repository.path(), &format!("mkdir {}", aside.1)).status().expect("a shell");
+    assert!(ran.success() && !repository.path().join("u.db").exists(), "{hints:?}");
+    repository.agent("alice").ok(&["--store", &store, "reserve", "x"]);
 }

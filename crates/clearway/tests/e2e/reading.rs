@@ -240,3 +240,35 @@ fn agents_are_listed_with_what_they_hold_and_how_alive_they_are() {
     let first = &reply["agents"][0];
     assert!(first["last_active_ms_ago"].is_u64() && first["waiting"] == 0, "{first}");
 }
+
+#[test]
+fn a_mistyped_agent_is_told_which_one_was_meant() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["a.rs"]);
+    let reply = repository.clearway().ok(&["leases", "--agent-name", "alcie"]);
+    assert_eq!(reply["notices"][0]["code"], "unknown-agent", "{reply}");
+    let told = repository.clearway().run(&["leases", "--agent-name", "alcie"]).expect(0).stderr();
+    assert!(told.contains("no agent here is called alcie; did you mean alice?"), "{told}");
+    repository.agent("alice").ok(&["release", "--all"]);
+    let none = repository.clearway().ok(&["leases", "--agent-name", "alice"]);
+    assert_eq!(none["notices"].as_array().map(Vec::len), Some(0), "{none}");
+}
+
+#[test]
+fn an_error_is_explained_as_it_was_pasted() {
+    let home = home();
+    let repository = app(&home);
+    let page = repository.clearway().text(&["explain", "usage"]);
+    for pasted in ["error[usage]", "error[usage]:"] {
+        assert_eq!(repository.clearway().text(&["explain", pasted]), page);
+    }
+}
+
+#[test]
+fn a_manual_that_cannot_be_written_names_its_directory() {
+    let home = home();
+    let error = app(&home).clearway().fails("not-found", 5, &["man", "/proc/nowhere"]);
+    assert!(text(&error, "message").contains("/proc/nowhere"), "{error}");
+    assert!(error["hints"][0].as_str().is_some_and(|hint| hint.ends_with(": clearway man DIR")), "{error}");
+}

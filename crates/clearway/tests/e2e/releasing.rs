@@ -342,3 +342,13 @@ fn a_lease_that_is_over_is_over_for_whoever_releases_it_whoever_holds_the_path_n
     }
     assert!(!repository.is_clear("alice", "src/a.rs"), "nothing of bob's was released");
 }
+
+#[test]
+fn an_operator_who_names_a_path_of_somebody_else_is_told_to_name_the_id() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["src/a.rs"]);
+    let shown = home.terminal(repository.path(), "clearway release src/a.rs --reason 'alice went home'");
+    let shown = String::from_utf8_lossy(&shown.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(shown.contains("named by its id: clearway release ID"), "{shown}");
+}

@@ -1,6 +1,7 @@
 //! Extending leases.
 
 use crate::{app, each, home, list, number, text};
+use clearway_testkit::eventually;
 
 #[test]
 fn without_ids_everything_one_holds_is_renewed() {
@@ -53,4 +54,48 @@ fn what_was_released_cannot_be_renewed_and_is_reserved_anew_with_a_new_id() {
     let again = repository.grant("alice", &["a.rs"]);
     assert_ne!(again["id"], lease["id"]);
     assert!(number(&again, "fence") > number(&lease, "fence"));
+}
+
+#[test]
+fn a_renewal_of_everything_names_what_had_run_out_before() {
+    let home = home();
+    let repository = app(&home);
+    let short = repository.grant("alice", &["a.rs", "--ttl", "1s"]);
+    repository.grant("alice", &["b.rs"]);
+    eventually("the lease runs out", || repository.is_clear("nobody", "a.rs").then_some(()));
+    let reply = repository.agent("alice").ok(&["renew"]);
+    assert_eq!(each(&reply, "leases", "pattern"), ["b.rs"]);
+    let notice = &list(&reply, "notices")[0];
+    assert_eq!((&notice["code"], &notice["lease"]), (&"lapsed".into(), &short["id"]), "{reply}");
+    assert_eq!((&notice["target"], &notice["state"]), (&"a.rs".into(), &"expired".into()), "{reply}");
+    let again = repository.agent("alice").ok(&["renew"]);
+    assert_eq!(list(&again, "notices").len(), 0, "it is said once: {again}");
+}
+
+#[test]
+fn a_renewal_of_nothing_says_in_words_what_had_run_out() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["a.rs", "--ttl", "1s"]);
+    eventually("the lease runs out", || repository.is_clear("nobody", "a.rs").then_some(()));
+    let said = repository.agent("alice").run(&["renew"]).expect(0).stdout();
+    assert!(said.contains("nothing to renew"), "{said}");
+    assert!(said.contains("note: lease") && said.contains("on a.rs is over by now (expired)"), "{said}");
+}
+
+#[test]
+fn a_shorter_span_that_shortens_nothing_says_so() {
+    let home = home();
+    let repository = app(&home);
+    let lease = repository.grant("alice", &["a.rs", "--ttl", "2h"]);
+    for arguments in [vec!["renew", "--ttl", "1m"], vec!["reserve", "a.rs", "--ttl", "5s"]] {
+        let reply = repository.agent("alice").ok(&arguments);
+        let notice = &list(&reply, "notices")[0];
+        assert_eq!((&notice["code"], &notice["lease"]), (&"not-shortened".into(), &lease["id"]), "{reply}");
+        assert!(text(notice, "message").contains("still ends in 2h"), "{notice}");
+    }
+    for arguments in [vec!["renew"], vec!["reserve", "a.rs"], vec!["renew", "--ttl", "3h"]] {
+        let reply = repository.agent("alice").ok(&arguments);
+        assert_eq!(list(&reply, "notices").len(), 0, "{arguments:?}: {reply}");
+    }
 }

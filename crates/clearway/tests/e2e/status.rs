@@ -26,7 +26,10 @@ fn an_agent_reads_at_most_four_hundred_bytes() {
     ];
     for form in &forms {
         assert!(form.len() <= 400, "{} bytes: {form}", form.len());
-        assert!(form.lines().any(|line| line.starts_with("clearway ")), "one command to go on with: {form}");
+        assert!(
+            form.lines().any(|line| line.starts_with("next: clearway ")),
+            "one command to go on with: {form}"
+        );
     }
     assert!(forms[1].contains("you: agent-with-a-long-name-3"), "{}", forms[1]);
     let alone = home.repository("other", &[]).agent("ada").text(&["status"]);
@@ -88,7 +91,7 @@ fn the_json_form_has_agents_leases_and_warnings() {
 }
 
 #[test]
-fn tables_fit_eighty_columns_whatever_they_hold() {
+fn tables_fit_a_terminal_of_eighty_columns_whatever_they_hold() {
     let home = home();
     let repository = crowd(&home);
     repository.grant(
@@ -108,7 +111,8 @@ fn tables_fit_eighty_columns_whatever_they_hold() {
         &["doctor"],
         &["explain"],
     ] {
-        let shown = repository.clearway().text(words);
+        let shown = home.terminal(repository.path(), &format!("clearway {}", words.join(" ")));
+        let shown = without_colours(&String::from_utf8_lossy(&shown.stdout).replace('\r', ""));
         for line in shown.lines().filter(|line| !line.contains("store.db") && !line.contains("/app/.git")) {
             let columns: usize = line.chars().map(|c| if c > '\u{2e80}' { 2 } else { 1 }).sum();
             assert!(columns <= 80, "{words:?} {columns} columns: {line}");
@@ -119,4 +123,26 @@ fn tables_fit_eighty_columns_whatever_they_hold() {
         let columns: usize = line.chars().map(|c| if c > '\u{2e80}' { 2 } else { 1 }).sum();
         assert!(columns <= 80, "{columns} columns: {line}");
     }
+}
+
+#[test]
+fn what_is_piped_is_never_cut_and_a_terminal_is_as_wide_as_it_says() {
+    let home = home();
+    let repository = app(&home);
+    let path = format!("src/{}/last.rs", "directory/".repeat(6).trim_end_matches('/'));
+    let reason = format!("why it takes {}long", "very ".repeat(12));
+    repository.grant("alice", &[&path, "--reason", &reason]);
+    let piped = repository.clearway().env("COLUMNS", "60").text(&["leases"]);
+    assert!(piped.contains(&path) && piped.contains(&reason), "{piped}");
+    let events = repository.clearway().text(&["events"]);
+    assert!(events.contains(&path) && !events.contains('…'), "{events}");
+    let at_width = |columns: &str| {
+        let script = format!("COLUMNS={columns} NO_COLOR=1 clearway leases");
+        let shown = home.terminal(repository.path(), &script);
+        String::from_utf8_lossy(&shown.stdout).replace('\r', "")
+    };
+    let narrow = at_width("60");
+    assert!(narrow.lines().all(|line| line.chars().count() <= 60) && narrow.contains('…'), "{narrow}");
+    let wide = at_width("250");
+    assert!(wide.contains(&path) && wide.contains(&reason), "{wide}");
 }
