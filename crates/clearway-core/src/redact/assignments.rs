@@ -26,7 +26,7 @@ struct Name {
 const NAMES: [Name; 14] = [
     Name { text: "password", everyday: false },
     Name { text: "passwd", everyday: false },
-    Name { text: "passphrase", everyday: false },
+    Name { text: PASSPHRASE, everyday: false },
     Name { text: "passwort", everyday: false },
     Name { text: "kennwort", everyday: false },
     Name { text: "mot_de_passe", everyday: false },
@@ -39,6 +39,8 @@ const NAMES: [Name; 14] = [
     Name { text: "private_key", everyday: true },
     Name { text: "bearer", everyday: true },
 ];
+/// The one secret that is several words.
+const PASSPHRASE: &str = "passphrase";
 const VERBS: [&str; 4] = ["is", "was", "ist", "lautet"];
 const AUTHORIZATION: &str = "authorization";
 const BEARER: &str = "bearer";
@@ -79,7 +81,10 @@ fn assignment_at(text: &str, at: usize) -> Option<Span> {
         if bytes.get(given.start..)?.starts_with(URL_PASSWORD_MARK) {
             return None;
         }
-        let value = value_at(text, given.start)?;
+        let mut value = value_at(text, given.start)?;
+        if name.text == PASSPHRASE && !given.by_verb && !value.quoted {
+            value.text = line_from(text, value.start);
+        }
         let prose = match given.by_verb {
             true => value.text.len() < SAID_BYTES_MIN || is_prose(value.text),
             false => name.everyday && !given.by_equals && !value.quoted && is_plain_word(value.text),
@@ -237,14 +242,19 @@ fn quoted_bytes(rest: &[u8], quote: Quote) -> usize {
     rest.len()
 }
 
+/// To the end of the line.
+fn line_from(text: &str, start: usize) -> &str {
+    text.get(start..).and_then(|rest| rest.lines().next()).unwrap_or_default().trim_end()
+}
+
 /// To the next blank, whatever it holds: a password may contain commas, ampersands and quotes. Only closing
 /// punctuation at its end stays readable.
-fn bare_value(rest: &str) -> &str {
+pub(super) fn bare_value(rest: &str) -> &str {
     let end = rest.find(|c: char| c.is_ascii_whitespace()).unwrap_or(rest.len());
     rest.get(..end).unwrap_or_default().trim_end_matches(['"', '\'', '`', ',', ';', ')', '.'])
 }
 
-fn blanks_after(bytes: &[u8], at: usize) -> Option<usize> {
+pub(super) fn blanks_after(bytes: &[u8], at: usize) -> Option<usize> {
     let after = skip_blanks(bytes, at);
     (after > at).then_some(after)
 }

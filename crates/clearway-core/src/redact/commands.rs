@@ -1,4 +1,5 @@
-//! Passwords that well-known programs take by a short flag: `curl -u ada:…`, `mysql -p…`, `sshpass -p …`.
+//! Passwords that well-known programs take by a short flag: `curl -u ada:…`, `mysql -p…`, `sshpass -p …`,
+//! `docker login -p …`.
 //!
 //! A flag alone says nothing (`docker run -u 1000:1000`, `mkdir -p`), so it counts only after the name of a program
 //! that is known to take a password by it, on the same line and in the same command. Long flags that say `password`
@@ -29,6 +30,8 @@ const PROGRAMS: [(&str, Habit); 9] = [
     ("sshpass", Habit::Either("-p")),
     ("redis-cli", Habit::Either("-a")),
 ];
+/// Programs whose verb `login` takes a password by `-p`; other verbs mean a port or a path by it.
+const LOGINS: [&str; 7] = ["docker", "podman", "buildah", "skopeo", "nerdctl", "oc", "az"];
 const USER_FLAGS: [&str; 2] = ["--user", "--proxy-user"];
 const QUOTES: [char; 3] = ['"', '\'', '`'];
 
@@ -36,12 +39,14 @@ pub(super) fn find(text: &str, spans: &mut Vec<Span>) {
     let mut words = Words { text, at: 0 };
     let mut habit = None;
     let mut awaits_value = false;
+    let mut previous = "";
     while let Some(word) = words.next() {
         if word.starts_line {
-            (habit, awaits_value) = (None, false);
+            (habit, awaits_value, previous) = (None, false, "");
         }
         let Some(current) = habit else {
-            habit = habit_of(word.text);
+            let before = std::mem::replace(&mut previous, word.text);
+            habit = habit_of(word.text).or_else(|| login_habit(before, word.text));
             continue;
         };
         let value = if std::mem::take(&mut awaits_value) { Some(0) } else { value_in(current, word.text) };
@@ -57,8 +62,16 @@ pub(super) fn find(text: &str, spans: &mut Vec<Span>) {
     }
 }
 
+fn login_habit(program: &str, verb: &str) -> Option<Habit> {
+    (verb == "login" && LOGINS.contains(&program_in(program))).then_some(Habit::Either("-p"))
+}
+
+fn program_in(word: &str) -> &str {
+    word.trim_start_matches(QUOTES).trim_start_matches("$(").rsplit('/').next().unwrap_or_default()
+}
+
 fn habit_of(word: &str) -> Option<Habit> {
-    let program = word.trim_start_matches(QUOTES).trim_start_matches("$(").rsplit('/').next()?;
+    let program = program_in(word);
     PROGRAMS.iter().find(|(name, _)| *name == program).map(|(_, habit)| *habit)
 }
 

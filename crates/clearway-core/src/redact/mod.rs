@@ -8,6 +8,7 @@
 //! Start at [`redact`]; each submodule is one family of shapes.
 
 mod assignments;
+mod basic;
 mod commands;
 mod cookies;
 mod private_keys;
@@ -16,18 +17,37 @@ mod shapes;
 mod tests;
 mod tokens;
 mod urls;
+mod variables;
 
 use std::borrow::Cow;
 
 /// Raised whenever a rule is added or changed, and recorded beside what was redacted with it.
-pub const RULES_VERSION: u32 = 3;
+pub const RULES_VERSION: u32 = 4;
 
 /// A placeholder can uncover a word boundary that a second look then recognises. Every text seen so far is stable
 /// after two passes; the bound keeps the work linear whatever comes.
 const PASSES_MAX: usize = 4;
 
 /// Replaces every recognised secret by `[redacted:<rule>]`; borrows the text where there is none.
+///
+/// Characters that nobody sees do not hide a secret: a text with one inside loses all of them.
 pub fn redact(text: &str) -> Cow<'_, str> {
+    let visible = replaced(text);
+    if !visible.contains(is_invisible) {
+        return visible;
+    }
+    let joined: String = visible.chars().filter(|c| !is_invisible(*c)).collect();
+    match replaced(&joined) {
+        Cow::Borrowed(_) => visible,
+        Cow::Owned(redacted) => Cow::Owned(redacted),
+    }
+}
+
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}')
+}
+
+fn replaced(text: &str) -> Cow<'_, str> {
     let mut current = Cow::Borrowed(text);
     for _ in 0..PASSES_MAX {
         let spans = merged(find_spans(&current));
@@ -120,6 +140,8 @@ fn find_spans(text: &str) -> Vec<Span> {
     private_keys::find(text, &mut spans);
     urls::find(text, &mut spans);
     assignments::find(text, &mut spans);
+    basic::find(text, &mut spans);
+    variables::find(text, &mut spans);
     cookies::find(text, &mut spans);
     commands::find(text, &mut spans);
     spans

@@ -136,6 +136,56 @@ fn values_of_telling_names_are_replaced() {
 }
 
 #[test]
+fn variables_that_end_like_secrets_go() {
+    check("DB_PASS=hunter2 make", "DB_PASS=[redacted:assignment] make");
+    check("OPENAI_KEY=Ab3dEf6h", "OPENAI_KEY=[redacted:assignment]");
+    check("export STRIPE_KEY='x1y2z3w4'", "export STRIPE_KEY='[redacted:assignment]'");
+    check("db_pass: s3cr3t!", "db_pass: [redacted:assignment]");
+    check("pwd=hunter2", "pwd=[redacted:assignment]");
+    check("pw: hunter2 on staging", "pw: [redacted:assignment] on staging");
+    check("SMTP_PW=x9!kk", "SMTP_PW=[redacted:assignment]");
+    for kept in [
+        "SORT_KEY=created_at",
+        "primary_key=id",
+        "cache_key = by_path(x)",
+        "first_pass=done, second_pass=12",
+        "PWD=/srv/app make",
+        "cd $PWD: it fails",
+        "pwd: prints the directory",
+        "the foreign_key: users.id",
+        "API_KEY=$OPENAI_KEY",
+    ] {
+        check_kept(kept);
+    }
+}
+
+#[test]
+fn basic_credentials_go_without_their_header() {
+    check("sent Basic dXNlcjpwYXNz and got 401", "sent Basic [redacted:authorization] and got 401");
+    check("Authorization Basic YWRhOmh1bnRlcjI=", "Authorization Basic [redacted:authorization]");
+    check_kept("basic troubleshooting, Basic Authentication and BASIC programs");
+}
+
+#[test]
+fn a_passphrase_goes_to_the_end_of_its_line() {
+    check("passphrase: correct horse battery\nnext", "passphrase: [redacted:assignment]\nnext");
+    check("passphrase=\"correct horse\" for x", "passphrase=\"[redacted:assignment]\" for x");
+}
+
+#[test]
+fn characters_nobody_sees_hide_no_secret() {
+    check("use ghp_0123456789\u{200b}abcdefghijABCDEFGHIJ012345", "use [redacted:github-token]");
+    check("pass\u{ad}word=hunter2", "password=[redacted:assignment]");
+    check_kept("a\u{200d}b and \u{feff}c");
+}
+
+#[test]
+fn a_login_by_a_short_flag_loses_its_password() {
+    check("docker login -u ada -p hunter2 r.io", "docker login -u ada -p [redacted:password] r.io");
+    check_kept("docker run -p 8080:80 web && npm login -p x");
+}
+
+#[test]
 fn cookies_go_and_the_words_around_them_stay() {
     check("Cookie: sid=0a1b2c; theme=dark then 401", "Cookie: [redacted:cookie] then 401");
     check("Set-Cookie: sid=0a1b; Path=/; HttpOnly\nnext", "Set-Cookie: [redacted:cookie]\nnext");
@@ -324,6 +374,13 @@ fn hostile_repetition_is_read_in_one_go() {
         "password is ",
         "hooks.slack.com/services/",
         "--token",
+        "a_pw=",
+        "a_key=a",
+        "pw:",
+        "passphrase:",
+        "basic ",
+        "docker login -p ",
+        "pw=\u{200b}",
         "\\",
         "\"",
         "[31m",

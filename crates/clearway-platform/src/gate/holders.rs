@@ -195,6 +195,8 @@ nonsense
     fn a_holder_out_of_sight_is_pid_zero() {
         check("fe:01:42", &[0]);
         assert_eq!(Holder { pid: 0 }.standing_in(GateFile::Gate).state, "not visible from here");
+        let said = Holder { pid: 0 }.standing_in(GateFile::Gate).to_string();
+        assert!(said.starts_with("pid 0, not visible from here, holds "), "{said}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::{app, home, text};
 use clearway_testkit::{Files, Repository};
 
-const SECRETS: [(&str, &str); 6] = [
+const SECRETS: [(&str, &str); 10] = [
     ("deploy with AKIAIOSFODNN7EXAMPLE today", "AKIAIOSFODNN7EXAMPLE"),
     ("password=hunter2-and-more", "hunter2-and-more"),
     ("token ghp_0123456789abcdefghijABCDEFGHIJ012345", "ghp_0123456789abcdefghijABCDEFGHIJ012345"),
@@ -12,6 +12,10 @@ const SECRETS: [(&str, &str); 6] = [
         "key sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789",
         "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789",
     ),
+    ("DB_PASS=Winter-2031 make", "Winter-2031"),
+    ("run with OPENAI_KEY=Zx81-spectrum", "Zx81-spectrum"),
+    ("sent Basic YWRhOmh1bnRlcjI= to it", "YWRhOmh1bnRlcjI="),
+    ("docker login -u ada -p Tr0ub4dor r.io", "Tr0ub4dor"),
     ("Authorization: Bearer abcdef0123456789abcdef0123456789", "abcdef0123456789abcdef0123456789"),
 ];
 
@@ -93,4 +97,18 @@ fn no_control_character_of_a_reason_reaches_a_text() {
     }
     let exact = repository.clearway().ok(&["leases"])["leases"][0]["reason"].clone();
     assert_eq!(exact, reason, "programs get it as it was given");
+}
+
+#[test]
+fn neither_blanks_nor_unseen_characters_save_a_part_of_a_secret() {
+    let home = home();
+    let repository = app(&home);
+    let reasons = [
+        ("passphrase: correct horse battery", "battery"),
+        ("token ghp_0123456789\u{200b}abcdefghijABCDEFGHIJ012345", "abcdefghijABCDEFGHIJ012345"),
+    ];
+    for (reason, part) in reasons {
+        repository.agent("alice").ok(&["reserve", "x", "--reason", reason]);
+        assert!(!told(&repository).contains(part), "{part}");
+    }
 }
