@@ -193,6 +193,9 @@ pub struct Caller {
     /// The processes above the caller, nearest first, where they matter: without a claim and a session, and for an
     /// operator's act.
     pub ancestors: Vec<Process>,
+    /// Session variables that processes above the caller were started with, looked for at an operator's act alone:
+    /// whoever takes the variable out of its own environment does not take it out of theirs.
+    pub sessions_above: Vec<&'static str>,
     /// The terminal session it runs in.
     pub terminal: Option<Process>,
     /// A claim to authority over other people's leases.
@@ -200,9 +203,9 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// Whether the environment is that of an agent, whichever it is.
+    /// Whether the environment, or that of a process above, is an agent's, whichever it is.
     pub fn in_client_session(&self) -> bool {
-        self.session.is_some() || !self.rival_sessions.is_empty()
+        self.session.is_some() || !self.rival_sessions.is_empty() || !self.sessions_above.is_empty()
     }
 }
 

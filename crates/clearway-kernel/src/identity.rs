@@ -21,7 +21,12 @@ pub(crate) fn caller(outside: &mut dyn Outside, claim: Option<&str>) -> Result<C
         Some(_) => Vec::new(),
         None => variables_of(&named).into_keys().collect(),
     };
-    Ok(Caller { claim, session, rival_sessions, ancestors, terminal, operator: None })
+    Ok(Caller { claim, session, rival_sessions, ancestors, terminal, ..Caller::default() })
+}
+
+/// Every variable in which a client tells its session.
+pub(crate) fn session_variables() -> Vec<&'static str> {
+    Client::ALL.into_iter().flat_map(|client| client.session_variables()).copied().collect()
 }
 
 fn variables_of(named: &[NamedSession]) -> BTreeMap<&'static str, String> {

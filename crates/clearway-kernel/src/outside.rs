@@ -38,6 +38,10 @@ pub trait Outside: World {
     /// with the first process that cannot be looked at.
     fn started_with(&mut self, variables: &BTreeMap<&'static str, String>) -> Vec<Vec<&'static str>>;
 
+    /// Which of these variables any of the processes above was started with, whatever the value. A process that
+    /// cannot be looked at is passed over.
+    fn set_above(&mut self, variables: &[&'static str]) -> Vec<&'static str>;
+
     /// The terminal session this process runs in.
     fn terminal_session(&mut self) -> Option<Process>;
 

@@ -77,13 +77,15 @@ impl<'a> Session<'a> {
         let holds_key = audit::presented_key(self.outside)?;
         let act = identity::operator_act(self.outside.surroundings(), reason, holds_key)?;
         self.caller.ancestors = self.outside.ancestors();
+        self.caller.sessions_above = self.outside.set_above(&identity::session_variables());
         self.caller.operator = Some(act);
         Ok(())
     }
 
     /// Whether this is an agent's session, by its environment or by the processes above.
     pub(crate) fn inside_agent(&mut self) -> Result<bool, Failure> {
-        let caller = Caller { ancestors: self.outside.ancestors(), ..self.caller.clone() };
+        let sessions_above = self.outside.set_above(&identity::session_variables());
+        let caller = Caller { ancestors: self.outside.ancestors(), sessions_above, ..self.caller.clone() };
         let read = ReadSet { agents: AgentLookup::of(&caller), ..ReadSet::default() };
         let now = self.now()?;
         let slice = self.read(|snapshot| snapshot.load(&read, &now))?.unwrap_or_default();

@@ -118,6 +118,15 @@ impl Outside for Machine {
         environments.map(shared).collect()
     }
 
+    fn set_above(&mut self, variables: &[&'static str]) -> Vec<&'static str> {
+        let above: Vec<std::ffi::OsString> = process::ancestors()
+            .filter_map(|process| process::initial_environment(process.pid))
+            .flatten()
+            .collect();
+        let is_set = |name: &&'static str| above.iter().any(|entry| sets(entry, name));
+        variables.iter().copied().filter(is_set).collect()
+    }
+
     fn terminal_session(&mut self) -> Option<Process> {
         process::terminal_leader().map(|process| facts::process(&process))
     }
@@ -183,6 +192,12 @@ impl Outside for Machine {
             is_static: cfg!(target_feature = "crt-static"),
         }
     }
+}
+
+/// Whether an entry of an environment gives a variable a value that is not empty.
+fn sets(entry: &std::ffi::OsStr, name: &str) -> bool {
+    let value = entry.as_encoded_bytes().strip_prefix(name.as_bytes());
+    value.and_then(|rest| rest.strip_prefix(b"=")).is_some_and(|value| !value.is_empty())
 }
 
 /// Makes the directory a file is to lie in, if it is not there.

@@ -169,6 +169,10 @@ impl Outside for Stage {
         Vec::new()
     }
 
+    fn set_above(&mut self, _variables: &[&'static str]) -> Vec<&'static str> {
+        Vec::new()
+    }
+
     fn terminal_session(&mut self) -> Option<Process> {
         None
     }

@@ -94,5 +94,7 @@ mod tests {
         assert_eq!(may_operate(&Slice::default(), &caller).unwrap_err().slug, Slug::NotOperator);
         let either = Caller { rival_sessions: vec!["A", "B"], ..claiming(true, true) };
         assert_eq!(may_operate(&Slice::default(), &either).unwrap_err().slug, Slug::NotOperator);
+        let below = Caller { sessions_above: vec!["A"], ..claiming(true, true) };
+        assert_eq!(may_operate(&Slice::default(), &below).unwrap_err().slug, Slug::NotOperator);
     }
 }

@@ -275,6 +275,27 @@ fn an_agent_session_is_never_the_operator() {
 }
 
 #[test]
+fn an_agent_that_drops_its_variable_and_opens_a_terminal_is_still_an_agent() {
+    let home = home();
+    let repository = app(&home);
+    let id = text(&repository.grant("alice", &["src/a.rs"]), "id").to_owned();
+    let key = make_key(&home, &repository);
+    let release = format!("clearway --agent me release {id} --reason i-am-a-person");
+    let keyed = format!("CLEARWAY_OPERATOR_KEY={} {release}", key.display());
+    for variable in ["CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "CODEX_SESSION_ID", "GEMINI_SESSION_ID"] {
+        for act in [&release, &keyed, "clearway audit anchor"] {
+            let script = format!("env -u {variable} script -qec '{act}' /dev/null; exit $?");
+            let shown =
+                home.shell(repository.path(), &script).env(variable, "sneaky").output().expect("a shell");
+            let said = String::from_utf8_lossy(&shown.stdout).into_owned();
+            assert!(shown.status.code() == Some(3) && said.contains("not-operator"), "{script}: {said}");
+        }
+    }
+    assert!(!repository.is_clear("bob", "src/a.rs"));
+    assert!(home.terminal(repository.path(), &release).status.success(), "a person still may");
+}
+
+#[test]
 fn a_refused_operators_act_is_on_record_with_who_tried() {
     let home = home();
     let repository = app(&home);
