@@ -112,7 +112,7 @@ impl Session<'_> {
 
     fn repair_rows(&mut self, reason: Option<&str>) -> Result<Repaired, Failure> {
         let key = self.site.key.clone();
-        let (marks, _) = self.marks(&[])?;
+        let marks = self.marks(&[])?.marks;
         let Some(head) = self.read(|snapshot| snapshot.head())? else { return Ok(Repaired::default()) };
         // What lies beyond the end is lost; what lies before it must be what is remembered.
         let (kept, lost): (Vec<Mark>, Vec<Mark>) =
@@ -299,7 +299,8 @@ fn leftover_check(leftovers: &[PathBuf]) -> Option<Check> {
     }
     let named: Vec<String> =
         leftovers.iter().take(LEFTOVERS_NAMED).map(|path| shown(&path.display().to_string())).collect();
-    let text = format!("{} temporary files of killed processes: {}", leftovers.len(), named.join(", "));
+    let files = if leftovers.len() == 1 { "file" } else { "files" };
+    let text = format!("{} temporary {files} of killed processes: {}", leftovers.len(), named.join(", "));
     let hint = Some("remove them: clearway doctor --repair".to_owned());
     Some(Check { about: "leftover", status: CheckStatus::Notable, text, hint })
 }

@@ -69,6 +69,9 @@ pub trait Outside: World {
     /// The text of a file; `None` if it is not there.
     fn read_text(&mut self, path: &Path) -> Result<Option<String>, Failure>;
 
+    /// Whether a directory is there.
+    fn is_directory(&self, path: &Path) -> bool;
+
     /// Replaces a file whole, readable by its owner alone, flushed before this returns.
     fn write_private(&mut self, path: &Path, text: &str) -> Result<(), Failure>;
 

@@ -7,12 +7,11 @@ use crate::site::Site;
 use crate::{audit, identity};
 use clearway_core::agent::Caller;
 use clearway_core::command::{Command, Request, ScopeBirth};
-use clearway_core::decide::{Notice, inside_agent};
+use clearway_core::decide::Notice;
 use clearway_core::event::Durability;
 use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
 use clearway_core::input::idempotency_key;
-use clearway_core::slice::{AgentLookup, ReadSet};
 use clearway_core::slug::Slug;
 use clearway_store::contract::{Engine, Snapshot, StoreError};
 use clearway_store::{Reply, Rules, World, execute, preview};
@@ -82,14 +81,17 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Whether this is an agent's session, by its environment or by the processes above.
-    pub(crate) fn inside_agent(&mut self) -> Result<bool, Failure> {
-        let sessions_above = self.outside.set_above(&identity::session_variables());
-        let caller = Caller { ancestors: self.outside.ancestors(), sessions_above, ..self.caller.clone() };
-        let read = ReadSet { agents: AgentLookup::of(&caller), ..ReadSet::default() };
-        let now = self.now()?;
-        let slice = self.read(|snapshot| snapshot.load(&read, &now))?.unwrap_or_default();
-        Ok(inside_agent(&slice, &caller))
+    /// Lets nobody but an operator pass, and records who else tried.
+    pub(crate) fn vouch(&mut self) -> Result<(), Failure> {
+        self.act_as_operator("to vouch for the log")?;
+        let key = self.site.key.clone();
+        match self.preview_in(&key, Command::Anchor)?.outcome {
+            Err(failure) if failure.slug == Slug::NotOperator => {
+                self.command(Command::Anchor)?.outcome?;
+                Err(failure)
+            }
+            answer => answer.map(|_| ()),
+        }
     }
 
     /// Executes a command.

@@ -162,6 +162,10 @@ impl Outside for Machine {
         files::read_text(path).map_err(|error| file_failure(&error))
     }
 
+    fn is_directory(&self, path: &Path) -> bool {
+        path.is_dir()
+    }
+
     fn write_private(&mut self, path: &Path, text: &str) -> Result<(), Failure> {
         let written = directory_of(path).and_then(|()| files::write_atomic(path, text.as_bytes()));
         written.map_err(|error| file_failure(&error))

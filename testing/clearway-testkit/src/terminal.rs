@@ -38,10 +38,22 @@ impl Terminal {
     /// # Panics
     /// If the device cannot be opened.
     pub fn seat(&self, mut command: Command) -> Command {
+        command.stdin(self.end());
+        command
+    }
+
+    /// Lets the command read from this terminal and complain to it, without making it its controlling terminal.
+    ///
+    /// # Panics
+    /// If the device cannot be opened.
+    pub fn attach(&self, command: &mut Command) {
+        command.stdin(self.end()).stderr(self.end());
+    }
+
+    fn end(&self) -> Stdio {
         let no_ctty = rustix::fs::OFlags::NOCTTY.bits().cast_signed();
         let device =
             std::fs::OpenOptions::new().read(true).write(true).custom_flags(no_ctty).open(&self.device);
-        command.stdin(Stdio::from(device.expect("the device opens")));
-        command
+        Stdio::from(device.expect("the device opens"))
     }
 }

@@ -212,6 +212,10 @@ impl Outside for Stage {
         Ok(self.files.get(path).cloned())
     }
 
+    fn is_directory(&self, _: &Path) -> bool {
+        true
+    }
+
     fn write_private(&mut self, path: &Path, text: &str) -> Result<(), Failure> {
         self.files.insert(path.to_owned(), text.to_owned());
         Ok(())

@@ -5,8 +5,9 @@ use super::draft::Draft;
 use super::identity::Identified;
 use crate::agent::Client;
 use crate::command::Reserve;
-use crate::event::{Actor, Body};
+use crate::event::Body;
 use crate::failure::{Failure, Retry};
+use crate::ids::Entropy;
 use crate::slice::Freeze;
 use crate::slug::Slug;
 use crate::target::Target;
@@ -16,9 +17,10 @@ pub(super) fn freeze(
     draft: &mut Draft<'_>,
     identified: &Identified,
     for_ms: u64,
+    entropy: &mut Entropy<'_>,
 ) -> Result<Success, Failure> {
-    let actor = draft.act_as(identified);
-    let reason = operator_reason(draft, actor)?;
+    let reason = operator_reason(draft, identified)?;
+    let actor = draft.sign(identified, entropy);
     let until = draft.now.mono.plus_ms(for_ms);
     draft.push(actor, Body::ScopeFrozen { until, reason: reason.clone() });
     let freeze = Freeze { until, reason };
@@ -27,19 +29,24 @@ pub(super) fn freeze(
 }
 
 /// Ends the pause. Ending one that is over is no error and no event.
-pub(super) fn thaw(draft: &mut Draft<'_>, identified: &Identified) -> Result<Success, Failure> {
-    let actor = draft.act_as(identified);
-    let reason = operator_reason(draft, actor)?;
+pub(super) fn thaw(
+    draft: &mut Draft<'_>,
+    identified: &Identified,
+    entropy: &mut Entropy<'_>,
+) -> Result<Success, Failure> {
+    let reason = operator_reason(draft, identified)?;
     let was_frozen = current(draft).is_some();
     if was_frozen {
+        let actor = draft.sign(identified, entropy);
         draft.push(actor, Body::ScopeThawed { reason });
         draft.frozen = None;
     }
     Ok(Success::Thawed { was_frozen })
 }
 
-fn operator_reason(draft: &mut Draft<'_>, actor: Actor) -> Result<String, Failure> {
+fn operator_reason(draft: &mut Draft<'_>, identified: &Identified) -> Result<String, Failure> {
     draft.operator_reason.clone().ok_or_else(|| {
+        let actor = draft.act_as(identified);
         draft.record_denial(actor, "scope".to_owned(), Slug::NotOperator);
         Failure::new(
             Slug::NotOperator,

@@ -10,7 +10,7 @@ use crate::command::{Selection, Transfer};
 use crate::event::{Actor, Body};
 use crate::facts::{FactQuery, Facts};
 use crate::failure::{Details, Failure, LeaseView};
-use crate::ids::{Fence, LeaseId};
+use crate::ids::{Entropy, Fence, LeaseId};
 use crate::lease::Lease;
 use crate::limits::LEASES_PER_AGENT_MAX;
 use crate::slice::AgentView;
@@ -24,6 +24,7 @@ pub(super) fn transfer(
     transfer: &Transfer,
     identified: &Identified,
     facts: &Facts,
+    entropy: &mut Entropy<'_>,
 ) -> Step {
     let actor = draft.act_as(identified);
     let to = match recipient(draft, &transfer.to, facts)? {
@@ -39,6 +40,7 @@ pub(super) fn transfer(
     {
         return Ok(Err(failure));
     }
+    let actor = if chosen.is_empty() { actor } else { draft.sign(identified, entropy) };
     let leases = chosen.iter().map(|lease| hand_over(draft, actor, lease, &to)).collect();
     Ok(Ok(Success::Transferred(leases)))
 }

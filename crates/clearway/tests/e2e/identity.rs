@@ -139,10 +139,8 @@ fn sessions_that_nothing_tells_apart_are_refused_by_name() {
     both().ok(&["sweep"]);
     let one_client = repository.clearway().env("CODEX_SESSION_ID", "s-2").env("CODEX_THREAD_ID", "t-1");
     one_client.ok(&["reserve", "c.rs"]);
-    let key = home.state().join("operator.key");
-    repository.clearway().ok(&["audit", "anchor"]);
     let words = ["release", "src/a.rs", "--reason", "tidy"];
-    both().env("CLEARWAY_OPERATOR_KEY", key).fails("not-operator", 3, &words);
+    both().operator(&home).fails("not-operator", 3, &words);
 }
 
 /// What a script run by the shell of a terminal of its own printed, one JSON document a line.
