@@ -190,6 +190,8 @@ pub struct Caller {
     pub session: Option<ClientSession>,
     /// Variables that name sessions of different clients where nothing tells which one is the innermost.
     pub rival_sessions: Vec<&'static str>,
+    /// Session variables that hold no session id. Whoever needs no identity is not kept from its work by them.
+    pub malformed_sessions: Vec<&'static str>,
     /// The processes above the caller, nearest first, where they matter: without a claim and a session, and for an
     /// operator's act.
     pub ancestors: Vec<Process>,
@@ -205,7 +207,8 @@ pub struct Caller {
 impl Caller {
     /// Whether the environment, or that of a process above, is an agent's, whichever it is.
     pub fn in_client_session(&self) -> bool {
-        self.session.is_some() || !self.rival_sessions.is_empty() || !self.sessions_above.is_empty()
+        let named = [&self.rival_sessions, &self.malformed_sessions, &self.sessions_above];
+        self.session.is_some() || named.iter().any(|variables| !variables.is_empty())
     }
 }
 

@@ -183,14 +183,26 @@ impl Session<'_> {
     }
 
     fn identity_check(&mut self) -> Result<Check, Failure> {
-        Ok(match self.me() {
-            Err(failure) => damaged("identity", failure)?,
-            Ok(Some((_, name))) => good("identity", format!("you are {name}")),
+        let identified = match self.identified() {
+            Err(failure) => return damaged("identity", failure),
+            Ok(identified) => identified,
+        };
+        Ok(match identified.map(|identified| identified.known) {
+            Ok(Some(view)) => good("identity", format!("you are {}", view.agent.name)),
             Ok(None) => good(
                 "identity",
                 "you are not registered here yet: the first reservation does that".to_owned(),
             ),
+            Err(failure) => self.unidentified(failure),
         })
+    }
+
+    /// Nobody in particular is what cron is; a session that cannot be told is a fault of the environment.
+    fn unidentified(&self, failure: Failure) -> Check {
+        let nobody = failure.slug == Slug::NoIdentity && !self.caller.in_client_session();
+        let status = if nobody { CheckStatus::Notable } else { CheckStatus::Wrong };
+        let hint = failure.hints.first().map(ToString::to_string);
+        Check { about: "identity", status, text: failure.message, hint }
     }
 
     fn row_checks(&mut self) -> Result<Vec<Check>, Failure> {

@@ -7,11 +7,12 @@ use crate::site::Site;
 use crate::{audit, identity};
 use clearway_core::agent::Caller;
 use clearway_core::command::{Command, Request, ScopeBirth};
-use clearway_core::decide::Notice;
+use clearway_core::decide::{Notice, identify};
 use clearway_core::event::Durability;
 use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
 use clearway_core::input::idempotency_key;
+use clearway_core::slice::Slice;
 use clearway_core::slug::Slug;
 use clearway_store::contract::{Engine, Snapshot, StoreError};
 use clearway_store::{Reply, Rules, World, execute, preview};
@@ -119,6 +120,10 @@ impl<'a> Session<'a> {
             idempotency_key: self.idempotency_key.clone(),
             birth: ScopeBirth { place: self.site.place.clone(), fold: self.site.fold },
         };
+        if request.wanted().is_some() && self.caller.in_client_session() {
+            // No store is made for a session that cannot be told.
+            identify(&Slice::default(), &self.caller)?;
+        }
         let mut world = Borrowed(self.outside);
         let reply = how(&mut *self.engine, &mut world, self.rules, scope, &request)
             .map_err(|error| store_failure(&error))?;
@@ -230,7 +235,7 @@ fn resolve_config(outside: &mut dyn Outside, site: &Site, globals: &Globals) -> 
         None => None,
     };
     let variables = &outside.surroundings().variables;
-    let inside_agent_session = !identity::sessions(variables)?.is_empty();
+    let inside_agent_session = identity::inside_session(variables);
     let given = [
         (KeyId::StoreUrl, "--store", &globals.store),
         (KeyId::Agent, "--agent", &globals.agent),
