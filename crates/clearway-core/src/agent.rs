@@ -190,9 +190,14 @@ pub struct Caller {
     pub session: Option<ClientSession>,
     /// Variables that name sessions of different clients where nothing tells which one is the innermost.
     pub rival_sessions: Vec<&'static str>,
+    /// Session variables that hold no session id. Whoever needs no identity is not kept from its work by them.
+    pub malformed_sessions: Vec<&'static str>,
     /// The processes above the caller, nearest first, where they matter: without a claim and a session, and for an
     /// operator's act.
     pub ancestors: Vec<Process>,
+    /// Session variables that processes above the caller were started with, looked for at an operator's act alone:
+    /// whoever takes the variable out of its own environment does not take it out of theirs.
+    pub sessions_above: Vec<&'static str>,
     /// The terminal session it runs in.
     pub terminal: Option<Process>,
     /// A claim to authority over other people's leases.
@@ -200,9 +205,10 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// Whether the environment is that of an agent, whichever it is.
+    /// Whether the environment, or that of a process above, is an agent's, whichever it is.
     pub fn in_client_session(&self) -> bool {
-        self.session.is_some() || !self.rival_sessions.is_empty()
+        let named = [&self.rival_sessions, &self.malformed_sessions, &self.sessions_above];
+        self.session.is_some() || named.iter().any(|variables| !variables.is_empty())
     }
 }
 

@@ -59,6 +59,8 @@ pub enum Command {
     Sweep,
     /// Go on with a log that lost its tail: a new epoch, so that no fence is given out twice.
     Recover,
+    /// Vouch for the log. What is decided is whether the caller may: the signature is not kept in the store.
+    Anchor,
 }
 
 /// A request for leases.
@@ -193,6 +195,7 @@ impl Command {
             Self::Release(_) => "release",
             Self::Sweep => "sweep",
             Self::Recover => "recover",
+            Self::Anchor => "anchor",
         }
     }
 
@@ -247,7 +250,7 @@ impl Request {
             Command::Renew(_) | Command::Release(_) => {
                 read.leases.extend(self.named_leases().iter().map(|lease| lease.id));
             }
-            Command::Leave(_) | Command::Freeze { .. } | Command::Thaw => {}
+            Command::Leave(_) | Command::Freeze { .. } | Command::Thaw | Command::Anchor => {}
             Command::Sweep => read.due = Due::All,
             Command::Recover => read.due = Due::EveryLive,
         }
@@ -393,7 +396,7 @@ impl Request {
                 describe_selection(&mut text, &transfer.selection);
             }
             Command::Freeze { for_ms } => field(&mut text, "for", Some(&for_ms.to_string())),
-            Command::Sweep | Command::Recover | Command::Thaw => {}
+            Command::Sweep | Command::Recover | Command::Thaw | Command::Anchor => {}
         }
         text
     }

@@ -112,7 +112,7 @@ impl Session<'_> {
 
     fn repair_rows(&mut self, reason: Option<&str>) -> Result<Repaired, Failure> {
         let key = self.site.key.clone();
-        let (marks, _) = self.marks(&[])?;
+        let marks = self.marks(&[])?.marks;
         let Some(head) = self.read(|snapshot| snapshot.head())? else { return Ok(Repaired::default()) };
         // What lies beyond the end is lost; what lies before it must be what is remembered.
         let (kept, lost): (Vec<Mark>, Vec<Mark>) =
@@ -183,14 +183,26 @@ impl Session<'_> {
     }
 
     fn identity_check(&mut self) -> Result<Check, Failure> {
-        Ok(match self.me() {
-            Err(failure) => damaged("identity", failure)?,
-            Ok(Some((_, name))) => good("identity", format!("you are {name}")),
+        let identified = match self.identified() {
+            Err(failure) => return damaged("identity", failure),
+            Ok(identified) => identified,
+        };
+        Ok(match identified.map(|identified| identified.known) {
+            Ok(Some(view)) => good("identity", format!("you are {}", view.agent.name)),
             Ok(None) => good(
                 "identity",
                 "you are not registered here yet: the first reservation does that".to_owned(),
             ),
+            Err(failure) => self.unidentified(failure),
         })
+    }
+
+    /// Nobody in particular is what cron is; a session that cannot be told is a fault of the environment.
+    fn unidentified(&self, failure: Failure) -> Check {
+        let nobody = failure.slug == Slug::NoIdentity && !self.caller.in_client_session();
+        let status = if nobody { CheckStatus::Notable } else { CheckStatus::Wrong };
+        let hint = failure.hints.first().map(ToString::to_string);
+        Check { about: "identity", status, text: failure.message, hint }
     }
 
     fn row_checks(&mut self) -> Result<Vec<Check>, Failure> {
@@ -314,7 +326,8 @@ fn leftover_check(leftovers: &[PathBuf]) -> Option<Check> {
     }
     let named: Vec<String> =
         leftovers.iter().take(LEFTOVERS_NAMED).map(|path| shown(&path.display().to_string())).collect();
-    let text = format!("{} temporary files of killed processes: {}", leftovers.len(), named.join(", "));
+    let files = if leftovers.len() == 1 { "file" } else { "files" };
+    let text = format!("{} temporary {files} of killed processes: {}", leftovers.len(), named.join(", "));
     let hint = Some("remove them: clearway doctor --repair".to_owned());
     Some(Check { about: "leftover", status: CheckStatus::Notable, text, hint })
 }

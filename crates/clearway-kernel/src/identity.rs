@@ -11,37 +11,49 @@ use std::collections::BTreeMap;
 /// Puts together everything that tells who is calling.
 pub(crate) fn caller(outside: &mut dyn Outside, claim: Option<&str>) -> Result<Caller, Failure> {
     let claim = claim.map(agent_name).transpose()?;
-    let named = sessions(&outside.surroundings().variables)?;
+    let (named, malformed_sessions) = sessions(&outside.surroundings().variables);
     let above = if named.len() > 1 { outside.started_with(&variables_of(&named)) } else { Vec::new() };
     let session = innermost(&named, &above).map(|one| one.session.clone());
-    let alone = claim.is_none() && named.is_empty();
+    let alone = claim.is_none() && named.is_empty() && malformed_sessions.is_empty();
     let (ancestors, terminal) =
         if alone { (outside.ancestors(), outside.terminal_session()) } else { (Vec::new(), None) };
     let rival_sessions = match session {
         Some(_) => Vec::new(),
         None => variables_of(&named).into_keys().collect(),
     };
-    Ok(Caller { claim, session, rival_sessions, ancestors, terminal, operator: None })
+    let known = Caller { claim, session, ancestors, terminal, ..Caller::default() };
+    Ok(Caller { rival_sessions, malformed_sessions, ..known })
+}
+
+/// Whether the environment is an agent's, well-formed or not.
+pub(crate) fn inside_session(variables: &BTreeMap<String, String>) -> bool {
+    session_variables().iter().any(|name| variables.get(*name).is_some_and(|value| !value.is_empty()))
+}
+
+/// Every variable in which a client tells its session.
+pub(crate) fn session_variables() -> Vec<&'static str> {
+    Client::ALL.into_iter().flat_map(|client| client.session_variables()).copied().collect()
 }
 
 fn variables_of(named: &[NamedSession]) -> BTreeMap<&'static str, String> {
     named.iter().map(|one| (one.variable, one.session.session.clone())).collect()
 }
 
-/// The client sessions the variables speak of, at most one of each client.
-pub(crate) fn sessions(variables: &BTreeMap<String, String>) -> Result<Vec<NamedSession>, Failure> {
-    let found = Client::ALL.into_iter().filter_map(|client| {
-        client.session_variables().iter().find_map(|variable| {
-            let value = variables.get(*variable).filter(|value| !value.is_empty())?;
-            Some((client, *variable, value))
-        })
-    });
-    found.map(|(client, variable, value)| named_session(client, variable, value)).collect()
-}
-
-fn named_session(client: Client, variable: &'static str, value: &str) -> Result<NamedSession, Failure> {
-    let session = ClientSession { client, session: session_id(variable, value)?, process: None };
-    Ok(NamedSession { variable, session })
+/// The client sessions the variables speak of, at most one of each client, and the variables that hold no session id.
+fn sessions(variables: &BTreeMap<String, String>) -> (Vec<NamedSession>, Vec<&'static str>) {
+    let (mut named, mut malformed) = (Vec::new(), Vec::new());
+    for client in Client::ALL {
+        let set = |name: &&str| variables.get(*name).is_some_and(|value| !value.is_empty());
+        let Some(variable) = client.session_variables().iter().copied().find(set) else { continue };
+        match variables.get(variable).and_then(|value| session_id(value)) {
+            Some(session) => {
+                let session = ClientSession { client, session, process: None };
+                named.push(NamedSession { variable, session });
+            }
+            None => malformed.push(variable),
+        }
+    }
+    (named, malformed)
 }
 
 /// Checks a name somebody chose.

@@ -4,7 +4,7 @@ use crate::failures::store_failure;
 use crate::session::Session;
 use crate::targets::path_target;
 use clearway_core::agent::{self, AgentName, Caller, Liveness};
-use clearway_core::decide::{Notice, identify};
+use clearway_core::decide::{Identified, Notice, identify};
 use clearway_core::facts::{FactQuery, Facts};
 use clearway_core::failure::{Failure, LeaseView};
 use clearway_core::ids::{AgentId, LeaseId, ScopeKey, Seq};
@@ -198,10 +198,16 @@ impl Session<'_> {
 
     /// Who the caller is in this scope, if it is known here.
     pub fn me(&mut self) -> Result<Option<(AgentId, AgentName)>, Failure> {
+        let identified = self.identified()?.ok().and_then(|identified| identified.known);
+        Ok(identified.map(|view| (view.agent.id, view.agent.name)))
+    }
+
+    /// Who the caller is, or why that cannot be told.
+    pub(crate) fn identified(&mut self) -> Result<Result<Identified, Failure>, Failure> {
         let read = ReadSet { agents: AgentLookup::of(&self.caller), ..ReadSet::default() };
         let now = self.now()?;
         let slice = self.read(|snapshot| snapshot.load(&read, &now))?.unwrap_or_default();
-        Ok(known(&slice, &self.caller))
+        Ok(identify(&slice, &self.caller))
     }
 
     pub(crate) fn now(&mut self) -> Result<Now, Failure> {

@@ -43,6 +43,10 @@ pub trait Outside: World {
     /// with the first process that cannot be looked at.
     fn started_with(&mut self, variables: &BTreeMap<&'static str, String>) -> Vec<Vec<&'static str>>;
 
+    /// Which of these variables any of the processes above was started with, whatever the value. A process that
+    /// cannot be looked at is passed over.
+    fn set_above(&mut self, variables: &[&'static str]) -> Vec<&'static str>;
+
     /// The terminal session this process runs in.
     fn terminal_session(&mut self) -> Option<Process>;
 
@@ -78,6 +82,9 @@ pub trait Outside: World {
 
     /// Whether every user of the machine can write a file.
     fn everybody_can_write(&self, path: &Path) -> bool;
+
+    /// Whether a directory is there.
+    fn is_directory(&self, path: &Path) -> bool;
 
     /// Replaces a file whole, readable by its owner alone, flushed before this returns.
     fn write_private(&mut self, path: &Path, text: &str) -> Result<(), Failure>;

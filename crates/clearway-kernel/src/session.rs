@@ -7,13 +7,13 @@ use crate::site::Site;
 use crate::{audit, identity};
 use clearway_core::agent::Caller;
 use clearway_core::command::{Command, Request, ScopeBirth};
-use clearway_core::decide::{Notice, inside_agent};
+use clearway_core::decide::{Notice, identify};
 use clearway_core::event::Durability;
 use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
 use clearway_core::input::idempotency_key;
 use clearway_core::shell;
-use clearway_core::slice::{AgentLookup, ReadSet};
+use clearway_core::slice::Slice;
 use clearway_core::slug::Slug;
 use clearway_core::text::shown;
 use clearway_store::contract::{Engine, Snapshot, StoreError};
@@ -81,17 +81,22 @@ impl<'a> Session<'a> {
         let holds_key = audit::presented_key(self.outside)?;
         let act = identity::operator_act(self.outside.surroundings(), reason, holds_key)?;
         self.caller.ancestors = self.outside.ancestors();
+        self.caller.sessions_above = self.outside.set_above(&identity::session_variables());
         self.caller.operator = Some(act);
         Ok(())
     }
 
-    /// Whether this is an agent's session, by its environment or by the processes above.
-    pub(crate) fn inside_agent(&mut self) -> Result<bool, Failure> {
-        let caller = Caller { ancestors: self.outside.ancestors(), ..self.caller.clone() };
-        let read = ReadSet { agents: AgentLookup::of(&caller), ..ReadSet::default() };
-        let now = self.now()?;
-        let slice = self.read(|snapshot| snapshot.load(&read, &now))?.unwrap_or_default();
-        Ok(inside_agent(&slice, &caller))
+    /// Lets nobody but an operator pass, and records who else tried.
+    pub(crate) fn vouch(&mut self) -> Result<(), Failure> {
+        self.act_as_operator("to vouch for the log")?;
+        let key = self.site.key.clone();
+        match self.preview_in(&key, Command::Anchor)?.outcome {
+            Err(failure) if failure.slug == Slug::NotOperator => {
+                self.command(Command::Anchor)?.outcome?;
+                Err(failure)
+            }
+            answer => answer.map(|_| ()),
+        }
     }
 
     /// What runs again each time cannot be answered from memory.
@@ -130,6 +135,10 @@ impl<'a> Session<'a> {
             idempotency_key: self.idempotency_key.clone(),
             birth: ScopeBirth { place: self.site.place.clone(), fold: self.site.fold },
         };
+        if request.wanted().is_some() && self.caller.in_client_session() {
+            // No store is made for a session that cannot be told.
+            identify(&Slice::default(), &self.caller)?;
+        }
         let mut world = Borrowed(self.outside);
         let reply = how(&mut *self.engine, &mut world, self.rules, scope, &request)
             .map_err(|error| store_failure(&error))?;
@@ -273,7 +282,7 @@ fn resolve_config(outside: &mut dyn Outside, site: &Site, globals: &Globals) -> 
         None => None,
     };
     let variables = &outside.surroundings().variables;
-    let inside_agent_session = !identity::sessions(variables)?.is_empty();
+    let inside_agent_session = identity::inside_session(variables);
     let given = [
         (KeyId::StoreUrl, "--store", &globals.store),
         (KeyId::Agent, "--agent", &globals.agent),

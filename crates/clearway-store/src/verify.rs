@@ -31,6 +31,8 @@ pub struct Broken {
     pub seq: Seq,
     /// What is wrong with it.
     pub what: String,
+    /// Whether the log is whole as far as it goes, and more of it is remembered.
+    pub is_lost_tail: bool,
 }
 
 /// A head that somebody remembers: a signed anchor, or the witness beside the store.
@@ -133,13 +135,14 @@ impl<'a> Walk<'a> {
         if let Some(mark) = beyond {
             let what =
                 format!("the log ends at {}, but {} remembers {}", self.head.rev, mark.by, mark.head.rev);
-            self.fail(self.head.rev.next(), what);
+            let seq = self.head.rev.next();
+            self.broken.get_or_insert(Broken { seq, what, is_lost_tail: true });
         }
     }
 
     fn fail(&mut self, seq: Seq, what: String) {
         if self.broken.is_none() {
-            self.broken = Some(Broken { seq, what });
+            self.broken = Some(Broken { seq, what, is_lost_tail: false });
         }
     }
 

@@ -124,6 +124,15 @@ impl Outside for Machine {
         environments.map(shared).collect()
     }
 
+    fn set_above(&mut self, variables: &[&'static str]) -> Vec<&'static str> {
+        let above: Vec<std::ffi::OsString> = process::ancestors()
+            .filter_map(|process| process::initial_environment(process.pid))
+            .flatten()
+            .collect();
+        let is_set = |name: &&'static str| above.iter().any(|entry| sets(entry, name));
+        variables.iter().copied().filter(is_set).collect()
+    }
+
     fn terminal_session(&mut self) -> Option<Process> {
         process::terminal_leader().map(|process| facts::process(&process))
     }
@@ -171,6 +180,10 @@ impl Outside for Machine {
         files::everybody_can_write(path)
     }
 
+    fn is_directory(&self, path: &Path) -> bool {
+        path.is_dir()
+    }
+
     fn write_private(&mut self, path: &Path, text: &str) -> Result<(), Failure> {
         let written = directory_of(path).and_then(|()| files::write_atomic(path, text.as_bytes()));
         written.map_err(|error| file_failure(&error))
@@ -207,6 +220,12 @@ impl Host for Machine {
     fn backstage(&mut self) -> Result<Box<dyn Backstage>, Failure> {
         backstage::prepare(&self.environment)
     }
+}
+
+/// Whether an entry of an environment gives a variable a value that is not empty.
+fn sets(entry: &std::ffi::OsStr, name: &str) -> bool {
+    let value = entry.as_encoded_bytes().strip_prefix(name.as_bytes());
+    value.and_then(|rest| rest.strip_prefix(b"=")).is_some_and(|value| !value.is_empty())
 }
 
 /// Makes the directory a file is to lie in, if it is not there.

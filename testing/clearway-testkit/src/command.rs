@@ -1,6 +1,6 @@
 //! Running the binary and looking at what it said.
 
-use crate::{Home, schema, transcript};
+use crate::{Home, Terminal, schema, transcript};
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::path::Path;
@@ -55,6 +55,19 @@ impl Clearway {
     #[must_use]
     pub fn session(self, id: &str) -> Self {
         self.env("CLAUDE_CODE_SESSION_ID", id)
+    }
+
+    /// Acts with the operator's key, without a terminal.
+    #[must_use]
+    pub fn operator(self, home: &Home) -> Self {
+        self.env("CLEARWAY_OPERATOR_KEY", home.operator_key())
+    }
+
+    /// Acts as a person at a terminal, who types there and reads the errors there.
+    #[must_use]
+    pub fn at(mut self, terminal: &Terminal) -> Self {
+        terminal.attach(&mut self.command);
+        self
     }
 
     /// The command as the standard library knows it, for tests that need more.

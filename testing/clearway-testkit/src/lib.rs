@@ -83,6 +83,19 @@ impl Home {
         path
     }
 
+    /// The operator's key, put there by hand the first time, as for an operator who has no terminal.
+    ///
+    /// # Panics
+    /// If that fails.
+    pub fn operator_key(&self) -> PathBuf {
+        let path = self.state().join("operator.key");
+        if !path.exists() {
+            std::fs::create_dir_all(self.state()).expect("a directory");
+            std::fs::write(&path, format!("{}\n", "5e".repeat(32))).expect("a file");
+        }
+        path
+    }
+
     /// The state directory.
     pub fn state(&self) -> PathBuf {
         self.path.join("state/clearway")

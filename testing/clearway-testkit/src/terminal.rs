@@ -57,6 +57,14 @@ impl Terminal {
         command
     }
 
+    /// Lets the command read from this terminal and complain to it, without making it its controlling terminal.
+    ///
+    /// # Panics
+    /// If the device cannot be opened.
+    pub fn attach(&self, command: &mut Command) {
+        command.stdin(self.end()).stderr(self.end());
+    }
+
     /// Where a command writes that is to believe that somebody watches it.
     ///
     /// # Panics

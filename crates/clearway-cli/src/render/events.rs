@@ -1,6 +1,6 @@
 //! Events, one a line.
 
-use super::{Page, Tone};
+use super::{Page, Tone, count};
 use clearway_core::event::Body;
 use clearway_core::ids::{AgentId, LeaseId};
 use clearway_core::text::{printable, truncate_columns};
@@ -74,9 +74,12 @@ fn words(body: &Body, known: &Known) -> String {
     match body {
         Body::ScopeOpened { place, .. } => place.clone(),
         Body::EpochBegan { epoch, lost_tail: 0, .. } => format!("start {} of the machine", epoch.0),
-        Body::EpochBegan { epoch, lost_tail, operator_reason, .. } => {
-            let why = operator_reason.as_ref().map(|reason| format!(", by an operator: {reason}"));
-            format!("start {} of the machine, {lost_tail} events lost{}", epoch.0, why.unwrap_or_default())
+        Body::EpochBegan { epoch, lost_tail, operator_reason: None, .. } => {
+            format!("start {} of the machine, {} lost", epoch.0, count(*lost_tail, "event", "events"))
+        }
+        Body::EpochBegan { epoch, lost_tail, operator_reason: Some(reason), .. } => {
+            let lost = count(*lost_tail, "lost event", "lost events");
+            format!("epoch {} after {lost}, by an operator: {reason}", epoch.0)
         }
         Body::AgentRegistered(agent) => agent.client.word().to_owned(),
         Body::LeaseGranted(lease) => {

@@ -182,6 +182,10 @@ impl Outside for Stage {
         Vec::new()
     }
 
+    fn set_above(&mut self, _variables: &[&'static str]) -> Vec<&'static str> {
+        Vec::new()
+    }
+
     fn terminal_session(&mut self) -> Option<Process> {
         None
     }
@@ -223,6 +227,10 @@ impl Outside for Stage {
 
     fn everybody_can_write(&self, _path: &Path) -> bool {
         false
+    }
+
+    fn is_directory(&self, _: &Path) -> bool {
+        true
     }
 
     fn write_private(&mut self, path: &Path, text: &str) -> Result<(), Failure> {

@@ -78,8 +78,9 @@ impl Finding {
 
 fn unhealthy(diagnosis: &Diagnosis) -> Failure {
     let wrong = || diagnosis.checks.iter().filter(|check| check.status == CheckStatus::Wrong);
-    let about: Vec<&str> = wrong().map(|check| check.about).collect();
+    let mut about: Vec<&str> = wrong().map(|check| check.about).collect();
     let things = count(about.len() as u64, "thing is", "things are");
+    about.dedup();
     let failure = Failure::new(Slug::Unhealthy, format!("{things} wrong: {}", about.join(", ")));
     wrong().filter_map(|check| check.hint.clone()).take(1).fold(failure, Failure::hint)
 }

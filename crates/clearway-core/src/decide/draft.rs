@@ -6,7 +6,7 @@ use super::names::name_for;
 use super::view::View;
 use super::{Decision, Notice, Success, Verdict};
 use crate::agent::{Agent, AgentName};
-use crate::command::Request;
+use crate::command::{Command, Request};
 use crate::event::{Actor, Body, Event};
 use crate::facts::Facts;
 use crate::failure::Failure;
@@ -38,6 +38,8 @@ pub(super) struct Draft<'a> {
     pub(super) agent: Option<(AgentId, AgentName)>,
     /// The reason of an operator's act; `None` if the caller is no operator.
     pub(super) operator_reason: Option<String>,
+    /// Who a new epoch is ascribed to.
+    pub(super) recovered_by: Actor,
     pub(super) verb: &'static str,
     events: Vec<Event>,
     soft: Vec<Soft>,
@@ -62,6 +64,7 @@ impl<'a> Draft<'a> {
             notices,
             agent: None,
             operator_reason: request.caller.operator.as_ref().map(|act| act.reason.clone()),
+            recovered_by: Actor::KERNEL,
             verb: request.command.verb(),
             events: Vec::new(),
             soft: Vec::new(),
@@ -150,6 +153,30 @@ impl<'a> Draft<'a> {
         self.agent = Some((id, name));
         self.push(actor, Body::AgentRegistered(agent));
         (id, actor)
+    }
+
+    /// Who an event names. An operator's act is done by somebody who is known from then on; anybody else acts as who
+    /// is known already.
+    pub(super) fn sign(&mut self, identified: &Identified, entropy: &mut Entropy<'_>) -> Actor {
+        match self.operator_reason {
+            Some(_) => self.register(identified, entropy).1,
+            None => self.act_as(identified),
+        }
+    }
+
+    /// Going on without a lost tail is an operator's act, so it takes somebody who can be named.
+    pub(super) fn sign_recovery(
+        &mut self,
+        request: &Request,
+        caller: Result<Identified, Failure>,
+        entropy: &mut Entropy<'_>,
+    ) -> Result<Result<Identified, Failure>, Failure> {
+        if self.operator_reason.is_none() || !matches!(request.command, Command::Recover) {
+            return Ok(caller);
+        }
+        let identified = caller?;
+        self.recovered_by = self.sign(&identified, entropy);
+        Ok(Ok(identified))
     }
 
     /// The operator's reason, where the act is on a lease of somebody else.

@@ -45,7 +45,7 @@ impl Draft<'_> {
     fn move_epoch(&mut self, cause: ExpiryCause, operator_reason: Option<String>) {
         self.epoch = Epoch(self.slice.scope.epoch.0 + 1);
         let (epoch, boot, lost_tail) = (self.epoch, self.now.boot.clone(), self.slice.scope.lost_tail);
-        self.push(Actor::KERNEL, Body::EpochBegan { epoch, boot, lost_tail, operator_reason });
+        self.push(self.recovered_by, Body::EpochBegan { epoch, boot, lost_tail, operator_reason });
         self.frozen = None;
         let ended: Vec<&Lease> = self.slice.leases.iter().filter(|lease| lease.ended.is_none()).collect();
         ended.into_iter().for_each(|lease| self.expire(lease, cause));

@@ -6,8 +6,9 @@ use super::plan::Step;
 use super::{Notice, Success};
 use crate::agent::Client;
 use crate::command::Reserve;
-use crate::event::{Actor, Body};
+use crate::event::Body;
 use crate::failure::{Failure, Retry};
+use crate::ids::Entropy;
 use crate::slice::{Freeze, Slice};
 use crate::slug::Slug;
 use crate::target::Target;
@@ -18,9 +19,10 @@ pub(super) fn freeze(
     draft: &mut Draft<'_>,
     identified: &Identified,
     for_ms: u64,
+    entropy: &mut Entropy<'_>,
 ) -> Result<Success, Failure> {
-    let actor = draft.act_as(identified);
-    let reason = operator_reason(draft, actor)?;
+    let reason = operator_reason(draft, identified)?;
+    let actor = draft.sign(identified, entropy);
     let until = draft.now.mono.plus_ms(for_ms);
     draft.push(actor, Body::ScopeFrozen { until, reason: reason.clone() });
     let freeze = Freeze { until, reason };
@@ -29,18 +31,23 @@ pub(super) fn freeze(
 }
 
 /// Ends the pause. Ending one that is over is no error and no event.
-pub(super) fn thaw(draft: &mut Draft<'_>, identified: &Identified) -> Result<Success, Failure> {
-    let actor = draft.act_as(identified);
-    let reason = operator_reason(draft, actor)?;
+pub(super) fn thaw(
+    draft: &mut Draft<'_>,
+    identified: &Identified,
+    entropy: &mut Entropy<'_>,
+) -> Result<Success, Failure> {
+    let reason = operator_reason(draft, identified)?;
     let was_frozen = draft.frozen.take().is_some();
     if was_frozen {
+        let actor = draft.sign(identified, entropy);
         draft.push(actor, Body::ScopeThawed { reason });
     }
     Ok(Success::Thawed { was_frozen })
 }
 
-fn operator_reason(draft: &mut Draft<'_>, actor: Actor) -> Result<String, Failure> {
+fn operator_reason(draft: &mut Draft<'_>, identified: &Identified) -> Result<String, Failure> {
     draft.operator_reason.clone().ok_or_else(|| {
+        let actor = draft.act_as(identified);
         draft.record_denial(actor, "scope".to_owned(), Slug::NotOperator);
         Failure::new(
             Slug::NotOperator,

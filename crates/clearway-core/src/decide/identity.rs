@@ -5,6 +5,7 @@
 use crate::agent::{AgentName, Caller, Client, ClientSession, Established, IdentityKey};
 use crate::facts::Process;
 use crate::failure::{Details, Failure};
+use crate::input::no_session_id;
 use crate::slice::{AgentView, Slice};
 use crate::slug::Slug;
 
@@ -33,6 +34,9 @@ pub struct Newcomer {
 pub fn identify(slice: &Slice, caller: &Caller) -> Result<Identified, Failure> {
     if let Some(name) = &caller.claim {
         return by_claim(slice, caller, name);
+    }
+    if let Some(variable) = caller.malformed_sessions.first() {
+        return Err(no_session_id(variable));
     }
     if !caller.rival_sessions.is_empty() {
         return Err(rivals(&caller.rival_sessions));

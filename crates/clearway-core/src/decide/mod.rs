@@ -20,7 +20,6 @@ mod transfer;
 mod view;
 
 pub use identity::{Identified, identify};
-pub use operator::inside_agent;
 pub use replay::{not_shortened, since_granted};
 
 use crate::agent::AgentName;
@@ -241,13 +240,20 @@ pub fn decide(
     if let Err(failure) = draft.refuse_lost_tail(request) {
         return draft.finish(Err(failure));
     }
-    let may_operate = operator::may_operate(slice, &request.caller);
+    let may_operate = operator::may_operate(slice, request);
     // Nothing is recorded of this denial: a log that lost its tail takes no event before it is gone on with.
     if let (Command::Recover, Err(failure)) = (&request.command, &may_operate) {
         return draft.finish(Err(failure.clone()));
     }
+    let is_operator = may_operate.is_ok();
     let caller = may_operate.and_then(|()| identify(slice, &request.caller));
+    let caller = match draft.sign_recovery(request, caller, entropy) {
+        Ok(caller) => caller,
+        Err(failure) => return draft.finish(Err(failure)),
+    };
     let outcome = match (&request.command, caller) {
+        // An anchor names its signer by the key, so nobody has to have a name.
+        (Command::Anchor, _) if is_operator => Ok(Ok(Success::Swept { expired: Vec::new() })),
         // What time did is the kernel's own record: it is the same whoever asks for it, and cron is nobody.
         (Command::Sweep | Command::Recover, _) => {
             Ok(Ok(Success::Swept { expired: draft.caught_up(request, facts).expired_ids() }))
@@ -276,13 +282,15 @@ fn answer(
     match command {
         Command::Reserve(reserve) => reserve::reserve(draft, Asked::Now(reserve), identified, facts, entropy),
         Command::Await(wait) => reserve::reserve(draft, Asked::OrWait(wait), identified, facts, entropy),
-        Command::Renew(renew) => renew::renew(draft, renew, &identified, facts),
+        Command::Renew(renew) => renew::renew(draft, renew, &identified, facts, entropy),
         Command::Release(release) => release::release(draft, release, &identified, facts, entropy),
-        Command::Transfer(transfer) => transfer::transfer(draft, transfer, &identified, facts),
+        Command::Transfer(transfer) => transfer::transfer(draft, transfer, &identified, facts, entropy),
         Command::Leave(leave) => Ok(queue::leave(draft, leave, &identified)),
-        Command::Freeze { for_ms } => Ok(freeze::freeze(draft, &identified, *for_ms)),
-        Command::Thaw => Ok(freeze::thaw(draft, &identified)),
-        Command::Sweep | Command::Recover => Ok(Ok(Success::Swept { expired: draft.expired_ids() })),
+        Command::Freeze { for_ms } => Ok(freeze::freeze(draft, &identified, *for_ms, entropy)),
+        Command::Thaw => Ok(freeze::thaw(draft, &identified, entropy)),
+        Command::Sweep | Command::Recover | Command::Anchor => {
+            Ok(Ok(Success::Swept { expired: draft.expired_ids() }))
+        }
     }
 }
 

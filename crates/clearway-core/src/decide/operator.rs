@@ -5,30 +5,36 @@
 
 use super::identity::registered;
 use crate::agent::Caller;
+use crate::command::{Command, Request};
 use crate::failure::Failure;
 use crate::slice::Slice;
 use crate::slug::Slug;
 
 /// Whether the caller is inside an agent's session: by a session variable, or below a process registered as a client.
-pub fn inside_agent(slice: &Slice, caller: &Caller) -> bool {
+fn inside_agent(slice: &Slice, caller: &Caller) -> bool {
     caller.in_client_session() || caller.ancestors.iter().any(|process| registered(slice, process).is_some())
 }
 
 /// Refuses a caller that claims an operator's authority without having it. Whoever claims none passes.
-pub(super) fn may_operate(slice: &Slice, caller: &Caller) -> Result<(), Failure> {
+pub(super) fn may_operate(slice: &Slice, request: &Request) -> Result<(), Failure> {
+    let caller = &request.caller;
     let Some(act) = &caller.operator else { return Ok(()) };
     if inside_agent(slice, caller) {
-        return Err(not_operator("this is an agent's session"));
+        return Err(not_operator(&request.command, "this is an agent's session"));
     }
     if act.at_terminal || act.holds_key {
         return Ok(());
     }
-    Err(not_operator("there is no terminal and no operator key")
+    Err(not_operator(&request.command, "there is no terminal and no operator key")
         .hint("without a terminal: name the key with CLEARWAY_OPERATOR_KEY=FILE"))
 }
 
-fn not_operator(why: &str) -> Failure {
-    Failure::new(Slug::NotOperator, format!("--reason is for an operator's act, and {why}"))
+fn not_operator(command: &Command, why: &str) -> Failure {
+    let act = match command {
+        Command::Anchor => "an anchor is signed by an operator",
+        _ => "--reason is for an operator's act",
+    };
+    Failure::new(Slug::NotOperator, format!("{act}, and {why}"))
         .hint("ask a person to run it in a terminal of their own")
 }
 
@@ -36,6 +42,7 @@ fn not_operator(why: &str) -> Failure {
 mod tests {
     use super::*;
     use crate::agent::{Agent, AgentName, Client, ClientSession, IdentityKey, OperatorAct};
+    use crate::command::ScopeBirth;
     use crate::facts::Process;
     use crate::ids::AgentId;
     use crate::slice::AgentView;
@@ -62,6 +69,11 @@ mod tests {
         Slice { agents: vec![view], ..Slice::default() }
     }
 
+    fn judge(slice: &Slice, caller: Caller) -> Result<(), Failure> {
+        let birth = ScopeBirth::default();
+        may_operate(slice, &Request { caller, command: Command::Sweep, idempotency_key: None, birth })
+    }
+
     fn claiming(at_terminal: bool, holds_key: bool) -> Caller {
         let act = OperatorAct { reason: "why".to_owned(), at_terminal, holds_key };
         Caller { operator: Some(act), ancestors: vec![process(7), process(8)], ..Caller::default() }
@@ -71,10 +83,10 @@ mod tests {
     fn an_operator_has_a_terminal_or_the_key_and_whoever_claims_nothing_passes() {
         let empty = Slice::default();
         for (at_terminal, holds_key) in [(true, false), (false, true), (true, true)] {
-            may_operate(&empty, &claiming(at_terminal, holds_key)).unwrap();
+            judge(&empty, claiming(at_terminal, holds_key)).unwrap();
         }
-        assert_eq!(may_operate(&empty, &claiming(false, false)).unwrap_err().slug, Slug::NotOperator);
-        may_operate(&empty, &Caller::default()).unwrap();
+        assert_eq!(judge(&empty, claiming(false, false)).unwrap_err().slug, Slug::NotOperator);
+        judge(&empty, Caller::default()).unwrap();
     }
 
     #[test]
@@ -82,7 +94,7 @@ mod tests {
         for (client, pid, allowed) in
             [(Client::Codex, 8, false), (Client::Codex, 9, true), (Client::Terminal, 8, true)]
         {
-            let answer = may_operate(&registered_as(client, pid), &claiming(true, true));
+            let answer = judge(&registered_as(client, pid), claiming(true, true));
             assert_eq!(answer.is_ok(), allowed, "{client:?} {pid}");
         }
     }
@@ -91,8 +103,10 @@ mod tests {
     fn in_a_client_session_nobody_is_the_operator() {
         let session = ClientSession { client: Client::Gemini, session: "s".to_owned(), process: None };
         let caller = Caller { session: Some(session), ..claiming(true, true) };
-        assert_eq!(may_operate(&Slice::default(), &caller).unwrap_err().slug, Slug::NotOperator);
+        assert_eq!(judge(&Slice::default(), caller).unwrap_err().slug, Slug::NotOperator);
         let either = Caller { rival_sessions: vec!["A", "B"], ..claiming(true, true) };
-        assert_eq!(may_operate(&Slice::default(), &either).unwrap_err().slug, Slug::NotOperator);
+        assert_eq!(judge(&Slice::default(), either).unwrap_err().slug, Slug::NotOperator);
+        let below = Caller { sessions_above: vec!["A"], ..claiming(true, true) };
+        assert_eq!(judge(&Slice::default(), below).unwrap_err().slug, Slug::NotOperator);
     }
 }

@@ -32,6 +32,7 @@ pub(super) fn release(
         Err(failure) => return Ok(Err(failure)),
     };
     let released = chosen.live.iter().map(|lease| lease.id).collect();
+    let actor = if chosen.live.is_empty() { actor } else { draft.sign(identified, entropy) };
     for lease in &chosen.live {
         end(draft, actor, lease);
     }

@@ -10,13 +10,19 @@ use crate::event::{Actor, Body};
 use crate::facts::Facts;
 use crate::failure::{Details, Failure, LeaseView};
 use crate::hint::Hint;
-use crate::ids::{AgentId, LeaseId};
+use crate::ids::{AgentId, Entropy, LeaseId};
 use crate::lease::{End, Lease, Terms};
 use crate::slug::Slug;
 use crate::target::Target;
 
 /// Extends the named leases, all or none.
-pub(super) fn renew(draft: &mut Draft<'_>, renew: &Renew, identified: &Identified, facts: &Facts) -> Step {
+pub(super) fn renew(
+    draft: &mut Draft<'_>,
+    renew: &Renew,
+    identified: &Identified,
+    facts: &Facts,
+    entropy: &mut Entropy<'_>,
+) -> Step {
     let actor = draft.act_as(identified);
     let leases = match &renew.leases {
         Some(refs) => match named(draft, refs, actor, facts) {
@@ -28,6 +34,7 @@ pub(super) fn renew(draft: &mut Draft<'_>, renew: &Renew, identified: &Identifie
             held_by(draft, actor.agent)
         }
     };
+    let actor = if leases.is_empty() { actor } else { draft.sign(identified, entropy) };
     let renewed = leases.into_iter().map(|lease| extend(draft, actor, renew, lease, facts)).collect();
     Ok(Ok(Success::Renewed(renewed)))
 }

@@ -11,7 +11,7 @@ use crate::command::{Selection, Transfer};
 use crate::event::{Actor, Body};
 use crate::facts::{FactQuery, Facts};
 use crate::failure::{Details, Failure, LeaseView};
-use crate::ids::{Fence, LeaseId};
+use crate::ids::{Entropy, Fence, LeaseId};
 use crate::lease::Lease;
 use crate::limits::LEASES_PER_AGENT_MAX;
 use crate::slice::AgentView;
@@ -25,6 +25,7 @@ pub(super) fn transfer(
     transfer: &Transfer,
     identified: &Identified,
     facts: &Facts,
+    entropy: &mut Entropy<'_>,
 ) -> Step {
     let actor = draft.act_as(identified);
     let to = match recipient(draft, &transfer.to, facts)? {
@@ -40,6 +41,7 @@ pub(super) fn transfer(
     {
         return Ok(Err(failure));
     }
+    let actor = if chosen.is_empty() { actor } else { draft.sign(identified, entropy) };
     // Whether somebody would wait for ever shows only once everything has changed hands.
     let mut trial = draft.clone();
     let leases = chosen.iter().map(|lease| hand_over(&mut trial, actor, lease, &to)).collect();

@@ -19,7 +19,18 @@ pub(super) fn load_or_make(outside: &mut dyn Outside) -> Result<(SigningKey, boo
     // Whoever made the key may have died before its public half was written, and without that half anybody's
     // anchors would be believed.
     outside.create_private(&public_path(&path), &line(&key.verifying_key().to_bytes()))?;
-    Ok((key, is_new))
+    match public_key(outside, &path)? {
+        Some(public) if public == key.verifying_key().to_bytes() => Ok((key, is_new)),
+        _ => Err(halves_differ(&path)),
+    }
+}
+
+fn halves_differ(path: &Path) -> Failure {
+    let (private, public) = (path.display(), public_path(path));
+    let message = format!("{private} and {} are not halves of one key", public.display());
+    Failure::new(Slug::AuditBroken, message).hint(
+        "nothing was anchored; put the right file back, or move the public half away to have it made anew",
+    )
 }
 
 /// False if another process was faster.
@@ -44,22 +55,39 @@ pub(crate) fn presented_key(outside: &mut dyn Outside) -> Result<bool, Failure> 
         return Ok(false);
     };
     let expected = outside.operator_key_path()?;
-    let (presented, expected) = (read(outside, &named)?, read(outside, &expected)?);
+    let presented = read(outside, &named).map_err(|failure| {
+        let message = format!("variable {KEY_VARIABLE}: {}", failure.message);
+        Failure::new(Slug::ConfigBadValue, message).hint("name the file that holds the operator's key")
+    })?;
+    let expected = read(outside, &expected)?;
     Ok(presented.zip(expected).is_some_and(|(presented, expected)| presented == expected))
 }
 
-/// Anchors signed by anybody but the operator vouch for nothing. Without a key here, any one signer will do.
-pub(super) fn same_signer(outside: &mut dyn Outside, anchors: &[Anchor]) -> Result<(), Failure> {
-    let path = public_path(&outside.operator_key_path()?);
-    let own = outside.read_text(&path)?.and_then(|text| hex::decode::<32>(text.trim()));
-    let expected = own.or_else(|| anchors.first().map(Anchor::signer));
-    match anchors.iter().find(|anchor| Some(anchor.signer()) != expected) {
-        None => Ok(()),
-        Some(stranger) => {
-            let message = format!("an anchor was signed by {}, not by the operator", stranger.signer_text());
-            Err(Failure::new(Slug::AuditBroken, message).hint("check who wrote to the anchor files"))
-        }
-    }
+/// Anchors signed by anybody but the operator vouch for nothing: those of the operator, and what to say of the others.
+/// Without a key here, any one signer will do.
+pub(super) fn of_operator(
+    outside: &mut dyn Outside,
+    anchors: Vec<Anchor>,
+) -> Result<(Vec<Anchor>, Option<Failure>), Failure> {
+    let path = outside.operator_key_path()?;
+    let expected = public_key(outside, &path)?.or_else(|| anchors.first().map(Anchor::signer));
+    let (own, strangers): (Vec<Anchor>, Vec<Anchor>) =
+        anchors.into_iter().partition(|anchor| Some(anchor.signer()) == expected);
+    Ok((own, strangers.first().map(|anchor| strange(anchor, &public_path(&path)))))
+}
+
+fn strange(anchor: &Anchor, public: &Path) -> Failure {
+    let message = format!(
+        "an anchor was signed by {}, not by the operator, whose public key is in {}",
+        anchor.signer_text(),
+        public.display()
+    );
+    Failure::new(Slug::AuditBroken, message)
+        .hint("check who wrote to the anchor files, and that the public key is the operator's")
+}
+
+fn public_key(outside: &mut dyn Outside, key: &Path) -> Result<Option<[u8; 32]>, Failure> {
+    Ok(outside.read_text(&public_path(key))?.and_then(|text| hex::decode::<32>(text.trim())))
 }
 
 fn read(outside: &mut dyn Outside, path: &Path) -> Result<Option<SigningKey>, Failure> {

@@ -17,9 +17,9 @@ use clearway_core::ids::Seq;
 use clearway_core::slug::Slug;
 use clearway_core::text::shown;
 use clearway_store::contract::Head;
-use clearway_store::verify::{Broken, Mark, verify};
+use clearway_store::verify::{Broken, Mark, Report, verify};
 use clearway_wire::chain::ChainHash;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What `audit verify` found. A broken log is a failure that carries it.
 #[derive(Clone, Debug)]
@@ -64,59 +64,56 @@ impl Session<'_> {
     }
 
     fn verify_log(&mut self, anchor_files: &[PathBuf]) -> Result<Verified, Failure> {
-        let (marks, anchored) = self.marks(anchor_files)?;
+        let Marks { marks, anchored, stranger } = self.marks(anchor_files)?;
         let key = self.site.key.clone();
-        let Some(report) = self.read(|snapshot| verify(snapshot, &key, &marks))? else {
-            return match marks.iter().max_by_key(|mark| mark.head.rev) {
-                Some(mark) => Err(broken(Seq(1), &format!("there is no log, but {} remembers one", mark.by))),
-                None => Ok(Verified { events: 0, head: Head::EMPTY, anchored: None, unanchored: 0 }),
-            };
-        };
-        if let Some(Broken { seq, what }) = &report.broken {
-            return Err(broken(*seq, what));
+        let report = self.read(|snapshot| verify(snapshot, &key, &marks))?;
+        let mut findings: Vec<Failure> = Vec::new();
+        match &report {
+            Some(report) => {
+                findings.extend(wrong_with(report));
+                findings.extend(self.damage()?);
+            }
+            None => findings.extend(marks.iter().max_by_key(|mark| mark.head.rev).map(no_log)),
         }
-        if let Some(first) = report.stale_projections.first() {
-            return Err(altered(first, report.stale_projections.len(), report.head.rev));
+        findings.extend(stranger);
+        if let Some(failure) = all_of(findings) {
+            return Err(failure);
         }
-        self.pages_are_whole()?;
-        let unanchored = report.head.rev.0.saturating_sub(anchored.map_or(0, |seq| seq.0));
-        Ok(Verified { events: report.events, head: report.head, anchored, unanchored })
+        let (events, head) = report.map_or((0, Head::EMPTY), |report| (report.events, report.head));
+        let unanchored = head.rev.0.saturating_sub(anchored.map_or(0, |seq| seq.0));
+        Ok(Verified { events, head, anchored, unanchored })
     }
 
-    /// Every head that somebody remembers, and the last one an anchor vouches for.
-    pub(crate) fn marks(&mut self, anchor_files: &[PathBuf]) -> Result<(Vec<Mark>, Option<Seq>), Failure> {
-        let anchors = self.anchors(anchor_files)?;
+    /// Every head that somebody remembers. What a stranger signed is not among them.
+    pub(crate) fn marks(&mut self, anchor_files: &[PathBuf]) -> Result<Marks, Failure> {
+        let (anchors, stranger) = self.anchors(anchor_files)?;
         let anchored = anchors.iter().map(|anchor| anchor.head().rev).max();
         let mut marks: Vec<Mark> = anchors.iter().map(Anchor::mark).collect();
         let key = self.site.key.clone();
         let witness = self.engine.witness(&key).map_err(|error| store_failure(&error))?;
         marks.extend(witness.map(|head| Mark { head, by: "the witness beside the store".to_owned() }));
-        Ok((marks, anchored))
+        Ok(Marks { marks, anchored, stranger })
     }
 
     /// Verifies the log and signs the head it verified with the operator's key and writes it beside the store, and to `export` if given.
     pub fn anchor(&mut self, export: Option<PathBuf>) -> Result<AnchorOutcome, Failure> {
-        if self.inside_agent()? {
-            return Err(Failure::new(
-                Slug::NotOperator,
-                "an anchor is signed by an operator, and this is an agent's session",
-            )
-            .hint("ask a person to run: clearway audit anchor"));
-        }
         let now = self.now()?;
         let head = self.verify(&[])?.head;
-        self.flush_log()?;
         if head == Head::EMPTY {
             return Err(Failure::new(Slug::NotFound, "there is nothing to anchor: the log is empty")
                 .hint("reserve something first: clearway reserve PATH"));
         }
+        self.vouch()?;
+        self.flush_log()?;
+        export.iter().try_for_each(|path| self.can_export(path))?;
         let (key, new_key) = key::load_or_make(self.outside)?;
         let anchor = Anchor::sign(&key, &self.site.key, head, now.wall);
-        let mut written = vec![self.anchor_file()?];
-        written.extend(export);
-        for path in &written {
+        let own = self.anchor_file()?;
+        // The copy elsewhere comes first: where it fails nothing was written.
+        for path in export.iter().chain([&own]) {
             self.outside.append_private(path, &anchor.line(), self.config.store_timeout())?;
         }
+        let written = std::iter::once(own).chain(export).collect();
         Ok(AnchorOutcome { anchor, written, new_key })
     }
 
@@ -136,8 +133,9 @@ impl Session<'_> {
             .collect()
     }
 
-    /// Every anchor known for the scope, each with a good signature.
-    fn anchors(&mut self, files: &[PathBuf]) -> Result<Vec<Anchor>, Failure> {
+    /// Every anchor of the operator known for the scope, each with a good signature, and what is to be said if there
+    /// are others.
+    fn anchors(&mut self, files: &[PathBuf]) -> Result<(Vec<Anchor>, Option<Failure>), Failure> {
         let own = self.anchor_file()?;
         let mut anchors = Vec::new();
         for path in std::iter::once(&own).chain(files) {
@@ -151,8 +149,24 @@ impl Session<'_> {
                 anchors.extend(Anchor::read(line, &path.display().to_string(), &self.site.key)?);
             }
         }
-        key::same_signer(self.outside, &anchors)?;
-        Ok(anchors)
+        key::of_operator(self.outside, anchors)
+    }
+
+    /// A place that is not there, such as a disk that is not mounted, is not made: the copy would look like one.
+    fn can_export(&mut self, path: &Path) -> Result<(), Failure> {
+        let shown = shown(&path.display().to_string());
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        if let Some(parent) = parent.filter(|parent| !self.outside.is_directory(parent)) {
+            let parent = parent.display().to_string();
+            let message =
+                format!("--export {shown}: there is no directory {}", clearway_core::text::shown(&parent));
+            return Err(Failure::new(Slug::Usage, message)
+                .hint("nothing was anchored; mount or make the directory first"));
+        }
+        self.outside.read_text(path).map(|_| ()).map_err(|failure| {
+            Failure::new(Slug::Usage, format!("--export {shown}: {}", failure.message))
+                .hint("nothing was anchored; name a file to add a line to")
+        })
     }
 
     fn anchor_file(&mut self) -> Result<PathBuf, Failure> {
@@ -166,20 +180,58 @@ impl Session<'_> {
     }
 
     /// Indexes answer queries, so a damaged one is a damaged fact.
-    fn pages_are_whole(&mut self) -> Result<(), Failure> {
+    fn damage(&mut self) -> Result<Option<Failure>, Failure> {
         let key = self.site.key.clone();
         let examination = self.engine.examine(&key).map_err(|error| store_failure(&error))?;
         let damage =
             examination.findings.iter().find(|finding| matches!(finding.about, "pages" | "rows" | "schema"));
-        match damage {
-            None => Ok(()),
-            Some(finding) => {
-                let message = format!("the log is whole, but the store is damaged: {}", finding.text);
-                Err(Failure::new(Slug::AuditBroken, message)
-                    .hint("rebuild what the log covers: clearway doctor --repair"))
-            }
-        }
+        Ok(damage.map(|finding| {
+            Failure::new(Slug::AuditBroken, format!("the store is damaged: {}", finding.text))
+                .hint("rebuild what the log covers: clearway doctor --repair")
+        }))
     }
+}
+
+/// What is remembered of a log outside of it.
+#[derive(Debug)]
+pub(crate) struct Marks {
+    pub(crate) marks: Vec<Mark>,
+    /// The last event an anchor vouches for.
+    anchored: Option<Seq>,
+    /// What to say of anchors that the operator did not sign.
+    stranger: Option<Failure>,
+}
+
+/// What is wrong with a log that was read. Rows are compared with a whole log alone.
+fn wrong_with(report: &Report) -> Option<Failure> {
+    match (&report.broken, report.stale_projections.first()) {
+        (Some(what), _) => Some(broken_log(what)),
+        (None, Some(first)) => Some(altered(first, report.stale_projections.len(), report.head.rev)),
+        (None, None) => None,
+    }
+}
+
+fn broken_log(Broken { seq, what, is_lost_tail }: &Broken) -> Failure {
+    let mut failure = broken(*seq, what);
+    if *is_lost_tail {
+        failure = failure
+            .hint("go on without what is lost; every lease ends: clearway doctor --repair --reason TEXT");
+        failure.hints.rotate_right(1);
+    }
+    failure
+}
+
+fn no_log(mark: &Mark) -> Failure {
+    broken(Seq(1), &format!("there is no log, but {} remembers one", mark.by))
+}
+
+/// One failure that says everything: the first finding decides, the others are added to it.
+fn all_of(findings: Vec<Failure>) -> Option<Failure> {
+    findings.into_iter().reduce(|mut all, next| {
+        all.message = format!("{}; and {}", all.message, next.message);
+        all.hints.extend(next.hints);
+        all
+    })
 }
 
 /// A store that cannot be read for damage is a log that does not verify.
@@ -199,7 +251,11 @@ fn broken(seq: Seq, what: &str) -> Failure {
 }
 
 fn altered(first: &str, count: usize, rev: Seq) -> Failure {
-    let message =
-        format!("the log is whole up to {rev}, but {count} stored rows do not follow from it, first {first}");
+    let message = match count {
+        1 => format!("the log is whole up to {rev}, but a stored row does not follow from it: {first}"),
+        _ => format!(
+            "the log is whole up to {rev}, but {count} stored rows do not follow from it, first {first}"
+        ),
+    };
     Failure::new(Slug::AuditBroken, message).hint("rebuild them from the log: clearway doctor --repair")
 }

@@ -1,7 +1,7 @@
 //! The log verifies itself, its anchors vouch for it, and anybody else can check it.
 
 use crate::{app, home, list, number, text};
-use clearway_testkit::{Home, Repository};
+use clearway_testkit::{Clearway, Home, Repository, Terminal};
 use rusqlite::Connection;
 use serde_json::Value;
 use std::path::Path;
@@ -13,6 +13,11 @@ fn busy(home: &Home) -> Repository<'_> {
     repository.grant("bob", &["docs/"]);
     repository.agent("alice").ok(&["release", "--all"]);
     repository
+}
+
+/// Somebody who may vouch for the log.
+fn person(repository: &Repository<'_>, terminal: &Terminal) -> Clearway {
+    repository.clearway().at(terminal)
 }
 
 fn sql(store: &Path, statement: &str) {
@@ -37,9 +42,9 @@ fn a_whole_log_verifies_and_names_its_head() {
 #[test]
 fn an_anchor_vouches_for_everything_up_to_it() {
     use std::os::unix::fs::PermissionsExt;
-    let home = home();
+    let (home, terminal) = (home(), Terminal::open());
     let repository = busy(&home);
-    let anchored = repository.clearway().ok(&["audit", "anchor"]);
+    let anchored = person(&repository, &terminal).ok(&["audit", "anchor"]);
     assert_eq!(anchored["new_key"], true);
     let mode = std::fs::metadata(home.state().join("operator.key")).expect("the key").permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
@@ -48,19 +53,19 @@ fn an_anchor_vouches_for_everything_up_to_it() {
     repository.grant("carol", &["main.rs"]);
     let later = repository.clearway().ok(&["audit", "verify"]);
     assert_eq!((&later["anchored_seq"], number(&later, "unanchored")), (&anchored["rev"], 2));
-    let again = repository.clearway().ok(&["audit", "anchor"]);
+    let again = person(&repository, &terminal).ok(&["audit", "anchor"]);
     assert_eq!((&again["new_key"], &again["signer"]), (&false.into(), &anchored["signer"]));
 }
 
 #[test]
 fn an_exported_anchor_is_found_again() {
-    let home = home();
+    let (home, terminal) = (home(), Terminal::open());
     let repository = busy(&home);
     let file = home.path().join("anchors.jsonl");
     let path = file.display().to_string();
-    let reply = repository.clearway().ok(&["audit", "anchor", "--export", &path]);
+    let reply = person(&repository, &terminal).ok(&["audit", "anchor", "--export", &path]);
     assert_eq!(list(&reply, "written").len(), 2);
-    repository.clearway().ok(&["audit", "anchor", "--export", &path]);
+    person(&repository, &terminal).ok(&["audit", "anchor", "--export", &path]);
     assert_eq!(std::fs::read_to_string(&file).expect("the file").lines().count(), 2);
     repository.clearway().ok(&["audit", "verify", "--anchors", &path]);
     repository.clearway().fails("not-found", 5, &["audit", "verify", "--anchors", "/nowhere/anchors"]);
@@ -72,6 +77,26 @@ fn there_is_nothing_to_anchor_before_the_first_event() {
     let repository = app(&home);
     repository.clearway().fails("not-found", 5, &["audit", "anchor"]);
     assert!(home.state_files().is_empty());
+}
+
+#[test]
+fn nobody_but_an_operator_vouches_for_a_log_or_gets_the_key_made() {
+    let home = home();
+    let repository = busy(&home);
+    let error = repository.agent("bob").fails("not-operator", 3, &["audit", "anchor"]);
+    assert!(text(&error, "message").contains("no terminal and no operator key"), "{error}");
+    let (terminal, elsewhere) = (Terminal::open(), home.path().join("other.key"));
+    std::fs::write(&elsewhere, format!("{}\n", "0".repeat(64))).expect("a file");
+    let stranger = repository.clearway().env("CLEARWAY_OPERATOR_KEY", &elsewhere);
+    stranger.fails("not-operator", 3, &["audit", "anchor"]);
+    person(&repository, &terminal).session("s-1").fails("not-operator", 3, &["audit", "anchor"]);
+    assert!(!home.state().join("operator.key").exists(), "no key is made for them");
+    assert!(!home.only_store().with_file_name("store.db-anchors").exists());
+    let denied: Vec<Value> =
+        repository.events().into_iter().filter(|event| event["kind"] == "action.denied").collect();
+    assert_eq!((&denied[0]["agent"], &denied[0]["data"]["action"]), (&"bob".into(), &"anchor".into()));
+    repository.clearway().operator(&home).ok(&["audit", "anchor"]);
+    assert_eq!(person(&repository, &terminal).ok(&["audit", "anchor"])["new_key"], false);
 }
 
 /// The chain as documented, computed by nobody's code but this.
@@ -192,13 +217,13 @@ fn copy_store(home: &Home, copy: &Path) {
 
 #[test]
 fn an_older_copy_put_back_is_found_against_the_last_anchor() {
-    let home = home();
+    let (home, terminal) = (home(), Terminal::open());
     let repository = busy(&home);
     let copy = home.path().join("copy");
     copy_store(&home, &copy);
     repository.grant("carol", &["main.rs"]);
     let exported = home.path().join("anchors").display().to_string();
-    repository.clearway().ok(&["audit", "anchor", "--export", &exported]);
+    person(&repository, &terminal).ok(&["audit", "anchor", "--export", &exported]);
     roll_back(&home.only_store(), &copy);
     check_broken(&repository, None);
     std::fs::remove_file(home.only_store().with_file_name("store.db-anchors")).expect("the anchors");
@@ -207,9 +232,9 @@ fn an_older_copy_put_back_is_found_against_the_last_anchor() {
 
 #[test]
 fn a_log_written_anew_and_hashed_anew_is_found_against_the_last_anchor() {
-    let home = home();
+    let (home, terminal) = (home(), Terminal::open());
     let repository = busy(&home);
-    repository.clearway().ok(&["audit", "anchor"]);
+    person(&repository, &terminal).ok(&["audit", "anchor"]);
     let store = home.only_store();
     let anchors = std::fs::read(store.with_file_name("store.db-anchors")).expect("the anchors");
     let directory = store.parent().expect("a directory").to_owned();
@@ -225,15 +250,15 @@ fn a_log_written_anew_and_hashed_anew_is_found_against_the_last_anchor() {
 
 #[test]
 fn an_anchor_of_a_stranger_vouches_for_nothing() {
-    let home = home();
+    let (home, terminal) = (home(), Terminal::open());
     let repository = busy(&home);
-    repository.clearway().ok(&["audit", "anchor"]);
+    person(&repository, &terminal).ok(&["audit", "anchor"]);
     let exported = home.path().join("anchors").display().to_string();
     for name in ["operator.key", "operator.pub"] {
         std::fs::rename(home.state().join(name), home.path().join(name)).expect("the key moves");
     }
     std::fs::remove_file(home.only_store().with_file_name("store.db-anchors")).expect("the anchors");
-    repository.clearway().ok(&["audit", "anchor", "--export", &exported]);
+    person(&repository, &terminal).ok(&["audit", "anchor", "--export", &exported]);
     std::fs::remove_file(home.only_store().with_file_name("store.db-anchors")).expect("the anchors");
     for name in ["operator.key", "operator.pub"] {
         std::fs::rename(home.path().join(name), home.state().join(name)).expect("the key moves back");
@@ -243,10 +268,112 @@ fn an_anchor_of_a_stranger_vouches_for_nothing() {
 }
 
 #[test]
-fn a_lost_store_is_noticed_by_its_anchors() {
+fn a_wrong_public_key_hides_no_other_finding_and_keeps_no_row_from_repair() {
+    let (home, terminal) = (home(), Terminal::open());
+    let repository = busy(&home);
+    person(&repository, &terminal).ok(&["audit", "anchor"]);
+    let public = home.state().join("operator.pub");
+    std::fs::write(&public, format!("{}\n", "0".repeat(64))).expect("a file");
+    sql(&home.only_store(), "UPDATE leases SET ttl_ms = ttl_ms + 1");
+    let error = repository.clearway().fails("audit-broken", 1, &["audit", "verify"]);
+    for part in ["signed by", "operator.pub", "a stored row does not follow"] {
+        assert!(text(&error, "message").contains(part), "{part}: {error}");
+    }
+    repository.clearway().json(&["doctor", "--repair"]).expect(1).slug("unhealthy");
+    let error = repository.clearway().fails("audit-broken", 1, &["audit", "verify"]);
+    assert!(!text(&error, "message").contains("row"), "the rows are repaired: {error}");
+    sql(&home.only_store(), "UPDATE events SET bytes = CAST(bytes || x'00' AS BLOB) WHERE seq = 4");
+    check_broken(&repository, Some(4));
+}
+
+#[test]
+fn a_key_whose_halves_differ_signs_nothing() {
     let home = home();
     let repository = busy(&home);
-    repository.clearway().ok(&["audit", "anchor"]);
+    repository.clearway().operator(&home).ok(&["reserve", "main.rs", "--agent", "carol"]);
+    std::fs::write(home.state().join("operator.pub"), format!("{}\n", "0".repeat(64))).expect("a file");
+    let error = repository.clearway().operator(&home).fails("audit-broken", 1, &["audit", "anchor"]);
+    for part in ["operator.key", "operator.pub"] {
+        assert!(text(&error, "message").contains(part), "{error}");
+    }
+    assert!(!home.only_store().with_file_name("store.db-anchors").exists());
+}
+
+#[test]
+fn a_variable_that_names_no_key_is_a_setting_to_correct() {
+    let home = home();
+    let repository = busy(&home);
+    let (key, junk) = (home.operator_key(), home.path().join("junk"));
+    std::fs::write(&junk, "junk\n").expect("a file");
+    for named in [&junk, &home.path().to_owned()] {
+        let operator = repository.agent("bob").env("CLEARWAY_OPERATOR_KEY", named);
+        let error = operator.fails("config-bad-value", 78, &["release", "abcd1234", "--reason", "x"]);
+        let message = text(&error, "message");
+        assert!(
+            message.contains("CLEARWAY_OPERATOR_KEY") && message.contains(&*named.to_string_lossy()),
+            "{error}"
+        );
+    }
+    assert!(key.exists());
+}
+
+#[test]
+fn an_anchor_that_cannot_be_exported_is_not_made() {
+    let home = home();
+    let repository = busy(&home);
+    let anchors = home.only_store().with_file_name("store.db-anchors");
+    let missing = home.path().join("not-mounted");
+    let places = [home.path().to_owned(), "/dev/full".into(), "/dev/null".into(), missing.join("anchors")];
+    for place in places {
+        let place = place.display().to_string();
+        let operator = repository.clearway().operator(&home);
+        let error = operator.fails("usage", 2, &["audit", "anchor", "--export", &place]);
+        assert!(text(&error, "message").contains(&format!("--export {place}")), "{error}");
+        assert!(!anchors.exists(), "{place}");
+    }
+    assert!(!missing.exists(), "a place that is not there is not made");
+}
+
+#[test]
+fn a_lost_tail_names_the_way_out_and_going_on_is_no_start_of_the_machine() {
+    let home = home();
+    let repository = busy(&home);
+    let copy = home.path().join("copy");
+    copy_store(&home, &copy);
+    repository.grant("carol", &["main.rs"]);
+    for suffix in ["", "-wal"] {
+        let name = format!("store.db{suffix}");
+        std::fs::copy(copy.join(&name), home.only_store().with_file_name(&name)).expect("a copy");
+    }
+    let _ = std::fs::remove_file(home.only_store().with_file_name("store.db-shm"));
+    let error = repository.clearway().json(&["doctor"]).expect(1).slug("unhealthy");
+    let hint = error["hints"][0].as_str().expect("a hint");
+    assert!(hint.contains("clearway doctor --repair --reason TEXT"), "{hint}");
+    let repair = ["doctor", "--repair", "--reason", "put back"];
+    repository.agent("mallory").operator(&home).ok(&repair);
+    let began = repository.events().into_iter().rfind(|event| event["kind"] == "epoch.began");
+    assert_eq!(began.expect("an epoch")["agent"], "mallory");
+    let told = repository.clearway().text(&["events", "--kind", "epoch.began"]);
+    assert!(told.contains("mallory: epoch 2 after 2 lost"), "{told}");
+    repository.clearway().ok(&["audit", "verify"]);
+}
+
+#[test]
+fn a_store_removed_under_its_gate_is_not_called_whole() {
+    let home = home();
+    let repository = busy(&home);
+    for suffix in ["", "-wal", "-shm"] {
+        let _ = std::fs::remove_file(format!("{}{suffix}", home.only_store().display()));
+    }
+    let ran = repository.clearway().run(&["doctor"]);
+    assert!(!ran.stdout().contains("the log is whole"), "{}", ran.stdout());
+}
+
+#[test]
+fn a_lost_store_is_noticed_by_its_anchors() {
+    let (home, terminal) = (home(), Terminal::open());
+    let repository = busy(&home);
+    person(&repository, &terminal).ok(&["audit", "anchor"]);
     let store = home.only_store();
     for suffix in ["", "-wal", "-shm", "-gate", "-next"] {
         let _ = std::fs::remove_file(format!("{}{suffix}", store.display()));

@@ -104,6 +104,48 @@ fn a_session_variable_that_holds_no_session_id_is_refused() {
 }
 
 #[test]
+fn a_session_variable_that_tells_nothing_keeps_nobody_from_looking() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["src/a.rs"]);
+    let broken = || repository.clearway().session("a b");
+    let looks: [&[&str]; 9] = [
+        &["leases"],
+        &["agents"],
+        &["status"],
+        &["events"],
+        &["who", "src/a.rs"],
+        &["sweep"],
+        &["config", "show"],
+        &["audit", "verify"],
+        &["audit", "export"],
+    ];
+    for words in looks {
+        broken().json(words).expect(0);
+    }
+    assert_eq!(broken().agent("bob").ok(&["reserve", "b.rs"])["agent"], "bob", "a name is enough");
+    broken().operator(&home).fails("not-operator", 3, &["release", "--all", "--reason", "tidy"]);
+    let check = |clearway: clearway_testkit::Clearway, code: i32| {
+        let report = clearway.json(&["doctor"]).expect(code).value();
+        let checks =
+            if code == 0 { report["checks"].clone() } else { report["error"]["details"]["checks"].clone() };
+        let about = |check: &&Value| check["about"] == "identity";
+        checks.as_array().and_then(|checks| checks.iter().find(about)).expect("a check").clone()
+    };
+    let malformed = check(broken(), 1);
+    assert!(malformed["status"] == "wrong" && text(&malformed, "text").contains("CLAUDE_CODE_SESSION_ID"));
+    assert!(text(&malformed, "hint").contains("unset the variable"), "{malformed}");
+    let rivals = check(repository.clearway().session("s-1").env("CODEX_THREAD_ID", "t-1"), 1);
+    assert!(rivals["status"] == "wrong" && text(&rivals, "text").contains("CODEX_THREAD_ID"), "{rivals}");
+    assert!(text(&rivals, "hint").contains("--agent NAME"), "{rivals}");
+    assert_eq!(check(repository.agent("alice").session("a b"), 0)["status"], "ok");
+    let nobody = home.json_without_terminal(repository.path(), &["doctor"]);
+    let nobody = list(&nobody, "checks").iter().find(|check| check["about"] == "identity").cloned();
+    let nobody = nobody.expect("a check");
+    assert!(nobody["status"] == "note" && text(&nobody, "hint").contains("--agent NAME"), "{nobody}");
+}
+
+#[test]
 fn an_agent_started_by_another_agent_is_itself() {
     let home = home();
     let repository = app(&home);
@@ -139,10 +181,8 @@ fn sessions_that_nothing_tells_apart_are_refused_by_name() {
     both().ok(&["sweep"]);
     let one_client = repository.clearway().env("CODEX_SESSION_ID", "s-2").env("CODEX_THREAD_ID", "t-1");
     one_client.ok(&["reserve", "c.rs"]);
-    let key = home.state().join("operator.key");
-    repository.clearway().ok(&["audit", "anchor"]);
     let words = ["release", "src/a.rs", "--reason", "tidy"];
-    both().env("CLEARWAY_OPERATOR_KEY", key).fails("not-operator", 3, &words);
+    both().operator(&home).fails("not-operator", 3, &words);
 }
 
 /// What a script run by the shell of a terminal of its own printed, one JSON document a line.

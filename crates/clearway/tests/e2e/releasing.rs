@@ -1,7 +1,7 @@
 //! Giving back: what is released, by whom, and what stays.
 
 use crate::{app, each, home, list, number, text};
-use clearway_testkit::Home;
+
 use serde_json::Value;
 
 #[test]
@@ -179,6 +179,42 @@ fn an_operator_at_a_terminal_releases_with_a_reason_that_is_recorded() {
 }
 
 #[test]
+fn every_operators_act_says_who_did_it() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("bob", &["main.rs"]);
+    let id = text(&repository.grant("alice", &["src/a.rs"]), "id").to_owned();
+    let acts = [
+        (format!("renew {id}"), "lease.renewed"),
+        (format!("transfer --to bob {id}"), "lease.transferred"),
+        ("freeze --for 5m".to_owned(), "scope.frozen"),
+        ("thaw".to_owned(), "scope.thawed"),
+        (format!("release {id}"), "lease.released"),
+    ];
+    for (number, (act, kind)) in acts.iter().enumerate() {
+        let operator = format!("mallory-{number}");
+        let words: Vec<&str> = act.split(' ').chain(["--reason", "why not"]).collect();
+        repository.agent(&operator).operator(&home).ok(&words);
+        let events = repository.events();
+        let event = events.iter().rfind(|event| event["kind"] == *kind).expect(kind);
+        assert_eq!((text(event, "agent"), text(event, "how")), (operator.as_str(), "claim"), "{event}");
+    }
+    let id = text(&repository.grant("alice", &["src/a.rs"]), "id").to_owned();
+    let script = format!("clearway release {id} --reason 'at a terminal'");
+    let terminal = clearway_testkit::Terminal::open();
+    let mut shell = home.session_shell(&terminal, repository.path(), &script);
+    terminal.attach(&mut shell);
+    assert!(shell.status().expect("a shell").success());
+    let last = repository.events().into_iter().rfind(|event| event["kind"] == "lease.released");
+    let last = last.expect("a release");
+    assert!(text(&last, "agent").starts_with("term-") && text(&last, "how") == "terminal", "{last}");
+    let before = repository.events().len();
+    repository.agent("late").operator(&home).ok(&["release", &id, "--reason", "it is over"]);
+    repository.agent("late").operator(&home).ok(&["thaw", "--reason", "it is over"]);
+    assert_eq!(repository.events().len(), before, "where nothing is done nobody is registered");
+}
+
+#[test]
 fn without_a_reason_even_a_person_at_a_terminal_is_not_the_holder() {
     let home = home();
     let repository = app(&home);
@@ -187,11 +223,6 @@ fn without_a_reason_even_a_person_at_a_terminal_is_not_the_holder() {
     let said = String::from_utf8_lossy(&shown.stdout).into_owned();
     assert!(shown.status.code() == Some(3) && said.contains("not-holder"), "{said}");
     assert!(!repository.is_clear("bob", "src/a.rs"));
-}
-
-fn make_key(home: &Home, repository: &clearway_testkit::Repository<'_>) -> std::path::PathBuf {
-    repository.clearway().ok(&["audit", "anchor"]);
-    home.state().join("operator.key")
 }
 
 #[test]
@@ -206,7 +237,7 @@ fn an_operator_renews_for_somebody_else_with_a_reason_that_is_recorded() {
     let shown =
         home.terminal(repository.path(), &format!("clearway renew {id} --ttl 2h --reason 'her tests run'"));
     assert!(shown.status.success(), "{}", String::from_utf8_lossy(&shown.stdout));
-    let key = make_key(&home, &repository);
+    let key = home.operator_key();
     let renewed = repository.agent("bob").env("CLEARWAY_OPERATOR_KEY", &key).ok(&words)["leases"][0].clone();
     assert_eq!((&renewed["agent"], &renewed["fence"]), (&"alice".into(), &lease["fence"]), "it stays hers");
     let renewals: Vec<Value> =
@@ -218,7 +249,7 @@ fn an_operator_renews_for_somebody_else_with_a_reason_that_is_recorded() {
     );
     assert_eq!(
         (&renewals[1]["agent"], &data(1)["operator_reason"]),
-        (&Value::Null, &"alice is asleep".into())
+        (&"bob".into(), &"alice is asleep".into())
     );
 }
 
@@ -227,7 +258,7 @@ fn a_holder_that_states_a_reason_is_still_the_holder() {
     let home = home();
     let repository = app(&home);
     let lease = repository.grant("alice", &["src/a.rs"]);
-    let key = make_key(&home, &repository);
+    let key = home.operator_key();
     repository.agent("alice").env("CLEARWAY_OPERATOR_KEY", &key).ok(&[
         "renew",
         text(&lease, "id"),
@@ -245,7 +276,7 @@ fn an_operator_without_a_terminal_shows_the_key() {
     let lease = repository.grant("alice", &["src/a.rs"]);
     let words = ["release", text(&lease, "id"), "--reason", "cleaning up"];
     repository.agent("bob").fails("not-operator", 3, &words);
-    let key = make_key(&home, &repository);
+    let key = home.operator_key();
     let forged = home.path().join("forged.key");
     std::fs::write(&forged, format!("{}\n", "0".repeat(64))).expect("a file");
     repository.agent("bob").env("CLEARWAY_OPERATOR_KEY", &forged).fails("not-operator", 3, &words);
@@ -259,7 +290,7 @@ fn an_agent_session_is_never_the_operator() {
     let home = home();
     let repository = app(&home);
     let lease = repository.grant("alice", &["src/a.rs"]);
-    let key = make_key(&home, &repository);
+    let key = home.operator_key();
     let words = ["release", text(&lease, "id"), "--reason", "cleaning up"];
     for variable in ["CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "CODEX_SESSION_ID", "GEMINI_SESSION_ID"] {
         let agent = repository.clearway().env(variable, "s-1").env("CLEARWAY_OPERATOR_KEY", &key);
@@ -272,6 +303,27 @@ fn an_agent_session_is_never_the_operator() {
     let shown = home.terminal(repository.path(), &script);
     assert_eq!(shown.status.code(), Some(3), "{}", String::from_utf8_lossy(&shown.stdout));
     assert!(!repository.is_clear("bob", "src/a.rs"));
+}
+
+#[test]
+fn an_agent_that_drops_its_variable_and_opens_a_terminal_is_still_an_agent() {
+    let home = home();
+    let repository = app(&home);
+    let id = text(&repository.grant("alice", &["src/a.rs"]), "id").to_owned();
+    let key = home.operator_key();
+    let release = format!("clearway --agent me release {id} --reason i-am-a-person");
+    let keyed = format!("CLEARWAY_OPERATOR_KEY={} {release}", key.display());
+    for variable in ["CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "CODEX_SESSION_ID", "GEMINI_SESSION_ID"] {
+        for act in [&release, &keyed, "clearway audit anchor"] {
+            let script = format!("env -u {variable} script -qec '{act}' /dev/null; exit $?");
+            let shown =
+                home.shell(repository.path(), &script).env(variable, "sneaky").output().expect("a shell");
+            let said = String::from_utf8_lossy(&shown.stdout).into_owned();
+            assert!(shown.status.code() == Some(3) && said.contains("not-operator"), "{script}: {said}");
+        }
+    }
+    assert!(!repository.is_clear("bob", "src/a.rs"));
+    assert!(home.terminal(repository.path(), &release).status.success(), "a person still may");
 }
 
 #[test]

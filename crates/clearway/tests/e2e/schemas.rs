@@ -57,7 +57,7 @@ fn every_verb_answers_as_its_schema_says() {
     let mut seen = BTreeSet::new();
     repository.grant("bob", &["z.rs"]);
     for words in verbs {
-        repository.agent("alice").ok(words);
+        repository.agent("alice").operator(&home).ok(words);
         let arguments: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         seen.insert(schema::name_for(&arguments, true));
     }

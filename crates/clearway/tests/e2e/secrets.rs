@@ -57,9 +57,8 @@ fn secrets_in_an_operators_reason_are_taken_out_too() {
     let home = home();
     let repository = app(&home);
     let lease = repository.grant("alice", &["x"]);
-    repository.clearway().ok(&["audit", "anchor"]);
     let (reason, secret) = SECRETS[1];
-    let operator = repository.agent("bob").env("CLEARWAY_OPERATOR_KEY", home.state().join("operator.key"));
+    let operator = repository.agent("bob").operator(&home);
     operator.ok(&["release", text(&lease, "id"), "--reason", reason]);
     assert!(!told(&repository).contains(secret));
     assert!(!Files::below(&home.state()).hold(secret.as_bytes()));

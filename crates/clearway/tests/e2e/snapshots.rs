@@ -362,10 +362,13 @@ fn audit() {
     let mut story = Story::begin("audit", &home);
     story.both("bob", &["audit", "verify"]).both("bob", &["audit", "anchor"]);
     story.repository.grant("alice", &["src/a.rs", "--ttl", TWO_HOURS]);
-    story
-        .one("bob", &["audit", "anchor"])
-        .one("bob", &["audit", "anchor", "--json"])
-        .both("bob", &["audit", "verify"]);
+    story.both("bob", &["audit", "anchor"]);
+    let terminal = clearway_testkit::Terminal::open();
+    for words in [["audit", "anchor"].as_slice(), &["audit", "anchor", "--json"]] {
+        let person = story.repository.agent("bob").at(&terminal);
+        story.run(person, "--agent bob ", words);
+    }
+    story.both("bob", &["audit", "verify"]);
     let exported = story.repository.clearway().json(&["audit", "export"]).expect(0).lines();
     assert_eq!(exported.len(), story.repository.events().len(), "its bytes are no two runs' alike");
     let connection = crate::open_store(&home);

@@ -11,7 +11,10 @@ fn every_file_is_private_whatever_the_umask() {
     let home = home();
     let repository = app(&home);
     let script = "umask 000; clearway --agent alice reserve a.rs && clearway audit anchor";
-    let done = home.shell(repository.path(), script).status().expect("a shell");
+    let terminal = clearway_testkit::Terminal::open();
+    let mut shell = home.shell(repository.path(), script);
+    terminal.attach(&mut shell);
+    let done = shell.status().expect("a shell");
     assert!(done.success());
     let files = clearway_testkit::Files::below(&home.state());
     for path in files.paths() {

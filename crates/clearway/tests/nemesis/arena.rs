@@ -73,14 +73,17 @@ impl<'h> Arena<'h> {
         self.state.join("clearway/operator.key")
     }
 
-    /// Makes the operator's key, as the first anchor would.
+    /// Puts the operator's key there, as the first anchor at a terminal would.
     pub(crate) fn make_operator_key(&self) {
         std::fs::write(self.operator_key(), format!("{}\n", "5e".repeat(32))).expect("a file");
     }
 
     /// A command with JSON answers.
     pub(crate) fn command(&self, agent: &str, arguments: &[&str]) -> Command {
-        self.clearway().agent(agent).args(&["--json"]).args(arguments).into_command()
+        let mut command = self.clearway().agent(agent).args(&["--json"]).args(arguments).into_command();
+        // Anchors are an operator's, who has no terminal here.
+        command.envs(arguments.contains(&"anchor").then(|| ("CLEARWAY_OPERATOR_KEY", self.operator_key())));
+        command
     }
 
     /// Its temporary files are its own, so that no other copy's files change what a command meets.

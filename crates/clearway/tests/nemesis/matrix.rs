@@ -80,7 +80,7 @@ pub(crate) const CASES: [Case; 18] = [
     Case { name: "sweep", prepare: expired_leases, arguments: &["sweep"], judged: Judged::Unkeyed },
     Case {
         name: "first-anchor",
-        prepare: one_lease,
+        prepare: unvouched,
         arguments: &["audit", "anchor"],
         judged: Judged::Anchor,
     },
@@ -198,8 +198,13 @@ fn log_bytes(arena: &Arena<'_>) -> u64 {
     std::fs::metadata(arena.store("-wal")).map_or(0, |file| file.len())
 }
 
-fn anchored(arena: &Arena<'_>) {
+fn unvouched(arena: &Arena<'_>) {
     one_lease(arena);
+    arena.make_operator_key();
+}
+
+fn anchored(arena: &Arena<'_>) {
+    unvouched(arena);
     arena.run("ada", &["audit", "anchor"]).expect(0);
     arena.run("ada", &["reserve", "b.rs"]).expect(0);
 }

@@ -154,6 +154,7 @@ fn writers_do_not_wait_for_an_anchor_that_is_being_exported() {
     let home = home();
     let arena = Arena::new(&home, "exporting");
     arena.run("ada", &["reserve", "a.rs"]).expect(0);
+    arena.make_operator_key();
     arena.run("ada", &["audit", "anchor"]).expect(0);
     let export = home.directory("exported").join("anchors").display().to_string();
     let anchor = Stopped::after(&arena, &["audit", "anchor", "--export", &export], "openat", "exported/");

@@ -3,7 +3,7 @@
 
 use crate::arena::{Arena, Reply, home};
 use std::collections::BTreeSet;
-use std::process::Child;
+use std::process::{Child, Stdio};
 
 const CONTENDERS: usize = 30;
 
@@ -140,7 +140,13 @@ fn twelve_anchors_at_once_make_one_key_and_are_all_there() {
     for round in 0..3 {
         let arena = Arena::plain(&home, &format!("anchors-{round}"));
         arena.run("ada", &["reserve", "f.rs"]).expect(0);
-        let children: Vec<Child> = (0..ANCHORS).map(|_| arena.start("ada", &["audit", "anchor"])).collect();
+        let terminal = clearway_testkit::Terminal::open();
+        let anchor = || {
+            let mut command = arena.anonymous(&["audit", "anchor"]);
+            terminal.attach(&mut command);
+            command.stdout(Stdio::piped()).spawn().expect("the command starts")
+        };
+        let children: Vec<Child> = (0..ANCHORS).map(|_| anchor()).collect();
         let replies: Vec<Reply> = children.into_iter().map(|child| Reply::wait(child).expect(0)).collect();
         let signers: BTreeSet<&str> =
             replies.iter().filter_map(|reply| reply.value["signer"].as_str()).collect();

@@ -154,6 +154,7 @@ fn an_older_copy_that_was_put_back_is_found_and_gone_on_with_only_by_repair() {
 fn a_history_rewritten_and_hashed_anew_is_found_against_the_anchor_and_only_there() {
     let home = home();
     let arena = busy_arena(&home, "rewritten");
+    arena.make_operator_key();
     arena.run("ada", &["audit", "anchor", "--export", "exported"]).expect(0);
     arena.run("ada", &["reserve", "after.rs"]).expect(0);
     arena.audited().unwrap();
