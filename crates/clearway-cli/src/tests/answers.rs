@@ -31,6 +31,7 @@ fn held() -> Stage {
 #[test]
 fn every_answer_is_one_document_that_fits_its_schema() {
     let mut stage = held();
+    stage.seat_person();
     for (line, schema, code) in [
         ("--agent ada reserve src/b.rs docs/", "reserve", 0),
         ("--agent bob reserve src/a.rs README.md --best-effort", "reserve", 0),
@@ -183,6 +184,7 @@ fn commands_that_only_read_leave_no_trace() {
 #[test]
 fn an_anchor_vouches_for_the_head_that_was_verified_and_not_for_a_later_one() {
     let mut stage = held();
+    stage.seat_person();
     let verified = check(&mut stage, "audit verify", "audit-verify", 0);
     stage.is_busy = true;
     let anchored = check(&mut stage, "audit anchor", "audit-anchor", 0);

@@ -95,6 +95,12 @@ impl Stage {
         self.now_ms += ms;
     }
 
+    /// From now on a person types and reads.
+    pub(super) fn seat_person(&mut self) {
+        self.surroundings.stdin_is_terminal = true;
+        self.surroundings.stderr_is_terminal = true;
+    }
+
     pub(super) fn set(&mut self, name: &str, value: &str) {
         self.surroundings.variables.insert(name.to_owned(), value.to_owned());
     }
