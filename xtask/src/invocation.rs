@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 /// One command line, run in the root of the workspace.
 #[derive(Clone, Debug)]
 pub(crate) struct Invocation {
-    variables: Vec<(&'static str, &'static str)>,
+    variables: Vec<(&'static str, String)>,
     words: Vec<String>,
 }
 
@@ -18,8 +18,8 @@ impl Invocation {
     }
 
     /// Sets a variable for it.
-    pub(crate) fn with(mut self, name: &'static str, value: &'static str) -> Self {
-        self.variables.push((name, value));
+    pub(crate) fn with(mut self, name: &'static str, value: &str) -> Self {
+        self.variables.push((name, value.to_owned()));
         self
     }
 
@@ -38,7 +38,7 @@ impl Invocation {
     fn command(&self) -> Command {
         let mut words = self.words.iter();
         let mut command = Command::new(words.next().map_or("true", String::as_str));
-        command.args(words).envs(self.variables.iter().copied()).current_dir(root()).stdin(Stdio::null());
+        command.args(words).envs(self.variables.iter().cloned()).current_dir(root()).stdin(Stdio::null());
         command
     }
 }

@@ -1,11 +1,27 @@
 //! Everything a change has to pass, step by step, each with its time and with the command that repeats it alone.
 
 use crate::invocation::Invocation;
-use crate::root;
+use crate::{release, root};
 use std::time::Instant;
 
-/// How long each fuzz target runs here; long runs are started by hand.
+/// How long each fuzz target runs.
 const FUZZ_SECONDS: u32 = 10;
+const FUZZ_SECONDS_LONG: u32 = 600;
+/// Campaigns of random bit flips of the long tier, each with a seed of its own.
+const FLIP_SEEDS_LONG: u32 = 60;
+/// Random lives of the engine beside the memory model in the long tier.
+const MODEL_LIVES_LONG: &str = "2000";
+/// The crate that simulates, where it is there.
+const SIMULATION: &str = "clearway-sim";
+
+/// How much is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tier {
+    /// What every change has to pass.
+    Short,
+    /// Hours: the same, and then every campaign that has a long form.
+    Long,
+}
 
 /// How much is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,8 +37,12 @@ pub(crate) fn run(tier: Tier) -> Result<(), String> {
     let started = Instant::now();
     let mut steps = steps()?;
     if tier == Tier::Long {
+<<<<<<< HEAD
         steps.push(step("simulation", "cargo run --locked --release --package clearway-sim -- --long"));
         steps.push(step("wrong decisions", "cargo run --locked --release --package clearway-sim -- --bugs"));
+=======
+        steps.extend(long_steps()?);
+>>>>>>> f23a815 (storm: record, judge and time real processes against one store)
     }
     for (index, (name, invocation)) in steps.iter().enumerate() {
         println!("\n[{}/{}] {name}: {invocation}", index + 1, steps.len());
@@ -61,6 +81,40 @@ fn steps() -> Result<Vec<(String, Invocation)>, String> {
         steps.push(step(&format!("fuzzing of {target}"), &format!("fuzz/run.sh {target} {FUZZ_SECONDS}")));
     }
     steps.push(step("instruction counts", "cargo xtask instructions"));
+    // The counts were taken of the released binary, so it is there and new.
+    steps.push(step("recorded histories", &storm("histories")));
+    Ok(steps)
+}
+
+/// One storm of the released binary.
+fn storm(name: &str) -> String {
+    let binary = release::directory().join("clearway");
+    format!("cargo run --locked --quiet --package clearway-storm -- {name} --binary {}", binary.display())
+}
+
+fn long_steps() -> Result<Vec<(String, Invocation)>, String> {
+    let mut steps: Vec<(String, Invocation)> = ["histories", "fairness", "wakeups", "pauses", "night"]
+        .iter()
+        .map(|name| step(&format!("long storm: {name}"), &format!("{} --long", storm(name))))
+        .collect();
+    if root().join("testing").join(SIMULATION).is_dir() {
+        let simulation = format!("cargo run --locked --release --package {SIMULATION} -- --long");
+        steps.push(step("long simulation", &simulation));
+    }
+    let model = "cargo test --locked --package clearway-store-sqlite --test engine model";
+    steps.push((
+        "many lives beside the model".to_owned(),
+        Invocation::new(model).with("CLEARWAY_MODEL_LIVES", MODEL_LIVES_LONG),
+    ));
+    let flips = "cargo test --locked --package clearway --test nemesis flipped_bit";
+    for seed in 1..=FLIP_SEEDS_LONG {
+        let invocation = Invocation::new(flips).with("NEMESIS_SEED", &seed.to_string());
+        steps.push((format!("bit flips of seed {seed}"), invocation));
+    }
+    for target in fuzz_targets()? {
+        let line = format!("fuzz/run.sh {target} {FUZZ_SECONDS_LONG}");
+        steps.push(step(&format!("long fuzzing of {target}"), &line));
+    }
     Ok(steps)
 }
 

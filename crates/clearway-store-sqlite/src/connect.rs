@@ -9,6 +9,7 @@ use clearway_platform::stopwatch::Stopwatch;
 use clearway_store::contract::StoreError;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -25,6 +26,7 @@ pub(crate) struct Writer {
     pub(crate) connection: Connection,
     pub(crate) path: PathBuf,
     gate: Gate,
+    is_set: bool,
 }
 
 impl Writer {
@@ -42,29 +44,42 @@ impl Writer {
             let reason = "the file or its file system is read-only".to_owned();
             return Err(StoreError::ReadOnly { path: path.display().to_string(), reason });
         }
-        // A checkpoint happens where `transaction.rs` says, never in the middle of somebody's commit. A commit
-        // that owes more than surviving the process is flushed there too.
-        let set = connection.execute_batch("PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = NORMAL");
-        set.map_err(|error| errors::sqlite(path, &error))?;
-        Ok(Some(Self { connection, path: path.to_owned(), gate: Gate::beside(path) }))
+        Ok(Some(Self { connection, path: path.to_owned(), gate: Gate::beside(path), is_set: false }))
     }
 
     /// Waits for the turn to write. What is left of the time is what a statement may wait for a writer that
     /// does not pass the gate.
-    pub(crate) fn pass_gate(&self, patience: &Patience) -> Result<GateGuard, StoreError> {
+    ///
+    /// The first look at the file comes behind the gate: whoever is the first to open a store locks out everybody
+    /// while it reads the log anew, and if it stood still there without the gate, SQLite would try for ten seconds
+    /// and then blame the locks.
+    pub(crate) fn pass_gate(&mut self, patience: &Patience) -> Result<GateGuard, StoreError> {
         let guard = self.gate.acquire(patience.left()).map_err(|error| errors::gate(&self.path, error))?;
-        let fail = |error: rusqlite::Error| errors::sqlite(&self.path, &error);
-        self.connection.busy_timeout(patience.left()).map_err(fail)?;
+        let set = self.connection.busy_timeout(patience.left()).and_then(|()| self.set());
+        set.map_err(|error| self.failed(&error, patience))?;
         Ok(guard)
+    }
+
+    /// A checkpoint happens where `transaction.rs` says, never in the middle of somebody's commit. A commit that
+    /// owes more than surviving the process is flushed there too.
+    fn set(&mut self) -> rusqlite::Result<()> {
+        if !self.is_set {
+            self.connection.execute_batch("PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = NORMAL")?;
+            self.is_set = true;
+        }
+        Ok(())
+    }
+
+    /// Whether nobody has made the tables yet. The caller holds the gate.
+    pub(crate) fn is_empty(&self, patience: &Patience) -> Result<bool, StoreError> {
+        let number = number_of(&self.connection).map_err(|error| self.failed(&error, patience))?;
+        Ok(number == 0)
     }
 
     /// What a failed statement means for a caller that waited, with whoever is in the way.
     pub(crate) fn failed(&self, error: &rusqlite::Error, patience: &Patience) -> StoreError {
         match errors::sqlite(&self.path, error) {
-            StoreError::Busy { .. } => {
-                let holders = database_writers(&self.path);
-                StoreError::Busy { waited_ms: patience.waited_ms(), holders }
-            }
+            StoreError::Busy { holders, .. } => StoreError::Busy { waited_ms: patience.waited_ms(), holders },
             other => other,
         }
     }
@@ -247,16 +262,18 @@ impl Patience {
     }
 }
 
-/// The byte of SQLite's shared-memory file that a writer locks.
-const WRITE_LOCK_BYTE: u64 = 120;
+/// The bytes of SQLite's shared-memory file by which one process keeps others out: those of a writer, of a checkpoint,
+/// of reading the log anew, and of whoever is the first to open the file.
+const LOCK_BYTES: [u64; 4] = [120, 121, 122, 128];
 
-/// Who holds the database's own write lock, in words.
+/// Who holds one of the database's own locks, in words.
 pub(crate) fn database_writers(file: &Path) -> Vec<String> {
-    let holders = gate::byte_lock_holders(&with_suffix(file, "-shm"), WRITE_LOCK_BYTE);
-    holders.iter().map(ToString::to_string).collect()
+    let shared = with_suffix(file, "-shm");
+    let holders = LOCK_BYTES.iter().flat_map(|byte| gate::byte_lock_holders(&shared, *byte));
+    holders.map(|holder| holder.to_string()).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-pub(crate) fn refuse_newer(path: &Path, found: u32, schema: Schema) -> Result<(), StoreError> {
+fn refuse_newer(path: &Path, found: u32, schema: Schema) -> Result<(), StoreError> {
     if found > schema.number() { Err(newer(path, found, schema)) } else { Ok(()) }
 }
 

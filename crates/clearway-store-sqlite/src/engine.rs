@@ -1,10 +1,10 @@
 //! The engine: which file, which connection, whose turn.
 
 use crate::ballast;
-use crate::connect::{Patience, Reader, Writer, refuse_exposed, refuse_newer};
+use crate::connect::{Patience, Reader, Writer, refuse_exposed};
 use crate::errors;
 use crate::place::Place;
-use crate::schema::{Schema, number_of};
+use crate::schema::Schema;
 use crate::snapshot::SqliteSnapshot;
 use crate::transaction::SqliteTransaction;
 use clearway_core::fold::State;
@@ -76,11 +76,6 @@ impl SqliteEngine {
         }
         self.refuse_place(path)?;
         let Some(writer) = Writer::open(path, create, self.settings.timeout)? else { return Ok(false) };
-        let found = number_of(&writer.connection).map_err(|error| errors::sqlite(path, &error))?;
-        if found == 0 && !create {
-            return Ok(false);
-        }
-        refuse_newer(path, found, self.settings.schema)?;
         self.writers.insert(path.to_owned(), writer);
         Ok(true)
     }
@@ -186,6 +181,8 @@ impl SqliteEngine {
         let guard = writer.pass_gate(&patience)?;
         if create {
             ballast::keep(&path)?;
+        } else if writer.is_empty(&patience)? {
+            return Ok(None);
         }
         SqliteTransaction::begin(writer, guard, scope, &settings, &patience).map(Some)
     }

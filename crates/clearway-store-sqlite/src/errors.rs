@@ -1,5 +1,6 @@
 //! SQLite's errors in the words of the contract.
 
+use crate::connect::database_writers;
 use clearway_platform::files::{self, FileError};
 use clearway_platform::gate::GateError;
 use clearway_store::contract::StoreError;
@@ -12,8 +13,9 @@ pub(crate) fn sqlite(path: &Path, error: &Error) -> StoreError {
     let reason = error.to_string();
     let Some(code) = error.sqlite_error_code() else { return StoreError::Corrupt { path: at, reason } };
     match code {
-        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => {
-            StoreError::Busy { waited_ms: 0, holders: Vec::new() }
+        // The last of these is how SQLite says that it tried again and again and somebody was always in the way.
+        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed => {
+            StoreError::Busy { waited_ms: 0, holders: database_writers(path) }
         }
         ErrorCode::DiskFull => full(path),
         ErrorCode::ReadOnly | ErrorCode::PermissionDenied => StoreError::ReadOnly { path: at, reason },

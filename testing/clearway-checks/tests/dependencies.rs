@@ -20,10 +20,8 @@ const TIED: [(&str, &[&str]); 11] = [
     ("ed25519-dalek", &["clearway-kernel"]),
 ];
 
-/// The engine that exists for tests alone.
-const PROOF: &str = "clearway-store-postgres";
-/// The simulation.
-const SIMULATION: &str = "clearway-sim";
+/// Crates of tests that stand on the product's own: the engine that proves the contract, the simulation, the storms.
+const OF_TESTS: [&str; 3] = ["clearway-sim", "clearway-store-postgres", "clearway-storm"];
 
 /// A crate's edges: to the workspace, and to the outside.
 type Edges = (BTreeSet<String>, BTreeSet<String>);
@@ -43,7 +41,9 @@ fn no_crate_of_the_product_is_built_with_one_of_the_tests() {
     let testing = root().join("testing");
     let of_tests: Vec<Package> =
         package::members().into_iter().filter(|package| package.manifest.starts_with(&testing)).collect();
-    assert!(of_tests.iter().any(|package| package.name == PROOF), "{of_tests:?}");
+    for name in OF_TESTS {
+        assert!(of_tests.iter().any(|package| package.name == name), "{of_tests:?}");
+    }
     for package in product() {
         let strays = of_tests.iter().find(|test| package.dependencies.contains(&test.name));
         assert!(strays.is_none(), "{} is built with {strays:?}", package.name);
@@ -84,12 +84,11 @@ fn the_core_is_built_from_almost_nothing() {
     }
 }
 
-/// The crates of the table: the product's, the engine that proves the contract, and the simulation, which proves
-/// something only as long as it reaches nothing but the model.
+/// The crates of the table: the product's, and those of the tests that stand on them. The simulation proves something
+/// only as long as it reaches nothing but the model.
 fn described() -> Vec<Package> {
-    let proofs =
-        package::members().into_iter().filter(|package| [PROOF, SIMULATION].contains(&package.name.as_str()));
-    product().into_iter().chain(proofs).collect()
+    let of_tests = package::members().into_iter().filter(|package| OF_TESTS.contains(&package.name.as_str()));
+    product().into_iter().chain(of_tests).collect()
 }
 
 fn product() -> Vec<Package> {

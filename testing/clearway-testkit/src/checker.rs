@@ -68,6 +68,7 @@ impl History {
             "lease.granted" => self.grant(seq, data),
             "lease.upgraded" => self.upgrade(seq, data),
             "lease.renewed" => self.live(data).map(|_| ()),
+            "lease.transferred" => self.transfer(seq, data),
             "lease.downgraded" => self.live(data).map(|lease| lease.exclusive = false),
             "lease.released" | "lease.expired" | "lease.yielded" | "lease.taken-over" => self.end(kind, data),
             _ => Ok(()),
@@ -104,6 +105,15 @@ impl History {
     fn upgrade(&mut self, seq: u64, data: &Value) -> Result<(), String> {
         let lease = self.live(data)?;
         lease.exclusive = true;
+        let held = lease.clone();
+        self.move_fence(seq, (self.epoch << FENCE_SEQ_BITS) + seq)?;
+        self.refuse_overlap(data["lease"].as_str().unwrap_or_default(), &held)
+    }
+
+    fn transfer(&mut self, seq: u64, data: &Value) -> Result<(), String> {
+        let to = data["to_id"].as_str().ok_or("no to_id")?.to_owned();
+        let lease = self.live(data)?;
+        lease.holder = to;
         let held = lease.clone();
         self.move_fence(seq, (self.epoch << FENCE_SEQ_BITS) + seq)?;
         self.refuse_overlap(data["lease"].as_str().unwrap_or_default(), &held)
@@ -227,6 +237,10 @@ mod tests {
         check(&[epoch(1, 1), one(), about(3, "lease.expired", "b")], "is not live");
         let twice = [epoch(1, 1), one(), about(3, "lease.expired", "a"), about(4, "lease.expired", "a")];
         check(&twice, "is not live");
+        let handed = |to| json!({"seq": 4, "kind": "lease.transferred", "data": {"lease": "a", "to_id": to}});
+        let tree = [epoch(1, 1), one(), granted(3, "b", "x", "src/a", "exclusive")];
+        check(&[tree.as_slice(), &[handed("y")]].concat(), "live at once");
+        check(&[tree.as_slice(), &[handed("x")]].concat(), "");
         check(&[epoch(1, 1), granted(2, "a", "x", "*.rs", "shared")], "");
         let wild =
             [epoch(1, 1), granted(2, "a", "x", "*.rs", "shared"), granted(3, "b", "y", "f", "exclusive")];

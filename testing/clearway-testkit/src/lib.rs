@@ -14,6 +14,7 @@ mod command;
 pub mod faults;
 mod files;
 pub mod namespace;
+pub mod process;
 mod repository;
 pub mod schema;
 mod shell;
@@ -59,6 +60,12 @@ impl Home {
 
     /// Where everything of this home lies.
     pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Keeps everything of this home for somebody to look at.
+    pub fn keep(&mut self) -> &Path {
+        self.directory.take().map(tempfile::TempDir::keep);
         &self.path
     }
 
@@ -151,10 +158,8 @@ impl Home {
 
 impl Drop for Home {
     fn drop(&mut self) {
-        if std::thread::panicking()
-            && let Some(directory) = self.directory.take()
-        {
-            eprintln!("what the test left behind: {}", directory.keep().display());
+        if std::thread::panicking() && self.directory.is_some() {
+            eprintln!("what the test left behind: {}", self.keep().display());
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Holders that die without saying goodbye: proven death frees at once, and nothing less than proof does.
 
 use crate::arena::{Arena, Reply, home, started, wait_until};
-use crate::pauses::{signal, state};
 use clearway_testkit::Terminal;
 use clearway_testkit::faults::behind;
 use clearway_testkit::namespace::Namespace;
+use clearway_testkit::process::{state, stop};
 use std::process::Child;
 
 /// The leader of a session at a terminal, which reserves `path` and then stays.
@@ -39,7 +39,7 @@ fn a_session_that_stands_still_is_alive_and_keeps_what_it_holds() {
     let arena = Arena::new(&home, "still");
     let terminal = Terminal::open();
     let mut holder = session(&arena, &terminal, "a.rs");
-    signal(holder.id(), "STOP");
+    stop(holder.id());
     arena.run("eve", &["reserve", "a.rs"]).refused(1, "reservation-held");
     holder.kill().unwrap();
     holder.wait().unwrap();

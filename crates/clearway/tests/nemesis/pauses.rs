@@ -3,19 +3,8 @@
 
 use crate::arena::{Arena, Reply, home, started, wait_until};
 use clearway_testkit::faults::{Point, points, stopped, stopping};
+use clearway_testkit::process::{go_on, holds_lock, kill, state, stop};
 use std::process::Child;
-
-/// Sends a signal to one process.
-pub(crate) fn signal(pid: u32, name: &str) {
-    let sent = std::process::Command::new("kill").args([&format!("-{name}"), &pid.to_string()]).status();
-    assert!(sent.is_ok_and(|status| status.success()), "kill -{name} {pid}");
-}
-
-/// The letter of a process's state.
-pub(crate) fn state(pid: u32) -> Option<char> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    stat.rsplit_once(") ")?.1.chars().next()
-}
 
 /// A command that stands still, with the process it is.
 pub(crate) struct Stopped {
@@ -42,7 +31,7 @@ impl Stopped {
     }
 
     pub(crate) fn go_on(self) -> Reply {
-        signal(self.pid, "CONT");
+        go_on(self.pid);
         Reply::wait(self.tracer)
     }
 }
@@ -79,7 +68,7 @@ fn killing_a_stopped_writer_frees_everyone_and_leaves_nothing_of_it() {
             arena.start(&format!("w-{number}"), &["reserve", &format!("w-{number}.rs"), "--timeout", "60s"])
         })
         .collect();
-    signal(stuck.pid, "KILL");
+    kill(stuck.pid);
     assert_eq!(Reply::wait(stuck.tracer).code, -1);
     for child in waiting {
         Reply::wait(child).expect(0);
@@ -100,7 +89,7 @@ fn a_writer_stopped_in_the_turnstile_shuts_nobody_out_and_is_named_too() {
     let next = arena.store("-next");
     let second = arena.start("second", &["reserve", "second.rs", "--timeout", "60s"]);
     wait_until("the second one stands in the turnstile", || holds_lock(second.id(), &next));
-    signal(second.id(), "STOP");
+    stop(second.id());
     wait_until("the second one stands still", || state(second.id()) == Some('T'));
     let busy = arena.run("eve", &["reserve", "c.rs", "--timeout", "1s"]).refused(75, "store-busy");
     let message = busy.value["error"]["message"].as_str().unwrap();
@@ -109,22 +98,26 @@ fn a_writer_stopped_in_the_turnstile_shuts_nobody_out_and_is_named_too() {
     }
     stuck.go_on().expect(0);
     arena.run("eve", &["reserve", "c.rs", "--timeout", "60s"]).expect(0);
-    signal(second.id(), "CONT");
+    go_on(second.id());
     Reply::wait(second).expect(0);
     assert_eq!(arena.audited().unwrap().live.len(), 4);
 }
 
-/// Whether the kernel's table shows an flock of this process on the file.
-fn holds_lock(pid: u32, file: &std::path::Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let Ok(inode) = std::fs::metadata(file).map(|metadata| metadata.ino()) else { return false };
-    let table = std::fs::read_to_string("/proc/locks").unwrap_or_default();
-    let held = |line: &str| {
-        let words: Vec<&str> = line.split_ascii_whitespace().collect();
-        let is_file = words.iter().any(|word| word.ends_with(&format!(":{inode}")));
-        words.get(1) == Some(&"FLOCK") && words.get(4) == Some(&pid.to_string().as_str()) && is_file
-    };
-    table.lines().any(held)
+/// Whoever is the first to open a store keeps everybody out of it for a moment.
+#[test]
+fn whoever_stands_still_while_it_is_the_first_to_open_the_store_is_named_too() {
+    let home = home();
+    let arena = Arena::new(&home, "first");
+    arena.run("ada", &["reserve", "a.rs"]).expect(0);
+    for arguments in [["reserve", "b.rs"], ["check", "b.rs"]] {
+        let stuck = Stopped::after(&arena, &arguments, "ftruncate", "-shm>");
+        let busy = arena.run("eve", &["reserve", "c.rs", "--timeout", "1s"]).refused(75, "store-busy");
+        let message = busy.value["error"]["message"].as_str().unwrap();
+        assert!(message.contains(&format!("pid {}", stuck.pid)) && message.contains("stopped"), "{message}");
+        stuck.go_on().expect(0);
+    }
+    arena.run("eve", &["reserve", "c.rs"]).expect(0);
+    assert_eq!(arena.audited().unwrap().live.len(), 3);
 }
 
 /// A holder that stood still past its deadline comes back with a fence that is no longer good.

@@ -1,0 +1,146 @@
+//! Fairness: many processes loop through the turnstile without a pause, and newcomers come by one after the other. Every
+//! one is served, nobody is told that the store is busy, and how long it took is printed.
+
+use crate::figures::{Times, goal, jain};
+use crate::stage::{Outcome, Programs, Stage};
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How much is done.
+#[derive(Clone, Copy, Debug)]
+pub struct Effort {
+    /// Processes that loop.
+    pub loopers: usize,
+    /// Newcomers, each a call of the binary.
+    pub newcomers: usize,
+    /// From one newcomer to the next.
+    pub every: Duration,
+}
+
+/// The longest that one newcomer of a hundred may take.
+const NEWCOMER_P99_MS: f64 = 150.0;
+/// The least fair share among loopers.
+const JAIN_MIN: f64 = 0.97;
+
+/// Loops and comes by; what was seen. A newcomer that is not served is an error.
+pub fn run(programs: &Programs, effort: Effort) -> Outcome<String> {
+    let stage = Stage::new(programs);
+    stage.done("first", &["reserve", "first.rs"])?;
+    let alone = newcomers(&stage, effort.newcomers.div_ceil(10), effort.every, "alone")?;
+    let scope = stage.scope()?;
+    let mut loopers: Vec<Looping> = (0..effort.loopers)
+        .map(|number| Looping::start(programs, &stage, scope.as_str(), number))
+        .collect::<Outcome<_>>()?;
+    loopers.iter_mut().try_for_each(Looping::go)?;
+    let started = Instant::now();
+    let beside = newcomers(&stage, effort.newcomers, effort.every, "new")?;
+    let seconds = started.elapsed().as_secs_f64();
+    let told: Vec<(u64, u64)> = loopers.into_iter().map(Looping::end).collect::<Outcome<_>>()?;
+    stage.audited()?;
+    let shares: Vec<u64> = told.iter().map(|(done, _)| *done).collect();
+    let busy: u64 = told.iter().map(|(_, busy)| *busy).sum();
+    if busy > 0 || shares.contains(&0) {
+        return Err(format!("{busy} times a looper was told that the store is busy; shares {shares:?}"));
+    }
+    Ok(table(effort, &alone, &beside, &shares, seconds))
+}
+
+fn table(effort: Effort, alone: &Times, beside: &Times, shares: &[u64], seconds: f64) -> String {
+    let (p99, index) = (beside.percentile_ms(99), jain(shares));
+    let all: u64 = shares.iter().sum();
+    format!(
+        "{} loopers, a newcomer every {} ms, {seconds:.1} s: {:.0} transactions a second, 0 busy, {} newcomers served\n\
+         newcomer alone: {}\n\
+         newcomer beside the loopers: {} ({:.1}x of alone at p99); {}\n\
+         Jain's index among loopers: {index:.4} (from {} to {} transactions); {}\n",
+        effort.loopers,
+        effort.every.as_millis(),
+        all as f64 / seconds,
+        beside.len(),
+        alone.told(),
+        beside.told(),
+        p99 / alone.percentile_ms(99),
+        goal(p99 <= NEWCOMER_P99_MS, &format!("p99 <= {NEWCOMER_P99_MS} ms")),
+        shares.iter().min().unwrap_or(&0),
+        shares.iter().max().unwrap_or(&0),
+        goal(index >= JAIN_MIN, &format!(">= {JAIN_MIN}")),
+    )
+}
+
+/// Newcomers come at their times, whether or not those before are done.
+fn newcomers(stage: &Stage, count: usize, every: Duration, name: &str) -> Outcome<Times> {
+    let started = Instant::now();
+    std::thread::scope(|threads| {
+        let workers: Vec<_> = (0..count)
+            .map(|number| {
+                let due = every * u32::try_from(number).unwrap_or(u32::MAX);
+                std::thread::sleep(due.saturating_sub(started.elapsed()));
+                threads.spawn(move || come_by(stage, &format!("{name}-{number}")))
+            })
+            .collect();
+        let mut times = Times::default();
+        for worker in workers {
+            times.add(worker.join().map_err(|_| "a newcomer failed")??);
+        }
+        Ok(times)
+    })
+}
+
+fn come_by(stage: &Stage, name: &str) -> Outcome<Duration> {
+    let started = Instant::now();
+    stage.done(name, &["reserve", &format!("{name}.rs")])?;
+    Ok(started.elapsed())
+}
+
+/// A looper in its process.
+struct Looping {
+    process: Child,
+    answers: BufReader<std::process::ChildStdout>,
+}
+
+impl Looping {
+    fn start(programs: &Programs, stage: &Stage, scope: &str, number: usize) -> Outcome<Self> {
+        let mut command = Command::new(&programs.storm);
+        command.arg("looper").arg(stage.path()).arg(scope).arg(format!("looper-{number}"));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut process = command.spawn().map_err(|error| format!("a looper does not start: {error}"))?;
+        let answers = process.stdout.take().map(BufReader::new).ok_or("a looper is not heard")?;
+        let mut looping = Self { process, answers };
+        match looping.hear()?.trim() {
+            "ready" => Ok(looping),
+            other => Err(format!("a looper says {other:?}")),
+        }
+    }
+
+    fn hear(&mut self) -> Outcome<String> {
+        let mut line = String::new();
+        self.answers.read_line(&mut line).map_err(|error| error.to_string())?;
+        Ok(line)
+    }
+
+    fn go(&mut self) -> Outcome<()> {
+        let to = self.process.stdin.as_mut().ok_or("a looper does not listen")?;
+        to.write_all(b"go\n").map_err(|error| error.to_string())
+    }
+
+    /// Ends it: how many transactions it made, and how often it was told that the store is busy.
+    fn end(mut self) -> Outcome<(u64, u64)> {
+        drop(self.process.stdin.take());
+        let line = self.hear()?;
+        let status = self.process.wait().map_err(|error| error.to_string())?;
+        let numbers: Vec<u64> = line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+        match (status.success(), numbers.as_slice()) {
+            (true, [done, busy]) => Ok((*done, *busy)),
+            _ => Err(format!("a looper ended with {status} and said {line:?}")),
+        }
+    }
+}
+
+impl Drop for Looping {
+    /// Nobody loops on when the storm is over, however it ended.
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}

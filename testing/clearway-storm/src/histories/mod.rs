@@ -1,0 +1,141 @@
+//! Histories: what many processes asked of one store and were answered, judged by the log they left.
+//!
+//! Start at [`run`]. [`record`] makes a history of the real binary, [`judge`] is the witness check that any length can
+//! afford, [`is_linearizable`] the search that small ones are also put to, and both have to agree.
+
+mod answers;
+mod breach;
+mod ledger;
+mod model;
+mod operation;
+mod plan;
+mod recorder;
+mod refusals;
+mod search;
+mod windows;
+mod witness;
+
+#[cfg(test)]
+mod specimens;
+
+pub use breach::{Breach, Rule};
+pub use ledger::Ledger;
+pub use operation::{Ask, Ended, How, Operation, Which};
+pub use plan::Size;
+pub use recorder::{Script, record};
+pub use search::is_linearizable;
+pub use witness::judge;
+
+use crate::stage::{Outcome, Programs, Stage};
+use search::OPERATIONS_MAX;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::Instant;
+
+/// Clients of a small history.
+const CLIENTS_SMALL: usize = 4;
+/// The files that a failed run leaves.
+const HISTORY: &str = "history.jsonl";
+const LOG: &str = "log.jsonl";
+
+/// How much is recorded.
+#[derive(Clone, Copy, Debug)]
+pub struct Effort {
+    /// The first seed; every history has one of its own.
+    pub seed: u64,
+    /// Calls in one history.
+    pub operations: u64,
+    /// Such histories, each in a fresh scope.
+    pub histories: u64,
+    /// Processes at once.
+    pub clients: usize,
+    /// Small histories that are also searched.
+    pub small: u64,
+}
+
+/// Records and judges; what was seen, in a few lines.
+pub fn run(programs: &Programs, effort: Effort) -> Outcome<String> {
+    let mut said = String::new();
+    for number in 0..effort.histories {
+        let (seed, clients) = (effort.seed + number, effort.clients);
+        let script = Script { seed, clients, operations: effort.operations, size: Size::Large };
+        said += &one(programs, script)?;
+    }
+    for number in 0..effort.small {
+        let seed = effort.seed.wrapping_mul(1_000_003) + number;
+        let operations = OPERATIONS_MAX as u64;
+        one(programs, Script { seed, clients: CLIENTS_SMALL, operations, size: Size::Small })?;
+    }
+    let _ = writeln!(
+        said,
+        "{} small histories: witness and search agree that all are linearizable",
+        effort.small
+    );
+    Ok(said)
+}
+
+/// Judges once more what a failed run left in a directory.
+pub fn judge_again(directory: &Path) -> Outcome<String> {
+    let read = |name: &str| {
+        let path = directory.join(name);
+        std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))
+    };
+    let history: Vec<Operation> = read(HISTORY)?.lines().map(Operation::read).collect::<Outcome<_>>()?;
+    verdict(&history, &read(LOG)?)?;
+    Ok(format!("{} operations: nothing is wrong\n", history.len()))
+}
+
+fn one(programs: &Programs, script: Script) -> Outcome<String> {
+    let started = Instant::now();
+    let mut stage = Stage::new(programs);
+    let history = record(&stage, script)?;
+    let recorded_s = started.elapsed().as_secs_f64();
+    let judged = stage.audited().and_then(|log| {
+        std::fs::write(stage.path().join(LOG), &log).map_err(|error| error.to_string())?;
+        verdict(&history, &log)
+    });
+    match judged {
+        Ok(events) => Ok(told(&history, script, events, recorded_s, started.elapsed().as_secs_f64())),
+        Err(why) => {
+            let lines: Vec<String> = history.iter().map(Operation::line).collect();
+            let _ = std::fs::write(stage.path().join(HISTORY), lines.join("\n"));
+            let kept = stage.keep();
+            Err(format!(
+                "{why}\n\njudge it again: clearway-storm judge {}\nrecord one like it: clearway-storm histories \
+                 --seed {} --operations {} --clients {}",
+                kept.display(),
+                script.seed,
+                script.operations,
+                script.clients
+            ))
+        }
+    }
+}
+
+/// Both judges; how many events there are.
+fn verdict(history: &[Operation], log: &str) -> Outcome<u64> {
+    let ledger = Ledger::read(log).map_err(|breach| breach.to_string())?;
+    let breaches = judge(history, &ledger);
+    if !breaches.is_empty() {
+        return Err(breaches.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"));
+    }
+    if history.len() <= OPERATIONS_MAX && !is_linearizable(history, &ledger) {
+        return Err("the witness finds nothing wrong, but the search finds no order".to_owned());
+    }
+    Ok(ledger.rev())
+}
+
+fn told(history: &[Operation], script: Script, events: u64, recorded_s: f64, whole_s: f64) -> String {
+    let killed = history.iter().filter(|one| matches!(one.ended, Ended::Killed)).count();
+    let refused = history.iter().filter(|one| one.failure().is_some()).count();
+    let waited =
+        history.iter().filter(|one| matches!(one.ask, Ask::Reserve { how: How::Wait(_), .. })).count();
+    format!(
+        "seed {}: {} operations by {} processes at once ({refused} refused, {waited} waiting, {killed} killed), \
+         {events} events; recorded in {recorded_s:.1} s, judged in {:.1} s: linearizable\n",
+        script.seed,
+        history.len(),
+        script.clients,
+        whole_s - recorded_s
+    )
+}

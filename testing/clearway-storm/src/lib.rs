@@ -1,0 +1,16 @@
+//! Storms: real processes against one store, and what has to be true of it afterwards.
+//!
+//! Everything goes through the command line of the real binary, or through the real engine in processes of their own.
+//! Nothing here simulates, and no time is asserted. Start at [`histories`].
+
+pub mod fairness;
+mod figures;
+pub mod histories;
+pub mod looper;
+pub mod night;
+pub mod pauses;
+mod random;
+mod stage;
+pub mod wakeups;
+
+pub use stage::{Outcome, Programs, Reply, Stage};

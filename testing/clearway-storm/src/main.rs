@@ -1,0 +1,143 @@
+//! `clearway-storm STORM`: one command for each storm. It builds the binary under test first, in its own profile, unless
+//! it is given one.
+
+use clearway_storm::{Outcome, Programs, fairness, histories, looper, night, pauses, wakeups};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::Duration;
+
+const USAGE: &str = "\
+clearway-storm STORM [--long] [--seed NUMBER] [--binary FILE]
+
+  histories [--operations NUMBER] [--histories NUMBER] [--clients NUMBER] [--small NUMBER]
+             calls of 16 processes at once, some killed, recorded and judged by the log
+  fairness   64 processes loop through the store, and newcomers come by
+  wakeups    leases handed over, and releases at the instant a waiter gives up
+  pauses     processes that stand still past their deadlines and in the worst places
+  night      ten agents, deaths, a power cut, a full disk
+  judge DIRECTORY
+             judges once more what a failed run of histories left";
+
+/// Seconds since 1970 would do as well; a seed that is printed is as good as any.
+fn fresh_seed() -> u64 {
+    let mut bytes = [0; 4];
+    clearway_platform::random::fill(&mut bytes).map_or(1, |()| u64::from(u32::from_le_bytes(bytes)))
+}
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match run(&words) {
+        Ok(said) => {
+            print!("{said}");
+            ExitCode::SUCCESS
+        }
+        Err(why) => {
+            eprintln!("clearway-storm: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(words: &[&str]) -> Outcome<String> {
+    let (storm, rest) = words.split_first().ok_or(USAGE)?;
+    match (*storm, rest) {
+        ("looper", [home, scope, name]) => return looper::play(Path::new(home), scope, name),
+        ("judge", [directory]) => return histories::judge_again(Path::new(directory)),
+        _ => {}
+    }
+    let options = Options::read(rest)?;
+    let programs = Programs { clearway: options.binary()?, storm: own_program()? };
+    let (seed, long) = (options.seed, options.long);
+    match *storm {
+        "histories" => histories::run(&programs, options.histories()),
+        "fairness" => {
+            let newcomers = if long { 12_000 } else { 1_000 };
+            let effort = fairness::Effort { loopers: 64, newcomers, every: Duration::from_millis(5) };
+            fairness::run(&programs, effort)
+        }
+        "wakeups" => {
+            let (hand_overs, races) = if long { (10_000, 10_000) } else { (1_000, 200) };
+            wakeups::run(&programs, wakeups::Effort { seed, hand_overs, races })
+        }
+        "pauses" => {
+            let (holders, writers) = if long { (100, 1_000) } else { (5, 60) };
+            pauses::run(&programs, pauses::Effort { seed, holders, writers })
+        }
+        "night" => night::run(&programs, night::Effort { seed, rounds: if long { 200 } else { 12 } }),
+        _ => Err(format!("cannot read {words:?}\n\n{USAGE}")),
+    }
+}
+
+/// What stands after the storm's name.
+#[derive(Debug)]
+struct Options {
+    seed: u64,
+    long: bool,
+    binary: Option<PathBuf>,
+    numbers: Vec<(String, u64)>,
+}
+
+impl Options {
+    fn read(words: &[&str]) -> Outcome<Self> {
+        let mut options = Self { seed: fresh_seed(), long: false, binary: None, numbers: Vec::new() };
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            if *word == "--long" {
+                options.long = true;
+                continue;
+            }
+            let value = words.next().ok_or(format!("{word} has no value\n\n{USAGE}"))?;
+            let number = || value.parse::<u64>().map_err(|error| format!("{word} {value}: {error}"));
+            match *word {
+                "--seed" => options.seed = number()?,
+                "--binary" => options.binary = Some(PathBuf::from(value)),
+                "--operations" | "--histories" | "--clients" | "--small" => {
+                    options.numbers.push(((*word).to_owned(), number()?));
+                }
+                _ => return Err(format!("cannot read {word}\n\n{USAGE}")),
+            }
+        }
+        Ok(options)
+    }
+
+    fn number(&self, name: &str, otherwise: u64) -> u64 {
+        self.numbers.iter().find(|(found, _)| found == name).map_or(otherwise, |(_, number)| *number)
+    }
+
+    /// A long run is many histories one after the other: each is judged whole, and memory stays bounded.
+    fn histories(&self) -> histories::Effort {
+        let (many, small) = if self.long { (100, 5_000) } else { (1, 60) };
+        histories::Effort {
+            seed: self.seed,
+            operations: self.number("--operations", 20_000),
+            histories: self.number("--histories", many),
+            clients: self.number("--clients", 16) as usize,
+            small: self.number("--small", small),
+        }
+    }
+
+    fn binary(&self) -> Outcome<PathBuf> {
+        match &self.binary {
+            Some(path) => path.canonicalize().map_err(|error| format!("{}: {error}", path.display())),
+            None => built(),
+        }
+    }
+}
+
+fn own_program() -> Outcome<PathBuf> {
+    std::env::current_exe().map_err(|error| error.to_string())
+}
+
+/// Builds the binary in the profile of this program; they lie in one directory.
+fn built() -> Outcome<PathBuf> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut build = Command::new(cargo);
+    build.args(["build", "--quiet", "--locked", "--package", "clearway"]);
+    build.args((!cfg!(debug_assertions)).then_some("--release")).current_dir(env!("CARGO_MANIFEST_DIR"));
+    let status = build.status().map_err(|error| format!("cannot run cargo: {error}"))?;
+    if !status.success() {
+        return Err(format!("building clearway: {status}"));
+    }
+    Ok(own_program()?.with_file_name("clearway"))
+}

@@ -1,0 +1,58 @@
+//! The short tier: every storm once, small enough for every change. Figures go to standard output and are not judged.
+
+use clearway_storm::{Outcome, Programs, fairness, histories, night, pauses, wakeups};
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+/// The binary under test lies beside this crate's own; it is built first, so that it is never an old one.
+fn programs() -> Programs {
+    let storm = PathBuf::from(env!("CARGO_BIN_EXE_clearway-storm"));
+    let mut build = Command::new(env!("CARGO"));
+    build.args(["build", "--quiet", "--locked", "--package", "clearway"]);
+    build.args((!cfg!(debug_assertions)).then_some("--release"));
+    let status = build.current_dir(env!("CARGO_MANIFEST_DIR")).status().expect("cargo runs");
+    assert!(status.success(), "building clearway: {status}");
+    Programs { clearway: storm.with_file_name("clearway"), storm }
+}
+
+#[track_caller]
+fn passes(storm: Outcome<String>) {
+    match storm {
+        Ok(said) => println!("{said}"),
+        Err(why) => panic!("{why}"),
+    }
+}
+
+#[test]
+fn histories_of_sixteen_processes_with_deaths_and_pauses_are_linearizable() {
+    let effort = histories::Effort { seed: 1, operations: 1_200, histories: 1, clients: 16, small: 0 };
+    passes(histories::run(&programs(), effort));
+}
+
+#[test]
+fn witness_and_search_agree_on_small_histories() {
+    let effort = histories::Effort { seed: 2, operations: 0, histories: 0, clients: 0, small: 25 };
+    passes(histories::run(&programs(), effort));
+}
+
+#[test]
+fn beside_sixty_four_loopers_every_newcomer_is_served_and_nobody_is_told_that_the_store_is_busy() {
+    let effort = fairness::Effort { loopers: 64, newcomers: 100, every: Duration::from_millis(20) };
+    passes(fairness::run(&programs(), effort));
+}
+
+#[test]
+fn whoever_waits_is_woken_and_a_release_at_its_deadline_is_never_lost() {
+    passes(wakeups::run(&programs(), wakeups::Effort { seed: 3, hand_overs: 100, races: 200 }));
+}
+
+#[test]
+fn who_stood_still_too_long_is_refused_and_who_stands_in_the_way_is_named() {
+    passes(pauses::run(&programs(), pauses::Effort { seed: 4, holders: 3, writers: 40 }));
+}
+
+#[test]
+fn after_a_bad_night_the_log_verifies_and_everyone_was_answered() {
+    passes(night::run(&programs(), night::Effort { seed: 5, rounds: 8 }));
+}

@@ -1,0 +1,52 @@
+//! Other processes: what state they are in, which locks they hold, and signals to them.
+
+use rustix::process::{Pid, Signal, kill_process};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// Ends a process without warning.
+///
+/// # Panics
+/// If there is no such process.
+pub fn kill(pid: u32) {
+    send(pid, Signal::KILL);
+}
+
+/// Makes a process stand still.
+///
+/// # Panics
+/// If there is no such process.
+pub fn stop(pid: u32) {
+    send(pid, Signal::STOP);
+}
+
+/// Lets a process that stands still go on.
+///
+/// # Panics
+/// If there is no such process.
+pub fn go_on(pid: u32) {
+    send(pid, Signal::CONT);
+}
+
+fn send(pid: u32, signal: Signal) {
+    let target = i32::try_from(pid).ok().and_then(Pid::from_raw).expect("a process id");
+    kill_process(target, signal).unwrap_or_else(|error| panic!("{signal:?} to {pid}: {error}"));
+}
+
+/// The letter of a process's state.
+pub fn state(pid: u32) -> Option<char> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit_once(") ")?.1.chars().next()
+}
+
+/// Whether the kernel's table shows an flock of this process on the file.
+pub fn holds_lock(pid: u32, file: &Path) -> bool {
+    let Ok(inode) = std::fs::metadata(file).map(|metadata| metadata.ino()) else { return false };
+    let table = std::fs::read_to_string("/proc/locks").unwrap_or_default();
+    let held = |line: &str| {
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        let is_file = words.iter().any(|word| word.ends_with(&format!(":{inode}")));
+        words.get(1) == Some(&"FLOCK") && words.get(4) == Some(&pid.to_string().as_str()) && is_file
+    };
+    table.lines().any(held)
+}
