@@ -10,18 +10,12 @@ mod test;
 mod tidy;
 
 use std::process::ExitCode;
-use test::Tier;
 
 const USAGE: &str = "\
 cargo xtask COMMAND
 
-<<<<<<< HEAD
-  test [--long]          everything a change has to pass: format, lints, documents, tests, fuzzing, instruction counts;
-                         --long adds what takes hours
-=======
   test [--long]          everything a change has to pass: format, lints, documents, tests, fuzzing, instruction counts,
                          recorded histories; --long goes on for hours with every campaign that has a long form
->>>>>>> f23a815 (storm: record, judge and time real processes against one store)
   bench [--quick] [--write]
                          times of the released binary and of the kernel beside the floors of this machine;
                          --write keeps them in docs/benchmarks.md
@@ -34,13 +28,8 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match words.as_slice() {
-<<<<<<< HEAD
-        ["test"] => test::run(Tier::Short),
-        ["test", "--long"] => test::run(Tier::Long),
-=======
         ["test"] => test::run(test::Tier::Short),
         ["test", "--long"] => test::run(test::Tier::Long),
->>>>>>> f23a815 (storm: record, judge and time real processes against one store)
         ["bench", options @ ..] => bench::run(options),
         ["instructions"] => instructions::check(),
         ["instructions", "--write"] => instructions::write(),

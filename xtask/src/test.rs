@@ -23,26 +23,12 @@ pub(crate) enum Tier {
     Long,
 }
 
-/// How much is run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tier {
-    /// What every change passes.
-    Short,
-    /// That, and what takes long.
-    Long,
-}
-
 /// Runs every step; the first that fails ends it.
 pub(crate) fn run(tier: Tier) -> Result<(), String> {
     let started = Instant::now();
     let mut steps = steps()?;
     if tier == Tier::Long {
-<<<<<<< HEAD
-        steps.push(step("simulation", "cargo run --locked --release --package clearway-sim -- --long"));
-        steps.push(step("wrong decisions", "cargo run --locked --release --package clearway-sim -- --bugs"));
-=======
         steps.extend(long_steps()?);
->>>>>>> f23a815 (storm: record, judge and time real processes against one store)
     }
     for (index, (name, invocation)) in steps.iter().enumerate() {
         println!("\n[{}/{}] {name}: {invocation}", index + 1, steps.len());

@@ -9,8 +9,7 @@ use std::process::Child;
 /// A command of somebody who has the operator's key.
 fn operator(home: &Home, repository: &Repository<'_>) -> impl Fn() -> Clearway {
     repository.grant("root", &["--kind", "name", "root"]);
-    repository.agent("root").ok(&["audit", "anchor"]);
-    let (key, directory, home) = (home.state().join("operator.key"), repository.path().to_owned(), home);
+    let (key, directory) = (home.operator_key(), repository.path().to_owned());
     move || home.clearway(&directory).agent("root").env("CLEARWAY_OPERATOR_KEY", &key)
 }
 

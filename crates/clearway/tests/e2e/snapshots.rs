@@ -276,9 +276,8 @@ fn freeze() {
     let home = home();
     let mut story = Story::begin("freeze", &home);
     story.repository.grant("alice", &["src/a.rs", "--ttl", TWO_HOURS]);
-    story.repository.agent("alice").ok(&["audit", "anchor"]);
     story.both("alice", &["freeze", "--reason", "cutting the release"]);
-    let key = home.state().join("operator.key");
+    let key = home.operator_key();
     let root =
         || home.clearway(&home.path().join("home/app")).agent("root").env("CLEARWAY_OPERATOR_KEY", &key);
     story
