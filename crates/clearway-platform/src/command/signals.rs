@@ -9,8 +9,6 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Signal, getpid, kill_process};
 use signal_hook::iterator::backend::SignalDelivery;
-use signal_hook::iterator::exfiltrator::WithOrigin;
-use signal_hook::low_level::siginfo::{Cause, Origin};
 
 /// What is passed on. The rest either cannot be caught or is about this process alone.
 const PASSED_ON: [Signal; 9] = [
@@ -27,7 +25,7 @@ const PASSED_ON: [Signal; 9] = [
 
 /// Signals that are caught and wait to be looked at.
 #[derive(Debug)]
-pub(super) struct Signals(SignalDelivery<UnixStream, WithOrigin>);
+pub(super) struct Signals(SignalDelivery<UnixStream, system::SignalFacts>);
 
 impl Signals {
     /// Catches them from now on. What is ignored stays so: whoever started us, such as `nohup`, wants that for the
@@ -38,7 +36,7 @@ impl Signals {
         let passed = PASSED_ON.into_iter().chain([Signal::TSTP]).filter(is_heard);
         let (read, write) = UnixStream::pair()?;
         let caught = passed.chain([Signal::CHILD]).map(Signal::as_raw);
-        Ok(Self(SignalDelivery::with_pipe(read, write, WithOrigin::default(), caught)?))
+        Ok(Self(SignalDelivery::with_pipe(read, write, system::SignalFacts::default(), caught)?))
     }
 
     /// Returns when one has come or the time is up.
@@ -54,9 +52,10 @@ impl Signals {
     /// Passes on what has come. Asked to stop, this process stops like the command, and so does its time.
     pub(super) fn pass_on(&mut self, send: impl Fn(Signal)) {
         let mut stops = false;
-        for origin in self.0.pending() {
-            let Some(signal) = Signal::from_named_raw(origin.signal) else { continue };
-            if signal != Signal::CHILD && was_sent(&origin) {
+        for caught in self.0.pending() {
+            let (number, is_sent) = system::was_sent(&caught);
+            let Some(signal) = Signal::from_named_raw(number) else { continue };
+            if signal != Signal::CHILD && is_sent {
                 send(signal);
             }
             stops |= signal == Signal::TSTP;
@@ -65,9 +64,4 @@ impl Signals {
             let _ = kill_process(getpid(), Signal::STOP);
         }
     }
-}
-
-/// Whether a process sent it. What a terminal sends goes to the whole group, so the command has it already.
-fn was_sent(origin: &Origin) -> bool {
-    matches!(origin.cause, Cause::Sent(_)) || origin.process.is_some()
 }

@@ -10,6 +10,8 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 use crate::process::stat::{Stat, parse_stat};
+use signal_hook::iterator::exfiltrator::WithOrigin;
+use signal_hook::low_level::siginfo::{Cause, Origin};
 
 /// Named in the error when the boot id is missing.
 pub(crate) const BOOT_ID_PLACE: &str = "/proc/sys/kernel/random/boot_id";
@@ -101,6 +103,14 @@ pub(crate) fn ignored_signals() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+}
+
+/// What is learnt of a signal.
+pub(crate) type SignalFacts = WithOrigin;
+
+/// The number of a signal, and whether a process sent it. What a terminal sends goes to its whole group.
+pub(crate) fn was_sent(origin: &Origin) -> (i32, bool) {
+    (origin.signal, matches!(origin.cause, Cause::Sent(_)))
 }
 
 /// Reads strings that each end with a NUL byte.

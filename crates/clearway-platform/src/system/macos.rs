@@ -9,6 +9,8 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use crate::process::stat::Stat;
+use rustix::process::Signal;
+use signal_hook::iterator::exfiltrator::SignalOnly;
 
 /// Named in the error when the boot id is missing.
 pub(crate) const BOOT_ID_PLACE: &str = "sysctl kern.bootsessionuuid";
@@ -78,6 +80,15 @@ pub(crate) fn die_with_parent() -> io::Result<()> {
 /// Not to be learnt here without `libc`.
 pub(crate) fn ignored_signals() -> u64 {
     0
+}
+
+/// What is learnt of a signal: nothing but that it came.
+pub(crate) type SignalFacts = SignalOnly;
+
+/// The number of a signal, and whether a process sent it, which is a guess: those that keys make come from a terminal.
+pub(crate) fn was_sent(signal: &i32) -> (i32, bool) {
+    let by_keys = [Signal::HUP, Signal::INT, Signal::QUIT, Signal::TSTP, Signal::WINCH];
+    (*signal, !by_keys.iter().any(|known| known.as_raw() == *signal))
 }
 
 /// Runs a tool of the system with a fixed locale and time zone, so its output can be read.

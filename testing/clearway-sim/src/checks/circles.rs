@@ -55,7 +55,8 @@ fn waited_for(way: &Way<'_>, agent: AgentId) -> Vec<AgentId> {
     found
 }
 
-/// Who surely keeps a request from being granted. Units of one resource are interchangeable, and what may yield may
+/// Who surely keeps a request from being granted. What another command of the same agent runs under ends with that
+/// command, so nobody waits for itself there. Units of one resource are interchangeable, and what may yield may
 /// go at any moment, so neither counts.
 fn blockers(way: &Way<'_>, asker: &Asker<'_>) -> Vec<AgentId> {
     let mut found = Vec::new();
@@ -69,5 +70,6 @@ fn blockers(way: &Way<'_>, asker: &Asker<'_>) -> Vec<AgentId> {
         found.extend(firm.map(|lease| lease.holder));
         found.extend(way.waits(asker, want).into_iter().map(|wait| wait.agent));
     }
+    found.retain(|agent| *agent != asker.agent);
     found
 }

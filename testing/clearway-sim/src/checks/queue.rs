@@ -51,6 +51,12 @@ fn barges(scene: &Scene<'_>, way: &Way<'_>, lease: &Lease) -> Checked {
     })
 }
 
+/// Whether the waiter is the one that something is handed to.
+fn is_handed_to(command: &Command, way: &Way<'_>, wait: &Wait) -> bool {
+    let Command::Transfer(transfer) = command else { return false };
+    way.ledger.agents.get(&wait.agent).is_some_and(|agent| agent.name == transfer.to)
+}
+
 /// Whether the turn of a wait has come: everything it wants could be granted.
 fn is_clear(way: &Way<'_>, wait: &Wait) -> bool {
     let asker = way.waiter(wait);
@@ -73,7 +79,7 @@ fn ended(scene: &Scene<'_>, way: &Way<'_>, wait: &Wait, cause: WaitEnd, lapsed: 
     let last = matches!(command, Command::Await(Await { stay: Stay::Last, .. }));
     let dead = wait.attached.as_ref().is_some_and(|process| way.is_dead(process));
     let right = match cause {
-        WaitEnd::Granted => scene.me == Some(wait.agent),
+        WaitEnd::Granted => scene.me == Some(wait.agent) || is_handed_to(command, way, wait),
         WaitEnd::TimedOut => scene.now.mono >= wait.until || (last && scene.me == Some(wait.agent)),
         WaitEnd::Cancelled => matches!(command, Command::Leave(_)) && may_leave(scene, way.ledger, wait),
         WaitEnd::Silent => way.is_silent(wait),

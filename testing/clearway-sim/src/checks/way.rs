@@ -30,6 +30,15 @@ pub(crate) struct Asker<'a> {
     pub(crate) place: u64,
 }
 
+/// An agent, and the command of it that is meant.
+type Who<'a> = (AgentId, Option<&'a Process>);
+
+impl Asker<'_> {
+    fn who(&self) -> Who<'_> {
+        (self.agent, self.wanted.bound.as_ref())
+    }
+}
+
 impl<'a> Way<'a> {
     /// Somebody who asks now, from the earliest place at which it waits for the same.
     pub(crate) fn asker(&self, agent: AgentId, wanted: &'a Reserve) -> Asker<'a> {
@@ -77,13 +86,10 @@ impl<'a> Way<'a> {
 
     /// Leases that keep the want from being granted, whether or not they may be ended for it.
     pub(crate) fn leases(&self, asker: &Asker<'_>, want: &Want) -> Vec<&'a Lease> {
-        let of_another_process = |lease: &Lease| {
-            lease.holder == asker.agent && lease.bound.is_some() && lease.bound != asker.wanted.bound
-        };
         let mut found = self.ledger.on(&want.target, &asker.wanted.worktree, self.now);
         found.retain(|lease| {
             is_conflict(lease.mode, asker.wanted.mode)
-                && (!self.ledger.is_above(lease.holder, asker.agent) || of_another_process(lease))
+                && self.can_block((lease.holder, lease.bound.as_ref()), asker.who())
         });
         found
     }
@@ -100,7 +106,7 @@ impl<'a> Way<'a> {
         let conflicts = |wait: &&Wait| {
             wait.place.0 < asker.place
                 && is_conflict(wait.wanted.mode, asker.wanted.mode)
-                && !self.ledger.is_above(wait.agent, asker.agent)
+                && self.can_block((wait.agent, wait.wanted.bound.as_ref()), asker.who())
                 && ground::touches(&wait.wanted, &want.target, &asker.wanted.worktree)
                 && self.is_waiting(wait)
                 && !self.adds_to_what_blocks(asker, want, wait)
@@ -116,8 +122,14 @@ impl<'a> Way<'a> {
                 && !ground::overlap(&lease.target, &lease.worktree, &want.target, &asker.wanted.worktree)
                 && is_conflict(lease.mode, wait.wanted.mode)
                 && ground::touches(&wait.wanted, &lease.target, &lease.worktree)
-                && !self.ledger.is_above(lease.holder, wait.agent)
+                && self
+                    .can_block((lease.holder, lease.bound.as_ref()), (wait.agent, wait.wanted.bound.as_ref()))
         })
+    }
+
+    /// Whether one may be in the other's way: it is not above the other, or is another command of the same agent.
+    fn can_block(&self, one: Who<'_>, other: Who<'_>) -> bool {
+        !self.ledger.is_above(one.0, other.0) || (one.0 == other.0 && one.1.is_some() && one.1 != other.1)
     }
 
     /// How many may be in the way before the want cannot be granted.
