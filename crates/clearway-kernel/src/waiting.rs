@@ -7,6 +7,7 @@ use crate::session::Session;
 use clearway_core::command::{Await, Command, Reserve, Stay};
 use clearway_core::decide::Success;
 use clearway_core::event::Body;
+use clearway_core::facts::Process;
 use clearway_core::failure::{Ahead, Failure, LeaseView};
 use clearway_core::ids::{ScopeKey, Seq, WaitId};
 use clearway_core::limits::{EVENTS_PER_READ, WAIT_MS_MAX, WAITER_PULSE_MS};
@@ -70,21 +71,40 @@ impl Session<'_> {
         let ends = began.plus_ms(wait_ms);
         let mut waiting = Waiting { reserve, wait, began, ends, tried: None };
         loop {
-            let left_ms = ends.since(self.now()?.mono);
-            let stay = match (left_ms, at_end, self.is_cancelled(scope, &waiting)?) {
-                (0, AtEnd::GiveUp, _) | (_, _, true) => Stay::Last,
-                (0, AtEnd::Queue, _) => Stay::Durable,
-                _ => Stay::Attached(process.clone()),
-            };
-            let reply = self.command_in(scope, waiting.command(stay.clone(), left_ms))?;
-            match (&reply.outcome, &stay) {
-                (Ok(Success::Queued { queued, .. }), Stay::Attached(_)) => {
-                    (waiting.wait, waiting.tried) = (Some(queued.wait.id), Some(reply.rev));
-                }
-                _ => return Ok(reply),
+            match self.try_and_wait(scope, &mut waiting, &process, at_end, watch) {
+                Ok(None) => {}
+                Ok(Some(reply)) => return Ok(reply),
+                // A writer that stands still for a while is no reason to lose one's place.
+                Err(failure) if failure.slug == Slug::StoreBusy && ends > self.now()?.mono => {}
+                Err(failure) => return Err(failure),
             }
-            self.until_something_changes(scope, &waiting, &stay, reply, watch)?;
         }
+    }
+
+    /// One try, and then nothing until another one makes sense; the answer if there is one.
+    fn try_and_wait(
+        &mut self,
+        scope: &ScopeKey,
+        waiting: &mut Waiting<'_>,
+        process: &Process,
+        at_end: AtEnd,
+        watch: &mut Watcher<'_>,
+    ) -> Result<Option<Reply>, Failure> {
+        let left_ms = waiting.ends.since(self.now()?.mono);
+        let stay = match (left_ms, at_end, self.is_cancelled(scope, waiting)?) {
+            (0, AtEnd::GiveUp, _) | (_, _, true) => Stay::Last,
+            (0, AtEnd::Queue, _) => Stay::Durable,
+            _ => Stay::Attached(process.clone()),
+        };
+        let reply = self.command_in(scope, waiting.command(stay.clone(), left_ms))?;
+        match (&reply.outcome, &stay) {
+            (Ok(Success::Queued { queued, .. }), Stay::Attached(_)) => {
+                (waiting.wait, waiting.tried) = (Some(queued.wait.id), Some(reply.rev));
+            }
+            _ => return Ok(Some(reply)),
+        }
+        self.until_something_changes(scope, waiting, &stay, reply, watch)?;
+        Ok(None)
     }
 
     /// Whether somebody left the queue for this process since it last tried. It would only join again.

@@ -4,7 +4,7 @@
 //! It knows literal paths and whole trees (`dir/**`); any other pattern is an error of the test.
 
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Epochs are counted above this many bits of a fence.
 const FENCE_SEQ_BITS: u32 = 40;
@@ -18,6 +18,8 @@ pub struct History {
     pub live: BTreeMap<String, Held>,
     /// How each ended lease ended, by id.
     pub ended: BTreeMap<String, String>,
+    /// Places in the queue that nobody ended.
+    pub waits: BTreeSet<String>,
     /// The last event.
     pub rev: u64,
     /// The epoch of the last event.
@@ -70,6 +72,10 @@ impl History {
             "lease.renewed" => self.live(data).map(|_| ()),
             "lease.transferred" => self.transfer(seq, data),
             "lease.downgraded" => self.live(data).map(|lease| lease.exclusive = false),
+            "lease.transferred" => self.transfer(seq, data),
+            "wait.began" => self.begin_wait(data),
+            "wait.attached" | "wait.offered" | "wait.passed" => self.waiting(data).map(|_| ()),
+            "wait.ended" => self.end_wait(data),
             "lease.released" | "lease.expired" | "lease.yielded" | "lease.taken-over" => self.end(kind, data),
             _ => Ok(()),
         }
@@ -111,12 +117,35 @@ impl History {
     }
 
     fn transfer(&mut self, seq: u64, data: &Value) -> Result<(), String> {
-        let to = data["to_id"].as_str().ok_or("no to_id")?.to_owned();
+        let (from, to) =
+            (data["from_id"].as_str().ok_or("no from_id")?, data["to_id"].as_str().ok_or("no to_id")?);
         let lease = self.live(data)?;
-        lease.holder = to;
+        if lease.holder != from {
+            return Err(format!("{from} hands over what {} holds", lease.holder));
+        }
+        lease.holder = to.to_owned();
         let held = lease.clone();
         self.move_fence(seq, (self.epoch << FENCE_SEQ_BITS) + seq)?;
         self.refuse_overlap(data["lease"].as_str().unwrap_or_default(), &held)
+    }
+
+    fn begin_wait(&mut self, data: &Value) -> Result<(), String> {
+        let id = data["wait"].as_str().ok_or("no wait")?;
+        match self.waits.insert(id.to_owned()) {
+            true => Ok(()),
+            false => Err(format!("wait {id} begins a second time")),
+        }
+    }
+
+    fn waiting(&self, data: &Value) -> Result<String, String> {
+        let id = data["wait"].as_str().ok_or("no wait")?;
+        self.waits.get(id).cloned().ok_or(format!("wait {id} is not in the queue"))
+    }
+
+    fn end_wait(&mut self, data: &Value) -> Result<(), String> {
+        let id = self.waiting(data)?;
+        self.waits.remove(&id);
+        Ok(())
     }
 
     fn end(&mut self, kind: &str, data: &Value) -> Result<(), String> {
@@ -193,6 +222,14 @@ mod tests {
         json!({"seq": seq, "kind": kind, "data": {"lease": lease}})
     }
 
+    fn handed(seq: u64, lease: &str, from: &str, to: &str) -> Value {
+        json!({"seq": seq, "kind": "lease.transferred", "data": {"lease": lease, "from_id": from, "to_id": to}})
+    }
+
+    fn wait(seq: u64, kind: &str, wait: &str) -> Value {
+        json!({"seq": seq, "kind": kind, "data": {"wait": wait}})
+    }
+
     fn epoch(seq: u64, epoch: u64) -> Value {
         json!({"seq": seq, "kind": "epoch.began", "data": {"epoch": epoch}})
     }
@@ -219,6 +256,10 @@ mod tests {
                 granted(8, "e", "z", "src/a.rs", "shared"),
                 about(9, "lease.released", "d"),
                 about(10, "lease.upgraded", "e"),
+                handed(11, "e", "z", "x"),
+                wait(12, "wait.began", "w"),
+                wait(13, "wait.offered", "w"),
+                wait(14, "wait.ended", "w"),
             ],
             "",
         );
@@ -237,10 +278,12 @@ mod tests {
         check(&[epoch(1, 1), one(), about(3, "lease.expired", "b")], "is not live");
         let twice = [epoch(1, 1), one(), about(3, "lease.expired", "a"), about(4, "lease.expired", "a")];
         check(&twice, "is not live");
-        let handed = |to| json!({"seq": 4, "kind": "lease.transferred", "data": {"lease": "a", "to_id": to}});
+        check(&[epoch(1, 1), one(), handed(3, "a", "y", "z")], "y hands over what x holds");
+        check(&[epoch(1, 1), wait(2, "wait.began", "w"), wait(3, "wait.began", "w")], "a second time");
+        check(&[epoch(1, 1), wait(2, "wait.offered", "w")], "is not in the queue");
         let tree = [epoch(1, 1), one(), granted(3, "b", "x", "src/a", "exclusive")];
-        check(&[tree.as_slice(), &[handed("y")]].concat(), "live at once");
-        check(&[tree.as_slice(), &[handed("x")]].concat(), "");
+        check(&[tree.as_slice(), &[handed(4, "a", "x", "y")]].concat(), "live at once");
+        check(&[tree.as_slice(), &[handed(4, "a", "x", "x")]].concat(), "");
         check(&[epoch(1, 1), granted(2, "a", "x", "*.rs", "shared")], "");
         let wild =
             [epoch(1, 1), granted(2, "a", "x", "*.rs", "shared"), granted(3, "b", "y", "f", "exclusive")];

@@ -122,6 +122,23 @@ fn a_row_that_no_event_explains_fails_whole_operations_over_it() {
 }
 
 #[test]
+fn a_row_nobody_can_read_is_not_handed_over() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["src/a.rs"]);
+    repository.grant("alice", &["src/b.rs"]);
+    repository.grant("bob", &["docs/"]);
+    sql(
+        &home,
+        "UPDATE events SET bytes = x'00' WHERE seq = 4; UPDATE leases SET pattern = 'src/[' WHERE pattern = 'src/a.rs'",
+    );
+    repository.agent("alice").fails("unreadable-row", 69, &["transfer", "--to", "bob", "--all"]);
+    assert!(!repository.clearway().run(&["events", "--json"]).stdout().contains("lease.transferred"));
+    let still = repository.clearway().ok(&["who", "src/b.rs"]);
+    assert_eq!(still["holders"][0]["agent"], "alice");
+}
+
+#[test]
 fn a_broken_configuration_or_store_is_a_finding_not_a_crash() {
     let home = home();
     let repository = app(&home);

@@ -143,11 +143,11 @@ impl<'h> Arena<'h> {
     /// What is stored, in words that do not differ between two runs of the same commands.
     pub(crate) fn facts(&self) -> Result<Facts, String> {
         let leases = self.run("reader", &["leases", "--history"]);
-        let events = self.run("reader", &["events"]);
-        if (leases.code, events.code) != (0, 0) {
-            return Err(format!("reading: {leases:?} {events:?}"));
+        let (events, waits) = (self.run("reader", &["events"]), self.run("reader", &["waits"]));
+        if (leases.code, events.code, waits.code) != (0, 0, 0) {
+            return Err(format!("reading: {leases:?} {events:?} {waits:?}"));
         }
-        Ok(Facts::new(&leases.value, &events.stdout))
+        Ok(Facts::new(&leases.value, &events.stdout, &waits.value))
     }
 }
 
@@ -234,11 +234,13 @@ pub(crate) fn wait_until(what: &str, mut is_true: impl FnMut() -> bool) {
 pub(crate) struct Facts {
     pub(crate) events: Vec<String>,
     pub(crate) leases: Vec<String>,
+    pub(crate) waits: Vec<String>,
 }
 
 impl Facts {
-    fn new(leases: &Value, events: &str) -> Self {
+    fn new(leases: &Value, events: &str, waits: &Value) -> Self {
         let list = leases["leases"].as_array().cloned().unwrap_or_default();
+        let queue = waits["waits"].as_array().cloned().unwrap_or_default();
         let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
         let lease = |lease: &Value| {
             let words = ["pattern", "mode", "agent", "state", "ended_how", "reason", "kind"];
@@ -255,7 +257,15 @@ impl Facts {
                 event["data"]["pattern"]
             )
         };
-        Self { events: events.lines().map(event).collect(), leases: list.iter().map(lease).collect() }
+        let wait = |wait: &Value| {
+            let (agent, state) = (text(&wait["agent"]), text(&wait["state"]));
+            format!("{agent} {} {state} place {}", wait["patterns"], wait["position"])
+        };
+        Self {
+            events: events.lines().map(event).collect(),
+            leases: list.iter().map(lease).collect(),
+            waits: queue.iter().map(wait).collect(),
+        }
     }
 
     /// Live leases by what they are on and whose they are.

@@ -22,8 +22,21 @@ const SLUGS: [&str; 3] = ["store-full", "store-unavailable", "store-read-only"];
 const UNPROMISED: &str = "the change was made, but may not survive a power cut";
 
 /// The verbs whose points differ; every write of the others is one of these.
-const STRUCK: [&str; 7] =
-    ["first-reserve", "later-reserve", "long-log", "release", "sweep", "first-anchor", "repair"];
+const STRUCK: [&str; 13] = [
+    "first-reserve",
+    "later-reserve",
+    "long-log",
+    "release",
+    "sweep",
+    "first-anchor",
+    "repair",
+    "enqueue",
+    "offer",
+    "take-turn",
+    "cancel",
+    "transfer",
+    "freeze",
+];
 
 #[test]
 fn a_disk_that_fails_at_any_write_is_named_and_nothing_is_half_done() {

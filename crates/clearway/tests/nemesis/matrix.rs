@@ -31,7 +31,7 @@ pub(crate) struct Case {
 pub(crate) enum Judged {
     /// By the stored facts; a repetition with the same key has no second effect.
     Keyed,
-    /// By the stored facts; a repetition leads to the same live leases.
+    /// By the stored facts; a repetition leads to the same live leases and places in the queue.
     Unkeyed,
     /// By the anchors beside the store; the facts never change.
     Anchor,
@@ -47,7 +47,7 @@ const FOREIGN_LEASE: &str = "ID";
 
 const KEY: [&str; 2] = ["--idempotency-key", "the-one-key"];
 
-pub(crate) const CASES: [Case; 18] = [
+pub(crate) const CASES: [Case; 25] = [
     Case { name: "first-reserve", prepare: nothing, arguments: &["reserve", "a.rs"], judged: Judged::Keyed },
     Case {
         name: "later-reserve",
@@ -111,6 +111,33 @@ pub(crate) const CASES: [Case; 18] = [
         judged: Judged::Recovery,
     },
     Case { name: "repair", prepare: damaged, arguments: &["doctor", "--repair"], judged: Judged::Repair },
+    Case {
+        name: "enqueue",
+        prepare: foreign_lease,
+        arguments: &["reserve", "far.rs", "--queue"],
+        judged: Judged::Unkeyed,
+    },
+    Case { name: "offer", prepare: awaited, arguments: &["release", "a.rs"], judged: Judged::Keyed },
+    Case { name: "take-turn", prepare: offered, arguments: &["reserve", "far.rs"], judged: Judged::Keyed },
+    Case { name: "cancel", prepare: offered, arguments: &["wait", "--cancel"], judged: Judged::Keyed },
+    Case {
+        name: "transfer",
+        prepare: awaited,
+        arguments: &["transfer", "--to", "far", "--all"],
+        judged: Judged::Keyed,
+    },
+    Case {
+        name: "freeze",
+        prepare: foreign_lease,
+        arguments: &["freeze", "--reason", "cutting the release"],
+        judged: Judged::Keyed,
+    },
+    Case {
+        name: "thaw",
+        prepare: waiting_out_a_freeze,
+        arguments: &["thaw", "--reason", "the release is out"],
+        judged: Judged::Keyed,
+    },
 ];
 
 fn nothing(_: &Arena<'_>) {}
@@ -131,6 +158,29 @@ fn foreign_lease(arena: &Arena<'_>) {
     one_lease(arena);
     arena.run("far", &["reserve", "far.rs"]).expect(0);
     arena.make_operator_key();
+}
+
+/// Two wait for what ada holds, and far holds something too.
+fn awaited(arena: &Arena<'_>) {
+    foreign_lease(arena);
+    arena.run("bob", &["reserve", "a.rs", "--queue"]).expect(0);
+    arena.run("eve", &["reserve", "a.rs", "--queue"]).expect(0);
+}
+
+/// It is ada's turn, and eve waits behind.
+fn offered(arena: &Arena<'_>) {
+    foreign_lease(arena);
+    arena.run("ada", &["reserve", "far.rs", "--queue"]).expect(0);
+    arena.run("eve", &["reserve", "far.rs", "--queue"]).expect(0);
+    arena.run("far", &["release", "--all"]).expect(0);
+}
+
+fn waiting_out_a_freeze(arena: &Arena<'_>) {
+    foreign_lease(arena);
+    let mut freeze = arena.command("ada", &["freeze", "--reason", "cutting the release"]);
+    freeze.env("CLEARWAY_OPERATOR_KEY", arena.operator_key());
+    Reply::of(freeze).expect(0);
+    arena.run("bob", &["reserve", "b.rs", "--queue"]).expect(0);
 }
 
 /// Everything so far happened before the machine was started anew.
@@ -326,7 +376,9 @@ pub(crate) fn recover(prepared: &Prepared<'_>, arena: &Arena<'_>, happened: bool
         Judged::Keyed if happened && again.value["replayed"] != true => {
             Err(format!("it happened, but was done again: {again:?}"))
         }
-        Judged::Unkeyed | Judged::Recovery if found.live() != after.live() => {
+        Judged::Unkeyed | Judged::Recovery
+            if (found.live(), &found.waits) != (after.live(), &after.waits) =>
+        {
             Err(format!("again: {found:#?}, not {after:#?}"))
         }
         Judged::Repair if found != *after => Err(format!("not repaired: {found:#?} instead of {after:#?}")),

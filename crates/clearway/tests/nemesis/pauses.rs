@@ -155,3 +155,49 @@ fn writers_do_not_wait_for_an_anchor_that_is_being_exported() {
     anchor.go_on().expect(0);
     arena.run("eve", &["audit", "verify", "--anchors", &export]).expect(0);
 }
+
+/// A process that stands still cannot take its turn, and nobody can tell when it will go on: after ten seconds of silence
+/// the next one gets it.
+#[test]
+fn a_waiting_process_that_stands_still_loses_its_place_and_joins_again_when_it_goes_on() {
+    let home = home();
+    let arena = Arena::new(&home, "asleep");
+    arena.run("ada", &["reserve", "a.rs"]).expect(0);
+    let asleep = arena.start("bob", &["reserve", "a.rs", "--wait", "10m"]);
+    let waits = |agent: &str| {
+        let found = arena.run("reader", &["waits", "--agent-name", agent]).expect(0);
+        found.value["waits"].as_array().is_some_and(|waits| waits.iter().any(|wait| wait["pid"].is_u64()))
+    };
+    wait_until("bob waits", || waits("bob"));
+    signal(asleep.id(), "STOP");
+    let next = arena.start("eve", &["reserve", "a.rs", "--wait", "10m"]);
+    wait_until("eve waits", || waits("eve"));
+    arena.run("ada", &["release", "--all"]).expect(0);
+    assert_eq!(Reply::wait(next).expect(0).value["leases"][0]["agent"], "eve");
+    signal(asleep.id(), "CONT");
+    wait_until("bob waits again", || waits("bob"));
+    arena.run("eve", &["release", "--all"]).expect(0);
+    assert_eq!(Reply::wait(asleep).expect(0).value["leases"][0]["agent"], "bob");
+    let history = arena.audited().unwrap();
+    assert_eq!((history.count("wait.began"), history.waits.len()), (3, 0));
+}
+
+#[test]
+fn a_wait_outlives_a_store_that_is_busy_for_longer_than_one_try_may_take() {
+    let home = home();
+    let arena = Arena::new(&home, "jam");
+    arena.run("ada", &["reserve", "a.rs"]).expect(0);
+    let words = ["reserve", "a.rs", "--wait", "10m", "--timeout", "100ms"];
+    let waiting = arena.start("bob", &words);
+    let has_place = || {
+        let found = arena.run("reader", &["waits"]).expect(0);
+        found.value["waits"].as_array().is_some_and(|waits| !waits.is_empty())
+    };
+    wait_until("bob waits", has_place);
+    let stuck = Stopped::in_transaction(&arena, "b.rs");
+    arena.run("eve", &["reserve", "c.rs", "--timeout", "4s"]).refused(75, "store-busy");
+    stuck.go_on().expect(0);
+    arena.run("ada", &["release", "--all"]).expect(0);
+    assert_eq!(Reply::wait(waiting).expect(0).value["leases"][0]["agent"], "bob");
+    arena.audited().unwrap();
+}
