@@ -217,7 +217,7 @@ fn a_path_in_a_repository_inside_is_said_to_be_there() {
     check("vendor/inner", None, true);
     check("vendor/inner/", None, true);
     check("vendor", None, false);
-    check("to-inner", None, false);
+    check("to-inner", None, true);
     check(".", None, false);
     check("file", None, false);
 }

@@ -43,7 +43,7 @@ fn no_paths(site: &Site) -> Failure {
             site.key
         );
         return Failure::new(Slug::OutsideScope, message)
-            .hint("name them where they are: clearway -C DIR …, or go there")
+            .hint("go to where they are, or add -C DIR")
             .hint("names can be: --kind name");
     }
     let message = format!("{} has no working tree, so no paths can be named here", site.place);
