@@ -313,7 +313,8 @@ impl Request {
                 || leaving.iter().any(|other| other.wait.wanted.conflicts_with(wanted))
         };
         let mut read = ReadSet::default();
-        for view in slice.waits.iter().filter(|view| concerned(&view.wait.wanted)) {
+        let passed_on = |view: &WaitView| view.offer_lapsed(now.mono);
+        for view in slice.waits.iter().filter(|view| passed_on(view) || concerned(&view.wait.wanted)) {
             read.surveyed.insert(view.wait.id);
             read.meet_all(&view.wait.wanted);
         }
