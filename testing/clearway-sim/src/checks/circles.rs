@@ -60,7 +60,7 @@ fn waited_for(way: &Way<'_>, agent: AgentId) -> Vec<AgentId> {
 /// go at any moment, so neither counts.
 fn blockers(way: &Way<'_>, asker: &Asker<'_>) -> Vec<AgentId> {
     let mut found = Vec::new();
-    for want in &asker.wanted.wants {
+    for want in asker.wants() {
         let several = ground::capacity(&want.target) > 1 && asker.wanted.mode == Mode::Exclusive;
         if several || way.own(asker, want).is_some() {
             continue;

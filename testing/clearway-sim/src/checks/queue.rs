@@ -61,7 +61,7 @@ fn is_handed_to(command: &Command, way: &Way<'_>, wait: &Wait) -> bool {
 fn is_clear(way: &Way<'_>, wait: &Wait) -> bool {
     let asker = way.waiter(wait);
     let may_end = |lease: &Lease| may_yield(lease) || way.is_abandoned(lease);
-    wait.wanted.wants.iter().all(|want| !way.is_blocked(&asker, want, may_end)) && is_admitted(way, wait)
+    asker.wants().all(|want| !way.is_blocked(&asker, want, may_end)) && is_admitted(way, wait)
 }
 
 fn is_admitted(way: &Way<'_>, wait: &Wait) -> bool {
@@ -194,9 +194,10 @@ fn granted(way: &Way<'_>, events: &[Event]) -> Checked {
     Ok(())
 }
 
-/// Nobody is refused, or told to wait, unless something stands in the way.
+/// Nobody is refused, or told to wait, unless something stands in the way. Who was told old facts may be.
 fn refused(scene: &Scene<'_>, way: &Way<'_>, reply: &Reply) -> Checked {
-    let (Some(agent), Some(wanted)) = (scene.me, scene.request.wanted()) else { return Ok(()) };
+    let asked = scene.request.wanted().filter(|_| scene.fresh);
+    let (Some(agent), Some(wanted)) = (scene.me, asked) else { return Ok(()) };
     let asker = match &reply.outcome {
         Err(failure) if failure.slug == Slug::ReservationHeld => way.asker(agent, wanted),
         Ok(Success::Queued { queued, .. }) => match way.ledger.waits.get(&queued.wait.id) {
@@ -205,10 +206,10 @@ fn refused(scene: &Scene<'_>, way: &Way<'_>, reply: &Reply) -> Checked {
         },
         _ => return Ok(()),
     };
-    let may_end = |lease: &Lease| scene.fresh && way.is_takeable(lease);
+    let may_end = |lease: &Lease| way.is_takeable(lease);
     let client = way.ledger.agents.get(&agent).map(|agent| agent.client);
     let frozen = way.ledger.is_frozen(way.now) && wants_paths(wanted) && client != Some(Client::Terminal);
-    let reason = frozen || asker.wanted.wants.iter().any(|want| way.is_blocked(&asker, want, may_end));
+    let reason = frozen || asker.wants().any(|want| way.is_blocked(&asker, want, may_end));
     hold(reason, Invariant::I12Queue, || {
         let wants: Vec<String> = wanted.wants.iter().map(|want| want.target.display()).collect();
         format!("{} was refused although nothing is in the way", wants.join(", "))

@@ -193,6 +193,18 @@ impl<'a> Way<'a> {
     }
 }
 
+impl<'a> Asker<'a> {
+    /// What has to be granted: whatever lies within an earlier want comes with it.
+    pub(crate) fn wants(&self) -> impl Iterator<Item = &'a Want> + use<'a> {
+        let Reserve { wants, worktree, .. } = self.wanted;
+        let comes_along = |index: usize| {
+            let outer = &wants[..index];
+            outer.iter().any(|want| ground::within(&wants[index].target, worktree, &want.target, worktree))
+        };
+        (0..wants.len()).filter(move |index| !comes_along(*index)).map(|index| &wants[index])
+    }
+}
+
 /// Whether two holders of the same would be in each other's way.
 pub(crate) fn is_conflict(one: Mode, other: Mode) -> bool {
     one == Mode::Exclusive || other == Mode::Exclusive

@@ -1,0 +1,168 @@
+//! Every defect that the simulation found, as the shortest story that shows it.
+
+use clearway_core::agent::{AgentName, Caller, OperatorAct};
+use clearway_core::command::{Await, Command, LeaseRef, Release, Reserve, Selection, Stay, Transfer, Want};
+use clearway_core::decide::Success;
+use clearway_core::failure::{Failure, LeaseView};
+use clearway_core::lease::{Grade, Mode};
+use clearway_core::limits::OFFER_MS;
+use clearway_core::pattern::{Fold, Pattern};
+use clearway_core::slug::Slug;
+use clearway_core::target::{ResourceName, Target, Worktree};
+use clearway_core::wait::Wait;
+use clearway_store::conformance::Stage;
+use clearway_store::memory::MemoryEngine;
+
+const WAIT_MS: u64 = 3_600_000;
+
+fn stage() -> Stage {
+    Stage::new(Box::new(MemoryEngine::default()))
+}
+
+fn path(text: &str) -> Want {
+    Want { target: Target::Path(Pattern::parse(text, Fold::Exact).unwrap()), capacity: 1 }
+}
+
+fn unit(name: &str, capacity: u32) -> Want {
+    Want { target: Target::Name(ResourceName::parse(name).unwrap()), capacity }
+}
+
+fn wanting(mode: Mode, wants: &[Want]) -> Reserve {
+    Reserve {
+        wants: wants.to_vec(),
+        worktree: Worktree("/w".to_owned()),
+        mode,
+        grade: Grade::Claimed,
+        as_set: false,
+        ttl_ms: 1_800_000,
+        max_ms: None,
+        reason: None,
+        best_effort: false,
+        bound: None,
+    }
+}
+
+fn reserve(stage: &mut Stage, agent: &str, mode: Mode, wants: &[Want]) -> Result<Vec<LeaseView>, Failure> {
+    match stage.command(agent, Command::Reserve(wanting(mode, wants))).outcome? {
+        Success::Reserved { leases, .. } => Ok(leases),
+        other => panic!("not a reservation: {other:?}"),
+    }
+}
+
+fn wait(stage: &mut Stage, agent: &str, want: Want, place: Option<&Wait>) -> Result<Wait, Failure> {
+    wait_for(stage, agent, wanting(Mode::Exclusive, &[want]), place)
+}
+
+fn wait_for(stage: &mut Stage, agent: &str, reserve: Reserve, place: Option<&Wait>) -> Result<Wait, Failure> {
+    let wait = place.map(|place| place.id);
+    let request = Await { reserve, stay: Stay::Durable, wait_ms: WAIT_MS, wait };
+    match stage.command(agent, Command::Await(request)).outcome? {
+        Success::Queued { wait, .. } => Ok(*wait),
+        other => panic!("not queued: {other:?}"),
+    }
+}
+
+fn these(lease: &LeaseView) -> Selection {
+    let leases = vec![LeaseRef { id: lease.lease.id, fence: None }];
+    Selection::These { leases, targets: Vec::new(), worktree: Worktree("/w".to_owned()) }
+}
+
+fn operate(stage: &mut Stage, command: Command) {
+    let operator = Some(OperatorAct { reason: "release day".to_owned() });
+    let caller = Caller { claim: AgentName::parse("person"), operator, ..Caller::default() };
+    assert!(stage.execute(&caller, command, None).outcome.is_ok());
+}
+
+fn offers(stage: &mut Stage) -> usize {
+    stage.kinds().iter().filter(|kind| **kind == "wait.offered").count()
+}
+
+#[test]
+fn a_place_that_ran_out_is_not_taken_anew_into_a_circle() {
+    let mut stage = stage();
+    let day = |wants: &[Want]| Reserve { ttl_ms: 86_400_000, ..wanting(Mode::Exclusive, wants) };
+    for (agent, held) in [("a", "x"), ("b", "y")] {
+        assert!(stage.command(agent, Command::Reserve(day(&[path(held)]))).outcome.is_ok());
+    }
+    let place = wait(&mut stage, "b", path("x"), None).unwrap();
+    stage.pass(WAIT_MS);
+    wait(&mut stage, "a", path("y"), None).unwrap();
+    let refused = wait(&mut stage, "b", path("x"), Some(&place)).unwrap_err();
+    assert_eq!(refused.slug, Slug::WouldDeadlock);
+}
+
+#[test]
+fn a_lease_is_not_handed_over_without_the_one_inside_it() {
+    let mut stage = stage();
+    stage.take("b", "other");
+    let inner = stage.take("a", "src/x");
+    let outer = stage.take("a", "src/**");
+    let hand = |selection| Command::Transfer(Transfer { to: AgentName::parse("b").unwrap(), selection });
+    for lease in [&inner, &outer] {
+        let failure = stage.command("a", hand(these(lease))).outcome.unwrap_err();
+        assert_eq!(failure.slug, Slug::ReservationHeld, "{}", failure.message);
+    }
+    let moved = stage.command("a", hand(Selection::All)).outcome;
+    assert!(matches!(moved, Ok(Success::Transferred(leases)) if leases.len() == 2));
+}
+
+#[test]
+fn a_unit_is_not_made_shared_beside_exclusive_units() {
+    let mut stage = stage();
+    reserve(&mut stage, "a", Mode::Exclusive, &[unit("pool", 2)]).unwrap();
+    let other = reserve(&mut stage, "b", Mode::Exclusive, &[unit("pool", 2)]).unwrap();
+    let refused = reserve(&mut stage, "a", Mode::Shared, &[unit("pool", 2)]).unwrap_err();
+    assert_eq!(refused.slug, Slug::ReservationHeld);
+    let release = Release { selection: these(&other[0]), keep: Vec::new() };
+    assert!(stage.command("b", Command::Release(release)).outcome.is_ok());
+    let shared = reserve(&mut stage, "a", Mode::Shared, &[unit("pool", 2)]).unwrap();
+    assert_eq!(shared[0].lease.mode, Mode::Shared);
+}
+
+#[test]
+fn one_lease_met_twice_is_answered_once_and_as_it_is() {
+    let mut stage = stage();
+    let held = stage.take("a", "docs/**");
+    stage.pass(1_000);
+    let answered = reserve(&mut stage, "a", Mode::Shared, &[path("docs/d"), path("docs/**")]).unwrap();
+    let [view] = answered.as_slice() else { panic!("{} leases", answered.len()) };
+    assert_eq!((view.lease.id, view.lease.mode), (held.lease.id, Mode::Shared));
+    assert_eq!(view.deadline, stage.world.now.mono.plus_ms(1_800_000), "renewed as well");
+}
+
+#[test]
+fn a_thaw_offers_the_turn_that_came_during_the_freeze() {
+    let mut stage = stage();
+    let held = stage.take("a", "f");
+    wait(&mut stage, "b", path("f"), None).unwrap();
+    operate(&mut stage, Command::Freeze { for_ms: 10_000 });
+    let release = Release { selection: these(&held), keep: Vec::new() };
+    assert!(stage.command("a", Command::Release(release)).outcome.is_ok());
+    assert_eq!(offers(&mut stage), 0, "nobody may take a turn now");
+    operate(&mut stage, Command::Thaw);
+    assert_eq!(offers(&mut stage), 1);
+}
+
+#[test]
+fn a_freeze_offers_no_turn_that_comes_with_it() {
+    let mut stage = stage();
+    let reserve = Reserve { ttl_ms: 1_000, ..wanting(Mode::Exclusive, &[path("f")]) };
+    assert!(stage.command("a", Command::Reserve(reserve)).outcome.is_ok());
+    wait(&mut stage, "b", path("f"), None).unwrap();
+    stage.pass(1_000);
+    operate(&mut stage, Command::Freeze { for_ms: 10_000 });
+    assert_eq!(offers(&mut stage), 0, "the lease ran out, but nobody may take it now");
+}
+
+#[test]
+fn a_reader_that_let_its_turn_pass_is_offered_it_again() {
+    let mut stage = stage();
+    let held = stage.take("a", "f");
+    wait_for(&mut stage, "b", wanting(Mode::Shared, &[path("f")]), None).unwrap();
+    let release = Release { selection: these(&held), keep: Vec::new() };
+    assert!(stage.command("a", Command::Release(release)).outcome.is_ok());
+    assert_eq!(offers(&mut stage), 1);
+    stage.pass(OFFER_MS);
+    stage.take("c", "other");
+    assert_eq!(offers(&mut stage), 2, "nobody else waits for it");
+}
