@@ -57,7 +57,7 @@ fn wait_for(stage: &mut Stage, agent: &str, reserve: Reserve, place: Option<&Wai
     let wait = place.map(|place| place.id);
     let request = Await { reserve, stay: Stay::Durable, wait_ms: WAIT_MS, wait };
     match stage.command(agent, Command::Await(request)).outcome? {
-        Success::Queued { wait, .. } => Ok(*wait),
+        Success::Queued { queued, .. } => Ok(queued.wait),
         other => panic!("not queued: {other:?}"),
     }
 }
@@ -68,7 +68,8 @@ fn these(lease: &LeaseView) -> Selection {
 }
 
 fn operate(stage: &mut Stage, command: Command) {
-    let operator = Some(OperatorAct { reason: "release day".to_owned() });
+    let operator =
+        Some(OperatorAct { reason: "release day".to_owned(), at_terminal: true, holds_key: false });
     let caller = Caller { claim: AgentName::parse("person"), operator, ..Caller::default() };
     assert!(stage.execute(&caller, command, None).outcome.is_ok());
 }

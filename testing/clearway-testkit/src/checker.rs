@@ -72,7 +72,6 @@ impl History {
             "lease.renewed" => self.live(data).map(|_| ()),
             "lease.transferred" => self.transfer(seq, data),
             "lease.downgraded" => self.live(data).map(|lease| lease.exclusive = false),
-            "lease.transferred" => self.transfer(seq, data),
             "wait.began" => self.begin_wait(data),
             "wait.attached" | "wait.offered" | "wait.passed" => self.waiting(data).map(|_| ()),
             "wait.ended" => self.end_wait(data),
