@@ -221,12 +221,12 @@ fn a_scope_can_be_named_by_its_key() {
     let elsewhere = home.directory("elsewhere");
     let seen = home.clearway(&elsewhere).args(&["--scope", &key]).ok(&["leases"]);
     assert_eq!(seen["leases"][0]["pattern"], "build");
-    let alice = home.clearway(&elsewhere).args(&["--scope", &key]).agent("alice");
-    let error = alice.fails("outside-scope", 2, &["reserve", "src/a.rs"]);
+    let alice = || home.clearway(&elsewhere).args(&["--scope", &key]).agent("alice");
+    let error = alice().fails("outside-scope", 2, &["reserve", "src/a.rs"]);
     assert!(text(&error, "message").contains("through --scope"), "{error}");
     assert!(error["hints"][0].as_str().is_some_and(|hint| hint.contains("add -C DIR")), "{error}");
     let directory = repository.path().display().to_string();
-    alice.args(&["-C", &directory]).ok(&["reserve", "src/a.rs"]);
+    alice().args(&["-C", &directory]).ok(&["reserve", "src/a.rs"]);
     let error =
         home.clearway(&elsewhere).args(&["--scope", "nowhere-00000000"]).fails("not-found", 5, &["leases"]);
     assert!(error["hints"].as_array().is_some_and(|hints| !hints.is_empty()), "{error}");

@@ -169,12 +169,12 @@ fn a_waiting_process_that_stands_still_loses_its_place_and_joins_again_when_it_g
         found.value["waits"].as_array().is_some_and(|waits| waits.iter().any(|wait| wait["pid"].is_u64()))
     };
     wait_until("bob waits", || waits("bob"));
-    signal(asleep.id(), "STOP");
+    stop(asleep.id());
     let next = arena.start("eve", &["reserve", "a.rs", "--wait", "10m"]);
     wait_until("eve waits", || waits("eve"));
     arena.run("ada", &["release", "--all"]).expect(0);
     assert_eq!(Reply::wait(next).expect(0).value["leases"][0]["agent"], "eve");
-    signal(asleep.id(), "CONT");
+    go_on(asleep.id());
     wait_until("bob waits again", || waits("bob"));
     arena.run("eve", &["release", "--all"]).expect(0);
     assert_eq!(Reply::wait(asleep).expect(0).value["leases"][0]["agent"], "bob");
