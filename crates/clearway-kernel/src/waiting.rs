@@ -74,10 +74,18 @@ impl Session<'_> {
             match self.try_and_wait(scope, &mut waiting, &process, at_end, watch) {
                 Ok(None) => {}
                 Ok(Some(reply)) => return Ok(reply),
-                // A writer that stands still for a while is no reason to lose one's place.
-                Err(failure) if failure.slug == Slug::StoreBusy && ends > self.now()?.mono => {}
-                Err(failure) => return Err(failure),
+                Err(failure) => self.outlive(scope, &waiting, failure)?,
             }
+        }
+    }
+
+    /// A writer that stands still for a while is no reason to lose one's place.
+    fn outlive(&mut self, scope: &ScopeKey, waiting: &Waiting<'_>, failure: Failure) -> Result<(), Failure> {
+        match waiting.tried {
+            Some(tried) if failure.slug == Slug::StoreBusy && waiting.ends > self.now()?.mono => {
+                self.changed(scope, tried, LOOK_MS).map(|_| ())
+            }
+            _ => Err(failure),
         }
     }
 
