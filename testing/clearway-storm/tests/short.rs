@@ -38,7 +38,7 @@ fn witness_and_search_agree_on_small_histories() {
 
 #[test]
 fn beside_sixty_four_loopers_every_newcomer_is_served_and_nobody_is_told_that_the_store_is_busy() {
-    let effort = fairness::Effort { loopers: 64, newcomers: 100, every: Duration::from_millis(20) };
+    let effort = fairness::Effort { loopers: 64, newcomers: 60, every: Duration::from_millis(100) };
     passes(fairness::run(&programs(), effort));
 }
 

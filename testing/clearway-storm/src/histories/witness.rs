@@ -6,7 +6,7 @@
 //! life leave, never stricter.
 
 use super::breach::{Breach, Rule};
-use super::ledger::Ledger;
+use super::ledger::{Ledger, mode_of};
 use super::operation::{Ask, Ended, How, Operation, Which};
 use super::windows::{Window, windows};
 use super::{answers, refusals};
@@ -108,33 +108,44 @@ fn give<'a>(
     ledger: &Ledger,
     breaches: &mut Vec<Breach>,
 ) {
-    let mut start = 0;
+    // An agent becomes known by the first thing it does, in the same breath.
+    let mut name: Option<&'a Event> = None;
     for event in events {
-        let seq = event.seq.0;
-        while own.get(start).is_some_and(|index| judged[*index].window.ceiling < seq) {
-            start += 1;
+        if matches!(event.body, Body::AgentRegistered(_)) {
+            name = Some(event);
+            continue;
         }
-        let near: Vec<usize> =
-            own[start..].iter().copied().take_while(|index| judged[*index].window.floor < seq).collect();
-        let named = near.iter().find(|index| names(judged[**index].operation, event));
-        let fits = |index: &&usize| {
-            let one = &judged[**index];
-            one.window.holds(seq) && one.operation.rev().is_none() && fits(one.operation, event, ledger)
-        };
-        let marked = |index: &&usize| {
-            judged[**index].window.holds(seq) && fits_marked(judged[**index].operation, event, ledger)
-        };
-        match named.or_else(|| near.iter().find(fits)).or_else(|| near.iter().find(marked)) {
-            Some(index) => judged[*index].events.push(event),
-            None => {
-                let late = own.iter().any(|index| fits_marked(judged[*index].operation, event, ledger));
-                let rule = if late { Rule::RealTime } else { Rule::EveryEventHasACause };
-                let text =
-                    format!("event {seq} ({}) is no doing of an operation of that time", event.body.kind());
-                breaches.push(Breach::new(rule, text));
-            }
+        match maker(event, own, judged, ledger) {
+            Ok(index) => judged[index].events.extend(name.take().into_iter().chain([event])),
+            Err(breach) => breaches.push(breach),
         }
     }
+    let Some(event) = name else { return };
+    match maker(event, own, judged, ledger) {
+        Ok(index) => judged[index].events.push(event),
+        Err(breach) => breaches.push(breach),
+    }
+}
+
+/// Who made an event: whose answer names it; else whose refusal it records; else who was killed, and last anybody else
+/// of that time who may have.
+fn maker(event: &Event, own: &[usize], judged: &[Judged<'_>], ledger: &Ledger) -> Result<usize, Breach> {
+    let seq = event.seq.0;
+    let start = own.partition_point(|index| judged[*index].window.ceiling < seq);
+    let near = || own[start..].iter().copied().take_while(|index| judged[*index].window.floor < seq);
+    let fitting = |index: &usize| {
+        judged[*index].window.holds(seq) && fits_marked(judged[*index].operation, event, ledger)
+    };
+    let named = near().find(|index| names(judged[*index].operation, event));
+    let refused = || near().find(|index| fitting(index) && judged[*index].operation.failure().is_some());
+    let killed = || near().find(|index| fitting(index) && judged[*index].operation.success().is_none());
+    let found = named.or_else(refused).or_else(killed).or_else(|| near().find(fitting));
+    found.ok_or_else(|| {
+        let late = own.iter().any(|index| fits_marked(judged[*index].operation, event, ledger));
+        let rule = if late { Rule::RealTime } else { Rule::EveryEventHasACause };
+        let text = format!("event {seq} ({}) is no doing of an operation of that time", event.body.kind());
+        Breach::new(rule, text)
+    })
 }
 
 /// Events of agents that made no operation at all.
@@ -196,7 +207,9 @@ fn fits(operation: &Operation, event: &Event, ledger: &Ledger) -> bool {
         (Ask::Reserve { how, .. }, Body::WaitBegan(wait)) => *how != How::Now && wait.wanted.reason == mark,
         (Ask::Reserve { how, .. }, Body::WaitAttached { .. }) => *how != How::Now,
         (Ask::Reserve { .. }, Body::WaitEnded { cause, .. }) => *cause != WaitEnd::Cancelled,
-        (Ask::Reserve { .. }, Body::ReservationRefused { .. }) => true,
+        (Ask::Reserve { patterns, shared, .. }, Body::ReservationRefused { targets, mode, .. }) => {
+            targets == patterns && *mode == mode_of(*shared)
+        }
         (Ask::Renew(_), Body::LeaseRenewed { terms, .. }) => terms.reason == mark,
         (Ask::Release(which), Body::LeaseReleased { lease, .. }) => {
             target(*lease).is_some_and(|target| means(which, lease.as_str(), target))
