@@ -33,7 +33,7 @@ impl Writer {
     /// Opens the file; `None` if it is not there and must not be made.
     pub(crate) fn open(path: &Path, create: bool, wait: Duration) -> Result<Option<Self>, StoreError> {
         match (is_there(path)?, create) {
-            (true, _) => {}
+            (true, _) => refuse_garbage(path)?,
             (false, true) => make_room(path)?,
             (false, false) => return Ok(None),
         }
@@ -218,6 +218,23 @@ impl Reader {
         migrated.map_err(|error| errors::sqlite(path, &error))?;
         Ok(reader)
     }
+}
+
+/// What the file of a database begins with.
+const HEADER: &[u8] = b"SQLite format 3\0";
+
+/// A file that is no database gets no gate beside it. One that has a gate was a store before.
+fn refuse_garbage(path: &Path) -> Result<(), StoreError> {
+    let known = files::exists(&with_suffix(path, "-gate"));
+    if known {
+        return Ok(());
+    }
+    let start = files::read_start(path, HEADER.len()).map_err(|error| errors::file(path, &error))?;
+    if start.is_empty() || start == HEADER {
+        return Ok(());
+    }
+    let reason = "file is not a database".to_owned();
+    Err(StoreError::Corrupt { path: path.display().to_string(), reason })
 }
 
 fn open(path: &Path, flags: OpenFlags, wait: Duration) -> Result<Connection, StoreError> {

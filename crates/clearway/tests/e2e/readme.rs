@@ -49,6 +49,8 @@ fn is_seconds(word: &str) -> bool {
 /// A busy machine says `29m 59s` where another says `30m`, and `3s ago` where it says `just now`.
 fn unhurried(text: &str) -> String {
     let text = text.replace("since now", "since just now");
+    // Waiting for a moment takes one, or none that shows.
+    let text = (1..60).fold(text, |text, seconds| text.replace(&format!("  {seconds}s  "), "  now  "));
     let ages = (1..60).map(|seconds| format!("29m {seconds}s"));
     ages.fold(text, |text, age| text.replace(&age, "30m"))
 }

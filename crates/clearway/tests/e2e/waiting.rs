@@ -338,7 +338,7 @@ fn everybody_sees_who_waits_for_what() {
     assert!(terse.contains("you wait for: src/** (place 1)"), "{terse}");
     repository.agent("alice").ok(&["release", text(&held, "id")]);
     let turn = repository.agent("bob").text(&["status"]);
-    assert!(turn.ends_with(&format!("\nclearway wait {}\n", text(&place, "id"))), "{turn}");
+    assert!(turn.ends_with(&format!("\nnext: clearway wait {}\n", text(&place, "id"))), "{turn}");
     let listed = repository.clearway().ok(&["waits", "--agent-name", "carol"]);
     assert_eq!(list(&listed, "waits").len(), 1);
     repository.agent("bob").ok(&["wait", "--cancel"]);

@@ -47,7 +47,7 @@ impl Client {
         match self.random.below(100) {
             0..40 => self.reserve(),
             40..62 => self.give_back(),
-            62..70 => self.of_one(|which| Ask::Renew(which)),
+            62..70 => self.of_one(Ask::Renew),
             70..75 => Ask::Renew(Which::All),
             75..81 => self.present_stale(),
             81..87 => self.hand_over(),
@@ -95,7 +95,7 @@ impl Client {
         if self.random.chance(25) {
             return Ask::Release(Which::Inside(self.pattern()));
         }
-        self.of_one(|which| Ask::Release(which))
+        self.of_one(Ask::Release)
     }
 
     /// Something with one of its leases, or a reservation if it has none.
