@@ -2,7 +2,6 @@
 
 use super::{Checked, Invariant, Scene, hold};
 use crate::ledger::Ledger;
-use clearway_core::command::Command;
 use clearway_core::decide::Success;
 use clearway_core::event::Event;
 use clearway_core::ids::AgentId;
@@ -60,9 +59,10 @@ impl Keys {
     }
 
     fn keep(&mut self, scene: &Scene<'_>, events: &[Event], reply: &Reply) {
-        let kernel = matches!(scene.request.command, Command::Sweep | Command::Recover);
-        let (Some(agent), Some(key)) = (scene.me, &scene.request.idempotency_key) else { return };
-        let (Ok(success), false) = (&reply.outcome, kernel || events.is_empty()) else { return };
+        // What the kernel does by itself is nobody's, under no key.
+        let agent = reply.agent.as_ref().map(|(agent, _)| *agent);
+        let (Some(agent), Some(key)) = (agent, &scene.request.idempotency_key) else { return };
+        let (Ok(success), false) = (&reply.outcome, events.is_empty()) else { return };
         if matches!(success, Success::Queued { .. }) {
             return;
         }
