@@ -28,7 +28,7 @@ fn masked_line(line: &str) -> String {
             scope if scope.starts_with("app-") => "SCOPE",
             _ if is_number && (near(2) == "kill" || near(1) == "process") => "PID",
             _ if is_number && next == "ms" => "N",
-            span if is_seconds(span) && next.is_empty() => "SPAN",
+            span if (is_seconds(span) || span == "now") && next.is_empty() => "SPAN",
             _ => return (*word).to_owned(),
         };
         word.replacen(body, mask, 1)
@@ -49,8 +49,6 @@ fn is_seconds(word: &str) -> bool {
 /// A busy machine says `29m 59s` where another says `30m`, and `3s ago` where it says `just now`.
 fn unhurried(text: &str) -> String {
     let text = text.replace("since now", "since just now");
-    // Waiting for a moment takes one, or none that shows.
-    let text = (1..60).fold(text, |text, seconds| text.replace(&format!("  {seconds}s  "), "  now  "));
     let ages = (1..60).map(|seconds| format!("29m {seconds}s"));
     ages.fold(text, |text, age| text.replace(&age, "30m"))
 }
