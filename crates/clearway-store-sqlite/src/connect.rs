@@ -33,6 +33,7 @@ impl Writer {
     /// Opens the file; `None` if it is not there and must not be made.
     pub(crate) fn open(path: &Path, create: bool, wait: Duration) -> Result<Option<Self>, StoreError> {
         match (is_there(path)?, create) {
+            (true, false) if is_blank(path) => return Ok(None),
             (true, _) => refuse_garbage(path)?,
             (false, true) => make_room(path)?,
             (false, false) => return Ok(None),
@@ -218,6 +219,11 @@ impl Reader {
         migrated.map_err(|error| errors::sqlite(path, &error))?;
         Ok(reader)
     }
+}
+
+/// An empty file that nobody ever wrote to as a store: without a gate there is no log beside it either.
+fn is_blank(path: &Path) -> bool {
+    files::length(path) == Some(0) && !files::exists(&with_suffix(path, "-gate"))
 }
 
 /// What the file of a database begins with.
