@@ -52,6 +52,7 @@ impl Keys {
                 hold(!reply.replayed && !is_mismatch(reply), Invariant::I6Idempotency, || {
                     "a first request was answered as a repetition".to_owned()
                 })?;
+                named(scene, events, reply)?;
                 self.keep(scene, events, reply);
                 Ok(())
             }
@@ -75,6 +76,15 @@ impl Keys {
         };
         self.0.insert((agent, key.clone()), kept);
     }
+}
+
+/// Whoever acted is named in the answer: without a name nobody could be answered again under the key.
+fn named(scene: &Scene<'_>, events: &[Event], reply: &Reply) -> Checked {
+    let acted = scene.me.filter(|me| events.iter().any(|event| event.actor.agent == Some(*me)));
+    let named = reply.agent.as_ref().map(|(agent, _)| *agent);
+    hold(acted.is_none() || acted == named, Invariant::I6Idempotency, || {
+        format!("{acted:?} acted, and the answer names {named:?}")
+    })
 }
 
 fn repeated(kept: &Kept, scene: &Scene<'_>, events: &[Event], reply: &Reply) -> Checked {
