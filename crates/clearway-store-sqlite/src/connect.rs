@@ -1,6 +1,7 @@
 //! Opening the file: for writing through the turnstile, for reading without leaving a trace.
 
 use crate::errors;
+use crate::memory;
 use crate::private_copy::PrivateCopy;
 use crate::schema::{APPLICATION_ID, Schema, number_of};
 use clearway_platform::files::{self, FileKey, PrivacyComplaint, with_suffix};
@@ -249,6 +250,7 @@ fn open(path: &Path, flags: OpenFlags, wait: Duration) -> Result<Connection, Sto
 
 /// Opens a file that stands for the store `named`: what is wrong with it is said of that store.
 fn open_as(path: &Path, named: &Path, flags: OpenFlags, wait: Duration) -> Result<Connection, StoreError> {
+    memory::share();
     if rusqlite::version_number() < SQLITE_VERSION_MIN {
         return Err(StoreError::Internal(format!("SQLite {} is too old", rusqlite::version())));
     }

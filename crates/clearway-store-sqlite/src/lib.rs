@@ -12,6 +12,7 @@ mod errors;
 mod examine;
 mod leases;
 mod load;
+mod memory;
 mod place;
 mod private_copy;
 mod projection;

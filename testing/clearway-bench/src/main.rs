@@ -18,7 +18,7 @@ use std::process::ExitCode;
 /// The product's allocator, so that the kernel is measured as it runs.
 #[cfg(target_env = "musl")]
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 
 /// What went wrong, in words: a benchmark has no caller that would tell errors apart.
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
