@@ -162,6 +162,8 @@ impl SqliteTransaction<'_> {
     }
 
     fn update(&mut self, lease: &Lease) -> Result<(), StoreError> {
+        // What was found out about it before this event is not true of it any more.
+        self.postponed.retain(|(id, _)| *id != lease.id);
         let scope = self.row()?.id;
         self.insert(
             "UPDATE leases SET holder = ?, mode = ?, fence = ?, reason = ?, slot = ?, ttl_ms = ?, deadline = ?, \

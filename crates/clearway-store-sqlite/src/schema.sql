@@ -67,7 +67,8 @@ CREATE TABLE leases (
   deadline   INTEGER NOT NULL CHECK (deadline >= granted),
   end_max    INTEGER,
   created_at INTEGER NOT NULL,
-  -- Soft: when to look next whether the lease is over. Never later than the deadline the row itself states.
+  -- Soft: when to look next whether the lease is over. Later than what the row itself states only by signs of life
+  -- that were seen, and never later than the instant they keep it to.
   check_at   INTEGER NOT NULL,
   PRIMARY KEY (scope, id),
   UNIQUE (scope, space, worktree, anchor, pattern, holder, bound)

@@ -12,6 +12,7 @@ pub(super) const STORIES: &[Story] = &[
     ("an expiry seen by a request is recorded before its grant", recorded_in_order),
     ("a holder that gives signs of life never loses a lease to time", signs_of_life),
     ("an absolute end comes in spite of signs of life", absolute_end),
+    ("an absolute end given to a lease that signs of life keep is found when it comes", earlier_end),
     ("a sweep records each expiry once", swept_once),
     ("a write records some of what is overdue elsewhere", share_of_expiries),
     ("leases expiring a millisecond apart expire in order", a_millisecond_apart),
@@ -81,6 +82,17 @@ fn absolute_end(stage: &mut Stage) {
             .iter()
             .any(|event| { matches!(event.body, Body::LeaseExpired { cause: ExpiryCause::Maximum, .. }) })
     );
+}
+
+fn earlier_end(stage: &mut Stage) {
+    let lease = stage.grant("a", "f", ttl(60_000));
+    stage.pass(50_000);
+    stage.grant("a", "g", How::default());
+    stage.pass(20_000);
+    let again = stage.grant("a", "f", How { max_ms: Some(5_000), ..ttl(60_000) });
+    assert_eq!(again.lease.id, lease.lease.id, "the deadline it states has passed, its holder was seen since");
+    stage.pass(5_000);
+    assert_eq!(stage.sweep(), [lease.lease.id]);
 }
 
 fn swept_once(stage: &mut Stage) {
