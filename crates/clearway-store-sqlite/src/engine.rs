@@ -179,11 +179,14 @@ impl SqliteEngine {
         let settings = self.settings.clone();
         let Some(writer) = self.writers.get_mut(&path) else { return Ok(None) };
         let guard = writer.pass_gate(&patience)?;
-        if create {
-            ballast::keep(&path)?;
-        } else if writer.is_empty(&patience)? {
-            return Ok(None);
+        let number = writer.number(&patience)?;
+        match (number, create) {
+            (0, false) => return Ok(None),
+            // A disk without room for it is too full to begin a store on.
+            (0, true) => ballast::keep(&path)?,
+            _ => {}
         }
+        writer.migrate(number, settings.schema, &patience)?;
         SqliteTransaction::begin(writer, guard, scope, &settings, &patience).map(Some)
     }
 

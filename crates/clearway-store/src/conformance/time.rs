@@ -90,7 +90,10 @@ fn earlier_end(stage: &mut Stage) {
     stage.grant("a", "g", How::default());
     stage.pass(20_000);
     let again = stage.grant("a", "f", How { max_ms: Some(5_000), ..ttl(60_000) });
-    assert_eq!(again.lease.id, lease.lease.id, "the deadline it states has passed, its holder was seen since");
+    assert_eq!(
+        again.lease.id, lease.lease.id,
+        "the deadline it states has passed, its holder was seen since"
+    );
     stage.pass(5_000);
     assert_eq!(stage.sweep(), [lease.lease.id]);
 }
