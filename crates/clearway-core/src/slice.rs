@@ -97,8 +97,10 @@ pub struct Slice {
     pub agents: Vec<AgentView>,
     /// Leases, live and ended, each once.
     pub leases: Vec<Lease>,
-    /// Rows that could be read neither as stored nor from their events.
+    /// Rows of leases that could be read neither as stored nor from their events.
     pub unreadable: Vec<String>,
+    /// Rows of the queue of which the same is true. Nobody waits there as far as anybody can tell.
+    pub unreadable_waits: Vec<String>,
     /// The last refusal of the calling principal.
     pub refusal: Option<RefusalMemory>,
     /// The queue, in the order of places. An engine answers with all of it or, unasked, with nothing.
@@ -131,6 +133,9 @@ impl Slice {
         self.refusal = self.refusal.take().or(other.refusal);
         if self.waits.is_empty() {
             self.waits = other.waits;
+        }
+        if self.unreadable_waits.is_empty() {
+            self.unreadable_waits = other.unreadable_waits;
         }
     }
 

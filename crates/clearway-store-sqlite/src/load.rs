@@ -64,7 +64,7 @@ impl Loader<'_> {
         let lookup = self.looked_up(&read.agents)?;
         self.take(self.leases(read)?, &mut slice)?;
         if read.waits {
-            slice.waits = self.queue(&mut slice.unreadable)?;
+            slice.waits = self.queue(&mut slice.unreadable_waits)?;
         }
         self.agents(lookup, &mut slice)?;
         slice.refusal = self.refusal(read)?;
@@ -97,7 +97,7 @@ impl Loader<'_> {
     }
 
     /// The queue. Only a scope in which somebody waits pays for reading it.
-    pub(crate) fn queue(&self, unreadable: &mut Vec<String>) -> Result<Vec<WaitView>> {
+    fn queue(&self, unreadable: &mut Vec<String>) -> Result<Vec<WaitView>> {
         let mut queue = Vec::new();
         if self.scope.state.live_waits == 0 {
             return Ok(queue);

@@ -10,7 +10,6 @@ use clearway_core::ids::{AgentId, ScopeKey, Seq};
 use clearway_core::limits::IDEMPOTENCY_MS;
 use clearway_core::slice::{AgentView, ReadSet, Slice};
 use clearway_core::time::Now;
-use clearway_core::wait::WaitView;
 use clearway_store::contract::{Head, LeaseListing, Listed, Remembered, Snapshot, StoreError, StoredEvent};
 use clearway_wire::chain::{ChainHash, digest_bytes};
 use rusqlite::{Connection, OptionalExtension, Result, params};
@@ -128,10 +127,6 @@ impl Reading<'_> {
         })
     }
 
-    pub(crate) fn waits(&self, now: &Now) -> std::result::Result<Vec<WaitView>, StoreError> {
-        self.with(|connection, scope| Loader { connection, scope, now }.queue(&mut Vec::new()))
-    }
-
     pub(crate) fn agents(&self, now: &Now) -> std::result::Result<Vec<AgentView>, StoreError> {
         self.with(|connection, scope| {
             let text =
@@ -228,10 +223,6 @@ impl Snapshot for SqliteSnapshot<'_> {
 
     fn leases(&mut self, wanted: LeaseListing, now: &Now) -> std::result::Result<Listed, StoreError> {
         self.reading().leases(wanted, now)
-    }
-
-    fn waits(&mut self, now: &Now) -> std::result::Result<Vec<WaitView>, StoreError> {
-        self.reading().waits(now)
     }
 
     fn agents(&mut self, now: &Now) -> std::result::Result<Vec<AgentView>, StoreError> {

@@ -13,7 +13,6 @@ use clearway_core::ids::{AgentId, LeaseId, ScopeKey, Seq};
 use clearway_core::limits::IDEMPOTENCY_KEYS_MAX;
 use clearway_core::slice::{AgentView, ReadSet, Slice, Soft};
 use clearway_core::time::{Mono, Now};
-use clearway_core::wait::WaitView;
 use clearway_platform::doorbell;
 use clearway_platform::files::{self, with_suffix};
 use clearway_platform::gate::GateGuard;
@@ -220,10 +219,6 @@ impl Snapshot for SqliteTransaction<'_> {
 
     fn leases(&mut self, wanted: LeaseListing, now: &Now) -> Result<Listed, StoreError> {
         self.reading().leases(wanted, now)
-    }
-
-    fn waits(&mut self, now: &Now) -> Result<Vec<WaitView>, StoreError> {
-        self.reading().waits(now)
     }
 
     fn agents(&mut self, now: &Now) -> Result<Vec<AgentView>, StoreError> {

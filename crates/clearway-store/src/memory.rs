@@ -223,6 +223,7 @@ impl Snapshot for Scope {
             agents: agents.into_iter().filter_map(|agent| self.view(agent, now)).collect(),
             leases,
             unreadable: Vec::new(),
+            unreadable_waits: Vec::new(),
             refusal: read.refusals_of.as_ref().and_then(|principal| self.refusal(principal, now)),
             waits,
             surveyed: BTreeSet::new(),
@@ -245,10 +246,6 @@ impl Snapshot for Scope {
         let mut leases: Vec<Lease> = ended.into_iter().take(keep).chain(self.live().cloned()).collect();
         leases.sort_by_key(|lease| lease.fence);
         Ok(Listed { leases, unreadable: Vec::new() })
-    }
-
-    fn waits(&mut self, now: &Now) -> Result<Vec<WaitView>, StoreError> {
-        Ok(self.queue(now))
     }
 
     fn agents(&mut self, now: &Now) -> Result<Vec<AgentView>, StoreError> {
@@ -281,10 +278,6 @@ impl Snapshot for Copy<'_> {
 
     fn leases(&mut self, wanted: LeaseListing, now: &Now) -> Result<Listed, StoreError> {
         self.work.leases(wanted, now)
-    }
-
-    fn waits(&mut self, now: &Now) -> Result<Vec<WaitView>, StoreError> {
-        self.work.waits(now)
     }
 
     fn agents(&mut self, now: &Now) -> Result<Vec<AgentView>, StoreError> {

@@ -100,11 +100,6 @@ fn queue_text() -> String {
     )
 }
 
-/// Every place in the queue, in order.
-pub(crate) fn queue(scope: &ScopeKey, when: &When) -> Statement {
-    Statement::new(queue_text(), values(scope, &ReadSet { waits: true, ..ReadSet::default() }, when))
-}
-
 /// Every agent.
 pub(crate) fn all_agents(scope: &ScopeKey, when: &When) -> Statement {
     let text = format!("SELECT {}, {VIEW} ORDER BY a.registered_at, a.id", AGENTS.columns("a"));
@@ -180,7 +175,7 @@ impl Loaded {
         for row in waits {
             match read_wait_view(row, fold) {
                 Some(view) => slice.waits.push(view),
-                None => slice.unreadable.push(column(row, "id").unwrap_or_default()),
+                None => slice.unreadable_waits.push(column(row, "id").unwrap_or_default()),
             }
         }
         let refusals = refusals.iter().filter_map(read_refusal).collect();
