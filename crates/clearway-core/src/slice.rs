@@ -30,7 +30,8 @@ pub struct ReadSet {
     pub held_by: Vec<AgentId>,
     /// Live leases whose deadline may have passed.
     pub due: Due,
-    /// Each holder's latest ended lease on exactly these literal paths, to tell whether a path changed hands.
+    /// The latest ended lease on exactly these literal paths, and the latest there of each agent that is looked up, to tell
+    /// whether a path changed hands.
     pub history: Vec<(Worktree, Pattern)>,
     /// The last refusal of this principal, so that repeats are counted.
     pub refusals_of: Option<String>,
@@ -75,7 +76,8 @@ pub enum Due {
     /// None; for pure reads.
     #[default]
     None,
-    /// A bounded number, so that any write pays a little of what is owed.
+    /// At least so many of them, those that are over for longest and among equals those with the smaller ids, so that any
+    /// write pays a little of what is owed.
     Some(usize),
     /// Every one of them.
     All,

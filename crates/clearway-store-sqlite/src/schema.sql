@@ -104,7 +104,9 @@ CREATE TABLE ended_leases (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX ended_leases_by_fence ON ended_leases (scope, fence);
-CREATE INDEX ended_leases_by_pattern ON ended_leases (scope, worktree, pattern, holder, fence);
+-- The last who had a path, and the last time one agent had it: each is the end of an index, however long the past is.
+CREATE INDEX ended_leases_by_pattern ON ended_leases (scope, worktree, pattern, fence);
+CREATE INDEX ended_leases_by_holder ON ended_leases (scope, holder, worktree, pattern, fence);
 
 -- The queue: places that are still kept. At most a thousand, so it is read whole; `scopes.live_waits` says when there is
 -- nothing to read.

@@ -3,7 +3,7 @@
 use crate::connect::Reader;
 use crate::errors;
 use crate::examine::remembered;
-use crate::load::{Loader, ScopeRow, scope_row};
+use crate::load::{Loaded, Loader, ScopeRow, scope_row};
 use crate::rows::{self, AGENT_COLUMNS};
 use clearway_core::fold::State;
 use clearway_core::ids::{AgentId, ScopeKey, Seq};
@@ -79,7 +79,7 @@ impl Reading<'_> {
         read(self.connection, scope).map_err(|error| errors::sqlite(self.path, &error))
     }
 
-    pub(crate) fn load(&self, read: &ReadSet, now: &Now) -> std::result::Result<Slice, StoreError> {
+    pub(crate) fn load(&self, read: &ReadSet, now: &Now) -> std::result::Result<Loaded, StoreError> {
         self.with(|connection, scope| Loader { connection, scope, now }.load(read))
     }
 
@@ -210,7 +210,7 @@ fn read_event(row: &rusqlite::Row<'_>) -> Result<StoredEvent> {
 
 impl Snapshot for SqliteSnapshot<'_> {
     fn load(&mut self, read: &ReadSet, now: &Now) -> std::result::Result<Slice, StoreError> {
-        self.reading().load(read, now)
+        Ok(self.reading().load(read, now)?.slice)
     }
 
     fn head(&mut self) -> std::result::Result<Head, StoreError> {

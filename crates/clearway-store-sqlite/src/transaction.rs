@@ -4,13 +4,13 @@ use crate::ballast;
 use crate::connect::{PAGE_BYTES, Patience, Writer};
 use crate::engine::Settings;
 use crate::errors;
-use crate::load::{ScopeRow, scope_row};
+use crate::load::{Loaded, ScopeRow, scope_row};
 use crate::snapshot::{KeyedRow, Reading};
 use crate::witness;
 use clearway_core::event::{Durability, Event};
 use clearway_core::fold::State;
-use clearway_core::ids::{AgentId, LeaseId, ScopeKey, Seq};
-use clearway_core::limits::IDEMPOTENCY_KEYS_MAX;
+use clearway_core::ids::{AgentId, ScopeKey, Seq};
+use clearway_core::limits::{EXPIRIES_PER_WRITE, IDEMPOTENCY_KEYS_MAX};
 use clearway_core::slice::{AgentView, ReadSet, Slice, Soft};
 use clearway_core::time::{Mono, Now};
 use clearway_platform::doorbell;
@@ -27,6 +27,8 @@ use std::path::PathBuf;
 const WAL_PAGES_MAX: u64 = 48;
 /// The size of one page in the log, its header included.
 const WAL_PAGE_BYTES: u64 = PAGE_BYTES + 24;
+/// Leases whose next look a write puts off, like the expiries it records.
+const POSTPONED_PER_WRITE: usize = EXPIRIES_PER_WRITE;
 /// Forgotten idempotency keys are removed once every so many revisions.
 const PRUNE_EVERY: u64 = 256;
 
@@ -39,7 +41,7 @@ pub(crate) struct SqliteTransaction<'a> {
     pub(crate) scope: Option<ScopeRow>,
     runtime_dir: PathBuf,
     /// Leases whose holder turned out alive: when to look again.
-    pub(crate) postponed: Vec<(LeaseId, Mono)>,
+    pub(crate) postponed: Vec<(String, Mono)>,
     /// The revision the transaction found.
     begun_at: Seq,
     /// How much was held and waited for when it began.
@@ -197,15 +199,8 @@ impl Drop for SqliteTransaction<'_> {
 
 impl Snapshot for SqliteTransaction<'_> {
     fn load(&mut self, read: &ReadSet, now: &Now) -> Result<Slice, StoreError> {
-        let slice = self.reading().load(read, now)?;
-        let same_boot = slice.scope.boot.as_ref() == Some(&now.boot);
-        for lease in slice.leases.iter().filter(|lease| same_boot && lease.ended.is_none()) {
-            let seen = slice.agent(lease.holder).and_then(|view| view.last_seen);
-            let deadline = lease.deadline_given(seen);
-            if lease.deadline <= now.mono && deadline > now.mono {
-                self.postponed.push((lease.id, deadline));
-            }
-        }
+        let Loaded { slice, kept } = self.reading().load(read, now)?;
+        self.postponed.extend(kept.into_iter().take(POSTPONED_PER_WRITE));
         Ok(slice)
     }
 

@@ -33,7 +33,7 @@ const FOUND: &str = "\
     UNION (SELECT l.id FROM leases l LEFT JOIN presence p ON p.scope = $1 AND p.agent = l.holder AND p.boot = $14 \
         WHERE l.scope = $1 AND l.ended_how IS NULL AND (l.deadline <= $13 OR l.end_max <= $13) \
         AND least(greatest(l.deadline, p.last_seen + l.ttl_ms), l.end_max) <= $13 \
-        ORDER BY l.deadline LIMIT $12) \
+        ORDER BY least(greatest(l.deadline, p.last_seen + l.ttl_ms), l.end_max), l.id COLLATE \"C\" LIMIT $12) \
     UNION SELECT l.id FROM leases l WHERE l.scope = $1 AND l.ended_how IS NULL AND $15 = 1";
 
 /// Ids of agents a read set looks up.

@@ -250,6 +250,7 @@ fn a_lost_index_or_constraint_is_named() {
         "leases_by_check",
         "ended_leases_by_fence",
         "ended_leases_by_pattern",
+        "ended_leases_by_holder",
         "idempotency_by_rev",
     ];
     let dropped = indexes.map(|index| (format!("DROP INDEX {index}"), format!("index {index} is missing")));
