@@ -303,7 +303,10 @@ impl Transaction for SqliteTransaction<'_> {
         }
         self.write_witness();
         self.fold_log();
-        doorbell::ring(&self.runtime_dir, self.key.as_str());
+        // Soft state is nobody's turn.
+        if self.reading().head().rev > self.begun_at {
+            doorbell::ring(&self.runtime_dir, self.key.as_str());
+        }
         Ok(())
     }
 }
