@@ -45,8 +45,9 @@ pub(super) fn transfer(
     let leases = chosen.iter().map(|lease| hand_over(&mut trial, actor, lease, &to)).collect();
     let held = Held::by(draft, to.agent.id);
     if let Err(failure) = held.may_become(Held::by(&trial, to.agent.id)) {
-        let failure = failure.hint("hand over fewer: clearway transfer --to NAME ID…");
-        return Ok(Err(failure.details(Details::Fields(vec![("agent", to.agent.name.to_string())]))));
+        let name = &to.agent.name;
+        let failure = failure.hint(format!("hand {name} fewer: clearway transfer --to {name} ID…"));
+        return Ok(Err(failure.details(Details::Fields(vec![("agent", name.to_string())]))));
     }
     trial.record_fulfilled(to.agent.id, actor);
     if let Some(circle) = cycle::find_through(&trial, to.agent.id, facts)? {
