@@ -4,6 +4,7 @@ use crate::agent::{AgentName, Caller};
 use crate::facts::{Facts, Process};
 use crate::ids::{AgentId, Fence, LeaseId, WaitId};
 use crate::lease::{Grade, Lease, Mode};
+use crate::limits::LEASES_PER_AGENT_MAX;
 use crate::pattern::Fold;
 use crate::slice::{AgentLookup, Due, ReadSet, RefusalMemory, Slice};
 use crate::target::{Target, Worktree};
@@ -262,9 +263,10 @@ impl Request {
     pub fn second_read_set(&self, slice: &Slice, agent: Option<AgentId>) -> ReadSet {
         let mut read = ReadSet {
             held_by: agent
-                .filter(|_| self.reads_own_leases())
+                .filter(|agent| self.reads_leases_of(*agent, slice))
                 .into_iter()
                 .chain(self.recipient(slice))
+                .chain(self.keepers(slice))
                 .collect(),
             refusals_of: Some(RefusalMemory::principal(agent)),
             ..ReadSet::default()
@@ -280,11 +282,12 @@ impl Request {
         read
     }
 
-    /// Whether the request is about this lease: it names it, would meet it, or comes from its holder.
-    pub(crate) fn concerns(&self, lease: &Lease, caller: Option<AgentId>) -> bool {
+    /// Whether the request is about this lease: it names it, would meet it, or is about all its holder has.
+    pub(crate) fn concerns(&self, lease: &Lease, slice: &Slice, caller: Option<AgentId>) -> bool {
         let named = || self.named_leases().iter().any(|named| named.id == lease.id);
         let met = || self.wanted().is_some_and(|wanted| wanted.touches(&lease.target, &lease.worktree));
-        caller == Some(lease.holder) || named() || met()
+        let own = || caller == Some(lease.holder) && self.reads_leases_of(lease.holder, slice);
+        own() || named() || met()
     }
 
     /// What stands in the way of those in the queue whose turn this request may bring: it ends leases or waits they
@@ -333,6 +336,13 @@ impl Request {
         slice.agents.iter().find(|view| view.agent.name == *to).map(|view| view.agent.id)
     }
 
+    /// Whoever goes on holding parts of what is released, and may come to hold too much.
+    fn keepers(&self, slice: &Slice) -> Vec<AgentId> {
+        let keeps = matches!(&self.command, Command::Release(release) if !release.keep.is_empty());
+        let named = self.named_leases().iter().filter_map(|named| slice.lease(named.id));
+        named.filter(|_| keeps).map(|lease| lease.holder).collect()
+    }
+
     fn leaves(&self, view: &WaitView) -> bool {
         match &self.command {
             Command::Leave(Leave { waits: Some(waits) }) => waits.contains(&view.wait.id),
@@ -359,8 +369,13 @@ impl Request {
         }
     }
 
-    fn reads_own_leases(&self) -> bool {
+    /// Whether all the caller's leases are read: it means all of them, or would hold too many if none were over.
+    fn reads_leases_of(&self, caller: AgentId, slice: &Slice) -> bool {
+        let stored = slice.agent(caller).map_or(0, |view| view.live_leases);
         match &self.command {
+            Command::Reserve(reserve) | Command::Await(Await { reserve, .. }) => {
+                stored + reserve.wants.len() as u64 > LEASES_PER_AGENT_MAX
+            }
             Command::Renew(renew) => renew.leases.is_none(),
             Command::Release(Release { selection: Selection::All, .. })
             | Command::Transfer(Transfer { selection: Selection::All, .. }) => true,

@@ -30,7 +30,8 @@ pub struct ReadSet {
     pub held_by: Vec<AgentId>,
     /// Live leases whose deadline may have passed.
     pub due: Due,
-    /// Each holder's latest ended lease on exactly these literal paths, to tell whether a path changed hands.
+    /// The latest ended lease on exactly these literal paths, and the latest there of each agent that is looked up, to tell
+    /// whether a path changed hands.
     pub history: Vec<(Worktree, Pattern)>,
     /// The last refusal of this principal, so that repeats are counted.
     pub refusals_of: Option<String>,
@@ -75,7 +76,8 @@ pub enum Due {
     /// None; for pure reads.
     #[default]
     None,
-    /// A bounded number, so that any write pays a little of what is owed.
+    /// At least so many of them, those that are over for longest and among equals those with the smaller ids, so that any
+    /// write pays a little of what is owed.
     Some(usize),
     /// Every one of them.
     All,
@@ -97,8 +99,10 @@ pub struct Slice {
     pub agents: Vec<AgentView>,
     /// Leases, live and ended, each once.
     pub leases: Vec<Lease>,
-    /// Rows that could be read neither as stored nor from their events.
+    /// Rows of leases that could be read neither as stored nor from their events.
     pub unreadable: Vec<String>,
+    /// Rows of the queue of which the same is true. Nobody waits there as far as anybody can tell.
+    pub unreadable_waits: Vec<String>,
     /// The last refusal of the calling principal.
     pub refusal: Option<RefusalMemory>,
     /// The queue, in the order of places. An engine answers with all of it or, unasked, with nothing.
@@ -131,6 +135,9 @@ impl Slice {
         self.refusal = self.refusal.take().or(other.refusal);
         if self.waits.is_empty() {
             self.waits = other.waits;
+        }
+        if self.unreadable_waits.is_empty() {
+            self.unreadable_waits = other.unreadable_waits;
         }
     }
 

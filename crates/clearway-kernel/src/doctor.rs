@@ -5,6 +5,7 @@ use crate::session::Session;
 use crate::site::SiteKind;
 use clearway_core::command::Command;
 use clearway_core::failure::Failure;
+use clearway_core::slice::ReadSet;
 use clearway_core::slug::Slug;
 use clearway_core::text::shown;
 use clearway_store::contract::{Examination, LeaseListing, Severity};
@@ -207,23 +208,24 @@ impl Session<'_> {
 
     fn row_checks(&mut self) -> Result<Vec<Check>, Failure> {
         let now = self.now()?;
-        let listed = self.read(|snapshot| snapshot.leases(LeaseListing::WithEnded(usize::MAX), &now));
-        let listed = match listed {
+        let queue = ReadSet { waits: true, ..ReadSet::default() };
+        let found = self.read(|snapshot| {
+            let leases = snapshot.leases(LeaseListing::WithEnded(usize::MAX), &now)?.unreadable;
+            Ok((leases, snapshot.load(&queue, &now)?.unreadable_waits))
+        });
+        let (leases, waits) = match found {
             Err(failure) => return damaged("rows", failure).map(|check| vec![check]),
-            Ok(listed) => listed,
+            Ok(found) => found.unwrap_or_default(),
         };
-        let unreadable = listed.map(|listed| listed.unreadable).unwrap_or_default();
-        if unreadable.is_empty() {
+        if leases.is_empty() && waits.is_empty() {
             return Ok(vec![good("rows", "every stored row can be read".to_owned())]);
         }
-        let one = |id: &String| {
-            wrong(
-                "rows",
-                format!("the row of lease {id} can be read neither as stored nor from its events"),
-                REPAIR,
-            )
+        let one = |what: &str, id: &String| {
+            let text = format!("the row of {what} {id} can be read neither as stored nor from its events");
+            wrong("rows", text, REPAIR)
         };
-        Ok(unreadable.iter().map(one).collect())
+        let leases = leases.iter().map(|id| one("lease", id));
+        Ok(leases.chain(waits.iter().map(|id| one("wait", id))).collect())
     }
 
     fn log_check(&mut self) -> Check {

@@ -7,13 +7,12 @@ use crate::site::Site;
 use crate::{audit, identity};
 use clearway_core::agent::Caller;
 use clearway_core::command::{Command, Request, ScopeBirth};
-use clearway_core::decide::{Notice, identify};
+use clearway_core::decide::Notice;
 use clearway_core::event::Durability;
 use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
 use clearway_core::input::idempotency_key;
 use clearway_core::shell;
-use clearway_core::slice::Slice;
 use clearway_core::slug::Slug;
 use clearway_core::text::shown;
 use clearway_store::contract::{Engine, Snapshot, StoreError};
@@ -119,7 +118,7 @@ impl<'a> Session<'a> {
     pub(crate) fn command_in(&mut self, scope: &ScopeKey, command: Command) -> Result<Reply, Failure> {
         let nested = self.made_inside_another(scope)?;
         let mut reply = self.ask(execute, scope, command)?;
-        reply.notices.extend(nested);
+        reply.notices.extend(nested.filter(|_| reply.rev.0 > 0));
         Ok(reply)
     }
 
@@ -135,10 +134,6 @@ impl<'a> Session<'a> {
             idempotency_key: self.idempotency_key.clone(),
             birth: ScopeBirth { place: self.site.place.clone(), fold: self.site.fold },
         };
-        if request.wanted().is_some() && self.caller.in_client_session() {
-            // No store is made for a session that cannot be told.
-            identify(&Slice::default(), &self.caller)?;
-        }
         let mut world = Borrowed(self.outside);
         let reply = how(&mut *self.engine, &mut world, self.rules, scope, &request)
             .map_err(|error| store_failure(&error))?;

@@ -162,6 +162,8 @@ impl SqliteTransaction<'_> {
     }
 
     fn update(&mut self, lease: &Lease) -> Result<(), StoreError> {
+        // What was found out about it before this event is not true of it any more.
+        self.postponed.retain(|(id, _)| id != lease.id.as_str());
         let scope = self.row()?.id;
         self.insert(
             "UPDATE leases SET holder = ?, mode = ?, fence = ?, reason = ?, slot = ?, ttl_ms = ?, deadline = ?, \
@@ -217,10 +219,7 @@ impl SqliteTransaction<'_> {
     pub(crate) fn write_postponed(&mut self) -> Result<(), StoreError> {
         let scope = self.row()?.id;
         for (id, at) in std::mem::take(&mut self.postponed) {
-            self.insert(
-                "UPDATE leases SET check_at = ? WHERE scope = ? AND id = ?",
-                &[&at.0, &scope, &id.as_str()],
-            )?;
+            self.insert("UPDATE leases SET check_at = ? WHERE scope = ? AND id = ?", &[&at.0, &scope, &id])?;
         }
         Ok(())
     }

@@ -72,10 +72,9 @@ impl Writer {
         Ok(())
     }
 
-    /// Whether nobody has made the tables yet. The caller holds the gate.
-    pub(crate) fn is_empty(&self, patience: &Patience) -> Result<bool, StoreError> {
-        let number = number_of(&self.connection).map_err(|error| self.failed(&error, patience))?;
-        Ok(number == 0)
+    /// The number of the file's schema; 0 if nobody has made the tables yet. The caller holds the gate.
+    pub(crate) fn number(&self, patience: &Patience) -> Result<u32, StoreError> {
+        number_of(&self.connection).map_err(|error| self.failed(&error, patience))
     }
 
     /// What a failed statement means for a caller that waited, with whoever is in the way.
@@ -86,10 +85,9 @@ impl Writer {
         }
     }
 
-    /// Brings the schema to `schema`, with one backup of what was there. The caller holds the gate.
-    pub(crate) fn migrate(&self, schema: Schema, patience: &Patience) -> Result<(), StoreError> {
+    /// Brings the schema from `found` to `schema`, with one backup of what was there. The caller holds the gate.
+    pub(crate) fn migrate(&self, found: u32, schema: Schema, patience: &Patience) -> Result<(), StoreError> {
         let fail = |error: &rusqlite::Error| self.failed(error, patience);
-        let found = number_of(&self.connection).map_err(|error| fail(&error))?;
         refuse_foreign(&self.connection, &self.path, found)?;
         refuse_newer(&self.path, found, schema)?;
         self.keep_log(patience)?;

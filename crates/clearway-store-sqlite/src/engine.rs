@@ -127,10 +127,15 @@ impl Engine for SqliteEngine {
 
     fn changed(&mut self, scope: &ScopeKey, after: Seq, wait_ms: u64) -> Result<bool, StoreError> {
         let started = clearway_platform::stopwatch::Stopwatch::start();
+        let mut looked_at = None;
         loop {
-            let rev = self.snapshot(scope)?.map(|mut snapshot| snapshot.head()).transpose()?;
-            if rev.is_some_and(|head| head.rev > after) {
-                return Ok(true);
+            let version = self.data_version(scope);
+            if version.is_none() || version != looked_at {
+                let head = self.snapshot(scope)?.map(|mut snapshot| snapshot.head()).transpose()?;
+                if head.is_some_and(|head| head.rev > after) {
+                    return Ok(true);
+                }
+                looked_at = version;
             }
             let left = wait_ms.saturating_sub(started.elapsed_ms());
             if left == 0 {
@@ -179,11 +184,14 @@ impl SqliteEngine {
         let settings = self.settings.clone();
         let Some(writer) = self.writers.get_mut(&path) else { return Ok(None) };
         let guard = writer.pass_gate(&patience)?;
-        if create {
-            ballast::keep(&path)?;
-        } else if writer.is_empty(&patience)? {
-            return Ok(None);
+        let number = writer.number(&patience)?;
+        match (number, create) {
+            (0, false) => return Ok(None),
+            // A disk without room for it is too full to begin a store on.
+            (0, true) => ballast::keep(&path)?,
+            _ => {}
         }
+        writer.migrate(number, settings.schema, &patience)?;
         SqliteTransaction::begin(writer, guard, scope, &settings, &patience).map(Some)
     }
 
@@ -194,6 +202,16 @@ impl SqliteEngine {
         // A store that was mended on a full disk is mended; the next reservation says what it lacks.
         let _ = ballast::keep(&path);
         Ok(())
+    }
+
+    /// A number that changes with every commit of somebody else; `None` where only a look can tell.
+    fn data_version(&self, scope: &ScopeKey) -> Option<i64> {
+        let reader = self.readers.get(&self.settings.place.file(scope))?;
+        if reader.is_copy() || reader.is_replaced() {
+            return None;
+        }
+        let mut statement = reader.connection.prepare_cached("PRAGMA data_version").ok()?;
+        statement.query_row([], |row| row.get(0)).ok()
     }
 
     /// Waits for a ring; without a doorbell the wait itself is the poll.

@@ -4,9 +4,8 @@ use crate::rows::{self, LEASE_COLUMNS, Readable};
 use clearway_core::ids::{AgentId, LeaseId};
 use clearway_core::lease::Lease;
 use clearway_core::pattern::{Fold, Pattern};
-use clearway_core::slice::Due;
 use clearway_core::target::{ResourceName, Worktree};
-use clearway_core::time::Mono;
+use clearway_core::time::{Mono, Now};
 use rusqlite::types::Value;
 use rusqlite::{CachedStatement, Connection, Result, params, params_from_iter};
 
@@ -22,7 +21,18 @@ pub(crate) struct LeaseTable<'a> {
 /// primary key for as good, and reads every lease of the scope.
 const BY_TARGET: &str = "sqlite_autoindex_leases_2";
 
+const BY_PATTERN: &str = "ended_leases_by_pattern";
+const BY_PATTERN_AND_HOLDER: &str = "ended_leases_by_holder";
+
 type Rows = Result<Vec<Readable<Lease>>>;
+
+/// What time may have ended.
+#[derive(Debug, Default)]
+pub(crate) struct Due {
+    pub(crate) overdue: Vec<Readable<Lease>>,
+    /// Leases that signs of life keep, and until when.
+    pub(crate) kept: Vec<(String, Mono)>,
+}
 
 impl LeaseTable<'_> {
     /// Live path leases of a worktree that overlap the pattern. The index narrows, the one matcher decides.
@@ -77,28 +87,53 @@ impl LeaseTable<'_> {
         self.live_by("leases_by_holder", "scope = ? AND holder = ?", params![self.scope, agent.as_str()])
     }
 
-    /// Live leases that may be overdue.
-    pub(crate) fn due(&self, due: Due, now: Mono) -> Rows {
-        let limit = match due {
-            Due::None => return Ok(Vec::new()),
-            Due::Some(limit) => i64::try_from(limit).unwrap_or(i64::MAX),
-            Due::All => -1,
-            Due::EveryLive => return self.live("scope = ?", params![self.scope]),
-        };
-        let text = "scope = ? AND check_at <= ? ORDER BY check_at LIMIT ?";
-        self.live_by("leases_by_check", text, params![self.scope, now.0, limit])
+    /// Every live lease.
+    pub(crate) fn every_live(&self) -> Rows {
+        self.live("scope = ?", params![self.scope])
     }
 
-    /// Each holder's latest ended lease on exactly this pattern.
-    pub(crate) fn history(&self, worktree: &Worktree, pattern: &Pattern) -> Rows {
-        // The columns beside a lone max() are those of the row it was found in.
-        let text = format!(
-            "SELECT {LEASE_COLUMNS}, ended_how, ended_at, max(fence) FROM ended_leases \
-             INDEXED BY ended_leases_by_pattern \
-             WHERE scope = ? AND worktree = ? AND pattern = ? AND space = 0 GROUP BY holder"
-        );
-        let mut statement = self.select(&text)?;
-        let parameters = params![self.scope, worktree.0, pattern.canonical()];
+    /// Live leases that are overdue, those first that are for longest, and when to look again at those that turned out
+    /// not to be.
+    pub(crate) fn due(&self, limit: usize, now: &Now) -> Result<Due> {
+        let (mut overdue, kept) =
+            self.looked_at(now)?.into_iter().partition::<Vec<_>, _>(|(_, over)| *over <= now.mono);
+        overdue.sort_by(|(one, over), (other, other_over)| (over, one).cmp(&(other_over, other)));
+        let mut found = Vec::new();
+        for (id, _) in overdue.into_iter().take(limit) {
+            found.extend(self.live_by_id(&id)?);
+        }
+        Ok(Due { overdue: found, kept })
+    }
+
+    /// The leases that are to be looked at by now, and when each is over as far as its holder was seen.
+    fn looked_at(&self, now: &Now) -> Result<Vec<(String, Mono)>> {
+        let mut statement = self.select(
+            "SELECT id, min(coalesce(end_max, 9223372036854775807), max(deadline, coalesce(last_seen + ttl_ms, 0))) \
+             FROM leases INDEXED BY leases_by_check \
+             LEFT JOIN presence ON presence.scope = leases.scope AND agent = holder AND boot = ?3 \
+             WHERE leases.scope = ?1 AND check_at <= ?2",
+        )?;
+        let read = |row: &rusqlite::Row<'_>| Ok((rows::legible(row, 0), Mono(row.get(1)?)));
+        statement.query_map(params![self.scope, now.mono.0, now.boot.0], read)?.collect()
+    }
+
+    /// The latest ended lease on exactly this pattern, and the latest of each of these agents. How long the past of a
+    /// path is must not matter to whoever takes it now.
+    pub(crate) fn history(&self, worktree: &Worktree, pattern: &Pattern, agents: &[AgentId]) -> Rows {
+        let mut found =
+            self.past(&past_text(BY_PATTERN, ""), params![self.scope, worktree.0, pattern.canonical()])?;
+        if found.is_empty() {
+            return Ok(found);
+        }
+        for agent in agents {
+            let parameters = params![self.scope, worktree.0, pattern.canonical(), agent.as_str()];
+            found.extend(self.past(&past_text(BY_PATTERN_AND_HOLDER, "AND holder = ?"), parameters)?);
+        }
+        Ok(found)
+    }
+
+    fn past(&self, text: &str, parameters: impl rusqlite::Params) -> Rows {
+        let mut statement = self.select(text)?;
         rows::collect(&mut statement, parameters, |row| rows::ended_lease(row, self.fold))
     }
 
@@ -138,6 +173,14 @@ impl LeaseTable<'_> {
     }
 }
 
+/// The latest ended lease on a pattern, found from the end of an index.
+fn past_text(index: &str, condition: &str) -> String {
+    format!(
+        "SELECT {LEASE_COLUMNS}, ended_how, ended_at FROM ended_leases INDEXED BY {index} \
+         WHERE scope = ? AND worktree = ? AND pattern = ? AND space = 0 {condition} ORDER BY fence DESC LIMIT 1"
+    )
+}
+
 /// The search for candidates at so many anchors and below the last of them.
 fn candidates_text(anchors: usize) -> String {
     let slots = vec!["?"; anchors].join(",");
@@ -171,6 +214,7 @@ fn below(anchor: &str) -> (String, String) {
 mod tests {
     use super::*;
     use crate::schema::Schema;
+    use rusqlite::StatementStatus;
 
     #[test]
     fn the_search_for_candidates_never_reads_the_whole_scope() {
@@ -187,6 +231,42 @@ mod tests {
         let searches = plan.iter().filter(|step| step.contains("leases"));
         assert!(searches.clone().all(|step| step.contains("AND anchor")), "{plan:?}");
         assert_eq!(searches.count(), 2, "{plan:?}");
+    }
+
+    #[test]
+    fn the_past_of_a_path_costs_the_same_however_long_it_is() {
+        let connection = Connection::open_in_memory().unwrap();
+        Schema::CURRENT.migrate(&connection, 0).unwrap();
+        let insert = "INSERT INTO scopes (id, key, rev, head, epoch, folds, live_leases, root_patterns, live_waits) \
+                      VALUES (1, 's', 0, zeroblob(32), 0, 0, 0, 0, 0)";
+        connection.execute(insert, []).unwrap();
+        let live = |from: u32, to: u32| {
+            let insert = "WITH RECURSIVE past (n) AS (SELECT ?1 UNION ALL SELECT n + 1 FROM past WHERE n < ?2) \
+                          INSERT INTO ended_leases SELECT 1, printf('%08d', n), 0, '/w', 'a.rs', NULL, 'exclusive', \
+                          'claimed', printf('holder%02d', n % 50), n, NULL, NULL, '', 1000, 1, 2, NULL, 3, 'released', 4 \
+                          FROM past";
+            connection.execute(insert, [from, to]).unwrap();
+        };
+        let steps = || {
+            let asked = [(BY_PATTERN, "", None), (BY_PATTERN_AND_HOLDER, "AND holder = ?", Some("holder07"))];
+            asked.map(|(index, condition, holder)| {
+                let mut statement = connection.prepare(&past_text(index, condition)).unwrap();
+                let values = [Value::from(1), Value::from("/w".to_owned()), Value::from("a.rs".to_owned())];
+                let values = values.into_iter().chain(holder.map(|holder| Value::from(holder.to_owned())));
+                let mut rows = statement.query(params_from_iter(values)).unwrap();
+                let fence: u32 = rows.next().unwrap().unwrap().get("fence").unwrap();
+                assert!(rows.next().unwrap().is_none());
+                drop(rows);
+                (fence, statement.get_status(StatementStatus::VmStep))
+            })
+        };
+        live(1, 60);
+        let [(newest, few), (own, few_own)] = steps();
+        assert_eq!((newest, own), (60, 57));
+        live(61, 10_000);
+        let [(newest, many), (own, many_own)] = steps();
+        assert_eq!((newest, own), (10_000, 9_957));
+        assert_eq!((few, few_own), (many, many_own));
     }
 
     #[test]

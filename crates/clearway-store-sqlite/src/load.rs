@@ -1,12 +1,12 @@
 //! Answering a read set: a handful of indexed queries, then the agents behind what was found.
 
-use crate::leases::LeaseTable;
+use crate::leases::{Due, LeaseTable};
 use crate::rows::{self, AGENT_COLUMNS, Readable};
 use clearway_core::agent::Agent;
 use clearway_core::ids::{AgentId, Epoch, Seq};
 use clearway_core::lease::Lease;
 use clearway_core::pattern::Fold;
-use clearway_core::slice::{AgentLookup, AgentView, Freeze, ReadSet, RefusalMemory, ScopeState, Slice};
+use clearway_core::slice::{self, AgentLookup, AgentView, Freeze, ReadSet, RefusalMemory, ScopeState, Slice};
 use clearway_core::time::{BootKey, Mono, Now};
 use clearway_core::wait::WaitView;
 use clearway_store::contract::{Head, in_order};
@@ -50,6 +50,14 @@ fn read_scope(row: &rusqlite::Row<'_>) -> Result<ScopeRow> {
     Ok(ScopeRow { id: row.get(0)?, head: Head { rev, hash: ChainHash(hash) }, state })
 }
 
+/// What a read set was answered with.
+#[derive(Debug, Default)]
+pub(crate) struct Loaded {
+    pub(crate) slice: Slice,
+    /// Leases that were to be looked at and are kept by signs of life, and until when.
+    pub(crate) kept: Vec<(String, Mono)>,
+}
+
 /// Loads slices of one scope.
 #[derive(Debug)]
 pub(crate) struct Loader<'a> {
@@ -59,16 +67,31 @@ pub(crate) struct Loader<'a> {
 }
 
 impl Loader<'_> {
-    pub(crate) fn load(&self, read: &ReadSet) -> Result<Slice> {
+    pub(crate) fn load(&self, read: &ReadSet) -> Result<Loaded> {
         let mut slice = Slice { scope: self.scope.state.clone(), ..Slice::default() };
         let lookup = self.looked_up(&read.agents)?;
+        let due = self.due(read.due)?;
+        self.take(due.overdue, &mut slice)?;
         self.take(self.leases(read)?, &mut slice)?;
+        let callers: Vec<AgentId> = lookup.iter().map(|agent| agent.id).collect();
+        for (worktree, pattern) in &read.history {
+            self.take(self.table().history(worktree, pattern, &callers)?, &mut slice)?;
+        }
         if read.waits {
-            slice.waits = self.queue(&mut slice.unreadable)?;
+            slice.waits = self.queue(&mut slice.unreadable_waits)?;
         }
         self.agents(lookup, &mut slice)?;
         slice.refusal = self.refusal(read)?;
-        Ok(in_order(slice))
+        Ok(Loaded { slice: in_order(slice), kept: due.kept })
+    }
+
+    fn due(&self, due: slice::Due) -> Result<Due> {
+        match due {
+            slice::Due::None => Ok(Due::default()),
+            slice::Due::Some(limit) => self.table().due(limit, self.now),
+            slice::Due::All => self.table().due(usize::MAX, self.now),
+            slice::Due::EveryLive => Ok(Due { overdue: self.table().every_live()?, ..Due::default() }),
+        }
     }
 
     pub(crate) fn table(&self) -> LeaseTable<'_> {
@@ -77,7 +100,7 @@ impl Loader<'_> {
 
     fn leases(&self, read: &ReadSet) -> Result<Vec<Readable<Lease>>> {
         let table = self.table();
-        let mut rows = table.due(read.due, self.now.mono)?;
+        let mut rows = Vec::new();
         for (worktree, pattern) in &read.overlapping {
             rows.extend(table.overlapping(worktree, pattern)?);
         }
@@ -90,14 +113,11 @@ impl Loader<'_> {
         for agent in &read.held_by {
             rows.extend(table.held_by(*agent)?);
         }
-        for (worktree, pattern) in &read.history {
-            rows.extend(table.history(worktree, pattern)?);
-        }
         Ok(rows)
     }
 
     /// The queue. Only a scope in which somebody waits pays for reading it.
-    pub(crate) fn queue(&self, unreadable: &mut Vec<String>) -> Result<Vec<WaitView>> {
+    fn queue(&self, unreadable: &mut Vec<String>) -> Result<Vec<WaitView>> {
         let mut queue = Vec::new();
         if self.scope.state.live_waits == 0 {
             return Ok(queue);

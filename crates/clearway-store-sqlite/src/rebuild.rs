@@ -22,6 +22,8 @@ impl SqliteTransaction<'_> {
         let lost_tail = row.state.lost_tail;
         (row.head, row.state) = (head, ScopeState { lost_tail, ..state.scope.clone() });
         let scope = row.id;
+        // What is mended takes nothing.
+        self.held_before = self.held();
         let heard = self.heard(scope, state.scope.fold)?;
         for table in ["leases", "ended_leases", "agents", "waits"] {
             self.insert(&format!("DELETE FROM {table} WHERE scope = ?"), &[&scope])?;

@@ -67,7 +67,8 @@ CREATE TABLE leases (
   deadline   INTEGER NOT NULL CHECK (deadline >= granted),
   end_max    INTEGER,
   created_at INTEGER NOT NULL,
-  -- Soft: when to look next whether the lease is over. Never later than the deadline the row itself states.
+  -- Soft: when to look next whether the lease is over. Later than what the row itself states only by signs of life
+  -- that were seen, and never later than the instant they keep it to.
   check_at   INTEGER NOT NULL,
   PRIMARY KEY (scope, id),
   UNIQUE (scope, space, worktree, anchor, pattern, holder, bound)
@@ -103,7 +104,9 @@ CREATE TABLE ended_leases (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX ended_leases_by_fence ON ended_leases (scope, fence);
-CREATE INDEX ended_leases_by_pattern ON ended_leases (scope, worktree, pattern, holder, fence);
+-- The last who had a path, and the last time one agent had it: each is the end of an index, however long the past is.
+CREATE INDEX ended_leases_by_pattern ON ended_leases (scope, worktree, pattern, fence);
+CREATE INDEX ended_leases_by_holder ON ended_leases (scope, holder, worktree, pattern, fence);
 
 -- The queue: places that are still kept. At most a thousand, so it is read whole; `scopes.live_waits` says when there is
 -- nothing to read.

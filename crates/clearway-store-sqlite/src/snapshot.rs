@@ -3,14 +3,13 @@
 use crate::connect::Reader;
 use crate::errors;
 use crate::examine::remembered;
-use crate::load::{Loader, ScopeRow, scope_row};
+use crate::load::{Loaded, Loader, ScopeRow, scope_row};
 use crate::rows::{self, AGENT_COLUMNS};
 use clearway_core::fold::State;
 use clearway_core::ids::{AgentId, ScopeKey, Seq};
 use clearway_core::limits::IDEMPOTENCY_MS;
 use clearway_core::slice::{AgentView, ReadSet, Slice};
 use clearway_core::time::Now;
-use clearway_core::wait::WaitView;
 use clearway_store::contract::{Head, LeaseListing, Listed, Remembered, Snapshot, StoreError, StoredEvent};
 use clearway_wire::chain::{ChainHash, digest_bytes};
 use rusqlite::{Connection, OptionalExtension, Result, params};
@@ -80,7 +79,7 @@ impl Reading<'_> {
         read(self.connection, scope).map_err(|error| errors::sqlite(self.path, &error))
     }
 
-    pub(crate) fn load(&self, read: &ReadSet, now: &Now) -> std::result::Result<Slice, StoreError> {
+    pub(crate) fn load(&self, read: &ReadSet, now: &Now) -> std::result::Result<Loaded, StoreError> {
         self.with(|connection, scope| Loader { connection, scope, now }.load(read))
     }
 
@@ -126,10 +125,6 @@ impl Reading<'_> {
             listed.leases.sort_by_key(|lease| lease.fence);
             Ok(listed)
         })
-    }
-
-    pub(crate) fn waits(&self, now: &Now) -> std::result::Result<Vec<WaitView>, StoreError> {
-        self.with(|connection, scope| Loader { connection, scope, now }.queue(&mut Vec::new()))
     }
 
     pub(crate) fn agents(&self, now: &Now) -> std::result::Result<Vec<AgentView>, StoreError> {
@@ -215,7 +210,7 @@ fn read_event(row: &rusqlite::Row<'_>) -> Result<StoredEvent> {
 
 impl Snapshot for SqliteSnapshot<'_> {
     fn load(&mut self, read: &ReadSet, now: &Now) -> std::result::Result<Slice, StoreError> {
-        self.reading().load(read, now)
+        Ok(self.reading().load(read, now)?.slice)
     }
 
     fn head(&mut self) -> std::result::Result<Head, StoreError> {
@@ -228,10 +223,6 @@ impl Snapshot for SqliteSnapshot<'_> {
 
     fn leases(&mut self, wanted: LeaseListing, now: &Now) -> std::result::Result<Listed, StoreError> {
         self.reading().leases(wanted, now)
-    }
-
-    fn waits(&mut self, now: &Now) -> std::result::Result<Vec<WaitView>, StoreError> {
-        self.reading().waits(now)
     }
 
     fn agents(&mut self, now: &Now) -> std::result::Result<Vec<AgentView>, StoreError> {

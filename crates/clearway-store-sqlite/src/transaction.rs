@@ -1,18 +1,18 @@
 //! A write transaction: behind the gate, immediate, all or nothing.
 
+use crate::ballast;
 use crate::connect::{PAGE_BYTES, Patience, Writer};
 use crate::engine::Settings;
 use crate::errors;
-use crate::load::{ScopeRow, scope_row};
+use crate::load::{Loaded, ScopeRow, scope_row};
 use crate::snapshot::{KeyedRow, Reading};
 use crate::witness;
 use clearway_core::event::{Durability, Event};
 use clearway_core::fold::State;
-use clearway_core::ids::{AgentId, LeaseId, ScopeKey, Seq};
-use clearway_core::limits::IDEMPOTENCY_KEYS_MAX;
+use clearway_core::ids::{AgentId, ScopeKey, Seq};
+use clearway_core::limits::{EXPIRIES_PER_WRITE, IDEMPOTENCY_KEYS_MAX};
 use clearway_core::slice::{AgentView, ReadSet, Slice, Soft};
 use clearway_core::time::{Mono, Now};
-use clearway_core::wait::WaitView;
 use clearway_platform::doorbell;
 use clearway_platform::files::{self, with_suffix};
 use clearway_platform::gate::GateGuard;
@@ -27,6 +27,8 @@ use std::path::PathBuf;
 const WAL_PAGES_MAX: u64 = 48;
 /// The size of one page in the log, its header included.
 const WAL_PAGE_BYTES: u64 = PAGE_BYTES + 24;
+/// Leases whose next look a write puts off, like the expiries it records.
+const POSTPONED_PER_WRITE: usize = EXPIRIES_PER_WRITE;
 /// Forgotten idempotency keys are removed once every so many revisions.
 const PRUNE_EVERY: u64 = 256;
 
@@ -39,9 +41,11 @@ pub(crate) struct SqliteTransaction<'a> {
     pub(crate) scope: Option<ScopeRow>,
     runtime_dir: PathBuf,
     /// Leases whose holder turned out alive: when to look again.
-    pub(crate) postponed: Vec<(LeaseId, Mono)>,
+    pub(crate) postponed: Vec<(String, Mono)>,
     /// The revision the transaction found.
     begun_at: Seq,
+    /// How much was held and waited for when it began.
+    pub(crate) held_before: u64,
     open: bool,
 }
 
@@ -53,7 +57,6 @@ impl<'a> SqliteTransaction<'a> {
         settings: &Settings,
         patience: &Patience,
     ) -> Result<Self, StoreError> {
-        writer.migrate(settings.schema, patience)?;
         let begun = writer.connection.execute_batch("BEGIN IMMEDIATE");
         begun.map_err(|error| writer.failed(&error, patience))?;
         let mut transaction = Self {
@@ -64,10 +67,12 @@ impl<'a> SqliteTransaction<'a> {
             runtime_dir: settings.runtime_dir.clone(),
             postponed: Vec::new(),
             begun_at: Seq(0),
+            held_before: 0,
             open: true,
         };
         transaction.scope = transaction.run(|connection| scope_row(connection, scope.as_str()))?;
         transaction.begun_at = transaction.reading().head().rev;
+        transaction.held_before = transaction.held();
         transaction.note_lost_tail()?;
         Ok(transaction)
     }
@@ -81,6 +86,16 @@ impl<'a> SqliteTransaction<'a> {
 
     pub(crate) fn reading(&self) -> Reading<'_> {
         Reading { connection: &self.writer.connection, scope: self.scope.as_ref(), path: &self.writer.path }
+    }
+
+    /// How much is held and waited for.
+    pub(crate) fn held(&self) -> u64 {
+        self.scope.as_ref().map_or(0, |scope| scope.state.live_leases + scope.state.live_waits)
+    }
+
+    /// Whoever takes more than it gives back leaves the room behind that giving back may need.
+    fn keep_ballast(&self) -> Result<(), StoreError> {
+        if self.held() > self.held_before { ballast::keep(&self.writer.path) } else { Ok(()) }
     }
 
     /// Compares the log with what the gate remembers of it. A log that is shorter lost its tail; one that says
@@ -184,15 +199,8 @@ impl Drop for SqliteTransaction<'_> {
 
 impl Snapshot for SqliteTransaction<'_> {
     fn load(&mut self, read: &ReadSet, now: &Now) -> Result<Slice, StoreError> {
-        let slice = self.reading().load(read, now)?;
-        let same_boot = slice.scope.boot.as_ref() == Some(&now.boot);
-        for lease in slice.leases.iter().filter(|lease| same_boot && lease.ended.is_none()) {
-            let seen = slice.agent(lease.holder).and_then(|view| view.last_seen);
-            let deadline = lease.deadline_given(seen);
-            if lease.deadline <= now.mono && deadline > now.mono {
-                self.postponed.push((lease.id, deadline));
-            }
-        }
+        let Loaded { slice, kept } = self.reading().load(read, now)?;
+        self.postponed.extend(kept.into_iter().take(POSTPONED_PER_WRITE));
         Ok(slice)
     }
 
@@ -206,10 +214,6 @@ impl Snapshot for SqliteTransaction<'_> {
 
     fn leases(&mut self, wanted: LeaseListing, now: &Now) -> Result<Listed, StoreError> {
         self.reading().leases(wanted, now)
-    }
-
-    fn waits(&mut self, now: &Now) -> Result<Vec<WaitView>, StoreError> {
-        self.reading().waits(now)
     }
 
     fn agents(&mut self, now: &Now) -> Result<Vec<AgentView>, StoreError> {
@@ -289,6 +293,7 @@ impl Transaction for SqliteTransaction<'_> {
     }
 
     fn commit(mut self: Box<Self>, durability: Durability) -> Result<(), StoreError> {
+        self.keep_ballast()?;
         self.write_postponed()?;
         self.write_scope_row()?;
         self.run(|connection| connection.execute_batch("COMMIT"))?;
@@ -298,7 +303,10 @@ impl Transaction for SqliteTransaction<'_> {
         }
         self.write_witness();
         self.fold_log();
-        doorbell::ring(&self.runtime_dir, self.key.as_str());
+        // Soft state is nobody's turn.
+        if self.reading().head().rev > self.begun_at {
+            doorbell::ring(&self.runtime_dir, self.key.as_str());
+        }
         Ok(())
     }
 }

@@ -11,7 +11,7 @@ use clearway_core::time::Mono;
 use clearway_core::wait::{Wait, WaitView};
 use clearway_store::contract::StoreError;
 use clearway_wire::waiting;
-use rusqlite::{Connection, Result};
+use rusqlite::{Connection, Result, params};
 
 /// Every place in the queue of a scope, in order.
 pub(crate) fn queue(connection: &Connection, scope: i64, fold: Fold) -> Result<Vec<Readable<WaitView>>> {
@@ -68,9 +68,13 @@ impl SqliteTransaction<'_> {
     fn wait(&mut self, id: WaitId) -> std::result::Result<Option<WaitView>, StoreError> {
         let row = self.row()?;
         let (scope, fold) = (row.id, row.state.fold);
-        let found = self.run(|connection| queue(connection, scope, fold))?;
-        if let Some(view) = found.iter().flatten().find(|view| view.wait.id == id) {
-            return Ok(Some(view.clone()));
+        let text = format!("SELECT {WAIT_COLUMNS} FROM waits WHERE scope = ? AND id = ?");
+        let found = self.run(|connection| {
+            let mut statement = connection.prepare_cached(&text)?;
+            rows::collect(&mut statement, params![scope, id.as_str()], |row| rows::wait(row, fold))
+        })?;
+        if let Some(Ok(view)) = found.into_iter().next() {
+            return Ok(Some(view));
         }
         let rebuilt =
             self.run(|connection| crate::projection::rebuild_wait(connection, scope, fold, id.as_str()))?;

@@ -15,7 +15,6 @@ use clearway_core::ids::{AgentId, LeaseId, ScopeKey, Seq};
 use clearway_core::lease::Lease;
 use clearway_core::slice::{AgentView, ReadSet, Slice, Soft};
 use clearway_core::time::Now;
-use clearway_core::wait::WaitView;
 use clearway_wire::chain::ChainHash;
 use thiserror::Error;
 
@@ -95,9 +94,6 @@ pub trait Snapshot {
 
     /// Leases for people to look at.
     fn leases(&mut self, wanted: LeaseListing, now: &Now) -> Result<Listed, StoreError>;
-
-    /// The queue, in the order of places.
-    fn waits(&mut self, now: &Now) -> Result<Vec<WaitView>, StoreError>;
 
     /// Every agent.
     fn agents(&mut self, now: &Now) -> Result<Vec<AgentView>, StoreError>;

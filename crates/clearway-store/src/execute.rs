@@ -148,20 +148,46 @@ impl Ask<'_> {
         Err(StoreError::IdTaken)
     }
 
+    /// A scope comes into being by a command that is granted there, not by one that is refused: what is not there yet is
+    /// decided about before anything is made.
     fn attempt(self, engine: &mut dyn Engine, world: &mut dyn World) -> Result<Attempt, StoreError> {
-        let (create, read) = (self.request.command.opens_scope(), self.request.read_set());
-        let opened = engine.open(self.scope, create, &read, &mut || world.now())?;
-        let Opened { transaction, now, slice } = opened;
-        let Some(mut transaction) = transaction else {
-            return Ok(settle(self.decide(world, &slice, &now), Seq(0), now));
+        let read = self.request.read_set();
+        let (now, slice) = match engine.open(self.scope, false, &read, &mut || world.now())? {
+            Opened { transaction: Some(transaction), now, slice } => {
+                return self.settle_in(transaction, world, slice, now);
+            }
+            Opened { now, slice, .. } => (now, slice),
         };
+        // Nothing is kept of this decision unless it refuses, so no id has to be drawn for it.
+        let decision =
+            (self.rules.decide)(&slice, self.request, self.facts, &now, &mut |bytes| bytes.fill(0));
+        if !matches!(&decision, Decision::Ready(verdict) if changes(verdict, Seq(0))) {
+            return Ok(settle(decision, Seq(0), now));
+        }
+        match engine.open(self.scope, true, &read, &mut || world.now())? {
+            Opened { transaction: Some(transaction), now, slice } => {
+                self.settle_in(transaction, world, slice, now)
+            }
+            Opened { .. } => Err(StoreError::Internal("the scope was not made".to_owned())),
+        }
+    }
+
+    fn settle_in(
+        self,
+        mut transaction: Box<dyn Transaction + '_>,
+        world: &mut dyn World,
+        slice: Slice,
+        now: Now,
+    ) -> Result<Attempt, StoreError> {
         let slice = self.load_rest(&mut *transaction, slice, |read| read, &now)?;
         if let Some(reply) = replay(&mut *transaction, &slice, self.request, &now)? {
             return Ok(Attempt::Done(Box::new(reply)));
         }
         let decision = self.decide(world, &slice, &now);
         let mut rev = slice.scope.rev;
-        if let Decision::Ready(verdict) = &decision {
+        if let Decision::Ready(verdict) = &decision
+            && changes(verdict, rev)
+        {
             rev = verdict.events.last().map_or(rev, |event| event.seq);
             write(transaction, self.scope, self.request, verdict, &now, self.rules.durability)?;
         }
@@ -207,6 +233,14 @@ impl Ask<'_> {
             slice.surveyed = survey.surveyed;
         }
         Ok(in_order(slice))
+    }
+}
+
+/// Whether there is anything to write. A refusal leaves no trace where nothing was before.
+fn changes(verdict: &Verdict, rev: Seq) -> bool {
+    match rev {
+        Seq(0) => verdict.outcome.is_ok() && !verdict.events.is_empty(),
+        _ => !verdict.events.is_empty() || !verdict.soft.is_empty(),
     }
 }
 
@@ -266,9 +300,6 @@ fn write(
     now: &Now,
     floor: Durability,
 ) -> Result<(), StoreError> {
-    if verdict.events.is_empty() && verdict.soft.is_empty() {
-        return Ok(());
-    }
     let mut hash = transaction.head()?.hash;
     for event in &verdict.events {
         let bytes = canonical::encode(event);

@@ -116,11 +116,10 @@ struct Copy<'a> {
 
 impl Scope {
     fn view(&self, agent: AgentId, now: &Now) -> Option<AgentView> {
-        let seen = self.seen.get(&agent).filter(|(boot, _)| *boot == now.boot).map(|(_, at)| *at);
         let held = || self.live().filter(|lease| lease.holder == agent);
         Some(AgentView {
             agent: self.state.agents.get(&agent)?.clone(),
-            last_seen: seen,
+            last_seen: self.seen(agent, now),
             live_leases: held().count() as u64,
             shortest_ttl_ms: held().map(|lease| lease.ttl_ms).min(),
         })
@@ -139,8 +138,12 @@ impl Scope {
     }
 
     fn is_due(&self, lease: &Lease, now: &Now) -> bool {
-        let seen = self.seen.get(&lease.holder).filter(|(boot, _)| *boot == now.boot).map(|(_, at)| *at);
-        lease.is_expired(seen, now.mono)
+        lease.is_expired(self.seen(lease.holder, now), now.mono)
+    }
+
+    /// The last sign of life in this boot.
+    fn seen(&self, agent: AgentId, now: &Now) -> Option<Mono> {
+        self.seen.get(&agent).filter(|(boot, _)| *boot == now.boot).map(|(_, at)| *at)
     }
 
     /// A refusal of another boot is no repetition in this one.
@@ -173,11 +176,12 @@ impl Scope {
     }
 
     fn due(&self, read: &ReadSet, now: &Now) -> Vec<Lease> {
-        let overdue = self.live().filter(|lease| self.is_due(lease, now)).cloned();
+        let mut overdue: Vec<Lease> = self.live().filter(|lease| self.is_due(lease, now)).cloned().collect();
+        overdue.sort_by_key(|lease| (lease.deadline_given(self.seen(lease.holder, now)), lease.id));
         match read.due {
             Due::None => Vec::new(),
-            Due::Some(limit) => overdue.take(limit).collect(),
-            Due::All => overdue.collect(),
+            Due::Some(limit) => overdue.into_iter().take(limit).collect(),
+            Due::All => overdue,
             Due::EveryLive => self.live().cloned().collect(),
         }
     }
@@ -223,6 +227,7 @@ impl Snapshot for Scope {
             agents: agents.into_iter().filter_map(|agent| self.view(agent, now)).collect(),
             leases,
             unreadable: Vec::new(),
+            unreadable_waits: Vec::new(),
             refusal: read.refusals_of.as_ref().and_then(|principal| self.refusal(principal, now)),
             waits,
             surveyed: BTreeSet::new(),
@@ -245,10 +250,6 @@ impl Snapshot for Scope {
         let mut leases: Vec<Lease> = ended.into_iter().take(keep).chain(self.live().cloned()).collect();
         leases.sort_by_key(|lease| lease.fence);
         Ok(Listed { leases, unreadable: Vec::new() })
-    }
-
-    fn waits(&mut self, now: &Now) -> Result<Vec<WaitView>, StoreError> {
-        Ok(self.queue(now))
     }
 
     fn agents(&mut self, now: &Now) -> Result<Vec<AgentView>, StoreError> {
@@ -281,10 +282,6 @@ impl Snapshot for Copy<'_> {
 
     fn leases(&mut self, wanted: LeaseListing, now: &Now) -> Result<Listed, StoreError> {
         self.work.leases(wanted, now)
-    }
-
-    fn waits(&mut self, now: &Now) -> Result<Vec<WaitView>, StoreError> {
-        self.work.waits(now)
     }
 
     fn agents(&mut self, now: &Now) -> Result<Vec<AgentView>, StoreError> {

@@ -13,9 +13,13 @@ use clearway_core::target::Worktree;
 use clearway_core::time::{Mono, Wall};
 use clearway_core::wait::{Queued, Wait};
 
+/// The version of a row's bytes. Inside an event or an answer theirs counts.
+const VERSION: u8 = 1;
+
 /// What is wanted, for a row of its own.
 pub fn encode_wanted(wanted: &Reserve) -> Vec<u8> {
     let mut out = Writer::default();
+    out.byte(VERSION);
     write_reserve(&mut out, wanted);
     out.finish()
 }
@@ -23,6 +27,7 @@ pub fn encode_wanted(wanted: &Reserve) -> Vec<u8> {
 /// Reads it back.
 pub fn decode_wanted(bytes: &[u8], fold: Fold) -> Result<Reserve, DecodeError> {
     let mut input = Reader::new(bytes);
+    input.version(VERSION)?;
     let wanted = read_reserve(&mut input, fold)?;
     input.end()?;
     Ok(wanted)

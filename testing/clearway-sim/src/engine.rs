@@ -5,7 +5,6 @@ use clearway_core::fold::State;
 use clearway_core::ids::{AgentId, ScopeKey, Seq};
 use clearway_core::slice::{AgentView, ReadSet, Slice, Soft};
 use clearway_core::time::Now;
-use clearway_core::wait::WaitView;
 use clearway_store::contract::{
     Capabilities, Engine, Examination, Head, LeaseListing, Listed, Remembered, Snapshot, StoreError,
     StoredEvent, Transaction,
@@ -93,10 +92,6 @@ impl Snapshot for Fated<'_> {
 
     fn leases(&mut self, wanted: LeaseListing, now: &Now) -> Result<Listed, StoreError> {
         self.inner.leases(wanted, now)
-    }
-
-    fn waits(&mut self, now: &Now) -> Result<Vec<WaitView>, StoreError> {
-        self.inner.waits(now)
     }
 
     fn agents(&mut self, now: &Now) -> Result<Vec<AgentView>, StoreError> {

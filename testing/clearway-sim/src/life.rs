@@ -17,6 +17,7 @@ use clearway_core::event::{Actor, Body, Durability, Event};
 use clearway_core::facts::{FactQuery, Facts};
 use clearway_core::ids::{AgentId, ScopeKey, Seq};
 use clearway_core::pattern::Fold;
+use clearway_core::slice::ReadSet;
 use clearway_core::target::Worktree;
 use clearway_store::contract::{Engine, Head, StoredEvent};
 use clearway_store::{Reply, Rules, execute, preview};
@@ -312,7 +313,8 @@ impl Life {
             return Err(Violation::new(Invariant::I8Fold, what));
         }
         let agents = snapshot.agents(&now).map_err(internal)?;
-        let waits = snapshot.waits(&now).map_err(internal)?;
+        let queue = ReadSet { waits: true, ..ReadSet::default() };
+        let waits = snapshot.load(&queue, &now).map_err(internal)?.waits;
         self.ledger.seen =
             agents.into_iter().filter_map(|view| Some((view.agent.id, view.last_seen?))).collect();
         self.ledger.heard = waits.into_iter().filter_map(|view| Some((view.wait.id, view.heard?))).collect();

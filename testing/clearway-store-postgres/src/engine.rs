@@ -2,14 +2,13 @@
 
 use crate::errors::Trouble;
 use crate::link::{CHANNEL, Link, Statement, Value, place};
-use crate::load::{Keyed, Loaded, When, all_agents, questions, queue, read_view, read_wait_view};
+use crate::load::{Keyed, Loaded, When, all_agents, questions, read_view};
 use crate::tables::{self, AGENTS, EVENTS, IDEMPOTENCY, LEASES, SCOPES, WAITS, number};
 use crate::transaction::PostgresTransaction;
 use clearway_core::fold::State;
 use clearway_core::ids::{AgentId, ScopeKey, Seq};
 use clearway_core::slice::{AgentView, ReadSet, Slice};
 use clearway_core::time::{BootKey, Mono, Now, Wall};
-use clearway_core::wait::WaitView;
 use clearway_store::contract::{
     Capabilities, Engine, Examination, Head, LeaseListing, Listed, MachineClock, Opened, Remembered,
     Snapshot, StoreError, StoredEvent, Transaction, in_order,
@@ -336,12 +335,6 @@ impl<'a> View<'a> {
         Ok(listed)
     }
 
-    pub(crate) fn waits(&mut self, now: &Now) -> Result<Vec<WaitView>, StoreError> {
-        let answers = self.run(&[queue(&self.scope, &When::at(now))])?;
-        let fold = self.state.scope.fold;
-        Ok(answers.iter().flatten().filter_map(|row| read_wait_view(row, fold)).collect())
-    }
-
     pub(crate) fn agents(&mut self, now: &Now) -> Result<Vec<AgentView>, StoreError> {
         let answers = self.run(&[all_agents(&self.scope, &When::at(now))])?;
         Ok(answers.iter().flatten().filter_map(read_view).collect())
@@ -410,10 +403,6 @@ impl Snapshot for PostgresSnapshot<'_> {
 
     fn leases(&mut self, wanted: LeaseListing, _now: &Now) -> Result<Listed, StoreError> {
         self.0.leases(wanted)
-    }
-
-    fn waits(&mut self, now: &Now) -> Result<Vec<WaitView>, StoreError> {
-        self.0.waits(now)
     }
 
     fn agents(&mut self, now: &Now) -> Result<Vec<AgentView>, StoreError> {

@@ -33,7 +33,7 @@ const FOUND: &str = "\
     UNION (SELECT l.id FROM leases l LEFT JOIN presence p ON p.scope = $1 AND p.agent = l.holder AND p.boot = $14 \
         WHERE l.scope = $1 AND l.ended_how IS NULL AND (l.deadline <= $13 OR l.end_max <= $13) \
         AND least(greatest(l.deadline, p.last_seen + l.ttl_ms), l.end_max) <= $13 \
-        ORDER BY l.deadline LIMIT $12) \
+        ORDER BY least(greatest(l.deadline, p.last_seen + l.ttl_ms), l.end_max), l.id COLLATE \"C\" LIMIT $12) \
     UNION SELECT l.id FROM leases l WHERE l.scope = $1 AND l.ended_how IS NULL AND $15 = 1";
 
 /// Ids of agents a read set looks up.
@@ -98,11 +98,6 @@ fn queue_text() -> String {
          WHERE w.scope = $1 AND $22 = 1 ORDER BY w.place",
         WAITS.columns("w")
     )
-}
-
-/// Every place in the queue, in order.
-pub(crate) fn queue(scope: &ScopeKey, when: &When) -> Statement {
-    Statement::new(queue_text(), values(scope, &ReadSet { waits: true, ..ReadSet::default() }, when))
 }
 
 /// Every agent.
@@ -180,7 +175,7 @@ impl Loaded {
         for row in waits {
             match read_wait_view(row, fold) {
                 Some(view) => slice.waits.push(view),
-                None => slice.unreadable.push(column(row, "id").unwrap_or_default()),
+                None => slice.unreadable_waits.push(column(row, "id").unwrap_or_default()),
             }
         }
         let refusals = refusals.iter().filter_map(read_refusal).collect();

@@ -189,11 +189,6 @@ impl Snapshot for PostgresTransaction<'_> {
         self.view.leases(wanted)
     }
 
-    fn waits(&mut self, now: &Now) -> Result<Vec<WaitView>, StoreError> {
-        self.flush()?;
-        self.view.waits(now)
-    }
-
     fn agents(&mut self, now: &Now) -> Result<Vec<AgentView>, StoreError> {
         self.flush()?;
         self.view.agents(now)

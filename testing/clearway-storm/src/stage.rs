@@ -2,6 +2,7 @@
 //! same store for looking at it without starting a process.
 
 use clearway_core::ids::ScopeKey;
+use clearway_core::slice::ReadSet;
 use clearway_core::time::{BootKey, Mono, Now, Wall};
 use clearway_core::wait::WaitView;
 use clearway_platform::clock::{Clock, SystemClock};
@@ -143,7 +144,9 @@ impl Onlooker {
         let now = now(&self.clock).map_err(|error| error.to_string())?;
         let said = |error: StoreError| error.to_string();
         let snapshot = self.engine.snapshot(&self.scope).map_err(said)?;
-        snapshot.map_or(Ok(Vec::new()), |mut snapshot| snapshot.waits(&now).map_err(said))
+        let queue = ReadSet { waits: true, ..ReadSet::default() };
+        let slice = snapshot.map(|mut snapshot| snapshot.load(&queue, &now)).transpose().map_err(said)?;
+        Ok(slice.unwrap_or_default().waits)
     }
 
     /// Looks until the queue is as wished.

@@ -49,7 +49,7 @@ pub(super) struct Whole(Verified);
 
 impl Answer for Whole {
     fn json(&self) -> String {
-        let Verified { events, head, anchored, unanchored } = &self.0;
+        let Verified { events, head, anchored, unanchored, .. } = &self.0;
         document(&Looked::new(
             head.rev,
             VerifyReply {
@@ -62,7 +62,7 @@ impl Answer for Whole {
     }
 
     fn text(&self, page: &Page) -> String {
-        let Verified { events, head, anchored, unanchored } = &self.0;
+        let Verified { events, head, anchored, unanchored, .. } = &self.0;
         if *events == 0 {
             return "the log is empty\n".to_owned();
         }

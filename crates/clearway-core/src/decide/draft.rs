@@ -47,11 +47,9 @@ pub(super) struct Draft<'a> {
 
 impl<'a> Draft<'a> {
     pub(super) fn new(slice: &'a Slice, request: &Request, now: &'a Now) -> Self {
-        let notices = if slice.unreadable.is_empty() {
-            Vec::new()
-        } else {
-            vec![Notice::UnreadableRows(slice.unreadable.clone())]
-        };
+        let unreadable = [slice.unreadable.as_slice(), &slice.unreadable_waits].concat();
+        let notices =
+            if unreadable.is_empty() { Vec::new() } else { vec![Notice::UnreadableRows(unreadable)] };
         Self {
             slice,
             now,

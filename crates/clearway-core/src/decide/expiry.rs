@@ -71,22 +71,22 @@ impl Draft<'_> {
             .hint("go on without them; every lease ends: clearway doctor --repair --reason TEXT"))
     }
 
-    /// Records the expiry of every overdue lease that concerns the request, and of a bounded share of the others
-    /// in the slice, each exactly once. The bound holds here and not by what an engine loads: one that loads more
-    /// writes the same log.
+    /// Records the expiry of every overdue lease that concerns the request, and of those that are over for longest, each
+    /// exactly once. Order and bound hold here and not by what an engine loads: one that loads more writes the same
+    /// log.
     fn record_expiries(&mut self, request: &Request) {
         let everything = matches!(request.command, Command::Sweep | Command::Recover);
         let caller = identify(self.slice, &request.caller).ok().and_then(|identified| identified.known);
         let caller = caller.map(|view| view.agent.id);
-        let mut others = if everything { usize::MAX } else { EXPIRIES_PER_WRITE };
-        let overdue: Vec<&Lease> = self.view().overdue().collect();
-        for lease in overdue {
-            let concerned = request.concerns(lease, caller);
-            if self.ended.contains(&lease.id) || (!concerned && others == 0) {
-                continue;
+        let share = if everything { usize::MAX } else { EXPIRIES_PER_WRITE };
+        let view = self.view();
+        let mut overdue: Vec<&Lease> =
+            view.overdue().filter(|lease| !self.ended.contains(&lease.id)).collect();
+        overdue.sort_by_key(|lease| (lease.deadline_given(view.last_seen(lease.holder)), lease.id));
+        for (place, lease) in overdue.into_iter().enumerate() {
+            if place < share || request.concerns(lease, self.slice, caller) {
+                self.expire(lease, lease.expiry_cause(self.now.mono));
             }
-            others -= usize::from(!concerned);
-            self.expire(lease, lease.expiry_cause(self.now.mono));
         }
     }
 

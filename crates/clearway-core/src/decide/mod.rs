@@ -12,6 +12,7 @@ mod names;
 mod operator;
 mod plan;
 mod queue;
+mod quota;
 mod release;
 mod renew;
 mod replay;

@@ -2,17 +2,19 @@
 
 use super::draft::Draft;
 use super::identity::Identified;
+use super::quota::Held;
 use super::renew::{find, held_by, is_current, may_act};
 use super::{Notice, Step, Success};
 use crate::command::{LeaseRef, Release, Selection};
 use crate::event::{Actor, Body};
 use crate::facts::Facts;
 use crate::failure::{Failure, LeaseView};
-use crate::ids::{Entropy, Fence, LeaseId};
+use crate::ids::{AgentId, Entropy, Fence, LeaseId};
 use crate::lease::Lease;
 use crate::nearest::nearest;
 use crate::slug::Slug;
 use crate::target::{Target, Worktree};
+use std::collections::BTreeSet;
 
 /// Releases what is named, all or none. Releasing what is gone already is no error and no event.
 pub(super) fn release(
@@ -32,6 +34,9 @@ pub(super) fn release(
         Err(failure) => return Ok(Err(failure)),
     };
     let released = chosen.live.iter().map(|lease| lease.id).collect();
+    if let Err(failure) = within_quota(draft, &chosen, &release.keep, &kept) {
+        return Ok(Err(failure));
+    }
     let actor = if chosen.live.is_empty() { actor } else { draft.sign(identified, entropy) };
     for lease in &chosen.live {
         end(draft, actor, lease);
@@ -57,6 +62,33 @@ fn parent_of(keep: &Target, chosen: &Chosen) -> Result<Lease, Failure> {
     parent.cloned().ok_or_else(|| {
         Failure::new(Slug::Usage, format!("{} is not inside anything this releases", keep.display()))
             .hint("--keep names a part of what is released; see what you hold: clearway leases")
+    })
+}
+
+/// Many parts may be more than the whole they come from.
+fn within_quota(draft: &Draft<'_>, chosen: &Chosen, keep: &[Target], kept: &[Lease]) -> Result<(), Failure> {
+    if keep.is_empty() {
+        return Ok(());
+    }
+    let mut after = draft.clone();
+    for lease in &chosen.live {
+        after.end_lease(lease.id);
+    }
+    let mut parts: Vec<(&Target, &Lease)> = Vec::new();
+    for (keep, parent) in keep.iter().zip(kept) {
+        let place = |lease: &Lease| (lease.holder, lease.worktree.clone());
+        let same = |part: &(&Target, &Lease)| part.0 == keep && place(part.1) == place(parent);
+        if !parts.iter().any(same) && already_held(&after, keep, parent, &[]).is_none() {
+            parts.push((keep, parent));
+        }
+    }
+    let holders: BTreeSet<AgentId> = kept.iter().map(|parent| parent.holder).collect();
+    holders.into_iter().try_for_each(|holder| {
+        let own = || parts.iter().filter(|(_, parent)| parent.holder == holder);
+        let roots = own().filter(|(keep, _)| keep.is_root_level()).count() as u64;
+        let would_be = Held::by(&after, holder).with(own().count() as u64, roots);
+        let hint = "keep fewer parts, or a directory around them";
+        Held::by(draft, holder).may_become(would_be).map_err(|failure| failure.hint(hint))
     })
 }
 

@@ -5,6 +5,7 @@ use super::freeze;
 use super::identity::Identified;
 use super::plan::{Blocked, Planner, Room, RoomWhy, Step, ahead, blockers};
 use super::queue::{self, Asking};
+use super::quota::Held;
 use super::{Notice, Refused, Step as Answer, Success};
 use crate::agent::Liveness;
 use crate::command::{Await, Reserve, Want};
@@ -14,8 +15,6 @@ use crate::failure::{Ahead, Details, Failure, LeaseView, Retry};
 use crate::hint::Hint;
 use crate::ids::{AgentId, Entropy, Fence, LeaseId, SetId};
 use crate::lease::{Grade, Lease, Mode};
-use crate::limits::{LEASES_PER_AGENT_MAX, LEASES_PER_SCOPE_MAX, ROOT_PATTERNS_PER_SCOPE_MAX};
-use crate::slice::AgentView;
 use crate::slug::Slug;
 use crate::target::{Target, Worktree};
 
@@ -37,8 +36,6 @@ pub(super) fn reserve(
     entropy: &mut Entropy<'_>,
 ) -> Answer {
     let (Asked::Now(reserve) | Asked::OrWait(Await { reserve, .. })) = asked;
-    let before =
-        identified.known.as_ref().map_or(0, |view| view.live_leases.saturating_sub(ended(draft, view)));
     let (me, actor) = draft.register(&identified, entropy);
     let steps = Planner::new(draft, me, reserve, facts).plan()?;
     let frozen = freeze::admit(draft, reserve, identified.newcomer.client, &steps).err();
@@ -59,7 +56,7 @@ pub(super) fn reserve(
             (None, None) => Err(refuse(draft, actor, reserve, &steps)),
         });
     }
-    if let Err(failure) = within_quota(draft, reserve, &steps, before) {
+    if let Err(failure) = within_quota(draft, me, reserve, &steps) {
         return Ok(Err(failure));
     }
     let mut taker = Taker { draft, reserve, me, actor, set: None, taken: Vec::new() };
@@ -80,12 +77,6 @@ pub(super) fn reserve(
         record_refusal(draft, actor, reserve, &steps);
     }
     Ok(Ok(Success::Reserved { leases: show(draft, &leases), refused }))
-}
-
-/// Leases of an agent that this very decision found to be over; its count still holds them.
-fn ended(draft: &Draft<'_>, holder: &AgentView) -> u64 {
-    let is_over = |lease: &&Lease| lease.holder == holder.agent.id && draft.ended.contains(&lease.id);
-    draft.slice.leases.iter().filter(is_over).count() as u64
 }
 
 /// Carries out the steps of a plan.
@@ -247,29 +238,15 @@ fn changed_hands(draft: &Draft<'_>, me: AgentId, lease: &Lease) -> Option<Notice
     (other.fence > own.fence).then(|| Notice::ChangedHands { target: lease.target.display(), by })
 }
 
-fn within_quota(draft: &Draft<'_>, reserve: &Reserve, steps: &[Step], before: u64) -> Result<(), Failure> {
+fn within_quota(draft: &Draft<'_>, me: AgentId, reserve: &Reserve, steps: &[Step]) -> Result<(), Failure> {
     let granted = || reserve.wants.iter().zip(steps).filter(|(_, step)| matches!(step, Step::Grant { .. }));
-    let new = granted().count() as u64;
-    let new_root = granted().filter(|(want, _)| want.target.is_root_level()).count() as u64;
-    let scope = &draft.slice.scope;
-    let expired = draft.expired_ids();
-    let live = scope.live_leases.saturating_sub(expired.len() as u64);
-    let expired_root =
-        expired.iter().filter_map(|id| draft.slice.lease(*id)).filter(|old| old.target.is_root_level());
-    let root = scope.root_patterns.saturating_sub(expired_root.count() as u64);
-    quota("leases of one agent", before + new, LEASES_PER_AGENT_MAX, new)?;
-    quota("leases in one scope", live + new, LEASES_PER_SCOPE_MAX, new)?;
-    quota("patterns without a leading directory", root + new_root, ROOT_PATTERNS_PER_SCOPE_MAX, new_root)
-}
-
-fn quota(what: &'static str, would_be: u64, limit: u64, new: u64) -> Result<(), Failure> {
-    if new == 0 || would_be <= limit {
-        return Ok(());
-    }
-    let message = format!("{what}: at most {limit}, and this request would make {would_be}");
-    Err(Failure::new(Slug::QuotaExceeded, message)
-        .hint("give back what is no longer needed: clearway release ID…")
-        .hint("reserve a directory instead of its files: clearway reserve DIR/"))
+    let root_patterns = granted().filter(|(want, _)| want.target.is_root_level()).count() as u64;
+    let before = Held::by(draft, me);
+    before.may_become(before.with(granted().count() as u64, root_patterns)).map_err(|failure| {
+        failure
+            .hint("give back what is no longer needed: clearway release ID…")
+            .hint("reserve a directory instead of its files: clearway reserve DIR/")
+    })
 }
 
 fn refuse(draft: &mut Draft<'_>, actor: Actor, reserve: &Reserve, steps: &[Step]) -> Failure {

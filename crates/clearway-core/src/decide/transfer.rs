@@ -3,6 +3,7 @@
 use super::cycle;
 use super::draft::Draft;
 use super::identity::Identified;
+use super::quota::Held;
 use super::release::{Chosen, choose};
 use super::renew::is_live;
 use super::{Step, Success};
@@ -13,7 +14,6 @@ use crate::facts::{FactQuery, Facts};
 use crate::failure::{Details, Failure, LeaseView};
 use crate::ids::{Entropy, Fence, LeaseId};
 use crate::lease::Lease;
-use crate::limits::LEASES_PER_AGENT_MAX;
 use crate::slice::AgentView;
 use crate::slug::Slug;
 use crate::target::Target;
@@ -36,15 +36,19 @@ pub(super) fn transfer(
         Ok(chosen) => chosen,
         Err(failure) => return Ok(Err(failure)),
     };
-    if let Err(failure) =
-        stands_alone(draft, &chosen, &to, facts).and_then(|()| within_quota(&to, chosen.len() as u64))
-    {
+    if let Err(failure) = stands_alone(draft, &chosen, &to, facts) {
         return Ok(Err(failure));
     }
     let actor = if chosen.is_empty() { actor } else { draft.sign(identified, entropy) };
-    // Whether somebody would wait for ever shows only once everything has changed hands.
+    // How much the recipient holds, and whether somebody would wait for ever, shows once everything has changed hands.
     let mut trial = draft.clone();
     let leases = chosen.iter().map(|lease| hand_over(&mut trial, actor, lease, &to)).collect();
+    let held = Held::by(draft, to.agent.id);
+    if let Err(failure) = held.may_become(Held::by(&trial, to.agent.id)) {
+        let name = &to.agent.name;
+        let failure = failure.hint(format!("hand {name} fewer: clearway transfer --to {name} ID…"));
+        return Ok(Err(failure.details(Details::Fields(vec![("agent", name.to_string())]))));
+    }
     trial.record_fulfilled(to.agent.id, actor);
     if let Some(circle) = cycle::find_through(&trial, to.agent.id, facts)? {
         return Ok(Err(circle.failure_of_transfer()));
@@ -133,18 +137,6 @@ fn stands_alone(draft: &Draft<'_>, chosen: &[Lease], to: &AgentView, facts: &Fac
             leases: view.show(other, facts).into_iter().collect(),
             ahead: Box::default(),
         }))
-}
-
-fn within_quota(to: &AgentView, new: u64) -> Result<(), Failure> {
-    let would_be = to.live_leases + new;
-    if would_be <= LEASES_PER_AGENT_MAX {
-        return Ok(());
-    }
-    let message = format!(
-        "leases of one agent: at most {LEASES_PER_AGENT_MAX}, and {} would hold {would_be}",
-        to.agent.name
-    );
-    Err(Failure::new(Slug::QuotaExceeded, message).hint("hand over fewer: clearway transfer --to NAME ID…"))
 }
 
 /// Somebody who holds the very same thing already has one lease on it afterwards: the stronger one.

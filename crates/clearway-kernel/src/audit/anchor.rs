@@ -1,7 +1,7 @@
 //! A signed head: who vouches for a log, and whether that is to be believed.
 
 use clearway_core::failure::Failure;
-use clearway_core::ids::ScopeKey;
+use clearway_core::ids::{Epoch, ScopeKey};
 use clearway_core::slug::Slug;
 use clearway_core::time::Wall;
 use clearway_store::contract::Head;
@@ -19,11 +19,11 @@ pub struct Anchor {
 
 impl Anchor {
     /// Signs a head.
-    pub(super) fn sign(key: &SigningKey, scope: &ScopeKey, head: Head, at: Wall) -> Self {
+    pub(super) fn sign(key: &SigningKey, scope: &ScopeKey, epoch: Epoch, head: Head, at: Wall) -> Self {
         let Head { rev: seq, hash } = head;
-        let signature = key.sign(&statement(scope, seq, hash, at)).to_bytes();
+        let signature = key.sign(&statement(scope, epoch, seq, hash, at)).to_bytes();
         let signer = key.verifying_key().to_bytes();
-        let record = AnchorRecord { scope: scope.clone(), seq, hash, at, signer, signature };
+        let record = AnchorRecord { scope: scope.clone(), epoch, seq, hash, at, signer, signature };
         Self { record, place: String::new() }
     }
 
@@ -88,7 +88,7 @@ mod tests {
     fn anchor() -> (Anchor, ScopeKey) {
         let scope = ScopeKey::parse("app-01234567").unwrap();
         let head = Head { rev: Seq(7), hash: ChainHash([9; 32]) };
-        (Anchor::sign(&SigningKey::from_bytes(&[3; 32]), &scope, head, Wall(5)), scope)
+        (Anchor::sign(&SigningKey::from_bytes(&[3; 32]), &scope, Epoch(3), head, Wall(5)), scope)
     }
 
     #[test]
@@ -97,7 +97,11 @@ mod tests {
         let line = anchor.line();
         let read = Anchor::read(&line, "x", &scope).unwrap().unwrap();
         assert_eq!((read.head(), read.signer()), (anchor.head(), anchor.signer()));
-        for forged in [line.replace("\"seq\":7", "\"seq\":6"), line.replace("\"at_ms\":5", "\"at_ms\":4")] {
+        for forged in [
+            line.replace("\"seq\":7", "\"seq\":6"),
+            line.replace("\"epoch\":3", "\"epoch\":2"),
+            line.replace("\"at_ms\":5", "\"at_ms\":4"),
+        ] {
             assert_ne!(forged, line);
             assert!(Anchor::read(&forged, "x", &scope).is_err());
         }

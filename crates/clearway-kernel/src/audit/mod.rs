@@ -13,7 +13,7 @@ use crate::failures::store_failure;
 use crate::session::Session;
 use clearway_core::event::Event;
 use clearway_core::failure::{Details, Failure};
-use clearway_core::ids::Seq;
+use clearway_core::ids::{Epoch, Seq};
 use clearway_core::slug::Slug;
 use clearway_core::text::shown;
 use clearway_store::contract::Head;
@@ -28,6 +28,8 @@ pub struct Verified {
     pub events: u64,
     /// The end of the log.
     pub head: Head,
+    /// Which boot its fences belong to.
+    pub epoch: Epoch,
     /// The last event an anchor vouches for.
     pub anchored: Option<Seq>,
     /// Events after it.
@@ -79,9 +81,10 @@ impl Session<'_> {
         if let Some(failure) = all_of(findings) {
             return Err(failure);
         }
-        let (events, head) = report.map_or((0, Head::EMPTY), |report| (report.events, report.head));
+        let report = report.map(|report| (report.events, report.head, report.state.scope.epoch));
+        let (events, head, epoch) = report.unwrap_or((0, Head::EMPTY, Epoch(0)));
         let unanchored = head.rev.0.saturating_sub(anchored.map_or(0, |seq| seq.0));
-        Ok(Verified { events, head, anchored, unanchored })
+        Ok(Verified { events, head, epoch, anchored, unanchored })
     }
 
     /// Every head that somebody remembers. What a stranger signed is not among them.
@@ -98,7 +101,7 @@ impl Session<'_> {
     /// Verifies the log and signs the head it verified with the operator's key and writes it beside the store, and to `export` if given.
     pub fn anchor(&mut self, export: Option<PathBuf>) -> Result<AnchorOutcome, Failure> {
         let now = self.now()?;
-        let head = self.verify(&[])?.head;
+        let Verified { head, epoch, .. } = self.verify(&[])?;
         if head == Head::EMPTY {
             return Err(Failure::new(Slug::NotFound, "there is nothing to anchor: the log is empty")
                 .hint("reserve something first: clearway reserve PATH"));
@@ -107,7 +110,7 @@ impl Session<'_> {
         self.flush_log()?;
         export.iter().try_for_each(|path| self.can_export(path))?;
         let (key, new_key) = key::load_or_make(self.outside)?;
-        let anchor = Anchor::sign(&key, &self.site.key, head, now.wall);
+        let anchor = Anchor::sign(&key, &self.site.key, epoch, head, now.wall);
         let own = self.anchor_file()?;
         // The copy elsewhere comes first: where it fails nothing was written.
         for path in export.iter().chain([&own]) {

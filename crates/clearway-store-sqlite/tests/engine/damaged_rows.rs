@@ -2,14 +2,15 @@
 
 use crate::specimen::{Specimen, live, open_plainly};
 use crate::support::{
-    TestWorld, audit, complaints, engine, fast_dir, grant, must_be_whole, named, release_all, request, run,
-    scope, try_reserve,
+    TestWorld, audit, claim, complaints, engine, fast_dir, grant, must_be_whole, named, path, release_all,
+    request, run, scope, try_reserve,
 };
-use clearway_core::command::{Command, LeaseRef, Release, Renew, Selection};
+use clearway_core::command::{Await, Command, LeaseRef, Release, Renew, Selection, Stay};
 use clearway_core::decide::{Notice, Success};
 use clearway_core::failure::{Details, LeaseView};
 use clearway_core::slug::Slug;
 use clearway_core::target::Worktree;
+use clearway_core::wait::Wait;
 use clearway_store::contract::{Engine, LeaseListing};
 use std::path::Path;
 
@@ -121,6 +122,64 @@ fn a_row_lost_with_its_events_is_named_and_stops_only_what_includes_it() {
     }
 }
 
+/// Ways to make a place in the queue senseless.
+const QUEUE_DAMAGE: [&str; 5] = [
+    "UPDATE waits SET wanted = x'00'",
+    "UPDATE waits SET wanted = x''",
+    "UPDATE waits SET agent = 'nobody at all'",
+    "UPDATE waits SET attached = 'nothing'",
+    "UPDATE waits SET created_at = -1, attached = CAST(x'ff' AS TEXT)",
+];
+
+/// [`held`], and a third agent waits for what the first one holds.
+fn awaited() -> (tempfile::TempDir, TestWorld, Wait) {
+    let (directory, mut world, _) = held();
+    let wait =
+        Await { reserve: claim(&[path("src/a.rs")]), stay: Stay::Durable, wait_ms: 60_000, wait: None };
+    let request = request(named("cyd"), Command::Await(wait), None);
+    let reply = run(&mut engine(directory.path()), &mut world, &request).unwrap();
+    match reply.outcome {
+        Ok(Success::Queued { queued, .. }) => (directory, world, queued.wait),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_damaged_place_in_the_queue_is_taken_from_its_events() {
+    for act in QUEUE_DAMAGE {
+        let (directory, mut world, wait) = awaited();
+        open_plainly(directory.path()).unwrap().execute_batch(act).unwrap();
+        let mut engine = engine(directory.path());
+        let found = complaints(&mut engine, &[]);
+        assert!(found.iter().any(|text| text.contains(wait.id.as_str())), "{act}: {found:?}");
+        let reply = run(&mut engine, &mut world, &request(named("ann"), release_all(), None)).unwrap();
+        assert!(reply.outcome.is_ok() && reply.notices.is_empty(), "{act}: {reply:?}");
+        let late = try_reserve(&mut engine, &mut world, "bob", "src/a.rs").unwrap();
+        assert!(late.outcome.is_err(), "{act}: it is the turn of whoever waited");
+        grant(&mut engine, &mut world, "cyd", "src/a.rs");
+        must_be_whole(&mut engine);
+    }
+}
+
+#[test]
+fn a_place_lost_with_its_events_is_named_and_stops_nobody() {
+    for act in QUEUE_DAMAGE {
+        let (directory, mut world, wait) = awaited();
+        let connection = open_plainly(directory.path()).unwrap();
+        connection.execute_batch(act).unwrap();
+        connection.execute("UPDATE events SET bytes = x'01' WHERE seq = ?1", [wait.place.0]).unwrap();
+        drop(connection);
+        let mut engine = engine(directory.path());
+        for agent in ["bob", "ann"] {
+            let reply = run(&mut engine, &mut world, &request(named(agent), release_all(), None)).unwrap();
+            assert!(matches!(reply.outcome, Ok(Success::Released { .. })), "{act}: {reply:?}");
+            let named = [Notice::UnreadableRows(vec![wait.id.to_string()])];
+            assert_eq!(reply.notices, named, "{act}");
+        }
+        grant(&mut engine, &mut world, "bob", "src/a.rs");
+    }
+}
+
 #[test]
 fn a_damaged_agent_is_still_itself() {
     let (directory, mut world, lease) = held();
@@ -141,6 +200,8 @@ fn projections_are_rebuilt_from_the_log() {
     let acts = [
         "DELETE FROM leases",
         "DELETE FROM ended_leases",
+        "DELETE FROM waits",
+        "UPDATE waits SET wanted = x'00', place = place + 1000000",
         "DELETE FROM agents",
         "UPDATE leases SET pattern = 'a[', deadline = deadline + 5",
         "UPDATE scopes SET live_leases = 77, root_patterns = 5, epoch = epoch + 1, boot = 'x', folds = 1 - folds",
@@ -189,6 +250,7 @@ fn a_lost_index_or_constraint_is_named() {
         "leases_by_check",
         "ended_leases_by_fence",
         "ended_leases_by_pattern",
+        "ended_leases_by_holder",
         "idempotency_by_rev",
     ];
     let dropped = indexes.map(|index| (format!("DROP INDEX {index}"), format!("index {index} is missing")));

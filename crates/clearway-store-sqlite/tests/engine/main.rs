@@ -18,6 +18,7 @@ mod migrations;
 mod model;
 mod mounts;
 mod privacy;
+mod rings;
 mod script;
 mod specimen;
 mod support;

@@ -5,9 +5,8 @@ use super::stage::*;
 use clearway_core::decide::{Notice, Success};
 use clearway_core::facts::Liveness;
 use clearway_core::lease::Mode;
-use clearway_core::limits::LEASES_PER_AGENT_MAX;
 use clearway_core::slug::Slug;
-use clearway_core::target::{Target, Worktree};
+use clearway_core::target::Worktree;
 
 pub(super) const STORIES: &[Story] = &[
     ("a grant has an id, a fence and a deadline, and is listed", granted),
@@ -24,7 +23,6 @@ pub(super) const STORIES: &[Story] = &[
     ("an automatic lease yields where nothing was changed, and stands where something was", yielded),
     ("a claimed lease never yields", claimed_stands),
     ("regaining a path another held in between is said", changed_hands),
-    ("an agent has a quota, and others are unaffected", quota),
     ("candidates are found above, at and below, and by the matcher alone", candidates),
     ("fences rise from grant to grant", fences),
 ];
@@ -192,17 +190,6 @@ fn changed_hands(stage: &mut Stage) {
     stage.release(&named("b"), by_id(&other));
     let back = stage.reserve(&named("a"), &[path("f")], How::default());
     assert!(matches!(&back.notices[..], [Notice::ChangedHands { by, .. }] if by.as_str() == "b"));
-}
-
-fn quota(stage: &mut Stage) {
-    let wants: Vec<Target> = (0..LEASES_PER_AGENT_MAX).map(|n| path(&format!("d/{n}"))).collect();
-    for some in wants.chunks(250) {
-        leases(stage.reserve(&named("a"), some, How::default()));
-    }
-    let failure = refusal(stage.reserve(&named("a"), &[path("e")], How::default()), Slug::QuotaExceeded);
-    assert!(failure.message.contains("1000"), "{}", failure.message);
-    stage.grant("a", "d/0", How::default());
-    stage.grant("b", "e", How::default());
 }
 
 fn candidates(stage: &mut Stage) {

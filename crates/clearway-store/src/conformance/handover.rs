@@ -27,7 +27,7 @@ pub(super) const STORIES: &[Story] = &[
     ("only a person stops and restarts the agents", by_a_person),
 ];
 
-fn hand(stage: &mut Stage, from: &str, to: &str, leases: Option<Vec<LeaseRef>>) -> Reply {
+pub(super) fn hand(stage: &mut Stage, from: &str, to: &str, leases: Option<Vec<LeaseRef>>) -> Reply {
     let selection = match leases {
         None => Selection::All,
         Some(leases) => Selection::These { leases, targets: Vec::new(), worktree: How::default().worktree },
@@ -37,13 +37,13 @@ fn hand(stage: &mut Stage, from: &str, to: &str, leases: Option<Vec<LeaseRef>>) 
 }
 
 /// As few requests as there can be: every one is a transaction.
-fn take_many(stage: &mut Stage, agent: &str, targets: impl Iterator<Item = Target>) {
+pub(super) fn take_many(stage: &mut Stage, agent: &str, targets: impl Iterator<Item = Target>) {
     for some in targets.collect::<Vec<_>>().chunks(TARGETS_PER_REQUEST_MAX) {
         leases(stage.reserve(&named(agent), some, How::default()));
     }
 }
 
-fn moved(reply: Reply) -> Vec<LeaseView> {
+pub(super) fn moved(reply: Reply) -> Vec<LeaseView> {
     match reply.outcome {
         Ok(Success::Transferred(leases)) => leases,
         other => panic!("not handed over: {other:?}"),

@@ -3,6 +3,7 @@
 use super::Story;
 use super::stage::*;
 use clearway_core::agent::{AgentName, Caller};
+use clearway_core::command::Command;
 use clearway_core::event::Body;
 use clearway_core::slug::Slug;
 
@@ -12,6 +13,7 @@ pub(super) const STORIES: &[Story] = &[
     ("inside its session an agent may say its own name", own_name),
     ("an unnamed agent gets a readable name of its own", readable),
     ("a caller nobody can tell apart is refused", nobody),
+    ("a refused first command opens no scope", opens_nothing),
     ("an id that is taken is drawn again", collision),
     ("a refusal repeated within a minute is counted, not written", repeats),
     ("a key answers a repetition like the first time", replayed),
@@ -62,6 +64,16 @@ fn readable(stage: &mut Stage) {
 fn nobody(stage: &mut Stage) {
     refusal(stage.reserve(&Caller::default(), &[path("f")], How::default()), Slug::NoIdentity);
     assert!(stage.events().is_empty());
+}
+
+fn opens_nothing(stage: &mut Stage) {
+    refusal(stage.reserve(&Caller::default(), &[path("f")], How::default()), Slug::NoIdentity);
+    let agent_as_operator = Caller { session: in_session("s1").session, ..operator(7, "why not") };
+    let freeze = Command::Freeze { for_ms: 60_000 };
+    refusal(stage.execute(&agent_as_operator, freeze, None), Slug::NotOperator);
+    assert!(stage.stored_events().is_empty());
+    assert_eq!(stage.agents(), 0);
+    stage.grant("a", "f", How::default());
 }
 
 fn collision(stage: &mut Stage) {

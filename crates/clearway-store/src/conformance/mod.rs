@@ -11,6 +11,7 @@ mod identity;
 mod log;
 mod names;
 mod queue;
+mod quotas;
 mod releases;
 mod stage;
 mod time;
@@ -32,6 +33,7 @@ pub fn stories() -> Vec<Story> {
         identity::STORIES,
         families::STORIES,
         queue::STORIES,
+        quotas::STORIES,
         handover::STORIES,
         log::STORIES,
     ]

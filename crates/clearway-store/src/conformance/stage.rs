@@ -313,6 +313,12 @@ impl Stage {
         listed.leases.iter().map(|lease| lease.id).collect()
     }
 
+    /// How many agents there are.
+    pub fn agents(&mut self) -> usize {
+        let now = self.world.now.clone();
+        self.snapshot(|snapshot| snapshot.agents(&now)).unwrap_or_default().len()
+    }
+
     /// Every event.
     pub fn events(&mut self) -> Vec<Event> {
         let stored = self.stored_events();

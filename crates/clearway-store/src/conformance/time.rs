@@ -2,6 +2,7 @@
 
 use super::Story;
 use super::stage::*;
+use crate::memory::MemoryEngine;
 use clearway_core::event::Body;
 use clearway_core::lease::ExpiryCause;
 use clearway_core::slug::Slug;
@@ -12,8 +13,10 @@ pub(super) const STORIES: &[Story] = &[
     ("an expiry seen by a request is recorded before its grant", recorded_in_order),
     ("a holder that gives signs of life never loses a lease to time", signs_of_life),
     ("an absolute end comes in spite of signs of life", absolute_end),
+    ("an absolute end given to a lease that signs of life keep is found when it comes", earlier_end),
     ("a sweep records each expiry once", swept_once),
     ("a write records some of what is overdue elsewhere", share_of_expiries),
+    ("a write records first what is over for longest, in one order on every engine", one_order),
     ("leases expiring a millisecond apart expire in order", a_millisecond_apart),
     ("after expiry a renewal fails and a new reservation is a new lease", after_expiry),
     ("a changed boot ends every lease once, and fences go on rising", reboot),
@@ -83,6 +86,20 @@ fn absolute_end(stage: &mut Stage) {
     );
 }
 
+fn earlier_end(stage: &mut Stage) {
+    let lease = stage.grant("a", "f", ttl(60_000));
+    stage.pass(50_000);
+    stage.grant("a", "g", How::default());
+    stage.pass(20_000);
+    let again = stage.grant("a", "f", How { max_ms: Some(5_000), ..ttl(60_000) });
+    assert_eq!(
+        again.lease.id, lease.lease.id,
+        "the deadline it states has passed, its holder was seen since"
+    );
+    stage.pass(5_000);
+    assert_eq!(stage.sweep(), [lease.lease.id]);
+}
+
 fn swept_once(stage: &mut Stage) {
     for number in 0..20 {
         stage.grant("a", &format!("d/{number}"), ttl(1_000));
@@ -105,6 +122,35 @@ fn share_of_expiries(stage: &mut Stage) {
     assert_eq!(expired, 64, "a write pays a bounded share");
     stage.grant("z", "elsewhere2", How::default());
     assert_eq!(stage.kinds().iter().filter(|kind| **kind == "lease.expired").count(), 100);
+}
+
+/// Agents with different silences, some of them seen again, some with an absolute end; then two who pay.
+fn run_out(stage: &mut Stage) {
+    for number in 0..90 {
+        let how = How { max_ms: (number % 7 == 0).then_some(1_500), ..ttl(1_000 + (number * 37) % 400) };
+        stage.grant(&format!("a{}", number % 30), &format!("d/{number}"), how);
+        stage.pass(1);
+    }
+    stage.pass(1_200);
+    for number in 0..10 {
+        stage.grant(&format!("a{number}"), &format!("e/{number}"), How::default());
+    }
+    stage.pass(1_050);
+    stage.grant("a3", "d/7", How::default());
+    stage.grant("z", "elsewhere", How::default());
+    stage.sweep();
+}
+
+fn one_order(stage: &mut Stage) {
+    run_out(stage);
+    for model in [MemoryEngine::default(), MemoryEngine::generous()] {
+        let mut other = Stage::new(Box::new(model));
+        run_out(&mut other);
+        let (mine, expected) = (stage.stored_events(), other.stored_events());
+        let differs = mine.iter().zip(&expected).find(|(one, two)| one != two);
+        assert_eq!(differs, None);
+        assert_eq!(mine.len(), expected.len());
+    }
 }
 
 fn a_millisecond_apart(stage: &mut Stage) {

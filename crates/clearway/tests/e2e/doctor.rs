@@ -121,6 +121,27 @@ fn a_row_that_no_event_explains_fails_whole_operations_over_it() {
     assert_eq!(reply["notices"][0]["code"], "unreadable-rows", "{reply:#}");
 }
 
+/// Nobody can tell who waits there for what: that is said, and keeps nobody from anything.
+#[test]
+fn a_place_in_the_queue_that_nobody_can_read_stops_nobody() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["src/a.rs"]);
+    repository.grant("carol", &["docs/"]);
+    repository.agent("bob").ok(&["reserve", "--queue", "src/a.rs"]);
+    let seq = repository.events().iter().position(|event| event["kind"] == "wait.began").expect("a wait") + 1;
+    let broken =
+        format!("UPDATE waits SET wanted = x'00'; UPDATE events SET bytes = x'00' WHERE seq = {seq}");
+    sql(&home, &broken);
+    let checks = repository.clearway().fails("unhealthy", 1, &["doctor"]);
+    let named = |check: &Value| check["about"] == "rows" && text(check, "text").contains("row of wait");
+    assert!(list(&checks["details"], "checks").iter().any(named), "{checks:#}");
+    let reply = repository.agent("carol").ok(&["transfer", "--to", "alice", "--all"]);
+    assert_eq!(reply["notices"][0]["code"], "unreadable-rows", "{reply:#}");
+    repository.agent("alice").ok(&["release", "--all"]);
+    repository.grant("carol", &["src/a.rs"]);
+}
+
 #[test]
 fn a_row_nobody_can_read_is_not_handed_over() {
     let home = home();
@@ -174,6 +195,8 @@ fn a_repair_brings_back_lost_tables_and_removes_what_does_not_belong_there() {
         "DROP TABLE leases",
         "DROP TABLE ended_leases",
         "DROP TABLE agents",
+        "DROP TABLE waits",
+        "UPDATE waits SET wanted = x'00'",
         "DROP TABLE idempotency",
         "DROP TABLE presence; DROP TABLE refusals",
         "DROP INDEX leases_by_check; CREATE INDEX leases_by_check ON leases (id)",
@@ -186,6 +209,8 @@ fn a_repair_brings_back_lost_tables_and_removes_what_does_not_belong_there() {
     let lease = repository.grant("alice", &["a.rs"]);
     repository.grant("alice", &["b.rs"]);
     repository.agent("alice").ok(&["release", "b.rs"]);
+    repository.agent("bob").ok(&["reserve", "--queue", "a.rs"]);
+    let wait = repository.clearway().ok(&["waits"])["waits"][0]["id"].clone();
     for damage in damages {
         sql(&home, damage);
         repository.clearway().fails("unhealthy", 1, &["doctor"]);
@@ -196,6 +221,8 @@ fn a_repair_brings_back_lost_tables_and_removes_what_does_not_belong_there() {
         assert_eq!(list(&leases, "leases").len(), 2, "{damage}: {leases:#}");
         assert_eq!(leases["leases"][0]["id"], lease["id"], "{damage}");
         repository.blockers("bob", &["a.rs"]);
+        let waits = repository.clearway().ok(&["waits"]);
+        assert_eq!(waits["waits"][0]["id"], wait, "{damage}: {waits:#}");
     }
 }
 

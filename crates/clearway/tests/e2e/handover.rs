@@ -129,7 +129,8 @@ fn nobody_is_handed_what_it_cannot_hold_and_nothing_is_half_done() {
     let error = alice().fails("recipient-gone", 3, &["transfer", "--to", text(&gone, "agent"), "--all"]);
     assert_eq!(error["details"]["agent"], gone["agent"]);
     let error = alice().fails("quota-exceeded", 3, &["transfer", "--to", "full", "--all"]);
-    assert!(text(&error, "message").contains("full would hold 1002"), "{error}");
+    assert!(text(&error, "message").contains("would make 1002"), "{error}");
+    assert_eq!(error["details"]["agent"], "full");
     alice().fails("usage", 2, &["transfer", "--to", "alice", "--all"]);
     alice().fails("usage", 2, &["transfer", "--to", "full"]);
     alice().fails("usage", 2, &["transfer", "--to", "full", "--all", text(&lease, "id")]);

@@ -31,6 +31,21 @@ fn every_way_to_reach_a_repository_leads_to_one_scope() {
     relative.fails("reservation-held", 1, &["reserve", "a.rs"]);
 }
 
+/// A store that is there says that somebody coordinates here: a refusal must not say so.
+#[test]
+fn a_refused_first_command_makes_no_store() {
+    let home = home();
+    let repository = app(&home);
+    repository.agent("alice").fails("not-operator", 3, &["freeze", "--reason", "x"]);
+    repository.clearway().session("s-1").fails("not-operator", 3, &["freeze", "--reason", "x"]);
+    for words in [["reserve", "a.rs"].as_slice(), &["reserve", "--queue", "a.rs"]] {
+        repository.clearway().fails("no-identity", 2, words);
+    }
+    assert!(home.state_files().is_empty(), "{:?}", home.state_files().paths().collect::<Vec<_>>());
+    assert!(!home.state().exists());
+    repository.grant("alice", &["a.rs"]);
+}
+
 #[test]
 fn variables_of_git_lead_nobody_astray() {
     let home = home();

@@ -11,6 +11,7 @@ use clearway_core::ids::{ScopeKey, Seq, WaitId};
 use clearway_core::lease::{Grade, Mode};
 use clearway_core::limits::WAIT_MS_MAX;
 use clearway_core::pattern::{Fold, Pattern};
+use clearway_core::slice::ReadSet;
 use clearway_core::target::{Target, Worktree};
 use clearway_core::time::{BootKey, Mono, Now, Wall};
 use clearway_core::wait::{Wait, WaitView};
@@ -113,7 +114,8 @@ impl Actor {
     /// The queue as an onlooker sees it.
     pub(crate) fn waits(&mut self) -> Vec<WaitView> {
         let now = self.engine.now(&mut || panic!("the machine has no say")).unwrap();
-        self.engine.snapshot(&scope()).unwrap().unwrap().waits(&now).unwrap()
+        let queue = ReadSet { waits: true, ..ReadSet::default() };
+        self.engine.snapshot(&scope()).unwrap().unwrap().load(&queue, &now).unwrap().waits
     }
 
     pub(crate) fn release(&mut self, lease: &LeaseView) -> Result<(), String> {
