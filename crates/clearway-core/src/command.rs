@@ -288,9 +288,9 @@ impl Request {
     }
 
     /// What stands in the way of those in the queue whose turn this request may bring: it ends leases or waits they
-    /// wait for. Joining the queue and handing something over may close a circle, and the end of a pause may be
-    /// anybody's turn: they have to see all of it.
-    pub fn survey(&self, slice: &Slice, facts: &Facts, now: &Now) -> Option<ReadSet> {
+    /// wait for. Joining the queue, handing something over and taking more while waiting may close a circle, and the end
+    /// of a pause may be anybody's turn: they have to see all of it.
+    pub fn survey(&self, slice: &Slice, agent: Option<AgentId>, facts: &Facts, now: &Now) -> Option<ReadSet> {
         let over = |view: &WaitView| {
             let agent = slice.agent(view.wait.agent).map(|known| &known.agent);
             view.over(agent, facts, now.mono).is_some() || view.offer_lapsed(now.mono)
@@ -299,9 +299,11 @@ impl Request {
         // handed something may have waited for it.
         let sees_all = match &self.command {
             Command::Sweep | Command::Thaw | Command::Transfer(_) => true,
-            Command::Await(Await { wait, .. }) => {
+            Command::Await(Await { reserve, wait, .. }) => {
                 !slice.waits.iter().any(|view| Some(view.wait.id) == *wait && !over(view))
+                    || agent.is_some_and(|me| adds_while_waiting(slice, me, reserve, *wait))
             }
+            Command::Reserve(reserve) => agent.is_some_and(|me| adds_while_waiting(slice, me, reserve, None)),
             _ => false,
         };
         let leaving: Vec<&WaitView> =
@@ -401,6 +403,25 @@ impl Request {
         }
         text
     }
+}
+
+/// Whether a request may get its agent more while its family goes on waiting: elsewhere than at this place, or there,
+/// because it takes what it can get.
+fn adds_while_waiting(slice: &Slice, me: AgentId, reserve: &Reserve, place: Option<WaitId>) -> bool {
+    let root = |agent: AgentId| slice.agent(agent).map_or(agent, |view| view.agent.root);
+    let goes_on = |view: &WaitView| {
+        root(view.wait.agent) == root(me) && (Some(view.wait.id) != place || reserve.best_effort)
+    };
+    let has = |want: &Want| {
+        let covers = |lease: &Lease| {
+            lease.holder == me
+                && lease.ended.is_none()
+                && lease.mode >= reserve.mode
+                && lease.target.covers(&want.target)
+        };
+        slice.leases.iter().any(covers)
+    };
+    slice.waits.iter().any(goes_on) && !reserve.wants.iter().all(has)
 }
 
 fn describe_reserve(text: &mut String, reserve: &Reserve) {

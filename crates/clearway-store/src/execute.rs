@@ -202,7 +202,7 @@ impl Ask<'_> {
         let agent = caller(&slice, self.request);
         let second = narrow(self.request.second_read_set(&slice, agent));
         slice.merge(snapshot.load(&second, now)?);
-        if let Some(survey) = self.request.survey(&slice, self.facts, now) {
+        if let Some(survey) = self.request.survey(&slice, agent, self.facts, now) {
             slice.merge(snapshot.load(&survey, now)?);
             slice.surveyed = survey.surveyed;
         }

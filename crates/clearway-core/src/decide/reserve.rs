@@ -1,5 +1,6 @@
 //! Taking leases.
 
+use super::cycle;
 use super::draft::Draft;
 use super::freeze;
 use super::identity::Identified;
@@ -62,6 +63,8 @@ pub(super) fn reserve(
     if let Err(failure) = within_quota(draft, reserve, &steps, before) {
         return Ok(Err(failure));
     }
+    // Whoever takes more while its family waits may come to be in the way of somebody whom the family waits for.
+    let untaken = (draft.waits_in_family_of(me) && steps.iter().any(Step::is_new)).then(|| draft.clone());
     let mut taker = Taker { draft, reserve, me, actor, set: None, taken: Vec::new() };
     let mut refused = Vec::new();
     for (want, step) in reserve.wants.iter().zip(&steps) {
@@ -76,6 +79,12 @@ pub(super) fn reserve(
     }
     let leases = taker.taken;
     draft.record_fulfilled(me, actor);
+    if let Some(untaken) = untaken
+        && let Some(circle) = cycle::closed_between(&untaken, draft, me, facts)?
+    {
+        *draft = untaken;
+        return Ok(Err(draft.refuse_circle(actor, reserve, circle)));
+    }
     if !refused.is_empty() {
         record_refusal(draft, actor, reserve, &steps);
     }

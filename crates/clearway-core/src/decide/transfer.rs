@@ -46,7 +46,7 @@ pub(super) fn transfer(
     let mut trial = draft.clone();
     let leases = chosen.iter().map(|lease| hand_over(&mut trial, actor, lease, &to)).collect();
     trial.record_fulfilled(to.agent.id, actor);
-    if let Some(circle) = cycle::find_through(&trial, to.agent.id, facts)? {
+    if let Some(circle) = cycle::closed_between(draft, &trial, to.agent.id, facts)? {
         return Ok(Err(circle.failure_of_transfer()));
     }
     *draft = trial;

@@ -137,7 +137,7 @@ fn no_circle_by_hand(stage: &mut Stage) {
     assert_eq!(now.agent.as_str(), "d");
 }
 
-fn freeze(stage: &mut Stage) {
+pub(super) fn freeze(stage: &mut Stage) {
     let reply = stage.execute(&operator(77, "release day"), Command::Freeze { for_ms: FREEZE_MS }, None);
     assert!(matches!(reply.outcome, Ok(Success::Frozen(_))), "{:?}", reply.outcome);
 }

@@ -4,6 +4,7 @@
 //! real decision through a [`Stage`] whose clock, randomness and facts it controls; when it ends, the log must be
 //! whole and every projection must be the fold of it.
 
+mod circles;
 mod families;
 mod grants;
 mod handover;
@@ -32,6 +33,7 @@ pub fn stories() -> Vec<Story> {
         identity::STORIES,
         families::STORIES,
         queue::STORIES,
+        circles::STORIES,
         handover::STORIES,
         log::STORIES,
     ]

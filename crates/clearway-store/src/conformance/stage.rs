@@ -19,6 +19,7 @@ use clearway_core::pattern::{Fold, Pattern};
 use clearway_core::slug::Slug;
 use clearway_core::target::{ResourceName, Target, Worktree};
 use clearway_core::time::{BootKey, Mono, Now, Wall};
+use clearway_core::wait::WaitView;
 use clearway_wire::canonical;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -311,6 +312,20 @@ impl Stage {
         let now = self.world.now.clone();
         let listed = self.snapshot(|snapshot| snapshot.leases(LeaseListing::Live, &now)).unwrap_or_default();
         listed.leases.iter().map(|lease| lease.id).collect()
+    }
+
+    /// The queue.
+    pub fn waits(&mut self) -> Vec<WaitView> {
+        let now = self.world.now.clone();
+        self.snapshot(|snapshot| snapshot.waits(&now)).unwrap_or_default()
+    }
+
+    /// Who a caller is here.
+    pub fn agent_of(&mut self, caller: &Caller) -> AgentId {
+        self.execute(caller, Command::Renew(Renew { leases: None, ttl_ms: None, reason: None }), None)
+            .agent
+            .unwrap()
+            .0
     }
 
     /// Every event.
