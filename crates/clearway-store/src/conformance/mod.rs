@@ -15,6 +15,7 @@ mod queue;
 mod releases;
 mod stage;
 mod time;
+mod turns;
 
 pub use stage::Stage;
 
@@ -33,6 +34,7 @@ pub fn stories() -> Vec<Story> {
         identity::STORIES,
         families::STORIES,
         queue::STORIES,
+        turns::STORIES,
         circles::STORIES,
         handover::STORIES,
         log::STORIES,
