@@ -225,6 +225,16 @@ impl Command {
         matches!(self, Self::Reserve(_) | Self::Await(_) | Self::Freeze { .. })
     }
 
+    /// Whether it asks for a place in the queue that is kept without anybody waiting at it.
+    pub fn asks_for_a_place(&self) -> bool {
+        matches!(self, Self::Await(Await { wait: None, .. })) && self.keeps_a_place()
+    }
+
+    /// Whether it asks for such a place, or leaves one behind.
+    pub fn keeps_a_place(&self) -> bool {
+        matches!(self, Self::Await(Await { stay: Stay::Durable, .. }))
+    }
+
     /// Whether it leaves less behind than it found: on a full disk it may use the room kept aside.
     pub fn gives_back(&self) -> bool {
         matches!(self, Self::Release(_) | Self::Leave(_) | Self::Recover)

@@ -18,6 +18,7 @@ pub(super) const STORIES: &[Story] = &[
     ("a subagent does not share before those who wait for what its family shares", more_of_the_same),
     ("a subagent that finds no free unit works on that of its parent", unit_of_the_parent),
     ("a unit that two of one family work on is one unit to others", one_unit_of_two),
+    ("a place that was kept under a key is the same place when asked again", keyed_place),
 ];
 
 fn widening(stage: &mut Stage) {
@@ -58,4 +59,21 @@ fn one_unit_of_two(stage: &mut Stage) {
     stage.register_child(&in_session("s/1"), root, "child001");
     assert_eq!(slot(stage, "s/1", 1), Some(0));
     assert_eq!(slot(stage, "x", 2), Some(1), "another unit is free");
+}
+
+fn keyed_place(stage: &mut Stage) {
+    stage.take("a", "f");
+    stage.take("a", "g");
+    let keyed = |stage: &mut Stage, target: &str| {
+        let reserve = reservation(&[path(target)], &How::default());
+        let request = Await { reserve, stay: Stay::Durable, wait_ms: WAIT_MS_MAX, wait: None };
+        stage.execute(&named("b"), Command::Await(request), Some("key".to_owned()))
+    };
+    let first = keyed(stage, "f");
+    let wait = placed(first.outcome.clone()).0;
+    refusal(keyed(stage, "g"), Slug::IdempotencyMismatch);
+    stage.command("b", super::queue::leave(Some(vec![wait.id])));
+    let again = keyed(stage, "f");
+    assert!(again.replayed && again.rev == first.rev, "{again:?}");
+    assert!(matches!(again.outcome, Ok(Success::Queued { queued, .. }) if queued.wait.id == wait.id));
 }
