@@ -97,7 +97,7 @@ pub struct Await {
     pub stay: Stay,
     /// For how long from now.
     pub wait_ms: u64,
-    /// The place this request has already.
+    /// The place this request has already; if it is gone, none is taken.
     pub wait: Option<WaitId>,
 }
 
@@ -182,6 +182,13 @@ pub enum Selection {
     },
 }
 
+impl Reserve {
+    /// What it names, for the record of a denial.
+    pub fn subject(&self) -> String {
+        self.wants.iter().map(|want| want.target.display()).collect::<Vec<_>>().join(" ")
+    }
+}
+
 impl Command {
     /// The verb, for messages and events.
     pub fn verb(&self) -> &'static str {
@@ -206,9 +213,7 @@ impl Command {
                 return waits.iter().flatten().map(WaitId::as_str).collect::<Vec<_>>().join(" ");
             }
             Self::Freeze { .. } | Self::Thaw => return "scope".to_owned(),
-            Self::Reserve(reserve) | Self::Await(Await { reserve, .. }) => {
-                (&[], reserve.wants.iter().map(|want| &want.target).collect())
-            }
+            Self::Reserve(reserve) | Self::Await(Await { reserve, .. }) => return reserve.subject(),
             Self::Renew(renew) => (renew.leases.as_deref().unwrap_or_default(), Vec::new()),
             Self::Release(Release { selection: Selection::These { leases, targets, .. }, .. })
             | Self::Transfer(Transfer { selection: Selection::These { leases, targets, .. }, .. }) => {
@@ -305,28 +310,32 @@ impl Request {
             let agent = slice.agent(view.wait.agent).map(|known| &known.agent);
             view.over(agent, facts, now.mono).is_some() || view.offer_lapsed(now.mono)
         };
-        // A place that is over, or was never there, is taken anew. A pause kept everyone from their turn, and whoever is
-        // handed something may have waited for it.
+        // Only a request that names no place takes one. A pause kept everyone from their turn, whoever is
+        // handed something may have waited for it, and whoever let its turn pass goes behind everyone else.
         let sees_all = match &self.command {
             Command::Sweep | Command::Thaw | Command::Transfer(_) => true,
             Command::Await(Await { reserve, wait, .. }) => {
-                !slice.waits.iter().any(|view| Some(view.wait.id) == *wait && !over(view))
-                    || agent.is_some_and(|me| adds_while_waiting(slice, me, reserve, *wait))
+                wait.is_none() || agent.is_some_and(|me| adds_while_waiting(slice, me, reserve, *wait))
             }
             Command::Reserve(reserve) => agent.is_some_and(|me| adds_while_waiting(slice, me, reserve, None)),
             _ => false,
         };
+        let sees_all = sees_all || slice.waits.iter().any(|view| view.offer_lapsed(now.mono));
         let leaving: Vec<&WaitView> =
             slice.waits.iter().filter(|view| self.leaves(view) || over(view)).collect();
-        let concerned = |wanted: &Reserve| {
+        let own_wait = |view: &WaitView| Some(view.wait.agent) == agent;
+        let meets = |own: &Reserve, view: &WaitView| {
+            own.conflicts_with(&view.wait.wanted) || (own_wait(view) && own.meets(&view.wait.wanted))
+        };
+        let concerned = |view: &WaitView| {
+            let wanted = &view.wait.wanted;
             sees_all
-                || self.wanted().is_some_and(|own| own.conflicts_with(wanted))
+                || self.wanted().is_some_and(|own| meets(own, view))
                 || slice.leases.iter().any(|lease| wanted.touches(&lease.target, &lease.worktree))
                 || leaving.iter().any(|other| other.wait.wanted.conflicts_with(wanted))
         };
         let mut read = ReadSet::default();
-        let passed_on = |view: &WaitView| view.offer_lapsed(now.mono);
-        for view in slice.waits.iter().filter(|view| passed_on(view) || concerned(&view.wait.wanted)) {
+        for view in slice.waits.iter().filter(|view| concerned(view)) {
             read.surveyed.insert(view.wait.id);
             read.meet_all(&view.wait.wanted);
         }

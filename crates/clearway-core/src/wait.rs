@@ -9,7 +9,7 @@ use crate::command::Reserve;
 use crate::facts::{Facts, Liveness as ProcessLiveness, Process};
 use crate::ids::{AgentId, Seq, WaitId};
 use crate::lease::Lease;
-use crate::limits::{OFFERS_PER_WAIT_MAX, WAITER_SILENCE_MS};
+use crate::limits::WAITER_SILENCE_MS;
 use crate::target::{Target, Worktree};
 use crate::time::{Mono, Wall};
 use std::collections::BTreeSet;
@@ -116,8 +116,6 @@ impl WaitView {
             Some(WaitEnd::TimedOut)
         } else if wait.attached.is_some() && now.since(heard) >= WAITER_SILENCE_MS {
             Some(WaitEnd::Silent)
-        } else if self.offer_lapsed(now) && wait.offers >= OFFERS_PER_WAIT_MAX {
-            Some(WaitEnd::Lapsed)
         } else {
             None
         }
@@ -165,8 +163,12 @@ impl Reserve {
 
     /// Whether two requests would be in each other's way.
     pub fn conflicts_with(&self, other: &Self) -> bool {
-        self.mode.conflicts_with(other.mode)
-            && self.wants.iter().any(|want| other.touches(&want.target, &self.worktree))
+        self.mode.conflicts_with(other.mode) && self.meets(other)
+    }
+
+    /// Whether two requests are for something in common.
+    pub fn meets(&self, other: &Self) -> bool {
+        self.wants.iter().any(|want| other.touches(&want.target, &self.worktree))
     }
 
     /// Whether this request is for something that overlaps `target`.

@@ -42,7 +42,7 @@ pub(super) fn reserve(
         identified.known.as_ref().map_or(0, |view| view.live_leases.saturating_sub(ended(draft, view)));
     let (me, actor) = draft.register(&identified, entropy);
     let steps = Planner::new(draft, me, reserve, facts).plan()?;
-    let frozen = freeze::admit(draft, reserve, identified.newcomer.client, &steps).err();
+    let frozen = freeze::admit(draft.frozen.as_ref(), reserve, identified.newcomer.client, &steps).err();
     let all_blocked = steps.iter().all(|step| matches!(step, Step::Blocked(_)));
     let any_blocked = steps.iter().any(|step| matches!(step, Step::Blocked(_)));
     if all_blocked || (any_blocked && !reserve.best_effort) || frozen.is_some() {
@@ -56,12 +56,12 @@ pub(super) fn reserve(
                 draft.notices.extend(frozen.map(|freeze| freeze.notice(draft.now)));
                 stays
             }
-            (None, Some(freeze)) => Err(freeze.failure(draft.now)),
+            (None, Some(freeze)) => Err(draft.denied(actor, reserve.subject(), freeze.failure(draft.now))),
             (None, None) => Err(refuse(draft, actor, reserve, &steps)),
         });
     }
     if let Err(failure) = within_quota(draft, reserve, &steps, before) {
-        return Ok(Err(failure));
+        return Ok(Err(draft.denied(actor, reserve.subject(), failure)));
     }
     // Whoever takes more while its family waits may come to be in the way of somebody whom the family waits for.
     let untaken = (draft.waits_in_family_of(me) && steps.iter().any(Step::is_new)).then(|| draft.clone());

@@ -39,7 +39,7 @@ pub(super) fn transfer(
     if let Err(failure) =
         stands_alone(draft, &chosen, &to, facts).and_then(|()| within_quota(&to, chosen.len() as u64))
     {
-        return Ok(Err(failure));
+        return Ok(Err(draft.denied(actor, subject(&chosen), failure)));
     }
     let actor = if chosen.is_empty() { actor } else { draft.sign(identified, entropy) };
     // Whether somebody would wait for ever shows only once everything has changed hands.
@@ -47,10 +47,14 @@ pub(super) fn transfer(
     let leases = chosen.iter().map(|lease| hand_over(&mut trial, actor, lease, &to)).collect();
     trial.record_fulfilled(to.agent.id, actor);
     if let Some(circle) = cycle::closed_between(draft, &trial, to.agent.id, facts)? {
-        return Ok(Err(circle.failure_of_transfer()));
+        return Ok(Err(draft.denied(actor, subject(&chosen), circle.failure_of_transfer())));
     }
     *draft = trial;
     Ok(Ok(Success::Transferred(leases)))
+}
+
+fn subject(chosen: &[Lease]) -> String {
+    chosen.iter().map(|lease| lease.id.as_str()).collect::<Vec<_>>().join(" ")
 }
 
 /// Who gets them: an agent of this scope that is not known to be gone.

@@ -184,7 +184,8 @@ fn silent_waiter(stage: &mut Stage) {
     stage.pass(1);
     stage.take("c", "f");
     assert_eq!(ends(stage), [(wait.id, WaitEnd::Silent)]);
-    let late = placed(again(stage, "b", &wait, Stay::Attached(process(11)))).0;
+    assert_eq!(again(stage, "b", &wait, Stay::Attached(process(11))).unwrap_err().slug, Slug::NotFound);
+    let late = attach(stage, "b", "f", 11);
     assert!(late.id != wait.id && late.place > wait.place, "whoever comes back stands at the end");
 }
 
@@ -313,6 +314,7 @@ fn quota(stage: &mut Stage) {
     }
     let failure = asks(stage, &named("b"), &[path("d/more")], &How::default(), Stay::Durable).unwrap_err();
     assert_eq!(failure.slug, Slug::QuotaExceeded);
+    assert_eq!(stage.denials(), ["quota-exceeded"]);
     queue(stage, "c", "d/more");
 }
 

@@ -339,6 +339,15 @@ impl Stage {
         self.events().iter().map(|event| event.body.kind()).collect()
     }
 
+    /// Why something was denied, each time it was recorded.
+    pub fn denials(&mut self) -> Vec<String> {
+        let denied = |body: Body| match body {
+            Body::ActionDenied { reason, .. } => Some(reason),
+            _ => None,
+        };
+        self.events().into_iter().filter_map(|event| denied(event.body)).collect()
+    }
+
     /// Every event as it is stored.
     pub fn stored_events(&mut self) -> Vec<StoredEvent> {
         self.snapshot(|snapshot| snapshot.events(Seq(0), usize::MAX)).unwrap_or_default()
