@@ -16,6 +16,8 @@ mod release;
 mod renew;
 mod replay;
 mod reserve;
+#[cfg(test)]
+mod tests;
 mod transfer;
 mod view;
 
@@ -245,7 +247,7 @@ pub fn decide(
     if let (Command::Recover, Err(failure)) = (&request.command, &may_operate) {
         return draft.finish(Err(failure.clone()));
     }
-    let is_operator = may_operate.is_ok();
+    let may_anchor = may_operate.is_ok();
     let caller = may_operate.and_then(|()| identify(slice, &request.caller));
     let caller = match draft.sign_recovery(request, caller, entropy) {
         Ok(caller) => caller,
@@ -253,7 +255,7 @@ pub fn decide(
     };
     let outcome = match (&request.command, caller) {
         // An anchor names its signer by the key, so nobody has to have a name, and time is left where it is.
-        (Command::Anchor, _) if is_operator => {
+        (Command::Anchor, _) if may_anchor => {
             return draft.finish(Ok(Success::Swept { expired: Vec::new() }));
         }
         (Command::Sweep | Command::Recover, _) => sweep(&mut draft, request, facts),
