@@ -320,6 +320,19 @@ pub const FAMILY_DEPTH_MAX: usize = 16;
 mod tests {
     use super::*;
 
+    #[test]
+    fn each_client_has_its_own_patience() {
+        for (client, allowed_ms) in [
+            (Client::ClaudeCode, 110_000),
+            (Client::Codex, 9_000),
+            (Client::Gemini, 45_000),
+            (Client::Manual, WAIT_MS),
+            (Client::Terminal, WAIT_MS),
+        ] {
+            assert_eq!(client.patience_ms(), allowed_ms, "{client:?}");
+        }
+    }
+
     fn id(text: &str) -> AgentId {
         AgentId::parse(text).unwrap()
     }

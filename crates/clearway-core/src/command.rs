@@ -1,16 +1,11 @@
 //! Commands: what a caller asks the kernel to do, already parsed and within its limits.
 
 use crate::agent::{AgentName, Caller};
-use crate::facts::{Facts, Process};
-use crate::ids::{AgentId, Fence, LeaseId, WaitId};
-use crate::lease::{Grade, Lease, Mode};
-use crate::limits::LEASES_PER_AGENT_MAX;
+use crate::facts::Process;
+use crate::ids::{Fence, LeaseId, WaitId};
+use crate::lease::{Grade, Mode};
 use crate::pattern::Fold;
-use crate::slice::{AgentLookup, Due, ReadSet, RefusalMemory, Slice};
 use crate::target::{Target, Worktree};
-use crate::time::Now;
-use crate::wait::WaitView;
-use std::fmt::Write as _;
 
 /// A command and who gives it where.
 #[derive(Clone, Debug)]
@@ -98,7 +93,7 @@ pub struct Await {
     pub stay: Stay,
     /// For how long from now.
     pub wait_ms: u64,
-    /// The place this request has already.
+    /// The place this request has already; if it is gone, none is taken.
     pub wait: Option<WaitId>,
 }
 
@@ -183,6 +178,13 @@ pub enum Selection {
     },
 }
 
+impl Reserve {
+    /// What it names, for the record of a denial.
+    pub fn subject(&self) -> String {
+        self.wants.iter().map(|want| want.target.display()).collect::<Vec<_>>().join(" ")
+    }
+}
+
 impl Command {
     /// The verb, for messages and events.
     pub fn verb(&self) -> &'static str {
@@ -207,9 +209,7 @@ impl Command {
                 return waits.iter().flatten().map(WaitId::as_str).collect::<Vec<_>>().join(" ");
             }
             Self::Freeze { .. } | Self::Thaw => return "scope".to_owned(),
-            Self::Reserve(reserve) | Self::Await(Await { reserve, .. }) => {
-                (&[], reserve.wants.iter().map(|want| &want.target).collect())
-            }
+            Self::Reserve(reserve) | Self::Await(Await { reserve, .. }) => return reserve.subject(),
             Self::Renew(renew) => (renew.leases.as_deref().unwrap_or_default(), Vec::new()),
             Self::Release(Release { selection: Selection::These { leases, targets, .. }, .. })
             | Self::Transfer(Transfer { selection: Selection::These { leases, targets, .. }, .. }) => {
@@ -226,247 +226,18 @@ impl Command {
         matches!(self, Self::Reserve(_) | Self::Await(_) | Self::Freeze { .. })
     }
 
+    /// Whether it asks for a place in the queue that is kept without anybody waiting at it.
+    pub fn asks_for_a_place(&self) -> bool {
+        matches!(self, Self::Await(Await { wait: None, .. })) && self.keeps_a_place()
+    }
+
+    /// Whether it asks for such a place, or leaves one behind.
+    pub fn keeps_a_place(&self) -> bool {
+        matches!(self, Self::Await(Await { stay: Stay::Durable, .. }))
+    }
+
     /// Whether it leaves less behind than it found: on a full disk it may use the room kept aside.
     pub fn gives_back(&self) -> bool {
         matches!(self, Self::Release(_) | Self::Leave(_) | Self::Recover)
-    }
-}
-
-impl Request {
-    /// The state this request has to see.
-    pub fn read_set(&self) -> ReadSet {
-        let mut read = ReadSet {
-            agents: AgentLookup::of(&self.caller),
-            due: Due::SHARE,
-            key: self.idempotency_key.clone(),
-            waits: true,
-            ..ReadSet::default()
-        };
-        match &self.command {
-            Command::Reserve(reserve) | Command::Await(Await { reserve, .. }) => read.meet_all(reserve),
-            Command::Transfer(transfer) => {
-                read.agents.names.push(transfer.to.clone());
-                read.leases.extend(self.named_leases().iter().map(|lease| lease.id));
-            }
-            Command::Renew(_) | Command::Release(_) => {
-                read.leases.extend(self.named_leases().iter().map(|lease| lease.id));
-            }
-            Command::Leave(_) | Command::Freeze { .. } | Command::Thaw | Command::Anchor => {}
-            Command::Sweep => read.due = Due::All,
-            Command::Recover => read.due = Due::EveryLive,
-        }
-        read
-    }
-
-    /// What else has to be seen once it is known who the caller is and which leases it names: its own leases,
-    /// its last refusal, and who holds now what a named lease was on.
-    pub fn second_read_set(&self, slice: &Slice, agent: Option<AgentId>) -> ReadSet {
-        let mut read = ReadSet {
-            held_by: agent
-                .filter(|agent| self.reads_leases_of(*agent, slice))
-                .into_iter()
-                .chain(self.recipient(slice))
-                .chain(self.keepers(slice))
-                .collect(),
-            refusals_of: Some(RefusalMemory::principal(agent)),
-            ..ReadSet::default()
-        };
-        for wanted in self.named_leases() {
-            let lease = slice.lease(wanted.id);
-            let stale =
-                |lease: &&Lease| lease.ended.is_some() || wanted.fence.is_some_and(|own| own != lease.fence);
-            if let Some(lease) = lease.filter(stale) {
-                read.meet(&lease.worktree, &lease.target);
-            }
-        }
-        read
-    }
-
-    /// Whether the request is about this lease: it names it, would meet it, or is about all its holder has.
-    pub(crate) fn concerns(&self, lease: &Lease, slice: &Slice, caller: Option<AgentId>) -> bool {
-        let named = || self.named_leases().iter().any(|named| named.id == lease.id);
-        let met = || self.wanted().is_some_and(|wanted| wanted.touches(&lease.target, &lease.worktree));
-        let own = || caller == Some(lease.holder) && self.reads_leases_of(lease.holder, slice);
-        own() || named() || met()
-    }
-
-    /// What stands in the way of those in the queue whose turn this request may bring: it ends leases or waits they
-    /// wait for. Joining the queue and handing something over may close a circle, and the end of a pause may be
-    /// anybody's turn: they have to see all of it.
-    pub fn survey(&self, slice: &Slice, facts: &Facts, now: &Now) -> Option<ReadSet> {
-        let over = |view: &WaitView| {
-            let agent = slice.agent(view.wait.agent).map(|known| &known.agent);
-            view.over(agent, facts, now.mono).is_some() || view.offer_lapsed(now.mono)
-        };
-        // A place that is over, or was never there, is taken anew. A pause kept everyone from their turn, and whoever is
-        // handed something may have waited for it.
-        let sees_all = match &self.command {
-            Command::Sweep | Command::Thaw | Command::Transfer(_) => true,
-            Command::Await(Await { wait, .. }) => {
-                !slice.waits.iter().any(|view| Some(view.wait.id) == *wait && !over(view))
-            }
-            _ => false,
-        };
-        let leaving: Vec<&WaitView> =
-            slice.waits.iter().filter(|view| self.leaves(view) || over(view)).collect();
-        let concerned = |wanted: &Reserve| {
-            sees_all
-                || self.wanted().is_some_and(|own| own.conflicts_with(wanted))
-                || slice.leases.iter().any(|lease| wanted.touches(&lease.target, &lease.worktree))
-                || leaving.iter().any(|other| other.wait.wanted.conflicts_with(wanted))
-        };
-        let mut read = ReadSet::default();
-        let passed_on = |view: &WaitView| view.offer_lapsed(now.mono);
-        for view in slice.waits.iter().filter(|view| passed_on(view) || concerned(&view.wait.wanted)) {
-            read.surveyed.insert(view.wait.id);
-            read.meet_all(&view.wait.wanted);
-        }
-        // Others of the giver's family, and the giver itself, may hold parts of what is handed over.
-        if matches!(self.command, Command::Transfer(_)) {
-            slice.leases.iter().for_each(|lease| read.meet(&lease.worktree, &lease.target));
-        }
-        // Whether a path changed hands matters to whoever gets it, not to whoever waits.
-        read.history.clear();
-        (!read.surveyed.is_empty() || !read.overlapping.is_empty() || !read.names.is_empty()).then_some(read)
-    }
-
-    /// Whoever is handed something may hold the same already.
-    fn recipient(&self, slice: &Slice) -> Option<AgentId> {
-        let Command::Transfer(Transfer { to, .. }) = &self.command else { return None };
-        slice.agents.iter().find(|view| view.agent.name == *to).map(|view| view.agent.id)
-    }
-
-    /// Whoever goes on holding parts of what is released, and may come to hold too much.
-    fn keepers(&self, slice: &Slice) -> Vec<AgentId> {
-        let keeps = matches!(&self.command, Command::Release(release) if !release.keep.is_empty());
-        let named = self.named_leases().iter().filter_map(|named| slice.lease(named.id));
-        named.filter(|_| keeps).map(|lease| lease.holder).collect()
-    }
-
-    fn leaves(&self, view: &WaitView) -> bool {
-        match &self.command {
-            Command::Leave(Leave { waits: Some(waits) }) => waits.contains(&view.wait.id),
-            Command::Leave(Leave { waits: None }) => true,
-            Command::Await(Await { wait, .. }) => *wait == Some(view.wait.id),
-            _ => false,
-        }
-    }
-
-    /// The leases this request asks for.
-    pub fn wanted(&self) -> Option<&Reserve> {
-        match &self.command {
-            Command::Reserve(reserve) | Command::Await(Await { reserve, .. }) => Some(reserve),
-            _ => None,
-        }
-    }
-
-    fn named_leases(&self) -> &[LeaseRef] {
-        match &self.command {
-            Command::Renew(Renew { leases: Some(leases), .. })
-            | Command::Release(Release { selection: Selection::These { leases, .. }, .. })
-            | Command::Transfer(Transfer { selection: Selection::These { leases, .. }, .. }) => leases,
-            _ => &[],
-        }
-    }
-
-    /// Whether all the caller's leases are read: it means all of them, or would hold too many if none were over.
-    fn reads_leases_of(&self, caller: AgentId, slice: &Slice) -> bool {
-        let stored = slice.agent(caller).map_or(0, |view| view.live_leases);
-        match &self.command {
-            Command::Reserve(reserve) | Command::Await(Await { reserve, .. }) => {
-                stored + reserve.wants.len() as u64 > LEASES_PER_AGENT_MAX
-            }
-            Command::Renew(renew) => renew.leases.is_none(),
-            Command::Release(Release { selection: Selection::All, .. })
-            | Command::Transfer(Transfer { selection: Selection::All, .. }) => true,
-            Command::Transfer(Transfer { selection: Selection::These { targets, .. }, .. }) => {
-                !targets.is_empty()
-            }
-            Command::Release(Release { selection: Selection::These { targets, .. }, keep }) => {
-                !targets.is_empty() || !keep.is_empty()
-            }
-            _ => false,
-        }
-    }
-
-    /// A text that is equal exactly for requests that mean the same, for comparing repetitions.
-    pub fn digest_text(&self) -> String {
-        let mut text = String::from(self.command.verb());
-        match &self.command {
-            // How a request waits does not change what it asks for.
-            Command::Reserve(reserve) | Command::Await(Await { reserve, .. }) => {
-                describe_reserve(&mut text, reserve);
-            }
-            Command::Renew(renew) => {
-                describe_refs(&mut text, renew.leases.as_deref());
-                field(&mut text, "ttl", renew.ttl_ms.map(|ms| ms.to_string()).as_deref());
-                field(&mut text, "reason", renew.reason.as_deref());
-            }
-            Command::Release(release) => describe_release(&mut text, release),
-            Command::Leave(leave) => {
-                let waits = leave.waits.iter().flatten();
-                waits.for_each(|wait| field(&mut text, "wait", Some(wait.as_str())));
-            }
-            Command::Transfer(transfer) => {
-                field(&mut text, "to", Some(transfer.to.as_str()));
-                describe_selection(&mut text, &transfer.selection);
-            }
-            Command::Freeze { for_ms } => field(&mut text, "for", Some(&for_ms.to_string())),
-            Command::Sweep | Command::Recover | Command::Thaw | Command::Anchor => {}
-        }
-        text
-    }
-}
-
-fn describe_reserve(text: &mut String, reserve: &Reserve) {
-    for want in &reserve.wants {
-        describe_target(text, &want.target);
-        field(text, "capacity", Some(&want.capacity.to_string()));
-    }
-    field(text, "worktree", Some(&reserve.worktree.0));
-    field(text, "mode", Some(reserve.mode.word()));
-    field(text, "grade", Some(reserve.grade.word()));
-    field(text, "set", reserve.as_set.then_some("yes"));
-    field(text, "ttl", Some(&reserve.ttl_ms.to_string()));
-    field(text, "max", reserve.max_ms.map(|ms| ms.to_string()).as_deref());
-    field(text, "reason", reserve.reason.as_deref());
-    field(text, "best-effort", reserve.best_effort.then_some("yes"));
-    field(text, "bound", reserve.bound.as_ref().map(Process::key).as_deref());
-}
-
-fn describe_release(text: &mut String, release: &Release) {
-    describe_selection(text, &release.selection);
-    field(text, "keep", (!release.keep.is_empty()).then_some(""));
-    release.keep.iter().for_each(|target| describe_target(text, target));
-}
-
-fn describe_selection(text: &mut String, selection: &Selection) {
-    match selection {
-        Selection::All => field(text, "all", Some("")),
-        Selection::These { leases, targets, worktree } => {
-            describe_refs(text, Some(leases));
-            targets.iter().for_each(|target| describe_target(text, target));
-            field(text, "worktree", Some(&worktree.0));
-        }
-    }
-}
-
-fn describe_target(text: &mut String, target: &Target) {
-    let space = if matches!(target, Target::Path(_)) { "path" } else { "name" };
-    field(text, space, Some(target.canonical()));
-}
-
-fn describe_refs(text: &mut String, refs: Option<&[LeaseRef]>) {
-    let Some(refs) = refs else { return field(text, "all", Some("")) };
-    for lease in refs {
-        field(text, "lease", Some(lease.id.as_str()));
-        field(text, "fence", lease.fence.map(|fence| fence.to_string()).as_deref());
-    }
-}
-
-/// Length before value, so that no value can imitate the next field.
-fn field(text: &mut String, name: &str, value: Option<&str>) {
-    if let Some(value) = value {
-        let _ = write!(text, "|{name}:{}:{value}", value.len());
     }
 }

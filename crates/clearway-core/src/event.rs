@@ -162,6 +162,11 @@ pub enum Body {
         /// Which.
         wait: WaitId,
     },
+    /// A turn was taken back that could not have been taken; the wait keeps its place.
+    WaitWithdrawn {
+        /// Which.
+        wait: WaitId,
+    },
     /// A place in the queue was given up.
     WaitEnded {
         /// Which.
@@ -231,6 +236,7 @@ impl Body {
             Self::WaitAttached { .. } => "wait.attached",
             Self::WaitOffered { .. } => "wait.offered",
             Self::WaitPassed { .. } => "wait.passed",
+            Self::WaitWithdrawn { .. } => "wait.withdrawn",
             Self::WaitEnded { .. } => "wait.ended",
             Self::ScopeFrozen { .. } => "scope.frozen",
             Self::ScopeThawed { .. } => "scope.thawed",
@@ -240,7 +246,7 @@ impl Body {
     }
 
     /// Every kind, for filters and their error messages.
-    pub const KINDS: [&'static str; 21] = [
+    pub const KINDS: [&'static str; 22] = [
         "scope.opened",
         "epoch.began",
         "agent.registered",
@@ -257,6 +263,7 @@ impl Body {
         "wait.attached",
         "wait.offered",
         "wait.passed",
+        "wait.withdrawn",
         "wait.ended",
         "scope.frozen",
         "scope.thawed",

@@ -2,7 +2,7 @@
 //! changes. Gathered by an adapter outside any transaction; a decision that lacks one asks for it by name.
 
 use crate::target::Worktree;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One process, told apart from any other that ever had its number.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -77,6 +77,16 @@ impl Facts {
     /// Records whether a path has an uncommitted change.
     pub fn learn_dirty(&mut self, worktree: Worktree, path: String, dirty: bool) {
         self.dirty.insert((worktree, path), dirty);
+    }
+
+    /// Takes it that nothing asked here would be to the asker's advantage: every process lives, every path has changed.
+    pub(crate) fn assume_the_worst(&mut self, queries: &BTreeSet<FactQuery>) {
+        for query in queries {
+            match query.clone() {
+                FactQuery::Process(process) => self.learn_process(process, Liveness::Alive),
+                FactQuery::Dirty(worktree, path) => self.learn_dirty(worktree, path, true),
+            }
+        }
     }
 
     /// What is known of a process; `None` if nobody asked yet.

@@ -171,6 +171,9 @@ pub fn change_wait(wait: &mut Wait, seq: Seq, body: &Body) -> Standing {
             (wait.offered_until, wait.offers) = (Some(*until), wait.offers + 1);
         }
         Body::WaitPassed { .. } => (wait.offered_until, wait.place) = (None, seq),
+        Body::WaitWithdrawn { .. } => {
+            (wait.offered_until, wait.offers) = (None, wait.offers.saturating_sub(1));
+        }
         _ => {}
     }
     if matches!(body, Body::WaitEnded { .. }) { Standing::Over } else { Standing::Waits }
@@ -184,6 +187,7 @@ impl Body {
             Self::WaitAttached { wait, .. }
             | Self::WaitOffered { wait, .. }
             | Self::WaitPassed { wait }
+            | Self::WaitWithdrawn { wait }
             | Self::WaitEnded { wait, .. } => Some(*wait),
             _ => None,
         }

@@ -9,8 +9,7 @@ use crate::command::Reserve;
 use crate::facts::{Facts, Liveness as ProcessLiveness, Process};
 use crate::ids::{AgentId, Seq, WaitId};
 use crate::lease::Lease;
-use crate::limits::{OFFERS_PER_WAIT_MAX, WAITER_SILENCE_MS};
-use crate::target::{Target, Worktree};
+use crate::limits::WAITER_SILENCE_MS;
 use crate::time::{Mono, Wall};
 use std::collections::BTreeSet;
 
@@ -116,8 +115,6 @@ impl WaitView {
             Some(WaitEnd::TimedOut)
         } else if wait.attached.is_some() && now.since(heard) >= WAITER_SILENCE_MS {
             Some(WaitEnd::Silent)
-        } else if self.offer_lapsed(now) && wait.offers >= OFFERS_PER_WAIT_MAX {
-            Some(WaitEnd::Lapsed)
         } else {
             None
         }
@@ -152,41 +149,4 @@ pub struct Queued {
     pub agent: AgentName,
     /// Its place among those in each other's way, counted from 1.
     pub position: u64,
-}
-
-impl Reserve {
-    /// Whether a lease would keep this request from being granted, were its holder somebody else.
-    pub fn conflicts_with_lease(&self, lease: &Lease) -> bool {
-        self.mode.conflicts_with(lease.mode)
-            && self.wants.iter().any(|want| {
-                want.target.overlaps(&lease.target) && self.same_space(&want.target, &lease.worktree)
-            })
-    }
-
-    /// Whether two requests would be in each other's way.
-    pub fn conflicts_with(&self, other: &Self) -> bool {
-        self.mode.conflicts_with(other.mode)
-            && self.wants.iter().any(|want| other.touches(&want.target, &self.worktree))
-    }
-
-    /// Whether this request is for something that overlaps `target`.
-    pub fn touches(&self, target: &Target, worktree: &Worktree) -> bool {
-        self.wants.iter().any(|want| want.target.overlaps(target) && self.same_space(&want.target, worktree))
-    }
-
-    /// Whether getting this request is getting all of `other`.
-    pub fn includes(&self, other: &Self) -> bool {
-        let covered = |target: &Target| self.wants.iter().any(|want| want.target.covers(target));
-        self.mode >= other.mode
-            && self.bound == other.bound
-            && other
-                .wants
-                .iter()
-                .all(|want| covered(&want.target) && self.same_space(&want.target, &other.worktree))
-    }
-
-    /// Names are shared by all checkouts, paths are not.
-    fn same_space(&self, target: &Target, worktree: &Worktree) -> bool {
-        matches!(target, Target::Name(_)) || self.worktree == *worktree
-    }
 }

@@ -2,7 +2,7 @@
 
 use crate::mutations::{ReserveWords, lasting};
 use crate::session::Session;
-use crate::waiting::{AtEnd, Watcher};
+use crate::waiting::{AtEnd, Place, Watcher};
 use clearway_core::agent::Client;
 use clearway_core::command::{Await, Command, Leave, Stay};
 use clearway_core::facts::{FactQuery, Facts};
@@ -58,9 +58,9 @@ impl Session<'_> {
     ) -> Result<Reply, Failure> {
         let wait_ms = self.patience_ms(wait, "--for")?;
         let id = id.map(wait_id).transpose()?;
-        let Wait { id, wanted, .. } = self.own_wait(id)?;
+        let (Wait { id, wanted, .. }, seen) = self.own_wait(id)?;
         let scope = self.site.key.clone();
-        self.wait_for(&scope, &wanted, Some(id), wait_ms, AtEnd::Queue, watch)
+        self.wait_for(&scope, &wanted, Some(Place { wait: id, seen }), wait_ms, AtEnd::Queue, watch)
     }
 
     /// Leaves the queue, at these places or wherever the caller waits.
@@ -103,17 +103,18 @@ impl Session<'_> {
         facts
     }
 
-    fn own_wait(&mut self, wanted: Option<WaitId>) -> Result<Wait, Failure> {
+    /// A place of the caller's, and the revision it was seen at.
+    fn own_wait(&mut self, wanted: Option<WaitId>) -> Result<(Wait, Seq), Failure> {
         let me = self.me()?.map(|(id, _)| id);
-        let found = self.waits()?.waits;
+        let Waits { rev, waits: found, .. } = self.waits()?;
         let mine = |queued: &&Queued| Some(queued.wait.agent) == me && me.is_some();
         let own: Vec<&Queued> = found.iter().filter(mine).collect();
         match (wanted, own.as_slice()) {
             (None, []) => Err(Failure::new(Slug::NotFound, "you wait for nothing here")
                 .hint("to wait for a reservation: clearway reserve --wait 5m PATTERN")),
-            (None, [only]) => Ok(only.wait.clone()),
+            (None, [only]) => Ok((only.wait.clone(), rev)),
             (None, several) => Err(choose_one(several)),
-            (Some(id), _) => by_id(id, &found, me),
+            (Some(id), _) => by_id(id, &found, me).map(|wait| (wait, rev)),
         }
     }
 

@@ -58,7 +58,7 @@ impl Session<'_> {
         &mut self,
         scope: &ScopeKey,
         reserve: &Reserve,
-        wait: Option<WaitId>,
+        place: Option<Place>,
         wait_ms: u64,
         at_end: AtEnd,
         watch: &mut Watcher<'_>,
@@ -69,7 +69,8 @@ impl Session<'_> {
         })?;
         let began = self.now()?.mono;
         let ends = began.plus_ms(wait_ms);
-        let mut waiting = Waiting { reserve, wait, began, ends, tried: None };
+        let (wait, tried) = place.map(|place| (place.wait, place.seen)).unzip();
+        let mut waiting = Waiting { reserve, wait, began, ends, tried, is_cancelled: false };
         loop {
             match self.try_and_wait(scope, &mut waiting, &process, at_end, watch) {
                 Ok(None) => {}
@@ -99,9 +100,10 @@ impl Session<'_> {
         watch: &mut Watcher<'_>,
     ) -> Result<Option<Reply>, Failure> {
         let left_ms = waiting.ends.since(self.now()?.mono);
-        let stay = match (left_ms, at_end, self.is_cancelled(scope, waiting)?) {
-            (0, AtEnd::GiveUp, _) | (_, _, true) => Stay::Last,
-            (0, AtEnd::Queue, _) => Stay::Durable,
+        let stay = match (left_ms, at_end) {
+            _ if waiting.is_cancelled => Stay::Last,
+            (0, AtEnd::GiveUp) => Stay::Last,
+            (0, AtEnd::Queue) => Stay::Durable,
             _ => Stay::Attached(process.clone()),
         };
         let reply = self.command_in(scope, waiting.command(stay.clone(), left_ms))?;
@@ -109,14 +111,20 @@ impl Session<'_> {
             (Ok(Success::Queued { queued, .. }), Stay::Attached(_)) => {
                 (waiting.wait, waiting.tried) = (Some(queued.wait.id), Some(reply.rev));
             }
+            (Err(failure), _) if failure.slug == Slug::NotFound && waiting.wait.is_some() => {
+                waiting.is_cancelled = self.was_cancelled(scope, waiting)?;
+                waiting.wait.take_if(|_| !waiting.is_cancelled);
+                return Ok(None);
+            }
             _ => return Ok(Some(reply)),
         }
         self.until_something_changes(scope, waiting, &stay, reply, watch)?;
         Ok(None)
     }
 
-    /// Whether somebody left the queue for this process since it last tried. It would only join again.
-    fn is_cancelled(&mut self, scope: &ScopeKey, waiting: &Waiting<'_>) -> Result<bool, Failure> {
+    /// Whether a place that is gone was given up since it was last seen. Whoever gave it up was told that nobody waits
+    /// there any more, so it is not taken anew; one that was lost otherwise is.
+    fn was_cancelled(&mut self, scope: &ScopeKey, waiting: &Waiting<'_>) -> Result<bool, Failure> {
         let Waiting { wait: Some(id), tried: Some(mut after), .. } = *waiting else { return Ok(false) };
         let fold = self.site.fold;
         loop {
@@ -173,6 +181,14 @@ fn is_cancellation(body: &Body, id: WaitId) -> bool {
     matches!(body, Body::WaitEnded { wait, cause: WaitEnd::Cancelled, .. } if *wait == id)
 }
 
+/// A place that somebody has already.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub(crate) wait: WaitId,
+    /// The revision at which it was there.
+    pub(crate) seen: Seq,
+}
+
 /// A request that waits.
 #[derive(Debug)]
 struct Waiting<'a> {
@@ -182,6 +198,8 @@ struct Waiting<'a> {
     ends: Mono,
     /// The revision that its last try left.
     tried: Option<Seq>,
+    /// Whether its place was given up for it.
+    is_cancelled: bool,
 }
 
 impl Waiting<'_> {

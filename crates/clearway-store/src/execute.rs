@@ -228,7 +228,7 @@ impl Ask<'_> {
         let agent = caller(&slice, self.request);
         let second = narrow(self.request.second_read_set(&slice, agent));
         slice.merge(snapshot.load(&second, now)?);
-        if let Some(survey) = self.request.survey(&slice, self.facts, now) {
+        if let Some(survey) = self.request.survey(&slice, agent, self.facts, now) {
             slice.merge(snapshot.load(&survey, now)?);
             slice.surveyed = survey.surveyed;
         }
@@ -257,7 +257,8 @@ fn caller(slice: &Slice, request: &Request) -> Option<AgentId> {
     identify(slice, &request.caller).ok()?.known.map(|view| view.agent.id)
 }
 
-/// The answer to an equal request under the same key, if there was one.
+/// The answer to an equal request under the same key, if there was one. A place in the queue answers only who asks for
+/// one: whoever waits at it, or comes to take what it was for, is not told once more to wait.
 fn replay(
     transaction: &mut dyn Transaction,
     slice: &Slice,
@@ -272,6 +273,9 @@ fn replay(
     if remembered.request == chain::digest(&request.digest_text()) {
         let success = outcome::decode(&remembered.outcome, slice.scope.fold)
             .map_err(|error| StoreError::Internal(format!("remembered outcome: {error}")))?;
+        if matches!(success, Success::Queued { .. }) && !request.command.asks_for_a_place() {
+            return Ok(None);
+        }
         let since = transaction.load(&success.read_again(), now)?;
         notices = since_granted(&success, &since, now);
         outcome = Ok(success);
@@ -317,11 +321,12 @@ fn write(
     transaction.commit(durability.max(floor))
 }
 
-/// Only a success that changed something is kept: a refused command may be tried again, and one that waits is.
+/// Only a success that changed something is kept: a refused command may be tried again, and one that waits is. A place
+/// that is kept without anybody trying is an answer like others.
 fn worth_remembering(request: &Request, verdict: &Verdict) -> Option<Remembered> {
     let (key, (agent, _)) = (request.idempotency_key.clone()?, verdict.agent.clone()?);
     let (success, last) = (verdict.outcome.as_ref().ok()?, verdict.events.last()?);
-    if matches!(success, Success::Queued { .. }) {
+    if matches!(success, Success::Queued { .. }) && !request.command.keeps_a_place() {
         return None;
     }
     let request = chain::digest(&request.digest_text());

@@ -104,7 +104,7 @@ fn encode_body(out: &mut Writer, body: &Body) {
             out.text(wait.as_str());
             out.number(until.0);
         }
-        Body::WaitPassed { wait } => out.text(wait.as_str()),
+        Body::WaitPassed { wait } | Body::WaitWithdrawn { wait } => out.text(wait.as_str()),
         Body::WaitEnded { wait, agent, cause, last_heard, operator_reason } => {
             out.text(wait.as_str());
             out.text(agent.as_str());
@@ -190,6 +190,7 @@ fn decode_body(input: &mut Reader<'_>, kind: &str, fold: Fold) -> Result<Body, D
         },
         "wait.offered" => Body::WaitOffered { wait: wait_id(input)?, until: Mono(input.number()?) },
         "wait.passed" => Body::WaitPassed { wait: wait_id(input)? },
+        "wait.withdrawn" => Body::WaitWithdrawn { wait: wait_id(input)? },
         "wait.ended" => Body::WaitEnded {
             wait: wait_id(input)?,
             agent: agent_id(input)?,

@@ -110,6 +110,7 @@ impl Ledger {
                 (wait.offered_until, wait.offers) = (Some(*until), wait.offers + 1);
             }
             Body::WaitPassed { .. } => (wait.offered_until, wait.place) = (None, seq),
+            Body::WaitWithdrawn { .. } => (wait.offered_until, wait.offers) = (None, wait.offers - 1),
             _ => {
                 self.waits.remove(&id);
             }

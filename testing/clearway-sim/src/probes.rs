@@ -52,7 +52,7 @@ probes! {
     WaitBecameAttached = "a process took over a place without one",
     StaleFenceAfterPause = "a resumed process presented a stale fence",
     ExpiredAfterPause = "a resumed process found its lease expired",
-    SilentAfterPause = "a resumed process found its place gone and stood at the end",
+    SilentAfterPause = "a resumed process found its place gone",
     TransferWithWaiters = "a lease was handed over while others waited for it",
     TransferToTheGone = "a lease was not handed to somebody who is gone",
     TransferToTheWaiter = "a lease was handed to somebody who waited for it",
@@ -248,15 +248,9 @@ impl Probes {
                 self.hit_if(last, Probe::LastTryGranted);
                 self.hit_if(!refused.is_empty(), Probe::PartlyGranted);
             }
-            Ok(Success::Queued { queued, blockers, ahead }) => {
-                let wait = &queued.wait;
+            Ok(Success::Queued { blockers, ahead, .. }) => {
                 let free = blockers.is_empty() && ahead.is_empty();
                 self.hit_if(free && ledger.is_frozen(scene.now), Probe::FrozenWhileWaiting);
-                let asked = match &scene.request.command {
-                    Command::Await(Await { wait, .. }) => *wait,
-                    _ => None,
-                };
-                self.hit_if(resumed && asked.is_some_and(|id| id != wait.id), Probe::SilentAfterPause);
             }
             Ok(_) => {}
             Err(failure) => self.of_failure(scene, ledger, resumed, last, failure),
@@ -274,6 +268,10 @@ impl Probes {
         match failure.slug {
             Slug::StaleFence => self.hit_if(resumed, Probe::StaleFenceAfterPause),
             Slug::LeaseExpired => self.hit_if(resumed, Probe::ExpiredAfterPause),
+            Slug::NotFound => {
+                let waits = matches!(scene.request.command, Command::Await(_));
+                self.hit_if(resumed && waits, Probe::SilentAfterPause);
+            }
             Slug::RecipientGone => self.hit(Probe::TransferToTheGone),
             Slug::IdempotencyMismatch => self.hit(Probe::KeyReused),
             Slug::Frozen => self.hit(Probe::FrozenRefusal),

@@ -73,7 +73,9 @@ impl History {
             "lease.transferred" => self.transfer(seq, data),
             "lease.downgraded" => self.live(data).map(|lease| lease.exclusive = false),
             "wait.began" => self.begin_wait(data),
-            "wait.attached" | "wait.offered" | "wait.passed" => self.waiting(data).map(|_| ()),
+            "wait.attached" | "wait.offered" | "wait.passed" | "wait.withdrawn" => {
+                self.waiting(data).map(|_| ())
+            }
             "wait.ended" => self.end_wait(data),
             "lease.released" | "lease.expired" | "lease.yielded" | "lease.taken-over" => self.end(kind, data),
             _ => Ok(()),

@@ -116,6 +116,7 @@ fn words(body: &Body, known: &Known) -> String {
         Body::WaitAttached { wait, process: None, .. } => format!("{wait}, to be told"),
         Body::WaitOffered { wait, .. } => format!("{wait} has the turn"),
         Body::WaitPassed { wait } => format!("{wait} let its turn pass"),
+        Body::WaitWithdrawn { wait } => format!("{wait} could not take its turn and keeps its place"),
         Body::WaitEnded { wait, agent, cause, operator_reason, .. } => {
             let by = operator_reason.as_ref().map(|reason| format!(" by an operator: {reason}"));
             format!("{wait} of {}, {}{}", known.agent(*agent), cause.word(), by.unwrap_or_default())

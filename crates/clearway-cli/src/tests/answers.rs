@@ -83,6 +83,17 @@ fn a_refusal_names_every_blocker_and_when_to_try_again() {
 }
 
 #[test]
+fn whoever_waits_at_a_place_that_was_given_up_in_between_does_not_join_again() {
+    let mut stage = held();
+    let queued = check(&mut stage, "--agent bob reserve src/a.rs --queue", "reserve", 0);
+    let id = queued["queued"]["id"].as_str().unwrap().to_owned();
+    stage.empties_queue.set(true);
+    let document = check(&mut stage, &format!("--agent bob wait {id} --for 5m"), "error", 1);
+    assert_eq!(document["error"]["slug"], "reservation-held");
+    assert_eq!(check(&mut stage, "waits", "waits", 0)["waits"], json!([]));
+}
+
+#[test]
 fn best_effort_succeeds_with_anything_and_lists_the_rest() {
     let document = check(&mut held(), "--agent bob reserve src/a.rs b.rs --best-effort", "reserve", 0);
     assert_eq!(document["leases"][0]["pattern"], "b.rs");

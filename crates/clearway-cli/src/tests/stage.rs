@@ -1,19 +1,22 @@
 //! A machine that exists in memory: its clock stands still until it is moved, and its dice are loaded.
 
 use crate::{Backstage, Host, Streams, run};
-use clearway_core::event::Durability;
+use clearway_core::agent::Established;
+use clearway_core::event::{Actor, Body, Durability, Event};
 use clearway_core::facts::{FactQuery, Facts, Liveness, Process};
 use clearway_core::failure::Failure;
 use clearway_core::ids::{ScopeKey, Seq};
 use clearway_core::pattern::{Fold, Pattern};
 use clearway_core::slug::Slug;
 use clearway_core::time::{BootKey, Mono, Now, Wall};
+use clearway_core::wait::WaitEnd;
 use clearway_kernel::{BuildFacts, Found, Located, Order, Outside, Running, Site, SiteKind, Surroundings};
 use clearway_store::World;
 use clearway_store::contract::{
     Capabilities, Engine, Examination, Head, Snapshot, StoreError, StoredEvent, Transaction,
 };
 use clearway_store::memory::MemoryEngine;
+use clearway_wire::canonical;
 use serde_json::Value;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,6 +32,8 @@ pub(super) struct Stage {
     pub(super) files: BTreeMap<PathBuf, String>,
     /// Somebody else writes whenever the store is examined.
     pub(super) is_busy: bool,
+    /// Before the next command writes, somebody else leaves the queue for everybody in it.
+    pub(super) empties_queue: Rc<Cell<bool>>,
     /// How often a view of the store was opened.
     pub(super) looks: Rc<Cell<usize>>,
     now_ms: u64,
@@ -69,6 +74,7 @@ impl Default for Stage {
             surroundings,
             files: BTreeMap::new(),
             is_busy: false,
+            empties_queue: Rc::default(),
             looks: Rc::default(),
             now_ms: 1_000_000,
             dice: 7,
@@ -169,7 +175,8 @@ impl Outside for Stage {
     }
 
     fn own_process(&mut self) -> Option<Process> {
-        None
+        let text = |text: &str| text.to_owned();
+        Some(Process { host: text("h"), boot: text("boot"), pid_namespace: text("p"), pid: 7, start: 7 })
     }
 
     fn look_for(&mut self, _: &Order) -> Result<(), Failure> {
@@ -201,6 +208,7 @@ impl Outside for Stage {
         Ok(Box::new(Lent {
             engine,
             is_busy: self.is_busy,
+            empties_queue: Rc::clone(&self.empties_queue),
             looks: Rc::clone(&self.looks),
             shelf: Rc::clone(&self.shelf),
         }))
@@ -280,6 +288,7 @@ impl Host for Stage {
 struct Lent {
     engine: MemoryEngine,
     is_busy: bool,
+    empties_queue: Rc<Cell<bool>>,
     looks: Rc<Cell<usize>>,
     shelf: Shelf,
 }
@@ -291,6 +300,24 @@ impl Drop for Lent {
 }
 
 impl Lent {
+    /// Everybody's place in the queue is given up, as another process might do it.
+    fn empty_queue(&mut self, scope: &ScopeKey) -> Result<(), StoreError> {
+        let Some(mut transaction) = self.engine.begin(scope, false)? else { return Ok(()) };
+        for wait in transaction.projection()?.waits.into_values() {
+            let (cause, last_heard, operator_reason) = (WaitEnd::Cancelled, None, None);
+            let body =
+                Body::WaitEnded { wait: wait.id, agent: wait.agent, cause, last_heard, operator_reason };
+            let head = transaction.head()?;
+            let actor = Actor { agent: Some(wait.agent), how: Established::Claim };
+            let event = Event { seq: head.rev.next(), at: wait.created_at, actor, body };
+            let bytes = canonical::encode(&event);
+            let hash = head.hash.next(scope, event.seq, &bytes);
+            transaction.append(&StoredEvent { seq: event.seq, bytes, hash })?;
+            transaction.apply(&event)?;
+        }
+        transaction.commit(Durability::Normal)
+    }
+
     /// One more event, as another process might have written it.
     fn grow(&mut self, scope: &ScopeKey) -> Result<(), StoreError> {
         let Some(mut transaction) = self.engine.begin(scope, false)? else { return Ok(()) };
@@ -312,6 +339,9 @@ impl Engine for Lent {
         scope: &ScopeKey,
         create: bool,
     ) -> Result<Option<Box<dyn Transaction + '_>>, StoreError> {
+        if self.empties_queue.take() {
+            self.empty_queue(scope)?;
+        }
         self.engine.begin(scope, create)
     }
 

@@ -3,6 +3,9 @@
 //! The graph has an edge from each waiting agent to whoever holds, or earlier waits for, what it waits for, and from
 //! an agent to its subagents that wait, since it goes on when they are done. A request that would close a circle is
 //! refused at once. A resource with room for several is left out: any one of its holders can end that wait.
+//!
+//! What is not known yet is taken to stand in the way. Where that makes no circle there is none; where it does, all
+//! that was taken for granted is asked for at once, however long the way was.
 
 use super::draft::Draft;
 use super::plan::{Planner, Step};
@@ -13,7 +16,7 @@ use crate::failure::{Circle, CircleStep, Details, Failure};
 use crate::ids::{AgentId, LeaseId, Seq, WaitId};
 use crate::lease::{Lease, Mode};
 use crate::slug::Slug;
-use crate::wait::WaitView;
+use crate::wait::{Wait, WaitView};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -34,50 +37,82 @@ pub(super) fn find(
     place: Seq,
     facts: &Facts,
 ) -> Result<Option<Circle>, BTreeSet<FactQuery>> {
-    let graph = Graph { draft, facts };
-    let mut reached: BTreeMap<AgentId, Edge> = BTreeMap::new();
-    let mut open: VecDeque<Edge> = graph.blocked_on(me, wanted, place)?.into();
-    while let Some(edge) = open.pop_front() {
-        if edge.to == me {
-            return Ok(Some(graph.circle(me, edge, &reached)));
-        }
-        if let Entry::Vacant(unseen) = reached.entry(edge.to) {
-            open.extend(graph.leaving(edge.to, me)?);
-            unseen.insert(edge);
-        }
-    }
-    Ok(None)
+    let mut graph = Graph::new(draft, facts);
+    let circle = graph.search(me, wanted, place);
+    graph.settle(circle)
 }
 
-/// The circle that somebody's family is in who was handed something while it waits, if there is one.
-pub(super) fn find_through(
-    draft: &Draft<'_>,
-    recipient: AgentId,
+/// The circle that was closed between two drafts by what somebody came to hold whose family waits, if one was. One that
+/// giving back or time had closed before is no reason to refuse what may be the way out.
+pub(super) fn closed_between(
+    before: &Draft<'_>,
+    after: &Draft<'_>,
+    holder: AgentId,
     facts: &Facts,
 ) -> Result<Option<Circle>, BTreeSet<FactQuery>> {
-    let family = draft.root_of(recipient);
-    for WaitView { wait, .. } in draft.queue.iter().filter(|view| draft.root_of(view.wait.agent) == family) {
-        if let Some(circle) = find(draft, wait.agent, &wait.wanted, wait.place, facts)? {
-            return Ok(Some(circle));
-        }
+    match find_through(after, holder, facts)? {
+        Some(circle) if find_through(before, holder, facts)?.is_none() => Ok(Some(circle)),
+        _ => Ok(None),
     }
-    Ok(None)
+}
+
+/// A circle that somebody's family waits in.
+fn find_through(
+    draft: &Draft<'_>,
+    holder: AgentId,
+    facts: &Facts,
+) -> Result<Option<Circle>, BTreeSet<FactQuery>> {
+    let mut graph = Graph::new(draft, facts);
+    let mut found = None;
+    for wait in draft.waits_of_family(holder) {
+        let circle = graph.search(wait.agent, &wait.wanted, wait.place);
+        found = found.or(circle);
+    }
+    graph.settle(found)
 }
 
 /// The queue and the leases as a graph.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 struct Graph<'a> {
     draft: &'a Draft<'a>,
-    facts: &'a Facts,
+    /// What is known, and what was taken for granted.
+    facts: Facts,
+    /// What was taken for granted.
+    assumed: BTreeSet<FactQuery>,
 }
 
-impl Graph<'_> {
+impl<'a> Graph<'a> {
+    fn new(draft: &'a Draft<'a>, facts: &Facts) -> Self {
+        Self { draft, facts: facts.clone(), assumed: BTreeSet::new() }
+    }
+
+    /// A circle is one once nothing of it is taken for granted.
+    fn settle(self, circle: Option<Circle>) -> Result<Option<Circle>, BTreeSet<FactQuery>> {
+        if circle.is_some() && !self.assumed.is_empty() { Err(self.assumed) } else { Ok(circle) }
+    }
+
+    /// The first circle through `me`. The walk goes on behind it, so that whatever else may be one is known as well.
+    fn search(&mut self, me: AgentId, wanted: &Reserve, place: Seq) -> Option<Circle> {
+        let mut reached: BTreeMap<AgentId, Edge> = BTreeMap::new();
+        let mut open: VecDeque<Edge> = self.blocked_on(me, wanted, place).into();
+        let mut found = None;
+        while let Some(edge) = open.pop_front() {
+            if edge.to == me {
+                found = found.or_else(|| Some(self.circle(me, edge, &reached)));
+            } else if let Entry::Vacant(unseen) = reached.entry(edge.to) {
+                open.extend(self.leaving(edge.to, me));
+                unseen.insert(edge);
+            }
+        }
+        found
+    }
+
     /// Whom an agent waits for: by each of its waits, and its subagents that wait, `me` being about to.
-    fn leaving(&self, from: AgentId, me: AgentId) -> Result<Vec<Edge>, BTreeSet<FactQuery>> {
+    fn leaving(&mut self, from: AgentId, me: AgentId) -> Vec<Edge> {
         let mut edges = Vec::new();
         for WaitView { wait, .. } in &self.draft.queue {
             if wait.agent == from {
-                edges.extend(self.blocked_on(from, &wait.wanted, wait.place)?);
+                edges.extend(self.blocked_on(from, &wait.wanted, wait.place));
             } else if self.is_ancestor(from, wait.agent) {
                 edges.push(below(from, wait.agent));
             }
@@ -85,17 +120,12 @@ impl Graph<'_> {
         if self.is_ancestor(from, me) {
             edges.push(below(from, me));
         }
-        Ok(edges)
+        edges
     }
 
     /// Who keeps a request from being granted, by the very rule that grants it.
-    fn blocked_on(
-        &self,
-        from: AgentId,
-        wanted: &Reserve,
-        place: Seq,
-    ) -> Result<Vec<Edge>, BTreeSet<FactQuery>> {
-        let steps = Planner::at(self.draft, from, wanted, place, self.facts).plan()?;
+    fn blocked_on(&mut self, from: AgentId, wanted: &Reserve, place: Seq) -> Vec<Edge> {
+        let steps = self.steps(from, wanted, place);
         let mut edges = Vec::new();
         for (want, step) in wanted.wants.iter().zip(steps) {
             let Step::Blocked(blocked) = step else { continue };
@@ -114,7 +144,19 @@ impl Graph<'_> {
             let earlier = earlier.filter(|to| *to != from);
             edges.extend(earlier.map(|to| Edge { from, to, what: want.target.display(), lease: None }));
         }
-        Ok(edges)
+        edges
+    }
+
+    fn steps(&mut self, from: AgentId, wanted: &Reserve, place: Seq) -> Vec<Step> {
+        loop {
+            match Planner::at(self.draft, from, wanted, place, &self.facts).plan() {
+                Ok(steps) => return steps,
+                Err(missing) => {
+                    self.facts.assume_the_worst(&missing);
+                    self.assumed.extend(missing);
+                }
+            }
+        }
     }
 
     fn waiter(&self, wait: WaitId) -> Option<AgentId> {
@@ -172,7 +214,7 @@ impl Circle {
     }
 
     /// The refusal of whoever would have closed it by waiting.
-    pub(super) fn failure(self) -> Failure {
+    fn failure(self) -> Failure {
         let failure = Failure::new(Slug::WouldDeadlock, format!("waiting would never end: {}", self.told()));
         let failure = match &self.yielder {
             Some((agent, lease, target)) => failure.hint(format!(
@@ -192,15 +234,23 @@ impl Circle {
 }
 
 impl Draft<'_> {
-    pub(super) fn record_deadlock(
-        &mut self,
-        actor: Actor,
-        targets: Vec<String>,
-        mode: Mode,
-        circle: &Circle,
-    ) {
-        let blockers = circle.leases();
+    fn waits_of_family(&self, of: AgentId) -> impl Iterator<Item = &Wait> {
+        let family = self.root_of(of);
+        self.queue.iter().map(|view| &view.wait).filter(move |wait| self.root_of(wait.agent) == family)
+    }
+
+    /// Whether an agent or anybody of its family waits for something.
+    pub(super) fn waits_in_family_of(&self, agent: AgentId) -> bool {
+        self.waits_of_family(agent).next().is_some()
+    }
+
+    /// Refuses a request that would close a circle, and records that.
+    pub(super) fn refuse_circle(&mut self, actor: Actor, reserve: &Reserve, circle: Circle) -> Failure {
+        let (mode, blockers) = (reserve.mode, circle.leases());
+        let targets: Vec<String> =
+            reserve.wants.iter().map(|want| want.target.canonical().to_owned()).collect();
         let key = format!("deadlock {} {targets:?} {blockers:?}", mode.word());
         self.refuse(actor, key, |repeats| Body::ReservationRefused { targets, mode, blockers, repeats });
+        circle.failure()
     }
 }

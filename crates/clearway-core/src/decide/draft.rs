@@ -8,7 +8,6 @@ use super::{Decision, Notice, Success, Verdict};
 use crate::agent::{Agent, AgentName};
 use crate::command::{Command, Request};
 use crate::event::{Actor, Body, Event};
-use crate::facts::Facts;
 use crate::failure::Failure;
 use crate::ids::{AgentId, Entropy, Epoch, LeaseId, Seq, WaitId};
 use crate::lease::Lease;
@@ -202,36 +201,40 @@ impl<'a> Draft<'a> {
         self.soft.push(Soft::Refused(RefusalMemory { principal, key, since, repeats: 0 }));
     }
 
-    /// Turns a caller away before it became anybody. A denial in a scope that exists is recorded, under the boot
-    /// it happens in.
-    pub(super) fn deny(mut self, failure: Failure, request: &Request, facts: &Facts) -> Decision {
-        if self.slice.scope.rev.0 > 0 {
-            match failure.slug {
-                Slug::NotYou => self.deny_name(&failure, request, facts),
-                Slug::NotOperator => self.deny_operator(request, facts),
-                _ => {}
-            }
-        }
-        self.finish(Err(failure))
+    /// Whether it is recorded that a caller was turned away before it became anybody: in a scope that exists, if it
+    /// claimed what it is not.
+    pub(super) fn records_denial(&self, failure: &Failure) -> bool {
+        self.slice.scope.rev.0 > 0 && matches!(failure.slug, Slug::NotYou | Slug::NotOperator)
     }
 
-    fn deny_name(&mut self, failure: &Failure, request: &Request, facts: &Facts) {
+    /// Records that a caller was turned away.
+    pub(super) fn deny(&mut self, failure: &Failure, request: &Request) {
+        if failure.slug == Slug::NotYou { self.deny_name(failure) } else { self.deny_operator(request) }
+    }
+
+    fn deny_name(&mut self, failure: &Failure) {
         let subject = match &failure.details {
             crate::failure::Details::Fields(fields) => {
                 fields.iter().map(|(_, text)| text.as_str()).collect::<String>()
             }
             _ => String::new(),
         };
-        self.caught_up(request, facts).record_denial(Actor::CLAIMANT, subject, Slug::NotYou);
+        self.record_denial(Actor::CLAIMANT, subject, Slug::NotYou);
     }
 
     /// Whoever took an operator's authority without having it is named, where it is known who that is.
-    fn deny_operator(&mut self, request: &Request, facts: &Facts) {
+    fn deny_operator(&mut self, request: &Request) {
         let actor = match identify(self.slice, &request.caller) {
             Ok(identified) => self.act_as(&identified),
             Err(_) => Actor::CLAIMANT,
         };
-        self.caught_up(request, facts).record_denial(actor, request.command.subject(), Slug::NotOperator);
+        self.record_denial(actor, request.command.subject(), Slug::NotOperator);
+    }
+
+    /// The failure, after it was recorded.
+    pub(super) fn denied(&mut self, actor: Actor, subject: String, failure: Failure) -> Failure {
+        self.record_denial(actor, subject, failure.slug);
+        failure
     }
 
     pub(super) fn record_denial(&mut self, actor: Actor, subject: String, slug: Slug) {

@@ -4,21 +4,33 @@ use super::draft::Draft;
 use super::identify;
 use crate::command::{Command, Request};
 use crate::event::{Actor, Body};
-use crate::facts::Facts;
+use crate::facts::{FactQuery, Facts};
 use crate::failure::Failure;
 use crate::ids::Epoch;
 use crate::lease::{ExpiryCause, Lease};
 use crate::limits::EXPIRIES_PER_WRITE;
 use crate::slug::Slug;
 use crate::wait::WaitEnd;
+use std::collections::BTreeSet;
 
 impl Draft<'_> {
     /// The draft after everything that time did: the epoch is this boot's, and what ran out is recorded.
-    pub(super) fn caught_up(&mut self, request: &Request, facts: &Facts) -> &mut Self {
+    /// A sweep also looks whether those who wait still live.
+    pub(super) fn caught_up(
+        &mut self,
+        request: &Request,
+        facts: &Facts,
+    ) -> Result<&mut Self, BTreeSet<FactQuery>> {
         self.begin_epoch(request);
         self.record_expiries(request);
-        self.record_wait_ends(facts);
-        self
+        if matches!(request.command, Command::Sweep) {
+            let unknown = self.evidence_of_waits(facts);
+            if !unknown.is_empty() {
+                return Err(unknown);
+            }
+        }
+        self.record_wait_ends(facts)?;
+        Ok(self)
     }
 
     /// Opens the scope with its first event, and begins an epoch when the boot is not the one last seen.

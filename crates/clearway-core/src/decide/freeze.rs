@@ -9,10 +9,12 @@ use crate::command::Reserve;
 use crate::event::Body;
 use crate::failure::{Failure, Retry};
 use crate::ids::Entropy;
+use crate::limits::OFFER_MS;
 use crate::slice::{Freeze, Slice};
 use crate::slug::Slug;
 use crate::target::Target;
 use crate::time::Now;
+use crate::wait::Wait;
 
 /// Begins a pause, or changes the one there is.
 pub(super) fn freeze(
@@ -63,17 +65,24 @@ pub(super) fn in_force(slice: &Slice, now: &Now) -> Option<Freeze> {
     slice.scope.frozen.clone().filter(|freeze| same_boot && now.mono < freeze.until)
 }
 
-/// Refuses an agent new paths while a pause is in force. What it holds it may go on with, and a person is never kept
-/// from working.
+/// The pause that was in force during a part of the time for which a wait had its turn.
+pub(super) fn during_offer(slice: &Slice, now: &Now, wait: &Wait) -> Option<Freeze> {
+    let same_boot = slice.scope.boot.as_ref() == Some(&now.boot);
+    let overlaps =
+        |freeze: &Freeze| wait.offered_until.is_some_and(|end| end < freeze.until.plus_ms(OFFER_MS));
+    slice.scope.frozen.clone().filter(|freeze| same_boot && overlaps(freeze))
+}
+
+/// Refuses an agent new paths under a pause. What it holds it may go on with, and a person is never kept from working.
 pub(super) fn admit(
-    draft: &Draft<'_>,
+    frozen: Option<&Freeze>,
     reserve: &Reserve,
     client: Client,
     steps: &[Step],
 ) -> Result<(), Freeze> {
     let mut paths =
         reserve.wants.iter().zip(steps).filter(|(want, _)| matches!(want.target, Target::Path(_)));
-    let frozen = draft.frozen.as_ref().filter(|_| client != Client::Terminal);
+    let frozen = frozen.filter(|_| client != Client::Terminal);
     match frozen.filter(|_| paths.any(|(_, step)| step.is_new())) {
         Some(freeze) => Err(freeze.clone()),
         None => Ok(()),

@@ -17,6 +17,8 @@ mod release;
 mod renew;
 mod replay;
 mod reserve;
+#[cfg(test)]
+mod tests;
 mod transfer;
 mod view;
 
@@ -246,31 +248,43 @@ pub fn decide(
     if let (Command::Recover, Err(failure)) = (&request.command, &may_operate) {
         return draft.finish(Err(failure.clone()));
     }
-    let is_operator = may_operate.is_ok();
+    let may_anchor = may_operate.is_ok();
     let caller = may_operate.and_then(|()| identify(slice, &request.caller));
     let caller = match draft.sign_recovery(request, caller, entropy) {
         Ok(caller) => caller,
         Err(failure) => return draft.finish(Err(failure)),
     };
     let outcome = match (&request.command, caller) {
-        // An anchor names its signer by the key, so nobody has to have a name.
-        (Command::Anchor, _) if is_operator => Ok(Ok(Success::Swept { expired: Vec::new() })),
-        // What time did is the kernel's own record: it is the same whoever asks for it, and cron is nobody.
-        (Command::Sweep | Command::Recover, _) => {
-            Ok(Ok(Success::Swept { expired: draft.caught_up(request, facts).expired_ids() }))
+        // An anchor names its signer by the key, so nobody has to have a name, and time is left where it is.
+        (Command::Anchor, _) if may_anchor => {
+            return draft.finish(Ok(Success::Swept { expired: Vec::new() }));
         }
-        (_, Err(failure)) => return draft.deny(failure, request, facts),
-        (command, Ok(identified)) => {
-            answer(draft.caught_up(request, facts), command, identified, facts, entropy)
-        }
+        (Command::Sweep | Command::Recover, _) => sweep(&mut draft, request, facts),
+        (_, Err(failure)) if !draft.records_denial(&failure) => return draft.finish(Err(failure)),
+        (_, Err(failure)) => draft.caught_up(request, facts).map(|draft| {
+            draft.deny(&failure, request);
+            Err(failure)
+        }),
+        (command, Ok(identified)) => draft
+            .caught_up(request, facts)
+            .and_then(|draft| answer(draft, command, identified, facts, entropy)),
     };
     match outcome {
         Ok(outcome) => {
-            draft.record_offers(facts);
+            let missing = draft.record_offers(facts);
+            // Whoever sweeps has the time to find out whose turn it is. Others leave it to them.
+            if matches!(request.command, Command::Sweep) && !missing.is_empty() {
+                return Decision::NeedsFacts(missing);
+            }
             draft.finish(outcome)
         }
         Err(queries) => Decision::NeedsFacts(queries),
     }
+}
+
+/// What time did is the kernel's own record: it is the same whoever asks for it, and cron is nobody.
+fn sweep(draft: &mut Draft<'_>, request: &Request, facts: &Facts) -> Step {
+    Ok(Ok(Success::Swept { expired: draft.caught_up(request, facts)?.expired_ids() }))
 }
 
 fn answer(
@@ -286,7 +300,7 @@ fn answer(
         Command::Renew(renew) => renew::renew(draft, renew, &identified, facts, entropy),
         Command::Release(release) => release::release(draft, release, &identified, facts, entropy),
         Command::Transfer(transfer) => transfer::transfer(draft, transfer, &identified, facts, entropy),
-        Command::Leave(leave) => Ok(queue::leave(draft, leave, &identified)),
+        Command::Leave(leave) => Ok(queue::leave(draft, leave, &identified, entropy)),
         Command::Freeze { for_ms } => Ok(freeze::freeze(draft, &identified, *for_ms, entropy)),
         Command::Thaw => Ok(freeze::thaw(draft, &identified, entropy)),
         Command::Sweep | Command::Recover | Command::Anchor => {

@@ -15,10 +15,16 @@ fn inside_agent(slice: &Slice, caller: &Caller) -> bool {
     caller.in_client_session() || caller.ancestors.iter().any(|process| registered(slice, process).is_some())
 }
 
-/// Refuses a caller that claims an operator's authority without having it. Whoever claims none passes.
+/// Refuses a caller that claims an operator's authority without having it, or claims none for what takes one. Otherwise
+/// whoever claims none passes.
 pub(super) fn may_operate(slice: &Slice, request: &Request) -> Result<(), Failure> {
     let caller = &request.caller;
-    let Some(act) = &caller.operator else { return Ok(()) };
+    let Some(act) = &caller.operator else {
+        return match request.command {
+            Command::Anchor => Err(not_operator(&request.command, "the caller does not claim to be one")),
+            _ => Ok(()),
+        };
+    };
     if inside_agent(slice, caller) {
         return Err(not_operator(&request.command, "this is an agent's session"));
     }
@@ -87,6 +93,10 @@ mod tests {
         }
         assert_eq!(judge(&empty, claiming(false, false)).unwrap_err().slug, Slug::NotOperator);
         judge(&empty, Caller::default()).unwrap();
+        let birth = ScopeBirth::default();
+        let (caller, command) = (Caller::default(), Command::Anchor);
+        let anchor = Request { caller, command, idempotency_key: None, birth };
+        assert_eq!(may_operate(&empty, &anchor).unwrap_err().slug, Slug::NotOperator);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::facts::{FactQuery, Facts, Liveness as ProcessLiveness, Process};
 use crate::failure::{Ahead, LeaseView};
 use crate::ids::{AgentId, LeaseId, Seq};
 use crate::lease::{Grade, Lease, Mode};
-use crate::target::{Target, Worktree};
+use crate::target::Target;
 use crate::wait::WaitView;
 use std::collections::BTreeSet;
 
@@ -171,11 +171,12 @@ impl<'a> Planner<'a> {
 
     /// Live leases that share the space of the request.
     fn here(&self) -> impl Iterator<Item = &'a Lease> + use<'a> {
-        let worktree: &'a Worktree = &self.reserve.worktree;
-        self.draft.leases_now().filter(move |lease| match lease.target {
-            Target::Path(_) => lease.worktree == *worktree,
-            Target::Name(_) => true,
-        })
+        let planner = *self;
+        self.draft.leases_now().filter(move |lease| planner.is_here(lease))
+    }
+
+    fn is_here(&self, lease: &Lease) -> bool {
+        matches!(lease.target, Target::Name(_)) || lease.worktree == self.reserve.worktree
     }
 
     fn grant(&self, want: &'a Want) -> Result<Step, BTreeSet<FactQuery>> {
@@ -227,7 +228,9 @@ impl<'a> Planner<'a> {
         let (known, unsure): (Vec<_>, Vec<_>) = ahead.into_iter().partition(|view| self.is_known(view));
         queries.extend(unsure.iter().flat_map(|view| self.evidence(view)).map(FactQuery::Process));
         let unknown = unknown + unsure.len();
-        let need = self.need(want, firm.len() + known.len(), room.len() + unknown);
+        let ending: Vec<&Lease> = firm.iter().copied().chain(room.iter().map(|room| &room.lease)).collect();
+        let (taken, freed) = (units(&firm), units(&ending) - units(&firm));
+        let need = self.need(want, taken + known.len(), freed + unknown);
         if unknown > 0 && need != Need::Nobody {
             return Err(queries);
         }
@@ -253,7 +256,8 @@ impl<'a> Planner<'a> {
     }
 
     /// Earlier waits that the want would overtake. Whoever is in the way of a wait already may add to what it holds,
-    /// or the two would wait for each other; asking for more of the very same is not that.
+    /// or the two would wait for each other. For others of its family, and other commands of its own, that does not go
+    /// as far as one more share or unit of the very same, nor to what has to end first.
     fn ahead(&self, want: &'a Want) -> Vec<&'a WaitView> {
         let me = (self.me, self.reserve.bound.as_ref());
         let conflicts = |waiting: &&WaitView| {
@@ -267,7 +271,8 @@ impl<'a> Planner<'a> {
         let adds_to = |waiting: &WaitView| {
             self.draft.leases_now().any(|lease| {
                 self.draft.root_of(lease.holder) == family
-                    && !lease.target.overlaps(&want.target)
+                    && !self.is_one_more(lease, want)
+                    && !self.is_in_the_way(lease, want)
                     && waiting.wait.wanted.conflicts_with_lease(lease)
                     && self.can_block(
                         (lease.holder, lease.bound.as_ref()),
@@ -276,6 +281,13 @@ impl<'a> Planner<'a> {
             })
         };
         self.draft.queue.iter().filter(conflicts).filter(|waiting| !adds_to(waiting)).collect()
+    }
+
+    /// Whether the want is for a share or a unit of what somebody else has one of.
+    fn is_one_more(&self, lease: &Lease, want: &Want) -> bool {
+        let is_mine = lease.holder == self.me && !self.is_bound_elsewhere(lease);
+        let is_one_of_several = lease.mode == Mode::Shared || want.capacity > 1;
+        !is_mine && is_one_of_several && self.is_here(lease) && lease.target.covers(&want.target)
     }
 
     /// The processes whose death would end a wait.
@@ -291,12 +303,14 @@ impl<'a> Planner<'a> {
     /// Leases of others that conflict with the want, each in its own right.
     fn in_the_way(&self, want: &'a Want) -> impl Iterator<Item = &'a Lease> + use<'a> {
         let planner = *self;
-        let me = (self.me, self.reserve.bound.as_ref());
-        self.here().filter(move |lease| {
-            lease.mode.conflicts_with(planner.reserve.mode)
-                && planner.can_block((lease.holder, lease.bound.as_ref()), me)
-                && lease.target.overlaps(&want.target)
-        })
+        self.here().filter(move |lease| planner.is_in_the_way(lease, want))
+    }
+
+    fn is_in_the_way(&self, lease: &Lease, want: &Want) -> bool {
+        self.is_here(lease)
+            && lease.mode.conflicts_with(self.reserve.mode)
+            && self.can_block((lease.holder, lease.bound.as_ref()), (self.me, self.reserve.bound.as_ref()))
+            && lease.target.overlaps(&want.target)
     }
 
     /// How far the holders in the way keep the request from being granted. A resource with room for several
@@ -314,15 +328,19 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// The lowest unit of a resource that nobody holds once `room` is made.
+    /// The lowest unit of a resource that nobody holds once `room` is made, or else the lowest that only an ancestor
+    /// holds: its lease is no obstacle, and there are no more units than there are.
     fn free_slot(&self, want: &Want, room: &[Room]) -> Option<u32> {
         if !matches!(want.target, Target::Name(_)) || self.reserve.mode == Mode::Shared {
             return None;
         }
-        let ends = |lease: &Lease| room.iter().any(|room| room.lease.id == lease.id);
-        let same = |lease: &&Lease| lease.target == want.target && !ends(lease);
-        let taken: BTreeSet<u32> = self.here().filter(same).filter_map(|lease| lease.slot).collect();
-        (0..).find(|slot| !taken.contains(slot))
+        let ends = |lease: &&Lease| room.iter().any(|room| room.lease.id == lease.id);
+        let slots = |lease: &Lease| lease.slot;
+        let same = |lease: &&Lease| lease.target == want.target;
+        let held: BTreeSet<u32> = self.here().filter(same).filter(|l| !ends(l)).filter_map(slots).collect();
+        let firm: BTreeSet<u32> = self.in_the_way(want).filter(|l| !ends(l)).filter_map(slots).collect();
+        let mut units = 0..want.capacity.max(1);
+        units.clone().find(|unit| !held.contains(unit)).or_else(|| units.find(|unit| !firm.contains(unit)))
     }
 
     /// Whether a lease in the way may be ended for this request.
@@ -358,6 +376,12 @@ impl<'a> Planner<'a> {
             }
         }
     }
+}
+
+/// How many units of a resource these are: two of one family may work on one.
+fn units(leases: &[&Lease]) -> usize {
+    let slots: BTreeSet<u32> = leases.iter().filter_map(|lease| lease.slot).collect();
+    slots.len() + leases.iter().filter(|lease| lease.slot.is_none()).count()
 }
 
 /// What stands between a request and its grant.

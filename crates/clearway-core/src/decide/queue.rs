@@ -15,7 +15,11 @@ use crate::facts::{FactQuery, Facts, Process};
 use crate::failure::Failure;
 use crate::ids::{AgentId, Entropy, Seq, WaitId};
 use crate::lease::Lease;
-use crate::limits::{OFFER_MS, WAITER_PULSE_MS, WAITER_SILENCE_MS, WAITS_PER_AGENT_MAX, WAITS_PER_SCOPE_MAX};
+use crate::limits::{
+    OFFER_MS, OFFERS_PER_WAIT_MAX, WAITER_PULSE_MS, WAITER_SILENCE_MS, WAITS_PER_AGENT_MAX,
+    WAITS_PER_SCOPE_MAX,
+};
+use crate::slice::Freeze;
 use crate::slug::Slug;
 use crate::wait::{Queued, Wait, WaitEnd, WaitView, position};
 use std::collections::BTreeSet;
@@ -43,50 +47,94 @@ impl Draft<'_> {
         self.push_wait(actor, Body::WaitEnded { wait, agent, cause, last_heard, operator_reason });
     }
 
-    /// Records the end of every wait that is over, and sends to the end of the queue who let its turn pass.
-    pub(super) fn record_wait_ends(&mut self, facts: &Facts) {
+    /// Records the end of every wait that is over, and what becomes of every turn that was not taken in time.
+    pub(super) fn record_wait_ends(&mut self, facts: &Facts) -> Result<(), BTreeSet<FactQuery>> {
         for view in self.queue.clone() {
             let agent = self.slice.agent(view.wait.agent).map(|known| &known.agent);
-            match view.over(agent, facts, self.now.mono) {
-                Some(cause) => self.end_wait(Actor::KERNEL, &view, cause),
-                None if view.offer_lapsed(self.now.mono) => {
-                    self.push_wait(Actor::KERNEL, Body::WaitPassed { wait: view.wait.id });
-                }
-                None => {}
+            if let Some(cause) = view.over(agent, facts, self.now.mono) {
+                self.end_wait(Actor::KERNEL, &view, cause);
             }
         }
+        let mut missing = BTreeSet::new();
+        for view in self.queue.clone().iter().filter(|view| view.offer_lapsed(self.now.mono)) {
+            missing.extend(self.let_pass(view, facts).err().into_iter().flatten());
+        }
+        if missing.is_empty() { Ok(()) } else { Err(missing) }
+    }
+
+    /// What becomes of a turn that was not taken. One that could not have been taken is not held against its waiter;
+    /// otherwise the waiter goes to the end of the queue, unless that is the second time or it would wait there for ever.
+    fn let_pass(&mut self, view: &WaitView, facts: &Facts) -> Result<(), BTreeSet<FactQuery>> {
+        let wait = &view.wait;
+        let paused = freeze::during_offer(self.slice, self.now, wait);
+        if !self.has_turn(wait, paused.as_ref(), facts)? {
+            self.push_wait(Actor::KERNEL, Body::WaitWithdrawn { wait: wait.id });
+            return Ok(());
+        }
+        let mut last = self.clone();
+        last.push_wait(Actor::KERNEL, Body::WaitPassed { wait: wait.id });
+        let is_over = wait.offers >= OFFERS_PER_WAIT_MAX
+            || cycle::find(&last, wait.agent, &wait.wanted, self.next_seq(), facts)?.is_some();
+        if is_over {
+            self.end_wait(Actor::KERNEL, view, WaitEnd::Lapsed);
+        } else {
+            *self = last;
+        }
+        Ok(())
+    }
+
+    /// What has to be known of the agents and processes that wait, to tell which of them are gone.
+    pub(super) fn evidence_of_waits(&self, facts: &Facts) -> BTreeSet<FactQuery> {
+        let agents = self.queue.iter().filter_map(|view| self.slice.agent(view.wait.agent));
+        let agents = agents.filter_map(|view| view.agent.process.clone());
+        let waiting = self.queue.iter().filter_map(|view| view.wait.attached.clone());
+        let unknown = agents.chain(waiting).filter(|process| facts.process(process).is_none());
+        unknown.map(FactQuery::Process).collect()
     }
 
     /// Offers their turn to agents that have no process waiting. Only waits whose surroundings were read can be
-    /// judged; whoever changes something reads the surroundings of those it changes it for.
-    pub(super) fn record_offers(&mut self, facts: &Facts) {
+    /// judged; whoever changes something reads the surroundings of those it changes it for. The facts that were
+    /// missing are told: without them nobody has a turn.
+    pub(super) fn record_offers(&mut self, facts: &Facts) -> BTreeSet<FactQuery> {
         let candidates: Vec<WaitView> =
             self.queue.iter().filter(|view| self.slice.surveyed.contains(&view.wait.id)).cloned().collect();
+        let mut missing = BTreeSet::new();
         for WaitView { wait, .. } in candidates {
-            let is_told = wait.attached.is_none() && wait.offered_until.is_none();
-            if is_told && self.has_turn(&wait, facts) {
-                let until = self.now.mono.plus_ms(OFFER_MS);
-                self.push_wait(Actor::KERNEL, Body::WaitOffered { wait: wait.id, until });
+            if wait.attached.is_some() || wait.offered_until.is_some() {
+                continue;
+            }
+            match self.has_turn(&wait, self.frozen.as_ref(), facts) {
+                Ok(true) => {
+                    let until = self.now.mono.plus_ms(OFFER_MS);
+                    self.push_wait(Actor::KERNEL, Body::WaitOffered { wait: wait.id, until });
+                }
+                Ok(false) => {}
+                Err(queries) => missing.extend(queries),
             }
         }
+        missing
     }
 
-    /// Whether everything would be granted, as far as is known.
-    fn has_turn(&self, wait: &Wait, facts: &Facts) -> bool {
-        let Ok(steps) = Planner::at(self, wait.agent, &wait.wanted, wait.place, facts).plan() else {
-            return false;
-        };
+    /// Whether everything would be granted under this pause, or none.
+    fn has_turn(
+        &self,
+        wait: &Wait,
+        frozen: Option<&Freeze>,
+        facts: &Facts,
+    ) -> Result<bool, BTreeSet<FactQuery>> {
         let client = self.slice.agent(wait.agent).map(|view| view.agent.client);
-        let is_admitted = |client| freeze::admit(self, &wait.wanted, client, &steps).is_ok();
-        blocked(&steps).next().is_none() && client.is_some_and(is_admitted)
+        let steps = Planner::at(self, wait.agent, &wait.wanted, wait.place, facts).plan()?;
+        let is_admitted = |client| freeze::admit(frozen, &wait.wanted, client, &steps).is_ok();
+        Ok(blocked(&steps).next().is_none() && client.is_some_and(is_admitted))
     }
 
-    /// Ends an agent's waits for everything that it holds now.
+    /// Ends an agent's waits for everything that it holds now, as far as their surroundings were read.
     pub(super) fn record_fulfilled(&mut self, holder: AgentId, actor: Actor) {
         let held: Vec<Lease> = self.leases_now().filter(|lease| lease.holder == holder).cloned().collect();
         let fulfilled: Vec<WaitView> = self
             .queue
             .iter()
+            .filter(|view| self.slice.surveyed.contains(&view.wait.id))
             .filter(|view| view.wait.agent == holder && is_held(&view.wait.wanted, &held))
             .cloned()
             .collect();
@@ -132,9 +180,10 @@ pub(super) fn stay(
             return Ok(None);
         }
     };
-    let wait = match own {
-        Some(view) => keep(draft, request, asking.actor, &view, process),
-        None => match begin(draft, request, asking, process, facts, entropy)? {
+    let wait = match (own, request.wait) {
+        (Some(view), _) => keep(draft, request, asking.actor, &view, process),
+        (None, Some(id)) => return Ok(Some(Err(not_there(id)))),
+        (None, None) => match begin(draft, request, asking, process, facts, entropy)? {
             Ok(wait) => wait,
             Err(failure) => return Ok(Some(Err(failure))),
         },
@@ -154,6 +203,13 @@ fn own_wait(draft: &Draft<'_>, request: &Await, me: AgentId) -> Option<WaitView>
         Some(id) => mine().find(|view| view.wait.id == id).cloned(),
         None => mine().find(equal).cloned(),
     }
+}
+
+/// A place that was named is kept or nothing: whoever gave it up was told that nobody waits there.
+fn not_there(id: WaitId) -> Failure {
+    Failure::new(Slug::NotFound, format!("nobody waits at {id}"))
+        .hint("see who waits for what: clearway waits")
+        .hint("take a new place: clearway reserve --wait 5m PATTERN")
 }
 
 fn keep(
@@ -191,12 +247,10 @@ fn begin(
     entropy: &mut Entropy<'_>,
 ) -> Result<Result<Wait, Failure>, BTreeSet<FactQuery>> {
     if let Err(failure) = within_quota(draft, asking.me) {
-        return Ok(Err(failure));
+        return Ok(Err(draft.denied(asking.actor, request.reserve.subject(), failure)));
     }
     if let Some(circle) = cycle::find(draft, asking.me, &request.reserve, Seq(u64::MAX), facts)? {
-        let asked = request.reserve.wants.iter().map(|want| want.target.canonical().to_owned()).collect();
-        draft.record_deadlock(asking.actor, asked, request.reserve.mode, &circle);
-        return Ok(Err(circle.failure()));
+        return Ok(Err(draft.refuse_circle(asking.actor, &request.reserve, circle)));
     }
     let wait = Wait {
         id: WaitId::draw(entropy),
@@ -242,6 +296,7 @@ pub(super) fn leave(
     draft: &mut Draft<'_>,
     leave: &Leave,
     identified: &Identified,
+    entropy: &mut Entropy<'_>,
 ) -> Result<Success, Failure> {
     let actor = draft.act_as(identified);
     let chosen: Vec<WaitView> = match &leave.waits {
@@ -255,6 +310,7 @@ pub(super) fn leave(
             .hint("see whose it is: clearway waits")
             .hint("a person may end it: clearway wait --cancel ID --reason TEXT"));
     }
+    let actor = if chosen.is_empty() { actor } else { draft.sign(identified, entropy) };
     for view in &chosen {
         draft.end_wait(actor, view, WaitEnd::Cancelled);
     }

@@ -1,5 +1,6 @@
 //! Taking leases.
 
+use super::cycle;
 use super::draft::Draft;
 use super::freeze;
 use super::identity::Identified;
@@ -38,7 +39,7 @@ pub(super) fn reserve(
     let (Asked::Now(reserve) | Asked::OrWait(Await { reserve, .. })) = asked;
     let (me, actor) = draft.register(&identified, entropy);
     let steps = Planner::new(draft, me, reserve, facts).plan()?;
-    let frozen = freeze::admit(draft, reserve, identified.newcomer.client, &steps).err();
+    let frozen = freeze::admit(draft.frozen.as_ref(), reserve, identified.newcomer.client, &steps).err();
     let all_blocked = steps.iter().all(|step| matches!(step, Step::Blocked(_)));
     let any_blocked = steps.iter().any(|step| matches!(step, Step::Blocked(_)));
     if all_blocked || (any_blocked && !reserve.best_effort) || frozen.is_some() {
@@ -52,13 +53,15 @@ pub(super) fn reserve(
                 draft.notices.extend(frozen.map(|freeze| freeze.notice(draft.now)));
                 stays
             }
-            (None, Some(freeze)) => Err(freeze.failure(draft.now)),
+            (None, Some(freeze)) => Err(draft.denied(actor, reserve.subject(), freeze.failure(draft.now))),
             (None, None) => Err(refuse(draft, actor, reserve, &steps)),
         });
     }
     if let Err(failure) = within_quota(draft, me, reserve, &steps) {
-        return Ok(Err(failure));
+        return Ok(Err(draft.denied(actor, reserve.subject(), failure)));
     }
+    // Whoever takes more while its family waits may come to be in the way of somebody whom the family waits for.
+    let untaken = (draft.waits_in_family_of(me) && steps.iter().any(Step::is_new)).then(|| draft.clone());
     let mut taker = Taker { draft, reserve, me, actor, set: None, taken: Vec::new() };
     let mut refused = Vec::new();
     for (want, step) in reserve.wants.iter().zip(&steps) {
@@ -73,6 +76,12 @@ pub(super) fn reserve(
     }
     let leases = taker.taken;
     draft.record_fulfilled(me, actor);
+    if let Some(untaken) = untaken
+        && let Some(circle) = cycle::closed_between(&untaken, draft, me, facts)?
+    {
+        *draft = untaken;
+        return Ok(Err(draft.refuse_circle(actor, reserve, circle)));
+    }
     if !refused.is_empty() {
         record_refusal(draft, actor, reserve, &steps);
     }

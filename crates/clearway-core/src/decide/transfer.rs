@@ -37,7 +37,7 @@ pub(super) fn transfer(
         Err(failure) => return Ok(Err(failure)),
     };
     if let Err(failure) = stands_alone(draft, &chosen, &to, facts) {
-        return Ok(Err(failure));
+        return Ok(Err(draft.denied(actor, subject(&chosen), failure)));
     }
     let actor = if chosen.is_empty() { actor } else { draft.sign(identified, entropy) };
     // How much the recipient holds, and whether somebody would wait for ever, shows once everything has changed hands.
@@ -47,14 +47,19 @@ pub(super) fn transfer(
     if let Err(failure) = held.may_become(Held::by(&trial, to.agent.id)) {
         let name = &to.agent.name;
         let failure = failure.hint(format!("hand {name} fewer: clearway transfer --to {name} ID…"));
-        return Ok(Err(failure.details(Details::Fields(vec![("agent", name.to_string())]))));
+        let failure = failure.details(Details::Fields(vec![("agent", name.to_string())]));
+        return Ok(Err(draft.denied(actor, subject(&chosen), failure)));
     }
     trial.record_fulfilled(to.agent.id, actor);
-    if let Some(circle) = cycle::find_through(&trial, to.agent.id, facts)? {
-        return Ok(Err(circle.failure_of_transfer()));
+    if let Some(circle) = cycle::closed_between(draft, &trial, to.agent.id, facts)? {
+        return Ok(Err(draft.denied(actor, subject(&chosen), circle.failure_of_transfer())));
     }
     *draft = trial;
     Ok(Ok(Success::Transferred(leases)))
+}
+
+fn subject(chosen: &[Lease]) -> String {
+    chosen.iter().map(|lease| lease.id.as_str()).collect::<Vec<_>>().join(" ")
 }
 
 /// Who gets them: an agent of this scope that is not known to be gone.

@@ -99,6 +99,7 @@ fn to_whom(stage: &mut Stage) {
     refusal(hand(stage, "a", gone.as_str(), None), Slug::RecipientGone);
     take_many(stage, "b", (0..LEASES_PER_AGENT_MAX).map(|n| name(&format!("n{n}"))));
     refusal(hand(stage, "a", "b", None), Slug::QuotaExceeded);
+    assert_eq!(stage.denials(), ["quota-exceeded"]);
     assert_eq!(stage.refused("c", "f", How::default())[0].agent.as_str(), "a", "nothing half-done");
 }
 
@@ -129,15 +130,15 @@ fn no_circle_by_hand(stage: &mut Stage) {
     stage.take("c", "h");
     super::queue::queue(stage, "b", "h");
     super::queue::queue(stage, "c", "f");
-    let before = stage.stored_events().len();
+    let before = stage.kinds();
     refusal(hand(stage, "a", "b", None), Slug::WouldDeadlock);
-    assert_eq!(stage.stored_events().len(), before, "nothing half-done");
+    assert_eq!(stage.kinds()[before.len()..], ["action.denied"], "nothing half-done");
     stage.take("d", "other");
     let now = only(moved(hand(stage, "a", "d", Some(vec![by_id(&held)]))));
     assert_eq!(now.agent.as_str(), "d");
 }
 
-fn freeze(stage: &mut Stage) {
+pub(super) fn freeze(stage: &mut Stage) {
     let reply = stage.execute(&operator(77, "release day"), Command::Freeze { for_ms: FREEZE_MS }, None);
     assert!(matches!(reply.outcome, Ok(Success::Frozen(_))), "{:?}", reply.outcome);
 }
@@ -168,7 +169,10 @@ fn frozen(stage: &mut Stage) {
     let held = stage.take("a", "f");
     freeze(stage);
     stage.must_be_whole();
-    refusal(stage.reserve(&named("b"), &[path("g")], How::default()), Slug::Frozen);
+    for _ in 0..3 {
+        refusal(stage.reserve(&named("b"), &[path("g")], How::default()), Slug::Frozen);
+    }
+    assert_eq!(stage.denials(), ["frozen"], "told once, and counted");
     leases(stage.reserve(&named("b"), &[name("build")], How::default()));
     leases(stage.reserve(&at_terminal(5), &[path("h")], How::default()));
     leases(stage.renew(&named("a"), by_id(&held)));

@@ -4,6 +4,7 @@
 //! real decision through a [`Stage`] whose clock, randomness and facts it controls; when it ends, the log must be
 //! whole and every projection must be the fold of it.
 
+mod circles;
 mod families;
 mod grants;
 mod handover;
@@ -15,6 +16,7 @@ mod quotas;
 mod releases;
 mod stage;
 mod time;
+mod turns;
 
 pub use stage::Stage;
 
@@ -34,6 +36,8 @@ pub fn stories() -> Vec<Story> {
         families::STORIES,
         queue::STORIES,
         quotas::STORIES,
+        turns::STORIES,
+        circles::STORIES,
         handover::STORIES,
         log::STORIES,
     ]

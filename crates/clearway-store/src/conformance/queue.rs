@@ -40,7 +40,7 @@ pub(super) const STORIES: &[Story] = &[
     ("a command inside another one is not kept waiting by who waits for the outer one", bound_and_nested),
 ];
 
-fn asks(
+pub(super) fn asks(
     stage: &mut Stage,
     caller: &Caller,
     targets: &[Target],
@@ -52,7 +52,7 @@ fn asks(
     stage.execute(caller, Command::Await(request), None).outcome
 }
 
-fn again(stage: &mut Stage, agent: &str, wait: &Wait, stay: Stay) -> Result<Success, Failure> {
+pub(super) fn again(stage: &mut Stage, agent: &str, wait: &Wait, stay: Stay) -> Result<Success, Failure> {
     let request = Await { reserve: wait.wanted.clone(), stay, wait_ms: WAIT_MS_MAX, wait: Some(wait.id) };
     stage.execute(&named(agent), Command::Await(request), None).outcome
 }
@@ -67,18 +67,18 @@ fn attach(stage: &mut Stage, agent: &str, pattern: &str, pid: u32) -> Wait {
     placed(asks(stage, &named(agent), &[path(pattern)], &How::default(), Stay::Attached(process(pid)))).0
 }
 
-fn placed(outcome: Result<Success, Failure>) -> (Wait, u64) {
+pub(super) fn placed(outcome: Result<Success, Failure>) -> (Wait, u64) {
     match outcome {
         Ok(Success::Queued { queued, .. }) => (queued.wait, queued.position),
         other => panic!("not queued: {other:?}"),
     }
 }
 
-fn granted(outcome: &Result<Success, Failure>) -> bool {
+pub(super) fn granted(outcome: &Result<Success, Failure>) -> bool {
     matches!(outcome, Ok(Success::Reserved { .. }))
 }
 
-fn circle(outcome: Result<Success, Failure>) -> Circle {
+pub(super) fn circle(outcome: Result<Success, Failure>) -> Circle {
     match outcome {
         Err(Failure { slug: Slug::WouldDeadlock, details: Details::Circle(circle), .. }) => *circle,
         other => panic!("no circle: {other:?}"),
@@ -155,7 +155,7 @@ fn offer_passes_on(stage: &mut Stage) {
     stage.take("d", "f");
 }
 
-fn offers(stage: &mut Stage) -> Vec<WaitId> {
+pub(super) fn offers(stage: &mut Stage) -> Vec<WaitId> {
     let offered = |body: Body| match body {
         Body::WaitOffered { wait, .. } => Some(wait),
         _ => None,
@@ -184,7 +184,8 @@ fn silent_waiter(stage: &mut Stage) {
     stage.pass(1);
     stage.take("c", "f");
     assert_eq!(ends(stage), [(wait.id, WaitEnd::Silent)]);
-    let late = placed(again(stage, "b", &wait, Stay::Attached(process(11)))).0;
+    assert_eq!(again(stage, "b", &wait, Stay::Attached(process(11))).unwrap_err().slug, Slug::NotFound);
+    let late = attach(stage, "b", "f", 11);
     assert!(late.id != wait.id && late.place > wait.place, "whoever comes back stands at the end");
 }
 
@@ -268,11 +269,14 @@ fn units(stage: &mut Stage) {
     assert!(granted(&again(stage, "c", &early, Stay::Durable)));
 }
 
+pub(super) fn leave(waits: Option<Vec<WaitId>>) -> Command {
+    Command::Leave(Leave { waits })
+}
+
 fn leaving(stage: &mut Stage) {
     let held = stage.take("a", "f");
     let wait = queue(stage, "b", "f");
     let next = queue(stage, "c", "f");
-    let leave = |ids: Option<Vec<WaitId>>| Command::Leave(Leave { waits: ids });
     refusal(stage.command("c", leave(Some(vec![wait.id]))), Slug::NotHolder);
     released(stage.release(&named("a"), by_id(&held)));
     assert!(
@@ -287,8 +291,7 @@ fn leaving(stage: &mut Stage) {
 fn ended_by_a_person(stage: &mut Stage) {
     stage.take("a", "f");
     let wait = queue(stage, "b", "f");
-    let leave = Command::Leave(Leave { waits: Some(vec![wait.id]) });
-    let reply = stage.execute(&operator(77, "b hangs"), leave, None);
+    let reply = stage.execute(&operator(77, "b hangs"), leave(Some(vec![wait.id])), None);
     assert!(matches!(reply.outcome, Ok(Success::Left { waits }) if waits == [wait.id]));
     let told = stage.events().into_iter().any(|event| {
         matches!(event.body, Body::WaitEnded { operator_reason: Some(reason), .. } if reason == "b hangs")
@@ -311,6 +314,7 @@ fn quota(stage: &mut Stage) {
     }
     let failure = asks(stage, &named("b"), &[path("d/more")], &How::default(), Stay::Durable).unwrap_err();
     assert_eq!(failure.slug, Slug::QuotaExceeded);
+    assert_eq!(stage.denials(), ["quota-exceeded"]);
     queue(stage, "c", "d/more");
 }
 

@@ -19,6 +19,7 @@ use clearway_core::pattern::{Fold, Pattern};
 use clearway_core::slug::Slug;
 use clearway_core::target::{ResourceName, Target, Worktree};
 use clearway_core::time::{BootKey, Mono, Now, Wall};
+use clearway_core::wait::WaitView;
 use clearway_wire::canonical;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -319,6 +320,21 @@ impl Stage {
         self.snapshot(|snapshot| snapshot.agents(&now)).unwrap_or_default().len()
     }
 
+    /// The queue.
+    pub fn waits(&mut self) -> Vec<WaitView> {
+        let now = self.world.now.clone();
+        let read = ReadSet { waits: true, ..ReadSet::default() };
+        self.snapshot(|snapshot| snapshot.load(&read, &now)).unwrap_or_default().waits
+    }
+
+    /// Who a caller is here.
+    pub fn agent_of(&mut self, caller: &Caller) -> AgentId {
+        self.execute(caller, Command::Renew(Renew { leases: None, ttl_ms: None, reason: None }), None)
+            .agent
+            .unwrap()
+            .0
+    }
+
     /// Every event.
     pub fn events(&mut self) -> Vec<Event> {
         let stored = self.stored_events();
@@ -328,6 +344,15 @@ impl Stage {
     /// The kinds of every event, in order.
     pub fn kinds(&mut self) -> Vec<&'static str> {
         self.events().iter().map(|event| event.body.kind()).collect()
+    }
+
+    /// Why something was denied, each time it was recorded.
+    pub fn denials(&mut self) -> Vec<String> {
+        let denied = |body: Body| match body {
+            Body::ActionDenied { reason, .. } => Some(reason),
+            _ => None,
+        };
+        self.events().into_iter().filter_map(|event| denied(event.body)).collect()
     }
 
     /// Every event as it is stored.

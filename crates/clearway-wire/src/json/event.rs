@@ -184,7 +184,7 @@ pub enum EventData {
         #[serde(skip_serializing_if = "Option::is_none")]
         operator_reason: Option<String>,
     },
-    /// `wait.offered` and `wait.passed`
+    /// `wait.offered`, `wait.passed` and `wait.withdrawn`
     WaitTurn {
         /// Which.
         wait: String,
@@ -335,7 +335,7 @@ impl EventData {
                 wait: wait.to_string(),
                 pid: process.as_ref().map(|process| process.pid),
             },
-            Body::WaitOffered { wait, .. } | Body::WaitPassed { wait } => {
+            Body::WaitOffered { wait, .. } | Body::WaitPassed { wait } | Body::WaitWithdrawn { wait } => {
                 Self::WaitTurn { wait: wait.to_string() }
             }
             Body::WaitEnded { wait, agent, cause, operator_reason, .. } => Self::WaitEnded {

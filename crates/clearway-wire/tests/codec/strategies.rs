@@ -126,6 +126,7 @@ fn waiting() -> impl Strategy<Value = Body> {
         }),
         (wait_id(), mono()).prop_map(|(wait, until)| Body::WaitOffered { wait, until }),
         wait_id().prop_map(|wait| Body::WaitPassed { wait }),
+        wait_id().prop_map(|wait| Body::WaitWithdrawn { wait }),
         (wait_id(), agent_id(), end, option::of(mono()), option::of(text())).prop_map(
             |(wait, agent, cause, last_heard, operator_reason)| Body::WaitEnded {
                 wait,

@@ -184,7 +184,9 @@ fn every_operators_act_says_who_did_it() {
     let repository = app(&home);
     repository.grant("bob", &["main.rs"]);
     let id = text(&repository.grant("alice", &["src/a.rs"]), "id").to_owned();
+    let place = repository.agent("carol").ok(&["reserve", "src/a.rs", "--queue"])["queued"].clone();
     let acts = [
+        (format!("wait --cancel {}", text(&place, "id")), "wait.ended"),
         (format!("renew {id}"), "lease.renewed"),
         (format!("transfer --to bob {id}"), "lease.transferred"),
         ("freeze --for 5m".to_owned(), "scope.frozen"),

@@ -1,29 +1,42 @@
-//! I12: whoever joins the queue does not close a circle of agents that wait for each other.
+//! I12: no step closes a circle of agents that wait for each other.
 
 use super::way::{Asker, Way, may_yield};
 use super::{Checked, Invariant, Scene, hold};
 use crate::ground;
 use crate::ledger::Ledger;
 use clearway_core::event::{Body, Event};
-use clearway_core::ids::AgentId;
+use clearway_core::ids::{AgentId, Seq};
 use clearway_core::lease::Mode;
 use clearway_core::wait::Wait;
 use std::collections::BTreeSet;
 
-/// Judges every place that a step gave out.
-pub(crate) fn of_step(scene: &Scene<'_>, ledger: &Ledger, events: &[Event]) -> Checked {
+/// Judges everybody who waits after a step that put somebody in somebody's way. What giving back and time do to the
+/// order of the queue is nobody's to refuse.
+pub(crate) fn of_step(scene: &Scene<'_>, then: &Ledger, ledger: &Ledger, events: &[Event]) -> Checked {
+    if !events.iter().any(|event| puts_in_the_way(&event.body)) {
+        return Ok(());
+    }
     let way = Way { ledger, world: scene.world, now: scene.now };
-    let began = events.iter().filter_map(|event| match &event.body {
-        Body::WaitBegan(wait) => ledger.waits.get(&wait.id),
-        _ => None,
-    });
-    for wait in began {
-        hold(!closes(&way, wait), Invariant::I12Circle, || {
+    let before = Way { ledger: then, ..way };
+    for wait in ledger.waits.values().filter(|wait| way.is_waiting(wait)) {
+        let was_one = || then.waits.get(&wait.id).is_some_and(|wait| closes(&before, wait));
+        hold(!closes(&way, wait) || was_one(), Invariant::I12Circle, || {
             let agent = ledger.agents.get(&wait.agent).map_or("nobody", |agent| agent.name.as_str());
             format!("{agent} waits for itself by wait {}", wait.id)
         })?;
     }
     Ok(())
+}
+
+fn puts_in_the_way(body: &Body) -> bool {
+    matches!(
+        body,
+        Body::WaitBegan(_)
+            | Body::WaitPassed { .. }
+            | Body::LeaseGranted(_)
+            | Body::LeaseUpgraded { .. }
+            | Body::LeaseTransferred { .. }
+    )
 }
 
 /// Whether somebody that the wait is for waits, near or far, for whoever waits there.
@@ -39,6 +52,11 @@ fn closes(way: &Way<'_>, wait: &Wait) -> bool {
         }
     }
     false
+}
+
+/// Whether a wait would close a circle if it were the last of the queue.
+pub(crate) fn closes_from_the_end(way: &Way<'_>, wait: &Wait) -> bool {
+    closes(way, &Wait { place: Seq(u64::MAX), ..wait.clone() })
 }
 
 /// Whom an agent waits for: by its own places, and its subagents that wait.

@@ -1,6 +1,6 @@
 //! I1: no two live overlapping exclusive leases of different holders, and no more holders than units.
 
-use super::way::{Asker, Way, is_conflict};
+use super::way::{Asker, Way, is_conflict, units};
 use super::{Checked, Invariant, Scene, hold};
 use crate::ground;
 use crate::ledger::Ledger;
@@ -22,22 +22,29 @@ pub(crate) fn of_state(ledger: &Ledger, now: &Now) -> Checked {
                 format!("{} beside {}", told(ledger, one), told(ledger, other))
             })?;
             let same_unit = one.slot.is_some() && one.slot == other.slot && one.target == other.target;
-            hold(!same_unit, Invariant::I1OneHolder, || {
+            hold(!same_unit || !apart, Invariant::I1OneHolder, || {
                 format!("one unit twice: {} and {}", told(ledger, one), told(ledger, other))
             })?;
         }
+        hold(one.slot.is_none_or(|slot| (slot as usize) < units_of(one)), Invariant::I1OneHolder, || {
+            format!("there is no such unit: {}", told(ledger, one))
+        })?;
         let families: BTreeSet<_> = live
             .iter()
             .filter(|other| other.target == one.target && other.mode == Mode::Exclusive)
             .map(|other| ledger.family(other.holder))
             .collect();
-        let units = ground::capacity(&one.target);
+        let units = units_of(one);
         let is_name = matches!(one.target, Target::Name(_));
         hold(!is_name || families.len() <= units, Invariant::I1OneHolder, || {
             format!("{} families hold {units} units of {}", families.len(), one.target.display())
         })?;
     }
     Ok(())
+}
+
+fn units_of(lease: &Lease) -> usize {
+    ground::capacity(&lease.target)
 }
 
 /// Whether two live leases may exist at once.
@@ -79,7 +86,7 @@ pub(crate) fn of_grant(scene: &Scene<'_>, ledger: &Ledger, event: &Event) -> Che
     let way = Way { ledger, world: scene.world, now: scene.now };
     let asker = Asker { agent: lease.holder, wanted: &wanted, place: 0 };
     let found = way.leases(&asker, &wanted.wants[0]);
-    hold(found.len() <= way.free(&asker, &wanted.wants[0]), Invariant::I1OneHolder, || {
+    hold(units(&found) <= way.free(&asker, &wanted.wants[0]), Invariant::I1OneHolder, || {
         let others: Vec<String> = found.iter().map(|other| told(ledger, other)).collect();
         format!("{} was granted beside {}", told(ledger, lease), others.join(", "))
     })

@@ -2,6 +2,7 @@
 
 use super::{Checked, Invariant, Scene, hold};
 use crate::ledger::Ledger;
+use clearway_core::command::{Await, Command, Stay};
 use clearway_core::decide::Success;
 use clearway_core::event::Event;
 use clearway_core::ids::AgentId;
@@ -31,6 +32,16 @@ pub(crate) fn is_mismatch(reply: &Reply) -> bool {
     matches!(&reply.outcome, Err(failure) if failure.slug == Slug::IdempotencyMismatch)
 }
 
+impl Kept {
+    /// Whether it is a place in the queue, and somebody comes to wait there or to take what it is for.
+    fn is_waited_at(&self, scene: &Scene<'_>) -> bool {
+        let Scene { request, .. } = scene;
+        let asks_anew =
+            matches!(request.command, Command::Await(Await { stay: Stay::Durable, wait: None, .. }));
+        matches!(self.success, Success::Queued { .. }) && self.request == request.digest_text() && !asks_anew
+    }
+}
+
 impl Keys {
     /// Judges a keyed request, and keeps its answer.
     pub(crate) fn check(
@@ -46,6 +57,7 @@ impl Keys {
         let found = known.zip(key).and_then(|(agent, key)| kept(agent, key));
         let found =
             found.filter(|kept| kept.boot != scene.now.boot || scene.now.mono.0 < kept.at.0 + KEPT_MS);
+        let found = found.filter(|kept| !kept.is_waited_at(scene));
         match found {
             Some(kept) => repeated(kept, scene, events, reply),
             None => {
@@ -64,7 +76,8 @@ impl Keys {
         let agent = reply.agent.as_ref().map(|(agent, _)| *agent);
         let (Some(agent), Some(key)) = (agent, &scene.request.idempotency_key) else { return };
         let (Ok(success), false) = (&reply.outcome, events.is_empty()) else { return };
-        if matches!(success, Success::Queued { .. }) {
+        let leaves_it = matches!(scene.request.command, Command::Await(Await { stay: Stay::Durable, .. }));
+        if matches!(success, Success::Queued { .. }) && !leaves_it {
             return;
         }
         let kept = Kept {

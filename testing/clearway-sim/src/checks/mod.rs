@@ -124,5 +124,5 @@ pub(crate) fn after(
         queue::of_step(scene, then, ledger, events, reply)?;
         answers::of_step(scene, ledger, events, reply)?;
     }
-    circles::of_step(scene, ledger, events)
+    circles::of_step(scene, then, ledger, events)
 }

@@ -1,7 +1,7 @@
 //! I12: nobody barges, every place ends for a reason and in time, and nobody is refused or kept waiting without one.
 
-use super::way::{Way, may_yield};
-use super::{Checked, Invariant, Scene, hold};
+use super::way::{Way, is_conflict, may_yield, units};
+use super::{Checked, Invariant, Scene, circles, hold};
 use crate::ground;
 use crate::ledger::Ledger;
 use clearway_core::agent::Client;
@@ -26,6 +26,9 @@ pub(crate) fn of_event(scene: &Scene<'_>, ledger: &Ledger, event: &Event) -> Che
     let lapsed = wait.offered_until.is_some_and(|until| scene.now.mono >= until);
     match &event.body {
         Body::WaitPassed { .. } => queue(lapsed, wait, "lost its turn before its time"),
+        Body::WaitWithdrawn { .. } => {
+            queue(lapsed && could_not_take(&way, wait), wait, "was relieved of a turn that it could take")
+        }
         Body::WaitOffered { .. } => {
             let alone = wait.attached.is_none() && wait.offered_until.is_none();
             queue(alone && is_clear(&way, wait), wait, "was offered a turn that was not its own")
@@ -45,7 +48,7 @@ fn barges(scene: &Scene<'_>, way: &Way<'_>, lease: &Lease) -> Checked {
     let Some(want) = wanted.wants.iter().find(|want| want.target == lease.target) else { return Ok(()) };
     let asker = way.asker(lease.holder, wanted);
     let (leases, waits) = (way.leases(&asker, want), way.waits(&asker, want));
-    hold(leases.len() + waits.len() <= way.free(&asker, want), Invariant::I12Queue, || {
+    hold(units(&leases) + waits.len() <= way.free(&asker, want), Invariant::I12Queue, || {
         let ahead: Vec<&str> = waits.iter().map(|wait| wait.id.as_str()).collect();
         format!("the grant of {} overtakes {}", want.target.display(), ahead.join(", "))
     })
@@ -62,6 +65,13 @@ fn is_clear(way: &Way<'_>, wait: &Wait) -> bool {
     let asker = way.waiter(wait);
     let may_end = |lease: &Lease| may_yield(lease) || way.is_abandoned(lease);
     asker.wants().all(|want| !way.is_blocked(&asker, want, may_end)) && is_admitted(way, wait)
+}
+
+/// Whether somebody or a pause kept a wait from its turn. A pause that is over may have lasted for a part of it.
+fn could_not_take(way: &Way<'_>, wait: &Wait) -> bool {
+    let asker = way.waiter(wait);
+    let paused = way.ledger.frozen_until.is_some() && wants_paths(&wait.wanted);
+    paused || asker.wants().any(|want| way.is_blocked(&asker, want, |_| false))
 }
 
 fn is_admitted(way: &Way<'_>, wait: &Wait) -> bool {
@@ -84,7 +94,9 @@ fn ended(scene: &Scene<'_>, way: &Way<'_>, wait: &Wait, cause: WaitEnd, lapsed: 
         WaitEnd::Cancelled => matches!(command, Command::Leave(_)) && may_leave(scene, way.ledger, wait),
         WaitEnd::Silent => way.is_silent(wait),
         WaitEnd::Gone => dead || way.is_dead_agent(wait.agent),
-        WaitEnd::Lapsed => lapsed && wait.offers >= OFFERS_PER_WAIT_MAX,
+        WaitEnd::Lapsed => {
+            lapsed && (wait.offers >= OFFERS_PER_WAIT_MAX || circles::closes_from_the_end(way, wait))
+        }
         WaitEnd::Reboot => wait.place.0 < way.ledger.rev && way.ledger.boot.as_ref() == Some(&scene.now.boot),
         WaitEnd::Recovery => matches!(command, Command::Recover),
     };
@@ -129,7 +141,7 @@ fn looks_at_all(scene: &Scene<'_>) -> bool {
 /// Whether a step ended something that a wait was waiting for.
 fn is_freed(then: &Ledger, ledger: &Ledger, events: &[Event], wait: &Wait) -> bool {
     let touches = |wanted: &Reserve| {
-        let mut wants = wanted.wants.iter();
+        let mut wants = wanted.wants.iter().filter(|_| is_conflict(wanted.mode, wait.wanted.mode));
         wants.any(|want| ground::touches(&wait.wanted, &want.target, &wanted.worktree))
     };
     events.iter().any(|event| match &event.body {

@@ -10,6 +10,7 @@ use clearway_core::lease::{Grade, Lease, Mode};
 use clearway_core::target::Target;
 use clearway_core::time::Now;
 use clearway_core::wait::Wait;
+use std::collections::BTreeSet;
 
 /// Silence after which a waiting process counts as gone.
 pub(crate) const SILENCE_MS: u64 = 10_000;
@@ -114,12 +115,15 @@ impl<'a> Way<'a> {
         self.ledger.waits.values().filter(conflicts).collect()
     }
 
-    /// Whoever is in the way of a wait already may add something else to what it holds.
+    /// Whoever is in the way of a wait already may add to what it holds; others of its family, and its other commands,
+    /// may not take one more share or unit of the same, and not what has to end first.
     pub(crate) fn adds_to_what_blocks(&self, asker: &Asker<'_>, want: &Want, wait: &Wait) -> bool {
         let family = self.ledger.family(asker.agent);
+        let in_the_way: Vec<_> = self.leases(asker, want).into_iter().map(|lease| lease.id).collect();
         self.ledger.live(self.now).into_iter().any(|lease| {
             self.ledger.family(lease.holder) == family
-                && !ground::overlap(&lease.target, &lease.worktree, &want.target, &asker.wanted.worktree)
+                && !is_one_more(asker, lease, want)
+                && !in_the_way.contains(&lease.id)
                 && is_conflict(lease.mode, wait.wanted.mode)
                 && ground::touches(&wait.wanted, &lease.target, &lease.worktree)
                 && self
@@ -149,8 +153,9 @@ impl<'a> Way<'a> {
         if self.own(asker, want).is_some() {
             return false;
         }
-        let leases = self.leases(asker, want).into_iter().filter(|lease| !may_end(lease)).count();
-        leases + self.waits(asker, want).len() > self.free(asker, want)
+        let mut leases = self.leases(asker, want);
+        leases.retain(|lease| !may_end(lease));
+        units(&leases) + self.waits(asker, want).len() > self.free(asker, want)
     }
 
     /// Whether a lease is free for whoever asks: its holder or its command is provably dead, or it is automatic and
@@ -203,6 +208,19 @@ impl<'a> Asker<'a> {
         };
         (0..wants.len()).filter(move |index| !comes_along(*index)).map(|index| &wants[index])
     }
+}
+
+/// How many units these are: two of one family may work on one.
+pub(crate) fn units(leases: &[&Lease]) -> usize {
+    let slots: BTreeSet<u32> = leases.iter().filter_map(|lease| lease.slot).collect();
+    slots.len() + leases.iter().filter(|lease| lease.slot.is_none()).count()
+}
+
+fn is_one_more(asker: &Asker<'_>, lease: &Lease, want: &Want) -> bool {
+    let is_mine = lease.holder == asker.agent && (lease.bound.is_none() || lease.bound == asker.wanted.bound);
+    let is_one_of_several = lease.mode == Mode::Shared || ground::capacity(&want.target) > 1;
+    let within = ground::within(&want.target, &asker.wanted.worktree, &lease.target, &lease.worktree);
+    !is_mine && is_one_of_several && within
 }
 
 /// Whether two holders of the same would be in each other's way.

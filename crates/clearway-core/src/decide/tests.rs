@@ -1,0 +1,125 @@
+//! Limits that no story reaches by taking so many: the counts are set in the slice.
+
+use super::*;
+use crate::agent::Caller;
+use crate::command::{Await, Reserve, ScopeBirth, Stay, Want};
+use crate::ids::{Epoch, Fence, Seq};
+use crate::lease::{Grade, Lease, Mode};
+use crate::limits::{LEASES_PER_SCOPE_MAX, ROOT_PATTERNS_PER_SCOPE_MAX, WAIT_MS_MAX, WAITS_PER_SCOPE_MAX};
+use crate::pattern::{Fold, Pattern};
+use crate::slice::ScopeState;
+use crate::slug::Slug;
+use crate::target::Worktree;
+use crate::time::{BootKey, Mono, Wall};
+use crate::wait::{Wait, WaitView};
+
+fn now() -> Now {
+    Now { boot: BootKey("boot".to_owned()), mono: Mono(1_000), wall: Wall(1_000) }
+}
+
+fn scope() -> ScopeState {
+    ScopeState { rev: Seq(1), epoch: Epoch(1), boot: Some(now().boot), ..ScopeState::default() }
+}
+
+fn on(pattern: &str) -> Reserve {
+    let target = Target::Path(Pattern::parse(pattern, Fold::Exact).unwrap());
+    Reserve {
+        wants: vec![Want { target, capacity: 1 }],
+        worktree: Worktree("/w".to_owned()),
+        mode: Mode::Exclusive,
+        grade: Grade::Claimed,
+        as_set: false,
+        ttl_ms: 60_000,
+        max_ms: None,
+        reason: None,
+        best_effort: false,
+        bound: None,
+    }
+}
+
+fn decided(slice: &Slice, command: Command) -> Result<Success, Failure> {
+    let caller = Caller { claim: AgentName::parse("ada"), ..Caller::default() };
+    let request = Request { caller, command, idempotency_key: None, birth: ScopeBirth::default() };
+    let mut entropy = |bytes: &mut [u8]| bytes.fill(7);
+    match decide(slice, &request, &Facts::default(), &now(), &mut entropy) {
+        Decision::Ready(verdict) => verdict.outcome,
+        Decision::NeedsFacts(queries) => panic!("{queries:?}"),
+    }
+}
+
+fn slug(outcome: Result<Success, Failure>) -> Option<Slug> {
+    outcome.err().map(|failure| failure.slug)
+}
+
+#[test]
+fn a_scope_has_so_many_leases_and_so_many_of_them_without_a_leading_directory() {
+    let held = |live_leases, root_patterns| {
+        let scope = ScopeState { live_leases, root_patterns, ..scope() };
+        Slice { scope, ..Slice::default() }
+    };
+    let full = Some(Slug::QuotaExceeded);
+    for (slice, pattern, expected) in [
+        (held(LEASES_PER_SCOPE_MAX - 1, 0), "src/a", None),
+        (held(LEASES_PER_SCOPE_MAX, 0), "src/a", full),
+        (held(5_000, ROOT_PATTERNS_PER_SCOPE_MAX - 1), "*.rs", None),
+        (held(5_000, ROOT_PATTERNS_PER_SCOPE_MAX), "*.rs", full),
+        (held(5_000, ROOT_PATTERNS_PER_SCOPE_MAX), "src/*.rs", None),
+    ] {
+        assert_eq!(slug(decided(&slice, Command::Reserve(on(pattern)))), expected, "{pattern}");
+    }
+}
+
+fn id<T>(parse: fn(&str) -> Option<T>, number: u64) -> T {
+    parse(&format!("{number:08}")).unwrap()
+}
+
+fn held_by_another(pattern: &str) -> Lease {
+    let Reserve { mut wants, worktree, mode, grade, ttl_ms, .. } = on(pattern);
+    Lease {
+        id: id(LeaseId::parse, 1),
+        target: wants.remove(0).target,
+        set: None,
+        mode,
+        grade,
+        holder: id(AgentId::parse, 1),
+        fence: Fence { epoch: Epoch(1), seq: Seq(1) },
+        reason: None,
+        worktree,
+        slot: None,
+        bound: None,
+        ttl_ms,
+        granted: now().mono,
+        deadline: Mono(90_000),
+        end_max: None,
+        created_at: now().wall,
+        ended: None,
+    }
+}
+
+fn waiting(number: u64) -> WaitView {
+    let wait = Wait {
+        id: id(WaitId::parse, number),
+        agent: id(AgentId::parse, 100 + number),
+        wanted: on("elsewhere"),
+        place: Seq(number),
+        attached: None,
+        until: Mono(90_000),
+        offered_until: None,
+        offers: 0,
+        since: now().mono,
+        created_at: now().wall,
+    };
+    WaitView { wait, heard: None }
+}
+
+#[test]
+fn a_scope_has_so_many_places_in_its_queue() {
+    for (places, expected) in
+        [(WAITS_PER_SCOPE_MAX - 1, None), (WAITS_PER_SCOPE_MAX, Some(Slug::QuotaExceeded))]
+    {
+        let waits = (1..=places).map(waiting).collect();
+        let slice = Slice { scope: scope(), leases: vec![held_by_another("f")], waits, ..Slice::default() };
+        let request = Await { reserve: on("f"), stay: Stay::Durable, wait_ms: WAIT_MS_MAX, wait: None };
+        assert_eq!(slug(decided(&slice, Command::Await(request))), expected, "{places}");
+    }
+}

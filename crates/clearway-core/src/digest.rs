@@ -1,0 +1,89 @@
+//! What a request means, as a text for comparing repetitions under one key.
+
+use crate::command::{Await, Command, LeaseRef, Release, Request, Reserve, Selection};
+use crate::facts::Process;
+use crate::target::Target;
+use std::fmt::Write as _;
+
+impl Request {
+    /// A text that is equal exactly for requests that mean the same, for comparing repetitions.
+    pub fn digest_text(&self) -> String {
+        let mut text = String::from(self.command.verb());
+        match &self.command {
+            // How a request waits does not change what it asks for.
+            Command::Reserve(reserve) | Command::Await(Await { reserve, .. }) => {
+                describe_reserve(&mut text, reserve);
+            }
+            Command::Renew(renew) => {
+                describe_refs(&mut text, renew.leases.as_deref());
+                field(&mut text, "ttl", renew.ttl_ms.map(|ms| ms.to_string()).as_deref());
+                field(&mut text, "reason", renew.reason.as_deref());
+            }
+            Command::Release(release) => describe_release(&mut text, release),
+            Command::Leave(leave) => {
+                let waits = leave.waits.iter().flatten();
+                waits.for_each(|wait| field(&mut text, "wait", Some(wait.as_str())));
+            }
+            Command::Transfer(transfer) => {
+                field(&mut text, "to", Some(transfer.to.as_str()));
+                describe_selection(&mut text, &transfer.selection);
+            }
+            Command::Freeze { for_ms } => field(&mut text, "for", Some(&for_ms.to_string())),
+            Command::Sweep | Command::Recover | Command::Thaw | Command::Anchor => {}
+        }
+        text
+    }
+}
+
+fn describe_reserve(text: &mut String, reserve: &Reserve) {
+    for want in &reserve.wants {
+        describe_target(text, &want.target);
+        field(text, "capacity", Some(&want.capacity.to_string()));
+    }
+    field(text, "worktree", Some(&reserve.worktree.0));
+    field(text, "mode", Some(reserve.mode.word()));
+    field(text, "grade", Some(reserve.grade.word()));
+    field(text, "set", reserve.as_set.then_some("yes"));
+    field(text, "ttl", Some(&reserve.ttl_ms.to_string()));
+    field(text, "max", reserve.max_ms.map(|ms| ms.to_string()).as_deref());
+    field(text, "reason", reserve.reason.as_deref());
+    field(text, "best-effort", reserve.best_effort.then_some("yes"));
+    field(text, "bound", reserve.bound.as_ref().map(Process::key).as_deref());
+}
+
+fn describe_release(text: &mut String, release: &Release) {
+    describe_selection(text, &release.selection);
+    field(text, "keep", (!release.keep.is_empty()).then_some(""));
+    release.keep.iter().for_each(|target| describe_target(text, target));
+}
+
+fn describe_selection(text: &mut String, selection: &Selection) {
+    match selection {
+        Selection::All => field(text, "all", Some("")),
+        Selection::These { leases, targets, worktree } => {
+            describe_refs(text, Some(leases));
+            targets.iter().for_each(|target| describe_target(text, target));
+            field(text, "worktree", Some(&worktree.0));
+        }
+    }
+}
+
+fn describe_target(text: &mut String, target: &Target) {
+    let space = if matches!(target, Target::Path(_)) { "path" } else { "name" };
+    field(text, space, Some(target.canonical()));
+}
+
+fn describe_refs(text: &mut String, refs: Option<&[LeaseRef]>) {
+    let Some(refs) = refs else { return field(text, "all", Some("")) };
+    for lease in refs {
+        field(text, "lease", Some(lease.id.as_str()));
+        field(text, "fence", lease.fence.map(|fence| fence.to_string()).as_deref());
+    }
+}
+
+/// Length before value, so that no value can imitate the next field.
+fn field(text: &mut String, name: &str, value: Option<&str>) {
+    if let Some(value) = value {
+        let _ = write!(text, "|{name}:{}:{value}", value.len());
+    }
+}

@@ -1,0 +1,195 @@
+//! What a command has to see: its read sets, in the steps in which they become known.
+
+use crate::command::{
+    Await, Command, LeaseRef, Leave, Release, Renew, Request, Reserve, Selection, Transfer, Want,
+};
+use crate::facts::Facts;
+use crate::ids::{AgentId, WaitId};
+use crate::lease::Lease;
+use crate::limits::LEASES_PER_AGENT_MAX;
+use crate::slice::{AgentLookup, Due, ReadSet, RefusalMemory, Slice};
+use crate::time::Now;
+use crate::wait::WaitView;
+
+impl Request {
+    /// The state this request has to see.
+    pub fn read_set(&self) -> ReadSet {
+        let mut read = ReadSet {
+            agents: AgentLookup::of(&self.caller),
+            due: Due::SHARE,
+            key: self.idempotency_key.clone(),
+            waits: true,
+            ..ReadSet::default()
+        };
+        match &self.command {
+            Command::Reserve(reserve) | Command::Await(Await { reserve, .. }) => read.meet_all(reserve),
+            Command::Transfer(transfer) => {
+                read.agents.names.push(transfer.to.clone());
+                read.leases.extend(self.named_leases().iter().map(|lease| lease.id));
+            }
+            Command::Renew(_) | Command::Release(_) => {
+                read.leases.extend(self.named_leases().iter().map(|lease| lease.id));
+            }
+            Command::Leave(_) | Command::Freeze { .. } | Command::Thaw | Command::Anchor => {}
+            Command::Sweep => read.due = Due::All,
+            Command::Recover => read.due = Due::EveryLive,
+        }
+        read
+    }
+
+    /// What else has to be seen once it is known who the caller is and which leases it names: its own leases,
+    /// its last refusal, and who holds now what a named lease was on.
+    pub fn second_read_set(&self, slice: &Slice, agent: Option<AgentId>) -> ReadSet {
+        let mut read = ReadSet {
+            held_by: agent
+                .filter(|agent| self.reads_leases_of(*agent, slice))
+                .into_iter()
+                .chain(self.recipient(slice))
+                .chain(self.keepers(slice))
+                .collect(),
+            refusals_of: Some(RefusalMemory::principal(agent)),
+            ..ReadSet::default()
+        };
+        for wanted in self.named_leases() {
+            let lease = slice.lease(wanted.id);
+            let stale =
+                |lease: &&Lease| lease.ended.is_some() || wanted.fence.is_some_and(|own| own != lease.fence);
+            if let Some(lease) = lease.filter(stale) {
+                read.meet(&lease.worktree, &lease.target);
+            }
+        }
+        read
+    }
+
+    /// Whether the request is about this lease: it names it, would meet it, or is about all its holder has.
+    pub(crate) fn concerns(&self, lease: &Lease, slice: &Slice, caller: Option<AgentId>) -> bool {
+        let named = || self.named_leases().iter().any(|named| named.id == lease.id);
+        let met = || self.wanted().is_some_and(|wanted| wanted.touches(&lease.target, &lease.worktree));
+        let own = || caller == Some(lease.holder) && self.reads_leases_of(lease.holder, slice);
+        own() || named() || met()
+    }
+
+    /// What stands in the way of those in the queue whose turn this request may bring: it ends leases or waits they
+    /// wait for. Joining the queue, handing something over and taking more while waiting may close a circle, and the end
+    /// of a pause may be anybody's turn: they have to see all of it.
+    pub fn survey(&self, slice: &Slice, agent: Option<AgentId>, facts: &Facts, now: &Now) -> Option<ReadSet> {
+        let over = |view: &WaitView| {
+            let agent = slice.agent(view.wait.agent).map(|known| &known.agent);
+            view.over(agent, facts, now.mono).is_some() || view.offer_lapsed(now.mono)
+        };
+        // Only a request that names no place takes one. A pause kept everyone from their turn, whoever is
+        // handed something may have waited for it, and whoever let its turn pass goes behind everyone else.
+        let sees_all = match &self.command {
+            Command::Sweep | Command::Thaw | Command::Transfer(_) => true,
+            Command::Await(Await { reserve, wait, .. }) => {
+                wait.is_none() || agent.is_some_and(|me| adds_while_waiting(slice, me, reserve, *wait))
+            }
+            Command::Reserve(reserve) => agent.is_some_and(|me| adds_while_waiting(slice, me, reserve, None)),
+            _ => false,
+        };
+        let sees_all = sees_all || slice.waits.iter().any(|view| view.offer_lapsed(now.mono));
+        let leaving: Vec<&WaitView> =
+            slice.waits.iter().filter(|view| self.leaves(view) || over(view)).collect();
+        let own_wait = |view: &WaitView| Some(view.wait.agent) == agent;
+        let meets = |own: &Reserve, view: &WaitView| {
+            own.conflicts_with(&view.wait.wanted) || (own_wait(view) && own.meets(&view.wait.wanted))
+        };
+        let concerned = |view: &WaitView| {
+            let wanted = &view.wait.wanted;
+            sees_all
+                || self.wanted().is_some_and(|own| meets(own, view))
+                || slice.leases.iter().any(|lease| wanted.touches(&lease.target, &lease.worktree))
+                || leaving.iter().any(|other| other.wait.wanted.conflicts_with(wanted))
+        };
+        let mut read = ReadSet::default();
+        for view in slice.waits.iter().filter(|view| concerned(view)) {
+            read.surveyed.insert(view.wait.id);
+            read.meet_all(&view.wait.wanted);
+        }
+        // Others of the giver's family, and the giver itself, may hold parts of what is handed over.
+        if matches!(self.command, Command::Transfer(_)) {
+            slice.leases.iter().for_each(|lease| read.meet(&lease.worktree, &lease.target));
+        }
+        // Whether a path changed hands matters to whoever gets it, not to whoever waits.
+        read.history.clear();
+        (!read.surveyed.is_empty() || !read.overlapping.is_empty() || !read.names.is_empty()).then_some(read)
+    }
+
+    /// Whoever is handed something may hold the same already.
+    fn recipient(&self, slice: &Slice) -> Option<AgentId> {
+        let Command::Transfer(Transfer { to, .. }) = &self.command else { return None };
+        slice.agents.iter().find(|view| view.agent.name == *to).map(|view| view.agent.id)
+    }
+
+    /// Whoever goes on holding parts of what is released, and may come to hold too much.
+    fn keepers(&self, slice: &Slice) -> Vec<AgentId> {
+        let keeps = matches!(&self.command, Command::Release(release) if !release.keep.is_empty());
+        let named = self.named_leases().iter().filter_map(|named| slice.lease(named.id));
+        named.filter(|_| keeps).map(|lease| lease.holder).collect()
+    }
+
+    fn leaves(&self, view: &WaitView) -> bool {
+        match &self.command {
+            Command::Leave(Leave { waits: Some(waits) }) => waits.contains(&view.wait.id),
+            Command::Leave(Leave { waits: None }) => true,
+            Command::Await(Await { wait, .. }) => *wait == Some(view.wait.id),
+            _ => false,
+        }
+    }
+
+    /// The leases this request asks for.
+    pub fn wanted(&self) -> Option<&Reserve> {
+        match &self.command {
+            Command::Reserve(reserve) | Command::Await(Await { reserve, .. }) => Some(reserve),
+            _ => None,
+        }
+    }
+
+    fn named_leases(&self) -> &[LeaseRef] {
+        match &self.command {
+            Command::Renew(Renew { leases: Some(leases), .. })
+            | Command::Release(Release { selection: Selection::These { leases, .. }, .. })
+            | Command::Transfer(Transfer { selection: Selection::These { leases, .. }, .. }) => leases,
+            _ => &[],
+        }
+    }
+
+    /// Whether all the caller's leases are read: it means all of them, or would hold too many if none were over.
+    fn reads_leases_of(&self, caller: AgentId, slice: &Slice) -> bool {
+        let stored = slice.agent(caller).map_or(0, |view| view.live_leases);
+        match &self.command {
+            Command::Reserve(reserve) | Command::Await(Await { reserve, .. }) => {
+                stored + reserve.wants.len() as u64 > LEASES_PER_AGENT_MAX
+            }
+            Command::Renew(renew) => renew.leases.is_none(),
+            Command::Release(Release { selection: Selection::All, .. })
+            | Command::Transfer(Transfer { selection: Selection::All, .. }) => true,
+            Command::Transfer(Transfer { selection: Selection::These { targets, .. }, .. }) => {
+                !targets.is_empty()
+            }
+            Command::Release(Release { selection: Selection::These { targets, .. }, keep }) => {
+                !targets.is_empty() || !keep.is_empty()
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Whether a request may get its agent more while its family goes on waiting: elsewhere than at this place, or there,
+/// because it takes what it can get.
+fn adds_while_waiting(slice: &Slice, me: AgentId, reserve: &Reserve, place: Option<WaitId>) -> bool {
+    let root = |agent: AgentId| slice.agent(agent).map_or(agent, |view| view.agent.root);
+    let goes_on = |view: &WaitView| {
+        root(view.wait.agent) == root(me) && (Some(view.wait.id) != place || reserve.best_effort)
+    };
+    let has = |want: &Want| {
+        let covers = |lease: &Lease| {
+            lease.holder == me
+                && lease.ended.is_none()
+                && lease.mode >= reserve.mode
+                && lease.target.covers(&want.target)
+        };
+        slice.leases.iter().any(covers)
+    };
+    slice.waits.iter().any(goes_on) && !reserve.wants.iter().all(has)
+}
