@@ -149,8 +149,8 @@ pub struct LeaseRef {
 /// An extension.
 #[derive(Clone, Debug)]
 pub struct Renew {
-    /// Which; all live ones of the caller if `None`.
-    pub leases: Option<Vec<LeaseRef>>,
+    /// Which.
+    pub selection: Selection,
     /// A new silence; the old one if `None`.
     pub ttl_ms: Option<u64>,
     /// A new reason; a stated reason is never replaced by nothing.
@@ -166,7 +166,7 @@ pub struct Release {
     pub keep: Vec<Target>,
 }
 
-/// Which leases a release means.
+/// Which leases a request means.
 #[derive(Clone, Debug)]
 pub enum Selection {
     /// Everything the caller holds.
@@ -180,6 +180,13 @@ pub enum Selection {
         /// The checkout of the patterns.
         worktree: Worktree,
     },
+}
+
+impl Selection {
+    /// These by their ids alone.
+    pub fn of(leases: Vec<LeaseRef>) -> Self {
+        Self::These { leases, targets: Vec::new(), worktree: Worktree::default() }
+    }
 }
 
 impl Command {
@@ -209,8 +216,8 @@ impl Command {
             Self::Reserve(reserve) | Self::Await(Await { reserve, .. }) => {
                 (&[], reserve.wants.iter().map(|want| &want.target).collect())
             }
-            Self::Renew(renew) => (renew.leases.as_deref().unwrap_or_default(), Vec::new()),
-            Self::Release(Release { selection: Selection::These { leases, targets, .. }, .. })
+            Self::Renew(Renew { selection: Selection::These { leases, targets, .. }, .. })
+            | Self::Release(Release { selection: Selection::These { leases, targets, .. }, .. })
             | Self::Transfer(Transfer { selection: Selection::These { leases, targets, .. }, .. }) => {
                 (leases, targets.iter().collect())
             }
@@ -352,7 +359,7 @@ impl Request {
 
     fn named_leases(&self) -> &[LeaseRef] {
         match &self.command {
-            Command::Renew(Renew { leases: Some(leases), .. })
+            Command::Renew(Renew { selection: Selection::These { leases, .. }, .. })
             | Command::Release(Release { selection: Selection::These { leases, .. }, .. })
             | Command::Transfer(Transfer { selection: Selection::These { leases, .. }, .. }) => leases,
             _ => &[],
@@ -361,10 +368,11 @@ impl Request {
 
     fn reads_own_leases(&self) -> bool {
         match &self.command {
-            Command::Renew(renew) => renew.leases.is_none(),
-            Command::Release(Release { selection: Selection::All, .. })
+            Command::Renew(Renew { selection: Selection::All, .. })
+            | Command::Release(Release { selection: Selection::All, .. })
             | Command::Transfer(Transfer { selection: Selection::All, .. }) => true,
-            Command::Transfer(Transfer { selection: Selection::These { targets, .. }, .. }) => {
+            Command::Renew(Renew { selection: Selection::These { targets, .. }, .. })
+            | Command::Transfer(Transfer { selection: Selection::These { targets, .. }, .. }) => {
                 !targets.is_empty()
             }
             Command::Release(Release { selection: Selection::These { targets, .. }, keep }) => {
@@ -383,7 +391,7 @@ impl Request {
                 describe_reserve(&mut text, reserve);
             }
             Command::Renew(renew) => {
-                describe_refs(&mut text, renew.leases.as_deref());
+                describe_selection(&mut text, &renew.selection);
                 field(&mut text, "ttl", renew.ttl_ms.map(|ms| ms.to_string()).as_deref());
                 field(&mut text, "reason", renew.reason.as_deref());
             }
@@ -429,7 +437,7 @@ fn describe_selection(text: &mut String, selection: &Selection) {
     match selection {
         Selection::All => field(text, "all", Some("")),
         Selection::These { leases, targets, worktree } => {
-            describe_refs(text, Some(leases));
+            describe_refs(text, leases);
             targets.iter().for_each(|target| describe_target(text, target));
             field(text, "worktree", Some(&worktree.0));
         }
@@ -441,8 +449,7 @@ fn describe_target(text: &mut String, target: &Target) {
     field(text, space, Some(target.canonical()));
 }
 
-fn describe_refs(text: &mut String, refs: Option<&[LeaseRef]>) {
-    let Some(refs) = refs else { return field(text, "all", Some("")) };
+fn describe_refs(text: &mut String, refs: &[LeaseRef]) {
     for lease in refs {
         field(text, "lease", Some(lease.id.as_str()));
         field(text, "fence", lease.fence.map(|fence| fence.to_string()).as_deref());

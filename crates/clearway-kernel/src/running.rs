@@ -195,9 +195,9 @@ impl Session<'_> {
     }
 
     fn renew_held(&mut self, held: &Held) -> Result<Vec<LeaseView>, Failure> {
-        let leases = Some(held.leases.iter().map(|view| held.named(view)).collect());
+        let selection = Selection::of(held.leases.iter().map(|view| held.named(view)).collect());
         let Reply { outcome, .. } =
-            self.command_in(&held.scope, Command::Renew(Renew { leases, ttl_ms: None, reason: None }))?;
+            self.command_in(&held.scope, Command::Renew(Renew { selection, ttl_ms: None, reason: None }))?;
         match outcome? {
             Success::Renewed(leases) => Ok(leases),
             _ => Ok(held.leases.clone()),
@@ -209,8 +209,7 @@ impl Session<'_> {
         let own = held.leases.iter().filter(|view| held.is_own(view));
         let leases: Vec<LeaseRef> = own.map(|view| held.named(view)).collect();
         if !leases.is_empty() {
-            let worktree = self.site.worktree();
-            let selection = Selection::These { leases, targets: Vec::new(), worktree };
+            let selection = Selection::of(leases);
             let _ = self.command_in(&held.scope, Command::Release(Release { selection, keep: Vec::new() }));
         }
     }

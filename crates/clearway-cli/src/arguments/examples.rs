@@ -115,7 +115,8 @@ Examples:
   clearway events -f --kind lease.granted
   clearway events --from 120 --json
 
-With --json each line is one object. Times are UTC.";
+With --json each line is one object. Times are UTC. An event belongs to a run
+if --run names it; no event does until there are runs.";
 
 pub(super) const AUDIT: &str = "\
 Examples:
@@ -183,7 +184,10 @@ Examples:
 pub(super) const RENEW: &str = "\
 Examples:
   clearway renew
-  clearway renew k3j9x2ab --ttl 2h --note \"tests are slow\"";
+  clearway renew src/parser.rs
+  clearway renew k3j9x2ab --ttl 2h --note \"tests are slow\"
+
+Naming a pattern renews your leases inside it.";
 
 pub(super) const SWEEP: &str = "\
 Examples:

@@ -272,9 +272,15 @@ pub(crate) struct WhoFlags {
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct RenewFlags {
-    /// Leases as ID or ID@FENCE; all of yours if none is named
-    #[arg(value_name = "ID")]
-    pub(crate) leases: Vec<String>,
+    /// Leases as ID or ID@FENCE, or the patterns they are on; all of yours if none is named
+    #[arg(value_name = "ID|PATTERN")]
+    pub(crate) targets: Vec<String>,
+    /// Everything you hold here, as without any word
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// What words that are no ids name
+    #[arg(long, value_enum, default_value = "path", hide_short_help = true)]
+    pub(crate) kind: KindWord,
     /// The silence after which the lease ends; never sooner than before
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) ttl: Option<String>,
@@ -439,6 +445,9 @@ pub(crate) enum Audit {
     },
     /// Sign the end of the log with the operator's key
     #[command(after_help = examples::AUDIT_ANCHOR)]
+    /// Only events of this run; before there are runs, no event is of one
+    #[arg(long, value_name = "ID")]
+    pub(crate) run: Option<String>,
     Anchor {
         /// Also append the anchor to this file
         #[arg(long, value_name = "FILE")]

@@ -15,7 +15,7 @@ use clearway_core::slug::Slug;
 use clearway_core::text::printable;
 use clearway_core::time::rounded;
 use clearway_core::wait::Queued;
-use clearway_kernel::{Checked, ReleaseWords, RenewWords, Reply, ReserveWords, Session};
+use clearway_kernel::{Checked, ChosenWords, ReleaseWords, RenewWords, Reply, ReserveWords, Session};
 use clearway_wire::json::{
     Acted, Actor, AheadJson, Blocker, CheckReply, FreezeReply, LeaseJson, LeftReply, Looked, NoticeJson,
     QueuedReply, RefusedTarget, ReleaseReply, RenewReply, ReserveReply, SweepReply, ThawReply, TransferReply,
@@ -69,7 +69,8 @@ pub(super) fn renew(session: &mut Session<'_>, flags: RenewFlags) -> Result<Chan
     if let Some(reason) = &flags.reason {
         session.act_as_operator(reason)?;
     }
-    let words = RenewWords { leases: flags.leases, ttl: flags.ttl, note: flags.note };
+    let chosen = ChosenWords { targets: flags.targets, kind: flags.kind.kind(), all: flags.all };
+    let words = RenewWords { chosen, ttl: flags.ttl, note: flags.note };
     Changed::new(session.renew(&words)?)
 }
 
@@ -78,8 +79,8 @@ pub(super) fn release(session: &mut Session<'_>, flags: ReleaseFlags) -> Result<
     if let Some(reason) = &flags.reason {
         session.act_as_operator(reason)?;
     }
-    let words =
-        ReleaseWords { targets: flags.targets, kind: flags.kind.kind(), all: flags.all, keep: flags.keep };
+    let chosen = ChosenWords { targets: flags.targets, kind: flags.kind.kind(), all: flags.all };
+    let words = ReleaseWords { chosen, keep: flags.keep };
     Changed::new(session.release(&words)?)
 }
 
@@ -186,7 +187,7 @@ impl Answer for Changed {
                 format!("{head}\n{table}{}", self.refused(refused, page))
             }
             Success::Renewed(leases) if leases.is_empty() => {
-                format!("nothing to renew{}: you hold no leases here\n", self.as_whom())
+                format!("nothing to renew{}\n", self.as_whom())
             }
             Success::Renewed(leases) => {
                 format!("renewed{}\n{}", self.as_whom(), lease_table(leases, now, page))
@@ -204,7 +205,7 @@ impl Answer for Changed {
                 format!("left {places} in the queue{}: {}\n", self.as_whom(), some(waits))
             }
             Success::Transferred(leases) if leases.is_empty() => {
-                format!("nothing to hand over{}: you hold no leases here\n", self.as_whom())
+                format!("nothing to hand over{}\n", self.as_whom())
             }
             Success::Transferred(leases) => {
                 let to = leases.first().map(|view| view.agent.to_string()).unwrap_or_default();

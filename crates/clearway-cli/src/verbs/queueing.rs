@@ -9,7 +9,7 @@ use clearway_core::slug::Slug;
 use clearway_core::text::printable;
 use clearway_core::time::{Now, rounded};
 use clearway_core::wait::Queued;
-use clearway_kernel::{ReleaseWords, Session, Standing, Waits};
+use clearway_kernel::{ChosenWords, Session, Standing, Waits};
 use clearway_wire::json::{Looked, WaitJson, WaitsReply};
 
 pub(super) fn wait(
@@ -50,8 +50,7 @@ pub(super) fn transfer(session: &mut Session<'_>, flags: TransferFlags) -> Resul
     if let Some(reason) = &flags.reason {
         session.act_as_operator(reason)?;
     }
-    let words =
-        ReleaseWords { targets: flags.targets, kind: flags.kind.kind(), all: flags.all, keep: Vec::new() };
+    let words = ChosenWords { targets: flags.targets, kind: flags.kind.kind(), all: flags.all };
     Changed::new(session.transfer(&flags.to, &words)?)
 }
 

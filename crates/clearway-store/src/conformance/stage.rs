@@ -277,11 +277,8 @@ impl Stage {
 
     /// Renews one lease.
     pub fn renew(&mut self, caller: &Caller, lease: LeaseRef) -> Reply {
-        self.execute(
-            caller,
-            Command::Renew(Renew { leases: Some(vec![lease]), ttl_ms: None, reason: None }),
-            None,
-        )
+        let selection = Selection::of(vec![lease]);
+        self.execute(caller, Command::Renew(Renew { selection, ttl_ms: None, reason: None }), None)
     }
 
     /// Releases one lease.
