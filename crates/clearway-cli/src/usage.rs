@@ -6,6 +6,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clearway_core::duration;
 use clearway_core::failure::Failure;
 use clearway_core::hint::Hint;
+use clearway_core::shell;
 use clearway_core::slug::Slug;
 use clearway_core::text::printable;
 use clearway_kernel::Globals;
@@ -99,9 +100,13 @@ pub(crate) fn failure(error: &clap::Error, arguments: &[String]) -> Failure {
         None => failure,
     };
     let missing = error.kind() == ErrorKind::MissingRequiredArgument;
+    let runs = verb_named(arguments).trim() == RUNS;
     let failure = match taken_for_a_time(arguments).filter(|_| missing) {
+        Some(word) if runs => {
+            failure.hint(format!("{NEXT_WORD}: clearway with {} --wait 5m -- CMD…", shell::word(word)))
+        }
         Some(word) => failure.hint(Hint::command(NEXT_WORD, "reserve --wait 5m", &[word])),
-        None if missing && verb_named(arguments).trim() == RUNS => {
+        None if missing && runs => {
             failure.hint("the command stands behind two dashes: clearway with NAME -- CMD…")
         }
         None => failure,
@@ -121,10 +126,10 @@ fn is_no_time(word: &str) -> bool {
     !word.starts_with(|first: char| first.is_ascii_digit() || first == '-') && !word.is_empty()
 }
 
-/// The failure of a `--wait` whose time was meant as something else says so.
-pub(crate) fn explain_wait(failure: Failure, value: &str) -> Failure {
+/// The failure of a `--wait` whose time was meant as something else says so, and what is right.
+pub(crate) fn explain_wait(failure: Failure, value: &str, right: &str) -> Failure {
     match failure.slug == Slug::InvalidDuration && is_no_time(value) {
-        true => failure.hint(format!("{NEXT_WORD}: clearway reserve --wait 5m PATTERN…")),
+        true => failure.hint(format!("{NEXT_WORD}: clearway {right}")),
         false => failure,
     }
 }

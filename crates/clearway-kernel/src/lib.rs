@@ -29,7 +29,7 @@ pub use listings::{AgentSeen, Agents, LeaseFilter, Leases, Status, Who};
 pub use mutations::{Checked, ChosenWords, ReleaseWords, RenewWords, ReserveWords};
 pub use outside::{BuildFacts, Order, Outside, Running, Surroundings};
 pub use queueing::Waits;
-pub use running::{Held, Run, WithWords};
+pub use running::{Held, Run, WithWait, WithWords};
 pub use session::{Globals, Session};
 pub use site::{Found, Located, Site, SiteKind, scope_key};
 pub use waiting::{AtEnd, Standing, Watcher};

@@ -55,6 +55,7 @@ Examples:
 pub(super) const WITH: &str = "\
 Examples:
   clearway with build -- cargo build
+  clearway with build --wait -- cargo test
   clearway with db:migrate --wait 30m -- ./migrate.sh
   clearway with port --wait 5m -- sh -c 'serve --port $CLEARWAY_NUMBER_PORT'
 

@@ -346,7 +346,12 @@ pub(crate) struct WithFlags {
     #[arg(long)]
     pub(crate) shared: bool,
     /// The silence after which the lease ends; it is renewed in time
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "TIME",
+        num_args = 0..=1,
+        default_missing_value = WAIT_AS_LONG_AS_ALLOWED
+    )]
     pub(crate) ttl: Option<String>,
     /// Why: others read it when they meet the lease
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]

@@ -43,8 +43,11 @@ pub(super) fn reserve(
     };
     let span = flags.wait.as_deref().map(|text| Some(text).filter(|text| *text != WAIT_AS_LONG_AS_ALLOWED));
     Changed::new(match (flags.queue, span) {
-        (_, Some(span)) => watched(console, |watch| session.reserve_or_wait(&words, span, watch))
-            .map_err(|failure| explain_wait(failure, span.unwrap_or_default()))?,
+        (_, Some(span)) => {
+            watched(console, |watch| session.reserve_or_wait(&words, span, watch)).map_err(|failure| {
+                explain_wait(failure, span.unwrap_or_default(), "reserve --wait 5m PATTERN…")
+            })?
+        }
         (true, None) => session.reserve_or_queue(&words)?,
         (false, None) => session.reserve(&words)?,
     })
