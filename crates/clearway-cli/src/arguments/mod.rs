@@ -17,17 +17,21 @@ const HELP_COLUMNS: usize = 80;
 /// The value of `--wait` without one: as long as the calling client allows.
 pub(crate) const WAIT_AS_LONG_AS_ALLOWED: &str = "auto";
 
-/// Verbs for scripts and packagers, shown by `help --all` only.
-pub(crate) const PLUMBING: [&str; 6] = ["check", "renew", "sweep", "completions", "man", "help"];
+/// The verbs people type; the others are shown by `help --all`.
+pub(crate) const EVERYDAY: [&str; 10] =
+    ["reserve", "who", "release", "wait", "with", "status", "leases", "events", "doctor", "demo"];
 
 /// The whole command line, every verb shown.
 pub fn command() -> clap::Command {
     Cli::command().term_width(HELP_COLUMNS)
 }
 
-/// The command line as people see it: plumbing works but is not listed.
+/// The command line as people see it: everything works, and what they type every day is listed.
 pub(crate) fn command_for_people() -> clap::Command {
-    PLUMBING.iter().fold(command(), |command, verb| command.mut_subcommand(verb, |verb| verb.hide(true)))
+    command().mut_subcommands(|verb| {
+        let is_rare = !EVERYDAY.contains(&verb.get_name());
+        verb.hide(is_rare)
+    })
 }
 
 /// The command line as shells complete it. The parser itself takes any word for a slug, because an unknown one has an
