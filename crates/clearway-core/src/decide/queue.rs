@@ -196,7 +196,7 @@ fn begin(
     if let Some(circle) = cycle::find(draft, asking.me, &request.reserve, Seq(u64::MAX), facts)? {
         let asked = request.reserve.wants.iter().map(|want| want.target.canonical().to_owned()).collect();
         draft.record_deadlock(asking.actor, asked, request.reserve.mode, &circle);
-        return Ok(Err(circle.failure()));
+        return Ok(Err(circle.failure(&draft.name_of(asking.me))));
     }
     let wait = Wait {
         id: WaitId::draw(entropy),
