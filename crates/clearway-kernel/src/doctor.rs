@@ -5,6 +5,7 @@ use crate::session::Session;
 use crate::site::SiteKind;
 use clearway_core::command::Command;
 use clearway_core::failure::Failure;
+use clearway_core::hint::Hint;
 use clearway_core::slug::Slug;
 use clearway_core::text::shown;
 use clearway_store::contract::{Examination, LeaseListing, Severity};
@@ -150,9 +151,9 @@ impl Session<'_> {
         let Some(reason) = reason else {
             let message =
                 "the log lost its tail, and going on ends every lease: that is for an operator to decide";
-            return Err(Failure::new(Slug::NotOperator, message).hint(
+            return Err(Failure::new(Slug::NotOperator, message).hint(Hint::for_operator(
                 "nothing was changed; as an operator say why: clearway doctor --repair --reason TEXT",
-            ));
+            )));
         };
         self.act_as_operator(reason)
     }

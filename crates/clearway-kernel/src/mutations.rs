@@ -78,6 +78,8 @@ pub struct Checked {
     pub rev: Seq,
     /// The instant.
     pub now: Now,
+    /// Whether it would be granted. During a freeze it may not be although nobody stands in the way.
+    pub clear: bool,
     /// Who stands in the way; empty if nobody does.
     pub blockers: Vec<LeaseView>,
     /// Who waits for it longer.
@@ -100,13 +102,16 @@ impl Session<'_> {
         let Reply { rev, now, mut notices, outcome, .. } =
             self.preview_in(&scope, Command::Reserve(reserve))?;
         // What granting would bring about did not happen; what is so without it is so all the same.
-        notices.retain(|notice| matches!(notice, Notice::UnreadableRows(_) | Notice::EndsAtScope { .. }));
+        notices.retain(|notice| {
+            matches!(notice, Notice::UnreadableRows(_) | Notice::EndsAtScope { .. } | Notice::Frozen { .. })
+        });
+        let clear = outcome.is_ok();
         let (blockers, ahead) = match outcome {
             Ok(_) => (Vec::new(), Vec::new()),
             Err(Failure { details: Details::Blockers { leases, ahead }, .. }) => (leases, ahead.into()),
             Err(failure) => return Err(failure),
         };
-        Ok(Checked { rev, now, blockers, ahead, notices })
+        Ok(Checked { rev, now, clear, blockers, ahead, notices })
     }
 
     /// Extends leases.

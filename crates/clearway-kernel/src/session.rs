@@ -158,8 +158,7 @@ impl<'a> Session<'a> {
 
     /// A decision names paths from the root. Where the caller stands elsewhere, a hint has to say so to work.
     fn at_root(&self, mut failure: Failure) -> Failure {
-        let cwd = self.outside.surroundings().cwd.as_deref();
-        if let Some(root) = self.site.root.as_deref().filter(|root| Some(*root) != cwd) {
+        if let Some(root) = self.site.root.as_deref().filter(|root| *root != self.site.cwd) {
             let root = root.display().to_string();
             failure.hints.iter_mut().for_each(|hint| hint.run_at(&root));
         }

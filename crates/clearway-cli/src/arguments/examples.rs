@@ -77,8 +77,10 @@ Examples:
   clearway transfer --to bob --all
   clearway transfer --to bob k3j9x2ab --reason \"ada is on holiday\"
 
-A lease that is handed over keeps its id and gets a new fence. Those who wait
-for it keep their places.";
+A lease that is handed over keeps its id and its silence (--ttl), and gets a
+new fence; the silence begins anew for whoever has it now. Those who wait for
+it keep their places. The holder hands over its own; an operator, with
+--reason, what is anybody's.";
 
 pub(super) const FREEZE: &str = "\
 Examples:

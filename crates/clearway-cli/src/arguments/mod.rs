@@ -4,7 +4,7 @@ mod examples;
 pub(crate) mod quick;
 
 use crate::verbs::Detail;
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clearway_core::lease::{Kind, Mode};
 use clearway_core::slug::Slug;
 use clearway_kernel::Globals;
@@ -89,6 +89,13 @@ pub(crate) struct Cli {
     pub(crate) everywhere: Everywhere,
     #[command(subcommand)]
     pub(crate) verb: Option<Verb>,
+}
+
+/// The flags of everywhere on a line that cannot be read as a whole.
+pub(crate) fn as_far_as_read(arguments: &[String]) -> Globals {
+    let matches = command().ignore_errors(true).try_get_matches_from(arguments);
+    let everywhere = matches.and_then(|matches| Everywhere::from_arg_matches(&matches));
+    everywhere.map(|everywhere| everywhere.globals()).unwrap_or_default()
 }
 
 /// Flags that every verb takes, before or after it.
@@ -344,18 +351,18 @@ pub(crate) struct WithFlags {
     #[arg(required = true, value_name = "NAME")]
     pub(crate) names: Vec<String>,
     /// If it is held, wait so long for it; without this it is refused at once
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub(crate) wait: Option<String>,
-    /// Let others hold it too, as long as they also say --shared
-    #[arg(long)]
-    pub(crate) shared: bool,
-    /// The silence after which the lease ends; it is renewed in time
     #[arg(
         long,
         value_name = "TIME",
         num_args = 0..=1,
         default_missing_value = WAIT_AS_LONG_AS_ALLOWED
     )]
+    pub(crate) wait: Option<String>,
+    /// Let others hold it too, as long as they also say --shared
+    #[arg(long)]
+    pub(crate) shared: bool,
+    /// The silence after which the lease ends; it is renewed in time
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) ttl: Option<String>,
     /// Why: others read it when they meet the lease
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
@@ -438,6 +445,9 @@ pub(crate) struct EventsFlags {
     /// Only events of this agent
     #[arg(long, value_name = "NAME")]
     pub(crate) agent_name: Option<String>,
+    /// Only events of this run; before there are runs, no event is of one
+    #[arg(long, value_name = "ID")]
+    pub(crate) run: Option<String>,
     /// Show the last 10, or from --from on, and go on with what happens
     #[arg(short, long)]
     pub(crate) follow: bool,
@@ -454,9 +464,6 @@ pub(crate) enum Audit {
     },
     /// Sign the end of the log with the operator's key
     #[command(after_help = examples::AUDIT_ANCHOR)]
-    /// Only events of this run; before there are runs, no event is of one
-    #[arg(long, value_name = "ID")]
-    pub(crate) run: Option<String>,
     Anchor {
         /// Also append the anchor to this file
         #[arg(long, value_name = "FILE")]
@@ -586,6 +593,22 @@ mod tests {
             assert!(cli.everywhere.json, "{line}");
             let globals = cli.everywhere.globals();
             assert_eq!((globals.agent.as_deref(), globals.directory), (Some("ada"), Some("/x".into())));
+        }
+    }
+
+    #[test]
+    fn the_flags_of_everywhere_are_found_on_a_line_that_cannot_be_read() {
+        for line in [
+            "clearway --agent ada -C /x reserve --wait a.rs",
+            "clearway reserve --agent ada --wait a.rs -C /x",
+            "clearway --agent ada -C /x frobnicate",
+        ] {
+            let globals = as_far_as_read(&line.split(' ').map(str::to_owned).collect::<Vec<_>>());
+            assert_eq!(
+                (globals.agent.as_deref(), globals.directory),
+                (Some("ada"), Some("/x".into())),
+                "{line}"
+            );
         }
     }
 

@@ -282,6 +282,7 @@ fn from_hex(text: &str) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
     use crate::demo::story::REASON;
+    use crate::given::Given;
     use std::path::Path;
 
     /// A stage on which everything goes as the story says, but for one command.
@@ -373,7 +374,8 @@ mod tests {
     }
 
     const UNWATCHED: Pace = Pace { slow: true, is_watched: false };
-    const PAGE: Page = Page { columns: 80, room: 80, colour: false, is_terminal: false };
+    const PAGE: Page =
+        Page { columns: 80, room: 80, colour: false, is_terminal: false, given: Given::NOTHING };
 
     fn played(fake: &mut Fake, pace: Pace) -> (Result<Played, Problem>, String) {
         fake.slow = pace.slow;

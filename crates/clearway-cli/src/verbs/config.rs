@@ -1,6 +1,7 @@
 //! `config show`, `config path` and `config classes`.
 
 use crate::console::{Answer, Problem, document};
+use crate::given::Given;
 use crate::render::{Cell, Fit, Page, Table, Tone, wrap};
 use clearway_core::text::printable;
 use clearway_kernel::config::{Config, Entry, KeyId, Layer, unknown_variables};
@@ -112,7 +113,7 @@ fn class_list(config: &Config) -> Vec<ClassReply> {
 pub(super) struct Settings(SettingsReply);
 
 impl Answer for Settings {
-    fn json(&self) -> String {
+    fn json(&self, _: &Given) -> String {
         document(&Told::new(&self.0))
     }
 
@@ -135,13 +136,13 @@ impl Answer for Settings {
 fn setting_lines(setting: &Setting, page: &Page) -> Vec<String> {
     let is_class = setting.key.starts_with("classes.");
     let value = match &setting.value {
-        Some(_) if is_class => "see: clearway config classes",
-        Some(value) => value,
-        None => "-",
+        Some(_) if is_class => page.given.advice("see: clearway config classes"),
+        Some(value) => value.clone(),
+        None => "-".to_owned(),
     };
     let tone = if setting.layer == "default" { Tone::Faint } else { Tone::Strong };
     let key = format!("{:KEY_COLUMNS$}", printable(&setting.key));
-    let value = page.paint(tone, &printable(value));
+    let value = page.paint(tone, &printable(&value));
     let origin = if setting.layer == "default" { " (default)" } else { "" };
     let mut lines = vec![format!("{key}  {value}{origin}")];
     let mut below = |text: String| {
@@ -164,7 +165,7 @@ fn setting_lines(setting: &Setting, page: &Page) -> Vec<String> {
 pub(super) struct Paths(PathsReply);
 
 impl Answer for Paths {
-    fn json(&self) -> String {
+    fn json(&self, _: &Given) -> String {
         document(&Told::new(&self.0))
     }
 
@@ -183,7 +184,7 @@ impl Answer for Paths {
 pub(super) struct Classes(ClassesReply);
 
 impl Answer for Classes {
-    fn json(&self) -> String {
+    fn json(&self, _: &Given) -> String {
         document(&Told::new(&self.0))
     }
 

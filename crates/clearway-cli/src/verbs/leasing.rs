@@ -6,6 +6,7 @@ use crate::arguments::{
     CheckFlags, ReleaseFlags, RenewFlags, ReserveFlags, SweepFlags, WAIT_AS_LONG_AS_ALLOWED, mode,
 };
 use crate::console::{Answer, Console, Problem, document};
+use crate::given::Given;
 use crate::render::{Page, Tone, before_you, count, holding, lease_table, notices};
 use crate::usage::explain_wait;
 use clearway_core::decide::{Refused, Success};
@@ -17,9 +18,9 @@ use clearway_core::time::rounded;
 use clearway_core::wait::Queued;
 use clearway_kernel::{Checked, ChosenWords, ReleaseWords, RenewWords, Reply, ReserveWords, Session};
 use clearway_wire::json::{
-    Acted, Actor, AheadJson, Blocker, CheckReply, FreezeReply, LeaseJson, LeftReply, Looked, NoticeJson,
-    QueuedReply, RefusedTarget, ReleaseReply, RenewReply, ReserveReply, SweepReply, ThawReply, TransferReply,
-    WaitJson, rfc3339,
+    Acted, Actor, AheadJson, Blocker, CheckReply, FreezeReply, LeaseJson, LeftReply, Looked, QueuedReply,
+    RefusedTarget, ReleaseReply, RenewReply, ReserveReply, SweepReply, ThawReply, TransferReply, WaitJson,
+    rfc3339,
 };
 use serde::Serialize;
 
@@ -117,8 +118,8 @@ impl Changed {
         Ok(Self { success, done })
     }
 
-    fn acted<T: Serialize>(&self, body: T) -> String {
-        document(&acted(self.done.rev.0, Some(&self.done), body))
+    fn acted<T: Serialize>(&self, given: &Given, body: T) -> String {
+        document(&acted(self.done.rev.0, Some(&self.done), given, body))
     }
 
     fn as_whom(&self) -> String {
@@ -126,58 +127,74 @@ impl Changed {
     }
 }
 
-fn acted<T>(rev: u64, done: Option<&Done>, body: T) -> Acted<T> {
+fn acted<T>(rev: u64, done: Option<&Done>, given: &Given, body: T) -> Acted<T> {
     Acted {
         ok: true,
         rev,
         actor: Actor::new(done.and_then(|done| done.agent.as_ref())),
         replayed: done.is_some_and(|done| done.replayed),
-        notices: done.map(|done| done.notices.iter().map(NoticeJson::from).collect()).unwrap_or_default(),
+        notices: done.map(|done| given.notices(&done.notices)).unwrap_or_default(),
         body,
     }
 }
 
 impl Answer for Changed {
-    fn json(&self) -> String {
+    fn json(&self, given: &Given) -> String {
         let now = &self.done.now;
         match &self.success {
-            Success::Reserved { leases, refused } => self.acted(ReserveReply {
-                leases: LeaseJson::list(leases, now),
-                refused: refused
-                    .iter()
-                    .map(|refused| RefusedTarget {
-                        pattern: refused.target.clone(),
-                        blockers: Blocker::list(&refused.blockers, now),
-                        ahead: AheadJson::list(&refused.ahead),
-                    })
-                    .collect(),
-                queued: None,
-            }),
-            Success::Queued { queued, blockers, ahead } => self.acted(ReserveReply {
-                leases: Vec::new(),
-                refused: Vec::new(),
-                queued: Some(QueuedReply {
-                    wait: WaitJson::new(queued, now),
-                    blockers: Blocker::list(blockers, now),
-                    ahead: AheadJson::list(ahead),
-                }),
-            }),
-            Success::Left { waits } => self.acted(LeftReply { cancelled: texts(waits) }),
+            Success::Reserved { leases, refused } => self.acted(
+                given,
+                ReserveReply {
+                    leases: LeaseJson::list(leases, now),
+                    refused: refused
+                        .iter()
+                        .map(|refused| RefusedTarget {
+                            pattern: refused.target.clone(),
+                            blockers: Blocker::list(&refused.blockers, now),
+                            ahead: AheadJson::list(&refused.ahead),
+                        })
+                        .collect(),
+                    queued: None,
+                },
+            ),
+            Success::Queued { queued, blockers, ahead } => self.acted(
+                given,
+                ReserveReply {
+                    leases: Vec::new(),
+                    refused: Vec::new(),
+                    queued: Some(QueuedReply {
+                        wait: WaitJson::new(queued, now),
+                        blockers: Blocker::list(blockers, now),
+                        ahead: AheadJson::list(ahead),
+                    }),
+                },
+            ),
+            Success::Left { waits } => self.acted(given, LeftReply { cancelled: texts(waits) }),
             Success::Transferred(leases) => {
-                self.acted(TransferReply { leases: LeaseJson::list(leases, now) })
+                self.acted(given, TransferReply { leases: LeaseJson::list(leases, now) })
             }
-            Success::Frozen(freeze) => self.acted(FreezeReply {
-                frozen_until: rfc3339(now.wall_at(freeze.until)),
-                frozen_for_ms: freeze.until.since(now.mono),
-            }),
-            Success::Thawed { was_frozen } => self.acted(ThawReply { was_frozen: *was_frozen }),
-            Success::Renewed(leases) => self.acted(RenewReply { leases: LeaseJson::list(leases, now) }),
-            Success::Released { released, already, remaining } => self.acted(ReleaseReply {
-                released: texts(released),
-                already_released: texts(already),
-                remaining: LeaseJson::list(remaining, now),
-            }),
-            Success::Swept { expired } => self.acted(SweepReply { expired: texts(expired), dry_run: false }),
+            Success::Frozen(freeze) => self.acted(
+                given,
+                FreezeReply {
+                    frozen_until: rfc3339(now.wall_at(freeze.until)),
+                    frozen_for_ms: freeze.until.since(now.mono),
+                },
+            ),
+            Success::Thawed { was_frozen } => self.acted(given, ThawReply { was_frozen: *was_frozen }),
+            Success::Renewed(leases) => {
+                self.acted(given, RenewReply { leases: LeaseJson::list(leases, now) })
+            }
+            Success::Released { released, already, remaining } => self.acted(
+                given,
+                ReleaseReply {
+                    released: texts(released),
+                    already_released: texts(already),
+                    remaining: LeaseJson::list(remaining, now),
+                },
+            ),
+            Success::Swept { expired } => {
+                self.acted(given, SweepReply { expired: texts(expired), dry_run: false })
+            }
         }
     }
 
@@ -216,9 +233,10 @@ impl Answer for Changed {
                 format!("handed {moved} to {to}{}\n{}", self.as_whom(), lease_table(leases, now, page))
             }
             Success::Frozen(freeze) => format!(
-                "{} for {}: agents get no new paths; end it early: clearway thaw --reason TEXT\n",
+                "{} for {}: agents get no new paths; {}\n",
                 page.paint(Tone::Care, "frozen"),
-                rounded(freeze.until.since(now.mono))
+                rounded(freeze.until.since(now.mono)),
+                page.given.advice("end it early: clearway thaw --reason TEXT")
             ),
             Success::Thawed { was_frozen: true } => "thawed: agents get new paths again\n".to_owned(),
             Success::Thawed { was_frozen: false } => "nothing was frozen\n".to_owned(),
@@ -257,7 +275,8 @@ impl Changed {
         let mut text = head;
         blockers.iter().for_each(|view| text.push_str(&holding(view, &self.done.now, page, "  ")));
         text.push_str(&before_you(ahead));
-        text + &format!("your place is kept; take your turn with: clearway wait {}\n", queued.wait.id)
+        let turn = format!("your place is kept; take your turn with: clearway wait {}", queued.wait.id);
+        text + &page.given.advice(&turn) + "\n"
     }
 
     fn released(
@@ -294,15 +313,15 @@ pub(super) struct CheckAnswer {
 }
 
 impl Answer for CheckAnswer {
-    fn json(&self) -> String {
-        let Checked { rev, now, blockers, ahead, notices } = &self.checked;
+    fn json(&self, given: &Given) -> String {
+        let Checked { rev, now, clear, blockers, ahead, notices } = &self.checked;
         document(&Looked::new(
             *rev,
             CheckReply {
-                clear: self.is_clear(),
+                clear: *clear,
                 blockers: Blocker::list(blockers, now),
                 ahead: AheadJson::list(ahead),
-                notices: notices.iter().map(NoticeJson::from).collect(),
+                notices: given.notices(notices),
             },
         ))
     }
@@ -310,7 +329,7 @@ impl Answer for CheckAnswer {
     fn text(&self, page: &Page) -> String {
         let Checked { now, blockers, ahead, notices: found, .. } = &self.checked;
         let asked = printable(&self.asked.join(" ")).into_owned();
-        let mut text = match self.is_clear() {
+        let mut text = match self.checked.clear {
             true => format!("{}: {asked}\n", page.paint(Tone::Good, "clear")),
             false => format!("{}: {asked}\n", page.paint(Tone::Care, "not clear")),
         };
@@ -320,13 +339,7 @@ impl Answer for CheckAnswer {
     }
 
     fn exit_code(&self) -> u8 {
-        u8::from(!self.is_clear())
-    }
-}
-
-impl CheckAnswer {
-    fn is_clear(&self) -> bool {
-        self.checked.blockers.is_empty() && self.checked.ahead.is_empty()
+        u8::from(!self.checked.clear)
     }
 }
 
@@ -339,9 +352,9 @@ pub(super) struct Swept {
 }
 
 impl Answer for Swept {
-    fn json(&self) -> String {
+    fn json(&self, given: &Given) -> String {
         let body = SweepReply { expired: texts(&self.expired), dry_run: self.done.is_none() };
-        document(&acted(self.rev, self.done.as_ref(), body))
+        document(&acted(self.rev, self.done.as_ref(), given, body))
     }
 
     fn text(&self, page: &Page) -> String {

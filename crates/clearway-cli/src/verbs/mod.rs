@@ -18,6 +18,7 @@ pub(crate) use words::Detail;
 use crate::Host;
 use crate::arguments::{self, Audit, Cli, Config, Verb};
 use crate::console::{Answer, Console, Problem};
+use crate::given::Given;
 use crate::usage;
 use clap::FromArgMatches;
 use clap::error::ErrorKind;
@@ -51,25 +52,17 @@ pub(crate) fn run(arguments: Vec<OsString>, host: &mut dyn Host, console: &mut C
             answer(words::Text::styled(&error.render()))
         }
         Err(error) if error.kind() == ErrorKind::DisplayHelp => answer(words::help_on(&texts)),
-        Err(error) => Err(usage::failure(&error, &texts).into()),
+        Err(error) => {
+            console.repeat(Given::of(&arguments::as_far_as_read(&texts)));
+            Err(usage::failure(&error, &texts).into())
+        }
     }
 }
 
-/// Does what was asked. Commands in the hints of a failure mean the scope and the store of the caller.
+/// Does what was asked.
 fn obey(cli: Cli, host: &mut dyn Host, console: &mut Console<'_, '_>) -> Outcome {
     let globals = cli.everywhere.globals();
-    dispatch(cli, host, console).map_err(|mut problem| {
-        let directory = globals.directory.as_ref().map(|directory| directory.display().to_string());
-        let given = [("-C", &directory), ("--store", &globals.store), ("--scope", &globals.scope)];
-        for (flag, value) in given.into_iter().filter_map(|(flag, value)| Some((flag, value.as_ref()?))) {
-            problem.failure.hints.iter_mut().for_each(|hint| hint.run_with(flag, value));
-        }
-        problem
-    })
-}
-
-fn dispatch(cli: Cli, host: &mut dyn Host, console: &mut Console<'_, '_>) -> Outcome {
-    let globals = cli.everywhere.globals();
+    console.repeat(Given::of(&globals));
     usage::check_flags(&globals)?;
     let verb = match cli.verb {
         None => return answer(words::help(&[], words::Detail::Brief)?),

@@ -3,6 +3,7 @@
 use super::leasing::Changed;
 use crate::arguments::{FreezeFlags, ThawFlags, TransferFlags, WaitFlags, WaitsFlags};
 use crate::console::{Answer, Console, Problem, document};
+use crate::given::Given;
 use crate::render::{Cell, Fit, Page, Table, Tone, ago};
 use clearway_core::failure::Failure;
 use clearway_core::slug::Slug;
@@ -101,7 +102,7 @@ fn live_line(standing: &Standing<'_>) -> String {
 pub(super) struct Queue(Waits);
 
 impl Answer for Queue {
-    fn json(&self) -> String {
+    fn json(&self, _: &Given) -> String {
         let Waits { rev, now, waits } = &self.0;
         document(&Looked::new(*rev, WaitsReply { waits: WaitJson::list(waits, now) }))
     }

@@ -3,6 +3,7 @@
 use super::{Outcome, answer};
 use crate::arguments;
 use crate::console::{Answer, Problem, document};
+use crate::given::Given;
 use crate::pages;
 use crate::render::{Cell, Fit, Page, Table, Tone};
 use crate::usage::quoted;
@@ -29,7 +30,7 @@ impl Text {
 }
 
 impl Answer for Text {
-    fn json(&self) -> String {
+    fn json(&self, _: &Given) -> String {
         document(&Told::new(TextReply { text: self.plain.clone() }))
     }
 
@@ -118,7 +119,7 @@ fn unknown_slug(text: &str) -> Failure {
 struct Explained(Slug);
 
 impl Answer for Explained {
-    fn json(&self) -> String {
+    fn json(&self, _: &Given) -> String {
         let page = pages::page(self.0).to_owned();
         document(&Told::new(ExplainReply { slug: described(self.0), page }))
     }
@@ -132,7 +133,7 @@ impl Answer for Explained {
 struct Slugs;
 
 impl Answer for Slugs {
-    fn json(&self) -> String {
+    fn json(&self, _: &Given) -> String {
         document(&Told::new(SlugsReply { slugs: Slug::ALL.iter().copied().map(described).collect() }))
     }
 
@@ -186,7 +187,7 @@ pub(super) struct Script {
 }
 
 impl Answer for Script {
-    fn json(&self) -> String {
+    fn json(&self, _: &Given) -> String {
         document(&Told::new(CompletionsReply { shell: self.shell.clone(), script: self.script.clone() }))
     }
 
@@ -235,7 +236,7 @@ fn unwritten(error: &std::io::Error) -> Failure {
 pub(super) struct Manual(ManReply);
 
 impl Answer for Manual {
-    fn json(&self) -> String {
+    fn json(&self, _: &Given) -> String {
         document(&Told::new(&self.0))
     }
 

@@ -13,6 +13,7 @@ use crate::command::{Await, Leave, Reserve, Stay};
 use crate::event::{Actor, Body};
 use crate::facts::{FactQuery, Facts, Process};
 use crate::failure::Failure;
+use crate::hint::Hint;
 use crate::ids::{AgentId, Entropy, Seq, WaitId};
 use crate::lease::Lease;
 use crate::limits::{OFFER_MS, WAITER_PULSE_MS, WAITER_SILENCE_MS, WAITS_PER_AGENT_MAX, WAITS_PER_SCOPE_MAX};
@@ -253,7 +254,7 @@ pub(super) fn leave(
         draft.record_denial(actor, id.to_string(), Slug::NotHolder);
         return Err(Failure::new(Slug::NotHolder, format!("wait {id} is somebody else's"))
             .hint("see whose it is: clearway waits")
-            .hint("a person may end it: clearway wait --cancel ID --reason TEXT"));
+            .hint(Hint::for_operator("a person may end it: clearway wait --cancel ID --reason TEXT")));
     }
     for view in &chosen {
         draft.end_wait(actor, view, WaitEnd::Cancelled);

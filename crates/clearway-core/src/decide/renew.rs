@@ -136,7 +136,7 @@ pub(super) fn may_act(draft: &mut Draft<'_>, actor: Actor, lease: &Lease) -> Res
     let message = format!("lease {} on {} is held by {name}, not by you", lease.id, lease.target.display());
     let how = format!("clearway {verb} {}{to} --reason TEXT", lease.id);
     Err(Failure::new(Slug::NotHolder, message)
-        .hint(format!("an operator at a terminal may {verb} it: {how}"))
+        .hint(Hint::for_operator(&format!("an operator at a terminal may {verb} it: {how}")))
         .details(Details::Fields(vec![("lease", lease.id.to_string()), ("agent", name)])))
 }
 

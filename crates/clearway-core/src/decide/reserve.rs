@@ -50,12 +50,13 @@ pub(super) fn reserve(
             Asked::OrWait(wait) => queue::stay(draft, wait, asking, facts, entropy)?,
             Asked::Now(_) => None,
         };
+        draft.notices.extend(frozen.as_ref().map(|freeze| freeze.notice(draft.now)));
         return Ok(match (stays, frozen) {
-            (Some(stays), frozen) => {
-                draft.notices.extend(frozen.map(|freeze| freeze.notice(draft.now)));
-                stays
+            (Some(stays), _) => stays,
+            (None, Some(freeze)) => {
+                let (leases, ahead) = (blockers(&steps), ahead(&steps).into());
+                Err(freeze.failure(draft.now).details(Details::Blockers { leases, ahead }))
             }
-            (None, Some(freeze)) => Err(freeze.failure(draft.now)),
             (None, None) => Err(refuse(draft, actor, reserve, &steps)),
         });
     }

@@ -86,7 +86,7 @@ fn what_was_released_cannot_be_renewed_and_is_reserved_anew_with_a_new_id() {
     repository.agent("alice").ok(&["release", id]);
     let error = repository.agent("alice").fails("lease-expired", 4, &["renew", id]);
     assert!(
-        error["hints"][0].as_str().is_some_and(|hint| hint.ends_with("clearway reserve a.rs")),
+        error["hints"][0].as_str().is_some_and(|hint| hint.ends_with("clearway --agent alice reserve a.rs")),
         "{error}"
     );
     let again = repository.grant("alice", &["a.rs"]);

@@ -218,7 +218,10 @@ fn a_held_name_is_refused_in_a_way_that_no_command_answers() {
         assert_eq!(repository.clearway().ok(&["waits"])["waits"].as_array().map(Vec::len), Some(0));
     }
     let told = repository.agent("bob").run(&["with", "build", "--", "echo", "ran"]).expect(125).stderr();
-    assert!(told.contains("the nightly one") && told.contains("clearway who --kind name build"), "{told}");
+    assert!(
+        told.contains("the nightly one") && told.contains("clearway --agent bob who --kind name build"),
+        "{told}"
+    );
     diary.let_go();
     ended(holder, 0);
 }
@@ -400,7 +403,7 @@ fn what_cannot_be_run_is_told_before_anything_is_held() {
     fails("command-not-executable", 126, &["with", "build", "--", "./script"]);
     fails("command-not-executable", 126, &["with", "build", "--", "./"]);
     let said = fails("usage", 2, &["with", "build"]);
-    assert!(said.contains("clearway with NAME -- CMD"), "{said}");
+    assert!(said.contains("clearway --agent ada with NAME -- CMD"), "{said}");
     fails("usage", 2, &["with", "--", "true"]);
     fails("usage", 2, &["with", "build", "true"]);
     fails("usage", 2, &["with", "a-b", "a_b", "--", "true"]);
@@ -445,9 +448,6 @@ fn shared_holders_run_together_and_keep_an_exclusive_one_out() {
 }
 
 #[test]
-fn sent_to_a_waiting_one_a_signal_ends_it_and_its_place() {
-    let home = home();
-#[test]
 fn with_a_bare_wait_a_command_waits_as_long_as_its_client_allows() {
     let home = home();
     let repository = home.repository("app", &[]);
@@ -460,6 +460,9 @@ fn with_a_bare_wait_a_command_waits_as_long_as_its_client_allows() {
     assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stdout).trim()), (Some(0), "ran"));
 }
 
+#[test]
+fn sent_to_a_waiting_one_a_signal_ends_it_and_its_place() {
+    let home = home();
     let (repository, diary) = (home.repository("app", &[]), Diary::new(&home));
     let holder = under_build(&repository, &diary, &[]);
     diary.expect("begin", 1);
