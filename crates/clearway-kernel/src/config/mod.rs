@@ -100,11 +100,6 @@ impl Config {
         self.text(KeyId::Agent)
     }
 
-    /// The name of the posture in force.
-    pub fn posture(&self) -> &'static str {
-        self.choice(KeyId::Posture, postures::DEFAULT)
-    }
-
     /// How long the holder of a claimed lease may be silent.
     pub fn claimed_ttl(&self) -> Duration {
         self.duration(KeyId::ClaimedTtl, keys::CLAIMED_TTL_DEFAULT)
@@ -128,13 +123,6 @@ impl Config {
     /// How long to wait for a busy store.
     pub fn store_timeout(&self) -> Duration {
         self.duration(KeyId::StoreTimeout, keys::STORE_TIMEOUT_DEFAULT)
-    }
-
-    /// The patterns of one path class: the built-in ones, then what each layer added.
-    pub fn class_patterns(&self, class: Class) -> impl Iterator<Item = &str> {
-        let added = self.class_patterns.iter().filter(move |added| added.class == class);
-        let defaults = class.defaults().map(|pattern: &'static str| -> &str { pattern });
-        defaults.chain(added.map(|added| added.pattern.as_str()))
     }
 
     /// A named resource; one that is not configured has room for a single holder in this repository.
