@@ -1,4 +1,6 @@
-//! Generated documentation: the reference of the command line and the schemas of its answers.
+//! Generated documentation: the reference of the command line, its settings, and the schemas of its answers.
+
+mod settings;
 
 use crate::arguments::{self, EVERYDAY};
 use clearway_wire::json;
@@ -8,7 +10,8 @@ use std::path::{Path, PathBuf};
 
 /// Every generated file below `docs/`, as its path there and its text.
 pub fn files() -> Vec<(PathBuf, String)> {
-    let mut files = vec![(PathBuf::from("cli.md"), reference())];
+    let mut files =
+        vec![(PathBuf::from("cli.md"), reference()), (PathBuf::from("config.md"), settings::page())];
     for (name, schema) in json::schemas() {
         let text = serde_json::to_string_pretty(&schema).unwrap_or_default() + "\n";
         files.push((Path::new("schemas").join(format!("{name}.json")), text));

@@ -79,8 +79,9 @@ Examples:
 
 A lease that is handed over keeps its id and its silence (--ttl), and gets a
 new fence; the silence begins anew for whoever has it now. Those who wait for
-it keep their places. The holder hands over its own; an operator, with
---reason, what is anybody's.";
+it keep their places. It is for a person who gives an agent's work to another
+one (an operator, with --reason), and for the holder itself: later also for a
+client that goes on in a new session, and for runs.";
 
 pub(super) const FREEZE: &str = "\
 Examples:

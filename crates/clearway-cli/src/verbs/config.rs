@@ -4,8 +4,8 @@ use crate::console::{Answer, Problem, document};
 use crate::given::Given;
 use crate::render::{Cell, Fit, Page, Table, Tone, wrap};
 use clearway_core::text::printable;
-use clearway_kernel::config::{Config, Entry, KeyId, Layer, unknown_variables};
-use clearway_kernel::{Globals, Outside, Session};
+use clearway_kernel::config::{Config, Entry, KeyId, layer_word, unknown_variables};
+use clearway_kernel::{ConfigPlace, Globals, Outside, Session, config_places};
 use clearway_wire::json::{
     ClassReply, ClassesReply, ConfigFile, IgnoredSetting, OverriddenSetting, PathsReply, PatternReply,
     Setting, SettingsReply, Told, UnknownVariableReply,
@@ -39,16 +39,10 @@ pub(super) fn classes(session: &Session<'_>) -> Classes {
 
 /// Works without a session: it is asked for when a file is broken.
 pub(super) fn paths(outside: &mut dyn Outside, globals: &Globals) -> Result<Paths, Problem> {
-    let user = outside.user_config_path()?;
-    let mut files = vec![("user", user)];
-    let cwd = outside.surroundings().cwd.clone().unwrap_or_default();
-    let start = globals.directory.as_ref().map_or(cwd.clone(), |directory| cwd.join(directory));
-    let root = outside.find_site(&start, globals.directory.is_some()).ok().and_then(|site| site.root);
-    files.extend(root.map(|root| ("repository", root.join(REPOSITORY_FILE))));
-    let file = |(layer, path): (&str, PathBuf)| {
-        // What cannot be read is there all the same.
-        let present = !matches!(outside.read_text(&path), Ok(None));
-        ConfigFile { layer: layer.to_owned(), path: path.display().to_string(), present }
+    let file = |place: ConfigPlace| ConfigFile {
+        layer: layer_word(place.layer).to_owned(),
+        path: place.path.display().to_string(),
+        present: place.present,
     };
     Ok(Paths(PathsReply { files: files.into_iter().map(file).collect() }))
 }
@@ -75,16 +69,6 @@ fn setting(entry: &Entry<'_>) -> Setting {
             .collect(),
         safety: entry.safety,
         about: entry.doc.to_owned(),
-    }
-}
-
-fn layer_word(layer: Layer) -> &'static str {
-    match layer {
-        Layer::Default => "default",
-        Layer::User => "user",
-        Layer::Repository => "repository",
-        Layer::Environment => "environment",
-        Layer::Flags => "flags",
     }
 }
 

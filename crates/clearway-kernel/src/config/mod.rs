@@ -31,7 +31,7 @@ pub use entries::{Entry, Part};
 pub use error::{ConfigError, Place, Problem};
 pub use keys::{KEYS, Key, KeyId, Kind, Places, Safety};
 pub use postures::{POSTURES, Posture};
-pub use source::{Ignored, Layer, Overridden, Source};
+pub use source::{Ignored, Layer, Overridden, Source, layer_word};
 pub use value::{Resource, Value};
 pub use variables::{UnknownVariable, unknown_variables};
 
