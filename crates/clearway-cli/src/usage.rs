@@ -3,14 +3,13 @@
 use crate::arguments;
 use clap::Args;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clearway_core::duration;
 use clearway_core::failure::Failure;
 use clearway_core::hint::Hint;
 use clearway_core::shell;
 use clearway_core::slug::Slug;
 use clearway_core::text::printable;
 use clearway_kernel::Globals;
-use clearway_kernel::config::{KeyId, Kind};
+use clearway_kernel::config::{KeyId, wrong_with};
 use std::ffi::OsString;
 
 /// The arguments as text. A name that is not UTF-8 cannot be stored or shown, so it is refused before all else. The
@@ -148,26 +147,13 @@ pub(crate) fn check_flags(globals: &Globals) -> Result<(), Failure> {
 }
 
 fn check_flag(key: KeyId, flag: &str, value: &str) -> Result<(), Failure> {
-    let shown = quoted(value);
-    match key.key().kind {
-        Kind::Text { check } => check(value).map_err(|why| {
-            let slug = if key == KeyId::Agent { Slug::InvalidAgentName } else { Slug::Usage };
-            Failure::new(slug, format!("{flag} {shown} cannot be used: {why}"))
-                .hint("how it is used: clearway help --all")
-        }),
-        Kind::Duration { min, max } => {
-            let bad = |why: String| {
-                Failure::new(Slug::InvalidDuration, format!("{flag} {shown}: {why}"))
-                    .hint("durations look like 500ms, 90s or 15m")
-            };
-            let parsed = duration::parse(value).map_err(|error| bad(error.to_string()))?;
-            if (min..=max).contains(&parsed) {
-                return Ok(());
-            }
-            Err(bad(format!("it must be from {} to {}", duration::display(min), duration::display(max))))
-        }
-        Kind::Choice(_) | Kind::Integer { .. } | Kind::Patterns(_) | Kind::Resources => Ok(()),
-    }
+    let Some(why) = wrong_with(key, value) else { return Ok(()) };
+    let (slug, hint) = match key {
+        KeyId::Agent => (Slug::InvalidAgentName, "how it is used: clearway help --all"),
+        KeyId::StoreTimeout => (Slug::InvalidDuration, "durations look like 500ms, 90s or 15m"),
+        _ => (Slug::Usage, "how it is used: clearway help --all"),
+    };
+    Err(Failure::new(slug, format!("{flag} {} cannot be used: {why}", quoted(value))).hint(hint))
 }
 
 fn not_utf8(raw: &OsString) -> Failure {

@@ -30,7 +30,7 @@ pub use mutations::{Checked, ChosenWords, ReleaseWords, RenewWords, ReserveWords
 pub use outside::{BuildFacts, Order, Outside, Running, Surroundings};
 pub use queueing::Waits;
 pub use running::{Held, Run, WithWait, WithWords};
-pub use session::{Globals, Session};
+pub use session::{ConfigPlace, Globals, Session, config_places};
 pub use site::{Found, Located, Site, SiteKind, scope_key};
 pub use waiting::{AtEnd, Standing, Watcher};
 

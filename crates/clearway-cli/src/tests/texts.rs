@@ -204,13 +204,10 @@ fn colour_is_for_terminals_and_says_nothing_the_words_do_not() {
 fn help_lists_what_people_type_and_all_lists_the_rest() {
     let mut stage = Stage::default();
     let help = stage.run("help").expect(0).stdout;
-    for verb in [
-        "reserve", "who", "release", "leases", "agents", "status", "events", "audit", "doctor", "config",
-        "explain",
-    ] {
+    for verb in crate::arguments::EVERYDAY {
         assert!(help.contains(&format!("\n  {verb} ")), "{verb}");
     }
-    for verb in ["check", "renew", "sweep", "completions", "man"] {
+    for verb in ["check", "renew", "sweep", "completions", "man", "transfer", "agents", "audit", "config"] {
         assert!(!help.contains(&format!("\n  {verb} ")), "{verb}");
         assert!(stage.run("help --all").stdout.contains(&format!("\n  {verb} ")), "{verb}");
     }

@@ -11,19 +11,14 @@ use clearway_wire::json::{
     Setting, SettingsReply, Told, UnknownVariableReply,
 };
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
-/// Variables that are read without being settings.
-const ALSO_READ: [&str; 1] = ["CLEARWAY_OPERATOR_KEY"];
 /// Columns of the longest key.
 const KEY_COLUMNS: usize = 18;
 /// In front of what stands below a value.
 const BELOW: &str = "                      ";
-/// The file of a repository.
-const REPOSITORY_FILE: &str = ".clearway.toml";
 
 pub(super) fn show(session: &Session<'_>, variables: &BTreeMap<String, String>) -> Settings {
-    let unknown = unknown_variables(variables, &ALSO_READ);
+    let unknown = unknown_variables(variables);
     Settings(SettingsReply {
         settings: session.config.entries().map(|entry| setting(&entry)).collect(),
         unknown_variables: unknown
@@ -37,14 +32,13 @@ pub(super) fn classes(session: &Session<'_>) -> Classes {
     Classes(ClassesReply { classes: class_list(&session.config) })
 }
 
-/// Works without a session: it is asked for when a file is broken.
 pub(super) fn paths(outside: &mut dyn Outside, globals: &Globals) -> Result<Paths, Problem> {
     let file = |place: ConfigPlace| ConfigFile {
         layer: layer_word(place.layer).to_owned(),
         path: place.path.display().to_string(),
         present: place.present,
     };
-    Ok(Paths(PathsReply { files: files.into_iter().map(file).collect() }))
+    Ok(Paths(PathsReply { files: config_places(outside, globals)?.into_iter().map(file).collect() }))
 }
 
 fn setting(entry: &Entry<'_>) -> Setting {

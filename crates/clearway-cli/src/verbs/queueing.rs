@@ -1,6 +1,6 @@
 //! `wait`, `waits`, `transfer`, `freeze` and `thaw`, and the line that is shown while somebody waits.
 
-use super::leasing::Changed;
+use super::changed::Changed;
 use crate::arguments::{FreezeFlags, ThawFlags, TransferFlags, WaitFlags, WaitsFlags};
 use crate::console::{Answer, Console, Problem, document};
 use crate::given::Given;

@@ -16,7 +16,9 @@ use clearway_wire::json::{Actor, AgentJson, Blocker, Looked, StatusReply, WaitJs
 const TERSE_BYTES_MAX: usize = 400;
 /// Warnings shown to people before the rest is only counted; more would push ten agents off 24 lines.
 const WARNINGS_SHOWN: usize = 3;
-/// At a terminal a warning takes two lines at most.
+/// Waits shown to people before the rest is only counted.
+const WAITS_SHOWN: usize = 3;
+/// At a terminal a warning, or the reason of a freeze, takes two lines at most.
 const WARNING_COLUMNS_MAX: usize = 140;
 /// Columns given to what an agent holds.
 const HOLDS_COLUMNS_MAX: usize = 200;
@@ -78,10 +80,7 @@ impl Look {
         let you = me.as_ref().map(|(_, name)| format!(", you are {name}")).unwrap_or_default();
         let warnings = self.warnings(page);
         let mut text = format!("{warnings}{}{you}\n", page.paint(Tone::Strong, &self.scope));
-        if let Some(frozen) = self.frozen() {
-            text.push_str(&wrap(&frozen, page.columns, "  ", "    ").join("\n"));
-            text.push('\n');
-        }
+        text.extend(self.frozen().map(|frozen| short_lines(&frozen, page)));
         match agents.is_empty() {
             true => {
                 let nobody = format!("  nobody holds anything: clearway {}", self.first_step());
@@ -90,9 +89,7 @@ impl Look {
             }
             false => text.push_str(&self.agent_table().render(page, "  ")),
         }
-        if !self.found.waits.is_empty() {
-            text.push_str(&wait_table(&self.found.waits, &self.found.now).render(page, "  "));
-        }
+        text.push_str(&self.waits(page));
         let mut totals = vec![
             count(agents.len() as u64, "agent", "agents"),
             count(leases.len() as u64, "lease", "leases"),
@@ -117,12 +114,7 @@ impl Look {
         }
         let mut text = page.paint(Tone::Bad, "needs you") + "\n";
         for warning in warnings.iter().take(WARNINGS_SHOWN) {
-            let warning = printable(warning);
-            let warning = page.given.advice(&warning);
-            let short =
-                truncate_columns(&warning, if page.is_terminal { WARNING_COLUMNS_MAX } else { page.room });
-            text.push_str(&wrap(&short, page.columns, "  ", "    ").join("\n"));
-            text.push('\n');
+            text.push_str(&short_lines(&page.given.advice(&printable(warning)), page));
         }
         if warnings.len() > WARNINGS_SHOWN {
             let more = format!("  and {} more: clearway status --json", warnings.len() - WARNINGS_SHOWN);
@@ -130,6 +122,20 @@ impl Look {
             text.push('\n');
         }
         text + "\n"
+    }
+
+    /// The first places in the queue, and how many more there are.
+    fn waits(&self, page: &Page) -> String {
+        let waits = &self.found.waits;
+        let shown = waits.get(..WAITS_SHOWN).unwrap_or(waits);
+        if shown.is_empty() {
+            return String::new();
+        }
+        let text = wait_table(shown, &self.found.now).render(page, "  ");
+        match waits.len() - shown.len() {
+            0 => text,
+            more => text + &page.given.advice(&format!("  and {more} more: clearway waits")) + "\n",
+        }
     }
 
     fn agent_table(&self) -> Table {
@@ -219,6 +225,12 @@ fn in_short(queued: &Queued) -> String {
         Some(_) => format!("{target} (your turn)"),
         None => format!("{target} (place {})", queued.position),
     }
+}
+
+/// A sentence that takes two lines of a terminal at most.
+fn short_lines(text: &str, page: &Page) -> String {
+    let short = truncate_columns(text, if page.is_terminal { WARNING_COLUMNS_MAX } else { page.room });
+    wrap(&short, page.columns, "  ", "    ").join("\n") + "\n"
 }
 
 /// Names joined while they have room, and how many were left out.

@@ -46,11 +46,12 @@ impl Config {
         keys.map(|key| self.entry(key)).chain(resources.map(|(name, slot)| resource_entry(name, slot)))
     }
 
-    /// What was given but does not count, with the key; to be reported once.
-    pub fn ignored(&self) -> impl Iterator<Item = (&'static str, &Ignored)> {
+    /// What the caller's environment or line says but does not count, with the key. A careful posture of a repository
+    /// that is less careful than its user is nobody's slip.
+    pub(crate) fn ignored(&self) -> impl Iterator<Item = (&'static str, &Ignored)> {
         let of_key = |key: &'static Key| {
             let ignored = self.slots[key.id as usize].ignored.iter();
-            ignored.map(move |ignored| (key.name, ignored))
+            ignored.filter(|ignored| ignored.source.is_of_caller()).map(move |ignored| (key.name, ignored))
         };
         KEYS.iter().flat_map(of_key)
     }

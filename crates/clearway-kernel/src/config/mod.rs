@@ -37,6 +37,9 @@ pub use variables::{UnknownVariable, unknown_variables};
 
 use resolve::Slot;
 
+/// The configuration file of a repository, in its root.
+pub const REPOSITORY_FILE: &str = ".clearway.toml";
+
 /// Everything a configuration is made from. The caller has read it; nothing is looked up later.
 #[derive(Debug, Clone, Copy)]
 pub struct Inputs<'a> {
@@ -82,6 +85,15 @@ pub struct Config {
     slots: [Slot; KeyId::COUNT],
     class_patterns: Vec<ClassPattern>,
     resources: BTreeMap<String, Slot>,
+}
+
+/// What is wrong with a value that was typed for a key, if something is.
+pub fn wrong_with(key: KeyId, text: &str) -> Option<String> {
+    match value::from_text(key.key(), text) {
+        Err(Problem::BadValue { why, .. }) => Some(why),
+        Err(problem) => Some(problem.to_string()),
+        Ok(_) => None,
+    }
 }
 
 impl Config {

@@ -9,7 +9,6 @@ use clearway_core::command::{Command, LeaseRef, Release, Renew, Selection};
 use clearway_core::decide::{Notice, Success};
 use clearway_core::failure::{Details, LeaseView};
 use clearway_core::slug::Slug;
-use clearway_core::target::Worktree;
 use clearway_store::contract::{Engine, LeaseListing};
 use std::path::Path;
 

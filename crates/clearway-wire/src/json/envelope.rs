@@ -85,8 +85,8 @@ impl Actor {
 /// Something worth saying beside an answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct NoticeJson {
-    /// `took-over`, `yielded`, `changed-hands`, `lapsed`, `not-shortened`, `nothing-held`, `others-by-id`,
-    /// `unknown-agent`, `is-name`, `unreadable-rows` or `scope-inside-another`.
+    /// `took-over`, `yielded`, `changed-hands`, `lapsed`, `frozen`, `setting-ignored`, `not-shortened`, `nothing-held`,
+    /// `others-by-id`, `unknown-agent`, `is-name`, `unreadable-rows`, `ends-at-scope` or `scope-inside-another`.
     pub code: String,
     /// The same in words.
     pub message: String,
@@ -137,6 +137,12 @@ impl NoticeJson {
             Notice::Frozen { left_ms, reason } => {
                 let left = clearway_core::time::rounded(*left_ms);
                 Self::saying("frozen", format!("new edits are stopped for another {left}: {reason}"))
+            }
+            Notice::SettingIgnored { key, value, source, kept } => {
+                let message = format!(
+                    "{key} = {value} from {source} is less safe than {kept} and does not count in an agent's session"
+                );
+                Self { target: Some((*key).to_owned()), ..Self::saying("setting-ignored", message) }
             }
             Notice::NotShortened { lease, target, left_ms } => {
                 let message = format!(

@@ -197,6 +197,8 @@ fn a_bare_repository_has_names_but_no_paths() {
         let status = place.text(&["status"]);
         assert!(status.contains("reserve --kind name NAME"), "{status}");
     }
+    let terse = home.clearway(&bare).agent("alice").text(&["status"]);
+    assert!(terse.ends_with("next: clearway --agent alice reserve --kind name NAME\n"), "{terse}");
     home.clearway(&bare).agent("alice").ok(&["reserve", "--kind", "name", "push"]);
     home.clearway(&bare).agent("bob").fails("reservation-held", 1, &["reserve", "--kind", "name", "push"]);
 }

@@ -115,11 +115,14 @@ fn unknown_variables_are_listed_with_the_nearest_name() {
     let world = World::default()
         .variable("CLEARWAY_STOER", "x")
         .variable("CLEARWAY_OPERATOR_KEY", "x")
+        .variable("CLEARWAY_LEASES", "x")
+        .variable("CLEARWAY_SLOT_BUILD", "x")
+        .variable("CLEARWAY_NUMBER_PORT", "x")
         .variable("CLEARWAY_AGENT", "x")
         .variable("CLEARWAY_WHATEVER_ELSE", "x")
         .variable("CLEARWAYS", "x")
         .variable("PATH", "x");
-    let unknown = unknown_variables(&world.variables, &["CLEARWAY_OPERATOR_KEY"]);
+    let unknown = unknown_variables(&world.variables);
     let told: Vec<_> = unknown.iter().map(|found| (found.name.as_str(), found.nearest.as_deref())).collect();
     assert_eq!(told, [("CLEARWAY_STOER", Some("CLEARWAY_STORE")), ("CLEARWAY_WHATEVER_ELSE", None)]);
 }
