@@ -1,6 +1,7 @@
 //! Where an answer is shown: JSON or text, standard output or standard error.
 
 use crate::Streams;
+use crate::given::Given;
 use crate::render::{self, Page};
 use crate::verbs::code_beside_command;
 use clearway_core::failure::Failure;
@@ -14,7 +15,7 @@ use std::io::{self, ErrorKind, Write};
 /// What a verb found or did.
 pub(crate) trait Answer {
     /// For programs: one JSON document.
-    fn json(&self) -> String;
+    fn json(&self, given: &Given) -> String;
 
     /// For people: whole lines.
     fn text(&self, page: &Page) -> String;
@@ -69,9 +70,15 @@ impl<'a, 'b> Console<'a, 'b> {
         Self { json, runs_command, page, error_page, streams }
     }
 
+    /// What the commands in every answer repeat of the line that was typed.
+    pub(crate) fn repeat(&mut self, given: Given) {
+        self.error_page.given = given.clone();
+        self.page.given = given;
+    }
+
     /// Shows an answer and returns the exit code.
     pub(crate) fn tell(&mut self, answer: &dyn Answer, outside: &mut dyn Outside) -> u8 {
-        let text = if self.json { answer.json() + "\n" } else { answer.text(&self.page) };
+        let text = if self.json { answer.json(&self.page.given) + "\n" } else { answer.text(&self.page) };
         if let Err(problem) = self.line(&text) {
             return self.complain_aloud(&problem, outside);
         }
@@ -89,7 +96,7 @@ impl<'a, 'b> Console<'a, 'b> {
     pub(crate) fn complain(&mut self, problem: &Problem, outside: &mut dyn Outside) -> u8 {
         let now = problem.now.as_deref().cloned().unwrap_or_else(|| now(outside));
         let shown = if self.json {
-            let text = document(&Failed::new(&problem.failure, &now)) + "\n";
+            let text = document(&Failed::new(&self.page.given.failure(&problem.failure), &now)) + "\n";
             match self.runs_command {
                 false => write(self.streams.stdout, &text),
                 true => write(self.streams.stderr, &text),
@@ -108,7 +115,8 @@ impl<'a, 'b> Console<'a, 'b> {
     /// The same on standard error, whatever form was asked for: standard output may be what failed.
     pub(crate) fn complain_aloud(&mut self, problem: &Problem, outside: &mut dyn Outside) -> u8 {
         let now = problem.now.as_deref().cloned().unwrap_or_else(|| now(outside));
-        let shown = write(self.streams.stderr, &render::failure(&problem.failure, &now, &self.error_page));
+        let failure = self.page.given.failure(&problem.failure);
+        let shown = write(self.streams.stderr, &render::failure(&failure, &now, &self.error_page));
         // With both streams gone there is nobody left to tell; the exit code still says it.
         drop(shown);
         self.exit_code(problem.failure.slug)

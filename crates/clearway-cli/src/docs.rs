@@ -1,6 +1,8 @@
-//! Generated documentation: the reference of the command line and the schemas of its answers.
+//! Generated documentation: the reference of the command line, its settings, and the schemas of its answers.
 
-use crate::arguments::{self, PLUMBING};
+mod settings;
+
+use crate::arguments::{self, EVERYDAY};
 use clearway_wire::json;
 use std::fmt::Write as _;
 use std::io;
@@ -8,7 +10,8 @@ use std::path::{Path, PathBuf};
 
 /// Every generated file below `docs/`, as its path there and its text.
 pub fn files() -> Vec<(PathBuf, String)> {
-    let mut files = vec![(PathBuf::from("cli.md"), reference())];
+    let mut files =
+        vec![(PathBuf::from("cli.md"), reference()), (PathBuf::from("config.md"), settings::page())];
     for (name, schema) in json::schemas() {
         let text = serde_json::to_string_pretty(&schema).unwrap_or_default() + "\n";
         files.push((Path::new("schemas").join(format!("{name}.json")), text));
@@ -60,12 +63,12 @@ fn reference() -> String {
     command.build();
     let mut text = INTRODUCTION.to_owned();
     section(&mut text, "clearway", &command, 2);
-    let is_plumbing = |verb: &&clap::Command| PLUMBING.contains(&verb.get_name());
-    for verb in command.get_subcommands().filter(|verb| !is_plumbing(verb)) {
+    let is_everyday = |verb: &&clap::Command| EVERYDAY.contains(&verb.get_name());
+    for verb in command.get_subcommands().filter(is_everyday) {
         verb_sections(&mut text, "clearway", verb);
     }
-    text.push_str("\n## For scripts\n");
-    for verb in command.get_subcommands().filter(is_plumbing) {
+    text.push_str("\n## More verbs\n");
+    for verb in command.get_subcommands().filter(|verb| !is_everyday(verb)) {
         verb_sections(&mut text, "clearway", verb);
     }
     text

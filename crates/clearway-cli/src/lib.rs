@@ -7,6 +7,7 @@ mod arguments;
 mod console;
 mod demo;
 pub mod docs;
+mod given;
 mod pages;
 mod render;
 #[cfg(test)]

@@ -3,13 +3,13 @@
 use crate::arguments;
 use clap::Args;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clearway_core::duration;
 use clearway_core::failure::Failure;
 use clearway_core::hint::Hint;
+use clearway_core::shell;
 use clearway_core::slug::Slug;
 use clearway_core::text::printable;
 use clearway_kernel::Globals;
-use clearway_kernel::config::{KeyId, Kind};
+use clearway_kernel::config::{KeyId, wrong_with};
 use std::ffi::OsString;
 
 /// The arguments as text. A name that is not UTF-8 cannot be stored or shown, so it is refused before all else. The
@@ -99,9 +99,13 @@ pub(crate) fn failure(error: &clap::Error, arguments: &[String]) -> Failure {
         None => failure,
     };
     let missing = error.kind() == ErrorKind::MissingRequiredArgument;
+    let runs = verb_named(arguments).trim() == RUNS;
     let failure = match taken_for_a_time(arguments).filter(|_| missing) {
+        Some(word) if runs => {
+            failure.hint(format!("{NEXT_WORD}: clearway with {} --wait 5m -- CMD…", shell::word(word)))
+        }
         Some(word) => failure.hint(Hint::command(NEXT_WORD, "reserve --wait 5m", &[word])),
-        None if missing && verb_named(arguments).trim() == RUNS => {
+        None if missing && runs => {
             failure.hint("the command stands behind two dashes: clearway with NAME -- CMD…")
         }
         None => failure,
@@ -121,10 +125,10 @@ fn is_no_time(word: &str) -> bool {
     !word.starts_with(|first: char| first.is_ascii_digit() || first == '-') && !word.is_empty()
 }
 
-/// The failure of a `--wait` whose time was meant as something else says so.
-pub(crate) fn explain_wait(failure: Failure, value: &str) -> Failure {
+/// The failure of a `--wait` whose time was meant as something else says so, and what is right.
+pub(crate) fn explain_wait(failure: Failure, value: &str, right: &str) -> Failure {
     match failure.slug == Slug::InvalidDuration && is_no_time(value) {
-        true => failure.hint(format!("{NEXT_WORD}: clearway reserve --wait 5m PATTERN…")),
+        true => failure.hint(format!("{NEXT_WORD}: clearway {right}")),
         false => failure,
     }
 }
@@ -143,26 +147,13 @@ pub(crate) fn check_flags(globals: &Globals) -> Result<(), Failure> {
 }
 
 fn check_flag(key: KeyId, flag: &str, value: &str) -> Result<(), Failure> {
-    let shown = quoted(value);
-    match key.key().kind {
-        Kind::Text { check } => check(value).map_err(|why| {
-            let slug = if key == KeyId::Agent { Slug::InvalidAgentName } else { Slug::Usage };
-            Failure::new(slug, format!("{flag} {shown} cannot be used: {why}"))
-                .hint("how it is used: clearway help --all")
-        }),
-        Kind::Duration { min, max } => {
-            let bad = |why: String| {
-                Failure::new(Slug::InvalidDuration, format!("{flag} {shown}: {why}"))
-                    .hint("durations look like 500ms, 90s or 15m")
-            };
-            let parsed = duration::parse(value).map_err(|error| bad(error.to_string()))?;
-            if (min..=max).contains(&parsed) {
-                return Ok(());
-            }
-            Err(bad(format!("it must be from {} to {}", duration::display(min), duration::display(max))))
-        }
-        Kind::Choice(_) | Kind::Integer { .. } | Kind::Patterns(_) | Kind::Resources => Ok(()),
-    }
+    let Some(why) = wrong_with(key, value) else { return Ok(()) };
+    let (slug, hint) = match key {
+        KeyId::Agent => (Slug::InvalidAgentName, "how it is used: clearway help --all"),
+        KeyId::StoreTimeout => (Slug::InvalidDuration, "durations look like 500ms, 90s or 15m"),
+        _ => (Slug::Usage, "how it is used: clearway help --all"),
+    };
+    Err(Failure::new(slug, format!("{flag} {} cannot be used: {why}", quoted(value))).hint(hint))
 }
 
 fn not_utf8(raw: &OsString) -> Failure {

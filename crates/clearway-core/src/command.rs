@@ -145,8 +145,8 @@ pub struct LeaseRef {
 /// An extension.
 #[derive(Clone, Debug)]
 pub struct Renew {
-    /// Which; all live ones of the caller if `None`.
-    pub leases: Option<Vec<LeaseRef>>,
+    /// Which.
+    pub selection: Selection,
     /// A new silence; the old one if `None`.
     pub ttl_ms: Option<u64>,
     /// A new reason; a stated reason is never replaced by nothing.
@@ -162,7 +162,7 @@ pub struct Release {
     pub keep: Vec<Target>,
 }
 
-/// Which leases a release means.
+/// Which leases a request means.
 #[derive(Clone, Debug)]
 pub enum Selection {
     /// Everything the caller holds.
@@ -182,6 +182,13 @@ impl Reserve {
     /// What it names, for the record of a denial.
     pub fn subject(&self) -> String {
         self.wants.iter().map(|want| want.target.display()).collect::<Vec<_>>().join(" ")
+    }
+}
+
+impl Selection {
+    /// These by their ids alone.
+    pub fn of(leases: Vec<LeaseRef>) -> Self {
+        Self::These { leases, targets: Vec::new(), worktree: Worktree::default() }
     }
 }
 
@@ -210,8 +217,8 @@ impl Command {
             }
             Self::Freeze { .. } | Self::Thaw => return "scope".to_owned(),
             Self::Reserve(reserve) | Self::Await(Await { reserve, .. }) => return reserve.subject(),
-            Self::Renew(renew) => (renew.leases.as_deref().unwrap_or_default(), Vec::new()),
-            Self::Release(Release { selection: Selection::These { leases, targets, .. }, .. })
+            Self::Renew(Renew { selection: Selection::These { leases, targets, .. }, .. })
+            | Self::Release(Release { selection: Selection::These { leases, targets, .. }, .. })
             | Self::Transfer(Transfer { selection: Selection::These { leases, targets, .. }, .. }) => {
                 (leases, targets.iter().collect())
             }

@@ -15,7 +15,7 @@ impl Request {
                 describe_reserve(&mut text, reserve);
             }
             Command::Renew(renew) => {
-                describe_refs(&mut text, renew.leases.as_deref());
+                describe_selection(&mut text, &renew.selection);
                 field(&mut text, "ttl", renew.ttl_ms.map(|ms| ms.to_string()).as_deref());
                 field(&mut text, "reason", renew.reason.as_deref());
             }
@@ -61,7 +61,7 @@ fn describe_selection(text: &mut String, selection: &Selection) {
     match selection {
         Selection::All => field(text, "all", Some("")),
         Selection::These { leases, targets, worktree } => {
-            describe_refs(text, Some(leases));
+            describe_refs(text, leases);
             targets.iter().for_each(|target| describe_target(text, target));
             field(text, "worktree", Some(&worktree.0));
         }
@@ -73,8 +73,7 @@ fn describe_target(text: &mut String, target: &Target) {
     field(text, space, Some(target.canonical()));
 }
 
-fn describe_refs(text: &mut String, refs: Option<&[LeaseRef]>) {
-    let Some(refs) = refs else { return field(text, "all", Some("")) };
+fn describe_refs(text: &mut String, refs: &[LeaseRef]) {
     for lease in refs {
         field(text, "lease", Some(lease.id.as_str()));
         field(text, "fence", lease.fence.map(|fence| fence.to_string()).as_deref());

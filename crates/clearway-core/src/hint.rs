@@ -22,15 +22,42 @@ pub enum Hint {
         words: String,
         /// Whether it names paths, which start at the root of the scope.
         names_paths: bool,
+        /// Who is to run it.
+        runner: Runner,
     },
 }
 
+/// Who is to run a command that is suggested.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Runner {
+    /// Whoever is told.
+    Caller,
+    /// A person with an operator's authority, who does not act in the caller's name.
+    Operator,
+}
+
 impl Hint {
+    /// Advice that ends with a command for an operator.
+    pub fn for_operator(advice: &str) -> Self {
+        match Self::from(advice) {
+            Self::Command { purpose, flags, words, names_paths, .. } => {
+                Self::Command { purpose, flags, words, names_paths, runner: Runner::Operator }
+            }
+            advice => advice,
+        }
+    }
+
     /// A command about something of the scope. The verb may bring flags of its own; the words are quoted here.
     pub fn command(purpose: &str, verb: &str, words: &[&str]) -> Self {
         let quoted = words.iter().map(|word| format!(" {}", shell::word(word)));
         let words = std::iter::once(verb.to_owned()).chain(quoted).collect();
-        Self::Command { purpose: purpose.to_owned(), flags: Vec::new(), words, names_paths: true }
+        Self::Command {
+            purpose: purpose.to_owned(),
+            flags: Vec::new(),
+            words,
+            names_paths: true,
+            runner: Runner::Caller,
+        }
     }
 
     /// Makes a command that names paths work for a caller who does not stand at the root.
@@ -38,6 +65,11 @@ impl Hint {
         if let Self::Command { flags, names_paths: true, .. } = self {
             flags.push(format!("-C {}", shell::word(directory)));
         }
+    }
+
+    /// Whether it is the caller who is to run it.
+    pub fn is_for_caller(&self) -> bool {
+        !matches!(self, Self::Command { runner: Runner::Operator, .. })
     }
 
     /// Adds a flag that the caller gave, unless the command has it already.
@@ -65,6 +97,7 @@ impl From<&str> for Hint {
                 flags: Vec::new(),
                 words: words.to_owned(),
                 names_paths: false,
+                runner: Runner::Caller,
             },
             None => Self::Advice(advice.to_owned()),
         }
@@ -106,6 +139,13 @@ mod tests {
         let mut hint = Hint::from("act there: clearway -C /x …");
         hint.run_with("-C", "/y");
         assert_eq!(hint.to_string(), "act there: clearway -C /x …");
+    }
+
+    #[test]
+    fn an_operator_does_not_act_in_the_name_of_the_caller() {
+        let advice = "an operator may: clearway release abcdefgh --reason TEXT";
+        assert!(!Hint::for_operator(advice).is_for_caller() && Hint::from(advice).is_for_caller());
+        assert_eq!(Hint::for_operator(advice).to_string(), advice);
     }
 
     #[test]

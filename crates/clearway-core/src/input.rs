@@ -16,13 +16,9 @@ pub fn lease_span_ms(text: &str, flag: &str) -> Result<u64, Failure> {
     span_ms(text, flag, [TTL_MS_MIN, TTL_MS_MAX], "a lease lasts as long as you give signs of life; renew it")
 }
 
-/// How long to wait, in milliseconds, as `flag` states it.
-pub fn wait_span_ms(text: &str, flag: &str) -> Result<u64, Failure> {
-    let hint = match flag {
-        "--wait" => "keep a place without waiting: clearway reserve --queue …",
-        _ => "your place is kept without waiting, too",
-    };
-    span_ms(text, flag, [WAIT_MS_MIN, WAIT_MS_MAX], hint)
+/// How long to wait, in milliseconds, as `flag` states it. `otherwise` says what there is for those who wait no time.
+pub fn wait_span_ms(text: &str, flag: &str, otherwise: &str) -> Result<u64, Failure> {
+    span_ms(text, flag, [WAIT_MS_MIN, WAIT_MS_MAX], otherwise)
 }
 
 /// How long to stop the agents, in milliseconds, as `flag` states it.

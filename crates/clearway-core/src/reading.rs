@@ -147,7 +147,7 @@ impl Request {
 
     fn named_leases(&self) -> &[LeaseRef] {
         match &self.command {
-            Command::Renew(Renew { leases: Some(leases), .. })
+            Command::Renew(Renew { selection: Selection::These { leases, .. }, .. })
             | Command::Release(Release { selection: Selection::These { leases, .. }, .. })
             | Command::Transfer(Transfer { selection: Selection::These { leases, .. }, .. }) => leases,
             _ => &[],
@@ -161,10 +161,11 @@ impl Request {
             Command::Reserve(reserve) | Command::Await(Await { reserve, .. }) => {
                 stored + reserve.wants.len() as u64 > LEASES_PER_AGENT_MAX
             }
-            Command::Renew(renew) => renew.leases.is_none(),
-            Command::Release(Release { selection: Selection::All, .. })
+            Command::Renew(Renew { selection: Selection::All, .. })
+            | Command::Release(Release { selection: Selection::All, .. })
             | Command::Transfer(Transfer { selection: Selection::All, .. }) => true,
-            Command::Transfer(Transfer { selection: Selection::These { targets, .. }, .. }) => {
+            Command::Renew(Renew { selection: Selection::These { targets, .. }, .. })
+            | Command::Transfer(Transfer { selection: Selection::These { targets, .. }, .. }) => {
                 !targets.is_empty()
             }
             Command::Release(Release { selection: Selection::These { targets, .. }, keep }) => {

@@ -36,6 +36,18 @@ fn number(text: &str) -> Option<u32> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
 }
 
+/// The variable in which a command is told which leases it runs under.
+const LEASES_VARIABLE: &str = "CLEARWAY_LEASES";
+/// What the variables of units begin with.
+const SLOT_PREFIX: &str = "CLEARWAY_SLOT_";
+const NUMBER_PREFIX: &str = "CLEARWAY_NUMBER_";
+
+/// Whether a variable is one in which a command is told something.
+pub fn is_told(variable: &str) -> bool {
+    variable == LEASES_VARIABLE
+        || [SLOT_PREFIX, NUMBER_PREFIX].iter().any(|begin| variable.starts_with(begin))
+}
+
 /// The variables in which a command is told which leases it runs under and which units it got.
 pub fn variables<'a>(leases: impl IntoIterator<Item = &'a Lease>) -> Result<Vec<(String, String)>, Failure> {
     let mut ids: Vec<String> = Vec::new();
@@ -49,7 +61,7 @@ pub fn variables<'a>(leases: impl IntoIterator<Item = &'a Lease>) -> Result<Vec<
             told.push((name, value));
         }
     }
-    told.insert(0, ("CLEARWAY_LEASES".to_owned(), ids.join(" ")));
+    told.insert(0, (LEASES_VARIABLE.to_owned(), ids.join(" ")));
     Ok(told)
 }
 
@@ -64,12 +76,12 @@ fn of_lease(lease: &Lease) -> Vec<(String, String)> {
     let Some(slot) = lease.slot else { return Vec::new() };
     let name = lease.target.canonical();
     let number = Numbers::of(name).and_then(|numbers| numbers.first.checked_add(slot));
-    let number = number.map(|number| (format!("CLEARWAY_NUMBER_{}", word(name)), number.to_string()));
+    let number = number.map(|number| (format!("{NUMBER_PREFIX}{}", word(name)), number.to_string()));
     [(slot_variable(name), slot.to_string())].into_iter().chain(number).collect()
 }
 
 fn slot_variable(name: &str) -> String {
-    format!("CLEARWAY_SLOT_{}", word(name))
+    format!("{SLOT_PREFIX}{}", word(name))
 }
 
 /// A name as a part of a variable's name; of one with numbers only what stands before them.

@@ -79,28 +79,6 @@ pub enum GitError {
     },
 }
 
-impl GitError {
-    /// A stable name for machines.
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::Missing => "git-missing",
-            Self::TimedOut { .. } => "git-timeout",
-            Self::Run { .. } | Self::Failed { .. } | Self::TooMuchOutput { .. } | Self::Format { .. } => {
-                "git-failed"
-            }
-        }
-    }
-}
-
-/// The files a worktree's index knows.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct TrackedFiles {
-    /// Their paths from the root, in git's order, each once.
-    pub paths: Vec<String>,
-    /// How many were left out because their names are not UTF-8.
-    pub skipped_not_utf8: usize,
-}
-
 impl Git {
     /// Finds `git` on the given environment's `PATH`.
     ///
@@ -126,9 +104,10 @@ impl Git {
         Self { timeout, ..self }
     }
 
-    /// Every file in the index, submodules by their directory.
-    pub fn tracked_files(&self, worktree: &Path) -> Result<TrackedFiles, GitError> {
-        let question = Question { command: "ls-files", options: &["-z"], paths: &[], literal: true };
+    /// Every file in the index, in git's order, each once, submodules by their directory. Names that are not UTF-8, which
+    /// nobody can reserve, are left out.
+    pub fn tracked_files(&self, worktree: &Path) -> Result<Vec<String>, GitError> {
+        let question = Question { command: "ls-files", options: &["-z"], paths: &[] };
         Ok(tracked(&self.ask(worktree, &question)?))
     }
 
@@ -146,25 +125,10 @@ impl Git {
             ["--porcelain=v2", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"];
         let mut dirty = BTreeSet::new();
         for batch in batches(paths, PATHS_BYTES_MAX) {
-            let question = Question { command: "status", options: &options, paths: &batch, literal: true };
+            let question = Question { command: "status", options: &options, paths: &batch };
             dirty.extend(status::dirty_in(&self.ask(worktree, &question)?)?);
         }
         Ok(dirty)
-    }
-
-    /// Whether git would ignore the path; tracked files are never ignored.
-    pub fn is_ignored(&self, worktree: &Path, path: &str) -> Result<bool, GitError> {
-        // This command refuses literal pathspecs, but takes no wildcards either: a dot in front
-        // keeps a leading colon from meaning anything.
-        let plain = format!("./{path}");
-        let question =
-            Question { command: "check-ignore", options: &["--quiet"], paths: &[&plain], literal: false };
-        let answer = self.run(worktree, &question)?;
-        match answer.code {
-            Some(0) => Ok(true),
-            Some(1) => Ok(false),
-            _ => Err(answer.failure(question.command)),
-        }
     }
 
     fn ask(&self, worktree: &Path, question: &Question<'_>) -> Result<Vec<u8>, GitError> {
@@ -179,8 +143,6 @@ struct Question<'q> {
     command: &'static str,
     options: &'q [&'q str],
     paths: &'q [&'q str],
-    /// Whether git is told to take the paths as they are.
-    literal: bool,
 }
 
 fn is_executable(program: &Path) -> bool {
@@ -190,16 +152,12 @@ fn is_executable(program: &Path) -> bool {
 }
 
 /// Unmerged paths are listed once per stage, one after the other.
-fn tracked(output: &[u8]) -> TrackedFiles {
-    let mut files = TrackedFiles::default();
-    for record in output.split(|byte| *byte == 0).filter(|record| !record.is_empty()) {
-        match std::str::from_utf8(record) {
-            Ok(path) if files.paths.last().is_some_and(|last| last == path) => {}
-            Ok(path) => files.paths.push(path.to_owned()),
-            Err(_) => files.skipped_not_utf8 += 1,
-        }
-    }
-    files
+fn tracked(output: &[u8]) -> Vec<String> {
+    let records = output.split(|byte| *byte == 0).filter(|record| !record.is_empty());
+    let mut paths: Vec<String> =
+        records.filter_map(|record| std::str::from_utf8(record).ok()).map(str::to_owned).collect();
+    paths.dedup();
+    paths
 }
 
 /// Git refuses an empty pathspec; the root is written as a dot.
@@ -231,10 +189,8 @@ mod tests {
 
     #[test]
     fn each_tracked_path_is_listed_once() {
-        let files = tracked(b"a\0b\0b\0b\0\xff\0c\0");
-        assert_eq!(files.paths, ["a", "b", "c"]);
-        assert_eq!(files.skipped_not_utf8, 1);
-        assert_eq!(tracked(b""), TrackedFiles::default());
+        assert_eq!(tracked(b"a\0b\0b\0b\0\xff\0c\0"), ["a", "b", "c"]);
+        assert_eq!(tracked(b""), Vec::<String>::new());
     }
 
     proptest! {

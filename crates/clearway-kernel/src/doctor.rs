@@ -5,10 +5,12 @@ use crate::session::Session;
 use crate::site::SiteKind;
 use clearway_core::command::Command;
 use clearway_core::failure::Failure;
+use clearway_core::hint::Hint;
+use clearway_core::shell;
 use clearway_core::slice::ReadSet;
 use clearway_core::slug::Slug;
 use clearway_core::text::shown;
-use clearway_store::contract::{Examination, LeaseListing, Severity};
+use clearway_store::contract::{Examination, Finding, LeaseListing, Severity};
 use clearway_store::verify::{Mark, verify};
 use std::path::PathBuf;
 
@@ -151,9 +153,9 @@ impl Session<'_> {
         let Some(reason) = reason else {
             let message =
                 "the log lost its tail, and going on ends every lease: that is for an operator to decide";
-            return Err(Failure::new(Slug::NotOperator, message).hint(
+            return Err(Failure::new(Slug::NotOperator, message).hint(Hint::for_operator(
                 "nothing was changed; as an operator say why: clearway doctor --repair --reason TEXT",
-            ));
+            )));
         };
         self.act_as_operator(reason)
     }
@@ -247,7 +249,6 @@ impl Session<'_> {
     }
 }
 
-const PRIVATE: &str = "make it yours alone: chmod go-rwx on the file or directory";
 const REPAIR: &str = "rebuild it from the log: clearway doctor --repair";
 
 fn good(about: &'static str, text: String) -> Check {
@@ -262,7 +263,10 @@ fn wrong(about: &'static str, text: String, hint: &str) -> Check {
 fn damaged(about: &'static str, failure: Failure) -> Result<Check, Failure> {
     match failure.slug {
         Slug::StoreCorrupt => Ok(wrong(about, failure.message, REPAIR)),
-        Slug::StoreNotPrivate => Ok(wrong(about, failure.message, PRIVATE)),
+        Slug::StoreNotPrivate => {
+            let hint = failure.hints.first().map(ToString::to_string);
+            Ok(Check { about, status: CheckStatus::Wrong, text: failure.message, hint })
+        }
         _ => Err(failure),
     }
 }
@@ -303,20 +307,26 @@ fn finding_checks(examination: &Examination) -> Vec<Check> {
 }
 
 fn findings(examination: &Examination) -> Vec<Check> {
-    let one = |finding: &clearway_store::contract::Finding| {
+    let one = |finding: &Finding| {
         let status =
             if finding.severity == Severity::Error { CheckStatus::Wrong } else { CheckStatus::Notable };
         let hint = match finding.about {
             "access" => "make the place writable, or keep the store elsewhere: CLEARWAY_STORE=FILE",
             "disk" => "make room there, or keep the store on another disk: CLEARWAY_STORE=FILE",
             "ballast" => "take it now: clearway doctor --repair",
-            "privacy" => PRIVATE,
+            "privacy" => return made_private(finding),
             "rows" | "schema" | "pages" => REPAIR,
             _ => "see: clearway explain unhealthy",
         };
         Check { about: finding.about, status, text: finding.text.clone(), hint: Some(hint.to_owned()) }
     };
     examination.findings.iter().map(one).collect()
+}
+
+fn made_private(finding: &Finding) -> Check {
+    let path = finding.path.as_deref().map(shell::word);
+    let hint = path.map(|path| format!("make it yours alone: chmod go-rwx {path}"));
+    Check { about: finding.about, status: CheckStatus::Wrong, text: finding.text.clone(), hint }
 }
 
 /// How many leftovers are named; the rest is counted.

@@ -29,6 +29,8 @@ pub struct EventFilter {
     pub kind: Option<String>,
     /// `--agent-name`.
     pub agent: Option<String>,
+    /// `--run`: the events of a run. No kind of event belongs to one yet.
+    pub run: Option<String>,
 }
 
 /// Events found, and where to go on.
@@ -166,5 +168,5 @@ fn wanted(filter: &EventFilter, seen: &EventSeen) -> bool {
         .agent
         .as_deref()
         .is_none_or(|name| seen.agent.as_ref().is_some_and(|own| own.as_str() == name));
-    by_kind && by_agent
+    by_kind && by_agent && filter.run.is_none()
 }

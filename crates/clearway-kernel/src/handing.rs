@@ -1,7 +1,7 @@
 //! The verbs that hand leases over and that stop the agents of a repository for a while.
 
 use crate::identity::agent_name;
-use crate::mutations::ReleaseWords;
+use crate::mutations::{ChosenWords, usage};
 use crate::session::Session;
 use clearway_core::command::{Command, Transfer};
 use clearway_core::failure::Failure;
@@ -11,10 +11,12 @@ use clearway_store::Reply;
 
 impl Session<'_> {
     /// Hands leases to another agent.
-    pub fn transfer(&mut self, to: &str, words: &ReleaseWords) -> Result<Reply, Failure> {
+    pub fn transfer(&mut self, to: &str, words: &ChosenWords) -> Result<Reply, Failure> {
         let to = agent_name(to)?;
-        let everything = format!("everything you hold: clearway transfer --to {to} --all");
-        let selection = self.chosen(words, "name what to hand over", &everything)?;
+        let selection = self.selection(words)?.ok_or_else(|| {
+            let everything = format!("everything you hold: clearway transfer --to {to} --all");
+            usage("name what to hand over", &everything)
+        })?;
         self.command(Command::Transfer(Transfer { to, selection }))
     }
 

@@ -26,11 +26,11 @@ pub use doctor::{Check, CheckStatus, Diagnosis, Repaired};
 pub use events::{EventFilter, EventSeen, Events};
 pub use failures::{config_failure, store_failure};
 pub use listings::{AgentSeen, Agents, LeaseFilter, Leases, Status, Who};
-pub use mutations::{Checked, ReleaseWords, RenewWords, ReserveWords};
+pub use mutations::{Checked, ChosenWords, ReleaseWords, RenewWords, ReserveWords};
 pub use outside::{BuildFacts, Order, Outside, Running, Surroundings};
 pub use queueing::Waits;
-pub use running::{Held, Run, WithWords};
-pub use session::{Globals, Session};
+pub use running::{Held, Run, WithWait, WithWords};
+pub use session::{ConfigPlace, Globals, Session, config_places};
 pub use site::{Found, Located, Site, SiteKind, scope_key};
 pub use waiting::{AtEnd, Standing, Watcher};
 

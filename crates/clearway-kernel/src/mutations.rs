@@ -3,9 +3,9 @@
 use crate::identity::reason_text;
 use crate::session::Session;
 use crate::site::{Found, Site};
-use crate::targets::{end_at_scope, lease_ref, must_be_lease, name_target, path_target};
+use crate::targets::{end_at_scope, lease_ref, name_target, path_target};
 use clearway_core::breadth::{Breadth, too_broad};
-use clearway_core::command::{Command, LeaseRef, Release, Renew, Reserve, Selection, Want};
+use clearway_core::command::{Command, Release, Renew, Reserve, Selection, Want};
 use clearway_core::decide::{Notice, not_shortened};
 use clearway_core::duration;
 use clearway_core::failure::{Ahead, Details, Failure, LeaseView};
@@ -40,11 +40,22 @@ pub struct ReserveWords {
     pub broad: bool,
 }
 
+/// Which leases are meant, as it was typed.
+#[derive(Clone, Debug)]
+pub struct ChosenWords {
+    /// Ids, patterns or names.
+    pub targets: Vec<String>,
+    /// `--kind` of the patterns or names.
+    pub kind: Kind,
+    /// `--all`.
+    pub all: bool,
+}
+
 /// `renew` as it was typed.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct RenewWords {
-    /// Ids; none means all.
-    pub leases: Vec<String>,
+    /// Which; none means all.
+    pub chosen: ChosenWords,
     /// `--ttl`.
     pub ttl: Option<String>,
     /// `--note`: a new stated reason.
@@ -54,12 +65,8 @@ pub struct RenewWords {
 /// `release` as it was typed.
 #[derive(Clone, Debug)]
 pub struct ReleaseWords {
-    /// Ids, patterns or names.
-    pub targets: Vec<String>,
-    /// `--kind` of the patterns or names.
-    pub kind: Kind,
-    /// `--all`.
-    pub all: bool,
+    /// Which.
+    pub chosen: ChosenWords,
     /// `--keep`: parts to go on holding.
     pub keep: Vec<String>,
 }
@@ -71,6 +78,8 @@ pub struct Checked {
     pub rev: Seq,
     /// The instant.
     pub now: Now,
+    /// Whether it would be granted. During a freeze it may not be although nobody stands in the way.
+    pub clear: bool,
     /// Who stands in the way; empty if nobody does.
     pub blockers: Vec<LeaseView>,
     /// Who waits for it longer.
@@ -93,22 +102,22 @@ impl Session<'_> {
         let Reply { rev, now, mut notices, outcome, .. } =
             self.preview_in(&scope, Command::Reserve(reserve))?;
         // What granting would bring about did not happen; what is so without it is so all the same.
-        notices.retain(|notice| matches!(notice, Notice::UnreadableRows(_) | Notice::EndsAtScope { .. }));
+        notices.retain(|notice| {
+            matches!(notice, Notice::UnreadableRows(_) | Notice::EndsAtScope { .. } | Notice::Frozen { .. })
+        });
+        let clear = outcome.is_ok();
         let (blockers, ahead) = match outcome {
             Ok(_) => (Vec::new(), Vec::new()),
             Err(Failure { details: Details::Blockers { leases, ahead }, .. }) => (leases, ahead.into()),
             Err(failure) => return Err(failure),
         };
-        Ok(Checked { rev, now, blockers, ahead, notices })
+        Ok(Checked { rev, now, clear, blockers, ahead, notices })
     }
 
     /// Extends leases.
     pub fn renew(&mut self, words: &RenewWords) -> Result<Reply, Failure> {
-        within_limit(words.leases.len())?;
-        let leases: Vec<LeaseRef> =
-            words.leases.iter().map(|text| must_be_lease(text)).collect::<Result<_, _>>()?;
         let renew = Renew {
-            leases: (!leases.is_empty()).then_some(leases),
+            selection: self.selection(&words.chosen)?.unwrap_or(Selection::All),
             ttl_ms: words.ttl.as_deref().map(|text| lease_span_ms(text, "--ttl")).transpose()?,
             reason: words.note.as_deref().map(reason_text).transpose()?,
         };
@@ -118,25 +127,22 @@ impl Session<'_> {
     /// Gives leases back.
     pub fn release(&mut self, words: &ReleaseWords) -> Result<Reply, Failure> {
         within_limit(words.keep.len())?;
-        let selection =
-            self.chosen(words, "name what to release", "everything you hold: clearway release --all")?;
-        let keep = words.keep.iter().map(|text| self.target(words.kind, text)).collect::<Result<_, _>>()?;
+        let selection = self
+            .selection(&words.chosen)?
+            .ok_or_else(|| usage("name what to release", "everything you hold: clearway release --all"))?;
+        let kind = words.chosen.kind;
+        let keep = words.keep.iter().map(|text| self.target(kind, text)).collect::<Result<_, _>>()?;
         self.command(Command::Release(Release { selection, keep }))
     }
 
-    /// What the words name; `missing` and its hint if they name nothing.
-    pub(crate) fn chosen(
-        &mut self,
-        words: &ReleaseWords,
-        missing: &str,
-        hint: &str,
-    ) -> Result<Selection, Failure> {
+    /// What the words name; `None` if they name nothing.
+    pub(crate) fn selection(&mut self, words: &ChosenWords) -> Result<Option<Selection>, Failure> {
         within_limit(words.targets.len())?;
         match (words.all, words.targets.is_empty()) {
-            (true, true) => Ok(Selection::All),
-            (false, false) => self.selection(words),
+            (true, true) => Ok(Some(Selection::All)),
+            (false, false) => self.named(words).map(Some),
             (true, false) => Err(usage("--all and named leases exclude each other", "leave out one of them")),
-            (false, true) => Err(usage(missing, hint)),
+            (false, true) => Ok(None),
         }
     }
 
@@ -234,7 +240,7 @@ impl Session<'_> {
         Ok(breadth.covers_more_than(limit, paths))
     }
 
-    fn selection(&mut self, words: &ReleaseWords) -> Result<Selection, Failure> {
+    fn named(&mut self, words: &ChosenWords) -> Result<Selection, Failure> {
         let (mut leases, mut targets) = (Vec::new(), Vec::new());
         for argument in &words.targets {
             match lease_ref(argument)? {
@@ -268,6 +274,6 @@ fn within_limit(count: usize) -> Result<(), Failure> {
     Err(Failure::new(Slug::TooLarge, message).hint("name a directory or a pattern instead of every file"))
 }
 
-fn usage(message: &str, hint: &str) -> Failure {
+pub(crate) fn usage(message: &str, hint: &str) -> Failure {
     Failure::new(Slug::Usage, message).hint(hint)
 }

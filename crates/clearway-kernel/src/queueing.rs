@@ -43,7 +43,8 @@ impl Session<'_> {
         wait: Option<&str>,
         watch: &mut Watcher<'_>,
     ) -> Result<Reply, Failure> {
-        let wait_ms = self.patience_ms(wait, "--wait")?;
+        let wait_ms =
+            self.patience_ms(wait, "--wait", "keep a place without waiting: clearway reserve --queue …")?;
         let (scope, reserve) = self.reservation(words)?;
         let reply = self.wait_for(&scope, &reserve, None, wait_ms, AtEnd::Queue, watch)?;
         lasting(reply, words.ttl.as_deref())
@@ -56,7 +57,7 @@ impl Session<'_> {
         wait: Option<&str>,
         watch: &mut Watcher<'_>,
     ) -> Result<Reply, Failure> {
-        let wait_ms = self.patience_ms(wait, "--for")?;
+        let wait_ms = self.patience_ms(wait, "--for", "your place is kept without waiting, too")?;
         let id = id.map(wait_id).transpose()?;
         let (Wait { id, wanted, .. }, seen) = self.own_wait(id)?;
         let scope = self.site.key.clone();
@@ -119,9 +120,14 @@ impl Session<'_> {
     }
 
     /// How long to wait: what was said, or what the calling client allows.
-    fn patience_ms(&self, text: Option<&str>, flag: &str) -> Result<u64, Failure> {
+    pub(crate) fn patience_ms(
+        &self,
+        text: Option<&str>,
+        flag: &str,
+        otherwise: &str,
+    ) -> Result<u64, Failure> {
         match text {
-            Some(text) => wait_span_ms(text, flag),
+            Some(text) => wait_span_ms(text, flag, otherwise),
             None => Ok(self.client().patience_ms()),
         }
     }

@@ -12,7 +12,6 @@ use clearway_core::decide::Success;
 use clearway_core::facts::Process;
 use clearway_core::failure::{Details, Failure, LeaseView};
 use clearway_core::ids::ScopeKey;
-use clearway_core::input::wait_span_ms;
 use clearway_core::lease::{Kind, Mode};
 use clearway_core::limits::COMMAND_GRACE_MS;
 use clearway_core::slug::{FailureKind, Slug};
@@ -39,9 +38,20 @@ pub struct WithWords {
     /// `--reason`.
     pub reason: Option<String>,
     /// `--wait`.
-    pub wait: Option<String>,
+    pub wait: WithWait,
     /// The program and its arguments.
     pub command: Vec<OsString>,
+}
+
+/// Whether to wait for what a command needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WithWait {
+    /// It is had now or not at all.
+    No,
+    /// As long as the calling client allows.
+    AsAllowed,
+    /// So long, as it was typed.
+    For(String),
 }
 
 /// Leases that were taken for a command, and the command.
@@ -66,7 +76,7 @@ impl Session<'_> {
     /// Takes what a command is to run under. Without `--wait` it is had now or not at all.
     pub fn hold(&mut self, words: &WithWords, watch: &mut Watcher<'_>) -> Result<Held, Failure> {
         self.refuse_idempotency_key()?;
-        let wait_ms = words.wait.as_deref().map(|text| wait_span_ms(text, "--wait")).transpose()?;
+        let wait_ms = self.wait_ms(&words.wait)?;
         let mut order = self.order(words);
         self.outside.look_for(&order)?;
         let process = self.outside.own_process().ok_or_else(|| {
@@ -90,6 +100,15 @@ impl Session<'_> {
         };
         self.give_back(&held);
         run
+    }
+
+    fn wait_ms(&self, wait: &WithWait) -> Result<Option<u64>, Failure> {
+        let otherwise = "without --wait it is had at once or not at all";
+        match wait {
+            WithWait::No => Ok(None),
+            WithWait::AsAllowed => self.patience_ms(None, "--wait", otherwise).map(Some),
+            WithWait::For(text) => self.patience_ms(Some(text), "--wait", otherwise).map(Some),
+        }
     }
 
     fn order(&self, words: &WithWords) -> Order {
@@ -195,9 +214,9 @@ impl Session<'_> {
     }
 
     fn renew_held(&mut self, held: &Held) -> Result<Vec<LeaseView>, Failure> {
-        let leases = Some(held.leases.iter().map(|view| held.named(view)).collect());
+        let selection = Selection::of(held.leases.iter().map(|view| held.named(view)).collect());
         let Reply { outcome, .. } =
-            self.command_in(&held.scope, Command::Renew(Renew { leases, ttl_ms: None, reason: None }))?;
+            self.command_in(&held.scope, Command::Renew(Renew { selection, ttl_ms: None, reason: None }))?;
         match outcome? {
             Success::Renewed(leases) => Ok(leases),
             _ => Ok(held.leases.clone()),
@@ -209,8 +228,7 @@ impl Session<'_> {
         let own = held.leases.iter().filter(|view| held.is_own(view));
         let leases: Vec<LeaseRef> = own.map(|view| held.named(view)).collect();
         if !leases.is_empty() {
-            let worktree = self.site.worktree();
-            let selection = Selection::These { leases, targets: Vec::new(), worktree };
+            let selection = Selection::of(leases);
             let _ = self.command_in(&held.scope, Command::Release(Release { selection, keep: Vec::new() }));
         }
     }

@@ -1,6 +1,6 @@
 //! One caller in one scope, with its configuration and its store.
 
-use crate::config::{Config, ConfigText, FlagValue, Inputs, KeyId, LeaseDurability};
+use crate::config::{Config, ConfigText, FlagValue, Inputs, KeyId, Layer, LeaseDurability, REPOSITORY_FILE};
 use crate::failures::{config_failure, store_failure};
 use crate::outside::Outside;
 use crate::site::Site;
@@ -119,7 +119,17 @@ impl<'a> Session<'a> {
         let nested = self.made_inside_another(scope)?;
         let mut reply = self.ask(execute, scope, command)?;
         reply.notices.extend(nested.filter(|_| reply.rev.0 > 0));
+        reply.notices.extend(self.ignored_settings());
         Ok(reply)
+    }
+
+    fn ignored_settings(&self) -> impl Iterator<Item = Notice> {
+        self.config.ignored().map(|(key, ignored)| Notice::SettingIgnored {
+            key,
+            value: ignored.value.to_string(),
+            source: ignored.source.to_string(),
+            kept: ignored.kept.to_string(),
+        })
     }
 
     /// What a command would answer now. Nothing is written.
@@ -153,8 +163,7 @@ impl<'a> Session<'a> {
 
     /// A decision names paths from the root. Where the caller stands elsewhere, a hint has to say so to work.
     fn at_root(&self, mut failure: Failure) -> Failure {
-        let cwd = self.outside.surroundings().cwd.as_deref();
-        if let Some(root) = self.site.root.as_deref().filter(|root| Some(*root) != cwd) {
+        if let Some(root) = self.site.root.as_deref().filter(|root| *root != self.site.cwd) {
             let root = root.display().to_string();
             failure.hints.iter_mut().for_each(|hint| hint.run_at(&root));
         }
@@ -267,11 +276,42 @@ fn user_text(outside: &mut dyn Outside, path: &Path) -> Result<Option<String>, F
         .hint(format!("make it yours alone: chmod go-w {}", shell::word(&path))))
 }
 
+/// A configuration file that is read, whether or not it is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigPlace {
+    /// The layer it is.
+    pub layer: Layer,
+    /// Where.
+    pub path: PathBuf,
+    /// Whether something is there. What cannot be read is.
+    pub present: bool,
+}
+
+/// The configuration files of a place. It asks for no session, because it is asked for when a file is broken; where
+/// there is no scope there is the user's file alone.
+pub fn config_places(outside: &mut dyn Outside, globals: &Globals) -> Result<Vec<ConfigPlace>, Failure> {
+    let mut places = vec![(Layer::User, outside.user_config_path()?)];
+    match find_site(outside, globals) {
+        Ok(site) => places.extend(repository_file(&site).map(|path| (Layer::Repository, path))),
+        Err(failure) if failure.slug == Slug::NoScope => {}
+        Err(failure) => return Err(failure),
+    }
+    let place = |(layer, path): (Layer, PathBuf)| {
+        let present = !matches!(outside.read_text(&path), Ok(None));
+        ConfigPlace { layer, path, present }
+    };
+    Ok(places.into_iter().map(place).collect())
+}
+
+fn repository_file(site: &Site) -> Option<PathBuf> {
+    site.root.as_ref().map(|root| root.join(REPOSITORY_FILE))
+}
+
 /// Resolves the configuration of a site.
 fn resolve_config(outside: &mut dyn Outside, site: &Site, globals: &Globals) -> Result<Config, Failure> {
     let user_path = outside.user_config_path()?;
     let user = user_text(outside, &user_path)?;
-    let repository_path = site.root.as_ref().map(|root| root.join(".clearway.toml"));
+    let repository_path = repository_file(site);
     let repository = match &repository_path {
         Some(path) => config_text(outside, path)?,
         None => None,

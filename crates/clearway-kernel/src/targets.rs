@@ -154,11 +154,3 @@ pub(crate) fn lease_ref(argument: &str) -> Result<Option<LeaseRef>, Failure> {
     })?;
     Ok(Some(LeaseRef { id, fence }))
 }
-
-/// An argument that must be a lease.
-pub(crate) fn must_be_lease(argument: &str) -> Result<LeaseRef, Failure> {
-    lease_ref(argument)?.ok_or_else(|| {
-        Failure::new(Slug::InvalidId, format!("{} is no lease id", quoted(argument)))
-            .hint("an id is eight of a-z and 0-9, as listed by: clearway leases")
-    })
-}

@@ -7,7 +7,6 @@ pub(crate) mod stat;
 
 use std::ffi::OsString;
 use std::io;
-use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use crate::clock::{BootKey, ClockError, boot_key};
@@ -72,12 +71,6 @@ impl ProcessState {
 /// Why a process could not be identified.
 #[derive(Debug, thiserror::Error)]
 pub enum ProcessError {
-    /// There is no such process, or it ended while being looked at.
-    #[error("there is no process {pid}")]
-    NoSuchProcess {
-        /// The pid asked for.
-        pid: u32,
-    },
     /// The process table cannot be read.
     #[error("process {pid} cannot be looked at")]
     Unreadable {
@@ -109,23 +102,9 @@ pub fn current() -> Result<ProcessIdentity, ProcessError> {
     identify(&stat)
 }
 
-/// The identity of any process that can be seen from here.
-pub fn identity_of(pid: u32) -> Result<ProcessIdentity, ProcessError> {
-    let stat = system::read_stat(pid).map_err(|source| match source.kind() {
-        io::ErrorKind::NotFound => ProcessError::NoSuchProcess { pid },
-        _ => ProcessError::Unreadable { pid, source },
-    })?;
-    identify(&stat)
-}
-
 /// The processes above this one, nearest first, without this one.
 pub fn ancestors() -> impl Iterator<Item = ProcessIdentity> {
     chain(system::read_own_stat().ok())
-}
-
-/// The processes above the given one, nearest first, without it.
-pub fn ancestors_of(pid: u32) -> impl Iterator<Item = ProcessIdentity> {
-    chain(system::read_stat(pid).ok())
 }
 
 /// The leader of this process's session, if it has a controlling terminal: usually the shell of a window.
@@ -160,25 +139,10 @@ pub fn state_of(pid: u32) -> Option<ProcessState> {
     Some(ProcessState { pid: stat.pid, letter: stat.state, command: stat.command })
 }
 
-/// The short name of a process's command; user-chosen, so never a proof of anything.
-pub fn comm(pid: u32) -> Option<String> {
-    Some(system::read_stat(pid).ok()?.command)
-}
-
-/// The arguments a process was started with; it may have overwritten them.
-pub fn cmdline(pid: u32) -> Option<Vec<OsString>> {
-    system::command_line(pid)
-}
-
 /// The variables a process was started with, as `NAME=value`; what it set later does not show. `None` if we may not
 /// look.
 pub fn initial_environment(pid: u32) -> Option<Vec<OsString>> {
     system::initial_environment(pid)
-}
-
-/// The directory a process works in.
-pub fn cwd(pid: u32) -> Option<PathBuf> {
-    system::working_directory(pid)
 }
 
 /// Where this process lives; it cannot change while it runs, so it is read once.
@@ -266,7 +230,6 @@ fn judge_unseen(pid: u32) -> Liveness {
 mod tests {
     use super::*;
     use std::io::{Read, Write};
-    use std::os::unix::process::CommandExt;
     use std::process::{Child, Command, Stdio};
 
     /// Repeats one line, then waits for another.
@@ -322,7 +285,7 @@ mod tests {
         assert_eq!(liveness(&identity), Liveness::Dead);
         drop(child);
         assert_eq!(liveness(&identity), Liveness::Dead);
-        assert!(matches!(identity_of(identity.pid), Err(ProcessError::NoSuchProcess { .. })));
+        assert!(matches!(identity_of(identity.pid), Err(ProcessError::Unreadable { .. })));
     }
 
     #[test]
@@ -357,14 +320,18 @@ mod tests {
         }
     }
 
+    fn identity_of(pid: u32) -> Result<ProcessIdentity, ProcessError> {
+        identify(&system::read_stat(pid).map_err(|source| ProcessError::Unreadable { pid, source })?)
+    }
+
     #[test]
     fn ancestors_start_with_the_parent_and_end() {
         let child = Waiting::cat();
-        let chain: Vec<ProcessIdentity> = ancestors_of(child.0.id()).collect();
-        assert_eq!(chain.first(), Some(&current().unwrap()));
-        assert!(chain.len() <= ANCESTORS_MAX);
-        assert_eq!(chain.get(1..).unwrap(), ancestors().collect::<Vec<_>>());
-        assert_eq!(ancestors_of(u32::MAX).count(), 0);
+        let above: Vec<ProcessIdentity> = chain(system::read_stat(child.0.id()).ok()).collect();
+        assert_eq!(above.first(), Some(&current().unwrap()));
+        assert!(above.len() <= ANCESTORS_MAX);
+        assert_eq!(above.get(1..).unwrap(), ancestors().collect::<Vec<_>>());
+        assert_eq!(chain(None).count(), 0);
     }
 
     #[test]
@@ -395,16 +362,12 @@ mod tests {
     }
 
     #[test]
-    fn a_process_tells_its_name_arguments_and_directory() {
-        let dir = tempfile::tempdir().unwrap();
+    fn a_process_tells_its_name_and_what_it_was_started_with() {
         let mut command = Command::new("sh");
-        command.env("GREETING", "good day");
-        command.arg0("a shell").args(["-c", REPEAT_AND_WAIT, "b c"]).current_dir(dir.path());
+        command.env("GREETING", "good day").args(["-c", REPEAT_AND_WAIT]);
         let child = Waiting::start(&mut command);
         let pid = child.0.id();
-        assert_eq!(comm(pid).as_deref(), Some("sh"));
-        assert_eq!(cmdline(pid).unwrap(), ["a shell", "-c", REPEAT_AND_WAIT, "b c"]);
-        assert_eq!(cwd(pid), std::fs::canonicalize(dir.path()).ok());
+        assert_eq!(state_of(pid).unwrap().command, "sh");
         assert!(initial_environment(pid).unwrap().contains(&OsString::from("GREETING=good day")));
     }
 
@@ -422,9 +385,6 @@ mod tests {
     #[test]
     fn nothing_is_told_about_a_process_that_is_not_there() {
         assert_eq!(state_of(u32::MAX), None);
-        assert_eq!(comm(u32::MAX), None);
-        assert_eq!(cmdline(u32::MAX), None);
-        assert_eq!(cwd(u32::MAX), None);
         assert_eq!(initial_environment(u32::MAX), None);
     }
 

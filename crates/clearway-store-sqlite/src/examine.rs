@@ -74,7 +74,7 @@ fn look_at_empty(file: &Path, found: &mut Examination) {
         Some(head) => found.error("rows", lost(&head)),
         None => {
             let text = "nothing is stored yet: the first reservation goes on from here".to_owned();
-            found.findings.push(Finding { severity: Severity::Warning, about: "schema", text });
+            found.findings.push(Finding { severity: Severity::Warning, about: "schema", text, path: None });
         }
     }
 }
@@ -109,7 +109,9 @@ fn look_at_privacy(file: &Path, directories: &[&Path], found: &mut Examination) 
 
 fn say(path: &Path, complaints: Result<Vec<PrivacyComplaint>, FileError>, found: &mut Examination) {
     for complaint in complaints.unwrap_or_default() {
-        found.error("privacy", format!("{}: {complaint}", path.display()));
+        let text = format!("{}: {complaint}", path.display());
+        let path = Some(path.display().to_string());
+        found.findings.push(Finding { severity: Severity::Error, about: "privacy", text, path });
     }
 }
 
@@ -139,7 +141,7 @@ fn look_at_disk(file: &Path, found: &mut Examination) {
     } else if !ballast::is_kept(file) {
         let text = "the room kept aside for a full disk was given up: the next reservation takes it again"
             .to_owned();
-        found.findings.push(Finding { severity: Severity::Warning, about: "ballast", text });
+        found.findings.push(Finding { severity: Severity::Warning, about: "ballast", text, path: None });
     }
 }
 

@@ -247,7 +247,7 @@ pub struct Examination {
 impl Examination {
     /// Adds something wrong.
     pub fn error(&mut self, about: &'static str, text: String) {
-        self.findings.push(Finding { severity: Severity::Error, about, text });
+        self.findings.push(Finding { severity: Severity::Error, about, text, path: None });
     }
 }
 
@@ -260,6 +260,8 @@ pub struct Finding {
     pub about: &'static str,
     /// What it is.
     pub text: String,
+    /// The file or directory it is about, if it is one.
+    pub path: Option<String>,
 }
 
 /// How bad a finding is.

@@ -7,14 +7,19 @@ pub fn encode(bytes: &[u8]) -> String {
 
 /// Reads exactly so many bytes from digits.
 pub fn decode<const N: usize>(text: &str) -> Option<[u8; N]> {
-    if text.len() != 2 * N || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+    if text.len() != 2 * N {
         return None;
     }
-    let mut bytes = [0; N];
-    for (byte, digits) in bytes.iter_mut().zip(text.as_bytes().chunks(2)) {
-        *byte = u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
+    decode_all(text)?.try_into().ok()
+}
+
+/// Reads as many bytes as there are digits for.
+pub fn decode_all(text: &str) -> Option<Vec<u8>> {
+    if !text.len().is_multiple_of(2) || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+        return None;
     }
-    Some(bytes)
+    let byte = |digits: &[u8]| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok();
+    text.as_bytes().chunks(2).map(byte).collect()
 }
 
 #[cfg(test)]
@@ -27,5 +32,7 @@ mod tests {
         assert_eq!(decode::<1>("+1"), None);
         assert_eq!(decode::<2>("01"), None);
         assert_eq!(decode::<1>("é"), None);
+        assert_eq!(decode_all("00ff7a"), Some(vec![0, 255, 122]));
+        assert_eq!((decode_all("0g"), decode_all("0")), (None, None));
     }
 }

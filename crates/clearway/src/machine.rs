@@ -95,7 +95,7 @@ impl Outside for Machine {
     fn tracked_files(&mut self, site: &Site) -> Result<Vec<String>, Failure> {
         let Some(root) = &site.root else { return Ok(Vec::new()) };
         let files = Git::locate(&self.environment).and_then(|git| git.tracked_files(root));
-        files.map(|files| files.paths).map_err(|error| {
+        files.map_err(|error| {
             Failure::new(
                 Slug::ClaimTooBroad,
                 format!("cannot count the files this claim would cover: {error}"),

@@ -7,6 +7,7 @@ use clearway_core::shell;
 use clearway_core::slug::Slug;
 use clearway_core::text::{quoted, shown};
 use clearway_git::{PathKind, ResolveError};
+use clearway_kernel::config::REPOSITORY_FILE;
 use clearway_kernel::{Found, Located, Site, SiteKind, scope_key};
 use clearway_platform::environment::Environment;
 use clearway_platform::files;
@@ -132,7 +133,7 @@ pub(crate) fn is_inner_directory(state: &Path, site: &Site, directory: &Path) ->
 
 /// Whether a directory without git is a scope already, or says that it is to be one.
 fn is_scope(state: &Path, directory: &Path) -> bool {
-    directory.join(".clearway.toml").is_file() || stores::exists(state, &directory_key(directory))
+    directory.join(REPOSITORY_FILE).is_file() || stores::exists(state, &directory_key(directory))
 }
 
 fn unresolved(site: &Site, argument: &str, error: &ResolveError) -> Failure {

@@ -82,7 +82,7 @@ impl Clearway {
     pub fn run<A: AsRef<OsStr>>(self, arguments: &[A]) -> Ran {
         let mut ready = self.args(arguments);
         let output = ready.command.output().expect("the binary starts");
-        Ran { output, arguments: ready.arguments, hidden: ready.hidden }
+        Ran { output, command: ready.command, arguments: ready.arguments, hidden: ready.hidden }
     }
 
     /// Runs it with `--json`.
@@ -127,6 +127,7 @@ impl Clearway {
 #[derive(Debug)]
 pub struct Ran {
     output: Output,
+    command: Command,
     arguments: Vec<String>,
     hidden: Vec<(String, &'static str)>,
 }
@@ -135,6 +136,17 @@ impl Ran {
     /// Its exit code; -1 if a signal ended it.
     pub fn code(&self) -> i32 {
         self.output.status.code().unwrap_or(-1)
+    }
+
+    /// A shell script typed where this was run, by whom it was run: in its directory, with its variables.
+    ///
+    /// # Panics
+    /// If it was run nowhere in particular.
+    pub fn shell(&self, home: &Home, script: &str) -> Command {
+        let mut shell = home.shell(self.command.get_current_dir().expect("a directory"), script);
+        let own = self.command.get_envs().filter(|(name, _)| *name != "PATH");
+        shell.envs(own.filter_map(|(name, value)| Some((name, value?))));
+        shell
     }
 
     /// What it printed.

@@ -55,6 +55,7 @@ Examples:
 pub(super) const WITH: &str = "\
 Examples:
   clearway with build -- cargo build
+  clearway with build --wait -- cargo test
   clearway with db:migrate --wait 30m -- ./migrate.sh
   clearway with port --wait 5m -- sh -c 'serve --port $CLEARWAY_NUMBER_PORT'
 
@@ -76,8 +77,11 @@ Examples:
   clearway transfer --to bob --all
   clearway transfer --to bob k3j9x2ab --reason \"ada is on holiday\"
 
-A lease that is handed over keeps its id and gets a new fence. Those who wait
-for it keep their places.";
+A lease that is handed over keeps its id and its silence (--ttl), and gets a
+new fence; the silence begins anew for whoever has it now. Those who wait for
+it keep their places. It is for a person who gives an agent's work to another
+one (an operator, with --reason), and for the holder itself: later also for a
+client that goes on in a new session, and for runs.";
 
 pub(super) const FREEZE: &str = "\
 Examples:
@@ -115,7 +119,8 @@ Examples:
   clearway events -f --kind lease.granted
   clearway events --from 120 --json
 
-With --json each line is one object. Times are UTC.";
+With --json each line is one object. Times are UTC. An event belongs to a run
+if --run names it; no event does until there are runs.";
 
 pub(super) const AUDIT: &str = "\
 Examples:
@@ -183,7 +188,10 @@ Examples:
 pub(super) const RENEW: &str = "\
 Examples:
   clearway renew
-  clearway renew k3j9x2ab --ttl 2h --note \"tests are slow\"";
+  clearway renew src/parser.rs
+  clearway renew k3j9x2ab --ttl 2h --note \"tests are slow\"
+
+Naming a pattern renews your leases inside it.";
 
 pub(super) const SWEEP: &str = "\
 Examples:

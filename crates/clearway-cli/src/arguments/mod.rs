@@ -4,7 +4,7 @@ mod examples;
 pub(crate) mod quick;
 
 use crate::verbs::Detail;
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clearway_core::lease::{Kind, Mode};
 use clearway_core::slug::Slug;
 use clearway_kernel::Globals;
@@ -17,17 +17,21 @@ const HELP_COLUMNS: usize = 80;
 /// The value of `--wait` without one: as long as the calling client allows.
 pub(crate) const WAIT_AS_LONG_AS_ALLOWED: &str = "auto";
 
-/// Verbs for scripts and packagers, shown by `help --all` only.
-pub(crate) const PLUMBING: [&str; 6] = ["check", "renew", "sweep", "completions", "man", "help"];
+/// The verbs people type; the others are shown by `help --all`.
+pub(crate) const EVERYDAY: [&str; 10] =
+    ["reserve", "who", "release", "wait", "with", "status", "leases", "events", "doctor", "demo"];
 
 /// The whole command line, every verb shown.
 pub fn command() -> clap::Command {
     Cli::command().term_width(HELP_COLUMNS)
 }
 
-/// The command line as people see it: plumbing works but is not listed.
+/// The command line as people see it: everything works, and what they type every day is listed.
 pub(crate) fn command_for_people() -> clap::Command {
-    PLUMBING.iter().fold(command(), |command, verb| command.mut_subcommand(verb, |verb| verb.hide(true)))
+    command().mut_subcommands(|verb| {
+        let is_rare = !EVERYDAY.contains(&verb.get_name());
+        verb.hide(is_rare)
+    })
 }
 
 /// The command line as shells complete it. The parser itself takes any word for a slug, because an unknown one has an
@@ -85,6 +89,13 @@ pub(crate) struct Cli {
     pub(crate) everywhere: Everywhere,
     #[command(subcommand)]
     pub(crate) verb: Option<Verb>,
+}
+
+/// The flags of everywhere on a line that cannot be read as a whole.
+pub(crate) fn as_far_as_read(arguments: &[String]) -> Globals {
+    let matches = command().ignore_errors(true).try_get_matches_from(arguments);
+    let everywhere = matches.and_then(|matches| Everywhere::from_arg_matches(&matches));
+    everywhere.map(|everywhere| everywhere.globals()).unwrap_or_default()
 }
 
 /// Flags that every verb takes, before or after it.
@@ -272,9 +283,15 @@ pub(crate) struct WhoFlags {
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct RenewFlags {
-    /// Leases as ID or ID@FENCE; all of yours if none is named
-    #[arg(value_name = "ID")]
-    pub(crate) leases: Vec<String>,
+    /// Leases as ID or ID@FENCE, or the patterns they are on; all of yours if none is named
+    #[arg(value_name = "ID|PATTERN")]
+    pub(crate) targets: Vec<String>,
+    /// Everything you hold here, as without any word
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// What words that are no ids name
+    #[arg(long, value_enum, default_value = "path", hide_short_help = true)]
+    pub(crate) kind: KindWord,
     /// The silence after which the lease ends; never sooner than before
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) ttl: Option<String>,
@@ -334,7 +351,12 @@ pub(crate) struct WithFlags {
     #[arg(required = true, value_name = "NAME")]
     pub(crate) names: Vec<String>,
     /// If it is held, wait so long for it; without this it is refused at once
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "TIME",
+        num_args = 0..=1,
+        default_missing_value = WAIT_AS_LONG_AS_ALLOWED
+    )]
     pub(crate) wait: Option<String>,
     /// Let others hold it too, as long as they also say --shared
     #[arg(long)]
@@ -423,6 +445,9 @@ pub(crate) struct EventsFlags {
     /// Only events of this agent
     #[arg(long, value_name = "NAME")]
     pub(crate) agent_name: Option<String>,
+    /// Only events of this run; before there are runs, no event is of one
+    #[arg(long, value_name = "ID")]
+    pub(crate) run: Option<String>,
     /// Show the last 10, or from --from on, and go on with what happens
     #[arg(short, long)]
     pub(crate) follow: bool,
@@ -568,6 +593,22 @@ mod tests {
             assert!(cli.everywhere.json, "{line}");
             let globals = cli.everywhere.globals();
             assert_eq!((globals.agent.as_deref(), globals.directory), (Some("ada"), Some("/x".into())));
+        }
+    }
+
+    #[test]
+    fn the_flags_of_everywhere_are_found_on_a_line_that_cannot_be_read() {
+        for line in [
+            "clearway --agent ada -C /x reserve --wait a.rs",
+            "clearway reserve --agent ada --wait a.rs -C /x",
+            "clearway --agent ada -C /x frobnicate",
+        ] {
+            let globals = as_far_as_read(&line.split(' ').map(str::to_owned).collect::<Vec<_>>());
+            assert_eq!(
+                (globals.agent.as_deref(), globals.directory),
+                (Some("ada"), Some("/x".into())),
+                "{line}"
+            );
         }
     }
 

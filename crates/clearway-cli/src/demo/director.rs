@@ -7,6 +7,7 @@ use crate::render::{Page, Tone, wrap};
 use clearway_core::failure::{Details, Failure};
 use clearway_core::shell;
 use clearway_core::slug::Slug;
+use clearway_wire::hex;
 use clearway_wire::json::{DemoReply, DemoStep};
 use serde_json::Value;
 
@@ -269,19 +270,14 @@ fn line(words: &[String]) -> String {
 fn recorded(exported: &str, text: &str) -> Option<(u64, Vec<u8>)> {
     let events = exported.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let event = events.into_iter().find(|event| event["data"].to_string().contains(text))?;
-    Some((event["seq"].as_u64()?, from_hex(event["bytes"].as_str()?)?))
-}
-
-fn from_hex(text: &str) -> Option<Vec<u8>> {
-    let digits: Vec<u32> = text.chars().map(|digit| digit.to_digit(16)).collect::<Option<_>>()?;
-    let number = |pair: &[u32]| pair.iter().fold(0, |sum, digit| sum * 16 + digit);
-    digits.chunks(2).map(|pair| u8::try_from(number(pair)).ok()).collect()
+    Some((event["seq"].as_u64()?, hex::decode_all(event["bytes"].as_str()?)?))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::demo::story::REASON;
+    use crate::given::Given;
     use std::path::Path;
 
     /// A stage on which everything goes as the story says, but for one command.
@@ -373,7 +369,8 @@ mod tests {
     }
 
     const UNWATCHED: Pace = Pace { slow: true, is_watched: false };
-    const PAGE: Page = Page { columns: 80, room: 80, colour: false, is_terminal: false };
+    const PAGE: Page =
+        Page { columns: 80, room: 80, colour: false, is_terminal: false, given: Given::NOTHING };
 
     fn played(fake: &mut Fake, pace: Pace) -> (Result<Played, Problem>, String) {
         fake.slow = pace.slow;
@@ -447,11 +444,5 @@ mod tests {
         let outcome = Director::new(&mut fake, PAGE, UNWATCHED, &mut show).play();
         assert!(matches!(outcome, Ok(Played::LeftAlone)), "{outcome:?}");
         assert_eq!(fake.next, 1);
-    }
-
-    #[test]
-    fn hexadecimal_digits_are_read_or_refused() {
-        assert_eq!(from_hex("00ff7a"), Some(vec![0, 255, 122]));
-        assert_eq!(from_hex("0g"), None);
     }
 }

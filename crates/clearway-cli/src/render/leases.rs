@@ -7,7 +7,6 @@ use clearway_core::failure::{Ahead, LeaseView};
 use clearway_core::lease::Mode;
 use clearway_core::text::printable;
 use clearway_core::time::{Now, rounded};
-use clearway_wire::json::NoticeJson;
 
 /// How long a lease still lasts.
 pub(crate) fn left(view: &LeaseView, now: &Now) -> String {
@@ -122,9 +121,8 @@ pub(crate) fn before_you(ahead: &[Ahead]) -> String {
 /// Things to know beside an answer.
 pub(crate) fn notices<'a>(notices: impl IntoIterator<Item = &'a Notice>, page: &Page) -> String {
     let mut text = String::new();
-    for notice in notices {
-        let message = NoticeJson::from(notice).message;
-        let lines = wrap(&format!("note: {}", printable(&message)), page.columns, "", "  ");
+    for notice in page.given.notices(notices) {
+        let lines = wrap(&format!("note: {}", printable(&notice.message)), page.columns, "", "  ");
         let painted = lines.join("\n").replacen("note:", &page.paint(Tone::Care, "note:"), 1);
         text.push_str(&painted);
         text.push('\n');

@@ -1,5 +1,6 @@
 //! How wide a page is and what colours mean.
 
+use crate::given::Given;
 use clearway_kernel::Surroundings;
 
 /// The width of text that is not shown on a terminal.
@@ -10,7 +11,7 @@ const COLUMNS_MIN: usize = 40;
 const COLUMNS_MAX: usize = 200;
 
 /// What text is written for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Page {
     /// How wide sentences run before they are broken.
     pub(crate) columns: usize,
@@ -21,6 +22,8 @@ pub(crate) struct Page {
     pub(crate) colour: bool,
     /// Whether a person watches it.
     pub(crate) is_terminal: bool,
+    /// What commands in the text repeat of the line that was typed.
+    pub(crate) given: Given,
 }
 
 /// What a colour means. Every text says the same without it.
@@ -59,7 +62,13 @@ impl Page {
         let columns = stated.or(surroundings.terminal_columns).filter(|_| is_terminal);
         let width = columns.map_or(COLUMNS, |columns| usize::from(columns).max(COLUMNS_MIN));
         let room = if is_terminal { width } else { usize::MAX };
-        Self { columns: width.min(COLUMNS_MAX), room, colour: is_terminal && !plain, is_terminal }
+        Self {
+            columns: width.min(COLUMNS_MAX),
+            room,
+            colour: is_terminal && !plain,
+            is_terminal,
+            given: Given::NOTHING,
+        }
     }
 
     /// Paints a text that is printable already.

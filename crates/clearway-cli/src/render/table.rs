@@ -138,11 +138,15 @@ fn keep_end(text: &str, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::given::Given;
 
     fn render(fits: &[Fit], rows: &[&[&str]], columns: usize) -> String {
         let mut table = Table::new(fits);
         rows.iter().for_each(|row| table.row(row.iter().map(Cell::new).collect()));
-        table.render(&Page { columns, room: columns, colour: false, is_terminal: true }, "")
+        table.render(
+            &Page { columns, room: columns, colour: false, is_terminal: true, given: Given::NOTHING },
+            "",
+        )
     }
 
     #[test]

@@ -47,7 +47,7 @@ fn a_conflict_says_who_why_since_when_until_when_and_what_to_do() {
          ada (active) holds src/parser.rs exclusively, lease ID\n    \
          since 4m ago; ends in 26m unless ada gives a sign of life\n    \
          why: split the lexer\n  \
-         hint: see who holds it and until when: clearway who src/parser.rs\n  \
+         hint: see who holds it and until when: clearway --agent bob who src/parser.rs\n  \
          hint: wait for your turn: add --wait 5m; keep a place and go on: add --queue\n  \
          hint: take what is free and skip the rest: add --best-effort\n",
     );
@@ -58,7 +58,29 @@ fn a_hint_works_where_the_caller_stands() {
     let mut stage = held();
     stage.surroundings.cwd = Some("/app/src".into());
     let told = stage.run("--agent bob reserve src/parser.rs").expect(1).stderr;
-    assert!(told.contains("clearway -C /app who src/parser.rs\n"), "{told}");
+    assert!(told.contains("clearway -C /app --agent bob who src/parser.rs\n"), "{told}");
+    stage.surroundings.cwd = Some("/app".into());
+    let told = stage.run("--agent bob -C src reserve src/parser.rs").expect(1).stderr;
+    assert!(told.contains("clearway -C /app --agent bob who src/parser.rs\n"), "{told}");
+}
+
+#[test]
+fn commands_in_every_answer_mean_the_caller() {
+    let mut stage = held();
+    let queued = stage.run("--agent bob reserve src/parser.rs --queue").expect(0).stdout;
+    assert!(queued.contains("take your turn with: clearway --agent bob wait "), "{queued}");
+    let queued = stage.run("--agent ada --json renew --ttl 1s").expect(0).stdout;
+    assert!(queued.contains("give it back with: clearway --agent ada release "), "{queued}");
+    let note = stage.run("--agent ada renew --ttl 1s").expect(0);
+    let note = format!("{}{}", note.stdout, note.stderr).replace("\n  ", " ");
+    assert!(note.contains("give it back with: clearway --agent ada release "), "{note}");
+    let whole = stage.run("--agent ada audit verify").expect(0).stdout;
+    assert!(whole.contains("not anchored: clearway --agent ada audit anchor\n"), "{whole}");
+    let slip = stage.run("--agent ada reserve --wait a.rs").expect(2).stderr.replace("\n   ", "");
+    assert!(slip.contains("clearway --agent ada reserve --wait 5m a.rs"), "{slip}");
+    stage.seat_person();
+    let frozen = stage.run("--agent ada freeze --reason x").expect(0).stdout;
+    assert!(frozen.contains("clearway --agent ada thaw --reason TEXT\n"), "{frozen}");
 }
 
 #[test]
@@ -131,7 +153,7 @@ fn status_for_an_agent_is_short_and_ends_in_a_command() {
         &mut stage,
         "--agent ada status",
         0,
-        "you: not registered yet; you hold: nothing\nnext: clearway reserve PATH\n",
+        "you: not registered yet; you hold: nothing\nnext: clearway --agent ada reserve PATH\n",
     );
     for agent in ["ada", "bob"] {
         let files: Vec<String> =
@@ -140,7 +162,7 @@ fn status_for_an_agent_is_short_and_ends_in_a_command() {
     }
     let text = stage.run("--agent ada status").expect(0).stdout;
     assert!(
-        text.len() <= 400 && text.ends_with("\nnext: clearway release --all\n"),
+        text.len() <= 400 && text.ends_with("\nnext: clearway --agent ada release --all\n"),
         "{} bytes: {text}",
         text.len()
     );
@@ -182,13 +204,10 @@ fn colour_is_for_terminals_and_says_nothing_the_words_do_not() {
 fn help_lists_what_people_type_and_all_lists_the_rest() {
     let mut stage = Stage::default();
     let help = stage.run("help").expect(0).stdout;
-    for verb in [
-        "reserve", "who", "release", "leases", "agents", "status", "events", "audit", "doctor", "config",
-        "explain",
-    ] {
+    for verb in crate::arguments::EVERYDAY {
         assert!(help.contains(&format!("\n  {verb} ")), "{verb}");
     }
-    for verb in ["check", "renew", "sweep", "completions", "man"] {
+    for verb in ["check", "renew", "sweep", "completions", "man", "transfer", "agents", "audit", "config"] {
         assert!(!help.contains(&format!("\n  {verb} ")), "{verb}");
         assert!(stage.run("help --all").stdout.contains(&format!("\n  {verb} ")), "{verb}");
     }

@@ -1,6 +1,7 @@
 //! `audit verify`, `audit anchor` and `audit export`.
 
 use crate::console::{Answer, Console, Problem, document};
+use crate::given::Given;
 use crate::render::{Page, Tone, wrap};
 use clearway_core::ids::Seq;
 use clearway_core::text::printable;
@@ -48,7 +49,7 @@ pub(super) fn export(
 pub(super) struct Whole(Verified);
 
 impl Answer for Whole {
-    fn json(&self) -> String {
+    fn json(&self, _: &Given) -> String {
         let Verified { events, head, anchored, unanchored, .. } = &self.0;
         document(&Looked::new(
             head.rev,
@@ -67,7 +68,7 @@ impl Answer for Whole {
             return "the log is empty\n".to_owned();
         }
         let anchors = match anchored {
-            None => "not anchored: clearway audit anchor".to_owned(),
+            None => page.given.advice("not anchored: clearway audit anchor"),
             Some(seq) => format!("anchored up to event {seq}, {unanchored} after it"),
         };
         let whole = page.paint(Tone::Good, "whole");
@@ -80,7 +81,7 @@ impl Answer for Whole {
 pub(super) struct Anchored(AnchorOutcome);
 
 impl Answer for Anchored {
-    fn json(&self) -> String {
+    fn json(&self, _: &Given) -> String {
         let AnchorOutcome { anchor, written, new_key } = &self.0;
         document(&Looked::new(
             anchor.head().rev,

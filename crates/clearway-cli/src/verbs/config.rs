@@ -1,28 +1,24 @@
 //! `config show`, `config path` and `config classes`.
 
 use crate::console::{Answer, Problem, document};
+use crate::given::Given;
 use crate::render::{Cell, Fit, Page, Table, Tone, wrap};
 use clearway_core::text::printable;
-use clearway_kernel::config::{Config, Entry, KeyId, Layer, unknown_variables};
-use clearway_kernel::{Globals, Outside, Session};
+use clearway_kernel::config::{Config, Entry, KeyId, layer_word, unknown_variables};
+use clearway_kernel::{ConfigPlace, Globals, Outside, Session, config_places};
 use clearway_wire::json::{
     ClassReply, ClassesReply, ConfigFile, IgnoredSetting, OverriddenSetting, PathsReply, PatternReply,
     Setting, SettingsReply, Told, UnknownVariableReply,
 };
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
-/// Variables that are read without being settings.
-const ALSO_READ: [&str; 1] = ["CLEARWAY_OPERATOR_KEY"];
 /// Columns of the longest key.
 const KEY_COLUMNS: usize = 18;
 /// In front of what stands below a value.
 const BELOW: &str = "                      ";
-/// The file of a repository.
-const REPOSITORY_FILE: &str = ".clearway.toml";
 
 pub(super) fn show(session: &Session<'_>, variables: &BTreeMap<String, String>) -> Settings {
-    let unknown = unknown_variables(variables, &ALSO_READ);
+    let unknown = unknown_variables(variables);
     Settings(SettingsReply {
         settings: session.config.entries().map(|entry| setting(&entry)).collect(),
         unknown_variables: unknown
@@ -36,20 +32,13 @@ pub(super) fn classes(session: &Session<'_>) -> Classes {
     Classes(ClassesReply { classes: class_list(&session.config) })
 }
 
-/// Works without a session: it is asked for when a file is broken.
 pub(super) fn paths(outside: &mut dyn Outside, globals: &Globals) -> Result<Paths, Problem> {
-    let user = outside.user_config_path()?;
-    let mut files = vec![("user", user)];
-    let cwd = outside.surroundings().cwd.clone().unwrap_or_default();
-    let start = globals.directory.as_ref().map_or(cwd.clone(), |directory| cwd.join(directory));
-    let root = outside.find_site(&start, globals.directory.is_some()).ok().and_then(|site| site.root);
-    files.extend(root.map(|root| ("repository", root.join(REPOSITORY_FILE))));
-    let file = |(layer, path): (&str, PathBuf)| {
-        // What cannot be read is there all the same.
-        let present = !matches!(outside.read_text(&path), Ok(None));
-        ConfigFile { layer: layer.to_owned(), path: path.display().to_string(), present }
+    let file = |place: ConfigPlace| ConfigFile {
+        layer: layer_word(place.layer).to_owned(),
+        path: place.path.display().to_string(),
+        present: place.present,
     };
-    Ok(Paths(PathsReply { files: files.into_iter().map(file).collect() }))
+    Ok(Paths(PathsReply { files: config_places(outside, globals)?.into_iter().map(file).collect() }))
 }
 
 fn setting(entry: &Entry<'_>) -> Setting {
@@ -74,16 +63,6 @@ fn setting(entry: &Entry<'_>) -> Setting {
             .collect(),
         safety: entry.safety,
         about: entry.doc.to_owned(),
-    }
-}
-
-fn layer_word(layer: Layer) -> &'static str {
-    match layer {
-        Layer::Default => "default",
-        Layer::User => "user",
-        Layer::Repository => "repository",
-        Layer::Environment => "environment",
-        Layer::Flags => "flags",
     }
 }
 
@@ -112,7 +91,7 @@ fn class_list(config: &Config) -> Vec<ClassReply> {
 pub(super) struct Settings(SettingsReply);
 
 impl Answer for Settings {
-    fn json(&self) -> String {
+    fn json(&self, _: &Given) -> String {
         document(&Told::new(&self.0))
     }
 
@@ -135,13 +114,13 @@ impl Answer for Settings {
 fn setting_lines(setting: &Setting, page: &Page) -> Vec<String> {
     let is_class = setting.key.starts_with("classes.");
     let value = match &setting.value {
-        Some(_) if is_class => "see: clearway config classes",
-        Some(value) => value,
-        None => "-",
+        Some(_) if is_class => page.given.advice("see: clearway config classes"),
+        Some(value) => value.clone(),
+        None => "-".to_owned(),
     };
     let tone = if setting.layer == "default" { Tone::Faint } else { Tone::Strong };
     let key = format!("{:KEY_COLUMNS$}", printable(&setting.key));
-    let value = page.paint(tone, &printable(value));
+    let value = page.paint(tone, &printable(&value));
     let origin = if setting.layer == "default" { " (default)" } else { "" };
     let mut lines = vec![format!("{key}  {value}{origin}")];
     let mut below = |text: String| {
@@ -164,7 +143,7 @@ fn setting_lines(setting: &Setting, page: &Page) -> Vec<String> {
 pub(super) struct Paths(PathsReply);
 
 impl Answer for Paths {
-    fn json(&self) -> String {
+    fn json(&self, _: &Given) -> String {
         document(&Told::new(&self.0))
     }
 
@@ -183,7 +162,7 @@ impl Answer for Paths {
 pub(super) struct Classes(ClassesReply);
 
 impl Answer for Classes {
-    fn json(&self) -> String {
+    fn json(&self, _: &Given) -> String {
         document(&Told::new(&self.0))
     }
 

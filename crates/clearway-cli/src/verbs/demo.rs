@@ -5,13 +5,14 @@ use crate::Host;
 use crate::arguments::DemoFlags;
 use crate::console::{Answer, Console, document};
 use crate::demo::{Director, Pace, Played};
+use crate::given::Given;
 use crate::render::Page;
 use clearway_wire::json::{DemoReply, Told};
 
 /// Plays the story. Whatever went wrong is kept where it happened.
 pub(super) fn demo(host: &mut dyn Host, flags: &DemoFlags, console: &mut Console<'_, '_>) -> Outcome {
     let mut backstage = host.backstage()?;
-    let (page, json) = (console.page, console.json);
+    let (page, json) = (console.page.clone(), console.json);
     let is_watched = page.is_terminal && !json;
     let can_type = host.surroundings().stdin_is_terminal;
     let pace = Pace { slow: flags.slow, is_watched };
@@ -33,7 +34,7 @@ pub(super) fn demo(host: &mut dyn Host, flags: &DemoFlags, console: &mut Console
 struct Shown(DemoReply);
 
 impl Answer for Shown {
-    fn json(&self) -> String {
+    fn json(&self, _: &Given) -> String {
         document(&Told::new(&self.0))
     }
 

@@ -2,6 +2,7 @@
 
 use crate::arguments::DoctorFlags;
 use crate::console::{Answer, Problem, document};
+use crate::given::Given;
 use crate::render::{Page, Tone, count, wrap, wrap_hint};
 use clearway_core::failure::Failure;
 use clearway_core::slug::{FailureKind, Slug};
@@ -65,12 +66,12 @@ impl Finding {
         })
     }
 
-    fn checks(&self) -> Vec<CheckedThing> {
+    fn checks(&self, given: &Given) -> Vec<CheckedThing> {
         let one = |check: &Check| CheckedThing {
             about: check.about.to_owned(),
             status: check.status.word().to_owned(),
             text: check.text.clone(),
-            hint: check.hint.clone(),
+            hint: check.hint.as_ref().map(|hint| given.advice(hint)),
         };
         self.diagnosis.checks.iter().map(one).collect()
     }
@@ -86,13 +87,13 @@ fn unhealthy(diagnosis: &Diagnosis) -> Failure {
 }
 
 impl Answer for Finding {
-    fn json(&self) -> String {
-        let checks = self.checks();
+    fn json(&self, given: &Given) -> String {
+        let checks = self.checks(given);
         let Some(failure) = &self.unhealthy else {
             return document(&Told::new(DoctorReply { healthy: true, repaired: self.repaired(), checks }));
         };
         let never = Now { boot: BootKey(String::new()), mono: Mono(0), wall: Wall(0) };
-        let mut failed = Failed::new(failure, &never);
+        let mut failed = Failed::new(&given.failure(failure), &never);
         let checks = serde_json::to_value(&checks).unwrap_or_default();
         failed.error.details.insert("checks".to_owned(), checks);
         let repaired = serde_json::to_value(self.repaired()).unwrap_or_default();
@@ -144,7 +145,8 @@ fn check_lines(check: &Check, page: &Page) -> String {
     let next = " ".repeat(front.len());
     let mut lines = wrap(&printable(&check.text), page.columns, &front, &next);
     if let Some(hint) = &check.hint {
-        lines.extend(wrap_hint(&format!("hint: {}", printable(hint)), page.columns, &next, &next));
+        let hint = format!("hint: {}", page.given.advice(&printable(hint)));
+        lines.extend(wrap_hint(&hint, page.columns, &next, &next));
     }
     let text = lines.join("\n").replacen(&status, &page.paint(tone, &status), 1);
     text + "\n"

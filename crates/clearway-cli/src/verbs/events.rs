@@ -21,8 +21,13 @@ pub(super) fn events(
 ) -> Result<(), Problem> {
     let mut known = known(session, console.json)?;
     let mut wanted = flags.limit.unwrap_or(usize::MAX);
-    let mut filter =
-        EventFilter { from: flags.from, kind: flags.kind, agent: flags.agent_name, ..EventFilter::default() };
+    let mut filter = EventFilter {
+        from: flags.from,
+        kind: flags.kind,
+        agent: flags.agent_name,
+        run: flags.run,
+        ..EventFilter::default()
+    };
     let from_start = filter.from.is_some() || flags.limit.is_some() || !flags.follow;
     if let Some(last) = flags.last.or((!from_start).then_some(EVENTS_BEFORE_FOLLOWING)) {
         let found = session.events(&EventFilter { last: Some(last), ..filter.clone() })?;

@@ -3,6 +3,7 @@
 use super::queueing::wait_table;
 use crate::arguments::{LeasesFlags, WhoFlags};
 use crate::console::{Answer, Problem, document};
+use crate::given::Given;
 use crate::render::{
     Cell, Fit, Page, Table, Tone, ago, count, holding, left, liveness_tone, notices, placed_pattern,
 };
@@ -12,9 +13,7 @@ use clearway_core::ids::AgentId;
 use clearway_core::text::printable;
 use clearway_core::time::Now;
 use clearway_kernel::{AgentSeen, Agents, LeaseFilter, Leases, Session, Who};
-use clearway_wire::json::{
-    AgentJson, AgentsReply, Blocker, LeasesReply, Looked, NoticeJson, WaitJson, WhoReply,
-};
+use clearway_wire::json::{AgentJson, AgentsReply, Blocker, LeasesReply, Looked, WaitJson, WhoReply};
 
 pub(super) fn leases(session: &mut Session<'_>, flags: LeasesFlags) -> Result<LeaseList, Problem> {
     let history = flags.history;
@@ -41,12 +40,12 @@ pub(super) struct LeaseList {
 }
 
 impl Answer for LeaseList {
-    fn json(&self) -> String {
+    fn json(&self, given: &Given) -> String {
         let Leases { rev, now, leases, unreadable, notices } = &self.found;
         let body = LeasesReply {
             leases: Blocker::list(leases, now),
             unreadable: unreadable.clone(),
-            notices: notices.iter().map(NoticeJson::from).collect(),
+            notices: given.notices(notices),
         };
         document(&Looked::new(*rev, body))
     }
@@ -58,10 +57,9 @@ impl Answer for LeaseList {
             false => self.table(leases, now).render(page, ""),
         };
         for id in unreadable {
-            text.push_str(&format!(
-                "note: the row of lease {} cannot be read: clearway doctor\n",
-                printable(id)
-            ));
+            let note = format!("note: the row of lease {} cannot be read: clearway doctor", printable(id));
+            text.push_str(&page.given.advice(&note));
+            text.push('\n');
         }
         text
     }
@@ -108,13 +106,13 @@ fn ending(view: &LeaseView, now: &Now, history: bool) -> Cell {
 pub(super) struct Holders(Who);
 
 impl Answer for Holders {
-    fn json(&self) -> String {
+    fn json(&self, given: &Given) -> String {
         let Who { rev, now, path, holders, waiters, notices } = &self.0;
         let body = WhoReply {
             path: path.clone(),
             holders: Blocker::list(holders, now),
             waiters: WaitJson::list(waiters, now),
-            notices: notices.iter().map(NoticeJson::from).collect(),
+            notices: given.notices(notices),
         };
         document(&Looked::new(*rev, body))
     }
@@ -144,7 +142,7 @@ pub(super) struct AgentList {
 }
 
 impl Answer for AgentList {
-    fn json(&self) -> String {
+    fn json(&self, _: &Given) -> String {
         let Agents { rev, now, agents } = &self.found;
         let one = |seen: &AgentSeen| AgentJson::new(&seen.view, seen.liveness, seen.waiting, now);
         document(&Looked::new(*rev, AgentsReply { agents: agents.iter().map(one).collect() }))

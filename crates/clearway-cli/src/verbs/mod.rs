@@ -1,6 +1,7 @@
 //! Each verb: one use case of the kernel, and its answer.
 
 mod audit;
+mod changed;
 mod config;
 mod demo;
 mod doctor;
@@ -18,6 +19,7 @@ pub(crate) use words::Detail;
 use crate::Host;
 use crate::arguments::{self, Audit, Cli, Config, Verb};
 use crate::console::{Answer, Console, Problem};
+use crate::given::Given;
 use crate::usage;
 use clap::FromArgMatches;
 use clap::error::ErrorKind;
@@ -51,101 +53,84 @@ pub(crate) fn run(arguments: Vec<OsString>, host: &mut dyn Host, console: &mut C
             answer(words::Text::styled(&error.render()))
         }
         Err(error) if error.kind() == ErrorKind::DisplayHelp => answer(words::help_on(&texts)),
-        Err(error) => Err(usage::failure(&error, &texts).into()),
+        Err(error) => {
+            console.repeat(Given::of(&arguments::as_far_as_read(&texts)));
+            Err(usage::failure(&error, &texts).into())
+        }
     }
 }
 
-/// Does what was asked. Commands in the hints of a failure mean the scope and the store of the caller.
+/// Does what was asked. A session is opened by the verbs that look into a scope, and by no other.
 fn obey(cli: Cli, host: &mut dyn Host, console: &mut Console<'_, '_>) -> Outcome {
     let globals = cli.everywhere.globals();
-    dispatch(cli, host, console).map_err(|mut problem| {
-        let directory = globals.directory.as_ref().map(|directory| directory.display().to_string());
-        let given = [("-C", &directory), ("--store", &globals.store), ("--scope", &globals.scope)];
-        for (flag, value) in given.into_iter().filter_map(|(flag, value)| Some((flag, value.as_ref()?))) {
-            problem.failure.hints.iter_mut().for_each(|hint| hint.run_with(flag, value));
-        }
-        problem
-    })
-}
-
-fn dispatch(cli: Cli, host: &mut dyn Host, console: &mut Console<'_, '_>) -> Outcome {
-    let globals = cli.everywhere.globals();
+    console.repeat(Given::of(&globals));
     usage::check_flags(&globals)?;
-    let verb = match cli.verb {
-        None => return answer(words::help(&[], words::Detail::Brief)?),
-        Some(Verb::Help(flags)) => return answer(words::help(&flags.verb, flags.detail())?),
-        Some(Verb::Explain(flags)) => return words::explain(flags.slug.as_deref()),
-        Some(Verb::Completions(flags)) => return answer(words::completions(flags.shell)),
-        Some(Verb::Man(flags)) => {
-            let directory = flags.pages.map(|path| placed(host, &globals, &path));
-            return answer(words::man(directory.as_deref())?);
-        }
-        Some(Verb::Config(Config::Path)) => return answer(config::paths(host, &globals)?),
-        Some(Verb::Doctor(flags)) => return answer(doctor::doctor(host, &globals, &flags)?),
-        Some(Verb::Demo(flags)) => return demo::demo(host, &flags, console),
-        Some(verb) => verb,
-    };
-    in_session(verb, host, &globals, console)
-}
-
-/// The verbs that look into a scope.
-fn in_session(
-    verb: Verb,
-    outside: &mut dyn Outside,
-    globals: &Globals,
-    console: &mut Console<'_, '_>,
-) -> Outcome {
-    let verb = with_placed_files(verb, outside, globals);
-    let variables = matches!(verb, Verb::Config(_)).then(|| outside.surroundings().variables.clone());
-    let is_terminal = outside.surroundings().stdout_is_terminal;
-    let mut session = Session::open(outside, globals)?;
+    let Some(verb) = cli.verb else { return answer(words::help(&[], words::Detail::Brief)?) };
     match verb {
-        Verb::Reserve(flags) => answer(leasing::reserve(&mut session, flags, console)?),
-        Verb::Wait(flags) => answer(queueing::wait(&mut session, &flags, console)?),
-        Verb::Waits(flags) => answer(queueing::waits(&mut session, &flags)?),
-        Verb::With(flags) => running::with(&mut session, flags, console).map(Told::Already),
-        Verb::Transfer(flags) => answer(queueing::transfer(&mut session, flags)?),
-        Verb::Freeze(flags) => answer(queueing::freeze(&mut session, &flags)?),
-        Verb::Thaw(flags) => answer(queueing::thaw(&mut session, &flags)?),
-        Verb::Check(flags) => answer(leasing::check(&mut session, flags)?),
-        Verb::Renew(flags) => answer(leasing::renew(&mut session, flags)?),
-        Verb::Release(flags) => answer(leasing::release(&mut session, flags)?),
-        Verb::Sweep(flags) => answer(leasing::sweep(&mut session, &flags)?),
-        Verb::Who(flags) => answer(listing::who(&mut session, &flags)?),
-        Verb::Leases(flags) => answer(listing::leases(&mut session, flags)?),
-        Verb::Agents => answer(listing::agents(&mut session)?),
-        Verb::Status => answer(status::status(&mut session, is_terminal)?),
-        Verb::Events(flags) => events::events(&mut session, flags, console).map(|()| Told::Already(0)),
-        Verb::Audit(Audit::Verify { anchors }) => answer(audit::verify(&mut session, &anchors)?),
-        Verb::Audit(Audit::Anchor { export }) => answer(audit::anchor(&mut session, export)?),
-        Verb::Audit(Audit::Export { from }) => {
-            audit::export(&mut session, from, console).map(|()| Told::Already(0))
+        Verb::Help(flags) => answer(words::help(&flags.verb, flags.detail())?),
+        Verb::Explain(flags) => words::explain(flags.slug.as_deref()),
+        Verb::Completions(flags) => answer(words::completions(flags.shell)),
+        Verb::Man(flags) => {
+            let directory = flags.pages.map(|path| placed(host, &globals, &path));
+            answer(words::man(directory.as_deref())?)
         }
-        Verb::Config(Config::Classes) => answer(config::classes(&session)),
-        Verb::Config(Config::Show | Config::Path) => {
-            answer(config::show(&session, &variables.unwrap_or_default()))
+        Verb::Demo(flags) => demo::demo(host, &flags, console),
+        Verb::Doctor(flags) => answer(doctor::doctor(host, &globals, &flags)?),
+        Verb::Audit(verb) => audit(verb, host, &globals, console),
+        Verb::Config(verb) => config(&verb, host, &globals),
+        Verb::Reserve(flags) => answer(leasing::reserve(&mut session(host, &globals)?, flags, console)?),
+        Verb::Check(flags) => answer(leasing::check(&mut session(host, &globals)?, flags)?),
+        Verb::Renew(flags) => answer(leasing::renew(&mut session(host, &globals)?, flags)?),
+        Verb::Release(flags) => answer(leasing::release(&mut session(host, &globals)?, flags)?),
+        Verb::Sweep(flags) => leasing::sweep(&mut session(host, &globals)?, &flags),
+        Verb::Wait(flags) => answer(queueing::wait(&mut session(host, &globals)?, &flags, console)?),
+        Verb::Waits(flags) => answer(queueing::waits(&mut session(host, &globals)?, &flags)?),
+        Verb::Transfer(flags) => answer(queueing::transfer(&mut session(host, &globals)?, flags)?),
+        Verb::Freeze(flags) => answer(queueing::freeze(&mut session(host, &globals)?, &flags)?),
+        Verb::Thaw(flags) => answer(queueing::thaw(&mut session(host, &globals)?, &flags)?),
+        Verb::With(flags) => running::with(&mut session(host, &globals)?, flags, console).map(Told::Already),
+        Verb::Who(flags) => answer(listing::who(&mut session(host, &globals)?, &flags)?),
+        Verb::Leases(flags) => answer(listing::leases(&mut session(host, &globals)?, flags)?),
+        Verb::Agents => answer(listing::agents(&mut session(host, &globals)?)?),
+        Verb::Status => {
+            let is_terminal = host.surroundings().stdout_is_terminal;
+            answer(status::status(&mut session(host, &globals)?, is_terminal)?)
         }
-        Verb::Doctor(_)
-        | Verb::Demo(_)
-        | Verb::Explain(_)
-        | Verb::Completions(_)
-        | Verb::Man(_)
-        | Verb::Help(_) => Ok(Told::Already(0)),
+        Verb::Events(flags) => {
+            events::events(&mut session(host, &globals)?, flags, console).map(|()| Told::Already(0))
+        }
     }
 }
 
-/// Files named beside `-C DIR` lie there.
-fn with_placed_files(verb: Verb, outside: &dyn Outside, globals: &Globals) -> Verb {
+/// A caller in the scope that the line names.
+fn session<'h>(host: &'h mut dyn Host, globals: &Globals) -> Result<Session<'h>, Problem> {
+    Ok(Session::open(host, globals)?)
+}
+
+fn audit(verb: Audit, host: &mut dyn Host, globals: &Globals, console: &mut Console<'_, '_>) -> Outcome {
     match verb {
-        Verb::Audit(Audit::Verify { anchors }) => {
-            let anchors = anchors.iter().map(|path| placed(outside, globals, path)).collect();
-            Verb::Audit(Audit::Verify { anchors })
+        Audit::Verify { anchors } => {
+            let anchors: Vec<PathBuf> = anchors.iter().map(|path| placed(host, globals, path)).collect();
+            answer(audit::verify(&mut session(host, globals)?, &anchors)?)
         }
-        Verb::Audit(Audit::Anchor { export }) => {
-            let export = export.map(|path| placed(outside, globals, &path));
-            Verb::Audit(Audit::Anchor { export })
+        Audit::Anchor { export } => {
+            let export = export.map(|path| placed(host, globals, &path));
+            answer(audit::anchor(&mut session(host, globals)?, export)?)
         }
-        other => other,
+        Audit::Export { from } => {
+            audit::export(&mut session(host, globals)?, from, console).map(|()| Told::Already(0))
+        }
+    }
+}
+
+fn config(verb: &Config, host: &mut dyn Host, globals: &Globals) -> Outcome {
+    match verb {
+        Config::Path => answer(config::paths(host, globals)?),
+        Config::Classes => answer(config::classes(&session(host, globals)?)),
+        Config::Show => {
+            let variables = host.surroundings().variables.clone();
+            answer(config::show(&session(host, globals)?, &variables))
+        }
     }
 }
 

@@ -1,15 +1,16 @@
 //! `wait`, `waits`, `transfer`, `freeze` and `thaw`, and the line that is shown while somebody waits.
 
-use super::leasing::Changed;
+use super::changed::Changed;
 use crate::arguments::{FreezeFlags, ThawFlags, TransferFlags, WaitFlags, WaitsFlags};
 use crate::console::{Answer, Console, Problem, document};
+use crate::given::Given;
 use crate::render::{Cell, Fit, Page, Table, Tone, ago};
 use clearway_core::failure::Failure;
 use clearway_core::slug::Slug;
 use clearway_core::text::printable;
 use clearway_core::time::{Now, rounded};
 use clearway_core::wait::Queued;
-use clearway_kernel::{ReleaseWords, Session, Standing, Waits};
+use clearway_kernel::{ChosenWords, Session, Standing, Waits};
 use clearway_wire::json::{Looked, WaitJson, WaitsReply};
 
 pub(super) fn wait(
@@ -50,8 +51,7 @@ pub(super) fn transfer(session: &mut Session<'_>, flags: TransferFlags) -> Resul
     if let Some(reason) = &flags.reason {
         session.act_as_operator(reason)?;
     }
-    let words =
-        ReleaseWords { targets: flags.targets, kind: flags.kind.kind(), all: flags.all, keep: Vec::new() };
+    let words = ChosenWords { targets: flags.targets, kind: flags.kind.kind(), all: flags.all };
     Changed::new(session.transfer(&flags.to, &words)?)
 }
 
@@ -102,7 +102,7 @@ fn live_line(standing: &Standing<'_>) -> String {
 pub(super) struct Queue(Waits);
 
 impl Answer for Queue {
-    fn json(&self) -> String {
+    fn json(&self, _: &Given) -> String {
         let Waits { rev, now, waits } = &self.0;
         document(&Looked::new(*rev, WaitsReply { waits: WaitJson::list(waits, now) }))
     }

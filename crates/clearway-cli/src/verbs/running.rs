@@ -1,10 +1,11 @@
 //! `with`: a command under named leases. Standard output is the command's, and so is the exit code.
 
 use super::queueing::watched;
-use crate::arguments::{WithFlags, mode};
+use crate::arguments::{WAIT_AS_LONG_AS_ALLOWED, WithFlags, mode};
 use crate::console::{Console, Problem};
+use crate::usage::explain_wait;
 use clearway_core::slug::{FailureKind, Slug};
-use clearway_kernel::{Run, Session, WithWords};
+use clearway_kernel::{Run, Session, WithWait, WithWords};
 
 /// The exit code of a command that was not begun, whatever kept it. Commands themselves do not use it.
 const NOT_BEGUN_CODE: u8 = 125;
@@ -20,13 +21,21 @@ pub(super) fn with(
         mode: mode(flags.shared),
         ttl: flags.ttl,
         reason: flags.reason,
-        wait: flags.wait,
+        wait: match flags.wait {
+            None => WithWait::No,
+            Some(word) if word == WAIT_AS_LONG_AS_ALLOWED => WithWait::AsAllowed,
+            Some(span) => WithWait::For(span),
+        },
         command: flags.command,
     };
-    let held = match words.wait {
-        Some(_) => watched(console, |watch| session.hold(&words, watch))?,
-        None => session.hold(&words, &mut |_| {})?,
+    let held = match &words.wait {
+        WithWait::No => session.hold(&words, &mut |_| {}),
+        _ => watched(console, |watch| session.hold(&words, watch)),
     };
+    let held = held.map_err(|failure| match &words.wait {
+        WithWait::For(span) => explain_wait(failure, span, "with NAME --wait 5m -- CMD…"),
+        _ => failure,
+    })?;
     match session.run(held)? {
         Run::Ended(code) => Ok(code),
         Run::Lost(failure) => Err(failure.into()),

@@ -2,6 +2,7 @@
 
 use super::queueing::wait_table;
 use crate::console::{Answer, Problem, document};
+use crate::given::Given;
 use crate::render::{Cell, Fit, Page, Table, Tone, ago, count, left, liveness_tone, placed_pattern, wrap};
 use clearway_core::failure::LeaseView;
 use clearway_core::ids::AgentId;
@@ -15,7 +16,9 @@ use clearway_wire::json::{Actor, AgentJson, Blocker, Looked, StatusReply, WaitJs
 const TERSE_BYTES_MAX: usize = 400;
 /// Warnings shown to people before the rest is only counted; more would push ten agents off 24 lines.
 const WARNINGS_SHOWN: usize = 3;
-/// At a terminal a warning takes two lines at most.
+/// Waits shown to people before the rest is only counted.
+const WAITS_SHOWN: usize = 3;
+/// At a terminal a warning, or the reason of a freeze, takes two lines at most.
 const WARNING_COLUMNS_MAX: usize = 140;
 /// Columns given to what an agent holds.
 const HOLDS_COLUMNS_MAX: usize = 200;
@@ -43,7 +46,7 @@ pub(crate) struct Look {
 }
 
 impl Answer for Look {
-    fn json(&self) -> String {
+    fn json(&self, given: &Given) -> String {
         let Status { rev, now, me, agents, leases, waits, frozen, warnings } = &self.found;
         let agent = |seen: &AgentSeen| AgentJson::new(&seen.view, seen.liveness, seen.waiting, now);
         document(&Looked::new(
@@ -56,20 +59,20 @@ impl Answer for Look {
                 leases: Blocker::list(leases, now),
                 waits: WaitJson::list(waits, now),
                 frozen_until: frozen.as_ref().map(|freeze| rfc3339(now.wall_at(freeze.until))),
-                warnings: warnings.clone(),
+                warnings: warnings.iter().map(|warning| given.advice(warning)).collect(),
             },
         ))
     }
 
     fn text(&self, page: &Page) -> String {
-        if self.terse { self.terse_form() } else { self.people_form(page) }
+        if self.terse { self.terse_form(&page.given) } else { self.people_form(page) }
     }
 }
 
 impl Look {
     /// What can be reserved here: where there are no paths, names.
     fn first_step(&self) -> &'static str {
-        if self.here.is_empty() { "clearway reserve --kind name NAME" } else { "clearway reserve PATH" }
+        if self.here.is_empty() { "reserve --kind name NAME" } else { "reserve PATH" }
     }
 
     fn people_form(&self, page: &Page) -> String {
@@ -77,17 +80,16 @@ impl Look {
         let you = me.as_ref().map(|(_, name)| format!(", you are {name}")).unwrap_or_default();
         let warnings = self.warnings(page);
         let mut text = format!("{warnings}{}{you}\n", page.paint(Tone::Strong, &self.scope));
-        if let Some(frozen) = self.frozen() {
-            text.push_str(&wrap(&frozen, page.columns, "  ", "    ").join("\n"));
-            text.push('\n');
-        }
+        text.extend(self.frozen().map(|frozen| short_lines(&frozen, page)));
         match agents.is_empty() {
-            true => text.push_str(&format!("  nobody holds anything: {}\n", self.first_step())),
+            true => {
+                let nobody = format!("  nobody holds anything: clearway {}", self.first_step());
+                text.push_str(&page.given.advice(&nobody));
+                text.push('\n');
+            }
             false => text.push_str(&self.agent_table().render(page, "  ")),
         }
-        if !self.found.waits.is_empty() {
-            text.push_str(&wait_table(&self.found.waits, &self.found.now).render(page, "  "));
-        }
+        text.push_str(&self.waits(page));
         let mut totals = vec![
             count(agents.len() as u64, "agent", "agents"),
             count(leases.len() as u64, "lease", "leases"),
@@ -112,19 +114,28 @@ impl Look {
         }
         let mut text = page.paint(Tone::Bad, "needs you") + "\n";
         for warning in warnings.iter().take(WARNINGS_SHOWN) {
-            let printable = printable(warning);
-            let short =
-                truncate_columns(&printable, if page.is_terminal { WARNING_COLUMNS_MAX } else { page.room });
-            text.push_str(&wrap(&short, page.columns, "  ", "    ").join("\n"));
-            text.push('\n');
+            text.push_str(&short_lines(&page.given.advice(&printable(warning)), page));
         }
         if warnings.len() > WARNINGS_SHOWN {
-            text.push_str(&format!(
-                "  and {} more: clearway status --json\n",
-                warnings.len() - WARNINGS_SHOWN
-            ));
+            let more = format!("  and {} more: clearway status --json", warnings.len() - WARNINGS_SHOWN);
+            text.push_str(&page.given.advice(&more));
+            text.push('\n');
         }
         text + "\n"
+    }
+
+    /// The first places in the queue, and how many more there are.
+    fn waits(&self, page: &Page) -> String {
+        let waits = &self.found.waits;
+        let shown = waits.get(..WAITS_SHOWN).unwrap_or(waits);
+        if shown.is_empty() {
+            return String::new();
+        }
+        let text = wait_table(shown, &self.found.now).render(page, "  ");
+        match waits.len() - shown.len() {
+            0 => text,
+            more => text + &page.given.advice(&format!("  and {more} more: clearway waits")) + "\n",
+        }
     }
 
     fn agent_table(&self) -> Table {
@@ -160,7 +171,7 @@ impl Look {
     }
 
     /// Everything an agent needs before its next edit, in few bytes.
-    fn terse_form(&self) -> String {
+    fn terse_form(&self, given: &Given) -> String {
         let Status { now, me, leases, warnings, .. } = &self.found;
         let is_mine = |view: &&LeaseView| me.as_ref().is_some_and(|(id, _)| view.lease.holder == *id);
         let mine: Vec<String> = leases.iter().filter(is_mine).map(|view| self.pattern(view)).collect();
@@ -183,8 +194,8 @@ impl Look {
         if !warnings.is_empty() {
             text.push_str(&format!("{}\n", count(warnings.len() as u64, "warning", "warnings")));
         }
-        let next = format!("next: {}", self.next(mine.is_empty()));
-        let room = TERSE_BYTES_MAX - next.len() - 2;
+        let next = given.advice(&format!("next: clearway {}", self.next(mine.is_empty())));
+        let room = TERSE_BYTES_MAX.saturating_sub(next.len() + 2);
         format!("{}\n{next}\n", cut(printable_lines(&text).trim_end(), room))
     }
 }
@@ -196,13 +207,13 @@ impl Look {
         self.found.waits.iter().filter(move |queued| Some(queued.wait.agent) == me)
     }
 
-    /// The command that is most likely of use: a turn that has come is kept only for a while.
+    /// The verb that is most likely of use: a turn that has come is kept only for a while.
     fn next(&self, holds_nothing: bool) -> String {
         let turn = self.awaited().find(|queued| queued.wait.offered_until.is_some());
         match (turn, holds_nothing) {
-            (Some(queued), _) => format!("clearway wait {}", queued.wait.id),
-            (None, true) => "clearway reserve PATH".to_owned(),
-            (None, false) => "clearway release --all".to_owned(),
+            (Some(queued), _) => format!("wait {}", queued.wait.id),
+            (None, true) => self.first_step().to_owned(),
+            (None, false) => "release --all".to_owned(),
         }
     }
 }
@@ -214,6 +225,12 @@ fn in_short(queued: &Queued) -> String {
         Some(_) => format!("{target} (your turn)"),
         None => format!("{target} (place {})", queued.position),
     }
+}
+
+/// A sentence that takes two lines of a terminal at most.
+fn short_lines(text: &str, page: &Page) -> String {
+    let short = truncate_columns(text, if page.is_terminal { WARNING_COLUMNS_MAX } else { page.room });
+    wrap(&short, page.columns, "  ", "    ").join("\n") + "\n"
 }
 
 /// Names joined while they have room, and how many were left out.

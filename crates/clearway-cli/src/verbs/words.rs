@@ -3,6 +3,7 @@
 use super::{Outcome, answer};
 use crate::arguments;
 use crate::console::{Answer, Problem, document};
+use crate::given::Given;
 use crate::pages;
 use crate::render::{Cell, Fit, Page, Table, Tone};
 use crate::usage::quoted;
@@ -12,6 +13,7 @@ use clearway_core::nearest::nearest;
 use clearway_core::slug::Slug;
 use clearway_core::text::printable;
 use clearway_wire::json::{CompletionsReply, ExplainReply, ManReply, SlugReply, SlugsReply, TextReply, Told};
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// Text with and without colours.
@@ -29,7 +31,7 @@ impl Text {
 }
 
 impl Answer for Text {
-    fn json(&self) -> String {
+    fn json(&self, _: &Given) -> String {
         document(&Told::new(TextReply { text: self.plain.clone() }))
     }
 
@@ -118,7 +120,7 @@ fn unknown_slug(text: &str) -> Failure {
 struct Explained(Slug);
 
 impl Answer for Explained {
-    fn json(&self) -> String {
+    fn json(&self, _: &Given) -> String {
         let page = pages::page(self.0).to_owned();
         document(&Told::new(ExplainReply { slug: described(self.0), page }))
     }
@@ -132,7 +134,7 @@ impl Answer for Explained {
 struct Slugs;
 
 impl Answer for Slugs {
-    fn json(&self) -> String {
+    fn json(&self, _: &Given) -> String {
         document(&Told::new(SlugsReply { slugs: Slug::ALL.iter().copied().map(described).collect() }))
     }
 
@@ -186,7 +188,7 @@ pub(super) struct Script {
 }
 
 impl Answer for Script {
-    fn json(&self) -> String {
+    fn json(&self, _: &Given) -> String {
         document(&Told::new(CompletionsReply { shell: self.shell.clone(), script: self.script.clone() }))
     }
 
@@ -199,35 +201,35 @@ impl Answer for Script {
 pub(super) fn man(directory: Option<&Path>) -> Result<Manual, Problem> {
     let command = arguments::with_whole_usage(prepared(Detail::All));
     let Some(directory) = directory else {
-        let mut page = Vec::new();
-        clap_mangen::Man::new(command).render(&mut page).map_err(|error| unwritten(&error))?;
-        let page = String::from_utf8_lossy(&page).into_owned();
-        return Ok(Manual(ManReply { written: Vec::new(), page: Some(page) }));
+        return Ok(Manual(ManReply { written: Vec::new(), page: Some(manual_page(command)) }));
     };
     let mut written = Vec::new();
     write_pages(command, directory, &mut written)?;
     Ok(Manual(ManReply { written, page: None }))
 }
 
+fn manual_page(command: clap::Command) -> String {
+    let mut page = Vec::new();
+    // Writing to memory cannot fail.
+    let _ = clap_mangen::Man::new(command).render(&mut page);
+    String::from_utf8_lossy(&page).into_owned()
+}
+
 fn write_pages(command: clap::Command, directory: &Path, written: &mut Vec<String>) -> Result<(), Failure> {
     let verbs: Vec<clap::Command> = command.get_subcommands().cloned().collect();
     let path = clap_mangen::Man::new(command)
         .generate_to(directory)
-        .map_err(|error| unwritten_to(directory, &error))?;
+        .map_err(|error| unwritten(directory, &error))?;
     written.push(path.display().to_string());
     verbs.into_iter().try_for_each(|verb| write_pages(verb, directory, written))
 }
 
-fn unwritten_to(directory: &Path, error: &std::io::Error) -> Failure {
+fn unwritten(directory: &Path, error: &std::io::Error) -> Failure {
     let message =
         format!("the manual cannot be written to {}: {error}", quoted(&directory.to_string_lossy()));
-    Failure::new(Slug::NotFound, message)
-        .hint("name a directory that exists and is yours to write: clearway man DIR")
-}
-
-fn unwritten(error: &std::io::Error) -> Failure {
-    Failure::new(Slug::NotFound, format!("the manual cannot be written: {error}"))
-        .hint("name a directory that exists and is yours to write: clearway man DIR")
+    let missing = matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
+    let slug = if missing { Slug::NotFound } else { Slug::OutputUnwritable };
+    Failure::new(slug, message).hint("name a directory that exists and is yours to write: clearway man DIR")
 }
 
 /// The answer of `man`.
@@ -235,7 +237,7 @@ fn unwritten(error: &std::io::Error) -> Failure {
 pub(super) struct Manual(ManReply);
 
 impl Answer for Manual {
-    fn json(&self) -> String {
+    fn json(&self, _: &Given) -> String {
         document(&Told::new(&self.0))
     }
 

@@ -9,10 +9,12 @@
 
 use super::draft::Draft;
 use super::plan::{Planner, Step};
+use crate::agent::AgentName;
 use crate::command::Reserve;
 use crate::event::{Actor, Body};
 use crate::facts::{FactQuery, Facts};
 use crate::failure::{Circle, CircleStep, Details, Failure};
+use crate::hint::Hint;
 use crate::ids::{AgentId, LeaseId, Seq, WaitId};
 use crate::lease::{Lease, Mode};
 use crate::slug::Slug;
@@ -213,18 +215,31 @@ impl Circle {
             .details(Details::Circle(Box::new(self)))
     }
 
-    /// The refusal of whoever would have closed it by waiting.
-    fn failure(self) -> Failure {
+    /// The refusal of whoever would have closed it by waiting. A command to give a lease back is for its holder alone.
+    fn failure(self, me: &AgentName) -> Failure {
         let failure = Failure::new(Slug::WouldDeadlock, format!("waiting would never end: {}", self.told()));
-        let failure = match &self.yielder {
-            Some((agent, lease, target)) => failure.hint(format!(
-                "the least work is lost if {agent} gives back {target}: clearway release {lease}"
-            )),
-            None => failure.hint("one of them has to leave the queue: clearway wait --cancel"),
+        let give_back =
+            |purpose: String, lease: &LeaseId| Hint::command(&purpose, "release", &[lease.as_str()]);
+        let failure = match (&self.yielder, self.lease_of(me)) {
+            (Some((agent, lease, target)), _) if agent == me => {
+                failure.hint(give_back(format!("the least work is lost if you give back {target}"), lease))
+            }
+            (Some((agent, _, target)), own) => {
+                let failure = failure.hint(format!("the least work is lost if {agent} gives back {target}"));
+                let yourself = own.map(|(target, lease, waiting)| {
+                    give_back(format!("or give back {target} yourself, which {waiting} waits for"), lease)
+                });
+                yourself.into_iter().fold(failure, Failure::hint)
+            }
+            (None, _) => failure.hint("leave the queue where others wait behind you: clearway wait --cancel"),
         };
-        failure
-            .hint("work on something else, or give back what the others wait for")
-            .details(Details::Circle(Box::new(self)))
+        failure.hint("work on something else meanwhile").details(Details::Circle(Box::new(self)))
+    }
+
+    /// The lease by which an agent is a part of it, and who waits for that.
+    fn lease_of(&self, me: &AgentName) -> Option<(&str, &LeaseId, &AgentName)> {
+        let step = self.steps.iter().find(|step| step.of == *me)?;
+        Some((&step.waits_for, step.lease.as_ref()?, &step.agent))
     }
 
     /// The leases that hold it together.
@@ -245,12 +260,17 @@ impl Draft<'_> {
     }
 
     /// Refuses a request that would close a circle, and records that.
-    pub(super) fn refuse_circle(&mut self, actor: Actor, reserve: &Reserve, circle: Circle) -> Failure {
+    pub(super) fn refuse_circle(
+        &mut self,
+        (me, actor): (AgentId, Actor),
+        reserve: &Reserve,
+        circle: Circle,
+    ) -> Failure {
         let (mode, blockers) = (reserve.mode, circle.leases());
         let targets: Vec<String> =
             reserve.wants.iter().map(|want| want.target.canonical().to_owned()).collect();
         let key = format!("deadlock {} {targets:?} {blockers:?}", mode.word());
         self.refuse(actor, key, |repeats| Body::ReservationRefused { targets, mode, blockers, repeats });
-        circle.failure()
+        circle.failure(&self.name_of(me))
     }
 }

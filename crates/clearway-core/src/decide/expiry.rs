@@ -6,6 +6,7 @@ use crate::command::{Command, Request};
 use crate::event::{Actor, Body};
 use crate::facts::{FactQuery, Facts};
 use crate::failure::Failure;
+use crate::hint::Hint;
 use crate::ids::Epoch;
 use crate::lease::{ExpiryCause, Lease};
 use crate::limits::EXPIRIES_PER_WRITE;
@@ -78,9 +79,11 @@ impl Draft<'_> {
         }
         let message =
             format!("the log ends at {}, but {} later events are remembered", scope.rev, scope.lost_tail);
-        Err(Failure::new(Slug::StoreCorrupt, message)
-            .hint("see what is known: clearway audit verify")
-            .hint("go on without them; every lease ends: clearway doctor --repair --reason TEXT"))
+        Err(Failure::new(Slug::StoreCorrupt, message).hint("see what is known: clearway audit verify").hint(
+            Hint::for_operator(
+                "go on without them; every lease ends: clearway doctor --repair --reason TEXT",
+            ),
+        ))
     }
 
     /// Records the expiry of every overdue lease that concerns the request, and of those that are over for longest, each

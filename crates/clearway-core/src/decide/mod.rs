@@ -171,6 +171,17 @@ pub enum Notice {
         /// Why.
         reason: String,
     },
+    /// A setting of the caller's own environment or line would lower safety and does not count inside an agent's session.
+    SettingIgnored {
+        /// Which.
+        key: &'static str,
+        /// What it was to be.
+        value: String,
+        /// Where that was said.
+        source: String,
+        /// What it is.
+        kept: String,
+    },
     /// A lease lasts longer than the shorter span that was asked for.
     NotShortened {
         /// The lease.

@@ -13,6 +13,7 @@ use crate::command::{Await, Leave, Reserve, Stay};
 use crate::event::{Actor, Body};
 use crate::facts::{FactQuery, Facts, Process};
 use crate::failure::Failure;
+use crate::hint::Hint;
 use crate::ids::{AgentId, Entropy, Seq, WaitId};
 use crate::lease::Lease;
 use crate::limits::{
@@ -250,7 +251,7 @@ fn begin(
         return Ok(Err(draft.denied(asking.actor, request.reserve.subject(), failure)));
     }
     if let Some(circle) = cycle::find(draft, asking.me, &request.reserve, Seq(u64::MAX), facts)? {
-        return Ok(Err(draft.refuse_circle(asking.actor, &request.reserve, circle)));
+        return Ok(Err(draft.refuse_circle((asking.me, asking.actor), &request.reserve, circle)));
     }
     let wait = Wait {
         id: WaitId::draw(entropy),
@@ -308,7 +309,7 @@ pub(super) fn leave(
         draft.record_denial(actor, id.to_string(), Slug::NotHolder);
         return Err(Failure::new(Slug::NotHolder, format!("wait {id} is somebody else's"))
             .hint("see whose it is: clearway waits")
-            .hint("a person may end it: clearway wait --cancel ID --reason TEXT"));
+            .hint(Hint::for_operator("a person may end it: clearway wait --cancel ID --reason TEXT")));
     }
     let actor = if chosen.is_empty() { actor } else { draft.sign(identified, entropy) };
     for view in &chosen {

@@ -128,7 +128,7 @@ fn keep_part(
 pub(super) struct Chosen {
     pub(super) live: Vec<Lease>,
     pub(super) already: Vec<LeaseId>,
-    remaining: Vec<Lease>,
+    pub(super) remaining: Vec<Lease>,
 }
 
 pub(super) fn choose(
@@ -176,7 +176,8 @@ fn by_id(draft: &mut Draft<'_>, refs: &[LeaseRef], actor: Actor, facts: &Facts) 
     Ok(chosen)
 }
 
-fn by_target(
+/// Adds what the caller holds inside the targets.
+pub(super) fn by_target(
     draft: &mut Draft<'_>,
     targets: &[Target],
     worktree: &Worktree,

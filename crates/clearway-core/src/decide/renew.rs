@@ -2,10 +2,11 @@
 
 use super::draft::Draft;
 use super::identity::Identified;
+use super::release::{Chosen, by_target};
 use super::replay::lapsed;
 use super::{Notice, Step, Success};
 use crate::agent::{AgentName, Liveness};
-use crate::command::{LeaseRef, Renew};
+use crate::command::{LeaseRef, Renew, Selection};
 use crate::event::{Actor, Body};
 use crate::facts::Facts;
 use crate::failure::{Details, Failure, LeaseView};
@@ -24,19 +25,33 @@ pub(super) fn renew(
     entropy: &mut Entropy<'_>,
 ) -> Step {
     let actor = draft.act_as(identified);
-    let leases = match &renew.leases {
-        Some(refs) => match named(draft, refs, actor, facts) {
-            Ok(leases) => leases,
-            Err(failure) => return Ok(Err(failure)),
-        },
-        None => {
-            draft.notices.extend(run_out(draft, actor.agent));
-            held_by(draft, actor.agent)
-        }
+    let leases = match chosen(draft, &renew.selection, actor, facts) {
+        Ok(leases) => leases,
+        Err(failure) => return Ok(Err(failure)),
     };
     let actor = if leases.is_empty() { actor } else { draft.sign(identified, entropy) };
     let renewed = leases.into_iter().map(|lease| extend(draft, actor, renew, lease, facts)).collect();
     Ok(Ok(Success::Renewed(renewed)))
+}
+
+/// The live leases meant. One that ended is no error in a selection of everything, but it is when it was named.
+fn chosen(
+    draft: &mut Draft<'_>,
+    selection: &Selection,
+    actor: Actor,
+    facts: &Facts,
+) -> Result<Vec<Lease>, Failure> {
+    match selection {
+        Selection::All => {
+            draft.notices.extend(run_out(draft, actor.agent));
+            Ok(held_by(draft, actor.agent))
+        }
+        Selection::These { leases, targets, worktree } => {
+            let mut chosen = Chosen { live: named(draft, leases, actor, facts)?, ..Chosen::default() };
+            by_target(draft, targets, worktree, actor, &mut chosen);
+            Ok(chosen.live)
+        }
+    }
 }
 
 /// What the caller may believe to hold still: this very decision found it to be over.
@@ -121,7 +136,7 @@ pub(super) fn may_act(draft: &mut Draft<'_>, actor: Actor, lease: &Lease) -> Res
     let message = format!("lease {} on {} is held by {name}, not by you", lease.id, lease.target.display());
     let how = format!("clearway {verb} {}{to} --reason TEXT", lease.id);
     Err(Failure::new(Slug::NotHolder, message)
-        .hint(format!("an operator at a terminal may {verb} it: {how}"))
+        .hint(Hint::for_operator(&format!("an operator at a terminal may {verb} it: {how}")))
         .details(Details::Fields(vec![("lease", lease.id.to_string()), ("agent", name)])))
 }
 

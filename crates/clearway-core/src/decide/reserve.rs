@@ -48,12 +48,14 @@ pub(super) fn reserve(
             Asked::OrWait(wait) => queue::stay(draft, wait, asking, facts, entropy)?,
             Asked::Now(_) => None,
         };
+        draft.notices.extend(frozen.as_ref().map(|freeze| freeze.notice(draft.now)));
         return Ok(match (stays, frozen) {
-            (Some(stays), frozen) => {
-                draft.notices.extend(frozen.map(|freeze| freeze.notice(draft.now)));
-                stays
+            (Some(stays), _) => stays,
+            (None, Some(freeze)) => {
+                let (leases, ahead) = (blockers(&steps), ahead(&steps).into());
+                let failure = freeze.failure(draft.now).details(Details::Blockers { leases, ahead });
+                Err(draft.denied(actor, reserve.subject(), failure))
             }
-            (None, Some(freeze)) => Err(draft.denied(actor, reserve.subject(), freeze.failure(draft.now))),
             (None, None) => Err(refuse(draft, actor, reserve, &steps)),
         });
     }
@@ -80,7 +82,7 @@ pub(super) fn reserve(
         && let Some(circle) = cycle::closed_between(&untaken, draft, me, facts)?
     {
         *draft = untaken;
-        return Ok(Err(draft.refuse_circle(actor, reserve, circle)));
+        return Ok(Err(draft.refuse_circle((me, actor), reserve, circle)));
     }
     if !refused.is_empty() {
         record_refusal(draft, actor, reserve, &steps);

@@ -69,7 +69,7 @@ impl Git {
             .env("LC_ALL", "C")
             .current_dir(worktree)
             .args(["--no-optional-locks", "-c", "core.quotepath=off", "-c", "core.fsmonitor=false"])
-            .args(question.literal.then_some("--literal-pathspecs"))
+            .arg("--literal-pathspecs")
             .arg(question.command)
             .args(question.options)
             .arg("--")

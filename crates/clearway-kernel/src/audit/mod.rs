@@ -7,7 +7,7 @@ mod anchor;
 mod key;
 
 pub use anchor::Anchor;
-pub(crate) use key::presented_key;
+pub(crate) use key::{KEY_VARIABLE, presented_key};
 
 use crate::failures::store_failure;
 use crate::session::Session;

@@ -1,4 +1,4 @@
-//! The whole configuration as a list, for `config show`, logs and digests.
+//! The whole configuration as a list, for `config show`.
 
 use std::borrow::Cow;
 
@@ -9,9 +9,6 @@ use super::keys::{KEYS, Key, KeyId, Kind, Safety};
 use super::resolve::Slot;
 use super::source::{Ignored, Layer, Overridden, Source};
 use super::value::Value;
-
-/// Raised when the same values would be written differently, so that old digests are not compared with new ones.
-const DIGEST_TEXT_VERSION: u32 = 1;
 
 /// One key, class or resource with its value and history.
 #[derive(Debug, Clone)]
@@ -49,24 +46,14 @@ impl Config {
         keys.map(|key| self.entry(key)).chain(resources.map(|(name, slot)| resource_entry(name, slot)))
     }
 
-    /// What was given but does not count, with the key; to be reported once.
-    pub fn ignored(&self) -> impl Iterator<Item = (&'static str, &Ignored)> {
+    /// What the caller's environment or line says but does not count, with the key. A careful posture of a repository
+    /// that is less careful than its user is nobody's slip.
+    pub(crate) fn ignored(&self) -> impl Iterator<Item = (&'static str, &Ignored)> {
         let of_key = |key: &'static Key| {
             let ignored = self.slots[key.id as usize].ignored.iter();
-            ignored.map(move |ignored| (key.name, ignored))
+            ignored.filter(|ignored| ignored.source.is_of_caller()).map(move |ignored| (key.name, ignored))
         };
         KEYS.iter().flat_map(of_key)
-    }
-
-    /// The values in force as stable text, one per line, for a digest. It leaves out where they came from, which
-    /// changes nothing, the agent's name, which is no configuration, and secrets, which a digest could give away.
-    pub fn digest_text(&self) -> String {
-        let mut text = format!("clearway configuration {DIGEST_TEXT_VERSION}\n");
-        let is_configuration = |entry: &Entry<'_>| entry.key != KEYS[KeyId::Agent as usize].name;
-        for entry in self.entries().filter(is_configuration) {
-            text.push_str(&format!("{} = {:?}\n", entry.key, entry.value_text.unwrap_or_default()));
-        }
-        text
     }
 
     fn entry(&self, key: &'static Key) -> Entry<'_> {

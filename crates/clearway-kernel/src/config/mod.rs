@@ -31,11 +31,14 @@ pub use entries::{Entry, Part};
 pub use error::{ConfigError, Place, Problem};
 pub use keys::{KEYS, Key, KeyId, Kind, Places, Safety};
 pub use postures::{POSTURES, Posture};
-pub use source::{Ignored, Layer, Overridden, Source};
+pub use source::{Ignored, Layer, Overridden, Source, layer_word};
 pub use value::{Resource, Value};
 pub use variables::{UnknownVariable, unknown_variables};
 
 use resolve::Slot;
+
+/// The configuration file of a repository, in its root.
+pub const REPOSITORY_FILE: &str = ".clearway.toml";
 
 /// Everything a configuration is made from. The caller has read it; nothing is looked up later.
 #[derive(Debug, Clone, Copy)]
@@ -84,6 +87,15 @@ pub struct Config {
     resources: BTreeMap<String, Slot>,
 }
 
+/// What is wrong with a value that was typed for a key, if something is.
+pub fn wrong_with(key: KeyId, text: &str) -> Option<String> {
+    match value::from_text(key.key(), text) {
+        Err(Problem::BadValue { why, .. }) => Some(why),
+        Err(problem) => Some(problem.to_string()),
+        Ok(_) => None,
+    }
+}
+
 impl Config {
     /// Resolves all layers, or returns every mistake in all of them at once.
     pub fn resolve(inputs: &Inputs<'_>) -> Result<Config, Vec<ConfigError>> {
@@ -98,11 +110,6 @@ impl Config {
     /// The agent name claimed by flag or environment.
     pub fn agent(&self) -> Option<&str> {
         self.text(KeyId::Agent)
-    }
-
-    /// The name of the posture in force.
-    pub fn posture(&self) -> &'static str {
-        self.choice(KeyId::Posture, postures::DEFAULT)
     }
 
     /// How long the holder of a claimed lease may be silent.
@@ -128,13 +135,6 @@ impl Config {
     /// How long to wait for a busy store.
     pub fn store_timeout(&self) -> Duration {
         self.duration(KeyId::StoreTimeout, keys::STORE_TIMEOUT_DEFAULT)
-    }
-
-    /// The patterns of one path class: the built-in ones, then what each layer added.
-    pub fn class_patterns(&self, class: Class) -> impl Iterator<Item = &str> {
-        let added = self.class_patterns.iter().filter(move |added| added.class == class);
-        let defaults = class.defaults().map(|pattern: &'static str| -> &str { pattern });
-        defaults.chain(added.map(|added| added.pattern.as_str()))
     }
 
     /// A named resource; one that is not configured has room for a single holder in this repository.

@@ -16,6 +16,17 @@ pub enum Layer {
     Flags,
 }
 
+/// The name of a layer.
+pub fn layer_word(layer: Layer) -> &'static str {
+    match layer {
+        Layer::Default => "default",
+        Layer::User => "user",
+        Layer::Repository => "repository",
+        Layer::Environment => "environment",
+        Layer::Flags => "flags",
+    }
+}
+
 /// The origin of one value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
@@ -47,6 +58,17 @@ pub struct Ignored {
     pub source: Source,
     /// The safer value that it would have replaced.
     pub kept: Value,
+}
+
+impl Source {
+    /// Whether the caller itself said it, in a variable or on the line.
+    pub(super) fn is_of_caller(&self) -> bool {
+        match self {
+            Source::Variable(_) | Source::Flag(_) => true,
+            Source::Posture { via, .. } => via.is_of_caller(),
+            Source::Default | Source::File { .. } => false,
+        }
+    }
 }
 
 impl fmt::Display for Source {

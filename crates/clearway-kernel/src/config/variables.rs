@@ -4,9 +4,14 @@
 use std::collections::BTreeMap;
 
 use super::keys::KEYS;
+use crate::audit::KEY_VARIABLE;
 use clearway_core::nearest::nearest;
+use clearway_core::unit;
 
 const PREFIX: &str = "CLEARWAY_";
+
+/// Variables that are read without being settings.
+const ALSO_READ: [&str; 1] = [KEY_VARIABLE];
 
 /// A `CLEARWAY_…` variable that nothing reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,12 +20,12 @@ pub struct UnknownVariable {
     pub nearest: Option<String>,
 }
 
-/// Lists them. `also_read` names the variables that other parts of the product read.
-pub fn unknown_variables(variables: &BTreeMap<String, String>, also_read: &[&str]) -> Vec<UnknownVariable> {
-    let known = || KEYS.iter().filter_map(|key| key.variable).chain(also_read.iter().copied());
+/// Lists them. What a command that runs under leases is told is no slip either.
+pub fn unknown_variables(variables: &BTreeMap<String, String>) -> Vec<UnknownVariable> {
+    let known = || KEYS.iter().filter_map(|key| key.variable).chain(ALSO_READ);
     let ours = variables.range(PREFIX.to_owned()..).map(|(name, _)| name);
     ours.take_while(|name| name.starts_with(PREFIX))
-        .filter(|name| !known().any(|known| known == name.as_str()))
+        .filter(|name| !known().any(|known| known == name.as_str()) && !unit::is_told(name))
         .map(|name| UnknownVariable { name: name.clone(), nearest: nearest_known(name, known()) })
         .collect()
 }

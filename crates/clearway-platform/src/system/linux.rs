@@ -73,19 +73,9 @@ pub(crate) fn read_own_stat() -> io::Result<Stat> {
     stat_at("/proc/self/stat")
 }
 
-/// The arguments a process was started with; empty for kernel threads and zombies.
-pub(crate) fn command_line(pid: u32) -> Option<Vec<OsString>> {
-    strings_at(&format!("/proc/{pid}/cmdline"))
-}
-
 /// The variables a process was started with; readable for processes of the same user only.
 pub(crate) fn initial_environment(pid: u32) -> Option<Vec<OsString>> {
     strings_at(&format!("/proc/{pid}/environ"))
-}
-
-/// The directory a process works in, if we may look.
-pub(crate) fn working_directory(pid: u32) -> Option<PathBuf> {
-    fs::read_link(format!("/proc/{pid}/cwd")).ok()
 }
 
 /// This very binary, even if another lies at its path by now.
@@ -177,12 +167,6 @@ mod tests {
     #[test]
     fn the_host_has_a_name() {
         assert!(host().unwrap().contains(':'));
-    }
-
-    #[test]
-    fn the_own_command_line_starts_with_the_program() {
-        let own = command_line(std::process::id()).unwrap();
-        assert_eq!(own.first(), std::env::args_os().next().as_ref());
     }
 
     #[test]

@@ -51,19 +51,8 @@ pub(crate) fn read_own_stat() -> io::Result<Stat> {
     read_stat(std::process::id())
 }
 
-/// The arguments a process was started with, split at blanks because `ps` shows no more.
-pub(crate) fn command_line(pid: u32) -> Option<Vec<OsString>> {
-    let line = answer("/bin/ps", &["-o", "args=", "-p", &pid.to_string()]).ok()?;
-    Some(line.split_whitespace().map(OsString::from).collect())
-}
-
 /// Not offered without a private interface.
 pub(crate) fn initial_environment(_pid: u32) -> Option<Vec<OsString>> {
-    None
-}
-
-/// Not offered without a private interface.
-pub(crate) fn working_directory(_pid: u32) -> Option<PathBuf> {
     None
 }
 

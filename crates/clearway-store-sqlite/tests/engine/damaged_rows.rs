@@ -9,7 +9,6 @@ use clearway_core::command::{Await, Command, LeaseRef, Release, Renew, Selection
 use clearway_core::decide::{Notice, Success};
 use clearway_core::failure::{Details, LeaseView};
 use clearway_core::slug::Slug;
-use clearway_core::target::Worktree;
 use clearway_core::wait::Wait;
 use clearway_store::contract::{Engine, LeaseListing};
 use std::path::Path;
@@ -108,9 +107,9 @@ fn a_row_lost_with_its_events_is_named_and_stops_only_what_includes_it() {
         let reply = run(&mut engine, &mut world, &request(named("ann"), release_all(), None)).unwrap();
         assert_eq!(reply.outcome.unwrap_err().slug, Slug::UnreadableRow);
         let reference = LeaseRef { id, fence: None };
-        let renew = Command::Renew(Renew { leases: Some(vec![reference]), ttl_ms: None, reason: None });
-        let these =
-            Selection::These { leases: vec![reference], targets: Vec::new(), worktree: Worktree::default() };
+        let renew =
+            Command::Renew(Renew { selection: Selection::of(vec![reference]), ttl_ms: None, reason: None });
+        let these = Selection::of(vec![reference]);
         let release = Command::Release(Release { selection: these, keep: Vec::new() });
         for command in [renew, release] {
             let reply = run(&mut engine, &mut world, &request(named("ann"), command, None)).unwrap();

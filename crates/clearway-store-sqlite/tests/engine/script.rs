@@ -242,10 +242,16 @@ impl Script {
     }
 
     fn renew(&mut self) -> Step {
-        let leases = (!self.rng.one_in(4)).then(|| self.refs());
+        let selection = match self.rng.below(8) {
+            0..=1 => Selection::All,
+            2 => {
+                Selection::These { leases: Vec::new(), targets: vec![self.path()], worktree: self.worktree() }
+            }
+            _ => Selection::of(self.refs()),
+        };
         let ttl_ms = self.rng.one_in(3).then(|| self.rng.pick(&TTLS_MS));
         let reason = self.reason();
-        self.ask(Command::Renew(Renew { leases, ttl_ms, reason }))
+        self.ask(Command::Renew(Renew { selection, ttl_ms, reason }))
     }
 
     fn release(&mut self) -> Step {

@@ -16,6 +16,7 @@ use clearway_core::failure::{Failure, LeaseView};
 use clearway_core::ids::{AgentId, LeaseId, ScopeKey, Seq};
 use clearway_core::lease::{Grade, Mode};
 use clearway_core::pattern::{Fold, Pattern};
+use clearway_core::slice::ReadSet;
 use clearway_core::slug::Slug;
 use clearway_core::target::{ResourceName, Target, Worktree};
 use clearway_core::time::{BootKey, Mono, Now, Wall};
@@ -278,11 +279,8 @@ impl Stage {
 
     /// Renews one lease.
     pub fn renew(&mut self, caller: &Caller, lease: LeaseRef) -> Reply {
-        self.execute(
-            caller,
-            Command::Renew(Renew { leases: Some(vec![lease]), ttl_ms: None, reason: None }),
-            None,
-        )
+        let selection = Selection::of(vec![lease]);
+        self.execute(caller, Command::Renew(Renew { selection, ttl_ms: None, reason: None }), None)
     }
 
     /// Releases one lease.
@@ -329,7 +327,7 @@ impl Stage {
 
     /// Who a caller is here.
     pub fn agent_of(&mut self, caller: &Caller) -> AgentId {
-        self.execute(caller, Command::Renew(Renew { leases: None, ttl_ms: None, reason: None }), None)
+        self.execute(caller, Command::Renew(Renew { selection: Selection::All, ttl_ms: None, reason: None }), None)
             .agent
             .unwrap()
             .0

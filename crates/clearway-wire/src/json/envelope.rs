@@ -3,6 +3,7 @@
 use super::integer;
 use clearway_core::agent::AgentName;
 use clearway_core::decide::Notice;
+use clearway_core::hint::Hint;
 use clearway_core::ids::{AgentId, Seq};
 use clearway_core::shell;
 use clearway_core::target::Target;
@@ -84,8 +85,8 @@ impl Actor {
 /// Something worth saying beside an answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct NoticeJson {
-    /// `took-over`, `yielded`, `changed-hands`, `lapsed`, `not-shortened`, `nothing-held`, `others-by-id`,
-    /// `unknown-agent`, `is-name`, `unreadable-rows` or `scope-inside-another`.
+    /// `took-over`, `yielded`, `changed-hands`, `lapsed`, `frozen`, `setting-ignored`, `not-shortened`, `nothing-held`,
+    /// `others-by-id`, `unknown-agent`, `is-name`, `unreadable-rows`, `ends-at-scope` or `scope-inside-another`.
     pub code: String,
     /// The same in words.
     pub message: String,
@@ -99,8 +100,10 @@ pub struct NoticeJson {
     pub state: Option<String>,
 }
 
-impl From<&Notice> for NoticeJson {
-    fn from(notice: &Notice) -> Self {
+impl NoticeJson {
+    /// A notice in words. What it suggests is passed through `meant`, which makes a command mean what the caller means.
+    pub fn new(notice: &Notice, meant: impl Fn(Hint) -> Hint) -> Self {
+        let suggest = |advice: &str| meant(Hint::from(advice)).to_string();
         let about = |code: &str, target: &str, agent: &AgentName, message: String| Self {
             target: Some(target.to_owned()),
             agent: Some(agent.to_string()),
@@ -135,11 +138,17 @@ impl From<&Notice> for NoticeJson {
                 let left = clearway_core::time::rounded(*left_ms);
                 Self::saying("frozen", format!("new edits are stopped for another {left}: {reason}"))
             }
+            Notice::SettingIgnored { key, value, source, kept } => {
+                let message = format!(
+                    "{key} = {value} from {source} is less safe than {kept} and does not count in an agent's session"
+                );
+                Self { target: Some((*key).to_owned()), ..Self::saying("setting-ignored", message) }
+            }
             Notice::NotShortened { lease, target, left_ms } => {
                 let message = format!(
-                    "lease {lease} on {target} still ends in {}: a shorter --ttl brings no end nearer; give it back \
-                     with: clearway release {lease}",
-                    rounded(*left_ms)
+                    "lease {lease} on {target} still ends in {}: a shorter --ttl brings no end nearer; {}",
+                    rounded(*left_ms),
+                    suggest(&format!("give it back with: clearway release {lease}"))
                 );
                 let (target, lease) = (Some(target.clone()), Some(lease.to_string()));
                 Self { target, lease, ..Self::saying("not-shortened", message) }
@@ -150,22 +159,22 @@ impl From<&Notice> for NoticeJson {
                         "; that is a name: add --kind name".to_owned()
                     }
                     Some(near) => format!("; did you mean {}?", near.display()),
-                    None => "; see what you hold: clearway leases".to_owned(),
+                    None => format!("; {}", suggest("see what you hold: clearway leases")),
                 };
                 let message = format!("you hold nothing on {target}{instead}");
                 Self { target: Some(target.clone()), ..Self::saying("nothing-held", message) }
             }
             Notice::OthersById { target, verb } => {
-                let message = format!(
-                    "you hold nothing on {target}; a lease of somebody else is named by its id: clearway {verb} ID \
-                     --reason TEXT (ids: clearway leases)"
-                );
+                let by_id = suggest(&format!(
+                    "a lease of somebody else is named by its id, which `leases` lists: clearway {verb} ID --reason TEXT"
+                ));
+                let message = format!("you hold nothing on {target}; {by_id}");
                 Self { target: Some(target.clone()), ..Self::saying("others-by-id", message) }
             }
             Notice::UnknownAgent { name, near } => {
                 let meant = match near {
                     Some(near) => format!("; did you mean {near}?"),
-                    None => "; see who is here: clearway agents".to_owned(),
+                    None => format!("; {}", suggest("see who is here: clearway agents")),
                 };
                 Self {
                     agent: Some(name.clone()),
@@ -178,15 +187,12 @@ impl From<&Notice> for NoticeJson {
             }
             Notice::UnreadableRows(rows) => {
                 let rows = rows.join(", ");
-                Self::saying(
-                    "unreadable-rows",
-                    format!("stored rows cannot be read: {rows}; see: clearway doctor"),
-                )
+                let look = suggest("see: clearway doctor");
+                Self::saying("unreadable-rows", format!("stored rows cannot be read: {rows}; {look}"))
             }
             Notice::EndsAtScope { target, inner } => {
-                let there = shell::word(inner);
-                let message =
-                    format!("{target} covers nothing in {inner}, a scope of its own: clearway -C {there} …");
+                let there = suggest(&format!("a scope of its own: clearway -C {} …", shell::word(inner)));
+                let message = format!("{target} covers nothing in {inner}, {there}");
                 Self { target: Some(target.clone()), ..Self::saying("ends-at-scope", message) }
             }
             Notice::ScopeInsideAnother { inner, outer } => {
@@ -197,9 +203,7 @@ impl From<&Notice> for NoticeJson {
             }
         }
     }
-}
 
-impl NoticeJson {
     fn saying(code: &str, message: String) -> Self {
         Self { code: code.to_owned(), message, target: None, agent: None, lease: None, state: None }
     }

@@ -114,7 +114,7 @@ fn notices_name_what_and_whom_they_are_about() {
         (Notice::Yielded { target: target.clone(), from: name.clone() }, "yielded"),
         (Notice::ChangedHands { target, by: name }, "changed-hands"),
     ] {
-        let json = NoticeJson::from(&notice);
+        let json = NoticeJson::new(&notice, |hint| hint);
         assert_eq!((json.code.as_str(), json.target.as_deref()), (code, Some("src/a.rs")));
         assert!(json.message.contains("bob") && json.agent.as_deref() == Some("bob"));
     }

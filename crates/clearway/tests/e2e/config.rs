@@ -240,6 +240,45 @@ fn the_classes_of_paths_are_shown_with_what_the_repository_added() {
 }
 
 #[test]
+fn whoever_changes_something_is_told_of_a_setting_that_does_not_count() {
+    let home = home();
+    let repository = app(&home);
+    let ask = || repository.clearway().env("CLEARWAY_LEASES_BROAD_FILES", "9999");
+    let told = |reply: &Value| each(reply, "notices", "code").contains(&"setting-ignored");
+    let reply = ask().session("s-1").ok(&["reserve", "a.rs"]);
+    assert_eq!(each(&reply, "notices", "target"), ["leases.broad_files"], "{reply}");
+    assert!(told(&reply) && told(&ask().session("s-1").ok(&["release", "--all"])));
+    assert!(!told(&ask().session("s-1").ok(&["check", "a.rs"])), "looking changes nothing");
+    assert!(!told(&ask().agent("bob").ok(&["reserve", "b.rs"])), "outside a session it counts");
+    let said = ask().session("s-1").run(&["reserve", "a.rs"]).expect(0).stdout().replace("\n  ", " ");
+    assert!(said.contains("leases.broad_files = 9999 from variable CLEARWAY_LEASES_BROAD_FILES"), "{said}");
+}
+
+#[test]
+fn a_command_under_leases_is_not_warned_of_what_it_is_told() {
+    let home = home();
+    let repository = app(&home);
+    repository.write(".clearway.toml", "[resources]\n\"port:3000-3009\" = 10\n");
+    let script = "clearway --agent ada with port -- clearway --json config show";
+    let output = home.shell(repository.path(), script).output().expect("a shell");
+    let shown: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(list(&shown, "unknown_variables").len(), 0, "{}", shown["unknown_variables"]);
+}
+
+#[test]
+fn the_files_are_those_of_the_scope_that_is_named() {
+    let home = home();
+    let repository = app(&home);
+    let layers = |words: &[&str]| {
+        let reply = repository.clearway().ok(words);
+        each(&reply, "files", "layer").iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(layers(&["config", "path"]), ["user", "repository"]);
+    assert_eq!(layers(&["--scope", "machine", "config", "path"]), ["user"]);
+    repository.clearway().fails("not-found", 5, &["--scope", "nowhere-00000000", "config", "path"]);
+}
+
+#[test]
 fn a_password_in_the_address_of_a_store_is_never_shown() {
     let home = home();
     let repository = app(&home);

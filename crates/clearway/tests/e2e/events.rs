@@ -17,6 +17,15 @@ fn seqs(events: &[Value]) -> Vec<u64> {
 }
 
 #[test]
+fn no_event_is_of_a_run_before_there_are_runs() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["a.rs"]);
+    assert_eq!(read(&repository, &["--run", "k3j9x2ab"]), Vec::<Value>::new());
+    assert_eq!(read(&repository, &["--run", "k3j9x2ab", "--last", "5"]), Vec::<Value>::new());
+}
+
+#[test]
 fn everything_that_happened_is_there_once_and_in_order() {
     let home = home();
     let repository = app(&home);

@@ -123,7 +123,7 @@ fn nobody_is_handed_what_it_cannot_hold_and_nothing_is_half_done() {
     let events = repository.events().len();
     let error = alice().fails("not-found", 5, &["transfer", "--to", "nobody", "--all"]);
     assert!(
-        list(&error, "hints")[0].as_str().is_some_and(|hint| hint.contains("clearway agents")),
+        list(&error, "hints")[0].as_str().is_some_and(|hint| hint.ends_with("clearway --agent alice agents")),
         "{error}"
     );
     let error = alice().fails("recipient-gone", 3, &["transfer", "--to", text(&gone, "agent"), "--all"]);
@@ -219,7 +219,21 @@ fn a_freeze_keeps_agents_from_new_paths_and_leaves_them_what_they_hold() {
     let error = repository.agent("bob").fails("frozen", 1, &["reserve", "main.rs"]);
     assert!(text(&error, "message").ends_with("cutting the release"), "{error}");
     assert!(number(&error["retry"], "ms") > 3_000_000, "{error}");
-    repository.agent("bob").fails("frozen", 1, &["check", "main.rs"]);
+    let checked = |path: &str| repository.agent("bob").json(&["check", path]).expect(1).value();
+    let free = checked("main.rs");
+    assert_eq!(
+        (&free["ok"], &free["clear"], list(&free, "blockers").len()),
+        (&true.into(), &false.into(), 0)
+    );
+    assert_eq!((each(&free, "notices", "code"), &free["error"]), (vec!["frozen"], &Value::Null), "{free}");
+    let held = checked("src/a.rs");
+    assert_eq!(
+        (each(&held, "blockers", "agent"), each(&held, "notices", "code")),
+        (vec!["alice"], vec!["frozen"])
+    );
+    assert_eq!(repository.agent("bob").ok(&["check", "--kind", "name", "build"])["clear"], true);
+    let said = repository.agent("bob").run(&["check", "main.rs"]).expect(1).stdout();
+    assert!(said.starts_with("not clear: main.rs\nnote: new edits are stopped for another "), "{said}");
     repository.agent("bob").ok(&["reserve", "--kind", "name", "build"]);
     repository.agent("alice").ok(&["renew"]);
     let again = repository.agent("alice").ok(&["reserve", "src/a.rs"]);

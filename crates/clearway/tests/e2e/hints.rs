@@ -5,7 +5,7 @@ use clearway_testkit::{Home, Ran, Repository};
 use serde_json::Value;
 
 /// Failures of every sort, with what leads to them.
-fn failures(home: &Home, repository: &Repository<'_>) -> Vec<Value> {
+fn failures(home: &Home, repository: &Repository<'_>) -> Vec<Ran> {
     repository.write(".clearway.toml", "");
     let lease = repository.grant("alice", &["src/a.rs", "--shared"]);
     let old = number(&lease, "fence");
@@ -23,6 +23,7 @@ fn failures(home: &Home, repository: &Repository<'_>) -> Vec<Value> {
         bob().json(&["reserve", "src/a.rs"]),
         bob().json(&["reserve", "src/a.rs", "b.rs"]),
         bob().json(&["reserve", "src/**", "it's.rs"]),
+        bob().json(&["-C", "docs", "reserve", "../src/a.rs"]),
         bob().json(&["reserve", "--kind", "name", "build"]),
         bob().json(&["release", id]),
         bob().json(&["renew", id]),
@@ -30,7 +31,7 @@ fn failures(home: &Home, repository: &Repository<'_>) -> Vec<Value> {
         alice().json(&["renew", &stale]),
         alice().json(&["renew", text(&released, "id")]),
         alice().json(&["renew", "zzzzzzzz"]),
-        alice().json(&["renew", "nonsense"]),
+        alice().json(&["renew", "zzzzzzzz@x"]),
         alice().json(&["reserve", "a["]),
         alice().json(&["reserve", "../x"]),
         alice().json(&["reserve", ".git/config"]),
@@ -56,6 +57,8 @@ fn failures(home: &Home, repository: &Repository<'_>) -> Vec<Value> {
         home.clearway(&home.path().join("home")).json(&["reserve", "x"]),
         repository.clearway_in("docs").agent("bob").json(&["reserve", "../src/a.rs"]),
     ];
+    ran.extend(in_the_queue(repository));
+    ran.extend(of_hand_overs_and_freezes(home, repository, id));
     repository.write(".clearway.toml", "leases.brod_files = 1\n");
     ran.push(alice().json(&["leases"]));
     repository.write(".clearway.toml", "[leases]\nbroad_files = 999999\n");
@@ -65,18 +68,87 @@ fn failures(home: &Home, repository: &Repository<'_>) -> Vec<Value> {
     connection.execute_batch("UPDATE leases SET ttl_ms = ttl_ms + 1").expect("a change");
     ran.push(alice().json(&["audit", "verify"]));
     ran.push(alice().json(&["doctor"]));
-    let mut errors: Vec<Value> = ran.iter().map(|ran| ran.value()["error"].clone()).collect();
-    let found: Vec<Value> =
-        errors.iter().flat_map(|error| error["details"]["checks"].as_array().cloned()).flatten().collect();
-    let advice = found.iter().filter(|check| check["hint"].is_string());
-    errors.extend(advice.map(|check| serde_json::json!({ "hints": [check["hint"]] })));
-    errors
+    ran
+}
+
+/// Failures of those who wait and of those who cannot. What they waited for is free again in the end.
+fn in_the_queue(repository: &Repository<'_>) -> Vec<Ran> {
+    let (carol, dave) = (|| repository.agent("carol"), || repository.agent("dave"));
+    let erin = || repository.agent("erin");
+    dave().ok(&["reserve", "w1.rs"]);
+    dave().ok(&["reserve", "w2.rs"]);
+    let wait = carol().ok(&["reserve", "--queue", "w1.rs"])["queued"].clone();
+    let mut ran = vec![carol().json(&["wait", "--for", "0"]), carol().json(&["wait", "nonsense"])];
+    carol().ok(&["reserve", "--queue", "w2.rs"]);
+    ran.push(carol().json(&["wait"]));
+    ran.push(carol().json(&["wait", "zzzzzzzz"]));
+    ran.push(carol().json(&["wait", text(&wait, "id"), "zzzzzzzz"]));
+    ran.push(erin().json(&["wait"]));
+    ran.push(erin().json(&["wait", text(&wait, "id")]));
+    ran.push(erin().json(&["wait", "--cancel", text(&wait, "id")]));
+    ran.push(erin().json(&["reserve", "--wait", "alone.rs"]));
+    ran.push(erin().json(&["reserve", "x", "--wait", "0"]));
+    ran.push(erin().json(&["waits", "--frob"]));
+    ran.push(closing_a_circle(repository, "frank", "grace"));
+    ran.push(closing_a_circle(repository, "ivan", "heidi"));
+    dave().ok(&["release", "--all"]);
+    ran
+}
+
+/// The one that comes first alphabetically takes its lease first; `closer` closes the circle.
+fn closing_a_circle(repository: &Repository<'_>, other: &str, closer: &str) -> Ran {
+    let path = |name: &str| format!("of-{name}.rs");
+    let mut both = [other, closer];
+    both.sort_unstable();
+    both.iter().for_each(|name| drop(repository.grant(name, &[&path(name)])));
+    repository.agent(other).ok(&["reserve", "--queue", &path(closer)]);
+    let ran = repository.agent(closer).json(&["reserve", "--queue", &path(other)]);
+    repository.agent(other).ok(&["wait", "--cancel"]);
+    ran
+}
+
+/// Failures of those who hand over or run something, and of everybody during a freeze that is over in the end.
+fn of_hand_overs_and_freezes(home: &Home, repository: &Repository<'_>, id: &str) -> Vec<Ran> {
+    let (alice, bob) = (|| repository.agent("alice"), || repository.agent("bob"));
+    let mut ran = vec![
+        alice().json(&["transfer", "--to", "bob"]),
+        alice().json(&["transfer", "--to", "alice", "--all"]),
+        alice().json(&["transfer", "--to", "nobody", "--all"]),
+        alice().json(&["transfer", "--all"]),
+        bob().json(&["transfer", "--to", "carol", id]),
+        alice().json(&["freeze", "--reason", "x"]),
+        alice().json(&["freeze"]),
+        alice().json(&["thaw", "--reason", "x"]),
+        bob().json(&["with", "build", "--", "true"]),
+        bob().json(&["with", "build"]),
+        bob().json(&["with", "build", "--wait", "0", "--", "true"]),
+        bob().json(&["with", "other", "--", "no-such-command"]),
+    ];
+    let person = || alice().operator(home);
+    ran.push(person().json(&["freeze", "--reason", "x", "--for", "0"]));
+    person().ok(&["freeze", "--reason", "cutting the release"]);
+    ran.push(bob().json(&["reserve", "frozen.rs"]));
+    ran.push(bob().json(&["thaw", "--reason", "x"]));
+    person().ok(&["thaw", "--reason", "it is out"]);
+    ran
+}
+
+/// The error of a failure, wherever it was printed.
+fn error(ran: &Ran) -> Value {
+    let told = format!("{}{}", ran.stdout(), ran.stderr());
+    serde_json::from_str::<Value>(&told).expect("one JSON document")["error"].clone()
+}
+
+/// Its hints, and those of what a doctor found.
+fn hints(error: &Value) -> Vec<String> {
+    let found = error["details"]["checks"].as_array().into_iter().flatten().map(|check| &check["hint"]);
+    let all = list(error, "hints").iter().chain(found);
+    all.filter_map(|hint| hint.as_str().map(str::to_owned)).collect()
 }
 
 /// The command a hint ends with, if it has one.
 fn command(hint: &str) -> Option<&str> {
-    let at = hint.find("clearway ")?;
-    Some(hint[at + "clearway ".len()..].trim())
+    hint.find("clearway ").map(|at| hint[at..].trim())
 }
 
 /// Words a reader replaces, such as `ID`, `FILE` or `…`.
@@ -89,45 +161,75 @@ fn has_placeholder(command: &str) -> bool {
 fn every_suggested_command_works_when_pasted() {
     let home = home();
     let repository = app(&home);
-    let errors = failures(&home, &repository);
     let mut pasted = 0;
-    for error in &errors {
-        assert!(!list(error, "hints").is_empty(), "{error:#}");
-        let hints = list(error, "hints").iter().filter_map(Value::as_str);
-        for command in hints.filter_map(command).filter(|command| !has_placeholder(command)) {
-            let output =
-                home.shell(repository.path(), &format!("clearway --agent bob --json {command}")).output();
-            let output = output.expect("a shell");
-            let said = String::from_utf8_lossy(&output.stdout).into_owned();
-            let answer: Value =
-                serde_json::from_str(said.lines().next().unwrap_or_default()).unwrap_or_default();
-            let slug = answer["error"]["slug"].as_str().unwrap_or_default();
-            let wrong = slug == "usage" || slug == "internal" || slug.starts_with("invalid-");
+    for ran in failures(&home, &repository) {
+        let error = error(&ran);
+        let hints = hints(&error);
+        assert!(!hints.is_empty(), "{error:#}");
+        for command in hints.iter().filter_map(|hint| command(hint)).filter(|words| !has_placeholder(words)) {
+            let output = ran.shell(&home, command).output().expect("a shell");
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            // What the caller may not do or what is not there is no advice.
+            let wrong = ["usage", "internal", "invalid-", "not-holder", "not-operator", "not-found"]
+                .iter()
+                .any(|slug| said.contains(&format!("error[{slug}")));
             assert!(
-                !wrong,
-                "{command}
-{said}
-from {error:#}"
-            );
-            assert!(
-                ![Some(2), Some(70), Some(127), Some(126)].contains(&output.status.code()),
-                "{command}: {said}"
+                !wrong && ![Some(2), Some(70), Some(127), Some(126)].contains(&output.status.code()),
+                "{command}\n{said}\nfrom {error:#}"
             );
             pasted += 1;
         }
     }
-    assert!(pasted >= 25, "{pasted} commands");
+    assert!(pasted >= 40, "{pasted} commands");
+}
+
+#[test]
+fn a_suggested_command_acts_as_the_agent_that_failed() {
+    let home = home();
+    let repository = app(&home);
+    for path in ["w1.rs", "w2.rs"] {
+        repository.agent("dave").ok(&["reserve", path]);
+        repository.agent("ada").ok(&["reserve", "--queue", path]);
+    }
+    let ran = repository.agent("ada").json(&["wait"]);
+    repository.agent("dave").ok(&["release", "--all"]);
+    for hint in hints(&error(&ran)) {
+        let took = ran.shell(&home, command(&hint).expect("a command")).output().expect("a shell");
+        let said = String::from_utf8_lossy(&took.stdout).into_owned();
+        assert!(said.starts_with("reserved as ada\n"), "{hint}: {said}");
+    }
+    assert_eq!(list(&repository.clearway().ok(&["leases", "--agent-name", "ada"]), "leases").len(), 2);
+}
+
+#[test]
+fn a_command_in_a_good_answer_works_when_pasted_too() {
+    let home = home();
+    let repository = app(&home);
+    repository.agent("dave").ok(&["reserve", "w1.rs"]);
+    let queued = repository.agent("ada").run(&["reserve", "--queue", "w1.rs"]);
+    repository.agent("dave").ok(&["release", "--all"]);
+    let status = repository.agent("ada").run(&["status"]);
+    for (ran, answer) in [(&queued, "reserved as ada\n"), (&status, "error[not-found]")] {
+        let told = ran.stdout();
+        let last = told.lines().last().and_then(command).expect("a command");
+        let output = ran.shell(&home, last).output().expect("a shell");
+        let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        assert!(said.starts_with(answer), "{last}: {said}");
+    }
 }
 
 #[test]
 fn a_suggestion_with_a_placeholder_works_once_it_is_filled_in() {
     let home = home();
     let repository = app(&home);
-    for error in failures(&home, &repository) {
-        let hints = list(&error, "hints").iter().filter_map(Value::as_str);
-        for command in hints.filter_map(command).filter(|command| has_placeholder(command)) {
+    for (number, ran) in failures(&home, &repository).iter().enumerate() {
+        let free = format!("free-{number}.rs");
+        let hints = hints(&error(ran));
+        for command in hints.iter().filter_map(|hint| command(hint)).filter(|words| has_placeholder(words)) {
             let filled = command
                 .replace("ID…", "zzzzzzzz")
+                .replace("PATTERN…", &free)
+                .replace("-- CMD…", "-- true")
                 .replace('…', "leases")
                 .replace("DIR/", "src/")
                 .replace("DIR", "src")
@@ -135,11 +237,11 @@ fn a_suggestion_with_a_placeholder_works_once_it_is_filled_in() {
                 .replace("NAME", "carol")
                 .replace("TEXT", "because")
                 .replace("PATH", "src/b.rs")
+                .replace("PATTERN", &free)
                 .replace("FILE", "/nowhere/file");
-            let script = format!("clearway --json {filled}");
-            let output = home.shell(repository.path(), &script).output().expect("a shell");
-            let said = String::from_utf8_lossy(&output.stdout).into_owned();
-            assert!(!said.contains("\"error\":{\"slug\":\"usage\""), "{filled}: {said}");
+            let output = ran.shell(&home, &filled).output().expect("a shell");
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(!said.contains("error[usage]"), "{filled}: {said}");
         }
     }
 }
@@ -153,7 +255,8 @@ fn a_command_in_the_name_of_a_file_is_no_command_of_the_hint() {
     repository.grant("alice", &[&format!("src/{name}")]);
     let error = repository.clearway_in("src").agent("bob").fails("reservation-held", 1, &["reserve", name]);
     let root = repository.path().display().to_string();
-    let expected = format!("see who holds it and until when: clearway -C {root} who 'src/{name}'");
+    let expected =
+        format!("see who holds it and until when: clearway -C {root} --agent bob who 'src/{name}'");
     assert_eq!(list(&error, "hints")[0], expected);
 }
 

@@ -135,7 +135,7 @@ fn a_directory_that_becomes_a_scope_around_another_leaves_it_what_it_has() {
     for path in ["sub/x", "sub/new/y", "sub", "sub/", "sub/**", "sub/*.rs"] {
         let error = home.clearway(&outer).agent("bob").fails("outside-scope", 2, &["reserve", path]);
         let hint = error["hints"][0].as_str().unwrap_or_default();
-        assert!(hint.contains(&format!("clearway -C {} …", inner.display())), "{path}: {error}");
+        assert!(hint.contains(&format!("clearway --agent bob -C {} …", inner.display())), "{path}: {error}");
     }
     before.assert_same(&home.state_files(), "a refused path");
     home.clearway(&outer).agent("bob").ok(&["reserve", "subs/x"]);
@@ -156,7 +156,7 @@ fn a_repository_inside_another_is_named_instead_of_reached_into() {
     {
         let error = outer.agent("alice").fails("outside-scope", 2, &["reserve", path]);
         let hint = error["hints"][0].as_str().unwrap_or_default();
-        assert!(hint.contains(&format!("clearway -C {}", inner.path().display())), "{error}");
+        assert!(hint.contains(&format!("clearway --agent alice -C {}", inner.path().display())), "{error}");
     }
     before.assert_same(&home.state_files(), "a refused path");
     outer.grant("alice", &["vendor/inner"]);
@@ -173,7 +173,10 @@ fn a_lease_that_seems_to_reach_into_a_scope_inside_says_that_it_does_not() {
             let reply = outer.agent("alice").ok(&[verb, reaching]);
             assert_eq!(reply["notices"][0]["code"], "ends-at-scope", "{reaching}: {reply}");
             let message = text(&reply["notices"][0], "message");
-            assert!(message.contains(&format!("clearway -C {} …", inner.path().display())), "{message}");
+            assert!(
+                message.contains(&format!("clearway --agent alice -C {} …", inner.path().display())),
+                "{message}"
+            );
         }
     }
     for apart in ["src", "vendor/own/", "vendor/*.rs", "vendor/x*/lib.rs", "new/**"] {
@@ -207,8 +210,10 @@ fn a_bare_repository_has_names_but_no_paths() {
     assert!(error["hints"][0].as_str().is_some_and(|hint| hint.contains("--kind name")), "{error}");
     for place in [home.clearway(&bare), home.clearway(&bare).args(&["--scope", "machine"])] {
         let status = place.text(&["status"]);
-        assert!(status.contains("clearway reserve --kind name NAME"), "{status}");
+        assert!(status.contains("reserve --kind name NAME"), "{status}");
     }
+    let terse = home.clearway(&bare).agent("alice").text(&["status"]);
+    assert!(terse.ends_with("next: clearway --agent alice reserve --kind name NAME\n"), "{terse}");
     home.clearway(&bare).agent("alice").ok(&["reserve", "--kind", "name", "push"]);
     home.clearway(&bare).agent("bob").fails("reservation-held", 1, &["reserve", "--kind", "name", "push"]);
 }
@@ -219,7 +224,10 @@ fn home_and_root_become_a_scope_only_when_named() {
     let directory = home.path().join("home");
     for place in [directory.as_path(), Path::new("/")] {
         let error = home.clearway(place).agent("alice").fails("no-scope", 2, &["reserve", "x"]);
-        assert!(error["hints"][1].as_str().is_some_and(|hint| hint.contains("clearway -C")), "{error}");
+        assert!(
+            error["hints"][1].as_str().is_some_and(|hint| hint.contains("clearway --agent alice -C")),
+            "{error}"
+        );
     }
     assert!(home.state_files().is_empty());
     let named = directory.display().to_string();

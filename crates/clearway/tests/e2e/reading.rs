@@ -270,5 +270,8 @@ fn a_manual_that_cannot_be_written_names_its_directory() {
     let home = home();
     let error = app(&home).clearway().fails("not-found", 5, &["man", "/proc/nowhere"]);
     assert!(text(&error, "message").contains("/proc/nowhere"), "{error}");
+    let pages = home.directory("pages").display().to_string();
+    home.directory("pages/clearway.1");
+    app(&home).clearway().fails("output-unwritable", 74, &["man", &pages]);
     assert!(error["hints"][0].as_str().is_some_and(|hint| hint.ends_with(": clearway man DIR")), "{error}");
 }

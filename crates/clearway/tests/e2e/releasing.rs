@@ -404,5 +404,5 @@ fn an_operator_who_names_a_path_of_somebody_else_is_told_to_name_the_id() {
     repository.grant("alice", &["src/a.rs"]);
     let shown = home.terminal(repository.path(), "clearway release src/a.rs --reason 'alice went home'");
     let shown = String::from_utf8_lossy(&shown.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(shown.contains("named by its id: clearway release ID"), "{shown}");
+    assert!(shown.contains("named by its id, which `leases` lists: clearway release ID"), "{shown}");
 }

@@ -15,6 +15,44 @@ fn without_ids_everything_one_holds_is_renewed() {
 }
 
 #[test]
+fn leases_are_renewed_by_pattern_name_and_all_of_them_like_they_are_released() {
+    let home = home();
+    let repository = app(&home);
+    let alice = || repository.agent("alice");
+    let lease = repository.grant("alice", &["src/a.rs"]);
+    repository.grant("alice", &["main.rs"]);
+    repository.grant("alice", &["--kind", "name", "build"]);
+    repository.grant("bob", &["docs/"]);
+    let patterns = |words: &[&str]| {
+        let reply = alice().ok(words);
+        let codes: Vec<String> = each(&reply, "notices", "code").iter().map(ToString::to_string).collect();
+        (each(&reply, "leases", "pattern").iter().map(ToString::to_string).collect::<Vec<_>>(), codes)
+    };
+    let none: [&str; 0] = [];
+    for (words, renewed, notices) in [
+        (["renew", "src/"].as_slice(), ["src/a.rs"].as_slice(), none.as_slice()),
+        (&["renew", "main.rs", text(&lease, "id")], &["src/a.rs", "main.rs"], &none),
+        (&["renew", "--kind", "name", "build"], &["build"], &none),
+        (&["renew", "--all"], &["src/a.rs", "main.rs", "build"], &none),
+        (&["renew", "docs/"], &none, &["nothing-held"]),
+        (&["renew", "build"], &none, &["nothing-held"]),
+    ] {
+        let (found, told) = patterns(words);
+        assert_eq!(
+            (found.as_slice(), told.as_slice()),
+            (
+                renewed.iter().map(ToString::to_string).collect::<Vec<_>>().as_slice(),
+                notices.iter().map(ToString::to_string).collect::<Vec<_>>().as_slice(),
+            ),
+            "{words:?}"
+        );
+    }
+    alice().fails("usage", 2, &["renew", "--all", "main.rs"]);
+    let said = alice().run(&["renew", "docs/"]).expect(0);
+    assert!(said.stdout().starts_with("nothing to renew as alice\n"), "{}", said.stdout());
+}
+
+#[test]
 fn a_renewal_keeps_id_and_fence_and_never_shortens() {
     let home = home();
     let repository = app(&home);
@@ -48,7 +86,7 @@ fn what_was_released_cannot_be_renewed_and_is_reserved_anew_with_a_new_id() {
     repository.agent("alice").ok(&["release", id]);
     let error = repository.agent("alice").fails("lease-expired", 4, &["renew", id]);
     assert!(
-        error["hints"][0].as_str().is_some_and(|hint| hint.ends_with("clearway reserve a.rs")),
+        error["hints"][0].as_str().is_some_and(|hint| hint.ends_with("clearway --agent alice reserve a.rs")),
         "{error}"
     );
     let again = repository.grant("alice", &["a.rs"]);

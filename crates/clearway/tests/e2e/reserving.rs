@@ -68,7 +68,7 @@ fn a_refusal_says_when_to_try_again_and_what_to_type() {
     assert_eq!(error["retry"]["when"], "after");
     assert!((1..=300_000).contains(&number(&error["retry"], "ms")), "{error}");
     assert!(
-        error["hints"][0].as_str().is_some_and(|hint| hint.ends_with("clearway who src/a.rs")),
+        error["hints"][0].as_str().is_some_and(|hint| hint.ends_with("clearway --agent bob who src/a.rs")),
         "{error}"
     );
 }

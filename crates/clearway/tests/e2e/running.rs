@@ -218,7 +218,10 @@ fn a_held_name_is_refused_in_a_way_that_no_command_answers() {
         assert_eq!(repository.clearway().ok(&["waits"])["waits"].as_array().map(Vec::len), Some(0));
     }
     let told = repository.agent("bob").run(&["with", "build", "--", "echo", "ran"]).expect(125).stderr();
-    assert!(told.contains("the nightly one") && told.contains("clearway who --kind name build"), "{told}");
+    assert!(
+        told.contains("the nightly one") && told.contains("clearway --agent bob who --kind name build"),
+        "{told}"
+    );
     diary.let_go();
     ended(holder, 0);
 }
@@ -400,13 +403,18 @@ fn what_cannot_be_run_is_told_before_anything_is_held() {
     fails("command-not-executable", 126, &["with", "build", "--", "./script"]);
     fails("command-not-executable", 126, &["with", "build", "--", "./"]);
     let said = fails("usage", 2, &["with", "build"]);
-    assert!(said.contains("clearway with NAME -- CMD"), "{said}");
+    assert!(said.contains("clearway --agent ada with NAME -- CMD"), "{said}");
     fails("usage", 2, &["with", "--", "true"]);
     fails("usage", 2, &["with", "build", "true"]);
     fails("usage", 2, &["with", "a-b", "a_b", "--", "true"]);
     fails("usage", 2, &["--idempotency-key", "k", "with", "build", "--", "true"]);
     fails("invalid-name", 2, &["with", "", "--", "true"]);
-    fails("invalid-duration", 2, &["with", "build", "--wait", "soon", "--", "true"]);
+    let soon = fails("invalid-duration", 2, &["with", "build", "--wait", "soon", "--", "true"]);
+    assert!(soon.contains("clearway --agent ada with NAME --wait 5m -- CMD"), "{soon}");
+    let never = fails("invalid-duration", 2, &["with", "build", "--wait", "0", "--", "true"]);
+    assert!(never.contains("had at once or not at all") && !never.contains("--queue"), "{never}");
+    let taken = fails("usage", 2, &["with", "--wait", "build", "--", "true"]);
+    assert!(taken.contains("clearway --agent ada with build --wait 5m -- CMD"), "{taken}");
     fails("invalid-duration", 2, &["with", "build", "--ttl", "0", "--", "true"]);
     repository.write(".clearway.toml", "[resources]\n\"port:1-2\" = 2\n\"port:5-9\" = 2\n");
     let said = fails("usage", 2, &["with", "port", "--", "true"]);
@@ -437,6 +445,19 @@ fn shared_holders_run_together_and_keep_an_exclusive_one_out() {
     repository.agent("bob").run(&["with", "build", "--shared", "--", "true"]).expect(0);
     diary.let_go();
     holders.into_iter().for_each(|holder| drop(ended(holder, 0)));
+}
+
+#[test]
+fn with_a_bare_wait_a_command_waits_as_long_as_its_client_allows() {
+    let home = home();
+    let repository = home.repository("app", &[]);
+    repository.grant("alice", &["--kind", "name", "build"]);
+    let words = ["with", "build", "--wait", "--", "sh", "-c", "echo ran"];
+    let waiting = repository.agent("bob").spawn(&words);
+    eventually("it waits", || repository.clearway().ok(&["waits"])["waits"].get(0).cloned());
+    repository.agent("alice").ok(&["release", "--all"]);
+    let output = waiting.wait_with_output().expect("it ends");
+    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stdout).trim()), (Some(0), "ran"));
 }
 
 #[test]

@@ -40,6 +40,12 @@ fn an_agent_reads_at_most_four_hundred_bytes() {
 fn ten_agents_fit_one_screen() {
     let home = home();
     let repository = crowd(&home);
+    for number in 1..10 {
+        let path = "src/a/rather/long/path/to/some/module/number/0/implementation.rs";
+        repository.agent(&format!("agent-with-a-long-name-{number}")).ok(&["reserve", path, "--queue"]);
+    }
+    let reason = "cutting the release and everything that belongs to it, which takes a while ".repeat(6);
+    repository.agent("agent-with-a-long-name-0").operator(&home).ok(&["freeze", "--reason", &reason]);
     let shown = home.terminal(repository.path(), "clearway status");
     let shown = String::from_utf8(shown.stdout).expect("text");
     let plain = without_colours(&shown.replace('\r', ""));
@@ -48,6 +54,7 @@ fn ten_agents_fit_one_screen() {
         assert!(line.chars().count() <= 80, "{} columns: {line}", line.chars().count());
     }
     assert!((0..10).all(|n| plain.contains(&format!("name-{n}"))), "{plain}");
+    assert!(plain.contains("frozen for another") && plain.contains("and 6 more: clearway waits"), "{plain}");
 }
 
 /// The text without the sequences a terminal turns into colours.

@@ -271,7 +271,7 @@ fn three_that_would_wait_for_each_other_are_found_when_the_third_asks() {
     let yielder = &error["details"]["yielder"];
     assert_eq!((&yielder["agent"], &yielder["pattern"]), (&"c".into(), &"z".into()), "the youngest lease");
     assert!(text(&error, "message").contains("c waits for x of a, a waits for y of b"), "{error}");
-    let hint = format!("clearway release {}", text(yielder, "lease"));
+    let hint = format!("clearway --agent c release {}", text(yielder, "lease"));
     assert!(list(&error, "hints")[0].as_str().is_some_and(|text| text.ends_with(&hint)), "{error}");
     let kinds = repository.kinds();
     assert_eq!(kinds[events..], ["reservation.refused"], "nothing is left of it");
@@ -338,7 +338,7 @@ fn everybody_sees_who_waits_for_what() {
     assert!(terse.contains("you wait for: src/** (place 1)"), "{terse}");
     repository.agent("alice").ok(&["release", text(&held, "id")]);
     let turn = repository.agent("bob").text(&["status"]);
-    assert!(turn.ends_with(&format!("\nnext: clearway wait {}\n", text(&place, "id"))), "{turn}");
+    assert!(turn.ends_with(&format!("\nnext: clearway --agent bob wait {}\n", text(&place, "id"))), "{turn}");
     let listed = repository.clearway().ok(&["waits", "--agent-name", "carol"]);
     assert_eq!(list(&listed, "waits").len(), 1);
     repository.agent("bob").ok(&["wait", "--cancel"]);
@@ -503,16 +503,16 @@ fn what_makes_no_sense_is_refused_with_a_hint_and_takes_no_place() {
         (
             "invalid-duration",
             &["reserve", "src/b.rs", "--wait", "src/a.rs"],
-            "clearway reserve --wait 5m PATTERN",
+            "clearway --agent bob reserve --wait 5m PATTERN",
         ),
-        ("usage", &["reserve", "--wait", "src/a.rs"], "clearway reserve --wait 5m src/a.rs"),
+        ("usage", &["reserve", "--wait", "src/a.rs"], "clearway --agent bob reserve --wait 5m src/a.rs"),
         ("usage", &["reserve", "src/a.rs", "--wait", "--best-effort"], "clearway help reserve"),
         ("usage", &["reserve", "src/a.rs", "--queue", "--best-effort"], "clearway help reserve"),
         ("invalid-duration", &["wait", "--for", "0"], "your place is kept"),
         ("usage", &["wait", "--for", "5m", "--cancel"], "clearway help wait"),
         ("usage", &["wait", "--reason", "x"], "clearway help wait"),
-        ("invalid-id", &["wait", "nonsense!"], "clearway waits"),
-        ("invalid-id", &["wait", "--cancel", "nonsense!"], "clearway waits"),
+        ("invalid-id", &["wait", "nonsense!"], "clearway --agent bob waits"),
+        ("invalid-id", &["wait", "--cancel", "nonsense!"], "clearway --agent bob waits"),
     ] {
         let error = bob().fails(slug, 2, words);
         let hints = list(&error, "hints").iter().filter_map(Value::as_str);

@@ -28,7 +28,7 @@ pub(super) const BUGS: &[Named] = &[
 fn no_fences(s: &Slice, r: &Request, f: &Facts, n: &Now, e: &mut Entropy<'_>) -> Decision {
     let forget = |leases: &mut Vec<LeaseRef>| leases.iter_mut().for_each(|lease| lease.fence = None);
     let request = heard(r, |request| match &mut request.command {
-        Command::Renew(Renew { leases: Some(leases), .. })
+        Command::Renew(Renew { selection: Selection::These { leases, .. }, .. })
         | Command::Release(Release { selection: Selection::These { leases, .. }, .. })
         | Command::Transfer(Transfer { selection: Selection::These { leases, .. }, .. }) => forget(leases),
         _ => {}

@@ -50,7 +50,7 @@ pub(crate) fn of_step(scene: &Scene<'_>, then: &Ledger, events: &[Event], reply:
 /// The leases a request names.
 pub(crate) fn presented(command: &Command) -> &[LeaseRef] {
     match command {
-        Command::Renew(Renew { leases: Some(leases), .. })
+        Command::Renew(Renew { selection: Selection::These { leases, .. }, .. })
         | Command::Release(Release { selection: Selection::These { leases, .. }, .. })
         | Command::Transfer(Transfer { selection: Selection::These { leases, .. }, .. }) => leases,
         _ => &[],

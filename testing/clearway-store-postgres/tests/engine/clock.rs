@@ -49,8 +49,8 @@ fn a_command_is_two_round_trips_one_with_the_lock_and_one_with_the_commit() {
     assert!(reply.replayed && repeated == 2, "a repetition");
     let (refused, reply) = trips(&mut eve, reservation("f"), None);
     assert!(reply.outcome.is_err() && refused == 2, "a refusal");
-    let leases = Some(vec![LeaseRef { id: lease.lease.id, fence: None }]);
-    let renew = Command::Renew(Renew { leases, ttl_ms: None, reason: None });
+    let selection = Selection::of(vec![LeaseRef { id: lease.lease.id, fence: None }]);
+    let renew = Command::Renew(Renew { selection, ttl_ms: None, reason: None });
     assert_eq!(trips(&mut ada, renew, None).0, 2, "a renewal");
     let everything = Command::Release(Release { selection: Selection::All, keep: Vec::new() });
     assert_eq!(

@@ -142,7 +142,7 @@ fn an_ignored_posture_expands_to_nothing() {
         .variable("CLEARWAY_POSTURE", "solo")
         .inside_agent_session()
         .resolve();
-    assert_eq!(config.posture(), "unattended");
+    assert!(story(&config, "posture")[0].starts_with("unattended from "));
     assert_eq!(config.claimed_ttl(), Duration::from_secs(900));
     let ignored: Vec<_> = config.ignored().map(|(key, ignored)| format!("{key}: {ignored}")).collect();
     assert_eq!(ignored, ["posture: solo from variable CLEARWAY_POSTURE ignored: less safe than unattended"]);
