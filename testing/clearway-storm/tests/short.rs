@@ -1,6 +1,6 @@
 //! The short tier: every storm once, small enough for every change. Figures go to standard output and are not judged.
 
-use clearway_storm::{Outcome, Programs, fairness, histories, night, pauses, wakeups};
+use clearway_storm::{Goals, Outcome, Programs, fairness, histories, night, pauses, wakeups};
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
@@ -38,13 +38,15 @@ fn witness_and_search_agree_on_small_histories() {
 
 #[test]
 fn beside_sixty_four_loopers_every_newcomer_is_served_and_nobody_is_told_that_the_store_is_busy() {
-    let effort = fairness::Effort { loopers: 64, newcomers: 60, every: Duration::from_millis(100) };
+    let (every, goals) = (Duration::from_millis(100), Goals::Shown);
+    let effort = fairness::Effort { seed: 6, loopers: 64, newcomers: 60, every, goals };
     passes(fairness::run(&programs(), effort));
 }
 
 #[test]
 fn whoever_waits_is_woken_and_a_release_at_its_deadline_is_never_lost() {
-    passes(wakeups::run(&programs(), wakeups::Effort { seed: 3, hand_overs: 100, races: 200 }));
+    let effort = wakeups::Effort { seed: 3, hand_overs: 100, races: 200, goals: Goals::Shown };
+    passes(wakeups::run(&programs(), effort));
 }
 
 #[test]

@@ -26,7 +26,7 @@ pub use recorder::{Script, record};
 pub use search::is_linearizable;
 pub use witness::judge;
 
-use crate::stage::{Outcome, Programs, Stage};
+use crate::stage::{Outcome, Programs, Stage, on_stage};
 use search::OPERATIONS_MAX;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -62,7 +62,7 @@ pub fn run(programs: &Programs, effort: Effort) -> Outcome<String> {
         said += &one(programs, script)?;
     }
     for number in 0..effort.small {
-        let seed = effort.seed.wrapping_mul(1_000_003) + number;
+        let seed = effort.seed + number;
         let operations = OPERATIONS_MAX as u64;
         one(programs, Script { seed, clients: CLIENTS_SMALL, operations, size: Size::Small })?;
     }
@@ -86,28 +86,30 @@ pub fn judge_again(directory: &Path) -> Outcome<String> {
 }
 
 fn one(programs: &Programs, script: Script) -> Outcome<String> {
+    on_stage(programs, |stage| recorded_and_judged(stage, script)).map_err(|why| {
+        let Script { seed, clients, operations, size } = script;
+        let like_it = match size {
+            Size::Large => format!("--small 0 --operations {operations} --clients {clients}"),
+            Size::Small => "--histories 0 --small 1".to_owned(),
+        };
+        format!("{why}\nrecord one like it: clearway-storm histories --seed {seed} {like_it}")
+    })
+}
+
+fn recorded_and_judged(stage: &Stage, script: Script) -> Outcome<String> {
     let started = Instant::now();
-    let mut stage = Stage::new(programs);
-    let history = record(&stage, script)?;
+    let history = record(stage, script)?;
     let recorded_s = started.elapsed().as_secs_f64();
-    let judged = stage.audited().and_then(|log| {
-        std::fs::write(stage.path().join(LOG), &log).map_err(|error| error.to_string())?;
-        verdict(&history, &log)
-    });
+    let keep = |name: &str, text: &str| {
+        std::fs::write(stage.path().join(name), text).map_err(|error| format!("{name}: {error}"))
+    };
+    let judged = stage.audited().and_then(|log| keep(LOG, &log).and_then(|()| verdict(&history, &log)));
     match judged {
         Ok(events) => Ok(told(&history, script, events, recorded_s, started.elapsed().as_secs_f64())),
         Err(why) => {
             let lines: Vec<String> = history.iter().map(Operation::line).collect();
-            let _ = std::fs::write(stage.path().join(HISTORY), lines.join("\n"));
-            let kept = stage.keep();
-            Err(format!(
-                "{why}\n\njudge it again: clearway-storm judge {}\nrecord one like it: clearway-storm histories \
-                 --seed {} --operations {} --clients {}",
-                kept.display(),
-                script.seed,
-                script.operations,
-                script.clients
-            ))
+            keep(HISTORY, &lines.join("\n"))?;
+            Err(format!("{why}\n\njudge it again: clearway-storm judge {}", stage.path().display()))
         }
     }
 }
