@@ -13,6 +13,7 @@ It prints its seed first; one that fails says what it left where, and how to rep
 that is missed fails it too.
 
   histories [--operations NUMBER] [--histories NUMBER] [--clients NUMBER] [--small NUMBER]
+            [--twins NUMBER]
              calls of 16 processes at once, some killed, recorded and judged by the log
   fairness   64 processes loop through the store, and newcomers come by
   wakeups    leases handed over, and releases at the instant a waiter gives up
@@ -104,7 +105,7 @@ impl Options {
             match *word {
                 "--seed" => options.seed = number()?,
                 "--binary" => options.binary = Some(PathBuf::from(value)),
-                "--operations" | "--histories" | "--clients" | "--small" => {
+                "--operations" | "--histories" | "--clients" | "--small" | "--twins" => {
                     options.numbers.push(((*word).to_owned(), number()?));
                 }
                 _ => return Err(format!("cannot read {word}\n\n{USAGE}")),
@@ -128,13 +129,14 @@ impl Options {
 
     /// A long run is many histories one after the other: each is judged whole, and memory stays bounded.
     fn histories(&self) -> histories::Effort {
-        let (many, small) = if self.long { (100, 5_000) } else { (1, 60) };
+        let (many, small, twins) = if self.long { (100, 5_000, 20_000) } else { (1, 60, 2_000) };
         histories::Effort {
             seed: self.seed,
             operations: self.number("--operations", 20_000),
             histories: self.number("--histories", many),
             clients: self.number("--clients", 16) as usize,
             small: self.number("--small", small),
+            twins: self.number("--twins", twins),
         }
     }
 

@@ -34,6 +34,8 @@ use std::time::Instant;
 
 /// Clients of a small history.
 const CLIENTS_SMALL: usize = 4;
+/// Processes of a history of twins: half as many agents.
+const CLIENTS_TWINS: usize = 8;
 /// The files that a failed run leaves.
 const HISTORY: &str = "history.jsonl";
 const LOG: &str = "log.jsonl";
@@ -51,6 +53,8 @@ pub struct Effort {
     pub clients: usize,
     /// Small histories that are also searched.
     pub small: u64,
+    /// Calls in a history in which every agent is two processes.
+    pub twins: u64,
 }
 
 /// Records and judges; what was seen, in a few lines.
@@ -60,6 +64,11 @@ pub fn run(programs: &Programs, effort: Effort) -> Outcome<String> {
         let (seed, clients) = (effort.seed + number, effort.clients);
         let script = Script { seed, clients, operations: effort.operations, size: Size::Large };
         said += &one(programs, script)?;
+    }
+    if effort.twins > 0 {
+        let (seed, operations) = (effort.seed, effort.twins);
+        let script = Script { seed, clients: CLIENTS_TWINS, operations, size: Size::Twins };
+        said += &format!("two processes for each agent, {}", one(programs, script)?);
     }
     for number in 0..effort.small {
         let seed = effort.seed + number;
@@ -89,8 +98,9 @@ fn one(programs: &Programs, script: Script) -> Outcome<String> {
     on_stage(programs, |stage| recorded_and_judged(stage, script)).map_err(|why| {
         let Script { seed, clients, operations, size } = script;
         let like_it = match size {
-            Size::Large => format!("--small 0 --operations {operations} --clients {clients}"),
-            Size::Small => "--histories 0 --small 1".to_owned(),
+            Size::Large => format!("--operations {operations} --clients {clients} --small 0 --twins 0"),
+            Size::Small => "--histories 0 --small 1 --twins 0".to_owned(),
+            Size::Twins => format!("--histories 0 --small 0 --twins {operations}"),
         };
         format!("{why}\nrecord one like it: clearway-storm histories --seed {seed} {like_it}")
     })
