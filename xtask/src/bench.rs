@@ -21,22 +21,27 @@ pub(crate) fn run(options: &[&str]) -> Result<(), String> {
     println!("{tables}");
     if write {
         let path = root().join("docs/benchmarks.md");
-        std::fs::write(&path, page(&tables, quick))
+        let notes = root().join("docs/benchmarks-notes.md");
+        let notes =
+            std::fs::read_to_string(&notes).map_err(|error| format!("{}: {error}", notes.display()))?;
+        std::fs::write(&path, page(&tables, quick, &notes))
             .map_err(|error| format!("{}: {error}", path.display()))?;
         println!("written to {}", path.display());
     }
     Ok(())
 }
 
-fn page(tables: &str, quick: bool) -> String {
+/// The tables with what is to be known about them, which is kept by hand.
+fn page(tables: &str, quick: bool, notes: &str) -> String {
     let command = if quick { "cargo xtask bench --quick --write" } else { "cargo xtask bench --write" };
     format!(
         "# Benchmarks\n\n\
-         Written by `{command}` on {date}; do not edit. Goals are ratios within one run on one machine: everything in a\n\
+         Written by `{command}` on {date}; do not edit, but for the notes at the end, which are those of\n\
+         [benchmarks-notes.md](benchmarks-notes.md). Goals are ratios within one run on one machine: everything in a\n\
          table was measured in turns with its floor, so that the load of the moment hits both. A goal that was missed is\n\
          marked. Times are printed, never asserted; what is asserted are the instruction counts in\n\
          [testing/instructions.toml](../testing/instructions.toml).\n\n\
-         Machine: {machine}.\n\n{tables}",
+         Machine: {machine}.\n\n{tables}\n{notes}",
         date = said("date", &["-u", "+%Y-%m-%d"]),
         machine = machine(),
     )
@@ -57,4 +62,18 @@ fn machine() -> String {
 fn said(program: &str, arguments: &[&str]) -> String {
     let output = Command::new(program).args(arguments).output();
     output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_ends_with_the_notes_that_are_kept_by_hand() {
+        let notes = std::fs::read_to_string(root().join("docs/benchmarks-notes.md")).unwrap();
+        assert!(notes.starts_with("## "), "a heading of the page");
+        assert!(page("| a |\n", false, &notes).ends_with(&format!("| a |\n\n{notes}")));
+        let written = std::fs::read_to_string(root().join("docs/benchmarks.md")).unwrap();
+        assert!(written.ends_with(&notes), "write it anew: cargo xtask bench --write");
+    }
 }

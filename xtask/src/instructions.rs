@@ -88,12 +88,15 @@ fn count() -> Result<Counts, String> {
     for run in 0..RUNS {
         let (new, held) = (format!("src/new{run}.rs"), format!("held/dir{run}/file.rs"));
         // A sign of life just before, so that none is due in the counted call.
-        caller.call(0, &["reserve", &format!("src/warm{run}.rs")], 0)?;
+        let own = format!("src/warm{run}.rs");
+        caller.call(0, &["reserve", &own], 0)?;
         for (verb, words, code) in [
             ("noop", vec!["--version"], 0),
             ("check_free", vec!["check", "src/free.rs"], 0),
             ("reserve_new", vec!["reserve", new.as_str()], 0),
             ("reserve_refused", vec!["reserve", held.as_str()], 1),
+            ("reserve_own", vec!["reserve", own.as_str()], 0),
+            ("release", vec!["release", new.as_str()], 0),
         ] {
             let counted = caller.count(&words, code)?;
             let least = counts.entry(verb.to_owned()).or_insert(counted);

@@ -15,13 +15,14 @@ const USAGE: &str = "\
 cargo xtask COMMAND
 
   test [--long]          everything a change has to pass: format, lints, documents, tests, fuzzing, instruction counts,
-                         recorded histories; --long goes on for hours with every campaign that has a long form
+                         storms; --long goes on for hours with every campaign that has a long form
   bench [--quick] [--write]
                          times of the released binary and of the kernel beside the floors of this machine;
                          --write keeps them in docs/benchmarks.md
   instructions [--write] instruction counts of the hot verbs against testing/instructions.toml; --write updates it
   docs                   writes the generated documents: the command line's reference and the schemas of its answers
   release                builds the static binary and says where it is
+  install                installs it as the README says, elsewhere for a moment, and has it show itself at work
   tidy                   the longest files and functions";
 
 fn main() -> ExitCode {
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         ["instructions"] => instructions::check(),
         ["instructions", "--write"] => instructions::write(),
         ["docs"] => clearway_cli::docs::write(&root().join("docs")).map_err(|error| format!("docs: {error}")),
+        ["install"] => release::install(),
         ["release"] => release::build().map(|binary| println!("{}", binary.display())),
         ["tidy"] => tidy::run(),
         ["help" | "--help" | "-h"] => {

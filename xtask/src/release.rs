@@ -2,7 +2,9 @@
 
 use crate::invocation::Invocation;
 use crate::root;
+use crate::sandbox::Sandbox;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 /// The kind of an ELF file that is loaded where it was linked, without relocation.
 const ELF_FIXED: u16 = 2;
@@ -19,11 +21,32 @@ pub(crate) fn build() -> Result<PathBuf, String> {
 
 /// Builds one package for release.
 pub(crate) fn build_package(package: &str) -> Result<(), String> {
-    Invocation::new(&format!(
-        "cargo build --quiet --locked --release --target {} --package {package}",
-        target()
-    ))
-    .run()
+    Invocation::new(&building(package)).run()
+}
+
+/// The command that builds one package for release.
+pub(crate) fn building(package: &str) -> String {
+    format!("cargo build --quiet --locked --release --target {} --package {package}", target())
+}
+
+/// Installs `clearway` as the README says, into a directory that is removed again, and has it show itself at work.
+///
+/// The target is that of releases, so that what was built for one is used.
+pub(crate) fn install() -> Result<(), String> {
+    let sandbox = Sandbox::new()?;
+    let place = sandbox.file("installed");
+    let (place, target) = (place.display(), target());
+    let install =
+        format!("cargo install --quiet --locked --path crates/clearway --root {place} --target {target}");
+    Invocation::new(&install).run()?;
+    let output =
+        sandbox.command(&sandbox.file("installed/bin/clearway")).arg("demo").stdout(Stdio::piped()).output();
+    let output = output.map_err(|error| format!("what was installed does not start: {error}"))?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    if output.status.success() && said.contains("the log is whole") {
+        return Ok(());
+    }
+    Err(format!("clearway demo ended with {} and showed:\n{said}", output.status))
 }
 
 /// Where released binaries are put.

@@ -11,8 +11,9 @@ const FUZZ_SECONDS_LONG: u32 = 600;
 const FLIP_SEEDS_LONG: u32 = 60;
 /// Random lives of the engine beside the memory model in the long tier.
 const MODEL_LIVES_LONG: &str = "2000";
-/// The crate that simulates, where it is there.
-const SIMULATION: &str = "clearway-sim";
+/// Storms that show with the released binary alone what they are for; `cargo test` plays the others small.
+const STORMS_SHORT: [&str; 3] = ["fairness", "wakeups", "histories"];
+const STORMS_LONG: [&str; 5] = ["histories", "fairness", "wakeups", "pauses", "night"];
 
 /// How much is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +47,7 @@ pub(crate) fn run(tier: Tier) -> Result<(), String> {
 
 fn steps() -> Result<Vec<(String, Invocation)>, String> {
     let mut steps = vec![
+        step("machine", "scripts/setup --check"),
         step("format", "cargo fmt --all --check"),
         step("format of fuzz", "cargo fmt --check --manifest-path fuzz/Cargo.toml"),
         step("lints", "cargo clippy --locked --workspace --all-targets -- -D warnings"),
@@ -66,28 +68,32 @@ fn steps() -> Result<Vec<(String, Invocation)>, String> {
     for target in fuzz_targets()? {
         steps.push(step(&format!("fuzzing of {target}"), &format!("fuzz/run.sh {target} {FUZZ_SECONDS}")));
     }
+    steps.push(step("released binary", "cargo xtask release"));
+    steps.push(step("installed binary and its demonstration", "cargo xtask install"));
     steps.push(step("instruction counts", "cargo xtask instructions"));
-    // The counts were taken of the released binary, so it is there and new.
-    steps.push(step("recorded histories", &storm("histories", "--quiet")));
+    steps.push(step("storms as they are released", &release::building("clearway-storm")));
+    steps.extend(STORMS_SHORT.iter().map(|name| step(&format!("storm: {name}"), &storm(name))));
     Ok(steps)
 }
 
-/// One storm of the released binary, itself built with this flag.
-fn storm(name: &str, flag: &str) -> String {
-    let binary = release::directory().join("clearway");
-    format!("cargo run --locked {flag} --package clearway-storm -- {name} --binary {}", binary.display())
+/// One storm with the released binary. What plays it is built as that is: processes that loop through the engine have to
+/// be as fast as the binary beside them.
+fn storm(name: &str) -> String {
+    let [storm, binary] = ["clearway-storm", "clearway"].map(|name| release::directory().join(name));
+    format!("{} {name} --binary {}", storm.display(), binary.display())
 }
 
 fn long_steps() -> Result<Vec<(String, Invocation)>, String> {
-    let mut steps: Vec<(String, Invocation)> = ["histories", "fairness", "wakeups", "pauses", "night"]
+    let mut steps: Vec<(String, Invocation)> = STORMS_LONG
         .iter()
-        // Processes that loop through the engine have to be as fast as the binary beside them.
-        .map(|name| step(&format!("long storm: {name}"), &format!("{} --long", storm(name, "--release"))))
+        .map(|name| step(&format!("long storm: {name}"), &format!("{} --long", storm(name))))
         .collect();
-    if root().join("testing").join(SIMULATION).is_dir() {
-        let simulation = format!("cargo run --locked --release --package {SIMULATION} -- --long");
-        steps.push(step("long simulation", &simulation));
-    }
+    steps.push(step("long simulation", "cargo run --locked --release --package clearway-sim -- --long"));
+    steps.push((
+        "faults at every point".to_owned(),
+        Invocation::new("cargo test --locked --package clearway --test nemesis at_any_write")
+            .with("NEMESIS_POINTS", "all"),
+    ));
     let model = "cargo test --locked --package clearway-store-sqlite --test engine model";
     steps.push((
         "many lives beside the model".to_owned(),

@@ -65,18 +65,23 @@ fn in_turns(repository: &Repository, binary: &Path, leases: usize, rounds: usize
         Verb::new("`check`, free path", 0, |_| Some(CHECK)),
         Verb::new("`reserve`, new path", 0, reserve_goal),
         Verb::new("`release`", 0, reserve_goal),
+        Verb::new("`reserve`, a directory", 0, |_| None),
+        Verb::new("`reserve`, a pattern", 0, |_| None),
     ];
     if leases > 0 {
         verbs.push(Verb::new("`reserve`, refused", 1, reserve_goal));
     }
     for round in 0..=rounds {
         let (new, held) = (format!("bench/file{round}.rs"), seed::file(round * 37 % leases.max(1)));
-        let lines: [&[&str]; 6] = [
+        let (directory, pattern) = (format!("bench/directory{round}/"), format!("bench/**/of{round}-*.rs"));
+        let lines: [&[&str]; 8] = [
             &[],
             &["--version"],
             &["check", "bench/free.rs"],
             &["reserve", &new],
             &["release", &new],
+            &["reserve", &directory],
+            &["reserve", &pattern],
             &["reserve", &held],
         ];
         for (verb, words) in verbs.iter_mut().zip(lines) {
@@ -90,6 +95,8 @@ fn in_turns(repository: &Repository, binary: &Path, leases: usize, rounds: usize
                 verb.samples.add(time);
             }
         }
+        // Not measured: the store stays as large as it says it is.
+        repository.time(binary, &["release", "--all"])?;
     }
     Ok(verbs)
 }

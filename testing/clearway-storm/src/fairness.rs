@@ -1,8 +1,9 @@
 //! Fairness: many processes loop through the turnstile without a pause, and newcomers come by one after the other. Every
 //! one is served, nobody is told that the store is busy, and how long it took is printed.
 
-use crate::figures::{Times, goal, jain};
-use crate::stage::{Outcome, Programs, Stage};
+use crate::figures::{Goal, Goals, Times, jain, judged};
+use crate::random::Random;
+use crate::stage::{Outcome, Programs, Stage, on_stage};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -10,12 +11,16 @@ use std::time::{Duration, Instant};
 /// How much is done.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
+    /// Where the moments of newcomers come from.
+    pub seed: u64,
     /// Processes that loop.
     pub loopers: usize,
     /// Newcomers, each a call of the binary.
     pub newcomers: usize,
-    /// From one newcomer to the next.
+    /// In every such span one newcomer comes, at a random moment of it.
     pub every: Duration,
+    /// Whether missing a goal is an error.
+    pub goals: Goals,
 }
 
 /// The longest that one newcomer of a hundred may take.
@@ -23,18 +28,21 @@ const NEWCOMER_P99_MS: f64 = 150.0;
 /// The least fair share among loopers.
 const JAIN_MIN: f64 = 0.97;
 
-/// Loops and comes by; what was seen. A newcomer that is not served is an error.
+/// Loops and comes by; what was seen. A newcomer that is not served is an error, and so is a busy store.
 pub fn run(programs: &Programs, effort: Effort) -> Outcome<String> {
-    let stage = Stage::new(programs);
+    on_stage(programs, |stage| play(programs, stage, effort))
+}
+
+fn play(programs: &Programs, stage: &Stage, effort: Effort) -> Outcome<String> {
     stage.done("first", &["reserve", "first.rs"])?;
-    let alone = newcomers(&stage, effort.newcomers.div_ceil(10), effort.every, "alone")?;
+    let alone = newcomers(stage, effort, effort.newcomers.div_ceil(10), "alone")?;
     let scope = stage.scope()?;
     let mut loopers: Vec<Looping> = (0..effort.loopers)
-        .map(|number| Looping::start(programs, &stage, scope.as_str(), number))
+        .map(|number| Looping::start(programs, stage, scope.as_str(), number))
         .collect::<Outcome<_>>()?;
     loopers.iter_mut().try_for_each(Looping::go)?;
     let started = Instant::now();
-    let beside = newcomers(&stage, effort.newcomers, effort.every, "new")?;
+    let beside = newcomers(stage, effort, effort.newcomers, "new")?;
     let seconds = started.elapsed().as_secs_f64();
     let told: Vec<(u64, u64)> = loopers.into_iter().map(Looping::end).collect::<Outcome<_>>()?;
     stage.audited()?;
@@ -43,13 +51,17 @@ pub fn run(programs: &Programs, effort: Effort) -> Outcome<String> {
     if busy > 0 || shares.contains(&0) {
         return Err(format!("{busy} times a looper was told that the store is busy; shares {shares:?}"));
     }
-    Ok(table(effort, &alone, &beside, &shares, seconds))
+    table(effort, &alone, &beside, &shares, seconds)
 }
 
-fn table(effort: Effort, alone: &Times, beside: &Times, shares: &[u64], seconds: f64) -> String {
+fn table(effort: Effort, alone: &Times, beside: &Times, shares: &[u64], seconds: f64) -> Outcome<String> {
     let (p99, index) = (beside.percentile_ms(99), jain(shares));
     let all: u64 = shares.iter().sum();
-    format!(
+    let goals = [
+        Goal::time(effort.goals, p99 <= NEWCOMER_P99_MS, format!("newcomer p99 <= {NEWCOMER_P99_MS} ms")),
+        Goal::share(effort.goals, index >= JAIN_MIN, format!("Jain's index >= {JAIN_MIN}")),
+    ];
+    let seen = format!(
         "{} loopers, a newcomer every {} ms, {seconds:.1} s: {:.0} transactions a second, 0 busy, {} newcomers served\n\
          newcomer alone: {}\n\
          newcomer beside the loopers: {} ({:.1}x of alone at p99); {}\n\
@@ -61,20 +73,23 @@ fn table(effort: Effort, alone: &Times, beside: &Times, shares: &[u64], seconds:
         alone.told(),
         beside.told(),
         p99 / alone.percentile_ms(99),
-        goal(p99 <= NEWCOMER_P99_MS, &format!("p99 <= {NEWCOMER_P99_MS} ms")),
+        goals[0].told(),
         shares.iter().min().unwrap_or(&0),
         shares.iter().max().unwrap_or(&0),
-        goal(index >= JAIN_MIN, &format!(">= {JAIN_MIN}")),
-    )
+        goals[1].told(),
+    );
+    judged(seen, &goals)
 }
 
 /// Newcomers come at their times, whether or not those before are done.
-fn newcomers(stage: &Stage, count: usize, every: Duration, name: &str) -> Outcome<Times> {
-    let started = Instant::now();
+fn newcomers(stage: &Stage, effort: Effort, count: usize, name: &str) -> Outcome<Times> {
+    let (started, mut random) = (Instant::now(), Random::new(effort.seed));
+    let every_us = usize::try_from(effort.every.as_micros()).unwrap_or(usize::MAX);
     std::thread::scope(|threads| {
         let workers: Vec<_> = (0..count)
             .map(|number| {
-                let due = every * u32::try_from(number).unwrap_or(u32::MAX);
+                let jitter = Duration::from_micros(random.below(every_us) as u64);
+                let due = effort.every * u32::try_from(number).unwrap_or(u32::MAX) + jitter;
                 std::thread::sleep(due.saturating_sub(started.elapsed()));
                 threads.spawn(move || come_by(stage, &format!("{name}-{number}")))
             })

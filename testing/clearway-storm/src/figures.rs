@@ -1,5 +1,7 @@
-//! Times and shares, as storms print them. Nothing is asserted of them: they depend on the machine and its load.
+//! Times and shares, as storms print them. They depend on the machine and its load, so only a long run, which has a
+//! machine to itself, fails over a goal that it misses.
 
+use crate::stage::Outcome;
 use std::time::Duration;
 
 /// Times of one thing.
@@ -37,9 +39,47 @@ pub(crate) fn jain(shares: &[u64]) -> f64 {
     sum * sum / (shares.len() as f64 * squares)
 }
 
-/// A goal beside what was found.
-pub(crate) fn goal(is_met: bool, words: &str) -> String {
-    format!("goal {words}: {}", if is_met { "met" } else { "**missed**" })
+/// What becomes of goals that are missed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Goals {
+    /// They are marked where figures are printed.
+    Shown,
+    /// The storm fails if a share is missed, since shares do not depend on how fast the machine is. Times are shown.
+    Shares,
+    /// The storm fails over any.
+    All,
+}
+
+/// A goal with whether it was met.
+#[derive(Clone, Debug)]
+pub(crate) struct Goal {
+    words: String,
+    is_met: bool,
+    is_binding: bool,
+}
+
+impl Goal {
+    /// A goal for a time.
+    pub(crate) fn time(goals: Goals, is_met: bool, words: String) -> Self {
+        Self { words, is_met, is_binding: goals == Goals::All }
+    }
+
+    /// A goal for a share.
+    pub(crate) fn share(goals: Goals, is_met: bool, words: String) -> Self {
+        Self { words, is_met, is_binding: goals != Goals::Shown }
+    }
+
+    /// The goal beside what was found.
+    pub(crate) fn told(&self) -> String {
+        format!("goal {}: {}", self.words, if self.is_met { "met" } else { "**missed**" })
+    }
+}
+
+/// What was seen, or an error with it if a goal that binds was missed.
+pub(crate) fn judged(seen: String, goals: &[Goal]) -> Outcome<String> {
+    let missed: Vec<&str> =
+        goals.iter().filter(|goal| goal.is_binding && !goal.is_met).map(|goal| goal.words.as_str()).collect();
+    if missed.is_empty() { Ok(seen) } else { Err(format!("{seen}missed: {}", missed.join(", "))) }
 }
 
 #[cfg(test)]
@@ -50,6 +90,17 @@ mod tests {
     fn equal_shares_are_fair_and_one_winner_of_four_is_not() {
         assert!((jain(&[7, 7, 7]) - 1.0).abs() < 1e-9);
         assert!((jain(&[9, 0, 0, 0]) - 0.25).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_missed_goal_fails_where_it_binds_and_is_marked_elsewhere() {
+        let seen = |goal: fn(Goals, bool, String) -> Goal, goals, is_met| {
+            judged(String::new(), &[goal(goals, is_met, "g".to_owned())]).is_ok()
+        };
+        assert!(seen(Goal::time, Goals::All, true) && !seen(Goal::time, Goals::All, false));
+        assert!(seen(Goal::time, Goals::Shares, false) && !seen(Goal::share, Goals::Shares, false));
+        assert!(seen(Goal::share, Goals::Shown, false) && !seen(Goal::share, Goals::All, false));
+        assert!(Goal::time(Goals::Shown, false, "g".to_owned()).told().contains("missed"));
     }
 
     #[test]

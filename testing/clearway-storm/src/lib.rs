@@ -1,7 +1,7 @@
 //! Storms: real processes against one store, and what has to be true of it afterwards.
 //!
 //! Everything goes through the command line of the real binary, or through the real engine in processes of their own.
-//! Nothing here simulates, and no time is asserted. Start at [`histories`].
+//! Nothing here simulates. Times are asserted by long runs alone. Start at [`histories`].
 
 pub mod fairness;
 mod figures;
@@ -13,4 +13,5 @@ mod random;
 mod stage;
 pub mod wakeups;
 
+pub use figures::Goals;
 pub use stage::{Outcome, Programs, Reply, Stage};

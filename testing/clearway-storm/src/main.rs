@@ -1,7 +1,7 @@
 //! `clearway-storm STORM`: one command for each storm. It builds the binary under test first, in its own profile, unless
 //! it is given one.
 
-use clearway_storm::{Outcome, Programs, fairness, histories, looper, night, pauses, wakeups};
+use clearway_storm::{Goals, Outcome, Programs, fairness, histories, looper, night, pauses, wakeups};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
@@ -9,7 +9,11 @@ use std::time::Duration;
 const USAGE: &str = "\
 clearway-storm STORM [--long] [--seed NUMBER] [--binary FILE]
 
+It prints its seed first; one that fails says what it left where, and how to repeat it. With --long a goal for times
+that is missed fails it too.
+
   histories [--operations NUMBER] [--histories NUMBER] [--clients NUMBER] [--small NUMBER]
+            [--twins NUMBER]
              calls of 16 processes at once, some killed, recorded and judged by the log
   fairness   64 processes loop through the store, and newcomers come by
   wakeups    leases handed over, and releases at the instant a waiter gives up
@@ -17,6 +21,8 @@ clearway-storm STORM [--long] [--seed NUMBER] [--binary FILE]
   night      ten agents, deaths, a power cut, a full disk
   judge DIRECTORY
              judges once more what a failed run of histories left";
+
+const STORMS: [&str; 5] = ["histories", "fairness", "wakeups", "pauses", "night"];
 
 /// Seconds since 1970 would do as well; a seed that is printed is as good as any.
 fn fresh_seed() -> u64 {
@@ -44,28 +50,35 @@ fn run(words: &[&str]) -> Outcome<String> {
     match (*storm, rest) {
         ("looper", [home, scope, name]) => return looper::play(Path::new(home), scope, name),
         ("judge", [directory]) => return histories::judge_again(Path::new(directory)),
-        _ => {}
+        (known, _) if STORMS.contains(&known) => {}
+        _ => return Err(format!("cannot read {words:?}\n\n{USAGE}")),
     }
     let options = Options::read(rest)?;
     let programs = Programs { clearway: options.binary()?, storm: own_program()? };
+    // Whatever becomes of it, also if it is killed or hangs, its seed is known.
+    println!("{storm}: seed {}", options.seed);
+    let played = play(storm, &programs, &options);
+    played.map_err(|why| format!("{why}\nrepeat it with: clearway-storm {storm} {}", options.told()))
+}
+
+fn play(storm: &str, programs: &Programs, options: &Options) -> Outcome<String> {
     let (seed, long) = (options.seed, options.long);
-    match *storm {
-        "histories" => histories::run(&programs, options.histories()),
+    let goals = if long { Goals::All } else { Goals::Shares };
+    match storm {
+        "histories" => histories::run(programs, options.histories()),
         "fairness" => {
-            let newcomers = if long { 12_000 } else { 1_000 };
-            let effort = fairness::Effort { loopers: 64, newcomers, every: Duration::from_millis(5) };
-            fairness::run(&programs, effort)
+            let (newcomers, every) = (if long { 12_000 } else { 1_000 }, Duration::from_millis(5));
+            fairness::run(programs, fairness::Effort { seed, loopers: 64, newcomers, every, goals })
         }
         "wakeups" => {
-            let (hand_overs, races) = if long { (10_000, 10_000) } else { (1_000, 200) };
-            wakeups::run(&programs, wakeups::Effort { seed, hand_overs, races })
+            let races = if long { 10_000 } else { 200 };
+            wakeups::run(programs, wakeups::Effort { seed, hand_overs: 1_000, races, goals })
         }
         "pauses" => {
             let (holders, writers) = if long { (100, 1_000) } else { (5, 60) };
-            pauses::run(&programs, pauses::Effort { seed, holders, writers })
+            pauses::run(programs, pauses::Effort { seed, holders, writers })
         }
-        "night" => night::run(&programs, night::Effort { seed, rounds: if long { 200 } else { 12 } }),
-        _ => Err(format!("cannot read {words:?}\n\n{USAGE}")),
+        _ => night::run(programs, night::Effort { seed, rounds: if long { 200 } else { 12 } }),
     }
 }
 
@@ -92,7 +105,7 @@ impl Options {
             match *word {
                 "--seed" => options.seed = number()?,
                 "--binary" => options.binary = Some(PathBuf::from(value)),
-                "--operations" | "--histories" | "--clients" | "--small" => {
+                "--operations" | "--histories" | "--clients" | "--small" | "--twins" => {
                     options.numbers.push(((*word).to_owned(), number()?));
                 }
                 _ => return Err(format!("cannot read {word}\n\n{USAGE}")),
@@ -101,19 +114,29 @@ impl Options {
         Ok(options)
     }
 
+    /// The words that lead to these options.
+    fn told(&self) -> String {
+        let mut words = vec![format!("--seed {}", self.seed)];
+        words.extend(self.long.then(|| "--long".to_owned()));
+        words.extend(self.binary.iter().map(|path| format!("--binary {}", path.display())));
+        words.extend(self.numbers.iter().map(|(name, number)| format!("{name} {number}")));
+        words.join(" ")
+    }
+
     fn number(&self, name: &str, otherwise: u64) -> u64 {
         self.numbers.iter().find(|(found, _)| found == name).map_or(otherwise, |(_, number)| *number)
     }
 
     /// A long run is many histories one after the other: each is judged whole, and memory stays bounded.
     fn histories(&self) -> histories::Effort {
-        let (many, small) = if self.long { (100, 5_000) } else { (1, 60) };
+        let (many, small, twins) = if self.long { (100, 5_000, 20_000) } else { (1, 60, 2_000) };
         histories::Effort {
             seed: self.seed,
             operations: self.number("--operations", 20_000),
             histories: self.number("--histories", many),
             clients: self.number("--clients", 16) as usize,
             small: self.number("--small", small),
+            twins: self.number("--twins", twins),
         }
     }
 

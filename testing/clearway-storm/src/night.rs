@@ -41,11 +41,8 @@ pub fn run(programs: &Programs, effort: Effort) -> Outcome<String> {
     let mut home = Home::new(&programs.clearway.display().to_string());
     let night = Night::begin(&home, effort);
     let told = night.pass();
-    let seed = effort.seed;
     drop(night);
-    told.map_err(|why| {
-        format!("{why}\nkept: {}\nanother like it: clearway-storm night --seed {seed}", home.keep().display())
-    })
+    told.map_err(|why| format!("{why}\nkept: {}", home.keep().display()))
 }
 
 struct Night<'h> {

@@ -2,7 +2,7 @@
 //! fence refused and who holds the path now; whoever is in the way meanwhile is named with pid and state.
 
 use crate::random::Random;
-use crate::stage::{Onlooker, Outcome, Programs, Reply, Stage};
+use crate::stage::{Onlooker, Outcome, Programs, Reply, Stage, on_stage};
 use clearway_testkit::eventually;
 use clearway_testkit::process::{go_on, holds_lock, state, stop};
 use std::process::{Child, Command, Stdio};
@@ -21,12 +21,15 @@ pub struct Effort {
 
 /// Stops and looks; what was seen.
 pub fn run(programs: &Programs, effort: Effort) -> Outcome<String> {
-    let stage = Stage::new(programs);
+    on_stage(programs, |stage| play(stage, effort))
+}
+
+fn play(stage: &Stage, effort: Effort) -> Outcome<String> {
     for number in 0..effort.holders {
-        holder_sleeps_past_its_deadline(&stage, number)?;
+        holder_sleeps_past_its_deadline(stage, number)?;
     }
-    let named = writers_stop(&stage, effort)?;
-    waiter_stands_still(&stage)?;
+    let named = writers_stop(stage, effort)?;
+    waiter_stands_still(stage)?;
     stage.audited()?;
     Ok(format!(
         "{} holders stopped past their deadline: the old fence was refused each time, and the new holder named\n\

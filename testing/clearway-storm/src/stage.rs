@@ -33,6 +33,16 @@ pub struct Stage {
     directory: PathBuf,
 }
 
+/// Plays a storm on a fresh stage. One that fails leaves everything for somebody to look at.
+pub(crate) fn on_stage(
+    programs: &Programs,
+    storm: impl FnOnce(&Stage) -> Outcome<String>,
+) -> Outcome<String> {
+    let mut stage = Stage::new(programs);
+    let told = storm(&stage);
+    told.map_err(|why| format!("{why}\nkept: {}", stage.keep().display()))
+}
+
 impl Stage {
     /// A fresh directory that becomes a scope with the first command.
     pub fn new(programs: &Programs) -> Self {

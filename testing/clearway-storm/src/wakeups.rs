@@ -1,9 +1,9 @@
 //! Wake-ups: a lease that is given back reaches whoever waits for it, soon, and also when the waiter's time is up at that
 //! very moment. A waiter then has its lease or its place, never neither.
 
-use crate::figures::{Times, goal};
+use crate::figures::{Goal, Goals, Times, judged};
 use crate::random::Random;
-use crate::stage::{Onlooker, Outcome, Programs, Reply, Stage};
+use crate::stage::{Onlooker, Outcome, Programs, Reply, Stage, on_stage};
 use std::process::Child;
 use std::time::{Duration, Instant};
 
@@ -16,6 +16,8 @@ pub struct Effort {
     pub hand_overs: usize,
     /// Releases at the instant at which the waiter gives up.
     pub races: usize,
+    /// Whether missing a goal is an error.
+    pub goals: Goals,
 }
 
 /// The longest that one wake-up of a hundred may take.
@@ -27,24 +29,29 @@ const RACE_WAIT: Duration = Duration::from_millis(100);
 /// How far from the instant a release may be aimed, either way.
 const JITTER_US: usize = 15_000;
 
-/// Hands over and races; what was seen.
+/// Hands over and races; what was seen. A wake-up that is lost is an error.
 pub fn run(programs: &Programs, effort: Effort) -> Outcome<String> {
-    let stage = Stage::new(programs);
-    let (after, since_start) = hand_overs(&stage, effort.hand_overs)?;
-    let (granted, queued) = races(&stage, effort)?;
+    on_stage(programs, |stage| play(stage, effort))
+}
+
+fn play(stage: &Stage, effort: Effort) -> Outcome<String> {
+    let (after, since_start) = hand_overs(stage, effort.hand_overs)?;
+    let (granted, queued) = races(stage, effort)?;
     stage.audited()?;
-    let p99 = after.percentile_ms(99);
-    Ok(format!(
+    let is_met = after.percentile_ms(99) <= WAKE_P99_MS;
+    let goal = Goal::time(effort.goals, is_met, format!("release to wake-up p99 <= {WAKE_P99_MS} ms"));
+    let seen = format!(
         "{} hand-overs, from the end of `release` to the end of the waiting `reserve`: {}; {}\n\
          from the start of `release`: {}\n\
          {} releases at the waiter's deadline (seed {}): {granted} granted, {queued} queued and offered, 0 lost\n",
         after.len(),
         after.told(),
-        goal(p99 <= WAKE_P99_MS, &format!("p99 <= {WAKE_P99_MS} ms")),
+        goal.told(),
         since_start.told(),
         granted + queued,
         effort.seed
-    ))
+    );
+    judged(seen, &[goal])
 }
 
 /// Two agents hand one path to and fro. Times from the release's end and from its start.

@@ -1,6 +1,6 @@
 //! The short tier: every storm once, small enough for every change. Figures go to standard output and are not judged.
 
-use clearway_storm::{Outcome, Programs, fairness, histories, night, pauses, wakeups};
+use clearway_storm::{Goals, Outcome, Programs, fairness, histories, night, pauses, wakeups};
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
@@ -26,25 +26,34 @@ fn passes(storm: Outcome<String>) {
 
 #[test]
 fn histories_of_sixteen_processes_with_deaths_and_pauses_are_linearizable() {
-    let effort = histories::Effort { seed: 1, operations: 1_200, histories: 1, clients: 16, small: 0 };
+    let effort =
+        histories::Effort { seed: 1, operations: 1_200, histories: 1, clients: 16, small: 0, twins: 0 };
     passes(histories::run(&programs(), effort));
 }
 
 #[test]
 fn witness_and_search_agree_on_small_histories() {
-    let effort = histories::Effort { seed: 2, operations: 0, histories: 0, clients: 0, small: 25 };
+    let effort = histories::Effort { seed: 2, operations: 0, histories: 0, clients: 0, small: 25, twins: 0 };
+    passes(histories::run(&programs(), effort));
+}
+
+#[test]
+fn two_processes_of_one_agent_reserve_beside_a_release_by_pattern_and_are_told_the_truth() {
+    let effort = histories::Effort { seed: 7, operations: 0, histories: 0, clients: 0, small: 0, twins: 600 };
     passes(histories::run(&programs(), effort));
 }
 
 #[test]
 fn beside_sixty_four_loopers_every_newcomer_is_served_and_nobody_is_told_that_the_store_is_busy() {
-    let effort = fairness::Effort { loopers: 64, newcomers: 60, every: Duration::from_millis(100) };
+    let (every, goals) = (Duration::from_millis(100), Goals::Shown);
+    let effort = fairness::Effort { seed: 6, loopers: 64, newcomers: 60, every, goals };
     passes(fairness::run(&programs(), effort));
 }
 
 #[test]
 fn whoever_waits_is_woken_and_a_release_at_its_deadline_is_never_lost() {
-    passes(wakeups::run(&programs(), wakeups::Effort { seed: 3, hand_overs: 100, races: 200 }));
+    let effort = wakeups::Effort { seed: 3, hand_overs: 100, races: 200, goals: Goals::Shown };
+    passes(wakeups::run(&programs(), effort));
 }
 
 #[test]

@@ -14,19 +14,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// The tables that hold facts, and what of them is fact. Presence, counted refusals and `leases.check_at` are soft.
-const FACTS: [(&str, &str); 6] = [
-    ("scopes", "*"),
-    ("events", "*"),
-    ("agents", "*"),
-    (
-        "leases",
-        "scope, id, space, worktree, anchor, pattern, write_set, mode, grade, holder, fence, reason, slot, \
-         ttl_ms, granted, deadline, end_max, created_at",
-    ),
-    ("ended_leases", "*"),
-    ("idempotency", "*"),
-];
+/// Columns that hold no fact; every other one does.
+const SOFT: [(&str, Option<&str>); 4] =
+    [("presence", None), ("refusals", None), ("leases", Some("check_at")), ("waits", Some("heard"))];
 
 /// The files of a store that hold something worth keeping.
 const KEPT: [&str; 3] = ["", "-wal", "-gate"];
@@ -68,8 +58,9 @@ pub(crate) fn fold_log(state: &Path) {
 /// Every fact as plain SQL finds it.
 pub(crate) fn facts(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut found = Vec::new();
-    for (table, columns) in FACTS {
-        let mut statement = connection.prepare(&format!("SELECT {columns} FROM {table}"))?;
+    for (table, columns) in fact_columns(connection)? {
+        let columns = columns.join(", ");
+        let mut statement = connection.prepare(&format!("SELECT {columns} FROM \"{table}\""))?;
         let count = statement.column_count();
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
@@ -78,6 +69,24 @@ pub(crate) fn facts(connection: &Connection) -> rusqlite::Result<Vec<String>> {
         }
     }
     Ok(found)
+}
+
+/// The columns of facts of each table, as the schema lists them.
+fn fact_columns(connection: &Connection) -> rusqlite::Result<BTreeMap<String, Vec<String>>> {
+    let list = "SELECT tables.name, columns.name FROM sqlite_schema AS tables, pragma_table_info(tables.name) AS columns \
+                WHERE tables.type = 'table' ORDER BY tables.name, columns.cid";
+    let mut tables: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut statement = connection.prepare(list)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let (table, column): (String, String) = (row.get(0)?, row.get(1)?);
+        let is_soft =
+            |(soft, of): &(&str, Option<&str>)| *soft == table && of.is_none_or(|soft| soft == column);
+        if !SOFT.iter().any(is_soft) {
+            tables.entry(table).or_default().push(format!("\"{column}\""));
+        }
+    }
+    Ok(tables)
 }
 
 /// The files of a store, in memory.

@@ -121,6 +121,7 @@ fn no_finding_is_left_out() {
         "QUALITY-4",
         "QUALITY-5",
         "C3.1",
+        "process",
     ];
     let seed_4 = [
         "1.1", "1.2", "1.3", "1.4", "2.1", "2.2", "2.3", "2.4", "2.5", "2.6", "3.1", "3.2", "3.3", "4", "M1",
@@ -134,14 +135,16 @@ fn no_finding_is_left_out() {
     ];
     let intermute = [
         1, 2, 3, 5, 6, 7, 9, 10, 11, 13, 14, 15, 17, 18, 19, 21, 22, 23, 25, 26, 27, 29, 30, 31, 33, 34, 35,
-        37, 38, 39, 41, 42, 43, 45, 65, 66, 79,
+        37, 38, 39, 41, 42, 43, 45, 65, 66, 79, 97, 98, 103,
     ];
+    let promises = 1..=21;
     let expected = seed_1
         .iter()
         .map(|id| format!("1/{id}"))
         .chain(seed_4.iter().map(|id| format!("4/{id}")))
         .chain(intercore.iter().map(|id| format!("7.{id}")))
-        .chain(intermute.iter().map(|id| format!("C-{id:03}")));
+        .chain(intermute.iter().map(|id| format!("C-{id:03}")))
+        .chain(promises.map(|id| format!("P-{id:02}")));
     let missing: Vec<String> = expected.filter(|id| !ids.contains(id)).collect();
     assert!(missing.is_empty(), "docs/conformance.md says nothing about {missing:?}");
 }

@@ -5,12 +5,14 @@ use clearway_testkit::{Files, Repository};
 use std::process::Output;
 
 /// Every verb that only looks.
-const LOOKS: [&[&str]; 13] = [
+const LOOKS: [&[&str]; 15] = [
     &["check", "src/a.rs"],
     &["who", "src/a.rs"],
     &["leases"],
     &["leases", "--history"],
     &["agents"],
+    &["waits"],
+    &["waits", "--agent-name", "alice"],
     &["status"],
     &["sweep", "--dry-run"],
     &["events"],

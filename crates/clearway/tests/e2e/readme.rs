@@ -1,6 +1,8 @@
 //! What the README shows is what happens.
 
 use crate::home;
+use clearway_testkit::Files;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -114,19 +116,68 @@ fn shell_blocks() -> Vec<(String, String)> {
         .collect()
 }
 
+/// Words of a block that are paths of this repository; those with a variable are the reader's own.
+fn paths_in(line: &str) -> impl Iterator<Item = (&str, &str)> {
+    let words = line.split('#').next().unwrap_or_default().split_whitespace();
+    let before = std::iter::once("").chain(words.clone());
+    before.zip(words).filter(|(_, word)| word.contains('/') && !word.contains('$'))
+}
+
 #[test]
-fn the_scripts_that_the_documents_tell_to_run_are_there_and_can_be_read_by_a_shell() {
+fn the_scripts_that_the_documents_tell_to_run_are_there_and_run_as_they_are_written() {
     let blocks = shell_blocks();
     assert!(blocks.len() >= 3, "{blocks:?}");
+    let mut scripts = 0;
     for (document, block) in blocks {
-        for script in block.split_whitespace().filter(|word| word.contains('/')) {
-            let path = root().join(script);
-            assert!(path.exists(), "{document}: {script}");
-            if path.is_file() {
-                let read = Command::new("bash").arg("-n").arg(&path).output().expect("a shell");
-                assert!(read.status.success(), "{document}: {script}");
+        for (before, word) in block.lines().flat_map(paths_in) {
+            let path = root().join(word);
+            assert!(path.exists(), "{document}: {word}");
+            if path.is_file() && before.is_empty() {
+                runs_by_itself(&document, &path);
+                scripts += 1;
             }
+            let shells = ["sh", "bash", "dash"];
+            assert!(
+                !shells.contains(&before),
+                "{document}: {word} is run by {before}, whatever its first line says"
+            );
         }
+    }
+    assert!(scripts >= 2, "{scripts}");
+}
+
+/// A script that is typed by its path: it may be executed, says by what, and that reads it.
+#[track_caller]
+fn runs_by_itself(document: &str, path: &Path) {
+    let shown = path.display();
+    let mode = std::fs::metadata(path).expect("metadata").permissions().mode();
+    assert_eq!(mode & 0o111, 0o111, "{document}: {shown} cannot be executed");
+    let text = std::fs::read_to_string(path).expect("a script");
+    let interpreter = text.lines().next().and_then(|line| line.strip_prefix("#!/usr/bin/env "));
+    let interpreter = interpreter.unwrap_or_else(|| panic!("{document}: {shown} does not say what runs it"));
+    let read = Command::new(interpreter).arg("-n").arg(path).output().expect("its interpreter");
+    assert!(read.status.success(), "{document}: {shown}");
+}
+
+#[test]
+fn what_the_readme_removes_is_everything_there_is() {
+    let readme = std::fs::read_to_string(root().join("README.md")).expect("README.md");
+    let block = readme.split("<!-- remove -->\n```sh\n").nth(1).and_then(|rest| rest.split("```").next());
+    let removal =
+        block.expect("the marked block").lines().find(|line| line.starts_with("rm ")).expect("a removal");
+    for runtime in ["", "unset XDG_RUNTIME_DIR;"] {
+        let home = home();
+        let here = home.directory("here");
+        let left =
+            || ["home", "state", "config", "run", "tmp"].map(|name| Files::below(&home.path().join(name)));
+        let before = left();
+        let used = "clearway --agent ada reserve a.rs && clearway --agent bob reserve a.rs --wait 100ms";
+        let mut shell =
+            home.shell(&here, &format!("{runtime} {used} && ls \"$XDG_STATE_HOME\" && {removal}"));
+        let output = shell.output().expect("a shell");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(output.stdout.ends_with(b"clearway\n"), "{}", String::from_utf8_lossy(&output.stdout));
+        assert_eq!(left(), before, "{removal}");
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::{home, text};
 use clearway_testkit::{Clearway, Home, Repository, Terminal, eventually};
 use std::collections::{BTreeMap, BTreeSet};
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -281,7 +281,11 @@ fn a_command_that_does_not_want_to_end_is_ended() {
 fn asked_to_stop_it_stops_with_its_command_and_both_go_on() {
     let home = home();
     let (repository, diary) = (home.repository("app", &[]), Diary::new(&home));
-    let holder = under_build(&repository, &diary, &[]);
+    // A group of its own, as a shell gives each job: without one the kernel would not stop what has no shell above it.
+    let words = ["with", "build", "--", "sh", "-c", WAITS_FOR_GO];
+    let mut alone = diary.told(repository.agent("ada")).args(&words).into_command();
+    alone.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let holder = alone.spawn().expect("the binary starts");
     let command = diary.expect("begin", 1).remove(0);
     let is_stopped = |pid: &str| {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();

@@ -175,6 +175,51 @@ fn a_foreign_writer_is_waited_for_within_the_time_given() {
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
+/// Every verb there is, with words that open the store; without words where it opens none, or is asked apart.
+const VERBS: [(&str, &[&str]); 27] = [
+    ("reserve", &["reserve", "b.rs"]),
+    ("who", &["who", "a.rs"]),
+    ("release", &["release", "--all"]),
+    ("wait", &["wait", "--cancel"]),
+    ("waits", &["waits"]),
+    ("with", &[]),
+    ("transfer", &["transfer", "--to", "bob", "--all"]),
+    ("freeze", &["freeze", "--reason", "a test"]),
+    ("thaw", &["thaw", "--reason", "a test"]),
+    ("leases", &["leases"]),
+    ("agents", &["agents"]),
+    ("status", &["status"]),
+    ("events", &["events"]),
+    ("audit verify", &["audit", "verify"]),
+    ("audit anchor", &["audit", "anchor"]),
+    ("audit export", &["audit", "export"]),
+    ("doctor", &[]),
+    ("config show", &[]),
+    ("config path", &[]),
+    ("config classes", &[]),
+    ("demo", &[]),
+    ("explain", &[]),
+    ("check", &["check", "a.rs"]),
+    ("renew", &["renew"]),
+    ("sweep", &["sweep"]),
+    ("completions", &[]),
+    ("man", &[]),
+];
+
+#[test]
+fn the_list_of_verbs_is_that_of_the_reference() {
+    let reference = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cli.md");
+    let reference = std::fs::read_to_string(reference).expect("docs/cli.md");
+    let headings =
+        reference.lines().filter_map(|line| line.strip_prefix("### `clearway ")?.strip_suffix('`'));
+    let not_verbs = ["audit", "config", "help"];
+    let mut listed: Vec<&str> = headings.filter(|name| !not_verbs.contains(name)).collect();
+    let mut known: Vec<&str> = VERBS.iter().map(|(name, _)| *name).collect();
+    listed.sort_unstable();
+    known.sort_unstable();
+    assert_eq!(listed, known);
+}
+
 #[test]
 fn a_newer_store_is_refused_unchanged_by_every_verb() {
     let home = home();
@@ -184,21 +229,15 @@ fn a_newer_store_is_refused_unchanged_by_every_verb() {
     let version: u32 = connection.query_row("PRAGMA user_version", [], |row| row.get(0)).expect("a version");
     connection.pragma_update(None, "user_version", version + 1).expect("a newer version");
     drop(connection);
+    let key = home.operator_key();
     let before = home.state_files();
-    let verbs: [&[&str]; 8] = [
-        &["reserve", "b.rs"],
-        &["check", "a.rs"],
-        &["leases"],
-        &["release", "--all"],
-        &["renew"],
-        &["sweep"],
-        &["events"],
-        &["status"],
-    ];
-    for words in verbs {
-        let error = repository.agent("alice").fails("store-newer", 69, words);
+    for (_, words) in VERBS.iter().filter(|(_, words)| !words.is_empty()) {
+        let error =
+            repository.agent("alice").env("CLEARWAY_OPERATOR_KEY", &key).fails("store-newer", 69, words);
         assert!(!list(&error, "hints").is_empty(), "{error}");
     }
+    let with = repository.agent("alice").run(&["with", "build", "--", "true"]).expect(125);
+    assert!(with.stderr().contains("store-newer"), "{}", with.stderr());
     repository.clearway().fails("unhealthy", 1, &["doctor"]);
     before.assert_same(&home.state_files(), "an older clearway");
 }

@@ -1,25 +1,17 @@
-//! kill -9 at every call by which a mutating verb can change something.
+//! kill -9 at the calls by which a mutating verb can change something, all of them where `NEMESIS_POINTS=all` says so.
 //!
 //! Afterwards the next command works without manual steps, the verb happened entirely or not at all, what was
 //! acknowledged is there, repeating it with the same key has one effect, and nothing is left that a doctor would
 //! complain about.
 
 use crate::arena::{Arena, Facts, Reply, home};
-use crate::matrix::{CASES, Judged, Prepared, Strike, recover, strike_all};
+use crate::cases::{CASES, Judged};
+use crate::matrix::{Prepared, Strike, recover, step_by_step, strike_all};
 use clearway_testkit::faults::Fault;
 
 #[test]
 fn killed_at_any_write_every_verb_happened_entirely_or_not_at_all() {
-    let home = home();
-    let prepared: Vec<Prepared<'_>> = CASES.iter().map(|case| Prepared::new(&home, *case)).collect();
-    let mut strikes = Vec::new();
-    for prepared in &prepared {
-        println!("{}: {} points", prepared.case.name, prepared.points.len());
-        let points = prepared.points.iter();
-        strikes.extend(points.map(|point| Strike { prepared, point, fault: Fault::Kill }));
-    }
-    println!("{} points killed at", strikes.len());
-    strike_all(&strikes, judge);
+    strike_all(&home(), &CASES, |_| vec![Fault::Kill], judge);
 }
 
 fn judge(strike: &Strike<'_, '_>, arena: &Arena<'_>, reply: &Reply) -> Result<(), String> {
@@ -28,10 +20,10 @@ fn judge(strike: &Strike<'_, '_>, arena: &Arena<'_>, reply: &Reply) -> Result<()
         return Err("the point was not reached".to_owned());
     }
     let found = arena.facts()?;
-    let happened = if prepared.case.judged == Judged::Anchor {
-        found == prepared.before && anchors(arena) > anchors(&prepared.arena)
-    } else {
-        entirely_or_not(&found, prepared)?
+    let happened = match prepared.case.judged {
+        Judged::Anchor => found == prepared.before && anchors(arena) > anchors(&prepared.arena),
+        Judged::Stepwise => step_by_step(&found, prepared)?,
+        _ => entirely_or_not(&found, prepared)?,
     };
     if reply.acknowledged() && !happened {
         return Err("acknowledged and lost".to_owned());

@@ -8,7 +8,7 @@ use clearway_testkit::process::{state, stop};
 use std::process::Child;
 
 /// The leader of a session at a terminal, which reserves `path` and then stays.
-fn session(arena: &Arena<'_>, terminal: &Terminal, path: &str) -> Child {
+pub(crate) fn session(arena: &Arena<'_>, terminal: &Terminal, path: &str) -> Child {
     let script = r#""$0" "$@" && exec sleep 600"#;
     let runner = ["setsid", "--ctty", "bash", "-c", script];
     let child = started(terminal.seat(behind(arena.anonymous(&["reserve", path]), &runner)));

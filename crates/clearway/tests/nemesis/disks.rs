@@ -1,6 +1,8 @@
 //! Real disks that are full or cannot be written: small file systems mounted where only the test sees them.
 
 use crate::arena::{Arena, Reply, home};
+use clearway_testkit::Files;
+use clearway_testkit::faults::on_network;
 use clearway_testkit::namespace::Namespace;
 
 /// An arena whose state lies on a file system of its own.
@@ -115,6 +117,9 @@ fn on_a_read_only_file_system_reads_work_and_writes_are_refused_by_name() {
     for leave in ["everything", "no -wal", "no -shm"] {
         let disk = Mounted::new(&home, &format!("fixed-{}", leave.replace(' ', "")), "2m");
         disk.run("ada", &["reserve", "a.rs"]).expect(0);
+        disk.run("bob", &["reserve", "bob.rs"]).expect(0);
+        disk.run("ada", &["reserve", "bob.rs", "--queue"]).expect(0);
+        disk.script("printf '%064d\\n' 5 > clearway/operator.key");
         match leave {
             "no -wal" => disk.script(
                 "sqlite3 clearway/scopes/*/store.db 'PRAGMA wal_checkpoint' && rm -f clearway/scopes/*/*-wal",
@@ -124,9 +129,10 @@ fn on_a_read_only_file_system_reads_work_and_writes_are_refused_by_name() {
         };
         disk.script("mount -o remount,ro .");
         assert_eq!(disk.run("eve", &["check", "a.rs"]).expect(1).value["clear"], false);
-        assert_eq!(disk.run("eve", &["leases"]).expect(0).value["leases"].as_array().unwrap().len(), 1);
+        assert_eq!(disk.run("eve", &["leases"]).expect(0).value["leases"].as_array().unwrap().len(), 2);
+        assert_eq!(disk.run("eve", &["waits"]).expect(0).value["waits"].as_array().unwrap().len(), 1);
         disk.run("eve", &["status"]).expect(0);
-        assert_eq!(disk.run("eve", &["events"]).expect(0).stdout.lines().count(), 4);
+        assert_eq!(disk.run("eve", &["events"]).expect(0).stdout.lines().count(), 7);
         disk.run("auditor", &["audit", "verify"]).expect(0);
         let doctor = disk.run("auditor", &["doctor"]).refused(1, "unhealthy");
         assert!(doctor.stdout.contains("cannot be written"), "{doctor:?}");
@@ -137,9 +143,18 @@ fn on_a_read_only_file_system_reads_work_and_writes_are_refused_by_name() {
             &["renew"],
             &["sweep"],
             &["audit", "anchor"],
+            &["transfer", "--to", "bob", "--all"],
+            &["reserve", "bob.rs", "--wait", "1s"],
+            &["wait", "--for", "1s"],
+            &["wait", "--cancel"],
         ] {
             disk.run("ada", arguments).refused(69, "store-read-only");
         }
+        let mut freeze = disk.arena.command("ada", &["freeze", "--reason", "cutting the release"]);
+        freeze.env("CLEARWAY_OPERATOR_KEY", disk.arena.operator_key());
+        Reply::of(disk.namespace.enter(freeze)).refused(69, "store-read-only");
+        let with = disk.run("ada", &["with", "build", "--", "true"]).expect(125);
+        assert!(with.stderr.contains("store-read-only"), "{with:?}");
         disk.script("mount -o remount,rw .");
         disk.run("ada", &["reserve", "b.rs"]).expect(0);
         disk.is_whole();
@@ -155,4 +170,23 @@ fn a_first_reservation_on_a_read_only_file_system_is_refused_by_name_and_reads_f
     disk.run("ada", &["reserve", "a.rs"]).refused(69, "store-read-only");
     let doctor = disk.run("ada", &["doctor"]).refused(1, "unhealthy");
     assert!(doctor.stdout.contains("cannot be made"), "{doctor:?}");
+}
+
+#[test]
+fn a_store_on_a_network_file_system_is_refused_by_name_and_nothing_is_made_there() {
+    let home = home();
+    let arena = Arena::new(&home, "network");
+    for made in ["nothing is there yet", "somebody used it before"] {
+        let before = Files::below(arena.state()).without("-shm");
+        for arguments in [["reserve", "a.rs"].as_slice(), &["check", "a.rs"], &["leases"]] {
+            let reply =
+                Reply::of(on_network(arena.command("ada", arguments))).refused(69, "network-file-system");
+            let error = &reply.value["error"];
+            assert!(error["message"].as_str().unwrap().contains("(nfs)"), "{reply:?}");
+            assert!(error["hints"][0].as_str().unwrap().contains("CLEARWAY_STORE="), "{reply:?}");
+            assert_eq!(error["retry"]["when"], "never");
+        }
+        before.assert_same(&Files::below(arena.state()).without("-shm"), made);
+        arena.run("ada", &["reserve", "a.rs"]).expect(0);
+    }
 }

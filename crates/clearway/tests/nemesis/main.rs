@@ -6,6 +6,7 @@
 
 mod arena;
 mod boots;
+mod cases;
 mod crashes;
 mod deaths;
 mod disks;

@@ -26,7 +26,7 @@ pub use recorder::{Script, record};
 pub use search::is_linearizable;
 pub use witness::judge;
 
-use crate::stage::{Outcome, Programs, Stage};
+use crate::stage::{Outcome, Programs, Stage, on_stage};
 use search::OPERATIONS_MAX;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -34,6 +34,8 @@ use std::time::Instant;
 
 /// Clients of a small history.
 const CLIENTS_SMALL: usize = 4;
+/// Processes of a history of twins: half as many agents.
+const CLIENTS_TWINS: usize = 8;
 /// The files that a failed run leaves.
 const HISTORY: &str = "history.jsonl";
 const LOG: &str = "log.jsonl";
@@ -51,6 +53,8 @@ pub struct Effort {
     pub clients: usize,
     /// Small histories that are also searched.
     pub small: u64,
+    /// Calls in a history in which every agent is two processes.
+    pub twins: u64,
 }
 
 /// Records and judges; what was seen, in a few lines.
@@ -61,8 +65,13 @@ pub fn run(programs: &Programs, effort: Effort) -> Outcome<String> {
         let script = Script { seed, clients, operations: effort.operations, size: Size::Large };
         said += &one(programs, script)?;
     }
+    if effort.twins > 0 {
+        let (seed, operations) = (effort.seed, effort.twins);
+        let script = Script { seed, clients: CLIENTS_TWINS, operations, size: Size::Twins };
+        said += &format!("two processes for each agent, {}", one(programs, script)?);
+    }
     for number in 0..effort.small {
-        let seed = effort.seed.wrapping_mul(1_000_003) + number;
+        let seed = effort.seed + number;
         let operations = OPERATIONS_MAX as u64;
         one(programs, Script { seed, clients: CLIENTS_SMALL, operations, size: Size::Small })?;
     }
@@ -86,28 +95,31 @@ pub fn judge_again(directory: &Path) -> Outcome<String> {
 }
 
 fn one(programs: &Programs, script: Script) -> Outcome<String> {
+    on_stage(programs, |stage| recorded_and_judged(stage, script)).map_err(|why| {
+        let Script { seed, clients, operations, size } = script;
+        let like_it = match size {
+            Size::Large => format!("--operations {operations} --clients {clients} --small 0 --twins 0"),
+            Size::Small => "--histories 0 --small 1 --twins 0".to_owned(),
+            Size::Twins => format!("--histories 0 --small 0 --twins {operations}"),
+        };
+        format!("{why}\nrecord one like it: clearway-storm histories --seed {seed} {like_it}")
+    })
+}
+
+fn recorded_and_judged(stage: &Stage, script: Script) -> Outcome<String> {
     let started = Instant::now();
-    let mut stage = Stage::new(programs);
-    let history = record(&stage, script)?;
+    let history = record(stage, script)?;
     let recorded_s = started.elapsed().as_secs_f64();
-    let judged = stage.audited().and_then(|log| {
-        std::fs::write(stage.path().join(LOG), &log).map_err(|error| error.to_string())?;
-        verdict(&history, &log)
-    });
+    let keep = |name: &str, text: &str| {
+        std::fs::write(stage.path().join(name), text).map_err(|error| format!("{name}: {error}"))
+    };
+    let judged = stage.audited().and_then(|log| keep(LOG, &log).and_then(|()| verdict(&history, &log)));
     match judged {
         Ok(events) => Ok(told(&history, script, events, recorded_s, started.elapsed().as_secs_f64())),
         Err(why) => {
             let lines: Vec<String> = history.iter().map(Operation::line).collect();
-            let _ = std::fs::write(stage.path().join(HISTORY), lines.join("\n"));
-            let kept = stage.keep();
-            Err(format!(
-                "{why}\n\njudge it again: clearway-storm judge {}\nrecord one like it: clearway-storm histories \
-                 --seed {} --operations {} --clients {}",
-                kept.display(),
-                script.seed,
-                script.operations,
-                script.clients
-            ))
+            keep(HISTORY, &lines.join("\n"))?;
+            Err(format!("{why}\n\njudge it again: clearway-storm judge {}", stage.path().display()))
         }
     }
 }

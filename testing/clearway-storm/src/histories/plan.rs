@@ -7,6 +7,9 @@ use crate::random::Random;
 const PATTERNS: [&str; 7] = ["a.rs", "b.rs", "src/one.rs", "src/two.rs", "src/**", "docs/x.md", "docs/**"];
 /// What small histories are about.
 const PATTERNS_SMALL: [&str; 2] = ["a.rs", "b.rs"];
+/// What twins reserve, and what they release it by.
+const FILES: [&str; 4] = ["a.rs", "src/one.rs", "src/two.rs", "docs/x.md"];
+const TREES: [&str; 4] = ["a.rs", "src/**", "src/one.rs", "**"];
 /// A lease that nobody sees running out.
 const TTL_LONG: &str = "10m";
 /// The shortest there is.
@@ -19,6 +22,9 @@ pub enum Size {
     Large,
     /// Few operations on two files; nothing runs out, so that a search has to know no clock.
     Small,
+    /// Every agent is two processes: they reserve files and release whole trees of them at the same time. Nothing runs
+    /// out, and nobody is killed: what one of two left would be hard to tell from what the other did.
+    Twins,
 }
 
 /// A client's own view of things. It may be wrong, since others act too.
@@ -41,6 +47,9 @@ impl Client {
     }
 
     pub(super) fn next(&mut self) -> Ask {
+        if self.size == Size::Twins {
+            return self.next_of_twins();
+        }
         if self.queued.is_some() && self.random.chance(60) {
             return self.come_back();
         }
@@ -53,6 +62,23 @@ impl Client {
             81..87 => self.hand_over(),
             87..94 => Ask::Check { pattern: self.pattern(), shared: self.random.chance(20) },
             94..97 => Ask::Sweep,
+            _ => Ask::Release(Which::All),
+        }
+    }
+
+    /// Never something by its id: which of the two it belongs to is the question.
+    fn next_of_twins(&mut self) -> Ask {
+        match self.random.below(100) {
+            0..50 => {
+                let (patterns, ttl) = (vec![self.pattern()], TTL_LONG.to_owned());
+                Ask::Reserve { patterns, shared: self.random.chance(20), how: How::Now, ttl }
+            }
+            50..85 => {
+                let tree = self.random.one_of(&TREES).copied().unwrap_or_default();
+                Ask::Release(Which::Inside(tree.to_owned()))
+            }
+            85..92 => Ask::Check { pattern: self.pattern(), shared: false },
+            92..97 => Ask::Renew(Which::All),
             _ => Ask::Release(Which::All),
         }
     }
@@ -87,7 +113,11 @@ impl Client {
     }
 
     fn pattern(&mut self) -> String {
-        let patterns: &[&str] = if self.size == Size::Small { &PATTERNS_SMALL } else { &PATTERNS };
+        let patterns: &[&str] = match self.size {
+            Size::Large => &PATTERNS,
+            Size::Small => &PATTERNS_SMALL,
+            Size::Twins => &FILES,
+        };
         self.random.one_of(patterns).map(|pattern| (*pattern).to_owned()).unwrap_or_default()
     }
 

@@ -33,7 +33,9 @@ const STOP_US_MAX: usize = 15_000;
 pub fn record(stage: &Stage, script: Script) -> Outcome<Vec<Operation>> {
     let clock = MonotonicClock::start()?;
     let numbers = AtomicU64::new(0);
-    let names: Vec<String> = (0..script.clients).map(|number| format!("c{number:02}")).collect();
+    let processes = if script.size == Size::Twins { 2 } else { 1 };
+    let names: Vec<String> =
+        (0..script.clients).map(|number| format!("c{:02}", number / processes)).collect();
     let recorded: Vec<Outcome<Vec<Operation>>> = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..script.clients)
             .map(|number| {
@@ -74,6 +76,7 @@ struct Worker<'s> {
     agent: String,
     client: Client,
     faults: Random,
+    is_killed: bool,
     limit: u64,
 }
 
@@ -83,7 +86,8 @@ impl<'s> Worker<'s> {
         let others = names.iter().filter(|name| **name != agent).cloned().collect();
         let client = Client::new(Random::for_one(script.seed, number), script.size, others);
         let faults = Random::for_one(!script.seed, number);
-        Self { stage, agent, client, faults, limit: script.operations }
+        let is_killed = script.size != Size::Twins;
+        Self { stage, agent, client, faults, is_killed, limit: script.operations }
     }
 
     fn work(mut self, clock: &MonotonicClock, numbers: &AtomicU64) -> Outcome<Vec<Operation>> {
@@ -121,7 +125,7 @@ impl<'s> Worker<'s> {
         let mut pause = |most_us: usize| {
             std::thread::sleep(Duration::from_micros(self.faults.below(most_us) as u64));
         };
-        if fate < FAULT_PERCENT {
+        if fate < FAULT_PERCENT && self.is_killed {
             pause(STRIKE_US_MAX);
             kill(pid);
         } else if fate < 2 * FAULT_PERCENT {

@@ -131,8 +131,9 @@ fn give<'a>(
 /// of that time who may have.
 fn maker(event: &Event, own: &[usize], judged: &[Judged<'_>], ledger: &Ledger) -> Result<usize, Breach> {
     let seq = event.seq.0;
-    let start = own.partition_point(|index| judged[*index].window.ceiling < seq);
-    let near = || own[start..].iter().copied().take_while(|index| judged[*index].window.floor < seq);
+    // Operations are in the order of their starts, and so are floors. Ceilings are not where an agent is two processes.
+    let begun = own.partition_point(|index| judged[*index].window.floor < seq);
+    let near = || own[..begun].iter().copied().filter(|index| judged[*index].window.ceiling >= seq);
     let fitting = |index: &usize| {
         judged[*index].window.holds(seq) && fits_marked(judged[*index].operation, event, ledger)
     };
