@@ -6,6 +6,7 @@ use crate::random::Random;
 use crate::stage::{Outcome, Programs, Stage, on_stage};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// How much is done.
@@ -27,6 +28,10 @@ pub struct Effort {
 const NEWCOMER_P99_MS: f64 = 150.0;
 /// The least fair share among loopers.
 const JAIN_MIN: f64 = 0.97;
+
+/// Transactions of a looper on average, below which a short run only shows the shares: who came how often to so few turns
+/// is the doing of a crowded machine.
+const TRANSACTIONS_MIN: u64 = 400;
 
 /// Loops and comes by; what was seen. A newcomer that is not served is an error, and so is a busy store.
 pub fn run(programs: &Programs, effort: Effort) -> Outcome<String> {
@@ -57,9 +62,11 @@ fn play(programs: &Programs, stage: &Stage, effort: Effort) -> Outcome<String> {
 fn table(effort: Effort, alone: &Times, beside: &Times, shares: &[u64], seconds: f64) -> Outcome<String> {
     let (p99, index) = (beside.percentile_ms(99), jain(shares));
     let all: u64 = shares.iter().sum();
+    let is_enough = all / (shares.len() as u64).max(1) >= TRANSACTIONS_MIN;
+    let of_shares = if effort.goals == Goals::All || is_enough { effort.goals } else { Goals::Shown };
     let goals = [
         Goal::time(effort.goals, p99 <= NEWCOMER_P99_MS, format!("newcomer p99 <= {NEWCOMER_P99_MS} ms")),
-        Goal::share(effort.goals, index >= JAIN_MIN, format!("Jain's index >= {JAIN_MIN}")),
+        Goal::share(of_shares, index >= JAIN_MIN, format!("Jain's index >= {JAIN_MIN}")),
     ];
     let seen = format!(
         "{} loopers, a newcomer every {} ms, {seconds:.1} s: {:.0} transactions a second, 0 busy, {} newcomers served\n\
@@ -81,17 +88,31 @@ fn table(effort: Effort, alone: &Times, beside: &Times, shares: &[u64], seconds:
     judged(seen, &goals)
 }
 
-/// Newcomers come at their times, whether or not those before are done.
+/// Newcomers inside at once. More would pile up without end where the machine itself cannot start so many processes, and
+/// the store would be blamed for it; those few take longer than the goal allows long before.
+const INSIDE_MAX: usize = 32;
+
+/// Newcomers come at their times, whether or not those before are done, unless too many are inside.
 fn newcomers(stage: &Stage, effort: Effort, count: usize, name: &str) -> Outcome<Times> {
     let (started, mut random) = (Instant::now(), Random::new(effort.seed));
     let every_us = usize::try_from(effort.every.as_micros()).unwrap_or(usize::MAX);
+    let inside = AtomicUsize::new(0);
     std::thread::scope(|threads| {
+        let inside = &inside;
         let workers: Vec<_> = (0..count)
             .map(|number| {
                 let jitter = Duration::from_micros(random.below(every_us) as u64);
                 let due = effort.every * u32::try_from(number).unwrap_or(u32::MAX) + jitter;
                 std::thread::sleep(due.saturating_sub(started.elapsed()));
-                threads.spawn(move || come_by(stage, &format!("{name}-{number}")))
+                while inside.load(Ordering::Relaxed) >= INSIDE_MAX {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                inside.fetch_add(1, Ordering::Relaxed);
+                threads.spawn(move || {
+                    let served = come_by(stage, &format!("{name}-{number}"));
+                    inside.fetch_sub(1, Ordering::Relaxed);
+                    served
+                })
             })
             .collect();
         let mut times = Times::default();
