@@ -88,7 +88,9 @@ fn a_place_that_ran_out_is_not_taken_anew_into_a_circle() {
     let place = wait(&mut stage, "b", path("x"), None).unwrap();
     stage.pass(WAIT_MS);
     wait(&mut stage, "a", path("y"), None).unwrap();
-    let refused = wait(&mut stage, "b", path("x"), Some(&place)).unwrap_err();
+    let gone = wait(&mut stage, "b", path("x"), Some(&place)).unwrap_err();
+    assert_eq!(gone.slug, Slug::NotFound);
+    let refused = wait(&mut stage, "b", path("x"), None).unwrap_err();
     assert_eq!(refused.slug, Slug::WouldDeadlock);
 }
 
