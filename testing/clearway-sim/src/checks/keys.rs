@@ -72,10 +72,8 @@ impl Keys {
     }
 
     fn keep(&mut self, scene: &Scene<'_>, events: &[Event], reply: &Reply) {
-        // What the kernel does by itself is nobody's, under no key. Whoever the log names acted, whatever the answer says.
-        let named =
-            events.iter().find_map(|event| event.actor.agent.filter(|agent| scene.me == Some(*agent)));
-        let agent = reply.agent.as_ref().map(|(agent, _)| *agent).or(named);
+        // What the kernel does by itself is nobody's, under no key.
+        let agent = reply.agent.as_ref().map(|(agent, _)| *agent);
         let (Some(agent), Some(key)) = (agent, &scene.request.idempotency_key) else { return };
         let (Ok(success), false) = (&reply.outcome, events.is_empty()) else { return };
         let leaves_it = matches!(scene.request.command, Command::Await(Await { stay: Stay::Durable, .. }));
