@@ -183,7 +183,8 @@ impl Session<'_> {
     }
 
     fn identity_check(&mut self) -> Result<Check, Failure> {
-        let identified = match self.identified() {
+        let key = self.site.key.clone();
+        let identified = match self.identified_in(&key) {
             Err(failure) => return damaged("identity", failure),
             Ok(identified) => identified,
         };

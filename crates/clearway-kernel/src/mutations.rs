@@ -3,13 +3,13 @@
 use crate::identity::reason_text;
 use crate::session::Session;
 use crate::site::{Found, Site};
-use crate::targets::{end_at_scope, lease_ref, must_be_lease, name_target, path_target};
+use crate::targets::{end_at_scope, lease_ref, must_be_lease, path_target, resource_name};
 use clearway_core::breadth::{Breadth, too_broad};
 use clearway_core::command::{Command, LeaseRef, Release, Renew, Reserve, Selection, Want};
 use clearway_core::decide::{Notice, not_shortened};
 use clearway_core::duration;
 use clearway_core::failure::{Ahead, Details, Failure, LeaseView};
-use clearway_core::ids::{ScopeKey, Seq};
+use clearway_core::ids::{LeaseId, ScopeKey, Seq};
 use clearway_core::input::lease_span_ms;
 use clearway_core::lease::{Grade, Kind, Mode};
 use clearway_core::limits::{BROAD_MS_MAX, TARGETS_PER_REQUEST_MAX, TTL_MS_MAX, TTL_MS_MIN};
@@ -79,6 +79,15 @@ pub struct Checked {
     pub notices: Vec<Notice>,
 }
 
+/// What the words of `release` and `transfer` name.
+#[derive(Debug)]
+pub(crate) enum Chosen {
+    /// Everything the caller holds, wherever.
+    Everything,
+    /// These, all of one scope.
+    These { scope: ScopeKey, selection: Selection },
+}
+
 impl Session<'_> {
     /// Takes leases.
     pub fn reserve(&mut self, words: &ReserveWords) -> Result<Reply, Failure> {
@@ -107,21 +116,40 @@ impl Session<'_> {
         within_limit(words.leases.len())?;
         let leases: Vec<LeaseRef> =
             words.leases.iter().map(|text| must_be_lease(text)).collect::<Result<_, _>>()?;
-        let renew = Renew {
+        let ids: Vec<LeaseId> = leases.iter().map(|lease| lease.id).collect();
+        let renew = Command::Renew(Renew {
             leases: (!leases.is_empty()).then_some(leases),
             ttl_ms: words.ttl.as_deref().map(|text| lease_span_ms(text, "--ttl")).transpose()?,
             reason: words.note.as_deref().map(reason_text).transpose()?,
+        });
+        let reply = match ids.is_empty() {
+            true => self.command_everywhere(renew.clone(), renew)?,
+            false => {
+                let scopes = self.scopes_of_leases(&ids)?;
+                self.command_in(&self.one_scope(scopes)?, renew)?
+            }
         };
-        lasting(self.command(Command::Renew(renew))?, words.ttl.as_deref())
+        lasting(reply, words.ttl.as_deref())
     }
 
     /// Gives leases back.
     pub fn release(&mut self, words: &ReleaseWords) -> Result<Reply, Failure> {
         within_limit(words.keep.len())?;
-        let selection =
-            self.chosen(words, "name what to release", "everything you hold: clearway release --all")?;
-        let keep = words.keep.iter().map(|text| self.target(words.kind, text)).collect::<Result<_, _>>()?;
-        self.command(Command::Release(Release { selection, keep }))
+        let keep: Vec<Target> =
+            words.keep.iter().map(|text| self.target(words.kind, text)).collect::<Result<_, _>>()?;
+        match self.chosen(words, "name what to release", "everything you hold: clearway release --all")? {
+            Chosen::Everything => {
+                let all = |keep| Command::Release(Release { selection: Selection::All, keep });
+                let (here, there) =
+                    keep.into_iter().partition(|target| self.scope_of(target) == self.site.key);
+                self.command_everywhere(all(here), all(there))
+            }
+            Chosen::These { scope, selection } => {
+                let scopes = keep.iter().map(|target| self.scope_of(target));
+                let scope = self.one_scope(std::iter::once(scope).chain(scopes))?;
+                self.command_in(&scope, Command::Release(Release { selection, keep }))
+            }
+        }
     }
 
     /// What the words name; `missing` and its hint if they name nothing.
@@ -130,10 +158,10 @@ impl Session<'_> {
         words: &ReleaseWords,
         missing: &str,
         hint: &str,
-    ) -> Result<Selection, Failure> {
+    ) -> Result<Chosen, Failure> {
         within_limit(words.targets.len())?;
         match (words.all, words.targets.is_empty()) {
-            (true, true) => Ok(Selection::All),
+            (true, true) => Ok(Chosen::Everything),
             (false, false) => self.selection(words),
             (true, false) => Err(usage("--all and named leases exclude each other", "leave out one of them")),
             (false, true) => Err(usage(missing, hint)),
@@ -148,7 +176,7 @@ impl Session<'_> {
     pub(crate) fn reservation(&mut self, words: &ReserveWords) -> Result<(ScopeKey, Reserve), Failure> {
         within_limit(words.targets.len())?;
         let wants = self.wants(words)?;
-        let scope = self.scope_of(&wants, words.kind)?;
+        let scope = self.one_scope(wants.iter().map(|want| self.scope_of(&want.target)))?;
         let max_ms = words.max.as_deref().map(|text| lease_span_ms(text, "--max")).transpose()?;
         let is_broad = self.is_broad(&wants)?;
         if is_broad && !words.broad {
@@ -198,25 +226,8 @@ impl Session<'_> {
 
     pub(crate) fn target(&mut self, kind: Kind, argument: &str) -> Result<Target, Failure> {
         match kind {
-            Kind::Name => name_target(argument),
+            Kind::Name => resource_name(&self.config, argument).map(Target::Name),
             Kind::Path | Kind::WriteSet => path_target(self.outside, &self.site, argument),
-        }
-    }
-
-    /// Resources shared by the whole machine live in a scope of their own; one request names one scope.
-    fn scope_of(&self, wants: &[Want], kind: Kind) -> Result<ScopeKey, Failure> {
-        if kind != Kind::Name {
-            return Ok(self.site.key.clone());
-        }
-        let machine =
-            wants.iter().filter(|want| self.config.resource(want.target.canonical()).machine).count();
-        match machine {
-            0 => Ok(self.site.key.clone()),
-            count if count == wants.len() => Ok(ScopeKey::machine()),
-            _ => Err(usage(
-                "some of these resources belong to the machine and some to this repository",
-                "name them in two commands, for `with` one inside the other",
-            )),
         }
     }
 
@@ -234,7 +245,7 @@ impl Session<'_> {
         Ok(breadth.covers_more_than(limit, paths))
     }
 
-    fn selection(&mut self, words: &ReleaseWords) -> Result<Selection, Failure> {
+    fn selection(&mut self, words: &ReleaseWords) -> Result<Chosen, Failure> {
         let (mut leases, mut targets) = (Vec::new(), Vec::new());
         for argument in &words.targets {
             match lease_ref(argument)? {
@@ -242,7 +253,14 @@ impl Session<'_> {
                 _ => targets.push(self.target(words.kind, argument)?),
             }
         }
-        Ok(Selection::These { leases, targets, worktree: self.site.worktree() })
+        let ids: Vec<LeaseId> = leases.iter().map(|lease| lease.id).collect();
+        let mut scopes = if ids.is_empty() { Vec::new() } else { self.scopes_of_leases(&ids)? };
+        scopes.extend(targets.iter().map(|target| self.scope_of(target)));
+        let scope = self.one_scope(scopes)?;
+        Ok(Chosen::These {
+            scope,
+            selection: Selection::These { leases, targets, worktree: self.site.worktree() },
+        })
     }
 
     /// Whether a word that could be an id is the name of something in the working tree.
@@ -268,6 +286,6 @@ fn within_limit(count: usize) -> Result<(), Failure> {
     Err(Failure::new(Slug::TooLarge, message).hint("name a directory or a pattern instead of every file"))
 }
 
-fn usage(message: &str, hint: &str) -> Failure {
+pub(crate) fn usage(message: &str, hint: &str) -> Failure {
     Failure::new(Slug::Usage, message).hint(hint)
 }

@@ -6,7 +6,7 @@ use crate::outside::Outside;
 use crate::site::Site;
 use crate::{audit, identity};
 use clearway_core::agent::Caller;
-use clearway_core::command::{Command, Request, ScopeBirth};
+use clearway_core::command::{Command, Request};
 use clearway_core::decide::{Notice, identify};
 use clearway_core::event::Durability;
 use clearway_core::failure::Failure;
@@ -110,6 +110,10 @@ impl<'a> Session<'a> {
         }
     }
 
+    pub(crate) fn has_idempotency_key(&self) -> bool {
+        self.idempotency_key.is_some()
+    }
+
     /// Executes a command.
     pub(crate) fn command(&mut self, command: Command) -> Result<Reply, Failure> {
         let key = self.site.key.clone();
@@ -133,7 +137,7 @@ impl<'a> Session<'a> {
             caller: self.caller.clone(),
             command,
             idempotency_key: self.idempotency_key.clone(),
-            birth: ScopeBirth { place: self.site.place.clone(), fold: self.site.fold },
+            birth: self.birth_of(scope),
         };
         if request.wanted().is_some() && self.caller.in_client_session() {
             // No store is made for a session that cannot be told.

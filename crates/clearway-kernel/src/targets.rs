@@ -1,5 +1,6 @@
 //! From what a user typed to what the kernel reserves.
 
+use crate::config::Config;
 use crate::outside::Outside;
 use crate::site::{Found, Located, Site, SiteKind};
 use clearway_core::command::LeaseRef;
@@ -133,12 +134,26 @@ pub(crate) fn end_at_scope(outside: &mut dyn Outside, site: &Site, target: &Targ
     Some(Notice::EndsAtScope { target: pattern.display(), inner })
 }
 
-/// A named resource, taken literally.
-pub(crate) fn name_target(argument: &str) -> Result<Target, Failure> {
-    ResourceName::parse(argument).map(Target::Name).map_err(|error| {
+/// A named resource, taken literally, unless it alone stands before the numbers of the one configured resource that is
+/// meant by it: `port` for `port:3000-3009`.
+pub(crate) fn resource_name(config: &Config, argument: &str) -> Result<ResourceName, Failure> {
+    let name = full_name(config, argument)?;
+    ResourceName::parse(name).map_err(|error| {
         Failure::new(Slug::InvalidName, format!("{} cannot name a resource: {error}", quoted(argument)))
             .hint("names are plain text such as build, db:migrate or port:3000")
     })
+}
+
+fn full_name<'a>(config: &'a Config, name: &'a str) -> Result<&'a str, Failure> {
+    let ranges: Vec<&str> = config.ranges_of(name).collect();
+    match ranges.as_slice() {
+        [only] => Ok(only),
+        [] => Ok(name),
+        several => {
+            let message = format!("{} could be one of {}", quoted(name), several.join(", "));
+            Err(Failure::new(Slug::Usage, message).hint("name one of them in full"))
+        }
+    }
 }
 
 /// A lease by id, with or without a fence. Only what has the shape of one; `None` for anything else.

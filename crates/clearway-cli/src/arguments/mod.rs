@@ -291,7 +291,7 @@ pub(crate) struct ReleaseFlags {
     /// Leases as ID or ID@FENCE, or the patterns they are on
     #[arg(value_name = "ID|PATTERN")]
     pub(crate) targets: Vec<String>,
-    /// Everything you hold here
+    /// Everything you hold here and machine-wide
     #[arg(long)]
     pub(crate) all: bool,
     /// Go on holding this part of what is released, never free in between
@@ -358,7 +358,7 @@ pub(crate) struct TransferFlags {
     /// Who gets them
     #[arg(long, value_name = "NAME")]
     pub(crate) to: String,
-    /// Everything you hold here
+    /// Everything you hold here and machine-wide
     #[arg(long)]
     pub(crate) all: bool,
     /// What words that are no ids name

@@ -192,7 +192,7 @@ fn an_anchor_vouches_for_the_head_that_was_verified_and_not_for_a_later_one() {
 }
 
 #[test]
-fn what_is_shown_together_is_of_one_moment() {
+fn what_is_shown_of_one_scope_is_of_one_moment() {
     let mut stage = held();
     for line in ["status", "leases"] {
         stage.looks.set(0);
