@@ -97,8 +97,7 @@ impl Session<'_> {
     }
 
     fn leftovers(&mut self) -> Result<Vec<PathBuf>, Failure> {
-        let (url, key) = (self.config.store_url().map(str::to_owned), self.site.key.clone());
-        let store = self.outside.file_beside_store(url.as_deref(), &key, "")?;
+        let store = self.file_beside_store("")?;
         Ok(self.outside.leftovers(&store))
     }
 

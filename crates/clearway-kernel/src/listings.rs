@@ -3,7 +3,7 @@
 use crate::failures::store_failure;
 use crate::scopes::MachineWide;
 use crate::session::Session;
-use crate::targets::{path_target, resource_name};
+use crate::targets::resource_name;
 use clearway_core::agent::{self, AgentName, Caller, Liveness};
 use clearway_core::decide::{Identified, Notice, identify};
 use clearway_core::facts::{FactQuery, Facts};
@@ -114,8 +114,7 @@ pub struct Status {
 impl Session<'_> {
     /// Lists leases.
     pub fn leases(&mut self, filter: &LeaseFilter) -> Result<Leases, Failure> {
-        let pattern =
-            filter.pattern.as_deref().map(|text| path_target(self.outside, &self.site, text)).transpose()?;
+        let pattern = filter.pattern.as_deref().map(|text| self.target(Kind::Path, text)).transpose()?;
         let wanted = if filter.history { LeaseListing::WithEnded(HISTORY_ROWS) } else { LeaseListing::Live };
         let mut found = self.look(wanted)?;
         found.machine_wide = self.machine_wide(wanted)?.leases;

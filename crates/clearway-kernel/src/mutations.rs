@@ -3,7 +3,7 @@
 use crate::identity::reason_text;
 use crate::session::Session;
 use crate::site::{Found, Site};
-use crate::targets::{end_at_scope, lease_ref, must_be_lease, path_target, resource_name};
+use crate::targets::{Look, end_at_scope, lease_ref, must_be_lease, path_target, resource_name};
 use clearway_core::breadth::{Breadth, too_broad};
 use clearway_core::command::{Command, LeaseRef, Release, Renew, Reserve, Selection, Want};
 use clearway_core::decide::{Notice, not_shortened};
@@ -217,7 +217,8 @@ impl Session<'_> {
             let capacity = self.config.resource(target.canonical()).capacity;
             let capacity = if words.kind == Kind::Name { capacity } else { 1 };
             if !wants.iter().any(|want| want.target == target) {
-                self.notices.extend(end_at_scope(self.outside, &self.site, &target));
+                let mut look = Look { outside: self.outside, engine: &mut *self.engine };
+                self.notices.extend(end_at_scope(&mut look, &self.site, &target));
                 wants.push(Want { target, capacity });
             }
         }
@@ -227,7 +228,10 @@ impl Session<'_> {
     pub(crate) fn target(&mut self, kind: Kind, argument: &str) -> Result<Target, Failure> {
         match kind {
             Kind::Name => resource_name(&self.config, argument).map(Target::Name),
-            Kind::Path | Kind::WriteSet => path_target(self.outside, &self.site, argument),
+            Kind::Path | Kind::WriteSet => {
+                let mut look = Look { outside: self.outside, engine: &mut *self.engine };
+                path_target(&mut look, &self.site, argument)
+            }
         }
     }
 
@@ -266,7 +270,8 @@ impl Session<'_> {
     /// Whether a word that could be an id is the name of something in the working tree.
     fn names_a_file(&mut self, argument: &str) -> bool {
         let Site { root: Some(_), .. } = self.site else { return false };
-        self.outside.resolve(&self.site, argument).is_ok_and(|located| located.found != Found::Nothing)
+        let mut look = Look { outside: self.outside, engine: &mut *self.engine };
+        look.resolve(&self.site, argument).is_ok_and(|located| located.found != Found::Nothing)
     }
 }
 

@@ -1,8 +1,9 @@
 //! One caller in one scope, with its configuration and its store.
 
-use crate::config::{Config, ConfigText, FlagValue, Inputs, KeyId, LeaseDurability};
-use crate::failures::{config_failure, store_failure};
-use crate::outside::Outside;
+use crate::config::{Config, LeaseDurability};
+use crate::failures::store_failure;
+use crate::ground::{Ground, ground};
+use crate::outside::{Outside, StoreAt};
 use crate::site::Site;
 use crate::{audit, identity};
 use clearway_core::agent::Caller;
@@ -12,13 +13,11 @@ use clearway_core::event::Durability;
 use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
 use clearway_core::input::idempotency_key;
-use clearway_core::shell;
 use clearway_core::slice::Slice;
 use clearway_core::slug::Slug;
-use clearway_core::text::shown;
 use clearway_store::contract::{Engine, Snapshot, StoreError};
 use clearway_store::{Reply, Rules, World, execute, preview};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The flags every verb takes.
 #[derive(Clone, Debug, Default)]
@@ -42,6 +41,8 @@ pub struct Session<'a> {
     pub(crate) outside: &'a mut dyn Outside,
     pub(crate) engine: Box<dyn Engine>,
     pub(crate) rules: Rules,
+    /// Where it was started, or is to act as if it was.
+    start: PathBuf,
     /// Where it acts.
     pub site: Site,
     /// Under which settings.
@@ -62,17 +63,15 @@ impl std::fmt::Debug for Session<'_> {
 impl<'a> Session<'a> {
     /// Finds the scope, resolves the configuration and opens the store. Nothing is created.
     pub fn open(outside: &'a mut dyn Outside, globals: &Globals) -> Result<Self, Failure> {
-        let site = find_site(outside, globals)?;
-        let config = resolve_config(outside, &site, globals)?;
+        let Ground { start, site, config, engine } = ground(outside, globals)?;
         let caller = identity::caller(outside, config.agent())?;
-        let engine = outside.open_store(config.store_url(), config.store_timeout())?;
         let durability = match config.lease_durability() {
             LeaseDurability::Normal => Durability::Normal,
             LeaseDurability::Full => Durability::Full,
         };
         let rules = Rules { durability, ..Rules::default() };
         let idempotency_key = globals.idempotency_key.as_deref().map(idempotency_key).transpose()?;
-        Ok(Self { outside, engine, rules, site, config, caller, notices: Vec::new(), idempotency_key })
+        Ok(Self { outside, engine, rules, start, site, config, caller, notices: Vec::new(), idempotency_key })
     }
 
     /// Claims an operator's authority for what follows. Whether the caller has it is decided with the command, so
@@ -156,8 +155,14 @@ impl<'a> Session<'a> {
             return Ok(None);
         };
         let outer = outer.display().to_string();
-        let known = self.engine.snapshot(scope).map_err(|error| store_failure(&error))?.is_some();
+        let known = self.engine.has(scope).map_err(|error| store_failure(&error))?;
         Ok((!known).then(|| Notice::ScopeInsideAnother { inner: self.site.place.clone(), outer }))
+    }
+
+    /// A file that belongs to the scope and lies beside its store.
+    pub(crate) fn file_beside_store(&mut self, suffix: &str) -> Result<PathBuf, Failure> {
+        let store = StoreAt { url: self.config.store_url(), from: &self.start };
+        self.outside.file_beside_store(store, &self.site.key, suffix)
     }
 
     /// A decision names paths from the root. Where the caller stands elsewhere, a hint has to say so to work.
@@ -213,99 +218,4 @@ impl World for Borrowed<'_> {
     ) {
         self.0.gather(queries, facts);
     }
-}
-
-fn find_site(outside: &mut dyn Outside, globals: &Globals) -> Result<Site, Failure> {
-    let cwd = outside.surroundings().cwd.clone();
-    let start = match (&globals.directory, cwd) {
-        (Some(directory), Some(cwd)) => cwd.join(directory),
-        (Some(directory), None) if directory.is_absolute() => directory.clone(),
-        (None, Some(cwd)) => cwd,
-        _ => {
-            return Err(Failure::new(Slug::NoScope, "the working directory no longer exists")
-                .hint("go to a directory that does, or name one: clearway -C DIR …"));
-        }
-    };
-    match globals.scope.as_deref() {
-        None => outside.find_site(&start, globals.directory.is_some()),
-        Some("machine") => Ok(Site::machine(start)),
-        Some(key) => by_key(outside, &start, key),
-    }
-}
-
-/// A scope named by its key: the one here if it is that, otherwise one that has a store, without paths.
-fn by_key(outside: &mut dyn Outside, start: &Path, key: &str) -> Result<Site, Failure> {
-    let wanted = ScopeKey::parse(key);
-    if let Ok(site) = outside.find_site(start, true)
-        && Some(&site.key) == wanted.as_ref()
-    {
-        return Ok(site);
-    }
-    let known = outside.known_scopes();
-    match wanted.filter(|wanted| known.contains(wanted)) {
-        Some(key) => Ok(Site { place: key.to_string(), key, ..Site::machine(start.to_owned()) }),
-        None => {
-            let key = clearway_core::text::quoted(key);
-            let failure = Failure::new(Slug::NotFound, format!("no scope has the key {key}"));
-            Err(known
-                .iter()
-                .take(8)
-                .fold(failure, |failure, key| failure.hint(format!("a known scope: {key}"))))
-        }
-    }
-}
-
-/// The text of a configuration file. One that cannot be read is a mistake in the configuration, not in the store.
-fn config_text(outside: &mut dyn Outside, path: &Path) -> Result<Option<String>, Failure> {
-    outside.read_text(path).map_err(|failure| {
-        Failure::new(Slug::ConfigSyntax, failure.message)
-            .hint("a configuration is a regular file of UTF-8 text that you can read")
-            .hint("see which files are read: clearway config path")
-    })
-}
-
-/// The user file can lower safety, so it counts only if nobody else can write it.
-fn user_text(outside: &mut dyn Outside, path: &Path) -> Result<Option<String>, Failure> {
-    let text = config_text(outside, path)?;
-    if text.is_none() || !outside.everybody_can_write(path) {
-        return Ok(text);
-    }
-    let path = path.display().to_string();
-    let message = format!("{} can be written by everybody, so it is not yours alone to say", shown(&path));
-    Err(Failure::new(Slug::ConfigUnsafe, message)
-        .hint(format!("make it yours alone: chmod go-w {}", shell::word(&path))))
-}
-
-/// Resolves the configuration of a site.
-fn resolve_config(outside: &mut dyn Outside, site: &Site, globals: &Globals) -> Result<Config, Failure> {
-    let user_path = outside.user_config_path()?;
-    let user = user_text(outside, &user_path)?;
-    let repository_path = site.root.as_ref().map(|root| root.join(".clearway.toml"));
-    let repository = match &repository_path {
-        Some(path) => config_text(outside, path)?,
-        None => None,
-    };
-    let variables = &outside.surroundings().variables;
-    let inside_agent_session = identity::inside_session(variables);
-    let given = [
-        (KeyId::StoreUrl, "--store", &globals.store),
-        (KeyId::Agent, "--agent", &globals.agent),
-        (KeyId::StoreTimeout, "--timeout", &globals.timeout),
-    ];
-    let flags: Vec<FlagValue<'_>> = given
-        .into_iter()
-        .filter_map(|(key, flag, value)| value.as_deref().map(|value| FlagValue { key, flag, value }))
-        .collect();
-    let inputs = Inputs {
-        user_path: &user_path,
-        user: user.as_deref().map(|text| ConfigText { path: &user_path, text }),
-        repository: repository_path
-            .as_deref()
-            .zip(repository.as_deref())
-            .map(|(path, text)| ConfigText { path, text }),
-        variables,
-        flags: &flags,
-        inside_agent_session,
-    };
-    Config::resolve(&inputs).map_err(|errors| config_failure(&errors))
 }

@@ -13,26 +13,45 @@ use clearway_core::shell;
 use clearway_core::slug::Slug;
 use clearway_core::target::{ResourceName, Target};
 use clearway_core::text::{printable, quoted};
+use clearway_store::contract::Engine;
+use std::path::PathBuf;
+
+/// A look at the files of a site, and at the store, which says where the scopes inside it begin.
+pub(crate) struct Look<'a> {
+    pub(crate) outside: &'a mut dyn Outside,
+    pub(crate) engine: &'a mut dyn Engine,
+}
+
+impl Look<'_> {
+    /// A store that cannot be asked now is asked again by the command, which then fails.
+    pub(crate) fn resolve(&mut self, site: &Site, argument: &str) -> Result<Located, Failure> {
+        self.outside.resolve(site, argument, &mut |key| self.engine.has(key).unwrap_or(false))
+    }
+
+    fn reached_scope(&mut self, site: &Site, pattern: &Pattern) -> Option<PathBuf> {
+        self.outside.reached_scope(site, pattern, &mut |key| self.engine.has(key).unwrap_or(false))
+    }
+}
 
 /// Characters that make an argument a pattern rather than a path.
 const PATTERN_CHARACTERS: [char; 5] = ['*', '?', '[', '{', '\\'];
 
 /// What a path argument means: an existing file is that file, an existing directory its subtree, anything else a
 /// pattern. Patterns are relative to where the caller stands, like paths.
-pub(crate) fn path_target(outside: &mut dyn Outside, site: &Site, argument: &str) -> Result<Target, Failure> {
+pub(crate) fn path_target(look: &mut Look<'_>, site: &Site, argument: &str) -> Result<Target, Failure> {
     if site.root.is_none() {
         return Err(no_paths(site));
     }
     let special = argument.find(PATTERN_CHARACTERS);
     if let Some(special) = special.filter(|special| goes_up(&argument[*special..])) {
-        return pattern(outside, site, argument, special);
+        return pattern(look, site, argument, special);
     }
-    let located = outside.resolve(site, argument);
+    let located = look.resolve(site, argument);
     match (special, located) {
         (_, Ok(located)) if located.found != Found::Nothing => existing(site, argument, &located),
         (None, Ok(located)) => named(site, argument, &located),
         (None, Err(failure)) => Err(failure),
-        (Some(special), _) => pattern(outside, site, argument, special),
+        (Some(special), _) => pattern(look, site, argument, special),
     }
 }
 
@@ -80,16 +99,11 @@ fn named(site: &Site, argument: &str, located: &Located) -> Result<Target, Failu
 }
 
 /// The directory in front of the first wildcard is a path like any other; what follows is the pattern.
-fn pattern(
-    outside: &mut dyn Outside,
-    site: &Site,
-    argument: &str,
-    special: usize,
-) -> Result<Target, Failure> {
+fn pattern(look: &mut Look<'_>, site: &Site, argument: &str, special: usize) -> Result<Target, Failure> {
     let split = argument[..special].rfind('/').map_or(0, |slash| slash + 1);
     let (directory, rest) = argument.split_at(split);
     let directory = if directory.is_empty() { "." } else { directory };
-    let located = outside.resolve(site, directory)?;
+    let located = look.resolve(site, directory)?;
     refuse_nested(argument, &located)?;
     let base = canonical(site, argument, &located.path)?;
     let text = match base.is_root() {
@@ -128,9 +142,9 @@ fn invalid_path(argument: &str, error: &PathError) -> Failure {
 }
 
 /// What to say where a target seems to reach into a scope inside this one.
-pub(crate) fn end_at_scope(outside: &mut dyn Outside, site: &Site, target: &Target) -> Option<Notice> {
+pub(crate) fn end_at_scope(look: &mut Look<'_>, site: &Site, target: &Target) -> Option<Notice> {
     let Target::Path(pattern) = target else { return None };
-    let inner = outside.reached_scope(site, pattern)?.display().to_string();
+    let inner = look.reached_scope(site, pattern)?.display().to_string();
     Some(Notice::EndsAtScope { target: pattern.display(), inner })
 }
 

@@ -20,8 +20,8 @@ pub use private::{
     directory_complaints, everybody_can_write, open_private, privacy_complaints, write_atomic,
 };
 pub use upkeep::{
-    TemporaryDir, allocate, copy_private, exists, flush, flush_with_name, is_file, length, read_start,
-    read_text, remove_if_present, temporary_dir,
+    TemporaryDir, allocate, copy_private, exists, flush, flush_with_name, is_file, length, names_in,
+    read_start, read_text, remove_if_present, temporary_dir,
 };
 pub use volume::{FsKind, can_write, file_system_kind, free_bytes, mount_point};
 

@@ -125,6 +125,26 @@ impl Engine for SqliteEngine {
         Ok(Some(Box::new(SqliteSnapshot::begin(reader, scope)?)))
     }
 
+    fn scopes(&mut self) -> Result<Vec<ScopeKey>, StoreError> {
+        let mut keys = match self.settings.place.clone() {
+            Place::PerScope(_) => self.settings.place.scopes_with_files(),
+            Place::OneFile(file) => match self.open_reader(&file)? {
+                Some(reader) => scope_keys(reader)?,
+                None => Vec::new(),
+            },
+        };
+        keys.sort();
+        Ok(keys)
+    }
+
+    /// Whether a file is there is answered without opening it.
+    fn has(&mut self, scope: &ScopeKey) -> Result<bool, StoreError> {
+        match &self.settings.place {
+            Place::PerScope(_) => Ok(files::exists(&self.settings.place.file(scope))),
+            Place::OneFile(_) => Ok(self.scopes()?.contains(scope)),
+        }
+    }
+
     fn changed(&mut self, scope: &ScopeKey, after: Seq, wait_ms: u64) -> Result<bool, StoreError> {
         let started = clearway_platform::stopwatch::Stopwatch::start();
         loop {
@@ -166,6 +186,16 @@ impl Engine for SqliteEngine {
             other => other,
         }
     }
+}
+
+/// The scopes of a file.
+fn scope_keys(reader: &Reader) -> Result<Vec<ScopeKey>, StoreError> {
+    let keys = || -> rusqlite::Result<Vec<String>> {
+        let mut rows = reader.connection.prepare_cached("SELECT key FROM scopes WHERE rev > 0")?;
+        rows.query_map([], |row| row.get(0))?.collect()
+    };
+    let keys = keys().map_err(|error| errors::sqlite(&reader.path, &error))?;
+    Ok(keys.iter().filter_map(|key| ScopeKey::parse(key)).collect())
 }
 
 impl SqliteEngine {

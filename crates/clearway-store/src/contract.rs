@@ -62,6 +62,14 @@ pub trait Engine {
     /// A consistent view of the scope that writes nothing. `None` if the scope has no store yet.
     fn snapshot(&mut self, scope: &ScopeKey) -> Result<Option<Box<dyn Snapshot + '_>>, StoreError>;
 
+    /// Every scope that was ever written to, in the order of their keys.
+    fn scopes(&mut self) -> Result<Vec<ScopeKey>, StoreError>;
+
+    /// Whether a scope is one of them.
+    fn has(&mut self, scope: &ScopeKey) -> Result<bool, StoreError> {
+        Ok(self.scopes()?.contains(scope))
+    }
+
     /// Waits until the scope's revision may have moved past `after`, at most `wait_ms`. A hint: it may be wrong
     /// in saying yes, never in saying no for longer than the engine's polling interval.
     fn changed(&mut self, scope: &ScopeKey, after: Seq, wait_ms: u64) -> Result<bool, StoreError>;

@@ -6,7 +6,7 @@
 use crate::sites;
 use clearway_core::path::CanonicalPath;
 use clearway_core::pattern::Pattern;
-use clearway_kernel::Site;
+use clearway_kernel::{Knows, Site};
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 const ENTRIES_MAX: usize = 2_000;
 
 /// The nearest scope inside this one that a pattern names something of.
-pub(crate) fn reached(state: &Path, site: &Site, pattern: &Pattern) -> Option<PathBuf> {
+pub(crate) fn reached(site: &Site, pattern: &Pattern, knows: &mut Knows<'_>) -> Option<PathBuf> {
     let root = site.root.as_deref()?;
     if let Some(path) = pattern.as_literal() {
         return Some(root.join(path))
@@ -29,7 +29,7 @@ pub(crate) fn reached(state: &Path, site: &Site, pattern: &Pattern) -> Option<Pa
                 continue;
             }
             let place = root.join(&path);
-            if clearway_git::is_repository_root(&place) || sites::is_inner_directory(state, site, &place) {
+            if clearway_git::is_repository_root(&place) || sites::is_inner_directory(site, &place, knows) {
                 return Some(place);
             }
             ahead.push_back(path);

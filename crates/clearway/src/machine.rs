@@ -9,7 +9,7 @@ use clearway_core::pattern::Pattern;
 use clearway_core::slug::Slug;
 use clearway_core::time::{BootKey, Mono, Now, Wall};
 use clearway_git::Git;
-use clearway_kernel::{BuildFacts, Located, Order, Outside, Running, Site, Surroundings};
+use clearway_kernel::{BuildFacts, Knows, Located, Order, Outside, Running, Site, StoreAt, Surroundings};
 use clearway_platform::clock::{Clock, SystemClock};
 use clearway_platform::environment::{self, Environment};
 use clearway_platform::files::{self, FileError};
@@ -74,17 +74,16 @@ impl Outside for Machine {
         &self.surroundings
     }
 
-    fn find_site(&mut self, start: &Path, named: bool) -> Result<Site, Failure> {
-        let state = self.state_dir()?;
-        sites::find(&self.environment, &state, start, named)
+    fn find_site(&mut self, start: &Path, named: bool, knows: &mut Knows<'_>) -> Result<Site, Failure> {
+        sites::find(&self.environment, start, named, knows)
     }
 
-    fn resolve(&mut self, site: &Site, argument: &str) -> Result<Located, Failure> {
-        sites::resolve(&self.state_dir()?, site, argument)
+    fn resolve(&mut self, site: &Site, argument: &str, knows: &mut Knows<'_>) -> Result<Located, Failure> {
+        sites::resolve(site, argument, knows)
     }
 
-    fn reached_scope(&mut self, site: &Site, pattern: &Pattern) -> Option<PathBuf> {
-        inner::reached(&self.state_dir().ok()?, site, pattern)
+    fn reached_scope(&mut self, site: &Site, pattern: &Pattern, knows: &mut Knows<'_>) -> Option<PathBuf> {
+        inner::reached(site, pattern, knows)
     }
 
     fn tracked_count(&mut self, site: &Site) -> Option<u64> {
@@ -145,18 +144,18 @@ impl Outside for Machine {
         running::start(order)
     }
 
-    fn open_store(&mut self, url: Option<&str>, timeout: Duration) -> Result<Box<dyn Engine>, Failure> {
+    fn open_store(&mut self, store: StoreAt<'_>, timeout: Duration) -> Result<Box<dyn Engine>, Failure> {
         let runtime = environment::runtime_dir(&self.environment).map_err(|error| no_home(&error))?;
-        stores::open(&self.state_dir()?, self.environment.cwd.as_deref(), runtime, url, timeout)
+        stores::open(&self.state_dir()?, runtime, store, timeout)
     }
 
     fn file_beside_store(
         &mut self,
-        url: Option<&str>,
+        store: StoreAt<'_>,
         scope: &ScopeKey,
         suffix: &str,
     ) -> Result<PathBuf, Failure> {
-        let place = stores::place(&self.state_dir()?, self.environment.cwd.as_deref(), url)?;
+        let place = stores::place(&self.state_dir()?, store)?;
         Ok(place.beside(scope, suffix))
     }
 
@@ -166,10 +165,6 @@ impl Outside for Machine {
 
     fn remove_leftover(&mut self, path: &Path) -> Result<bool, Failure> {
         files::remove_leftover(path).map_err(|error| file_failure(&error))
-    }
-
-    fn known_scopes(&mut self) -> Vec<ScopeKey> {
-        self.state_dir().map(|state| stores::known_scopes(&state)).unwrap_or_default()
     }
 
     fn read_text(&mut self, path: &Path) -> Result<Option<String>, Failure> {

@@ -1,13 +1,12 @@
 //! Which scope owns a directory, and where an argument lies in it.
 
-use crate::stores;
 use clearway_core::failure::Failure;
 use clearway_core::pattern::Fold;
 use clearway_core::shell;
 use clearway_core::slug::Slug;
 use clearway_core::text::{quoted, shown};
 use clearway_git::{PathKind, ResolveError};
-use clearway_kernel::{Found, Located, Site, SiteKind, scope_key};
+use clearway_kernel::{Found, Knows, Located, Site, SiteKind, scope_key};
 use clearway_platform::environment::Environment;
 use clearway_platform::files;
 use std::path::{Path, PathBuf};
@@ -15,9 +14,9 @@ use std::path::{Path, PathBuf};
 /// The innermost repository, or else the nearest directory that is a scope already, or else this directory.
 pub(crate) fn find(
     environment: &Environment,
-    state: &Path,
     start: &Path,
     named: bool,
+    knows: &mut Knows<'_>,
 ) -> Result<Site, Failure> {
     let cwd = start.canonicalize().map_err(|error| {
         let message = format!("{} cannot be entered: {error}", shown(&start.display().to_string()));
@@ -34,7 +33,7 @@ pub(crate) fn find(
     })?;
     match repository {
         Some(repository) => Ok(git_site(&repository, cwd)),
-        None => directory_site(environment, state, cwd, named),
+        None => directory_site(environment, cwd, named, knows),
     }
 }
 
@@ -56,21 +55,21 @@ fn git_site(repository: &clearway_git::Repository, cwd: PathBuf) -> Site {
 
 fn directory_site(
     environment: &Environment,
-    state: &Path,
     cwd: PathBuf,
     named: bool,
+    knows: &mut Knows<'_>,
 ) -> Result<Site, Failure> {
-    let is_scope = |directory: &&Path| is_scope(state, directory);
-    let root = cwd.ancestors().find(is_scope).unwrap_or(&cwd).to_owned();
+    let mut is_scope = |directory: &&Path| is_scope(directory, knows);
+    let root = cwd.ancestors().find(&mut is_scope).unwrap_or(&cwd).to_owned();
+    let outer = root.ancestors().skip(1).find(&mut is_scope).map(Path::to_owned);
     let home = environment.text("HOME").and_then(|home| Path::new(home).canonicalize().ok());
     let too_wide = root == Path::new("/") || Some(&root) == home.as_ref();
-    if too_wide && !named && !stores::exists(state, &directory_key(&root)) {
+    if too_wide && !named && !knows(&directory_key(&root)) {
         let message = format!("{} is no place for a scope of its own", shown(&root.display().to_string()));
         return Err(Failure::new(Slug::NoScope, message)
             .hint("go to a project's directory")
             .hint(format!("or mean it: clearway -C {} …", shell::word(&root.display().to_string()))));
     }
-    let outer = root.ancestors().skip(1).find(is_scope).map(Path::to_owned);
     Ok(Site {
         key: directory_key(&root),
         place: root.display().to_string(),
@@ -95,14 +94,14 @@ fn fold_of(directory: &Path) -> Fold {
 }
 
 /// Where an argument lies.
-pub(crate) fn resolve(state: &Path, site: &Site, argument: &str) -> Result<Located, Failure> {
+pub(crate) fn resolve(site: &Site, argument: &str, knows: &mut Knows<'_>) -> Result<Located, Failure> {
     let Some(root) = &site.root else {
         return Err(Failure::new(Slug::OutsideScope, format!("{} has no paths", site.place)));
     };
     let located = clearway_git::resolve(root, &site.cwd, Path::new(argument));
     let located = located.map_err(|error| unresolved(site, argument, &error))?;
     let repository = located.nested.or_else(|| located.is_nested_root.then(|| root.join(&located.path)));
-    let directory = inner_directory(state, site, root, &located.path);
+    let directory = inner_directory(site, root, &located.path, knows);
     Ok(Located {
         found: match located.kind {
             PathKind::ExistingFile => Found::File,
@@ -119,20 +118,20 @@ pub(crate) fn resolve(state: &Path, site: &Site, argument: &str) -> Result<Locat
 
 /// The innermost directory at or above a path that is a scope of its own inside a directory without git. Inside a
 /// repository no directory is one.
-fn inner_directory(state: &Path, site: &Site, root: &Path, path: &str) -> Option<PathBuf> {
+fn inner_directory(site: &Site, root: &Path, path: &str, knows: &mut Knows<'_>) -> Option<PathBuf> {
     let below = |part: &&Path| !part.as_os_str().is_empty();
     let mut places = Path::new(path).ancestors().take_while(below).map(|part| root.join(part));
-    places.find(|place| is_inner_directory(state, site, place))
+    places.find(|place| is_inner_directory(site, place, knows))
 }
 
 /// Whether a directory below a site's root is a scope of its own without being a repository.
-pub(crate) fn is_inner_directory(state: &Path, site: &Site, directory: &Path) -> bool {
-    site.kind == SiteKind::Directory && is_scope(state, directory)
+pub(crate) fn is_inner_directory(site: &Site, directory: &Path, knows: &mut Knows<'_>) -> bool {
+    site.kind == SiteKind::Directory && is_scope(directory, knows)
 }
 
 /// Whether a directory without git is a scope already, or says that it is to be one.
-fn is_scope(state: &Path, directory: &Path) -> bool {
-    directory.join(".clearway.toml").is_file() || stores::exists(state, &directory_key(directory))
+fn is_scope(directory: &Path, knows: &mut Knows<'_>) -> bool {
+    directory.join(".clearway.toml").is_file() || knows(&directory_key(directory))
 }
 
 fn unresolved(site: &Site, argument: &str, error: &ResolveError) -> Failure {

@@ -8,7 +8,9 @@ use clearway_core::ids::{ScopeKey, Seq};
 use clearway_core::pattern::{Fold, Pattern};
 use clearway_core::slug::Slug;
 use clearway_core::time::{BootKey, Mono, Now, Wall};
-use clearway_kernel::{BuildFacts, Found, Located, Order, Outside, Running, Site, SiteKind, Surroundings};
+use clearway_kernel::{
+    BuildFacts, Found, Knows, Located, Order, Outside, Running, Site, SiteKind, StoreAt, Surroundings,
+};
 use clearway_store::World;
 use clearway_store::contract::{
     Capabilities, Engine, Examination, Head, Snapshot, StoreError, StoredEvent, Transaction,
@@ -135,7 +137,7 @@ impl Outside for Stage {
         &self.surroundings
     }
 
-    fn find_site(&mut self, start: &Path, _named: bool) -> Result<Site, Failure> {
+    fn find_site(&mut self, start: &Path, _named: bool, _: &mut Knows<'_>) -> Result<Site, Failure> {
         Ok(Site {
             key: clearway_kernel::scope_key("app", "/app"),
             place: "/app".to_owned(),
@@ -147,7 +149,7 @@ impl Outside for Stage {
         })
     }
 
-    fn resolve(&mut self, _site: &Site, argument: &str) -> Result<Located, Failure> {
+    fn resolve(&mut self, _site: &Site, argument: &str, _: &mut Knows<'_>) -> Result<Located, Failure> {
         Ok(Located {
             path: argument.trim_end_matches('/').to_owned(),
             found: Found::Nothing,
@@ -156,7 +158,7 @@ impl Outside for Stage {
         })
     }
 
-    fn reached_scope(&mut self, _site: &Site, _pattern: &Pattern) -> Option<PathBuf> {
+    fn reached_scope(&mut self, _: &Site, _: &Pattern, _: &mut Knows<'_>) -> Option<PathBuf> {
         None
     }
 
@@ -196,7 +198,7 @@ impl Outside for Stage {
         None
     }
 
-    fn open_store(&mut self, _url: Option<&str>, _timeout: Duration) -> Result<Box<dyn Engine>, Failure> {
+    fn open_store(&mut self, _: StoreAt<'_>, _timeout: Duration) -> Result<Box<dyn Engine>, Failure> {
         let engine = self.shelf.take();
         Ok(Box::new(Lent {
             engine,
@@ -208,7 +210,7 @@ impl Outside for Stage {
 
     fn file_beside_store(
         &mut self,
-        _: Option<&str>,
+        _: StoreAt<'_>,
         scope: &ScopeKey,
         suffix: &str,
     ) -> Result<PathBuf, Failure> {
@@ -221,10 +223,6 @@ impl Outside for Stage {
 
     fn remove_leftover(&mut self, _: &Path) -> Result<bool, Failure> {
         Ok(false)
-    }
-
-    fn known_scopes(&mut self) -> Vec<ScopeKey> {
-        Vec::new()
     }
 
     fn read_text(&mut self, path: &Path) -> Result<Option<String>, Failure> {
@@ -319,6 +317,10 @@ impl Engine for Lent {
         let is_own = *scope != ScopeKey::machine();
         self.looks.set(self.looks.get() + usize::from(is_own));
         self.engine.snapshot(scope)
+    }
+
+    fn scopes(&mut self) -> Result<Vec<ScopeKey>, StoreError> {
+        self.engine.scopes()
     }
 
     fn changed(&mut self, scope: &ScopeKey, after: Seq, wait_ms: u64) -> Result<bool, StoreError> {

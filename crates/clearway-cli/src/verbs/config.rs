@@ -4,7 +4,7 @@ use crate::console::{Answer, Problem, document};
 use crate::render::{Cell, Fit, Page, Table, Tone, wrap};
 use clearway_core::text::printable;
 use clearway_kernel::config::{Config, Entry, KeyId, Layer, unknown_variables};
-use clearway_kernel::{Globals, Outside, Session};
+use clearway_kernel::{Globals, Outside, Session, config_files};
 use clearway_wire::json::{
     ClassReply, ClassesReply, ConfigFile, IgnoredSetting, OverriddenSetting, PathsReply, PatternReply,
     Setting, SettingsReply, Told, UnknownVariableReply,
@@ -18,8 +18,6 @@ const ALSO_READ: [&str; 1] = ["CLEARWAY_OPERATOR_KEY"];
 const KEY_COLUMNS: usize = 18;
 /// In front of what stands below a value.
 const BELOW: &str = "                      ";
-/// The file of a repository.
-const REPOSITORY_FILE: &str = ".clearway.toml";
 
 pub(super) fn show(session: &Session<'_>, variables: &BTreeMap<String, String>) -> Settings {
     let unknown = unknown_variables(variables, &ALSO_READ);
@@ -38,12 +36,7 @@ pub(super) fn classes(session: &Session<'_>) -> Classes {
 
 /// Works without a session: it is asked for when a file is broken.
 pub(super) fn paths(outside: &mut dyn Outside, globals: &Globals) -> Result<Paths, Problem> {
-    let user = outside.user_config_path()?;
-    let mut files = vec![("user", user)];
-    let cwd = outside.surroundings().cwd.clone().unwrap_or_default();
-    let start = globals.directory.as_ref().map_or(cwd.clone(), |directory| cwd.join(directory));
-    let root = outside.find_site(&start, globals.directory.is_some()).ok().and_then(|site| site.root);
-    files.extend(root.map(|root| ("repository", root.join(REPOSITORY_FILE))));
+    let files = config_files(outside, globals)?;
     let file = |(layer, path): (&str, PathBuf)| {
         // What cannot be read is there all the same.
         let present = !matches!(outside.read_text(&path), Ok(None));

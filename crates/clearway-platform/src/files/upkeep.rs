@@ -56,6 +56,12 @@ pub fn exists(path: &Path) -> bool {
     path.exists()
 }
 
+/// The names in a directory, as far as they are text; none if it is not there or may not be looked into.
+pub fn names_in(directory: &Path) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
+    entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect()
+}
+
 /// Whether what is there is a regular file, or why that cannot be told; `None` if nothing is there.
 pub fn is_file(path: &Path) -> Result<Option<bool>, FileError> {
     match fs::metadata(path) {
