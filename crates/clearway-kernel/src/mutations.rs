@@ -3,7 +3,7 @@
 use crate::identity::reason_text;
 use crate::session::Session;
 use crate::site::{Found, Site};
-use crate::targets::{Look, end_at_scope, lease_ref, must_be_lease, path_target, resource_name};
+use crate::targets::{Look, Placed, end_at_scope, lease_ref, must_be_lease, path_target, resource_name};
 use clearway_core::breadth::{Breadth, too_broad};
 use clearway_core::command::{Command, LeaseRef, Release, Renew, Reserve, Selection, Want};
 use clearway_core::decide::{Notice, not_shortened};
@@ -213,12 +213,13 @@ impl Session<'_> {
     fn wants(&mut self, words: &ReserveWords) -> Result<Vec<Want>, Failure> {
         let mut wants: Vec<Want> = Vec::with_capacity(words.targets.len());
         for argument in &words.targets {
-            let target = self.target(words.kind, argument)?;
+            let placed = self.placed(words.kind, argument)?;
+            let target = placed.target.clone();
             let capacity = self.config.resource(target.canonical()).capacity;
             let capacity = if words.kind == Kind::Name { capacity } else { 1 };
             if !wants.iter().any(|want| want.target == target) {
                 let mut look = Look { outside: self.outside, engine: &mut *self.engine };
-                self.notices.extend(end_at_scope(&mut look, &self.site, &target));
+                self.notices.extend(end_at_scope(&mut look, &self.site, &placed));
                 wants.push(Want { target, capacity });
             }
         }
@@ -226,8 +227,12 @@ impl Session<'_> {
     }
 
     pub(crate) fn target(&mut self, kind: Kind, argument: &str) -> Result<Target, Failure> {
+        self.placed(kind, argument).map(|placed| placed.target)
+    }
+
+    fn placed(&mut self, kind: Kind, argument: &str) -> Result<Placed, Failure> {
         match kind {
-            Kind::Name => resource_name(&self.config, argument).map(Target::Name),
+            Kind::Name => resource_name(&self.config, argument).map(|name| Target::Name(name).into()),
             Kind::Path | Kind::WriteSet => {
                 let mut look = Look { outside: self.outside, engine: &mut *self.engine };
                 path_target(&mut look, &self.site, argument)

@@ -24,7 +24,7 @@ pub trait Outside: World {
     /// Where an argument lies inside a site.
     fn resolve(&mut self, site: &Site, argument: &str, knows: &mut Knows<'_>) -> Result<Located, Failure>;
 
-    /// A scope inside the site that a pattern names something of, as far as a short look tells.
+    /// A scope inside the site that a pattern with wildcards names something of, as far as a short look tells.
     fn reached_scope(&mut self, site: &Site, pattern: &Pattern, knows: &mut Knows<'_>) -> Option<PathBuf>;
 
     /// How many files git tracks at the site, as far as that can be told without asking git.

@@ -33,25 +33,39 @@ impl Look<'_> {
     }
 }
 
+/// What a word names.
+#[derive(Debug)]
+pub(crate) struct Placed {
+    pub(crate) target: Target,
+    /// The scope inside this one that the path is the root of.
+    inner: Option<PathBuf>,
+}
+
+impl From<Target> for Placed {
+    fn from(target: Target) -> Self {
+        Self { target, inner: None }
+    }
+}
+
 /// Characters that make an argument a pattern rather than a path.
 const PATTERN_CHARACTERS: [char; 5] = ['*', '?', '[', '{', '\\'];
 
 /// What a path argument means: an existing file is that file, an existing directory its subtree, anything else a
 /// pattern. Patterns are relative to where the caller stands, like paths.
-pub(crate) fn path_target(look: &mut Look<'_>, site: &Site, argument: &str) -> Result<Target, Failure> {
+pub(crate) fn path_target(look: &mut Look<'_>, site: &Site, argument: &str) -> Result<Placed, Failure> {
     if site.root.is_none() {
         return Err(no_paths(site));
     }
     let special = argument.find(PATTERN_CHARACTERS);
     if let Some(special) = special.filter(|special| goes_up(&argument[*special..])) {
-        return pattern(look, site, argument, special);
+        return pattern(look, site, argument, special).map(Placed::from);
     }
     let located = look.resolve(site, argument);
     match (special, located) {
         (_, Ok(located)) if located.found != Found::Nothing => existing(site, argument, &located),
-        (None, Ok(located)) => named(site, argument, &located),
+        (None, Ok(located)) => named(site, argument, &located).map(Placed::from),
         (None, Err(failure)) => Err(failure),
-        (Some(special), _) => pattern(look, site, argument, special),
+        (Some(special), _) => pattern(look, site, argument, special).map(Placed::from),
     }
 }
 
@@ -82,13 +96,15 @@ fn means_directory(argument: &str) -> bool {
 
 /// The name of a repository inside this one belongs to this one, so it is taken as a file would be. What lies in it
 /// does not.
-fn existing(site: &Site, argument: &str, located: &Located) -> Result<Target, Failure> {
+fn existing(site: &Site, argument: &str, located: &Located) -> Result<Placed, Failure> {
     if !located.is_nested_root || means_directory(argument) {
         refuse_nested(argument, located)?;
     }
     let path = canonical(site, argument, &located.path)?;
     let is_directory = located.found == Found::Directory && !located.is_nested_root;
-    Ok(Target::Path(if is_directory { Pattern::subtree(&path) } else { Pattern::literal(&path) }))
+    let pattern = if is_directory { Pattern::subtree(&path) } else { Pattern::literal(&path) };
+    let inner = located.nested.clone().filter(|_| located.is_nested_root);
+    Ok(Placed { target: Target::Path(pattern), inner })
 }
 
 fn named(site: &Site, argument: &str, located: &Located) -> Result<Target, Failure> {
@@ -141,10 +157,15 @@ fn invalid_path(argument: &str, error: &PathError) -> Failure {
         .hint("the rules for paths: clearway explain invalid-path")
 }
 
-/// What to say where a target seems to reach into a scope inside this one.
-pub(crate) fn end_at_scope(look: &mut Look<'_>, site: &Site, target: &Target) -> Option<Notice> {
-    let Target::Path(pattern) = target else { return None };
-    let inner = look.reached_scope(site, pattern)?.display().to_string();
+/// What to say where a target seems to reach into a scope inside this one. A path is that of such a scope or it is not;
+/// only for a pattern is there anything to look for.
+pub(crate) fn end_at_scope(look: &mut Look<'_>, site: &Site, placed: &Placed) -> Option<Notice> {
+    let Target::Path(pattern) = &placed.target else { return None };
+    let inner = match pattern.as_literal() {
+        Some(_) => placed.inner.clone()?,
+        None => look.reached_scope(site, pattern)?,
+    };
+    let inner = inner.display().to_string();
     Some(Notice::EndsAtScope { target: pattern.display(), inner })
 }
 
