@@ -23,6 +23,8 @@ const SCOPES_NAMED: usize = 8;
 /// Where a session acts, and with what.
 pub(crate) struct Ground {
     pub(crate) start: PathBuf,
+    /// The key of the place itself; the site's is another one if it adopted a scope.
+    pub(crate) own_key: ScopeKey,
     pub(crate) site: Site,
     pub(crate) config: Config,
     pub(crate) engine: Box<dyn Engine>,
@@ -34,14 +36,14 @@ pub(crate) fn ground(outside: &mut dyn Outside, globals: &Globals) -> Result<Gro
     let mut files = Files::of_user(outside)?;
     let above = resolve(outside, &files, globals);
     let mut engine = above.as_ref().ok().map(|config| open(outside, config, &start)).transpose()?;
-    let site = find_site(outside, engine.as_deref_mut(), &start, globals)?;
+    let (own_key, site) = find_site(outside, engine.as_deref_mut(), &start, globals)?;
     files.add_repository(outside, &site)?;
     if let (Ok(config), Some(engine), None) = (above, engine, &files.repository) {
-        return Ok(Ground { start, site, config, engine });
+        return Ok(Ground { start, own_key, site, config, engine });
     }
     let config = resolve(outside, &files, globals)?;
     let engine = open(outside, &config, &start)?;
-    Ok(Ground { start, site, config, engine })
+    Ok(Ground { start, own_key, site, config, engine })
 }
 
 /// The configuration files, weakest first, as far as they can be told: it is asked when one of them is broken.
@@ -54,7 +56,7 @@ pub fn config_files(
     let config = Files::of_user(outside).and_then(|files| resolve(outside, &files, globals)).ok();
     let mut engine = config.and_then(|config| open(outside, &config, &start).ok());
     let site = find_site(outside, engine.as_deref_mut(), &start, globals);
-    let root = site.ok().and_then(|site| site.root);
+    let root = site.ok().and_then(|(_, site)| site.root);
     found.extend(root.map(|root| ("repository", root.join(REPOSITORY_FILE))));
     Ok(found)
 }
@@ -79,14 +81,27 @@ fn find_site(
     engine: Option<&mut (dyn Engine + 'static)>,
     start: &Path,
     globals: &Globals,
-) -> Result<Site, Failure> {
+) -> Result<(ScopeKey, Site), Failure> {
     let mut store = Asked { engine, trouble: None };
     let found = match globals.scope.as_deref() {
-        None => outside.find_site(start, globals.directory.is_some(), &mut |key| store.knows(key)),
-        Some("machine") => Ok(Site::machine(start.to_owned())),
+        None => here(outside, &mut store, start, globals.directory.is_some()),
+        Some("machine") => Ok((ScopeKey::machine(), Site::machine(start.to_owned()))),
         Some(key) => by_key(outside, &mut store, start, key),
     };
     store.trouble.map_or(found, Err)
+}
+
+/// The scope of a directory: the one it adopted, if it did. With it the key it has by itself.
+fn here(
+    outside: &mut dyn Outside,
+    store: &mut Asked<'_>,
+    start: &Path,
+    named: bool,
+) -> Result<(ScopeKey, Site), Failure> {
+    let site = outside.find_site(start, named, &mut |key| store.knows(key))?;
+    let adopted = store.alias(&site.key);
+    let own = site.key.clone();
+    Ok((own, Site { key: adopted.unwrap_or(site.key), ..site }))
 }
 
 /// A scope named by its key: the one here if it is that, otherwise one that has a store, without paths.
@@ -95,18 +110,21 @@ fn by_key(
     store: &mut Asked<'_>,
     start: &Path,
     key: &str,
-) -> Result<Site, Failure> {
+) -> Result<(ScopeKey, Site), Failure> {
     let wanted = ScopeKey::parse(key);
-    if let Ok(site) = outside.find_site(start, true, &mut |key| store.knows(key))
+    if let Ok((own, site)) = here(outside, store, start, true)
         && Some(&site.key) == wanted.as_ref()
     {
-        return Ok(site);
+        return Ok((own, site));
     }
-    match wanted.filter(|wanted| store.knows(wanted)) {
-        Some(key) => Ok(Site { place: key.to_string(), key, ..Site::machine(start.to_owned()) }),
+    let known = store.scopes();
+    match wanted.filter(|wanted| known.contains(wanted)) {
+        Some(key) => {
+            let site = Site { place: key.to_string(), key: key.clone(), ..Site::machine(start.to_owned()) };
+            Ok((key, site))
+        }
         None => {
             let failure = Failure::new(Slug::NotFound, format!("no scope has the key {}", quoted(key)));
-            let known = store.scopes();
             Err(known
                 .iter()
                 .take(SCOPES_NAMED)
@@ -124,6 +142,11 @@ struct Asked<'e> {
 impl Asked<'_> {
     fn knows(&mut self, scope: &ScopeKey) -> bool {
         let answer = self.engine.as_mut().map(|engine| engine.has(scope));
+        self.settled(answer)
+    }
+
+    fn alias(&mut self, key: &ScopeKey) -> Option<ScopeKey> {
+        let answer = self.engine.as_mut().map(|engine| engine.alias(key));
         self.settled(answer)
     }
 

@@ -11,6 +11,7 @@ use clearway_core::failure::{Failure, LeaseView};
 use clearway_core::ids::{AgentId, LeaseId, ScopeKey, Seq};
 use clearway_core::lease::{Kind, Lease};
 use clearway_core::nearest::nearest;
+use clearway_core::pattern::Fold;
 use clearway_core::slice::{AgentLookup, AgentView, Freeze, ReadSet, Slice};
 use clearway_core::target::Target;
 use clearway_core::time::Now;
@@ -287,8 +288,12 @@ impl Survey {
         self.agents().into_iter().find(|seen| seen.view.agent.id == id)
     }
 
-    fn rev(&self) -> Seq {
+    pub(crate) fn rev(&self) -> Seq {
         self.slice.scope.rev
+    }
+
+    pub(crate) fn fold(&self) -> Fold {
+        self.slice.scope.fold
     }
 
     pub(crate) fn leases(&self) -> Vec<LeaseView> {

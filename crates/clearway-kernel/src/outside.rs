@@ -82,6 +82,9 @@ pub trait Outside: World {
     /// Whether a directory is there.
     fn is_directory(&self, path: &Path) -> bool;
 
+    /// What a directory is, whatever it is called.
+    fn file_id(&self, path: &Path) -> Option<FileId>;
+
     /// Replaces a file whole, readable by its owner alone, flushed before this returns.
     fn write_private(&mut self, path: &Path, text: &str) -> Result<(), Failure>;
 
@@ -101,6 +104,18 @@ pub trait Outside: World {
 
     /// Which build this is.
     fn build(&self) -> BuildFacts;
+}
+
+/// What a file is, whatever it is called. A number that is free again is given to another file, so when it came into
+/// being belongs to it, where the file system tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileId {
+    /// The device it lies on.
+    pub device: u64,
+    /// Its number there.
+    pub inode: u64,
+    /// When it came into being, in nanoseconds; 0 if that cannot be told.
+    pub born: u64,
 }
 
 /// Tells whether the store in use has a scope.

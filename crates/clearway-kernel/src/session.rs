@@ -43,6 +43,8 @@ pub struct Session<'a> {
     pub(crate) rules: Rules,
     /// Where it was started, or is to act as if it was.
     start: PathBuf,
+    /// The key that the place alone would have, adopted or not.
+    pub(crate) own_key: ScopeKey,
     /// Where it acts.
     pub site: Site,
     /// Under which settings.
@@ -51,6 +53,7 @@ pub struct Session<'a> {
     pub caller: Caller,
     /// What to say beside every answer to what was asked.
     pub(crate) notices: Vec<Notice>,
+    place_noted: bool,
     idempotency_key: Option<String>,
 }
 
@@ -63,7 +66,7 @@ impl std::fmt::Debug for Session<'_> {
 impl<'a> Session<'a> {
     /// Finds the scope, resolves the configuration and opens the store. Nothing is created.
     pub fn open(outside: &'a mut dyn Outside, globals: &Globals) -> Result<Self, Failure> {
-        let Ground { start, site, config, engine } = ground(outside, globals)?;
+        let Ground { start, own_key, site, config, engine } = ground(outside, globals)?;
         let caller = identity::caller(outside, config.agent())?;
         let durability = match config.lease_durability() {
             LeaseDurability::Normal => Durability::Normal,
@@ -71,7 +74,20 @@ impl<'a> Session<'a> {
         };
         let rules = Rules { durability, ..Rules::default() };
         let idempotency_key = globals.idempotency_key.as_deref().map(idempotency_key).transpose()?;
-        Ok(Self { outside, engine, rules, start, site, config, caller, notices: Vec::new(), idempotency_key })
+        let (notices, place_noted) = (Vec::new(), false);
+        Ok(Self {
+            outside,
+            engine,
+            rules,
+            start,
+            own_key,
+            site,
+            config,
+            caller,
+            notices,
+            place_noted,
+            idempotency_key,
+        })
     }
 
     /// Claims an operator's authority for what follows. Whether the caller has it is decided with the command, so
@@ -121,8 +137,12 @@ impl<'a> Session<'a> {
 
     pub(crate) fn command_in(&mut self, scope: &ScopeKey, command: Command) -> Result<Reply, Failure> {
         let nested = self.made_inside_another(scope)?;
+        let opens = command.opens_scope() && *scope == self.site.key;
         let mut reply = self.ask(execute, scope, command)?;
         reply.notices.extend(nested);
+        if opens && reply.rev.0 > 0 && !std::mem::replace(&mut self.place_noted, true) {
+            reply.notices.extend(self.note_place());
+        }
         Ok(reply)
     }
 
@@ -161,8 +181,17 @@ impl<'a> Session<'a> {
 
     /// A file that belongs to the scope and lies beside its store.
     pub(crate) fn file_beside_store(&mut self, suffix: &str) -> Result<PathBuf, Failure> {
+        let key = self.site.key.clone();
+        self.file_beside_store_of(&key, suffix)
+    }
+
+    pub(crate) fn file_beside_store_of(
+        &mut self,
+        scope: &ScopeKey,
+        suffix: &str,
+    ) -> Result<PathBuf, Failure> {
         let store = StoreAt { url: self.config.store_url(), from: &self.start };
-        self.outside.file_beside_store(store, &self.site.key, suffix)
+        self.outside.file_beside_store(store, scope, suffix)
     }
 
     /// A decision names paths from the root. Where the caller stands elsewhere, a hint has to say so to work.

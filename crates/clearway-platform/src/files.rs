@@ -21,7 +21,7 @@ pub use private::{
 };
 pub use upkeep::{
     TemporaryDir, allocate, copy_private, exists, flush, flush_with_name, is_file, length, names_in,
-    read_start, read_text, remove_if_present, temporary_dir,
+    read_start, read_text, remove_if_present, rename, temporary_dir,
 };
 pub use volume::{FsKind, can_write, file_system_kind, free_bytes, mount_point};
 

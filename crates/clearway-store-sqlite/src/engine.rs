@@ -1,5 +1,6 @@
 //! The engine: which file, which connection, whose turn.
 
+use crate::adoption;
 use crate::ballast;
 use crate::connect::{Patience, Reader, Writer, refuse_exposed};
 use crate::errors;
@@ -36,9 +37,9 @@ pub struct Settings {
 /// SQLite files behind the storage contract.
 #[derive(Debug)]
 pub struct SqliteEngine {
-    settings: Settings,
-    writers: BTreeMap<PathBuf, Writer>,
-    readers: BTreeMap<PathBuf, Reader>,
+    pub(crate) settings: Settings,
+    pub(crate) writers: BTreeMap<PathBuf, Writer>,
+    pub(crate) readers: BTreeMap<PathBuf, Reader>,
     listeners: BTreeMap<ScopeKey, Listener>,
 }
 
@@ -75,6 +76,9 @@ impl SqliteEngine {
             return Ok(true);
         }
         self.refuse_place(path)?;
+        if create && !files::exists(path) {
+            adoption::refuse_adopted(path)?;
+        }
         let Some(writer) = Writer::open(path, create, self.settings.timeout)? else { return Ok(false) };
         self.writers.insert(path.to_owned(), writer);
         Ok(true)
@@ -140,9 +144,24 @@ impl Engine for SqliteEngine {
     /// Whether a file is there is answered without opening it.
     fn has(&mut self, scope: &ScopeKey) -> Result<bool, StoreError> {
         match &self.settings.place {
-            Place::PerScope(_) => Ok(files::exists(&self.settings.place.file(scope))),
+            Place::PerScope(_) => {
+                let files =
+                    [self.settings.place.file(scope), adoption::alias_file(&self.settings.place, scope)];
+                Ok(files.iter().any(|file| files::exists(file)))
+            }
             Place::OneFile(_) => Ok(self.scopes()?.contains(scope)),
         }
+    }
+
+    fn alias(&mut self, key: &ScopeKey) -> Result<Option<ScopeKey>, StoreError> {
+        match files::exists(&self.settings.place.file(key)) {
+            true => Ok(None),
+            false => adoption::alias(&self.settings.place, key),
+        }
+    }
+
+    fn adopt(&mut self, key: &ScopeKey, scope: &ScopeKey, rev: Seq) -> Result<Option<String>, StoreError> {
+        self.make_stand_for(key, scope, rev)
     }
 
     fn changed(&mut self, scope: &ScopeKey, after: Seq, wait_ms: u64) -> Result<bool, StoreError> {
@@ -200,7 +219,11 @@ fn scope_keys(reader: &Reader) -> Result<Vec<ScopeKey>, StoreError> {
 
 impl SqliteEngine {
     /// Waits for the turn to write, and begins. `None` if there is no store and none must be made.
-    fn turn(&mut self, scope: &ScopeKey, create: bool) -> Result<Option<SqliteTransaction<'_>>, StoreError> {
+    pub(crate) fn turn(
+        &mut self,
+        scope: &ScopeKey,
+        create: bool,
+    ) -> Result<Option<SqliteTransaction<'_>>, StoreError> {
         let patience = Patience::of(self.settings.timeout);
         let path = self.settings.place.file(scope);
         if !self.open_writer(&path, create)? {

@@ -9,7 +9,9 @@ use clearway_core::pattern::Pattern;
 use clearway_core::slug::Slug;
 use clearway_core::time::{BootKey, Mono, Now, Wall};
 use clearway_git::Git;
-use clearway_kernel::{BuildFacts, Knows, Located, Order, Outside, Running, Site, StoreAt, Surroundings};
+use clearway_kernel::{
+    BuildFacts, FileId, Knows, Located, Order, Outside, Running, Site, StoreAt, Surroundings,
+};
 use clearway_platform::clock::{Clock, SystemClock};
 use clearway_platform::environment::{self, Environment};
 use clearway_platform::files::{self, FileError};
@@ -17,6 +19,7 @@ use clearway_platform::{process, random};
 use clearway_store::World;
 use clearway_store::contract::{Engine, StoreError};
 use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -177,6 +180,13 @@ impl Outside for Machine {
 
     fn is_directory(&self, path: &Path) -> bool {
         path.is_dir()
+    }
+
+    fn file_id(&self, path: &Path) -> Option<FileId> {
+        let metadata = path.metadata().ok()?;
+        let born = metadata.created().ok().and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
+        let born = born.and_then(|since| u64::try_from(since.as_nanos()).ok()).unwrap_or(0);
+        Some(FileId { device: metadata.dev(), inode: metadata.ino(), born })
     }
 
     fn write_private(&mut self, path: &Path, text: &str) -> Result<(), Failure> {

@@ -9,7 +9,7 @@ use clearway_core::pattern::{Fold, Pattern};
 use clearway_core::slug::Slug;
 use clearway_core::time::{BootKey, Mono, Now, Wall};
 use clearway_kernel::{
-    BuildFacts, Found, Knows, Located, Order, Outside, Running, Site, SiteKind, StoreAt, Surroundings,
+    BuildFacts, FileId, Found, Knows, Located, Order, Outside, Running, Site, SiteKind, StoreAt, Surroundings,
 };
 use clearway_store::World;
 use clearway_store::contract::{
@@ -231,6 +231,10 @@ impl Outside for Stage {
 
     fn everybody_can_write(&self, _path: &Path) -> bool {
         false
+    }
+
+    fn file_id(&self, _: &Path) -> Option<FileId> {
+        Some(FileId { device: 1, inode: 1, born: 1 })
     }
 
     fn is_directory(&self, _: &Path) -> bool {

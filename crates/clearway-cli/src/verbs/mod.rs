@@ -9,6 +9,7 @@ mod leasing;
 mod listing;
 mod queueing;
 mod running;
+mod scope;
 mod status;
 mod words;
 
@@ -16,7 +17,7 @@ pub(crate) use running::code_beside_command;
 pub(crate) use words::Detail;
 
 use crate::Host;
-use crate::arguments::{self, Audit, Cli, Config, Verb};
+use crate::arguments::{self, Audit, Cli, Config, Scope, Verb};
 use crate::console::{Answer, Console, Problem};
 use crate::usage;
 use clap::FromArgMatches;
@@ -121,6 +122,8 @@ fn in_session(
         Verb::Audit(Audit::Export { from }) => {
             audit::export(&mut session, from, console).map(|()| Told::Already(0))
         }
+        Verb::Scope(Scope::List) => answer(scope::list(&mut session)?),
+        Verb::Scope(Scope::Adopt { key }) => answer(scope::adopt(&mut session, key.as_deref())?),
         Verb::Config(Config::Classes) => answer(config::classes(&session)),
         Verb::Config(Config::Show | Config::Path) => {
             answer(config::show(&session, &variables.unwrap_or_default()))

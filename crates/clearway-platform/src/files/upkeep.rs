@@ -20,6 +20,11 @@ pub fn remove_if_present(path: &Path) -> Result<(), FileError> {
     }
 }
 
+/// Gives a file another name on its file system.
+pub fn rename(from: &Path, to: &Path) -> Result<(), FileError> {
+    fs::rename(from, to).map_err(FileError::system("rename", from))
+}
+
 /// Copies a file into a new private one.
 pub fn copy_private(from: &Path, to: &Path) -> Result<(), FileError> {
     let mut source = File::open(from).map_err(FileError::system("read", from))?;

@@ -85,7 +85,8 @@ impl Actor {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct NoticeJson {
     /// `took-over`, `yielded`, `changed-hands`, `lapsed`, `not-shortened`, `nothing-held`, `others-by-id`,
-    /// `unknown-agent`, `is-name`, `unreadable-rows` or `scope-inside-another`.
+    /// `unknown-agent`, `is-name`, `unreadable-rows`, `frozen`, `ends-at-scope`, `scope-inside-another`,
+    /// `scope-moved` or `scope-replaced`.
     pub code: String,
     /// The same in words.
     pub message: String,
@@ -188,6 +189,20 @@ impl From<&Notice> for NoticeJson {
                 let message =
                     format!("{target} covers nothing in {inner}, a scope of its own: clearway -C {there} …");
                 Self { target: Some(target.clone()), ..Self::saying("ends-at-scope", message) }
+            }
+            Notice::ScopeMoved { scope, from } => {
+                let message = format!(
+                    "this was at {from}, where the scope {scope} has its log; a new one was begun: to go on with the old \
+                     one: clearway scope adopt {scope}"
+                );
+                Self { target: Some(from.clone()), ..Self::saying("scope-moved", message) }
+            }
+            Notice::ScopeReplaced { place } => {
+                let message = format!(
+                    "this scope was begun by another directory that was at {place}; if it is the same repository, say so: \
+                     clearway scope adopt"
+                );
+                Self { target: Some(place.clone()), ..Self::saying("scope-replaced", message) }
             }
             Notice::ScopeInsideAnother { inner, outer } => {
                 let message = format!(
