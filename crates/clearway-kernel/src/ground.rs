@@ -5,13 +5,17 @@ use crate::config::{Config, ConfigText, FlagValue, Inputs, KeyId};
 use crate::failures::{config_failure, store_failure};
 use crate::identity;
 use crate::outside::{Outside, StoreAt};
+use crate::placing::{Record, record_of};
 use crate::session::Globals;
-use crate::site::Site;
+use crate::site::{Site, SiteKind};
 use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
+use clearway_core::pattern::Fold;
 use clearway_core::shell;
+use clearway_core::slice::ReadSet;
 use clearway_core::slug::Slug;
 use clearway_core::text::{quoted, shown};
+use clearway_core::time::Now;
 use clearway_store::contract::{Engine, StoreError};
 use std::path::{Path, PathBuf};
 
@@ -26,6 +30,8 @@ pub(crate) struct Ground {
     /// The key of the place itself; the site's is another one if it adopted a scope.
     pub(crate) own_key: ScopeKey,
     pub(crate) site: Site,
+    /// What is remembered of the scope's directory.
+    pub(crate) record: Option<Record>,
     pub(crate) config: Config,
     pub(crate) engine: Box<dyn Engine>,
 }
@@ -38,12 +44,36 @@ pub(crate) fn ground(outside: &mut dyn Outside, globals: &Globals) -> Result<Gro
     let mut engine = above.as_ref().ok().map(|config| open(outside, config, &start)).transpose()?;
     let (own_key, site) = find_site(outside, engine.as_deref_mut(), &start, globals)?;
     files.add_repository(outside, &site)?;
-    if let (Ok(config), Some(engine), None) = (above, engine, &files.repository) {
-        return Ok(Ground { start, own_key, site, config, engine });
+    let (config, mut engine) = match (above, engine, &files.repository) {
+        (Ok(config), Some(engine), None) => (config, engine),
+        (_, engine, _) => {
+            drop(engine);
+            let config = resolve(outside, &files, globals)?;
+            let engine = open(outside, &config, &start)?;
+            (config, engine)
+        }
+    };
+    let record = record_of(outside, StoreAt { url: config.store_url(), from: &start }, &site.key);
+    let fold = match &record {
+        Some(record) => record.fold,
+        None => fold_of(outside, &mut *engine, &site)?,
+    };
+    Ok(Ground { start, own_key, site: Site { fold, ..site }, record, config, engine })
+}
+
+/// Whether a scope folds case: as it began, or, should it begin now, as the file system does.
+fn fold_of(outside: &mut dyn Outside, engine: &mut dyn Engine, site: &Site) -> Result<Fold, Failure> {
+    let now = engine.now(&mut || outside.now());
+    let read = |now: Now| match engine.snapshot(&site.key)? {
+        Some(mut snapshot) => snapshot.load(&ReadSet::default(), &now).map(|slice| Some(slice.scope)),
+        None => Ok(None),
+    };
+    match now.and_then(read) {
+        Ok(Some(scope)) if scope.rev.0 > 0 => Ok(scope.fold),
+        Err(error @ StoreError::Busy { .. }) => Err(store_failure(&error)),
+        _ if site.kind == SiteKind::Machine => Ok(site.fold),
+        _ => Ok(outside.fold_of(site)),
     }
-    let config = resolve(outside, &files, globals)?;
-    let engine = open(outside, &config, &start)?;
-    Ok(Ground { start, own_key, site, config, engine })
 }
 
 /// The configuration files, weakest first, as far as they can be told: it is asked when one of them is broken.

@@ -4,7 +4,7 @@ use crate::site::{Located, Site};
 use clearway_core::facts::Process;
 use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
-use clearway_core::pattern::Pattern;
+use clearway_core::pattern::{Fold, Pattern};
 use clearway_store::World;
 use clearway_store::contract::Engine;
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ pub trait Outside: World {
     fn surroundings(&self) -> &Surroundings;
 
     /// The scope that owns a directory. `named` says that the user named it, which allows a home or root
-    /// directory to become a scope.
+    /// directory to become a scope. Whether it folds case is not looked at.
     fn find_site(&mut self, start: &Path, named: bool, knows: &mut Knows<'_>) -> Result<Site, Failure>;
 
     /// Where an argument lies inside a site.
@@ -26,6 +26,9 @@ pub trait Outside: World {
 
     /// A scope inside the site that a pattern with wildcards names something of, as far as a short look tells.
     fn reached_scope(&mut self, site: &Site, pattern: &Pattern, knows: &mut Knows<'_>) -> Option<PathBuf>;
+
+    /// Whether the file system of a site folds case. Asked when a scope begins, which keeps the answer.
+    fn fold_of(&self, site: &Site) -> Fold;
 
     /// How many files git tracks at the site, as far as that can be told without asking git.
     fn tracked_count(&mut self, site: &Site) -> Option<u64>;

@@ -4,13 +4,14 @@
 
 use crate::failures::store_failure;
 use crate::mutations::usage;
-use crate::outside::FileId;
+use crate::outside::{FileId, Outside, StoreAt};
 use crate::session::Session;
 use crate::site::SiteKind;
 use clearway_core::decide::Notice;
 use clearway_core::event::Body;
 use clearway_core::failure::{Details, Failure, LeaseView};
 use clearway_core::ids::{ScopeKey, Seq};
+use clearway_core::pattern::Fold;
 use clearway_core::slug::Slug;
 use clearway_core::text::{quoted, shown};
 use clearway_core::time::Wall;
@@ -65,8 +66,10 @@ pub(crate) enum Whereabouts {
 
 /// What is remembered of a scope's directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Record {
+pub(crate) struct Record {
     id: FileId,
+    /// Whether the scope folds case, so that this need not be read from the store.
+    pub(crate) fold: Fold,
     /// The directory that was last reported to be another one.
     told: Option<FileId>,
     path: String,
@@ -75,7 +78,8 @@ struct Record {
 impl Record {
     fn text(&self) -> String {
         let told = self.told.map(|id| format!("told {}\n", id_text(id))).unwrap_or_default();
-        format!("{told}is {}\npath {}", id_text(self.id), self.path)
+        let fold = u8::from(self.fold == Fold::Insensitive);
+        format!("{told}is {}\nfolds {fold}\npath {}", id_text(self.id), self.path)
     }
 
     fn parse(text: &str) -> Option<Self> {
@@ -83,8 +87,14 @@ impl Record {
             Some((told, rest)) => (id_of(told), rest),
             None => (None, text),
         };
-        let (id, path) = rest.strip_prefix("is ")?.split_once("\npath ")?;
-        Some(Self { id: id_of(id)?, told, path: path.to_owned() })
+        let (id, rest) = rest.strip_prefix("is ")?.split_once("\nfolds ")?;
+        let (folds, path) = rest.split_once("\npath ")?;
+        let fold = match folds {
+            "0" => Fold::Exact,
+            "1" => Fold::Insensitive,
+            _ => return None,
+        };
+        Some(Self { id: id_of(id)?, fold, told, path: path.to_owned() })
     }
 }
 
@@ -103,15 +113,15 @@ impl Session<'_> {
     /// A record that cannot be written is no reason to fail a command that has happened: the next one tries again.
     pub(crate) fn note_place(&mut self) -> Option<Notice> {
         let id = self.directory_id()?;
-        let (record, path) = (self.record(&self.site.key.clone()), self.site.place.clone());
-        match record {
+        let (fold, path) = (self.site.fold, self.site.place.clone());
+        match self.record.clone() {
             Some(record) if record.id == id || record.told == Some(id) => None,
             Some(record) => {
                 self.remember(&Record { told: Some(id), ..record.clone() });
                 Some(Notice::ScopeReplaced { place: record.path })
             }
             None => {
-                self.remember(&Record { id, told: None, path });
+                self.remember(&Record { id, fold, told: None, path });
                 let (scope, from) = self.scope_with(id)?;
                 Some(Notice::ScopeMoved { scope: scope.to_string(), from })
             }
@@ -149,8 +159,8 @@ impl Session<'_> {
             put_aside = adopted.map_err(|error| store_failure(&error))?;
             self.site.key = wanted;
         }
-        let path = self.site.place.clone();
-        self.remember(&Record { id, told: None, path });
+        let (fold, path) = (self.fold()?, self.site.place.clone());
+        self.remember(&Record { id, fold, told: None, path });
         self.adopted(true, put_aside)
     }
 
@@ -270,8 +280,8 @@ impl Session<'_> {
     }
 
     fn record(&mut self, scope: &ScopeKey) -> Option<Record> {
-        let file = self.file_beside_store_of(scope, SUFFIX).ok()?;
-        Record::parse(&self.outside.read_text(&file).ok()??)
+        let store = StoreAt { url: self.config.store_url(), from: &self.start };
+        record_of(self.outside, store, scope)
     }
 
     fn remember(&mut self, record: &Record) {
@@ -279,6 +289,12 @@ impl Session<'_> {
             let _ = self.outside.write_private(&file, &record.text());
         }
     }
+}
+
+/// What is remembered of a scope's directory; nothing where the store is one file.
+pub(crate) fn record_of(outside: &mut dyn Outside, store: StoreAt<'_>, scope: &ScopeKey) -> Option<Record> {
+    let file = store.url.is_none().then(|| outside.file_beside_store(store, scope, SUFFIX))?.ok()?;
+    Record::parse(&outside.read_text(&file).ok()??)
 }
 
 fn live(mut leases: Vec<LeaseView>) -> Vec<LeaseView> {
@@ -294,10 +310,13 @@ mod tests {
     fn what_is_remembered_is_read_back() {
         let id = FileId { device: 1, inode: 2, born: 3 };
         for told in [None, Some(FileId { inode: 9, ..id })] {
-            let record = Record { id, told, path: "/a b/\nc".to_owned() };
-            assert_eq!(Record::parse(&record.text()), Some(record));
+            for fold in [Fold::Exact, Fold::Insensitive] {
+                let record = Record { id, fold, told, path: "/a b/\nc".to_owned() };
+                assert_eq!(Record::parse(&record.text()), Some(record));
+            }
         }
-        for text in ["", "is 1 2\npath /a", "is 1 2 x\npath /a", "is 1 2 3", "told 1 2 3\n"] {
+        let (short, odd) = ("is 1 2\nfolds 0\npath /a", "is 1 2 3\nfolds 2\npath /a");
+        for text in ["", short, odd, "is 1 2 3\npath /a", "is 1 2 x\nfolds 0\npath /a", "told 1 2 3\n"] {
             assert_eq!(Record::parse(text), None, "{text}");
         }
     }

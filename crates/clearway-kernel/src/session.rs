@@ -4,6 +4,7 @@ use crate::config::{Config, LeaseDurability};
 use crate::failures::store_failure;
 use crate::ground::{Ground, ground};
 use crate::outside::{Outside, StoreAt};
+use crate::placing::Record;
 use crate::site::Site;
 use crate::{audit, identity};
 use clearway_core::agent::Caller;
@@ -42,7 +43,7 @@ pub struct Session<'a> {
     pub(crate) engine: Box<dyn Engine>,
     pub(crate) rules: Rules,
     /// Where it was started, or is to act as if it was.
-    start: PathBuf,
+    pub(crate) start: PathBuf,
     /// The key that the place alone would have, adopted or not.
     pub(crate) own_key: ScopeKey,
     /// Where it acts.
@@ -53,6 +54,8 @@ pub struct Session<'a> {
     pub caller: Caller,
     /// What to say beside every answer to what was asked.
     pub(crate) notices: Vec<Notice>,
+    /// What was remembered of the scope's directory when the session began.
+    pub(crate) record: Option<Record>,
     place_noted: bool,
     idempotency_key: Option<String>,
 }
@@ -66,7 +69,7 @@ impl std::fmt::Debug for Session<'_> {
 impl<'a> Session<'a> {
     /// Finds the scope, resolves the configuration and opens the store. Nothing is created.
     pub fn open(outside: &'a mut dyn Outside, globals: &Globals) -> Result<Self, Failure> {
-        let Ground { start, own_key, site, config, engine } = ground(outside, globals)?;
+        let Ground { start, own_key, site, record, config, engine } = ground(outside, globals)?;
         let caller = identity::caller(outside, config.agent())?;
         let durability = match config.lease_durability() {
             LeaseDurability::Normal => Durability::Normal,
@@ -85,6 +88,7 @@ impl<'a> Session<'a> {
             config,
             caller,
             notices,
+            record,
             place_noted,
             idempotency_key,
         })
@@ -181,17 +185,8 @@ impl<'a> Session<'a> {
 
     /// A file that belongs to the scope and lies beside its store.
     pub(crate) fn file_beside_store(&mut self, suffix: &str) -> Result<PathBuf, Failure> {
-        let key = self.site.key.clone();
-        self.file_beside_store_of(&key, suffix)
-    }
-
-    pub(crate) fn file_beside_store_of(
-        &mut self,
-        scope: &ScopeKey,
-        suffix: &str,
-    ) -> Result<PathBuf, Failure> {
         let store = StoreAt { url: self.config.store_url(), from: &self.start };
-        self.outside.file_beside_store(store, scope, suffix)
+        self.outside.file_beside_store(store, &self.site.key, suffix)
     }
 
     /// A decision names paths from the root. Where the caller stands elsewhere, a hint has to say so to work.

@@ -13,7 +13,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 pub use append::append_line;
-pub use case::folds_case;
+pub use case::{folds_case, folds_case_of};
 pub use leftovers::{DEMO, READING, leftover_directories, leftovers, remove_leftover};
 pub use private::{
     PRIVATE_DIR_MODE, PRIVATE_FILE_MODE, PrivacyComplaint, create_atomic, create_private_dir_all,

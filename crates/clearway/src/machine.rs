@@ -5,7 +5,7 @@ use clearway_cli::{Backstage, Host};
 use clearway_core::facts::{FactQuery, Facts, Process};
 use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
-use clearway_core::pattern::Pattern;
+use clearway_core::pattern::{Fold, Pattern};
 use clearway_core::slug::Slug;
 use clearway_core::time::{BootKey, Mono, Now, Wall};
 use clearway_git::Git;
@@ -87,6 +87,10 @@ impl Outside for Machine {
 
     fn reached_scope(&mut self, site: &Site, pattern: &Pattern, knows: &mut Knows<'_>) -> Option<PathBuf> {
         inner::reached(site, pattern, knows)
+    }
+
+    fn fold_of(&self, site: &Site) -> Fold {
+        sites::fold_of(site)
     }
 
     fn tracked_count(&mut self, site: &Site) -> Option<u64> {

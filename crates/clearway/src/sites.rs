@@ -46,7 +46,7 @@ fn git_site(repository: &clearway_git::Repository, cwd: PathBuf) -> Site {
         key: scope_key(&file_name(named_after), &common.display().to_string()),
         place: common.display().to_string(),
         kind: SiteKind::Git,
-        fold: fold_of(root.as_deref().unwrap_or(common)),
+        fold: Fold::Exact,
         root,
         outer: None,
         cwd,
@@ -74,7 +74,7 @@ fn directory_site(
         key: directory_key(&root),
         place: root.display().to_string(),
         kind: SiteKind::Directory,
-        fold: fold_of(&root),
+        fold: Fold::Exact,
         root: Some(root),
         outer,
         cwd,
@@ -89,8 +89,14 @@ fn file_name(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-fn fold_of(directory: &Path) -> Fold {
-    if files::folds_case(directory) { Fold::Insensitive } else { Fold::Exact }
+/// Whether the file system of a site folds case.
+pub(crate) fn fold_of(site: &Site) -> Fold {
+    let folds = match (&site.root, site.kind) {
+        (Some(root), SiteKind::Git) => files::folds_case_of(root, ".git"),
+        (Some(root), _) => files::folds_case(root),
+        (None, _) => files::folds_case(Path::new(&site.place)),
+    };
+    if folds { Fold::Insensitive } else { Fold::Exact }
 }
 
 /// Where an argument lies.

@@ -162,6 +162,10 @@ impl Outside for Stage {
         None
     }
 
+    fn fold_of(&self, _: &Site) -> Fold {
+        Fold::Exact
+    }
+
     fn tracked_count(&mut self, _site: &Site) -> Option<u64> {
         None
     }
