@@ -1,6 +1,7 @@
 //! A doctor looks at everything a command depends on, and names what is wrong and what to do.
 
 use crate::failures::{store_failure, wake};
+use crate::placing::Whereabouts;
 use crate::session::Session;
 use crate::site::SiteKind;
 use clearway_core::command::Command;
@@ -77,7 +78,9 @@ impl CheckStatus {
 impl Session<'_> {
     /// Looks at everything. Writes nothing.
     pub fn diagnose(&mut self) -> Result<Diagnosis, Failure> {
-        let mut checks = vec![self.build_check(), self.scope_check(), self.identity_check()?];
+        let mut checks = vec![self.build_check(), self.scope_check()];
+        checks.extend(place_check(&self.whereabouts()));
+        checks.push(self.identity_check()?);
         let key = self.site.key.clone();
         let examination = self.engine.examine(&key).map_err(|error| store_failure(&error))?;
         checks.extend(store_checks(&examination));
@@ -100,8 +103,7 @@ impl Session<'_> {
     }
 
     fn leftovers(&mut self) -> Result<Vec<PathBuf>, Failure> {
-        let (url, key) = (self.config.store_url().map(str::to_owned), self.site.key.clone());
-        let store = self.outside.file_beside_store(url.as_deref(), &key, "")?;
+        let store = self.file_beside_store("")?;
         Ok(self.outside.leftovers(&store))
     }
 
@@ -186,7 +188,8 @@ impl Session<'_> {
     }
 
     fn identity_check(&mut self) -> Result<Check, Failure> {
-        let identified = match self.identified() {
+        let key = self.site.key.clone();
+        let identified = match self.identified_in(&key) {
             Err(failure) => return damaged("identity", failure),
             Ok(identified) => identified,
         };
@@ -327,6 +330,21 @@ fn made_private(finding: &Finding) -> Check {
     let path = finding.path.as_deref().map(shell::word);
     let hint = path.map(|path| format!("make it yours alone: chmod go-rwx {path}"));
     Check { about: finding.about, status: CheckStatus::Wrong, text: finding.text.clone(), hint }
+}
+
+fn place_check(whereabouts: &Whereabouts) -> Option<Check> {
+    let (text, hint) = match whereabouts {
+        Whereabouts::Known => return None,
+        Whereabouts::Moved { scope, from } => (
+            format!("this was at {}, where the scope {scope} has its log", shown(from)),
+            format!("go on with that one: clearway scope adopt {scope}"),
+        ),
+        Whereabouts::Replaced { place } => (
+            format!("the scope was begun by another directory that was at {}", shown(place)),
+            "if this is the same repository, say so: clearway scope adopt".to_owned(),
+        ),
+    };
+    Some(Check { about: "place", status: CheckStatus::Notable, text, hint: Some(hint) })
 }
 
 /// How many leftovers are named; the rest is counted.

@@ -105,7 +105,7 @@ impl Session<'_> {
         self.engine.changed(&key, after, wait_ms).map_err(|error| store_failure(&error))
     }
 
-    fn fold(&mut self) -> Result<Fold, Failure> {
+    pub(crate) fn fold(&mut self) -> Result<Fold, Failure> {
         let now = self.now()?;
         let slice = self.read(|snapshot| snapshot.load(&ReadSet::default(), &now))?.unwrap_or_default();
         Ok(slice.scope.fold)

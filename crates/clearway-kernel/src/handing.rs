@@ -1,9 +1,9 @@
 //! The verbs that hand leases over and that stop the agents of a repository for a while.
 
 use crate::identity::agent_name;
-use crate::mutations::{ChosenWords, usage};
+use crate::mutations::{Chosen, ChosenWords, usage};
 use crate::session::Session;
-use clearway_core::command::{Command, Transfer};
+use clearway_core::command::{Command, Selection, Transfer};
 use clearway_core::failure::Failure;
 use clearway_core::input::freeze_span_ms;
 use clearway_core::limits::FREEZE_MS;
@@ -13,11 +13,19 @@ impl Session<'_> {
     /// Hands leases to another agent.
     pub fn transfer(&mut self, to: &str, words: &ChosenWords) -> Result<Reply, Failure> {
         let to = agent_name(to)?;
-        let selection = self.selection(words)?.ok_or_else(|| {
+        let chosen = self.chosen(words)?.ok_or_else(|| {
             let everything = format!("everything you hold: clearway transfer --to {to} --all");
             usage("name what to hand over", &everything)
         })?;
-        self.command(Command::Transfer(Transfer { to, selection }))
+        match chosen {
+            Chosen::Everything => {
+                let transfer = Command::Transfer(Transfer { to, selection: Selection::All });
+                self.command_everywhere(transfer.clone(), transfer)
+            }
+            Chosen::These { scope, selection } => {
+                self.command_in(&scope, Command::Transfer(Transfer { to, selection }))
+            }
+        }
     }
 
     /// Admits no new path leases of agents for a while.

@@ -1,8 +1,9 @@
 //! The verbs that look at what is held: leases, who, agents, status. None of them writes.
 
 use crate::failures::store_failure;
+use crate::scopes::MachineWide;
 use crate::session::Session;
-use crate::targets::path_target;
+use crate::targets::resource_name;
 use clearway_core::agent::{self, AgentName, Caller, Liveness};
 use clearway_core::decide::{Identified, Notice, identify};
 use clearway_core::facts::{FactQuery, Facts};
@@ -10,8 +11,9 @@ use clearway_core::failure::{Failure, LeaseView};
 use clearway_core::ids::{AgentId, LeaseId, ScopeKey, Seq};
 use clearway_core::lease::{Kind, Lease};
 use clearway_core::nearest::nearest;
+use clearway_core::pattern::Fold;
 use clearway_core::slice::{AgentLookup, AgentView, Freeze, ReadSet, Slice};
-use clearway_core::target::{ResourceName, Target};
+use clearway_core::target::Target;
 use clearway_core::time::Now;
 use clearway_core::wait::{Queued, waiters_for};
 use clearway_store::contract::{LeaseListing, Listed};
@@ -40,6 +42,8 @@ pub struct Leases {
     pub now: Now,
     /// In the order of their fences. An overdue one is shown as expired, though nobody recorded it yet.
     pub leases: Vec<LeaseView>,
+    /// Those that the caller holds in the scope of the machine.
+    pub machine_wide: Vec<LeaseView>,
     /// Rows nobody can read.
     pub unreadable: Vec<String>,
     /// Things to know beside the answer.
@@ -100,6 +104,8 @@ pub struct Status {
     pub leases: Vec<LeaseView>,
     /// The queue, in the order of places.
     pub waits: Vec<Queued>,
+    /// What the caller has in the scope of the machine.
+    pub machine_wide: MachineWide,
     /// The pause a person ordered.
     pub frozen: Option<Freeze>,
     /// What needs a person.
@@ -109,19 +115,22 @@ pub struct Status {
 impl Session<'_> {
     /// Lists leases.
     pub fn leases(&mut self, filter: &LeaseFilter) -> Result<Leases, Failure> {
-        let pattern =
-            filter.pattern.as_deref().map(|text| path_target(self.outside, &self.site, text)).transpose()?;
+        let pattern = filter.pattern.as_deref().map(|text| self.target(Kind::Path, text)).transpose()?;
         let wanted = if filter.history { LeaseListing::WithEnded(HISTORY_ROWS) } else { LeaseListing::Live };
         let mut found = self.look(wanted)?;
+        found.machine_wide = self.machine_wide(wanted)?.leases;
         let here = self.site.worktree();
-        found.leases.retain(|view| {
+        let is_wanted = |view: &LeaseView| {
             let by_agent = filter.agent.as_ref().is_none_or(|name| view.agent.as_str() == name);
             let by_pattern = pattern
                 .as_ref()
                 .is_none_or(|pattern| view.lease.worktree == here && view.lease.target.overlaps(pattern));
             by_agent && by_pattern && (filter.history || view.lease.ended.is_none())
-        });
-        if let Some(name) = filter.agent.as_deref().filter(|_| found.leases.is_empty()) {
+        };
+        found.leases.retain(is_wanted);
+        found.machine_wide.retain(is_wanted);
+        let is_empty = found.leases.is_empty() && found.machine_wide.is_empty();
+        if let Some(name) = filter.agent.as_deref().filter(|_| is_empty) {
             found.notices.extend(self.unknown_agent(name)?);
         }
         Ok(found)
@@ -142,15 +151,13 @@ impl Session<'_> {
     /// Tells who holds a path, a pattern or a name.
     pub fn who(&mut self, kind: Kind, argument: &str) -> Result<Who, Failure> {
         let target = self.target(kind, argument)?;
-        if kind == Kind::Name && self.config.resource(target.canonical()).machine {
-            self.site.key = ScopeKey::machine();
-        }
+        let scope = self.scope_of(&target);
         let (here, now) = (self.site.worktree(), self.now()?);
-        let name = ResourceName::parse(argument).ok();
+        let name = resource_name(&self.config, argument).ok();
         let mut read = ReadSet { names: name.iter().cloned().collect(), waits: true, ..ReadSet::default() };
         read.meet(&here, &target);
         let read = read.for_the_answer_alone();
-        let slice = self.read(|snapshot| snapshot.load(&read, &now))?.unwrap_or_default();
+        let slice = self.read_in(&scope, |snapshot| snapshot.load(&read, &now))?.unwrap_or_default();
         let facts = self.process_facts(&slice.agents);
         let queue = self.queued(&slice, &now);
         let mut live = show(&slice.leases, &slice.agents, &facts, &now, same_boot(&slice, &now));
@@ -188,25 +195,38 @@ impl Session<'_> {
         leases.retain(|view| view.lease.ended.is_none());
         let holds = |id: AgentId| leases.iter().any(|view| view.lease.holder == id);
         let visible = |seen: &AgentSeen| seen.liveness != Liveness::Gone || holds(seen.view.agent.id);
-        let agents = survey.agents().into_iter().filter(visible).collect();
+        let mut agents: Vec<AgentSeen> = survey.agents().into_iter().filter(visible).collect();
+        let mut machine_wide = self.machine_wide(LeaseListing::Live)?;
+        machine_wide.leases.retain(|view| view.lease.ended.is_none());
+        // Whoever has something machine-wide is somebody, though it did nothing here yet.
+        let elsewhere = machine_wide.me.clone().filter(|_| !machine_wide.is_empty());
+        let me = survey.caller(&self.caller).or_else(|| {
+            agents.extend(elsewhere.clone());
+            elsewhere
+        });
+        let me = me.map(|seen| (seen.view.agent.id, seen.view.agent.name));
         let warnings = warnings(&leases, &survey.listed.unreadable);
-        let me = known(&survey.slice, &self.caller);
         let frozen = survey.frozen();
         let (rev, now, waits) = (survey.rev(), survey.now, survey.queue);
-        Ok(Status { rev, now, me, agents, leases, waits, frozen, warnings })
+        Ok(Status { rev, now, me, agents, leases, waits, machine_wide, frozen, warnings })
     }
 
     /// Who the caller is in this scope, if it is known here.
     pub fn me(&mut self) -> Result<Option<(AgentId, AgentName)>, Failure> {
-        let identified = self.identified()?.ok().and_then(|identified| identified.known);
-        Ok(identified.map(|view| (view.agent.id, view.agent.name)))
+        let key = self.site.key.clone();
+        self.me_in(&key)
+    }
+
+    pub(crate) fn me_in(&mut self, scope: &ScopeKey) -> Result<Option<(AgentId, AgentName)>, Failure> {
+        let known = self.identified_in(scope)?.ok().and_then(|identified| identified.known);
+        Ok(known.map(|view| (view.agent.id, view.agent.name)))
     }
 
     /// Who the caller is, or why that cannot be told.
-    pub(crate) fn identified(&mut self) -> Result<Result<Identified, Failure>, Failure> {
+    pub(crate) fn identified_in(&mut self, scope: &ScopeKey) -> Result<Result<Identified, Failure>, Failure> {
         let read = ReadSet { agents: AgentLookup::of(&self.caller), ..ReadSet::default() };
         let now = self.now()?;
-        let slice = self.read(|snapshot| snapshot.load(&read, &now))?.unwrap_or_default();
+        let slice = self.read_in(scope, |snapshot| snapshot.load(&read, &now))?.unwrap_or_default();
         Ok(identify(&slice, &self.caller))
     }
 
@@ -218,14 +238,20 @@ impl Session<'_> {
     fn look(&mut self, wanted: LeaseListing) -> Result<Leases, Failure> {
         let survey = self.survey(wanted)?;
         let (rev, leases) = (survey.rev(), survey.leases());
-        Ok(Leases { rev, now: survey.now, leases, unreadable: survey.listed.unreadable, notices: Vec::new() })
+        let unreadable = survey.listed.unreadable;
+        Ok(Leases { rev, now: survey.now, leases, machine_wide: Vec::new(), unreadable, notices: Vec::new() })
+    }
+
+    fn survey(&mut self, wanted: LeaseListing) -> Result<Survey, Failure> {
+        let key = self.site.key.clone();
+        self.survey_in(&key, wanted)
     }
 
     /// Everything there is to list, from one snapshot, with what the machine says of it.
-    fn survey(&mut self, wanted: LeaseListing) -> Result<Survey, Failure> {
+    pub(crate) fn survey_in(&mut self, scope: &ScopeKey, wanted: LeaseListing) -> Result<Survey, Failure> {
         let now = self.now()?;
         let read = ReadSet { agents: AgentLookup::of(&self.caller), waits: true, ..ReadSet::default() };
-        let found = self.read(|snapshot| {
+        let found = self.read_in(scope, |snapshot| {
             let slice = snapshot.load(&read, &now)?;
             Ok((slice, snapshot.leases(wanted, &now)?, snapshot.agents(&now)?))
         })?;
@@ -246,21 +272,31 @@ impl Session<'_> {
 }
 
 /// One look at a scope, before it is put into words.
-struct Survey {
+pub(crate) struct Survey {
     now: Now,
     slice: Slice,
     listed: Listed,
     views: Vec<AgentView>,
     facts: Facts,
-    queue: Vec<Queued>,
+    pub(crate) queue: Vec<Queued>,
 }
 
 impl Survey {
-    fn rev(&self) -> Seq {
+    /// The caller, if it is known here.
+    pub(crate) fn caller(&self, caller: &Caller) -> Option<AgentSeen> {
+        let id = identify(&self.slice, caller).ok()?.known?.agent.id;
+        self.agents().into_iter().find(|seen| seen.view.agent.id == id)
+    }
+
+    pub(crate) fn rev(&self) -> Seq {
         self.slice.scope.rev
     }
 
-    fn leases(&self) -> Vec<LeaseView> {
+    pub(crate) fn fold(&self) -> Fold {
+        self.slice.scope.fold
+    }
+
+    pub(crate) fn leases(&self) -> Vec<LeaseView> {
         let same_boot = same_boot(&self.slice, &self.now);
         let mut leases = show(&self.listed.leases, &self.views, &self.facts, &self.now, same_boot);
         count_waiters(&mut leases, &self.queue);
@@ -287,12 +323,6 @@ impl Survey {
         };
         self.views.iter().map(judge).collect()
     }
-}
-
-/// Who the caller is, if the slice knows it.
-fn known(slice: &Slice, caller: &Caller) -> Option<(AgentId, AgentName)> {
-    let known = identify(slice, caller).ok().and_then(|identified| identified.known);
-    known.map(|view| (view.agent.id, view.agent.name))
 }
 
 fn same_boot(slice: &Slice, now: &Now) -> bool {

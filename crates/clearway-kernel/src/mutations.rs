@@ -3,13 +3,13 @@
 use crate::identity::reason_text;
 use crate::session::Session;
 use crate::site::{Found, Site};
-use crate::targets::{end_at_scope, lease_ref, name_target, path_target};
+use crate::targets::{Look, Placed, end_at_scope, lease_ref, path_target, resource_name};
 use clearway_core::breadth::{Breadth, too_broad};
 use clearway_core::command::{Command, Release, Renew, Reserve, Selection, Want};
 use clearway_core::decide::{Notice, not_shortened};
 use clearway_core::duration;
 use clearway_core::failure::{Ahead, Details, Failure, LeaseView};
-use clearway_core::ids::{ScopeKey, Seq};
+use clearway_core::ids::{LeaseId, ScopeKey, Seq};
 use clearway_core::input::lease_span_ms;
 use clearway_core::lease::{Grade, Kind, Mode};
 use clearway_core::limits::{BROAD_MS_MAX, TARGETS_PER_REQUEST_MAX, TTL_MS_MAX, TTL_MS_MIN};
@@ -88,6 +88,15 @@ pub struct Checked {
     pub notices: Vec<Notice>,
 }
 
+/// What the words of `renew`, `release` and `transfer` name.
+#[derive(Debug)]
+pub(crate) enum Chosen {
+    /// Everything the caller holds, wherever.
+    Everything,
+    /// These, all of one scope.
+    These { scope: ScopeKey, selection: Selection },
+}
+
 impl Session<'_> {
     /// Takes leases.
     pub fn reserve(&mut self, words: &ReserveWords) -> Result<Reply, Failure> {
@@ -116,30 +125,48 @@ impl Session<'_> {
 
     /// Extends leases.
     pub fn renew(&mut self, words: &RenewWords) -> Result<Reply, Failure> {
-        let renew = Renew {
-            selection: self.selection(&words.chosen)?.unwrap_or(Selection::All),
-            ttl_ms: words.ttl.as_deref().map(|text| lease_span_ms(text, "--ttl")).transpose()?,
-            reason: words.note.as_deref().map(reason_text).transpose()?,
+        let ttl_ms = words.ttl.as_deref().map(|text| lease_span_ms(text, "--ttl")).transpose()?;
+        let reason = words.note.as_deref().map(reason_text).transpose()?;
+        let renew = |selection| Command::Renew(Renew { selection, ttl_ms, reason });
+        let reply = match self.chosen(&words.chosen)?.unwrap_or(Chosen::Everything) {
+            Chosen::Everything => {
+                let all = renew(Selection::All);
+                self.command_everywhere(all.clone(), all)?
+            }
+            Chosen::These { scope, selection } => self.command_in(&scope, renew(selection))?,
         };
-        lasting(self.command(Command::Renew(renew))?, words.ttl.as_deref())
+        lasting(reply, words.ttl.as_deref())
     }
 
     /// Gives leases back.
     pub fn release(&mut self, words: &ReleaseWords) -> Result<Reply, Failure> {
         within_limit(words.keep.len())?;
-        let selection = self
-            .selection(&words.chosen)?
-            .ok_or_else(|| usage("name what to release", "everything you hold: clearway release --all"))?;
         let kind = words.chosen.kind;
-        let keep = words.keep.iter().map(|text| self.target(kind, text)).collect::<Result<_, _>>()?;
-        self.command(Command::Release(Release { selection, keep }))
+        let keep: Vec<Target> =
+            words.keep.iter().map(|text| self.target(kind, text)).collect::<Result<_, _>>()?;
+        let chosen = self
+            .chosen(&words.chosen)?
+            .ok_or_else(|| usage("name what to release", "everything you hold: clearway release --all"))?;
+        match chosen {
+            Chosen::Everything => {
+                let all = |keep| Command::Release(Release { selection: Selection::All, keep });
+                let (here, there) =
+                    keep.into_iter().partition(|target| self.scope_of(target) == self.site.key);
+                self.command_everywhere(all(here), all(there))
+            }
+            Chosen::These { scope, selection } => {
+                let scopes = keep.iter().map(|target| self.scope_of(target));
+                let scope = self.one_scope(std::iter::once(scope).chain(scopes))?;
+                self.command_in(&scope, Command::Release(Release { selection, keep }))
+            }
+        }
     }
 
     /// What the words name; `None` if they name nothing.
-    pub(crate) fn selection(&mut self, words: &ChosenWords) -> Result<Option<Selection>, Failure> {
+    pub(crate) fn chosen(&mut self, words: &ChosenWords) -> Result<Option<Chosen>, Failure> {
         within_limit(words.targets.len())?;
         match (words.all, words.targets.is_empty()) {
-            (true, true) => Ok(Some(Selection::All)),
+            (true, true) => Ok(Some(Chosen::Everything)),
             (false, false) => self.named(words).map(Some),
             (true, false) => Err(usage("--all and named leases exclude each other", "leave out one of them")),
             (false, true) => Ok(None),
@@ -154,7 +181,7 @@ impl Session<'_> {
     pub(crate) fn reservation(&mut self, words: &ReserveWords) -> Result<(ScopeKey, Reserve), Failure> {
         within_limit(words.targets.len())?;
         let wants = self.wants(words)?;
-        let scope = self.scope_of(&wants, words.kind)?;
+        let scope = self.one_scope(wants.iter().map(|want| self.scope_of(&want.target)))?;
         let max_ms = words.max.as_deref().map(|text| lease_span_ms(text, "--max")).transpose()?;
         let is_broad = self.is_broad(&wants)?;
         if is_broad && !words.broad {
@@ -191,11 +218,13 @@ impl Session<'_> {
     fn wants(&mut self, words: &ReserveWords) -> Result<Vec<Want>, Failure> {
         let mut wants: Vec<Want> = Vec::with_capacity(words.targets.len());
         for argument in &words.targets {
-            let target = self.target(words.kind, argument)?;
+            let placed = self.placed(words.kind, argument)?;
+            let target = placed.target.clone();
             let capacity = self.config.resource(target.canonical()).capacity;
             let capacity = if words.kind == Kind::Name { capacity } else { 1 };
             if !wants.iter().any(|want| want.target == target) {
-                self.notices.extend(end_at_scope(self.outside, &self.site, &target));
+                let mut look = Look { outside: self.outside, engine: &mut *self.engine };
+                self.notices.extend(end_at_scope(&mut look, &self.site, &placed));
                 wants.push(Want { target, capacity });
             }
         }
@@ -203,26 +232,16 @@ impl Session<'_> {
     }
 
     pub(crate) fn target(&mut self, kind: Kind, argument: &str) -> Result<Target, Failure> {
-        match kind {
-            Kind::Name => name_target(argument),
-            Kind::Path | Kind::WriteSet => path_target(self.outside, &self.site, argument),
-        }
+        self.placed(kind, argument).map(|placed| placed.target)
     }
 
-    /// Resources shared by the whole machine live in a scope of their own; one request names one scope.
-    fn scope_of(&self, wants: &[Want], kind: Kind) -> Result<ScopeKey, Failure> {
-        if kind != Kind::Name {
-            return Ok(self.site.key.clone());
-        }
-        let machine =
-            wants.iter().filter(|want| self.config.resource(want.target.canonical()).machine).count();
-        match machine {
-            0 => Ok(self.site.key.clone()),
-            count if count == wants.len() => Ok(ScopeKey::machine()),
-            _ => Err(usage(
-                "some of these resources belong to the machine and some to this repository",
-                "name them in two commands, for `with` one inside the other",
-            )),
+    fn placed(&mut self, kind: Kind, argument: &str) -> Result<Placed, Failure> {
+        match kind {
+            Kind::Name => resource_name(&self.config, argument).map(|name| Target::Name(name).into()),
+            Kind::Path | Kind::WriteSet => {
+                let mut look = Look { outside: self.outside, engine: &mut *self.engine };
+                path_target(&mut look, &self.site, argument)
+            }
         }
     }
 
@@ -240,7 +259,7 @@ impl Session<'_> {
         Ok(breadth.covers_more_than(limit, paths))
     }
 
-    fn named(&mut self, words: &ChosenWords) -> Result<Selection, Failure> {
+    fn named(&mut self, words: &ChosenWords) -> Result<Chosen, Failure> {
         let (mut leases, mut targets) = (Vec::new(), Vec::new());
         for argument in &words.targets {
             match lease_ref(argument)? {
@@ -248,13 +267,21 @@ impl Session<'_> {
                 _ => targets.push(self.target(words.kind, argument)?),
             }
         }
-        Ok(Selection::These { leases, targets, worktree: self.site.worktree() })
+        let ids: Vec<LeaseId> = leases.iter().map(|lease| lease.id).collect();
+        let mut scopes = if ids.is_empty() { Vec::new() } else { self.scopes_of_leases(&ids)? };
+        scopes.extend(targets.iter().map(|target| self.scope_of(target)));
+        let scope = self.one_scope(scopes)?;
+        Ok(Chosen::These {
+            scope,
+            selection: Selection::These { leases, targets, worktree: self.site.worktree() },
+        })
     }
 
     /// Whether a word that could be an id is the name of something in the working tree.
     fn names_a_file(&mut self, argument: &str) -> bool {
         let Site { root: Some(_), .. } = self.site else { return false };
-        self.outside.resolve(&self.site, argument).is_ok_and(|located| located.found != Found::Nothing)
+        let mut look = Look { outside: self.outside, engine: &mut *self.engine };
+        look.resolve(&self.site, argument).is_ok_and(|located| located.found != Found::Nothing)
     }
 }
 

@@ -4,7 +4,7 @@ use crate::site::{Located, Site};
 use clearway_core::facts::Process;
 use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
-use clearway_core::pattern::Pattern;
+use clearway_core::pattern::{Fold, Pattern};
 use clearway_store::World;
 use clearway_store::contract::Engine;
 use std::collections::BTreeMap;
@@ -18,14 +18,17 @@ pub trait Outside: World {
     fn surroundings(&self) -> &Surroundings;
 
     /// The scope that owns a directory. `named` says that the user named it, which allows a home or root
-    /// directory to become a scope.
-    fn find_site(&mut self, start: &Path, named: bool) -> Result<Site, Failure>;
+    /// directory to become a scope. Whether it folds case is not looked at.
+    fn find_site(&mut self, start: &Path, named: bool, knows: &mut Knows<'_>) -> Result<Site, Failure>;
 
     /// Where an argument lies inside a site.
-    fn resolve(&mut self, site: &Site, argument: &str) -> Result<Located, Failure>;
+    fn resolve(&mut self, site: &Site, argument: &str, knows: &mut Knows<'_>) -> Result<Located, Failure>;
 
-    /// A scope inside the site that a pattern names something of, as far as a short look tells.
-    fn reached_scope(&mut self, site: &Site, pattern: &Pattern) -> Option<PathBuf>;
+    /// A scope inside the site that a pattern with wildcards names something of, as far as a short look tells.
+    fn reached_scope(&mut self, site: &Site, pattern: &Pattern, knows: &mut Knows<'_>) -> Option<PathBuf>;
+
+    /// Whether the file system of a site folds case. Asked when a scope begins, which keeps the answer.
+    fn fold_of(&self, site: &Site) -> Fold;
 
     /// How many files git tracks at the site, as far as that can be told without asking git.
     fn tracked_count(&mut self, site: &Site) -> Option<u64>;
@@ -56,14 +59,13 @@ pub trait Outside: World {
     /// Starts a command that does not outlive this process.
     fn start(&mut self, order: &Order) -> Result<Box<dyn Running>, Failure>;
 
-    /// Opens the store for reading and writing; nothing is created before the first write. `url` is what the
-    /// configuration says, `None` for the default.
-    fn open_store(&mut self, url: Option<&str>, timeout: Duration) -> Result<Box<dyn Engine>, Failure>;
+    /// Opens the store for reading and writing; nothing is created before the first write.
+    fn open_store(&mut self, store: StoreAt<'_>, timeout: Duration) -> Result<Box<dyn Engine>, Failure>;
 
     /// A file that belongs to a scope and lies beside its store.
     fn file_beside_store(
         &mut self,
-        url: Option<&str>,
+        store: StoreAt<'_>,
         scope: &ScopeKey,
         suffix: &str,
     ) -> Result<PathBuf, Failure>;
@@ -74,9 +76,6 @@ pub trait Outside: World {
     /// Removes one of them; false if it is in use after all.
     fn remove_leftover(&mut self, path: &Path) -> Result<bool, Failure>;
 
-    /// Scopes that have a store in the default place.
-    fn known_scopes(&mut self) -> Vec<ScopeKey>;
-
     /// The text of a file; `None` if it is not there.
     fn read_text(&mut self, path: &Path) -> Result<Option<String>, Failure>;
 
@@ -85,6 +84,9 @@ pub trait Outside: World {
 
     /// Whether a directory is there.
     fn is_directory(&self, path: &Path) -> bool;
+
+    /// What a directory is, whatever it is called.
+    fn file_id(&self, path: &Path) -> Option<FileId>;
 
     /// Replaces a file whole, readable by its owner alone, flushed before this returns.
     fn write_private(&mut self, path: &Path, text: &str) -> Result<(), Failure>;
@@ -105,6 +107,30 @@ pub trait Outside: World {
 
     /// Which build this is.
     fn build(&self) -> BuildFacts;
+}
+
+/// What a file is, whatever it is called. A number that is free again is given to another file, so when it came into
+/// being belongs to it, where the file system tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileId {
+    /// The device it lies on.
+    pub device: u64,
+    /// Its number there.
+    pub inode: u64,
+    /// When it came into being, in nanoseconds; 0 if that cannot be told.
+    pub born: u64,
+}
+
+/// Tells whether the store in use has a scope.
+pub type Knows<'a> = dyn FnMut(&ScopeKey) -> bool + 'a;
+
+/// Which store is meant.
+#[derive(Clone, Copy, Debug)]
+pub struct StoreAt<'a> {
+    /// What the configuration says; `None` for the default.
+    pub url: Option<&'a str>,
+    /// The directory that a relative file is meant from.
+    pub from: &'a Path,
 }
 
 /// A command to run.

@@ -7,7 +7,7 @@ use clearway_core::agent::Client;
 use clearway_core::command::{Await, Command, Leave, Stay};
 use clearway_core::facts::{FactQuery, Facts};
 use clearway_core::failure::Failure;
-use clearway_core::ids::{AgentId, Seq, WaitId};
+use clearway_core::ids::{AgentId, ScopeKey, Seq, WaitId};
 use clearway_core::input::wait_span_ms;
 use clearway_core::limits::WAIT_MS_MAX;
 use clearway_core::slice::{ReadSet, Slice};
@@ -16,6 +16,7 @@ use clearway_core::text::quoted;
 use clearway_core::time::Now;
 use clearway_core::wait::{Queued, Wait, WaitView, position};
 use clearway_store::Reply;
+use clearway_store::contract::LeaseListing;
 
 /// The queue as it looks.
 #[derive(Clone, Debug)]
@@ -26,6 +27,8 @@ pub struct Waits {
     pub now: Now,
     /// In the order of places.
     pub waits: Vec<Queued>,
+    /// What the caller waits for in the scope of the machine.
+    pub machine_wide: Vec<Queued>,
 }
 
 impl Session<'_> {
@@ -59,24 +62,34 @@ impl Session<'_> {
     ) -> Result<Reply, Failure> {
         let wait_ms = self.patience_ms(wait, "--for", "your place is kept without waiting, too")?;
         let id = id.map(wait_id).transpose()?;
-        let (Wait { id, wanted, .. }, seen) = self.own_wait(id)?;
-        let scope = self.site.key.clone();
+        let (scope, Wait { id, wanted, .. }, seen) = self.own_wait(id)?;
         self.wait_for(&scope, &wanted, Some(Place { wait: id, seen }), wait_ms, AtEnd::Queue, watch)
     }
 
     /// Leaves the queue, at these places or wherever the caller waits.
     pub fn leave(&mut self, ids: &[String]) -> Result<Reply, Failure> {
         let waits: Vec<WaitId> = ids.iter().map(|text| wait_id(text)).collect::<Result<_, _>>()?;
-        self.command(Command::Leave(Leave { waits: (!waits.is_empty()).then_some(waits) }))
+        if waits.is_empty() {
+            let all = Command::Leave(Leave { waits: None });
+            return self.command_everywhere(all.clone(), all);
+        }
+        let scopes = self.scopes_of_waits(&waits)?;
+        self.command_in(&self.one_scope(scopes)?, Command::Leave(Leave { waits: Some(waits) }))
     }
 
-    /// Lists who waits for what.
+    /// Lists who waits for what here, and what the caller waits for machine-wide.
     pub fn waits(&mut self) -> Result<Waits, Failure> {
+        let key = self.site.key.clone();
+        let machine_wide = self.machine_wide(LeaseListing::Live)?.waits;
+        Ok(Waits { machine_wide, ..self.waits_in(&key)? })
+    }
+
+    pub(crate) fn waits_in(&mut self, scope: &ScopeKey) -> Result<Waits, Failure> {
         let now = self.now()?;
         let read = ReadSet { waits: true, ..ReadSet::default() };
-        let slice = self.read(|snapshot| snapshot.load(&read, &now))?.unwrap_or_default();
+        let slice = self.read_in(scope, |snapshot| snapshot.load(&read, &now))?.unwrap_or_default();
         let waits = self.queued(&slice, &now);
-        Ok(Waits { rev: slice.scope.rev, now, waits })
+        Ok(Waits { rev: slice.scope.rev, now, waits, machine_wide: Vec::new() })
     }
 
     /// The waits of a slice that are not over, with who waits and where.
@@ -104,18 +117,33 @@ impl Session<'_> {
         facts
     }
 
-    /// A place of the caller's, and the revision it was seen at.
-    fn own_wait(&mut self, wanted: Option<WaitId>) -> Result<(Wait, Seq), Failure> {
+    /// The wait that is meant, the scope it is in, and the revision it was seen at. An id may be one of the machine's
+    /// scope.
+    fn own_wait(&mut self, wanted: Option<WaitId>) -> Result<(ScopeKey, Wait, Seq), Failure> {
+        let (scope, id) = match wanted {
+            Some(id) => {
+                let scopes = self.scopes_of_waits(&[id])?;
+                (self.one_scope(scopes)?, id)
+            }
+            None => self.only_wait()?,
+        };
+        let me = self.me_in(&scope)?.map(|(id, _)| id);
+        let Waits { rev, waits, .. } = self.waits_in(&scope)?;
+        by_id(id, &waits, me).map(|wait| (scope, wait, rev))
+    }
+
+    fn only_wait(&mut self) -> Result<(ScopeKey, WaitId), Failure> {
         let me = self.me()?.map(|(id, _)| id);
-        let Waits { rev, waits: found, .. } = self.waits()?;
-        let mine = |queued: &&Queued| Some(queued.wait.agent) == me && me.is_some();
-        let own: Vec<&Queued> = found.iter().filter(mine).collect();
-        match (wanted, own.as_slice()) {
-            (None, []) => Err(Failure::new(Slug::NotFound, "you wait for nothing here")
+        let Waits { waits, machine_wide, .. } = self.waits()?;
+        let mine = waits.into_iter().filter(|queued| Some(queued.wait.agent) == me);
+        let here = mine.map(|queued| (self.site.key.clone(), queued));
+        let there = machine_wide.into_iter().map(|queued| (ScopeKey::machine(), queued));
+        let own: Vec<(ScopeKey, Queued)> = here.chain(there).collect();
+        match own.as_slice() {
+            [] => Err(Failure::new(Slug::NotFound, "you wait for nothing here")
                 .hint("to wait for a reservation: clearway reserve --wait 5m PATTERN")),
-            (None, [only]) => Ok((only.wait.clone(), rev)),
-            (None, several) => Err(choose_one(several)),
-            (Some(id), _) => by_id(id, &found, me).map(|wait| (wait, rev)),
+            [(scope, only)] => Ok((scope.clone(), only.wait.id)),
+            several => Err(choose_one(several)),
         }
     }
 
@@ -156,9 +184,9 @@ fn by_id(id: WaitId, found: &[Queued], me: Option<AgentId>) -> Result<Wait, Fail
     }
 }
 
-fn choose_one(own: &[&Queued]) -> Failure {
+fn choose_one(own: &[(ScopeKey, Queued)]) -> Failure {
     let failure = Failure::new(Slug::Usage, format!("you wait for {} things; name one", own.len()));
-    own.iter().take(8).fold(failure, |failure, queued| {
+    own.iter().take(8).fold(failure, |failure, (_, queued)| {
         let targets: Vec<String> =
             queued.wait.wanted.wants.iter().map(|want| want.target.display()).collect();
         failure.hint(format!("for {}: clearway wait {}", targets.join(" "), queued.wait.id))

@@ -15,7 +15,6 @@ use clearway_core::ids::ScopeKey;
 use clearway_core::lease::{Kind, Mode};
 use clearway_core::limits::COMMAND_GRACE_MS;
 use clearway_core::slug::{FailureKind, Slug};
-use clearway_core::text::quoted;
 use clearway_core::time::Mono;
 use clearway_core::unit;
 use clearway_store::Reply;
@@ -122,10 +121,8 @@ impl Session<'_> {
         words: &WithWords,
         process: &Process,
     ) -> Result<(ScopeKey, Reserve), Failure> {
-        let targets: Vec<String> =
-            words.names.iter().map(|name| self.full_name(name)).collect::<Result<_, _>>()?;
         let asked = ReserveWords {
-            targets,
+            targets: words.names.clone(),
             kind: Kind::Name,
             mode: words.mode,
             ttl: words.ttl.clone(),
@@ -139,19 +136,6 @@ impl Session<'_> {
         unit::tell_apart(&names)?;
         reserve.bound = Some(process.clone());
         Ok((scope, reserve))
-    }
-
-    /// A name alone may stand for the one configured resource that has it before its numbers.
-    fn full_name(&self, name: &str) -> Result<String, Failure> {
-        let ranges: Vec<&str> = self.config.ranges_of(name).collect();
-        match ranges.as_slice() {
-            [only] => Ok((*only).to_owned()),
-            [] => Ok(name.to_owned()),
-            several => {
-                let message = format!("{} could be one of {}", quoted(name), several.join(", "));
-                Err(Failure::new(Slug::Usage, message).hint("name one of them in full"))
-            }
-        }
     }
 
     fn take(

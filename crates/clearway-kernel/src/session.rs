@@ -1,23 +1,23 @@
 //! One caller in one scope, with its configuration and its store.
 
-use crate::config::{Config, ConfigText, FlagValue, Inputs, KeyId, Layer, LeaseDurability, REPOSITORY_FILE};
-use crate::failures::{config_failure, store_failure};
-use crate::outside::Outside;
+use crate::config::{Config, LeaseDurability};
+use crate::failures::store_failure;
+use crate::ground::{Ground, ground};
+use crate::outside::{Outside, StoreAt};
+use crate::placing::Record;
 use crate::site::Site;
 use crate::{audit, identity};
 use clearway_core::agent::Caller;
-use clearway_core::command::{Command, Request, ScopeBirth};
+use clearway_core::command::{Command, Request};
 use clearway_core::decide::Notice;
 use clearway_core::event::Durability;
 use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
 use clearway_core::input::idempotency_key;
-use clearway_core::shell;
 use clearway_core::slug::Slug;
-use clearway_core::text::shown;
 use clearway_store::contract::{Engine, Snapshot, StoreError};
 use clearway_store::{Reply, Rules, World, execute, preview};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The flags every verb takes.
 #[derive(Clone, Debug, Default)]
@@ -41,6 +41,10 @@ pub struct Session<'a> {
     pub(crate) outside: &'a mut dyn Outside,
     pub(crate) engine: Box<dyn Engine>,
     pub(crate) rules: Rules,
+    /// Where it was started, or is to act as if it was.
+    pub(crate) start: PathBuf,
+    /// The key that the place alone would have, adopted or not.
+    pub(crate) own_key: ScopeKey,
     /// Where it acts.
     pub site: Site,
     /// Under which settings.
@@ -49,6 +53,9 @@ pub struct Session<'a> {
     pub caller: Caller,
     /// What to say beside every answer to what was asked.
     pub(crate) notices: Vec<Notice>,
+    /// What was remembered of the scope's directory when the session began.
+    pub(crate) record: Option<Record>,
+    place_noted: bool,
     idempotency_key: Option<String>,
 }
 
@@ -61,17 +68,29 @@ impl std::fmt::Debug for Session<'_> {
 impl<'a> Session<'a> {
     /// Finds the scope, resolves the configuration and opens the store. Nothing is created.
     pub fn open(outside: &'a mut dyn Outside, globals: &Globals) -> Result<Self, Failure> {
-        let site = find_site(outside, globals)?;
-        let config = resolve_config(outside, &site, globals)?;
+        let Ground { start, own_key, site, record, config, engine } = ground(outside, globals)?;
         let caller = identity::caller(outside, config.agent())?;
-        let engine = outside.open_store(config.store_url(), config.store_timeout())?;
         let durability = match config.lease_durability() {
             LeaseDurability::Normal => Durability::Normal,
             LeaseDurability::Full => Durability::Full,
         };
         let rules = Rules { durability, ..Rules::default() };
         let idempotency_key = globals.idempotency_key.as_deref().map(idempotency_key).transpose()?;
-        Ok(Self { outside, engine, rules, site, config, caller, notices: Vec::new(), idempotency_key })
+        let (notices, place_noted) = (Vec::new(), false);
+        Ok(Self {
+            outside,
+            engine,
+            rules,
+            start,
+            own_key,
+            site,
+            config,
+            caller,
+            notices,
+            record,
+            place_noted,
+            idempotency_key,
+        })
     }
 
     /// Claims an operator's authority for what follows. Whether the caller has it is decided with the command, so
@@ -109,6 +128,10 @@ impl<'a> Session<'a> {
         }
     }
 
+    pub(crate) fn has_idempotency_key(&self) -> bool {
+        self.idempotency_key.is_some()
+    }
+
     /// Executes a command.
     pub(crate) fn command(&mut self, command: Command) -> Result<Reply, Failure> {
         let key = self.site.key.clone();
@@ -117,9 +140,13 @@ impl<'a> Session<'a> {
 
     pub(crate) fn command_in(&mut self, scope: &ScopeKey, command: Command) -> Result<Reply, Failure> {
         let nested = self.made_inside_another(scope)?;
+        let opens = command.opens_scope() && *scope == self.site.key;
         let mut reply = self.ask(execute, scope, command)?;
         reply.notices.extend(nested.filter(|_| reply.rev.0 > 0));
         reply.notices.extend(self.ignored_settings());
+        if opens && reply.rev.0 > 0 && !std::mem::replace(&mut self.place_noted, true) {
+            reply.notices.extend(self.note_place());
+        }
         Ok(reply)
     }
 
@@ -142,7 +169,7 @@ impl<'a> Session<'a> {
             caller: self.caller.clone(),
             command,
             idempotency_key: self.idempotency_key.clone(),
-            birth: ScopeBirth { place: self.site.place.clone(), fold: self.site.fold },
+            birth: self.birth_of(scope),
         };
         let mut world = Borrowed(self.outside);
         let reply = how(&mut *self.engine, &mut world, self.rules, scope, &request)
@@ -157,8 +184,14 @@ impl<'a> Session<'a> {
             return Ok(None);
         };
         let outer = outer.display().to_string();
-        let known = self.engine.snapshot(scope).map_err(|error| store_failure(&error))?.is_some();
+        let known = self.engine.has(scope).map_err(|error| store_failure(&error))?;
         Ok((!known).then(|| Notice::ScopeInsideAnother { inner: self.site.place.clone(), outer }))
+    }
+
+    /// A file that belongs to the scope and lies beside its store.
+    pub(crate) fn file_beside_store(&mut self, suffix: &str) -> Result<PathBuf, Failure> {
+        let store = StoreAt { url: self.config.store_url(), from: &self.start };
+        self.outside.file_beside_store(store, &self.site.key, suffix)
     }
 
     /// A decision names paths from the root. Where the caller stands elsewhere, a hint has to say so to work.
@@ -213,130 +246,4 @@ impl World for Borrowed<'_> {
     ) {
         self.0.gather(queries, facts);
     }
-}
-
-fn find_site(outside: &mut dyn Outside, globals: &Globals) -> Result<Site, Failure> {
-    let cwd = outside.surroundings().cwd.clone();
-    let start = match (&globals.directory, cwd) {
-        (Some(directory), Some(cwd)) => cwd.join(directory),
-        (Some(directory), None) if directory.is_absolute() => directory.clone(),
-        (None, Some(cwd)) => cwd,
-        _ => {
-            return Err(Failure::new(Slug::NoScope, "the working directory no longer exists")
-                .hint("go to a directory that does, or name one: clearway -C DIR …"));
-        }
-    };
-    match globals.scope.as_deref() {
-        None => outside.find_site(&start, globals.directory.is_some()),
-        Some("machine") => Ok(Site::machine(start)),
-        Some(key) => by_key(outside, &start, key),
-    }
-}
-
-/// A scope named by its key: the one here if it is that, otherwise one that has a store, without paths.
-fn by_key(outside: &mut dyn Outside, start: &Path, key: &str) -> Result<Site, Failure> {
-    let wanted = ScopeKey::parse(key);
-    if let Ok(site) = outside.find_site(start, true)
-        && Some(&site.key) == wanted.as_ref()
-    {
-        return Ok(site);
-    }
-    let known = outside.known_scopes();
-    match wanted.filter(|wanted| known.contains(wanted)) {
-        Some(key) => Ok(Site { place: key.to_string(), key, ..Site::machine(start.to_owned()) }),
-        None => {
-            let key = clearway_core::text::quoted(key);
-            let failure = Failure::new(Slug::NotFound, format!("no scope has the key {key}"));
-            Err(known
-                .iter()
-                .take(8)
-                .fold(failure, |failure, key| failure.hint(format!("a known scope: {key}"))))
-        }
-    }
-}
-
-/// The text of a configuration file. One that cannot be read is a mistake in the configuration, not in the store.
-fn config_text(outside: &mut dyn Outside, path: &Path) -> Result<Option<String>, Failure> {
-    outside.read_text(path).map_err(|failure| {
-        Failure::new(Slug::ConfigSyntax, failure.message)
-            .hint("a configuration is a regular file of UTF-8 text that you can read")
-            .hint("see which files are read: clearway config path")
-    })
-}
-
-/// The user file can lower safety, so it counts only if nobody else can write it.
-fn user_text(outside: &mut dyn Outside, path: &Path) -> Result<Option<String>, Failure> {
-    let text = config_text(outside, path)?;
-    if text.is_none() || !outside.everybody_can_write(path) {
-        return Ok(text);
-    }
-    let path = path.display().to_string();
-    let message = format!("{} can be written by everybody, so it is not yours alone to say", shown(&path));
-    Err(Failure::new(Slug::ConfigUnsafe, message)
-        .hint(format!("make it yours alone: chmod go-w {}", shell::word(&path))))
-}
-
-/// A configuration file that is read, whether or not it is there.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConfigPlace {
-    /// The layer it is.
-    pub layer: Layer,
-    /// Where.
-    pub path: PathBuf,
-    /// Whether something is there. What cannot be read is.
-    pub present: bool,
-}
-
-/// The configuration files of a place. It asks for no session, because it is asked for when a file is broken; where
-/// there is no scope there is the user's file alone.
-pub fn config_places(outside: &mut dyn Outside, globals: &Globals) -> Result<Vec<ConfigPlace>, Failure> {
-    let mut places = vec![(Layer::User, outside.user_config_path()?)];
-    match find_site(outside, globals) {
-        Ok(site) => places.extend(repository_file(&site).map(|path| (Layer::Repository, path))),
-        Err(failure) if failure.slug == Slug::NoScope => {}
-        Err(failure) => return Err(failure),
-    }
-    let place = |(layer, path): (Layer, PathBuf)| {
-        let present = !matches!(outside.read_text(&path), Ok(None));
-        ConfigPlace { layer, path, present }
-    };
-    Ok(places.into_iter().map(place).collect())
-}
-
-fn repository_file(site: &Site) -> Option<PathBuf> {
-    site.root.as_ref().map(|root| root.join(REPOSITORY_FILE))
-}
-
-/// Resolves the configuration of a site.
-fn resolve_config(outside: &mut dyn Outside, site: &Site, globals: &Globals) -> Result<Config, Failure> {
-    let user_path = outside.user_config_path()?;
-    let user = user_text(outside, &user_path)?;
-    let repository_path = repository_file(site);
-    let repository = match &repository_path {
-        Some(path) => config_text(outside, path)?,
-        None => None,
-    };
-    let variables = &outside.surroundings().variables;
-    let inside_agent_session = identity::inside_session(variables);
-    let given = [
-        (KeyId::StoreUrl, "--store", &globals.store),
-        (KeyId::Agent, "--agent", &globals.agent),
-        (KeyId::StoreTimeout, "--timeout", &globals.timeout),
-    ];
-    let flags: Vec<FlagValue<'_>> = given
-        .into_iter()
-        .filter_map(|(key, flag, value)| value.as_deref().map(|value| FlagValue { key, flag, value }))
-        .collect();
-    let inputs = Inputs {
-        user_path: &user_path,
-        user: user.as_deref().map(|text| ConfigText { path: &user_path, text }),
-        repository: repository_path
-            .as_deref()
-            .zip(repository.as_deref())
-            .map(|(path, text)| ConfigText { path, text }),
-        variables,
-        flags: &flags,
-        inside_agent_session,
-    };
-    Config::resolve(&inputs).map_err(|errors| config_failure(&errors))
 }

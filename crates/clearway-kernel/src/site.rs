@@ -21,7 +21,7 @@ pub struct Site {
     pub outer: Option<PathBuf>,
     /// Where the caller stands.
     pub cwd: PathBuf,
-    /// Whether the file system folds case.
+    /// Whether names that differ in case alone are one: as it was when the scope began, for good.
     pub fold: Fold,
 }
 

@@ -1,5 +1,6 @@
 //! From what a user typed to what the kernel reserves.
 
+use crate::config::Config;
 use crate::outside::Outside;
 use crate::site::{Found, Located, Site, SiteKind};
 use clearway_core::command::LeaseRef;
@@ -12,26 +13,59 @@ use clearway_core::shell;
 use clearway_core::slug::Slug;
 use clearway_core::target::{ResourceName, Target};
 use clearway_core::text::{printable, quoted};
+use clearway_store::contract::Engine;
+use std::path::PathBuf;
+
+/// A look at the files of a site, and at the store, which says where the scopes inside it begin.
+pub(crate) struct Look<'a> {
+    pub(crate) outside: &'a mut dyn Outside,
+    pub(crate) engine: &'a mut dyn Engine,
+}
+
+impl Look<'_> {
+    /// A store that cannot be asked now is asked again by the command, which then fails.
+    pub(crate) fn resolve(&mut self, site: &Site, argument: &str) -> Result<Located, Failure> {
+        self.outside.resolve(site, argument, &mut |key| self.engine.has(key).unwrap_or(false))
+    }
+
+    fn reached_scope(&mut self, site: &Site, pattern: &Pattern) -> Option<PathBuf> {
+        self.outside.reached_scope(site, pattern, &mut |key| self.engine.has(key).unwrap_or(false))
+    }
+}
+
+/// What a word names.
+#[derive(Debug)]
+pub(crate) struct Placed {
+    pub(crate) target: Target,
+    /// The scope inside this one that the path is the root of.
+    inner: Option<PathBuf>,
+}
+
+impl From<Target> for Placed {
+    fn from(target: Target) -> Self {
+        Self { target, inner: None }
+    }
+}
 
 /// Characters that make an argument a pattern rather than a path.
 const PATTERN_CHARACTERS: [char; 5] = ['*', '?', '[', '{', '\\'];
 
 /// What a path argument means: an existing file is that file, an existing directory its subtree, anything else a
 /// pattern. Patterns are relative to where the caller stands, like paths.
-pub(crate) fn path_target(outside: &mut dyn Outside, site: &Site, argument: &str) -> Result<Target, Failure> {
+pub(crate) fn path_target(look: &mut Look<'_>, site: &Site, argument: &str) -> Result<Placed, Failure> {
     if site.root.is_none() {
         return Err(no_paths(site));
     }
     let special = argument.find(PATTERN_CHARACTERS);
     if let Some(special) = special.filter(|special| goes_up(&argument[*special..])) {
-        return pattern(outside, site, argument, special);
+        return pattern(look, site, argument, special).map(Placed::from);
     }
-    let located = outside.resolve(site, argument);
+    let located = look.resolve(site, argument);
     match (special, located) {
         (_, Ok(located)) if located.found != Found::Nothing => existing(site, argument, &located),
-        (None, Ok(located)) => named(site, argument, &located),
+        (None, Ok(located)) => named(site, argument, &located).map(Placed::from),
         (None, Err(failure)) => Err(failure),
-        (Some(special), _) => pattern(outside, site, argument, special),
+        (Some(special), _) => pattern(look, site, argument, special).map(Placed::from),
     }
 }
 
@@ -62,13 +96,15 @@ fn means_directory(argument: &str) -> bool {
 
 /// The name of a repository inside this one belongs to this one, so it is taken as a file would be. What lies in it
 /// does not.
-fn existing(site: &Site, argument: &str, located: &Located) -> Result<Target, Failure> {
+fn existing(site: &Site, argument: &str, located: &Located) -> Result<Placed, Failure> {
     if !located.is_nested_root || means_directory(argument) {
         refuse_nested(argument, located)?;
     }
     let path = canonical(site, argument, &located.path)?;
     let is_directory = located.found == Found::Directory && !located.is_nested_root;
-    Ok(Target::Path(if is_directory { Pattern::subtree(&path) } else { Pattern::literal(&path) }))
+    let pattern = if is_directory { Pattern::subtree(&path) } else { Pattern::literal(&path) };
+    let inner = located.nested.clone().filter(|_| located.is_nested_root);
+    Ok(Placed { target: Target::Path(pattern), inner })
 }
 
 fn named(site: &Site, argument: &str, located: &Located) -> Result<Target, Failure> {
@@ -79,16 +115,11 @@ fn named(site: &Site, argument: &str, located: &Located) -> Result<Target, Failu
 }
 
 /// The directory in front of the first wildcard is a path like any other; what follows is the pattern.
-fn pattern(
-    outside: &mut dyn Outside,
-    site: &Site,
-    argument: &str,
-    special: usize,
-) -> Result<Target, Failure> {
+fn pattern(look: &mut Look<'_>, site: &Site, argument: &str, special: usize) -> Result<Target, Failure> {
     let split = argument[..special].rfind('/').map_or(0, |slash| slash + 1);
     let (directory, rest) = argument.split_at(split);
     let directory = if directory.is_empty() { "." } else { directory };
-    let located = outside.resolve(site, directory)?;
+    let located = look.resolve(site, directory)?;
     refuse_nested(argument, &located)?;
     let base = canonical(site, argument, &located.path)?;
     let text = match base.is_root() {
@@ -126,19 +157,38 @@ fn invalid_path(argument: &str, error: &PathError) -> Failure {
         .hint("the rules for paths: clearway explain invalid-path")
 }
 
-/// What to say where a target seems to reach into a scope inside this one.
-pub(crate) fn end_at_scope(outside: &mut dyn Outside, site: &Site, target: &Target) -> Option<Notice> {
-    let Target::Path(pattern) = target else { return None };
-    let inner = outside.reached_scope(site, pattern)?.display().to_string();
+/// What to say where a target seems to reach into a scope inside this one. A path is that of such a scope or it is not;
+/// only for a pattern is there anything to look for.
+pub(crate) fn end_at_scope(look: &mut Look<'_>, site: &Site, placed: &Placed) -> Option<Notice> {
+    let Target::Path(pattern) = &placed.target else { return None };
+    let inner = match pattern.as_literal() {
+        Some(_) => placed.inner.clone()?,
+        None => look.reached_scope(site, pattern)?,
+    };
+    let inner = inner.display().to_string();
     Some(Notice::EndsAtScope { target: pattern.display(), inner })
 }
 
-/// A named resource, taken literally.
-pub(crate) fn name_target(argument: &str) -> Result<Target, Failure> {
-    ResourceName::parse(argument).map(Target::Name).map_err(|error| {
+/// A named resource, taken literally, unless it alone stands before the numbers of the one configured resource that is
+/// meant by it: `port` for `port:3000-3009`.
+pub(crate) fn resource_name(config: &Config, argument: &str) -> Result<ResourceName, Failure> {
+    let name = full_name(config, argument)?;
+    ResourceName::parse(name).map_err(|error| {
         Failure::new(Slug::InvalidName, format!("{} cannot name a resource: {error}", quoted(argument)))
             .hint("names are plain text such as build, db:migrate or port:3000")
     })
+}
+
+fn full_name<'a>(config: &'a Config, name: &'a str) -> Result<&'a str, Failure> {
+    let ranges: Vec<&str> = config.ranges_of(name).collect();
+    match ranges.as_slice() {
+        [only] => Ok(only),
+        [] => Ok(name),
+        several => {
+            let message = format!("{} could be one of {}", quoted(name), several.join(", "));
+            Err(Failure::new(Slug::Usage, message).hint("name one of them in full"))
+        }
+    }
 }
 
 /// A lease by id, with or without a fence. Only what has the shape of one; `None` for anything else.

@@ -13,15 +13,15 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 pub use append::append_line;
-pub use case::folds_case;
+pub use case::{folds_case, folds_case_of};
 pub use leftovers::{DEMO, READING, leftover_directories, leftovers, remove_leftover};
 pub use private::{
     PRIVATE_DIR_MODE, PRIVATE_FILE_MODE, PrivacyComplaint, create_atomic, create_private_dir_all,
     directory_complaints, everybody_can_write, open_private, privacy_complaints, write_atomic,
 };
 pub use upkeep::{
-    TemporaryDir, allocate, copy_private, exists, flush, flush_with_name, is_file, length, read_start,
-    read_text, remove_if_present, temporary_dir,
+    TemporaryDir, allocate, copy_private, exists, flush, flush_with_name, is_file, length, names_in,
+    read_start, read_text, remove_if_present, rename, temporary_dir,
 };
 pub use volume::{FsKind, can_write, file_system_kind, free_bytes, mount_point};
 

@@ -27,6 +27,7 @@ pub(crate) struct Writer {
     pub(crate) connection: Connection,
     pub(crate) path: PathBuf,
     gate: Gate,
+    key: Option<FileKey>,
     is_set: bool,
 }
 
@@ -46,7 +47,8 @@ impl Writer {
             let reason = "the file or its file system is read-only".to_owned();
             return Err(StoreError::ReadOnly { path: path.display().to_string(), reason });
         }
-        Ok(Some(Self { connection, path: path.to_owned(), gate: Gate::beside(path), is_set: false }))
+        let (gate, key) = (Gate::beside(path), files::device_and_inode(path).ok());
+        Ok(Some(Self { connection, path: path.to_owned(), gate, key, is_set: false }))
     }
 
     /// Waits for the turn to write. What is left of the time is what a statement may wait for a writer that
@@ -57,6 +59,11 @@ impl Writer {
     /// and then blame the locks.
     pub(crate) fn pass_gate(&mut self, patience: &Patience) -> Result<GateGuard, StoreError> {
         let guard = self.gate.acquire(patience.left()).map_err(|error| errors::gate(&self.path, error))?;
+        // What was put aside while this one waited is nobody's log any more.
+        if files::device_and_inode(&self.path).ok() != self.key {
+            let holders = vec!["the store was put aside or replaced meanwhile".to_owned()];
+            return Err(StoreError::Busy { waited_ms: patience.waited_ms(), holders });
+        }
         let set = self.connection.busy_timeout(patience.left()).and_then(|()| self.set());
         set.map_err(|error| self.failed(&error, patience))?;
         Ok(guard)

@@ -1,5 +1,6 @@
 //! The engine: which file, which connection, whose turn.
 
+use crate::adoption;
 use crate::ballast;
 use crate::connect::{Patience, Reader, Writer, refuse_exposed};
 use crate::errors;
@@ -36,9 +37,9 @@ pub struct Settings {
 /// SQLite files behind the storage contract.
 #[derive(Debug)]
 pub struct SqliteEngine {
-    settings: Settings,
-    writers: BTreeMap<PathBuf, Writer>,
-    readers: BTreeMap<PathBuf, Reader>,
+    pub(crate) settings: Settings,
+    pub(crate) writers: BTreeMap<PathBuf, Writer>,
+    pub(crate) readers: BTreeMap<PathBuf, Reader>,
     listeners: BTreeMap<ScopeKey, Listener>,
 }
 
@@ -75,6 +76,9 @@ impl SqliteEngine {
             return Ok(true);
         }
         self.refuse_place(path)?;
+        if create && !files::exists(path) {
+            adoption::refuse_adopted(path)?;
+        }
         let Some(writer) = Writer::open(path, create, self.settings.timeout)? else { return Ok(false) };
         self.writers.insert(path.to_owned(), writer);
         Ok(true)
@@ -125,6 +129,41 @@ impl Engine for SqliteEngine {
         Ok(Some(Box::new(SqliteSnapshot::begin(reader, scope)?)))
     }
 
+    fn scopes(&mut self) -> Result<Vec<ScopeKey>, StoreError> {
+        let mut keys = match self.settings.place.clone() {
+            Place::PerScope(_) => self.settings.place.scopes_with_files(),
+            Place::OneFile(file) => match self.open_reader(&file)? {
+                Some(reader) => scope_keys(reader)?,
+                None => Vec::new(),
+            },
+        };
+        keys.sort();
+        Ok(keys)
+    }
+
+    /// Whether a file is there is answered without opening it.
+    fn has(&mut self, scope: &ScopeKey) -> Result<bool, StoreError> {
+        match &self.settings.place {
+            Place::PerScope(_) => {
+                let files =
+                    [self.settings.place.file(scope), adoption::alias_file(&self.settings.place, scope)];
+                Ok(files.iter().any(|file| files::exists(file)))
+            }
+            Place::OneFile(_) => Ok(self.scopes()?.contains(scope)),
+        }
+    }
+
+    fn alias(&mut self, key: &ScopeKey) -> Result<Option<ScopeKey>, StoreError> {
+        match files::exists(&self.settings.place.file(key)) {
+            true => Ok(None),
+            false => adoption::alias(&self.settings.place, key),
+        }
+    }
+
+    fn adopt(&mut self, key: &ScopeKey, scope: &ScopeKey, rev: Seq) -> Result<Option<String>, StoreError> {
+        self.make_stand_for(key, scope, rev)
+    }
+
     fn changed(&mut self, scope: &ScopeKey, after: Seq, wait_ms: u64) -> Result<bool, StoreError> {
         let started = clearway_platform::stopwatch::Stopwatch::start();
         let mut looked_at = None;
@@ -173,9 +212,23 @@ impl Engine for SqliteEngine {
     }
 }
 
+/// The scopes of a file.
+fn scope_keys(reader: &Reader) -> Result<Vec<ScopeKey>, StoreError> {
+    let keys = || -> rusqlite::Result<Vec<String>> {
+        let mut rows = reader.connection.prepare_cached("SELECT key FROM scopes WHERE rev > 0")?;
+        rows.query_map([], |row| row.get(0))?.collect()
+    };
+    let keys = keys().map_err(|error| errors::sqlite(&reader.path, &error))?;
+    Ok(keys.iter().filter_map(|key| ScopeKey::parse(key)).collect())
+}
+
 impl SqliteEngine {
     /// Waits for the turn to write, and begins. `None` if there is no store and none must be made.
-    fn turn(&mut self, scope: &ScopeKey, create: bool) -> Result<Option<SqliteTransaction<'_>>, StoreError> {
+    pub(crate) fn turn(
+        &mut self,
+        scope: &ScopeKey,
+        create: bool,
+    ) -> Result<Option<SqliteTransaction<'_>>, StoreError> {
         let patience = Patience::of(self.settings.timeout);
         let path = self.settings.place.file(scope);
         if !self.open_writer(&path, create)? {

@@ -4,6 +4,7 @@
 //! read-only and never create, change or remove anything but SQLite's own `-shm`. This crate refuses to
 //! decide: it stores, finds and locks.
 
+mod adoption;
 mod apply;
 mod ballast;
 mod connect;

@@ -1,7 +1,7 @@
 //! Which file holds a scope: one function for every reader and writer.
 
 use clearway_core::ids::ScopeKey;
-use clearway_platform::files::with_suffix;
+use clearway_platform::files::{self, with_suffix};
 use std::path::{Path, PathBuf};
 
 /// Where the scopes of a user live.
@@ -23,6 +23,14 @@ impl Place {
             Self::PerScope(state) => state.join("scopes").join(scope.as_str()).join("store.db"),
             Self::OneFile(file) => file.clone(),
         }
+    }
+
+    /// The scopes that have a file of their own.
+    pub(crate) fn scopes_with_files(&self) -> Vec<ScopeKey> {
+        let Self::PerScope(state) = self else { return Vec::new() };
+        let names = files::names_in(&state.join("scopes"));
+        let keys = names.iter().filter_map(|name| ScopeKey::parse(name));
+        keys.filter(|key| files::exists(&self.file(key))).collect()
     }
 
     /// The directories that must be their owner's alone to change, for a database of this place: the one it lies in,

@@ -61,6 +61,27 @@ pub trait Engine {
     /// A consistent view of the scope that writes nothing. `None` if the scope has no store yet.
     fn snapshot(&mut self, scope: &ScopeKey) -> Result<Option<Box<dyn Snapshot + '_>>, StoreError>;
 
+    /// Every scope that was ever written to, in the order of their keys.
+    fn scopes(&mut self) -> Result<Vec<ScopeKey>, StoreError>;
+
+    /// Whether a scope is one of them.
+    fn has(&mut self, scope: &ScopeKey) -> Result<bool, StoreError> {
+        Ok(self.scopes()?.contains(scope))
+    }
+
+    /// The scope that a key stands for, if that is another one: a repository that was moved goes on with its log. Only a
+    /// key under which nothing was written stands for another.
+    fn alias(&mut self, _key: &ScopeKey) -> Result<Option<ScopeKey>, StoreError> {
+        Ok(None)
+    }
+
+    /// Makes a key stand for another scope. A log that was begun under it is put aside, if it still ends at `rev`:
+    /// where to. An engine that finds scopes by other means than their place has nothing to adopt.
+    fn adopt(&mut self, key: &ScopeKey, _scope: &ScopeKey, _rev: Seq) -> Result<Option<String>, StoreError> {
+        let reason = "this store keeps no place of a scope".to_owned();
+        Err(StoreError::Unavailable { path: key.to_string(), reason })
+    }
+
     /// Waits until the scope's revision may have moved past `after`, at most `wait_ms`. A hint: it may be wrong
     /// in saying yes, never in saying no for longer than the engine's polling interval.
     fn changed(&mut self, scope: &ScopeKey, after: Seq, wait_ms: u64) -> Result<bool, StoreError>;

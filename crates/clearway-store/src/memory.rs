@@ -79,6 +79,11 @@ impl Engine for MemoryEngine {
         Ok(self.scopes.get(scope).map(|scope| Box::new(scope.clone()) as Box<dyn Snapshot>))
     }
 
+    fn scopes(&mut self) -> Result<Vec<ScopeKey>, StoreError> {
+        let written = self.scopes.iter().filter(|(_, scope)| scope.state.scope.rev.0 > 0);
+        Ok(written.map(|(key, _)| key.clone()).collect())
+    }
+
     fn changed(&mut self, scope: &ScopeKey, after: Seq, _wait_ms: u64) -> Result<bool, StoreError> {
         Ok(self.scopes.get(scope).is_some_and(|scope| scope.state.scope.rev > after))
     }

@@ -1,35 +1,34 @@
 //! Scopes inside a scope that a pattern would seem to reach into: a lease covers nothing in them.
 //!
-//! Looks no further than a bounded number of entries, because the answer is a courtesy: whoever edits in there is
+//! Looks no further than a bounded number of directories, because the answer is a courtesy: whoever edits in there is
 //! asked by the scope that owns it.
 
 use crate::sites;
 use clearway_core::path::CanonicalPath;
 use clearway_core::pattern::Pattern;
-use clearway_kernel::Site;
+use clearway_kernel::{Knows, Site};
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
-/// How many entries of directories are looked at.
-const ENTRIES_MAX: usize = 2_000;
+/// How many directories are opened.
+const DIRECTORIES_MAX: usize = 64;
+/// How many of their entries are looked at.
+const ENTRIES_MAX: usize = 1_000;
 
 /// The nearest scope inside this one that a pattern names something of.
-pub(crate) fn reached(state: &Path, site: &Site, pattern: &Pattern) -> Option<PathBuf> {
+pub(crate) fn reached(site: &Site, pattern: &Pattern, knows: &mut Knows<'_>) -> Option<PathBuf> {
     let root = site.root.as_deref()?;
-    if let Some(path) = pattern.as_literal() {
-        return Some(root.join(path))
-            .filter(|place| place.is_dir() && clearway_git::is_repository_root(place));
-    }
     let mut ahead = VecDeque::from([PathBuf::from(pattern.anchor())]);
     let mut left = ENTRIES_MAX;
-    while let Some(directory) = ahead.pop_front() {
+    for _ in 0..DIRECTORIES_MAX {
+        let directory = ahead.pop_front().filter(|_| left > 0)?;
         for name in directories_in(&root.join(&directory), &mut left) {
             let path = directory.join(name);
             if !may_match_below(site, pattern, &path) {
                 continue;
             }
             let place = root.join(&path);
-            if clearway_git::is_repository_root(&place) || sites::is_inner_directory(state, site, &place) {
+            if clearway_git::is_repository_root(&place) || sites::is_inner_directory(site, &place, knows) {
                 return Some(place);
             }
             ahead.push_back(path);

@@ -5,11 +5,13 @@ use clearway_cli::{Backstage, Host};
 use clearway_core::facts::{FactQuery, Facts, Process};
 use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
-use clearway_core::pattern::Pattern;
+use clearway_core::pattern::{Fold, Pattern};
 use clearway_core::slug::Slug;
 use clearway_core::time::{BootKey, Mono, Now, Wall};
 use clearway_git::Git;
-use clearway_kernel::{BuildFacts, Located, Order, Outside, Running, Site, Surroundings};
+use clearway_kernel::{
+    BuildFacts, FileId, Knows, Located, Order, Outside, Running, Site, StoreAt, Surroundings,
+};
 use clearway_platform::clock::{Clock, SystemClock};
 use clearway_platform::environment::{self, Environment};
 use clearway_platform::files::{self, FileError};
@@ -17,6 +19,7 @@ use clearway_platform::{process, random};
 use clearway_store::World;
 use clearway_store::contract::{Engine, StoreError};
 use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -74,17 +77,20 @@ impl Outside for Machine {
         &self.surroundings
     }
 
-    fn find_site(&mut self, start: &Path, named: bool) -> Result<Site, Failure> {
-        let state = self.state_dir()?;
-        sites::find(&self.environment, &state, start, named)
+    fn find_site(&mut self, start: &Path, named: bool, knows: &mut Knows<'_>) -> Result<Site, Failure> {
+        sites::find(&self.environment, start, named, knows)
     }
 
-    fn resolve(&mut self, site: &Site, argument: &str) -> Result<Located, Failure> {
-        sites::resolve(&self.state_dir()?, site, argument)
+    fn resolve(&mut self, site: &Site, argument: &str, knows: &mut Knows<'_>) -> Result<Located, Failure> {
+        sites::resolve(site, argument, knows)
     }
 
-    fn reached_scope(&mut self, site: &Site, pattern: &Pattern) -> Option<PathBuf> {
-        inner::reached(&self.state_dir().ok()?, site, pattern)
+    fn reached_scope(&mut self, site: &Site, pattern: &Pattern, knows: &mut Knows<'_>) -> Option<PathBuf> {
+        inner::reached(site, pattern, knows)
+    }
+
+    fn fold_of(&self, site: &Site) -> Fold {
+        sites::fold_of(site)
     }
 
     fn tracked_count(&mut self, site: &Site) -> Option<u64> {
@@ -145,18 +151,18 @@ impl Outside for Machine {
         running::start(order)
     }
 
-    fn open_store(&mut self, url: Option<&str>, timeout: Duration) -> Result<Box<dyn Engine>, Failure> {
+    fn open_store(&mut self, store: StoreAt<'_>, timeout: Duration) -> Result<Box<dyn Engine>, Failure> {
         let runtime = environment::runtime_dir(&self.environment).map_err(|error| no_home(&error))?;
-        stores::open(&self.state_dir()?, self.environment.cwd.as_deref(), runtime, url, timeout)
+        stores::open(&self.state_dir()?, runtime, store, timeout)
     }
 
     fn file_beside_store(
         &mut self,
-        url: Option<&str>,
+        store: StoreAt<'_>,
         scope: &ScopeKey,
         suffix: &str,
     ) -> Result<PathBuf, Failure> {
-        let place = stores::place(&self.state_dir()?, self.environment.cwd.as_deref(), url)?;
+        let place = stores::place(&self.state_dir()?, store)?;
         Ok(place.beside(scope, suffix))
     }
 
@@ -166,10 +172,6 @@ impl Outside for Machine {
 
     fn remove_leftover(&mut self, path: &Path) -> Result<bool, Failure> {
         files::remove_leftover(path).map_err(|error| file_failure(&error))
-    }
-
-    fn known_scopes(&mut self) -> Vec<ScopeKey> {
-        self.state_dir().map(|state| stores::known_scopes(&state)).unwrap_or_default()
     }
 
     fn read_text(&mut self, path: &Path) -> Result<Option<String>, Failure> {
@@ -182,6 +184,13 @@ impl Outside for Machine {
 
     fn is_directory(&self, path: &Path) -> bool {
         path.is_dir()
+    }
+
+    fn file_id(&self, path: &Path) -> Option<FileId> {
+        let metadata = path.metadata().ok()?;
+        let born = metadata.created().ok().and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
+        let born = born.and_then(|since| u64::try_from(since.as_nanos()).ok()).unwrap_or(0);
+        Some(FileId { device: metadata.dev(), inode: metadata.ino(), born })
     }
 
     fn write_private(&mut self, path: &Path, text: &str) -> Result<(), Failure> {

@@ -1,6 +1,5 @@
 //! Which scope owns a directory, and where an argument lies in it.
 
-use crate::stores;
 use clearway_core::failure::Failure;
 use clearway_core::pattern::Fold;
 use clearway_core::shell;
@@ -8,7 +7,7 @@ use clearway_core::slug::Slug;
 use clearway_core::text::{quoted, shown};
 use clearway_git::{PathKind, ResolveError};
 use clearway_kernel::config::REPOSITORY_FILE;
-use clearway_kernel::{Found, Located, Site, SiteKind, scope_key};
+use clearway_kernel::{Found, Knows, Located, Site, SiteKind, scope_key};
 use clearway_platform::environment::Environment;
 use clearway_platform::files;
 use std::path::{Path, PathBuf};
@@ -16,9 +15,9 @@ use std::path::{Path, PathBuf};
 /// The innermost repository, or else the nearest directory that is a scope already, or else this directory.
 pub(crate) fn find(
     environment: &Environment,
-    state: &Path,
     start: &Path,
     named: bool,
+    knows: &mut Knows<'_>,
 ) -> Result<Site, Failure> {
     let cwd = start.canonicalize().map_err(|error| {
         let message = format!("{} cannot be entered: {error}", shown(&start.display().to_string()));
@@ -35,7 +34,7 @@ pub(crate) fn find(
     })?;
     match repository {
         Some(repository) => Ok(git_site(&repository, cwd)),
-        None => directory_site(environment, state, cwd, named),
+        None => directory_site(environment, cwd, named, knows),
     }
 }
 
@@ -48,7 +47,7 @@ fn git_site(repository: &clearway_git::Repository, cwd: PathBuf) -> Site {
         key: scope_key(&file_name(named_after), &common.display().to_string()),
         place: common.display().to_string(),
         kind: SiteKind::Git,
-        fold: fold_of(root.as_deref().unwrap_or(common)),
+        fold: Fold::Exact,
         root,
         outer: None,
         cwd,
@@ -57,26 +56,26 @@ fn git_site(repository: &clearway_git::Repository, cwd: PathBuf) -> Site {
 
 fn directory_site(
     environment: &Environment,
-    state: &Path,
     cwd: PathBuf,
     named: bool,
+    knows: &mut Knows<'_>,
 ) -> Result<Site, Failure> {
-    let is_scope = |directory: &&Path| is_scope(state, directory);
-    let root = cwd.ancestors().find(is_scope).unwrap_or(&cwd).to_owned();
+    let mut is_scope = |directory: &&Path| is_scope(directory, knows);
+    let root = cwd.ancestors().find(&mut is_scope).unwrap_or(&cwd).to_owned();
+    let outer = root.ancestors().skip(1).find(&mut is_scope).map(Path::to_owned);
     let home = environment.text("HOME").and_then(|home| Path::new(home).canonicalize().ok());
     let too_wide = root == Path::new("/") || Some(&root) == home.as_ref();
-    if too_wide && !named && !stores::exists(state, &directory_key(&root)) {
+    if too_wide && !named && !knows(&directory_key(&root)) {
         let message = format!("{} is no place for a scope of its own", shown(&root.display().to_string()));
         return Err(Failure::new(Slug::NoScope, message)
             .hint("go to a project's directory")
             .hint(format!("or mean it: clearway -C {} …", shell::word(&root.display().to_string()))));
     }
-    let outer = root.ancestors().skip(1).find(is_scope).map(Path::to_owned);
     Ok(Site {
         key: directory_key(&root),
         place: root.display().to_string(),
         kind: SiteKind::Directory,
-        fold: fold_of(&root),
+        fold: Fold::Exact,
         root: Some(root),
         outer,
         cwd,
@@ -91,19 +90,25 @@ fn file_name(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-fn fold_of(directory: &Path) -> Fold {
-    if files::folds_case(directory) { Fold::Insensitive } else { Fold::Exact }
+/// Whether the file system of a site folds case.
+pub(crate) fn fold_of(site: &Site) -> Fold {
+    let folds = match (&site.root, site.kind) {
+        (Some(root), SiteKind::Git) => files::folds_case_of(root, ".git"),
+        (Some(root), _) => files::folds_case(root),
+        (None, _) => files::folds_case(Path::new(&site.place)),
+    };
+    if folds { Fold::Insensitive } else { Fold::Exact }
 }
 
 /// Where an argument lies.
-pub(crate) fn resolve(state: &Path, site: &Site, argument: &str) -> Result<Located, Failure> {
+pub(crate) fn resolve(site: &Site, argument: &str, knows: &mut Knows<'_>) -> Result<Located, Failure> {
     let Some(root) = &site.root else {
         return Err(Failure::new(Slug::OutsideScope, format!("{} has no paths", site.place)));
     };
     let located = clearway_git::resolve(root, &site.cwd, Path::new(argument));
     let located = located.map_err(|error| unresolved(site, argument, &error))?;
     let repository = located.nested.or_else(|| located.is_nested_root.then(|| root.join(&located.path)));
-    let directory = inner_directory(state, site, root, &located.path);
+    let directory = inner_directory(site, root, &located.path, knows);
     Ok(Located {
         found: match located.kind {
             PathKind::ExistingFile => Found::File,
@@ -120,20 +125,20 @@ pub(crate) fn resolve(state: &Path, site: &Site, argument: &str) -> Result<Locat
 
 /// The innermost directory at or above a path that is a scope of its own inside a directory without git. Inside a
 /// repository no directory is one.
-fn inner_directory(state: &Path, site: &Site, root: &Path, path: &str) -> Option<PathBuf> {
+fn inner_directory(site: &Site, root: &Path, path: &str, knows: &mut Knows<'_>) -> Option<PathBuf> {
     let below = |part: &&Path| !part.as_os_str().is_empty();
     let mut places = Path::new(path).ancestors().take_while(below).map(|part| root.join(part));
-    places.find(|place| is_inner_directory(state, site, place))
+    places.find(|place| is_inner_directory(site, place, knows))
 }
 
 /// Whether a directory below a site's root is a scope of its own without being a repository.
-pub(crate) fn is_inner_directory(state: &Path, site: &Site, directory: &Path) -> bool {
-    site.kind == SiteKind::Directory && is_scope(state, directory)
+pub(crate) fn is_inner_directory(site: &Site, directory: &Path, knows: &mut Knows<'_>) -> bool {
+    site.kind == SiteKind::Directory && is_scope(directory, knows)
 }
 
 /// Whether a directory without git is a scope already, or says that it is to be one.
-fn is_scope(state: &Path, directory: &Path) -> bool {
-    directory.join(REPOSITORY_FILE).is_file() || stores::exists(state, &directory_key(directory))
+fn is_scope(directory: &Path, knows: &mut Knows<'_>) -> bool {
+    directory.join(REPOSITORY_FILE).is_file() || knows(&directory_key(directory))
 }
 
 fn unresolved(site: &Site, argument: &str, error: &ResolveError) -> Failure {

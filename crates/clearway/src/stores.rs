@@ -1,9 +1,9 @@
 //! Which engine, and where its files are.
 
 use clearway_core::failure::Failure;
-use clearway_core::ids::ScopeKey;
 use clearway_core::slug::Slug;
 use clearway_core::text::shown;
+use clearway_kernel::StoreAt;
 use clearway_platform::files::{FsKind, file_system_kind};
 use clearway_store::contract::Engine;
 use clearway_store_sqlite::{Place, Schema, Settings, SqliteEngine};
@@ -13,27 +13,25 @@ use std::time::Duration;
 /// Opens the configured store. A store that cannot be used is never replaced by another one.
 pub(crate) fn open(
     state: &Path,
-    cwd: Option<&Path>,
     runtime_dir: PathBuf,
-    url: Option<&str>,
+    store: StoreAt<'_>,
     timeout: Duration,
 ) -> Result<Box<dyn Engine>, Failure> {
-    let place = place(state, cwd, url)?;
+    let place = place(state, store)?;
     let settings =
         Settings { place, runtime_dir, timeout, network, schema: Schema::CURRENT, leave_open: true };
     Ok(Box::new(SqliteEngine::new(settings)))
 }
 
 /// Where scopes live under a configuration.
-pub(crate) fn place(state: &Path, cwd: Option<&Path>, url: Option<&str>) -> Result<Place, Failure> {
-    let Some(url) = url else { return Ok(Place::PerScope(state.to_owned())) };
+pub(crate) fn place(state: &Path, store: StoreAt<'_>) -> Result<Place, Failure> {
+    let Some(url) = store.url else { return Ok(Place::PerScope(state.to_owned())) };
     if let Some((scheme, _)) = url.split_once("://").filter(|(scheme, _)| *scheme != "file") {
         let message = format!("this build has no engine for {}://", shown(scheme));
         return Err(Failure::new(Slug::StoreUnavailable, message)
             .hint("name a file: --store /path/to/store.db or CLEARWAY_STORE=/path/to/store.db"));
     }
-    let path = PathBuf::from(url.strip_prefix("file://").unwrap_or(url));
-    let absolute = if path.is_absolute() { path } else { cwd.unwrap_or(Path::new("/")).join(path) };
+    let absolute = store.from.join(url.strip_prefix("file://").unwrap_or(url));
     if absolute.is_dir() || absolute.file_name().is_none() {
         let message = format!("{} is a directory, not a store", shown(&absolute.display().to_string()));
         return Err(
@@ -41,21 +39,6 @@ pub(crate) fn place(state: &Path, cwd: Option<&Path>, url: Option<&str>) -> Resu
         );
     }
     Ok(Place::OneFile(absolute))
-}
-
-/// Whether a scope has a store in the default place.
-pub(crate) fn exists(state: &Path, scope: &ScopeKey) -> bool {
-    Place::PerScope(state.to_owned()).file(scope).exists()
-}
-
-/// Every scope with a store in the default place.
-pub(crate) fn known_scopes(state: &Path) -> Vec<ScopeKey> {
-    let Ok(entries) = std::fs::read_dir(state.join("scopes")) else { return Vec::new() };
-    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    let mut keys: Vec<ScopeKey> = names.filter_map(|name| ScopeKey::parse(&name)).collect();
-    keys.retain(|key| exists(state, key));
-    keys.sort();
-    keys
 }
 
 /// Names the network file system a path lies on: its locks do not hold between machines.

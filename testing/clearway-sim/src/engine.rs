@@ -58,6 +58,10 @@ impl Engine for FaultyEngine {
         self.model.witness(scope)
     }
 
+    fn scopes(&mut self) -> Result<Vec<ScopeKey>, StoreError> {
+        self.model.scopes()
+    }
+
     fn make_room(&mut self, scope: &ScopeKey) -> Result<bool, StoreError> {
         self.model.make_room(scope)
     }

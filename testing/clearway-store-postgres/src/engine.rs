@@ -209,6 +209,14 @@ impl Engine for PostgresEngine {
         Ok(if view.0.exists { Some(Box::new(view)) } else { None })
     }
 
+    fn scopes(&mut self) -> Result<Vec<ScopeKey>, StoreError> {
+        let rows = self.ask(Statement::plain("SELECT scope FROM scopes WHERE rev > 0"))?;
+        let keys = rows.iter().filter_map(|row| tables::column::<String>(row, "scope"));
+        let mut keys: Vec<ScopeKey> = keys.filter_map(|key| ScopeKey::parse(&key)).collect();
+        keys.sort();
+        Ok(keys)
+    }
+
     fn changed(&mut self, scope: &ScopeKey, after: Seq, wait_ms: u64) -> Result<bool, StoreError> {
         let started = Instant::now();
         if !std::mem::replace(&mut self.listening, true) {

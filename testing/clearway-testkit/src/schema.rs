@@ -22,7 +22,7 @@ pub fn name_for(arguments: &[String], ok: bool) -> String {
     }
     let words = words(arguments);
     match words.as_slice() {
-        [group @ ("audit" | "config"), verb, ..] => format!("{group}-{verb}"),
+        [group @ ("audit" | "config" | "scope"), verb, ..] => format!("{group}-{verb}"),
         ["wait", ..] if arguments.iter().any(|word| word == "--cancel") => "wait-cancel".to_owned(),
         ["explain"] => "explain-all".to_owned(),
         [verb, ..] if !arguments.iter().any(|word| word == "--help" || word == "-h") => (*verb).to_owned(),

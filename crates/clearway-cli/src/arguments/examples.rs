@@ -148,6 +148,25 @@ Examples:
   clearway doctor
   clearway doctor --repair";
 
+pub(super) const SCOPE: &str = "\
+Examples:
+  clearway scope list
+  clearway scope adopt";
+
+pub(super) const SCOPE_LIST: &str = "\
+Examples:
+  clearway scope list
+  clearway --store /srv/store.db scope list";
+
+pub(super) const SCOPE_ADOPT: &str = "\
+Examples:
+  clearway scope adopt
+  clearway scope adopt app-1f0c2d3e
+
+A repository that was moved begins a new scope, and one at a used path finds
+another's: a note and `clearway doctor` say so. What you hold in a scope that
+was begun meanwhile has to be taken again.";
+
 pub(super) const CONFIG: &str = "\
 Examples:
   clearway config show

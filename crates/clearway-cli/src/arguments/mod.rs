@@ -186,6 +186,9 @@ pub(crate) enum Verb {
     /// Look at everything a command depends on and name what is wrong
     #[command(after_help = examples::DOCTOR)]
     Doctor(DoctorFlags),
+    /// List scopes, or go on with the one a moved repository had
+    #[command(subcommand, after_help = examples::SCOPE)]
+    Scope(Scope),
     /// Show settings and where they come from
     #[command(subcommand, after_help = examples::CONFIG)]
     Config(Config),
@@ -308,7 +311,7 @@ pub(crate) struct ReleaseFlags {
     /// Leases as ID or ID@FENCE, or the patterns they are on
     #[arg(value_name = "ID|PATTERN")]
     pub(crate) targets: Vec<String>,
-    /// Everything you hold here
+    /// Everything you hold here and machine-wide
     #[arg(long)]
     pub(crate) all: bool,
     /// Go on holding this part of what is released, never free in between
@@ -380,7 +383,7 @@ pub(crate) struct TransferFlags {
     /// Who gets them
     #[arg(long, value_name = "NAME")]
     pub(crate) to: String,
-    /// Everything you hold here
+    /// Everything you hold here and machine-wide
     #[arg(long)]
     pub(crate) all: bool,
     /// What words that are no ids name
@@ -493,6 +496,21 @@ pub(crate) struct DemoFlags {
     /// Explain each step, go on at a pace to read by, and show more
     #[arg(long)]
     pub(crate) slow: bool,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+pub(crate) enum Scope {
+    /// Every scope of the store: its key, place, leases and last event
+    #[command(after_help = examples::SCOPE_LIST)]
+    List,
+    /// Go on with the scope that this repository had elsewhere
+    #[command(after_help = examples::SCOPE_ADOPT)]
+    Adopt {
+        /// The scope, as listed by `scope list`; without it the one that remembers this repository
+        // Not `scope`, which is what --scope is called everywhere.
+        #[arg(value_name = "KEY")]
+        key: Option<String>,
+    },
 }
 
 #[derive(Clone, Debug, Subcommand)]

@@ -23,6 +23,11 @@ pub(crate) fn placed_pattern(view: &LeaseView, here: &str) -> String {
     }
 }
 
+/// What a lease of the machine's scope is on, seen from another scope.
+pub(crate) fn machine_wide_name(view: &LeaseView) -> String {
+    format!("{} (machine-wide)", view.lease.target.display())
+}
+
 /// How long ago something was.
 pub(crate) fn ago(ms: u64) -> String {
     if ms < 1_000 { "now".to_owned() } else { format!("{} ago", rounded(ms)) }

@@ -51,6 +51,9 @@ fn every_answer_is_one_document_that_fits_its_schema() {
         ("audit anchor", "audit-anchor", 0),
         ("doctor", "doctor", 0),
         ("doctor --repair", "doctor", 0),
+        ("scope list", "scope-list", 0),
+        ("scope adopt", "scope-adopt", 0),
+        ("scope adopt nowhere", "error", 5),
         ("config show", "config-show", 0),
         ("config path", "config-path", 0),
         ("config classes", "config-classes", 0),
@@ -203,7 +206,7 @@ fn an_anchor_vouches_for_the_head_that_was_verified_and_not_for_a_later_one() {
 }
 
 #[test]
-fn what_is_shown_together_is_of_one_moment() {
+fn what_is_shown_of_one_scope_is_of_one_moment() {
     let mut stage = held();
     for line in ["status", "leases"] {
         stage.looks.set(0);

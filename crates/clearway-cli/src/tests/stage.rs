@@ -10,7 +10,9 @@ use clearway_core::pattern::{Fold, Pattern};
 use clearway_core::slug::Slug;
 use clearway_core::time::{BootKey, Mono, Now, Wall};
 use clearway_core::wait::WaitEnd;
-use clearway_kernel::{BuildFacts, Found, Located, Order, Outside, Running, Site, SiteKind, Surroundings};
+use clearway_kernel::{
+    BuildFacts, FileId, Found, Knows, Located, Order, Outside, Running, Site, SiteKind, StoreAt, Surroundings,
+};
 use clearway_store::World;
 use clearway_store::contract::{
     Capabilities, Engine, Examination, Head, Snapshot, StoreError, StoredEvent, Transaction,
@@ -141,7 +143,7 @@ impl Outside for Stage {
         &self.surroundings
     }
 
-    fn find_site(&mut self, start: &Path, _named: bool) -> Result<Site, Failure> {
+    fn find_site(&mut self, start: &Path, _named: bool, _: &mut Knows<'_>) -> Result<Site, Failure> {
         Ok(Site {
             key: clearway_kernel::scope_key("app", "/app"),
             place: "/app".to_owned(),
@@ -153,7 +155,7 @@ impl Outside for Stage {
         })
     }
 
-    fn resolve(&mut self, _site: &Site, argument: &str) -> Result<Located, Failure> {
+    fn resolve(&mut self, _site: &Site, argument: &str, _: &mut Knows<'_>) -> Result<Located, Failure> {
         Ok(Located {
             path: argument.trim_end_matches('/').to_owned(),
             found: Found::Nothing,
@@ -162,8 +164,12 @@ impl Outside for Stage {
         })
     }
 
-    fn reached_scope(&mut self, _site: &Site, _pattern: &Pattern) -> Option<PathBuf> {
+    fn reached_scope(&mut self, _: &Site, _: &Pattern, _: &mut Knows<'_>) -> Option<PathBuf> {
         None
+    }
+
+    fn fold_of(&self, _: &Site) -> Fold {
+        Fold::Exact
     }
 
     fn tracked_count(&mut self, _site: &Site) -> Option<u64> {
@@ -203,7 +209,7 @@ impl Outside for Stage {
         None
     }
 
-    fn open_store(&mut self, _url: Option<&str>, _timeout: Duration) -> Result<Box<dyn Engine>, Failure> {
+    fn open_store(&mut self, _: StoreAt<'_>, _timeout: Duration) -> Result<Box<dyn Engine>, Failure> {
         let engine = self.shelf.take();
         Ok(Box::new(Lent {
             engine,
@@ -216,7 +222,7 @@ impl Outside for Stage {
 
     fn file_beside_store(
         &mut self,
-        _: Option<&str>,
+        _: StoreAt<'_>,
         scope: &ScopeKey,
         suffix: &str,
     ) -> Result<PathBuf, Failure> {
@@ -231,16 +237,16 @@ impl Outside for Stage {
         Ok(false)
     }
 
-    fn known_scopes(&mut self) -> Vec<ScopeKey> {
-        Vec::new()
-    }
-
     fn read_text(&mut self, path: &Path) -> Result<Option<String>, Failure> {
         Ok(self.files.get(path).cloned())
     }
 
     fn everybody_can_write(&self, _path: &Path) -> bool {
         false
+    }
+
+    fn file_id(&self, _: &Path) -> Option<FileId> {
+        Some(FileId { device: 1, inode: 1, born: 1 })
     }
 
     fn is_directory(&self, _: &Path) -> bool {
@@ -346,8 +352,13 @@ impl Engine for Lent {
     }
 
     fn snapshot(&mut self, scope: &ScopeKey) -> Result<Option<Box<dyn Snapshot + '_>>, StoreError> {
-        self.looks.set(self.looks.get() + 1);
+        let is_own = *scope != ScopeKey::machine();
+        self.looks.set(self.looks.get() + usize::from(is_own));
         self.engine.snapshot(scope)
+    }
+
+    fn scopes(&mut self) -> Result<Vec<ScopeKey>, StoreError> {
+        self.engine.scopes()
     }
 
     fn changed(&mut self, scope: &ScopeKey, after: Seq, wait_ms: u64) -> Result<bool, StoreError> {

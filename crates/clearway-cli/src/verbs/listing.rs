@@ -5,7 +5,8 @@ use crate::arguments::{LeasesFlags, WhoFlags};
 use crate::console::{Answer, Problem, document};
 use crate::given::Given;
 use crate::render::{
-    Cell, Fit, Page, Table, Tone, ago, count, holding, left, liveness_tone, notices, placed_pattern,
+    Cell, Fit, Page, Table, Tone, ago, count, holding, left, liveness_tone, machine_wide_name, notices,
+    placed_pattern,
 };
 use clearway_core::agent::AgentName;
 use clearway_core::failure::LeaseView;
@@ -41,9 +42,10 @@ pub(super) struct LeaseList {
 
 impl Answer for LeaseList {
     fn json(&self, given: &Given) -> String {
-        let Leases { rev, now, leases, unreadable, notices } = &self.found;
+        let Leases { rev, now, leases, machine_wide, unreadable, notices } = &self.found;
         let body = LeasesReply {
-            leases: Blocker::list(leases, now),
+            leases: Blocker::list(leases.iter().chain(machine_wide), now),
+            machine_wide: machine_wide.iter().map(|view| view.lease.id.to_string()).collect(),
             unreadable: unreadable.clone(),
             notices: given.notices(notices),
         };
@@ -51,10 +53,10 @@ impl Answer for LeaseList {
     }
 
     fn text(&self, page: &Page) -> String {
-        let Leases { now, leases, unreadable, .. } = &self.found;
-        let mut text = match leases.is_empty() {
+        let Leases { leases, machine_wide, unreadable, .. } = &self.found;
+        let mut text = match leases.is_empty() && machine_wide.is_empty() {
             true => "no leases\n".to_owned(),
-            false => self.table(leases, now).render(page, ""),
+            false => self.table().render(page, ""),
         };
         for id in unreadable {
             let note = format!("note: the row of lease {} cannot be read: clearway doctor", printable(id));
@@ -70,22 +72,26 @@ impl Answer for LeaseList {
 }
 
 impl LeaseList {
-    fn table(&self, leases: &[LeaseView], now: &Now) -> Table {
+    fn table(&self) -> Table {
         let fits = [Fit::Whole, Fit::Start, Fit::Last, Fit::Whole, Fit::Whole, Fit::End];
         let mut table = Table::new(&fits);
         let ends = if self.history { "state" } else { "left" };
         table.head(&["id", "pattern", "holder", "mode", ends, "why"]);
-        for view in leases {
-            table.row(vec![
-                Cell::new(view.lease.id.as_str()),
-                Cell::new(placed_pattern(view, &self.here)).tone(Tone::Strong),
-                Cell::new(view.agent.as_str()).tone(liveness_tone(view.liveness)),
-                Cell::new(view.lease.mode.word()),
-                ending(view, now, self.history),
-                Cell::new(view.lease.reason.as_deref().unwrap_or_default()),
-            ]);
-        }
+        let here = self.found.leases.iter().map(|view| (view, placed_pattern(view, &self.here)));
+        let there = self.found.machine_wide.iter().map(|view| (view, machine_wide_name(view)));
+        here.chain(there).for_each(|(view, name)| table.row(self.row(view, &name)));
         table
+    }
+
+    fn row(&self, view: &LeaseView, name: &str) -> Vec<Cell> {
+        vec![
+            Cell::new(view.lease.id.as_str()),
+            Cell::new(name).tone(Tone::Strong),
+            Cell::new(view.agent.as_str()).tone(liveness_tone(view.liveness)),
+            Cell::new(view.lease.mode.word()),
+            ending(view, &self.found.now, self.history),
+            Cell::new(view.lease.reason.as_deref().unwrap_or_default()),
+        ]
     }
 }
 
@@ -124,7 +130,7 @@ impl Answer for Holders {
             false => holders.iter().map(|view| holding(view, now, page, "")).collect(),
         };
         if !waiters.is_empty() {
-            text.push_str(&wait_table(waiters, now).render(page, ""));
+            text.push_str(&wait_table(waiters, &[], now).render(page, ""));
         }
         text
     }

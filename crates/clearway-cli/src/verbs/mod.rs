@@ -10,6 +10,7 @@ mod leasing;
 mod listing;
 mod queueing;
 mod running;
+mod scope;
 mod status;
 mod words;
 
@@ -17,7 +18,7 @@ pub(crate) use running::code_beside_command;
 pub(crate) use words::Detail;
 
 use crate::Host;
-use crate::arguments::{self, Audit, Cli, Config, Verb};
+use crate::arguments::{self, Audit, Cli, Config, Scope, Verb};
 use crate::console::{Answer, Console, Problem};
 use crate::given::Given;
 use crate::usage;
@@ -78,6 +79,10 @@ fn obey(cli: Cli, host: &mut dyn Host, console: &mut Console<'_, '_>) -> Outcome
         Verb::Doctor(flags) => answer(doctor::doctor(host, &globals, &flags)?),
         Verb::Audit(verb) => audit(verb, host, &globals, console),
         Verb::Config(verb) => config(&verb, host, &globals),
+        Verb::Scope(Scope::List) => answer(scope::list(&mut session(host, &globals)?)?),
+        Verb::Scope(Scope::Adopt { key }) => {
+            answer(scope::adopt(&mut session(host, &globals)?, key.as_deref())?)
+        }
         Verb::Reserve(flags) => answer(leasing::reserve(&mut session(host, &globals)?, flags, console)?),
         Verb::Check(flags) => answer(leasing::check(&mut session(host, &globals)?, flags)?),
         Verb::Renew(flags) => answer(leasing::renew(&mut session(host, &globals)?, flags)?),

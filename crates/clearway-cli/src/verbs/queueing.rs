@@ -42,6 +42,7 @@ pub(super) fn waits(session: &mut Session<'_>, flags: &WaitsFlags) -> Result<Que
     let mut found = session.waits()?;
     if let Some(name) = &flags.agent_name {
         found.waits.retain(|queued| queued.agent.as_str() == name);
+        found.machine_wide.retain(|queued| queued.agent.as_str() == name);
     }
     Ok(Queue(found))
 }
@@ -103,36 +104,43 @@ pub(super) struct Queue(Waits);
 
 impl Answer for Queue {
     fn json(&self, _: &Given) -> String {
-        let Waits { rev, now, waits } = &self.0;
-        document(&Looked::new(*rev, WaitsReply { waits: WaitJson::list(waits, now) }))
+        let Waits { rev, now, waits, machine_wide } = &self.0;
+        let body = WaitsReply {
+            waits: WaitJson::list(waits.iter().chain(machine_wide), now),
+            machine_wide: machine_wide.iter().map(|queued| queued.wait.id.to_string()).collect(),
+        };
+        document(&Looked::new(*rev, body))
     }
 
     fn text(&self, page: &Page) -> String {
-        let Waits { now, waits, .. } = &self.0;
-        match waits.is_empty() {
+        let Waits { now, waits, machine_wide, .. } = &self.0;
+        match waits.is_empty() && machine_wide.is_empty() {
             true => "nobody waits\n".to_owned(),
-            false => wait_table(waits, now).render(page, ""),
+            false => wait_table(waits, machine_wide, now).render(page, ""),
         }
     }
 }
 
-/// Places in the queue, one a line.
-pub(super) fn wait_table(waits: &[Queued], now: &Now) -> Table {
+/// Places in the queue, one a line, and after them those in the queue of the machine.
+pub(super) fn wait_table(waits: &[Queued], machine_wide: &[Queued], now: &Now) -> Table {
     let mut table = Table::new(&[Fit::Whole, Fit::Start, Fit::Last, Fit::Whole, Fit::Whole, Fit::End]);
     table.head(&["id", "waits for", "who", "place", "since", "how"]);
-    for queued in waits {
-        let wait = &queued.wait;
-        let targets: Vec<String> = wait.wanted.wants.iter().map(|want| want.target.display()).collect();
-        table.row(vec![
-            Cell::new(wait.id.as_str()),
-            Cell::new(targets.join(" ")).tone(Tone::Strong),
-            Cell::new(queued.agent.as_str()),
-            Cell::new(queued.position.to_string()),
-            Cell::new(ago(now.mono.since(wait.since))),
-            Cell::new(how(queued, now)),
-        ]);
-    }
+    waits.iter().for_each(|queued| table.row(wait_row(queued, "", now)));
+    machine_wide.iter().for_each(|queued| table.row(wait_row(queued, " (machine-wide)", now)));
     table
+}
+
+fn wait_row(queued: &Queued, whereabouts: &str, now: &Now) -> Vec<Cell> {
+    let wait = &queued.wait;
+    let targets: Vec<String> = wait.wanted.wants.iter().map(|want| want.target.display()).collect();
+    vec![
+        Cell::new(wait.id.as_str()),
+        Cell::new(targets.join(" ") + whereabouts).tone(Tone::Strong),
+        Cell::new(queued.agent.as_str()),
+        Cell::new(queued.position.to_string()),
+        Cell::new(ago(now.mono.since(wait.since))),
+        Cell::new(how(queued, now)),
+    ]
 }
 
 fn how(queued: &Queued, now: &Now) -> String {

@@ -3,7 +3,9 @@
 use super::queueing::wait_table;
 use crate::console::{Answer, Problem, document};
 use crate::given::Given;
-use crate::render::{Cell, Fit, Page, Table, Tone, ago, count, left, liveness_tone, placed_pattern, wrap};
+use crate::render::{
+    Cell, Fit, Page, Table, Tone, ago, count, left, liveness_tone, machine_wide_name, placed_pattern, wrap,
+};
 use clearway_core::failure::LeaseView;
 use clearway_core::ids::AgentId;
 use clearway_core::text::{columns, printable, truncate_columns};
@@ -47,7 +49,9 @@ pub(crate) struct Look {
 
 impl Answer for Look {
     fn json(&self, given: &Given) -> String {
-        let Status { rev, now, me, agents, leases, waits, frozen, warnings } = &self.found;
+        let Status { rev, now, me, agents, leases, waits, machine_wide, frozen, warnings } = &self.found;
+        let leases_there = machine_wide.leases.iter().map(|view| view.lease.id.to_string());
+        let waits_there = machine_wide.waits.iter().map(|queued| queued.wait.id.to_string());
         let agent = |seen: &AgentSeen| AgentJson::new(&seen.view, seen.liveness, seen.waiting, now);
         document(&Looked::new(
             *rev,
@@ -56,8 +60,9 @@ impl Answer for Look {
                 place: self.place.clone(),
                 actor: Actor::new(me.as_ref()),
                 agents: agents.iter().map(agent).collect(),
-                leases: Blocker::list(leases, now),
-                waits: WaitJson::list(waits, now),
+                leases: Blocker::list(leases.iter().chain(&machine_wide.leases), now),
+                waits: WaitJson::list(waits.iter().chain(&machine_wide.waits), now),
+                machine_wide: leases_there.chain(waits_there).collect(),
                 frozen_until: frozen.as_ref().map(|freeze| rfc3339(now.wall_at(freeze.until))),
                 warnings: warnings.iter().map(|warning| given.advice(warning)).collect(),
             },
@@ -76,7 +81,7 @@ impl Look {
     }
 
     fn people_form(&self, page: &Page) -> String {
-        let Status { me, agents, leases, .. } = &self.found;
+        let Status { me, agents, leases, waits, machine_wide, .. } = &self.found;
         let you = me.as_ref().map(|(_, name)| format!(", you are {name}")).unwrap_or_default();
         let warnings = self.warnings(page);
         let mut text = format!("{warnings}{}{you}\n", page.paint(Tone::Strong, &self.scope));
@@ -90,12 +95,12 @@ impl Look {
             false => text.push_str(&self.agent_table().render(page, "  ")),
         }
         text.push_str(&self.waits(page));
-        let mut totals = vec![
-            count(agents.len() as u64, "agent", "agents"),
-            count(leases.len() as u64, "lease", "leases"),
-        ];
-        if !self.found.waits.is_empty() {
-            totals.push(count(self.found.waits.len() as u64, "wait", "waits"));
+        let held = leases.len() + machine_wide.leases.len();
+        let waiting = waits.len() + machine_wide.waits.len();
+        let mut totals =
+            vec![count(agents.len() as u64, "agent", "agents"), count(held as u64, "lease", "leases")];
+        if waiting > 0 {
+            totals.push(count(waiting as u64, "wait", "waits"));
         }
         totals.push(format!("revision {}", self.found.rev));
         text + &totals.join(", ") + "\n"
@@ -126,13 +131,15 @@ impl Look {
 
     /// The first places in the queue, and how many more there are.
     fn waits(&self, page: &Page) -> String {
-        let waits = &self.found.waits;
-        let shown = waits.get(..WAITS_SHOWN).unwrap_or(waits);
-        if shown.is_empty() {
+        let (here, there) = (&self.found.waits, &self.found.machine_wide.waits);
+        let shown_there = there.get(..WAITS_SHOWN).unwrap_or(there);
+        let shown_here = here.get(..WAITS_SHOWN - shown_there.len()).unwrap_or(here);
+        let shown = shown_here.len() + shown_there.len();
+        if shown == 0 {
             return String::new();
         }
-        let text = wait_table(shown, &self.found.now).render(page, "  ");
-        match waits.len() - shown.len() {
+        let text = wait_table(shown_here, shown_there, &self.found.now).render(page, "  ");
+        match here.len() + there.len() - shown {
             0 => text,
             more => text + &page.given.advice(&format!("  and {more} more: clearway waits")) + "\n",
         }
@@ -155,26 +162,30 @@ impl Look {
 
     /// What an agent holds: as many patterns as have room, and how many more.
     fn holds(&self, agent: AgentId) -> String {
-        let own: Vec<&LeaseView> = self.of(agent).collect();
-        let patterns: Vec<String> = own.iter().map(|view| self.pattern(view)).collect();
+        let patterns = self.held_by(agent);
         let joined = some_of(&patterns, HOLDS_COLUMNS_MAX);
-        let count = if own.len() > 1 { format!("{}: ", own.len()) } else { String::new() };
+        let count = if patterns.len() > 1 { format!("{}: ", patterns.len()) } else { String::new() };
         count + &joined
+    }
+
+    /// What an agent holds here; of the caller also what it holds machine-wide.
+    fn held_by(&self, agent: AgentId) -> Vec<String> {
+        let own = self.found.leases.iter().filter(|view| view.lease.holder == agent);
+        let here = own.map(|view| self.pattern(view));
+        let is_me = self.found.me.as_ref().is_some_and(|(id, _)| *id == agent);
+        let there = self.found.machine_wide.leases.iter().filter(|_| is_me).map(machine_wide_name);
+        here.chain(there).collect()
     }
 
     fn pattern(&self, view: &LeaseView) -> String {
         placed_pattern(view, &self.here)
     }
 
-    fn of(&self, agent: AgentId) -> impl Iterator<Item = &LeaseView> {
-        self.found.leases.iter().filter(move |view| view.lease.holder == agent)
-    }
-
     /// Everything an agent needs before its next edit, in few bytes.
     fn terse_form(&self, given: &Given) -> String {
         let Status { now, me, leases, warnings, .. } = &self.found;
         let is_mine = |view: &&LeaseView| me.as_ref().is_some_and(|(id, _)| view.lease.holder == *id);
-        let mine: Vec<String> = leases.iter().filter(is_mine).map(|view| self.pattern(view)).collect();
+        let mine = me.as_ref().map(|(id, _)| self.held_by(*id)).unwrap_or_default();
         let others: Vec<String> = leases
             .iter()
             .filter(|view| !is_mine(view))
@@ -204,7 +215,8 @@ impl Look {
     /// The caller's own waits.
     fn awaited(&self) -> impl Iterator<Item = &Queued> {
         let me = self.found.me.as_ref().map(|(id, _)| *id);
-        self.found.waits.iter().filter(move |queued| Some(queued.wait.agent) == me)
+        let here = self.found.waits.iter().filter(move |queued| Some(queued.wait.agent) == me);
+        here.chain(&self.found.machine_wide.waits)
     }
 
     /// The verb that is most likely of use: a turn that has come is kept only for a while.

@@ -223,6 +223,18 @@ pub enum Notice {
         /// The scope around it.
         outer: String,
     },
+    /// This command made a scope for a directory that another scope remembers as its own.
+    ScopeMoved {
+        /// The other scope's key.
+        scope: String,
+        /// Where the directory was.
+        from: String,
+    },
+    /// The scope was begun by another directory at this place.
+    ScopeReplaced {
+        /// The place.
+        place: String,
+    },
     /// What was asked for seems to reach into a scope inside this one, and does not.
     EndsAtScope {
         /// What was asked for.

@@ -173,7 +173,7 @@ impl Session<'_> {
     }
 
     fn anchor_file(&mut self) -> Result<PathBuf, Failure> {
-        self.outside.file_beside_store(self.config.store_url(), &self.site.key, "-anchors")
+        self.file_beside_store("-anchors")
     }
 
     /// An anchor may only vouch for what the disk has promised.

@@ -19,6 +19,15 @@ pub fn folds_case(dir: &Path) -> bool {
     names.filter_map(|name| answer(dir, &name)).next().unwrap_or_else(|| folds_own_name(dir))
 }
 
+/// The same, asked of one name that is known to be there: where nothing has that name in swapped case, one look suffices.
+pub fn folds_case_of(dir: &Path, name: &str) -> bool {
+    let Some(swapped) = swap_case(name) else { return folds_case(dir) };
+    match fs::symlink_metadata(dir.join(swapped)) {
+        Ok(_) => answer(dir, name).unwrap_or_else(|| folds_case(dir)),
+        Err(_) => false,
+    }
+}
+
 fn folds_own_name(dir: &Path) -> bool {
     let Ok(dir) = fs::canonicalize(dir) else { return false };
     let name = dir.file_name().and_then(|name| name.to_str());
@@ -74,6 +83,19 @@ mod tests {
         fs::write(dir.path().join("a"), "").unwrap();
         fs::hard_link(dir.path().join("a"), dir.path().join("A")).unwrap();
         assert!(!folds_case(dir.path()));
+    }
+
+    #[test]
+    fn one_name_tells_as_much_as_all_of_them() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join(".git")).unwrap();
+        assert!(!folds_case_of(dir.path(), ".git"));
+        fs::create_dir(dir.path().join(".GIT")).unwrap();
+        assert!(!folds_case_of(dir.path(), ".git"), "another directory");
+        fs::write(dir.path().join("a"), "").unwrap();
+        fs::hard_link(dir.path().join("a"), dir.path().join("A")).unwrap();
+        assert!(!folds_case_of(dir.path(), "a"), "another link");
+        assert!(!folds_case_of(dir.path(), "123"));
     }
 
     #[test]

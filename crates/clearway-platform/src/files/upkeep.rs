@@ -20,6 +20,11 @@ pub fn remove_if_present(path: &Path) -> Result<(), FileError> {
     }
 }
 
+/// Gives a file another name on its file system.
+pub fn rename(from: &Path, to: &Path) -> Result<(), FileError> {
+    fs::rename(from, to).map_err(FileError::system("rename", from))
+}
+
 /// Copies a file into a new private one.
 pub fn copy_private(from: &Path, to: &Path) -> Result<(), FileError> {
     let mut source = File::open(from).map_err(FileError::system("read", from))?;
@@ -54,6 +59,12 @@ pub fn flush_with_name(path: &Path) -> Result<(), FileError> {
 /// Whether something is there, as far as may be looked.
 pub fn exists(path: &Path) -> bool {
     path.exists()
+}
+
+/// The names in a directory, as far as they are text; none if it is not there or may not be looked into.
+pub fn names_in(directory: &Path) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
+    entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect()
 }
 
 /// Whether what is there is a regular file, or why that cannot be told; `None` if nothing is there.

@@ -4,7 +4,7 @@ use super::Story;
 use super::stage::*;
 use crate::contract::Head;
 use crate::verify::{Mark, verify};
-use clearway_core::ids::Seq;
+use clearway_core::ids::{ScopeKey, Seq};
 use clearway_wire::canonical;
 use clearway_wire::chain::ChainHash;
 
@@ -13,7 +13,24 @@ pub(super) const STORIES: &[Story] = &[
     ("a read that changes nothing moves no revision", reads_are_free),
     ("a dropped transaction leaves nothing behind", dropped),
     ("a log that a mark remembers differently, or longer, is broken", marks),
+    ("a store tells which scopes were written to", scopes),
 ];
+
+fn scopes(stage: &mut Stage) {
+    let (scope, other) = (stage.scope.clone(), ScopeKey::machine());
+    stage.check(&named("a"), &[path("f")], &How::default());
+    assert_eq!(stage.engine.scopes(), Ok(Vec::new()));
+    for (at, key) in [scope.clone(), other.clone()].into_iter().enumerate() {
+        assert_eq!(stage.engine.has(&key), Ok(false));
+        stage.scope = key.clone();
+        stage.grant("a", "f", How::default());
+        assert_eq!(
+            (stage.engine.has(&key), stage.engine.scopes().map(|keys| keys.len())),
+            (Ok(true), Ok(at + 1))
+        );
+    }
+    assert_eq!(stage.engine.scopes(), Ok(vec![other, scope]));
+}
 
 fn chained(stage: &mut Stage) {
     for number in 0..30 {

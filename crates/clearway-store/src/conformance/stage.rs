@@ -327,10 +327,14 @@ impl Stage {
 
     /// Who a caller is here.
     pub fn agent_of(&mut self, caller: &Caller) -> AgentId {
-        self.execute(caller, Command::Renew(Renew { selection: Selection::All, ttl_ms: None, reason: None }), None)
-            .agent
-            .unwrap()
-            .0
+        self.execute(
+            caller,
+            Command::Renew(Renew { selection: Selection::All, ttl_ms: None, reason: None }),
+            None,
+        )
+        .agent
+        .unwrap()
+        .0
     }
 
     /// Every event.

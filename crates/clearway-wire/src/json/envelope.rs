@@ -86,7 +86,8 @@ impl Actor {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct NoticeJson {
     /// `took-over`, `yielded`, `changed-hands`, `lapsed`, `frozen`, `setting-ignored`, `not-shortened`, `nothing-held`,
-    /// `others-by-id`, `unknown-agent`, `is-name`, `unreadable-rows`, `ends-at-scope` or `scope-inside-another`.
+    /// `others-by-id`, `unknown-agent`, `is-name`, `unreadable-rows`, `ends-at-scope`, `scope-inside-another`,
+    /// `scope-moved` or `scope-replaced`.
     pub code: String,
     /// The same in words.
     pub message: String,
@@ -194,6 +195,19 @@ impl NoticeJson {
                 let there = suggest(&format!("a scope of its own: clearway -C {} …", shell::word(inner)));
                 let message = format!("{target} covers nothing in {inner}, {there}");
                 Self { target: Some(target.clone()), ..Self::saying("ends-at-scope", message) }
+            }
+            Notice::ScopeMoved { scope, from } => {
+                let adopt = suggest(&format!("to go on with the old one: clearway scope adopt {scope}"));
+                let message = format!(
+                    "this was at {from}, where the scope {scope} has its log; a new one was begun; {adopt}"
+                );
+                Self { target: Some(from.clone()), ..Self::saying("scope-moved", message) }
+            }
+            Notice::ScopeReplaced { place } => {
+                let adopt = suggest("if it is the same repository, say so: clearway scope adopt");
+                let message =
+                    format!("this scope was begun by another directory that was at {place}; {adopt}");
+                Self { target: Some(place.clone()), ..Self::saying("scope-replaced", message) }
             }
             Notice::ScopeInsideAnother { inner, outer } => {
                 let message = format!(

@@ -110,7 +110,7 @@ impl Blocker {
     }
 
     /// Every blocker of a list.
-    pub fn list(views: &[LeaseView], now: &Now) -> Vec<Self> {
-        views.iter().map(|view| Self::new(view, now)).collect()
+    pub fn list<'v>(views: impl IntoIterator<Item = &'v LeaseView>, now: &Now) -> Vec<Self> {
+        views.into_iter().map(|view| Self::new(view, now)).collect()
     }
 }

@@ -24,12 +24,12 @@ pub use error::{ErrorJson, Failed, RetryJson, RetryWhen};
 pub use event::{AgentFacts, EventData, EventJson, ExportedJson, LeaseFacts, WaitFacts};
 pub use lease::{Blocker, LeaseJson};
 pub use replies::{
-    AgentsReply, AnchorReply, CheckReply, CheckedThing, ClassReply, ClassesReply, CompletionsReply,
-    ConfigFile, DemoReply, DemoStep, DoctorReply, ExplainReply, FreezeReply, IgnoredSetting, LeasesReply,
-    LeftReply, ManReply, OverriddenSetting, PathsReply, PatternReply, QueuedReply, RefusedTarget,
-    ReleaseReply, RenewReply, RepairedJson, ReserveReply, Setting, SettingsReply, SlugReply, SlugsReply,
-    StatusReply, SweepReply, TextReply, ThawReply, TransferReply, UnknownVariableReply, VerifyReply,
-    WaitsReply, WhoReply,
+    AdoptReply, AgentsReply, AnchorReply, CheckReply, CheckedThing, ClassReply, ClassesReply,
+    CompletionsReply, ConfigFile, DemoReply, DemoStep, DoctorReply, ExplainReply, FreezeReply,
+    IgnoredSetting, LeasesReply, LeftReply, ManReply, OverriddenSetting, PathsReply, PatternReply,
+    QueuedReply, RefusedTarget, ReleaseReply, RenewReply, RepairedJson, ReserveReply, ScopeReply,
+    ScopesReply, Setting, SettingsReply, SlugReply, SlugsReply, StatusReply, SweepReply, TextReply,
+    ThawReply, TransferReply, UnknownVariableReply, VerifyReply, WaitsReply, WhoReply,
 };
 pub use schemas::schemas;
 pub use time::rfc3339;

@@ -31,8 +31,10 @@ pub struct QueuedReply {
 /// `waits`
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct WaitsReply {
-    /// In the order of places.
+    /// In the order of places; after them those of the caller for machine-wide names.
     pub waits: Vec<WaitJson>,
+    /// Which of them, by id, are in the scope of the machine.
+    pub machine_wide: Vec<String>,
 }
 
 /// `wait --cancel`
@@ -119,8 +121,10 @@ pub struct SweepReply {
 /// `leases`
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct LeasesReply {
-    /// In the order of their fences.
+    /// In the order of their fences; after them those of the caller on machine-wide names.
     pub leases: Vec<Blocker>,
+    /// Which of them, by id, are in the scope of the machine: their fences have an order of their own.
+    pub machine_wide: Vec<String>,
     /// Ids of rows that cannot be read.
     pub unreadable: Vec<String>,
     /// Things to know beside the answer.
@@ -159,10 +163,12 @@ pub struct StatusReply {
     pub actor: super::Actor,
     /// Every agent that is not gone, and every gone one that still holds something.
     pub agents: Vec<AgentJson>,
-    /// Live leases.
+    /// Live leases; after them those of the caller on machine-wide names.
     pub leases: Vec<Blocker>,
-    /// The queue, in the order of places.
+    /// The queue, in the order of places; after it the caller's waits for machine-wide names.
     pub waits: Vec<WaitJson>,
+    /// Which of the leases and waits, by id, are in the scope of the machine.
+    pub machine_wide: Vec<String>,
     /// Until when no new edits of agents are admitted, if a person ordered that.
     pub frozen_until: Option<String>,
     /// What needs a person.
@@ -318,6 +324,45 @@ pub struct UnknownVariableReply {
     pub name: String,
     /// The nearest one that is read.
     pub nearest: Option<String>,
+}
+
+/// `scope list`
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ScopesReply {
+    /// Every scope of the store in use, in the order of their keys.
+    pub scopes: Vec<ScopeReply>,
+}
+
+/// One scope.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ScopeReply {
+    /// Its key, as `--scope` takes it.
+    pub scope: String,
+    /// Where its repository is, or was when the scope began.
+    pub place: String,
+    /// How many leases are live.
+    pub leases: u64,
+    /// The number of its last event.
+    pub rev: u64,
+    /// When that was; null if it cannot be read.
+    pub last_event_at: Option<String>,
+    /// Whether it is the scope here.
+    pub here: bool,
+}
+
+/// `scope adopt`
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct AdoptReply {
+    /// The scope in use here from now on.
+    pub scope: String,
+    /// What belongs to it.
+    pub place: String,
+    /// Whether anything changed.
+    pub changed: bool,
+    /// Where a log that was begun here meanwhile was put; what was held in it has to be taken again.
+    pub put_aside: Option<String>,
+    /// How many live leases are on paths of where it was: they do not follow.
+    pub left_behind: u64,
 }
 
 /// `config path`

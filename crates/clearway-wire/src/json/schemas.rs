@@ -30,6 +30,8 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         ("audit-export", of::<ExportedJson>("one line of clearway audit export")),
         ("doctor", of::<Told<DoctorReply>>("clearway doctor")),
         ("demo", of::<Told<DemoReply>>("clearway demo")),
+        ("scope-adopt", of::<Told<AdoptReply>>("clearway scope adopt")),
+        ("scope-list", of::<Told<ScopesReply>>("clearway scope list")),
         ("config-show", of::<Told<SettingsReply>>("clearway config show")),
         ("config-path", of::<Told<PathsReply>>("clearway config path")),
         ("config-classes", of::<Told<ClassesReply>>("clearway config classes")),

@@ -64,8 +64,8 @@ impl WaitJson {
     }
 
     /// Every wait of a list.
-    pub fn list(queued: &[Queued], now: &Now) -> Vec<Self> {
-        queued.iter().map(|wait| Self::new(wait, now)).collect()
+    pub fn list<'q>(queued: impl IntoIterator<Item = &'q Queued>, now: &Now) -> Vec<Self> {
+        queued.into_iter().map(|wait| Self::new(wait, now)).collect()
     }
 }
 

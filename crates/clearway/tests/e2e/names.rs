@@ -1,6 +1,16 @@
 //! Named resources: literal, their own space, with room for as many as the configuration says.
 
-use crate::{app, home, list, number, text};
+use crate::{app, each, home, list, number, text};
+use clearway_testkit::{Home, Repository};
+use serde_json::{Value, json};
+
+const GPU: [&str; 3] = ["--kind", "name", "gpu"];
+
+/// Two repositories on a machine that has one gpu.
+fn sharing_a_gpu(home: &Home) -> (Repository<'_>, Repository<'_>) {
+    home.user_config("[resources]\ngpu = { capacity = 1, scope = \"machine\" }\n");
+    (home.repository("one", &[]), home.repository("two", &[]))
+}
 
 #[test]
 fn names_and_paths_never_meet() {
@@ -47,16 +57,105 @@ fn a_resource_has_room_for_as_many_as_the_configuration_says() {
 #[test]
 fn a_resource_of_the_machine_is_one_for_all_repositories() {
     let home = home();
-    let (one, two) = (home.repository("one", &[]), home.repository("two", &[]));
-    home.user_config("[resources]\n\"port:3000\" = { capacity = 1, scope = \"machine\" }\n");
-    one.grant("alice", &["--kind", "name", "port:3000"]);
-    two.blockers("bob", &["--kind", "name", "port:3000"]);
+    let (one, two) = sharing_a_gpu(&home);
+    let lease = one.grant("alice", &GPU);
+    two.blockers("bob", &GPU);
     two.grant("bob", &["--kind", "name", "build"]);
     let machine = two.clearway().args(&["--scope", "machine"]).ok(&["leases"]);
-    assert_eq!(machine["leases"][0]["pattern"], "port:3000");
-    one.agent("alice").args(&["--scope", "machine"]).ok(&["release", "--all"]);
-    two.grant("bob", &["--kind", "name", "port:3000"]);
-    one.agent("alice").fails("usage", 2, &["reserve", "--kind", "name", "port:3000", "build"]);
+    assert_eq!((&machine["leases"][0]["id"], &machine["machine_wide"]), (&lease["id"], &json!([])));
+    let place = &two.clearway().args(&["--scope", "machine"]).json(&["events"]).expect(0).lines()[0];
+    assert_eq!(place["data"]["place"], "this machine", "{place}");
+    let released = one.agent("alice").ok(&["release", "--kind", "name", "gpu"]);
+    assert_eq!(released["released"], json!([lease["id"]]));
+    let by_id = text(&two.grant("bob", &GPU), "id").to_owned();
+    one.agent("bob").ok(&["release", &by_id]);
+    one.grant("alice", &GPU);
+    for verb in ["reserve", "release"] {
+        one.agent("alice").fails("usage", 2, &[verb, "--kind", "name", "gpu", "build"]);
+    }
+}
+
+#[test]
+fn whoever_waits_for_a_resource_of_the_machine_waits_wherever_the_id_is_typed() {
+    let home = home();
+    let (one, two) = sharing_a_gpu(&home);
+    one.grant("alice", &GPU);
+    let queued = two.agent("bob").ok(&["reserve", "--queue", "--kind", "name", "gpu"]);
+    let id = text(&queued["queued"], "id").to_owned();
+    let seen = two.agent("bob").ok(&["waits"]);
+    assert_eq!((each(&seen, "waits", "id"), &seen["machine_wide"]), (vec![id.as_str()], &json!([id])));
+    assert_eq!(list(&two.agent("carol").ok(&["waits"]), "waits").len(), 0, "carol waits for nothing");
+    two.agent("carol").fails("not-holder", 3, &["wait", &id]);
+    two.agent("carol").fails("not-holder", 3, &["wait", "--cancel", &id]);
+    one.agent("alice").ok(&["release", "--kind", "name", "gpu"]);
+    let status = two.agent("bob").ok(&["status"]);
+    assert_eq!((text(&status["waits"][0], "state"), text(&status, "agent")), ("offered", "bob"));
+    let said = two.agent("bob").run(&["status"]).expect(0).stdout();
+    assert!(said.contains("gpu (your turn)") && said.contains(&format!("clearway wait {id}")), "{said}");
+    let granted = one.agent("bob").ok(&["wait", &id]);
+    assert_eq!(text(&granted["leases"][0], "pattern"), "gpu");
+}
+
+#[test]
+fn without_an_id_the_only_wait_may_be_one_for_the_machine() {
+    let home = home();
+    let (one, two) = sharing_a_gpu(&home);
+    one.grant("alice", &GPU);
+    let queue = ["reserve", "--queue", "--kind", "name", "gpu"];
+    let first = text(&two.agent("bob").ok(&queue)["queued"], "id").to_owned();
+    assert_eq!(two.agent("bob").ok(&["wait", "--cancel", &first])["cancelled"], json!([first]));
+    two.agent("bob").ok(&queue);
+    let left = two.agent("bob").ok(&["wait", "--cancel"]);
+    assert_eq!(list(&left, "cancelled").len(), 1);
+    two.agent("bob").ok(&queue);
+    one.agent("alice").ok(&["release", "--all"]);
+    assert_eq!(text(&two.agent("bob").ok(&["wait"])["leases"][0], "pattern"), "gpu");
+}
+
+#[test]
+fn everything_of_mine_is_also_what_i_hold_of_the_machine() {
+    let home = home();
+    let (one, two) = sharing_a_gpu(&home);
+    let (gpu, path) = (one.grant("alice", &GPU), one.grant("alice", &["src/a.rs"]));
+    two.grant("bob", &["src/a.rs"]);
+    let both = json!([path["id"], gpu["id"]]);
+    let ids = |value: &Value| json!(each(value, "leases", "id"));
+    for verb in ["leases", "status", "renew"] {
+        assert_eq!(ids(&one.agent("alice").ok(&[verb])), both, "{verb}");
+    }
+    let shown = one.agent("alice").run(&["leases"]).expect(0).stdout();
+    assert!(shown.contains("gpu (machine-wide)"), "{shown}");
+    let told = one.agent("alice").run(&["status"]).expect(0).stdout();
+    assert!(told.contains("you hold: src/a.rs, gpu (machine-wide)"), "{told}");
+    assert_eq!(ids(&two.agent("bob").ok(&["leases"])).as_array().map(Vec::len), Some(1));
+    let renewed = two.agent("alice").ok(&["renew", text(&gpu, "id")]);
+    assert_eq!(ids(&renewed), json!([gpu["id"]]));
+    one.agent("alice").fails("usage", 2, &["renew", text(&gpu, "id"), text(&path, "id")]);
+    one.grant("bob", &["src/b.rs"]);
+    let refused = one.agent("alice").fails("not-found", 5, &["transfer", "--all", "--to", "bob"]);
+    assert!(refused["hints"].to_string().contains("machine-wide"), "{refused}");
+    let held = one.agent("alice").ok(&["leases", "--agent-name", "alice"]);
+    assert_eq!(ids(&held), both, "all of it or none");
+    let keyed = ["release", "--all", "--idempotency-key", "k"];
+    for _ in 0..2 {
+        assert_eq!(one.agent("alice").ok(&keyed)["released"], both);
+    }
+    two.grant("bob", &GPU);
+}
+
+#[test]
+fn what_the_machine_shares_is_handed_over_with_the_rest() {
+    let home = home();
+    let (one, two) = sharing_a_gpu(&home);
+    let gpu = one.grant("alice", &GPU);
+    one.grant("alice", &["src/a.rs"]);
+    one.grant("bob", &["src/b.rs"]);
+    let wait = two.agent("bob").ok(&["reserve", "--queue", "--kind", "name", "gpu"]);
+    two.agent("bob").ok(&["wait", "--cancel", text(&wait["queued"], "id")]);
+    let handed = one.agent("alice").ok(&["transfer", "--all", "--to", "bob"]);
+    assert_eq!(list(&handed, "leases").len(), 2);
+    let back = two.agent("bob").ok(&["transfer", "--to", "alice", text(&gpu, "id")]);
+    assert_eq!(each(&back, "leases", "agent"), ["alice"]);
 }
 
 #[test]
@@ -96,4 +195,25 @@ fn releasing_a_name_takes_the_kind_that_reserving_it_took() {
     assert!(said.contains("that is a name: add --kind name"), "{said}");
     let reply = repository.agent("alice").ok(&["release", "--kind", "name", "build"]);
     assert_eq!(reply["released"][0], lease["id"]);
+}
+
+#[test]
+fn a_word_before_numbers_means_the_same_resource_to_every_verb() {
+    let home = home();
+    let repository = app(&home);
+    repository.write(".clearway.toml", "[resources]\n\"port:3000-3001\" = 2\n");
+    let (reserve, name) = (["--kind", "name", "port"], "port:3000-3001");
+    let lease = repository.grant("alice", &reserve);
+    assert_eq!((text(&lease, "pattern"), number(&lease, "slot")), (name, 0));
+    repository.grant("bob", &["--kind", "name", name]);
+    assert_eq!(repository.blockers("carol", &reserve).len(), 2);
+    repository.agent("carol").json(&["check", "--kind", "name", "port"]).expect(1);
+    let held = repository.clearway().ok(&["who", "--kind", "name", "port"]);
+    assert_eq!((text(&held, "path"), each(&held, "holders", "agent")), (name, vec!["alice", "bob"]));
+    let handed = repository.agent("alice").ok(&["transfer", "--to", "bob", "--kind", "name", "port"]);
+    assert_eq!(each(&handed, "leases", "agent"), ["bob"]);
+    repository.agent("bob").ok(&["release", "--kind", "name", "port"]);
+    assert_eq!(repository.clearway().ok(&["leases"])["leases"], json!([]));
+    repository.write(".clearway.toml", "[resources]\n\"port:1-2\" = 2\n\"port:5-9\" = 2\n");
+    repository.agent("bob").fails("usage", 2, &["reserve", "--kind", "name", "port"]);
 }

@@ -12,6 +12,24 @@ fn check(repository: &Repository<'_>, held: &str, wanted: &str, meets: bool) {
 }
 
 #[test]
+fn whether_case_matters_is_settled_when_the_scope_begins() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["main.rs"]);
+    // As if the scope had begun on a file system that folds case, before what is remembered beside it was lost.
+    crate::open_store(&home).execute_batch("UPDATE scopes SET folds = 1").expect("a change");
+    let record = home.only_store().with_file_name("store.db-place");
+    assert!(std::fs::read_to_string(&record).expect("a record").contains("folds 0"));
+    std::fs::remove_file(&record).expect("a record");
+    assert_eq!(repository.blockers("bob", &["MAIN.rs"]).len(), 1);
+    assert!(std::fs::read_to_string(&record).expect("it is remembered again").contains("folds 1"));
+    assert_eq!(repository.grant("bob", &["src/A.rs"])["pattern"], "src/a.rs");
+    assert_eq!(repository.blockers("alice", &["SRC/"]).len(), 1);
+    let seen = repository.clearway().ok(&["who", "SRC/A.RS"]);
+    assert_eq!(seen["holders"][0]["agent"], "bob");
+}
+
+#[test]
 fn patterns_meet_exactly_when_a_path_matches_both() {
     let home = home();
     let repository = home.repository("app", &[]);

@@ -189,6 +189,22 @@ fn a_lease_that_seems_to_reach_into_a_scope_inside_says_that_it_does_not() {
 }
 
 #[test]
+fn a_scope_inside_is_looked_for_in_no_more_than_a_few_directories() {
+    let home = home();
+    let outer = home.repository("app", &[]);
+    home.repository("app/z/inner", &[("lib.rs", "")]);
+    let notices = |agent: &str| outer.agent(agent).ok(&["reserve", "**/lib.rs"])["notices"].clone();
+    for directory in 0..40 {
+        outer.write(&format!("d{directory}/a.rs"), "");
+    }
+    assert_eq!(notices("alice")[0]["code"], "ends-at-scope");
+    for directory in 40..80 {
+        outer.write(&format!("d{directory}/a.rs"), "");
+    }
+    assert_eq!(notices("alice"), serde_json::json!([]));
+}
+
+#[test]
 fn a_submodule_is_a_scope_of_its_own() {
     let home = home();
     let library = home.repository("library", &[("lib.rs", "")]);

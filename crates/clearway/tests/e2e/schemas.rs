@@ -27,7 +27,7 @@ fn every_verb_answers_as_its_schema_says() {
     let home = home();
     let repository = app(&home);
     let directory = home.directory("man").display().to_string();
-    let verbs: [&[&str]; 25] = [
+    let verbs: [&[&str]; 27] = [
         &["reserve", "src/a.rs", "--reason", "x"],
         &["reserve", "--kind", "name", "build"],
         &["reserve", "--kind", "write-set", "docs/"],
@@ -47,6 +47,8 @@ fn every_verb_answers_as_its_schema_says() {
         &["audit", "anchor"],
         &["doctor"],
         &["demo"],
+        &["scope", "list"],
+        &["scope", "adopt"],
         &["config", "show"],
         &["config", "path"],
         &["config", "classes"],

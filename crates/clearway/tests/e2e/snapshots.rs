@@ -437,6 +437,25 @@ fn config() {
 }
 
 #[test]
+fn scope() {
+    let home = home();
+    let mut story = Story::begin("scope", &home);
+    story.both("alice", &["scope", "list"]).one("alice", &["reserve", "src/a.rs"]);
+    let git = story.repository.path().join(".git");
+    let kept = home.path().join("kept");
+    std::fs::rename(&git, &kept).expect("a move");
+    let copied = std::process::Command::new("cp").arg("-a").args([&kept, &git]).status();
+    assert!(copied.is_ok_and(|status| status.success()));
+    story
+        .one("alice", &["reserve", "src/b.rs", "--json"])
+        .both("alice", &["scope", "list"])
+        .one("alice", &["scope", "adopt"])
+        .both("alice", &["scope", "adopt"])
+        .both("alice", &["scope", "adopt", "nowhere"]);
+    story.end();
+}
+
+#[test]
 fn explain_and_help() {
     let home = home();
     let mut story = Story::begin("explain-and-help", &home);

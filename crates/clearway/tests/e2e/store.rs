@@ -63,6 +63,51 @@ fn one_named_file_holds_every_scope_used_with_it() {
 }
 
 #[test]
+fn the_store_in_use_says_which_scopes_there_are() {
+    let home = home();
+    let (outer, inner) = (home.directory("plain"), home.directory("plain/sub"));
+    let path = home.path().join("shared/store.db").display().to_string();
+    let at =
+        |directory: &Path, agent: &str| home.clearway(directory).agent(agent).env("CLEARWAY_STORE", &path);
+    at(&outer, "alice").ok(&["reserve", "sub/a.rs"]);
+    at(&inner, "bob").fails("reservation-held", 1, &["reserve", "a.rs"]);
+    let key = text(&at(&inner, "bob").ok(&["status"]), "scope").to_owned();
+    let elsewhere = home.directory("elsewhere");
+    let by_key = |store: &str| home.clearway(&elsewhere).args(&["--store", store, "--scope", &key]);
+    assert_eq!(by_key(&path).ok(&["leases"])["leases"][0]["pattern"], "sub/a.rs");
+    by_key("/nowhere/store.db").fails("not-found", 5, &["leases"]);
+    home.clearway(&elsewhere).args(&["--scope", &key]).fails("not-found", 5, &["leases"]);
+    std::fs::write(inner.join(".clearway.toml"), "").expect("a file");
+    let made = at(&inner, "bob").ok(&["reserve", "a.rs"]);
+    assert_eq!(made["notices"][0]["code"], "scope-inside-another", "{made}");
+    home.clearway(&inner).agent("carol").ok(&["reserve", "a.rs"]);
+    let error = at(&outer, "carol").fails("outside-scope", 2, &["reserve", "sub/b.rs"]);
+    assert!(text(&error, "message").contains("belongs to the scope"), "{error}");
+}
+
+#[test]
+fn a_relative_store_lies_where_the_command_acts() {
+    let home = home();
+    let repository = app(&home);
+    let elsewhere = home.directory("elsewhere");
+    let root = repository.path().display().to_string();
+    let from_afar =
+        |agent: &str| home.clearway(&elsewhere).agent(agent).args(&["-C", &root, "--store", "own.db"]);
+    from_afar("alice").ok(&["reserve", "src/a.rs"]);
+    assert!(repository.path().join("own.db").exists() && !elsewhere.join("own.db").exists());
+    let here = |words: &[&str]| {
+        repository.agent("bob").args(&["--store", "own.db"]).fails("reservation-held", 1, words)
+    };
+    here(&["reserve", "src/a.rs"]);
+    from_afar("bob").env("CLEARWAY_STORE", "other.db").fails("reservation-held", 1, &["reserve", "src/a.rs"]);
+    repository.clearway_in("src").agent("bob").env("CLEARWAY_STORE", "../own.db").fails(
+        "reservation-held",
+        1,
+        &["reserve", "a.rs"],
+    );
+}
+
+#[test]
 fn a_configured_store_that_cannot_be_used_is_never_replaced() {
     let home = home();
     let repository = app(&home);

@@ -1,0 +1,281 @@
+//! What a session stands on: the scope, the settings and the store. Which scope a directory belongs to is for the
+//! store to say, and no repository says which store: so the store comes first.
+
+use crate::config::{Config, ConfigText, FlagValue, Inputs, KeyId, Layer, REPOSITORY_FILE};
+use crate::failures::{config_failure, store_failure};
+use crate::identity;
+use crate::outside::{Outside, StoreAt};
+use crate::placing::{Record, record_of};
+use crate::session::Globals;
+use crate::site::{Site, SiteKind};
+use clearway_core::failure::Failure;
+use clearway_core::ids::ScopeKey;
+use clearway_core::pattern::Fold;
+use clearway_core::shell;
+use clearway_core::slice::ReadSet;
+use clearway_core::slug::Slug;
+use clearway_core::text::{quoted, shown};
+use clearway_core::time::Now;
+use clearway_store::contract::{Engine, StoreError};
+use std::path::{Path, PathBuf};
+
+/// How many scopes are named to somebody who named one that is not there.
+const SCOPES_NAMED: usize = 8;
+
+/// Where a session acts, and with what.
+pub(crate) struct Ground {
+    pub(crate) start: PathBuf,
+    /// The key of the place itself; the site's is another one if it adopted a scope.
+    pub(crate) own_key: ScopeKey,
+    pub(crate) site: Site,
+    /// What is remembered of the scope's directory.
+    pub(crate) record: Option<Record>,
+    pub(crate) config: Config,
+    pub(crate) engine: Box<dyn Engine>,
+}
+
+/// Finds all of it. Every mistake of every layer is reported at once, so one above the repository's waits for it.
+pub(crate) fn ground(outside: &mut dyn Outside, globals: &Globals) -> Result<Ground, Failure> {
+    let start = start_of(outside, globals)?;
+    let mut files = Files::of_user(outside)?;
+    let above = resolve(outside, &files, globals);
+    let mut engine = above.as_ref().ok().map(|config| open(outside, config, &start)).transpose()?;
+    let (own_key, site) = find_site(outside, engine.as_deref_mut(), &start, globals)?;
+    files.add_repository(outside, &site)?;
+    let (config, mut engine) = match (above, engine, &files.repository) {
+        (Ok(config), Some(engine), None) => (config, engine),
+        (_, engine, _) => {
+            drop(engine);
+            let config = resolve(outside, &files, globals)?;
+            let engine = open(outside, &config, &start)?;
+            (config, engine)
+        }
+    };
+    let record = record_of(outside, StoreAt { url: config.store_url(), from: &start }, &site.key);
+    let fold = match &record {
+        Some(record) => record.fold,
+        None => fold_of(outside, &mut *engine, &site)?,
+    };
+    Ok(Ground { start, own_key, site: Site { fold, ..site }, record, config, engine })
+}
+
+/// Whether a scope folds case: as it began, or, should it begin now, as the file system does.
+fn fold_of(outside: &mut dyn Outside, engine: &mut dyn Engine, site: &Site) -> Result<Fold, Failure> {
+    let now = engine.now(&mut || outside.now());
+    let read = |now: Now| match engine.snapshot(&site.key)? {
+        Some(mut snapshot) => snapshot.load(&ReadSet::default(), &now).map(|slice| Some(slice.scope)),
+        None => Ok(None),
+    };
+    match now.and_then(read) {
+        Ok(Some(scope)) if scope.rev.0 > 0 => Ok(scope.fold),
+        Err(error @ StoreError::Busy { .. }) => Err(store_failure(&error)),
+        _ if site.kind == SiteKind::Machine => Ok(site.fold),
+        _ => Ok(outside.fold_of(site)),
+    }
+}
+
+/// A configuration file that is read, whether or not it is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigPlace {
+    /// The layer it is.
+    pub layer: Layer,
+    /// Where.
+    pub path: PathBuf,
+    /// Whether something is there. What cannot be read is.
+    pub present: bool,
+}
+
+/// The configuration files, weakest first, as far as they can be told: it is asked when one of them is broken, so it asks
+/// for no session. Where there is no scope there is the user's file alone.
+pub fn config_places(outside: &mut dyn Outside, globals: &Globals) -> Result<Vec<ConfigPlace>, Failure> {
+    let mut places = vec![(Layer::User, outside.user_config_path()?)];
+    let start = start_of(outside, globals)?;
+    let config = Files::of_user(outside).and_then(|files| resolve(outside, &files, globals)).ok();
+    let mut engine = config.and_then(|config| open(outside, &config, &start).ok());
+    match find_site(outside, engine.as_deref_mut(), &start, globals) {
+        Ok((_, site)) => places.extend(repository_file(&site).map(|path| (Layer::Repository, path))),
+        Err(failure) if failure.slug == Slug::NoScope => {}
+        Err(failure) => return Err(failure),
+    }
+    let place = |(layer, path): (Layer, PathBuf)| {
+        let present = !matches!(outside.read_text(&path), Ok(None));
+        ConfigPlace { layer, path, present }
+    };
+    Ok(places.into_iter().map(place).collect())
+}
+
+fn repository_file(site: &Site) -> Option<PathBuf> {
+    site.root.as_ref().map(|root| root.join(REPOSITORY_FILE))
+}
+
+/// The directory to act in.
+fn start_of(outside: &dyn Outside, globals: &Globals) -> Result<PathBuf, Failure> {
+    match (&globals.directory, outside.surroundings().cwd.clone()) {
+        (Some(directory), Some(cwd)) => Ok(cwd.join(directory)),
+        (Some(directory), None) if directory.is_absolute() => Ok(directory.clone()),
+        (None, Some(cwd)) => Ok(cwd),
+        _ => Err(Failure::new(Slug::NoScope, "the working directory no longer exists")
+            .hint("go to a directory that does, or name one: clearway -C DIR …")),
+    }
+}
+
+fn open(outside: &mut dyn Outside, config: &Config, start: &Path) -> Result<Box<dyn Engine>, Failure> {
+    outside.open_store(StoreAt { url: config.store_url(), from: start }, config.store_timeout())
+}
+
+fn find_site(
+    outside: &mut dyn Outside,
+    engine: Option<&mut (dyn Engine + 'static)>,
+    start: &Path,
+    globals: &Globals,
+) -> Result<(ScopeKey, Site), Failure> {
+    let mut store = Asked { engine, trouble: None };
+    let found = match globals.scope.as_deref() {
+        None => here(outside, &mut store, start, globals.directory.is_some()),
+        Some("machine") => Ok((ScopeKey::machine(), Site::machine(start.to_owned()))),
+        Some(key) => by_key(outside, &mut store, start, key),
+    };
+    store.trouble.map_or(found, Err)
+}
+
+/// The scope of a directory: the one it adopted, if it did. With it the key it has by itself.
+fn here(
+    outside: &mut dyn Outside,
+    store: &mut Asked<'_>,
+    start: &Path,
+    named: bool,
+) -> Result<(ScopeKey, Site), Failure> {
+    let site = outside.find_site(start, named, &mut |key| store.knows(key))?;
+    let adopted = store.alias(&site.key);
+    let own = site.key.clone();
+    Ok((own, Site { key: adopted.unwrap_or(site.key), ..site }))
+}
+
+/// A scope named by its key: the one here if it is that, otherwise one that has a store, without paths.
+fn by_key(
+    outside: &mut dyn Outside,
+    store: &mut Asked<'_>,
+    start: &Path,
+    key: &str,
+) -> Result<(ScopeKey, Site), Failure> {
+    let wanted = ScopeKey::parse(key);
+    if let Ok((own, site)) = here(outside, store, start, true)
+        && Some(&site.key) == wanted.as_ref()
+    {
+        return Ok((own, site));
+    }
+    let known = store.scopes();
+    match wanted.filter(|wanted| known.contains(wanted)) {
+        Some(key) => {
+            let site = Site { place: key.to_string(), key: key.clone(), ..Site::machine(start.to_owned()) };
+            Ok((key, site))
+        }
+        None => {
+            let failure = Failure::new(Slug::NotFound, format!("no scope has the key {}", quoted(key)));
+            Err(known
+                .iter()
+                .take(SCOPES_NAMED)
+                .fold(failure, |failure, key| failure.hint(format!("a known scope: {key}"))))
+        }
+    }
+}
+
+/// A store that is asked which scopes it has. Without one there are none.
+struct Asked<'e> {
+    engine: Option<&'e mut (dyn Engine + 'static)>,
+    trouble: Option<Failure>,
+}
+
+impl Asked<'_> {
+    fn knows(&mut self, scope: &ScopeKey) -> bool {
+        let answer = self.engine.as_mut().map(|engine| engine.has(scope));
+        self.settled(answer)
+    }
+
+    fn alias(&mut self, key: &ScopeKey) -> Option<ScopeKey> {
+        let answer = self.engine.as_mut().map(|engine| engine.alias(key));
+        self.settled(answer)
+    }
+
+    fn scopes(&mut self) -> Vec<ScopeKey> {
+        let answer = self.engine.as_mut().map(|engine| engine.scopes());
+        self.settled(answer)
+    }
+
+    /// A moment that passes must not lead to another scope. What stays wrong with a store is said by whoever uses it.
+    fn settled<T: Default>(&mut self, answer: Option<Result<T, StoreError>>) -> T {
+        match answer {
+            Some(Ok(answer)) => answer,
+            Some(Err(error @ StoreError::Busy { .. })) => {
+                self.trouble = Some(store_failure(&error));
+                T::default()
+            }
+            _ => T::default(),
+        }
+    }
+}
+
+/// The texts of the configuration files.
+struct Files {
+    user_path: PathBuf,
+    user: Option<String>,
+    repository: Option<(PathBuf, String)>,
+}
+
+impl Files {
+    fn of_user(outside: &mut dyn Outside) -> Result<Self, Failure> {
+        let user_path = outside.user_config_path()?;
+        let user = user_text(outside, &user_path)?;
+        Ok(Self { user_path, user, repository: None })
+    }
+
+    fn add_repository(&mut self, outside: &mut dyn Outside, site: &Site) -> Result<(), Failure> {
+        let Some(path) = repository_file(site) else { return Ok(()) };
+        self.repository = config_text(outside, &path)?.map(|text| (path, text));
+        Ok(())
+    }
+}
+
+/// The text of a configuration file. One that cannot be read is a mistake in the configuration, not in the store.
+fn config_text(outside: &mut dyn Outside, path: &Path) -> Result<Option<String>, Failure> {
+    outside.read_text(path).map_err(|failure| {
+        Failure::new(Slug::ConfigSyntax, failure.message)
+            .hint("a configuration is a regular file of UTF-8 text that you can read")
+            .hint("see which files are read: clearway config path")
+    })
+}
+
+/// The user file can lower safety, so it counts only if nobody else can write it.
+fn user_text(outside: &mut dyn Outside, path: &Path) -> Result<Option<String>, Failure> {
+    let text = config_text(outside, path)?;
+    if text.is_none() || !outside.everybody_can_write(path) {
+        return Ok(text);
+    }
+    let path = path.display().to_string();
+    let message = format!("{} can be written by everybody, so it is not yours alone to say", shown(&path));
+    Err(Failure::new(Slug::ConfigUnsafe, message)
+        .hint(format!("make it yours alone: chmod go-w {}", shell::word(&path))))
+}
+
+/// Resolves the configuration that the files, the environment and the flags make.
+fn resolve(outside: &dyn Outside, files: &Files, globals: &Globals) -> Result<Config, Failure> {
+    let variables = &outside.surroundings().variables;
+    let given = [
+        (KeyId::StoreUrl, "--store", &globals.store),
+        (KeyId::Agent, "--agent", &globals.agent),
+        (KeyId::StoreTimeout, "--timeout", &globals.timeout),
+    ];
+    let flags: Vec<FlagValue<'_>> = given
+        .into_iter()
+        .filter_map(|(key, flag, value)| value.as_deref().map(|value| FlagValue { key, flag, value }))
+        .collect();
+    let inputs = Inputs {
+        user_path: &files.user_path,
+        user: files.user.as_deref().map(|text| ConfigText { path: &files.user_path, text }),
+        repository: files.repository.as_ref().map(|(path, text)| ConfigText { path, text }),
+        variables,
+        flags: &flags,
+        inside_agent_session: identity::inside_session(variables),
+    };
+    Config::resolve(&inputs).map_err(|errors| config_failure(&errors))
+}

@@ -1,0 +1,170 @@
+//! Repositories that were moved, copied or made anew at a used path, and the scopes they had.
+
+use crate::{app, each, home, list, text};
+use clearway_testkit::{Clearway, Home, Repository};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// Moves a repository.
+fn moved(home: &Home, repository: &Repository<'_>) -> PathBuf {
+    let to = home.path().join("home/moved");
+    std::fs::rename(repository.path(), &to).expect("a move");
+    to
+}
+
+fn shell(home: &Home, program: &str, arguments: &[&str]) {
+    let status = std::process::Command::new(program).args(arguments).current_dir(home.path()).status();
+    assert!(status.is_ok_and(|status| status.success()), "{program} {arguments:?}");
+}
+
+fn scope(clearway: Clearway) -> String {
+    text(&clearway.ok(&["status"]), "scope").to_owned()
+}
+
+#[track_caller]
+fn codes(reply: &Value) -> Vec<&str> {
+    each(reply, "notices", "code")
+}
+
+#[test]
+fn a_moved_repository_is_reported_once_and_goes_on_with_its_scope_when_told_to() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["--kind", "name", "build"]);
+    let old = scope(repository.clearway());
+    let place = moved(&home, &repository);
+    let at = |agent: &str| home.clearway(&place).agent(agent);
+    assert_ne!(scope(at("bob")), old);
+    assert_eq!(text(&at("bob").ok(&["doctor"])["checks"][2], "about"), "place");
+    let first = at("bob").ok(&["reserve", "src/a.rs"]);
+    assert_eq!(codes(&first), ["scope-moved"]);
+    let message = text(&first["notices"][0], "message");
+    let hint = format!("clearway scope adopt {old}");
+    assert!(
+        message.contains(&hint) && message.contains(&repository.path().display().to_string()),
+        "{message}"
+    );
+    assert_eq!(at("bob").ok(&["reserve", "src/b.rs"])["notices"], json!([]), "once is enough");
+    assert!(text(&at("bob").ok(&["doctor"])["checks"][2], "hint").contains(&hint));
+    let adopted = at("bob").ok(&["scope", "adopt", &old]);
+    assert_eq!((text(&adopted, "scope"), &adopted["changed"]), (old.as_str(), &json!(true)));
+    let aside = Path::new(text(&adopted, "put_aside")).join("store.db");
+    assert!(aside.exists(), "{}", aside.display());
+    assert_eq!(scope(at("bob")), old);
+    at("bob").fails("reservation-held", 1, &["reserve", "--kind", "name", "build"]);
+    assert_eq!(at("bob").ok(&["reserve", "src/a.rs"])["notices"], json!([]));
+    at("bob").ok(&["audit", "verify"]);
+    let again = at("bob").ok(&["scope", "adopt", &old]);
+    assert_eq!((&again["changed"], &again["put_aside"]), (&json!(false), &json!(null)));
+    assert_ne!(text(&at("bob").ok(&["doctor"])["checks"][2], "about"), "place");
+}
+
+#[test]
+fn before_anything_is_written_there_is_nothing_to_put_aside() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["src/a.rs"]);
+    let old = scope(repository.clearway());
+    let place = moved(&home, &repository);
+    let adopted = home.clearway(&place).agent("alice").ok(&["scope", "adopt"]);
+    assert_eq!((text(&adopted, "scope"), &adopted["put_aside"]), (old.as_str(), &json!(null)));
+    assert_eq!(adopted["left_behind"], 1, "its lease is on a path that is gone");
+    assert_eq!(scope(home.clearway(&place)), old);
+    assert_eq!(scope(home.clearway(&place).args(&["--scope", &old])), old);
+    home.clearway(&place).agent("alice").args(&["--scope", &old]).ok(&["reserve", "src/a.rs"]);
+}
+
+#[test]
+fn nobody_else_loses_what_it_holds_in_a_scope_that_was_begun_meanwhile() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["src/a.rs"]);
+    let old = scope(repository.clearway());
+    let place = moved(&home, &repository);
+    home.clearway(&place).agent("carol").ok(&["reserve", "src/b.rs"]);
+    let error = home.clearway(&place).agent("bob").fails("reservation-held", 1, &["scope", "adopt", &old]);
+    assert_eq!(error["details"]["blockers"][0]["agent"], "carol", "{error}");
+    home.clearway(&place).agent("carol").ok(&["release", "--all"]);
+    home.clearway(&place).agent("bob").ok(&["scope", "adopt", &old]);
+}
+
+#[test]
+fn a_copy_is_a_repository_of_its_own() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["src/a.rs"]);
+    let old = scope(repository.clearway());
+    let copy = home.path().join("home/copy");
+    shell(&home, "cp", &["-a", &repository.path().display().to_string(), &copy.display().to_string()]);
+    let bob = || home.clearway(&copy).agent("bob");
+    assert_eq!(bob().ok(&["reserve", "src/a.rs"])["notices"], json!([]));
+    assert_ne!(scope(bob()), old);
+    let error = bob().fails("usage", 2, &["scope", "adopt", &old]);
+    assert!(text(&error, "message").contains("still there"), "{error}");
+    assert_eq!(bob().ok(&["scope", "adopt"])["changed"], false);
+}
+
+#[test]
+fn another_repository_at_a_used_path_is_reported_until_somebody_says_that_it_is_the_same() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["--kind", "name", "build"]);
+    let kept = home.path().join("home/kept");
+    std::fs::rename(repository.path(), &kept).expect("a move");
+    shell(&home, "cp", &["-a", &kept.display().to_string(), &repository.path().display().to_string()]);
+    let reserve = |path: &str| repository.agent("bob").ok(&["reserve", path]);
+    assert_eq!(codes(&reserve("src/a.rs")), ["scope-replaced"]);
+    assert_eq!(reserve("src/b.rs")["notices"], json!([]));
+    let found = repository.clearway().ok(&["doctor"]);
+    assert_eq!(text(&found["checks"][2], "about"), "place");
+    assert!(text(&found["checks"][2], "hint").contains("clearway scope adopt"), "{found}");
+    assert_eq!(repository.agent("bob").ok(&["scope", "adopt"])["changed"], true);
+    assert_ne!(text(&repository.clearway().ok(&["doctor"])["checks"][2], "about"), "place");
+    repository.blockers("bob", &["--kind", "name", "build"]);
+}
+
+#[test]
+fn a_moved_directory_without_git_keeps_its_scope_for_everything_below() {
+    let home = home();
+    let (directory, below) = (home.directory("plain"), home.directory("plain/a"));
+    home.clearway(&directory).agent("alice").ok(&["reserve", "--kind", "name", "build"]);
+    let old = scope(home.clearway(&below));
+    let to = home.path().join("home/moved");
+    std::fs::rename(&directory, &to).expect("a move");
+    home.clearway(&to).agent("alice").ok(&["scope", "adopt"]);
+    assert_eq!(scope(home.clearway(&to.join("a"))), old);
+}
+
+#[test]
+fn what_cannot_be_adopted_is_said() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["src/a.rs"]);
+    let alice = || repository.agent("alice");
+    let error = alice().fails("not-found", 5, &["scope", "adopt", "nowhere-00000000"]);
+    assert!(error["hints"].to_string().contains("clearway scope list"), "{error}");
+    alice().fails("usage", 2, &["--scope", "machine", "scope", "adopt"]);
+    let store = home.path().join("one.db");
+    let error = alice().env("CLEARWAY_STORE", &store).fails("usage", 2, &["scope", "adopt"]);
+    assert!(text(&error, "message").contains("one file holds every scope"), "{error}");
+    alice().env("CLEARWAY_STORE", &store).ok(&["reserve", "src/a.rs"]);
+    assert_eq!(list(&alice().env("CLEARWAY_STORE", &store).ok(&["scope", "list"]), "scopes").len(), 1);
+}
+
+#[test]
+fn scopes_are_listed_with_what_they_are() {
+    let home = home();
+    assert_eq!(home.clearway(&home.directory("new")).ok(&["scope", "list"])["scopes"], json!([]));
+    let (one, two) = (home.repository("one", &[]), home.repository("two", &[]));
+    one.grant("alice", &["a.rs"]);
+    two.grant("bob", &["a.rs"]);
+    two.agent("bob").ok(&["release", "--all"]);
+    let found = one.clearway().ok(&["scope", "list"]);
+    let facts = |scope: &Value| (scope["leases"].clone(), scope["here"].clone());
+    let scopes = list(&found, "scopes");
+    assert_eq!([facts(&scopes[0]), facts(&scopes[1])], [(json!(1), json!(true)), (json!(0), json!(false))]);
+    assert_eq!(text(&scopes[1], "place"), two.path().join(".git").display().to_string());
+    assert!(scopes[1]["last_event_at"].is_string(), "{found}");
+    let shown = one.clearway().run(&["scope", "list"]).expect(0).stdout();
+    assert!(shown.contains("1 lease ") && shown.contains(".git (here)"), "{shown}");
+}
