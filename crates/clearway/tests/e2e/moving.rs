@@ -39,7 +39,7 @@ fn a_moved_repository_is_reported_once_and_goes_on_with_its_scope_when_told_to()
     let first = at("bob").ok(&["reserve", "src/a.rs"]);
     assert_eq!(codes(&first), ["scope-moved"]);
     let message = text(&first["notices"][0], "message");
-    let hint = format!("clearway scope adopt {old}");
+    let hint = format!("scope adopt {old}");
     assert!(
         message.contains(&hint) && message.contains(&repository.path().display().to_string()),
         "{message}"
@@ -142,7 +142,7 @@ fn what_cannot_be_adopted_is_said() {
     repository.grant("alice", &["src/a.rs"]);
     let alice = || repository.agent("alice");
     let error = alice().fails("not-found", 5, &["scope", "adopt", "nowhere-00000000"]);
-    assert!(error["hints"].to_string().contains("clearway scope list"), "{error}");
+    assert!(error["hints"].to_string().contains("clearway --agent alice scope list"), "{error}");
     alice().fails("usage", 2, &["--scope", "machine", "scope", "adopt"]);
     let store = home.path().join("one.db");
     let error = alice().env("CLEARWAY_STORE", &store).fails("usage", 2, &["scope", "adopt"]);
