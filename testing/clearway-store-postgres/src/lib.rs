@@ -3,7 +3,7 @@
 //! The contract claims that an engine stores, finds and locks, and nothing else. SQLite and the memory model share a
 //! process with the executor; a server does not: it has its own clock, every question costs a round trip while the
 //! scope is locked, a connection can be cut anywhere, and several processes are inside at once. Whatever the contract
-//! got wrong about that shows here first. `docs/adr/0012-postgres-proof.md` says what did.
+//! got wrong about that shows here first. `docs/adr/0009-postgres-proof.md` says what did.
 //!
 //! The driver is `tokio-postgres`. It is the one kept by the people who write the protocol crate below it, it speaks
 //! the extended protocol in binary, and several statements can be under way at once, which is what makes two round trips

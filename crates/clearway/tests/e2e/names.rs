@@ -91,7 +91,10 @@ fn whoever_waits_for_a_resource_of_the_machine_waits_wherever_the_id_is_typed() 
     let status = two.agent("bob").ok(&["status"]);
     assert_eq!((text(&status["waits"][0], "state"), text(&status, "agent")), ("offered", "bob"));
     let said = two.agent("bob").run(&["status"]).expect(0).stdout();
-    assert!(said.contains("gpu (your turn)") && said.contains(&format!("clearway --agent bob wait {id}")), "{said}");
+    assert!(
+        said.contains("gpu (your turn)") && said.contains(&format!("clearway --agent bob wait {id}")),
+        "{said}"
+    );
     let granted = one.agent("bob").ok(&["wait", &id]);
     assert_eq!(text(&granted["leases"][0], "pattern"), "gpu");
 }
