@@ -124,11 +124,7 @@ impl Slice {
                 self.agents.push(view);
             }
         }
-        for lease in other.leases {
-            if self.lease(lease.id).is_none() {
-                self.leases.push(lease);
-            }
-        }
+        self.add_leases(other.leases);
         let unseen: Vec<String> =
             other.unreadable.into_iter().filter(|row| !self.unreadable.contains(row)).collect();
         self.unreadable.extend(unseen);
@@ -138,6 +134,25 @@ impl Slice {
         }
         if self.unreadable_waits.is_empty() {
             self.unreadable_waits = other.unreadable_waits;
+        }
+    }
+
+    /// Takes in leases, each once. The first write after a boot reads every lease there is, so no lease is looked for
+    /// among all the others.
+    pub fn add_leases(&mut self, leases: impl IntoIterator<Item = Lease>) {
+        let mut known: BTreeSet<LeaseId> = self.leases.iter().map(|lease| lease.id).collect();
+        self.leases.extend(leases.into_iter().filter(|lease| known.insert(lease.id)));
+    }
+
+    /// Counts what was read and nothing else: with the boot of the machine everything else is over.
+    pub fn count_only_what_was_read(&mut self) {
+        let live: Vec<&Lease> = self.leases.iter().filter(|lease| lease.ended.is_none()).collect();
+        let count =
+            |counts: &dyn Fn(&Lease) -> bool| live.iter().filter(|lease| counts(lease)).count() as u64;
+        self.scope.live_leases = live.len() as u64;
+        self.scope.root_patterns = count(&|lease| lease.target.is_root_level());
+        for view in &mut self.agents {
+            view.live_leases = count(&|lease| lease.holder == view.agent.id);
         }
     }
 

@@ -139,22 +139,16 @@ impl Loader<'_> {
     }
 
     fn take(&self, rows: Vec<Readable<Lease>>, slice: &mut Slice) -> Result<()> {
-        for row in rows {
-            match row {
-                Ok(lease) if slice.lease(lease.id).is_none() => slice.leases.push(lease),
-                Ok(_) => {}
-                Err(id) => self.rebuild(id, slice)?,
-            }
-        }
-        Ok(())
+        let mut illegible = Vec::new();
+        slice.add_leases(rows.into_iter().filter_map(|row| row.map_err(|id| illegible.push(id)).ok()));
+        illegible.into_iter().try_for_each(|id| self.rebuild(id, slice))
     }
 
     /// A row that cannot be read is taken from its events; one that cannot be found there is named.
     fn rebuild(&self, id: String, slice: &mut Slice) -> Result<()> {
         let (scope, fold) = (self.scope.id, self.scope.state.fold);
         match crate::projection::rebuild_lease(self.connection, scope, fold, &id)? {
-            Some(lease) if slice.lease(lease.id).is_none() => slice.leases.push(lease),
-            Some(_) => {}
+            Some(lease) => slice.add_leases([lease]),
             None if slice.unreadable.contains(&id) => {}
             None => slice.unreadable.push(id),
         }

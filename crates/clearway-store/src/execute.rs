@@ -179,7 +179,7 @@ impl Ask<'_> {
         slice: Slice,
         now: Now,
     ) -> Result<Attempt, StoreError> {
-        let slice = self.load_rest(&mut *transaction, slice, |read| read, &now)?;
+        let slice = self.load_rest(&mut *transaction, slice, Purpose::Record, &now)?;
         if let Some(reply) = replay(&mut *transaction, &slice, self.request, &now)? {
             return Ok(Attempt::Done(Box::new(reply)));
         }
@@ -198,9 +198,8 @@ impl Ask<'_> {
         let now = engine.now(&mut || world.now())?;
         let slice = match engine.snapshot(self.scope)? {
             Some(mut snapshot) => {
-                let narrow = ReadSet::for_the_answer_alone;
-                let slice = snapshot.load(&narrow(self.request.read_set()), &now)?;
-                self.load_rest(&mut *snapshot, slice, narrow, &now)?
+                let slice = snapshot.load(&Purpose::Answer.narrow(self.request.read_set()), &now)?;
+                self.load_rest(&mut *snapshot, slice, Purpose::Answer, &now)?
             }
             None => Slice::default(),
         };
@@ -218,21 +217,40 @@ impl Ask<'_> {
         self,
         snapshot: &mut S,
         mut slice: Slice,
-        narrow: fn(ReadSet) -> ReadSet,
+        purpose: Purpose,
         now: &Now,
     ) -> Result<Slice, StoreError> {
-        if slice.scope.rev.0 > 0 && slice.scope.boot.as_ref() != Some(&now.boot) {
-            let read = ReadSet { due: Due::EveryLive, ..narrow(self.request.read_set()) };
-            slice = snapshot.load(&read, now)?;
+        let is_over = slice.scope.rev.0 > 0 && slice.scope.boot.as_ref() != Some(&now.boot);
+        if is_over && purpose == Purpose::Record {
+            slice = snapshot.load(&ReadSet { due: Due::EveryLive, ..self.request.read_set() }, now)?;
         }
         let agent = caller(&slice, self.request);
-        let second = narrow(self.request.second_read_set(&slice, agent));
+        let second = purpose.narrow(self.request.second_read_set(&slice, agent));
         slice.merge(snapshot.load(&second, now)?);
+        if is_over && purpose == Purpose::Answer {
+            slice.count_only_what_was_read();
+        }
         if let Some(survey) = self.request.survey(&slice, agent, self.facts, now) {
             slice.merge(snapshot.load(&survey, now)?);
             slice.surveyed = survey.surveyed;
         }
         Ok(in_order(slice))
+    }
+}
+
+/// What is read for: a record has to say what became of every lease of an earlier boot, an answer needs none of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    Record,
+    Answer,
+}
+
+impl Purpose {
+    fn narrow(self, read: ReadSet) -> ReadSet {
+        match self {
+            Self::Record => read,
+            Self::Answer => read.for_the_answer_alone(),
+        }
     }
 }
 

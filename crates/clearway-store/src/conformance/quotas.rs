@@ -12,6 +12,7 @@ use clearway_core::target::Target;
 pub(super) const STORIES: &[Story] = &[
     ("an agent has a quota, and others are unaffected", of_one_agent),
     ("leases that are over count against no quota, recorded or not", over),
+    ("after a boot nothing counts against a quota, looked at or taken", after_a_boot),
     ("parts that are kept count like any other lease", kept_parts),
     ("patterns without a leading directory are counted when kept too", kept_roots),
     ("what is handed over counts, what is over or held already does not", handed_over),
@@ -45,6 +46,16 @@ fn over(stage: &mut Stage) {
     let kept = stage.preview_of("a", "f");
     assert!(kept.outcome.is_ok(), "{kept:?}");
     stage.grant("a", "f", How::default());
+}
+
+fn after_a_boot(stage: &mut Stage) {
+    leases(stage.reserve(&named("a"), &files(0..LEASES_PER_AGENT_MAX), How::default()));
+    stage.reboot("another boot");
+    let looked_at = stage.preview_of("a", "f");
+    assert!(looked_at.outcome.is_ok(), "{looked_at:?}");
+    assert!(stage.preview_of("b", "d/7").outcome.is_ok(), "what it meets is over too");
+    stage.grant("a", "f", How::default());
+    assert_eq!(stage.stored().len(), 1);
 }
 
 fn keep(stage: &mut Stage, agent: &str, whole: &str, parts: &[&str]) -> crate::execute::Reply {
