@@ -171,15 +171,7 @@ impl Script<'_> {
     }
 
     fn renew(&mut self, at: ShellRef) -> Command {
-        let selection = match self.rng.below(8) {
-            0..=1 => Selection::All,
-            2 => Selection::These {
-                leases: Vec::new(),
-                targets: vec![self.want().target],
-                worktree: self.worktree(),
-            },
-            _ => Selection::of(self.refs(at)),
-        };
+        let selection = if self.rng.one_in(4) { Selection::All } else { Selection::of(self.refs(at)) };
         let ttl_ms = self.rng.one_in(3).then(|| self.rng.pick(&TTLS_MS));
         Command::Renew(Renew { selection, ttl_ms, reason: None })
     }

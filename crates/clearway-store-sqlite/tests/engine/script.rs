@@ -242,13 +242,7 @@ impl Script {
     }
 
     fn renew(&mut self) -> Step {
-        let selection = match self.rng.below(8) {
-            0..=1 => Selection::All,
-            2 => {
-                Selection::These { leases: Vec::new(), targets: vec![self.path()], worktree: self.worktree() }
-            }
-            _ => Selection::of(self.refs()),
-        };
+        let selection = if self.rng.one_in(4) { Selection::All } else { Selection::of(self.refs()) };
         let ttl_ms = self.rng.one_in(3).then(|| self.rng.pick(&TTLS_MS));
         let reason = self.reason();
         self.ask(Command::Renew(Renew { selection, ttl_ms, reason }))

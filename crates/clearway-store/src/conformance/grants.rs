@@ -2,6 +2,7 @@
 
 use super::Story;
 use super::stage::*;
+use clearway_core::command::{Command, Renew, Selection};
 use clearway_core::decide::{Notice, Success};
 use clearway_core::facts::Liveness;
 use clearway_core::lease::Mode;
@@ -14,6 +15,7 @@ pub(super) const STORIES: &[Story] = &[
     ("shared goes with shared, exclusive with nobody", modes),
     ("all or nothing, unless best effort was asked for", all_or_nothing),
     ("reserving what is held renews it under the same id", renewed),
+    ("a renewal by pattern extends what lies inside and nobody else's", renewed_by_pattern),
     ("a covered request is answered with the covering lease", covered),
     ("an upgrade waits for other readers and keeps the id", upgraded),
     ("a downgrade keeps id and fence and lets readers in", downgraded),
@@ -83,6 +85,26 @@ fn all_or_nothing(stage: &mut Stage) {
         stage.reserve(&named("c"), &nothing, How { best_effort: true, ..How::default() }),
         Slug::ReservationHeld,
     );
+}
+
+fn renewed_by_pattern(stage: &mut Stage) {
+    let inside = stage.grant("a", "src/f", How::default());
+    stage.grant("a", "docs/g", How::default());
+    stage.grant("b", "src/h", How::default());
+    let selection = Selection::These {
+        leases: Vec::new(),
+        targets: vec![path("src/**"), path("lib/**")],
+        worktree: How::default().worktree,
+    };
+    let renew = Command::Renew(Renew { selection, ttl_ms: None, reason: None });
+    let reply = stage.command("a", renew);
+    assert!(matches!(&reply.notices[..], [Notice::NothingHeld { target, .. }] if target == "lib/**"));
+    assert!(
+        matches!(&reply.outcome, Ok(Success::Renewed(leases)) if leases.len() == 1 && leases[0].lease.id == inside.lease.id),
+        "{:?}",
+        reply.outcome
+    );
+    assert_eq!(stage.kinds().iter().filter(|kind| **kind == "lease.renewed").count(), 1);
 }
 
 fn renewed(stage: &mut Stage) {

@@ -1,6 +1,5 @@
 //! What is answered is what was asked for, what was written, and the caller's to do.
 
-use super::queue::wants_paths;
 use super::{Checked, Invariant, Scene, hold};
 use crate::ground;
 use crate::ledger::Ledger;
@@ -63,7 +62,8 @@ fn granted(scene: &Scene<'_>, ledger: &Ledger, lease: &Lease) -> Checked {
         && lease.end_max == wanted.max_ms.map(|ms| scene.now.mono.plus_ms(ms));
     answer(asked && here && terms, || format!("lease {} is not what was asked for", lease.id))?;
     let client = ledger.agents.get(&lease.holder).map(|agent| agent.client);
-    let stopped = ledger.is_frozen(scene.now) && client != Some(Client::Terminal) && wants_paths(wanted);
+    let is_path = matches!(lease.target, Target::Path(_));
+    let stopped = ledger.is_frozen(scene.now) && client != Some(Client::Terminal) && is_path;
     answer(!stopped, || format!("lease {} was granted during a freeze", lease.id))
 }
 
