@@ -160,10 +160,19 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    /// Opens the file; `None` if it is not there.
+    /// Opens the file; `None` if it is not there. Where the gate remembers a log, the file is looked at once more before
+    /// it counts as lost: somebody may have begun it after the first look.
     pub(crate) fn open(path: &Path, schema: Schema, wait: Duration) -> Result<Option<Self>, StoreError> {
+        let found = Self::look(path, schema, wait)?;
+        if found.is_some() || !is_remembered(path) {
+            return Ok(found);
+        }
+        Self::look(path, schema, wait)?.map(Some).ok_or_else(|| lost(path))
+    }
+
+    fn look(path: &Path, schema: Schema, wait: Duration) -> Result<Option<Self>, StoreError> {
         if !is_there(path)? {
-            return refuse_lost(path).map(|()| None);
+            return Ok(None);
         }
         // Without its log beside it SQLite would create one: somebody moved the file, so look at a copy.
         let in_place = ["-wal", "-shm"].iter().all(|suffix| files::exists(&with_suffix(path, suffix)));
@@ -177,7 +186,7 @@ impl Reader {
             };
         refuse_foreign(&reader.connection, path, reader.schema)?;
         match reader.schema {
-            0 => refuse_lost(path).map(|()| None),
+            0 => Ok(None),
             found if found > schema.number() => Err(newer(path, found, schema)),
             found if found < schema.number() => Self::copied_and_migrated(path, schema).map(Some),
             _ => Ok(Some(reader)),
@@ -345,15 +354,15 @@ fn refuse_complaints(
     }
 }
 
+/// Whether the gate beside a store remembers a log.
+fn is_remembered(path: &Path) -> bool {
+    matches!(Gate::beside(path).read_witness(FIRST_SLOT), Ok(Some(_)))
+}
+
 /// A store that is gone while the gate beside it remembers one is not a store that never was.
-fn refuse_lost(path: &Path) -> Result<(), StoreError> {
-    match Gate::beside(path).read_witness(FIRST_SLOT) {
-        Ok(Some(_)) => Err(StoreError::Corrupt {
-            path: path.display().to_string(),
-            reason: "it is empty or gone, but the gate beside it remembers a log".to_owned(),
-        }),
-        _ => Ok(()),
-    }
+fn lost(path: &Path) -> StoreError {
+    let reason = "it is empty or gone, but the gate beside it remembers a log".to_owned();
+    StoreError::Corrupt { path: path.display().to_string(), reason }
 }
 
 /// Where the gate remembers the first scope of a store.

@@ -202,7 +202,7 @@ fn projections_are_rebuilt_from_the_log() {
         "DELETE FROM waits",
         "UPDATE waits SET wanted = x'00', place = place + 1000000",
         "DELETE FROM agents",
-        "UPDATE leases SET pattern = 'a[', deadline = deadline + 5",
+        "UPDATE leases SET pattern = pattern || '[', deadline = deadline + 5",
         "UPDATE scopes SET live_leases = 77, root_patterns = 5, epoch = epoch + 1, boot = 'x', folds = 1 - folds",
         "UPDATE agents SET name = name || '-x', parent = root",
         "UPDATE ended_leases SET ended_how = 'maximum', ended_at = 0",

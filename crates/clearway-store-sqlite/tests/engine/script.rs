@@ -11,6 +11,7 @@ use clearway_core::facts::Liveness;
 use clearway_core::fold::State;
 use clearway_core::ids::{AgentId, Fence, WaitId};
 use clearway_core::lease::{Grade, Mode};
+use clearway_core::limits::OFFER_MS;
 use clearway_core::pattern::{Fold, Pattern};
 use clearway_core::target::{ResourceName, Target, Worktree};
 use clearway_store::Reply;
@@ -101,6 +102,13 @@ impl Script {
     /// Lets the world change, then says what happens in it.
     pub(crate) fn next(&mut self, world: &mut TestWorld, state: &State) -> Step {
         self.disturb(world);
+        let offered = state.waits.values().any(|wait| wait.offered_until.is_some());
+        match (offered && self.rng.one_in(3), state.scope.frozen.is_some()) {
+            // Left to chance, no turn would ever run out while its agent may not take it.
+            (true, true) => world.pass(OFFER_MS),
+            (true, false) => return self.operated(Command::Freeze { for_ms: 600_000 }),
+            (false, _) => {}
+        }
         if state.scope.live_leases > LIVE_LEASES_MAX {
             return self.ask(Command::Release(Release { selection: Selection::All, keep: Vec::new() }));
         }
@@ -203,6 +211,10 @@ impl Script {
 
     fn pause(&mut self) -> Step {
         let command = if self.rng.one_in(2) { Command::Freeze { for_ms: 600_000 } } else { Command::Thaw };
+        self.operated(command)
+    }
+
+    fn operated(&mut self, command: Command) -> Step {
         let mut step = self.ask(command);
         if let Step::Ask(request) = &mut step {
             request.caller.operator =
