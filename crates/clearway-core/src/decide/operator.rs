@@ -38,6 +38,7 @@ pub(super) fn may_operate(slice: &Slice, request: &Request) -> Result<(), Failur
 fn not_operator(command: &Command, why: &str) -> Failure {
     let act = match command {
         Command::Anchor => "an anchor is signed by an operator",
+        Command::Freeze { .. } | Command::Thaw => "whether agents may edit is for an operator to say",
         _ => "--reason is for an operator's act",
     };
     Failure::new(Slug::NotOperator, format!("{act}, and {why}"))

@@ -218,6 +218,21 @@ fn nothing_held(target: &Target, mine: &[Lease]) -> Notice {
     Notice::NothingHeld { meant: name.or_else(near).map(|lease| lease.target.clone()), target: text }
 }
 
+/// Giving back what one does not hold changes nothing, and that is what was asked for. Whoever would go on holding it, or
+/// hand it over, is mistaken: it may be somebody else's by now.
+pub(super) fn refuse_unheld(draft: &Draft<'_>) -> Result<(), Failure> {
+    let unheld = draft.notices.iter().find_map(|notice| match notice {
+        Notice::NothingHeld { target, meant } => Some((target, meant)),
+        _ => None,
+    });
+    let Some((target, meant)) = unheld else { return Ok(()) };
+    let failure = Failure::new(Slug::NotFound, format!("you hold nothing on {target}; nothing was changed"));
+    let meant = meant
+        .iter()
+        .fold(failure, |failure, meant| failure.hint(format!("did you mean {}?", meant.display())));
+    Err(meant.hint("see what you hold, and what others do: clearway leases"))
+}
+
 /// Whether the last part of a path is a name.
 fn is_named(target: &Target, path: &str) -> bool {
     let Target::Name(name) = target else { return false };

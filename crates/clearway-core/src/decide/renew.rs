@@ -2,7 +2,7 @@
 
 use super::draft::Draft;
 use super::identity::Identified;
-use super::release::{Chosen, by_target};
+use super::release::{Chosen, by_target, refuse_unheld};
 use super::replay::lapsed;
 use super::{Notice, Step, Success};
 use crate::agent::{AgentName, Liveness};
@@ -49,6 +49,7 @@ fn chosen(
         Selection::These { leases, targets, worktree } => {
             let mut chosen = Chosen { live: named(draft, leases, actor, facts)?, ..Chosen::default() };
             by_target(draft, targets, worktree, actor, &mut chosen);
+            refuse_unheld(draft)?;
             Ok(chosen.live)
         }
     }

@@ -4,7 +4,7 @@ use super::cycle;
 use super::draft::Draft;
 use super::identity::Identified;
 use super::quota::Held;
-use super::release::{Chosen, choose};
+use super::release::{Chosen, choose, refuse_unheld};
 use super::renew::is_live;
 use super::{Step, Success};
 use crate::agent::{AgentName, Liveness};
@@ -94,6 +94,7 @@ fn chosen(
     facts: &Facts,
 ) -> Result<Vec<Lease>, Failure> {
     let Chosen { live, already, .. } = choose(draft, selection, actor, facts)?;
+    refuse_unheld(draft)?;
     if let Some(lease) = already.first().and_then(|id| draft.slice.lease(*id)) {
         is_live(draft, lease, facts)?;
     }

@@ -91,14 +91,13 @@ fn renewed_by_pattern(stage: &mut Stage) {
     let inside = stage.grant("a", "src/f", How::default());
     stage.grant("a", "docs/g", How::default());
     stage.grant("b", "src/h", How::default());
-    let selection = Selection::These {
-        leases: Vec::new(),
-        targets: vec![path("src/**"), path("lib/**")],
-        worktree: How::default().worktree,
+    let renew = |targets: &[&str]| {
+        let targets = targets.iter().map(|target| path(target)).collect();
+        let selection = Selection::These { leases: Vec::new(), targets, worktree: How::default().worktree };
+        Command::Renew(Renew { selection, ttl_ms: None, reason: None })
     };
-    let renew = Command::Renew(Renew { selection, ttl_ms: None, reason: None });
-    let reply = stage.command("a", renew);
-    assert!(matches!(&reply.notices[..], [Notice::NothingHeld { target, .. }] if target == "lib/**"));
+    refusal(stage.command("a", renew(&["src/**", "lib/**"])), Slug::NotFound);
+    let reply = stage.command("a", renew(&["src/**"]));
     assert!(
         matches!(&reply.outcome, Ok(Success::Renewed(leases)) if leases.len() == 1 && leases[0].lease.id == inside.lease.id),
         "{:?}",

@@ -137,6 +137,8 @@ fn nobody_is_handed_what_it_cannot_hold_and_nothing_is_half_done() {
     alice().fails("usage", 2, &["transfer", "--all"]);
     alice().fails("invalid-agent-name", 2, &["transfer", "--to", "no such name", "--all"]);
     alice().fails("not-found", 5, &["transfer", "--to", "full", text(&lease, "id"), "00000000"]);
+    let error = alice().fails("not-found", 5, &["transfer", "--to", "full", "main.rs", "src/b.rs"]);
+    assert!(text(&error, "message").contains("nothing on src/b.rs"), "{error}");
     let since: Vec<Value> = repository.events().split_off(events);
     assert_eq!(since.len(), 1, "the full one is on record: {since:?}");
     assert_eq!(since[0]["data"]["reason"], "quota-exceeded");
