@@ -199,6 +199,8 @@ impl Outside for Machine {
     }
 
     fn append_private(&mut self, path: &Path, line: &str, timeout: Duration) -> Result<(), Failure> {
+        // A link is followed: replacing it would leave what it leads to without the line.
+        let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let written = directory_of(path).and_then(|()| files::append_line(path, line, timeout));
         written.map_err(|error| file_failure(&error))
     }

@@ -18,6 +18,7 @@ use clearway_core::slug::Slug;
 use clearway_core::text::shown;
 use clearway_store::contract::Head;
 use clearway_store::verify::{Broken, Mark, Report, verify};
+use clearway_wire::anchor::AnchorRecord;
 use clearway_wire::chain::ChainHash;
 use std::path::{Path, PathBuf};
 
@@ -166,10 +167,16 @@ impl Session<'_> {
             return Err(Failure::new(Slug::Usage, message)
                 .hint("nothing was anchored; mount or make the directory first"));
         }
-        self.outside.read_text(path).map(|_| ()).map_err(|failure| {
-            Failure::new(Slug::Usage, format!("--export {shown}: {}", failure.message))
-                .hint("nothing was anchored; name a file to add a line to")
-        })
+        let refused = |why: &str| {
+            Failure::new(Slug::Usage, format!("--export {shown}: {why}"))
+                .hint("nothing was anchored; name a file of anchors to add a line to, or a new one")
+        };
+        let text = self.outside.read_text(path).map_err(|failure| refused(&failure.message))?;
+        let mut lines = text.iter().flat_map(|text| text.lines()).filter(|line| !line.trim().is_empty());
+        match lines.all(|line| AnchorRecord::parse(line).is_some()) {
+            true => Ok(()),
+            false => Err(refused("it holds something else than anchors")),
+        }
     }
 
     fn anchor_file(&mut self) -> Result<PathBuf, Failure> {

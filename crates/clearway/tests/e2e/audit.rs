@@ -318,6 +318,27 @@ fn a_variable_that_names_no_key_is_a_setting_to_correct() {
 }
 
 #[test]
+fn an_export_adds_to_anchors_alone_and_follows_a_link() {
+    let home = home();
+    let repository = busy(&home);
+    let (notes, kept, link) = (home.path().join("notes"), home.path().join("kept"), home.path().join("link"));
+    std::fs::write(&notes, "mine\n").expect("a file");
+    std::os::unix::fs::symlink(&kept, &link).expect("a link");
+    let anchor = |path: &std::path::Path| {
+        repository
+            .clearway()
+            .operator(&home)
+            .json(&["audit", "anchor", "--export", &path.display().to_string()])
+            .code()
+    };
+    assert_eq!(anchor(&notes), 2);
+    assert_eq!(std::fs::read_to_string(&notes).expect("a file"), "mine\n");
+    assert_eq!((anchor(&kept), anchor(&link)), (0, 0));
+    assert!(link.is_symlink());
+    assert_eq!(std::fs::read_to_string(&kept).expect("a file").lines().count(), 2);
+}
+
+#[test]
 fn an_anchor_that_cannot_be_exported_is_not_made() {
     let home = home();
     let repository = busy(&home);
