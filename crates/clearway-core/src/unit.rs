@@ -25,6 +25,21 @@ impl<'a> Numbers<'a> {
         (!prefix.is_empty() && first <= last).then_some(Self { prefix, first, last })
     }
 
+    /// Whether a name looks like a range that ends before it begins: nobody means such a name.
+    pub fn is_reversed(name: &str) -> bool {
+        let ends = |(_, numbers): (&str, &'_ str)| {
+            let (first, last) = numbers.split_once('-')?;
+            Some((number(first)?, number(last)?))
+        };
+        name.rsplit_once(':').and_then(ends).is_some_and(|(first, last)| first > last)
+    }
+
+    /// Whether it is one of these: `port:3005` of `port:3000-3009`.
+    pub fn holds(&self, name: &str) -> bool {
+        let unit = name.rsplit_once(':').filter(|(prefix, _)| *prefix == self.prefix);
+        unit.and_then(|(_, unit)| number(unit)).is_some_and(|unit| (self.first..=self.last).contains(&unit))
+    }
+
     /// How many there are.
     pub fn count(&self) -> u64 {
         u64::from(self.last - self.first) + 1
@@ -105,6 +120,21 @@ mod tests {
         assert_eq!((numbers.prefix, numbers.first, numbers.last, numbers.count()), ("port", 3000, 3009, 10));
         assert_eq!(Numbers::of("db:test:0-0").unwrap().prefix, "db:test");
         assert_eq!(Numbers::of("x:0-4294967295").unwrap().count(), 1 << 32);
+    }
+
+    #[test]
+    fn a_range_knows_its_units_and_one_that_runs_backwards_is_known() {
+        let numbers = Numbers::of("port:3000-3009").unwrap();
+        assert!(["port:3000", "port:3009"].iter().all(|name| numbers.holds(name)));
+        assert!(
+            !["port:2999", "port:3010", "port", "port:x", "other:3005"]
+                .iter()
+                .any(|name| numbers.holds(name))
+        );
+        assert!(
+            Numbers::is_reversed("p:5-3")
+                && !["p:3-5", "p:x-3", "p", "5-3"].iter().any(|n| Numbers::is_reversed(n))
+        );
     }
 
     #[test]

@@ -172,11 +172,19 @@ pub(crate) fn end_at_scope(look: &mut Look<'_>, site: &Site, placed: &Placed) ->
 /// A named resource, taken literally, unless it alone stands before the numbers of the one configured resource that is
 /// meant by it: `port` for `port:3000-3009`.
 pub(crate) fn resource_name(config: &Config, argument: &str) -> Result<ResourceName, Failure> {
+    refuse_unit(config, argument)?;
     let name = full_name(config, argument)?;
     ResourceName::parse(name).map_err(|error| {
         Failure::new(Slug::InvalidName, format!("{} cannot name a resource: {error}", quoted(argument)))
             .hint("names are plain text such as build, db:migrate or port:3000")
     })
+}
+
+/// A unit of a range is given out with the range, so its own name would be a second way to the same thing.
+fn refuse_unit(config: &Config, name: &str) -> Result<(), Failure> {
+    let Some((range, prefix)) = config.range_around(name) else { return Ok(()) };
+    let message = format!("{name} is one of {range}, which gives out its numbers by itself");
+    Err(Failure::new(Slug::InvalidName, message).hint(format!("name the whole: {prefix}")))
 }
 
 fn full_name<'a>(config: &'a Config, name: &'a str) -> Result<&'a str, Failure> {

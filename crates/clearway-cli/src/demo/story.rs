@@ -90,7 +90,7 @@ pub(super) const STORY: &[Scene] = &[
                 CY,
                 Act::Run(&["reserve", "src/lexer.rs"]),
                 1,
-                &["nobody holds it, but others were first", "bob waits for src/** before you"],
+                &["others wait for it already", "bob waits for src/** before you"],
             ),
             step(ADA, Act::Run(&["waits"]), 0, &["src/**", "bob"]),
         ],

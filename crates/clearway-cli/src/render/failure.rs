@@ -32,7 +32,7 @@ fn message(failure: &Failure) -> String {
         return failure.message.clone();
     };
     match leases.as_slice() {
-        [] if !ahead.is_empty() => "nobody holds it, but others were first".to_owned(),
+        [] if !ahead.is_empty() => "others wait for it already".to_owned(),
         [] => failure.message.clone(),
         [one] => format!("{} is held by {}", one.lease.target.display(), one.agent),
         many => {

@@ -217,7 +217,8 @@ fn too_many(path: &str, name: &str, resource: Resource) -> Option<Problem> {
 }
 
 fn bad_resource_name(name: &str) -> Option<String> {
-    ResourceName::parse(name).err().map(|error| error.to_string())
+    let reversed = Numbers::is_reversed(name).then(|| "its numbers end before they begin".to_owned());
+    reversed.or_else(|| ResourceName::parse(name).err().map(|error| error.to_string()))
 }
 
 fn capacity(path: &str, value: &DeValue<'_>) -> Result<u32, Problem> {

@@ -152,6 +152,15 @@ impl Config {
         named.filter(move |_| !self.resources.contains_key(name))
     }
 
+    /// The configured range that a name is a unit of, and what stands before its numbers; none if the name is itself a
+    /// resource.
+    pub fn range_around(&self, name: &str) -> Option<(&str, &str)> {
+        let range = |other: &'_ String| Numbers::of(other).is_some_and(|numbers| numbers.holds(name));
+        let range =
+            self.resources.keys().filter(|_| !self.resources.contains_key(name)).find(|key| range(key))?;
+        Numbers::of(range).map(|numbers| (range.as_str(), numbers.prefix))
+    }
+
     fn value(&self, id: KeyId) -> &Value {
         &self.slots[id as usize].value
     }

@@ -220,3 +220,14 @@ fn a_word_before_numbers_means_the_same_resource_to_every_verb() {
     repository.write(".clearway.toml", "[resources]\n\"port:1-2\" = 2\n\"port:5-9\" = 2\n");
     repository.agent("bob").fails("usage", 2, &["reserve", "--kind", "name", "port"]);
 }
+
+#[test]
+fn a_unit_of_a_range_has_no_name_of_its_own() {
+    let home = home();
+    let repository = app(&home);
+    repository.write(".clearway.toml", "[resources]\n\"port:3000-3009\" = 10\n");
+    let reserve = |name: &'static str| ["reserve", "--kind", "name", name];
+    let error = repository.agent("alice").fails("invalid-name", 2, &reserve("port:3005"));
+    assert!(error["hints"].to_string().contains("name the whole: port"), "{error}");
+    repository.agent("alice").ok(&reserve("port:3010"));
+}

@@ -100,6 +100,11 @@ fn bad_values_say_why() {
         "1: `leases.claimed_ttl` cannot be `25h`: it must be from 1s to 1d",
     );
     check(
+        "[resources]\n\"p:5-3\" = 2",
+        "config-bad-value",
+        "2: `resources` cannot be `p:5-3`: its numbers end before they begin",
+    );
+    check(
         "leases.broad_files = 0",
         "config-bad-value",
         "1: `leases.broad_files` cannot be `0`: it must be from 1 to 1000000",
