@@ -83,12 +83,30 @@ fn holder(stage: &Stage, agent: &str, path: &str) -> Outcome<Child> {
     command.spawn().map_err(|error| format!("bash does not start: {error}"))
 }
 
+/// Stops a process where it is in nobody's way.
+fn stop_outside_the_gate(stage: &Stage, pid: u32) -> Outcome<()> {
+    let directory = stage.scope_directory()?;
+    let locks = LOCKS.map(|name| directory.join(name));
+    eventually("it stands still and holds no lock", || {
+        stop(pid);
+        eventually("it stands still", || matches!(state(pid), Some('T' | 'Z')).then_some(()));
+        let holds = locks.iter().any(|lock| holds_lock(pid, lock));
+        if holds {
+            go_on(pid);
+        }
+        (!holds).then_some(())
+    });
+    Ok(())
+}
+
+/// The files that writers lock.
+const LOCKS: [&str; 2] = ["store.db-gate", "store.db-next"];
+
 /// Stops writers wherever they are; how many of them were in a rival's way.
 fn writers_stop(stage: &Stage, effort: Effort) -> Outcome<usize> {
     const WRITER_US_MAX: usize = 5_000;
     let mut random = Random::new(effort.seed);
     stage.done("first", &["reserve", "first"])?;
-    let locks = ["-gate", "-next"].map(|suffix| format!("store.db{suffix}"));
     let directory = stage.scope_directory()?;
     let mut named = 0;
     for number in 0..effort.writers {
@@ -96,7 +114,7 @@ fn writers_stop(stage: &Stage, effort: Effort) -> Outcome<usize> {
         std::thread::sleep(Duration::from_micros(random.below(WRITER_US_MAX) as u64));
         stop(writer.id());
         eventually("the writer stands still", || matches!(state(writer.id()), Some('T' | 'Z')).then_some(()));
-        let in_the_way = locks.iter().any(|lock| holds_lock(writer.id(), &directory.join(lock)));
+        let in_the_way = LOCKS.iter().any(|lock| holds_lock(writer.id(), &directory.join(lock)));
         let rival = stage.run("rival", &["reserve", &format!("r-{number}"), "--timeout", "500ms"])?;
         let judged = blamed(&rival, writer.id(), in_the_way);
         go_on(writer.id());
@@ -126,7 +144,7 @@ fn waiter_stands_still(stage: &Stage) -> Outcome<()> {
     let mut onlooker = Onlooker::new(stage)?;
     let waiter = stage.start("waiter", &["reserve", "waited-for", "--wait", "60s"])?;
     onlooker.until("it waits", |waits| !waits.is_empty())?;
-    stop(waiter.id());
+    stop_outside_the_gate(stage, waiter.id())?;
     stage.done("holder", &["release", "waited-for"])?;
     stage.run("late", &["reserve", "waited-for"])?.refused(1, "reservation-held")?;
     go_on(waiter.id());

@@ -240,11 +240,9 @@ fn wants(wait: &Wait, lease: &Lease) -> bool {
     wait.wanted.mode >= lease.mode && wait.wanted.touches(&lease.target, &lease.worktree)
 }
 
-/// Whether a lease of the same holder is in the way of a wait already, without being about the same thing.
+/// Whether a lease of the same holder is in the way of a wait already: whoever blocks a wait may add to what it holds.
 pub(super) fn adds_to(held: &Lease, granted: &Lease, wait: &Wait) -> bool {
-    held.holder == granted.holder
-        && !held.target.overlaps(&granted.target)
-        && wait.wanted.conflicts_with_lease(held)
+    held.holder == granted.holder && held.id != granted.id && wait.wanted.conflicts_with_lease(held)
 }
 
 /// A mode as answers write it.
