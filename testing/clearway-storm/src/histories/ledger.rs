@@ -223,7 +223,7 @@ impl Folding {
             wait.agent != me
                 && wait.place < place
                 && wait.wanted.conflicts_with_lease(granted)
-                && !self.live.values().any(|held| adds_to(held, granted, wait))
+                && !self.live.values().any(|held| held.id != granted.id && adds_to(held, granted, wait))
         });
         match overtaken {
             None => Ok(()),
@@ -242,7 +242,7 @@ fn wants(wait: &Wait, lease: &Lease) -> bool {
 
 /// Whether a lease of the same holder is in the way of a wait already: whoever blocks a wait may add to what it holds.
 pub(super) fn adds_to(held: &Lease, granted: &Lease, wait: &Wait) -> bool {
-    held.holder == granted.holder && held.id != granted.id && wait.wanted.conflicts_with_lease(held)
+    held.holder == granted.holder && wait.wanted.conflicts_with_lease(held)
 }
 
 /// A mode as answers write it.
