@@ -101,14 +101,20 @@ fn meet(one: &Judged<'_>, spans: &[(u64, u64)]) -> bool {
     from < to && from <= one.window.ceiling
 }
 
-/// Whether the leases that make up a circle lived while it was asked.
+/// Whether the leases that make up a circle lived while it was asked. One of the caller's own that the log does not know
+/// is the one it would have got: taking it would have closed the circle.
 fn is_circle(one: &Judged<'_>, ledger: &Ledger, details: &Value) -> bool {
     let steps = details["cycle"].as_array().cloned().unwrap_or_default();
     let span = |step: &Value| {
         let line = ledger.lease(step["lease"].as_str()?)?;
         Some((line.spans.first()?.from, line.spans.last()?.to))
     };
-    let named: Vec<&Value> = steps.iter().filter(|step| step["lease"].is_string()).collect();
+    let is_wanted = |step: &&Value| {
+        let (lease, of) = (step["lease"].as_str(), step["of"].as_str());
+        of == Some(&*one.operation.agent) && lease.is_some_and(|lease| ledger.lease(lease).is_none())
+    };
+    let named: Vec<&Value> =
+        steps.iter().filter(|step| step["lease"].is_string() && !is_wanted(step)).collect();
     let spans: Option<Vec<(u64, u64)>> = named.into_iter().map(span).collect();
     !steps.is_empty() && spans.is_some_and(|spans| meet(one, &spans))
 }
