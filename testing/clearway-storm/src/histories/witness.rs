@@ -127,8 +127,8 @@ fn give<'a>(
     }
 }
 
-/// Who made an event: whose answer names it; else whose refusal it records; else who was killed, and last anybody else
-/// of that time who may have.
+/// Who made an event: whose answer names it, or whose mark it carries; else whose refusal it records; else who was
+/// killed, and last anybody else of that time who may have.
 fn maker(event: &Event, own: &[usize], judged: &[Judged<'_>], ledger: &Ledger) -> Result<usize, Breach> {
     let seq = event.seq.0;
     // Operations are in the order of their starts, and so are floors. Ceilings are not where an agent is two processes.
@@ -138,9 +138,10 @@ fn maker(event: &Event, own: &[usize], judged: &[Judged<'_>], ledger: &Ledger) -
         judged[*index].window.holds(seq) && fits_marked(judged[*index].operation, event, ledger)
     };
     let named = near().find(|index| names(judged[*index].operation, event));
+    let marked = || near().find(|index| fitting(index) && carries_mark(judged[*index].operation, event));
     let refused = || near().find(|index| fitting(index) && judged[*index].operation.failure().is_some());
     let killed = || near().find(|index| fitting(index) && judged[*index].operation.success().is_none());
-    let found = named.or_else(refused).or_else(killed).or_else(|| near().find(fitting));
+    let found = named.or_else(marked).or_else(refused).or_else(killed).or_else(|| near().find(fitting));
     found.ok_or_else(|| {
         let late = own.iter().any(|index| fits_marked(judged[*index].operation, event, ledger));
         let rule = if late { Rule::RealTime } else { Rule::EveryEventHasACause };
@@ -178,6 +179,20 @@ fn names(operation: &Operation, event: &Event) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether an event bears the mark of an operation. A lease that is renewed by something inside it keeps the mark of an
+/// operation before, which is not of that time.
+fn carries_mark(operation: &Operation, event: &Event) -> bool {
+    let reason = match &event.body {
+        Body::LeaseGranted(lease) => &lease.reason,
+        Body::LeaseRenewed { terms, .. }
+        | Body::LeaseUpgraded { terms, .. }
+        | Body::LeaseDowngraded { terms, .. } => &terms.reason,
+        Body::WaitBegan(wait) => &wait.wanted.reason,
+        _ => return false,
+    };
+    reason.as_ref() == Some(&operation.mark())
 }
 
 /// The same for a success, whose answer may not name everything it did.
