@@ -1,28 +1,27 @@
 //! The turnstile in front of a store's write lock.
 //!
 //! One lock file alone starves the occasional caller beside busy ones. Two make a turnstile: a
-//! writer stands in `next`, moves on to `gate` when it opens, and only then lets the next one
-//! stand. The order is `flock(next)`, `flock(gate)`, unlock `next`; the guard holds `gate`.
+//! writer stands in line in `next`, and the first in line waits for `gate` before it lets the one
+//! behind it move up; the guard holds `gate`. [`line`] is the line, [`passage`] the way through.
 //!
 //! Every wait is bounded. A holder that dies frees its lock by dying; one that stands still is
 //! named in the error. The gate orders writers and makes them wait fairly; it does not replace the
 //! database's own lock.
 
 mod holders;
+mod line;
+mod passage;
 
 use std::fmt;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::files::{self, FileError, with_suffix};
-use crate::lock::{LockedFile, lock_within};
-
-/// After this long in `next` a waiter goes straight to `gate`, so that a writer who stands still
-/// in the turnstile cannot shut out everybody.
-pub const NEXT_WAIT_MS: u64 = 250;
+use crate::files::{FileError, with_suffix};
+use crate::lock::LockedFile;
+use line::Line;
 
 /// The size of one witness.
 pub const WITNESS_BYTES: usize = 64;
@@ -47,13 +46,9 @@ impl Gate {
     pub fn acquire(&self, timeout: Duration) -> Result<GateGuard, GateError> {
         let started = Instant::now();
         let left = || timeout.saturating_sub(started.elapsed());
-        let next = files::open_private(&self.next)?;
-        let turn = lock_within(next, left().min(Duration::from_millis(NEXT_WAIT_MS)))
-            .map_err(FileError::system("lock", &self.next))?;
-        let gate = self.lock_gate(left)?;
-        drop(turn);
-        match gate {
-            Some(gate) => Ok(GateGuard { gate, path: self.gate.clone() }),
+        let line = Line::open(&self.next)?;
+        match passage::pass(&line, &self.next, &self.gate, left)? {
+            Some(gate) => Ok(GateGuard { gate, path: self.gate.clone(), line }),
             None => Err(self.busy(started.elapsed())),
         }
     }
@@ -68,19 +63,6 @@ impl Gate {
         }
     }
 
-    /// A gate file that was deleted while we waited guards nothing any more; its successor does.
-    fn lock_gate(&self, left: impl Fn() -> Duration) -> Result<Option<LockedFile>, GateError> {
-        loop {
-            let file = files::open_private(&self.gate)?;
-            let locked = lock_within(file, left()).map_err(FileError::system("lock", &self.gate))?;
-            match locked {
-                Some(gate) if is_at(gate.file(), &self.gate) => return Ok(Some(gate)),
-                Some(_) if !left().is_zero() => {}
-                _ => return Ok(None),
-            }
-        }
-    }
-
     fn busy(&self, waited: Duration) -> GateError {
         let waited_ms = u64::try_from(waited.as_millis()).unwrap_or(u64::MAX);
         GateError::Busy { waited_ms, holders: holders(self) }
@@ -92,9 +74,15 @@ impl Gate {
 pub struct GateGuard {
     gate: LockedFile,
     path: PathBuf,
+    line: Line,
 }
 
 impl GateGuard {
+    /// Whether somebody stands in line behind. For what can be done later; no decision rests on it.
+    pub fn is_awaited(&self) -> bool {
+        !self.line.is_empty().unwrap_or(true)
+    }
+
     /// Remembers a record outside the database, for instance a scope's last head.
     ///
     /// It is not flushed: it serves to notice a database that went back, not to survive a power
@@ -119,7 +107,8 @@ pub fn byte_lock_holders(path: &Path, byte: u64) -> Vec<GateHolder> {
 /// Who holds either file of the gate right now. For people; no decision rests on it.
 pub fn holders(gate: &Gate) -> Vec<GateHolder> {
     let in_gate = holders::of(&gate.gate).into_iter().map(|found| found.standing_in(GateFile::Gate));
-    let in_next = holders::of(&gate.next).into_iter().map(|found| found.standing_in(GateFile::Next));
+    let in_next =
+        holders::first_in_line(&gate.next).into_iter().map(|found| found.standing_in(GateFile::Next));
     in_gate.chain(in_next).collect()
 }
 
@@ -194,14 +183,6 @@ fn list(holders: &[GateHolder]) -> String {
     holders.iter().map(|holder| format!("; {holder}")).collect()
 }
 
-fn is_at(file: &File, path: &Path) -> bool {
-    let key = |metadata: std::fs::Metadata| (metadata.dev(), metadata.ino());
-    match (file.metadata(), std::fs::metadata(path)) {
-        (Ok(opened), Ok(named)) => key(opened) == key(named),
-        _ => false,
-    }
-}
-
 fn offset_of(slot: u64) -> Result<u64, GateError> {
     if slot >= WITNESS_SLOTS_MAX {
         return Err(GateError::WitnessSlot { slot });
@@ -216,23 +197,5 @@ fn read_slot(file: &File, path: &Path, slot: u64) -> Result<Option<[u8; WITNESS_
         Ok(()) => Ok((witness != [0; WITNESS_BYTES]).then_some(witness)),
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
         Err(source) => Err(FileError::system("read", path)(source).into()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_gate_file_that_went_when_the_time_was_over_is_no_pass() {
-        let dir = tempfile::tempdir().unwrap();
-        let gate = Gate::beside(&dir.path().join("store.db"));
-        // Asked between opening and locking: the file goes, and so does the time.
-        let left = || {
-            let _ = std::fs::remove_file(&gate.gate);
-            Duration::ZERO
-        };
-        assert!(gate.lock_gate(left).unwrap().is_none());
-        assert!(gate.lock_gate(|| Duration::ZERO).unwrap().is_some());
     }
 }

@@ -4,6 +4,7 @@
 
 use std::fs::File;
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
@@ -25,7 +26,7 @@ static HELPERS: AtomicUsize = AtomicUsize::new(0);
 
 /// A file whose lock we hold; dropping it unlocks.
 #[derive(Debug)]
-pub(crate) struct LockedFile(File);
+pub(crate) struct LockedFile(Arc<File>);
 
 impl LockedFile {
     pub(crate) fn file(&self) -> &File {
@@ -41,32 +42,40 @@ impl Drop for LockedFile {
 }
 
 /// Locks the file, or answers `None` when the time is over. A free lock costs one system call.
-pub(crate) fn lock_within(file: File, timeout: Duration) -> io::Result<Option<LockedFile>> {
-    let file = match try_lock(file)? {
-        Tried::Locked(locked) => return Ok(Some(locked)),
-        Tried::Held(file) => file,
-    };
+pub(crate) fn lock_within(file: &Arc<File>, timeout: Duration) -> io::Result<Option<LockedFile>> {
+    if let Some(locked) = try_lock(file)? {
+        return Ok(Some(locked));
+    }
     if timeout.is_zero() {
         return Ok(None);
     }
     let deadline = Instant::now().checked_add(timeout);
-    match Helper::start(file) {
-        Ok(helper) => helper.wait(timeout),
-        Err(file) => poll(file, deadline),
+    let waiting = Arc::clone(file);
+    let stand = move |sender: &Sender<io::Result<LockedFile>>| {
+        // If nobody waits any more, the error returns the lock and dropping it lets go.
+        drop(sender.send(lock(&waiting)));
+    };
+    let Some(locked) = on_helper(stand) else { return poll(file, deadline) };
+    match locked.recv_timeout(timeout) {
+        Ok(locked) => locked.map(Some),
+        Err(RecvTimeoutError::Timeout) => Ok(None),
+        Err(RecvTimeoutError::Disconnected) => Err(ended_early()),
     }
 }
 
-enum Tried {
-    Locked(LockedFile),
-    Held(File),
-}
-
-fn try_lock(file: File) -> io::Result<Tried> {
-    match retrying(|| flock(&file, FlockOperation::NonBlockingLockExclusive)) {
-        Ok(()) => Ok(Tried::Locked(LockedFile(file))),
-        Err(Errno::WOULDBLOCK) => Ok(Tried::Held(file)),
+/// Locks the file if it is free.
+pub(crate) fn try_lock(file: &Arc<File>) -> io::Result<Option<LockedFile>> {
+    match retrying(|| flock(file, FlockOperation::NonBlockingLockExclusive)) {
+        Ok(()) => Ok(Some(LockedFile(Arc::clone(file)))),
+        Err(Errno::WOULDBLOCK) => Ok(None),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Locks the file, however long it takes: for helper threads only.
+pub(crate) fn lock(file: &Arc<File>) -> io::Result<LockedFile> {
+    retrying(|| flock(file, FlockOperation::LockExclusive))?;
+    Ok(LockedFile(Arc::clone(file)))
 }
 
 fn retrying(mut call: impl FnMut() -> rustix::io::Result<()>) -> rustix::io::Result<()> {
@@ -78,61 +87,33 @@ fn retrying(mut call: impl FnMut() -> rustix::io::Result<()>) -> rustix::io::Res
     }
 }
 
-struct Helper {
-    locked: mpsc::Receiver<io::Result<LockedFile>>,
-}
-
-impl Helper {
-    /// Gives the file back if no thread may or can be started.
-    fn start(file: File) -> Result<Self, File> {
-        let Some(permit) = Permit::take() else { return Err(file) };
-        let (sender, locked) = mpsc::channel();
-        let (hand_over, handed) = mpsc::channel::<File>();
-        let body = move || {
-            let _permit = permit;
-            if let Ok(file) = handed.recv() {
-                stand_in_queue(file, &sender);
-            }
-        };
-        let builder = thread::Builder::new().name("clearway-gate".to_owned()).stack_size(HELPER_STACK_BYTES);
-        if builder.spawn(body).is_err() {
-            return Err(file);
-        }
-        match hand_over.send(file) {
-            Ok(()) => Ok(Self { locked }),
-            Err(mpsc::SendError(file)) => Err(file),
-        }
-    }
-
-    /// A lock that arrives after the time is over is dropped together with the receiver.
-    fn wait(self, timeout: Duration) -> io::Result<Option<LockedFile>> {
-        match self.locked.recv_timeout(timeout) {
-            Ok(locked) => locked.map(Some),
-            Err(RecvTimeoutError::Timeout) => Ok(None),
-            Err(RecvTimeoutError::Disconnected) => Err(io::Error::other("the waiting thread ended early")),
-        }
-    }
-}
-
-fn stand_in_queue(file: File, sender: &Sender<io::Result<LockedFile>>) {
-    let locked = match retrying(|| flock(&file, FlockOperation::LockExclusive)) {
-        Ok(()) => Ok(LockedFile(file)),
-        Err(error) => Err(error.into()),
+/// What a helper says, until it has ended. `None` if no thread may or can be started.
+pub(crate) fn on_helper<T: Send + 'static>(
+    work: impl FnOnce(&Sender<T>) + Send + 'static,
+) -> Option<mpsc::Receiver<T>> {
+    let permit = Permit::take()?;
+    let (sender, said) = mpsc::channel();
+    let body = move || {
+        let _permit = permit;
+        work(&sender);
     };
-    // If nobody waits any more, the error returns the lock and dropping it lets go.
-    drop(sender.send(locked));
+    let builder = thread::Builder::new().name("clearway-gate".to_owned()).stack_size(HELPER_STACK_BYTES);
+    builder.spawn(body).ok().map(|_| said)
 }
 
-fn poll(mut file: File, deadline: Option<Instant>) -> io::Result<Option<LockedFile>> {
+pub(crate) fn ended_early() -> io::Error {
+    io::Error::other("the waiting thread ended early")
+}
+
+fn poll(file: &Arc<File>, deadline: Option<Instant>) -> io::Result<Option<LockedFile>> {
     loop {
         if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return Ok(None);
         }
         thread::sleep(Duration::from_millis(POLL_MS));
-        file = match try_lock(file)? {
-            Tried::Locked(locked) => return Ok(Some(locked)),
-            Tried::Held(file) => file,
-        };
+        if let Some(locked) = try_lock(file)? {
+            return Ok(Some(locked));
+        }
     }
 }
 

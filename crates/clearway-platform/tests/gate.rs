@@ -179,24 +179,94 @@ fn more_waiters_that_gave_up_than_helper_threads_exist_do_no_harm() {
     gate.acquire(LONG).unwrap();
 }
 
+/// Somebody who is in line, holds the ticket before all others and never moves.
+fn stand_still_in_line(store: &Path) -> fs::File {
+    let line = lock_file(store, "next");
+    let file = fs::File::options().read(true).write(true).create(true).truncate(false).open(line).unwrap();
+    lock_bytes(&file, 1);
+    file
+}
+
+/// Locks all bytes of a file from this one on.
+fn lock_bytes(file: &fs::File, from: i64) {
+    use nix::fcntl::{FcntlArg, fcntl};
+    use nix::libc::{F_WRLCK, SEEK_SET, flock};
+    let (l_type, l_whence) = (F_WRLCK as i16, SEEK_SET as i16);
+    let all = flock { l_type, l_whence, l_start: from, l_len: 0, l_pid: 0 };
+    fcntl(file, FcntlArg::F_OFD_SETLK(&all)).unwrap();
+}
+
 #[test]
-fn who_stands_still_in_the_turnstile_shuts_nobody_out() {
+fn who_stands_still_in_the_turnstile_shuts_nobody_out_and_is_named() {
     let (_dir, store) = store();
-    let holder = Holder::start(&lock_file(&store, "next"));
-    holder.signal(Signal::STOP);
+    let _still = stand_still_in_line(&store);
     let _guard = Gate::beside(&store).acquire(LONG).unwrap();
-    let holders = holders_when_busy(&Gate::beside(&store));
-    let named: Vec<_> = holders.iter().map(|holder| (holder.file, holder.pid)).collect();
-    assert_eq!(named, [(GateFile::Gate, std::process::id()), (GateFile::Next, holder.0.id())]);
+    let named: Vec<_> =
+        holders_when_busy(&Gate::beside(&store)).iter().map(|holder| (holder.file, holder.pid)).collect();
+    let own = std::process::id();
+    assert_eq!(named, [(GateFile::Gate, own), (GateFile::Next, own)]);
 }
 
 #[test]
 fn nobody_keeps_standing_in_the_turnstile() {
     let (_dir, store) = store();
     let gate = Gate::beside(&store);
-    let _guard = gate.acquire(LONG).unwrap();
-    let next = fs::File::open(lock_file(&store, "next")).unwrap();
-    rustix::fs::flock(&next, rustix::fs::FlockOperation::NonBlockingLockExclusive).unwrap();
+    let guard = gate.acquire(LONG).unwrap();
+    let waiter = thread::spawn({
+        let gate = gate.clone();
+        move || gate.acquire(LONG).unwrap()
+    });
+    drop(guard);
+    let _guard = waiter.join().unwrap();
+    lock_bytes(&fs::File::options().write(true).open(lock_file(&store, "next")).unwrap(), 0);
+}
+
+#[test]
+fn whoever_came_first_is_let_in_first() {
+    let (_dir, store) = store();
+    let gate = Gate::beside(&store);
+    let next = lock_file(&store, "next");
+    let drawn =
+        || fs::read(&next).ok().and_then(|bytes| Some(u64::from_le_bytes(bytes.get(..8)?.try_into().ok()?)));
+    let guard = gate.acquire(LONG).unwrap();
+    let (sender, order) = std::sync::mpsc::channel();
+    let waiters: Vec<_> = (1..=20)
+        .map(|number| {
+            let (gate, sender) = (gate.clone(), sender.clone());
+            let waiter = thread::spawn(move || {
+                let _guard = gate.acquire(LONG).unwrap();
+                sender.send(number).unwrap();
+            });
+            while drawn() != Some(number) {
+                thread::yield_now();
+            }
+            waiter
+        })
+        .collect();
+    drop(guard);
+    waiters.into_iter().for_each(|waiter| waiter.join().unwrap());
+    assert_eq!(order.try_iter().collect::<Vec<_>>(), (1..=20).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_line_that_lost_its_count_lets_everybody_in() {
+    let (_dir, store) = store();
+    let gate = Gate::beside(&store);
+    for count in [&[0xff; 16][..], &[], b"short"] {
+        let guard = gate.acquire(LONG).unwrap();
+        let first = thread::spawn({
+            let gate = gate.clone();
+            move || drop(gate.acquire(LONG).unwrap())
+        });
+        fs::write(lock_file(&store, "next"), count).unwrap();
+        let second = thread::spawn({
+            let gate = gate.clone();
+            move || drop(gate.acquire(LONG).unwrap())
+        });
+        drop(guard);
+        first.join().unwrap();
+        second.join().unwrap();
+    }
 }
 
 #[test]

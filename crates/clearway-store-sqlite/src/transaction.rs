@@ -25,6 +25,9 @@ use std::path::PathBuf;
 /// The log of a store is folded into the file when it has grown to this many pages. A process that is alone reads
 /// the whole log at its start, so a longer one costs every call what a fold costs one call in six.
 const WAL_PAGES_MAX: u64 = 48;
+/// While others stand in line a fold would cost all of them, and nobody is alone: it waits for a quieter moment, or for
+/// this many pages.
+const WAL_PAGES_CROWDED_MAX: u64 = 4_096;
 /// The size of one page in the log, its header included.
 const WAL_PAGE_BYTES: u64 = PAGE_BYTES + 24;
 /// Leases whose next look a write puts off, like the expiries it records.
@@ -180,7 +183,9 @@ impl<'a> SqliteTransaction<'a> {
     /// of it is in the file already. Whoever makes it too long folds it in, while holding the gate.
     fn fold_log(&self) {
         let log = with_suffix(&self.writer.path, "-wal");
-        if files::length(&log).is_some_and(|bytes| bytes > WAL_PAGES_MAX * WAL_PAGE_BYTES) {
+        let bytes = files::length(&log).unwrap_or(0);
+        let exceeds = |pages: u64| bytes > pages * WAL_PAGE_BYTES;
+        if exceeds(WAL_PAGES_CROWDED_MAX) || exceeds(WAL_PAGES_MAX) && !self.guard.is_awaited() {
             let connection = &self.writer.connection;
             // A reader in the way is no reason to wait: the next writer tries again.
             let _ = connection.busy_timeout(std::time::Duration::ZERO);

@@ -6,11 +6,12 @@ use clearway_checks::{root, text, tree};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Crates from outside that belong to the crates written for them, whatever the table says.
-const TIED: [(&str, &[&str]); 11] = [
+const TIED: [(&str, &[&str]); 12] = [
     ("rusqlite", &["clearway-store-sqlite"]),
     ("tokio", &["clearway-store-postgres"]),
     ("tokio-postgres", &["clearway-store-postgres"]),
     ("rustix", &["clearway-platform"]),
+    ("nix", &["clearway-platform"]),
     ("serde", &["clearway-wire", "clearway-cli"]),
     ("schemars", &["clearway-wire", "clearway-cli"]),
     ("clap", &["clearway-cli"]),

@@ -6,6 +6,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
+/// Loopers are the engine as the binary has it, with the binary's allocator.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
+
 const USAGE: &str = "\
 clearway-storm STORM [--long] [--seed NUMBER] [--binary FILE]
 

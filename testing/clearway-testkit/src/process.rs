@@ -39,14 +39,15 @@ pub fn state(pid: u32) -> Option<char> {
     stat.rsplit_once(") ")?.1.chars().next()
 }
 
-/// Whether the kernel's table shows an flock of this process on the file.
+/// Whether a process has a lock on the file that belongs to a file it has open.
 pub fn holds_lock(pid: u32, file: &Path) -> bool {
     let Ok(inode) = std::fs::metadata(file).map(|metadata| metadata.ino()) else { return false };
-    let table = std::fs::read_to_string("/proc/locks").unwrap_or_default();
     let held = |line: &str| {
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
         let is_file = words.iter().any(|word| word.ends_with(&format!(":{inode}")));
-        words.get(1) == Some(&"FLOCK") && words.get(4) == Some(&pid.to_string().as_str()) && is_file
+        words.first() == Some(&"lock:") && matches!(words.get(2), Some(&("FLOCK" | "OFDLCK"))) && is_file
     };
-    table.lines().any(held)
+    let opened = std::fs::read_dir(format!("/proc/{pid}/fdinfo")).into_iter().flatten().flatten();
+    let mut described = opened.filter_map(|opened| std::fs::read_to_string(opened.path()).ok());
+    described.any(|text| text.lines().any(held))
 }

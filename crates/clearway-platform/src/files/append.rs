@@ -6,15 +6,16 @@ use crate::lock::lock_within;
 use std::fs::File;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Adds a line. To add is to read and to replace, so those who add to a file take turns, each for at most `timeout`:
 /// the turn is a lock on the directory, which leaves no file behind.
 pub fn append_line(path: &Path, line: &str, timeout: Duration) -> Result<(), FileError> {
     let parent = parent_of(path);
-    let directory = File::open(parent).map_err(FileError::system("open", parent))?;
+    let directory = Arc::new(File::open(parent).map_err(FileError::system("open", parent))?);
     let turn =
-        lock_within(directory, timeout).and_then(|turn| turn.ok_or_else(|| io::ErrorKind::TimedOut.into()));
+        lock_within(&directory, timeout).and_then(|turn| turn.ok_or_else(|| io::ErrorKind::TimedOut.into()));
     let turn = turn.map_err(FileError::system("lock", parent))?;
     let mut text = read_text(path)?.unwrap_or_default();
     if !text.is_empty() && !text.ends_with('\n') {
@@ -62,7 +63,7 @@ mod tests {
     #[test]
     fn whoever_stands_in_the_way_is_waited_for_no_longer_than_said() {
         let dir = tempfile::tempdir().unwrap();
-        let held = lock_within(File::open(dir.path()).unwrap(), Duration::ZERO).unwrap();
+        let held = lock_within(&Arc::new(File::open(dir.path()).unwrap()), Duration::ZERO).unwrap();
         assert!(held.is_some());
         assert!(append_line(&dir.path().join("lines"), "a", Duration::from_millis(1)).is_err());
         drop(held);

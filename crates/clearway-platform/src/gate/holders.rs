@@ -35,6 +35,21 @@ pub(super) fn of_byte(path: &Path, byte: u64) -> Vec<Holder> {
     found_in_looks(|table| byte_holders_in(table, &key, byte))
 }
 
+/// The process that stands first in a line, the one that all others wait for. Locks that belong to an open file name no
+/// process in the table, only beside the open file itself; files of other users are not seen.
+#[cfg(not(target_os = "macos"))]
+pub(super) fn first_in_line(path: &Path) -> Vec<Holder> {
+    let Some(key) = lock_key(path) else { return Vec::new() };
+    let first_of = |pid: u32| {
+        let files = std::fs::read_dir(format!("/proc/{pid}/fdinfo")).ok()?;
+        let described = files.filter_map(|file| std::fs::read_to_string(file.ok()?.path()).ok());
+        described.filter_map(|text| first_byte_in(&text, &key)).min().map(|byte| (byte, pid))
+    };
+    let names = std::fs::read_dir("/proc").into_iter().flatten().flatten().map(|entry| entry.file_name());
+    let pids = names.filter_map(|name| name.to_str()?.parse().ok());
+    pids.filter_map(first_of).min().map(|(_, pid)| Holder { pid }).into_iter().collect()
+}
+
 /// A long table is read in several pieces, and locks that come and go in between hide others or show them twice.
 #[cfg(not(target_os = "macos"))]
 fn found_in_looks(look: impl Fn(&str) -> Vec<Holder>) -> Vec<Holder> {
@@ -75,6 +90,12 @@ const LOCK_TABLE_BYTES: usize = 1 << 20;
 /// Untested: macOS has no table of locks.
 #[cfg(target_os = "macos")]
 pub(super) fn of_byte(_path: &Path, _byte: u64) -> Vec<Holder> {
+    Vec::new()
+}
+
+/// Untested: on macOS nobody stands in line.
+#[cfg(target_os = "macos")]
+pub(super) fn first_in_line(_path: &Path) -> Vec<Holder> {
     Vec::new()
 }
 
@@ -142,6 +163,17 @@ fn byte_holders_in(table: &str, key: &str, byte: u64) -> Vec<Holder> {
     table.lines().filter_map(holder).collect()
 }
 
+/// Reads `lock: 1: OFDLCK ADVISORY  WRITE -1 fe:00:42 7 8` of an open file: the first byte it has locked.
+#[cfg(not(target_os = "macos"))]
+fn first_byte_in(described: &str, key: &str) -> Option<u64> {
+    let byte = |line: &str| {
+        let words: Vec<&str> = line.strip_prefix("lock:")?.split_ascii_whitespace().collect();
+        let [_, "OFDLCK", _, "WRITE", _, found, from, _] = words.as_slice() else { return None };
+        (*found == key).then(|| from.parse().ok()).flatten()
+    };
+    described.lines().filter_map(byte).min()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -175,6 +207,15 @@ nonsense
         };
         assert_eq!((pids(120), pids(121), pids(123)), (vec![700], vec![], vec![]));
         assert_eq!(byte_holders_in(TABLE, "fe:00:42", 9).len(), 2);
+    }
+
+    #[test]
+    fn the_first_byte_that_an_open_file_has_locked_is_found() {
+        let described = "pos:\t0\nino:\t42\nlock:\t1: OFDLCK ADVISORY  WRITE -1 fe:00:42 9 9\n\
+                         lock:\t2: OFDLCK ADVISORY  WRITE -1 fe:00:42 7 8\n\
+                         lock:\t3: FLOCK  ADVISORY  WRITE 8 fe:00:42 0 EOF\n";
+        assert_eq!(first_byte_in(described, "fe:00:42"), Some(7));
+        assert_eq!(first_byte_in(described, "fe:00:4"), None);
     }
 
     /// Closing a file drops every record lock its process has on it, SQLite's included.

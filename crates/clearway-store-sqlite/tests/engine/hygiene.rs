@@ -43,6 +43,29 @@ fn one_shot_processes_keep_the_log_short() {
     assert!(longest <= LOG_BYTES_MAX, "{longest}");
 }
 
+/// Folding waits while others stand in line, but not beyond a size, and not beyond the crowd.
+#[test]
+fn a_crowd_leaves_a_short_log_behind() {
+    const CROWD: u64 = 8;
+    const CROWDED_BYTES_MAX: u64 = (4_096 + 64) * (2_048 + 24);
+    let directory = fast_dir();
+    let state = directory.path();
+    std::thread::scope(|threads| {
+        for seed in 0..CROWD {
+            threads.spawn(move || {
+                let (mut engine, mut world) = (engine(state), TestWorld::new(10 + seed));
+                let agent = format!("a{seed}");
+                for number in 0..60 {
+                    grant(&mut engine, &mut world, &agent, &format!("{agent}/{number}"));
+                    assert!(log_bytes(state) <= CROWDED_BYTES_MAX);
+                }
+            });
+        }
+    });
+    one_shot(state, &mut TestWorld::new(9), 0);
+    assert!(log_bytes(state) <= LOG_BYTES_MAX, "{}", log_bytes(state));
+}
+
 #[test]
 fn a_reader_that_stays_keeps_nothing_in_the_log() {
     let directory = fast_dir();
