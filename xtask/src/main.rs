@@ -21,7 +21,8 @@ cargo xtask COMMAND
                          --write keeps them in docs/benchmarks.md
   instructions [--write] instruction counts of the hot verbs against testing/instructions.toml; --write updates it
   docs                   writes the generated documents: the command line's reference and the schemas of its answers
-  release                builds the static binary and says where it is
+  release [--with-storms]
+                         builds the static binary, and what plays storms with it, and says where it is
   install                installs it as the README says, elsewhere for a moment, and has it show itself at work
   tidy                   the longest files and functions";
 
@@ -37,6 +38,9 @@ fn main() -> ExitCode {
         ["docs"] => clearway_cli::docs::write(&root().join("docs")).map_err(|error| format!("docs: {error}")),
         ["install"] => release::install(),
         ["release"] => release::build().map(|binary| println!("{}", binary.display())),
+        ["release", "--with-storms"] => release::build().and_then(|binary| {
+            release::build_package("clearway-storm").map(|()| println!("{}", binary.display()))
+        }),
         ["tidy"] => tidy::run(),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");

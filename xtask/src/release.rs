@@ -21,12 +21,9 @@ pub(crate) fn build() -> Result<PathBuf, String> {
 
 /// Builds one package for release.
 pub(crate) fn build_package(package: &str) -> Result<(), String> {
-    Invocation::new(&building(package)).run()
-}
-
-/// The command that builds one package for release.
-pub(crate) fn building(package: &str) -> String {
-    format!("cargo build --quiet --locked --release --target {} --package {package}", target())
+    let target = target();
+    let line = format!("cargo build --quiet --locked --release --target {target} --package {package}");
+    Invocation::new(&line).run()
 }
 
 /// Installs `clearway` as the README says, into a directory that is removed again, and has it show itself at work.

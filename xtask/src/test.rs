@@ -24,28 +24,75 @@ pub(crate) enum Tier {
     Long,
 }
 
+/// One thing to do, by name.
+type Step = (String, Invocation);
+
 /// Runs every step; the first that fails ends it.
 pub(crate) fn run(tier: Tier) -> Result<(), String> {
     let started = Instant::now();
-    let mut steps = steps()?;
+    let mut stages = stages()?;
     if tier == Tier::Long {
-        steps.extend(long_steps()?);
+        stages.extend(long_steps()?.into_iter().map(|step| vec![step]));
     }
-    for (index, (name, invocation)) in steps.iter().enumerate() {
-        println!("\n[{}/{}] {name}: {invocation}", index + 1, steps.len());
-        let step = Instant::now();
-        let outcome = invocation.run();
-        let seconds = step.elapsed().as_secs_f64();
-        outcome.map_err(|why| {
-            format!("step {name:?} failed after {seconds:.1} s\n  {why}\n  repeat it with: {invocation}")
-        })?;
-        println!("[{}/{}] {name}: passed in {seconds:.1} s", index + 1, steps.len());
+    let count: usize = stages.iter().map(Vec::len).sum();
+    let mut done = 0;
+    for stage in &stages {
+        let numbers: Vec<String> =
+            (1..=stage.len()).map(|step| format!("[{}/{count}]", done + step)).collect();
+        together(stage.iter().zip(&numbers))?;
+        done += stage.len();
     }
-    println!("\ntest: all {} steps passed in {:.0} s", steps.len(), started.elapsed().as_secs_f64());
+    println!("\ntest: all {count} steps passed in {:.0} s", started.elapsed().as_secs_f64());
     Ok(())
 }
 
-fn steps() -> Result<Vec<(String, Invocation)>, String> {
+/// Runs steps at the same time; what fails is told when all are over.
+fn together<'a>(steps: impl Iterator<Item = (&'a Step, &'a String)>) -> Result<(), String> {
+    std::thread::scope(|threads| {
+        let running: Vec<_> = steps.map(|(step, number)| threads.spawn(move || one(step, number))).collect();
+        let outcomes =
+            running.into_iter().map(|step| step.join().map_err(|_| "a step panicked".to_owned())?);
+        outcomes.collect::<Vec<_>>().into_iter().collect()
+    })
+}
+
+fn one((name, invocation): &Step, number: &str) -> Result<(), String> {
+    println!("\n{number} {name}: {invocation}");
+    let started = Instant::now();
+    let outcome = invocation.run();
+    let seconds = started.elapsed().as_secs_f64();
+    outcome.map_err(|why| {
+        format!("step {name:?} failed after {seconds:.1} s\n  {why}\n  repeat it with: {invocation}")
+    })?;
+    println!("{number} {name}: passed in {seconds:.1} s");
+    Ok(())
+}
+
+/// Steps in their order; those of one stage run at the same time. Tests wait for processes and disks much of their time,
+/// in which the released binaries are built.
+fn stages() -> Result<Vec<Vec<Step>>, String> {
+    let mut stages: Vec<Vec<Step>> = looks().into_iter().map(|step| vec![step]).collect();
+    let tests = match Invocation::new("cargo nextest --version").succeeds() {
+        true => "cargo nextest run --locked --workspace",
+        false => "cargo test --locked --workspace --all-targets",
+    };
+    stages.push(vec![step("build of the tests", &format!("{tests} --no-run"))]);
+    stages.push(vec![step("tests", tests), step("released binaries", "cargo xtask release --with-storms")]);
+    stages.push(vec![step("examples in documentation", "cargo test --locked --workspace --doc")]);
+    for target in fuzz_targets()? {
+        stages.push(vec![step(
+            &format!("fuzzing of {target}"),
+            &format!("fuzz/run.sh {target} {FUZZ_SECONDS}"),
+        )]);
+    }
+    stages.push(vec![step("installed binary and its demonstration", "cargo xtask install")]);
+    stages.push(vec![step("instruction counts", "cargo xtask instructions")]);
+    stages.extend(STORMS_SHORT.iter().map(|name| vec![step(&format!("storm: {name}"), &storm(name))]));
+    Ok(stages)
+}
+
+/// What is found without running anything of ours.
+fn looks() -> Vec<Step> {
     let mut steps = vec![
         step("machine", "scripts/setup --check"),
         step("format", "cargo fmt --all --check"),
@@ -57,23 +104,7 @@ fn steps() -> Result<Vec<(String, Invocation)>, String> {
         steps.push(step("supply", "cargo deny --offline check bans licenses sources"));
     }
     steps.push(step("build", "cargo build --locked --workspace"));
-    let nextest = Invocation::new("cargo nextest --version").succeeds();
-    let tests = if nextest {
-        "cargo nextest run --locked --workspace"
-    } else {
-        "cargo test --locked --workspace --all-targets"
-    };
-    steps.push(step("tests", tests));
-    steps.push(step("examples in documentation", "cargo test --locked --workspace --doc"));
-    for target in fuzz_targets()? {
-        steps.push(step(&format!("fuzzing of {target}"), &format!("fuzz/run.sh {target} {FUZZ_SECONDS}")));
-    }
-    steps.push(step("released binary", "cargo xtask release"));
-    steps.push(step("installed binary and its demonstration", "cargo xtask install"));
-    steps.push(step("instruction counts", "cargo xtask instructions"));
-    steps.push(step("storms as they are released", &release::building("clearway-storm")));
-    steps.extend(STORMS_SHORT.iter().map(|name| step(&format!("storm: {name}"), &storm(name))));
-    Ok(steps)
+    steps
 }
 
 /// One storm with the released binary. What plays it is built as that is: processes that loop through the engine have to
@@ -83,8 +114,8 @@ fn storm(name: &str) -> String {
     format!("{} {name} --binary {}", storm.display(), binary.display())
 }
 
-fn long_steps() -> Result<Vec<(String, Invocation)>, String> {
-    let mut steps: Vec<(String, Invocation)> = STORMS_LONG
+fn long_steps() -> Result<Vec<Step>, String> {
+    let mut steps: Vec<Step> = STORMS_LONG
         .iter()
         .map(|name| step(&format!("long storm: {name}"), &format!("{} --long", storm(name))))
         .collect();
@@ -113,7 +144,7 @@ fn long_steps() -> Result<Vec<(String, Invocation)>, String> {
 
 const DOCUMENTATION: &str = "cargo doc --locked --no-deps --workspace";
 
-fn step(name: &str, line: &str) -> (String, Invocation) {
+fn step(name: &str, line: &str) -> Step {
     (name.to_owned(), Invocation::new(line))
 }
 
