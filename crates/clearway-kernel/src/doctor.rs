@@ -1,6 +1,6 @@
 //! A doctor looks at everything a command depends on, and names what is wrong and what to do.
 
-use crate::failures::{store_failure, wake};
+use crate::failures::{begin_anew, store_failure, wake};
 use crate::placing::Whereabouts;
 use crate::session::Session;
 use crate::site::SiteKind;
@@ -80,9 +80,13 @@ impl Session<'_> {
     pub fn diagnose(&mut self) -> Result<Diagnosis, Failure> {
         let mut checks = vec![self.build_check(), self.scope_check()];
         checks.extend(place_check(&self.whereabouts()));
-        checks.push(self.identity_check()?);
         let key = self.site.key.clone();
         let examination = self.engine.examine(&key).map_err(|error| store_failure(&error))?;
+        if is_lost(&examination) {
+            checks.extend(findings(&examination));
+            return Ok(Diagnosis { checks });
+        }
+        checks.push(self.identity_check()?);
         checks.extend(store_checks(&examination));
         checks.extend(leftover_check(&self.leftovers()?));
         if examination.exists {
@@ -274,6 +278,11 @@ fn damaged(about: &'static str, failure: Failure) -> Result<Check, Failure> {
     }
 }
 
+/// Whether there was a store, of which nothing is left to look at.
+fn is_lost(examination: &Examination) -> bool {
+    examination.findings.iter().any(|finding| finding.about == "lost")
+}
+
 /// Where the store is; of one that is not there, whether it could be.
 fn store_checks(examination: &Examination) -> Vec<Check> {
     match (examination.exists, findings(examination)) {
@@ -318,6 +327,7 @@ fn findings(examination: &Examination) -> Vec<Check> {
             "disk" => "make room there, or keep the store on another disk: CLEARWAY_STORE=FILE",
             "ballast" => "take it now: clearway doctor --repair",
             "privacy" => return made_private(finding),
+            "lost" | "gate" => &begin_anew(&examination.place, finding.about == "gate"),
             "rows" | "schema" | "pages" => REPAIR,
             _ => "see: clearway explain unhealthy",
         };

@@ -371,6 +371,16 @@ pub enum StoreError {
         /// How it showed.
         reason: String,
     },
+    /// Gone, or without what it held, while something beside it remembers.
+    #[error("{path} has lost a log: {reason}")]
+    Lost {
+        /// Where.
+        path: String,
+        /// What remembers it.
+        reason: String,
+        /// Whether it still holds other scopes.
+        holds_others: bool,
+    },
     /// A drawn id or name exists already; draw again.
     #[error("the id is taken")]
     IdTaken,

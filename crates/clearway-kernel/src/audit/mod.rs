@@ -9,7 +9,7 @@ mod key;
 pub use anchor::Anchor;
 pub(crate) use key::{KEY_VARIABLE, presented_key};
 
-use crate::failures::store_failure;
+use crate::failures::{begin_anew, store_failure};
 use crate::session::Session;
 use clearway_core::event::Event;
 use clearway_core::failure::{Details, Failure};
@@ -193,11 +193,16 @@ impl Session<'_> {
     fn damage(&mut self) -> Result<Option<Failure>, Failure> {
         let key = self.site.key.clone();
         let examination = self.engine.examine(&key).map_err(|error| store_failure(&error))?;
-        let damage =
-            examination.findings.iter().find(|finding| matches!(finding.about, "pages" | "rows" | "schema"));
-        Ok(damage.map(|finding| {
-            Failure::new(Slug::AuditBroken, format!("the store is damaged: {}", finding.text))
-                .hint("rebuild what the log covers: clearway doctor --repair")
+        let way_out = |about: &str| match about {
+            "pages" | "rows" | "schema" => {
+                Some("rebuild what the log covers: clearway doctor --repair".to_owned())
+            }
+            "lost" | "gate" => Some(begin_anew(&examination.place, about == "gate")),
+            _ => None,
+        };
+        Ok(examination.findings.iter().find_map(|finding| {
+            let message = format!("the store is damaged: {}", finding.text);
+            Some(Failure::new(Slug::AuditBroken, message).hint(way_out(finding.about)?))
         }))
     }
 }
@@ -246,12 +251,13 @@ fn all_of(findings: Vec<Failure>) -> Option<Failure> {
 
 /// A store that cannot be read for damage is a log that does not verify.
 fn damage_is_broken(failure: Failure) -> Failure {
-    if failure.slug != Slug::StoreCorrupt {
-        return failure;
-    }
-    Failure::new(Slug::AuditBroken, failure.message)
-        .hint("keep the store as it is and look at a copy")
-        .details(Details::FirstBadSeq(Seq(1)))
+    let broken = Failure::new(Slug::AuditBroken, failure.message.clone());
+    let broken = match failure.slug {
+        Slug::StoreCorrupt => broken.hint("keep the store as it is and look at a copy"),
+        Slug::StoreLost => failure.hints.iter().cloned().fold(broken, Failure::hint),
+        _ => return failure,
+    };
+    broken.details(Details::FirstBadSeq(Seq(1)))
 }
 
 fn broken(seq: Seq, what: &str) -> Failure {

@@ -10,6 +10,8 @@ mod events;
 mod handover;
 mod hints;
 mod identity;
+mod lost;
+
 mod moving;
 mod names;
 mod output;
