@@ -13,7 +13,6 @@ pub fn store_failure(error: &StoreError) -> Failure {
         StoreError::Busy { holders, .. } => busy(message, holders),
         StoreError::Full { disk, free_bytes, .. } => Failure::new(Slug::StoreFull, message)
             .hint("make room on that disk; nothing was changed")
-            .hint("what little is left is kept for giving leases back, which still works: clearway release --all")
             .details(Details::Fields(vec![("disk", disk.clone()), ("free_bytes", free_bytes.to_string())])),
         StoreError::ReadOnly { .. } => Failure::new(Slug::StoreReadOnly, message)
             .hint("reading still works; to write, make the directory writable or choose another store with --store FILE"),

@@ -15,7 +15,7 @@ use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
 use clearway_core::input::idempotency_key;
 use clearway_core::slug::Slug;
-use clearway_store::contract::{Engine, Snapshot, StoreError};
+use clearway_store::contract::{Engine, LeaseListing, Snapshot, StoreError};
 use clearway_store::{Reply, Rules, World, execute, preview};
 use std::path::PathBuf;
 
@@ -172,10 +172,30 @@ impl<'a> Session<'a> {
             birth: self.birth_of(scope),
         };
         let mut world = Borrowed(self.outside);
-        let reply = how(&mut *self.engine, &mut world, self.rules, scope, &request)
-            .map_err(|error| store_failure(&error))?;
+        let reply = match how(&mut *self.engine, &mut world, self.rules, scope, &request) {
+            Ok(reply) => reply,
+            Err(error @ StoreError::Full { .. }) => return Err(self.without_room(scope, &error)),
+            Err(error) => return Err(store_failure(&error)),
+        };
         let notices = [reply.notices, self.notices.clone()].concat();
         Ok(Reply { outcome: reply.outcome.map_err(|failure| self.at_root(failure)), notices, ..reply })
+    }
+
+    /// Whoever holds something can give it back even on a full disk.
+    fn without_room(&mut self, scope: &ScopeKey, error: &StoreError) -> Failure {
+        let failure = store_failure(error);
+        match self.holds_something(scope) {
+            true => failure.hint(
+                "what little is left is kept for giving leases back, which still works: clearway release --all",
+            ),
+            false => failure,
+        }
+    }
+
+    fn holds_something(&mut self, scope: &ScopeKey) -> bool {
+        let Ok(survey) = self.survey_in(scope, LeaseListing::Live) else { return false };
+        let Some(me) = survey.caller(&self.caller) else { return false };
+        survey.leases().iter().any(|view| view.lease.holder == me.view.agent.id)
     }
 
     /// What to say if this command is the first of a scope that lies inside another one.

@@ -403,8 +403,12 @@ fn refuse_foreign(connection: &Connection, path: &Path, number: u32) -> Result<(
     }
 }
 
-/// Makes the directory and the file, private before SQLite puts anything into them.
+/// Makes the directory and the file, private before SQLite puts anything into them. A disk on which the store could
+/// not be begun is left as it is.
 fn make_room(path: &Path) -> Result<(), StoreError> {
+    if errors::cannot_begin(path) {
+        return Err(errors::full(path));
+    }
     let fail = |error: files::FileError| errors::file(path, &error);
     if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         files::create_private_dir_all(parent).map_err(fail)?;

@@ -1,6 +1,7 @@
 //! SQLite's errors in the words of the contract.
 
 use crate::connect::database_writers;
+use clearway_core::limits::BALLAST_BYTES;
 use clearway_platform::files::{self, FileError};
 use clearway_platform::gate::GateError;
 use clearway_store::contract::StoreError;
@@ -33,6 +34,15 @@ pub(crate) fn sqlite(path: &Path, error: &Error) -> StoreError {
 
 /// What opening a store takes beside its pages: the log's index, and a page or two.
 const ROOM_BYTES_MIN: u64 = 64 * 1024;
+
+/// What a store takes from its first reservation on: its pages, their log and its index, and the ballast.
+const FIRST_BYTES_MIN: u64 = BALLAST_BYTES + 2 * ROOM_BYTES_MIN;
+
+/// Whether a place that may be written has too little room for a new store.
+pub(crate) fn cannot_begin(path: &Path) -> bool {
+    let nearest = path.ancestors().find(|place| files::exists(place)).unwrap_or(path);
+    files::can_write(nearest) && files::lacks(nearest, FIRST_BYTES_MIN)
+}
 
 /// A disk without room, by name and with what is left of it.
 pub(crate) fn full(path: &Path) -> StoreError {

@@ -103,6 +103,8 @@ fn look_at_place(file: &Path, found: &mut Examination) {
             nearest.display()
         );
         found.error("access", text);
+    } else if errors::cannot_begin(file) {
+        found.error("disk", errors::full(file).to_string());
     }
 }
 

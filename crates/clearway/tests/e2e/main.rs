@@ -11,7 +11,6 @@ mod handover;
 mod hints;
 mod identity;
 mod lost;
-
 mod moving;
 mod names;
 mod output;
