@@ -144,7 +144,7 @@ impl Session<'_> {
         let damaged = examination
             .findings
             .iter()
-            .any(|finding| matches!(finding.about, "schema" | "pages" | "ballast"));
+            .any(|finding| matches!(finding.about, "schema" | "pages" | "ballast" | "witness"));
         if rows > 0 || damaged {
             self.engine.rebuild(&key, &report.state).map_err(|error| store_failure(&error))?;
         }
@@ -326,6 +326,7 @@ fn findings(examination: &Examination) -> Vec<Check> {
             "access" => "make the place writable, or keep the store elsewhere: CLEARWAY_STORE=FILE",
             "disk" => "make room there, or keep the store on another disk: CLEARWAY_STORE=FILE",
             "ballast" => "take it now: clearway doctor --repair",
+            "witness" => "the next write makes it remember again, or now: clearway doctor --repair",
             "privacy" => return made_private(finding),
             "lost" | "gate" => &begin_anew(&examination.place, finding.about == "gate"),
             "rows" | "schema" | "pages" => REPAIR,

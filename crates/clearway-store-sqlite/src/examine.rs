@@ -138,7 +138,10 @@ fn look_inside(
         look_for_lost_scopes(connection, file, found)?;
         look_at_remembered(connection, found)?;
         let row = scope_row(connection, scope.as_str())?;
-        found.witness = row.and_then(|row| witness::remembered(file, row.id));
+        if let Some(row) = row {
+            found.witness = witness::remembered(file, row.id);
+            look_at_witness(row.head, found);
+        }
         Ok(())
     };
     look(found).or_else(|error| match errors::sqlite(file, &error) {
@@ -148,6 +151,18 @@ fn look_inside(
         }
         other => Err(other),
     })
+}
+
+/// A gate that was removed or emptied is no damage, but until it remembers again nobody would miss the log's end.
+fn look_at_witness(head: Head, found: &mut Examination) {
+    if head.rev.0 > 0 && found.witness.is_none() {
+        let text = format!(
+            "the gate beside the store does not remember its {} events: it was removed or emptied, and whether the \
+             log lost its end since, only an anchor could tell",
+            head.rev
+        );
+        found.findings.push(Finding { severity: Severity::Warning, about: "witness", text, path: None });
+    }
 }
 
 /// A lost constraint or index is an error by name.

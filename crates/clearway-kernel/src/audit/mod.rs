@@ -35,6 +35,8 @@ pub struct Verified {
     pub anchored: Option<Seq>,
     /// Events after it.
     pub unanchored: u64,
+    /// Whether the gate beside the store remembers what there is of the log.
+    pub witnessed: bool,
 }
 
 /// What `audit anchor` wrote.
@@ -67,7 +69,7 @@ impl Session<'_> {
     }
 
     fn verify_log(&mut self, anchor_files: &[PathBuf]) -> Result<Verified, Failure> {
-        let Marks { marks, anchored, stranger } = self.marks(anchor_files)?;
+        let Marks { marks, anchored, witnessed, stranger } = self.marks(anchor_files)?;
         let key = self.site.key.clone();
         let report = self.read(|snapshot| verify(snapshot, &key, &marks))?;
         let mut findings: Vec<Failure> = Vec::new();
@@ -85,7 +87,8 @@ impl Session<'_> {
         let report = report.map(|report| (report.events, report.head, report.state.scope.epoch));
         let (events, head, epoch) = report.unwrap_or((0, Head::EMPTY, Epoch(0)));
         let unanchored = head.rev.0.saturating_sub(anchored.map_or(0, |seq| seq.0));
-        Ok(Verified { events, head, epoch, anchored, unanchored })
+        let witnessed = witnessed || events == 0;
+        Ok(Verified { events, head, epoch, anchored, unanchored, witnessed })
     }
 
     /// Every head that somebody remembers. What a stranger signed is not among them.
@@ -95,8 +98,9 @@ impl Session<'_> {
         let mut marks: Vec<Mark> = anchors.iter().map(Anchor::mark).collect();
         let key = self.site.key.clone();
         let witness = self.engine.witness(&key).map_err(|error| store_failure(&error))?;
+        let witnessed = witness.is_some();
         marks.extend(witness.map(|head| Mark { head, by: "the witness beside the store".to_owned() }));
-        Ok(Marks { marks, anchored, stranger })
+        Ok(Marks { marks, anchored, witnessed, stranger })
     }
 
     /// Verifies the log and signs the head it verified with the operator's key and writes it beside the store, and to `export` if given.
@@ -213,6 +217,8 @@ pub(crate) struct Marks {
     pub(crate) marks: Vec<Mark>,
     /// The last event an anchor vouches for.
     anchored: Option<Seq>,
+    /// Whether the gate beside the store remembers the log.
+    witnessed: bool,
     /// What to say of anchors that the operator did not sign.
     stranger: Option<Failure>,
 }

@@ -144,3 +144,29 @@ fn a_scope_that_a_shared_store_has_lost_is_begun_anew_beside_the_others() {
     assert_eq!(leases["leases"][0]["agent"], "alice");
     two.clearway().args(&["--store", &path]).ok(&["doctor"]);
 }
+
+/// The gate is what misses the end of a log; that it no longer can is said until it can again.
+#[test]
+fn a_gate_that_forgot_is_reported_and_remembers_again_by_the_next_write_or_a_repair() {
+    let forgets: [fn(&Path); 2] = [
+        |gate| std::fs::remove_file(gate).expect("a file"),
+        |gate| std::fs::write(gate, "").expect("a file"),
+    ];
+    for (forget, mend) in forgets.into_iter().zip([["reserve", "src/b.rs"], ["doctor", "--repair"]]) {
+        let home = home();
+        let repository = app(&home);
+        repository.grant("alice", &["src/a.rs"]);
+        assert_eq!(repository.clearway().ok(&["audit", "verify"])["witnessed"], true);
+        forget(&beside(&home.only_store(), "-gate"));
+        assert_eq!(repository.clearway().ok(&["audit", "verify"])["witnessed"], false);
+        assert!(repository.clearway().text(&["audit", "verify"]).contains("does not remember this log"));
+        let reply = repository.clearway().ok(&["doctor"]);
+        let check = list(&reply, "checks").iter().find(|check| check["about"] == "witness");
+        let check = check.unwrap_or_else(|| panic!("nothing about the witness: {reply:#}"));
+        assert!(text(check, "hint").ends_with(": clearway doctor --repair"), "{check}");
+        repository.agent("alice").ok(&mend);
+        assert_eq!(repository.clearway().ok(&["audit", "verify"])["witnessed"], true, "{mend:?}");
+        let reply = repository.clearway().ok(&["doctor"]);
+        assert!(list(&reply, "checks").iter().all(|check| check["about"] != "witness"), "{reply:#}");
+    }
+}
