@@ -183,6 +183,11 @@ impl Session<'_> {
 
     fn scope_check(&self) -> Check {
         let site = &self.site;
+        if let Some(failure) = &self.no_scope {
+            let text = format!("there is no scope here: {}; what follows is of the machine", failure.message);
+            let hint = failure.hints.first().map(ToString::to_string);
+            return Check { about: "scope", status: CheckStatus::Notable, text, hint };
+        }
         let kind = match site.kind {
             SiteKind::Git => "git repository",
             SiteKind::Directory => "directory without git",

@@ -36,6 +36,8 @@ pub struct ScopeSeen {
     pub last_event: Option<Wall>,
     /// Whether it is the scope here.
     pub is_here: bool,
+    /// What keeps it from being read; the rest is then not known.
+    pub trouble: Option<String>,
 }
 
 /// What adopting a scope came to.
@@ -164,16 +166,31 @@ impl Session<'_> {
         self.adopted(true, put_aside)
     }
 
-    /// Every scope of the store in use.
+    /// Every scope of the store in use. One that cannot be read is listed with what is wrong with it.
     pub fn scopes(&mut self) -> Result<Vec<ScopeSeen>, Failure> {
         let keys = self.engine.scopes().map_err(|error| store_failure(&error))?;
-        keys.into_iter().map(|key| self.scope_seen(key)).collect()
+        Ok(keys
+            .into_iter()
+            .map(|key| self.scope_seen(&key).unwrap_or_else(|failure| self.unseen(key, failure)))
+            .collect())
     }
 
-    fn scope_seen(&mut self, key: ScopeKey) -> Result<ScopeSeen, Failure> {
-        let survey = self.survey_in(&key, LeaseListing::Live)?;
+    fn unseen(&mut self, key: ScopeKey, failure: Failure) -> ScopeSeen {
+        let place = self.record(&key).map(|record| record.path).unwrap_or_default();
+        let is_here = self.is_here(&key);
+        let trouble = Some(failure.message);
+        ScopeSeen { key, place, leases: 0, rev: Seq(0), last_event: None, is_here, trouble }
+    }
+
+    /// Whether a scope is that of the directory; the scope of the machine is nobody's place.
+    fn is_here(&self, key: &ScopeKey) -> bool {
+        *key == self.site.key && self.site.kind != SiteKind::Machine
+    }
+
+    fn scope_seen(&mut self, key: &ScopeKey) -> Result<ScopeSeen, Failure> {
+        let survey = self.survey_in(key, LeaseListing::Live)?;
         let (rev, leases) = (survey.rev(), live(survey.leases()).len() as u64);
-        let ends = self.read_in(&key, |snapshot| {
+        let ends = self.read_in(key, |snapshot| {
             Ok((snapshot.events(Seq(0), 1)?, snapshot.events(Seq(rev.0.saturating_sub(1)), 1)?))
         })?;
         let (first, last) = ends.unwrap_or_default();
@@ -185,9 +202,16 @@ impl Session<'_> {
             Some(Body::ScopeOpened { place, .. }) => place,
             _ => String::new(),
         };
-        let place = self.record(&key).map_or(began_at, |record| record.path);
-        let is_here = key == self.site.key;
-        Ok(ScopeSeen { key, place, leases, rev, last_event: event(&last).map(|event| event.at), is_here })
+        let place = self.record(key).map_or(began_at, |record| record.path);
+        Ok(ScopeSeen {
+            place,
+            leases,
+            rev,
+            last_event: event(&last).map(|event| event.at),
+            is_here: self.is_here(key),
+            trouble: None,
+            key: key.clone(),
+        })
     }
 
     /// The directory that the scope here belongs to; `None` where that is not remembered.

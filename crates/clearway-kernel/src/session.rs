@@ -57,6 +57,8 @@ pub struct Session<'a> {
     pub(crate) record: Option<Record>,
     place_noted: bool,
     idempotency_key: Option<String>,
+    /// Why there is no scope where it was started: it then stands in that of the machine.
+    pub(crate) no_scope: Option<Failure>,
 }
 
 impl std::fmt::Debug for Session<'_> {
@@ -68,7 +70,12 @@ impl std::fmt::Debug for Session<'_> {
 impl<'a> Session<'a> {
     /// Finds the scope, resolves the configuration and opens the store. Nothing is created.
     pub fn open(outside: &'a mut dyn Outside, globals: &Globals) -> Result<Self, Failure> {
-        let Ground { start, own_key, site, record, config, engine } = ground(outside, globals)?;
+        let ground = ground(outside, globals)?;
+        Self::on(ground, outside, globals)
+    }
+
+    fn on(ground: Ground, outside: &'a mut dyn Outside, globals: &Globals) -> Result<Self, Failure> {
+        let Ground { start, own_key, site, record, config, engine } = ground;
         let caller = identity::caller(outside, config.agent())?;
         let durability = match config.lease_durability() {
             LeaseDurability::Normal => Durability::Normal,
@@ -90,7 +97,25 @@ impl<'a> Session<'a> {
             record,
             place_noted,
             idempotency_key,
+            no_scope: None,
         })
+    }
+
+    /// The same for a look that needs no scope: where there is none, and none was named, it stands in that of the
+    /// machine and knows why.
+    pub fn open_anywhere(outside: &'a mut dyn Outside, globals: &Globals) -> Result<Self, Failure> {
+        let is_free = globals.scope.is_none() && globals.directory.is_none();
+        let no_scope = match ground(outside, globals) {
+            Err(failure) if failure.slug == Slug::NoScope && is_free => failure,
+            Err(failure) => return Err(failure),
+            Ok(ground) => return Self::on(ground, outside, globals),
+        };
+        let machine = Globals {
+            scope: Some(ScopeKey::machine().to_string()),
+            directory: Some(PathBuf::from("/")),
+            ..globals.clone()
+        };
+        Ok(Self { no_scope: Some(no_scope), ..Self::open(outside, &machine)? })
     }
 
     /// Claims an operator's authority for what follows. Whether the caller has it is decided with the command, so

@@ -33,6 +33,7 @@ impl SqliteEngine {
                 Err(lost @ StoreError::Lost { .. }) => found.error("lost", lost.to_string()),
                 _ => look_at_place(&file, &mut found),
             }
+            look_at_privacy(&file, &self.settings().place.directories(&file), &mut found);
             return Ok(found);
         }
         found.bytes = files::length(&file).unwrap_or(0);

@@ -79,7 +79,7 @@ fn obey(cli: Cli, host: &mut dyn Host, console: &mut Console<'_, '_>) -> Outcome
         Verb::Doctor(flags) => answer(doctor::doctor(host, &globals, &flags)?),
         Verb::Audit(verb) => audit(verb, host, &globals, console),
         Verb::Config(verb) => config(&verb, host, &globals),
-        Verb::Scope(Scope::List) => answer(scope::list(&mut session(host, &globals)?)?),
+        Verb::Scope(Scope::List) => answer(scope::list(&mut Session::open_anywhere(host, &globals)?)?),
         Verb::Scope(Scope::Adopt { key }) => {
             answer(scope::adopt(&mut session(host, &globals)?, key.as_deref())?)
         }

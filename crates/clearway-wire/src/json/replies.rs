@@ -351,6 +351,8 @@ pub struct ScopeReply {
     pub last_event_at: Option<String>,
     /// Whether it is the scope here.
     pub here: bool,
+    /// What keeps its store from being read; null if nothing does. The numbers are then 0.
+    pub trouble: Option<String>,
 }
 
 /// `scope adopt`

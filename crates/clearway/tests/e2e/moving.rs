@@ -168,3 +168,30 @@ fn scopes_are_listed_with_what_they_are() {
     let shown = one.clearway().run(&["scope", "list"]).expect(0).stdout();
     assert!(shown.contains("1 lease ") && shown.contains(".git (here)"), "{shown}");
 }
+
+#[test]
+fn scopes_are_listed_from_anywhere_and_one_that_is_damaged_hides_no_other() {
+    let home = home();
+    let (one, two) = (home.repository("one", &[]), home.repository("two", &[]));
+    one.grant("alice", &["a.rs"]);
+    two.grant("alice", &["a.rs"]);
+    let key = text(&two.clearway().ok(&["status"]), "scope").to_owned();
+    let store = home.state().join("scopes").join(&key).join("store.db");
+    std::fs::write(&store, "this is not a database. ".repeat(100)).expect("a file");
+    std::fs::remove_file(format!("{}-wal", store.display())).expect("a file");
+    let gone = home.directory("gone");
+    let deleted = home.shell(&gone, "rmdir ../gone && exec clearway scope list").output().expect("a shell");
+    let deleted = String::from_utf8_lossy(&deleted.stdout).into_owned();
+    for said in [one.clearway().text(&["scope", "list"]), deleted] {
+        assert!(said.contains("one-") && said.contains("unreadable"), "{said}");
+        assert!(said.contains(&format!("clearway --scope {key} doctor")), "{said}");
+    }
+    let listed = home.clearway(&home.path().join("home")).ok(&["scope", "list"]);
+    let damaged = |scope: &&Value| scope["trouble"].is_string();
+    let scopes = list(&listed, "scopes");
+    assert_eq!(scopes.len(), 2, "{listed:#}");
+    assert_eq!(scopes.iter().find(damaged).map(|scope| text(scope, "scope")), Some(key.as_str()));
+    assert!(scopes.iter().all(|scope| scope["here"] == false), "{listed:#}");
+    one.clearway().fails("unhealthy", 1, &["--scope", &key, "doctor"]);
+    one.clearway().ok(&["doctor"]);
+}

@@ -239,7 +239,7 @@ const VERBS: [(&str, &[&str]); 29] = [
     ("audit anchor", &["audit", "anchor"]),
     ("audit export", &["audit", "export"]),
     ("doctor", &[]),
-    ("scope list", &["scope", "list"]),
+    ("scope list", &[]),
     ("scope adopt", &["scope", "adopt"]),
     ("config show", &[]),
     ("config path", &[]),
