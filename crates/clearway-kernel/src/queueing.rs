@@ -101,7 +101,8 @@ impl Session<'_> {
         let live: Vec<&WaitView> = slice.waits.iter().filter(live).collect();
         let queued = |view: &&WaitView| {
             let position = position(&view.wait, live.iter().map(|other| &other.wait));
-            Some(Queued { wait: view.wait.clone(), agent: agent_of(view)?.name.clone(), position })
+            let wait = view.as_it_stands(&facts, now.mono);
+            Some(Queued { wait, agent: agent_of(view)?.name.clone(), position })
         };
         live.iter().filter_map(queued).collect()
     }

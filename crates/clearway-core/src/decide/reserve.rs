@@ -46,7 +46,13 @@ pub(super) fn reserve(
         let asking = Asking { me, actor, steps: &steps };
         let stays = match asked {
             Asked::OrWait(wait) => queue::stay(draft, wait, asking, facts, entropy)?,
-            Asked::Now(_) => None,
+            Asked::Now(_) => {
+                let unsure = draft.evidence_of_waiters(&blockers(&steps), facts);
+                if !unsure.is_empty() {
+                    return Err(unsure);
+                }
+                None
+            }
         };
         draft.notices.extend(frozen.as_ref().map(|freeze| freeze.notice(draft.now)));
         return Ok(match (stays, frozen) {

@@ -523,3 +523,41 @@ fn what_makes_no_sense_is_refused_with_a_hint_and_takes_no_place() {
     assert_eq!(list(&bob().ok(&["wait", "--cancel", "00000000"]), "cancelled").len(), 0);
     assert_eq!((repository.events().len(), waits(&repository).len()), (events, 0));
 }
+
+/// A place taken with `--queue` is the agent's. A process that comes to wait at it may die without taking it along.
+#[test]
+fn a_place_in_the_queue_outlives_a_killed_wait() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["src/a.rs"]);
+    let wait = repository.agent("bob").ok(&["reserve", "--queue", "src/a.rs"])["queued"].clone();
+    let id = text(&wait, "id").to_owned();
+    let mut child = repository.agent("bob").spawn(&["wait", &id, "--for", "10m"]);
+    let pid = || repository.clearway().ok(&["waits"])["waits"][0]["pid"].clone();
+    eventually("bob waits there", || pid().is_u64().then_some(()));
+    child.kill().expect("a process of ours");
+    child.wait().expect("it ended");
+    assert!(pid().is_null(), "nobody is at it any more, and it is kept");
+    let error = repository.agent("carol").fails("reservation-held", 1, &["reserve", "src/a.rs"]);
+    assert_eq!(error["details"]["blockers"][0]["waiters"], 1, "{error:#}");
+    repository.agent("alice").ok(&["release", "--all"]);
+    let waits = repository.clearway().ok(&["waits"]);
+    assert_eq!((&waits["waits"][0]["id"], &waits["waits"][0]["state"]), (&id.into(), &"offered".into()));
+    repository.grant("bob", &["src/a.rs"]);
+}
+
+#[test]
+fn a_refusal_counts_neither_the_caller_nor_the_dead_among_those_who_wait() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["src/a.rs"]);
+    repository.agent("bob").ok(&["reserve", "--queue", "src/a.rs"]);
+    let waiters = |agent: &str| repository.blockers(agent, &["src/a.rs"])[0]["waiters"].clone();
+    assert_eq!(waiters("bob"), 0);
+    repository.agent("bob").ok(&["wait", "--cancel"]);
+    let mut child = repository.agent("dave").spawn(&["reserve", "--wait", "10m", "src/a.rs"]);
+    eventually("dave waits", || (waiters("carol") == 1).then_some(()));
+    child.kill().expect("a process of ours");
+    child.wait().expect("it ended");
+    assert_eq!(waiters("carol"), 0);
+}
