@@ -14,6 +14,7 @@ use clearway_core::nearest::nearest;
 use clearway_core::pattern::Fold;
 use clearway_core::slice::{AgentLookup, AgentView, Freeze, ReadSet, Slice};
 use clearway_core::target::Target;
+use clearway_core::text::shown;
 use clearway_core::time::Now;
 use clearway_core::wait::{Queued, waiters_for};
 use clearway_store::contract::{LeaseListing, Listed};
@@ -133,6 +134,7 @@ impl Session<'_> {
         if let Some(name) = filter.agent.as_deref().filter(|_| is_empty) {
             found.notices.extend(self.unknown_agent(name)?);
         }
+        found.notices.extend(self.place_notice());
         Ok(found)
     }
 
@@ -170,7 +172,8 @@ impl Session<'_> {
         };
         let (holders, others): (Vec<_>, Vec<_>) = live.into_iter().partition(on_it);
         let is_name = holders.is_empty() && !others.is_empty();
-        let notices = name.filter(|_| is_name).map(Notice::IsName).into_iter().collect();
+        let notices =
+            name.filter(|_| is_name).map(Notice::IsName).into_iter().chain(self.place_notice()).collect();
         let waiters = queue.into_iter().filter(|queued| queued.wait.wanted.touches(&target, &here)).collect();
         Ok(Who { rev: slice.scope.rev, now, path: target.display(), holders, waiters, notices })
     }
@@ -205,7 +208,8 @@ impl Session<'_> {
             elsewhere
         });
         let me = me.map(|seen| (seen.view.agent.id, seen.view.agent.name));
-        let warnings = warnings(&leases, &survey.listed.unreadable);
+        let mut warnings = warnings(&leases, &survey.listed.unreadable);
+        warnings.extend(self.place_notice().and_then(|notice| place_warning(&notice)));
         let frozen = survey.frozen();
         let (rev, now, waits) = (survey.rev(), survey.now, survey.queue);
         Ok(Status { rev, now, me, agents, leases, waits, machine_wide, frozen, warnings })
@@ -345,6 +349,21 @@ fn show(leases: &[Lease], agents: &[AgentView], facts: &Facts, now: &Now, same_b
 fn count_waiters(leases: &mut [LeaseView], queue: &[Queued]) {
     for view in leases {
         view.waiters = waiters_for(&view.lease, queue.iter().map(|queued| &queued.wait));
+    }
+}
+
+/// A scope that is not the one its directory had looks empty, or is somebody else's.
+fn place_warning(notice: &Notice) -> Option<String> {
+    match notice {
+        Notice::ScopeMoved { scope, from } => Some(format!(
+            "this was at {}, where another scope has its log; to go on with that one: clearway scope adopt {scope}",
+            shown(from)
+        )),
+        Notice::ScopeReplaced { place } => Some(format!(
+            "this scope was begun by another directory that was at {}; if it is the same: clearway scope adopt",
+            shown(place)
+        )),
+        _ => None,
     }
 }
 

@@ -78,6 +78,11 @@ pub(crate) struct Record {
 }
 
 impl Record {
+    /// Whether the scope was adopted by another directory than the one at `place`, which then has to have its own.
+    pub(crate) fn is_of_another(&self, place: &str, id: Option<FileId>) -> bool {
+        self.path != place && Some(self.id) != id
+    }
+
     fn text(&self) -> String {
         let told = self.told.map(|id| format!("told {}\n", id_text(id))).unwrap_or_default();
         let fold = u8::from(self.fold == Fold::Insensitive);
@@ -115,15 +120,25 @@ impl Session<'_> {
     /// A record that cannot be written is no reason to fail a command that has happened: the next one tries again.
     pub(crate) fn note_place(&mut self) -> Option<Notice> {
         let id = self.directory_id()?;
-        let (fold, path) = (self.site.fold, self.site.place.clone());
+        let notice = self.place_notice();
+        match self.record.clone() {
+            Some(_) if notice.is_none() => {}
+            Some(record) => self.remember(&Record { told: Some(id), ..record }),
+            None => {
+                let (fold, path) = (self.site.fold, self.site.place.clone());
+                self.remember(&Record { id, fold, told: None, path });
+            }
+        }
+        notice
+    }
+
+    /// What there is to say of a directory that the scope does not know yet, to whoever looks and whoever writes.
+    pub(crate) fn place_notice(&mut self) -> Option<Notice> {
+        let id = self.directory_id()?;
         match self.record.clone() {
             Some(record) if record.id == id || record.told == Some(id) => None,
-            Some(record) => {
-                self.remember(&Record { told: Some(id), ..record.clone() });
-                Some(Notice::ScopeReplaced { place: record.path })
-            }
+            Some(record) => Some(Notice::ScopeReplaced { place: record.path }),
             None => {
-                self.remember(&Record { id, fold, told: None, path });
                 let (scope, from) = self.scope_with(id)?;
                 Some(Notice::ScopeMoved { scope: scope.to_string(), from })
             }

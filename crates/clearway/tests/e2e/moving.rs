@@ -195,3 +195,50 @@ fn scopes_are_listed_from_anywhere_and_one_that_is_damaged_hides_no_other() {
     one.clearway().fails("unhealthy", 1, &["--scope", &key, "doctor"]);
     one.clearway().ok(&["doctor"]);
 }
+
+#[test]
+fn whoever_only_looks_is_told_of_a_moved_repository_until_it_is_written_to() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["src/a.rs"]);
+    let old = scope(repository.clearway());
+    let place = moved(&home, &repository);
+    let at = || home.clearway(&place).agent("bob");
+    let adopt = format!("scope adopt {old}");
+    let before = home.state_files();
+    for words in [["who", "src/a.rs"].as_slice(), &["leases"], &["check", "src/a.rs"]] {
+        let reply = at().ok(words);
+        assert_eq!(codes(&reply), ["scope-moved"], "{words:?}");
+        assert!(text(&reply["notices"][0], "message").contains(&adopt), "{words:?}");
+        let ran = at().run(words).expect(0);
+        assert!((ran.stdout() + &ran.stderr()).contains("scope adopt"), "{words:?}");
+    }
+    assert!(at().ok(&["status"])["warnings"].to_string().contains(&adopt));
+    before.assert_same(&home.state_files(), "looking");
+    at().ok(&["scope", "adopt"]);
+    assert_eq!(at().ok(&["leases"])["notices"], json!([]));
+    assert_eq!(at().ok(&["status"])["warnings"], json!([]));
+}
+
+/// The scope went with its repository; another one at the path it left has nothing to do with it.
+#[test]
+fn a_repository_at_the_path_that_an_adopted_scope_left_has_a_scope_of_its_own() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["--kind", "name", "build"]);
+    let old = scope(repository.clearway());
+    let place = moved(&home, &repository);
+    home.clearway(&place).agent("alice").ok(&["scope", "adopt"]);
+    let anew = home.repository("app", &[]);
+    assert_eq!(anew.path(), repository.path());
+    let own = scope(anew.clearway());
+    assert_ne!(own, old);
+    assert_eq!(anew.agent("bob").ok(&["reserve", "--kind", "name", "build"])["notices"], json!([]));
+    assert_eq!((scope(anew.clearway()), scope(home.clearway(&place))), (own.clone(), old.clone()));
+    let builders = |clearway: Clearway| clearway.ok(&["leases"])["leases"][0]["agent"].clone();
+    assert_eq!((builders(anew.clearway()), builders(home.clearway(&place))), (json!("bob"), json!("alice")));
+    assert_eq!(builders(home.clearway(&place).args(&["--scope", &own])), json!("bob"));
+    anew.clearway().ok(&["doctor"]);
+    std::fs::remove_dir_all(&place).expect("a directory");
+    assert_eq!(scope(anew.clearway()), own, "it stays so when the other is gone");
+}
