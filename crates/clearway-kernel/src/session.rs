@@ -153,6 +153,10 @@ impl<'a> Session<'a> {
         }
     }
 
+    pub(crate) fn key_of_call(&self) -> Option<String> {
+        self.idempotency_key.clone()
+    }
+
     pub(crate) fn has_idempotency_key(&self) -> bool {
         self.idempotency_key.is_some()
     }

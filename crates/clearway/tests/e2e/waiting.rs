@@ -561,3 +561,40 @@ fn a_refusal_counts_neither_the_caller_nor_the_dead_among_those_who_wait() {
     child.wait().expect("it ended");
     assert_eq!(waiters("carol"), 0);
 }
+
+#[test]
+fn a_wait_is_answered_again_under_its_key_after_it_was_granted() {
+    let home = home();
+    let repository = app(&home);
+    let held = repository.grant("alice", &["src/a.rs"]);
+    let wait = repository.agent("bob").ok(&["reserve", "--queue", "src/a.rs"])["queued"].clone();
+    let id = text(&wait, "id").to_owned();
+    repository.agent("alice").ok(&["release", text(&held, "id")]);
+    let keyed = |key: &str| repository.agent("bob").args(&["--idempotency-key", key]);
+    let first = keyed("k1").ok(&["wait", &id]);
+    for words in [["wait"].as_slice(), &["wait", &id], &["wait", "--for", "5m"]] {
+        let again = keyed("k1").ok(words);
+        assert_eq!(
+            (&again["replayed"], &again["leases"][0]["id"]),
+            (&true.into(), &first["leases"][0]["id"])
+        );
+    }
+    keyed("k2").fails("not-found", 5, &["wait", &id]);
+    repository.agent("bob").fails("not-found", 5, &["wait", &id]);
+    let grants = repository.kinds().into_iter().filter(|kind| kind == "lease.granted").count();
+    assert_eq!(grants, 2, "alice's and one of bob's");
+}
+
+#[test]
+fn a_person_who_waits_without_a_time_sees_how_things_stand_too() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["src/a.rs"]);
+    let script = "clearway --agent bob reserve src/a.rs --wait & \
+                  until clearway waits | grep -q bob; do :; done; \
+                  clearway --agent alice release --all; wait";
+    let shown = home.terminal(repository.path(), script);
+    let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+    assert!(shown.contains("src/a.rs is with alice (active); place 1, at most"), "{shown:?}");
+    assert!(shown.contains(" as bob"), "{shown:?}");
+}
