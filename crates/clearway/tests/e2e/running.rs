@@ -525,3 +525,20 @@ fn sent_to_a_waiting_one_a_signal_ends_it_and_its_place() {
     diary.let_go();
     ended(holder, 0);
 }
+
+/// Nobody knows when a command ends, and its lease does not run out while it runs.
+#[test]
+fn what_a_command_holds_is_said_to_be_free_when_it_ends() {
+    let home = home();
+    let (repository, diary) = (home.repository("app", &[]), Diary::new(&home));
+    let holder = under_build(&repository, &diary, &[]);
+    diary.expect("begin", 1);
+    let error = repository.agent("bob").fails("reservation-held", 1, &["reserve", "--kind", "name", "build"]);
+    let message = text(&error, "message").to_owned();
+    assert!(message.contains("free when its command ends") && !message.contains("free in"), "{message}");
+    assert!(error["retry"]["ms"].as_u64().is_some_and(|ms| ms <= 5_000), "{error:#}");
+    let said = repository.agent("bob").run(&["reserve", "--kind", "name", "build"]).expect(1).stderr();
+    assert!(said.contains("until its command ends, process") && !said.contains("sign of life"), "{said}");
+    diary.let_go();
+    ended(holder, 0);
+}
