@@ -1,13 +1,12 @@
 //! A doctor looks at everything a command depends on, and names what is wrong and what to do.
 
-use crate::failures::{begin_anew, store_failure, wake};
+use crate::failures::{begin_anew, make_private, store_failure, wake};
 use crate::placing::Whereabouts;
 use crate::session::Session;
 use crate::site::SiteKind;
 use clearway_core::command::Command;
 use clearway_core::failure::Failure;
 use clearway_core::hint::Hint;
-use clearway_core::shell;
 use clearway_core::slice::ReadSet;
 use clearway_core::slug::Slug;
 use clearway_core::text::shown;
@@ -343,8 +342,7 @@ fn findings(examination: &Examination) -> Vec<Check> {
 }
 
 fn made_private(finding: &Finding) -> Check {
-    let path = finding.path.as_deref().map(shell::word);
-    let hint = path.map(|path| format!("make it yours alone: chmod go-rwx {path}"));
+    let hint = finding.path.as_deref().map(make_private);
     Check { about: finding.about, status: CheckStatus::Wrong, text: finding.text.clone(), hint }
 }
 

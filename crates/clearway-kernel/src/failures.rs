@@ -22,6 +22,9 @@ pub fn store_failure(error: &StoreError) -> Failure {
         StoreError::Unsure { .. } => Failure::new(Slug::StoreUnavailable, message)
             .hint("look before trying again: clearway leases")
             .hint("with --idempotency-key KEY a repetition is answered like the first time"),
+        StoreError::NotPrivate { path, by_mode: true, .. } => {
+            Failure::new(Slug::StoreNotPrivate, message).hint(make_private(path))
+        }
         StoreError::NotPrivate { path, .. } => Failure::new(Slug::StoreNotPrivate, message)
             .hint(format!("see whose it is: ls -ld {}", shell::word(path))),
         StoreError::Network { .. } => Failure::new(Slug::NetworkFileSystem, message)
@@ -40,6 +43,11 @@ pub fn store_failure(error: &StoreError) -> Failure {
         StoreError::IdTaken | StoreError::Internal(_) => Failure::new(Slug::Internal, message)
             .hint("this is a defect of clearway; please report it with the output of: clearway doctor"),
     }
+}
+
+/// What takes a file or directory from everybody but its owner.
+pub(crate) fn make_private(path: &str) -> String {
+    format!("make it yours alone: chmod go-rwx {}", shell::word(path))
 }
 
 fn busy(message: String, holders: &[String]) -> Failure {

@@ -362,7 +362,9 @@ fn refuse_complaints(
 ) -> Result<(), StoreError> {
     match complaints.map_err(|error| errors::file(path, &error))?.first() {
         Some(complaint) => {
-            Err(StoreError::NotPrivate { path: path.display().to_string(), reason: complaint.to_string() })
+            let by_mode = matches!(complaint, PrivacyComplaint::Mode { .. });
+            let (path, reason) = (path.display().to_string(), complaint.to_string());
+            Err(StoreError::NotPrivate { path, reason, by_mode })
         }
         None => Ok(()),
     }

@@ -72,7 +72,9 @@ pub(crate) fn inserting(path: &Path, error: &Error) -> StoreError {
 pub(crate) fn file(path: &Path, error: &FileError) -> StoreError {
     let at = path.display().to_string();
     match error {
-        FileError::ForeignOwner { .. } => StoreError::NotPrivate { path: at, reason: error.to_string() },
+        FileError::ForeignOwner { .. } => {
+            StoreError::NotPrivate { path: at, reason: error.to_string(), by_mode: false }
+        }
         FileError::System { source, .. }
             if matches!(
                 source.kind(),

@@ -344,6 +344,8 @@ pub enum StoreError {
         path: String,
         /// What is wrong.
         reason: String,
+        /// Whether its mode is, which its owner can change.
+        by_mode: bool,
     },
     /// Locks there do not hold.
     #[error("{path} lies on a network file system ({kind})")]

@@ -404,6 +404,8 @@ pub struct ClassReply {
     pub about: String,
     /// Its patterns.
     pub patterns: Vec<PatternReply>,
+    /// Where a list is given that adds nothing to those.
+    pub adds_nothing: Vec<String>,
 }
 
 /// One pattern of a class.
@@ -459,7 +461,7 @@ pub struct CompletionsReply {
 pub struct ManReply {
     /// The files written.
     pub written: Vec<String>,
-    /// Without a directory: the page of `clearway` itself.
+    /// Without a directory: the page of `clearway` itself, or of the verb that was named.
     pub page: Option<String>,
 }
 
