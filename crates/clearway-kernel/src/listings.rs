@@ -18,7 +18,8 @@ use clearway_core::text::shown;
 use clearway_core::time::Now;
 use clearway_core::wait::{Queued, waiters_for};
 use clearway_store::contract::{LeaseListing, Listed};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 /// Ended leases shown by `leases --history` when nothing narrows them.
 const HISTORY_ROWS: usize = 1_000;
@@ -191,6 +192,28 @@ impl Session<'_> {
         Ok((found.rev, over.map(|view| view.lease.id).collect()))
     }
 
+    /// What to say of leases on paths of a checkout that is gone, such as one that was moved: they protect nothing.
+    fn without_place(&self, leases: &[LeaseView], me: Option<AgentId>) -> Vec<String> {
+        let roots: BTreeSet<&str> = leases.iter().map(|view| view.lease.worktree.0.as_str()).collect();
+        let is_gone = |root: &&str| !root.is_empty() && !self.outside.is_directory(Path::new(root));
+        let of_root = |root: &str| {
+            let there: Vec<&LeaseView> = leases.iter().filter(|view| view.lease.worktree.0 == root).collect();
+            let own = there.iter().filter(|view| Some(view.lease.holder) == me);
+            let own: Vec<&str> = own.map(|view| view.lease.id.as_str()).collect();
+            let way_out = match own.is_empty() {
+                true => "they end when their holders are silent or release them".to_owned(),
+                false => format!("give yours back: clearway release {}", own.join(" ")),
+            };
+            let count = there.len();
+            let leases = if count == 1 { "lease is" } else { "leases are" };
+            format!(
+                "{count} {leases} on paths of {}, which is gone, and protect nothing; {way_out}",
+                shown(root)
+            )
+        };
+        roots.into_iter().filter(is_gone).map(of_root).collect()
+    }
+
     /// One look at everything, all of it at one revision.
     pub fn status(&mut self) -> Result<Status, Failure> {
         let survey = self.survey(LeaseListing::Live)?;
@@ -210,6 +233,7 @@ impl Session<'_> {
         let me = me.map(|seen| (seen.view.agent.id, seen.view.agent.name));
         let mut warnings = warnings(&leases, &survey.listed.unreadable);
         warnings.extend(self.place_notice().and_then(|notice| place_warning(&notice)));
+        warnings.extend(self.without_place(&leases, me.as_ref().map(|(id, _)| *id)));
         let frozen = survey.frozen();
         let (rev, now, waits) = (survey.rev(), survey.now, survey.queue);
         Ok(Status { rev, now, me, agents, leases, waits, machine_wide, frozen, warnings })

@@ -200,7 +200,7 @@ fn scopes_are_listed_from_anywhere_and_one_that_is_damaged_hides_no_other() {
 fn whoever_only_looks_is_told_of_a_moved_repository_until_it_is_written_to() {
     let home = home();
     let repository = app(&home);
-    repository.grant("alice", &["src/a.rs"]);
+    repository.grant("alice", &["--kind", "name", "build"]);
     let old = scope(repository.clearway());
     let place = moved(&home, &repository);
     let at = || home.clearway(&place).agent("bob");
@@ -241,4 +241,25 @@ fn a_repository_at_the_path_that_an_adopted_scope_left_has_a_scope_of_its_own() 
     anew.clearway().ok(&["doctor"]);
     std::fs::remove_dir_all(&place).expect("a directory");
     assert_eq!(scope(anew.clearway()), own, "it stays so when the other is gone");
+}
+
+/// What was held on paths of the old place is nobody's protection any more; who holds it is told how to give it back.
+#[test]
+fn leases_on_paths_of_a_place_that_is_gone_are_pointed_out_until_they_are_given_back() {
+    let home = home();
+    let repository = app(&home);
+    let lease = repository.grant("alice", &["src/a.rs"]);
+    repository.grant("alice", &["--kind", "name", "build"]);
+    let place = moved(&home, &repository);
+    let at = |agent: &str| home.clearway(&place).agent(agent);
+    at("alice").ok(&["scope", "adopt"]);
+    let warned = |agent: &str| at(agent).ok(&["status"])["warnings"].to_string();
+    assert!(warned("bob").contains("1 lease is on paths of") && !warned("bob").contains("clearway release"));
+    let said = warned("alice");
+    let command = format!("release {}", text(&lease, "id"));
+    assert!(said.contains(&command) && said.contains(&repository.path().display().to_string()), "{said}");
+    at("alice").ok(&command.split(' ').collect::<Vec<_>>());
+    assert_eq!(warned("alice"), "[]");
+    at("alice").ok(&["reserve", "src/a.rs"]);
+    assert_eq!(warned("alice"), "[]");
 }
