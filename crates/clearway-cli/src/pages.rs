@@ -41,6 +41,7 @@ pub(crate) fn page(slug: Slug) -> &'static str {
         Slug::StoreUnavailable => page!("store-unavailable"),
         Slug::StoreNewer => page!("store-newer"),
         Slug::StoreCorrupt => page!("store-corrupt"),
+        Slug::StoreLost => page!("store-lost"),
         Slug::StoreFull => page!("store-full"),
         Slug::StoreReadOnly => page!("store-read-only"),
         Slug::StoreNotPrivate => page!("store-not-private"),

@@ -8,8 +8,15 @@ use std::fmt::Write as _;
 impl Request {
     /// A text that is equal exactly for requests that mean the same, for comparing repetitions.
     pub fn digest_text(&self) -> String {
-        let mut text = String::from(self.command.verb());
-        match &self.command {
+        self.command.digest_text()
+    }
+}
+
+impl Command {
+    /// The same: who asks is compared apart.
+    pub fn digest_text(&self) -> String {
+        let mut text = String::from(self.verb());
+        match self {
             // How a request waits does not change what it asks for.
             Command::Reserve(reserve) | Command::Await(Await { reserve, .. }) => {
                 describe_reserve(&mut text, reserve);

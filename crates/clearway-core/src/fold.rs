@@ -165,6 +165,11 @@ pub enum Standing {
 pub fn change_wait(wait: &mut Wait, seq: Seq, body: &Body) -> Standing {
     match body {
         Body::WaitAttached { process, until, .. } => {
+            wait.kept_until = match (process, &wait.attached) {
+                (None, _) => None,
+                (Some(_), None) => Some(wait.until),
+                (Some(_), Some(_)) => wait.kept_until,
+            };
             (wait.attached, wait.until, wait.offered_until) = (process.clone(), *until, None);
         }
         Body::WaitOffered { until, .. } => {

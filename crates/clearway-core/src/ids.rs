@@ -178,6 +178,12 @@ impl ScopeKey {
         Self(format!("{kept}-{:08x}", u32::from_be_bytes(digest)))
     }
 
+    /// The key of a place whose own was adopted by another: the same with a number.
+    #[must_use]
+    pub fn successor(&self, generation: u32) -> Self {
+        Self(format!("{self}.{generation}"))
+    }
+
     /// Reads a key; anything but letters, digits, `.`, `_` and `-` (at most 80) is `None`.
     pub fn parse(text: &str) -> Option<Self> {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');

@@ -40,6 +40,8 @@ pub const WAITER_SILENCE_MS: u64 = 10_000;
 pub const OFFER_MS: u64 = 5 * 60 * 1_000;
 /// Offers made to one wait before it is over.
 pub const OFFERS_PER_WAIT_MAX: u32 = 2;
+/// After how long to try again for what a running command holds: nobody knows when it ends.
+pub const COMMAND_RETRY_MS: u64 = 5_000;
 /// How long a command that lost its leases has to end by itself.
 pub const COMMAND_GRACE_MS: u64 = 5_000;
 /// Shortest freeze.

@@ -97,6 +97,7 @@ impl Request {
         let concerned = |view: &WaitView| {
             let wanted = &view.wait.wanted;
             sees_all
+                || view.falls_back(facts, now.mono).is_some()
                 || self.wanted().is_some_and(|own| meets(own, view))
                 || slice.leases.iter().any(|lease| wanted.touches(&lease.target, &lease.worktree))
                 || leaving.iter().any(|other| other.wait.wanted.conflicts_with(wanted))

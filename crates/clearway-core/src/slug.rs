@@ -164,6 +164,8 @@ slugs! {
     StoreNewer = "store-newer", Unavailable;
     /// The store is damaged.
     StoreCorrupt = "store-corrupt", Unavailable;
+    /// The store is gone, but not what remembers it.
+    StoreLost = "store-lost", Unavailable;
     /// The disk is full.
     StoreFull = "store-full", Unavailable;
     /// The store cannot be written.

@@ -28,6 +28,9 @@ pub struct Wait {
     pub attached: Option<Process>,
     /// When it gives up.
     pub until: Mono,
+    /// Until when the place is kept without a process, if one came to wait at a place that was kept without: when that
+    /// process is gone, it is kept so again. Not part of how a wait begins.
+    pub kept_until: Option<Mono>,
     /// Until when its turn is kept for it.
     pub offered_until: Option<Mono>,
     /// How many offers it was made.
@@ -104,12 +107,36 @@ impl WaitEnd {
 impl WaitView {
     /// Why the wait is over at `now`, if it is. At the instant itself it is, for every operation alike.
     pub fn over(&self, agent: Option<&Agent>, facts: &Facts, now: Mono) -> Option<WaitEnd> {
-        let wait = &self.wait;
-        let is_dead = |process: &Process| facts.process(process) == Some(ProcessLiveness::Dead);
         let agent_gone =
             agent.is_some_and(|agent| crate::agent::liveness(agent, None, facts, now) == Liveness::Gone);
+        match self.process_over(facts, now) {
+            _ if agent_gone => Some(WaitEnd::Gone),
+            Some(_) if self.falls_back(facts, now).is_some() => None,
+            over => over,
+        }
+    }
+
+    /// Until when the place is kept for its agent alone, now that the process is gone which came to wait at it.
+    pub fn falls_back(&self, facts: &Facts, now: Mono) -> Option<Mono> {
+        let kept = self.wait.kept_until.filter(|kept| now < *kept)?;
+        self.process_over(facts, now).map(|_| kept)
+    }
+
+    /// The wait as it stands, whether or not it was recorded that its process is gone.
+    pub fn as_it_stands(&self, facts: &Facts, now: Mono) -> Wait {
+        let wait = self.wait.clone();
+        match self.falls_back(facts, now) {
+            Some(until) => Wait { attached: None, until, kept_until: None, ..wait },
+            None => wait,
+        }
+    }
+
+    /// Why the process that waits does so no more, or the time is up.
+    fn process_over(&self, facts: &Facts, now: Mono) -> Option<WaitEnd> {
+        let wait = &self.wait;
+        let is_dead = |process: &Process| facts.process(process) == Some(ProcessLiveness::Dead);
         let heard = self.heard.map_or(wait.since, |heard| heard.max(wait.since));
-        if agent_gone || wait.attached.as_ref().is_some_and(is_dead) {
+        if wait.attached.as_ref().is_some_and(is_dead) {
             Some(WaitEnd::Gone)
         } else if now >= wait.until {
             Some(WaitEnd::TimedOut)

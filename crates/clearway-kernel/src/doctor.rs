@@ -1,13 +1,12 @@
 //! A doctor looks at everything a command depends on, and names what is wrong and what to do.
 
-use crate::failures::{store_failure, wake};
+use crate::failures::{begin_anew, make_private, store_failure, wake};
 use crate::placing::Whereabouts;
 use crate::session::Session;
 use crate::site::SiteKind;
 use clearway_core::command::Command;
 use clearway_core::failure::Failure;
 use clearway_core::hint::Hint;
-use clearway_core::shell;
 use clearway_core::slice::ReadSet;
 use clearway_core::slug::Slug;
 use clearway_core::text::shown;
@@ -80,9 +79,13 @@ impl Session<'_> {
     pub fn diagnose(&mut self) -> Result<Diagnosis, Failure> {
         let mut checks = vec![self.build_check(), self.scope_check()];
         checks.extend(place_check(&self.whereabouts()));
-        checks.push(self.identity_check()?);
         let key = self.site.key.clone();
         let examination = self.engine.examine(&key).map_err(|error| store_failure(&error))?;
+        if is_lost(&examination) {
+            checks.extend(findings(&examination));
+            return Ok(Diagnosis { checks });
+        }
+        checks.push(self.identity_check()?);
         checks.extend(store_checks(&examination));
         checks.extend(leftover_check(&self.leftovers()?));
         if examination.exists {
@@ -140,7 +143,7 @@ impl Session<'_> {
         let damaged = examination
             .findings
             .iter()
-            .any(|finding| matches!(finding.about, "schema" | "pages" | "ballast"));
+            .any(|finding| matches!(finding.about, "schema" | "pages" | "ballast" | "witness"));
         if rows > 0 || damaged {
             self.engine.rebuild(&key, &report.state).map_err(|error| store_failure(&error))?;
         }
@@ -179,6 +182,11 @@ impl Session<'_> {
 
     fn scope_check(&self) -> Check {
         let site = &self.site;
+        if let Some(failure) = &self.no_scope {
+            let text = format!("there is no scope here: {}; what follows is of the machine", failure.message);
+            let hint = failure.hints.first().map(ToString::to_string);
+            return Check { about: "scope", status: CheckStatus::Notable, text, hint };
+        }
         let kind = match site.kind {
             SiteKind::Git => "git repository",
             SiteKind::Directory => "directory without git",
@@ -274,6 +282,11 @@ fn damaged(about: &'static str, failure: Failure) -> Result<Check, Failure> {
     }
 }
 
+/// Whether there was a store, of which nothing is left to look at.
+fn is_lost(examination: &Examination) -> bool {
+    examination.findings.iter().any(|finding| finding.about == "lost")
+}
+
 /// Where the store is; of one that is not there, whether it could be.
 fn store_checks(examination: &Examination) -> Vec<Check> {
     match (examination.exists, findings(examination)) {
@@ -317,7 +330,9 @@ fn findings(examination: &Examination) -> Vec<Check> {
             "access" => "make the place writable, or keep the store elsewhere: CLEARWAY_STORE=FILE",
             "disk" => "make room there, or keep the store on another disk: CLEARWAY_STORE=FILE",
             "ballast" => "take it now: clearway doctor --repair",
+            "witness" => "the next write makes it remember again, or now: clearway doctor --repair",
             "privacy" => return made_private(finding),
+            "lost" | "gate" => &begin_anew(&examination.place, finding.about == "gate"),
             "rows" | "schema" | "pages" => REPAIR,
             _ => "see: clearway explain unhealthy",
         };
@@ -327,8 +342,7 @@ fn findings(examination: &Examination) -> Vec<Check> {
 }
 
 fn made_private(finding: &Finding) -> Check {
-    let path = finding.path.as_deref().map(shell::word);
-    let hint = path.map(|path| format!("make it yours alone: chmod go-rwx {path}"));
+    let hint = finding.path.as_deref().map(make_private);
     Check { about: finding.about, status: CheckStatus::Wrong, text: finding.text.clone(), hint }
 }
 

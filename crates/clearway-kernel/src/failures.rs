@@ -13,7 +13,6 @@ pub fn store_failure(error: &StoreError) -> Failure {
         StoreError::Busy { holders, .. } => busy(message, holders),
         StoreError::Full { disk, free_bytes, .. } => Failure::new(Slug::StoreFull, message)
             .hint("make room on that disk; nothing was changed")
-            .hint("what little is left is kept for giving leases back, which still works: clearway release --all")
             .details(Details::Fields(vec![("disk", disk.clone()), ("free_bytes", free_bytes.to_string())])),
         StoreError::ReadOnly { .. } => Failure::new(Slug::StoreReadOnly, message)
             .hint("reading still works; to write, make the directory writable or choose another store with --store FILE"),
@@ -23,6 +22,9 @@ pub fn store_failure(error: &StoreError) -> Failure {
         StoreError::Unsure { .. } => Failure::new(Slug::StoreUnavailable, message)
             .hint("look before trying again: clearway leases")
             .hint("with --idempotency-key KEY a repetition is answered like the first time"),
+        StoreError::NotPrivate { path, by_mode: true, .. } => {
+            Failure::new(Slug::StoreNotPrivate, message).hint(make_private(path))
+        }
         StoreError::NotPrivate { path, .. } => Failure::new(Slug::StoreNotPrivate, message)
             .hint(format!("see whose it is: ls -ld {}", shell::word(path))),
         StoreError::Network { .. } => Failure::new(Slug::NetworkFileSystem, message)
@@ -32,12 +34,20 @@ pub fn store_failure(error: &StoreError) -> Failure {
         StoreError::Corrupt { path, .. } => Failure::new(Slug::StoreCorrupt, message)
             .hint("rebuild stored rows from the log, if it can be read: clearway doctor --repair")
             .hint(format!("otherwise keep it aside and start afresh: {}", set_aside(path))),
+        StoreError::Lost { path, holds_others, .. } => {
+            Failure::new(Slug::StoreLost, message).hint(begin_anew(path, *holds_others))
+        }
         StoreError::UnreadableRow(_) => {
             Failure::new(Slug::UnreadableRow, message).hint("rebuild it from the log: clearway doctor --repair")
         }
         StoreError::IdTaken | StoreError::Internal(_) => Failure::new(Slug::Internal, message)
             .hint("this is a defect of clearway; please report it with the output of: clearway doctor"),
     }
+}
+
+/// What takes a file or directory from everybody but its owner.
+pub(crate) fn make_private(path: &str) -> String {
+    format!("make it yours alone: chmod go-rwx {}", shell::word(path))
 }
 
 fn busy(message: String, holders: &[String]) -> Failure {
@@ -56,14 +66,28 @@ pub(crate) fn wake(holder: &str) -> Option<String> {
     state.starts_with("stopped").then(|| format!("a stopped process can go on with: kill -CONT {pid}"))
 }
 
-/// Moves a store and the files beside it, as far as there are any, out of the way.
+/// The ways out of a lost log. A file with other scopes in it stays: only what remembers the lost one goes.
+pub(crate) fn begin_anew(store: &str, holds_others: bool) -> String {
+    let back = "put the file back if you have it";
+    match holds_others {
+        false => format!("{back}; otherwise keep what is left aside and begin anew: {}", set_aside(store)),
+        true => {
+            let gate = format!("{store}-gate");
+            let (gate, aside) = (shell::word(&gate), shell::word(&format!("{gate}.old")));
+            format!("{back}; otherwise let the gate forget it and begin anew: mv {gate} {aside}")
+        }
+    }
+}
+
+/// Moves a store and the files beside it, as far as there are any, out of the way, and never onto an earlier one.
 fn set_aside(store: &str) -> String {
     let (directory, name) = store.rsplit_once('/').unwrap_or((".", store));
     let directory = shell::word(if directory.is_empty() { "/" } else { directory });
     let beside = shell::word(&format!("{name}-*"));
-    let (store, aside) = (shell::word(store), shell::word(&format!("{store}.damaged")));
+    let (name, aside) = (shell::word(name), shell::word(&format!("{store}.damaged.XXXXXX")));
     format!(
-        "mkdir {aside} && mv {store} {aside} && find {directory} -maxdepth 1 -name {beside} -exec mv {{}} {aside} ';'"
+        "aside=$(mktemp -d {aside}) && find {directory} -maxdepth 1 -type f '(' -name {name} -o -name {beside} ')' \
+         -exec mv {{}} \"$aside\" ';'"
     )
 }
 

@@ -51,12 +51,37 @@ pub(crate) fn ground(outside: &mut dyn Outside, globals: &Globals) -> Result<Gro
             (config, engine)
         }
     };
-    let record = record_of(outside, StoreAt { url: config.store_url(), from: &start }, &site.key);
+    let store = StoreAt { url: config.store_url(), from: &start };
+    let (own_key, site, record) = settle(outside, store, own_key, site);
     let fold = match &record {
         Some(record) => record.fold,
         None => fold_of(outside, &mut *engine, &site)?,
     };
     Ok(Ground { start, own_key, site: Site { fold, ..site }, record, config, engine })
+}
+
+/// A scope that another directory adopted is no longer that of the path it began at: what lies there now has one of its
+/// own, under a key of its own. Answers with what is remembered of the scope's directory.
+fn settle(
+    outside: &mut dyn Outside,
+    store: StoreAt<'_>,
+    own_key: ScopeKey,
+    site: Site,
+) -> (ScopeKey, Site, Option<Record>) {
+    let mut record = record_of(outside, store, &site.key);
+    let (mut key, mut generation) = (site.key.clone(), 1);
+    while let Some(known) = record.as_ref().filter(|_| site.kind != SiteKind::Machine) {
+        if !known.is_of_another(&site.place, outside.file_id(Path::new(&site.place))) {
+            break;
+        }
+        generation += 1;
+        key = site.key.successor(generation);
+        record = record_of(outside, store, &key);
+    }
+    match generation {
+        1 => (own_key, site, record),
+        _ => (key.clone(), Site { key, ..site }, record),
+    }
 }
 
 /// Whether a scope folds case: as it began, or, should it begin now, as the file system does.

@@ -14,10 +14,12 @@ use clearway_core::nearest::nearest;
 use clearway_core::pattern::Fold;
 use clearway_core::slice::{AgentLookup, AgentView, Freeze, ReadSet, Slice};
 use clearway_core::target::Target;
+use clearway_core::text::shown;
 use clearway_core::time::Now;
 use clearway_core::wait::{Queued, waiters_for};
 use clearway_store::contract::{LeaseListing, Listed};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 /// Ended leases shown by `leases --history` when nothing narrows them.
 const HISTORY_ROWS: usize = 1_000;
@@ -133,6 +135,7 @@ impl Session<'_> {
         if let Some(name) = filter.agent.as_deref().filter(|_| is_empty) {
             found.notices.extend(self.unknown_agent(name)?);
         }
+        found.notices.extend(self.place_notice());
         Ok(found)
     }
 
@@ -170,7 +173,8 @@ impl Session<'_> {
         };
         let (holders, others): (Vec<_>, Vec<_>) = live.into_iter().partition(on_it);
         let is_name = holders.is_empty() && !others.is_empty();
-        let notices = name.filter(|_| is_name).map(Notice::IsName).into_iter().collect();
+        let notices =
+            name.filter(|_| is_name).map(Notice::IsName).into_iter().chain(self.place_notice()).collect();
         let waiters = queue.into_iter().filter(|queued| queued.wait.wanted.touches(&target, &here)).collect();
         Ok(Who { rev: slice.scope.rev, now, path: target.display(), holders, waiters, notices })
     }
@@ -186,6 +190,28 @@ impl Session<'_> {
         let found = self.look(LeaseListing::Live)?;
         let over = found.leases.iter().filter(|view| view.lease.ended.is_some());
         Ok((found.rev, over.map(|view| view.lease.id).collect()))
+    }
+
+    /// What to say of leases on paths of a checkout that is gone, such as one that was moved: they protect nothing.
+    fn without_place(&self, leases: &[LeaseView], me: Option<AgentId>) -> Vec<String> {
+        let roots: BTreeSet<&str> = leases.iter().map(|view| view.lease.worktree.0.as_str()).collect();
+        let is_gone = |root: &&str| !root.is_empty() && !self.outside.is_directory(Path::new(root));
+        let of_root = |root: &str| {
+            let there: Vec<&LeaseView> = leases.iter().filter(|view| view.lease.worktree.0 == root).collect();
+            let own = there.iter().filter(|view| Some(view.lease.holder) == me);
+            let own: Vec<&str> = own.map(|view| view.lease.id.as_str()).collect();
+            let way_out = match own.is_empty() {
+                true => "they end when their holders are silent or release them".to_owned(),
+                false => format!("give yours back: clearway release {}", own.join(" ")),
+            };
+            let count = there.len();
+            let leases = if count == 1 { "lease is" } else { "leases are" };
+            format!(
+                "{count} {leases} on paths of {}, which is gone, and protect nothing; {way_out}",
+                shown(root)
+            )
+        };
+        roots.into_iter().filter(is_gone).map(of_root).collect()
     }
 
     /// One look at everything, all of it at one revision.
@@ -205,7 +231,9 @@ impl Session<'_> {
             elsewhere
         });
         let me = me.map(|seen| (seen.view.agent.id, seen.view.agent.name));
-        let warnings = warnings(&leases, &survey.listed.unreadable);
+        let mut warnings = warnings(&leases, &survey.listed.unreadable);
+        warnings.extend(self.place_notice().and_then(|notice| place_warning(&notice)));
+        warnings.extend(self.without_place(&leases, me.as_ref().map(|(id, _)| *id)));
         let frozen = survey.frozen();
         let (rev, now, waits) = (survey.rev(), survey.now, survey.queue);
         Ok(Status { rev, now, me, agents, leases, waits, machine_wide, frozen, warnings })
@@ -345,6 +373,21 @@ fn show(leases: &[Lease], agents: &[AgentView], facts: &Facts, now: &Now, same_b
 fn count_waiters(leases: &mut [LeaseView], queue: &[Queued]) {
     for view in leases {
         view.waiters = waiters_for(&view.lease, queue.iter().map(|queued| &queued.wait));
+    }
+}
+
+/// A scope that is not the one its directory had looks empty, or is somebody else's.
+fn place_warning(notice: &Notice) -> Option<String> {
+    match notice {
+        Notice::ScopeMoved { scope, from } => Some(format!(
+            "this was at {}, where another scope has its log; to go on with that one: clearway scope adopt {scope}",
+            shown(from)
+        )),
+        Notice::ScopeReplaced { place } => Some(format!(
+            "this scope was begun by another directory that was at {}; if it is the same: clearway scope adopt",
+            shown(place)
+        )),
+        _ => None,
     }
 }
 

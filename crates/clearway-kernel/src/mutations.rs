@@ -114,6 +114,7 @@ impl Session<'_> {
         notices.retain(|notice| {
             matches!(notice, Notice::UnreadableRows(_) | Notice::EndsAtScope { .. } | Notice::Frozen { .. })
         });
+        notices.extend(self.place_notice());
         let clear = outcome.is_ok();
         let (blockers, ahead) = match outcome {
             Ok(_) => (Vec::new(), Vec::new()),

@@ -36,6 +36,8 @@ pub struct ScopeSeen {
     pub last_event: Option<Wall>,
     /// Whether it is the scope here.
     pub is_here: bool,
+    /// What keeps it from being read; the rest is then not known.
+    pub trouble: Option<String>,
 }
 
 /// What adopting a scope came to.
@@ -76,6 +78,11 @@ pub(crate) struct Record {
 }
 
 impl Record {
+    /// Whether the scope was adopted by another directory than the one at `place`, which then has to have its own.
+    pub(crate) fn is_of_another(&self, place: &str, id: Option<FileId>) -> bool {
+        self.path != place && Some(self.id) != id
+    }
+
     fn text(&self) -> String {
         let told = self.told.map(|id| format!("told {}\n", id_text(id))).unwrap_or_default();
         let fold = u8::from(self.fold == Fold::Insensitive);
@@ -113,15 +120,25 @@ impl Session<'_> {
     /// A record that cannot be written is no reason to fail a command that has happened: the next one tries again.
     pub(crate) fn note_place(&mut self) -> Option<Notice> {
         let id = self.directory_id()?;
-        let (fold, path) = (self.site.fold, self.site.place.clone());
+        let notice = self.place_notice();
+        match self.record.clone() {
+            Some(_) if notice.is_none() => {}
+            Some(record) => self.remember(&Record { told: Some(id), ..record }),
+            None => {
+                let (fold, path) = (self.site.fold, self.site.place.clone());
+                self.remember(&Record { id, fold, told: None, path });
+            }
+        }
+        notice
+    }
+
+    /// What there is to say of a directory that the scope does not know yet, to whoever looks and whoever writes.
+    pub(crate) fn place_notice(&mut self) -> Option<Notice> {
+        let id = self.directory_id()?;
         match self.record.clone() {
             Some(record) if record.id == id || record.told == Some(id) => None,
-            Some(record) => {
-                self.remember(&Record { told: Some(id), ..record.clone() });
-                Some(Notice::ScopeReplaced { place: record.path })
-            }
+            Some(record) => Some(Notice::ScopeReplaced { place: record.path }),
             None => {
-                self.remember(&Record { id, fold, told: None, path });
                 let (scope, from) = self.scope_with(id)?;
                 Some(Notice::ScopeMoved { scope: scope.to_string(), from })
             }
@@ -164,16 +181,31 @@ impl Session<'_> {
         self.adopted(true, put_aside)
     }
 
-    /// Every scope of the store in use.
+    /// Every scope of the store in use. One that cannot be read is listed with what is wrong with it.
     pub fn scopes(&mut self) -> Result<Vec<ScopeSeen>, Failure> {
         let keys = self.engine.scopes().map_err(|error| store_failure(&error))?;
-        keys.into_iter().map(|key| self.scope_seen(key)).collect()
+        Ok(keys
+            .into_iter()
+            .map(|key| self.scope_seen(&key).unwrap_or_else(|failure| self.unseen(key, failure)))
+            .collect())
     }
 
-    fn scope_seen(&mut self, key: ScopeKey) -> Result<ScopeSeen, Failure> {
-        let survey = self.survey_in(&key, LeaseListing::Live)?;
+    fn unseen(&mut self, key: ScopeKey, failure: Failure) -> ScopeSeen {
+        let place = self.record(&key).map(|record| record.path).unwrap_or_default();
+        let is_here = self.is_here(&key);
+        let trouble = Some(failure.message);
+        ScopeSeen { key, place, leases: 0, rev: Seq(0), last_event: None, is_here, trouble }
+    }
+
+    /// Whether a scope is that of the directory; the scope of the machine is nobody's place.
+    fn is_here(&self, key: &ScopeKey) -> bool {
+        *key == self.site.key && self.site.kind != SiteKind::Machine
+    }
+
+    fn scope_seen(&mut self, key: &ScopeKey) -> Result<ScopeSeen, Failure> {
+        let survey = self.survey_in(key, LeaseListing::Live)?;
         let (rev, leases) = (survey.rev(), live(survey.leases()).len() as u64);
-        let ends = self.read_in(&key, |snapshot| {
+        let ends = self.read_in(key, |snapshot| {
             Ok((snapshot.events(Seq(0), 1)?, snapshot.events(Seq(rev.0.saturating_sub(1)), 1)?))
         })?;
         let (first, last) = ends.unwrap_or_default();
@@ -185,9 +217,16 @@ impl Session<'_> {
             Some(Body::ScopeOpened { place, .. }) => place,
             _ => String::new(),
         };
-        let place = self.record(&key).map_or(began_at, |record| record.path);
-        let is_here = key == self.site.key;
-        Ok(ScopeSeen { key, place, leases, rev, last_event: event(&last).map(|event| event.at), is_here })
+        let place = self.record(key).map_or(began_at, |record| record.path);
+        Ok(ScopeSeen {
+            place,
+            leases,
+            rev,
+            last_event: event(&last).map(|event| event.at),
+            is_here: self.is_here(key),
+            trouble: None,
+            key: key.clone(),
+        })
     }
 
     /// The directory that the scope here belongs to; `None` where that is not remembered.

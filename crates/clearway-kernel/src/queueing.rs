@@ -5,18 +5,21 @@ use crate::session::Session;
 use crate::waiting::{AtEnd, Place, Watcher};
 use clearway_core::agent::Client;
 use clearway_core::command::{Await, Command, Leave, Stay};
+use clearway_core::decide::Success;
+use clearway_core::event::Body;
 use clearway_core::facts::{FactQuery, Facts};
 use clearway_core::failure::Failure;
 use clearway_core::ids::{AgentId, ScopeKey, Seq, WaitId};
 use clearway_core::input::wait_span_ms;
-use clearway_core::limits::WAIT_MS_MAX;
+use clearway_core::limits::{EVENTS_PER_READ, WAIT_MS_MAX};
 use clearway_core::slice::{ReadSet, Slice};
 use clearway_core::slug::Slug;
 use clearway_core::text::quoted;
 use clearway_core::time::Now;
 use clearway_core::wait::{Queued, Wait, WaitView, position};
 use clearway_store::Reply;
-use clearway_store::contract::LeaseListing;
+use clearway_store::contract::{LeaseListing, Remembered};
+use clearway_wire::{canonical, chain, outcome};
 
 /// The queue as it looks.
 #[derive(Clone, Debug)]
@@ -62,8 +65,59 @@ impl Session<'_> {
     ) -> Result<Reply, Failure> {
         let wait_ms = self.patience_ms(wait, "--for", "your place is kept without waiting, too")?;
         let id = id.map(wait_id).transpose()?;
-        let (scope, Wait { id, wanted, .. }, seen) = self.own_wait(id)?;
+        let (scope, Wait { id, wanted, .. }, seen) = match self.own_wait(id) {
+            Err(failure) if failure.slug == Slug::NotFound => {
+                return self.answered_before(id)?.ok_or(failure);
+            }
+            own => own?,
+        };
         self.wait_for(&scope, &wanted, Some(Place { wait: id, seen }), wait_ms, AtEnd::Queue, watch)
+    }
+
+    /// The answer to an equal wait under the same key, whose place is gone since it was granted.
+    fn answered_before(&mut self, id: Option<WaitId>) -> Result<Option<Reply>, Failure> {
+        for scope in [self.site.key.clone(), ScopeKey::machine()] {
+            if let Some(wait) = self.wait_granted_before(&scope, id)? {
+                let again = Await { reserve: wait.wanted, stay: Stay::Last, wait_ms: 0, wait: Some(wait.id) };
+                return self.command_in(&scope, Command::Await(again)).map(Some);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The caller's wait, as it began, whose grant is remembered under the key of this call.
+    fn wait_granted_before(&mut self, scope: &ScopeKey, id: Option<WaitId>) -> Result<Option<Wait>, Failure> {
+        let (Some(key), Some((me, _))) = (self.key_of_call(), self.me_in(scope)?) else { return Ok(None) };
+        let (now, fold) = (self.now()?, self.site.fold);
+        let remembered = self.read_in(scope, |snapshot| snapshot.recall(me, &key, &now))?.flatten();
+        let is_grant = |remembered: &Remembered| {
+            matches!(outcome::decode(&remembered.outcome, fold), Ok(Success::Reserved { .. }))
+        };
+        let Some(remembered) = remembered.filter(is_grant) else { return Ok(None) };
+        let is_it = |wait: &Wait| {
+            let asked = Command::Reserve(wait.wanted.clone());
+            wait.agent == me
+                && id.is_none_or(|id| id == wait.id)
+                && chain::digest(&asked.digest_text()) == remembered.request
+        };
+        let mut after = Seq(0);
+        loop {
+            let batch = self.read_in(scope, |snapshot| snapshot.events(after, EVENTS_PER_READ))?;
+            let batch = batch.unwrap_or_default();
+            let began = batch.iter().filter_map(|stored| {
+                match canonical::decode(stored.seq, &stored.bytes, fold).ok()?.body {
+                    Body::WaitBegan(wait) => Some(wait),
+                    _ => None,
+                }
+            });
+            if let Some(wait) = began.into_iter().find(|wait| is_it(wait)) {
+                return Ok(Some(wait));
+            }
+            match batch.last() {
+                Some(last) if batch.len() == EVENTS_PER_READ => after = last.seq,
+                _ => return Ok(None),
+            }
+        }
     }
 
     /// Leaves the queue, at these places or wherever the caller waits.
@@ -101,7 +155,8 @@ impl Session<'_> {
         let live: Vec<&WaitView> = slice.waits.iter().filter(live).collect();
         let queued = |view: &&WaitView| {
             let position = position(&view.wait, live.iter().map(|other| &other.wait));
-            Some(Queued { wait: view.wait.clone(), agent: agent_of(view)?.name.clone(), position })
+            let wait = view.as_it_stands(&facts, now.mono);
+            Some(Queued { wait, agent: agent_of(view)?.name.clone(), position })
         };
         live.iter().filter_map(queued).collect()
     }

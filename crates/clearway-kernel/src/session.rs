@@ -15,7 +15,7 @@ use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
 use clearway_core::input::idempotency_key;
 use clearway_core::slug::Slug;
-use clearway_store::contract::{Engine, Snapshot, StoreError};
+use clearway_store::contract::{Engine, LeaseListing, Snapshot, StoreError};
 use clearway_store::{Reply, Rules, World, execute, preview};
 use std::path::PathBuf;
 
@@ -57,6 +57,8 @@ pub struct Session<'a> {
     pub(crate) record: Option<Record>,
     place_noted: bool,
     idempotency_key: Option<String>,
+    /// Why there is no scope where it was started: it then stands in that of the machine.
+    pub(crate) no_scope: Option<Failure>,
 }
 
 impl std::fmt::Debug for Session<'_> {
@@ -68,7 +70,12 @@ impl std::fmt::Debug for Session<'_> {
 impl<'a> Session<'a> {
     /// Finds the scope, resolves the configuration and opens the store. Nothing is created.
     pub fn open(outside: &'a mut dyn Outside, globals: &Globals) -> Result<Self, Failure> {
-        let Ground { start, own_key, site, record, config, engine } = ground(outside, globals)?;
+        let ground = ground(outside, globals)?;
+        Self::on(ground, outside, globals)
+    }
+
+    fn on(ground: Ground, outside: &'a mut dyn Outside, globals: &Globals) -> Result<Self, Failure> {
+        let Ground { start, own_key, site, record, config, engine } = ground;
         let caller = identity::caller(outside, config.agent())?;
         let durability = match config.lease_durability() {
             LeaseDurability::Normal => Durability::Normal,
@@ -90,7 +97,25 @@ impl<'a> Session<'a> {
             record,
             place_noted,
             idempotency_key,
+            no_scope: None,
         })
+    }
+
+    /// The same for a look that needs no scope: where there is none, and none was named, it stands in that of the
+    /// machine and knows why.
+    pub fn open_anywhere(outside: &'a mut dyn Outside, globals: &Globals) -> Result<Self, Failure> {
+        let is_free = globals.scope.is_none() && globals.directory.is_none();
+        let no_scope = match ground(outside, globals) {
+            Err(failure) if failure.slug == Slug::NoScope && is_free => failure,
+            Err(failure) => return Err(failure),
+            Ok(ground) => return Self::on(ground, outside, globals),
+        };
+        let machine = Globals {
+            scope: Some(ScopeKey::machine().to_string()),
+            directory: Some(PathBuf::from("/")),
+            ..globals.clone()
+        };
+        Ok(Self { no_scope: Some(no_scope), ..Self::open(outside, &machine)? })
     }
 
     /// Claims an operator's authority for what follows. Whether the caller has it is decided with the command, so
@@ -126,6 +151,10 @@ impl<'a> Session<'a> {
                     .hint("leave it out"))
             }
         }
+    }
+
+    pub(crate) fn key_of_call(&self) -> Option<String> {
+        self.idempotency_key.clone()
     }
 
     pub(crate) fn has_idempotency_key(&self) -> bool {
@@ -172,10 +201,30 @@ impl<'a> Session<'a> {
             birth: self.birth_of(scope),
         };
         let mut world = Borrowed(self.outside);
-        let reply = how(&mut *self.engine, &mut world, self.rules, scope, &request)
-            .map_err(|error| store_failure(&error))?;
+        let reply = match how(&mut *self.engine, &mut world, self.rules, scope, &request) {
+            Ok(reply) => reply,
+            Err(error @ StoreError::Full { .. }) => return Err(self.without_room(scope, &error)),
+            Err(error) => return Err(store_failure(&error)),
+        };
         let notices = [reply.notices, self.notices.clone()].concat();
         Ok(Reply { outcome: reply.outcome.map_err(|failure| self.at_root(failure)), notices, ..reply })
+    }
+
+    /// Whoever holds something can give it back even on a full disk.
+    fn without_room(&mut self, scope: &ScopeKey, error: &StoreError) -> Failure {
+        let failure = store_failure(error);
+        match self.holds_something(scope) {
+            true => failure.hint(
+                "what little is left is kept for giving leases back, which still works: clearway release --all",
+            ),
+            false => failure,
+        }
+    }
+
+    fn holds_something(&mut self, scope: &ScopeKey) -> bool {
+        let Ok(survey) = self.survey_in(scope, LeaseListing::Live) else { return false };
+        let Some(me) = survey.caller(&self.caller) else { return false };
+        survey.leases().iter().any(|view| view.lease.holder == me.view.agent.id)
     }
 
     /// What to say if this command is the first of a scope that lies inside another one.

@@ -126,7 +126,9 @@ fn pattern(look: &mut Look<'_>, site: &Site, argument: &str, special: usize) -> 
         true => rest.to_owned(),
         false => format!("{}/{rest}", Pattern::literal(&base).canonical()),
     };
-    Pattern::parse(&text, site.fold).map(Target::Path).map_err(|error| invalid_pattern(argument, &error))
+    Pattern::parse_written(&text, site.fold)
+        .map(Target::Path)
+        .map_err(|error| invalid_pattern(argument, &error))
 }
 
 /// The path as it is compared. A located path is empty for the root, which no written path can be.

@@ -23,7 +23,7 @@ pub use upkeep::{
     TemporaryDir, allocate, copy_private, exists, flush, flush_with_name, is_file, length, names_in,
     read_start, read_text, remove_if_present, rename, temporary_dir,
 };
-pub use volume::{FsKind, can_write, file_system_kind, free_bytes, mount_point};
+pub use volume::{FsKind, can_write, file_system_kind, free_bytes, lacks, mount_point};
 
 /// Why a file or directory could not be used.
 #[derive(Debug, thiserror::Error)]

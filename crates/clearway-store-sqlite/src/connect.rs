@@ -4,10 +4,11 @@ use crate::errors;
 use crate::memory;
 use crate::private_copy::PrivateCopy;
 use crate::schema::{APPLICATION_ID, Schema, number_of};
+use crate::witness;
 use clearway_platform::files::{self, FileKey, PrivacyComplaint, with_suffix};
 use clearway_platform::gate::{self, Gate, GateGuard};
 use clearway_platform::stopwatch::Stopwatch;
-use clearway_store::contract::StoreError;
+use clearway_store::contract::{Head, StoreError};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use std::collections::BTreeSet;
@@ -33,7 +34,13 @@ pub(crate) struct Writer {
 
 impl Writer {
     /// Opens the file; `None` if it is not there and must not be made.
-    pub(crate) fn open(path: &Path, create: bool, wait: Duration) -> Result<Option<Self>, StoreError> {
+    pub(crate) fn open(
+        path: &Path,
+        create: bool,
+        schema: Schema,
+        wait: Duration,
+    ) -> Result<Option<Self>, StoreError> {
+        refuse_lost(path, schema, wait)?;
         match (is_there(path)?, create) {
             (true, false) if is_blank(path) => return Ok(None),
             (true, _) => refuse_garbage(path)?,
@@ -79,9 +86,12 @@ impl Writer {
         Ok(())
     }
 
-    /// The number of the file's schema; 0 if nobody has made the tables yet. The caller holds the gate.
+    /// The number of the file's schema; 0 if nobody has made the tables yet, and nobody ever had. The caller holds the
+    /// gate.
     pub(crate) fn number(&self, patience: &Patience) -> Result<u32, StoreError> {
-        number_of(&self.connection).map_err(|error| self.failed(&error, patience))
+        let number = number_of(&self.connection).map_err(|error| self.failed(&error, patience))?;
+        let remembered = if number == 0 { witness::last_remembered(&self.path) } else { None };
+        remembered.map_or(Ok(number), |head| Err(lost(&self.path, &head)))
     }
 
     /// What a failed statement means for a caller that waited, with whoever is in the way.
@@ -164,14 +174,14 @@ impl Reader {
     /// it counts as lost: somebody may have begun it after the first look.
     pub(crate) fn open(path: &Path, schema: Schema, wait: Duration) -> Result<Option<Self>, StoreError> {
         let found = Self::look(path, schema, wait)?;
-        if found.is_some() || !is_remembered(path) {
-            return Ok(found);
-        }
-        Self::look(path, schema, wait)?.map(Some).ok_or_else(|| lost(path))
+        let head = if found.is_some() { None } else { witness::last_remembered(path) };
+        let Some(head) = head else { return Ok(found) };
+        Self::look(path, schema, wait)?.map(Some).ok_or_else(|| lost(path, &head))
     }
 
     fn look(path: &Path, schema: Schema, wait: Duration) -> Result<Option<Self>, StoreError> {
-        if !is_there(path)? {
+        // Even a reader's SQLite would throw away the log beside an empty file.
+        if !is_there(path)? || is_empty(path) {
             return Ok(None);
         }
         // Without its log beside it SQLite would create one: somebody moved the file, so look at a copy.
@@ -238,7 +248,11 @@ impl Reader {
 
 /// An empty file that nobody ever wrote to as a store: without a gate there is no log beside it either.
 fn is_blank(path: &Path) -> bool {
-    files::length(path) == Some(0) && !files::exists(&with_suffix(path, "-gate"))
+    is_empty(path) && !files::exists(&with_suffix(path, "-gate"))
+}
+
+fn is_empty(path: &Path) -> bool {
+    files::length(path) == Some(0)
 }
 
 /// What the file of a database begins with.
@@ -348,25 +362,29 @@ fn refuse_complaints(
 ) -> Result<(), StoreError> {
     match complaints.map_err(|error| errors::file(path, &error))?.first() {
         Some(complaint) => {
-            Err(StoreError::NotPrivate { path: path.display().to_string(), reason: complaint.to_string() })
+            let by_mode = matches!(complaint, PrivacyComplaint::Mode { .. });
+            let (path, reason) = (path.display().to_string(), complaint.to_string());
+            Err(StoreError::NotPrivate { path, reason, by_mode })
         }
         None => Ok(()),
     }
 }
 
-/// Whether the gate beside a store remembers a log.
-fn is_remembered(path: &Path) -> bool {
-    matches!(Gate::beside(path).read_witness(FIRST_SLOT), Ok(Some(_)))
+/// A store of which nothing is left while the gate beside it remembers a log is not one that never was. A reader
+/// settles that before anything is opened for writing: SQLite begins a log where there is none, and throws away that of
+/// an empty file.
+pub(crate) fn refuse_lost(path: &Path, schema: Schema, wait: Duration) -> Result<(), StoreError> {
+    let is_whole = files::exists(&with_suffix(path, "-wal")) && files::length(path).unwrap_or(0) > 0;
+    if is_whole || witness::last_remembered(path).is_none() {
+        return Ok(());
+    }
+    Reader::open(path, schema, wait).map(|_| ())
 }
 
-/// A store that is gone while the gate beside it remembers one is not a store that never was.
-fn lost(path: &Path) -> StoreError {
-    let reason = "it is empty or gone, but the gate beside it remembers a log".to_owned();
-    StoreError::Corrupt { path: path.display().to_string(), reason }
+fn lost(path: &Path, head: &Head) -> StoreError {
+    let reason = format!("it is gone or empty, but the gate beside it remembers {} events", head.rev);
+    StoreError::Lost { path: path.display().to_string(), reason, holds_others: false }
 }
-
-/// Where the gate remembers the first scope of a store.
-const FIRST_SLOT: u64 = 1;
 
 /// A database of somebody else is neither read nor written.
 fn refuse_foreign(connection: &Connection, path: &Path, number: u32) -> Result<(), StoreError> {
@@ -387,8 +405,12 @@ fn refuse_foreign(connection: &Connection, path: &Path, number: u32) -> Result<(
     }
 }
 
-/// Makes the directory and the file, private before SQLite puts anything into them.
+/// Makes the directory and the file, private before SQLite puts anything into them. A disk on which the store could
+/// not be begun is left as it is.
 fn make_room(path: &Path) -> Result<(), StoreError> {
+    if errors::cannot_begin(path) {
+        return Err(errors::full(path));
+    }
     let fail = |error: files::FileError| errors::file(path, &error);
     if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         files::create_private_dir_all(parent).map_err(fail)?;

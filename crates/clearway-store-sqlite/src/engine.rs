@@ -79,7 +79,8 @@ impl SqliteEngine {
         if create && !files::exists(path) {
             adoption::refuse_adopted(path)?;
         }
-        let Some(writer) = Writer::open(path, create, self.settings.timeout)? else { return Ok(false) };
+        let Settings { schema, timeout, .. } = self.settings;
+        let Some(writer) = Writer::open(path, create, schema, timeout)? else { return Ok(false) };
         self.writers.insert(path.to_owned(), writer);
         Ok(true)
     }

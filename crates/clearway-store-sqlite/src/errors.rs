@@ -1,6 +1,7 @@
 //! SQLite's errors in the words of the contract.
 
 use crate::connect::database_writers;
+use clearway_core::limits::BALLAST_BYTES;
 use clearway_platform::files::{self, FileError};
 use clearway_platform::gate::GateError;
 use clearway_store::contract::StoreError;
@@ -34,6 +35,15 @@ pub(crate) fn sqlite(path: &Path, error: &Error) -> StoreError {
 /// What opening a store takes beside its pages: the log's index, and a page or two.
 const ROOM_BYTES_MIN: u64 = 64 * 1024;
 
+/// What a store takes from its first reservation on: its pages, their log and its index, and the ballast.
+const FIRST_BYTES_MIN: u64 = BALLAST_BYTES + 2 * ROOM_BYTES_MIN;
+
+/// Whether a place that may be written has too little room for a new store.
+pub(crate) fn cannot_begin(path: &Path) -> bool {
+    let nearest = path.ancestors().find(|place| files::exists(place)).unwrap_or(path);
+    files::can_write(nearest) && files::lacks(nearest, FIRST_BYTES_MIN)
+}
+
 /// A disk without room, by name and with what is left of it.
 pub(crate) fn full(path: &Path) -> StoreError {
     let disk = files::mount_point(path).unwrap_or_else(|_| path.to_owned());
@@ -62,7 +72,9 @@ pub(crate) fn inserting(path: &Path, error: &Error) -> StoreError {
 pub(crate) fn file(path: &Path, error: &FileError) -> StoreError {
     let at = path.display().to_string();
     match error {
-        FileError::ForeignOwner { .. } => StoreError::NotPrivate { path: at, reason: error.to_string() },
+        FileError::ForeignOwner { .. } => {
+            StoreError::NotPrivate { path: at, reason: error.to_string(), by_mode: false }
+        }
         FileError::System { source, .. }
             if matches!(
                 source.kind(),

@@ -3,7 +3,7 @@
 //! Reads only. The log itself is verified by `clearway_store::verify`.
 
 use crate::ballast;
-use crate::connect::{Reader, database_writers};
+use crate::connect::{Reader, database_writers, refuse_lost};
 use crate::engine::{Settings, SqliteEngine};
 use crate::errors;
 use crate::load::scope_row;
@@ -13,7 +13,7 @@ use crate::snapshot::KeyedRow;
 use crate::witness;
 use clearway_core::ids::ScopeKey;
 use clearway_platform::files::{self, FileError, PrivacyComplaint, with_suffix};
-use clearway_platform::gate::{self, Gate, WITNESS_BYTES};
+use clearway_platform::gate::{self, Gate};
 use clearway_store::contract::{Examination, Finding, Head, Severity, StoreError};
 use rusqlite::{Connection, Row};
 use std::path::Path;
@@ -29,7 +29,11 @@ impl SqliteEngine {
         };
         found.exists = files::exists(&file);
         if !found.exists {
-            look_at_place(&file, &mut found);
+            match refuse_lost(&file, schema, self.settings().timeout) {
+                Err(lost @ StoreError::Lost { .. }) => found.error("lost", lost.to_string()),
+                _ => look_at_place(&file, &mut found),
+            }
+            look_at_privacy(&file, &self.settings().place.directories(&file), &mut found);
             return Ok(found);
         }
         found.bytes = files::length(&file).unwrap_or(0);
@@ -42,7 +46,8 @@ impl SqliteEngine {
                 found.schema = reader.schema;
                 look_inside(&reader.connection, &file, scope, schema, &mut found)?;
             }
-            Ok(None) => look_at_empty(&file, &mut found),
+            Ok(None) => look_at_empty(&mut found),
+            Err(lost @ StoreError::Lost { .. }) => found.error("lost", lost.to_string()),
             Err(StoreError::Corrupt { reason, .. }) => found.error("pages", reason),
             Err(other) => return Err(other),
         }
@@ -52,12 +57,10 @@ impl SqliteEngine {
     pub(crate) fn witnessed(&mut self, scope: &ScopeKey) -> Result<Option<Head>, StoreError> {
         let file = self.settings().place.file(scope);
         let Settings { schema, timeout, .. } = *self.settings();
-        let Some(reader) = Reader::open(&file, schema, timeout)? else {
-            return Ok(last_remembered(&file));
-        };
+        let Some(reader) = Reader::open(&file, schema, timeout)? else { return Ok(None) };
         let row =
             scope_row(&reader.connection, scope.as_str()).map_err(|error| errors::sqlite(&file, &error))?;
-        Ok(row.and_then(|row| remembered(&file, row.id)))
+        Ok(row.and_then(|row| witness::remembered(&file, row.id)))
     }
 }
 
@@ -67,34 +70,10 @@ fn writers_of(file: &Path) -> Vec<String> {
     gates.iter().map(ToString::to_string).chain(database_writers(file)).collect()
 }
 
-/// A file that a first reservation had made and did not come to fill is no harm. One that the gate remembers
-/// otherwise was emptied.
-fn look_at_empty(file: &Path, found: &mut Examination) {
-    match last_remembered(file) {
-        Some(head) => found.error("rows", lost(&head)),
-        None => {
-            let text = "nothing is stored yet: the first reservation goes on from here".to_owned();
-            found.findings.push(Finding { severity: Severity::Warning, about: "schema", text, path: None });
-        }
-    }
-}
-
-/// What is said of a log that only the gate remembers.
-pub(crate) fn lost(head: &Head) -> String {
-    format!("the gate beside it remembers {} events that it does not hold", head.rev)
-}
-
-/// The longest log that the gate remembers of any scope.
-fn last_remembered(file: &Path) -> Option<Head> {
-    let slots = files::length(&with_suffix(file, "-gate")).unwrap_or(0) / WITNESS_BYTES as u64;
-    let heads = (0..slots).filter_map(|slot| remembered(file, i64::try_from(slot).ok()?));
-    heads.filter(|head| head.rev.0 > 0).max_by_key(|head| head.rev)
-}
-
-/// The head that the gate remembers of a scope, as its last writer left it.
-pub(crate) fn remembered(file: &Path, scope: i64) -> Option<Head> {
-    let record = Gate::beside(file).read_witness(u64::try_from(scope).ok()?).ok().flatten()?;
-    witness::decode(&record)
+/// A file that a first reservation had made and did not come to fill is no harm.
+fn look_at_empty(found: &mut Examination) {
+    let text = "nothing is stored yet: the first reservation goes on from here".to_owned();
+    found.findings.push(Finding { severity: Severity::Warning, about: "schema", text, path: None });
 }
 
 fn look_at_privacy(file: &Path, directories: &[&Path], found: &mut Examination) {
@@ -125,6 +104,8 @@ fn look_at_place(file: &Path, found: &mut Examination) {
             nearest.display()
         );
         found.error("access", text);
+    } else if errors::cannot_begin(file) {
+        found.error("disk", errors::full(file).to_string());
     }
 }
 
@@ -158,7 +139,10 @@ fn look_inside(
         look_for_lost_scopes(connection, file, found)?;
         look_at_remembered(connection, found)?;
         let row = scope_row(connection, scope.as_str())?;
-        found.witness = row.and_then(|row| remembered(file, row.id));
+        if let Some(row) = row {
+            found.witness = witness::remembered(file, row.id);
+            look_at_witness(row.head, found);
+        }
         Ok(())
     };
     look(found).or_else(|error| match errors::sqlite(file, &error) {
@@ -168,6 +152,18 @@ fn look_inside(
         }
         other => Err(other),
     })
+}
+
+/// A gate that was removed or emptied is no damage, but until it remembers again nobody would miss the log's end.
+fn look_at_witness(head: Head, found: &mut Examination) {
+    if head.rev.0 > 0 && found.witness.is_none() {
+        let text = format!(
+            "the gate beside the store does not remember its {} events: it was removed or emptied, and whether the \
+             log lost its end since, only an anchor could tell",
+            head.rev
+        );
+        found.findings.push(Finding { severity: Severity::Warning, about: "witness", text, path: None });
+    }
 }
 
 /// A lost constraint or index is an error by name.
@@ -230,15 +226,20 @@ fn look_for_lost_scopes(
     file: &Path,
     found: &mut Examination,
 ) -> rusqlite::Result<()> {
-    let slots = files::length(&with_suffix(file, "-gate")).unwrap_or(0) / WITNESS_BYTES as u64;
     let mut is_known = connection.prepare("SELECT 1 FROM scopes WHERE id = ?")?;
-    for slot in (0..slots).filter_map(|slot| i64::try_from(slot).ok()) {
-        if let Some(head) = remembered(file, slot).filter(|head| head.rev.0 > 0)
-            && !is_known.exists([slot])?
-        {
-            let text = format!("the gate remembers a scope with {} events that the file has lost", head.rev);
-            found.error("rows", text);
+    let holds_others = connection.prepare("SELECT 1 FROM scopes")?.exists([])?;
+    let about = if holds_others { "gate" } else { "lost" };
+    for (slot, head) in witness::all_remembered(file) {
+        if !is_known.exists([slot])? {
+            found.error(about, lost_scope(file, &head, holds_others).to_string());
         }
     }
     Ok(())
+}
+
+/// A scope that only the gate remembers.
+pub(crate) fn lost_scope(file: &Path, head: &Head, holds_others: bool) -> StoreError {
+    let reason =
+        format!("the gate beside it remembers a scope with {} events that it does not hold", head.rev);
+    StoreError::Lost { path: file.display().to_string(), reason, holds_others }
 }

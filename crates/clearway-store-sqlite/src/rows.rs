@@ -18,7 +18,7 @@ pub(crate) const LEASE_COLUMNS: &str = "id, space, worktree, pattern, write_set,
 
 /// The columns of a wait, in the order [`wait`] reads them.
 pub(crate) const WAIT_COLUMNS: &str =
-    "id, agent, wanted, place, attached, until, offered_until, offers, since, created_at, heard";
+    "id, agent, wanted, place, attached, until, kept_until, offered_until, offers, since, created_at, heard";
 
 /// The columns of an agent, in the order [`agent`] reads them.
 pub(crate) const AGENT_COLUMNS: &str =
@@ -80,12 +80,13 @@ fn try_wait(row: &Row<'_>, fold: Fold) -> Option<WaitView> {
         place: Seq(column(row, 3)?),
         attached: optional(row, 4, |text: String| Process::from_key(&text))?,
         until: Mono(column(row, 5)?),
-        offered_until: column::<Option<u64>>(row, 6)?.map(Mono),
-        offers: column(row, 7)?,
-        since: Mono(column(row, 8)?),
-        created_at: Wall(column(row, 9)?),
+        kept_until: column::<Option<u64>>(row, 6)?.map(Mono),
+        offered_until: column::<Option<u64>>(row, 7)?.map(Mono),
+        offers: column(row, 8)?,
+        since: Mono(column(row, 9)?),
+        created_at: Wall(column(row, 10)?),
     };
-    Some(WaitView { wait, heard: column::<Option<u64>>(row, 10)?.map(Mono) })
+    Some(WaitView { wait, heard: column::<Option<u64>>(row, 11)?.map(Mono) })
 }
 
 /// Reads an agent.

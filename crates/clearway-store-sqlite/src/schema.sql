@@ -118,6 +118,7 @@ CREATE TABLE waits (
   wanted        BLOB    NOT NULL,
   attached      TEXT,
   until         INTEGER NOT NULL,
+  kept_until    INTEGER,
   offered_until INTEGER,
   offers        INTEGER NOT NULL CHECK (offers >= 0),
   since         INTEGER NOT NULL,

@@ -2,9 +2,9 @@
 
 use crate::connect::Reader;
 use crate::errors;
-use crate::examine::remembered;
 use crate::load::{Loaded, Loader, ScopeRow, scope_row};
 use crate::rows::{self, AGENT_COLUMNS};
+use crate::witness::remembered;
 use clearway_core::fold::State;
 use clearway_core::ids::{AgentId, ScopeKey, Seq};
 use clearway_core::limits::IDEMPOTENCY_MS;

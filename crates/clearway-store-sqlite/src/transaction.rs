@@ -4,6 +4,7 @@ use crate::ballast;
 use crate::connect::{PAGE_BYTES, Patience, Writer};
 use crate::engine::Settings;
 use crate::errors;
+use crate::examine::lost_scope;
 use crate::load::{Loaded, ScopeRow, scope_row};
 use crate::snapshot::{KeyedRow, Reading};
 use crate::witness;
@@ -128,16 +129,8 @@ impl<'a> SqliteTransaction<'a> {
     fn refuse_lost_scope(&self) -> Result<(), StoreError> {
         let next = "SELECT coalesce(max(id), 0) + 1 FROM scopes";
         let next = self.run(|connection| connection.query_row(next, [], |row| row.get(0)))?;
-        match self.witnessed(next) {
-            None => Ok(()),
-            Some(head) => Err(StoreError::Corrupt {
-                path: self.writer.path.display().to_string(),
-                reason: format!(
-                    "{}; put the file back, or remove the gate file too to begin anew",
-                    crate::examine::lost(&head)
-                ),
-            }),
-        }
+        let Some(head) = self.witnessed(next) else { return Ok(()) };
+        Err(lost_scope(&self.writer.path, &head, next > 1))
     }
 
     fn witnessed(&self, scope: i64) -> Option<Head> {

@@ -27,8 +27,9 @@ impl SqliteTransaction<'_> {
         heard: Option<Mono>,
     ) -> std::result::Result<(), StoreError> {
         let scope = self.row()?.id;
-        let text =
-            format!("INSERT INTO waits (scope, {WAIT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+        let text = format!(
+            "INSERT INTO waits (scope, {WAIT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        );
         self.insert(
             &text,
             &[
@@ -39,6 +40,7 @@ impl SqliteTransaction<'_> {
                 &wait.place.0,
                 &wait.attached.as_ref().map(Process::key),
                 &wait.until.0,
+                &wait.kept_until.map(|until| until.0),
                 &wait.offered_until.map(|until| until.0),
                 &wait.offers,
                 &wait.since.0,

@@ -2,9 +2,11 @@
 //! back, or lost its tail, then no longer agrees.
 
 use clearway_core::ids::Seq;
-use clearway_platform::gate::WITNESS_BYTES;
+use clearway_platform::files::{self, with_suffix};
+use clearway_platform::gate::{Gate, WITNESS_BYTES};
 use clearway_store::contract::Head;
 use clearway_wire::chain::{ChainHash, digest_bytes};
+use std::path::Path;
 
 const MAGIC: &[u8; 4] = b"cwh1";
 
@@ -27,6 +29,24 @@ pub(crate) fn decode(record: &[u8; WITNESS_BYTES]) -> Option<Head> {
     }
     let rev = u64::from_be_bytes(record[4..12].try_into().ok()?);
     Some(Head { rev: Seq(rev), hash: ChainHash::from_slice(&record[12..44])? })
+}
+
+/// The head that the gate remembers of a scope, as its last writer left it.
+pub(crate) fn remembered(file: &Path, scope: i64) -> Option<Head> {
+    let record = Gate::beside(file).read_witness(u64::try_from(scope).ok()?).ok().flatten()?;
+    decode(&record)
+}
+
+/// Everything the gate remembers: scopes by their number in the file.
+pub(crate) fn all_remembered(file: &Path) -> impl Iterator<Item = (i64, Head)> {
+    let slots = files::length(&with_suffix(file, "-gate")).unwrap_or(0) / WITNESS_BYTES as u64;
+    let numbers = (0..slots).filter_map(|slot| i64::try_from(slot).ok());
+    numbers.filter_map(move |slot| Some((slot, remembered(file, slot)?))).filter(|(_, head)| head.rev.0 > 0)
+}
+
+/// The longest log that the gate remembers of any scope.
+pub(crate) fn last_remembered(file: &Path) -> Option<Head> {
+    all_remembered(file).map(|(_, head)| head).max_by_key(|head| head.rev)
 }
 
 #[cfg(test)]

@@ -344,6 +344,8 @@ pub enum StoreError {
         path: String,
         /// What is wrong.
         reason: String,
+        /// Whether its mode is, which its owner can change.
+        by_mode: bool,
     },
     /// Locks there do not hold.
     #[error("{path} lies on a network file system ({kind})")]
@@ -370,6 +372,16 @@ pub enum StoreError {
         path: String,
         /// How it showed.
         reason: String,
+    },
+    /// Gone, or without what it held, while something beside it remembers.
+    #[error("{path} has lost a log: {reason}")]
+    Lost {
+        /// Where.
+        path: String,
+        /// What remembers it.
+        reason: String,
+        /// Whether it still holds other scopes.
+        holds_others: bool,
     },
     /// A drawn id or name exists already; draw again.
     #[error("the id is taken")]

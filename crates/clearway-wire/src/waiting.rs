@@ -54,6 +54,7 @@ pub(crate) fn read_wait(input: &mut Reader<'_>, fold: Fold) -> Result<Wait, Deco
         place: Seq(input.number()?),
         attached: input.option(read_process)?,
         until: Mono(input.number()?),
+        kept_until: None,
         offered_until: input.option(|input| input.number().map(Mono))?,
         offers: small(input, "number of offers")?,
         since: Mono(input.number()?),

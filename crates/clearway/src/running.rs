@@ -4,9 +4,10 @@ use clearway_core::failure::Failure;
 use clearway_core::slug::Slug;
 use clearway_core::text::quoted;
 use clearway_kernel::{Order, Running};
-use clearway_platform::command::{self, Program};
+use clearway_platform::command::{self, End, Program, WhyNot};
 use clearway_platform::environment::Environment;
 use std::ffi::OsStr;
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 
@@ -18,10 +19,7 @@ pub(crate) fn look_for(environment: &Environment, order: &Order) -> Result<(), F
     let shown = quoted(&program.to_string_lossy());
     match command::look_up(program, path, directory) {
         Program::Runnable => Ok(()),
-        Program::NotRunnable => {
-            Err(Failure::new(Slug::CommandNotExecutable, format!("{shown} is there and cannot be run"))
-                .hint("make it executable, or name the program that reads it: … -- sh SCRIPT"))
-        }
+        Program::NotRunnable(why) => Err(not_runnable(&shown, &why)),
         Program::Absent => Err(Failure::new(Slug::CommandNotFound, format!("there is no command {shown}"))
             .hint(
                 "what follows -- is one command and its arguments; for a line of shell: … -- sh -c 'LINE'",
@@ -29,32 +27,73 @@ pub(crate) fn look_for(environment: &Environment, order: &Order) -> Result<(), F
     }
 }
 
+fn not_runnable(shown: &str, why: &WhyNot) -> Failure {
+    let (text, hint) = match why {
+        WhyNot::Directory => ("is a directory".to_owned(), "name a program in it"),
+        WhyNot::Permission => (
+            "is there and cannot be run".to_owned(),
+            "make it executable, or name the program that reads it: … -- sh SCRIPT",
+        ),
+        WhyNot::Text => (
+            "is a text that does not say what reads it".to_owned(),
+            "name the program that reads it: … -- sh SCRIPT, or begin it with a line such as #!/bin/sh",
+        ),
+        WhyNot::Interpreter(path) => (
+            format!("is to be read by {}, which cannot be run", quoted(&path.to_string_lossy())),
+            "correct its first line, or name the program that reads it: … -- sh SCRIPT",
+        ),
+    };
+    let slug = match why {
+        WhyNot::Interpreter(path) if !path.exists() => Slug::CommandNotFound,
+        _ => Slug::CommandNotExecutable,
+    };
+    Failure::new(slug, format!("{shown} {text}")).hint(hint)
+}
+
 /// Starts the command.
 pub(crate) fn start(order: &Order) -> Result<Box<dyn Running>, Failure> {
     let Order { words, variables, directory } = order.clone();
+    let program = words.first().map(|word| quoted(&word.to_string_lossy())).unwrap_or_default();
     let running = command::Running::start(&command::Order { words, variables, directory });
-    running.map(|running| Box::new(Started(running)) as Box<dyn Running>).map_err(|error| {
-        Failure::new(Slug::CommandNotExecutable, format!("the command cannot be started: {error}"))
-            .hint("see what is wrong: clearway doctor")
-    })
+    running
+        .map(|running| Box::new(Started { program, running }) as Box<dyn Running>)
+        .map_err(|error| not_begun("the command", &error))
+}
+
+/// What was found and could not be begun: a program for another machine, or one whose loader is missing.
+fn not_begun(program: &str, error: &io::Error) -> Failure {
+    let slug = match error.kind() {
+        io::ErrorKind::NotFound => Slug::CommandNotFound,
+        _ => Slug::CommandNotExecutable,
+    };
+    Failure::new(slug, format!("{program} cannot be run: {error}"))
+        .hint("what was taken for it was given back; see whether it runs by itself")
 }
 
 /// A command of this machine.
 #[derive(Debug)]
-struct Started(command::Running);
+struct Started {
+    program: String,
+    running: command::Running,
+}
 
 impl Running for Started {
     fn wait(&mut self, at_most_ms: u64) -> Result<Option<u8>, Failure> {
-        self.0.wait(Duration::from_millis(at_most_ms)).map_err(|error| {
-            Failure::new(Slug::Internal, format!("the command cannot be waited for: {error}"))
-        })
+        match self.running.wait(Duration::from_millis(at_most_ms)) {
+            Ok(None) => Ok(None),
+            Ok(Some(End::Code(code))) => Ok(Some(code)),
+            Ok(Some(End::NotBegun(error))) => Err(not_begun(&self.program, &error)),
+            Err(error) => {
+                Err(Failure::new(Slug::Internal, format!("the command cannot be waited for: {error}")))
+            }
+        }
     }
 
     fn ask_to_end(&mut self) {
-        self.0.ask_to_end();
+        self.running.ask_to_end();
     }
 
     fn kill(&mut self) {
-        self.0.kill();
+        self.running.kill();
     }
 }

@@ -104,6 +104,9 @@ impl Ledger {
         };
         match body {
             Body::WaitAttached { process, until, .. } => {
+                let was_alone = wait.attached.is_none();
+                let kept = if was_alone { Some(wait.until) } else { wait.kept_until };
+                wait.kept_until = kept.filter(|_| process.is_some());
                 (wait.attached, wait.until, wait.offered_until) = (process.clone(), *until, None);
             }
             Body::WaitOffered { until, .. } => {

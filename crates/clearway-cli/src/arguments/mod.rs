@@ -112,7 +112,7 @@ pub(crate) struct Everywhere {
     #[arg(long, global = true, value_name = "NAME", hide_short_help = true)]
     pub(crate) agent: Option<String>,
     /// Answer with JSON on standard output, also on failure
-    #[arg(long, global = true)]
+    #[arg(long, global = true, overrides_with = "json")]
     pub(crate) json: bool,
     /// Give a repeated request the answer of the first one with the same key
     #[arg(long, global = true, value_name = "KEY", hide_short_help = true)]
@@ -542,9 +542,9 @@ pub(crate) struct CompletionsFlags {
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ManFlags {
-    /// Where to write the pages
+    /// Where to write the pages, or the verb whose page is wanted
     // Not `directory`, which is what -C is called everywhere.
-    #[arg(value_name = "DIR")]
+    #[arg(value_name = "DIR|VERB")]
     pub(crate) pages: Option<PathBuf>,
 }
 

@@ -87,10 +87,6 @@ pub(crate) fn holding(view: &LeaseView, now: &Now, page: &Page, indent: &str) ->
         let waiting = count(view.waiters, "agent waits", "agents wait");
         lines.extend(wrap(&format!("{waiting} for it"), page.columns, &inner, &inner));
     }
-    if let Some(process) = &lease.bound {
-        let until = format!("until its command ends, process {}", process.pid);
-        lines.extend(wrap(&until, page.columns, &inner, &inner));
-    }
     if let Some(reason) = &lease.reason {
         lines.extend(wrap(&format!("why: {}", printable(reason)), page.columns, &inner, &inner));
     }
@@ -100,6 +96,9 @@ pub(crate) fn holding(view: &LeaseView, now: &Now, page: &Page, indent: &str) ->
 
 fn ending(view: &LeaseView, now: &Now) -> String {
     let left = left(view, now);
+    if let Some(process) = view.lease.bound.as_ref().filter(|_| view.liveness != Liveness::Gone) {
+        return format!("until its command ends, process {}", process.pid);
+    }
     match view.liveness {
         Liveness::Gone => format!("ends in {left}; the next to reserve it takes it over"),
         _ if view.lease.end_max == Some(view.deadline) => format!("ends in {left} at the latest"),

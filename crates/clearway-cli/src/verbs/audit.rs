@@ -50,7 +50,7 @@ pub(super) struct Whole(Verified);
 
 impl Answer for Whole {
     fn json(&self, _: &Given) -> String {
-        let Verified { events, head, anchored, unanchored, .. } = &self.0;
+        let Verified { events, head, anchored, unanchored, witnessed, .. } = &self.0;
         document(&Looked::new(
             head.rev,
             VerifyReply {
@@ -58,12 +58,13 @@ impl Answer for Whole {
                 head: head.hash.to_string(),
                 anchored_seq: anchored.map(|seq| seq.0),
                 unanchored: *unanchored,
+                witnessed: *witnessed,
             },
         ))
     }
 
     fn text(&self, page: &Page) -> String {
-        let Verified { events, head, anchored, unanchored, .. } = &self.0;
+        let Verified { events, head, anchored, unanchored, witnessed, .. } = &self.0;
         if *events == 0 {
             return "the log is empty\n".to_owned();
         }
@@ -72,7 +73,13 @@ impl Answer for Whole {
             Some(seq) => format!("anchored up to event {seq}, {unanchored} after it"),
         };
         let whole = page.paint(Tone::Good, "whole");
-        format!("the log is {whole}: {events} events\n  head {}\n  {anchors}\n", head.hash)
+        let mut text = format!("the log is {whole}: {events} events\n  head {}\n  {anchors}\n", head.hash);
+        if !witnessed {
+            let note = "note: the gate beside the store does not remember this log, so only an anchor could tell if \
+                        its end were missing; see: clearway doctor";
+            text.push_str(&(wrap(&page.given.advice(note), page.columns, "", "  ").join("\n") + "\n"));
+        }
+        text
     }
 }
 

@@ -81,7 +81,8 @@ fn class_list(config: &Config) -> Vec<ClassReply> {
             .map(|part| PatternReply { pattern: part.pattern.to_owned(), source: part.source.to_string() })
             .collect();
         let class = key.trim_start_matches("classes.").to_owned();
-        Some(ClassReply { class, about: about.to_owned(), patterns })
+        let adds_nothing = entry.empty.iter().map(ToString::to_string).collect();
+        Some(ClassReply { class, about: about.to_owned(), patterns, adds_nothing })
     };
     keys.into_iter().zip(about).filter_map(list).collect()
 }
@@ -175,6 +176,12 @@ impl Answer for Classes {
             for pattern in &class.patterns {
                 let source = if pattern.source == "default" { "" } else { &pattern.source };
                 table.row(vec![Cell::new(&pattern.pattern), Cell::new(source).tone(Tone::Faint)]);
+            }
+            for source in &class.adds_nothing {
+                table.row(vec![
+                    Cell::new("(nothing added)").tone(Tone::Faint),
+                    Cell::new(source).tone(Tone::Faint),
+                ]);
             }
             text.push_str(&table.render(page, "  "));
         }

@@ -20,7 +20,11 @@ pub(super) fn doctor(
     globals: &Globals,
     flags: &DoctorFlags,
 ) -> Result<Finding, Problem> {
-    let looked = Session::open(outside, globals).and_then(|mut session| {
+    let opened = match flags.repair {
+        true => Session::open(outside, globals),
+        false => Session::open_anywhere(outside, globals),
+    };
+    let looked = opened.and_then(|mut session| {
         let repaired = if flags.repair { Some(session.repair(flags.reason.as_deref())?) } else { None };
         Ok((repaired, session.diagnose()?))
     });

@@ -72,14 +72,19 @@ fn obey(cli: Cli, host: &mut dyn Host, console: &mut Console<'_, '_>) -> Outcome
         Verb::Explain(flags) => words::explain(flags.slug.as_deref()),
         Verb::Completions(flags) => answer(words::completions(flags.shell)),
         Verb::Man(flags) => {
+            let named = flags.pages.as_deref().and_then(Path::to_str).map(str::to_owned);
             let directory = flags.pages.map(|path| placed(host, &globals, &path));
-            answer(words::man(directory.as_deref())?)
+            let is_there = directory.as_deref().is_some_and(|directory| host.is_directory(directory));
+            match named.filter(|_| !is_there).and_then(|name| words::man_of_verb(&name)) {
+                Some(manual) => answer(manual),
+                None => answer(words::man(directory.as_deref())?),
+            }
         }
         Verb::Demo(flags) => demo::demo(host, &flags, console),
         Verb::Doctor(flags) => answer(doctor::doctor(host, &globals, &flags)?),
         Verb::Audit(verb) => audit(verb, host, &globals, console),
         Verb::Config(verb) => config(&verb, host, &globals),
-        Verb::Scope(Scope::List) => answer(scope::list(&mut session(host, &globals)?)?),
+        Verb::Scope(Scope::List) => answer(scope::list(&mut Session::open_anywhere(host, &globals)?)?),
         Verb::Scope(Scope::Adopt { key }) => {
             answer(scope::adopt(&mut session(host, &globals)?, key.as_deref())?)
         }

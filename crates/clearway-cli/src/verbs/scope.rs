@@ -2,7 +2,7 @@
 
 use crate::console::{Answer, Problem, document};
 use crate::given::Given;
-use crate::render::{Cell, Fit, Page, Table, Tone, count, wrap};
+use crate::render::{Cell, Fit, Page, Table, Tone, count, wrap, wrap_hint};
 use clearway_core::text::printable;
 use clearway_kernel::{Adoption, ScopeSeen, Session};
 use clearway_wire::json::{AdoptReply, ScopeReply, ScopesReply, Told, rfc3339};
@@ -26,6 +26,7 @@ fn one(seen: &ScopeSeen) -> ScopeReply {
         rev: seen.rev.0,
         last_event_at: seen.last_event.map(rfc3339),
         here: seen.is_here,
+        trouble: seen.trouble.clone(),
     }
 }
 
@@ -46,15 +47,31 @@ impl Answer for Scopes {
         table.head(&["scope", "holds", "last event", "place"]);
         for scope in &self.0.scopes {
             let here = if scope.here { " (here)" } else { "" };
+            let holds = match scope.trouble {
+                None => Cell::new(count(scope.leases, "lease", "leases")),
+                Some(_) => Cell::new("unreadable").tone(Tone::Bad),
+            };
             table.row(vec![
                 Cell::new(&scope.scope).tone(Tone::Strong),
-                Cell::new(count(scope.leases, "lease", "leases")),
+                holds,
                 Cell::new(scope.last_event_at.as_deref().unwrap_or("-")),
                 Cell::new(format!("{}{here}", scope.place)),
             ]);
         }
-        table.render(page, "")
+        let troubles = self.0.scopes.iter().filter_map(|scope| trouble_lines(scope, page));
+        table.render(page, "") + &troubles.collect::<String>()
     }
+}
+
+/// What is wrong with a scope, and the command that looks into that one.
+fn trouble_lines(scope: &ScopeReply, page: &Page) -> Option<String> {
+    let trouble = printable(scope.trouble.as_deref()?);
+    let mut lines = wrap(&format!("note: {}: {trouble}", scope.scope), page.columns, "", "  ");
+    let hint = page
+        .given
+        .advice(&format!("hint: see what is wrong with it: clearway --scope {} doctor", scope.scope));
+    lines.extend(wrap_hint(&hint, page.columns, "  ", "    "));
+    Some(lines.join("\n") + "\n")
 }
 
 /// The answer of `scope adopt`.

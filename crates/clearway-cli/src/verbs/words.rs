@@ -208,6 +208,13 @@ pub(super) fn man(directory: Option<&Path>) -> Result<Manual, Problem> {
     Ok(Manual(ManReply { written, page: None }))
 }
 
+/// The page of one verb, if there is one of that name.
+pub(super) fn man_of_verb(name: &str) -> Option<Manual> {
+    let command = arguments::with_whole_usage(prepared(Detail::All));
+    let page = manual_page(command.find_subcommand(name)?.clone());
+    Some(Manual(ManReply { written: Vec::new(), page: Some(page) }))
+}
+
 fn manual_page(command: clap::Command) -> String {
     let mut page = Vec::new();
     // Writing to memory cannot fail.

@@ -8,14 +8,15 @@ use super::{Decision, Notice, Success, Verdict};
 use crate::agent::{Agent, AgentName};
 use crate::command::{Command, Request};
 use crate::event::{Actor, Body, Event};
-use crate::failure::Failure;
+use crate::facts::Facts;
+use crate::failure::{Failure, LeaseView};
 use crate::ids::{AgentId, Entropy, Epoch, LeaseId, Seq, WaitId};
 use crate::lease::Lease;
 use crate::limits::{PRESENCE_MS, REFUSAL_REPEAT_MS};
 use crate::slice::{Freeze, RefusalMemory, Slice, Soft};
 use crate::slug::Slug;
 use crate::time::Now;
-use crate::wait::WaitView;
+use crate::wait::{WaitView, waiters_for};
 use std::collections::BTreeSet;
 
 /// Collects what a decision wants written.
@@ -70,6 +71,16 @@ impl<'a> Draft<'a> {
 
     pub(super) fn view(&self) -> View<'a> {
         View::new(self.slice, self.now)
+    }
+
+    /// The lease with its holder's name and how many others than the caller still wait for it; `None` only if an engine
+    /// forgot the holder.
+    pub(super) fn show(&self, lease: &Lease, facts: &Facts) -> Option<LeaseView> {
+        let holder = self.view().holder(lease)?;
+        let me = self.agent.as_ref().map(|(id, _)| *id);
+        let others = self.queue.iter().map(|view| &view.wait).filter(|wait| Some(wait.agent) != me);
+        let waiters = waiters_for(lease, others);
+        Some(LeaseView { waiters, ..LeaseView::new(lease, holder, self.view().liveness(holder, facts)) })
     }
 
     /// The seq the next event will have.

@@ -242,7 +242,6 @@ impl<'a> Planner<'a> {
     }
 
     fn blocked(&self, leases: &[&Lease], waits: &[&WaitView]) -> Blocked {
-        let view = self.draft.view();
         let ahead = |waiting: &&WaitView| {
             let wait = &waiting.wait;
             let agent = self.draft.slice.agent(wait.agent)?.agent.name.clone();
@@ -250,7 +249,7 @@ impl<'a> Planner<'a> {
             Some(Ahead { wait: wait.id, agent, target, offered: wait.offered_until.is_some() })
         };
         Blocked {
-            leases: leases.iter().filter_map(|lease| view.show(lease, self.facts)).collect(),
+            leases: leases.iter().filter_map(|lease| self.draft.show(lease, self.facts)).collect(),
             ahead: waits.iter().filter_map(ahead).collect(),
         }
     }

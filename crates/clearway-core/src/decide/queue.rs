@@ -12,7 +12,7 @@ use super::plan::{Planner, Step, ahead, blocked, blockers};
 use crate::command::{Await, Leave, Reserve, Stay};
 use crate::event::{Actor, Body};
 use crate::facts::{FactQuery, Facts, Process};
-use crate::failure::Failure;
+use crate::failure::{Failure, LeaseView};
 use crate::hint::Hint;
 use crate::ids::{AgentId, Entropy, Seq, WaitId};
 use crate::lease::Lease;
@@ -54,6 +54,9 @@ impl Draft<'_> {
             let agent = self.slice.agent(view.wait.agent).map(|known| &known.agent);
             if let Some(cause) = view.over(agent, facts, self.now.mono) {
                 self.end_wait(Actor::KERNEL, &view, cause);
+            } else if let Some(until) = view.falls_back(facts, self.now.mono) {
+                let (wait, process) = (view.wait.id, None);
+                self.push_wait(Actor::KERNEL, Body::WaitAttached { wait, process, until });
             }
         }
         let mut missing = BTreeSet::new();
@@ -86,9 +89,19 @@ impl Draft<'_> {
 
     /// What has to be known of the agents and processes that wait, to tell which of them are gone.
     pub(super) fn evidence_of_waits(&self, facts: &Facts) -> BTreeSet<FactQuery> {
-        let agents = self.queue.iter().filter_map(|view| self.slice.agent(view.wait.agent));
-        let agents = agents.filter_map(|view| view.agent.process.clone());
-        let waiting = self.queue.iter().filter_map(|view| view.wait.attached.clone());
+        self.evidence_of(|_| true, facts)
+    }
+
+    /// The same of those who wait for any of these leases: whoever is turned away is told how many there are.
+    pub(super) fn evidence_of_waiters(&self, leases: &[LeaseView], facts: &Facts) -> BTreeSet<FactQuery> {
+        let waits_for = |wait: &Wait| leases.iter().any(|held| wait.wanted.conflicts_with_lease(&held.lease));
+        self.evidence_of(waits_for, facts)
+    }
+
+    fn evidence_of(&self, concerns: impl Fn(&Wait) -> bool, facts: &Facts) -> BTreeSet<FactQuery> {
+        let concerned = || self.queue.iter().map(|view| &view.wait).filter(|wait| concerns(wait));
+        let agents = concerned().filter_map(|wait| self.slice.agent(wait.agent)?.agent.process.clone());
+        let waiting = concerned().filter_map(|wait| wait.attached.clone());
         let unknown = agents.chain(waiting).filter(|process| facts.process(process).is_none());
         unknown.map(FactQuery::Process).collect()
     }
@@ -260,6 +273,7 @@ fn begin(
         place: draft.next_seq(),
         until: until(draft, request, process.is_some()),
         attached: process,
+        kept_until: None,
         offered_until: None,
         offers: 0,
         since: draft.now.mono,

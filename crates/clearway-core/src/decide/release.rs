@@ -41,16 +41,15 @@ pub(super) fn release(
     for lease in &chosen.live {
         end(draft, actor, lease);
     }
-    let view = draft.view();
     let mut remaining: Vec<LeaseView> =
-        chosen.remaining.iter().filter_map(|lease| view.show(lease, facts)).collect();
+        chosen.remaining.iter().filter_map(|lease| draft.show(lease, facts)).collect();
     for (keep, parent) in release.keep.iter().zip(kept) {
         let lease = match already_held(draft, keep, &parent, &remaining) {
             Some(lease) => lease,
             None => keep_part(draft, actor, keep, &parent, entropy),
         };
         if !remaining.iter().any(|view| view.lease.id == lease.id) {
-            remaining.extend(draft.view().show(&lease, facts));
+            remaining.extend(draft.show(&lease, facts));
         }
     }
     Ok(Ok(Success::Released { released, already: chosen.already, remaining }))

@@ -178,7 +178,7 @@ fn stale(draft: &Draft<'_>, slug: Slug, message: String, lease: &Lease, facts: &
         other.id != lease.id && other.worktree == lease.worktree && other.target.overlaps(&lease.target)
     };
     let held_now: Vec<LeaseView> =
-        view.live_except(&draft.ended).filter(same).filter_map(|other| view.show(other, facts)).collect();
+        view.live_except(&draft.ended).filter(same).filter_map(|other| draft.show(other, facts)).collect();
     let now = held_now.first().map(|other| format!("; {} holds it now", other.agent)).unwrap_or_default();
     let target = lease.target.display();
     let failure = Failure::new(slug, format!("{message}{now}")).hint(match lease.target {
@@ -187,7 +187,7 @@ fn stale(draft: &Draft<'_>, slug: Slug, message: String, lease: &Lease, facts: &
     });
     // This very decision may have found the end that the row does not state yet.
     let as_it_is = Lease { ended: view.ended(lease), ..lease.clone() };
-    match view.show(&as_it_is, facts) {
+    match draft.show(&as_it_is, facts) {
         Some(shown) => failure.details(Details::Lease { lease: Box::new(shown), held_now }),
         None => failure,
     }

@@ -16,6 +16,7 @@ use crate::failure::{Ahead, Details, Failure, LeaseView, Retry};
 use crate::hint::Hint;
 use crate::ids::{AgentId, Entropy, Fence, LeaseId, SetId};
 use crate::lease::{Grade, Lease, Mode};
+use crate::limits::COMMAND_RETRY_MS;
 use crate::slug::Slug;
 use crate::target::{Target, Worktree};
 
@@ -46,7 +47,13 @@ pub(super) fn reserve(
         let asking = Asking { me, actor, steps: &steps };
         let stays = match asked {
             Asked::OrWait(wait) => queue::stay(draft, wait, asking, facts, entropy)?,
-            Asked::Now(_) => None,
+            Asked::Now(_) => {
+                let unsure = draft.evidence_of_waiters(&blockers(&steps), facts);
+                if !unsure.is_empty() {
+                    return Err(unsure);
+                }
+                None
+            }
         };
         draft.notices.extend(frozen.as_ref().map(|freeze| freeze.notice(draft.now)));
         return Ok(match (stays, frozen) {
@@ -290,7 +297,7 @@ fn held(draft: &Draft<'_>, reserve: &Reserve, leases: Vec<LeaseView>, ahead: Vec
         said.truncate(BLOCKERS_SAID);
         said.push(format!("and {more} more"));
     }
-    let soonest = leases.iter().map(|blocker| blocker.deadline.since(now)).min().unwrap_or(0);
+    let soonest = leases.iter().map(|blocker| free_in_ms(blocker, now)).min().unwrap_or(0);
     let mut failure =
         Failure::new(Slug::ReservationHeld, said.join("; ")).retry(Retry::AfterMs(soonest.max(1)));
     const LOOK: &str = "see who holds it and until when";
@@ -320,13 +327,21 @@ fn describe(blocker: &LeaseView, now: crate::time::Mono) -> String {
         Liveness::Gone => "gone",
     };
     let reason = lease.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
-    format!(
-        "{} is held by {} ({state}, {}){reason}; free in {} unless it gives a sign of life",
-        lease.target.display(),
-        blocker.agent,
-        lease.mode.word(),
-        crate::time::rounded(blocker.deadline.since(now)),
-    )
+    let ends = match &lease.bound {
+        Some(process) => format!("free when its command ends, process {}", process.pid),
+        None => {
+            let left = crate::time::rounded(blocker.deadline.since(now));
+            format!("free in {left} unless it gives a sign of life")
+        }
+    };
+    let (target, mode) = (lease.target.display(), lease.mode.word());
+    format!("{target} is held by {} ({state}, {mode}){reason}; {ends}", blocker.agent)
+}
+
+/// After how long to try again. A command keeps its lease alive and may end at any moment.
+fn free_in_ms(blocker: &LeaseView, now: crate::time::Mono) -> u64 {
+    let left_ms = blocker.deadline.since(now);
+    if blocker.lease.bound.is_some() { left_ms.min(COMMAND_RETRY_MS) } else { left_ms }
 }
 
 fn show(draft: &Draft<'_>, leases: &[Lease]) -> Vec<LeaseView> {

@@ -104,6 +104,7 @@ fn waiting(number: u64) -> WaitView {
         place: Seq(number),
         attached: None,
         until: Mono(90_000),
+        kept_until: None,
         offered_until: None,
         offers: 0,
         since: now().mono,

@@ -140,7 +140,7 @@ fn stands_alone(draft: &Draft<'_>, chosen: &[Lease], to: &AgentView, facts: &Fac
     Err(Failure::new(Slug::ReservationHeld, message)
         .hint("hand over both, or give back the other first: clearway leases")
         .details(Details::Blockers {
-            leases: view.show(other, facts).into_iter().collect(),
+            leases: draft.show(other, facts).into_iter().collect(),
             ahead: Box::default(),
         }))
 }

@@ -2,7 +2,6 @@
 
 use crate::agent::{self, Liveness};
 use crate::facts::Facts;
-use crate::failure::LeaseView;
 use crate::ids::{AgentId, LeaseId};
 use crate::lease::{Ended, Lease};
 use crate::slice::{AgentView, Slice};
@@ -51,13 +50,6 @@ impl<'a> View<'a> {
 
     pub(super) fn holder(&self, lease: &Lease) -> Option<&'a AgentView> {
         self.slice.agent(lease.holder)
-    }
-
-    /// The lease with its holder's name; `None` only if an engine forgot the holder.
-    pub(super) fn show(&self, lease: &Lease, facts: &Facts) -> Option<LeaseView> {
-        let holder = self.holder(lease)?;
-        let waiters = crate::wait::waiters_for(lease, self.slice.waits.iter().map(|view| &view.wait));
-        Some(LeaseView { waiters, ..LeaseView::new(lease, holder, self.liveness(holder, facts)) })
     }
 
     pub(super) fn liveness(&self, holder: &AgentView, facts: &Facts) -> Liveness {

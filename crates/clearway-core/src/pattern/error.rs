@@ -40,6 +40,8 @@ pub enum PatternErrorKind {
     UnclosedBrace,
     #[error("`\\` at the end escapes nothing")]
     TrailingBackslash,
+    #[error("`\\` before `{0}` escapes nothing; between directories write `/`")]
+    NeedlessEscape(char),
     #[error("the range runs backwards")]
     ReversedRange,
     #[error("the class matches no character")]
@@ -81,6 +83,7 @@ impl PatternErrorKind {
             UnclosedClass => "unclosed-class",
             UnclosedBrace => "unclosed-brace",
             TrailingBackslash => "trailing-backslash",
+            NeedlessEscape(_) => "needless-escape",
             ReversedRange => "reversed-range",
             EmptyClass => "empty-class",
             TooManyBytes { .. } => "too-many-bytes",

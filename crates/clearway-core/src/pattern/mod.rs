@@ -68,6 +68,21 @@ const SUBTREE_SUFFIX: &str = "/**";
 const READ_AS_WILDCARDS: [char; 5] = ['*', '?', '{', '}', '\\'];
 
 impl Pattern {
+    /// Reads what a person wrote. A backslash before a letter or digit means what follows it and is hardly ever meant:
+    /// `src\a.rs` of another system would silently be `srca.rs`.
+    pub fn parse_written(text: &str, fold: Fold) -> Result<Pattern, PatternError> {
+        let mut scalars = text.char_indices();
+        while let Some((position, scalar)) = scalars.next() {
+            match (scalar == '\\').then(|| scalars.next()).flatten() {
+                Some((_, escaped)) if escaped.is_ascii_alphanumeric() => {
+                    return Err(PatternErrorKind::NeedlessEscape(escaped).at(position));
+                }
+                _ => {}
+            }
+        }
+        Pattern::parse(text, fold)
+    }
+
     /// Reads a pattern as a person writes it.
     pub fn parse(text: &str, fold: Fold) -> Result<Pattern, PatternError> {
         Pattern::parse_within(text, fold, PATTERN_BYTES_MAX)

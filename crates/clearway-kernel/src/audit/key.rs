@@ -4,6 +4,7 @@ use super::anchor::Anchor;
 use crate::outside::Outside;
 use clearway_core::failure::Failure;
 use clearway_core::slug::Slug;
+use clearway_core::text::shown;
 use clearway_wire::hex;
 use ed25519_dalek::SigningKey;
 use std::path::{Path, PathBuf};
@@ -55,12 +56,15 @@ pub(crate) fn presented_key(outside: &mut dyn Outside) -> Result<bool, Failure> 
         return Ok(false);
     };
     let expected = outside.operator_key_path()?;
-    let presented = read(outside, &named).map_err(|failure| {
-        let message = format!("variable {KEY_VARIABLE}: {}", failure.message);
-        Failure::new(Slug::ConfigBadValue, message).hint("name the file that holds the operator's key")
-    })?;
-    let expected = read(outside, &expected)?;
-    Ok(presented.zip(expected).is_some_and(|(presented, expected)| presented == expected))
+    let unusable = |why: &str| {
+        let message = format!("variable {KEY_VARIABLE}: {why}");
+        Failure::new(Slug::ConfigBadValue, message)
+            .hint("name the file that holds the operator's key, or unset it")
+    };
+    let presented = read(outside, &named).map_err(|failure| unusable(&failure.message))?;
+    let absent = || unusable(&format!("there is no file {}", shown(&named.display().to_string())));
+    let presented = presented.ok_or_else(absent)?;
+    Ok(read(outside, &expected)?.is_some_and(|expected| presented == expected))
 }
 
 /// Anchors signed by anybody but the operator vouch for nothing: those of the operator, and what to say of the others.

@@ -9,7 +9,7 @@ mod key;
 pub use anchor::Anchor;
 pub(crate) use key::{KEY_VARIABLE, presented_key};
 
-use crate::failures::store_failure;
+use crate::failures::{begin_anew, store_failure};
 use crate::session::Session;
 use clearway_core::event::Event;
 use clearway_core::failure::{Details, Failure};
@@ -35,6 +35,8 @@ pub struct Verified {
     pub anchored: Option<Seq>,
     /// Events after it.
     pub unanchored: u64,
+    /// Whether the gate beside the store remembers what there is of the log.
+    pub witnessed: bool,
 }
 
 /// What `audit anchor` wrote.
@@ -67,7 +69,7 @@ impl Session<'_> {
     }
 
     fn verify_log(&mut self, anchor_files: &[PathBuf]) -> Result<Verified, Failure> {
-        let Marks { marks, anchored, stranger } = self.marks(anchor_files)?;
+        let Marks { marks, anchored, witnessed, stranger } = self.marks(anchor_files)?;
         let key = self.site.key.clone();
         let report = self.read(|snapshot| verify(snapshot, &key, &marks))?;
         let mut findings: Vec<Failure> = Vec::new();
@@ -85,7 +87,8 @@ impl Session<'_> {
         let report = report.map(|report| (report.events, report.head, report.state.scope.epoch));
         let (events, head, epoch) = report.unwrap_or((0, Head::EMPTY, Epoch(0)));
         let unanchored = head.rev.0.saturating_sub(anchored.map_or(0, |seq| seq.0));
-        Ok(Verified { events, head, epoch, anchored, unanchored })
+        let witnessed = witnessed || events == 0;
+        Ok(Verified { events, head, epoch, anchored, unanchored, witnessed })
     }
 
     /// Every head that somebody remembers. What a stranger signed is not among them.
@@ -95,8 +98,9 @@ impl Session<'_> {
         let mut marks: Vec<Mark> = anchors.iter().map(Anchor::mark).collect();
         let key = self.site.key.clone();
         let witness = self.engine.witness(&key).map_err(|error| store_failure(&error))?;
+        let witnessed = witness.is_some();
         marks.extend(witness.map(|head| Mark { head, by: "the witness beside the store".to_owned() }));
-        Ok(Marks { marks, anchored, stranger })
+        Ok(Marks { marks, anchored, witnessed, stranger })
     }
 
     /// Verifies the log and signs the head it verified with the operator's key and writes it beside the store, and to `export` if given.
@@ -193,11 +197,16 @@ impl Session<'_> {
     fn damage(&mut self) -> Result<Option<Failure>, Failure> {
         let key = self.site.key.clone();
         let examination = self.engine.examine(&key).map_err(|error| store_failure(&error))?;
-        let damage =
-            examination.findings.iter().find(|finding| matches!(finding.about, "pages" | "rows" | "schema"));
-        Ok(damage.map(|finding| {
-            Failure::new(Slug::AuditBroken, format!("the store is damaged: {}", finding.text))
-                .hint("rebuild what the log covers: clearway doctor --repair")
+        let way_out = |about: &str| match about {
+            "pages" | "rows" | "schema" => {
+                Some("rebuild what the log covers: clearway doctor --repair".to_owned())
+            }
+            "lost" | "gate" => Some(begin_anew(&examination.place, about == "gate")),
+            _ => None,
+        };
+        Ok(examination.findings.iter().find_map(|finding| {
+            let message = format!("the store is damaged: {}", finding.text);
+            Some(Failure::new(Slug::AuditBroken, message).hint(way_out(finding.about)?))
         }))
     }
 }
@@ -208,6 +217,8 @@ pub(crate) struct Marks {
     pub(crate) marks: Vec<Mark>,
     /// The last event an anchor vouches for.
     anchored: Option<Seq>,
+    /// Whether the gate beside the store remembers the log.
+    witnessed: bool,
     /// What to say of anchors that the operator did not sign.
     stranger: Option<Failure>,
 }
@@ -246,12 +257,13 @@ fn all_of(findings: Vec<Failure>) -> Option<Failure> {
 
 /// A store that cannot be read for damage is a log that does not verify.
 fn damage_is_broken(failure: Failure) -> Failure {
-    if failure.slug != Slug::StoreCorrupt {
-        return failure;
-    }
-    Failure::new(Slug::AuditBroken, failure.message)
-        .hint("keep the store as it is and look at a copy")
-        .details(Details::FirstBadSeq(Seq(1)))
+    let broken = Failure::new(Slug::AuditBroken, failure.message.clone());
+    let broken = match failure.slug {
+        Slug::StoreCorrupt => broken.hint("keep the store as it is and look at a copy"),
+        Slug::StoreLost => failure.hints.iter().cloned().fold(broken, Failure::hint),
+        _ => return failure,
+    };
+    broken.details(Details::FirstBadSeq(Seq(1)))
 }
 
 fn broken(seq: Seq, what: &str) -> Failure {

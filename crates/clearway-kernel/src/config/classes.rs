@@ -24,6 +24,14 @@ pub struct ClassPattern {
     pub layer: Layer,
 }
 
+/// A list that some layer gives for a class and that adds nothing to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EmptyClass {
+    pub class: Class,
+    pub source: Source,
+    pub layer: Layer,
+}
+
 impl Class {
     /// The built-in patterns. What git ignores is ignored besides; that is known only at run time.
     pub fn defaults(self) -> impl Iterator<Item = &'static str> {

@@ -24,6 +24,8 @@ pub struct Entry<'c> {
     pub ignored: &'c [Ignored],
     /// For a class: its patterns one by one.
     pub parts: Vec<Part<'c>>,
+    /// For a class: where a list is given that adds nothing.
+    pub empty: Vec<&'c Source>,
     /// Whether the value is one that safety depends on.
     pub safety: bool,
     pub doc: &'static str,
@@ -73,9 +75,13 @@ impl Config {
             layer: added.layer,
         }));
         let mut entry = slot_entry(Cow::Borrowed(key.name), &self.slots[key.id as usize], key);
-        if let Some(strongest) = parts.last() {
-            (entry.source, entry.layer) = (strongest.source, strongest.layer);
+        let empty = || self.empty_classes.iter().filter(|given| given.class == class);
+        let added = parts.last().map(|part| (part.source, part.layer));
+        let given = empty().map(|given| (&given.source, given.layer));
+        if let Some(strongest) = added.into_iter().chain(given).max_by_key(|(_, layer)| *layer) {
+            (entry.source, entry.layer) = strongest;
         }
+        entry.empty = empty().map(|given| &given.source).collect();
         let patterns: Vec<&str> = parts.iter().map(|part| part.pattern).collect();
         // Quoted one by one, so that two lists never read the same.
         entry.value_text = Some(format!("{patterns:?}"));
@@ -93,6 +99,7 @@ fn slot_entry<'c>(name: Cow<'static, str>, slot: &'c Slot, key: &'static Key) ->
         overrode: &slot.overrode,
         ignored: &slot.ignored,
         parts: Vec::new(),
+        empty: Vec::new(),
         safety: key.safety != Safety::None,
         doc: key.doc,
     }

@@ -4,7 +4,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::ConfigText;
-use super::classes::{Class, ClassPattern};
+use super::classes::{Class, ClassPattern, EmptyClass};
 use super::error::{ConfigError, Place, Problem};
 use super::keys::{self, KEYS, Key, Kind, Places};
 use super::resolve::{Setting, Settings};
@@ -108,6 +108,10 @@ impl Reader<'_> {
         let DeValue::Array(items) = value else {
             return self.error(at, Problem::wrong_type(key.name, value::expected(key.kind), value));
         };
+        if items.is_empty() {
+            let (source, layer) = (self.source(at), self.layer);
+            self.settings.empty_classes.push(EmptyClass { class, source, layer });
+        }
         for item in items.iter() {
             let at = item.span().start;
             match pattern(key, item.get_ref()) {
@@ -202,7 +206,7 @@ fn pattern(key: &Key, item: &DeValue<'_>) -> Result<String, Problem> {
     let DeValue::String(text) = item else {
         return Err(Problem::wrong_type(key.name, "a list of strings", item));
     };
-    match Pattern::parse(text, Fold::Exact) {
+    match Pattern::parse_written(text, Fold::Exact) {
         Ok(_) => Ok(text.to_string()),
         Err(error) => Err(Problem::bad_value(key.name, text, &error.to_string())),
     }

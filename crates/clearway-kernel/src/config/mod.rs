@@ -26,7 +26,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-pub use classes::{Class, ClassPattern};
+pub use classes::{Class, ClassPattern, EmptyClass};
 pub use entries::{Entry, Part};
 pub use error::{ConfigError, Place, Problem};
 pub use keys::{KEYS, Key, KeyId, Kind, Places, Safety};
@@ -84,6 +84,7 @@ pub enum LeaseDurability {
 pub struct Config {
     slots: [Slot; KeyId::COUNT],
     class_patterns: Vec<ClassPattern>,
+    empty_classes: Vec<EmptyClass>,
     resources: BTreeMap<String, Slot>,
 }
 

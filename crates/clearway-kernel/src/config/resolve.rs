@@ -3,7 +3,7 @@
 use std::array;
 use std::collections::BTreeMap;
 
-use super::classes::ClassPattern;
+use super::classes::{ClassPattern, EmptyClass};
 use super::error::{ConfigError, Place, Problem};
 use super::keys::{KEYS, KeyId};
 use super::postures;
@@ -45,6 +45,7 @@ fn read_layer(inputs: &Inputs<'_>, layer: Layer, errors: &mut Vec<ConfigError>) 
 pub(super) struct Settings {
     pub(super) scalars: Vec<Setting>,
     pub(super) patterns: Vec<ClassPattern>,
+    pub(super) empty_classes: Vec<EmptyClass>,
     pub(super) resources: Vec<(String, Setting)>,
 }
 
@@ -84,7 +85,7 @@ impl Slot {
 impl Config {
     fn defaults() -> Config {
         let slots = array::from_fn(|at| Slot::new(KEYS[at].default.clone(), Source::Default, Layer::Default));
-        Config { slots, class_patterns: Vec::new(), resources: BTreeMap::new() }
+        Config { slots, class_patterns: Vec::new(), empty_classes: Vec::new(), resources: BTreeMap::new() }
     }
 
     fn apply(
@@ -95,6 +96,7 @@ impl Config {
         errors: &mut Vec<ConfigError>,
     ) {
         self.class_patterns.extend(settings.patterns);
+        self.empty_classes.extend(settings.empty_classes);
         if settings.scalars.is_empty() && settings.resources.is_empty() {
             return;
         }

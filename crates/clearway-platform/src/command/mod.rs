@@ -7,10 +7,11 @@
 //! when we die and then becomes the command. That holds for the command itself: what it starts in turn, and what a
 //! set-user-id program does, is theirs. macOS has no such request; there a command outlives a killed parent.
 
+mod mishap;
 mod program;
 mod signals;
 
-pub use program::{Program, look_up};
+pub use program::{Program, WhyNot, look_up};
 
 use std::ffi::OsString;
 use std::io;
@@ -20,6 +21,7 @@ use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 use crate::system;
+use mishap::Mishaps;
 use rustix::process::{Pid, Signal, getppid, kill_process};
 use signals::Signals;
 
@@ -50,6 +52,16 @@ pub struct Order {
 pub struct Running {
     child: Child,
     signals: Signals,
+    mishaps: Mishaps,
+}
+
+/// How a command ended.
+#[derive(Debug)]
+pub enum End {
+    /// With this exit code.
+    Code(u8),
+    /// It was found and could not be begun after all.
+    NotBegun(io::Error),
 }
 
 impl Running {
@@ -58,21 +70,22 @@ impl Running {
     pub fn start(order: &Order) -> io::Result<Self> {
         // Caught before there is a command: what arrives in between waits for it.
         let signals = Signals::catch()?;
+        let mishaps = Mishaps::listen()?;
         let mut command = Command::new(system::own_binary()?);
-        command.arg0("clearway").arg(UNDER).arg(std::process::id().to_string()).arg("--");
+        command.arg0("clearway").arg(UNDER).arg(std::process::id().to_string()).arg(mishaps.name());
         command.args(&order.words).envs(order.variables.iter().map(|(name, value)| (name, value)));
         if let Some(directory) = &order.directory {
             command.current_dir(directory);
         }
-        Ok(Self { child: command.spawn()?, signals })
+        Ok(Self { child: command.spawn()?, signals, mishaps })
     }
 
-    /// Waits for the end of the command, passing signals on meanwhile: its exit code, or `None` when the time is up.
-    pub fn wait(&mut self, at_most: Duration) -> io::Result<Option<u8>> {
+    /// Waits for the end of the command, passing signals on meanwhile: how it ended, or `None` when the time is up.
+    pub fn wait(&mut self, at_most: Duration) -> io::Result<Option<End>> {
         let ends = Instant::now() + at_most;
         loop {
             if let Some(status) = self.child.try_wait()? {
-                return Ok(Some(code(status)));
+                return Ok(Some(self.mishaps.heard().map_or(End::Code(code(status)), End::NotBegun)));
             }
             let left = ends.saturating_duration_since(Instant::now());
             if left.is_zero() {
@@ -98,13 +111,13 @@ impl Running {
 /// The second start: becomes the command of `words`, which are what followed [`UNDER`]. Returns only if that fails,
 /// with the exit code to end with.
 pub fn under(words: &[OsString]) -> u8 {
-    let (Some(parent), Some(program)) = (words.first(), words.get(2)) else { return NOT_BEGUN_CODE };
+    let [parent, mishaps, program, arguments @ ..] = words else { return NOT_BEGUN_CODE };
     if system::die_with_parent().is_err() || !is_parent(parent) {
         return NOT_BEGUN_CODE;
     }
-    let error = Command::new(program).args(&words[3..]).exec();
-    // With nobody to read it, the exit code still tells.
-    eprintln!("clearway: {} cannot be run: {error}", program.to_string_lossy().escape_debug());
+    let error = Command::new(program).args(arguments).exec();
+    mishap::tell(mishaps, &error);
+    // With nobody to hear it, the exit code still tells.
     if error.kind() == io::ErrorKind::NotFound { NOT_FOUND_CODE } else { NOT_RUNNABLE_CODE }
 }
 

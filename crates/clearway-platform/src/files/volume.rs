@@ -31,6 +31,12 @@ pub fn free_bytes(path: &Path) -> Result<u64, FileError> {
     Ok(found.f_bavail.saturating_mul(found.f_frsize))
 }
 
+/// Whether a file system that tells how much it holds has less left than so many bytes for this user.
+pub fn lacks(path: &Path, bytes: u64) -> bool {
+    let found = on_nearest_existing(path, |part| rustix::fs::statvfs(part));
+    found.is_ok_and(|found| found.f_blocks > 0 && found.f_bavail.saturating_mul(found.f_frsize) < bytes)
+}
+
 /// The directory where the file system of a path is mounted, as far up as may be looked.
 pub fn mount_point(path: &Path) -> Result<PathBuf, FileError> {
     let device = on_nearest_existing(path, |part| rustix::fs::stat(part))?.st_dev;
@@ -170,6 +176,7 @@ mod tests {
     fn the_process_table_is_no_place_for_a_store() {
         assert_eq!(file_system_kind(Path::new("/proc")).unwrap(), FsKind::Unknown);
         assert_eq!(free_bytes(Path::new("/proc")).unwrap(), 0);
+        assert!(!lacks(Path::new("/proc"), 1), "it does not tell");
     }
 
     #[test]
@@ -182,6 +189,8 @@ mod tests {
     #[test]
     fn a_writable_directory_has_room() {
         let dir = tempfile::tempdir().unwrap();
-        assert!(free_bytes(&dir.path().join("absent")).unwrap() > 0);
+        let absent = dir.path().join("absent");
+        assert!(free_bytes(&absent).unwrap() > 0);
+        assert!(!lacks(&absent, 1) && lacks(&absent, u64::MAX));
     }
 }

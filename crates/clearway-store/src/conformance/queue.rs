@@ -22,6 +22,8 @@ pub(super) const STORIES: &[Story] = &[
     ("an offer that is not taken passes on, and twice is enough", offer_passes_on),
     ("a killed waiter leaves nothing that blocks others", killed_waiter),
     ("a silent waiter leaves nothing that blocks others", silent_waiter),
+    ("a place kept without a process outlives one that came to wait at it", kept_again),
+    ("who is turned away is told of others that wait, and of living ones alone", living_waiters),
     ("a wait that ends in time is a wait no more", last_try),
     ("who holds something may add to it before those who wait for it", extending_a_set),
     ("two that wait for each other: the second is refused with the circle", two_way_circle),
@@ -187,6 +189,40 @@ fn silent_waiter(stage: &mut Stage) {
     assert_eq!(again(stage, "b", &wait, Stay::Attached(process(11))).unwrap_err().slug, Slug::NotFound);
     let late = attach(stage, "b", "f", 11);
     assert!(late.id != wait.id && late.place > wait.place, "whoever comes back stands at the end");
+}
+
+fn kept_again(stage: &mut Stage) {
+    for (how, pid) in [("killed", 21), ("silent", 22)] {
+        let held = stage.take("a", "f");
+        let place = queue(stage, "b", "f");
+        assert_eq!(placed(again(stage, "b", &place, Stay::Attached(process(pid)))).0.place, place.place);
+        match how {
+            "killed" => drop(stage.world.processes.insert(pid, Liveness::Dead)),
+            _ => stage.pass(WAITER_SILENCE_MS),
+        }
+        refusal(stage.reserve(&named("c"), &[path("f")], How::default()), Slug::ReservationHeld);
+        let kept = stage.waits();
+        assert_eq!((kept[0].wait.id, kept[0].wait.place), (place.id, place.place), "{how}");
+        assert_eq!((&kept[0].wait.attached, kept[0].wait.until), (&None, place.until), "{how}");
+        released(stage.release(&named("a"), by_id(&held)));
+        assert!(stage.waits()[0].wait.offered_until.is_some(), "{how}: it is offered its turn");
+        refusal(stage.reserve(&named("c"), &[path("f")], How::default()), Slug::ReservationHeld);
+        let own = stage.take("b", "f");
+        assert_eq!(ends(stage).last(), Some(&(place.id, WaitEnd::Granted)), "{how}");
+        released(stage.release(&named("b"), by_id(&own)));
+        stage.must_be_whole();
+    }
+}
+
+fn living_waiters(stage: &mut Stage) {
+    let waiters = |stage: &mut Stage, agent: &str| stage.refused(agent, "f", How::default())[0].waiters;
+    stage.take("a", "f");
+    queue(stage, "b", "f");
+    assert_eq!(waiters(stage, "b"), 0, "it is the caller that waits");
+    attach(stage, "c", "f", 31);
+    assert_eq!(waiters(stage, "d"), 2);
+    stage.world.processes.insert(31, Liveness::Dead);
+    assert_eq!(waiters(stage, "d"), 1, "c is dead");
 }
 
 fn last_try(stage: &mut Stage) {

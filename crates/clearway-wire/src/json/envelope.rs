@@ -199,7 +199,7 @@ impl NoticeJson {
             Notice::ScopeMoved { scope, from } => {
                 let adopt = suggest(&format!("to go on with the old one: clearway scope adopt {scope}"));
                 let message = format!(
-                    "this was at {from}, where the scope {scope} has its log; a new one was begun; {adopt}"
+                    "this was at {from}, where the scope {scope} has its log, which is not the one in use here; {adopt}"
                 );
                 Self { target: Some(from.clone()), ..Self::saying("scope-moved", message) }
             }

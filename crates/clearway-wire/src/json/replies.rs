@@ -186,6 +186,9 @@ pub struct VerifyReply {
     pub anchored_seq: Option<u64>,
     /// How many events came after it.
     pub unanchored: u64,
+    /// Whether the gate file beside the store remembers the log. Where it does not, a tail that was lost before the
+    /// next write is missed by anchors alone.
+    pub witnessed: bool,
 }
 
 /// `audit anchor`
@@ -348,6 +351,8 @@ pub struct ScopeReply {
     pub last_event_at: Option<String>,
     /// Whether it is the scope here.
     pub here: bool,
+    /// What keeps its store from being read; null if nothing does. The numbers are then 0.
+    pub trouble: Option<String>,
 }
 
 /// `scope adopt`
@@ -399,6 +404,8 @@ pub struct ClassReply {
     pub about: String,
     /// Its patterns.
     pub patterns: Vec<PatternReply>,
+    /// Where a list is given that adds nothing to those.
+    pub adds_nothing: Vec<String>,
 }
 
 /// One pattern of a class.
@@ -454,7 +461,7 @@ pub struct CompletionsReply {
 pub struct ManReply {
     /// The files written.
     pub written: Vec<String>,
-    /// Without a directory: the page of `clearway` itself.
+    /// Without a directory: the page of `clearway` itself, or of the verb that was named.
     pub page: Option<String>,
 }
 

@@ -157,7 +157,20 @@ fn wait() -> impl Strategy<Value = Wait> {
         let (id, agent, wanted, place, attached) = who;
         let (until, offered_until, offers, since, created_at) = when;
         let place = Seq(place);
-        Wait { id, agent, wanted, place, attached, until, offered_until, offers, since, created_at }
+        let kept_until = None;
+        Wait {
+            id,
+            agent,
+            wanted,
+            place,
+            attached,
+            until,
+            kept_until,
+            offered_until,
+            offers,
+            since,
+            created_at,
+        }
     })
 }
 

@@ -498,7 +498,7 @@ fn a_store_that_is_gone_is_not_an_empty_one() {
         std::fs::remove_file(format!("{}{suffix}", store.display())).expect("a file");
     }
     for verb in [["check", "a.rs"].as_slice(), &["leases"], &["status"], &["reserve", "a.rs"]] {
-        repository.clearway().agent("bob").json(verb).expect(69).slug("store-corrupt");
+        repository.clearway().agent("bob").json(verb).expect(69).slug("store-lost");
     }
 }
 

@@ -291,3 +291,35 @@ fn a_password_in_the_address_of_a_store_is_never_shown() {
         assert!(!said.contains("hunter2"), "{said}");
     }
 }
+
+/// A list that adds nothing is still what somebody wrote: it is named where it stands.
+#[test]
+fn an_empty_list_of_a_class_is_traced_to_its_file() {
+    let home = home();
+    let repository = app(&home);
+    repository.write(".clearway.toml", "[classes]\nhot = []\n");
+    let shown = repository.clearway().ok(&["config", "show"]);
+    let hot = list(&shown, "settings").iter().find(|setting| setting["key"] == "classes.hot").expect("a key");
+    assert!(text(hot, "source").ends_with(".clearway.toml:2") && hot["layer"] == "repository", "{hot:#}");
+    let classes = repository.clearway().ok(&["config", "classes"]);
+    let hot = list(&classes, "classes").iter().find(|class| class["class"] == "hot").expect("a class");
+    assert!(!list(hot, "patterns").is_empty(), "the built-in ones stay");
+    assert!(
+        hot["adds_nothing"][0].as_str().is_some_and(|place| place.ends_with(".clearway.toml:2")),
+        "{hot:#}"
+    );
+    assert!(repository.clearway().text(&["config", "classes"]).contains("(nothing added)"));
+}
+
+#[test]
+fn an_operator_key_that_is_not_there_is_named() {
+    let home = home();
+    let repository = app(&home);
+    let freeze = ["freeze", "--reason", "a release"];
+    let error = repository.agent("alice").env("CLEARWAY_OPERATOR_KEY", "/nowhere/key").fails(
+        "config-bad-value",
+        78,
+        &freeze,
+    );
+    assert!(text(&error, "message").contains("there is no file /nowhere/key"), "{error:#}");
+}

@@ -260,3 +260,26 @@ fn what_killed_processes_left_behind_is_named_and_removed_but_never_what_is_in_u
     let reply = repository.clearway().ok(&["doctor"]);
     assert!(list(&reply, "checks").iter().all(|check| check["about"] != "leftover"), "{reply:#}");
 }
+
+#[test]
+fn where_there_is_no_scope_the_doctor_says_so_and_what_it_can() {
+    let home = home();
+    app(&home).grant("alice", &["a.rs"]);
+    let gone = home.directory("gone");
+    let script = "rmdir ../gone && exec clearway --json doctor";
+    let output = home.shell(&gone, script).output().expect("a shell");
+    let deleted: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let outside = home.clearway(&home.path().join("home")).ok(&["doctor"]);
+    for (reply, why) in [(&deleted, "no longer exists"), (&outside, "no place for a scope")] {
+        let scope = about(reply, "scope");
+        assert!(scope["status"] == "note" && text(scope, "text").contains(why), "{scope}");
+        assert!(text(about(reply, "build"), "text").starts_with("clearway "));
+        let state = home.state().display().to_string();
+        assert!(text(about(reply, "store"), "text").contains(&state), "{reply:#}");
+        assert_eq!(reply["healthy"], true);
+    }
+    home.clearway(&home.path().join("home")).fails("no-scope", 2, &["doctor", "--repair"]);
+    std::fs::set_permissions(home.state(), std::fs::Permissions::from_mode(0o777)).expect("permissions");
+    let error = home.clearway(&home.path().join("home")).fails("unhealthy", 1, &["doctor"]);
+    assert!(error["details"].to_string().contains("chmod go-rwx"), "{error:#}");
+}

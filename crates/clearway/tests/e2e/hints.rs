@@ -292,8 +292,8 @@ fn a_damaged_store_is_set_aside_by_the_suggested_command_even_if_nothing_lies_be
     let store = store.to_str().expect("a name").to_owned();
     let error = repository.clearway().fails("store-corrupt", 69, &["--store", &store, "leases"]);
     let hints: Vec<&str> = list(&error, "hints").iter().filter_map(Value::as_str).collect();
-    let aside = hints.iter().find_map(|hint| hint.split_once(": mkdir ")).expect("a way to begin anew");
-    let ran = home.shell(repository.path(), &format!("mkdir {}", aside.1)).status().expect("a shell");
+    let aside = hints.iter().find_map(|hint| hint.split_once(": aside=")).expect("a way to begin anew");
+    let ran = home.shell(repository.path(), &format!("aside={}", aside.1)).status().expect("a shell");
     assert!(ran.success() && !repository.path().join("u.db").exists(), "{hints:?}");
     repository.agent("alice").ok(&["--store", &store, "reserve", "x"]);
 }

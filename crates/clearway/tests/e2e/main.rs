@@ -10,6 +10,7 @@ mod events;
 mod handover;
 mod hints;
 mod identity;
+mod lost;
 mod moving;
 mod names;
 mod output;

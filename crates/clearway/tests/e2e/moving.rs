@@ -168,3 +168,98 @@ fn scopes_are_listed_with_what_they_are() {
     let shown = one.clearway().run(&["scope", "list"]).expect(0).stdout();
     assert!(shown.contains("1 lease ") && shown.contains(".git (here)"), "{shown}");
 }
+
+#[test]
+fn scopes_are_listed_from_anywhere_and_one_that_is_damaged_hides_no_other() {
+    let home = home();
+    let (one, two) = (home.repository("one", &[]), home.repository("two", &[]));
+    one.grant("alice", &["a.rs"]);
+    two.grant("alice", &["a.rs"]);
+    let key = text(&two.clearway().ok(&["status"]), "scope").to_owned();
+    let store = home.state().join("scopes").join(&key).join("store.db");
+    std::fs::write(&store, "this is not a database. ".repeat(100)).expect("a file");
+    std::fs::remove_file(format!("{}-wal", store.display())).expect("a file");
+    let gone = home.directory("gone");
+    let deleted = home.shell(&gone, "rmdir ../gone && exec clearway scope list").output().expect("a shell");
+    let deleted = String::from_utf8_lossy(&deleted.stdout).into_owned();
+    for said in [one.clearway().text(&["scope", "list"]), deleted] {
+        assert!(said.contains("one-") && said.contains("unreadable"), "{said}");
+        assert!(said.contains(&format!("clearway --scope {key} doctor")), "{said}");
+    }
+    let listed = home.clearway(&home.path().join("home")).ok(&["scope", "list"]);
+    let damaged = |scope: &&Value| scope["trouble"].is_string();
+    let scopes = list(&listed, "scopes");
+    assert_eq!(scopes.len(), 2, "{listed:#}");
+    assert_eq!(scopes.iter().find(damaged).map(|scope| text(scope, "scope")), Some(key.as_str()));
+    assert!(scopes.iter().all(|scope| scope["here"] == false), "{listed:#}");
+    one.clearway().fails("unhealthy", 1, &["--scope", &key, "doctor"]);
+    one.clearway().ok(&["doctor"]);
+}
+
+#[test]
+fn whoever_only_looks_is_told_of_a_moved_repository_until_it_is_written_to() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["--kind", "name", "build"]);
+    let old = scope(repository.clearway());
+    let place = moved(&home, &repository);
+    let at = || home.clearway(&place).agent("bob");
+    let adopt = format!("scope adopt {old}");
+    let before = home.state_files();
+    for words in [["who", "src/a.rs"].as_slice(), &["leases"], &["check", "src/a.rs"]] {
+        let reply = at().ok(words);
+        assert_eq!(codes(&reply), ["scope-moved"], "{words:?}");
+        assert!(text(&reply["notices"][0], "message").contains(&adopt), "{words:?}");
+        let ran = at().run(words).expect(0);
+        assert!((ran.stdout() + &ran.stderr()).contains("scope adopt"), "{words:?}");
+    }
+    assert!(at().ok(&["status"])["warnings"].to_string().contains(&adopt));
+    before.assert_same(&home.state_files(), "looking");
+    at().ok(&["scope", "adopt"]);
+    assert_eq!(at().ok(&["leases"])["notices"], json!([]));
+    assert_eq!(at().ok(&["status"])["warnings"], json!([]));
+}
+
+/// The scope went with its repository; another one at the path it left has nothing to do with it.
+#[test]
+fn a_repository_at_the_path_that_an_adopted_scope_left_has_a_scope_of_its_own() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["--kind", "name", "build"]);
+    let old = scope(repository.clearway());
+    let place = moved(&home, &repository);
+    home.clearway(&place).agent("alice").ok(&["scope", "adopt"]);
+    let anew = home.repository("app", &[]);
+    assert_eq!(anew.path(), repository.path());
+    let own = scope(anew.clearway());
+    assert_ne!(own, old);
+    assert_eq!(anew.agent("bob").ok(&["reserve", "--kind", "name", "build"])["notices"], json!([]));
+    assert_eq!((scope(anew.clearway()), scope(home.clearway(&place))), (own.clone(), old.clone()));
+    let builders = |clearway: Clearway| clearway.ok(&["leases"])["leases"][0]["agent"].clone();
+    assert_eq!((builders(anew.clearway()), builders(home.clearway(&place))), (json!("bob"), json!("alice")));
+    assert_eq!(builders(home.clearway(&place).args(&["--scope", &own])), json!("bob"));
+    anew.clearway().ok(&["doctor"]);
+    std::fs::remove_dir_all(&place).expect("a directory");
+    assert_eq!(scope(anew.clearway()), own, "it stays so when the other is gone");
+}
+
+/// What was held on paths of the old place is nobody's protection any more; who holds it is told how to give it back.
+#[test]
+fn leases_on_paths_of_a_place_that_is_gone_are_pointed_out_until_they_are_given_back() {
+    let home = home();
+    let repository = app(&home);
+    let lease = repository.grant("alice", &["src/a.rs"]);
+    repository.grant("alice", &["--kind", "name", "build"]);
+    let place = moved(&home, &repository);
+    let at = |agent: &str| home.clearway(&place).agent(agent);
+    at("alice").ok(&["scope", "adopt"]);
+    let warned = |agent: &str| at(agent).ok(&["status"])["warnings"].to_string();
+    assert!(warned("bob").contains("1 lease is on paths of") && !warned("bob").contains("clearway release"));
+    let said = warned("alice");
+    let command = format!("release {}", text(&lease, "id"));
+    assert!(said.contains(&command) && said.contains(&repository.path().display().to_string()), "{said}");
+    at("alice").ok(&command.split(' ').collect::<Vec<_>>());
+    assert_eq!(warned("alice"), "[]");
+    at("alice").ok(&["reserve", "src/a.rs"]);
+    assert_eq!(warned("alice"), "[]");
+}

@@ -276,3 +276,29 @@ fn json_stands_alone_on_stdout_for_success_and_failure() {
         assert_eq!(value["ok"] == true, ran.code() == 0, "{words:?}");
     }
 }
+
+#[test]
+fn json_asked_for_twice_is_json() {
+    let home = home();
+    let repository = app(&home);
+    for words in
+        [["--json", "--json", "leases"], ["--json", "leases", "--json"], ["leases", "--json", "--json"]]
+    {
+        assert_eq!(repository.clearway().run(&words).expect(0).value()["ok"], true, "{words:?}");
+    }
+    let ran = repository.agent("alice").run(&["--json", "reserve", "--json", "a.rs"]).expect(0);
+    assert_eq!(ran.value()["ok"], true);
+}
+
+#[test]
+fn the_manual_of_one_verb_is_had_by_its_name_unless_that_is_a_directory() {
+    let home = home();
+    let repository = app(&home);
+    let page = repository.clearway().text(&["man", "reserve"]);
+    assert!(page.contains("clearway\\-reserve"), "{page}");
+    assert!(!repository.path().join("reserve").exists());
+    repository.clearway().fails("not-found", 5, &["man", "nowhere"]);
+    std::fs::create_dir(repository.path().join("reserve")).expect("a directory");
+    let written = repository.clearway().ok(&["man", "reserve"]);
+    assert!(!crate::list(&written, "written").is_empty(), "{written:#}");
+}

@@ -299,3 +299,16 @@ fn a_path_cannot_be_a_file_for_one_and_a_directory_for_another() {
     }
     repository.grant("alice", &["newdir/x"]);
 }
+
+/// What another system writes between directories would silently name another file.
+#[test]
+fn a_backslash_that_escapes_nothing_is_no_pattern() {
+    let home = home();
+    let repository = app(&home);
+    let error = repository.agent("alice").fails("invalid-pattern", 2, &["reserve", r"src\a.rs"]);
+    assert!(crate::text(&error, "message").contains("escapes nothing"), "{error:#}");
+    assert!(home.state_files().is_empty());
+    for pattern in [r"src/\[a\].rs", r"src/\*.rs", r"src/a\-b.rs", r"src/a\\b.rs"] {
+        repository.agent("alice").ok(&["check", pattern]);
+    }
+}

@@ -1,7 +1,8 @@
 //! `with`: a command under named leases, as real processes live and die.
 
-use crate::{home, text};
+use crate::{app, home, list, text};
 use clearway_testkit::{Clearway, Home, Repository, Terminal, eventually};
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
@@ -392,6 +393,62 @@ fn the_command_gets_its_streams_its_directory_its_arguments_and_nothing_else() {
     assert_eq!(raw.output().expect("it runs").stdout, b"\xff|--json|--||");
 }
 
+/// A file with the permission to be run.
+fn executable(repository: &Repository<'_>, name: &str, bytes: &[u8]) {
+    let path = repository.path().join(name);
+    std::fs::write(&path, bytes).expect("a file");
+    std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .expect("permissions");
+}
+
+/// What is said, in both forms, of a file that `with` cannot run. Standard output is left to the command.
+#[track_caller]
+fn refused_beside_command(repository: &Repository<'_>, slug: &str, code: i32, file: &str) -> Value {
+    let ran = repository.agent("ada").run(&["with", "build", "--", file]).expect(code);
+    assert!(ran.stderr().starts_with(&format!("error[{slug}]")), "{}", ran.stderr());
+    let ran = repository.agent("ada").run(&["--json", "with", "build", "--", file]).expect(code);
+    assert_eq!(ran.stdout(), "");
+    let said: Value = serde_json::from_str(&ran.stderr()).expect("JSON");
+    assert_eq!(said["error"]["slug"], slug, "{said:#}");
+    assert!(!list(&said["error"], "hints").is_empty(), "{said:#}");
+    said["error"].clone()
+}
+
+#[test]
+fn a_file_that_nothing_can_read_is_told_before_anything_is_held() {
+    let home = home();
+    let repository = app(&home);
+    executable(&repository, "bare", b"echo hi\n");
+    executable(&repository, "orphan", b"#!/nowhere/sh\necho hi\n");
+    for (slug, code, word, said) in [
+        ("command-not-executable", 126, "./bare", "does not say what reads it"),
+        ("command-not-executable", 126, "./src", "a directory"),
+        ("command-not-found", 127, "./orphan", "/nowhere/sh"),
+    ] {
+        let error = refused_beside_command(&repository, slug, code, word);
+        assert!(text(&error, "message").contains(said), "{error:#}");
+    }
+    assert!(home.state_files().is_empty(), "nothing was reserved");
+    let ran = repository.agent("ada").run(&["with", "build", "--", "sh", "./bare"]).expect(0);
+    assert_eq!(ran.stdout(), "hi\n", "the hint works");
+}
+
+/// Only the kernel can tell that a program cannot be begun; its word is an error like any other, and the name is free.
+#[test]
+fn a_program_that_the_kernel_refuses_is_told_like_any_other_and_leaves_nothing_held() {
+    let home = home();
+    let repository = app(&home);
+    let mut program = std::fs::read("/bin/true").expect("a program");
+    let loader = program.windows(4).position(|four| four == b"/lib").expect("its loader");
+    program[loader..loader + 4].copy_from_slice(b"/non");
+    executable(&repository, "unloadable", &program);
+    let error = refused_beside_command(&repository, "command-not-found", 127, "./unloadable");
+    assert!(text(&error, "message").contains("\"./unloadable\" cannot be run"), "{error:#}");
+    assert!(list(&repository.clearway().ok(&["leases"]), "leases").is_empty());
+    let own = repository.agent("ada").run(&["with", "build", "--", "sh", "-c", "exit 127"]).expect(127);
+    assert_eq!(own.stderr(), "", "a code of the command's own is no mishap");
+}
+
 #[test]
 fn what_cannot_be_run_is_told_before_anything_is_held() {
     let home = home();
@@ -430,16 +487,6 @@ fn what_cannot_be_run_is_told_before_anything_is_held() {
 }
 
 #[test]
-fn a_script_whose_interpreter_is_missing_gives_the_code_of_shells() {
-    let home = home();
-    let repository = home.repository("app", &[("script", "#!/no/such/interpreter\n")]);
-    Command::new("chmod").args(["+x", "script"]).current_dir(repository.path()).status().expect("chmod");
-    let ran = repository.agent("ada").run(&["with", "build", "--", "./script"]).expect(127);
-    assert!(ran.stderr().contains("./script cannot be run"), "{}", ran.stderr());
-    repository.grant("bob", &["--kind", "name", "build"]);
-}
-
-#[test]
 fn shared_holders_run_together_and_keep_an_exclusive_one_out() {
     let home = home();
     let (repository, diary) = (home.repository("app", &[]), Diary::new(&home));
@@ -475,6 +522,23 @@ fn sent_to_a_waiting_one_a_signal_ends_it_and_its_place() {
     signal(waiting.id(), "TERM");
     assert_eq!(waiting.wait().expect("it ends").signal(), Some(15));
     assert_eq!(repository.clearway().ok(&["waits"])["waits"].as_array().map(Vec::len), Some(0));
+    diary.let_go();
+    ended(holder, 0);
+}
+
+/// Nobody knows when a command ends, and its lease does not run out while it runs.
+#[test]
+fn what_a_command_holds_is_said_to_be_free_when_it_ends() {
+    let home = home();
+    let (repository, diary) = (home.repository("app", &[]), Diary::new(&home));
+    let holder = under_build(&repository, &diary, &[]);
+    diary.expect("begin", 1);
+    let error = repository.agent("bob").fails("reservation-held", 1, &["reserve", "--kind", "name", "build"]);
+    let message = text(&error, "message").to_owned();
+    assert!(message.contains("free when its command ends") && !message.contains("free in"), "{message}");
+    assert!(error["retry"]["ms"].as_u64().is_some_and(|ms| ms <= 5_000), "{error:#}");
+    let said = repository.agent("bob").run(&["reserve", "--kind", "name", "build"]).expect(1).stderr();
+    assert!(said.contains("until its command ends, process") && !said.contains("sign of life"), "{said}");
     diary.let_go();
     ended(holder, 0);
 }

@@ -239,7 +239,7 @@ const VERBS: [(&str, &[&str]); 29] = [
     ("audit anchor", &["audit", "anchor"]),
     ("audit export", &["audit", "export"]),
     ("doctor", &[]),
-    ("scope list", &["scope", "list"]),
+    ("scope list", &[]),
     ("scope adopt", &["scope", "adopt"]),
     ("config show", &[]),
     ("config path", &[]),
@@ -323,4 +323,23 @@ fn a_change_whose_event_cannot_be_written_does_not_happen() {
     let ids: Vec<&str> = list(&leases, "leases").iter().map(|lease| text(lease, "id")).collect();
     assert_eq!(ids, [text(&lease, "id")]);
     repository.clearway().ok(&["audit", "verify"]);
+}
+
+#[test]
+fn the_hint_of_a_store_that_others_can_reach_makes_it_private() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["a.rs"]);
+    let store = home.only_store();
+    for (path, mode) in [(store.as_path(), 0o644), (store.parent().expect("a directory"), 0o777)] {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("permissions");
+        let error = repository.agent("alice").fails("store-not-private", 69, &["reserve", "b.rs"]);
+        let hint = error["hints"][0].as_str().unwrap_or_default().to_owned();
+        let command = hint.strip_prefix("make it yours alone: ").expect("a command");
+        assert!(
+            home.shell(repository.path(), command).status().is_ok_and(|status| status.success()),
+            "{hint}"
+        );
+        repository.agent("alice").ok(&["reserve", "b.rs"]);
+    }
 }

@@ -523,3 +523,78 @@ fn what_makes_no_sense_is_refused_with_a_hint_and_takes_no_place() {
     assert_eq!(list(&bob().ok(&["wait", "--cancel", "00000000"]), "cancelled").len(), 0);
     assert_eq!((repository.events().len(), waits(&repository).len()), (events, 0));
 }
+
+/// A place taken with `--queue` is the agent's. A process that comes to wait at it may die without taking it along.
+#[test]
+fn a_place_in_the_queue_outlives_a_killed_wait() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["src/a.rs"]);
+    let wait = repository.agent("bob").ok(&["reserve", "--queue", "src/a.rs"])["queued"].clone();
+    let id = text(&wait, "id").to_owned();
+    let mut child = repository.agent("bob").spawn(&["wait", &id, "--for", "10m"]);
+    let pid = || repository.clearway().ok(&["waits"])["waits"][0]["pid"].clone();
+    eventually("bob waits there", || pid().is_u64().then_some(()));
+    child.kill().expect("a process of ours");
+    child.wait().expect("it ended");
+    assert!(pid().is_null(), "nobody is at it any more, and it is kept");
+    let error = repository.agent("carol").fails("reservation-held", 1, &["reserve", "src/a.rs"]);
+    assert_eq!(error["details"]["blockers"][0]["waiters"], 1, "{error:#}");
+    repository.agent("alice").ok(&["release", "--all"]);
+    let waits = repository.clearway().ok(&["waits"]);
+    assert_eq!((&waits["waits"][0]["id"], &waits["waits"][0]["state"]), (&id.into(), &"offered".into()));
+    repository.grant("bob", &["src/a.rs"]);
+}
+
+#[test]
+fn a_refusal_counts_neither_the_caller_nor_the_dead_among_those_who_wait() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["src/a.rs"]);
+    repository.agent("bob").ok(&["reserve", "--queue", "src/a.rs"]);
+    let waiters = |agent: &str| repository.blockers(agent, &["src/a.rs"])[0]["waiters"].clone();
+    assert_eq!(waiters("bob"), 0);
+    repository.agent("bob").ok(&["wait", "--cancel"]);
+    let mut child = repository.agent("dave").spawn(&["reserve", "--wait", "10m", "src/a.rs"]);
+    eventually("dave waits", || (waiters("carol") == 1).then_some(()));
+    child.kill().expect("a process of ours");
+    child.wait().expect("it ended");
+    assert_eq!(waiters("carol"), 0);
+}
+
+#[test]
+fn a_wait_is_answered_again_under_its_key_after_it_was_granted() {
+    let home = home();
+    let repository = app(&home);
+    let held = repository.grant("alice", &["src/a.rs"]);
+    let wait = repository.agent("bob").ok(&["reserve", "--queue", "src/a.rs"])["queued"].clone();
+    let id = text(&wait, "id").to_owned();
+    repository.agent("alice").ok(&["release", text(&held, "id")]);
+    let keyed = |key: &str| repository.agent("bob").args(&["--idempotency-key", key]);
+    let first = keyed("k1").ok(&["wait", &id]);
+    for words in [["wait"].as_slice(), &["wait", &id], &["wait", "--for", "5m"]] {
+        let again = keyed("k1").ok(words);
+        assert_eq!(
+            (&again["replayed"], &again["leases"][0]["id"]),
+            (&true.into(), &first["leases"][0]["id"])
+        );
+    }
+    keyed("k2").fails("not-found", 5, &["wait", &id]);
+    repository.agent("bob").fails("not-found", 5, &["wait", &id]);
+    let grants = repository.kinds().into_iter().filter(|kind| kind == "lease.granted").count();
+    assert_eq!(grants, 2, "alice's and one of bob's");
+}
+
+#[test]
+fn a_person_who_waits_without_a_time_sees_how_things_stand_too() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["src/a.rs"]);
+    let script = "clearway --agent bob reserve src/a.rs --wait & \
+                  until clearway waits | grep -q bob; do :; done; \
+                  clearway --agent alice release --all; wait";
+    let shown = home.terminal(repository.path(), script);
+    let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+    assert!(shown.contains("src/a.rs is with alice (active); place 1, at most"), "{shown:?}");
+    assert!(shown.contains(" as bob"), "{shown:?}");
+}

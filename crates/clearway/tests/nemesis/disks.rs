@@ -64,6 +64,9 @@ fn on_a_full_disk_writes_are_refused_by_name_reads_go_on_and_room_mends_everythi
     let held = disk.run("eve", &["leases"]).value["leases"].as_array().unwrap().len();
     assert_eq!(held, granted + 1);
     let refusal = disk.run("ada", &["reserve", "one-more.rs"]).refused(69, "store-full");
+    assert!(refusal.stdout.contains("release --all"), "what is held can be given back: {refusal:?}");
+    let stranger = disk.run("eve", &["reserve", "one-more.rs"]).refused(69, "store-full");
+    assert!(!stranger.stdout.contains("release --all"), "{stranger:?}");
     let details = &refusal.value["error"]["details"];
     assert_eq!(details["disk"], disk.arena.state().display().to_string());
     let free_bytes = details["free_bytes"].as_str().unwrap();
@@ -103,11 +106,15 @@ fn ballast_that_was_given_up_is_noted_and_taken_again_by_a_repair() {
 #[test]
 fn the_first_reservation_on_a_full_disk_leaves_nothing_that_stands_in_the_way() {
     let home = home();
-    for free_kb in [0, 4, 16, 32, 40] {
+    for free_kb in [0, 4, 16, 32, 40, 300, 350] {
         let disk = Mounted::new(&home, &format!("tight-{free_kb}"), "1m");
         disk.fill();
         disk.script(&format!("truncate -s -{}K filler", free_kb));
-        disk.run("ada", &["reserve", "a.rs"]).refused(69, "store-full");
+        let refusal = disk.run("ada", &["reserve", "a.rs"]).refused(69, "store-full");
+        assert_eq!(disk.script("find . -type f -o -type d | sort"), ".\n./filler\n", "nothing was made");
+        assert!(!refusal.stdout.contains("release --all"), "there is nothing to give back: {refusal:?}");
+        let doctor = disk.run("ada", &["doctor"]).refused(1, "unhealthy");
+        assert!(doctor.stdout.contains("bytes are free on"), "{doctor:?}");
         assert_eq!(disk.run("ada", &["check", "a.rs"]).expect(0).value["clear"], true);
         disk.script("rm filler");
         disk.run("ada", &["reserve", "a.rs"]).expect(0);

@@ -248,7 +248,7 @@ fn a_store_that_was_emptied_or_removed_is_missed_as_long_as_the_gate_remembers_i
             _ => std::fs::remove_file(arena.store("")).unwrap(),
         }
         arena.run("ada", &["audit", "verify"]).refused(1, "audit-broken");
-        let refused = arena.run("ada", &["reserve", "b.rs"]).refused(69, "store-corrupt");
+        let refused = arena.run("ada", &["reserve", "b.rs"]).refused(69, "store-lost");
         assert!(refused.stdout.contains("gate"), "{refused:?}");
         std::fs::remove_file(arena.store("-gate")).unwrap();
         arena.run("ada", &["reserve", "b.rs"]).expect(0);

@@ -120,6 +120,7 @@ impl Specimen {
                 place: Seq(seq),
                 attached: None,
                 until: Mono(LONG_MS),
+                kept_until: None,
                 offered_until: None,
                 offers: 0,
                 since: Mono(0),
