@@ -43,12 +43,14 @@ impl Line {
 
     /// Whether nobody else stands in it.
     pub(super) fn is_empty(&self) -> io::Result<bool> {
-        locks::is_free(&self.0, DRAWING, None)
+        where_possible(locks::is_free(&self.0, DRAWING, None)).map(|is_free| is_free.unwrap_or(true))
     }
 
     /// Draws a ticket, after all drawn before. A file that lost its count may give one out again: `None`, no place.
     pub(super) fn join(&self) -> io::Result<Option<Place>> {
-        locks::wait(&self.0, DRAWING, 1)?;
+        if where_possible(locks::wait(&self.0, DRAWING, 1))?.is_none() {
+            return Ok(None);
+        }
         let drawn = self.draw();
         locks::leave(&self.0, DRAWING, Some(1));
         Ok(drawn?.map(|ticket| Place { line: self.clone(), ticket }))
@@ -75,6 +77,17 @@ impl Line {
     /// Leaves the line, wherever a helper that shares it may stand.
     pub(super) fn leave(&self) {
         locks::leave(&self.0, TICKETS, None);
+    }
+}
+
+/// A system or file system without such locks has no line: everybody goes straight to the gate.
+fn where_possible<T>(asked: io::Result<T>) -> io::Result<Option<T>> {
+    match asked {
+        Ok(answer) => Ok(Some(answer)),
+        Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => {
+            Ok(None)
+        }
+        Err(error) => Err(error),
     }
 }
 
@@ -145,22 +158,22 @@ mod locks {
     }
 }
 
-/// Untested: without such locks the line is always empty, and everybody goes straight to the gate.
+/// Untested: macOS has no such locks.
 #[cfg(target_os = "macos")]
 mod locks {
     use std::fs::File;
     use std::io;
 
     pub(super) fn is_free(_file: &File, _from: u64, _length: Option<u64>) -> io::Result<bool> {
-        Ok(true)
+        Err(io::ErrorKind::Unsupported.into())
     }
 
     pub(super) fn take(_file: &File, _from: u64, _length: u64) -> io::Result<bool> {
-        Ok(true)
+        Err(io::ErrorKind::Unsupported.into())
     }
 
     pub(super) fn wait(_file: &File, _from: u64, _length: u64) -> io::Result<()> {
-        Ok(())
+        Err(io::ErrorKind::Unsupported.into())
     }
 
     pub(super) fn leave(_file: &File, _from: u64, _length: Option<u64>) {}
@@ -182,6 +195,16 @@ mod tests {
         assert!(!line(&dir).is_empty().unwrap());
         drop(places);
         assert!(line(&dir).is_empty().unwrap());
+    }
+
+    #[test]
+    fn without_such_locks_there_is_no_line_and_any_other_trouble_is_told() {
+        use nix::errno::Errno;
+        let settled = |errno: Errno| where_possible::<()>(Err(errno.into()));
+        for missing in [Errno::EINVAL, Errno::ENOSYS, Errno::EOPNOTSUPP] {
+            assert!(settled(missing).unwrap().is_none(), "{missing}");
+        }
+        assert!(settled(Errno::EBADF).is_err());
     }
 
     #[test]
