@@ -4,6 +4,7 @@
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags};
+use rustix::io::FdFlags;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use std::ffi::OsString;
 use std::io::{self, BufRead};
@@ -22,7 +23,8 @@ pub struct Pseudoterminal {
 impl Pseudoterminal {
     /// Opens one. It does not become the terminal of this process.
     pub fn open() -> io::Result<Self> {
-        let window = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
+        let window = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
+        rustix::io::fcntl_setfd(&window, FdFlags::CLOEXEC)?;
         grantpt(&window)?;
         unlockpt(&window)?;
         let name = ptsname(&window, Vec::new())?.into_bytes();
