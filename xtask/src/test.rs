@@ -52,7 +52,8 @@ fn together<'a>(steps: impl Iterator<Item = (&'a Step, &'a String)>) -> Result<(
         let running: Vec<_> = steps.map(|(step, number)| threads.spawn(move || one(step, number))).collect();
         let outcomes =
             running.into_iter().map(|step| step.join().map_err(|_| "a step panicked".to_owned())?);
-        outcomes.collect::<Vec<_>>().into_iter().collect()
+        let failed: Vec<String> = outcomes.filter_map(Result::err).collect();
+        if failed.is_empty() { Ok(()) } else { Err(failed.join("\n")) }
     })
 }
 
@@ -72,6 +73,7 @@ fn one((name, invocation): &Step, number: &str) -> Result<(), String> {
 /// in which the released binaries are built.
 fn stages() -> Result<Vec<Vec<Step>>, String> {
     let mut stages: Vec<Vec<Step>> = looks().into_iter().map(|step| vec![step]).collect();
+    stages.push(vec![step("build", "cargo build --locked --workspace")]);
     let tests = match Invocation::new("cargo nextest --version").succeeds() {
         true => "cargo nextest run --locked --workspace",
         false => "cargo test --locked --workspace --all-targets",
@@ -104,7 +106,6 @@ fn looks() -> Vec<Step> {
     if Invocation::new("cargo deny --version").succeeds() {
         steps.push(step("supply", "cargo deny --offline check bans licenses sources"));
     }
-    steps.push(step("build", "cargo build --locked --workspace"));
     steps
 }
 

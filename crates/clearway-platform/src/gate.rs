@@ -47,7 +47,7 @@ impl Gate {
         let started = Instant::now();
         let left = || timeout.saturating_sub(started.elapsed());
         let line = Line::open(&self.next)?;
-        match passage::pass(&line, &self.next, &self.gate, left)? {
+        match passage::pass(&line, &self.gate, left)? {
             Some(gate) => Ok(GateGuard { gate, path: self.gate.clone(), line }),
             None => Err(self.busy(started.elapsed())),
         }
@@ -80,7 +80,7 @@ pub struct GateGuard {
 impl GateGuard {
     /// Whether somebody stands in line behind. For what can be done later; no decision rests on it.
     pub fn is_awaited(&self) -> bool {
-        !self.line.is_empty().unwrap_or(true)
+        !self.line.is_empty()
     }
 
     /// Remembers a record outside the database, for instance a scope's last head.

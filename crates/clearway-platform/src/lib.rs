@@ -20,6 +20,7 @@ pub mod doorbell;
 pub mod environment;
 pub mod files;
 pub mod gate;
+mod helper;
 mod lock;
 pub mod process;
 pub mod random;

@@ -5,24 +5,16 @@
 use std::fs::File;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::mpsc::{RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::helper::{ended_early, on_helper};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
-/// Helper threads at a time. A waiter that gave up leaves its thread in the queue until the holder
-/// lets go, so a server in front of a holder that stands still must not collect them without end.
-const HELPERS_MAX: usize = 64;
-
-/// How often a waiter beyond [`HELPERS_MAX`] asks.
+/// How often a waiter asks that has no helper.
 const POLL_MS: u64 = 5;
-
-const HELPER_STACK_BYTES: usize = 64 * 1024;
-
-static HELPERS: AtomicUsize = AtomicUsize::new(0);
 
 /// A file whose lock we hold; dropping it unlocks.
 #[derive(Debug)]
@@ -87,24 +79,6 @@ fn retrying(mut call: impl FnMut() -> rustix::io::Result<()>) -> rustix::io::Res
     }
 }
 
-/// What a helper says, until it has ended. `None` if no thread may or can be started.
-pub(crate) fn on_helper<T: Send + 'static>(
-    work: impl FnOnce(&Sender<T>) + Send + 'static,
-) -> Option<mpsc::Receiver<T>> {
-    let permit = Permit::take()?;
-    let (sender, said) = mpsc::channel();
-    let body = move || {
-        let _permit = permit;
-        work(&sender);
-    };
-    let builder = thread::Builder::new().name("clearway-gate".to_owned()).stack_size(HELPER_STACK_BYTES);
-    builder.spawn(body).ok().map(|_| said)
-}
-
-pub(crate) fn ended_early() -> io::Error {
-    io::Error::other("the waiting thread ended early")
-}
-
 fn poll(file: &Arc<File>, deadline: Option<Instant>) -> io::Result<Option<LockedFile>> {
     loop {
         if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
@@ -114,21 +88,5 @@ fn poll(file: &Arc<File>, deadline: Option<Instant>) -> io::Result<Option<Locked
         if let Some(locked) = try_lock(file)? {
             return Ok(Some(locked));
         }
-    }
-}
-
-/// Counts one helper thread for as long as it lives.
-struct Permit;
-
-impl Permit {
-    fn take() -> Option<Self> {
-        let grow = |count: usize| (count < HELPERS_MAX).then_some(count + 1);
-        HELPERS.fetch_update(Ordering::Relaxed, Ordering::Relaxed, grow).ok().map(|_| Self)
-    }
-}
-
-impl Drop for Permit {
-    fn drop(&mut self) {
-        HELPERS.fetch_sub(1, Ordering::Relaxed);
     }
 }

@@ -40,16 +40,26 @@ fn holders_when_busy(gate: &Gate) -> Vec<GateHolder> {
 /// Another process that holds a lock until it is killed or its standard input is closed.
 struct Holder(Child);
 
+/// Locks one byte as those in line do, and says what it hears.
+const IN_LINE: &str = "
+import fcntl, os, struct, sys
+line = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT, 0o600)
+fcntl.fcntl(line, 37, struct.pack('hhqqi4x', fcntl.F_WRLCK, os.SEEK_SET, 1, 1, 0))
+while heard := os.read(0, 64): os.write(1, heard)
+";
+
 impl Holder {
     fn start(file: &Path) -> Self {
-        let mut child = Command::new("flock")
-            .args(["--no-fork", "--exclusive"])
-            .arg(file)
-            .arg("cat")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        Self::run(Command::new("flock").args(["--no-fork", "--exclusive"]).arg(file).arg("cat"))
+    }
+
+    /// One that stands before everybody else in the line.
+    fn in_line(file: &Path) -> Self {
+        Self::run(Command::new("python3").args(["-c", IN_LINE]).arg(file))
+    }
+
+    fn run(command: &mut Command) -> Self {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         child.stdin.as_mut().unwrap().write_all(b"held?").unwrap();
         let mut repeated = [0; 5];
         child.stdout.as_mut().unwrap().read_exact(&mut repeated).unwrap();
@@ -179,32 +189,35 @@ fn more_waiters_that_gave_up_than_helper_threads_exist_do_no_harm() {
     gate.acquire(LONG).unwrap();
 }
 
-/// Somebody who is in line, holds the ticket before all others and never moves.
-fn stand_still_in_line(store: &Path) -> fs::File {
-    let line = lock_file(store, "next");
-    let file = fs::File::options().read(true).write(true).create(true).truncate(false).open(line).unwrap();
-    lock_bytes(&file, 1);
-    file
-}
-
-/// Locks all bytes of a file from this one on.
-fn lock_bytes(file: &fs::File, from: i64) {
-    use nix::fcntl::{FcntlArg, fcntl};
-    use nix::libc::{F_WRLCK, SEEK_SET, flock};
-    let (l_type, l_whence) = (F_WRLCK as i16, SEEK_SET as i16);
-    let all = flock { l_type, l_whence, l_start: from, l_len: 0, l_pid: 0 };
-    fcntl(file, FcntlArg::F_OFD_SETLK(&all)).unwrap();
-}
-
 #[test]
 fn who_stands_still_in_the_turnstile_shuts_nobody_out_and_is_named() {
     let (_dir, store) = store();
-    let _still = stand_still_in_line(&store);
-    let _guard = Gate::beside(&store).acquire(LONG).unwrap();
+    let holder = Holder::in_line(&lock_file(&store, "next"));
+    holder.signal(Signal::STOP);
+    holder.wait_for_state('T');
+    let gate = Gate::beside(&store);
+    let _guard = gate.acquire(LONG).unwrap();
+    assert_eq!(drawn(&store), Some(1), "it stood in line before it went around");
     let named: Vec<_> =
-        holders_when_busy(&Gate::beside(&store)).iter().map(|holder| (holder.file, holder.pid)).collect();
-    let own = std::process::id();
-    assert_eq!(named, [(GateFile::Gate, own), (GateFile::Next, own)]);
+        holders_when_busy(&gate).into_iter().map(|holder| (holder.file, holder.pid, holder.state)).collect();
+    assert_eq!(named[0].0, GateFile::Gate);
+    assert_eq!(named[1..], [(GateFile::Next, holder.0.id(), "stopped (T)".to_owned())]);
+}
+
+#[test]
+fn a_turn_that_takes_long_makes_nobody_leave_the_line() {
+    let (_dir, store) = store();
+    let gate = Gate::beside(&store);
+    let guard = gate.acquire(LONG).unwrap();
+    let waiters: Vec<_> = (1..=3).map(|number| stand_in_line(&gate, &store, number, |_| {})).collect();
+    // Longer than a line may stand before those in it look around: they find the gate held.
+    assert!(matches!(gate.acquire(Duration::from_millis(600)), Err(GateError::Busy { .. })));
+    let line = fs::File::open(lock_file(&store, "next")).unwrap();
+    for ticket in 1..=3 {
+        assert!(is_locked(&line, 1 + ticket), "{ticket}");
+    }
+    drop(guard);
+    waiters.into_iter().for_each(|waiter| waiter.join().unwrap());
 }
 
 #[test]
@@ -212,35 +225,60 @@ fn nobody_keeps_standing_in_the_turnstile() {
     let (_dir, store) = store();
     let gate = Gate::beside(&store);
     let guard = gate.acquire(LONG).unwrap();
+    let waiter = stand_in_line(&gate, &store, 1, |_| {});
+    drop(guard);
+    waiter.join().unwrap();
+    assert_eq!(drawn(&store), Some(1));
+    let line = fs::File::open(lock_file(&store, "next")).unwrap();
+    assert!((0..3).all(|byte| !is_locked(&line, byte)));
+}
+
+/// The last ticket that was drawn.
+fn drawn(store: &Path) -> Option<u64> {
+    let count = fs::read(lock_file(store, "next")).ok()?;
+    Some(u64::from_le_bytes(count.get(..8)?.try_into().ok()?))
+}
+
+/// Whether somebody has this byte of the line locked.
+fn is_locked(line: &fs::File, byte: u64) -> bool {
+    use nix::fcntl::{FcntlArg, fcntl};
+    use nix::libc::{F_UNLCK, F_WRLCK, SEEK_SET, flock};
+    let (l_type, l_whence, l_start) = (F_WRLCK as i16, SEEK_SET as i16, byte.cast_signed());
+    let mut wanted = flock { l_type, l_whence, l_start, l_len: 1, l_pid: 0 };
+    fcntl(line, FcntlArg::F_OFD_GETLK(&mut wanted)).unwrap();
+    wanted.l_type != F_UNLCK as i16
+}
+
+/// A thread that has drawn this ticket, and does something once it is let in.
+fn stand_in_line(
+    gate: &Gate,
+    store: &Path,
+    ticket: u64,
+    act: impl FnOnce(u64) + Send + 'static,
+) -> thread::JoinHandle<()> {
     let waiter = thread::spawn({
         let gate = gate.clone();
-        move || gate.acquire(LONG).unwrap()
+        move || {
+            let _guard = gate.acquire(LONG).unwrap();
+            act(ticket);
+        }
     });
-    drop(guard);
-    let _guard = waiter.join().unwrap();
-    lock_bytes(&fs::File::options().write(true).open(lock_file(&store, "next")).unwrap(), 0);
+    while drawn(store) != Some(ticket) {
+        thread::yield_now();
+    }
+    waiter
 }
 
 #[test]
 fn whoever_came_first_is_let_in_first() {
     let (_dir, store) = store();
     let gate = Gate::beside(&store);
-    let next = lock_file(&store, "next");
-    let drawn =
-        || fs::read(&next).ok().and_then(|bytes| Some(u64::from_le_bytes(bytes.get(..8)?.try_into().ok()?)));
     let guard = gate.acquire(LONG).unwrap();
     let (sender, order) = std::sync::mpsc::channel();
     let waiters: Vec<_> = (1..=20)
-        .map(|number| {
-            let (gate, sender) = (gate.clone(), sender.clone());
-            let waiter = thread::spawn(move || {
-                let _guard = gate.acquire(LONG).unwrap();
-                sender.send(number).unwrap();
-            });
-            while drawn() != Some(number) {
-                thread::yield_now();
-            }
-            waiter
+        .map(|ticket| {
+            let sender = sender.clone();
+            stand_in_line(&gate, &store, ticket, move |ticket| sender.send(ticket).unwrap())
         })
         .collect();
     drop(guard);
@@ -249,20 +287,23 @@ fn whoever_came_first_is_let_in_first() {
 }
 
 #[test]
-fn a_line_that_lost_its_count_lets_everybody_in() {
-    let (_dir, store) = store();
-    let gate = Gate::beside(&store);
+fn a_line_that_lost_its_count_still_lets_one_in_at_a_time() {
     for count in [&[0xff; 16][..], &[], b"short"] {
+        let (_dir, store) = store();
+        let gate = Gate::beside(&store);
         let guard = gate.acquire(LONG).unwrap();
-        let first = thread::spawn({
-            let gate = gate.clone();
-            move || drop(gate.acquire(LONG).unwrap())
-        });
+        let inside = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+        let enter = |inside: Arc<std::sync::atomic::AtomicUsize>| {
+            move |_| {
+                use std::sync::atomic::Ordering::SeqCst;
+                assert_eq!(inside.fetch_add(1, SeqCst), 0);
+                thread::yield_now();
+                inside.fetch_sub(1, SeqCst);
+            }
+        };
+        let first = stand_in_line(&gate, &store, 1, enter(inside.clone()));
         fs::write(lock_file(&store, "next"), count).unwrap();
-        let second = thread::spawn({
-            let gate = gate.clone();
-            move || drop(gate.acquire(LONG).unwrap())
-        });
+        let second = stand_in_line(&gate, &store, 1, enter(inside.clone()));
         drop(guard);
         first.join().unwrap();
         second.join().unwrap();

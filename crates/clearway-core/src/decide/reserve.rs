@@ -9,7 +9,7 @@ use super::queue::{self, Asking};
 use super::quota::Held;
 use super::{Notice, Refused, Step as Answer, Success};
 use crate::agent::Liveness;
-use crate::command::{Await, Reserve, Want};
+use crate::command::{Await, Reserve, Stay, Want};
 use crate::event::{Actor, Body};
 use crate::facts::Facts;
 use crate::failure::{Ahead, Details, Failure, LeaseView, Retry};
@@ -29,6 +29,14 @@ pub(super) enum Asked<'a> {
     OrWait(&'a Await),
 }
 
+impl Asked<'_> {
+    /// Whether the answer is told to somebody: a process that waits at its place asks again and again, and would look at
+    /// every other one each time.
+    fn is_told(&self) -> bool {
+        !matches!(self, Self::OrWait(Await { wait: Some(_), stay: Stay::Attached(_), .. }))
+    }
+}
+
 /// Grants, extends, queues or refuses.
 pub(super) fn reserve(
     draft: &mut Draft<'_>,
@@ -44,16 +52,16 @@ pub(super) fn reserve(
     let all_blocked = steps.iter().all(|step| matches!(step, Step::Blocked(_)));
     let any_blocked = steps.iter().any(|step| matches!(step, Step::Blocked(_)));
     if all_blocked || (any_blocked && !reserve.best_effort) || frozen.is_some() {
+        if asked.is_told() {
+            let unsure = draft.evidence_of_waiters(&blockers(&steps), facts);
+            if !unsure.is_empty() {
+                return Err(unsure);
+            }
+        }
         let asking = Asking { me, actor, steps: &steps };
         let stays = match asked {
             Asked::OrWait(wait) => queue::stay(draft, wait, asking, facts, entropy)?,
-            Asked::Now(_) => {
-                let unsure = draft.evidence_of_waiters(&blockers(&steps), facts);
-                if !unsure.is_empty() {
-                    return Err(unsure);
-                }
-                None
-            }
+            Asked::Now(_) => None,
         };
         draft.notices.extend(frozen.as_ref().map(|freeze| freeze.notice(draft.now)));
         return Ok(match (stays, frozen) {

@@ -46,9 +46,13 @@ pub(super) fn first_in_line(path: &Path) -> Vec<Holder> {
         described.filter_map(|text| first_byte_in(&text, &key)).min().map(|byte| (byte, pid))
     };
     let names = std::fs::read_dir("/proc").into_iter().flatten().flatten().map(|entry| entry.file_name());
-    let pids = names.filter_map(|name| name.to_str()?.parse().ok());
+    let pids = names.filter_map(|name| name.to_str()?.parse().ok()).take(PROCESSES_MAX);
     pids.filter_map(first_of).min().map(|(_, pid)| Holder { pid }).into_iter().collect()
 }
+
+/// More processes than this are not looked through.
+#[cfg(not(target_os = "macos"))]
+const PROCESSES_MAX: usize = 10_000;
 
 /// A long table is read in several pieces, and locks that come and go in between hide others or show them twice.
 #[cfg(not(target_os = "macos"))]

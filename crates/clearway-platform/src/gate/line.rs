@@ -6,10 +6,10 @@
 //! that dies leaves its byte, wherever it stood; whoever comes after it then makes sure that all before are gone too.
 //!
 //! The locks belong to the open file, so threads of one process stand in line like processes. The file holds the last
-//! ticket drawn and the ticket that is let in; what it says only matters to those in line.
+//! ticket drawn and the first in line; what it says only matters to those in line. Whatever goes wrong here costs order and
+//! nothing else: the gate excludes, with or without a line.
 
 use std::fs::File;
-use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ const DRAWING: u64 = 0;
 const TICKETS: u64 = 1;
 /// Where the last ticket drawn stands.
 const DRAWN_AT: u64 = 0;
-/// Where the ticket that is let in stands.
+/// Where the ticket of the first in line stands.
 const SERVED_AT: u64 = 8;
 
 /// The line of one store, as one waiter opened it.
@@ -42,27 +42,26 @@ impl Line {
     }
 
     /// Whether nobody else stands in it.
-    pub(super) fn is_empty(&self) -> io::Result<bool> {
-        where_possible(locks::is_free(&self.0, DRAWING, None)).map(|is_free| is_free.unwrap_or(true))
+    pub(super) fn is_empty(&self) -> bool {
+        locks::is_free(&self.0, DRAWING, None).unwrap_or(true)
     }
 
-    /// Draws a ticket, after all drawn before. A file that lost its count may give one out again: `None`, no place.
-    pub(super) fn join(&self) -> io::Result<Option<Place>> {
-        if where_possible(locks::wait(&self.0, DRAWING, 1))?.is_none() {
-            return Ok(None);
-        }
+    /// Draws a ticket, after all drawn before. `None`, no place, where a count that was lost gives one out again, where it
+    /// cannot be written, and where there are no such locks.
+    pub(super) fn join(&self) -> Option<Place> {
+        locks::wait(&self.0, DRAWING, 1).ok()?;
         let drawn = self.draw();
         locks::leave(&self.0, DRAWING, Some(1));
-        Ok(drawn?.map(|ticket| Place { line: self.clone(), ticket }))
+        drawn.map(|ticket| Place { line: self.clone(), ticket })
     }
 
-    fn draw(&self) -> io::Result<Option<u64>> {
+    fn draw(&self) -> Option<u64> {
         let ticket = self.read(DRAWN_AT) + 1;
-        self.0.write_all_at(&ticket.to_le_bytes(), DRAWN_AT)?;
-        Ok(locks::take(&self.0, TICKETS + ticket, 1)?.then_some(ticket))
+        self.0.write_all_at(&ticket.to_le_bytes(), DRAWN_AT).ok()?;
+        locks::take(&self.0, TICKETS + ticket, 1).ok()?.then_some(ticket)
     }
 
-    /// Who is let in. As long as it changes, the line moves.
+    /// Who is first. As long as it changes, the line moves.
     pub(super) fn served(&self) -> u64 {
         self.read(SERVED_AT)
     }
@@ -80,30 +79,18 @@ impl Line {
     }
 }
 
-/// A system or file system without such locks has no line: everybody goes straight to the gate.
-fn where_possible<T>(asked: io::Result<T>) -> io::Result<Option<T>> {
-    match asked {
-        Ok(answer) => Ok(Some(answer)),
-        Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => {
-            Ok(None)
-        }
-        Err(error) => Err(error),
-    }
-}
-
 /// Beyond this a byte of a file has no number any more.
 const TICKET_MAX: u64 = 1 << 62;
 
 impl Place {
     /// Waits until nobody is before it, however long it takes: for helper threads only.
-    pub(super) fn wait(&self) -> io::Result<()> {
+    pub(super) fn wait(&self) {
         let file = &self.line.0;
-        locks::wait(file, TICKETS + self.ticket - 1, 1)?;
+        let _ = locks::wait(file, TICKETS + self.ticket - 1, 1);
         // Whoever stood right before may have died in line.
-        locks::wait(file, TICKETS, self.ticket)?;
+        let _ = locks::wait(file, TICKETS, self.ticket);
         // A disk without room for it only makes those who wait take a moving line for a standing one.
         let _ = file.write_all_at(&self.ticket.to_le_bytes(), SERVED_AT);
-        Ok(())
     }
 }
 
@@ -190,39 +177,41 @@ mod tests {
     #[test]
     fn tickets_are_drawn_one_after_the_other_and_the_line_is_empty_when_all_have_left() {
         let dir = tempfile::tempdir().unwrap();
-        let places: Vec<Place> = (0..3).map(|_| line(&dir).join().unwrap().unwrap()).collect();
+        let places: Vec<Place> = (0..3).map(|_| line(&dir).join().unwrap()).collect();
         assert_eq!(places.iter().map(|place| place.ticket).collect::<Vec<_>>(), [1, 2, 3]);
-        assert!(!line(&dir).is_empty().unwrap());
+        assert!(!line(&dir).is_empty());
         drop(places);
-        assert!(line(&dir).is_empty().unwrap());
+        assert!(line(&dir).is_empty());
     }
 
     #[test]
-    fn without_such_locks_there_is_no_line_and_any_other_trouble_is_told() {
-        use nix::errno::Errno;
-        let settled = |errno: Errno| where_possible::<()>(Err(errno.into()));
-        for missing in [Errno::EINVAL, Errno::ENOSYS, Errno::EOPNOTSUPP] {
-            assert!(settled(missing).unwrap().is_none(), "{missing}");
-        }
-        assert!(settled(Errno::EBADF).is_err());
+    fn a_count_that_cannot_be_written_is_no_place() {
+        let dir = tempfile::tempdir().unwrap();
+        drop(line(&dir).join());
+        let unwritable = Line(Arc::new(File::open(dir.path().join("next")).unwrap()));
+        assert!(unwritable.join().is_none());
+        assert!(line(&dir).is_empty(), "nobody is left drawing");
     }
 
     #[test]
     fn a_ticket_that_is_given_out_again_is_no_place() {
         let dir = tempfile::tempdir().unwrap();
-        let first = line(&dir).join().unwrap().unwrap();
+        let first = line(&dir).join().unwrap();
         first.line.0.set_len(0).unwrap();
-        assert!(line(&dir).join().unwrap().is_none());
+        assert!(line(&dir).join().is_none());
     }
 
     #[test]
     fn whoever_stood_behind_one_that_died_in_line_still_waits_for_all_before_it() {
         let dir = tempfile::tempdir().unwrap();
-        let [first, dying, third] = [(); 3].map(|()| line(&dir).join().unwrap().unwrap());
-        first.wait().unwrap();
+        let [first, dying, third] = [(); 3].map(|()| line(&dir).join().unwrap());
+        first.wait();
         let (died, onlooker) = (TICKETS + dying.ticket, line(&dir));
         drop(dying);
-        let waiter = std::thread::spawn(move || third.wait().map(|()| third));
+        let waiter = std::thread::spawn(move || {
+            third.wait();
+            third
+        });
         while locks::is_free(&onlooker.0, died, Some(1)).unwrap() {
             std::thread::yield_now();
         }
@@ -232,7 +221,7 @@ mod tests {
             assert_eq!(onlooker.served(), 1);
         }
         drop(first);
-        let third = waiter.join().unwrap().unwrap();
+        let third = waiter.join().unwrap();
         assert_eq!(onlooker.served(), third.ticket);
     }
 }

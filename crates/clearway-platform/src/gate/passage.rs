@@ -1,5 +1,5 @@
-//! The way through the turnstile. Whoever finds it free walks through with two system calls; whoever has to wait sends
-//! one helper thread through line and gate, so that nobody behind waits for a thread to be told.
+//! The way through the turnstile. Whoever finds it free walks through without a thread; whoever has to wait sends one
+//! helper thread through line and gate, so that nobody behind waits for a thread to be told.
 
 use std::fs::File;
 use std::io;
@@ -9,23 +9,26 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
-use super::GateError;
 use super::line::Line;
 use crate::files::{self, FileError};
-use crate::lock::{LockedFile, ended_early, lock, lock_within, on_helper, try_lock};
+use crate::helper::{ended_early, on_helper};
+use crate::lock::{LockedFile, lock, lock_within, try_lock};
 
-/// When nobody was let in for this long, the first in line stands still: those behind go straight to `gate`, so that one
-/// process cannot shut out everybody. A line that moves is waited for, however long it is.
+/// When nobody became the first in line for this long, the one who is may stand still, or whoever is inside takes its
+/// time. A line that moves is waited for, however long it is.
 const STANDSTILL_MS: u64 = 250;
+
+/// How often those in a line that does not move look whether the gate is free: then the first in line stands still, and
+/// is not to shut out everybody.
+const LOOK_MS: u64 = 25;
 
 /// Passes both files; `None` when no time is left.
 pub(super) fn pass(
     line: &Line,
-    next: &Path,
     gate: &Path,
     left: impl Fn() -> Duration,
-) -> Result<Option<LockedFile>, GateError> {
-    if line.is_empty().map_err(FileError::system("lock", next))?
+) -> Result<Option<LockedFile>, FileError> {
+    if line.is_empty()
         && let Some(passed) = lock_gate(gate, try_lock)?
     {
         return Ok(Some(passed));
@@ -33,14 +36,11 @@ pub(super) fn pass(
     if left().is_zero() {
         return Ok(None);
     }
-    let straight = || lock_gate(gate, |file| lock_within(file, left()));
-    let walk = Walk { line: line.clone(), next: next.to_owned(), gate: gate.to_owned() };
     let served = line.served();
-    let Some(said) = on_helper(move |sender| walk.through(sender)) else { return Ok(straight()?) };
-    match (Wait { next, line, said, served, is_first: false }).until(&left)? {
-        Waited::Passed(gate) => Ok(Some(gate)),
-        Waited::StandsStill => Ok(straight()?),
-        Waited::TimeOver => Ok(None),
+    let walk = Walk { line: line.clone(), gate: gate.to_owned() };
+    match on_helper(move |sender| walk.through(sender)) {
+        Some(said) => (Wait { line, gate, said, served, is_first: false }).until(&left),
+        None => lock_gate(gate, |file| lock_within(file, left())),
     }
 }
 
@@ -70,7 +70,6 @@ fn is_at(file: &File, path: &Path) -> bool {
 /// What a helper thread walks through, and what it says on its way.
 struct Walk {
     line: Line,
-    next: PathBuf,
     gate: PathBuf,
 }
 
@@ -78,62 +77,54 @@ enum Said {
     /// It is the first in line.
     IsFirst,
     /// It is through.
-    Passed(Result<Option<LockedFile>, GateError>),
+    Passed(Result<Option<LockedFile>, FileError>),
 }
 
 impl Walk {
     fn through(self, sender: &Sender<Said>) {
-        let passed = self.walk(sender).map_err(GateError::from);
-        // If nobody waits any more, the error returns the lock and dropping it lets go.
-        drop(sender.send(Said::Passed(passed)));
-    }
-
-    fn walk(&self, sender: &Sender<Said>) -> Result<Option<LockedFile>, FileError> {
-        let place = self.line.join().map_err(FileError::system("lock", &self.next))?;
+        let place = self.line.join();
         if let Some(place) = &place {
-            place.wait().map_err(FileError::system("lock", &self.next))?;
+            place.wait();
         }
-        // Nobody waits for it any more: its turn goes to whoever comes after.
-        if sender.send(Said::IsFirst).is_err() {
-            return Ok(None);
+        // If nobody waits for it any more, its turn goes to whoever comes after.
+        if sender.send(Said::IsFirst).is_ok() {
+            let passed = lock_gate(&self.gate, |file| lock(file).map(Some));
+            drop(place);
+            // If nobody waits any more, the error returns the lock and dropping it lets go.
+            drop(sender.send(Said::Passed(passed)));
         }
-        lock_gate(&self.gate, |file| lock(file).map(Some))
     }
 }
 
 /// The wait for a helper.
 struct Wait<'a> {
-    next: &'a Path,
     line: &'a Line,
+    gate: &'a Path,
     said: Receiver<Said>,
-    /// Who was let in at the last look.
+    /// Who was first at the last look.
     served: u64,
-    /// Whether the helper is the first in line.
+    /// Whether the helper is.
     is_first: bool,
 }
 
-enum Waited {
-    Passed(LockedFile),
-    StandsStill,
-    TimeOver,
-}
-
 impl Wait<'_> {
-    fn until(mut self, left: &impl Fn() -> Duration) -> Result<Waited, GateError> {
+    fn until(mut self, left: &impl Fn() -> Duration) -> Result<Option<LockedFile>, FileError> {
+        let mut pause = Duration::from_millis(STANDSTILL_MS);
         loop {
-            let span = if self.is_first { left() } else { left().min(Duration::from_millis(STANDSTILL_MS)) };
+            let span = if self.is_first { left() } else { left().min(pause) };
             match self.said.recv_timeout(span) {
                 Ok(Said::IsFirst) => self.is_first = true,
-                Ok(Said::Passed(gate)) => return Ok(gate?.map_or(Waited::TimeOver, Waited::Passed)),
-                Err(RecvTimeoutError::Timeout) if left().is_zero() => {
-                    return Ok(self.give_up(Waited::TimeOver));
-                }
+                Ok(Said::Passed(gate)) => return gate,
+                Err(RecvTimeoutError::Timeout) if left().is_zero() => return self.leave(Ok(None)),
                 Err(RecvTimeoutError::Timeout) if self.stands_still() => {
-                    return Ok(self.give_up(Waited::StandsStill));
+                    match lock_gate(self.gate, try_lock) {
+                        Ok(None) => pause = Duration::from_millis(LOOK_MS),
+                        settled => return self.leave(settled),
+                    }
                 }
-                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Timeout) => pause = Duration::from_millis(STANDSTILL_MS),
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Err(FileError::system("wait for", self.next)(ended_early()).into());
+                    return Err(FileError::system("wait for", self.gate)(ended_early()));
                 }
             }
         }
@@ -148,7 +139,7 @@ impl Wait<'_> {
 
     /// The helper may stand anywhere. First it is told that nobody listens, so that it gives back a turn it gets from
     /// now on; then the place it may have is given back for it.
-    fn give_up(self, how: Waited) -> Waited {
+    fn leave<T>(self, how: T) -> T {
         drop(self.said);
         self.line.leave();
         how

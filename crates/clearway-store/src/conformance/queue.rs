@@ -23,6 +23,7 @@ pub(super) const STORIES: &[Story] = &[
     ("a killed waiter leaves nothing that blocks others", killed_waiter),
     ("a silent waiter leaves nothing that blocks others", silent_waiter),
     ("a place kept without a process outlives one that came to wait at it", kept_again),
+    ("whoever asks again for a place whose waiter was killed has that place", found_again),
     ("who is turned away is told of others that wait, and of living ones alone", living_waiters),
     ("a wait that ends in time is a wait no more", last_try),
     ("who holds something may add to it before those who wait for it", extending_a_set),
@@ -214,6 +215,15 @@ fn kept_again(stage: &mut Stage) {
     }
 }
 
+fn found_again(stage: &mut Stage) {
+    stage.take("a", "f");
+    let place = queue(stage, "b", "f");
+    placed(again(stage, "b", &place, Stay::Attached(process(41))));
+    stage.world.processes.insert(41, Liveness::Dead);
+    assert_eq!(queue(stage, "b", "f").id, place.id);
+    assert_eq!(stage.waits().len(), 1);
+}
+
 fn living_waiters(stage: &mut Stage) {
     let waiters = |stage: &mut Stage, agent: &str| stage.refused(agent, "f", How::default())[0].waiters;
     stage.take("a", "f");
@@ -223,6 +233,11 @@ fn living_waiters(stage: &mut Stage) {
     assert_eq!(waiters(stage, "d"), 2);
     stage.world.processes.insert(31, Liveness::Dead);
     assert_eq!(waiters(stage, "d"), 1, "c is dead");
+    attach(stage, "e", "f", 32);
+    let last = attach(stage, "d", "f", 33);
+    stage.world.processes.insert(32, Liveness::Dead);
+    let failure = again(stage, "d", &last, Stay::Last).unwrap_err();
+    assert_eq!(blockers(&failure)[0].waiters, 1, "e is dead too");
 }
 
 fn last_try(stage: &mut Stage) {
