@@ -71,11 +71,23 @@ pub enum Client {
     Codex,
     /// Gemini CLI.
     Gemini,
+    /// Cursor, the editor and its command-line agent.
+    Cursor,
+    /// GitHub Copilot CLI.
+    Copilot,
 }
 
 impl Client {
     /// Every client, in the order its session variable is looked for.
-    pub const ALL: [Self; 5] = [Self::ClaudeCode, Self::Codex, Self::Gemini, Self::Manual, Self::Terminal];
+    pub const ALL: [Self; 7] = [
+        Self::ClaudeCode,
+        Self::Codex,
+        Self::Gemini,
+        Self::Cursor,
+        Self::Copilot,
+        Self::Manual,
+        Self::Terminal,
+    ];
 
     /// The word used in output, events and keys.
     pub fn word(self) -> &'static str {
@@ -85,6 +97,8 @@ impl Client {
             Self::ClaudeCode => "claude-code",
             Self::Codex => "codex",
             Self::Gemini => "gemini",
+            Self::Cursor => "cursor",
+            Self::Copilot => "copilot",
         }
     }
 
@@ -99,6 +113,18 @@ impl Client {
             Self::ClaudeCode => &["CLAUDE_CODE_SESSION_ID"],
             Self::Codex => &["CODEX_THREAD_ID", "CODEX_SESSION_ID"],
             Self::Gemini => &["GEMINI_SESSION_ID"],
+            Self::Cursor | Self::Copilot | Self::Manual | Self::Terminal => &[],
+        }
+    }
+
+    /// What the process of the client may be called. Clients written for node are called after it.
+    fn commands(self) -> &'static [&'static str] {
+        match self {
+            Self::ClaudeCode => &["claude"],
+            Self::Codex => &["codex"],
+            Self::Gemini => &["gemini"],
+            Self::Cursor => &["cursor", "Cursor", "cursor-agent", "agent"],
+            Self::Copilot => &["copilot"],
             Self::Manual | Self::Terminal => &[],
         }
     }
@@ -108,7 +134,7 @@ impl Client {
         match self {
             Self::ClaudeCode => 110_000,
             Self::Codex => 9_000,
-            Self::Gemini => 45_000,
+            Self::Gemini | Self::Cursor | Self::Copilot => 45_000,
             Self::Manual | Self::Terminal => WAIT_MS,
         }
     }
@@ -121,9 +147,39 @@ impl Client {
             Self::ClaudeCode => "claude",
             Self::Codex => "codex",
             Self::Gemini => "gemini",
+            Self::Cursor => "cursor",
+            Self::Copilot => "copilot",
         }
     }
 }
+
+/// A process above the caller, and what it is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Above {
+    /// The process.
+    pub process: Process,
+    /// The short name of its command.
+    pub command: String,
+}
+
+/// The process of the client that started a hook, among those above it, nearest first. `told_pid` is what the client
+/// itself says its number is.
+///
+/// The death of this process ends what its agent holds, so a wrong one is worse than none: only shells may stand
+/// between it and the hook, and it has to be called like the client or like what runs it.
+pub fn client_process(client: Client, above: &[Above], told_pid: Option<u32>) -> Option<&Process> {
+    if let Some(told) = above.iter().find(|above| Some(above.process.pid) == told_pid) {
+        return Some(&told.process);
+    }
+    let nearest = above.iter().find(|above| !SHELLS.contains(&above.command.as_str()))?;
+    let mut names = client.commands().iter().chain(&RUNTIMES);
+    names.any(|name| *name == nearest.command).then_some(&nearest.process)
+}
+
+/// Shells that a client starts a hook through.
+const SHELLS: [&str; 8] = ["sh", "bash", "dash", "zsh", "ash", "ksh", "fish", "busybox"];
+/// What clients without a binary of their own are run by.
+const RUNTIMES: [&str; 5] = ["node", "node-MainThread", "MainThread", "bun", "deno"];
 
 /// The text by which an agent is recognised: `session:claude-code:<id>`, `manual:<name>`, `terminal:<process>`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -326,6 +382,8 @@ mod tests {
             (Client::ClaudeCode, 110_000),
             (Client::Codex, 9_000),
             (Client::Gemini, 45_000),
+            (Client::Cursor, 45_000),
+            (Client::Copilot, 45_000),
             (Client::Manual, WAIT_MS),
             (Client::Terminal, WAIT_MS),
         ] {
@@ -387,6 +445,35 @@ mod tests {
         check(&all[..2], &[&["A", "B"]], None);
         check(&all[..2], &[], None);
         check(&[], &[&["A"]], None);
+    }
+
+    fn above(pid: u32, command: &str) -> Above {
+        let text = |text: &str| text.to_owned();
+        let process = Process {
+            host: text("h"),
+            boot: text("b"),
+            pid_namespace: text("n"),
+            pid,
+            start: u64::from(pid),
+        };
+        Above { process, command: text(command) }
+    }
+
+    #[test]
+    fn a_clients_process_is_the_first_above_the_shells_if_it_is_called_like_one() {
+        let check = |client, names: &[&str], told: Option<u32>, expect: Option<u32>| {
+            let above: Vec<Above> = names.iter().zip(1..).map(|(name, pid)| above(pid, name)).collect();
+            let found = client_process(client, &above, told).map(|process| process.pid);
+            assert_eq!(found, expect, "{client:?} {names:?} {told:?}");
+        };
+        check(Client::ClaudeCode, &["claude", "zsh"], None, Some(1));
+        check(Client::Codex, &["sh", "codex", "node"], None, Some(2));
+        check(Client::Gemini, &["bash", "sh", "node-MainThread"], None, Some(3));
+        check(Client::Codex, &["timeout", "codex"], None, None);
+        check(Client::Codex, &["claude"], None, None);
+        check(Client::ClaudeCode, &["wrapper", "anything"], Some(2), Some(2));
+        check(Client::ClaudeCode, &["wrapper", "anything"], Some(9), None);
+        check(Client::Cursor, &[], None, None);
     }
 
     #[test]

@@ -6,6 +6,8 @@ pub const TTL_MS_MIN: u64 = 1_000;
 pub const TTL_MS_MAX: u64 = 24 * 60 * 60 * 1_000;
 /// Silence granted to a lease taken by `reserve` when none is named.
 pub const TTL_MS_CLAIMED: u64 = 30 * 60 * 1_000;
+/// Silence granted to a lease taken by a hook.
+pub const TTL_MS_AUTO: u64 = 15 * 60 * 1_000;
 /// Absolute end given to a broad claim.
 pub const BROAD_MS_MAX: u64 = 10 * 60 * 1_000;
 /// Tracked files a claim may cover before it counts as broad.

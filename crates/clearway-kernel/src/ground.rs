@@ -37,10 +37,51 @@ pub(crate) struct Ground {
 /// Finds all of it. Every mistake of every layer is reported at once, so one above the repository's waits for it.
 pub(crate) fn ground(outside: &mut dyn Outside, globals: &Globals) -> Result<Ground, Failure> {
     let start = start_of(outside, globals)?;
-    let mut files = Files::of_user(outside)?;
+    let files = Files::of_user(outside)?;
     let above = resolve(outside, &files, globals);
     let mut engine = above.as_ref().ok().map(|config| open(outside, config, &start)).transpose()?;
-    let (own_key, site) = find_site(outside, engine.as_deref_mut(), &start, globals)?;
+    let found = find_site(outside, engine.as_deref_mut(), &start, globals)?;
+    complete(outside, globals, Begun { start, files, above, engine }, found)
+}
+
+/// The same for a directory of a scope that exists; `None` if there is none, which is found out before anything else.
+pub(crate) fn invited(
+    outside: &mut dyn Outside,
+    globals: &Globals,
+    start: &Path,
+) -> Result<Option<Ground>, Failure> {
+    let files = Files::of_user(outside)?;
+    let config = resolve(outside, &files, globals)?;
+    let mut engine = open(outside, &config, start)?;
+    let mut store = Asked { engine: Some(&mut *engine), trouble: None };
+    let found = match here(outside, &mut store, start, false) {
+        Ok((own, site)) => store.knows(&own).then_some((own, site)),
+        Err(failure) if failure.slug == Slug::NoScope => None,
+        Err(failure) => return Err(failure),
+    };
+    if let Some(trouble) = store.trouble {
+        return Err(trouble);
+    }
+    let Some(found) = found else { return Ok(None) };
+    let begun = Begun { start: start.to_owned(), files, above: Ok(config), engine: Some(engine) };
+    complete(outside, globals, begun, found).map(Some)
+}
+
+/// What is known before the repository has its say.
+struct Begun {
+    start: PathBuf,
+    files: Files,
+    above: Result<Config, Failure>,
+    engine: Option<Box<dyn Engine>>,
+}
+
+fn complete(
+    outside: &mut dyn Outside,
+    globals: &Globals,
+    begun: Begun,
+    (own_key, site): (ScopeKey, Site),
+) -> Result<Ground, Failure> {
+    let Begun { start, mut files, above, engine } = begun;
     files.add_repository(outside, &site)?;
     let (config, mut engine) = match (above, engine, &files.repository) {
         (Ok(config), Some(engine), None) => (config, engine),
@@ -275,7 +316,7 @@ fn resolve(outside: &dyn Outside, files: &Files, globals: &Globals) -> Result<Co
         repository: files.repository.as_ref().map(|(path, text)| ConfigText { path, text }),
         variables,
         flags: &flags,
-        inside_agent_session: identity::inside_session(variables),
+        inside_agent_session: globals.session.is_some() || identity::inside_session(variables),
     };
     Config::resolve(&inputs).map_err(|errors| config_failure(&errors))
 }

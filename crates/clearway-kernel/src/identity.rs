@@ -8,9 +8,17 @@ use clearway_core::limits::REASON_CHARS_MAX;
 use clearway_core::slug::Slug;
 use std::collections::BTreeMap;
 
-/// Puts together everything that tells who is calling.
-pub(crate) fn caller(outside: &mut dyn Outside, claim: Option<&str>) -> Result<Caller, Failure> {
+/// Puts together everything that tells who is calling. What a hook was told by its client counts for more than what the
+/// environment says, which may be that of an outer session.
+pub(crate) fn caller(
+    outside: &mut dyn Outside,
+    claim: Option<&str>,
+    told: Option<&ClientSession>,
+) -> Result<Caller, Failure> {
     let claim = claim.map(agent_name).transpose()?;
+    if told.is_some() {
+        return Ok(Caller { claim, session: told.cloned(), ..Caller::default() });
+    }
     let (named, malformed_sessions) = sessions(&outside.surroundings().variables);
     let above = if named.len() > 1 { outside.started_with(&variables_of(&named)) } else { Vec::new() };
     let session = innermost(&named, &above).map(|one| one.session.clone());

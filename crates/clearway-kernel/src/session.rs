@@ -7,7 +7,7 @@ use crate::outside::{Outside, StoreAt};
 use crate::placing::Record;
 use crate::site::Site;
 use crate::{audit, identity};
-use clearway_core::agent::Caller;
+use clearway_core::agent::{Caller, ClientSession};
 use clearway_core::command::{Command, Request};
 use clearway_core::decide::Notice;
 use clearway_core::event::Durability;
@@ -34,6 +34,8 @@ pub struct Globals {
     pub timeout: Option<String>,
     /// `--idempotency-key`.
     pub idempotency_key: Option<String>,
+    /// The client session that a hook was told of.
+    pub session: Option<ClientSession>,
 }
 
 /// A caller at work.
@@ -68,8 +70,18 @@ impl std::fmt::Debug for Session<'_> {
 impl<'a> Session<'a> {
     /// Finds the scope, resolves the configuration and opens the store. Nothing is created.
     pub fn open(outside: &'a mut dyn Outside, globals: &Globals) -> Result<Self, Failure> {
-        let Ground { start, own_key, site, record, config, engine } = ground(outside, globals)?;
-        let caller = identity::caller(outside, config.agent())?;
+        let ground = ground(outside, globals)?;
+        Self::on(outside, globals, ground)
+    }
+
+    /// A caller on its ground.
+    pub(crate) fn on(
+        outside: &'a mut dyn Outside,
+        globals: &Globals,
+        ground: Ground,
+    ) -> Result<Self, Failure> {
+        let Ground { start, own_key, site, record, config, engine } = ground;
+        let caller = identity::caller(outside, config.agent(), globals.session.as_ref())?;
         let durability = match config.lease_durability() {
             LeaseDurability::Normal => Durability::Normal,
             LeaseDurability::Full => Durability::Full,

@@ -20,6 +20,7 @@ pub mod doorbell;
 pub mod environment;
 pub mod files;
 pub mod gate;
+pub mod input;
 mod lock;
 pub mod process;
 pub mod random;

@@ -107,6 +107,13 @@ pub fn ancestors() -> impl Iterator<Item = ProcessIdentity> {
     chain(system::read_own_stat().ok())
 }
 
+/// The nearest of them, at most so many, each with the short name of its command.
+pub fn commands_above(at_most: usize) -> Vec<(ProcessIdentity, String)> {
+    let above = std::iter::successors(system::read_own_stat().ok(), parent_of).skip(1);
+    let identified = |stat: Stat| Some((identify(&stat).ok()?, stat.command));
+    above.take(at_most).map_while(identified).collect()
+}
+
 /// The leader of this process's session, if it has a controlling terminal: usually the shell of a window.
 ///
 /// `None` if there is no terminal, or if the leader has ended or lives in an outer pid namespace. A session without

@@ -219,6 +219,15 @@ Examples:
 
 Nobody has to run it: a lease whose time is over never stands in the way.";
 
+pub(super) const HOOK: &str = "\
+Examples:
+  clearway hook claude < payload.json
+  clearway hook copilot preToolUse < payload.json
+
+Clients call it; nobody has to type it. It answers in the client's own form:
+nothing at all where there is nothing to say, and exit code 2 with a reason
+where a file is with somebody else.";
+
 pub(super) const COMPLETIONS: &str = "\
 Examples:
   clearway completions bash > ~/.clearway-completion.bash

@@ -135,6 +135,7 @@ impl Everywhere {
             scope: self.scope.clone(),
             timeout: self.timeout.clone(),
             idempotency_key: self.idempotency_key.clone(),
+            session: None,
         }
     }
 }
@@ -207,6 +208,9 @@ pub(crate) enum Verb {
     /// Record every lease whose time is over as expired
     #[command(after_help = examples::SWEEP)]
     Sweep(SweepFlags),
+    /// Answer a client's hook; its payload is on standard input
+    #[command(after_help = examples::HOOK)]
+    Hook(HookFlags),
     /// Print a completion script for a shell
     #[command(after_help = examples::COMPLETIONS)]
     Completions(CompletionsFlags),
@@ -216,6 +220,16 @@ pub(crate) enum Verb {
     /// Show help
     #[command(after_help = examples::HELP)]
     Help(HelpFlags),
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct HookFlags {
+    /// The client that calls
+    #[arg(value_name = "CLIENT", value_parser = ["claude", "codex", "gemini", "cursor", "copilot"])]
+    pub(crate) client: String,
+    /// What the client calls for, where its payload does not say so
+    #[arg(value_name = "EVENT")]
+    pub(crate) event: Option<String>,
 }
 
 #[derive(Clone, Debug, Args)]

@@ -75,6 +75,11 @@ fn obey(cli: Cli, host: &mut dyn Host, console: &mut Console<'_, '_>) -> Outcome
             let directory = flags.pages.map(|path| placed(host, &globals, &path));
             answer(words::man(directory.as_deref())?)
         }
+        Verb::Hook(flags) => {
+            let words: Vec<OsString> =
+                std::iter::once(flags.client).chain(flags.event).map(OsString::from).collect();
+            Ok(Told::Already(console.hook(&words, host)))
+        }
         Verb::Demo(flags) => demo::demo(host, &flags, console),
         Verb::Doctor(flags) => answer(doctor::doctor(host, &globals, &flags)?),
         Verb::Audit(verb) => audit(verb, host, &globals, console),

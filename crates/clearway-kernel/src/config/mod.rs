@@ -21,6 +21,8 @@ mod tests;
 mod value;
 mod variables;
 
+use clearway_core::path::{ClassLists, Classes};
+use clearway_core::pattern::Fold;
 use clearway_core::unit::Numbers;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -159,6 +161,20 @@ impl Config {
         let range =
             self.resources.keys().filter(|_| !self.resources.contains_key(name)).find(|key| range(key))?;
         Numbers::of(range).map(|numbers| (range.as_str(), numbers.prefix))
+    }
+
+    /// How paths of this scope are treated. Every pattern was checked when it was read.
+    pub fn classes(&self, fold: Fold) -> Option<Classes> {
+        let added = |class: Class| {
+            let of_class = self.class_patterns.iter().filter(move |added| added.class == class);
+            of_class.map(|added| added.pattern.clone()).collect()
+        };
+        let lists = ClassLists {
+            ignored: added(Class::Ignored),
+            common: added(Class::Common),
+            hot: added(Class::Hot),
+        };
+        Classes::new(lists, fold).ok()
     }
 
     fn value(&self, id: KeyId) -> &Value {

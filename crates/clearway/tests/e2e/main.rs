@@ -9,6 +9,7 @@ mod doctor;
 mod events;
 mod handover;
 mod hints;
+mod hooks;
 mod identity;
 mod moving;
 mod names;

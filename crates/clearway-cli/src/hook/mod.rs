@@ -1,0 +1,110 @@
+//! `clearway hook CLIENT [EVENT]`: what a client's hook asks, decided once and answered in that client's dialect.
+//!
+//! Payload in, canonical event, one call of the kernel for each scope touched, verdict, dialect out. Every step but the
+//! call is pure. Whatever goes wrong here is no reason to keep an agent from its work: it ends without an opinion and
+//! with a line on standard error, and never with a panic or an exit code that a client takes for a denial.
+
+pub(crate) mod clients;
+mod event;
+mod patch;
+mod payload;
+mod reply;
+mod texts;
+mod tools;
+
+use crate::{Host, Streams};
+use clearway_core::agent::ClientSession;
+use clearway_core::failure::Failure;
+use clearway_core::text::shown;
+use clearway_kernel::{HookCall, before_edit};
+use clients::{Dialect, named};
+use event::{Act, Event, Moment};
+use reply::{Reply, Told, Verdict};
+use serde_json::Value;
+use std::ffi::OsString;
+use std::time::Duration;
+
+/// Bytes of a payload. A client sends the whole text of a file that is to be written.
+const PAYLOAD_BYTES_MAX: usize = 32 * 1_024 * 1_024;
+/// How long a client may take to send it.
+const PAYLOAD_WAIT: Duration = Duration::from_secs(2);
+/// What a client takes for a failed hook, and not for a denial.
+const NOT_RUN: u8 = 1;
+
+/// The verb.
+pub(crate) const VERB: &str = "hook";
+
+/// The words after the verb, if the line is a plain call of a hook; anything else is left to the whole parser.
+pub(crate) fn plain(arguments: &[OsString]) -> Option<&[OsString]> {
+    let words = arguments.get(2..)?;
+    let is_plain = |word: &OsString| !word.as_encoded_bytes().starts_with(b"-");
+    (arguments[1] == VERB && !words.is_empty() && words.iter().all(is_plain)).then_some(words)
+}
+
+/// Answers a call and returns the exit code.
+pub(crate) fn run(words: &[OsString], host: &mut dyn Host, streams: &mut Streams<'_>) -> u8 {
+    let reply = answer(words, host);
+    // A client that went away while we decided has nobody left to be told.
+    let _ = streams.stdout.write_all(reply.stdout.as_bytes()).and_then(|()| streams.stdout.flush());
+    let _ = streams.stderr.write_all(reply.stderr.as_bytes());
+    reply.code
+}
+
+fn answer(words: &[OsString], host: &mut dyn Host) -> Reply {
+    let [client, rest @ ..] = words else { return not_run("name a client") };
+    let Some(dialect) = client.to_str().and_then(named) else {
+        return not_run(&format!("no client is called {}", shown(&client.to_string_lossy())));
+    };
+    if host.surroundings().stdin_is_terminal {
+        return not_run("a client calls this, with its payload on standard input");
+    }
+    let event = rest.first().and_then(|word| word.to_str());
+    match payload(host) {
+        Ok(payload) => respond(dialect, &payload, event, host),
+        Err(why) => Reply::aside(&format!("nothing was checked: {why}")),
+    }
+}
+
+fn not_run(why: &str) -> Reply {
+    let clients: Vec<&str> = clients::CLIENTS.iter().map(|dialect| dialect.client.name_stem()).collect();
+    let usage = format!("usage: clearway hook CLIENT [EVENT], where CLIENT is one of {}", clients.join(", "));
+    Reply { code: NOT_RUN, ..Reply::aside(&format!("{why}; {usage}")) }
+}
+
+fn payload(host: &mut dyn Host) -> Result<Value, String> {
+    let bytes = host.input(PAYLOAD_BYTES_MAX, PAYLOAD_WAIT).map_err(|failure| failure.message)?;
+    let value: Value = serde_json::from_slice(&bytes).map_err(|error| format!("no JSON: {error}"))?;
+    if value.is_object() { Ok(value) } else { Err("the payload is no JSON object".to_owned()) }
+}
+
+fn respond(dialect: &'static Dialect, payload: &Value, event: Option<&str>, host: &mut dyn Host) -> Reply {
+    let speaker = dialect.speaker(payload, &host.surroundings().variables);
+    let event = payload::read(speaker.client, &speaker.words, payload, event);
+    match verdict(&event, host) {
+        Ok(verdict) => dialect.render(&event, &verdict),
+        Err(failure) => Reply::aside(&format!("nothing was checked: {}", failure.message)),
+    }
+}
+
+fn verdict(event: &Event, host: &mut dyn Host) -> Result<Verdict, Failure> {
+    let Some(call) = call(event, host) else { return Ok(Verdict::Silent) };
+    match &event.moment {
+        Moment::BeforeTool(Act::Edit(files)) => {
+            let gate = before_edit(host, &call, files)?;
+            Ok(texts::refusal(&gate).map_or_else(|| tell(texts::beside(&gate)), Verdict::Deny))
+        }
+        _ => Ok(Verdict::Silent),
+    }
+}
+
+fn tell(model: Option<String>) -> Verdict {
+    model.map_or(Verdict::Silent, |model| Verdict::Tell(Told { model: Some(model), person: None }))
+}
+
+/// Who calls from where; `None` without a session, which nobody could be told of later.
+fn call(event: &Event, host: &dyn Host) -> Option<HookCall> {
+    let session = event.session.clone()?;
+    let cwd = event.cwd.clone().or_else(|| host.surroundings().cwd.clone()).unwrap_or_default();
+    let session = ClientSession { client: event.client, session, process: None };
+    Some(HookCall { session, cwd, key: event.key() })
+}

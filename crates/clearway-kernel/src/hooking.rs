@@ -1,0 +1,194 @@
+//! What the hooks of agents' clients ask: may these files be written?
+//!
+//! A hook names files, never patterns, and creates no scope: where nobody invited us it learns so before anything
+//! else. What a client's payload looks like, and how an answer is written for it, is for an adapter.
+
+use crate::ground::{Ground, invited};
+use crate::outside::{Destination, Outside};
+use crate::session::{Globals, Session};
+use crate::targets::Look;
+use clearway_core::agent::{ClientSession, client_process};
+use clearway_core::command::{Await, Command, LeaseRef, Release, Reserve, Selection, Stay, Want};
+use clearway_core::decide::Success;
+use clearway_core::failure::Failure;
+use clearway_core::input::idempotency_key;
+use clearway_core::lease::{Grade, Mode};
+use clearway_core::limits::{TARGETS_PER_REQUEST_MAX, TTL_MS_AUTO, WAIT_MS_MAX};
+use clearway_core::path::{CanonicalPath, PathClass};
+use clearway_core::pattern::Pattern;
+use clearway_core::slug::Slug;
+use clearway_core::target::Target;
+use clearway_store::Reply;
+use std::path::{Path, PathBuf};
+
+/// How long a hook waits for a busy store: its client waits for it.
+const STORE_WAIT: &str = "500ms";
+/// How far above a hook its client is looked for: shells may stand between them.
+const ABOVE_MAX: usize = 6;
+/// The variable in which Claude Code tells its own process.
+const CLIENT_PID: &str = "CLAUDE_PID";
+
+/// A call of a client's hook.
+#[derive(Clone, Debug)]
+pub struct HookCall {
+    /// The session that the client named.
+    pub session: ClientSession,
+    /// Where the agent works.
+    pub cwd: PathBuf,
+    /// What tells a call that is made twice.
+    pub key: Option<String>,
+}
+
+/// What became of a request to write files: the answers of every scope touched that invited us, up to the first that
+/// refuses.
+#[derive(Debug)]
+pub struct Gate {
+    /// One for each scope.
+    pub replies: Vec<Reply>,
+}
+
+impl Gate {
+    /// Whether every scope granted what was asked of it.
+    pub fn is_open(&self) -> bool {
+        self.replies.iter().all(is_granted)
+    }
+}
+
+/// Takes a lease on every file that is about to be written, or a place in the queue where somebody else is at work.
+pub fn before_edit(outside: &mut dyn Outside, call: &HookCall, files: &[String]) -> Result<Gate, Failure> {
+    let globals = call.globals(outside);
+    let files = destinations(outside, &call.cwd, files);
+    let mut parts = parts(outside, &globals, &files)?;
+    parts.sort_by(|one, other| one.ground.site.key.cmp(&other.ground.site.key));
+    let mut gate = Gate { replies: Vec::new() };
+    let mut granted = Vec::new();
+    for Part { ground, targets } in parts {
+        let directory = ground.start.clone();
+        let reply = Session::on(outside, &globals, ground)?.take_for_edit(targets)?;
+        let is_refused = !is_granted(&reply);
+        granted.push((directory, fresh(&reply)));
+        gate.replies.push(reply);
+        if is_refused {
+            give_back(outside, &globals, granted)?;
+            break;
+        }
+    }
+    Ok(gate)
+}
+
+impl HookCall {
+    fn globals(&self, outside: &mut dyn Outside) -> Globals {
+        let told_pid = outside.surroundings().variables.get(CLIENT_PID).and_then(|pid| pid.parse().ok());
+        let above = outside.commands_above(ABOVE_MAX);
+        let process = client_process(self.session.client, &above, told_pid).cloned();
+        Globals {
+            timeout: Some(STORE_WAIT.to_owned()),
+            idempotency_key: self.key.clone().filter(|key| idempotency_key(key).is_ok()),
+            session: Some(ClientSession { process, ..self.session.clone() }),
+            ..Globals::default()
+        }
+    }
+}
+
+/// The files of one scope.
+struct Part {
+    ground: Ground,
+    targets: Vec<Target>,
+}
+
+/// Where the files lie. One that no path can name is nothing that could be held.
+fn destinations(outside: &mut dyn Outside, cwd: &Path, files: &[String]) -> Vec<Destination> {
+    files.iter().filter_map(|file| outside.destination(cwd, file).ok()).collect()
+}
+
+/// The files by the scopes they belong to, without those that nobody invited us to or that are never leased.
+fn parts(outside: &mut dyn Outside, globals: &Globals, files: &[Destination]) -> Result<Vec<Part>, Failure> {
+    let (mut parts, mut left): (Vec<Part>, Vec<&Destination>) = (Vec::new(), files.iter().collect());
+    while let Some(first) = left.first().copied() {
+        let Some(mut ground) = invited(outside, globals, &first.directory)? else {
+            left.retain(|file| file.directory != first.directory);
+            continue;
+        };
+        let mut targets = Vec::new();
+        left.retain(|file| {
+            let located = path_in(outside, &mut ground, &file.file);
+            let leased = located.as_ref().and_then(|path| leased(&ground, path));
+            targets.extend(leased.filter(|target| !targets.contains(target)));
+            located.is_none() && *file != first
+        });
+        if !targets.is_empty() {
+            parts.push(Part { ground, targets });
+        }
+    }
+    Ok(parts)
+}
+
+/// The path of a file in a scope; `None` if it is not of that scope or cannot be named there.
+fn path_in(outside: &mut dyn Outside, ground: &mut Ground, file: &Path) -> Option<CanonicalPath> {
+    let Ground { site, engine, .. } = ground;
+    site.root.as_ref()?;
+    let located = Look { outside, engine: &mut **engine }.resolve(site, file.to_str()?).ok()?;
+    let is_own = located.nested.is_none() && !located.path.is_empty();
+    CanonicalPath::parse(&located.path, site.fold).ok().filter(|_| is_own)
+}
+
+/// What is leased for a path that is written. What everybody writes, and what nobody keeps, is not.
+fn leased(ground: &Ground, path: &CanonicalPath) -> Option<Target> {
+    let classes = ground.config.classes(ground.site.fold);
+    match classes.map_or(PathClass::Plain, |classes| classes.classify(path)) {
+        PathClass::Plain | PathClass::Hot => Some(Target::Path(Pattern::literal(path))),
+        PathClass::Common | PathClass::Ignored => None,
+    }
+}
+
+impl Session<'_> {
+    fn take_for_edit(&mut self, targets: Vec<Target>) -> Result<Reply, Failure> {
+        if targets.len() > TARGETS_PER_REQUEST_MAX {
+            let message = format!("one call writes {} files", targets.len());
+            return Err(Failure::new(Slug::TooLarge, message)
+                .hint(format!("write at most {TARGETS_PER_REQUEST_MAX} files in one call")));
+        }
+        let reserve = Reserve {
+            wants: targets.into_iter().map(|target| Want { target, capacity: 1 }).collect(),
+            worktree: self.site.worktree(),
+            mode: Mode::Exclusive,
+            grade: Grade::Auto,
+            as_set: false,
+            ttl_ms: TTL_MS_AUTO,
+            max_ms: None,
+            reason: None,
+            best_effort: false,
+            bound: None,
+        };
+        self.command(Command::Await(Await { reserve, stay: Stay::Durable, wait_ms: WAIT_MS_MAX, wait: None }))
+    }
+}
+
+fn is_granted(reply: &Reply) -> bool {
+    matches!(reply.outcome, Ok(Success::Reserved { .. }))
+}
+
+/// Leases that this very answer granted.
+fn fresh(reply: &Reply) -> Vec<LeaseRef> {
+    let Ok(Success::Reserved { leases, .. }) = &reply.outcome else { return Vec::new() };
+    let is_new = |lease: &&clearway_core::lease::Lease| {
+        !reply.replayed && lease.granted == reply.now.mono && lease.fence.seq <= reply.rev
+    };
+    let leases = leases.iter().map(|view| &view.lease).filter(is_new);
+    leases.map(|lease| LeaseRef { id: lease.id, fence: Some(lease.fence) }).collect()
+}
+
+/// One refusal refuses the whole call, so what other scopes granted for it goes back.
+fn give_back(
+    outside: &mut dyn Outside,
+    globals: &Globals,
+    granted: Vec<(PathBuf, Vec<LeaseRef>)>,
+) -> Result<(), Failure> {
+    let globals = Globals { idempotency_key: None, ..globals.clone() };
+    for (directory, leases) in granted.into_iter().filter(|(_, leases)| !leases.is_empty()) {
+        let Some(ground) = invited(outside, &globals, &directory)? else { continue };
+        let release = Release { selection: Selection::of(leases), keep: Vec::new() };
+        Session::on(outside, &globals, ground)?.command(Command::Release(release))?.outcome?;
+    }
+    Ok(())
+}

@@ -1,0 +1,5 @@
+//! The hooks of agents' clients: what is granted, refused and said when a file is about to be written.
+
+mod bad_payloads;
+mod fixtures;
+mod gate;
