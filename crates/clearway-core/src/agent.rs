@@ -107,11 +107,12 @@ impl Client {
         Self::ALL.into_iter().find(|client| client.word() == word)
     }
 
-    /// The variables in which the client tells its session, most telling first.
+    /// The variables in which the client tells its session, most telling first: the one that its hooks are told too,
+    /// before one that differs in a subagent.
     pub fn session_variables(self) -> &'static [&'static str] {
         match self {
             Self::ClaudeCode => &["CLAUDE_CODE_SESSION_ID"],
-            Self::Codex => &["CODEX_THREAD_ID", "CODEX_SESSION_ID"],
+            Self::Codex => &["CODEX_SESSION_ID", "CODEX_THREAD_ID"],
             Self::Gemini => &["GEMINI_SESSION_ID"],
             Self::Cursor | Self::Copilot | Self::Manual | Self::Terminal => &[],
         }
@@ -137,6 +138,11 @@ impl Client {
             Self::Gemini | Self::Cursor | Self::Copilot => 45_000,
             Self::Manual | Self::Terminal => WAIT_MS,
         }
+    }
+
+    /// Whether it calls us by hooks, and hears what is said to it there.
+    pub fn has_hooks(self) -> bool {
+        !matches!(self, Self::Manual | Self::Terminal)
     }
 
     /// What a name made for it begins with.
@@ -194,6 +200,11 @@ impl IdentityKey {
     /// The key of a client session.
     pub fn session(client: Client, session: &str) -> Self {
         Self(format!("session:{}:{session}", client.word()))
+    }
+
+    /// The key of a subagent of a client session.
+    pub fn subagent(client: Client, session: &str, subagent: &str) -> Self {
+        Self(format!("session:{}:{session}/{subagent}", client.word()))
     }
 
     /// The key of a terminal session.
@@ -258,6 +269,10 @@ pub struct Caller {
     pub terminal: Option<Process>,
     /// A claim to authority over other people's leases.
     pub operator: Option<OperatorAct>,
+    /// Whether the client itself calls, by its hook: it knows which session goes on as which.
+    pub hook: bool,
+    /// Whether the agent hears what is said beside the answer.
+    pub hears: bool,
 }
 
 impl Caller {
@@ -299,6 +314,8 @@ pub struct ClientSession {
     pub client: Client,
     /// Its own id of the session.
     pub session: String,
+    /// Its own id of the subagent that is meant; `None` for the agent of the session itself.
+    pub subagent: Option<String>,
     /// The process of the client, where it was found.
     pub process: Option<Process>,
 }
@@ -333,6 +350,21 @@ impl Liveness {
             Self::Idle => "idle",
             Self::Gone => "gone",
         }
+    }
+}
+
+impl ClientSession {
+    /// By what its agent, or the one of its subagent, is recognised.
+    pub fn key(&self) -> IdentityKey {
+        match &self.subagent {
+            Some(subagent) => IdentityKey::subagent(self.client, &self.session, subagent),
+            None => self.root_key(),
+        }
+    }
+
+    /// By what the agent of the session itself is recognised.
+    pub fn root_key(&self) -> IdentityKey {
+        IdentityKey::session(self.client, &self.session)
     }
 }
 
@@ -427,7 +459,10 @@ mod tests {
     }
 
     fn named(variable: &'static str, client: Client) -> NamedSession {
-        NamedSession { variable, session: ClientSession { client, session: "s".to_owned(), process: None } }
+        NamedSession {
+            variable,
+            session: ClientSession { client, session: "s".to_owned(), subagent: None, process: None },
+        }
     }
 
     #[test]

@@ -1,18 +1,22 @@
-//! What the hooks of agents' clients ask: may these files be written?
+//! What the hooks of agents' clients ask and tell: may these files be written, what is the agent doing, is it still there.
 //!
 //! A hook names files, never patterns, and creates no scope: where nobody invited us it learns so before anything
 //! else. What a client's payload looks like, and how an answer is written for it, is for an adapter.
 
+use crate::config::Mode;
 use crate::ground::{Ground, invited};
+use crate::listings::Status;
+use crate::outage::{over, trouble};
 use crate::outside::{Destination, Outside};
-use crate::session::{Globals, Session};
+use crate::session::{Globals, Hook, Session};
 use crate::targets::Look;
 use clearway_core::agent::{ClientSession, client_process};
-use clearway_core::command::{Await, Command, LeaseRef, Release, Reserve, Selection, Stay, Want};
+use clearway_core::command::{Attend, Await, Command, LeaseRef, Release, Reserve, Selection, Stay, Want};
 use clearway_core::decide::Success;
 use clearway_core::failure::Failure;
+use clearway_core::ids::ScopeKey;
 use clearway_core::input::idempotency_key;
-use clearway_core::lease::{Grade, Mode};
+use clearway_core::lease::{Grade, Mode as Sharing};
 use clearway_core::limits::{TARGETS_PER_REQUEST_MAX, TTL_MS_AUTO, WAIT_MS_MAX};
 use clearway_core::path::{CanonicalPath, PathClass};
 use clearway_core::pattern::Pattern;
@@ -37,6 +41,23 @@ pub struct HookCall {
     pub cwd: PathBuf,
     /// What tells a call that is made twice.
     pub key: Option<String>,
+    /// Whether the agent hears what is said beside the answer.
+    pub hears: bool,
+}
+
+/// What a hook tells of its agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Doing {
+    /// Its session begins, or goes on under another id.
+    Starts,
+    /// It is about to use a tool that writes nothing we know of.
+    Calls,
+    /// It used a tool, which wrote these files.
+    Wrote(Vec<String>),
+    /// Its turn is over.
+    Rests,
+    /// Its session is over, or it was a subagent and is done.
+    Ends,
 }
 
 /// What became of a request to write files: the answers of every scope touched that invited us, up to the first that
@@ -44,13 +65,24 @@ pub struct HookCall {
 #[derive(Debug)]
 pub struct Gate {
     /// One for each scope.
-    pub replies: Vec<Reply>,
+    pub answers: Answers,
+    /// What is to be done about a refusal.
+    pub mode: Mode,
 }
 
-impl Gate {
-    /// Whether every scope granted what was asked of it.
-    pub fn is_open(&self) -> bool {
-        self.replies.iter().all(is_granted)
+/// The answers of scopes.
+#[derive(Debug, Default)]
+pub struct Answers {
+    /// One for each.
+    pub replies: Vec<Reply>,
+    /// Whether a store answered that had failed before.
+    pub recovered: bool,
+}
+
+impl Answers {
+    fn add(&mut self, outside: &mut dyn Outside, scope: &ScopeKey, reply: Reply) {
+        self.recovered |= over(outside, scope);
+        self.replies.push(reply);
     }
 }
 
@@ -60,15 +92,18 @@ pub fn before_edit(outside: &mut dyn Outside, call: &HookCall, files: &[String])
     let files = destinations(outside, &call.cwd, files);
     let mut parts = parts(outside, &globals, &files)?;
     parts.sort_by(|one, other| one.ground.site.key.cmp(&other.ground.site.key));
-    let mut gate = Gate { replies: Vec::new() };
+    let mut gate = Gate { answers: Answers::default(), mode: Mode::Enforce };
     let mut granted = Vec::new();
-    for Part { ground, targets } in parts {
-        let directory = ground.start.clone();
-        let reply = Session::on(outside, &globals, ground)?.take_for_edit(targets)?;
+    for Part { ground, targets, .. } in parts {
+        let (directory, scope, mode) = (ground.start.clone(), ground.site.key.clone(), ground.config.mode());
+        let reply = Session::on(outside, &globals, ground)?.take_for_edit(targets, mode)?;
         let is_refused = !is_granted(&reply);
         granted.push((directory, fresh(&reply)));
-        gate.replies.push(reply);
+        gate.answers.add(outside, &scope, reply);
         if is_refused {
+            gate.mode = mode;
+        }
+        if is_refused && mode == Mode::Enforce {
             give_back(outside, &globals, granted)?;
             break;
         }
@@ -76,15 +111,77 @@ pub fn before_edit(outside: &mut dyn Outside, call: &HookCall, files: &[String])
     Ok(gate)
 }
 
+/// Takes note of what an agent is doing, in the scope it works in or those of the files it wrote. What there is to say
+/// to it comes with the answers.
+pub fn attend(outside: &mut dyn Outside, call: &HookCall, doing: &Doing) -> Result<Answers, Failure> {
+    let globals = Globals { idempotency_key: None, ..call.globals(outside) };
+    let attend = match doing {
+        Doing::Wrote(files) if !files.is_empty() => return wrote(outside, call, &globals, files),
+        Doing::Wrote(_) => Attend::Done {
+            targets: Vec::new(),
+            brief: Vec::new(),
+            worktree: clearway_core::target::Worktree::default(),
+        },
+        Doing::Starts => Attend::Start,
+        Doing::Calls => Attend::Call,
+        Doing::Rests => Attend::Rest,
+        Doing::Ends => Attend::End,
+    };
+    let mut answers = Answers::default();
+    let Some(ground) = welcome(outside, &globals, &call.cwd)? else { return Ok(answers) };
+    let scope = ground.site.key.clone();
+    let reply = Session::on(outside, &globals, ground)?.command(Command::Attend(attend))?;
+    answers.add(outside, &scope, reply);
+    Ok(answers)
+}
+
+/// Who else is where an agent begins to work; `None` where nobody invited us.
+pub fn company(outside: &mut dyn Outside, call: &HookCall) -> Result<Option<(Status, Mode)>, Failure> {
+    let globals = Globals { idempotency_key: None, ..call.globals(outside) };
+    let Some(ground) = welcome(outside, &globals, &call.cwd)? else { return Ok(None) };
+    let mode = ground.config.mode();
+    let status = Session::on(outside, &globals, ground)?.status()?;
+    Ok(Some((status, mode)))
+}
+
+/// The ground of a scope that invited us, unless its store failed a moment ago.
+fn welcome(outside: &mut dyn Outside, globals: &Globals, start: &Path) -> Result<Option<Ground>, Failure> {
+    let Some(ground) = invited(outside, globals, start)? else { return Ok(None) };
+    match trouble(outside, &ground.site.key) {
+        Some(trouble) => Err(trouble),
+        None => Ok(Some(ground)),
+    }
+}
+
+fn wrote(
+    outside: &mut dyn Outside,
+    call: &HookCall,
+    globals: &Globals,
+    files: &[String],
+) -> Result<Answers, Failure> {
+    let files = destinations(outside, &call.cwd, files);
+    let mut answers = Answers::default();
+    for Part { ground, targets, brief } in parts(outside, globals, &files)? {
+        let (worktree, scope) = (ground.site.worktree(), ground.site.key.clone());
+        let attend = Command::Attend(Attend::Done { targets, brief, worktree });
+        let reply = Session::on(outside, globals, ground)?.command(attend)?;
+        answers.add(outside, &scope, reply);
+    }
+    Ok(answers)
+}
+
 impl HookCall {
-    fn globals(&self, outside: &mut dyn Outside) -> Globals {
+    pub(crate) fn globals(&self, outside: &mut dyn Outside) -> Globals {
         let told_pid = outside.surroundings().variables.get(CLIENT_PID).and_then(|pid| pid.parse().ok());
         let above = outside.commands_above(ABOVE_MAX);
         let process = client_process(self.session.client, &above, told_pid).cloned();
         Globals {
             timeout: Some(STORE_WAIT.to_owned()),
             idempotency_key: self.key.clone().filter(|key| idempotency_key(key).is_ok()),
-            session: Some(ClientSession { process, ..self.session.clone() }),
+            hook: Some(Hook {
+                session: ClientSession { process, ..self.session.clone() },
+                hears: self.hears,
+            }),
             ..Globals::default()
         }
     }
@@ -94,6 +191,8 @@ impl HookCall {
 struct Part {
     ground: Ground,
     targets: Vec<Target>,
+    /// Those of them that many edit briefly, so that nobody keeps them.
+    brief: Vec<Target>,
 }
 
 /// Where the files lie. One that no path can name is nothing that could be held.
@@ -105,19 +204,23 @@ fn destinations(outside: &mut dyn Outside, cwd: &Path, files: &[String]) -> Vec<
 fn parts(outside: &mut dyn Outside, globals: &Globals, files: &[Destination]) -> Result<Vec<Part>, Failure> {
     let (mut parts, mut left): (Vec<Part>, Vec<&Destination>) = (Vec::new(), files.iter().collect());
     while let Some(first) = left.first().copied() {
-        let Some(mut ground) = invited(outside, globals, &first.directory)? else {
+        let Some(mut ground) = welcome(outside, globals, &first.directory)? else {
             left.retain(|file| file.directory != first.directory);
             continue;
         };
-        let mut targets = Vec::new();
+        let (mut targets, mut brief) = (Vec::new(), Vec::new());
         left.retain(|file| {
             let located = path_in(outside, &mut ground, &file.file);
-            let leased = located.as_ref().and_then(|path| leased(&ground, path));
-            targets.extend(leased.filter(|target| !targets.contains(target)));
+            if let Some((target, class)) = located.as_ref().and_then(|path| leased(&ground, path))
+                && !targets.contains(&target)
+            {
+                brief.extend(Some(target.clone()).filter(|_| class == PathClass::Hot));
+                targets.push(target);
+            }
             located.is_none() && *file != first
         });
         if !targets.is_empty() {
-            parts.push(Part { ground, targets });
+            parts.push(Part { ground, targets, brief });
         }
     }
     Ok(parts)
@@ -133,16 +236,17 @@ fn path_in(outside: &mut dyn Outside, ground: &mut Ground, file: &Path) -> Optio
 }
 
 /// What is leased for a path that is written. What everybody writes, and what nobody keeps, is not.
-fn leased(ground: &Ground, path: &CanonicalPath) -> Option<Target> {
+fn leased(ground: &Ground, path: &CanonicalPath) -> Option<(Target, PathClass)> {
     let classes = ground.config.classes(ground.site.fold);
     match classes.map_or(PathClass::Plain, |classes| classes.classify(path)) {
-        PathClass::Plain | PathClass::Hot => Some(Target::Path(Pattern::literal(path))),
+        class @ (PathClass::Plain | PathClass::Hot) => Some((Target::Path(Pattern::literal(path)), class)),
         PathClass::Common | PathClass::Ignored => None,
     }
 }
 
 impl Session<'_> {
-    fn take_for_edit(&mut self, targets: Vec<Target>) -> Result<Reply, Failure> {
+    /// Only a refusal that is enforced keeps a place in the queue: whoever edits all the same does not wait.
+    fn take_for_edit(&mut self, targets: Vec<Target>, mode: Mode) -> Result<Reply, Failure> {
         if targets.len() > TARGETS_PER_REQUEST_MAX {
             let message = format!("one call writes {} files", targets.len());
             return Err(Failure::new(Slug::TooLarge, message)
@@ -151,7 +255,7 @@ impl Session<'_> {
         let reserve = Reserve {
             wants: targets.into_iter().map(|target| Want { target, capacity: 1 }).collect(),
             worktree: self.site.worktree(),
-            mode: Mode::Exclusive,
+            mode: Sharing::Exclusive,
             grade: Grade::Auto,
             as_set: false,
             ttl_ms: TTL_MS_AUTO,
@@ -160,7 +264,11 @@ impl Session<'_> {
             best_effort: false,
             bound: None,
         };
-        self.command(Command::Await(Await { reserve, stay: Stay::Durable, wait_ms: WAIT_MS_MAX, wait: None }))
+        let wait = |reserve| Await { reserve, stay: Stay::Durable, wait_ms: WAIT_MS_MAX, wait: None };
+        self.command(match mode {
+            Mode::Enforce => Command::Await(wait(reserve)),
+            Mode::Observe | Mode::Warn => Command::Reserve(reserve),
+        })
     }
 }
 

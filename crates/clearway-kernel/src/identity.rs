@@ -1,6 +1,7 @@
 //! Who is calling, as far as the environment tells. [`clearway_core::decide::identify`] makes an agent of it.
 
 use crate::outside::{Outside, Surroundings};
+use crate::session::Hook;
 use clearway_core::agent::{AgentName, Caller, Client, ClientSession, NamedSession, OperatorAct, innermost};
 use clearway_core::failure::Failure;
 use clearway_core::input::session_id;
@@ -13,11 +14,12 @@ use std::collections::BTreeMap;
 pub(crate) fn caller(
     outside: &mut dyn Outside,
     claim: Option<&str>,
-    told: Option<&ClientSession>,
+    hook: Option<&Hook>,
 ) -> Result<Caller, Failure> {
     let claim = claim.map(agent_name).transpose()?;
-    if told.is_some() {
-        return Ok(Caller { claim, session: told.cloned(), ..Caller::default() });
+    if let Some(Hook { session, hears }) = hook {
+        let session = Some(session.clone());
+        return Ok(Caller { claim, session, hook: true, hears: *hears, ..Caller::default() });
     }
     let (named, malformed_sessions) = sessions(&outside.surroundings().variables);
     let above = if named.len() > 1 { outside.started_with(&variables_of(&named)) } else { Vec::new() };
@@ -55,7 +57,7 @@ fn sessions(variables: &BTreeMap<String, String>) -> (Vec<NamedSession>, Vec<&'s
         let Some(variable) = client.session_variables().iter().copied().find(set) else { continue };
         match variables.get(variable).and_then(|value| session_id(value)) {
             Some(session) => {
-                let session = ClientSession { client, session, process: None };
+                let session = ClientSession { client, session, subagent: None, process: None };
                 named.push(NamedSession { variable, session });
             }
             None => malformed.push(variable),

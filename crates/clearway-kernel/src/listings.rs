@@ -316,7 +316,7 @@ impl Survey {
         }
         let judge = |view: &AgentView| {
             let live_leases = held.get(&view.agent.id).copied().unwrap_or(0);
-            let liveness = agent::liveness(&view.agent, view.last_seen, &self.facts, self.now.mono);
+            let liveness = agent::liveness(&view.agent, view.at_work(), &self.facts, self.now.mono);
             let waiting =
                 self.queue.iter().filter(|queued| queued.wait.agent == view.agent.id).count() as u64;
             AgentSeen { view: AgentView { live_leases, ..view.clone() }, liveness, waiting }
@@ -334,7 +334,7 @@ fn show(leases: &[Lease], agents: &[AgentView], facts: &Facts, now: &Now, same_b
     let by_id: BTreeMap<AgentId, &AgentView> = agents.iter().map(|view| (view.agent.id, view)).collect();
     let show_one = |lease: &Lease| {
         let holder = by_id.get(&lease.holder)?;
-        let liveness = agent::liveness(&holder.agent, holder.last_seen, facts, now.mono);
+        let liveness = agent::liveness(&holder.agent, holder.at_work(), facts, now.mono);
         let mut view = LeaseView::new(lease, holder, liveness);
         view.lease.ended = lease.ended_given(holder.last_seen, now, same_boot);
         Some(view)

@@ -107,6 +107,12 @@ pub trait Outside: World {
     /// at once exactly one succeeds.
     fn create_private(&mut self, path: &Path, text: &str) -> Result<bool, Failure>;
 
+    /// A file in the place for what is forgotten with the boot. It is no part of any store, and works without one.
+    fn passing_file(&self, name: &str) -> Result<PathBuf, Failure>;
+
+    /// Removes a file; none is no error.
+    fn remove_file(&mut self, path: &Path) -> Result<(), Failure>;
+
     /// The user's configuration file.
     fn user_config_path(&self) -> Result<PathBuf, Failure>;
 

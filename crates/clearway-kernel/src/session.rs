@@ -34,8 +34,17 @@ pub struct Globals {
     pub timeout: Option<String>,
     /// `--idempotency-key`.
     pub idempotency_key: Option<String>,
-    /// The client session that a hook was told of.
-    pub session: Option<ClientSession>,
+    /// The hook that calls, if one does.
+    pub hook: Option<Hook>,
+}
+
+/// A call of a client's hook.
+#[derive(Clone, Debug)]
+pub struct Hook {
+    /// The session that the client named.
+    pub session: ClientSession,
+    /// Whether the agent hears what is said beside the answer.
+    pub hears: bool,
 }
 
 /// A caller at work.
@@ -81,7 +90,7 @@ impl<'a> Session<'a> {
         ground: Ground,
     ) -> Result<Self, Failure> {
         let Ground { start, own_key, site, record, config, engine } = ground;
-        let caller = identity::caller(outside, config.agent(), globals.session.as_ref())?;
+        let caller = identity::caller(outside, config.agent(), globals.hook.as_ref())?;
         let durability = match config.lease_durability() {
             LeaseDurability::Normal => Durability::Normal,
             LeaseDurability::Full => Durability::Full,

@@ -221,6 +221,15 @@ impl Outside for Machine {
         made.map_err(|error| file_failure(&error))
     }
 
+    fn passing_file(&self, name: &str) -> Result<PathBuf, Failure> {
+        let directory = environment::runtime_dir(&self.environment).map_err(|error| no_home(&error))?;
+        Ok(directory.join(name))
+    }
+
+    fn remove_file(&mut self, path: &Path) -> Result<(), Failure> {
+        files::remove_if_present(path).map_err(|error| file_failure(&error))
+    }
+
     fn user_config_path(&self) -> Result<PathBuf, Failure> {
         environment::config_file(&self.environment).map_err(|error| no_home(&error))
     }

@@ -96,6 +96,12 @@ impl Client {
         )
     }
 
+    /// Has edited a file.
+    pub fn after_edit(&mut self, file: &str) -> Answer {
+        let input = json!({"file_path": self.root.join(file), "old_string": "a", "new_string": "b"});
+        self.event("PostToolUse", &json!({"tool_name": "Edit", "tool_input": input, "tool_response": {}}))
+    }
+
     /// Dies.
     ///
     /// # Panics

@@ -135,7 +135,7 @@ impl Everywhere {
             scope: self.scope.clone(),
             timeout: self.timeout.clone(),
             idempotency_key: self.idempotency_key.clone(),
-            session: None,
+            hook: None,
         }
     }
 }

@@ -15,8 +15,10 @@ mod tools;
 use crate::{Host, Streams};
 use clearway_core::agent::ClientSession;
 use clearway_core::failure::Failure;
+use clearway_core::slug::Slug;
 use clearway_core::text::shown;
-use clearway_kernel::{HookCall, before_edit};
+use clearway_kernel::config::Mode;
+use clearway_kernel::{Doing, Gate, HookCall, Outage, attend, before_edit, company, outage};
 use clients::{Dialect, named};
 use event::{Act, Event, Moment};
 use reply::{Reply, Told, Verdict};
@@ -80,21 +82,71 @@ fn payload(host: &mut dyn Host) -> Result<Value, String> {
 fn respond(dialect: &'static Dialect, payload: &Value, event: Option<&str>, host: &mut dyn Host) -> Reply {
     let speaker = dialect.speaker(payload, &host.surroundings().variables);
     let event = payload::read(speaker.client, &speaker.words, payload, event);
-    match verdict(&event, host) {
-        Ok(verdict) => dialect.render(&event, &verdict),
-        Err(failure) => Reply::aside(&format!("nothing was checked: {}", failure.message)),
+    let Some(call) = call(dialect, &event, host) else { return Reply::default() };
+    let verdict = match contained(|| verdict(&event, &call, host)) {
+        Ok(verdict) => verdict,
+        Err(failure) => unchecked(&event, &call, host, &failure),
+    };
+    dialect.render(&event, &verdict)
+}
+
+/// A defect of ours is a failure like others: no client is to be left without an answer, and nothing but the answer is
+/// to be on its streams.
+fn contained<T>(act: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| {}));
+    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(act));
+    std::panic::set_hook(hook);
+    caught.unwrap_or_else(|_| Err(Failure::new(Slug::Internal, "clearway failed inside")))
+}
+
+/// What is answered where nothing could be checked: an edit passes with a word, once, or is refused where nobody watches.
+/// Whatever else the agent does passes.
+fn unchecked(event: &Event, call: &HookCall, host: &mut dyn Host, failure: &Failure) -> Verdict {
+    let Moment::BeforeTool(Act::Edit(_)) = &event.moment else { return Verdict::Silent };
+    let how = contained(|| Ok(outage(host, call, failure)));
+    match how.unwrap_or(Outage { unattended: false, is_new: true }) {
+        Outage { unattended: true, .. } => Verdict::Deny(texts::refused_unchecked(failure)),
+        Outage { is_new: true, .. } => {
+            let text = texts::unchecked(failure);
+            Verdict::Tell(Told { model: Some(text.clone()), person: Some(text) })
+        }
+        Outage { .. } => Verdict::Silent,
     }
 }
 
-fn verdict(event: &Event, host: &mut dyn Host) -> Result<Verdict, Failure> {
-    let Some(call) = call(event, host) else { return Ok(Verdict::Silent) };
-    match &event.moment {
+fn verdict(event: &Event, call: &HookCall, host: &mut dyn Host) -> Result<Verdict, Failure> {
+    let doing = match &event.moment {
         Moment::BeforeTool(Act::Edit(files)) => {
-            let gate = before_edit(host, &call, files)?;
-            Ok(texts::refusal(&gate).map_or_else(|| tell(texts::beside(&gate)), Verdict::Deny))
+            return before_edit(host, call, files).map(|gate| judged(&gate));
         }
-        _ => Ok(Verdict::Silent),
+        Moment::SessionStart => return start(call, host),
+        Moment::BeforeTool(_) => Doing::Calls,
+        Moment::AfterTool(Act::Edit(files)) => Doing::Wrote(files.clone()),
+        Moment::AfterTool(_) => Doing::Wrote(Vec::new()),
+        Moment::TurnEnd => Doing::Rests,
+        Moment::SubagentEnd if event.subagent.is_none() => return Ok(Verdict::Silent),
+        Moment::SubagentEnd => Doing::Ends,
+        Moment::SessionEnd if event.goes_on => return Ok(Verdict::Silent),
+        Moment::SessionEnd => Doing::Ends,
+        Moment::Other => return Ok(Verdict::Silent),
+    };
+    Ok(tell(texts::beside(&attend(host, call, &doing)?)))
+}
+
+/// What becomes of an edit, as the settings have it.
+fn judged(gate: &Gate) -> Verdict {
+    match (texts::refusal(gate), gate.mode) {
+        (Some(reason), Mode::Enforce) => Verdict::Deny(reason),
+        (Some(reason), Mode::Warn) => tell(Some(reason)),
+        (Some(_), Mode::Observe) | (None, _) => tell(texts::beside(&gate.answers)),
     }
+}
+
+/// Silent for whoever is alone.
+fn start(call: &HookCall, host: &mut dyn Host) -> Result<Verdict, Failure> {
+    attend(host, call, &Doing::Starts)?;
+    Ok(tell(company(host, call)?.and_then(|(status, mode)| texts::welcome(&status, mode))))
 }
 
 fn tell(model: Option<String>) -> Verdict {
@@ -102,9 +154,10 @@ fn tell(model: Option<String>) -> Verdict {
 }
 
 /// Who calls from where; `None` without a session, which nobody could be told of later.
-fn call(event: &Event, host: &dyn Host) -> Option<HookCall> {
+fn call(dialect: &Dialect, event: &Event, host: &dyn Host) -> Option<HookCall> {
     let session = event.session.clone()?;
     let cwd = event.cwd.clone().or_else(|| host.surroundings().cwd.clone()).unwrap_or_default();
-    let session = ClientSession { client: event.client, session, process: None };
-    Some(HookCall { session, cwd, key: event.key() })
+    let session =
+        ClientSession { client: event.client, session, subagent: event.subagent.clone(), process: None };
+    Some(HookCall { session, cwd, key: event.key(), hears: dialect.hears(event) })
 }

@@ -76,9 +76,13 @@ pub(crate) fn read(client: Client, words: &Words, payload: &Value, event: Option
         moment: known.map_or(Moment::Other, |(_, when)| moment(*when, words, payload)),
         name: name.to_owned(),
         tool_use: text(payload, words.fields.tool_use).map(str::to_owned),
+        goes_on: text(payload, &["reason"]).is_some_and(|reason| GOES_ON.contains(&reason)),
         cwd: text(payload, &["cwd"]).map(PathBuf::from).filter(|cwd| cwd.is_absolute()),
     }
 }
+
+/// Why a session ends that is followed by another one of the same client.
+const GOES_ON: [&str; 2] = ["clear", "resume"];
 
 fn moment(when: When, words: &Words, payload: &Value) -> Moment {
     match when {

@@ -1,34 +1,43 @@
 //! What agents are told: facts, not orders; whose it is, what happens next, one command. Every text fits its budget.
 
+use clearway_core::agent::Liveness;
 use clearway_core::decide::{Notice, Success};
-use clearway_core::failure::{Ahead, LeaseView};
+use clearway_core::failure::{Ahead, Failure, LeaseView};
 use clearway_core::hint::Hint;
 use clearway_core::lease::Grade;
 use clearway_core::text::{printable, truncate_columns};
 use clearway_core::wait::Queued;
-use clearway_kernel::{Gate, Reply};
+use clearway_kernel::config::Mode;
+use clearway_kernel::{AgentSeen, Answers, Gate, Reply, Status};
 
 /// Bytes of one text.
 pub(crate) const TEXT_BYTES_MAX: usize = 400;
 /// Columns given to a path, a reason and a name of somebody else.
 const PATH_COLUMNS: usize = 72;
 const REASON_COLUMNS: usize = 48;
+const FAILURE_COLUMNS: usize = 160;
 
 /// Why files are not written; `None` if they may be.
 pub(crate) fn refusal(gate: &Gate) -> Option<String> {
-    let reply = gate.replies.iter().find(|reply| !matches!(reply.outcome, Ok(Success::Reserved { .. })))?;
+    let reply =
+        gate.answers.replies.iter().find(|reply| !matches!(reply.outcome, Ok(Success::Reserved { .. })))?;
     let text = match &reply.outcome {
         Ok(Success::Queued { queued, blockers, ahead }) => waits(reply, queued, blockers, ahead),
+        Err(failure) if gate.mode == Mode::Warn => {
+            format!("{}. It may be edited all the same.", failure.message)
+        }
         Err(failure) => format!("Not edited: {}.{}", failure.message, first_command(&failure.hints)),
         Ok(_) => return None,
     };
-    Some(within_budget(text))
+    let beside = beside(&gate.answers).map(|beside| format!("\n{beside}")).unwrap_or_default();
+    Some(within_budget(text) + &beside)
 }
 
-/// What to know of files that may be written, if there is anything.
-pub(crate) fn beside(gate: &Gate) -> Option<String> {
-    let notices = gate.replies.iter().flat_map(|reply| &reply.notices);
-    let lines: Vec<String> = notices.filter_map(line).collect();
+/// What to know beside an answer, if there is anything.
+pub(crate) fn beside(answers: &Answers) -> Option<String> {
+    let notices = answers.replies.iter().flat_map(|reply| &reply.notices);
+    let recovered = answers.recovered.then(|| "Clearway works again; edits are checked.".to_owned());
+    let lines: Vec<String> = recovered.into_iter().chain(notices.filter_map(line)).collect();
     (!lines.is_empty()).then(|| within_budget(lines.join("\n")))
 }
 
@@ -42,8 +51,100 @@ fn line(notice: &Notice) -> Option<String> {
             "{} is yours again; {by} had it in between. Read it again before you edit it.",
             path(target)
         )),
+        Notice::LeftBehind { target, from } => Some(format!(
+            "{} is yours; {from} ended and left changes in it that are not committed. Keep them or undo them.",
+            path(target)
+        )),
+        Notice::WaitedFor { target, by, reason } => {
+            let reason = reason.as_deref().map(|reason| clipped(reason, REASON_COLUMNS));
+            let reason = reason.map(|reason| format!(" (\"{reason}\")")).unwrap_or_default();
+            let target = path(target);
+            let command = clearway_core::shell::word(&target);
+            Some(format!(
+                "{by} waits for {target}{reason}. It passes on when you commit it, or: clearway release {command}"
+            ))
+        }
+        Notice::YourTurn { target, left_ms } => Some(format!(
+            "{} is free, and kept for you for {}. It may have changed since you read it.",
+            path(target),
+            clearway_core::time::rounded(*left_ms)
+        )),
+        Notice::PassedOn { target, to } => Some(format!(
+            "{} went to {to}; you had not changed it. Read it again before you edit it.",
+            path(target)
+        )),
         _ => None,
     }
+}
+
+/// What an agent is told when it begins: who else is here and on what, and what a refusal means. Nothing if it is alone
+/// and nothing waits.
+pub(crate) fn welcome(status: &Status, mode: Mode) -> Option<String> {
+    let me = status.me.as_ref().map(|(id, _)| *id);
+    let others: Vec<String> = status
+        .agents
+        .iter()
+        .filter(|seen| Some(seen.view.agent.id) != me && seen.liveness != Liveness::Gone)
+        .filter(|seen| seen.view.live_leases > 0 || is_at_work(seen))
+        .map(|seen| whereabouts(status, seen))
+        .collect();
+    let lenient = match mode {
+        Mode::Enforce => None,
+        Mode::Warn => {
+            Some("Edits of files that are with somebody else are not refused here (mode = warn).".to_owned())
+        }
+        Mode::Observe => Some("Nothing is refused here (mode = observe).".to_owned()),
+    };
+    if others.is_empty() {
+        return lenient;
+    }
+    let (shown, more) = (others.len().min(OTHERS_SHOWN), others.len().saturating_sub(OTHERS_SHOWN));
+    let more = if more > 0 { format!("; {more} more") } else { String::new() };
+    let list = others[..shown].join("; ");
+    let rule = lenient.unwrap_or_else(|| {
+        "Edits reserve themselves; an edit of a file that is with somebody else is refused and queues you, and you are \
+         told when it is yours."
+            .to_owned()
+    });
+    Some(within_budget(format!("Also at work here: {list}{more}. {rule} Look: clearway status")))
+}
+
+/// Whoever has no hooks is seen by what it holds alone.
+fn is_at_work(seen: &AgentSeen) -> bool {
+    seen.liveness == Liveness::Active && seen.view.agent.client.has_hooks()
+}
+
+/// How many others an agent is told of by name.
+const OTHERS_SHOWN: usize = 3;
+
+fn whereabouts(status: &Status, seen: &AgentSeen) -> String {
+    let agent = &seen.view.agent;
+    let held: Vec<String> = status
+        .leases
+        .iter()
+        .filter(|view| view.lease.holder == agent.id && view.lease.ended.is_none())
+        .map(|view| clipped(&view.lease.target.display(), 40))
+        .collect();
+    let on = match held.as_slice() {
+        [] => String::new(),
+        [one] => format!(" on {one}"),
+        [one, rest @ ..] => format!(" on {one} and {} more", rest.len()),
+    };
+    format!("{} ({}){on}", agent.name, seen.liveness.word())
+}
+
+/// What is said once when edits pass unchecked.
+pub(crate) fn unchecked(failure: &Failure) -> String {
+    let why = clipped(&failure.message, FAILURE_COLUMNS);
+    within_budget(format!("Edits are not checked by Clearway for now: {why}. Look: clearway doctor"))
+}
+
+/// What is said where nobody watches.
+pub(crate) fn refused_unchecked(failure: &Failure) -> String {
+    let why = clipped(&failure.message, FAILURE_COLUMNS);
+    within_budget(format!(
+        "Not edited: Clearway cannot check it: {why}. Trying again does not help; a person has to look: clearway doctor"
+    ))
 }
 
 /// The same refusal again is one line.
@@ -54,7 +155,7 @@ fn waits(reply: &Reply, queued: &Queued, blockers: &[LeaseView], ahead: &[Ahead]
     };
     if queued.wait.since < reply.now.mono && !reply.replayed {
         return format!(
-            "Not edited: {what} is still with {whose}. You are {place} in the queue; your place is kept."
+            "Not edited: {what} is still with {whose}. You are {place} in the queue; you will be told."
         );
     }
     let first = match blockers.first() {
@@ -63,8 +164,8 @@ fn waits(reply: &Reply, queued: &Queued, blockers: &[LeaseView], ahead: &[Ahead]
     };
     let more = others(blockers.len() + ahead.len());
     format!(
-        "Not edited: {first}{more} You are queued, {place}; it passes to you when it is committed or released. \
-         Nothing to poll. Other files are free.\nLook: clearway who {}",
+        "Not edited: {first}{more} You are queued, {place}; it passes to you when it is committed or released, and \
+         you will be told here. Nothing to poll. Other files are free.\nLook: clearway who {}",
         clearway_core::shell::word(&what)
     )
 }
@@ -104,10 +205,10 @@ fn stated(blocker: &LeaseView) -> String {
     reason.map(|reason| format!(": \"{reason}\"")).unwrap_or_default()
 }
 
-/// A lease that a hook took stands only while there is something in the file that is not committed.
+/// A lease that a hook took stands while there is something in the file that is not committed, or about to be.
 fn unfinished(blocker: &LeaseView) -> String {
     match blocker.lease.grade {
-        Grade::Auto => format!(" It has uncommitted changes of {}.", blocker.agent),
+        Grade::Auto => format!(" {} is changing it.", blocker.agent),
         Grade::Claimed => String::new(),
     }
 }

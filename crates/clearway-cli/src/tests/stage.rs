@@ -37,6 +37,8 @@ pub(super) struct Stage {
     pub(super) is_busy: bool,
     /// Before the next command writes, somebody else leaves the queue for everybody in it.
     pub(super) empties_queue: Rc<Cell<bool>>,
+    /// The store is defective: whoever opens it panics.
+    pub(super) breaks: bool,
     /// What is on standard input.
     pub(super) input: String,
     /// How often a view of the store was opened.
@@ -81,6 +83,7 @@ impl Default for Stage {
             is_busy: false,
             empties_queue: Rc::default(),
             looks: Rc::default(),
+            breaks: false,
             input: String::new(),
             now_ms: 1_000_000,
             dice: 7,
@@ -222,6 +225,7 @@ impl Outside for Stage {
     }
 
     fn open_store(&mut self, _: StoreAt<'_>, _timeout: Duration) -> Result<Box<dyn Engine>, Failure> {
+        assert!(!self.breaks, "a defect");
         let engine = self.shelf.take();
         Ok(Box::new(Lent {
             engine,
@@ -281,6 +285,15 @@ impl Outside for Stage {
         let absent = !self.files.contains_key(path);
         self.files.entry(path.to_owned()).or_insert_with(|| text.to_owned());
         Ok(absent)
+    }
+
+    fn passing_file(&self, name: &str) -> Result<PathBuf, Failure> {
+        Ok(Path::new("/run").join(name))
+    }
+
+    fn remove_file(&mut self, path: &Path) -> Result<(), Failure> {
+        self.files.remove(path);
+        Ok(())
     }
 
     fn user_config_path(&self) -> Result<PathBuf, Failure> {

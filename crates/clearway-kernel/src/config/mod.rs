@@ -81,6 +81,17 @@ pub enum LeaseDurability {
     Full,
 }
 
+/// What hooks do about a file that is with somebody else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// They record it.
+    Observe,
+    /// They record and say it.
+    Warn,
+    /// They refuse the edit.
+    Enforce,
+}
+
 /// A resolved configuration.
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -112,6 +123,20 @@ impl Config {
     /// The agent name claimed by flag or environment.
     pub fn agent(&self) -> Option<&str> {
         self.text(KeyId::Agent)
+    }
+
+    /// What hooks do about a file that is with somebody else.
+    pub fn mode(&self) -> Mode {
+        match self.choice(KeyId::Mode, keys::MODE_ENFORCE) {
+            keys::MODE_OBSERVE => Mode::Observe,
+            keys::MODE_WARN => Mode::Warn,
+            _ => Mode::Enforce,
+        }
+    }
+
+    /// Whether nobody watches the agents.
+    pub fn is_unattended(&self) -> bool {
+        self.choice(KeyId::Posture, postures::DEFAULT) == postures::UNATTENDED
     }
 
     /// How long the holder of a claimed lease may be silent.

@@ -3,3 +3,5 @@
 mod bad_payloads;
 mod fixtures;
 mod gate;
+mod lives;
+mod outages;

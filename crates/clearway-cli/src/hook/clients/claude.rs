@@ -1,7 +1,7 @@
 //! Claude Code, the dialect that others imitate.
 
 use super::{Dialect, Registration};
-use crate::hook::event::Event;
+use crate::hook::event::{Event, Moment};
 use crate::hook::payload::{Fields, McpName, Tool, When, Words};
 use crate::hook::reply::Told;
 use clearway_core::agent::Client;
@@ -75,7 +75,8 @@ pub(super) fn deny(event: &Event, reason: &str) -> Value {
 /// Without a decision: allowing would override what the person set up.
 pub(super) fn tell(event: &Event, told: &Told) -> Option<Value> {
     let mut document = Map::new();
-    if let Some(model) = &told.model {
+    let hears = matches!(event.moment, Moment::BeforeTool(_) | Moment::AfterTool(_) | Moment::SessionStart);
+    if let Some(model) = told.model.as_ref().filter(|_| hears) {
         let output = json!({"hookEventName": event.name, "additionalContext": model});
         document.insert("hookSpecificOutput".to_owned(), output);
     }

@@ -68,6 +68,12 @@ impl Dialect {
         CLIENTS.into_iter().find(|dialect| (dialect.owns)(payload, variables)).unwrap_or(self)
     }
 
+    /// Whether the model hears what is said at this moment.
+    pub(crate) fn hears(&self, event: &Event) -> bool {
+        let told = Told { model: Some(String::new()), person: None };
+        (self.tell)(event, &told).is_some()
+    }
+
     /// Writes a verdict as this client reads it.
     pub(crate) fn render(&self, event: &Event, verdict: &Verdict) -> Reply {
         match verdict {

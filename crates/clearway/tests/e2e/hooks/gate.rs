@@ -5,12 +5,12 @@ use clearway_testkit::{Client, Files, Repository};
 use serde_json::json;
 
 /// A repository that somebody invited us to.
-fn invited(repository: &Repository<'_>) {
+pub(super) fn invited(repository: &Repository<'_>) {
     repository.grant("ada", &["docs/x.md"]);
     repository.agent("ada").ok(&["release", "--all"]);
 }
 
-fn held(repository: &Repository<'_>) -> Vec<(String, String)> {
+pub(super) fn held(repository: &Repository<'_>) -> Vec<(String, String)> {
     let leases = repository.clearway().ok(&["leases"]);
     let lease = |lease: &serde_json::Value| {
         (crate::text(lease, "pattern").to_owned(), crate::text(lease, "grade").to_owned())
@@ -53,7 +53,7 @@ fn a_file_with_somebodys_uncommitted_change_is_refused_and_queued_for() {
     let reason = two.before_edit("src/a.rs").denied();
     for part in [
         "Not edited: src/a.rs is with claude-",
-        "uncommitted changes",
+        "is changing it",
         "You are queued, 1st",
         "clearway who src/a.rs",
     ] {
@@ -74,6 +74,7 @@ fn a_clean_file_of_a_hook_is_granted_in_the_same_call() {
     invited(&app);
     let (mut one, mut two) = (Client::claude(&home, &app, "one"), Client::claude(&home, &app, "two"));
     one.before_edit("src/a.rs").silent();
+    one.after_edit("src/a.rs").silent();
     two.before_edit("src/a.rs").silent();
     assert!(app.kinds().contains(&"lease.yielded".to_owned()));
     assert_eq!(held(&app).len(), 1);
@@ -132,7 +133,7 @@ fn a_name_is_a_name_whatever_it_is_made_of() {
     app.grant("ada", &["keep.rs"]);
     let (mut one, mut two) = (Client::claude(&home, &app, "one"), Client::claude(&home, &app, "two"));
     for name in names {
-        one.before_edit(name).silent();
+        assert_eq!(one.before_edit(name).code, 0, "{name}");
         app.write(name, "new\n");
         let answer = two.before_edit(name);
         assert_eq!(answer.code, 2, "{name}");
