@@ -21,10 +21,11 @@ pub use demo::{Backstage, By, Ran};
 pub use hook::clients::{Registration, registrations};
 
 use clearway_core::failure::Failure;
-use clearway_kernel::Outside;
+use clearway_kernel::{Hook, Outside};
 use console::Console;
 use std::ffi::OsString;
 use std::io::Write;
+use std::path::PathBuf;
 use std::time::Duration;
 use verbs::Told;
 
@@ -57,10 +58,20 @@ pub fn run(arguments: Vec<OsString>, host: &mut dyn Host, streams: &mut Streams<
     if let Some(words) = hook::plain(&arguments) {
         return hook::run(words, host, streams);
     }
+    run_for(None, arguments, host, streams)
+}
+
+/// The same for the agent of a hook, where it works.
+fn run_for(
+    agent: Option<(Hook, PathBuf)>,
+    arguments: Vec<OsString>,
+    host: &mut dyn Host,
+    streams: &mut Streams<'_>,
+) -> u8 {
     let json = usage::asks_for_json(&arguments);
     let runs_command = usage::runs_a_command(&arguments);
     let mut console = Console::new(json, runs_command, host.surroundings(), streams);
-    match verbs::run(arguments, host, &mut console) {
+    match verbs::run(arguments, agent, host, &mut console) {
         Ok(Told::Answer(answer)) => console.tell(&*answer, host),
         Ok(Told::Already(code)) => code,
         Err(problem) => console.complain(&problem, host),

@@ -11,6 +11,7 @@ mod payload;
 mod reply;
 mod texts;
 mod tools;
+mod typed;
 
 use crate::{Host, Streams};
 use clearway_core::agent::ClientSession;
@@ -18,7 +19,7 @@ use clearway_core::failure::Failure;
 use clearway_core::slug::Slug;
 use clearway_core::text::shown;
 use clearway_kernel::config::Mode;
-use clearway_kernel::{Doing, Gate, HookCall, Outage, attend, before_edit, company, outage};
+use clearway_kernel::{Doing, Gate, Hook, HookCall, Outage, attend, before_edit, company, outage};
 use clients::{Dialect, named};
 use event::{Act, Event, Moment};
 use reply::{Reply, Told, Verdict};
@@ -83,11 +84,31 @@ fn respond(dialect: &'static Dialect, payload: &Value, event: Option<&str>, host
     let speaker = dialect.speaker(payload, &host.surroundings().variables);
     let event = payload::read(speaker.client, &speaker.words, payload, event);
     let Some(call) = call(dialect, &event, host) else { return Reply::default() };
+    if let Some(rewritten) = carried_out(dialect, &event, &call, host) {
+        return rewritten;
+    }
     let verdict = match contained(|| verdict(&event, &call, host)) {
         Ok(verdict) => verdict,
         Err(failure) => unchecked(&event, &call, host, &failure),
     };
     dialect.render(&event, &verdict)
+}
+
+/// A command of ours in a sandboxed shell, which has no way to the store, carried out here; the shell prints the answer.
+fn carried_out(dialect: &Dialect, event: &Event, call: &HookCall, host: &mut dyn Host) -> Option<Reply> {
+    let (Moment::BeforeTool(Act::Shell(command)), Some(rewrite)) = (&event.moment, dialect.rewrite) else {
+        return None;
+    };
+    let words = typed::words(command).filter(|_| event.sandboxed)?;
+    let agent = (Hook { session: call.session.clone(), hears: false }, call.cwd.clone());
+    let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+    let code = contained(|| {
+        let mut streams = Streams { stdout: &mut stdout, stderr: &mut stderr };
+        Ok(crate::run_for(Some(agent), words.into_iter().map(OsString::from).collect(), host, &mut streams))
+    });
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let printing = typed::printing(&text(&stdout), &text(&stderr), code.ok()?);
+    Some(Reply::document(&rewrite(event, &printing)))
 }
 
 /// A defect of ours is a failure like others: no client is to be left without an answer, and nothing but the answer is

@@ -24,7 +24,7 @@ use crate::given::Given;
 use crate::usage;
 use clap::FromArgMatches;
 use clap::error::ErrorKind;
-use clearway_kernel::{Globals, Outside, Reply, Session};
+use clearway_kernel::{Globals, Hook, Outside, Reply, Session};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -40,16 +40,21 @@ pub(crate) enum Told {
 }
 
 /// Reads the command line and does what it says.
-pub(crate) fn run(arguments: Vec<OsString>, host: &mut dyn Host, console: &mut Console<'_, '_>) -> Outcome {
+pub(crate) fn run(
+    arguments: Vec<OsString>,
+    agent: Option<(Hook, PathBuf)>,
+    host: &mut dyn Host,
+    console: &mut Console<'_, '_>,
+) -> Outcome {
     let texts = usage::texts(&arguments)?;
     if let Some(cli) = arguments::quick::read(&texts) {
-        return obey(cli, host, console);
+        return obey(cli, agent, host, console);
     }
     let parsed = arguments::command_for_people()
         .try_get_matches_from(&arguments)
         .and_then(|matches| Cli::from_arg_matches(&matches));
     match parsed {
-        Ok(cli) => obey(cli, host, console),
+        Ok(cli) => obey(cli, agent, host, console),
         Err(error) if error.kind() == ErrorKind::DisplayVersion => {
             answer(words::Text::styled(&error.render()))
         }
@@ -62,9 +67,18 @@ pub(crate) fn run(arguments: Vec<OsString>, host: &mut dyn Host, console: &mut C
 }
 
 /// Does what was asked. A session is opened by the verbs that look into a scope, and by no other.
-fn obey(cli: Cli, host: &mut dyn Host, console: &mut Console<'_, '_>) -> Outcome {
-    let globals = cli.everywhere.globals();
+fn obey(
+    cli: Cli,
+    agent: Option<(Hook, PathBuf)>,
+    host: &mut dyn Host,
+    console: &mut Console<'_, '_>,
+) -> Outcome {
+    let mut globals = cli.everywhere.globals();
     console.repeat(Given::of(&globals));
+    if let Some((hook, cwd)) = agent {
+        globals.directory = Some(cwd.join(globals.directory.unwrap_or_default()));
+        globals.hook = Some(hook);
+    }
     usage::check_flags(&globals)?;
     let Some(verb) = cli.verb else { return answer(words::help(&[], words::Detail::Brief)?) };
     match verb {

@@ -5,3 +5,4 @@ mod fixtures;
 mod gate;
 mod lives;
 mod outages;
+mod typed;

@@ -23,6 +23,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     },
     deny,
     tell,
+    rewrite: None,
     owns: |payload, variables| {
         let told = variables.get("CLAUDE_CODE_SESSION_ID").filter(|told| !told.is_empty());
         told.is_some_and(|told| payload.get("session_id").and_then(Value::as_str) == Some(told))

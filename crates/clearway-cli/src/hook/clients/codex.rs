@@ -5,6 +5,7 @@ use super::claude::{deny, tell};
 use super::{Dialect, Registration};
 use crate::hook::payload::{Fields, McpName, Tool, When, Words};
 use clearway_core::agent::Client;
+use serde_json::json;
 
 pub(super) static DIALECT: Dialect = Dialect {
     client: Client::Codex,
@@ -22,6 +23,13 @@ pub(super) static DIALECT: Dialect = Dialect {
     },
     deny,
     tell,
+    rewrite: Some(|event, command| {
+        json!({"hookSpecificOutput": {
+            "hookEventName": event.name,
+            "permissionDecision": "allow",
+            "updatedInput": {"command": command},
+        }})
+    }),
     owns: |payload, _| payload.get("turn_id").is_some() && payload.get("model").is_some(),
     registered: &[
         entry("SessionStart", None),

@@ -24,6 +24,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     },
     deny: |_, reason| json!({"permissionDecision": "deny", "permissionDecisionReason": reason}),
     tell,
+    rewrite: None,
     owns: |payload, _| {
         let has = |field: &str| payload.get(field).is_some();
         has("sessionId") || (has("session_id") && has("timestamp") && !has("transcript_path"))

@@ -24,6 +24,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     },
     deny: |_, reason| json!({"permission": "deny", "user_message": reason, "agent_message": reason}),
     tell,
+    rewrite: None,
     owns: |payload, _| payload.get("cursor_version").is_some(),
     registered: &[
         entry("sessionStart", None),

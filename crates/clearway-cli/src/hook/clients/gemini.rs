@@ -24,6 +24,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     },
     deny: |_, reason| json!({"decision": "deny", "reason": reason}),
     tell,
+    rewrite: None,
     owns: |payload, _| {
         let name = payload.get("hook_event_name").and_then(Value::as_str).unwrap_or_default();
         payload.get("timestamp").is_some() && OWN_EVENTS.contains(&name)

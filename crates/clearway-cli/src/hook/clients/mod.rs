@@ -25,6 +25,8 @@ pub(crate) struct Dialect {
     pub(crate) deny: fn(&Event, &str) -> Value,
     /// The document of anything else that is said; `None` where nobody would hear it.
     pub(crate) tell: fn(&Event, &Told) -> Option<Value>,
+    /// The document that has another command run instead, for clients whose shells are sandboxed as a rule.
+    pub(crate) rewrite: Option<fn(&Event, &str) -> Value>,
     /// Whether a payload is this client's, however the hook was installed.
     pub(crate) owns: fn(&Value, &Variables) -> bool,
     /// What the client is asked to call us for.

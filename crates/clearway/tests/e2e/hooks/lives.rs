@@ -16,12 +16,17 @@ fn a_session_that_is_alone_is_told_nothing_whatever_it_does() {
     invited(&app);
     let mut one = Client::claude(&home, &app, "one");
     one.event("SessionStart", &json!({"source": "startup"})).silent();
-    for number in 0..40 {
-        let file = format!("src/f{}.rs", number % 7);
+    let read = json!({"tool_name": "Read", "tool_input": {"file_path": "src/a.rs"}});
+    for number in 0..1_000 {
+        let file = format!("src/f{}.rs", number % 17);
         edit(&mut one, &file);
         app.write(&file, "changed\n");
-        one.after_edit(&file).silent();
-        one.event("PreToolUse", &json!({"tool_name": "Read", "tool_input": {"file_path": file}})).silent();
+        if number % 20 == 0 {
+            one.after_edit(&file).silent();
+            one.event("PreToolUse", &read).silent();
+            app.git(&["add", "-A"]);
+            app.git(&["commit", "-q", "--allow-empty", "-m", "so far"]);
+        }
     }
     one.event("Stop", &json!({})).silent();
     one.event("SessionEnd", &json!({"reason": "other"})).silent();
