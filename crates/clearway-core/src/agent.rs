@@ -182,6 +182,15 @@ pub fn client_process(client: Client, above: &[Above], told_pid: Option<u32>) ->
     names.any(|name| *name == nearest.command).then_some(&nearest.process)
 }
 
+/// Whether looking at processes further above a hook can change which one its client is.
+pub fn needs_more_above(above: &[Above], told_pid: Option<u32>) -> bool {
+    let Some(last) = above.last() else { return true };
+    match told_pid {
+        Some(told) => last.process.pid != told,
+        None => SHELLS.contains(&last.command.as_str()),
+    }
+}
+
 /// Shells that a client starts a hook through.
 const SHELLS: [&str; 8] = ["sh", "bash", "dash", "zsh", "ash", "ksh", "fish", "busybox"];
 /// What clients without a binary of their own are run by.
@@ -509,6 +518,16 @@ mod tests {
         check(Client::ClaudeCode, &["wrapper", "anything"], Some(2), Some(2));
         check(Client::ClaudeCode, &["wrapper", "anything"], Some(9), None);
         check(Client::Cursor, &[], None, None);
+    }
+
+    #[test]
+    fn nobody_looks_further_up_than_the_client() {
+        let more = |names: &[&str], told: Option<u32>| {
+            let above: Vec<Above> = names.iter().zip(1..).map(|(name, pid)| above(pid, name)).collect();
+            needs_more_above(&above, told)
+        };
+        assert!(more(&[], None) && more(&["sh", "bash"], None) && more(&["claude"], Some(2)));
+        assert!(!more(&["sh", "codex"], None) && !more(&["timeout"], None) && !more(&["x", "y"], Some(2)));
     }
 
     #[test]

@@ -10,9 +10,10 @@ use crate::outage::{over, trouble};
 use crate::outside::{Destination, Outside};
 use crate::session::{Globals, Hook, Session};
 use crate::targets::Look;
-use clearway_core::agent::{ClientSession, client_process};
+use clearway_core::agent::{ClientSession, client_process, needs_more_above};
 use clearway_core::command::{Attend, Await, Command, LeaseRef, Release, Reserve, Selection, Stay, Want};
 use clearway_core::decide::Success;
+use clearway_core::facts::Process;
 use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
 use clearway_core::input::idempotency_key;
@@ -88,9 +89,12 @@ impl Answers {
 
 /// Takes a lease on every file that is about to be written, or a place in the queue where somebody else is at work.
 pub fn before_edit(outside: &mut dyn Outside, call: &HookCall, files: &[String]) -> Result<Gate, Failure> {
-    let globals = call.globals(outside);
     let files = destinations(outside, &call.cwd, files);
-    let mut parts = parts(outside, &globals, &files)?;
+    let mut parts = parts(outside, &call.globals(), &files)?;
+    if parts.is_empty() {
+        return Ok(Gate { answers: Answers::default(), mode: Mode::Enforce });
+    }
+    let globals = call.globals_with_client(outside);
     parts.sort_by(|one, other| one.ground.site.key.cmp(&other.ground.site.key));
     let mut gate = Gate { answers: Answers::default(), mode: Mode::Enforce };
     let mut granted = Vec::new();
@@ -114,9 +118,8 @@ pub fn before_edit(outside: &mut dyn Outside, call: &HookCall, files: &[String])
 /// Takes note of what an agent is doing, in the scope it works in or those of the files it wrote. What there is to say
 /// to it comes with the answers.
 pub fn attend(outside: &mut dyn Outside, call: &HookCall, doing: &Doing) -> Result<Answers, Failure> {
-    let globals = Globals { idempotency_key: None, ..call.globals(outside) };
     let attend = match doing {
-        Doing::Wrote(files) if !files.is_empty() => return wrote(outside, call, &globals, files),
+        Doing::Wrote(files) if !files.is_empty() => return wrote(outside, call, files),
         Doing::Wrote(_) => Attend::Done {
             targets: Vec::new(),
             brief: Vec::new(),
@@ -128,7 +131,8 @@ pub fn attend(outside: &mut dyn Outside, call: &HookCall, doing: &Doing) -> Resu
         Doing::Ends => Attend::End,
     };
     let mut answers = Answers::default();
-    let Some(ground) = welcome(outside, &globals, &call.cwd)? else { return Ok(answers) };
+    let Some(ground) = welcome(outside, &call.globals(), &call.cwd)? else { return Ok(answers) };
+    let globals = Globals { idempotency_key: None, ..call.globals_with_client(outside) };
     let scope = ground.site.key.clone();
     let reply = Session::on(outside, &globals, ground)?.command(Command::Attend(attend))?;
     answers.add(outside, &scope, reply);
@@ -137,7 +141,7 @@ pub fn attend(outside: &mut dyn Outside, call: &HookCall, doing: &Doing) -> Resu
 
 /// Who else is where an agent begins to work; `None` where nobody invited us.
 pub fn company(outside: &mut dyn Outside, call: &HookCall) -> Result<Option<(Status, Mode)>, Failure> {
-    let globals = Globals { idempotency_key: None, ..call.globals(outside) };
+    let globals = Globals { idempotency_key: None, ..call.globals() };
     let Some(ground) = welcome(outside, &globals, &call.cwd)? else { return Ok(None) };
     let mode = ground.config.mode();
     let status = Session::on(outside, &globals, ground)?.status()?;
@@ -153,15 +157,15 @@ fn welcome(outside: &mut dyn Outside, globals: &Globals, start: &Path) -> Result
     }
 }
 
-fn wrote(
-    outside: &mut dyn Outside,
-    call: &HookCall,
-    globals: &Globals,
-    files: &[String],
-) -> Result<Answers, Failure> {
+fn wrote(outside: &mut dyn Outside, call: &HookCall, files: &[String]) -> Result<Answers, Failure> {
     let files = destinations(outside, &call.cwd, files);
     let mut answers = Answers::default();
-    for Part { ground, targets, brief } in parts(outside, globals, &files)? {
+    let parts = parts(outside, &call.globals(), &files)?;
+    if parts.is_empty() {
+        return Ok(answers);
+    }
+    let globals = &Globals { idempotency_key: None, ..call.globals_with_client(outside) };
+    for Part { ground, targets, brief } in parts {
         let (worktree, scope) = (ground.site.worktree(), ground.site.key.clone());
         let attend = Command::Attend(Attend::Done { targets, brief, worktree });
         let reply = Session::on(outside, globals, ground)?.command(attend)?;
@@ -171,10 +175,19 @@ fn wrote(
 }
 
 impl HookCall {
-    pub(crate) fn globals(&self, outside: &mut dyn Outside) -> Globals {
+    /// What is enough to find out whether anybody invited us.
+    pub(crate) fn globals(&self) -> Globals {
+        self.globals_of(None)
+    }
+
+    /// The same with the process of the client, which takes a look at those above.
+    fn globals_with_client(&self, outside: &mut dyn Outside) -> Globals {
         let told_pid = outside.surroundings().variables.get(CLIENT_PID).and_then(|pid| pid.parse().ok());
-        let above = outside.commands_above(ABOVE_MAX);
-        let process = client_process(self.session.client, &above, told_pid).cloned();
+        let above = outside.commands_above(ABOVE_MAX, &|above| needs_more_above(above, told_pid));
+        self.globals_of(client_process(self.session.client, &above, told_pid).cloned())
+    }
+
+    fn globals_of(&self, process: Option<Process>) -> Globals {
         Globals {
             timeout: Some(STORE_WAIT.to_owned()),
             idempotency_key: self.key.clone().filter(|key| idempotency_key(key).is_ok()),

@@ -24,7 +24,7 @@ pub struct Outage {
 
 /// Remembers that the store failed, and says how to answer. Where not even that can be remembered, everybody is told.
 pub fn outage(outside: &mut dyn Outside, call: &HookCall, failure: &Failure) -> Outage {
-    let globals = call.globals(outside);
+    let globals = call.globals();
     let Ok((config, site)) = without_store(outside, &globals, &call.cwd) else {
         return Outage { unattended: false, is_new: true };
     };

@@ -47,8 +47,8 @@ pub trait Outside: World {
     /// The processes above this one, nearest first.
     fn ancestors(&mut self) -> Vec<Process>;
 
-    /// The nearest of them, at most so many, with the names of their commands.
-    fn commands_above(&mut self, at_most: usize) -> Vec<Above>;
+    /// The nearest of them with the names of their commands, at most so many and as long as more are asked for.
+    fn commands_above(&mut self, at_most: usize, more: &dyn Fn(&[Above]) -> bool) -> Vec<Above>;
 
     /// Which of these variables, with these values, the processes above were started with, nearest first. It ends
     /// with the first process that cannot be looked at.

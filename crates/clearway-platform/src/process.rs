@@ -107,11 +107,10 @@ pub fn ancestors() -> impl Iterator<Item = ProcessIdentity> {
     chain(system::read_own_stat().ok())
 }
 
-/// The nearest of them, at most so many, each with the short name of its command.
-pub fn commands_above(at_most: usize) -> Vec<(ProcessIdentity, String)> {
+/// The same, each with the short name of its command; nothing is looked at before it is asked for.
+pub fn commands_above() -> impl Iterator<Item = (ProcessIdentity, String)> {
     let above = std::iter::successors(system::read_own_stat().ok(), parent_of).skip(1);
-    let identified = |stat: Stat| Some((identify(&stat).ok()?, stat.command));
-    above.take(at_most).map_while(identified).collect()
+    above.take(ANCESTORS_MAX).map_while(|stat| Some((identify(&stat).ok()?, stat.command)))
 }
 
 /// The leader of this process's session, if it has a controlling terminal: usually the shell of a window.

@@ -124,9 +124,15 @@ impl Outside for Machine {
         process::ancestors().map(|process| facts::process(&process)).collect()
     }
 
-    fn commands_above(&mut self, at_most: usize) -> Vec<Above> {
-        let above = |(process, command)| Above { process: facts::process(&process), command };
-        process::commands_above(at_most).into_iter().map(above).collect()
+    fn commands_above(&mut self, at_most: usize, more: &dyn Fn(&[Above]) -> bool) -> Vec<Above> {
+        let mut above = Vec::new();
+        for (process, command) in process::commands_above().take(at_most) {
+            above.push(Above { process: facts::process(&process), command });
+            if !more(&above) {
+                break;
+            }
+        }
+        above
     }
 
     fn started_with(&mut self, variables: &BTreeMap<&'static str, String>) -> Vec<Vec<&'static str>> {

@@ -208,7 +208,7 @@ impl Outside for Stage {
         Vec::new()
     }
 
-    fn commands_above(&mut self, _: usize) -> Vec<Above> {
+    fn commands_above(&mut self, _: usize, _: &dyn Fn(&[Above]) -> bool) -> Vec<Above> {
         Vec::new()
     }
 
