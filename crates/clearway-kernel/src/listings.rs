@@ -17,7 +17,7 @@ use clearway_core::target::Target;
 use clearway_core::time::Now;
 use clearway_core::wait::{Queued, waiters_for};
 use clearway_store::contract::{LeaseListing, Listed};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Ended leases shown by `leases --history` when nothing narrows them.
 const HISTORY_ROWS: usize = 1_000;
@@ -205,7 +205,10 @@ impl Session<'_> {
             elsewhere
         });
         let me = me.map(|seen| (seen.view.agent.id, seen.view.agent.name));
-        let warnings = warnings(&leases, &survey.listed.unreadable);
+        let mut warnings = warnings(&leases, &survey.listed.unreadable);
+        warnings.extend(self.left_behind()?.into_iter().map(|(path, agent)| {
+            format!("changes of {agent} in {path} are not committed, and its session ended")
+        }));
         let frozen = survey.frozen();
         let (rev, now, waits) = (survey.rev(), survey.now, survey.queue);
         Ok(Status { rev, now, me, agents, leases, waits, machine_wide, frozen, warnings })
@@ -286,6 +289,14 @@ impl Survey {
     pub(crate) fn caller(&self, caller: &Caller) -> Option<AgentSeen> {
         let id = identify(&self.slice, caller).ok()?.known?.agent.id;
         self.agents().into_iter().find(|seen| seen.view.agent.id == id)
+    }
+
+    /// The caller and everybody below it; nobody if it is not known here.
+    pub(crate) fn family_of(&self, caller: &Caller) -> BTreeSet<AgentId> {
+        let me = identify(&self.slice, caller).ok().and_then(|identified| identified.known);
+        let Some(me) = me.map(|view| view.agent.id) else { return BTreeSet::new() };
+        let is_below = |view: &&AgentView| view.agent.id == me || view.agent.root == me;
+        self.views.iter().filter(is_below).map(|view| view.agent.id).collect()
     }
 
     pub(crate) fn rev(&self) -> Seq {

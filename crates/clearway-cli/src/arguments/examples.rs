@@ -219,6 +219,20 @@ Examples:
 
 Nobody has to run it: a lease whose time is over never stands in the way.";
 
+pub(super) const MINE: &str = "\
+Examples:
+  prettier --write $(clearway mine)
+  clearway mine -0 --dirty | xargs -0 git add --
+
+Files and directories that you and your subagents hold in this checkout; a
+pattern with other wildcards than DIR/** names no path and is left out.";
+
+pub(super) const STATUSLINE: &str = "\
+Examples:
+  clearway statusline
+
+Who waits for you, what is yours, who else is at work.";
+
 pub(super) const HOOK: &str = "\
 Examples:
   clearway hook claude < payload.json

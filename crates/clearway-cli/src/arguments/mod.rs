@@ -172,6 +172,12 @@ pub(crate) enum Verb {
     /// List leases
     #[command(after_help = examples::LEASES)]
     Leases(LeasesFlags),
+    /// Print your paths, for other commands
+    #[command(after_help = examples::MINE)]
+    Mine(MineFlags),
+    /// One line for a status bar; empty if there is nothing to say
+    #[command(after_help = examples::STATUSLINE)]
+    Statusline,
     /// List agents and how alive they look
     #[command(after_help = examples::AGENTS)]
     Agents,
@@ -436,6 +442,16 @@ pub(crate) struct LeasesFlags {
     /// Also those that are over
     #[arg(long)]
     pub(crate) history: bool,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct MineFlags {
+    /// End each path with a zero byte instead of a new line
+    #[arg(short = '0')]
+    pub(crate) zero: bool,
+    /// Only those with an uncommitted change
+    #[arg(long)]
+    pub(crate) dirty: bool,
 }
 
 #[derive(Clone, Debug, Args)]

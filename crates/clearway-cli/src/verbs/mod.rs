@@ -8,6 +8,7 @@ mod doctor;
 mod events;
 mod leasing;
 mod listing;
+mod own;
 mod queueing;
 mod running;
 mod scope;
@@ -115,6 +116,8 @@ fn obey(
         Verb::With(flags) => running::with(&mut session(host, &globals)?, flags, console).map(Told::Already),
         Verb::Who(flags) => answer(listing::who(&mut session(host, &globals)?, &flags)?),
         Verb::Leases(flags) => answer(listing::leases(&mut session(host, &globals)?, flags)?),
+        Verb::Mine(flags) => answer(own::mine(&mut session(host, &globals)?, &flags)?),
+        Verb::Statusline => answer(own::statusline(&mut session(host, &globals)?)?),
         Verb::Agents => answer(listing::agents(&mut session(host, &globals)?)?),
         Verb::Status => {
             let is_terminal = host.surroundings().stdout_is_terminal;

@@ -14,6 +14,7 @@ mod identity;
 mod moving;
 mod names;
 mod output;
+mod own;
 mod paths;
 mod places;
 mod reading;

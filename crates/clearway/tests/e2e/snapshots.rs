@@ -495,6 +495,8 @@ fn hooks() {
     story.hook("claude", &edit(&root, "src/a.rs"));
     story.hook("claude", &edit(&root, "src/a.rs"));
     story.hook("claude", &edit(&root, "src/b.rs"));
+    story.both("otter", &["mine"]);
+    story.both("otter", &["statusline"]);
     story.hook("claude", &json!([]));
     story.hook("clod", &edit(&root, "src/b.rs"));
     story.end();
