@@ -1,15 +1,16 @@
 //! Where an answer is shown: JSON or text, standard output or standard error.
 
-use crate::Streams;
 use crate::given::Given;
 use crate::render::{self, Page};
 use crate::verbs::code_beside_command;
+use crate::{Host, Streams, hook};
 use clearway_core::failure::Failure;
 use clearway_core::slug::Slug;
 use clearway_core::time::{BootKey, Mono, Now, Wall};
 use clearway_kernel::{Outside, Surroundings};
 use clearway_wire::json::Failed;
 use serde::Serialize;
+use std::ffi::OsString;
 use std::io::{self, ErrorKind, Write};
 
 /// What a verb found or did.
@@ -74,6 +75,11 @@ impl<'a, 'b> Console<'a, 'b> {
     pub(crate) fn repeat(&mut self, given: Given) {
         self.error_page.given = given.clone();
         self.page.given = given;
+    }
+
+    /// Answers a hook, which has a form of its own for everything, and returns the exit code.
+    pub(crate) fn hook(&mut self, words: &[OsString], host: &mut dyn Host) -> u8 {
+        hook::run(words, host, self.streams)
     }
 
     /// Shows an answer and returns the exit code.

@@ -8,6 +8,7 @@ mod console;
 mod demo;
 pub mod docs;
 mod given;
+mod hook;
 mod pages;
 mod render;
 #[cfg(test)]
@@ -17,12 +18,15 @@ mod verbs;
 
 pub use arguments::command;
 pub use demo::{Backstage, By, Ran};
+pub use hook::clients::{Registration, registrations};
 
 use clearway_core::failure::Failure;
-use clearway_kernel::Outside;
+use clearway_kernel::{Hook, Outside};
 use console::Console;
 use std::ffi::OsString;
 use std::io::Write;
+use std::path::PathBuf;
+use std::time::Duration;
 use verbs::Told;
 
 /// Where answers go.
@@ -39,18 +43,35 @@ impl std::fmt::Debug for Streams<'_> {
     }
 }
 
-/// What the command line needs of the machine: everything the kernel asks, and a stage for the demonstration.
+/// What the command line needs of the machine: everything the kernel asks, a stage for the demonstration, and what a
+/// client sends to its hook.
 pub trait Host: Outside {
     /// Makes the throw-away repository of a demonstration, and removes those that killed ones left behind.
     fn backstage(&mut self) -> Result<Box<dyn Backstage>, Failure>;
+
+    /// Standard input to its end, at most so many bytes and for at most so long.
+    fn input(&mut self, bytes_max: usize, patience: Duration) -> Result<Vec<u8>, Failure>;
 }
 
 /// Runs one command and returns its exit code. The arguments are those of the process, its name first.
 pub fn run(arguments: Vec<OsString>, host: &mut dyn Host, streams: &mut Streams<'_>) -> u8 {
+    if let Some(words) = hook::plain(&arguments) {
+        return hook::run(words, host, streams);
+    }
+    run_for(None, arguments, host, streams)
+}
+
+/// The same for the agent of a hook, where it works.
+fn run_for(
+    agent: Option<(Hook, PathBuf)>,
+    arguments: Vec<OsString>,
+    host: &mut dyn Host,
+    streams: &mut Streams<'_>,
+) -> u8 {
     let json = usage::asks_for_json(&arguments);
     let runs_command = usage::runs_a_command(&arguments);
     let mut console = Console::new(json, runs_command, host.surroundings(), streams);
-    match verbs::run(arguments, host, &mut console) {
+    match verbs::run(arguments, agent, host, &mut console) {
         Ok(Told::Answer(answer)) => console.tell(&*answer, host),
         Ok(Told::Already(code)) => code,
         Err(problem) => console.complain(&problem, host),

@@ -71,11 +71,23 @@ pub enum Client {
     Codex,
     /// Gemini CLI.
     Gemini,
+    /// Cursor, the editor and its command-line agent.
+    Cursor,
+    /// GitHub Copilot CLI.
+    Copilot,
 }
 
 impl Client {
     /// Every client, in the order its session variable is looked for.
-    pub const ALL: [Self; 5] = [Self::ClaudeCode, Self::Codex, Self::Gemini, Self::Manual, Self::Terminal];
+    pub const ALL: [Self; 7] = [
+        Self::ClaudeCode,
+        Self::Codex,
+        Self::Gemini,
+        Self::Cursor,
+        Self::Copilot,
+        Self::Manual,
+        Self::Terminal,
+    ];
 
     /// The word used in output, events and keys.
     pub fn word(self) -> &'static str {
@@ -85,6 +97,8 @@ impl Client {
             Self::ClaudeCode => "claude-code",
             Self::Codex => "codex",
             Self::Gemini => "gemini",
+            Self::Cursor => "cursor",
+            Self::Copilot => "copilot",
         }
     }
 
@@ -93,12 +107,25 @@ impl Client {
         Self::ALL.into_iter().find(|client| client.word() == word)
     }
 
-    /// The variables in which the client tells its session, most telling first.
+    /// The variables in which the client tells its session, most telling first: the one that its hooks are told too,
+    /// before one that differs in a subagent.
     pub fn session_variables(self) -> &'static [&'static str] {
         match self {
             Self::ClaudeCode => &["CLAUDE_CODE_SESSION_ID"],
-            Self::Codex => &["CODEX_THREAD_ID", "CODEX_SESSION_ID"],
+            Self::Codex => &["CODEX_SESSION_ID", "CODEX_THREAD_ID"],
             Self::Gemini => &["GEMINI_SESSION_ID"],
+            Self::Cursor | Self::Copilot | Self::Manual | Self::Terminal => &[],
+        }
+    }
+
+    /// What the process of the client may be called. Clients written for node are called after it.
+    fn commands(self) -> &'static [&'static str] {
+        match self {
+            Self::ClaudeCode => &["claude"],
+            Self::Codex => &["codex"],
+            Self::Gemini => &["gemini"],
+            Self::Cursor => &["cursor", "Cursor", "cursor-agent", "agent"],
+            Self::Copilot => &["copilot"],
             Self::Manual | Self::Terminal => &[],
         }
     }
@@ -108,9 +135,14 @@ impl Client {
         match self {
             Self::ClaudeCode => 110_000,
             Self::Codex => 9_000,
-            Self::Gemini => 45_000,
+            Self::Gemini | Self::Cursor | Self::Copilot => 45_000,
             Self::Manual | Self::Terminal => WAIT_MS,
         }
+    }
+
+    /// Whether it calls us by hooks, and hears what is said to it there.
+    pub fn has_hooks(self) -> bool {
+        !matches!(self, Self::Manual | Self::Terminal)
     }
 
     /// What a name made for it begins with.
@@ -121,9 +153,48 @@ impl Client {
             Self::ClaudeCode => "claude",
             Self::Codex => "codex",
             Self::Gemini => "gemini",
+            Self::Cursor => "cursor",
+            Self::Copilot => "copilot",
         }
     }
 }
+
+/// A process above the caller, and what it is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Above {
+    /// The process.
+    pub process: Process,
+    /// The short name of its command.
+    pub command: String,
+}
+
+/// The process of the client that started a hook, among those above it, nearest first. `told_pid` is what the client
+/// itself says its number is.
+///
+/// The death of this process ends what its agent holds, so a wrong one is worse than none: only shells may stand
+/// between it and the hook, and it has to be called like the client or like what runs it.
+pub fn client_process(client: Client, above: &[Above], told_pid: Option<u32>) -> Option<&Process> {
+    if let Some(told) = above.iter().find(|above| Some(above.process.pid) == told_pid) {
+        return Some(&told.process);
+    }
+    let nearest = above.iter().find(|above| !SHELLS.contains(&above.command.as_str()))?;
+    let mut names = client.commands().iter().chain(&RUNTIMES);
+    names.any(|name| *name == nearest.command).then_some(&nearest.process)
+}
+
+/// Whether looking at processes further above a hook can change which one its client is.
+pub fn needs_more_above(above: &[Above], told_pid: Option<u32>) -> bool {
+    let Some(last) = above.last() else { return true };
+    match told_pid {
+        Some(told) => last.process.pid != told,
+        None => SHELLS.contains(&last.command.as_str()),
+    }
+}
+
+/// Shells that a client starts a hook through.
+const SHELLS: [&str; 8] = ["sh", "bash", "dash", "zsh", "ash", "ksh", "fish", "busybox"];
+/// What clients without a binary of their own are run by.
+const RUNTIMES: [&str; 5] = ["node", "node-MainThread", "MainThread", "bun", "deno"];
 
 /// The text by which an agent is recognised: `session:claude-code:<id>`, `manual:<name>`, `terminal:<process>`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -138,6 +209,11 @@ impl IdentityKey {
     /// The key of a client session.
     pub fn session(client: Client, session: &str) -> Self {
         Self(format!("session:{}:{session}", client.word()))
+    }
+
+    /// The key of a subagent of a client session.
+    pub fn subagent(client: Client, session: &str, subagent: &str) -> Self {
+        Self(format!("session:{}:{session}/{subagent}", client.word()))
     }
 
     /// The key of a terminal session.
@@ -202,6 +278,10 @@ pub struct Caller {
     pub terminal: Option<Process>,
     /// A claim to authority over other people's leases.
     pub operator: Option<OperatorAct>,
+    /// Whether the client itself calls, by its hook: it knows which session goes on as which.
+    pub hook: bool,
+    /// Whether the agent hears what is said beside the answer.
+    pub hears: bool,
 }
 
 impl Caller {
@@ -243,6 +323,8 @@ pub struct ClientSession {
     pub client: Client,
     /// Its own id of the session.
     pub session: String,
+    /// Its own id of the subagent that is meant; `None` for the agent of the session itself.
+    pub subagent: Option<String>,
     /// The process of the client, where it was found.
     pub process: Option<Process>,
 }
@@ -277,6 +359,21 @@ impl Liveness {
             Self::Idle => "idle",
             Self::Gone => "gone",
         }
+    }
+}
+
+impl ClientSession {
+    /// By what its agent, or the one of its subagent, is recognised.
+    pub fn key(&self) -> IdentityKey {
+        match &self.subagent {
+            Some(subagent) => IdentityKey::subagent(self.client, &self.session, subagent),
+            None => self.root_key(),
+        }
+    }
+
+    /// By what the agent of the session itself is recognised.
+    pub fn root_key(&self) -> IdentityKey {
+        IdentityKey::session(self.client, &self.session)
     }
 }
 
@@ -326,6 +423,8 @@ mod tests {
             (Client::ClaudeCode, 110_000),
             (Client::Codex, 9_000),
             (Client::Gemini, 45_000),
+            (Client::Cursor, 45_000),
+            (Client::Copilot, 45_000),
             (Client::Manual, WAIT_MS),
             (Client::Terminal, WAIT_MS),
         ] {
@@ -369,7 +468,10 @@ mod tests {
     }
 
     fn named(variable: &'static str, client: Client) -> NamedSession {
-        NamedSession { variable, session: ClientSession { client, session: "s".to_owned(), process: None } }
+        NamedSession {
+            variable,
+            session: ClientSession { client, session: "s".to_owned(), subagent: None, process: None },
+        }
     }
 
     #[test]
@@ -387,6 +489,45 @@ mod tests {
         check(&all[..2], &[&["A", "B"]], None);
         check(&all[..2], &[], None);
         check(&[], &[&["A"]], None);
+    }
+
+    fn above(pid: u32, command: &str) -> Above {
+        let text = |text: &str| text.to_owned();
+        let process = Process {
+            host: text("h"),
+            boot: text("b"),
+            pid_namespace: text("n"),
+            pid,
+            start: u64::from(pid),
+        };
+        Above { process, command: text(command) }
+    }
+
+    #[test]
+    fn a_clients_process_is_the_first_above_the_shells_if_it_is_called_like_one() {
+        let check = |client, names: &[&str], told: Option<u32>, expect: Option<u32>| {
+            let above: Vec<Above> = names.iter().zip(1..).map(|(name, pid)| above(pid, name)).collect();
+            let found = client_process(client, &above, told).map(|process| process.pid);
+            assert_eq!(found, expect, "{client:?} {names:?} {told:?}");
+        };
+        check(Client::ClaudeCode, &["claude", "zsh"], None, Some(1));
+        check(Client::Codex, &["sh", "codex", "node"], None, Some(2));
+        check(Client::Gemini, &["bash", "sh", "node-MainThread"], None, Some(3));
+        check(Client::Codex, &["timeout", "codex"], None, None);
+        check(Client::Codex, &["claude"], None, None);
+        check(Client::ClaudeCode, &["wrapper", "anything"], Some(2), Some(2));
+        check(Client::ClaudeCode, &["wrapper", "anything"], Some(9), None);
+        check(Client::Cursor, &[], None, None);
+    }
+
+    #[test]
+    fn nobody_looks_further_up_than_the_client() {
+        let more = |names: &[&str], told: Option<u32>| {
+            let above: Vec<Above> = names.iter().zip(1..).map(|(name, pid)| above(pid, name)).collect();
+            needs_more_above(&above, told)
+        };
+        assert!(more(&[], None) && more(&["sh", "bash"], None) && more(&["claude"], Some(2)));
+        assert!(!more(&["sh", "codex"], None) && !more(&["timeout"], None) && !more(&["x", "y"], Some(2)));
     }
 
     #[test]

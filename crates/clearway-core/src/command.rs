@@ -44,6 +44,8 @@ pub enum Command {
     Leave(Leave),
     /// Hand leases to another agent.
     Transfer(Transfer),
+    /// Say what the agent of a client is doing.
+    Attend(Attend),
     /// Admit no new path leases of agents for a while.
     Freeze {
         /// For how long.
@@ -106,6 +108,28 @@ pub enum Stay {
     Attached(Process),
     /// It has waited long enough: it gives up its place and is refused.
     Last,
+}
+
+/// What a client's hook tells of its agent. None of it asks for anything, and none of it is refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Attend {
+    /// Its session begins, or goes on.
+    Start,
+    /// It is about to use a tool that writes nothing we know of.
+    Call,
+    /// It used a tool.
+    Done {
+        /// What that wrote.
+        targets: Vec<Target>,
+        /// Those of it that are not kept any longer.
+        brief: Vec<Target>,
+        /// In which checkout.
+        worktree: Worktree,
+    },
+    /// Its turn ended: it waits for its person.
+    Rest,
+    /// Its session ended, or it was a subagent and is done.
+    End,
 }
 
 /// Giving up places in the queue.
@@ -199,6 +223,7 @@ impl Command {
             Self::Reserve(_) | Self::Await(_) => "reserve",
             Self::Leave(_) => "wait",
             Self::Transfer(_) => "transfer",
+            Self::Attend(_) => "attend",
             Self::Freeze { .. } => "freeze",
             Self::Thaw => "thaw",
             Self::Renew(_) => "renew",
@@ -245,6 +270,6 @@ impl Command {
 
     /// Whether it leaves less behind than it found: on a full disk it may use the room kept aside.
     pub fn gives_back(&self) -> bool {
-        matches!(self, Self::Release(_) | Self::Leave(_) | Self::Recover)
+        matches!(self, Self::Release(_) | Self::Leave(_) | Self::Attend(Attend::End) | Self::Recover)
     }
 }

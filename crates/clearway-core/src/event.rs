@@ -1,6 +1,6 @@
 //! Events: the immutable facts of a scope's log. State is their fold.
 
-use crate::agent::{Agent, Established};
+use crate::agent::{Agent, Established, IdentityKey};
 use crate::facts::Process;
 use crate::ids::{AgentId, Epoch, LeaseId, Seq, WaitId};
 use crate::lease::{ExpiryCause, Lease, Mode, Terms};
@@ -61,6 +61,20 @@ pub enum Body {
     },
     /// An agent was seen for the first time.
     AgentRegistered(Agent),
+    /// An agent goes on under another session id or in another process, or after it said goodbye.
+    AgentResumed {
+        /// Who.
+        agent: AgentId,
+        /// What recognises it from now on.
+        key: IdentityKey,
+        /// The client's own process from now on.
+        process: Option<Process>,
+    },
+    /// An agent said goodbye.
+    AgentEnded {
+        /// Who.
+        agent: AgentId,
+    },
     /// A lease was granted.
     LeaseGranted(Lease),
     /// A lease was extended by its holder, or for it.
@@ -96,6 +110,13 @@ pub enum Body {
         holder: AgentId,
         /// The reason an operator gave, when it was not the holder.
         operator_reason: Option<String>,
+    },
+    /// The holder of a lease ended and left a change behind that is not committed.
+    LeaseOrphaned {
+        /// Which.
+        lease: LeaseId,
+        /// Whose it was.
+        holder: AgentId,
     },
     /// A lease ran out.
     LeaseExpired {
@@ -223,6 +244,9 @@ impl Body {
             Self::ScopeOpened { .. } => "scope.opened",
             Self::EpochBegan { .. } => "epoch.began",
             Self::AgentRegistered(_) => "agent.registered",
+            Self::AgentResumed { .. } => "agent.resumed",
+            Self::AgentEnded { .. } => "agent.ended",
+            Self::LeaseOrphaned { .. } => "lease.orphaned",
             Self::LeaseGranted(_) => "lease.granted",
             Self::LeaseRenewed { .. } => "lease.renewed",
             Self::LeaseUpgraded { .. } => "lease.upgraded",
@@ -246,15 +270,18 @@ impl Body {
     }
 
     /// Every kind, for filters and their error messages.
-    pub const KINDS: [&'static str; 22] = [
+    pub const KINDS: [&'static str; 25] = [
         "scope.opened",
         "epoch.began",
         "agent.registered",
+        "agent.resumed",
+        "agent.ended",
         "lease.granted",
         "lease.renewed",
         "lease.upgraded",
         "lease.downgraded",
         "lease.released",
+        "lease.orphaned",
         "lease.expired",
         "lease.yielded",
         "lease.taken-over",

@@ -50,6 +50,14 @@ pub enum FoldError {
         /// Which.
         wait: WaitId,
     },
+    /// It speaks of an agent that nobody registered.
+    #[error("event {seq} is about agent {agent}, which is not registered")]
+    NotRegistered {
+        /// Where.
+        seq: u64,
+        /// Who.
+        agent: AgentId,
+    },
     /// It grants or registers an id a second time.
     #[error("event {seq} gives the id {id} a second time")]
     Twice {
@@ -74,6 +82,7 @@ impl State {
                 self.scope.frozen = None;
             }
             Body::AgentRegistered(agent) => self.register(event.seq, agent)?,
+            body if body.changed_agent().is_some() => self.change_agent(event, body)?,
             Body::LeaseGranted(lease) => self.grant(event.seq, lease)?,
             Body::WaitBegan(wait) => self.begin_wait(event.seq, wait)?,
             Body::ScopeFrozen { until, reason } => {
@@ -91,6 +100,13 @@ impl State {
     fn register(&mut self, seq: Seq, agent: &Agent) -> Result<(), FoldError> {
         let taken = self.agents.insert(agent.id, agent.clone()).is_some();
         if taken { Err(FoldError::Twice { seq: seq.0, id: agent.id.to_string() }) } else { Ok(()) }
+    }
+
+    fn change_agent(&mut self, event: &Event, body: &Body) -> Result<(), FoldError> {
+        let Some(id) = body.changed_agent() else { return Ok(()) };
+        let unknown = FoldError::NotRegistered { seq: event.seq.0, agent: id };
+        change_agent(self.agents.get_mut(&id).ok_or(unknown)?, event.at, body);
+        Ok(())
     }
 
     fn grant(&mut self, seq: Seq, lease: &Lease) -> Result<(), FoldError> {
@@ -130,6 +146,17 @@ impl State {
             self.scope.root_patterns = self.scope.root_patterns.saturating_sub(root);
         }
         Ok(())
+    }
+}
+
+/// What an event about one agent does to it.
+pub fn change_agent(agent: &mut Agent, at: Wall, body: &Body) {
+    match body {
+        Body::AgentResumed { key, process, .. } => {
+            (agent.key, agent.process, agent.ended_at) = (key.clone(), process.clone(), None);
+        }
+        Body::AgentEnded { .. } => agent.ended_at = Some(at),
+        _ => {}
     }
 }
 
@@ -206,6 +233,7 @@ impl Body {
             | Self::LeaseUpgraded { lease, .. }
             | Self::LeaseDowngraded { lease, .. }
             | Self::LeaseReleased { lease, .. }
+            | Self::LeaseOrphaned { lease, .. }
             | Self::LeaseExpired { lease, .. }
             | Self::LeaseYielded { lease, .. }
             | Self::LeaseTakenOver { lease, .. }
@@ -214,10 +242,19 @@ impl Body {
         }
     }
 
+    /// The one agent an event changes.
+    pub fn changed_agent(&self) -> Option<AgentId> {
+        match self {
+            Self::AgentResumed { agent, .. } | Self::AgentEnded { agent } => Some(*agent),
+            _ => None,
+        }
+    }
+
     /// How the event ends its lease, if it does.
     pub fn end(&self) -> Option<End> {
         match self {
             Self::LeaseReleased { .. } => Some(End::Released),
+            Self::LeaseOrphaned { .. } => Some(End::Orphaned),
             Self::LeaseExpired { cause, .. } => Some(End::Expired(*cause)),
             Self::LeaseYielded { .. } => Some(End::Yielded),
             Self::LeaseTakenOver { .. } => Some(End::TakenOver),

@@ -198,6 +198,8 @@ pub enum End {
     Yielded,
     /// Its holder was proven gone.
     TakenOver,
+    /// Its holder ended and left a change behind that is not committed.
+    Orphaned,
 }
 
 impl End {
@@ -205,7 +207,7 @@ impl End {
     pub fn state_word(self) -> &'static str {
         match self {
             Self::Expired(_) => "expired",
-            Self::Released | Self::Yielded | Self::TakenOver => "released",
+            Self::Released | Self::Yielded | Self::TakenOver | Self::Orphaned => "released",
         }
     }
 
@@ -216,12 +218,13 @@ impl End {
             Self::Expired(cause) => cause.word(),
             Self::Yielded => "yielded",
             Self::TakenOver => "taken-over",
+            Self::Orphaned => "orphaned",
         }
     }
 
     /// Reads the exact word back.
     pub fn from_word(word: &str) -> Option<Self> {
-        [Self::Released, Self::Yielded, Self::TakenOver]
+        [Self::Released, Self::Yielded, Self::TakenOver, Self::Orphaned]
             .into_iter()
             .chain(ExpiryCause::ALL.map(Self::Expired))
             .find(|end| end.word() == word)

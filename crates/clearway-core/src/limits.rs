@@ -6,6 +6,8 @@ pub const TTL_MS_MIN: u64 = 1_000;
 pub const TTL_MS_MAX: u64 = 24 * 60 * 60 * 1_000;
 /// Silence granted to a lease taken by `reserve` when none is named.
 pub const TTL_MS_CLAIMED: u64 = 30 * 60 * 1_000;
+/// Silence granted to a lease taken by a hook.
+pub const TTL_MS_AUTO: u64 = 15 * 60 * 1_000;
 /// Absolute end given to a broad claim.
 pub const BROAD_MS_MAX: u64 = 10 * 60 * 1_000;
 /// Tracked files a claim may cover before it counts as broad.
@@ -38,6 +40,14 @@ pub const WAITER_PULSE_MS: u64 = 3_000;
 pub const WAITER_SILENCE_MS: u64 = 10_000;
 /// How long a turn is kept for an agent that has no process waiting.
 pub const OFFER_MS: u64 = 5 * 60 * 1_000;
+/// How long a tool call that was announced and not heard of again is believed to run.
+pub const CALL_MS_MAX: u64 = 2 * 60 * 1_000;
+/// Things an agent is to be told that are kept for it; beyond that the oldest is dropped.
+pub const NOTES_PER_AGENT_MAX: usize = 16;
+/// Things an agent is told in [`NOTES_MS`], each in at most 400 bytes.
+pub const NOTES_MAX: u32 = 5;
+/// The span that [`NOTES_MAX`] is counted in.
+pub const NOTES_MS: u64 = 60 * 60 * 1_000;
 /// Offers made to one wait before it is over.
 pub const OFFERS_PER_WAIT_MAX: u32 = 2;
 /// After how long to try again for what a running command holds: nobody knows when it ends.

@@ -1,13 +1,13 @@
 //! What a command has to see: its read sets, in the steps in which they become known.
 
 use crate::command::{
-    Await, Command, LeaseRef, Leave, Release, Renew, Request, Reserve, Selection, Transfer, Want,
+    Attend, Await, Command, LeaseRef, Leave, Release, Renew, Request, Reserve, Selection, Transfer, Want,
 };
 use crate::facts::Facts;
 use crate::ids::{AgentId, WaitId};
 use crate::lease::Lease;
 use crate::limits::LEASES_PER_AGENT_MAX;
-use crate::slice::{AgentLookup, Due, ReadSet, RefusalMemory, Slice};
+use crate::slice::{AgentLookup, Due, Note, ReadSet, RefusalMemory, Slice};
 use crate::time::Now;
 use crate::wait::WaitView;
 
@@ -30,7 +30,15 @@ impl Request {
             Command::Renew(_) | Command::Release(_) => {
                 read.leases.extend(self.named_leases().iter().map(|lease| lease.id));
             }
-            Command::Leave(_) | Command::Freeze { .. } | Command::Thaw | Command::Anchor => {}
+            Command::Attend(Attend::Done { targets, worktree, .. }) => {
+                targets.iter().for_each(|target| read.meet(worktree, target));
+                read.history.clear();
+            }
+            Command::Leave(_)
+            | Command::Attend(_)
+            | Command::Freeze { .. }
+            | Command::Thaw
+            | Command::Anchor => {}
             Command::Sweep => read.due = Due::All,
             Command::Recover => read.due = Due::EveryLive,
         }
@@ -45,6 +53,7 @@ impl Request {
                 .filter(|agent| self.reads_leases_of(*agent, slice))
                 .into_iter()
                 .chain(self.recipient(slice))
+                .chain(self.parent(slice, agent))
                 .chain(self.keepers(slice))
                 .collect(),
             refusals_of: Some(RefusalMemory::principal(agent)),
@@ -98,6 +107,7 @@ impl Request {
             let wanted = &view.wait.wanted;
             sees_all
                 || view.falls_back(facts, now.mono).is_some()
+                || (self.is_attention() && own_wait(view))
                 || self.wanted().is_some_and(|own| meets(own, view))
                 || slice.leases.iter().any(|lease| wanted.touches(&lease.target, &lease.worktree))
                 || leaving.iter().any(|other| other.wait.wanted.conflicts_with(wanted))
@@ -122,6 +132,12 @@ impl Request {
         slice.agents.iter().find(|view| view.agent.name == *to).map(|view| view.agent.id)
     }
 
+    /// Whoever gets what a subagent leaves may hold the same already.
+    fn parent(&self, slice: &Slice, agent: Option<AgentId>) -> Option<AgentId> {
+        let ends = matches!(self.command, Command::Attend(Attend::End));
+        agent.filter(|_| ends).and_then(|agent| slice.agent(agent)?.agent.parent)
+    }
+
     /// Whoever goes on holding parts of what is released, and may come to hold too much.
     fn keepers(&self, slice: &Slice) -> Vec<AgentId> {
         let keeps = matches!(&self.command, Command::Release(release) if !release.keep.is_empty());
@@ -129,8 +145,13 @@ impl Request {
         named.filter(|_| keeps).map(|lease| lease.holder).collect()
     }
 
+    fn is_attention(&self) -> bool {
+        matches!(self.command, Command::Attend(_))
+    }
+
     fn leaves(&self, view: &WaitView) -> bool {
         match &self.command {
+            Command::Attend(Attend::End) => true,
             Command::Leave(Leave { waits: Some(waits) }) => waits.contains(&view.wait.id),
             Command::Leave(Leave { waits: None }) => true,
             Command::Await(Await { wait, .. }) => *wait == Some(view.wait.id),
@@ -158,7 +179,13 @@ impl Request {
     /// Whether all the caller's leases are read: it means all of them, or would hold too many if none were over.
     fn reads_leases_of(&self, caller: AgentId, slice: &Slice) -> bool {
         let stored = slice.agent(caller).map_or(0, |view| view.live_leases);
+        let is_waited_for = |note: &Note| matches!(note, Note::WaitedFor(_));
+        let hears = self.caller.hears
+            && slice.agent(caller).is_some_and(|view| view.memo.notes.iter().any(is_waited_for));
         match &self.command {
+            _ if hears => true,
+            Command::Attend(Attend::End) => true,
+            Command::Attend(Attend::Done { .. } | Attend::Rest) => !slice.waits.is_empty(),
             Command::Reserve(reserve) | Command::Await(Await { reserve, .. }) => {
                 stored + reserve.wants.len() as u64 > LEASES_PER_AGENT_MAX
             }

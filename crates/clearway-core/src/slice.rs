@@ -61,8 +61,12 @@ impl AgentLookup {
     pub fn of(caller: &Caller) -> Self {
         let mut lookup = Self::default();
         lookup.names.extend(caller.claim.clone());
-        lookup.keys.extend(caller.session.iter().map(|s| IdentityKey::session(s.client, &s.session)));
-        lookup.processes.clone_from(&caller.ancestors);
+        if let Some(session) = &caller.session {
+            lookup.keys.push(session.root_key());
+            lookup.keys.extend(session.subagent.as_ref().map(|_| session.key()));
+            lookup.processes.extend(session.process.clone().filter(|_| caller.hook));
+        }
+        lookup.processes.extend(caller.ancestors.iter().cloned());
         if caller.claim.is_none() && caller.session.is_none() {
             lookup.keys.extend(caller.terminal.iter().map(IdentityKey::terminal));
         }
@@ -205,6 +209,46 @@ pub struct AgentView {
     pub live_leases: u64,
     /// The shortest silence among them, by which a decision tells how often a sign of life has to be noted.
     pub shortest_ttl_ms: Option<u64>,
+    /// What else is remembered of it in this boot.
+    pub memo: Memo,
+}
+
+impl AgentView {
+    /// The last sign of life that tells of work; whoever's turn ended is not at it.
+    pub fn at_work(&self) -> Option<Mono> {
+        self.last_seen.filter(|_| !self.memo.resting)
+    }
+}
+
+/// What is remembered of an agent that its client's hooks speak for. Soft: nothing is lost with it but comfort.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Memo {
+    /// Whether its turn ended, and it did nothing since.
+    pub resting: bool,
+    /// Leases that a running tool call is about to use, and until when that is believed.
+    pub in_hand: Vec<(LeaseId, Mono)>,
+    /// What it is to be told, oldest first.
+    pub notes: Vec<Note>,
+    /// Since when it was told how many things.
+    pub told_since: Mono,
+    /// How many.
+    pub told: u32,
+}
+
+/// Something an agent is to be told at its next tool call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// Somebody waits for what it holds.
+    WaitedFor(WaitId),
+    /// Its own turn has come.
+    Turn(WaitId),
+    /// What it held, and had not changed, went to somebody else.
+    PassedOn {
+        /// What.
+        target: String,
+        /// To whom.
+        to: AgentName,
+    },
 }
 
 /// A refusal that was recorded, and how often the same came again since.
@@ -239,6 +283,13 @@ pub enum Soft {
     },
     /// A refusal to remember.
     Refused(RefusalMemory),
+    /// What is remembered of an agent from now on.
+    Noted {
+        /// Whom.
+        agent: AgentId,
+        /// What.
+        memo: Memo,
+    },
     /// A waiting process said that it still waits.
     Heard {
         /// Where it waits.

@@ -17,4 +17,4 @@ pub use discover::{DiscoverError, Repository, discover};
 pub use git::{GIT_WAIT_MS, Git, GitError};
 pub use index::index_entry_count;
 pub use nested::{is_repository_root, nested_repository};
-pub use resolve::{Located, PathKind, ResolveError, resolve};
+pub use resolve::{Located, PathKind, ResolveError, destination, resolve};

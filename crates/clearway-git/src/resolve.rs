@@ -98,6 +98,13 @@ pub fn resolve(root: &Path, cwd: &Path, argument: &Path) -> Result<Located, Reso
     locate(&root, walked)
 }
 
+/// Where something written to `argument` by someone working in `cwd` ends up: every link is followed.
+pub fn destination(cwd: &Path, argument: &Path) -> Result<PathBuf, ResolveError> {
+    let from = if argument.is_absolute() { PathBuf::from("/") } else { cwd.to_owned() };
+    let from = walk(Path::new("/"), &from, LastLink::Follow)?.path;
+    walk(&from, argument, LastLink::Follow).map(|walked| walked.path)
+}
+
 fn locate(root: &Path, walked: Walked) -> Result<Located, ResolveError> {
     let Ok(relative) = walked.path.strip_prefix(root) else {
         return Err(ResolveError::Outside { path: walked.path, root: root.to_owned() });

@@ -37,10 +37,79 @@ pub(crate) struct Ground {
 /// Finds all of it. Every mistake of every layer is reported at once, so one above the repository's waits for it.
 pub(crate) fn ground(outside: &mut dyn Outside, globals: &Globals) -> Result<Ground, Failure> {
     let start = start_of(outside, globals)?;
-    let mut files = Files::of_user(outside)?;
+    let files = Files::of_user(outside)?;
     let above = resolve(outside, &files, globals);
     let mut engine = above.as_ref().ok().map(|config| open(outside, config, &start)).transpose()?;
-    let (own_key, site) = find_site(outside, engine.as_deref_mut(), &start, globals)?;
+    let found = find_site(outside, engine.as_deref_mut(), &start, globals)?;
+    complete(outside, globals, Begun { start, files, above, engine }, found)
+}
+
+/// The same for a directory of a scope that exists; `None` if there is none, which is found out before anything else.
+pub(crate) fn invited(
+    outside: &mut dyn Outside,
+    globals: &Globals,
+    start: &Path,
+) -> Result<Option<Ground>, Failure> {
+    let files = Files::of_user(outside)?;
+    let config = resolve(outside, &files, globals)?;
+    let mut engine = open(outside, &config, start)?;
+    let mut store = Asked { engine: Some(&mut *engine), trouble: None };
+    let mut missing = None;
+    let found = match here(outside, &mut store, start, false) {
+        Ok((own, site)) if store.knows(&own) => Some((own, site)),
+        Ok((_, site)) => {
+            missing = is_missing(outside, &config, start, &site);
+            None
+        }
+        Err(failure) if failure.slug == Slug::NoScope => None,
+        Err(failure) => return Err(failure),
+    };
+    if let Some(trouble) = store.trouble {
+        return Err(trouble);
+    }
+    let Some(found) = found else { return missing.map_or(Ok(None), Err) };
+    let begun = Begun { start: start.to_owned(), files, above: Ok(config), engine: Some(engine) };
+    complete(outside, globals, begun, found).map(Some)
+}
+
+/// The settings and the scope of a directory, as far as they can be told without a store.
+pub(crate) fn without_store(
+    outside: &mut dyn Outside,
+    globals: &Globals,
+    start: &Path,
+) -> Result<(Config, Site), Failure> {
+    let mut files = Files::of_user(outside)?;
+    let (_, site) = here(outside, &mut Asked { engine: None, trouble: None }, start, false)?;
+    files.add_repository(outside, &site)?;
+    Ok((resolve(outside, &files, globals)?, site))
+}
+
+/// A directory of a scope without its store: somebody invited us, and what we knew is gone.
+fn is_missing(outside: &mut dyn Outside, config: &Config, start: &Path, site: &Site) -> Option<Failure> {
+    let store = StoreAt { url: config.store_url(), from: start };
+    let file = outside.file_beside_store(store, &site.key, "").ok().filter(|_| store.url.is_none())?;
+    let is_invited = file.parent().is_some_and(|directory| outside.is_directory(directory));
+    is_invited.then(|| {
+        let message = format!("{} is not there any more", shown(&file.display().to_string()));
+        Failure::new(Slug::StoreUnavailable, message).hint("see what is wrong: clearway doctor")
+    })
+}
+
+/// What is known before the repository has its say.
+struct Begun {
+    start: PathBuf,
+    files: Files,
+    above: Result<Config, Failure>,
+    engine: Option<Box<dyn Engine>>,
+}
+
+fn complete(
+    outside: &mut dyn Outside,
+    globals: &Globals,
+    begun: Begun,
+    (own_key, site): (ScopeKey, Site),
+) -> Result<Ground, Failure> {
+    let Begun { start, mut files, above, engine } = begun;
     files.add_repository(outside, &site)?;
     let (config, mut engine) = match (above, engine, &files.repository) {
         (Ok(config), Some(engine), None) => (config, engine),
@@ -300,7 +369,7 @@ fn resolve(outside: &dyn Outside, files: &Files, globals: &Globals) -> Result<Co
         repository: files.repository.as_ref().map(|(path, text)| ConfigText { path, text }),
         variables,
         flags: &flags,
-        inside_agent_session: identity::inside_session(variables),
+        inside_agent_session: globals.hook.is_some() || identity::inside_session(variables),
     };
     Config::resolve(&inputs).map_err(|errors| config_failure(&errors))
 }

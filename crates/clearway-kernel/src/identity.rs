@@ -1,6 +1,7 @@
 //! Who is calling, as far as the environment tells. [`clearway_core::decide::identify`] makes an agent of it.
 
 use crate::outside::{Outside, Surroundings};
+use crate::session::Hook;
 use clearway_core::agent::{AgentName, Caller, Client, ClientSession, NamedSession, OperatorAct, innermost};
 use clearway_core::failure::Failure;
 use clearway_core::input::session_id;
@@ -8,9 +9,18 @@ use clearway_core::limits::REASON_CHARS_MAX;
 use clearway_core::slug::Slug;
 use std::collections::BTreeMap;
 
-/// Puts together everything that tells who is calling.
-pub(crate) fn caller(outside: &mut dyn Outside, claim: Option<&str>) -> Result<Caller, Failure> {
+/// Puts together everything that tells who is calling. What a hook was told by its client counts for more than what the
+/// environment says, which may be that of an outer session.
+pub(crate) fn caller(
+    outside: &mut dyn Outside,
+    claim: Option<&str>,
+    hook: Option<&Hook>,
+) -> Result<Caller, Failure> {
     let claim = claim.map(agent_name).transpose()?;
+    if let Some(Hook { session, hears }) = hook {
+        let session = Some(session.clone());
+        return Ok(Caller { claim, session, hook: true, hears: *hears, ..Caller::default() });
+    }
     let (named, malformed_sessions) = sessions(&outside.surroundings().variables);
     let above = if named.len() > 1 { outside.started_with(&variables_of(&named)) } else { Vec::new() };
     let session = innermost(&named, &above).map(|one| one.session.clone());
@@ -47,7 +57,7 @@ fn sessions(variables: &BTreeMap<String, String>) -> (Vec<NamedSession>, Vec<&'s
         let Some(variable) = client.session_variables().iter().copied().find(set) else { continue };
         match variables.get(variable).and_then(|value| session_id(value)) {
             Some(session) => {
-                let session = ClientSession { client, session, process: None };
+                let session = ClientSession { client, session, subagent: None, process: None };
                 named.push(NamedSession { variable, session });
             }
             None => malformed.push(variable),

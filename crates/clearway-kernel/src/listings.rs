@@ -234,6 +234,9 @@ impl Session<'_> {
         let mut warnings = warnings(&leases, &survey.listed.unreadable);
         warnings.extend(self.place_notice().and_then(|notice| place_warning(&notice)));
         warnings.extend(self.without_place(&leases, me.as_ref().map(|(id, _)| *id)));
+        warnings.extend(self.left_behind()?.into_iter().map(|(path, agent)| {
+            format!("changes of {agent} in {path} are not committed, and its session ended")
+        }));
         let frozen = survey.frozen();
         let (rev, now, waits) = (survey.rev(), survey.now, survey.queue);
         Ok(Status { rev, now, me, agents, leases, waits, machine_wide, frozen, warnings })
@@ -316,6 +319,14 @@ impl Survey {
         self.agents().into_iter().find(|seen| seen.view.agent.id == id)
     }
 
+    /// The caller and everybody below it; nobody if it is not known here.
+    pub(crate) fn family_of(&self, caller: &Caller) -> BTreeSet<AgentId> {
+        let me = identify(&self.slice, caller).ok().and_then(|identified| identified.known);
+        let Some(me) = me.map(|view| view.agent.id) else { return BTreeSet::new() };
+        let is_below = |view: &&AgentView| view.agent.id == me || view.agent.root == me;
+        self.views.iter().filter(is_below).map(|view| view.agent.id).collect()
+    }
+
     pub(crate) fn rev(&self) -> Seq {
         self.slice.scope.rev
     }
@@ -344,7 +355,7 @@ impl Survey {
         }
         let judge = |view: &AgentView| {
             let live_leases = held.get(&view.agent.id).copied().unwrap_or(0);
-            let liveness = agent::liveness(&view.agent, view.last_seen, &self.facts, self.now.mono);
+            let liveness = agent::liveness(&view.agent, view.at_work(), &self.facts, self.now.mono);
             let waiting =
                 self.queue.iter().filter(|queued| queued.wait.agent == view.agent.id).count() as u64;
             AgentSeen { view: AgentView { live_leases, ..view.clone() }, liveness, waiting }
@@ -362,7 +373,7 @@ fn show(leases: &[Lease], agents: &[AgentView], facts: &Facts, now: &Now, same_b
     let by_id: BTreeMap<AgentId, &AgentView> = agents.iter().map(|view| (view.agent.id, view)).collect();
     let show_one = |lease: &Lease| {
         let holder = by_id.get(&lease.holder)?;
-        let liveness = agent::liveness(&holder.agent, holder.last_seen, facts, now.mono);
+        let liveness = agent::liveness(&holder.agent, holder.at_work(), facts, now.mono);
         let mut view = LeaseView::new(lease, holder, liveness);
         view.lease.ended = lease.ended_given(holder.last_seen, now, same_boot);
         Some(view)

@@ -1,6 +1,7 @@
 //! Everything the kernel asks of the outside. The binary answers with the real machine, a test with another.
 
 use crate::site::{Located, Site};
+use clearway_core::agent::Above;
 use clearway_core::facts::Process;
 use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
@@ -24,6 +25,10 @@ pub trait Outside: World {
     /// Where an argument lies inside a site.
     fn resolve(&mut self, site: &Site, argument: &str, knows: &mut Knows<'_>) -> Result<Located, Failure>;
 
+    /// Where a file that somebody in `from` writes to lies in the end: every link is followed, also the last, because
+    /// what is written is what it leads to.
+    fn destination(&mut self, from: &Path, file: &str) -> Result<Destination, Failure>;
+
     /// A scope inside the site that a pattern with wildcards names something of, as far as a short look tells.
     fn reached_scope(&mut self, site: &Site, pattern: &Pattern, knows: &mut Knows<'_>) -> Option<PathBuf>;
 
@@ -41,6 +46,9 @@ pub trait Outside: World {
 
     /// The processes above this one, nearest first.
     fn ancestors(&mut self) -> Vec<Process>;
+
+    /// The nearest of them with the names of their commands, at most so many and as long as more are asked for.
+    fn commands_above(&mut self, at_most: usize, more: &dyn Fn(&[Above]) -> bool) -> Vec<Above>;
 
     /// Which of these variables, with these values, the processes above were started with, nearest first. It ends
     /// with the first process that cannot be looked at.
@@ -99,6 +107,12 @@ pub trait Outside: World {
     /// at once exactly one succeeds.
     fn create_private(&mut self, path: &Path, text: &str) -> Result<bool, Failure>;
 
+    /// A file in the place for what is forgotten with the boot. It is no part of any store, and works without one.
+    fn passing_file(&self, name: &str) -> Result<PathBuf, Failure>;
+
+    /// Removes a file; none is no error.
+    fn remove_file(&mut self, path: &Path) -> Result<(), Failure>;
+
     /// The user's configuration file.
     fn user_config_path(&self) -> Result<PathBuf, Failure>;
 
@@ -107,6 +121,15 @@ pub trait Outside: World {
 
     /// Which build this is.
     fn build(&self) -> BuildFacts;
+}
+
+/// Where a file is that is to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Destination {
+    /// The file.
+    pub file: PathBuf,
+    /// The nearest directory above it that exists.
+    pub directory: PathBuf,
 }
 
 /// What a file is, whatever it is called. A number that is free again is given to another file, so when it came into

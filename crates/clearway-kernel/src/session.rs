@@ -7,7 +7,7 @@ use crate::outside::{Outside, StoreAt};
 use crate::placing::Record;
 use crate::site::Site;
 use crate::{audit, identity};
-use clearway_core::agent::Caller;
+use clearway_core::agent::{Caller, ClientSession};
 use clearway_core::command::{Command, Request};
 use clearway_core::decide::Notice;
 use clearway_core::event::Durability;
@@ -34,6 +34,17 @@ pub struct Globals {
     pub timeout: Option<String>,
     /// `--idempotency-key`.
     pub idempotency_key: Option<String>,
+    /// The hook that calls, if one does.
+    pub hook: Option<Hook>,
+}
+
+/// A call of a client's hook.
+#[derive(Clone, Debug)]
+pub struct Hook {
+    /// The session that the client named.
+    pub session: ClientSession,
+    /// Whether the agent hears what is said beside the answer.
+    pub hears: bool,
 }
 
 /// A caller at work.
@@ -71,12 +82,17 @@ impl<'a> Session<'a> {
     /// Finds the scope, resolves the configuration and opens the store. Nothing is created.
     pub fn open(outside: &'a mut dyn Outside, globals: &Globals) -> Result<Self, Failure> {
         let ground = ground(outside, globals)?;
-        Self::on(ground, outside, globals)
+        Self::on(outside, globals, ground)
     }
 
-    fn on(ground: Ground, outside: &'a mut dyn Outside, globals: &Globals) -> Result<Self, Failure> {
+    /// A caller on its ground.
+    pub(crate) fn on(
+        outside: &'a mut dyn Outside,
+        globals: &Globals,
+        ground: Ground,
+    ) -> Result<Self, Failure> {
         let Ground { start, own_key, site, record, config, engine } = ground;
-        let caller = identity::caller(outside, config.agent())?;
+        let caller = identity::caller(outside, config.agent(), globals.hook.as_ref())?;
         let durability = match config.lease_durability() {
             LeaseDurability::Normal => Durability::Normal,
             LeaseDurability::Full => Durability::Full,
@@ -108,7 +124,7 @@ impl<'a> Session<'a> {
         let no_scope = match ground(outside, globals) {
             Err(failure) if failure.slug == Slug::NoScope && is_free => failure,
             Err(failure) => return Err(failure),
-            Ok(ground) => return Self::on(ground, outside, globals),
+            Ok(ground) => return Self::on(outside, globals, ground),
         };
         let machine = Globals {
             scope: Some(ScopeKey::machine().to_string()),

@@ -21,6 +21,7 @@ pub mod environment;
 pub mod files;
 pub mod gate;
 mod helper;
+pub mod input;
 mod lock;
 pub mod process;
 pub mod random;

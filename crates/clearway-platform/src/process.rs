@@ -107,6 +107,12 @@ pub fn ancestors() -> impl Iterator<Item = ProcessIdentity> {
     chain(system::read_own_stat().ok())
 }
 
+/// The same, each with the short name of its command; nothing is looked at before it is asked for.
+pub fn commands_above() -> impl Iterator<Item = (ProcessIdentity, String)> {
+    let above = std::iter::successors(system::read_own_stat().ok(), parent_of).skip(1);
+    above.take(ANCESTORS_MAX).map_while(|stat| Some((identify(&stat).ok()?, stat.command)))
+}
+
 /// The leader of this process's session, if it has a controlling terminal: usually the shell of a window.
 ///
 /// `None` if there is no terminal, or if the leader has ended or lives in an outer pid namespace. A session without

@@ -7,7 +7,7 @@ use crate::leases::LeaseTable;
 use crate::projection::rebuild_lease;
 use crate::rows::{self, LEASE_COLUMNS};
 use crate::transaction::SqliteTransaction;
-use clearway_core::agent::Agent;
+use clearway_core::agent::{Agent, IdentityKey};
 use clearway_core::event::{Body, Event};
 use clearway_core::facts::Process;
 use clearway_core::fold::change_lease;
@@ -15,6 +15,7 @@ use clearway_core::ids::{AgentId, Fence, LeaseId, SetId};
 use clearway_core::lease::{Ended, Lease};
 use clearway_core::pattern::Fold;
 use clearway_core::slice::Freeze;
+use clearway_core::time::Wall;
 use clearway_store::contract::StoreError;
 use rusqlite::{ToSql, params};
 
@@ -37,6 +38,8 @@ impl SqliteTransaction<'_> {
                 self.insert_wait(wait, None)?;
             }
             Body::AgentRegistered(agent) => self.register(agent)?,
+            Body::AgentResumed { agent, key, process } => self.resume(*agent, key, process.as_ref())?,
+            Body::AgentEnded { agent } => self.say_goodbye(*agent, event.at)?,
             Body::LeaseGranted(lease) => self.grant(lease)?,
             body => {
                 if let Some(id) = body.lease() {
@@ -66,6 +69,27 @@ impl SqliteTransaction<'_> {
                 &agent.registered_at.0,
                 &agent.ended_at.map(|at| at.0),
             ],
+        )
+    }
+
+    fn resume(
+        &mut self,
+        agent: AgentId,
+        key: &IdentityKey,
+        process: Option<&Process>,
+    ) -> Result<(), StoreError> {
+        let scope = self.row()?.id;
+        self.insert(
+            "UPDATE agents SET key = ?, process = ?, ended_at = NULL WHERE scope = ? AND id = ?",
+            &[&key.0, &process.map(Process::key), &scope, &agent.as_str()],
+        )
+    }
+
+    fn say_goodbye(&mut self, agent: AgentId, at: Wall) -> Result<(), StoreError> {
+        let scope = self.row()?.id;
+        self.insert(
+            "UPDATE agents SET ended_at = ? WHERE scope = ? AND id = ?",
+            &[&at.0, &scope, &agent.as_str()],
         )
     }
 

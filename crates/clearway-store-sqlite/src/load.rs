@@ -11,6 +11,7 @@ use clearway_core::time::{BootKey, Mono, Now};
 use clearway_core::wait::WaitView;
 use clearway_store::contract::{Head, in_order};
 use clearway_wire::chain::ChainHash;
+use clearway_wire::memo;
 use rusqlite::{Connection, OptionalExtension, Result, params};
 
 /// A scope's row.
@@ -164,7 +165,7 @@ impl Loader<'_> {
         wanted.extend(slice.agents.iter().filter_map(|view| view.agent.parent));
         while let Some(id) = wanted.pop() {
             if slice.agent(id).is_none()
-                && let Some(agent) = self.agent("id = ?2", id.as_str())?
+                && let Some(agent) = self.agents_where("id = ?2", id.as_str())?.pop()
             {
                 wanted.extend(agent.parent);
                 self.add(agent, slice)?;
@@ -177,20 +178,28 @@ impl Loader<'_> {
         let names = lookup.names.iter().map(|name| ("name = ?2", name.as_str().to_owned()));
         let keys = lookup.keys.iter().map(|key| ("key = ?2", key.0.clone()));
         let processes = lookup.processes.iter().map(|process| ("process = ?2", process.key()));
-        names
-            .chain(keys)
-            .chain(processes)
-            .filter_map(|(condition, value)| self.agent(condition, &value).transpose())
-            .collect()
+        let mut found = Vec::new();
+        for (condition, value) in names.chain(keys).chain(processes) {
+            found.extend(self.agents_where(condition, &value)?);
+        }
+        Ok(found)
     }
 
-    fn agent(&self, condition: &str, value: &str) -> Result<Option<Agent>> {
+    /// Every agent of which this is true; a process may be that of a session and of its subagents.
+    fn agents_where(&self, condition: &str, value: &str) -> Result<Vec<Agent>> {
         let text = format!("SELECT {AGENT_COLUMNS} FROM agents WHERE scope = ?1 AND {condition}");
         let mut statement = self.connection.prepare_cached(&text)?;
-        match statement.query_row(params![self.scope.id, value], rows::agent).optional()? {
-            Some(Err(id)) => crate::projection::rebuild_agent(self.connection, self.scope.id, &id),
-            found => Ok(found.and_then(std::result::Result::ok)),
+        let rows = rows::collect(&mut statement, params![self.scope.id, value], rows::agent)?;
+        let mut agents = Vec::with_capacity(rows.len());
+        for row in rows {
+            match row {
+                Ok(agent) => agents.push(agent),
+                Err(id) => {
+                    agents.extend(crate::projection::rebuild_agent(self.connection, self.scope.id, &id)?);
+                }
+            }
         }
+        Ok(agents)
     }
 
     fn add(&self, agent: Agent, slice: &mut Slice) -> Result<()> {
@@ -205,12 +214,21 @@ impl Loader<'_> {
     pub(crate) fn view(&self, agent: Agent) -> Result<AgentView> {
         let mut statement = self.connection.prepare_cached(
             "SELECT (SELECT last_seen FROM presence WHERE scope = ?1 AND agent = ?2 AND boot = ?3), \
-             count(*), min(ttl_ms) FROM leases WHERE scope = ?1 AND holder = ?2",
+             count(*), min(ttl_ms), (SELECT memo FROM memos WHERE scope = ?1 AND agent = ?2 AND boot = ?3) \
+             FROM leases WHERE scope = ?1 AND holder = ?2",
         )?;
-        let parameters = params![self.scope.id, agent.id.as_str(), self.now.boot.0];
-        let (seen, live_leases, shortest_ttl_ms): (Option<u64>, u64, Option<u64>) =
-            statement.query_row(parameters, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-        Ok(AgentView { agent, last_seen: seen.map(Mono), live_leases, shortest_ttl_ms })
+        let id = agent.id;
+        let parameters = params![self.scope.id, id.as_str(), self.now.boot.0];
+        statement.query_row(parameters, |row| {
+            let memo: Option<Vec<u8>> = row.get(3)?;
+            Ok(AgentView {
+                agent,
+                last_seen: row.get::<_, Option<u64>>(0)?.map(Mono),
+                live_leases: row.get(1)?,
+                shortest_ttl_ms: row.get(2)?,
+                memo: memo.map(|bytes| memo::decode(&bytes)).unwrap_or_default(),
+            })
+        })
     }
 
     fn refusal(&self, read: &ReadSet) -> Result<Option<RefusalMemory>> {

@@ -5,7 +5,7 @@ use crate::load::ScopeRow;
 use crate::rows::{self, AGENT_COLUMNS};
 use clearway_core::agent::Agent;
 use clearway_core::event::{Body, Event};
-use clearway_core::fold::{Standing, State, change_lease, change_wait};
+use clearway_core::fold::{Standing, State, change_agent, change_lease, change_wait};
 use clearway_core::ids::{AgentId, Epoch, Fence, LeaseId, Seq, WaitId};
 use clearway_core::lease::Lease;
 use clearway_core::pattern::Fold;
@@ -33,12 +33,15 @@ pub(crate) fn read(connection: &Connection, scope: &ScopeRow) -> Result<State> {
 
 type Readable<T> = crate::rows::Readable<T>;
 
-/// The agent with this id as it was registered. Like [`rebuild_lease`], for a damaged row only.
+/// The agent with this id as the log tells it. Like [`rebuild_lease`], for a damaged row only.
 pub(crate) fn rebuild_agent(connection: &Connection, scope: i64, id: &str) -> Result<Option<Agent>> {
     let Some(id) = AgentId::parse(id) else { return Ok(None) };
     let mut found = None;
     walk(connection, scope, Fold::Exact, |event| match event.body {
         Body::AgentRegistered(agent) if agent.id == id => found = Some(agent),
+        body if body.changed_agent() == Some(id) => {
+            found.iter_mut().for_each(|agent| change_agent(agent, event.at, &body));
+        }
         _ => {}
     })?;
     Ok(found)

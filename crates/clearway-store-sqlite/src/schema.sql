@@ -154,6 +154,15 @@ CREATE TABLE presence (
   PRIMARY KEY (scope, agent)
 ) STRICT, WITHOUT ROWID;
 
+-- What is remembered of agents that hooks speak for; `clearway_wire::memo` writes and reads it.
+CREATE TABLE memos (
+  scope INTEGER NOT NULL REFERENCES scopes (id),
+  agent TEXT    NOT NULL,
+  boot  TEXT    NOT NULL,
+  memo  BLOB    NOT NULL,
+  PRIMARY KEY (scope, agent)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE refusals (
   scope     INTEGER NOT NULL REFERENCES scopes (id),
   principal TEXT    NOT NULL,

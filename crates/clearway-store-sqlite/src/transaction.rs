@@ -20,6 +20,7 @@ use clearway_platform::gate::GateGuard;
 use clearway_store::contract::{
     Head, LeaseListing, Listed, Remembered, Snapshot, StoreError, StoredEvent, Transaction,
 };
+use clearway_wire::memo;
 use rusqlite::{Connection, ToSql, params};
 use std::path::PathBuf;
 
@@ -250,6 +251,10 @@ impl Transaction for SqliteTransaction<'_> {
             Soft::Seen { agent, at } => self.insert(
                 "INSERT OR REPLACE INTO presence (scope, agent, boot, last_seen) VALUES (?, ?, ?, ?)",
                 &[&scope, &agent.as_str(), &now.boot.0, &at.0],
+            ),
+            Soft::Noted { agent, memo } => self.insert(
+                "INSERT OR REPLACE INTO memos (scope, agent, boot, memo) VALUES (?, ?, ?, ?)",
+                &[&scope, &agent.as_str(), &now.boot.0, &memo::encode(memo)],
             ),
             Soft::Refused(memory) => self.insert(
                 "INSERT OR REPLACE INTO refusals (scope, principal, key, boot, since, repeats) VALUES (?, ?, ?, ?, ?, ?)",

@@ -10,7 +10,7 @@ use clearway_core::fold::State;
 use clearway_core::ids::{AgentId, ScopeKey, Seq, WaitId};
 use clearway_core::lease::Lease;
 use clearway_core::limits::{IDEMPOTENCY_KEYS_MAX, IDEMPOTENCY_MS};
-use clearway_core::slice::{AgentLookup, AgentView, Due, ReadSet, RefusalMemory, Slice, Soft};
+use clearway_core::slice::{AgentLookup, AgentView, Due, Memo, ReadSet, RefusalMemory, Slice, Soft};
 use clearway_core::time::{BootKey, Mono, Now};
 use clearway_core::wait::{Wait, WaitView};
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,6 +35,7 @@ struct Scope {
     state: State,
     log: Vec<StoredEvent>,
     seen: BTreeMap<AgentId, (BootKey, Mono)>,
+    memos: BTreeMap<AgentId, (BootKey, Memo)>,
     refusals: BTreeMap<String, (BootKey, RefusalMemory)>,
     heard: BTreeMap<WaitId, (BootKey, Mono)>,
     remembered: Vec<Keyed>,
@@ -127,6 +128,7 @@ impl Scope {
             last_seen: self.seen(agent, now),
             live_leases: held().count() as u64,
             shortest_ttl_ms: held().map(|lease| lease.ttl_ms).min(),
+            memo: self.memo(agent, now),
         })
     }
 
@@ -149,6 +151,11 @@ impl Scope {
     /// The last sign of life in this boot.
     fn seen(&self, agent: AgentId, now: &Now) -> Option<Mono> {
         self.seen.get(&agent).filter(|(boot, _)| *boot == now.boot).map(|(_, at)| *at)
+    }
+
+    fn memo(&self, agent: AgentId, now: &Now) -> Memo {
+        let memo = self.memos.get(&agent).filter(|(boot, _)| *boot == now.boot);
+        memo.map(|(_, memo)| memo.clone()).unwrap_or_default()
     }
 
     /// A refusal of another boot is no repetition in this one.
@@ -325,6 +332,9 @@ impl Transaction for Copy<'_> {
         match soft {
             Soft::Seen { agent, at } => {
                 self.work.seen.insert(*agent, (now.boot.clone(), *at));
+            }
+            Soft::Noted { agent, memo } => {
+                self.work.memos.insert(*agent, (now.boot.clone(), memo.clone()));
             }
             Soft::Refused(memory) => {
                 let of_this_boot = (now.boot.clone(), memory.clone());

@@ -56,6 +56,16 @@ fn encode_body(out: &mut Writer, body: &Body) {
             out.option(operator_reason.as_deref(), Writer::text);
         }
         Body::AgentRegistered(agent) => write_agent(out, agent),
+        Body::AgentResumed { agent, key, process } => {
+            out.text(agent.as_str());
+            out.text(&key.0);
+            out.option(process.as_ref(), write_process);
+        }
+        Body::AgentEnded { agent } => out.text(agent.as_str()),
+        Body::LeaseOrphaned { lease, holder } => {
+            out.text(lease.as_str());
+            out.text(holder.as_str());
+        }
         Body::LeaseGranted(lease) => write_lease(out, lease),
         Body::LeaseRenewed { lease, terms, operator_reason } => {
             out.text(lease.as_str());
@@ -145,6 +155,13 @@ fn decode_body(input: &mut Reader<'_>, kind: &str, fold: Fold) -> Result<Body, D
             operator_reason: owned(input)?,
         },
         "agent.registered" => Body::AgentRegistered(read_agent(input)?),
+        "agent.resumed" => Body::AgentResumed {
+            agent: agent_id(input)?,
+            key: IdentityKey(input.text()?.to_owned()),
+            process: input.option(read_process)?,
+        },
+        "agent.ended" => Body::AgentEnded { agent: agent_id(input)? },
+        "lease.orphaned" => Body::LeaseOrphaned { lease: lease_id(input)?, holder: agent_id(input)? },
         "lease.granted" => Body::LeaseGranted(read_lease(input, fold)?),
         "lease.renewed" => Body::LeaseRenewed {
             lease: lease_id(input)?,
@@ -341,7 +358,7 @@ pub(crate) fn read_target(input: &mut Reader<'_>, fold: Fold) -> Result<Target, 
     }
 }
 
-fn lease_id(input: &mut Reader<'_>) -> Result<LeaseId, DecodeError> {
+pub(crate) fn lease_id(input: &mut Reader<'_>) -> Result<LeaseId, DecodeError> {
     input.word("lease", LeaseId::parse)
 }
 

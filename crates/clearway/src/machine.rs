@@ -2,6 +2,7 @@
 
 use crate::{backstage, facts, inner, running, sites, stores};
 use clearway_cli::{Backstage, Host};
+use clearway_core::agent::Above;
 use clearway_core::facts::{FactQuery, Facts, Process};
 use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
@@ -10,11 +11,12 @@ use clearway_core::slug::Slug;
 use clearway_core::time::{BootKey, Mono, Now, Wall};
 use clearway_git::Git;
 use clearway_kernel::{
-    BuildFacts, FileId, Knows, Located, Order, Outside, Running, Site, StoreAt, Surroundings,
+    BuildFacts, Destination, FileId, Knows, Located, Order, Outside, Running, Site, StoreAt, Surroundings,
 };
 use clearway_platform::clock::{Clock, SystemClock};
 use clearway_platform::environment::{self, Environment};
 use clearway_platform::files::{self, FileError};
+use clearway_platform::input::{self, Input};
 use clearway_platform::{process, random};
 use clearway_store::World;
 use clearway_store::contract::{Engine, StoreError};
@@ -85,6 +87,10 @@ impl Outside for Machine {
         sites::resolve(site, argument, knows)
     }
 
+    fn destination(&mut self, from: &Path, file: &str) -> Result<Destination, Failure> {
+        sites::destination(from, file)
+    }
+
     fn reached_scope(&mut self, site: &Site, pattern: &Pattern, knows: &mut Knows<'_>) -> Option<PathBuf> {
         inner::reached(site, pattern, knows)
     }
@@ -116,6 +122,17 @@ impl Outside for Machine {
 
     fn ancestors(&mut self) -> Vec<Process> {
         process::ancestors().map(|process| facts::process(&process)).collect()
+    }
+
+    fn commands_above(&mut self, at_most: usize, more: &dyn Fn(&[Above]) -> bool) -> Vec<Above> {
+        let mut above = Vec::new();
+        for (process, command) in process::commands_above().take(at_most) {
+            above.push(Above { process: facts::process(&process), command });
+            if !more(&above) {
+                break;
+            }
+        }
+        above
     }
 
     fn started_with(&mut self, variables: &BTreeMap<&'static str, String>) -> Vec<Vec<&'static str>> {
@@ -210,6 +227,15 @@ impl Outside for Machine {
         made.map_err(|error| file_failure(&error))
     }
 
+    fn passing_file(&self, name: &str) -> Result<PathBuf, Failure> {
+        let directory = environment::runtime_dir(&self.environment).map_err(|error| no_home(&error))?;
+        Ok(directory.join(name))
+    }
+
+    fn remove_file(&mut self, path: &Path) -> Result<(), Failure> {
+        files::remove_if_present(path).map_err(|error| file_failure(&error))
+    }
+
     fn user_config_path(&self) -> Result<PathBuf, Failure> {
         environment::config_file(&self.environment).map_err(|error| no_home(&error))
     }
@@ -228,6 +254,16 @@ impl Outside for Machine {
 }
 
 impl Host for Machine {
+    fn input(&mut self, bytes_max: usize, patience: Duration) -> Result<Vec<u8>, Failure> {
+        let unreadable = |why: &str| Failure::new(Slug::Usage, format!("standard input {why}"));
+        match input::read(bytes_max, patience) {
+            Ok(Input::Whole(bytes)) => Ok(bytes),
+            Ok(Input::TooLong) => Err(unreadable(&format!("is longer than {bytes_max} bytes"))),
+            Ok(Input::Unfinished) => Err(unreadable("did not end in time")),
+            Err(error) => Err(unreadable(&format!("cannot be read: {error}"))),
+        }
+    }
+
     fn backstage(&mut self) -> Result<Box<dyn Backstage>, Failure> {
         backstage::prepare(&self.environment)
     }

@@ -7,7 +7,7 @@ use clearway_core::slug::Slug;
 use clearway_core::text::{quoted, shown};
 use clearway_git::{PathKind, ResolveError};
 use clearway_kernel::config::REPOSITORY_FILE;
-use clearway_kernel::{Found, Knows, Located, Site, SiteKind, scope_key};
+use clearway_kernel::{Destination, Found, Knows, Located, Site, SiteKind, scope_key};
 use clearway_platform::environment::Environment;
 use clearway_platform::files;
 use std::path::{Path, PathBuf};
@@ -121,6 +121,18 @@ pub(crate) fn resolve(site: &Site, argument: &str, knows: &mut Knows<'_>) -> Res
         nested: repository.or(directory),
         path: located.path,
     })
+}
+
+/// Where a file that is written to lies in the end, and in which directory that exists.
+pub(crate) fn destination(from: &Path, file: &str) -> Result<Destination, Failure> {
+    let unusable = |why: String| {
+        Failure::new(Slug::InvalidPath, format!("{} cannot be used: {}", quoted(file), shown(&why)))
+    };
+    let file =
+        clearway_git::destination(from, Path::new(file)).map_err(|error| unusable(error.to_string()))?;
+    let mut above = file.ancestors().skip(1);
+    let directory = above.find(|directory| directory.is_dir()).unwrap_or(Path::new("/")).to_owned();
+    Ok(Destination { file, directory })
 }
 
 /// The innermost directory at or above a path that is a scope of its own inside a directory without git. Inside a

@@ -139,6 +139,7 @@ impl Cast {
         let session = |client: &Option<Process>| ClientSession {
             client: Client::ClaudeCode,
             session: format!("s{}", self.sessions),
+            subagent: None,
             process: client.clone(),
         };
         let caller = match role {

@@ -13,6 +13,7 @@ use clearway_core::target::Worktree;
 use clearway_core::time::{BootKey, Mono, Now};
 use clearway_core::wait::WaitView;
 use clearway_store::contract::Remembered;
+use clearway_wire::memo;
 use tokio_postgres::Row;
 
 /// Ids of leases a read set asks for. Every part is answered by an index of its own.
@@ -42,7 +43,7 @@ const LOOKED_UP: &str = "SELECT a.id FROM agents a WHERE a.scope = $1 \
 
 /// An agent `a` with what is softly known of it and what it holds.
 const VIEW: &str = "(SELECT p.last_seen FROM presence p WHERE p.scope = $1 AND p.agent = a.id AND p.boot = $14) \
-    AS last_seen, h.live, h.shortest FROM agents a LEFT JOIN LATERAL (SELECT count(*) AS live, min(l.ttl_ms) AS shortest \
+    AS last_seen, (SELECT m.memo FROM memos m WHERE m.scope = $1 AND m.agent = a.id AND m.boot = $14) AS memo, h.live, h.shortest FROM agents a LEFT JOIN LATERAL (SELECT count(*) AS live, min(l.ttl_ms) AS shortest \
     FROM leases l WHERE l.scope = $1 AND l.holder = a.id AND l.ended_how IS NULL) h ON true WHERE a.scope = $1";
 
 /// When a question is asked: at an instant that is known, or at whatever the server's clock shows.
@@ -219,6 +220,7 @@ pub(crate) fn read_view(row: &Row) -> Option<AgentView> {
         last_seen: optional_number(row, "last_seen")?.map(Mono),
         live_leases: number(row, "live")?,
         shortest_ttl_ms: optional_number(row, "shortest")?,
+        memo: column::<Option<Vec<u8>>>(row, "memo")?.map(|bytes| memo::decode(&bytes)).unwrap_or_default(),
     })
 }
 

@@ -131,6 +131,14 @@ CREATE TABLE presence (
   PRIMARY KEY (scope, agent)
 );
 
+CREATE TABLE memos (
+  scope text COLLATE "C" NOT NULL REFERENCES scopes,
+  agent text COLLATE "C" NOT NULL,
+  boot  text  NOT NULL,
+  memo  bytea NOT NULL,
+  PRIMARY KEY (scope, agent)
+);
+
 CREATE TABLE refusals (
   scope     text COLLATE "C" NOT NULL REFERENCES scopes,
   principal text COLLATE "C" NOT NULL,

@@ -104,6 +104,8 @@ pub(crate) const IDEMPOTENCY: Table = Table {
 /// Signs of life.
 pub(crate) const PRESENCE: Table =
     Table { name: "presence", key: "agent", columns: &["agent", "boot", "last_seen"] };
+/// What is remembered of agents.
+pub(crate) const MEMOS: Table = Table { name: "memos", key: "agent", columns: &["agent", "boot", "memo"] };
 /// Last refusals.
 pub(crate) const REFUSALS: Table =
     Table { name: "refusals", key: "principal", columns: &["principal", "key", "boot", "since", "repeats"] };

@@ -5,8 +5,8 @@ use crate::engine::View;
 use crate::link::{CHANNEL, Statement, Value};
 use crate::load::Loaded;
 use crate::tables::{
-    AGENTS, EVENTS, IDEMPOTENCY, LEASES, PRESENCE, REFUSALS, SCOPES, WAITS, agent_values, event_values,
-    lease_values, scope_values, wait_values,
+    AGENTS, EVENTS, IDEMPOTENCY, LEASES, MEMOS, PRESENCE, REFUSALS, SCOPES, WAITS, agent_values,
+    event_values, lease_values, scope_values, wait_values,
 };
 use clearway_core::event::{Body, Durability, Event};
 use clearway_core::fold::{FoldError, State};
@@ -18,7 +18,7 @@ use clearway_core::wait::WaitView;
 use clearway_store::contract::{
     Head, LeaseListing, Listed, Remembered, Snapshot, StoreError, StoredEvent, Transaction,
 };
-use clearway_wire::canonical;
+use clearway_wire::{canonical, memo};
 use tokio_postgres::Row;
 
 /// One transaction.
@@ -46,10 +46,13 @@ impl<'a> PostgresTransaction<'a> {
         slice
     }
 
-    /// The fold changes leases and waits it knows. A decision changes what it was shown.
+    /// The fold changes leases, waits and agents it knows. A decision changes what it was shown.
     fn know(&mut self, slice: &Slice) {
         for lease in &slice.leases {
             self.view.state.leases.entry(lease.id).or_insert_with(|| lease.clone());
+        }
+        for view in &slice.agents {
+            self.view.state.agents.entry(view.agent.id).or_insert_with(|| view.agent.clone());
         }
         for WaitView { wait, .. } in &slice.waits {
             self.view.state.waits.entry(wait.id).or_insert_with(|| wait.clone());
@@ -119,7 +122,9 @@ impl<'a> PostgresTransaction<'a> {
             Some(wait) => WAITS.replace(scope, wait_values(wait)),
             None => WAITS.take_out(scope, id.as_str()),
         });
-        lease.into_iter().chain(wait).for_each(|statement| self.write(statement));
+        let agent = body.changed_agent().and_then(|id| state.agents.get(&id));
+        let agent = agent.map(|agent| AGENTS.replace(scope, agent_values(agent)));
+        lease.into_iter().chain(wait).chain(agent).for_each(|statement| self.write(statement));
     }
 
     fn flush(&mut self) -> Result<(), StoreError> {
@@ -242,6 +247,8 @@ impl Transaction for PostgresTransaction<'_> {
             Soft::Seen { agent, at } => {
                 PRESENCE.replace(&scope, vec![Value::text(agent.as_str()), boot, Value::number(at.0)])
             }
+            Soft::Noted { agent, memo } => MEMOS
+                .replace(&scope, vec![Value::text(agent.as_str()), boot, Value::Bytes(memo::encode(memo))]),
             Soft::Refused(RefusalMemory { principal, key, since, repeats }) => REFUSALS.replace(
                 &scope,
                 vec![

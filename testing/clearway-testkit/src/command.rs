@@ -3,6 +3,7 @@
 use crate::{Home, Terminal, schema, transcript};
 use serde_json::Value;
 use std::ffi::OsStr;
+use std::io::Write;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
@@ -110,6 +111,23 @@ impl Clearway {
         let error = ran.slug(slug);
         ran.expect(code);
         error
+    }
+
+    /// Runs it with this on standard input.
+    ///
+    /// # Panics
+    /// If it cannot be started.
+    pub fn run_with<A: AsRef<OsStr>>(self, input: &[u8], arguments: &[A]) -> Ran {
+        let mut ready = self.args(arguments);
+        ready.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = ready.command.spawn().expect("the binary starts");
+        let mut stdin = child.stdin.take().expect("a pipe");
+        let input = input.to_vec();
+        // It may end without reading everything, which is no error of the test.
+        let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
+        let output = child.wait_with_output().expect("the binary ends");
+        writer.join().expect("the writer ends");
+        Ran { output, command: ready.command, arguments: ready.arguments, hidden: ready.hidden }
     }
 
     /// Starts it and returns at once.

@@ -10,6 +10,7 @@
 )]
 
 pub mod checker;
+mod client;
 mod command;
 pub mod faults;
 mod files;
@@ -22,6 +23,7 @@ mod terminal;
 mod transcript;
 mod waiting;
 
+pub use client::{Answer, Client};
 pub use command::{Clearway, Ran};
 pub use files::Files;
 pub use repository::Repository;

@@ -219,6 +219,29 @@ Examples:
 
 Nobody has to run it: a lease whose time is over never stands in the way.";
 
+pub(super) const MINE: &str = "\
+Examples:
+  prettier --write $(clearway mine)
+  clearway mine -0 --dirty | xargs -0 git add --
+
+Files and directories that you and your subagents hold in this checkout; a
+pattern with other wildcards than DIR/** names no path and is left out.";
+
+pub(super) const STATUSLINE: &str = "\
+Examples:
+  clearway statusline
+
+Who waits for you, what is yours, who else is at work.";
+
+pub(super) const HOOK: &str = "\
+Examples:
+  clearway hook claude < payload.json
+  clearway hook copilot preToolUse < payload.json
+
+Clients call it; nobody has to type it. It answers in the client's own form:
+nothing at all where there is nothing to say, and exit code 2 with a reason
+where a file is with somebody else.";
+
 pub(super) const COMPLETIONS: &str = "\
 Examples:
   clearway completions bash > ~/.clearway-completion.bash

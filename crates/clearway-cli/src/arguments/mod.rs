@@ -135,6 +135,7 @@ impl Everywhere {
             scope: self.scope.clone(),
             timeout: self.timeout.clone(),
             idempotency_key: self.idempotency_key.clone(),
+            hook: None,
         }
     }
 }
@@ -171,6 +172,12 @@ pub(crate) enum Verb {
     /// List leases
     #[command(after_help = examples::LEASES)]
     Leases(LeasesFlags),
+    /// Print your paths, for other commands
+    #[command(after_help = examples::MINE)]
+    Mine(MineFlags),
+    /// One line for a status bar; empty if there is nothing to say
+    #[command(after_help = examples::STATUSLINE)]
+    Statusline,
     /// List agents and how alive they look
     #[command(after_help = examples::AGENTS)]
     Agents,
@@ -207,6 +214,9 @@ pub(crate) enum Verb {
     /// Record every lease whose time is over as expired
     #[command(after_help = examples::SWEEP)]
     Sweep(SweepFlags),
+    /// Answer a client's hook; its payload is on standard input
+    #[command(after_help = examples::HOOK)]
+    Hook(HookFlags),
     /// Print a completion script for a shell
     #[command(after_help = examples::COMPLETIONS)]
     Completions(CompletionsFlags),
@@ -216,6 +226,16 @@ pub(crate) enum Verb {
     /// Show help
     #[command(after_help = examples::HELP)]
     Help(HelpFlags),
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct HookFlags {
+    /// The client that calls
+    #[arg(value_name = "CLIENT", value_parser = ["claude", "codex", "gemini", "cursor", "copilot"])]
+    pub(crate) client: String,
+    /// What the client calls for, where its payload does not say so
+    #[arg(value_name = "EVENT")]
+    pub(crate) event: Option<String>,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -422,6 +442,16 @@ pub(crate) struct LeasesFlags {
     /// Also those that are over
     #[arg(long)]
     pub(crate) history: bool,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct MineFlags {
+    /// End each path with a zero byte instead of a new line
+    #[arg(short = '0')]
+    pub(crate) zero: bool,
+    /// Only those with an uncommitted change
+    #[arg(long)]
+    pub(crate) dirty: bool,
 }
 
 #[derive(Clone, Debug, Args)]

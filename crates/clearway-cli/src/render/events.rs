@@ -82,6 +82,10 @@ fn words(body: &Body, known: &Known) -> String {
             format!("epoch {} after {lost}, by an operator: {reason}", epoch.0)
         }
         Body::AgentRegistered(agent) => agent.client.word().to_owned(),
+        Body::AgentResumed { process: Some(process), .. } => format!("goes on, process {}", process.pid),
+        Body::AgentResumed { process: None, .. } => "goes on".to_owned(),
+        Body::AgentEnded { agent } => known.agent(*agent),
+        Body::LeaseOrphaned { lease, .. } => format!("{} with changes", known.lease(*lease)),
         Body::LeaseGranted(lease) => {
             format!("{} {}", lease.target.display(), lease.mode.word())
         }

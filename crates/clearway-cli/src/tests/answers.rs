@@ -214,3 +214,16 @@ fn what_is_shown_of_one_scope_is_of_one_moment() {
         assert_eq!(stage.looks.get(), 1, "{line}");
     }
 }
+
+#[test]
+fn a_defect_of_ours_lets_an_edit_pass_with_a_word_and_leaves_the_streams_clean() {
+    let mut stage = Stage::default();
+    stage.run("--agent otter reserve a.rs").expect(0);
+    stage.breaks = true;
+    stage.input = r#"{"session_id":"s","cwd":"/app","hook_event_name":"PreToolUse","tool_name":"Edit","tool_input":{"file_path":"a.rs"}}"#.to_owned();
+    let ran = stage.run("hook claude").expect(0);
+    let said = ran.json();
+    let told = said["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default().to_owned();
+    assert!(told.contains("clearway failed inside"), "{said}");
+    assert_eq!(stage.run("hook claude").expect(0).stdout, "");
+}

@@ -1,7 +1,7 @@
 //! A machine that exists in memory: its clock stands still until it is moved, and its dice are loaded.
 
 use crate::{Backstage, Host, Streams, run};
-use clearway_core::agent::Established;
+use clearway_core::agent::{Above, Established};
 use clearway_core::event::{Actor, Body, Durability, Event};
 use clearway_core::facts::{FactQuery, Facts, Liveness, Process};
 use clearway_core::failure::Failure;
@@ -11,7 +11,8 @@ use clearway_core::slug::Slug;
 use clearway_core::time::{BootKey, Mono, Now, Wall};
 use clearway_core::wait::WaitEnd;
 use clearway_kernel::{
-    BuildFacts, FileId, Found, Knows, Located, Order, Outside, Running, Site, SiteKind, StoreAt, Surroundings,
+    BuildFacts, Destination, FileId, Found, Knows, Located, Order, Outside, Running, Site, SiteKind, StoreAt,
+    Surroundings,
 };
 use clearway_store::World;
 use clearway_store::contract::{
@@ -36,6 +37,10 @@ pub(super) struct Stage {
     pub(super) is_busy: bool,
     /// Before the next command writes, somebody else leaves the queue for everybody in it.
     pub(super) empties_queue: Rc<Cell<bool>>,
+    /// The store is defective: whoever opens it panics.
+    pub(super) breaks: bool,
+    /// What is on standard input.
+    pub(super) input: String,
     /// How often a view of the store was opened.
     pub(super) looks: Rc<Cell<usize>>,
     now_ms: u64,
@@ -78,6 +83,8 @@ impl Default for Stage {
             is_busy: false,
             empties_queue: Rc::default(),
             looks: Rc::default(),
+            breaks: false,
+            input: String::new(),
             now_ms: 1_000_000,
             dice: 7,
             shelf,
@@ -164,6 +171,10 @@ impl Outside for Stage {
         })
     }
 
+    fn destination(&mut self, from: &Path, file: &str) -> Result<Destination, Failure> {
+        Ok(Destination { file: from.join(file), directory: PathBuf::from("/app") })
+    }
+
     fn reached_scope(&mut self, _: &Site, _: &Pattern, _: &mut Knows<'_>) -> Option<PathBuf> {
         None
     }
@@ -197,6 +208,10 @@ impl Outside for Stage {
         Vec::new()
     }
 
+    fn commands_above(&mut self, _: usize, _: &dyn Fn(&[Above]) -> bool) -> Vec<Above> {
+        Vec::new()
+    }
+
     fn started_with(&mut self, _variables: &BTreeMap<&'static str, String>) -> Vec<Vec<&'static str>> {
         Vec::new()
     }
@@ -210,6 +225,7 @@ impl Outside for Stage {
     }
 
     fn open_store(&mut self, _: StoreAt<'_>, _timeout: Duration) -> Result<Box<dyn Engine>, Failure> {
+        assert!(!self.breaks, "a defect");
         let engine = self.shelf.take();
         Ok(Box::new(Lent {
             engine,
@@ -271,6 +287,15 @@ impl Outside for Stage {
         Ok(absent)
     }
 
+    fn passing_file(&self, name: &str) -> Result<PathBuf, Failure> {
+        Ok(Path::new("/run").join(name))
+    }
+
+    fn remove_file(&mut self, path: &Path) -> Result<(), Failure> {
+        self.files.remove(path);
+        Ok(())
+    }
+
     fn user_config_path(&self) -> Result<PathBuf, Failure> {
         Ok(PathBuf::from("/home/you/.config/clearway/config.toml"))
     }
@@ -285,6 +310,10 @@ impl Outside for Stage {
 }
 
 impl Host for Stage {
+    fn input(&mut self, _: usize, _: Duration) -> Result<Vec<u8>, Failure> {
+        Ok(self.input.clone().into_bytes())
+    }
+
     fn backstage(&mut self) -> Result<Box<dyn Backstage>, Failure> {
         Err(Failure::new(clearway_core::slug::Slug::GitMissing, "this machine has no programs"))
     }

@@ -8,6 +8,7 @@ mod doctor;
 mod events;
 mod leasing;
 mod listing;
+mod own;
 mod queueing;
 mod running;
 mod scope;
@@ -24,7 +25,7 @@ use crate::given::Given;
 use crate::usage;
 use clap::FromArgMatches;
 use clap::error::ErrorKind;
-use clearway_kernel::{Globals, Outside, Reply, Session};
+use clearway_kernel::{Globals, Hook, Outside, Reply, Session};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -40,16 +41,21 @@ pub(crate) enum Told {
 }
 
 /// Reads the command line and does what it says.
-pub(crate) fn run(arguments: Vec<OsString>, host: &mut dyn Host, console: &mut Console<'_, '_>) -> Outcome {
+pub(crate) fn run(
+    arguments: Vec<OsString>,
+    agent: Option<(Hook, PathBuf)>,
+    host: &mut dyn Host,
+    console: &mut Console<'_, '_>,
+) -> Outcome {
     let texts = usage::texts(&arguments)?;
     if let Some(cli) = arguments::quick::read(&texts) {
-        return obey(cli, host, console);
+        return obey(cli, agent, host, console);
     }
     let parsed = arguments::command_for_people()
         .try_get_matches_from(&arguments)
         .and_then(|matches| Cli::from_arg_matches(&matches));
     match parsed {
-        Ok(cli) => obey(cli, host, console),
+        Ok(cli) => obey(cli, agent, host, console),
         Err(error) if error.kind() == ErrorKind::DisplayVersion => {
             answer(words::Text::styled(&error.render()))
         }
@@ -62,9 +68,18 @@ pub(crate) fn run(arguments: Vec<OsString>, host: &mut dyn Host, console: &mut C
 }
 
 /// Does what was asked. A session is opened by the verbs that look into a scope, and by no other.
-fn obey(cli: Cli, host: &mut dyn Host, console: &mut Console<'_, '_>) -> Outcome {
-    let globals = cli.everywhere.globals();
+fn obey(
+    cli: Cli,
+    agent: Option<(Hook, PathBuf)>,
+    host: &mut dyn Host,
+    console: &mut Console<'_, '_>,
+) -> Outcome {
+    let mut globals = cli.everywhere.globals();
     console.repeat(Given::of(&globals));
+    if let Some((hook, cwd)) = agent {
+        globals.directory = Some(cwd.join(globals.directory.unwrap_or_default()));
+        globals.hook = Some(hook);
+    }
     usage::check_flags(&globals)?;
     let Some(verb) = cli.verb else { return answer(words::help(&[], words::Detail::Brief)?) };
     match verb {
@@ -79,6 +94,11 @@ fn obey(cli: Cli, host: &mut dyn Host, console: &mut Console<'_, '_>) -> Outcome
                 Some(manual) => answer(manual),
                 None => answer(words::man(directory.as_deref())?),
             }
+        }
+        Verb::Hook(flags) => {
+            let words: Vec<OsString> =
+                std::iter::once(flags.client).chain(flags.event).map(OsString::from).collect();
+            Ok(Told::Already(console.hook(&words, host)))
         }
         Verb::Demo(flags) => demo::demo(host, &flags, console),
         Verb::Doctor(flags) => answer(doctor::doctor(host, &globals, &flags)?),
@@ -101,6 +121,8 @@ fn obey(cli: Cli, host: &mut dyn Host, console: &mut Console<'_, '_>) -> Outcome
         Verb::With(flags) => running::with(&mut session(host, &globals)?, flags, console).map(Told::Already),
         Verb::Who(flags) => answer(listing::who(&mut session(host, &globals)?, &flags)?),
         Verb::Leases(flags) => answer(listing::leases(&mut session(host, &globals)?, flags)?),
+        Verb::Mine(flags) => answer(own::mine(&mut session(host, &globals)?, &flags)?),
+        Verb::Statusline => answer(own::statusline(&mut session(host, &globals)?)?),
         Verb::Agents => answer(listing::agents(&mut session(host, &globals)?)?),
         Verb::Status => {
             let is_terminal = host.surroundings().stdout_is_terminal;

@@ -166,7 +166,7 @@ impl<'a> Graph<'a> {
     }
 
     fn can_block(&self, holder: AgentId, requester: AgentId) -> bool {
-        self.draft.view().can_block(holder, requester)
+        self.draft.can_block(holder, requester)
     }
 
     fn is_ancestor(&self, above: AgentId, below: AgentId) -> bool {

@@ -13,11 +13,11 @@ use crate::failure::{Failure, LeaseView};
 use crate::ids::{AgentId, Entropy, Epoch, LeaseId, Seq, WaitId};
 use crate::lease::Lease;
 use crate::limits::{PRESENCE_MS, REFUSAL_REPEAT_MS};
-use crate::slice::{Freeze, RefusalMemory, Slice, Soft};
+use crate::slice::{Freeze, Memo, RefusalMemory, Slice, Soft};
 use crate::slug::Slug;
 use crate::time::Now;
 use crate::wait::{WaitView, waiters_for};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Collects what a decision wants written.
 #[derive(Clone, Debug)]
@@ -41,6 +41,14 @@ pub(super) struct Draft<'a> {
     /// Who a new epoch is ascribed to.
     pub(super) recovered_by: Actor,
     pub(super) verb: &'static str,
+    /// Agents that this decision registered, and whose children they are.
+    newborn: Vec<(AgentId, Option<AgentId>)>,
+    /// What is remembered of agents, as this decision leaves it.
+    memos: BTreeMap<AgentId, Memo>,
+    /// Whether the client itself calls, by its hook.
+    pub(super) is_hook: bool,
+    /// Whether the caller rests from now on.
+    pub(super) rests: bool,
     events: Vec<Event>,
     soft: Vec<Soft>,
 }
@@ -64,6 +72,10 @@ impl<'a> Draft<'a> {
             operator_reason: request.caller.operator.as_ref().map(|act| act.reason.clone()),
             recovered_by: Actor::KERNEL,
             verb: request.command.verb(),
+            newborn: Vec::new(),
+            memos: BTreeMap::new(),
+            is_hook: request.caller.hook,
+            rests: false,
             events: Vec::new(),
             soft: Vec::new(),
         }
@@ -108,7 +120,23 @@ impl<'a> Draft<'a> {
 
     /// The top of an agent's family.
     pub(super) fn root_of(&self, agent: AgentId) -> AgentId {
-        self.slice.agent(agent).map_or(agent, |view| view.agent.root)
+        let parent = self.newborn.iter().find(|(own, _)| *own == agent).and_then(|(_, parent)| *parent);
+        let known = self.slice.agent(parent.unwrap_or(agent));
+        known.map_or(parent.unwrap_or(agent), |view| view.agent.root)
+    }
+
+    /// Whether a lease of one agent can stand in the way of another.
+    pub(super) fn can_block(&self, holder: AgentId, requester: AgentId) -> bool {
+        crate::agent::can_block(holder, requester, |id| match self.slice.agent(id) {
+            Some(view) => view.agent.parent,
+            None => self.newborn.iter().find(|(own, _)| *own == id).and_then(|(_, parent)| *parent),
+        })
+    }
+
+    /// What is remembered of an agent, to be changed.
+    pub(super) fn memo(&mut self, agent: AgentId) -> &mut Memo {
+        let known = || self.slice.agent(agent).map(|view| view.memo.clone()).unwrap_or_default();
+        self.memos.entry(agent).or_insert_with(known)
     }
 
     /// From now on the lease is as given here.
@@ -141,26 +169,54 @@ impl<'a> Draft<'a> {
         entropy: &mut Entropy<'_>,
     ) -> (AgentId, Actor) {
         if let Some(view) = &identified.known {
-            return (view.agent.id, self.act_as(identified));
+            let actor = self.act_as(identified);
+            self.resume(view.agent.id, identified, actor);
+            return (view.agent.id, actor);
         }
+        let parent = identified.newcomer.parent.as_ref().map(|parent| match &parent.known {
+            Some(view) => (view.agent.id, view.agent.root),
+            None => {
+                let (id, _) = self.enroll(parent, None, entropy);
+                (id, id)
+            }
+        });
+        let (id, name) = self.enroll(identified, parent, entropy);
+        self.agent = Some((id, name));
+        (id, Actor { agent: Some(id), how: identified.how })
+    }
+
+    fn enroll(
+        &mut self,
+        identified: &Identified,
+        parent: Option<(AgentId, AgentId)>,
+        entropy: &mut Entropy<'_>,
+    ) -> (AgentId, AgentName) {
         let id = AgentId::draw(entropy);
         let newcomer = &identified.newcomer;
         let name = newcomer.name.clone().unwrap_or_else(|| name_for(newcomer.client, id));
-        let actor = Actor { agent: Some(id), how: identified.how };
         let agent = Agent {
             id,
             name: name.clone(),
             client: newcomer.client,
             key: newcomer.key.clone(),
-            parent: None,
-            root: id,
+            parent: parent.map(|(parent, _)| parent),
+            root: parent.map_or(id, |(_, root)| root),
             process: newcomer.process.clone(),
             registered_at: self.now.wall,
             ended_at: None,
         };
-        self.agent = Some((id, name));
-        self.push(actor, Body::AgentRegistered(agent));
-        (id, actor)
+        self.newborn.push((id, agent.parent));
+        self.push(Actor { agent: Some(id), how: identified.how }, Body::AgentRegistered(agent));
+        (id, name)
+    }
+
+    /// Records once what a known agent goes on as.
+    fn resume(&mut self, agent: AgentId, identified: &Identified, actor: Actor) {
+        let is_recorded =
+            |event: &Event| matches!(&event.body, Body::AgentResumed { agent: own, .. } if *own == agent);
+        if let Some(back) = identified.back.clone().filter(|_| !self.events.iter().any(is_recorded)) {
+            self.push(actor, Body::AgentResumed { agent, key: back.key, process: back.process });
+        }
     }
 
     /// Who an event names. An operator's act is done by somebody who is known from then on; anybody else acts as who
@@ -260,6 +316,7 @@ impl<'a> Draft<'a> {
 
     pub(super) fn finish(mut self, outcome: Result<Success, Failure>) -> Decision {
         self.note_sign_of_life();
+        self.remember();
         Decision::Ready(Verdict {
             events: self.events,
             soft: self.soft,
@@ -267,6 +324,21 @@ impl<'a> Draft<'a> {
             notices: self.notices,
             outcome,
         })
+    }
+
+    /// Writes down what is remembered of agents, where that changed.
+    fn remember(&mut self) {
+        if let Some((me, _)) = self.agent.clone().filter(|_| !self.rests)
+            && self.slice.agent(me).is_some_and(|view| view.memo.resting)
+        {
+            self.memo(me).resting = false;
+        }
+        for (agent, memo) in std::mem::take(&mut self.memos) {
+            let before = self.slice.agent(agent).map(|view| view.memo.clone()).unwrap_or_default();
+            if memo != before {
+                self.soft.push(Soft::Noted { agent, memo });
+            }
+        }
     }
 
     /// A caller that writes anyway is seen for free; otherwise only when the last sign is old enough to

@@ -18,6 +18,15 @@ pub struct Identified {
     pub how: Established,
     /// What to register it as otherwise.
     pub newcomer: Newcomer,
+    /// What the known agent goes on as, if that is something new.
+    pub(crate) back: Option<Back>,
+}
+
+/// What an agent goes on as.
+#[derive(Clone, Debug)]
+pub(crate) struct Back {
+    pub(crate) key: IdentityKey,
+    pub(crate) process: Option<Process>,
 }
 
 /// An agent that is not registered yet.
@@ -28,6 +37,8 @@ pub struct Newcomer {
     /// A chosen name; otherwise one is made.
     pub(crate) name: Option<AgentName>,
     pub(crate) process: Option<Process>,
+    /// The agent of its session, where it is a subagent.
+    pub(crate) parent: Option<Box<Identified>>,
 }
 
 /// Finds the caller among the agents of the slice.
@@ -42,7 +53,7 @@ pub fn identify(slice: &Slice, caller: &Caller) -> Result<Identified, Failure> {
         return Err(rivals(&caller.rival_sessions));
     }
     if let Some(session) = &caller.session {
-        return Ok(by_session(slice, session));
+        return Ok(by_session(slice, session, caller.hook));
     }
     if let Some(view) = caller.ancestors.iter().find_map(|process| registered(slice, process)) {
         return Ok(known(view, Established::Ancestry));
@@ -58,8 +69,7 @@ pub fn identify(slice: &Slice, caller: &Caller) -> Result<Identified, Failure> {
 
 fn by_claim(slice: &Slice, caller: &Caller, name: &AgentName) -> Result<Identified, Failure> {
     let taken = slice.agents.iter().find(|view| view.agent.name == *name);
-    let own_key =
-        caller.session.as_ref().map(|session| IdentityKey::session(session.client, &session.session));
+    let own_key = caller.session.as_ref().map(ClientSession::root_key);
     match taken {
         Some(view) if view.agent.client == Client::Manual => Ok(known(view, Established::Claim)),
         Some(view) if Some(&view.agent.key) == own_key.as_ref() => Ok(known(view, Established::Session)),
@@ -72,7 +82,9 @@ fn by_claim(slice: &Slice, caller: &Caller, name: &AgentName) -> Result<Identifi
                 key: IdentityKey::manual(name),
                 name: Some(name.clone()),
                 process: None,
+                parent: None,
             },
+            back: None,
         }),
     }
 }
@@ -98,10 +110,52 @@ fn not_you(view: &AgentView) -> Failure {
         .details(Details::Fields(vec![("agent", view.agent.name.to_string())]))
 }
 
-fn by_session(slice: &Slice, session: &ClientSession) -> Identified {
-    let key = IdentityKey::session(session.client, &session.session);
-    let newcomer = Newcomer { client: session.client, key, name: None, process: session.process.clone() };
-    by_key(slice, newcomer, Established::Session)
+/// The agent of a session, or of a subagent in it. A new session id from a client process that is known goes on as the
+/// agent of that process.
+fn by_session(slice: &Slice, session: &ClientSession, hook: bool) -> Identified {
+    let root = session_agent(slice, session, hook);
+    let Some(_) = &session.subagent else { return root };
+    let newcomer = Newcomer {
+        client: session.client,
+        key: session.key(),
+        name: None,
+        process: session.process.clone(),
+        parent: Some(Box::new(root)),
+    };
+    let mut child = by_key(slice, newcomer, Established::Session);
+    child.back = child.known.as_ref().and_then(|view| back(view, session.key(), session, hook));
+    child
+}
+
+fn session_agent(slice: &Slice, session: &ClientSession, hook: bool) -> Identified {
+    let newcomer = Newcomer {
+        client: session.client,
+        key: session.root_key(),
+        name: None,
+        process: session.process.clone(),
+        parent: None,
+    };
+    let mut found = by_key(slice, newcomer, Established::Session);
+    if found.known.is_none() && hook {
+        let of_process = |view: &&AgentView| {
+            let agent = &view.agent;
+            agent.client == session.client && agent.parent.is_none() && agent.ended_at.is_none()
+        };
+        let process = session.process.as_ref();
+        let here =
+            slice.agents.iter().filter(|view| process.is_some() && view.agent.process.as_ref() == process);
+        found.known = here.filter(of_process).max_by_key(|view| view.agent.registered_at).cloned();
+    }
+    found.back = found.known.as_ref().and_then(|view| back(view, session.root_key(), session, hook));
+    found
+}
+
+/// What an agent goes on as. Only the client itself knows its process and which session follows which; but whoever acts
+/// after its end has not ended.
+fn back(view: &AgentView, key: IdentityKey, session: &ClientSession, hook: bool) -> Option<Back> {
+    let process = session.process.clone().filter(|_| hook).or_else(|| view.agent.process.clone());
+    let is_new = view.agent.key != key || view.agent.process != process || view.agent.ended_at.is_some();
+    is_new.then_some(Back { key, process })
 }
 
 fn by_terminal(slice: &Slice, process: &Process) -> Identified {
@@ -110,19 +164,22 @@ fn by_terminal(slice: &Slice, process: &Process) -> Identified {
         key: IdentityKey::terminal(process),
         name: None,
         process: Some(process.clone()),
+        parent: None,
     };
     by_key(slice, newcomer, Established::Terminal)
 }
 
 fn by_key(slice: &Slice, newcomer: Newcomer, how: Established) -> Identified {
     let known = slice.agents.iter().find(|view| view.agent.key == newcomer.key).cloned();
-    Identified { known, how, newcomer }
+    Identified { known, how, newcomer, back: None }
 }
 
 /// The client whose process this is.
 pub(super) fn registered<'a>(slice: &'a Slice, process: &Process) -> Option<&'a AgentView> {
     let is_client = |view: &&AgentView| {
-        view.agent.process.as_ref() == Some(process) && view.agent.client != Client::Terminal
+        view.agent.process.as_ref() == Some(process)
+            && view.agent.client != Client::Terminal
+            && view.agent.parent.is_none()
     };
     slice.agents.iter().find(is_client)
 }
@@ -133,6 +190,7 @@ fn known(view: &AgentView, how: Established) -> Identified {
         key: view.agent.key.clone(),
         name: Some(view.agent.name.clone()),
         process: view.agent.process.clone(),
+        parent: None,
     };
-    Identified { known: Some(view.clone()), how, newcomer }
+    Identified { known: Some(view.clone()), how, newcomer, back: None }
 }

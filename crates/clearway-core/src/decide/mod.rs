@@ -3,12 +3,14 @@
 //! [`decide`] reads a slice of state and answers with events, soft changes and an outcome, or says which facts
 //! of the outside it lacks. It refuses to know where the state came from and what becomes of the events.
 
+mod attend;
 mod cycle;
 mod draft;
 mod expiry;
 mod freeze;
 mod identity;
 mod names;
+mod notes;
 mod operator;
 mod plan;
 mod queue;
@@ -153,6 +155,36 @@ pub enum Notice {
         /// Who held it.
         by: AgentName,
     },
+    /// The last who held the path ended, and changes of it that are not committed are still there.
+    LeftBehind {
+        /// On what.
+        target: String,
+        /// Whose.
+        from: AgentName,
+    },
+    /// Somebody waits for what the caller holds.
+    WaitedFor {
+        /// What.
+        target: String,
+        /// Who.
+        by: AgentName,
+        /// Why.
+        reason: Option<String>,
+    },
+    /// What the caller waited for is kept for it.
+    YourTurn {
+        /// What.
+        target: String,
+        /// For how long.
+        left_ms: u64,
+    },
+    /// What the caller held, and had not changed, went to somebody else.
+    PassedOn {
+        /// What.
+        target: String,
+        /// To whom.
+        to: AgentName,
+    },
     /// A lease that the caller had, or that an answer given once more had granted, is over by now.
     Lapsed {
         /// The lease.
@@ -296,8 +328,11 @@ pub fn decide(
         Ok(outcome) => {
             let missing = draft.record_offers(facts);
             // Whoever sweeps has the time to find out whose turn it is. Others leave it to them.
-            if matches!(request.command, Command::Sweep) && !missing.is_empty() {
+            if matches!(request.command, Command::Sweep | Command::Attend(_)) && !missing.is_empty() {
                 return Decision::NeedsFacts(missing);
+            }
+            if request.caller.hears {
+                draft.tell_caller();
             }
             draft.finish(outcome)
         }
@@ -323,6 +358,7 @@ fn answer(
         Command::Renew(renew) => renew::renew(draft, renew, &identified, facts, entropy),
         Command::Release(release) => release::release(draft, release, &identified, facts, entropy),
         Command::Transfer(transfer) => transfer::transfer(draft, transfer, &identified, facts, entropy),
+        Command::Attend(attend) => attend::attend(draft, attend, &identified, facts, entropy),
         Command::Leave(leave) => Ok(queue::leave(draft, leave, &identified, entropy)),
         Command::Freeze { for_ms } => Ok(freeze::freeze(draft, &identified, *for_ms, entropy)),
         Command::Thaw => Ok(freeze::thaw(draft, &identified, entropy)),

@@ -72,7 +72,13 @@ mod tests {
             registered_at: Wall(0),
             ended_at: None,
         };
-        let view = AgentView { agent, last_seen: None, live_leases: 0, shortest_ttl_ms: None };
+        let view = AgentView {
+            agent,
+            last_seen: None,
+            live_leases: 0,
+            shortest_ttl_ms: None,
+            memo: crate::slice::Memo::default(),
+        };
         Slice { agents: vec![view], ..Slice::default() }
     }
 
@@ -112,7 +118,8 @@ mod tests {
 
     #[test]
     fn in_a_client_session_nobody_is_the_operator() {
-        let session = ClientSession { client: Client::Gemini, session: "s".to_owned(), process: None };
+        let session =
+            ClientSession { client: Client::Gemini, session: "s".to_owned(), subagent: None, process: None };
         let caller = Caller { session: Some(session), ..claiming(true, true) };
         assert_eq!(judge(&Slice::default(), caller).unwrap_err().slug, Slug::NotOperator);
         let either = Caller { rival_sessions: vec!["A", "B"], ..claiming(true, true) };

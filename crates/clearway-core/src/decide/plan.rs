@@ -165,8 +165,7 @@ impl<'a> Planner<'a> {
 
     /// Whether one may be in the other's way: agents outside its family, and other commands of the agent itself.
     fn can_block(&self, one: (AgentId, Option<&Process>), other: (AgentId, Option<&Process>)) -> bool {
-        self.draft.view().can_block(one.0, other.0)
-            || (one.0 == other.0 && one.1.is_some() && one.1 != other.1)
+        self.draft.can_block(one.0, other.0) || (one.0 == other.0 && one.1.is_some() && one.1 != other.1)
     }
 
     /// Live leases that share the space of the request.
@@ -363,10 +362,13 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// An automatic lease stands only while its path has an uncommitted change.
+    /// An automatic lease stands only while its path has an uncommitted change, or a tool call is about to make one.
     fn is_unchanged(&self, lease: &Lease, queries: &mut BTreeSet<FactQuery>) -> bool {
         let Target::Path(pattern) = &lease.target else { return false };
         let (Grade::Auto, Some(path)) = (lease.grade, pattern.as_literal()) else { return false };
+        if self.draft.is_in_hand(lease) {
+            return false;
+        }
         match self.facts.dirty(&lease.worktree, path) {
             Some(dirty) => !dirty,
             None => {

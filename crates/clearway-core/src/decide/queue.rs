@@ -20,7 +20,7 @@ use crate::limits::{
     OFFER_MS, OFFERS_PER_WAIT_MAX, WAITER_PULSE_MS, WAITER_SILENCE_MS, WAITS_PER_AGENT_MAX,
     WAITS_PER_SCOPE_MAX,
 };
-use crate::slice::Freeze;
+use crate::slice::{Freeze, Note};
 use crate::slug::Slug;
 use crate::wait::{Queued, Wait, WaitEnd, WaitView, position};
 use std::collections::BTreeSet;
@@ -121,6 +121,7 @@ impl Draft<'_> {
                 Ok(true) => {
                     let until = self.now.mono.plus_ms(OFFER_MS);
                     self.push_wait(Actor::KERNEL, Body::WaitOffered { wait: wait.id, until });
+                    self.note(wait.agent, Note::Turn(wait.id));
                 }
                 Ok(false) => {}
                 Err(queries) => missing.extend(queries),
@@ -198,11 +199,21 @@ pub(super) fn stay(
         (Some(view), _) => keep(draft, request, asking.actor, &view, process),
         (None, Some(id)) => return Ok(Some(Err(not_there(id)))),
         (None, None) => match begin(draft, request, asking, process, facts, entropy)? {
-            Ok(wait) => wait,
+            Ok(wait) => {
+                tell_holders(draft, &wait, asking);
+                wait
+            }
             Err(failure) => return Ok(Some(Err(failure))),
         },
     };
     Ok(Some(Ok(queued(draft, wait, asking.steps))))
+}
+
+/// Whoever is in the way learns that somebody waits.
+fn tell_holders(draft: &mut Draft<'_>, wait: &Wait, asking: Asking<'_>) {
+    let holders: BTreeSet<AgentId> =
+        blockers(asking.steps).iter().map(|blocker| blocker.lease.holder).collect();
+    holders.into_iter().for_each(|holder| draft.note(holder, Note::WaitedFor(wait.id)));
 }
 
 /// The place the caller has already: the one it names, or an equal one that no process waits at.

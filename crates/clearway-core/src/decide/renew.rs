@@ -166,6 +166,7 @@ pub(super) fn is_live(draft: &Draft<'_>, lease: &Lease, facts: &Facts) -> Result
         End::Expired(_) => "has expired",
         End::Yielded => "made room for another agent",
         End::TakenOver => "was taken over",
+        End::Orphaned => "was left behind when its session ended",
     });
     let message = format!("lease {} on {} {how}", lease.id, lease.target.display());
     Err(stale(draft, Slug::LeaseExpired, message, lease, facts))

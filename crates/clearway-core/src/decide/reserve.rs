@@ -15,8 +15,9 @@ use crate::facts::Facts;
 use crate::failure::{Ahead, Details, Failure, LeaseView, Retry};
 use crate::hint::Hint;
 use crate::ids::{AgentId, Entropy, Fence, LeaseId, SetId};
-use crate::lease::{Grade, Lease, Mode};
+use crate::lease::{End, Grade, Lease, Mode};
 use crate::limits::COMMAND_RETRY_MS;
+use crate::slice::Note;
 use crate::slug::Slug;
 use crate::target::{Target, Worktree};
 
@@ -99,6 +100,9 @@ pub(super) fn reserve(
         *draft = untaken;
         return Ok(Err(draft.refuse_circle((me, actor), reserve, circle)));
     }
+    if draft.is_hook && reserve.grade == Grade::Auto {
+        draft.take_in_hand(me, &leases);
+    }
     if !refused.is_empty() {
         record_refusal(draft, actor, reserve, &steps);
     }
@@ -155,6 +159,8 @@ impl Taker<'_, '_> {
             };
             self.draft.push(self.actor, body);
             self.draft.notices.extend(notice);
+            let to = self.draft.name_of(self.me);
+            self.draft.note(holder, Note::PassedOn { target: lease.target.display(), to });
         }
     }
 
@@ -184,6 +190,7 @@ impl Taker<'_, '_> {
         };
         self.draft.push(self.actor, Body::LeaseGranted(lease.clone()));
         self.draft.notices.extend(changed_hands(self.draft, self.me, &lease));
+        self.draft.notices.extend(left_behind(self.draft, self.me, &lease));
         self.draft.replace(lease.clone());
         self.taken.push(lease);
     }
@@ -262,6 +269,16 @@ fn changed_hands(draft: &Draft<'_>, me: AgentId, lease: &Lease) -> Option<Notice
     let (own, other) = (past(true)?, past(false)?);
     let by = draft.slice.agent(other.holder)?.agent.name.clone();
     (other.fence > own.fence).then(|| Notice::ChangedHands { target: lease.target.display(), by })
+}
+
+/// The last who held the very path ended and left a change behind.
+fn left_behind(draft: &Draft<'_>, me: AgentId, lease: &Lease) -> Option<Notice> {
+    let was_here =
+        |old: &&Lease| old.ended.is_some() && old.target == lease.target && old.worktree == lease.worktree;
+    let last = draft.slice.leases.iter().filter(was_here).max_by_key(|old| old.fence)?;
+    let is_orphan = last.ended.is_some_and(|ended| ended.how == End::Orphaned) && last.holder != me;
+    let from = draft.slice.agent(last.holder)?.agent.name.clone();
+    is_orphan.then(|| Notice::LeftBehind { target: lease.target.display(), from })
 }
 
 fn within_quota(draft: &Draft<'_>, me: AgentId, reserve: &Reserve, steps: &[Step]) -> Result<(), Failure> {

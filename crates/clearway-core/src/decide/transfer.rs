@@ -113,7 +113,6 @@ fn chosen(
 
 /// What was within one family, or one agent, cannot be torn apart: the recipient would hold it beside a stranger.
 fn stands_alone(draft: &Draft<'_>, chosen: &[Lease], to: &AgentView, facts: &Facts) -> Result<(), Failure> {
-    let view = draft.view();
     let moving: BTreeSet<LeaseId> = chosen.iter().map(|lease| lease.id).collect();
     let staying: Vec<&Lease> = draft.leases_now().filter(|lease| !moving.contains(&lease.id)).collect();
     let tears = |lease: &Lease, other: &Lease| {
@@ -122,7 +121,7 @@ fn stands_alone(draft: &Draft<'_>, chosen: &[Lease], to: &AgentView, facts: &Fac
             && other.worktree == lease.worktree
             && other.mode.conflicts_with(lease.mode)
             && other.target.overlaps(&lease.target)
-            && view.can_block(other.holder, to.agent.id)
+            && draft.can_block(other.holder, to.agent.id)
             && !units
     };
     let torn = chosen.iter().find_map(|lease| {
@@ -146,7 +145,7 @@ fn stands_alone(draft: &Draft<'_>, chosen: &[Lease], to: &AgentView, facts: &Fac
 }
 
 /// Somebody who holds the very same thing already has one lease on it afterwards: the stronger one.
-fn hand_over(draft: &mut Draft<'_>, actor: Actor, lease: &Lease, to: &AgentView) -> LeaseView {
+pub(super) fn hand_over(draft: &mut Draft<'_>, actor: Actor, lease: &Lease, to: &AgentView) -> LeaseView {
     let same = |other: &&Lease| {
         other.holder == to.agent.id
             && other.target == lease.target

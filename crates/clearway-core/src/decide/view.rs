@@ -53,13 +53,8 @@ impl<'a> View<'a> {
     }
 
     pub(super) fn liveness(&self, holder: &AgentView, facts: &Facts) -> Liveness {
-        let seen = holder.last_seen.filter(|_| self.same_boot);
+        let seen = holder.at_work().filter(|_| self.same_boot);
         agent::liveness(&holder.agent, seen, facts, self.now.mono)
-    }
-
-    pub(super) fn can_block(&self, holder: AgentId, requester: AgentId) -> bool {
-        let parent_of = |id| self.slice.agent(id).and_then(|view| view.agent.parent);
-        agent::can_block(holder, requester, parent_of)
     }
 
     /// Live leases without those in `except`.

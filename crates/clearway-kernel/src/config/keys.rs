@@ -12,6 +12,10 @@ use clearway_core::text::is_plain_name;
 pub(super) const CLAIMED_TTL_DEFAULT: Duration = Duration::from_millis(limits::TTL_MS_CLAIMED);
 pub(super) const BROAD_FILES_DEFAULT: u64 = limits::BROAD_FILES;
 pub(super) const STORE_TIMEOUT_DEFAULT: Duration = Duration::from_secs(5);
+pub(super) const MODE_OBSERVE: &str = "observe";
+pub(super) const MODE_WARN: &str = "warn";
+pub(super) const MODE_ENFORCE: &str = "enforce";
+static MODES: [&str; 3] = [MODE_OBSERVE, MODE_WARN, MODE_ENFORCE];
 pub(super) const DURABILITY_NORMAL: &str = "normal";
 pub(super) const DURABILITY_FULL: &str = "full";
 
@@ -30,6 +34,7 @@ pub enum KeyId {
     StoreUrl,
     Agent,
     Posture,
+    Mode,
     ClaimedTtl,
     Durability,
     BroadFiles,
@@ -137,6 +142,16 @@ pub static KEYS: [Key; KeyId::COUNT] = [
         places: Places::Everywhere,
         safety: Safety::LaterIsSafer,
         doc: "One name for several values: solo, team or unattended.",
+    },
+    Key {
+        id: KeyId::Mode,
+        name: "mode",
+        kind: Kind::Choice(&MODES),
+        default: Value::Choice(MODE_ENFORCE),
+        variable: Some("CLEARWAY_MODE"),
+        places: Places::Everywhere,
+        safety: Safety::LaterIsSafer,
+        doc: "What hooks do about a file that is with somebody else: record it, say it, or refuse the edit.",
     },
     Key {
         id: KeyId::ClaimedTtl,

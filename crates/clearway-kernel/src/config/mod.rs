@@ -21,6 +21,8 @@ mod tests;
 mod value;
 mod variables;
 
+use clearway_core::path::{ClassLists, Classes};
+use clearway_core::pattern::Fold;
 use clearway_core::unit::Numbers;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -79,6 +81,17 @@ pub enum LeaseDurability {
     Full,
 }
 
+/// What hooks do about a file that is with somebody else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// They record it.
+    Observe,
+    /// They record and say it.
+    Warn,
+    /// They refuse the edit.
+    Enforce,
+}
+
 /// A resolved configuration.
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -111,6 +124,20 @@ impl Config {
     /// The agent name claimed by flag or environment.
     pub fn agent(&self) -> Option<&str> {
         self.text(KeyId::Agent)
+    }
+
+    /// What hooks do about a file that is with somebody else.
+    pub fn mode(&self) -> Mode {
+        match self.choice(KeyId::Mode, keys::MODE_ENFORCE) {
+            keys::MODE_OBSERVE => Mode::Observe,
+            keys::MODE_WARN => Mode::Warn,
+            _ => Mode::Enforce,
+        }
+    }
+
+    /// Whether nobody watches the agents.
+    pub fn is_unattended(&self) -> bool {
+        self.choice(KeyId::Posture, postures::DEFAULT) == postures::UNATTENDED
     }
 
     /// How long the holder of a claimed lease may be silent.
@@ -160,6 +187,20 @@ impl Config {
         let range =
             self.resources.keys().filter(|_| !self.resources.contains_key(name)).find(|key| range(key))?;
         Numbers::of(range).map(|numbers| (range.as_str(), numbers.prefix))
+    }
+
+    /// How paths of this scope are treated. Every pattern was checked when it was read.
+    pub fn classes(&self, fold: Fold) -> Option<Classes> {
+        let added = |class: Class| {
+            let of_class = self.class_patterns.iter().filter(move |added| added.class == class);
+            of_class.map(|added| added.pattern.clone()).collect()
+        };
+        let lists = ClassLists {
+            ignored: added(Class::Ignored),
+            common: added(Class::Common),
+            hot: added(Class::Hot),
+        };
+        Classes::new(lists, fold).ok()
     }
 
     fn value(&self, id: KeyId) -> &Value {

@@ -8,9 +8,10 @@ use super::keys::{self, KeyId};
 use super::value::Value;
 
 pub(super) const DEFAULT: &str = "solo";
+pub(super) const UNATTENDED: &str = "unattended";
 
 /// From the least to the most careful, the order that safety is judged by.
-pub(super) static NAMES: [&str; 3] = [DEFAULT, "team", "unattended"];
+pub(super) static NAMES: [&str; 3] = [DEFAULT, "team", UNATTENDED];
 
 /// A posture and what it stands for.
 #[derive(Debug)]
@@ -43,7 +44,7 @@ pub static POSTURES: [Posture; 3] = [
         ],
     },
     Posture {
-        name: "unattended",
+        name: UNATTENDED,
         doc: "Nobody watches: silent holders free their leases sooner, leases survive a power cut, and a busy store is \
               waited for longer because no one will run the command again.",
         values: [

@@ -3,8 +3,8 @@
 use crate::support::{Rng, TestWorld, named, process};
 use clearway_core::agent::{AgentName, Caller, Client, ClientSession, OperatorAct};
 use clearway_core::command::{
-    Await, Command, LeaseRef, Leave, Release, Renew, Request, Reserve, ScopeBirth, Selection, Stay, Transfer,
-    Want,
+    Attend, Await, Command, LeaseRef, Leave, Release, Renew, Request, Reserve, ScopeBirth, Selection, Stay,
+    Transfer, Want,
 };
 use clearway_core::decide::Success;
 use clearway_core::facts::Liveness;
@@ -122,11 +122,38 @@ impl Script {
             9 => self.hand_over(),
             10 if self.rng.one_in(3) => self.pause(),
             10..=14 => self.wait(),
+            15..=16 => self.attend(),
             _ => {
                 let reserve = self.reserve();
                 self.ask(Command::Reserve(reserve))
             }
         }
+    }
+
+    /// A hook tells of its agent: under its session or another one of the same process, as itself or a subagent.
+    fn attend(&mut self) -> Step {
+        let attend = match self.rng.below(6) {
+            0..=1 => Attend::Start,
+            2 => Attend::Call,
+            3 => {
+                let targets = vec![self.path(), self.path()];
+                Attend::Done { brief: vec![targets[0].clone()], targets, worktree: self.worktree() }
+            }
+            4 => Attend::Rest,
+            _ => Attend::End,
+        };
+        let number = self.rng.below(3);
+        let session = ClientSession {
+            client: Client::ClaudeCode,
+            session: format!("s{}", if self.rng.one_in(3) { 9 } else { number }),
+            subagent: self.rng.one_in(3).then(|| "sub".to_owned()),
+            process: Some(process(200 + number as u32)),
+        };
+        let mut step = self.ask(Command::Attend(attend));
+        if let Step::Ask(request) = &mut step {
+            request.caller = Caller { session: Some(session), hook: true, hears: true, ..Caller::default() };
+        }
+        step
     }
 
     /// Remembers what a reply taught.
@@ -310,6 +337,7 @@ impl Script {
         let session = |process| ClientSession {
             client: [Client::ClaudeCode, Client::Codex, Client::Gemini][number],
             session: format!("s{number}"),
+            subagent: None,
             process,
         };
         let base = match self.rng.below(12) {

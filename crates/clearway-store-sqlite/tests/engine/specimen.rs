@@ -15,8 +15,13 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 /// Columns that hold no fact; every other one does.
-const SOFT: [(&str, Option<&str>); 4] =
-    [("presence", None), ("refusals", None), ("leases", Some("check_at")), ("waits", Some("heard"))];
+const SOFT: [(&str, Option<&str>); 5] = [
+    ("presence", None),
+    ("memos", None),
+    ("refusals", None),
+    ("leases", Some("check_at")),
+    ("waits", Some("heard")),
+];
 
 /// The files of a store that hold something worth keeping.
 const KEPT: [&str; 3] = ["", "-wal", "-gate"];

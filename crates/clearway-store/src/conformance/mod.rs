@@ -8,6 +8,7 @@ mod circles;
 mod families;
 mod grants;
 mod handover;
+mod hooks;
 mod identity;
 mod log;
 mod names;
@@ -39,6 +40,7 @@ pub fn stories() -> Vec<Story> {
         turns::STORIES,
         circles::STORIES,
         handover::STORIES,
+        hooks::STORIES,
         log::STORIES,
     ]
     .concat()

@@ -153,7 +153,12 @@ pub(super) fn named(name: &str) -> Caller {
 
 /// The caller inside a client session.
 pub(super) fn in_session(session: &str) -> Caller {
-    let session = ClientSession { client: Client::ClaudeCode, session: session.to_owned(), process: None };
+    let session = ClientSession {
+        client: Client::ClaudeCode,
+        session: session.to_owned(),
+        subagent: None,
+        process: None,
+    };
     Caller { session: Some(session), ..Caller::default() }
 }
 
@@ -316,6 +321,13 @@ impl Stage {
     pub fn agents(&mut self) -> usize {
         let now = self.world.now.clone();
         self.snapshot(|snapshot| snapshot.agents(&now)).unwrap_or_default().len()
+    }
+
+    /// Which agents are at work, in the order they came.
+    pub fn at_work(&mut self) -> Vec<bool> {
+        let now = self.world.now.clone();
+        let agents = self.snapshot(|snapshot| snapshot.agents(&now)).unwrap_or_default();
+        agents.iter().map(|view| view.at_work().is_some()).collect()
     }
 
     /// The queue.

@@ -85,7 +85,7 @@ impl Actor {
 /// Something worth saying beside an answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct NoticeJson {
-    /// `took-over`, `yielded`, `changed-hands`, `lapsed`, `frozen`, `setting-ignored`, `not-shortened`, `nothing-held`,
+    /// `took-over`, `yielded`, `changed-hands`, `left-behind`, `waited-for`, `your-turn`, `passed-on`, `lapsed`, `frozen`, `setting-ignored`, `not-shortened`, `nothing-held`,
     /// `others-by-id`, `unknown-agent`, `is-name`, `unreadable-rows`, `ends-at-scope`, `scope-inside-another`,
     /// `scope-moved` or `scope-replaced`.
     pub code: String,
@@ -123,6 +123,23 @@ impl NoticeJson {
                 by,
                 format!("{by} held {target} since you last did: read it again before you edit it"),
             ),
+            Notice::LeftBehind { target, from } => about(
+                "left-behind",
+                target,
+                from,
+                format!("changes of {from} in {target} were not committed when its session ended"),
+            ),
+            Notice::WaitedFor { target, by, reason } => {
+                let reason = reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+                about("waited-for", target, by, format!("{by} waits for {target}{reason}"))
+            }
+            Notice::YourTurn { target, left_ms } => {
+                let message = format!("{target} is kept for you for another {}", rounded(*left_ms));
+                Self { target: Some(target.clone()), ..Self::saying("your-turn", message) }
+            }
+            Notice::PassedOn { target, to } => {
+                about("passed-on", target, to, format!("{target} went to {to}; you had not changed it"))
+            }
             Notice::Lapsed { lease, target, how, held_by } => {
                 let state = how.state_word();
                 let now = held_by.as_ref().map(|name| format!("; {name} holds it now")).unwrap_or_default();

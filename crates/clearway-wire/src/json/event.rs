@@ -112,6 +112,13 @@ pub enum EventData {
     },
     /// `agent.registered`
     AgentRegistered(AgentFacts),
+    /// `agent.resumed` and `agent.ended`
+    AgentChanged {
+        /// Who.
+        changed_id: String,
+        /// The client's own process from now on, where one is known.
+        pid: Option<u32>,
+    },
     /// `lease.granted`
     LeaseGranted(LeaseFacts),
     /// `lease.renewed`, `lease.upgraded` and `lease.downgraded`
@@ -143,7 +150,7 @@ pub enum EventData {
         /// `silence`, `maximum`, `reboot` or `recovery`.
         cause: String,
     },
-    /// `lease.released`
+    /// `lease.released` and `lease.orphaned`
     LeaseReleased {
         /// Which.
         lease: String,
@@ -292,6 +299,16 @@ impl EventData {
                 operator_reason: operator_reason.clone(),
             },
             Body::AgentRegistered(agent) => Self::AgentRegistered(agent_facts(agent)),
+            Body::AgentResumed { agent, process, .. } => Self::AgentChanged {
+                changed_id: agent.to_string(),
+                pid: process.as_ref().map(|process| process.pid),
+            },
+            Body::AgentEnded { agent } => Self::AgentChanged { changed_id: agent.to_string(), pid: None },
+            Body::LeaseOrphaned { lease, holder } => Self::LeaseReleased {
+                lease: lease.to_string(),
+                holder_id: holder.to_string(),
+                operator_reason: None,
+            },
             Body::LeaseGranted(lease) => Self::LeaseGranted(lease_facts(lease)),
             Body::LeaseRenewed { lease, terms, operator_reason } => Self::LeaseRenewed {
                 lease: lease.to_string(),

@@ -26,10 +26,10 @@ pub use lease::{Blocker, LeaseJson};
 pub use replies::{
     AdoptReply, AgentsReply, AnchorReply, CheckReply, CheckedThing, ClassReply, ClassesReply,
     CompletionsReply, ConfigFile, DemoReply, DemoStep, DoctorReply, ExplainReply, FreezeReply,
-    IgnoredSetting, LeasesReply, LeftReply, ManReply, OverriddenSetting, PathsReply, PatternReply,
+    IgnoredSetting, LeasesReply, LeftReply, ManReply, MineReply, OverriddenSetting, PathsReply, PatternReply,
     QueuedReply, RefusedTarget, ReleaseReply, RenewReply, RepairedJson, ReserveReply, ScopeReply,
-    ScopesReply, Setting, SettingsReply, SlugReply, SlugsReply, StatusReply, SweepReply, TextReply,
-    ThawReply, TransferReply, UnknownVariableReply, VerifyReply, WaitsReply, WhoReply,
+    ScopesReply, Setting, SettingsReply, SlugReply, SlugsReply, StatusReply, StatuslineReply, SweepReply,
+    TextReply, ThawReply, TransferReply, UnknownVariableReply, VerifyReply, WaitsReply, WhoReply,
 };
 pub use schemas::schemas;
 pub use time::rfc3339;

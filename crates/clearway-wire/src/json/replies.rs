@@ -118,6 +118,20 @@ pub struct SweepReply {
     pub dry_run: bool,
 }
 
+/// `mine`
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct MineReply {
+    /// Files and directories that the caller and its subagents hold, relative to where it stands.
+    pub paths: Vec<String>,
+}
+
+/// `statusline`
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct StatuslineReply {
+    /// The line; empty if there is nothing to say.
+    pub line: String,
+}
+
 /// `leases`
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct LeasesReply {

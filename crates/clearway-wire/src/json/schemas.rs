@@ -21,6 +21,8 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         ("thaw", of::<Acted<ThawReply>>("clearway thaw")),
         ("sweep", of::<Acted<SweepReply>>("clearway sweep")),
         ("leases", of::<Looked<LeasesReply>>("clearway leases")),
+        ("mine", of::<Looked<MineReply>>("clearway mine")),
+        ("statusline", of::<Looked<StatuslineReply>>("clearway statusline")),
         ("who", of::<Looked<WhoReply>>("clearway who")),
         ("agents", of::<Looked<AgentsReply>>("clearway agents")),
         ("status", of::<Looked<StatusReply>>("clearway status")),

@@ -81,6 +81,12 @@ fn beginnings() -> impl Strategy<Value = Body> {
             }
         ),
         agent().prop_map(Body::AgentRegistered),
+        (agent_id(), text(), option::of(process())).prop_map(|(agent, key, process)| Body::AgentResumed {
+            agent,
+            key: IdentityKey(key),
+            process
+        }),
+        agent_id().prop_map(|agent| Body::AgentEnded { agent }),
         lease().prop_map(Body::LeaseGranted),
     ]
 }
@@ -110,6 +116,7 @@ fn endings() -> impl Strategy<Value = Body> {
         (lease_id(), agent_id(), cause(), option::of(mono())).prop_map(
             |(lease, holder, cause, last_seen)| Body::LeaseExpired { lease, holder, cause, last_seen }
         ),
+        (lease_id(), agent_id()).prop_map(|(lease, holder)| Body::LeaseOrphaned { lease, holder }),
         three().prop_map(|(lease, holder, to)| Body::LeaseYielded { lease, holder, to }),
         three().prop_map(|(lease, holder, to)| Body::LeaseTakenOver { lease, holder, to }),
     ]
@@ -291,7 +298,7 @@ fn process() -> impl Strategy<Value = Process> {
 }
 
 fn ended() -> impl Strategy<Value = Ended> {
-    let fixed = select(&[End::Released, End::Yielded, End::TakenOver][..]);
+    let fixed = select(&[End::Released, End::Yielded, End::TakenOver, End::Orphaned][..]);
     let how = prop_oneof![fixed, cause().prop_map(End::Expired)];
     (how, wall()).prop_map(|(how, at)| Ended { how, at })
 }

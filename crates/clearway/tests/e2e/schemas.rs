@@ -27,7 +27,7 @@ fn every_verb_answers_as_its_schema_says() {
     let home = home();
     let repository = app(&home);
     let directory = home.directory("man").display().to_string();
-    let verbs: [&[&str]; 27] = [
+    let verbs: [&[&str]; 29] = [
         &["reserve", "src/a.rs", "--reason", "x"],
         &["reserve", "--kind", "name", "build"],
         &["reserve", "--kind", "write-set", "docs/"],
@@ -36,6 +36,8 @@ fn every_verb_answers_as_its_schema_says() {
         &["renew"],
         &["leases"],
         &["agents"],
+        &["mine"],
+        &["statusline"],
         &["status"],
         &["waits"],
         &["wait", "--cancel"],

@@ -4,8 +4,8 @@
 //! before committing it.
 
 use crate::{app, each, home, list, text};
-use clearway_testkit::{Clearway, Home, Repository};
-use serde_json::Value;
+use clearway_testkit::{Clearway, Home, Ran, Repository};
+use serde_json::{Value, json};
 use std::path::PathBuf;
 
 /// One story told by commands, written down as it goes.
@@ -36,6 +36,17 @@ impl<'h> Story<'h> {
 
     fn run(&mut self, clearway: Clearway, before: &str, words: &[&str]) -> &mut Self {
         let ran = clearway.run(words);
+        self.tell(&ran, before, words)
+    }
+
+    /// A client calls its hook.
+    fn hook(&mut self, client: &str, payload: &Value) -> &mut Self {
+        let words = ["hook", client];
+        let ran = self.repository.clearway().run_with(payload.to_string().as_bytes(), &words);
+        self.tell(&ran, "", &words)
+    }
+
+    fn tell(&mut self, ran: &Ran, before: &str, words: &[&str]) -> &mut Self {
         let masks = masks(self.home, &self.repository);
         let words: Vec<String> = words.iter().map(|word| shell_word(word)).collect();
         let line = format!("$ clearway {before}{}", words.join(" "));
@@ -471,6 +482,23 @@ fn explain_and_help() {
         .both("alice", &["man", "/proc/nowhere"]);
     let without_git = story.repository.clearway().env("PATH", "/nowhere");
     story.run(without_git, "", &["demo"]);
+    story.end();
+}
+
+#[test]
+fn hooks() {
+    let home = home();
+    let mut story = Story::begin("hooks", &home);
+    let edit = |root: &std::path::Path, file: &str| json!({"session_id": "s1", "hook_event_name": "PreToolUse", "tool_name": "Edit", "cwd": root, "tool_input": {"file_path": file}});
+    let root = story.repository.path().to_owned();
+    story.one("otter", &["reserve", "src/a.rs", "--reason", "split the session store"]);
+    story.hook("claude", &edit(&root, "src/a.rs"));
+    story.hook("claude", &edit(&root, "src/a.rs"));
+    story.hook("claude", &edit(&root, "src/b.rs"));
+    story.both("otter", &["mine"]);
+    story.both("otter", &["statusline"]);
+    story.hook("claude", &json!([]));
+    story.hook("clod", &edit(&root, "src/b.rs"));
     story.end();
 }
 

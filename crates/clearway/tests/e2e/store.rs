@@ -221,7 +221,7 @@ fn a_foreign_writer_is_waited_for_within_the_time_given() {
 }
 
 /// Every verb there is, with words that open the store; without words where it opens none, or is asked apart.
-const VERBS: [(&str, &[&str]); 29] = [
+const VERBS: [(&str, &[&str]); 32] = [
     ("reserve", &["reserve", "b.rs"]),
     ("who", &["who", "a.rs"]),
     ("release", &["release", "--all"]),
@@ -249,6 +249,9 @@ const VERBS: [(&str, &[&str]); 29] = [
     ("check", &["check", "a.rs"]),
     ("renew", &["renew"]),
     ("sweep", &["sweep"]),
+    ("mine", &["mine"]),
+    ("statusline", &["statusline"]),
+    ("hook", &[]),
     ("completions", &[]),
     ("man", &[]),
 ];

@@ -11,7 +11,7 @@ use std::path::Path;
 const FLIPS: usize = 60;
 
 /// What is no fact: signs of life, counted refusals, when to look next. Every other table and column is one.
-const SOFT: [&str; 4] = ["presence.*", "refusals.*", "leases.check_at", "waits.heard"];
+const SOFT: [&str; 5] = ["presence.*", "memos.*", "refusals.*", "leases.check_at", "waits.heard"];
 
 /// The columns of every table, as the schema lists them.
 const COLUMNS: &str = "SELECT tables.name, columns.name FROM sqlite_schema AS tables, pragma_table_info(tables.name) \

@@ -34,6 +34,7 @@ fn every_safety_relevant_setting_is_traced_to_its_source() {
         [
             format!("store.url {USER}:2"),
             format!("posture {REPOSITORY}:2"),
+            "mode default".to_owned(),
             format!("leases.claimed_ttl posture team ({REPOSITORY}:2)"),
             format!("leases.durability {REPOSITORY}:3"),
             format!("leases.broad_files {REPOSITORY}:4"),

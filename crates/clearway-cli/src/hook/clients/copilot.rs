@@ -1,0 +1,72 @@
+//! GitHub Copilot CLI, from its documentation. The case of an event's name decides what its payload looks like; ours are
+//! written small, and such a payload does not name its event, so the command line does. It also runs Claude Code's hooks.
+
+use super::{Dialect, Registration};
+use crate::hook::event::{Event, Moment};
+use crate::hook::payload::{Fields, McpName, Tool, When, Words};
+use crate::hook::reply::Told;
+use clearway_core::agent::Client;
+use serde_json::{Value, json};
+
+pub(super) static DIALECT: Dialect = Dialect {
+    client: Client::Copilot,
+    words: Words {
+        events: EVENTS,
+        tools: TOOLS,
+        mcp: McpName::DoubleUnderscore,
+        fields: Fields {
+            session: &["sessionId", "session_id"],
+            subagent: &["agentId", "agent_id"],
+            tool: &["toolName", "tool_name"],
+            input: &["toolArgs", "tool_input"],
+            tool_use: &["toolUseId", "tool_use_id"],
+        },
+    },
+    deny: |_, reason| json!({"permissionDecision": "deny", "permissionDecisionReason": reason}),
+    tell,
+    rewrite: None,
+    owns: |payload, _| {
+        let has = |field: &str| payload.get(field).is_some();
+        has("sessionId") || (has("session_id") && has("timestamp") && !has("transcript_path"))
+    },
+    registered: &[
+        entry("sessionStart", &["hook", "copilot", "sessionStart"]),
+        entry("preToolUse", &["hook", "copilot", "preToolUse"]),
+        entry("postToolUse", &["hook", "copilot", "postToolUse"]),
+        entry("agentStop", &["hook", "copilot", "agentStop"]),
+        entry("subagentStop", &["hook", "copilot", "subagentStop"]),
+        entry("sessionEnd", &["hook", "copilot", "sessionEnd"]),
+    ],
+};
+
+const fn entry(event: &'static str, arguments: &'static [&'static str]) -> Registration {
+    Registration { event, matcher: None, arguments, timeout_ms: 5_000 }
+}
+
+const EVENTS: &[(&str, When)] = &[
+    ("sessionStart", When::SessionStart),
+    ("sessionEnd", When::SessionEnd),
+    ("preToolUse", When::BeforeTool),
+    ("postToolUse", When::AfterTool),
+    ("agentStop", When::TurnEnd),
+    ("stop", When::TurnEnd),
+    ("subagentStop", When::SubagentEnd),
+];
+
+const TOOLS: &[(&str, Tool)] = &[
+    ("create", Tool::Writes(&["path", "file_path"])),
+    ("edit", Tool::Writes(&["path", "file_path"])),
+    ("str_replace_editor", Tool::Writes(&["path", "file_path"])),
+    ("apply_patch", Tool::Patch(&["input", "patch", "command"])),
+    ("bash", Tool::Shell("command")),
+    // What it calls them where it runs the hooks of Claude Code.
+    ("Write", Tool::Writes(&["file_path", "path"])),
+    ("Edit", Tool::Writes(&["file_path", "path"])),
+    ("Bash", Tool::Shell("command")),
+];
+
+fn tell(event: &Event, told: &Told) -> Option<Value> {
+    let reaches_model = matches!(event.moment, Moment::AfterTool(_) | Moment::SessionStart);
+    let model = told.model.as_ref().filter(|_| reaches_model)?;
+    Some(json!({"additionalContext": model}))
+}

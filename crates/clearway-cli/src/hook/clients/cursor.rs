@@ -1,0 +1,72 @@
+//! Cursor, from its documentation: the editor and its command-line agent read the same files. It also runs Claude Code's
+//! hooks, and does not enforce `ask`.
+
+use super::{Dialect, Registration};
+use crate::hook::event::{Event, Moment};
+use crate::hook::payload::{Fields, McpName, Tool, When, Words};
+use crate::hook::reply::Told;
+use clearway_core::agent::Client;
+use serde_json::{Map, Value, json};
+
+pub(super) static DIALECT: Dialect = Dialect {
+    client: Client::Cursor,
+    words: Words {
+        events: EVENTS,
+        tools: TOOLS,
+        mcp: McpName::Colon,
+        fields: Fields {
+            session: &["conversation_id", "session_id"],
+            subagent: &["subagent_id"],
+            tool: &["tool_name"],
+            input: &["tool_input"],
+            tool_use: &["tool_use_id"],
+        },
+    },
+    deny: |_, reason| json!({"permission": "deny", "user_message": reason, "agent_message": reason}),
+    tell,
+    rewrite: None,
+    owns: |payload, _| payload.get("cursor_version").is_some(),
+    registered: &[
+        entry("sessionStart", None),
+        entry("preToolUse", Some(".*")),
+        entry("postToolUse", Some(".*")),
+        entry("stop", None),
+        entry("subagentStop", None),
+        entry("sessionEnd", None),
+    ],
+};
+
+const fn entry(event: &'static str, matcher: Option<&'static str>) -> Registration {
+    Registration { event, matcher, arguments: &["hook", "cursor"], timeout_ms: 5_000 }
+}
+
+/// Also under the names of Claude Code, whose hooks it runs.
+const EVENTS: &[(&str, When)] = &[
+    ("sessionStart", When::SessionStart),
+    ("sessionEnd", When::SessionEnd),
+    ("preToolUse", When::BeforeTool),
+    ("postToolUse", When::AfterTool),
+    ("postToolUseFailure", When::AfterTool),
+    ("stop", When::TurnEnd),
+    ("subagentStop", When::SubagentEnd),
+];
+
+const TOOLS: &[(&str, Tool)] = &[
+    ("Write", Tool::Writes(&["file_path", "path", "target_file"])),
+    ("Edit", Tool::Writes(&["file_path", "path", "target_file"])),
+    ("Delete", Tool::Writes(&["file_path", "path", "target_file"])),
+    ("Shell", Tool::Shell("command")),
+    ("Bash", Tool::Shell("command")),
+];
+
+fn tell(event: &Event, told: &Told) -> Option<Value> {
+    let mut document = Map::new();
+    let reaches_model = matches!(event.moment, Moment::AfterTool(_) | Moment::SessionStart);
+    if let Some(model) = told.model.as_ref().filter(|_| reaches_model) {
+        document.insert("additional_context".to_owned(), json!(model));
+    }
+    if let Some(person) = &told.person {
+        document.insert("user_message".to_owned(), json!(person));
+    }
+    (!document.is_empty()).then_some(Value::Object(document))
+}

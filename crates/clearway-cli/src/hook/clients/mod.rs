@@ -1,0 +1,126 @@
+//! The clients we know: one file each. A new one is a file here, a line in [`CLIENTS`] and a folder of fixtures.
+
+mod claude;
+mod codex;
+mod copilot;
+mod cursor;
+mod gemini;
+
+use super::event::Event;
+use super::payload::Words;
+use super::reply::{Reply, Told, Verdict};
+use clearway_core::agent::Client;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// The environment of a hook.
+pub(crate) type Variables = BTreeMap<String, String>;
+
+/// How one client speaks.
+#[derive(Debug)]
+pub(crate) struct Dialect {
+    pub(crate) client: Client,
+    pub(crate) words: Words,
+    /// The document of a denial.
+    pub(crate) deny: fn(&Event, &str) -> Value,
+    /// The document of anything else that is said; `None` where nobody would hear it.
+    pub(crate) tell: fn(&Event, &Told) -> Option<Value>,
+    /// The document that has another command run instead, for clients whose shells are sandboxed as a rule.
+    pub(crate) rewrite: Option<fn(&Event, &str) -> Value>,
+    /// Whether a payload is this client's, however the hook was installed.
+    pub(crate) owns: fn(&Value, &Variables) -> bool,
+    /// What the client is asked to call us for.
+    pub(crate) registered: &'static [Registration],
+}
+
+/// One entry of a client's hook configuration. The command is `clearway` followed by the arguments, and never changes:
+/// a client that asks its person to trust a command would ask again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Registration {
+    /// The client's name of the event.
+    pub event: &'static str,
+    /// Which tools, in the client's language; `None` for events without tools.
+    pub matcher: Option<&'static str>,
+    /// What follows the name of the binary.
+    pub arguments: &'static [&'static str],
+    /// After which the client gives up, in milliseconds; each client has its own unit.
+    pub timeout_ms: u32,
+}
+
+/// Every client, those first whose payloads are easiest to tell.
+pub(crate) static CLIENTS: [&Dialect; 5] =
+    [&cursor::DIALECT, &copilot::DIALECT, &codex::DIALECT, &gemini::DIALECT, &claude::DIALECT];
+
+/// What a client is to be configured with; nothing for one that has no hooks.
+pub fn registrations(client: Client) -> &'static [Registration] {
+    CLIENTS.into_iter().find(|dialect| dialect.client == client).map_or(&[], |dialect| dialect.registered)
+}
+
+/// The client that a hook was installed for.
+pub(crate) fn named(word: &str) -> Option<&'static Dialect> {
+    CLIENTS.into_iter().find(|dialect| dialect.client.name_stem() == word)
+}
+
+impl Dialect {
+    /// Whose payload this is: some clients also run the hooks of others.
+    pub(crate) fn speaker(&'static self, payload: &Value, variables: &Variables) -> &'static Self {
+        if (self.owns)(payload, variables) {
+            return self;
+        }
+        CLIENTS.into_iter().find(|dialect| (dialect.owns)(payload, variables)).unwrap_or(self)
+    }
+
+    /// Whether the model hears what is said at this moment.
+    pub(crate) fn hears(&self, event: &Event) -> bool {
+        let told = Told { model: Some(String::new()), person: None };
+        (self.tell)(event, &told).is_some()
+    }
+
+    /// Writes a verdict as this client reads it.
+    pub(crate) fn render(&self, event: &Event, verdict: &Verdict) -> Reply {
+        match verdict {
+            Verdict::Silent => Reply::default(),
+            Verdict::Deny(reason) => Reply::deny(&(self.deny)(event, reason), reason),
+            Verdict::Tell(told) => {
+                (self.tell)(event, told).map_or_else(Reply::default, |document| Reply::document(&document))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_event_that_is_registered_is_understood() {
+        for dialect in CLIENTS {
+            for entry in dialect.registered {
+                let known = dialect.words.events.iter().any(|(name, _)| *name == entry.event);
+                assert!(known, "{:?} {}", dialect.client, entry.event);
+                assert_eq!(entry.arguments[..2], ["hook", dialect.client.name_stem()]);
+                assert!(entry.timeout_ms >= 1_000, "no client counts in less than seconds");
+            }
+            let events: BTreeSet<&str> = dialect.registered.iter().map(|entry| entry.event).collect();
+            assert_eq!(events.len(), dialect.registered.len(), "{:?}", dialect.client);
+        }
+    }
+
+    #[test]
+    fn no_payload_is_claimed_by_two_clients() {
+        let payloads = [
+            r#"{"cursor_version":"2","hook_event_name":"preToolUse","conversation_id":"c"}"#,
+            r#"{"sessionId":"s","timestamp":1,"toolName":"edit","toolArgs":"{}"}"#,
+            r#"{"session_id":"s","turn_id":"t","model":"m","hook_event_name":"PreToolUse"}"#,
+            r#"{"session_id":"s","timestamp":"t","transcript_path":"p","hook_event_name":"BeforeTool"}"#,
+            r#"{"session_id":"s","transcript_path":"p","hook_event_name":"PreToolUse"}"#,
+        ];
+        let variables = Variables::from([("CLAUDE_CODE_SESSION_ID".to_owned(), "other".to_owned())]);
+        for payload in payloads {
+            let payload: Value = serde_json::from_str(payload).unwrap();
+            let owners = CLIENTS.iter().filter(|dialect| (dialect.owns)(&payload, &variables)).count();
+            assert!(owners <= 1, "{payload}");
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! What a hook was called for, whichever client called it.
+
+use clearway_core::agent::Client;
+use std::path::PathBuf;
+
+/// A call of a hook, understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Event {
+    /// Who called. It may be another client than the one the hook was installed for.
+    pub(crate) client: Client,
+    /// The client's own id of its session; `None` if it named none that can be one.
+    pub(crate) session: Option<String>,
+    /// The client's own id of the subagent it speaks for.
+    pub(crate) subagent: Option<String>,
+    /// What the client calls the event.
+    pub(crate) name: String,
+    /// What it is.
+    pub(crate) moment: Moment,
+    /// The client's own id of the tool call.
+    pub(crate) tool_use: Option<String>,
+    /// Where the agent works.
+    pub(crate) cwd: Option<PathBuf>,
+    /// Whether commands of the agent run where they cannot write outside of its workspace.
+    pub(crate) sandboxed: bool,
+    /// Whether the end of a session is none: the client goes on under another id.
+    pub(crate) goes_on: bool,
+}
+
+/// What happens at the client.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Moment {
+    /// A session begins, or goes on under another id.
+    SessionStart,
+    /// It is over.
+    SessionEnd,
+    /// The agent waits for its person.
+    TurnEnd,
+    /// A subagent is done.
+    SubagentEnd,
+    /// A tool is about to be used.
+    BeforeTool(Act),
+    /// It was used, with or without success.
+    AfterTool(Act),
+    /// Something we were not registered for.
+    Other,
+}
+
+/// What a tool does, as far as that can be told from its input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Act {
+    /// It writes, moves or removes these files.
+    Edit(Vec<String>),
+    /// It runs this command.
+    Shell(String),
+    /// Anything else.
+    Other,
+}
+
+impl Event {
+    /// What a second call for the same thing has in common with the first.
+    pub(crate) fn key(&self) -> Option<String> {
+        let (session, tool_use) = (self.session.as_ref()?, self.tool_use.as_ref()?);
+        Some(format!("hook:{session}:{tool_use}:{}", self.name))
+    }
+}

@@ -1,0 +1,184 @@
+//! `clearway hook CLIENT [EVENT]`: what a client's hook asks, decided once and answered in that client's dialect.
+//!
+//! Payload in, canonical event, one call of the kernel for each scope touched, verdict, dialect out. Every step but the
+//! call is pure. Whatever goes wrong here is no reason to keep an agent from its work: it ends without an opinion and
+//! with a line on standard error, and never with a panic or an exit code that a client takes for a denial.
+
+pub(crate) mod clients;
+mod event;
+mod patch;
+mod payload;
+mod reply;
+mod texts;
+mod tools;
+mod typed;
+
+use crate::{Host, Streams};
+use clearway_core::agent::ClientSession;
+use clearway_core::failure::Failure;
+use clearway_core::slug::Slug;
+use clearway_core::text::shown;
+use clearway_kernel::config::Mode;
+use clearway_kernel::{Doing, Gate, Hook, HookCall, Outage, attend, before_edit, company, outage};
+use clients::{Dialect, named};
+use event::{Act, Event, Moment};
+use reply::{Reply, Told, Verdict};
+use serde_json::Value;
+use std::ffi::OsString;
+use std::time::Duration;
+
+/// Bytes of a payload. A client sends the whole text of a file that is to be written.
+const PAYLOAD_BYTES_MAX: usize = 32 * 1_024 * 1_024;
+/// How long a client may take to send it.
+const PAYLOAD_WAIT: Duration = Duration::from_secs(2);
+/// What a client takes for a failed hook, and not for a denial.
+const NOT_RUN: u8 = 1;
+
+/// The verb.
+pub(crate) const VERB: &str = "hook";
+
+/// The words after the verb, if the line is a plain call of a hook; anything else is left to the whole parser.
+pub(crate) fn plain(arguments: &[OsString]) -> Option<&[OsString]> {
+    let words = arguments.get(2..)?;
+    let is_plain = |word: &OsString| !word.as_encoded_bytes().starts_with(b"-");
+    (arguments[1] == VERB && !words.is_empty() && words.iter().all(is_plain)).then_some(words)
+}
+
+/// Answers a call and returns the exit code.
+pub(crate) fn run(words: &[OsString], host: &mut dyn Host, streams: &mut Streams<'_>) -> u8 {
+    let reply = answer(words, host);
+    // A client that went away while we decided has nobody left to be told.
+    let _ = streams.stdout.write_all(reply.stdout.as_bytes()).and_then(|()| streams.stdout.flush());
+    let _ = streams.stderr.write_all(reply.stderr.as_bytes());
+    reply.code
+}
+
+fn answer(words: &[OsString], host: &mut dyn Host) -> Reply {
+    let [client, rest @ ..] = words else { return not_run("name a client") };
+    let Some(dialect) = client.to_str().and_then(named) else {
+        return not_run(&format!("no client is called {}", shown(&client.to_string_lossy())));
+    };
+    if host.surroundings().stdin_is_terminal {
+        return not_run("a client calls this, with its payload on standard input");
+    }
+    let event = rest.first().and_then(|word| word.to_str());
+    match payload(host) {
+        Ok(payload) => respond(dialect, &payload, event, host),
+        Err(why) => Reply::aside(&format!("nothing was checked: {why}")),
+    }
+}
+
+fn not_run(why: &str) -> Reply {
+    let clients: Vec<&str> = clients::CLIENTS.iter().map(|dialect| dialect.client.name_stem()).collect();
+    let usage = format!("usage: clearway hook CLIENT [EVENT], where CLIENT is one of {}", clients.join(", "));
+    Reply { code: NOT_RUN, ..Reply::aside(&format!("{why}; {usage}")) }
+}
+
+fn payload(host: &mut dyn Host) -> Result<Value, String> {
+    let bytes = host.input(PAYLOAD_BYTES_MAX, PAYLOAD_WAIT).map_err(|failure| failure.message)?;
+    let value: Value = serde_json::from_slice(&bytes).map_err(|error| format!("no JSON: {error}"))?;
+    if value.is_object() { Ok(value) } else { Err("the payload is no JSON object".to_owned()) }
+}
+
+fn respond(dialect: &'static Dialect, payload: &Value, event: Option<&str>, host: &mut dyn Host) -> Reply {
+    let speaker = dialect.speaker(payload, &host.surroundings().variables);
+    let event = payload::read(speaker.client, &speaker.words, payload, event);
+    let Some(call) = call(dialect, &event, host) else { return Reply::default() };
+    if let Some(rewritten) = carried_out(dialect, &event, &call, host) {
+        return rewritten;
+    }
+    let verdict = match contained(|| verdict(&event, &call, host)) {
+        Ok(verdict) => verdict,
+        Err(failure) => unchecked(&event, &call, host, &failure),
+    };
+    dialect.render(&event, &verdict)
+}
+
+/// A command of ours in a sandboxed shell, which has no way to the store, carried out here; the shell prints the answer.
+fn carried_out(dialect: &Dialect, event: &Event, call: &HookCall, host: &mut dyn Host) -> Option<Reply> {
+    let (Moment::BeforeTool(Act::Shell(command)), Some(rewrite)) = (&event.moment, dialect.rewrite) else {
+        return None;
+    };
+    let words = typed::words(command).filter(|_| event.sandboxed)?;
+    let agent = (Hook { session: call.session.clone(), hears: false }, call.cwd.clone());
+    let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+    let code = contained(|| {
+        let mut streams = Streams { stdout: &mut stdout, stderr: &mut stderr };
+        Ok(crate::run_for(Some(agent), words.into_iter().map(OsString::from).collect(), host, &mut streams))
+    });
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let printing = typed::printing(&text(&stdout), &text(&stderr), code.ok()?);
+    Some(Reply::document(&rewrite(event, &printing)))
+}
+
+/// A defect of ours is a failure like others: no client is to be left without an answer, and nothing but the answer is
+/// to be on its streams.
+fn contained<T>(act: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| {}));
+    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(act));
+    std::panic::set_hook(hook);
+    caught.unwrap_or_else(|_| Err(Failure::new(Slug::Internal, "clearway failed inside")))
+}
+
+/// What is answered where nothing could be checked: an edit passes with a word, once, or is refused where nobody watches.
+/// Whatever else the agent does passes.
+fn unchecked(event: &Event, call: &HookCall, host: &mut dyn Host, failure: &Failure) -> Verdict {
+    let Moment::BeforeTool(Act::Edit(_)) = &event.moment else { return Verdict::Silent };
+    let how = contained(|| Ok(outage(host, call, failure)));
+    match how.unwrap_or(Outage { unattended: false, is_new: true }) {
+        Outage { unattended: true, .. } => Verdict::Deny(texts::refused_unchecked(failure)),
+        Outage { is_new: true, .. } => {
+            let text = texts::unchecked(failure);
+            Verdict::Tell(Told { model: Some(text.clone()), person: Some(text) })
+        }
+        Outage { .. } => Verdict::Silent,
+    }
+}
+
+fn verdict(event: &Event, call: &HookCall, host: &mut dyn Host) -> Result<Verdict, Failure> {
+    let doing = match &event.moment {
+        Moment::BeforeTool(Act::Edit(files)) => {
+            return before_edit(host, call, files).map(|gate| judged(&gate));
+        }
+        Moment::SessionStart => return start(call, host),
+        Moment::BeforeTool(_) => Doing::Calls,
+        Moment::AfterTool(Act::Edit(files)) => Doing::Wrote(files.clone()),
+        Moment::AfterTool(_) => Doing::Wrote(Vec::new()),
+        Moment::TurnEnd => Doing::Rests,
+        Moment::SubagentEnd if event.subagent.is_none() => return Ok(Verdict::Silent),
+        Moment::SubagentEnd => Doing::Ends,
+        Moment::SessionEnd if event.goes_on => return Ok(Verdict::Silent),
+        Moment::SessionEnd => Doing::Ends,
+        Moment::Other => return Ok(Verdict::Silent),
+    };
+    Ok(tell(texts::beside(&attend(host, call, &doing)?)))
+}
+
+/// What becomes of an edit, as the settings have it.
+fn judged(gate: &Gate) -> Verdict {
+    match (texts::refusal(gate), gate.mode) {
+        (Some(reason), Mode::Enforce) => Verdict::Deny(reason),
+        (Some(reason), Mode::Warn) => tell(Some(reason)),
+        (Some(_), Mode::Observe) | (None, _) => tell(texts::beside(&gate.answers)),
+    }
+}
+
+/// Silent for whoever is alone.
+fn start(call: &HookCall, host: &mut dyn Host) -> Result<Verdict, Failure> {
+    attend(host, call, &Doing::Starts)?;
+    Ok(tell(company(host, call)?.and_then(|(status, mode)| texts::welcome(&status, mode))))
+}
+
+fn tell(model: Option<String>) -> Verdict {
+    model.map_or(Verdict::Silent, |model| Verdict::Tell(Told { model: Some(model), person: None }))
+}
+
+/// Who calls from where; `None` without a session, which nobody could be told of later.
+fn call(dialect: &Dialect, event: &Event, host: &dyn Host) -> Option<HookCall> {
+    let session = event.session.clone()?;
+    let cwd = event.cwd.clone().or_else(|| host.surroundings().cwd.clone()).unwrap_or_default();
+    let session =
+        ClientSession { client: event.client, session, subagent: event.subagent.clone(), process: None };
+    Some(HookCall { session, cwd, key: event.key(), hears: dialect.hears(event) })
+}

@@ -1,0 +1,154 @@
+//! Reading what a client sent without trusting it.
+
+use super::event::{Act, Event, Moment};
+use super::patch;
+use super::tools;
+use clearway_core::agent::Client;
+use clearway_core::input::session_id;
+use serde_json::Value;
+use std::borrow::Cow;
+use std::path::PathBuf;
+
+/// How a client says things.
+#[derive(Debug)]
+pub(crate) struct Words {
+    /// Names of events.
+    pub(crate) events: &'static [(&'static str, When)],
+    /// Names of tools.
+    pub(crate) tools: &'static [(&'static str, Tool)],
+    /// How a tool of an MCP server is called, up to the name that the server gave it.
+    pub(crate) mcp: McpName,
+    /// The fields of a payload.
+    pub(crate) fields: Fields,
+}
+
+/// Names of fields; of several the first that is there counts.
+#[derive(Debug)]
+pub(crate) struct Fields {
+    pub(crate) session: &'static [&'static str],
+    pub(crate) subagent: &'static [&'static str],
+    pub(crate) tool: &'static [&'static str],
+    pub(crate) input: &'static [&'static str],
+    pub(crate) tool_use: &'static [&'static str],
+}
+
+/// What an event is, before its tool is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum When {
+    SessionStart,
+    SessionEnd,
+    TurnEnd,
+    SubagentEnd,
+    BeforeTool,
+    AfterTool,
+}
+
+/// Where a tool's input tells what it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tool {
+    /// Every field of these that is there names a file.
+    Writes(&'static [&'static str]),
+    /// The first field of these that is there is a patch over several files.
+    Patch(&'static [&'static str]),
+    /// This field is a command.
+    Shell(&'static str),
+}
+
+/// How the tools of MCP servers are named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum McpName {
+    /// `mcp__server__tool`.
+    DoubleUnderscore,
+    /// `mcp_server_tool`.
+    Underscore,
+    /// `MCP:tool`.
+    Colon,
+}
+
+/// Understands a payload. The event's name is what the payload says, or else what the command line says.
+pub(crate) fn read(client: Client, words: &Words, payload: &Value, event: Option<&str>) -> Event {
+    let name = text(payload, &["hook_event_name"]).or(event).unwrap_or_default();
+    let known = words.events.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+    Event {
+        client,
+        session: text(payload, words.fields.session).and_then(session_id).filter(|id| !id.is_empty()),
+        subagent: text(payload, words.fields.subagent).and_then(session_id).filter(|id| !id.is_empty()),
+        moment: known.map_or(Moment::Other, |(_, when)| moment(*when, words, payload)),
+        name: name.to_owned(),
+        tool_use: text(payload, words.fields.tool_use).map(str::to_owned),
+        sandboxed: text(payload, &["permission_mode"]) != Some("bypassPermissions"),
+        goes_on: text(payload, &["reason"]).is_some_and(|reason| GOES_ON.contains(&reason)),
+        cwd: text(payload, &["cwd"]).map(PathBuf::from).filter(|cwd| cwd.is_absolute()),
+    }
+}
+
+/// Why a session ends that is followed by another one of the same client.
+const GOES_ON: [&str; 2] = ["clear", "resume"];
+
+fn moment(when: When, words: &Words, payload: &Value) -> Moment {
+    match when {
+        When::SessionStart => Moment::SessionStart,
+        When::SessionEnd => Moment::SessionEnd,
+        When::TurnEnd => Moment::TurnEnd,
+        When::SubagentEnd => Moment::SubagentEnd,
+        When::BeforeTool => Moment::BeforeTool(act(words, payload)),
+        When::AfterTool => Moment::AfterTool(act(words, payload)),
+    }
+}
+
+fn act(words: &Words, payload: &Value) -> Act {
+    let Some(name) = text(payload, words.fields.tool) else { return Act::Other };
+    let input = words.fields.input.iter().find_map(|field| payload.get(field));
+    let Some(input) = input.and_then(object) else { return Act::Other };
+    let known = words.tools.iter().find(|(known, _)| *known == name).map(|(_, tool)| *tool);
+    match known.or_else(|| words.mcp.tool_of(name).and_then(tools::of_server)) {
+        Some(Tool::Writes(fields)) => edit(fields.iter().flat_map(|field| files(&input, field)).collect()),
+        Some(Tool::Patch(fields)) => edit(text(&input, fields).map(patch::files).unwrap_or_default()),
+        Some(Tool::Shell(field)) => {
+            text(&input, &[field]).map_or(Act::Other, |command| Act::Shell(command.to_owned()))
+        }
+        None => Act::Other,
+    }
+}
+
+fn edit(files: Vec<String>) -> Act {
+    if files.is_empty() { Act::Other } else { Act::Edit(files) }
+}
+
+/// A field is the name of a file or a list of such names.
+fn files(input: &Value, field: &str) -> Vec<String> {
+    match input.get(field) {
+        Some(Value::String(file)) => vec![file.clone()],
+        Some(Value::Array(files)) => files.iter().filter_map(named_file).map(str::to_owned).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn named_file(file: &Value) -> Option<&str> {
+    file.as_str().or_else(|| text(file, &["path", "file_path"]))
+}
+
+/// Some clients write a tool's input as JSON inside a text.
+fn object(input: &Value) -> Option<Cow<'_, Value>> {
+    match input {
+        Value::Object(_) => Some(Cow::Borrowed(input)),
+        Value::String(text) => serde_json::from_str(text).ok().filter(Value::is_object).map(Cow::Owned),
+        _ => None,
+    }
+}
+
+/// The first of these fields that is a text.
+pub(crate) fn text<'v>(value: &'v Value, fields: &[&str]) -> Option<&'v str> {
+    fields.iter().find_map(|field| value.get(field)?.as_str())
+}
+
+impl McpName {
+    /// The name that the server gave a tool. Where server and tool cannot be told apart, it is the end of the name.
+    fn tool_of(self, name: &str) -> Option<&str> {
+        match self {
+            Self::DoubleUnderscore => name.strip_prefix("mcp__")?.rsplit_once("__").map(|(_, tool)| tool),
+            Self::Underscore => name.strip_prefix("mcp_"),
+            Self::Colon => name.strip_prefix("MCP:"),
+        }
+    }
+}

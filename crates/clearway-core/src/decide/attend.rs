@@ -1,0 +1,144 @@
+//! What a client's hooks tell of their agent: it is there, it used a tool, its turn or its session is over.
+
+use super::draft::Draft;
+use super::identity::Identified;
+use super::transfer::hand_over;
+use super::{Step, Success};
+use crate::command::Attend;
+use crate::event::{Actor, Body};
+use crate::facts::{FactQuery, Facts};
+use crate::ids::{AgentId, Entropy, LeaseId};
+use crate::lease::{Grade, Lease};
+use crate::slice::AgentView;
+use crate::target::Target;
+use crate::wait::{WaitEnd, WaitView};
+use std::collections::BTreeSet;
+
+/// Takes note of it. An agent that nobody knows yet is known from the start of its session or its first lease on, and
+/// there is nothing to note of it before.
+pub(super) fn attend(
+    draft: &mut Draft<'_>,
+    attend: &Attend,
+    identified: &Identified,
+    facts: &Facts,
+    entropy: &mut Entropy<'_>,
+) -> Step {
+    let is_end = matches!(attend, Attend::End);
+    let ended_before = identified.known.as_ref().is_none_or(|view| view.agent.ended_at.is_some());
+    let is_nobody = identified.known.is_none() && !matches!(attend, Attend::Start);
+    if is_nobody || (is_end && ended_before) {
+        return Ok(Ok(released(Vec::new())));
+    }
+    let (me, actor) = draft.register(identified, entropy);
+    let ended = match attend {
+        Attend::Start | Attend::Call => Vec::new(),
+        Attend::Done { targets, brief, .. } => put_down(draft, me, actor, targets, brief),
+        Attend::Rest => {
+            let memo = draft.memo(me);
+            memo.in_hand.clear();
+            memo.resting = true;
+            draft.rests = true;
+            Vec::new()
+        }
+        Attend::End => end(draft, me, actor, facts)?,
+    };
+    Ok(Ok(released(ended)))
+}
+
+fn released(released: Vec<LeaseId>) -> Success {
+    Success::Released { released, already: Vec::new(), remaining: Vec::new() }
+}
+
+/// The leases of a tool call that is over are not in hand any more; what is held for a moment only is given back.
+fn put_down(
+    draft: &mut Draft<'_>,
+    me: AgentId,
+    actor: Actor,
+    targets: &[Target],
+    brief: &[Target],
+) -> Vec<LeaseId> {
+    let used: Vec<Lease> =
+        own(draft, me).into_iter().filter(|lease| targets.contains(&lease.target)).collect();
+    let is_used = |id: LeaseId| used.iter().any(|lease| lease.id == id);
+    draft.memo(me).in_hand.retain(|(id, _)| !is_used(*id));
+    let over = used.iter().filter(|lease| lease.grade == Grade::Auto && brief.contains(&lease.target));
+    over.map(|lease| give_back(draft, actor, lease)).collect()
+}
+
+/// What an agent leaves passes to its parent. Without one, what is clean is given back, and what is changed is marked as
+/// left behind.
+fn end(
+    draft: &mut Draft<'_>,
+    me: AgentId,
+    actor: Actor,
+    facts: &Facts,
+) -> Result<Vec<LeaseId>, BTreeSet<FactQuery>> {
+    let parent = draft.slice.agent(me).and_then(|view| draft.slice.agent(view.agent.parent?)).cloned();
+    let leases: Vec<Lease> = own(draft, me).into_iter().filter(|lease| lease.bound.is_none()).collect();
+    let ended = match parent {
+        Some(parent) => pass_up(draft, actor, &leases, &parent),
+        None => let_go(draft, actor, &leases, facts)?,
+    };
+    let waits: Vec<WaitView> = draft.queue.iter().filter(|view| view.wait.agent == me).cloned().collect();
+    waits.iter().for_each(|view| draft.end_wait(actor, view, WaitEnd::Gone));
+    draft.push(actor, Body::AgentEnded { agent: me });
+    *draft.memo(me) = crate::slice::Memo::default();
+    Ok(ended)
+}
+
+fn pass_up(draft: &mut Draft<'_>, actor: Actor, leases: &[Lease], parent: &AgentView) -> Vec<LeaseId> {
+    for lease in leases {
+        hand_over(draft, actor, lease, parent);
+    }
+    draft.record_fulfilled(parent.agent.id, actor);
+    Vec::new()
+}
+
+fn let_go(
+    draft: &mut Draft<'_>,
+    actor: Actor,
+    leases: &[Lease],
+    facts: &Facts,
+) -> Result<Vec<LeaseId>, BTreeSet<FactQuery>> {
+    let missing: BTreeSet<FactQuery> = leases.iter().filter_map(|lease| unknown(lease, facts)).collect();
+    if !missing.is_empty() {
+        return Err(missing);
+    }
+    let let_go = |lease: &Lease| match is_changed(lease, facts) {
+        false => give_back(draft, actor, lease),
+        true => {
+            draft.end_lease(lease.id);
+            draft.push(actor, Body::LeaseOrphaned { lease: lease.id, holder: lease.holder });
+            lease.id
+        }
+    };
+    Ok(leases.iter().map(let_go).collect())
+}
+
+fn literal(lease: &Lease) -> Option<&str> {
+    match &lease.target {
+        Target::Path(pattern) => pattern.as_literal(),
+        Target::Name(_) => None,
+    }
+}
+
+fn unknown(lease: &Lease, facts: &Facts) -> Option<FactQuery> {
+    let path = literal(lease)?;
+    let is_known = facts.dirty(&lease.worktree, path).is_some();
+    (!is_known).then(|| FactQuery::Dirty(lease.worktree.clone(), path.to_owned()))
+}
+
+fn is_changed(lease: &Lease, facts: &Facts) -> bool {
+    literal(lease).is_some_and(|path| facts.dirty(&lease.worktree, path) == Some(true))
+}
+
+fn give_back(draft: &mut Draft<'_>, actor: Actor, lease: &Lease) -> LeaseId {
+    draft.end_lease(lease.id);
+    let operator_reason = None;
+    draft.push(actor, Body::LeaseReleased { lease: lease.id, holder: lease.holder, operator_reason });
+    lease.id
+}
+
+fn own(draft: &Draft<'_>, me: AgentId) -> Vec<Lease> {
+    draft.leases_now().filter(|lease| lease.holder == me).cloned().collect()
+}

@@ -1,0 +1,113 @@
+//! What agents are told at their next tool call, and what they have in hand meanwhile. Soft state: no decision about
+//! leases rests on it but one: what a running tool call is about to change is not taken for unchanged.
+
+use super::Notice;
+use super::draft::Draft;
+use crate::ids::{AgentId, LeaseId, WaitId};
+use crate::lease::Lease;
+use crate::limits::{CALL_MS_MAX, NOTES_MAX, NOTES_MS, NOTES_PER_AGENT_MAX};
+use crate::slice::{Memo, Note};
+use crate::time::Mono;
+use crate::wait::Wait;
+
+impl Draft<'_> {
+    /// Keeps something for an agent to be told; one that hears nothing is told nothing.
+    pub(super) fn note(&mut self, to: AgentId, note: Note) {
+        let hears = self.slice.agent(to).is_some_and(|view| view.agent.client.has_hooks());
+        let own = self.agent.as_ref().is_some_and(|(me, _)| *me == to) && !matches!(note, Note::Turn(_));
+        if !hears || own {
+            return;
+        }
+        let notes = &mut self.memo(to).notes;
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+        let surplus = notes.len().saturating_sub(NOTES_PER_AGENT_MAX);
+        notes.drain(..surplus);
+    }
+
+    /// Tells the caller one thing, its own turn first, as often as its budget allows. What is no longer true is forgotten.
+    pub(super) fn tell_caller(&mut self) {
+        let Some((me, _)) = self.agent.clone() else { return };
+        if self.slice.agent(me).is_none_or(|view| view.memo.notes.is_empty())
+            && self.memo(me).notes.is_empty()
+        {
+            return;
+        }
+        let mut memo = self.memo(me).clone();
+        memo.notes.sort_by_key(|note| !matches!(note, Note::Turn(_)));
+        while let Some(note) = memo.notes.first().cloned() {
+            let Some(notice) = self.notice(me, &note) else {
+                memo.notes.remove(0);
+                continue;
+            };
+            if memo.may_be_told(self.now.mono) {
+                memo.notes.remove(0);
+                self.notices.push(notice);
+            }
+            break;
+        }
+        *self.memo(me) = memo;
+    }
+
+    fn notice(&self, me: AgentId, note: &Note) -> Option<Notice> {
+        match note {
+            Note::Turn(id) => {
+                let wait = self.waiting(*id)?;
+                let left_ms = wait.offered_until?.since(self.now.mono);
+                Some(Notice::YourTurn { target: first_target(wait)?, left_ms })
+            }
+            Note::WaitedFor(id) => {
+                let wait = self.waiting(*id)?;
+                let is_in_way =
+                    |lease: &&Lease| lease.holder == me && wait.wanted.conflicts_with_lease(lease);
+                self.leases_now().find(is_in_way)?;
+                let (by, reason) = (self.name_of(wait.agent), wait.wanted.reason.clone());
+                Some(Notice::WaitedFor { target: first_target(wait)?, by, reason })
+            }
+            Note::PassedOn { target, to } => {
+                Some(Notice::PassedOn { target: target.clone(), to: to.clone() })
+            }
+        }
+    }
+
+    fn waiting(&self, id: WaitId) -> Option<&Wait> {
+        self.queue.iter().map(|view| &view.wait).find(|wait| wait.id == id)
+    }
+
+    /// A tool call is about to use these leases.
+    pub(super) fn take_in_hand(&mut self, me: AgentId, leases: &[Lease]) {
+        let now = self.now.mono;
+        let is_held = |memo: &Memo, id: LeaseId| {
+            memo.in_hand.iter().any(|(own, until)| *own == id && until.since(now) > CALL_MS_MAX / 2)
+        };
+        let memo = self.memo(me);
+        if leases.iter().all(|lease| is_held(memo, lease.id)) {
+            return;
+        }
+        memo.in_hand.retain(|(id, until)| *until > now && !leases.iter().any(|lease| lease.id == *id));
+        memo.in_hand.extend(leases.iter().map(|lease| (lease.id, now.plus_ms(CALL_MS_MAX))));
+    }
+
+    /// Whether a tool call of its holder is about to change what a lease is on.
+    pub(super) fn is_in_hand(&self, lease: &Lease) -> bool {
+        let memo = self.slice.agent(lease.holder).map(|view| &view.memo);
+        let is_this = |(id, until): &(LeaseId, Mono)| *id == lease.id && *until > self.now.mono;
+        memo.is_some_and(|memo| memo.in_hand.iter().any(is_this))
+    }
+}
+
+impl Memo {
+    fn may_be_told(&mut self, now: Mono) -> bool {
+        if self.told == 0 || now.since(self.told_since) >= NOTES_MS {
+            (self.told_since, self.told) = (now, 0);
+        }
+        let may = self.told < NOTES_MAX;
+        self.told += u32::from(may);
+        may
+    }
+}
+
+fn first_target(wait: &Wait) -> Option<String> {
+    wait.wanted.wants.first().map(|want| want.target.display())
+}

@@ -1,0 +1,315 @@
+//! What the hooks of agents' clients ask and tell: may these files be written, what is the agent doing, is it still there.
+//!
+//! A hook names files, never patterns, and creates no scope: where nobody invited us it learns so before anything
+//! else. What a client's payload looks like, and how an answer is written for it, is for an adapter.
+
+use crate::config::Mode;
+use crate::ground::{Ground, invited};
+use crate::listings::Status;
+use crate::outage::{over, trouble};
+use crate::outside::{Destination, Outside};
+use crate::session::{Globals, Hook, Session};
+use crate::targets::Look;
+use clearway_core::agent::{ClientSession, client_process, needs_more_above};
+use clearway_core::command::{Attend, Await, Command, LeaseRef, Release, Reserve, Selection, Stay, Want};
+use clearway_core::decide::Success;
+use clearway_core::facts::Process;
+use clearway_core::failure::Failure;
+use clearway_core::ids::ScopeKey;
+use clearway_core::input::idempotency_key;
+use clearway_core::lease::{Grade, Mode as Sharing};
+use clearway_core::limits::{TARGETS_PER_REQUEST_MAX, TTL_MS_AUTO, WAIT_MS_MAX};
+use clearway_core::path::{CanonicalPath, PathClass};
+use clearway_core::pattern::Pattern;
+use clearway_core::slug::Slug;
+use clearway_core::target::Target;
+use clearway_store::Reply;
+use std::path::{Path, PathBuf};
+
+/// How long a hook waits for a busy store: its client waits for it.
+const STORE_WAIT: &str = "500ms";
+/// How far above a hook its client is looked for: shells may stand between them.
+const ABOVE_MAX: usize = 6;
+/// The variable in which Claude Code tells its own process.
+const CLIENT_PID: &str = "CLAUDE_PID";
+
+/// A call of a client's hook.
+#[derive(Clone, Debug)]
+pub struct HookCall {
+    /// The session that the client named.
+    pub session: ClientSession,
+    /// Where the agent works.
+    pub cwd: PathBuf,
+    /// What tells a call that is made twice.
+    pub key: Option<String>,
+    /// Whether the agent hears what is said beside the answer.
+    pub hears: bool,
+}
+
+/// What a hook tells of its agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Doing {
+    /// Its session begins, or goes on under another id.
+    Starts,
+    /// It is about to use a tool that writes nothing we know of.
+    Calls,
+    /// It used a tool, which wrote these files.
+    Wrote(Vec<String>),
+    /// Its turn is over.
+    Rests,
+    /// Its session is over, or it was a subagent and is done.
+    Ends,
+}
+
+/// What became of a request to write files: the answers of every scope touched that invited us, up to the first that
+/// refuses.
+#[derive(Debug)]
+pub struct Gate {
+    /// One for each scope.
+    pub answers: Answers,
+    /// What is to be done about a refusal.
+    pub mode: Mode,
+}
+
+/// The answers of scopes.
+#[derive(Debug, Default)]
+pub struct Answers {
+    /// One for each.
+    pub replies: Vec<Reply>,
+    /// Whether a store answered that had failed before.
+    pub recovered: bool,
+}
+
+impl Answers {
+    fn add(&mut self, outside: &mut dyn Outside, scope: &ScopeKey, reply: Reply) {
+        self.recovered |= over(outside, scope);
+        self.replies.push(reply);
+    }
+}
+
+/// Takes a lease on every file that is about to be written, or a place in the queue where somebody else is at work.
+pub fn before_edit(outside: &mut dyn Outside, call: &HookCall, files: &[String]) -> Result<Gate, Failure> {
+    let files = destinations(outside, &call.cwd, files);
+    let mut parts = parts(outside, &call.globals(), &files)?;
+    if parts.is_empty() {
+        return Ok(Gate { answers: Answers::default(), mode: Mode::Enforce });
+    }
+    let globals = call.globals_with_client(outside);
+    parts.sort_by(|one, other| one.ground.site.key.cmp(&other.ground.site.key));
+    let mut gate = Gate { answers: Answers::default(), mode: Mode::Enforce };
+    let mut granted = Vec::new();
+    for Part { ground, targets, .. } in parts {
+        let (directory, scope, mode) = (ground.start.clone(), ground.site.key.clone(), ground.config.mode());
+        let reply = Session::on(outside, &globals, ground)?.take_for_edit(targets, mode)?;
+        let is_refused = !is_granted(&reply);
+        granted.push((directory, fresh(&reply)));
+        gate.answers.add(outside, &scope, reply);
+        if is_refused {
+            gate.mode = mode;
+        }
+        if is_refused && mode == Mode::Enforce {
+            give_back(outside, &globals, granted)?;
+            break;
+        }
+    }
+    Ok(gate)
+}
+
+/// Takes note of what an agent is doing, in the scope it works in or those of the files it wrote. What there is to say
+/// to it comes with the answers.
+pub fn attend(outside: &mut dyn Outside, call: &HookCall, doing: &Doing) -> Result<Answers, Failure> {
+    let attend = match doing {
+        Doing::Wrote(files) if !files.is_empty() => return wrote(outside, call, files),
+        Doing::Wrote(_) => Attend::Done {
+            targets: Vec::new(),
+            brief: Vec::new(),
+            worktree: clearway_core::target::Worktree::default(),
+        },
+        Doing::Starts => Attend::Start,
+        Doing::Calls => Attend::Call,
+        Doing::Rests => Attend::Rest,
+        Doing::Ends => Attend::End,
+    };
+    let mut answers = Answers::default();
+    let Some(ground) = welcome(outside, &call.globals(), &call.cwd)? else { return Ok(answers) };
+    let globals = Globals { idempotency_key: None, ..call.globals_with_client(outside) };
+    let scope = ground.site.key.clone();
+    let reply = Session::on(outside, &globals, ground)?.command(Command::Attend(attend))?;
+    answers.add(outside, &scope, reply);
+    Ok(answers)
+}
+
+/// Who else is where an agent begins to work; `None` where nobody invited us.
+pub fn company(outside: &mut dyn Outside, call: &HookCall) -> Result<Option<(Status, Mode)>, Failure> {
+    let globals = Globals { idempotency_key: None, ..call.globals() };
+    let Some(ground) = welcome(outside, &globals, &call.cwd)? else { return Ok(None) };
+    let mode = ground.config.mode();
+    let status = Session::on(outside, &globals, ground)?.status()?;
+    Ok(Some((status, mode)))
+}
+
+/// The ground of a scope that invited us, unless its store failed a moment ago.
+fn welcome(outside: &mut dyn Outside, globals: &Globals, start: &Path) -> Result<Option<Ground>, Failure> {
+    let Some(ground) = invited(outside, globals, start)? else { return Ok(None) };
+    match trouble(outside, &ground.site.key) {
+        Some(trouble) => Err(trouble),
+        None => Ok(Some(ground)),
+    }
+}
+
+fn wrote(outside: &mut dyn Outside, call: &HookCall, files: &[String]) -> Result<Answers, Failure> {
+    let files = destinations(outside, &call.cwd, files);
+    let mut answers = Answers::default();
+    let parts = parts(outside, &call.globals(), &files)?;
+    if parts.is_empty() {
+        return Ok(answers);
+    }
+    let globals = &Globals { idempotency_key: None, ..call.globals_with_client(outside) };
+    for Part { ground, targets, brief } in parts {
+        let (worktree, scope) = (ground.site.worktree(), ground.site.key.clone());
+        let attend = Command::Attend(Attend::Done { targets, brief, worktree });
+        let reply = Session::on(outside, globals, ground)?.command(attend)?;
+        answers.add(outside, &scope, reply);
+    }
+    Ok(answers)
+}
+
+impl HookCall {
+    /// What is enough to find out whether anybody invited us.
+    pub(crate) fn globals(&self) -> Globals {
+        self.globals_of(None)
+    }
+
+    /// The same with the process of the client, which takes a look at those above.
+    fn globals_with_client(&self, outside: &mut dyn Outside) -> Globals {
+        let told_pid = outside.surroundings().variables.get(CLIENT_PID).and_then(|pid| pid.parse().ok());
+        let above = outside.commands_above(ABOVE_MAX, &|above| needs_more_above(above, told_pid));
+        self.globals_of(client_process(self.session.client, &above, told_pid).cloned())
+    }
+
+    fn globals_of(&self, process: Option<Process>) -> Globals {
+        Globals {
+            timeout: Some(STORE_WAIT.to_owned()),
+            idempotency_key: self.key.clone().filter(|key| idempotency_key(key).is_ok()),
+            hook: Some(Hook {
+                session: ClientSession { process, ..self.session.clone() },
+                hears: self.hears,
+            }),
+            ..Globals::default()
+        }
+    }
+}
+
+/// The files of one scope.
+struct Part {
+    ground: Ground,
+    targets: Vec<Target>,
+    /// Those of them that many edit briefly, so that nobody keeps them.
+    brief: Vec<Target>,
+}
+
+/// Where the files lie. One that no path can name is nothing that could be held.
+fn destinations(outside: &mut dyn Outside, cwd: &Path, files: &[String]) -> Vec<Destination> {
+    files.iter().filter_map(|file| outside.destination(cwd, file).ok()).collect()
+}
+
+/// The files by the scopes they belong to, without those that nobody invited us to or that are never leased.
+fn parts(outside: &mut dyn Outside, globals: &Globals, files: &[Destination]) -> Result<Vec<Part>, Failure> {
+    let (mut parts, mut left): (Vec<Part>, Vec<&Destination>) = (Vec::new(), files.iter().collect());
+    while let Some(first) = left.first().copied() {
+        let Some(mut ground) = welcome(outside, globals, &first.directory)? else {
+            left.retain(|file| file.directory != first.directory);
+            continue;
+        };
+        let (mut targets, mut brief) = (Vec::new(), Vec::new());
+        left.retain(|file| {
+            let located = path_in(outside, &mut ground, &file.file);
+            if let Some((target, class)) = located.as_ref().and_then(|path| leased(&ground, path))
+                && !targets.contains(&target)
+            {
+                brief.extend(Some(target.clone()).filter(|_| class == PathClass::Hot));
+                targets.push(target);
+            }
+            located.is_none() && *file != first
+        });
+        if !targets.is_empty() {
+            parts.push(Part { ground, targets, brief });
+        }
+    }
+    Ok(parts)
+}
+
+/// The path of a file in a scope; `None` if it is not of that scope or cannot be named there.
+fn path_in(outside: &mut dyn Outside, ground: &mut Ground, file: &Path) -> Option<CanonicalPath> {
+    let Ground { site, engine, .. } = ground;
+    site.root.as_ref()?;
+    let located = Look { outside, engine: &mut **engine }.resolve(site, file.to_str()?).ok()?;
+    let is_own = located.nested.is_none() && !located.path.is_empty();
+    CanonicalPath::parse(&located.path, site.fold).ok().filter(|_| is_own)
+}
+
+/// What is leased for a path that is written. What everybody writes, and what nobody keeps, is not.
+fn leased(ground: &Ground, path: &CanonicalPath) -> Option<(Target, PathClass)> {
+    let classes = ground.config.classes(ground.site.fold);
+    match classes.map_or(PathClass::Plain, |classes| classes.classify(path)) {
+        class @ (PathClass::Plain | PathClass::Hot) => Some((Target::Path(Pattern::literal(path)), class)),
+        PathClass::Common | PathClass::Ignored => None,
+    }
+}
+
+impl Session<'_> {
+    /// Only a refusal that is enforced keeps a place in the queue: whoever edits all the same does not wait.
+    fn take_for_edit(&mut self, targets: Vec<Target>, mode: Mode) -> Result<Reply, Failure> {
+        if targets.len() > TARGETS_PER_REQUEST_MAX {
+            let message = format!("one call writes {} files", targets.len());
+            return Err(Failure::new(Slug::TooLarge, message)
+                .hint(format!("write at most {TARGETS_PER_REQUEST_MAX} files in one call")));
+        }
+        let reserve = Reserve {
+            wants: targets.into_iter().map(|target| Want { target, capacity: 1 }).collect(),
+            worktree: self.site.worktree(),
+            mode: Sharing::Exclusive,
+            grade: Grade::Auto,
+            as_set: false,
+            ttl_ms: TTL_MS_AUTO,
+            max_ms: None,
+            reason: None,
+            best_effort: false,
+            bound: None,
+        };
+        let wait = |reserve| Await { reserve, stay: Stay::Durable, wait_ms: WAIT_MS_MAX, wait: None };
+        self.command(match mode {
+            Mode::Enforce => Command::Await(wait(reserve)),
+            Mode::Observe | Mode::Warn => Command::Reserve(reserve),
+        })
+    }
+}
+
+fn is_granted(reply: &Reply) -> bool {
+    matches!(reply.outcome, Ok(Success::Reserved { .. }))
+}
+
+/// Leases that this very answer granted.
+fn fresh(reply: &Reply) -> Vec<LeaseRef> {
+    let Ok(Success::Reserved { leases, .. }) = &reply.outcome else { return Vec::new() };
+    let is_new = |lease: &&clearway_core::lease::Lease| {
+        !reply.replayed && lease.granted == reply.now.mono && lease.fence.seq <= reply.rev
+    };
+    let leases = leases.iter().map(|view| &view.lease).filter(is_new);
+    leases.map(|lease| LeaseRef { id: lease.id, fence: Some(lease.fence) }).collect()
+}
+
+/// One refusal refuses the whole call, so what other scopes granted for it goes back.
+fn give_back(
+    outside: &mut dyn Outside,
+    globals: &Globals,
+    granted: Vec<(PathBuf, Vec<LeaseRef>)>,
+) -> Result<(), Failure> {
+    let globals = Globals { idempotency_key: None, ..globals.clone() };
+    for (directory, leases) in granted.into_iter().filter(|(_, leases)| !leases.is_empty()) {
+        let Some(ground) = invited(outside, &globals, &directory)? else { continue };
+        let release = Release { selection: Selection::of(leases), keep: Vec::new() };
+        Session::on(outside, &globals, ground)?.command(Command::Release(release))?.outcome?;
+    }
+    Ok(())
+}

@@ -1,0 +1,173 @@
+//! What the hooks of clients tell of their agents.
+
+use super::Story;
+use super::stage::*;
+use crate::execute::Reply;
+use clearway_core::agent::{Caller, ClientSession};
+use clearway_core::command::{Attend, Await, Command, Stay};
+use clearway_core::decide::{Notice, Success};
+use clearway_core::facts::Liveness;
+use clearway_core::limits::{CALL_MS_MAX, NOTES_MAX, NOTES_MS, WAIT_MS_MAX};
+use clearway_core::target::Worktree;
+
+pub(super) const STORIES: &[Story] = &[
+    ("another session id of one client process is the same agent", same_process),
+    ("a session in another process is the same agent, and its old process is no evidence", other_process),
+    ("what a subagent leaves is its parent's, and a finished child refuses nobody", subagents),
+    ("a session that ends gives back what is clean and marks what is changed", ends),
+    ("what a call has in hand does not yield before it is put down", in_hand),
+    ("a call that is never heard of again does not hold for ever", lost_call),
+    ("a holder is told who waits and a waiter that it is its turn, each once", told),
+    ("nobody is told more than its budget allows", budget),
+    ("an agent that rests is idle until it does something", rests),
+];
+
+/// A client's hook.
+fn hook(session: &str, pid: u32) -> Caller {
+    let mut caller = in_session(session);
+    caller.session = caller.session.map(|session| ClientSession { process: Some(process(pid)), ..session });
+    Caller { hook: true, hears: true, ..caller }
+}
+
+fn subagent(session: &str, pid: u32, id: &str) -> Caller {
+    let mut caller = hook(session, pid);
+    let subagent = Some(id.to_owned());
+    caller.session = caller.session.map(|session| ClientSession { subagent, ..session });
+    caller
+}
+
+/// Is about to edit a file.
+fn edit(stage: &mut Stage, caller: &Caller, file: &str) -> Reply {
+    let reserve = reservation(&[path(file)], &auto());
+    let wait = Await { reserve, stay: Stay::Durable, wait_ms: WAIT_MS_MAX, wait: None };
+    stage.execute(caller, Command::Await(wait), None)
+}
+
+#[track_caller]
+fn granted(reply: &Reply) {
+    assert!(matches!(reply.outcome, Ok(Success::Reserved { .. })), "{reply:?}");
+}
+
+#[track_caller]
+fn queued(reply: &Reply) {
+    assert!(matches!(reply.outcome, Ok(Success::Queued { .. })), "{reply:?}");
+}
+
+fn attend(stage: &mut Stage, caller: &Caller, attend: Attend) -> Reply {
+    let reply = stage.execute(caller, Command::Attend(attend), None);
+    assert!(reply.outcome.is_ok(), "{reply:?}");
+    reply
+}
+
+fn wrote(file: &str) -> Attend {
+    Attend::Done { targets: vec![path(file)], brief: Vec::new(), worktree: Worktree("/w".to_owned()) }
+}
+
+fn same_process(stage: &mut Stage) {
+    stage.world.dirty.insert("a".to_owned());
+    granted(&edit(stage, &hook("one", 7), "a"));
+    attend(stage, &hook("two", 7), Attend::Start);
+    granted(&edit(stage, &hook("two", 7), "a"));
+    assert_eq!(stage.agents(), 1);
+    granted(&edit(stage, &in_session("two"), "a"));
+    queued(&edit(stage, &hook("three", 8), "a"));
+}
+
+fn other_process(stage: &mut Stage) {
+    stage.world.dirty.insert("a".to_owned());
+    granted(&edit(stage, &hook("one", 7), "a"));
+    stage.world.processes.insert(7, Liveness::Dead);
+    attend(stage, &hook("one", 8), Attend::Start);
+    queued(&edit(stage, &hook("two", 9), "a"));
+    assert_eq!(stage.agents(), 2);
+}
+
+fn subagents(stage: &mut Stage) {
+    stage.world.dirty.extend(["a".to_owned(), "b".to_owned()]);
+    let (root, x, y) = (hook("s", 7), subagent("s", 7, "x"), subagent("s", 7, "y"));
+    granted(&edit(stage, &x, "a"));
+    assert_eq!(stage.agents(), 2, "the session is known with its first subagent");
+    queued(&edit(stage, &y, "a"));
+    queued(&edit(stage, &root, "a"));
+    granted(&edit(stage, &root, "b"));
+    granted(&edit(stage, &x, "b"));
+    attend(stage, &x, Attend::End);
+    granted(&edit(stage, &root, "a"));
+    queued(&edit(stage, &hook("other", 9), "a"));
+}
+
+fn ends(stage: &mut Stage) {
+    stage.world.dirty.insert("changed".to_owned());
+    let one = hook("one", 7);
+    granted(&edit(stage, &one, "changed"));
+    granted(&edit(stage, &one, "clean"));
+    attend(stage, &one, Attend::End);
+    assert!(stage.stored().is_empty());
+    let taken = edit(stage, &hook("two", 8), "changed");
+    assert!(taken.notices.iter().any(|notice| matches!(notice, Notice::LeftBehind { .. })), "{taken:?}");
+    assert!(edit(stage, &hook("two", 8), "clean").notices.is_empty());
+    attend(stage, &one, Attend::End);
+    granted(&edit(stage, &one, "more"));
+    assert_eq!(stage.agents(), 2);
+}
+
+fn in_hand(stage: &mut Stage) {
+    let (one, two) = (hook("one", 7), hook("two", 8));
+    granted(&edit(stage, &one, "a"));
+    queued(&edit(stage, &two, "a"));
+    attend(stage, &one, wrote("a"));
+    granted(&edit(stage, &two, "a"));
+}
+
+fn lost_call(stage: &mut Stage) {
+    let (one, two) = (hook("one", 7), hook("two", 8));
+    granted(&edit(stage, &one, "a"));
+    stage.pass(CALL_MS_MAX - 1);
+    queued(&edit(stage, &two, "a"));
+    stage.pass(1);
+    granted(&edit(stage, &two, "a"));
+}
+
+fn told(stage: &mut Stage) {
+    stage.world.dirty.insert("a".to_owned());
+    let (one, two) = (hook("one", 7), hook("two", 8));
+    granted(&edit(stage, &one, "a"));
+    attend(stage, &one, wrote("a"));
+    queued(&edit(stage, &two, "a"));
+    let holder = attend(stage, &one, Attend::Call).notices;
+    assert!(matches!(holder.as_slice(), [Notice::WaitedFor { .. }]), "{holder:?}");
+    assert!(attend(stage, &one, Attend::Call).notices.is_empty());
+    assert!(attend(stage, &two, Attend::Call).notices.is_empty());
+    stage.world.dirty.clear();
+    let waiter = attend(stage, &two, Attend::Call).notices;
+    assert!(matches!(waiter.as_slice(), [Notice::YourTurn { .. }]), "{waiter:?}");
+    assert!(attend(stage, &two, Attend::Call).notices.is_empty());
+    granted(&edit(stage, &two, "a"));
+    let former = attend(stage, &one, Attend::Call).notices;
+    assert!(matches!(former.as_slice(), [Notice::PassedOn { .. }]), "{former:?}");
+}
+
+fn budget(stage: &mut Stage) {
+    let (one, two) = (hook("one", 7), hook("two", 8));
+    let mut heard = 0;
+    for number in 0..NOTES_MAX + 3 {
+        let file = format!("f{number}");
+        granted(&edit(stage, &one, &file));
+        attend(stage, &one, wrote(&file));
+        granted(&edit(stage, &two, &file));
+        heard += attend(stage, &one, Attend::Call).notices.len();
+    }
+    assert_eq!(heard, NOTES_MAX as usize);
+    stage.pass(NOTES_MS);
+    assert_eq!(attend(stage, &one, Attend::Call).notices.len(), 1, "what was kept is told later");
+}
+
+fn rests(stage: &mut Stage) {
+    let one = hook("one", 7);
+    granted(&edit(stage, &one, "a"));
+    attend(stage, &one, Attend::Rest);
+    assert_eq!(stage.at_work(), [false]);
+    attend(stage, &one, Attend::Call);
+    assert_eq!(stage.at_work(), [true]);
+    assert_eq!(stage.stored().len(), 1);
+}

@@ -1,0 +1,101 @@
+//! The bytes of what is remembered of an agent. Soft state: what cannot be read is forgotten.
+
+use crate::canonical::{lease_id, small};
+use crate::codec::{DecodeError, Reader, Writer};
+use crate::waiting::wait_id;
+use clearway_core::agent::AgentName;
+use clearway_core::slice::{Memo, Note};
+use clearway_core::time::Mono;
+
+const VERSION: u8 = 1;
+
+/// The bytes of a memo.
+pub fn encode(memo: &Memo) -> Vec<u8> {
+    let mut out = Writer::default();
+    out.byte(VERSION);
+    out.flag(memo.resting);
+    out.list(memo.in_hand.iter(), |out, (lease, until)| {
+        out.text(lease.as_str());
+        out.number(until.0);
+    });
+    out.list(memo.notes.iter(), write_note);
+    out.number(memo.told_since.0);
+    out.number(u64::from(memo.told));
+    out.finish()
+}
+
+/// Reads a memo back.
+pub fn decode(bytes: &[u8]) -> Memo {
+    try_decode(bytes).unwrap_or_default()
+}
+
+fn try_decode(bytes: &[u8]) -> Result<Memo, DecodeError> {
+    let mut input = Reader::new(bytes);
+    input.version(VERSION)?;
+    let memo = Memo {
+        resting: input.flag("rest")?,
+        in_hand: input.list(|input| Ok((lease_id(input)?, Mono(input.number()?))))?,
+        notes: input.list(read_note)?,
+        told_since: Mono(input.number()?),
+        told: small(&mut input, "count")?,
+    };
+    input.end()?;
+    Ok(memo)
+}
+
+fn write_note(out: &mut Writer, note: &Note) {
+    match note {
+        Note::WaitedFor(wait) => {
+            out.byte(0);
+            out.text(wait.as_str());
+        }
+        Note::Turn(wait) => {
+            out.byte(1);
+            out.text(wait.as_str());
+        }
+        Note::PassedOn { target, to } => {
+            out.byte(2);
+            out.text(target);
+            out.text(to.as_str());
+        }
+    }
+}
+
+fn read_note(input: &mut Reader<'_>) -> Result<Note, DecodeError> {
+    Ok(match input.byte()? {
+        0 => Note::WaitedFor(wait_id(input)?),
+        1 => Note::Turn(wait_id(input)?),
+        2 => {
+            let target = input.text()?.to_owned();
+            Note::PassedOn { target, to: input.word("agent name", AgentName::parse)? }
+        }
+        other => return Err(DecodeError::unknown("note", other.to_string())),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clearway_core::ids::{LeaseId, WaitId};
+
+    #[test]
+    fn a_memo_is_read_as_it_was_written_and_rubbish_as_nothing() {
+        let (lease, wait) = (LeaseId::parse("abcdefgh").unwrap(), WaitId::parse("abcdefgh").unwrap());
+        let to = AgentName::parse("heron").unwrap();
+        let memo = Memo {
+            resting: true,
+            in_hand: vec![(lease, Mono(7))],
+            notes: vec![
+                Note::WaitedFor(wait),
+                Note::Turn(wait),
+                Note::PassedOn { target: "a".to_owned(), to },
+            ],
+            told_since: Mono(3),
+            told: 2,
+        };
+        assert_eq!(decode(&encode(&memo)), memo);
+        for rubbish in [&b""[..], b"\xff", &encode(&memo)[..5]] {
+            assert_eq!(decode(rubbish), Memo::default());
+        }
+    }
+}

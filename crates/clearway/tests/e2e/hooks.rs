@@ -1,0 +1,9 @@
+//! The hooks of agents' clients: what is granted, refused and said when a file is about to be written.
+
+mod bad_payloads;
+mod crowd;
+mod fixtures;
+mod gate;
+mod lives;
+mod outages;
+mod typed;

@@ -1,0 +1,120 @@
+//! What each client sends and is answered: one file for each event we register and each tool that writes.
+//!
+//! `payload` is what the client sends, with `$ROOT` for the repository; `writes` the files it is about to write; `denial`
+//! the document that keeps it from doing so. `arguments` are those of the hook where the payload does not name its event.
+
+use crate::{app, home};
+use clearway_testkit::Home;
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const CLIENTS: [&str; 5] = ["claude", "codex", "gemini", "cursor", "copilot"];
+
+struct Fixture {
+    path: PathBuf,
+    client: &'static str,
+    text: Value,
+}
+
+impl Fixture {
+    fn all() -> Vec<Self> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/hooks");
+        let of_client = |client: &'static str| {
+            let mut paths: Vec<PathBuf> = fs::read_dir(folder.join(client))
+                .unwrap_or_else(|error| panic!("{client}: {error}"))
+                .map(|entry| entry.expect("an entry").path())
+                .collect();
+            paths.sort();
+            paths.into_iter().map(move |path| {
+                let text = fs::read_to_string(&path).expect("a file");
+                let text =
+                    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+                Self { path, client, text }
+            })
+        };
+        CLIENTS.into_iter().flat_map(of_client).collect()
+    }
+
+    fn arguments(&self) -> Vec<String> {
+        let more = self.text["arguments"].as_array().cloned().unwrap_or_default();
+        let more = more.iter().map(|word| word.as_str().expect("a word").to_owned());
+        ["hook".to_owned(), self.client.to_owned()].into_iter().chain(more).collect()
+    }
+
+    fn payload(&self, root: &Path) -> String {
+        self.text["payload"].to_string().replace("$ROOT", &root.display().to_string())
+    }
+
+    fn writes(&self) -> Vec<&str> {
+        self.text["writes"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|file| file.as_str().expect("a file"))
+            .collect()
+    }
+}
+
+fn invited(home: &Home) -> clearway_testkit::Repository<'_> {
+    let app = app(home);
+    app.grant("ada", &["docs/x.md"]);
+    app.agent("ada").ok(&["release", "--all"]);
+    app
+}
+
+#[test]
+fn what_is_free_is_leased_without_a_word_and_nothing_else_is() {
+    for fixture in Fixture::all() {
+        let home = home();
+        let app = invited(&home);
+        let ran =
+            app.clearway().run_with(fixture.payload(app.path()).as_bytes(), &fixture.arguments()).expect(0);
+        assert_eq!((ran.stdout(), ran.stderr()), Default::default(), "{}", fixture.path.display());
+        let leases = app.clearway().ok(&["leases"]);
+        assert_eq!(crate::each(&leases, "leases", "pattern"), fixture.writes(), "{}", fixture.path.display());
+    }
+}
+
+#[test]
+fn what_is_held_is_denied_in_the_form_of_the_client() {
+    for fixture in Fixture::all() {
+        let home = home();
+        let app = invited(&home);
+        let Some(last) = fixture.writes().last().copied() else { continue };
+        app.grant("otter", &[last, "--reason", "split it"]);
+        let ran =
+            app.clearway().run_with(fixture.payload(app.path()).as_bytes(), &fixture.arguments()).expect(2);
+        let document: Value = serde_json::from_str(&ran.stdout())
+            .unwrap_or_else(|error| panic!("{}: {error}: {}", fixture.path.display(), ran.stdout()));
+        assert_eq!(document, fixture.text["denial"], "{}\n{document:#}", fixture.path.display());
+        let held = crate::each(&app.clearway().ok(&["leases"]), "leases", "agent").join(" ");
+        assert_eq!(held, "otter", "{}: all of it or nothing", fixture.path.display());
+        assert!(ran.stderr().starts_with("Not edited: "), "{}", ran.stderr());
+    }
+}
+
+/// Where a client also runs the hooks of another, both see one agent, so neither refuses the other.
+#[test]
+fn a_payload_of_another_client_is_known_and_a_hook_that_runs_twice_is_one_call() {
+    for fixture in Fixture::all() {
+        let home = home();
+        let app = invited(&home);
+        let Some(first) = fixture.writes().first().copied() else { continue };
+        for client in [fixture.client, "claude", fixture.client] {
+            let mut words = fixture.arguments();
+            client.clone_into(&mut words[1]);
+            let ran = app.clearway().run_with(fixture.payload(app.path()).as_bytes(), &words).expect(0);
+            assert_eq!(ran.stdout(), "", "{} as {client}", fixture.path.display());
+            app.write(first, "changed\n");
+        }
+        let agents = app.clearway().ok(&["agents"]);
+        let clients = crate::each(&agents, "agents", "client");
+        assert_eq!(
+            clients.iter().filter(|client| **client != "manual").count(),
+            1,
+            "{}",
+            fixture.path.display()
+        );
+    }
+}

@@ -1,0 +1,192 @@
+//! The gate before an edit, with clients that live and die.
+
+use crate::{app, each, home, list};
+use clearway_testkit::{Client, Files, Repository};
+use serde_json::json;
+
+/// A repository that somebody invited us to.
+pub(super) fn invited(repository: &Repository<'_>) {
+    repository.grant("ada", &["docs/x.md"]);
+    repository.agent("ada").ok(&["release", "--all"]);
+}
+
+pub(super) fn held(repository: &Repository<'_>) -> Vec<(String, String)> {
+    let leases = repository.clearway().ok(&["leases"]);
+    let lease = |lease: &serde_json::Value| {
+        (crate::text(lease, "pattern").to_owned(), crate::text(lease, "grade").to_owned())
+    };
+    list(&leases, "leases").iter().map(lease).collect()
+}
+
+#[test]
+fn where_nobody_invited_us_there_is_no_answer_and_no_file() {
+    let home = home();
+    let app = app(&home);
+    let before = Files::below(app.path());
+    Client::claude(&home, &app, "one").before_edit("src/a.rs").silent();
+    assert_eq!(Files::below(app.path()), before);
+    assert!(!home.state().exists(), "nothing was made");
+}
+
+#[test]
+fn a_free_file_is_leased_without_a_word_and_once() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    let mut one = Client::claude(&home, &app, "one");
+    for _ in 0..3 {
+        one.before_edit("src/a.rs").silent();
+    }
+    assert_eq!(held(&app), [("src/a.rs".to_owned(), "auto".to_owned())]);
+    let grants = app.kinds().iter().filter(|kind| *kind == "lease.granted").count();
+    assert_eq!(grants, 2, "the invitation and this one");
+}
+
+#[test]
+fn a_file_with_somebodys_uncommitted_change_is_refused_and_queued_for() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    let (mut one, mut two) = (Client::claude(&home, &app, "one"), Client::claude(&home, &app, "two"));
+    one.before_edit("src/a.rs").silent();
+    app.write("src/a.rs", "changed\n");
+    let reason = two.before_edit("src/a.rs").denied();
+    for part in [
+        "Not edited: src/a.rs is with claude-",
+        "is changing it",
+        "You are queued, 1st",
+        "clearway who src/a.rs",
+    ] {
+        assert!(reason.contains(part), "{part}: {reason}");
+    }
+    assert!(reason.len() <= 400, "{} bytes", reason.len());
+    let waits = app.clearway().ok(&["waits"]);
+    assert_eq!(list(&waits, "waits").len(), 1);
+    let again = two.before_edit("src/a.rs").denied();
+    assert!(again.contains("is still with claude-") && again.len() < 150, "{again}");
+    two.before_edit("src/b.rs").silent();
+}
+
+#[test]
+fn a_clean_file_of_a_hook_is_granted_in_the_same_call() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    let (mut one, mut two) = (Client::claude(&home, &app, "one"), Client::claude(&home, &app, "two"));
+    one.before_edit("src/a.rs").silent();
+    one.after_edit("src/a.rs").silent();
+    two.before_edit("src/a.rs").silent();
+    assert!(app.kinds().contains(&"lease.yielded".to_owned()));
+    assert_eq!(held(&app).len(), 1);
+}
+
+#[test]
+fn what_somebody_claimed_is_refused_even_if_it_is_clean() {
+    let home = home();
+    let app = app(&home);
+    app.grant("otter", &["src/a.rs", "--reason", "split it"]);
+    let reason = Client::claude(&home, &app, "one").before_edit("src/a.rs").denied();
+    assert!(reason.contains("is with otter (active): \"split it\"."), "{reason}");
+}
+
+#[test]
+fn the_files_of_a_client_that_died_are_granted_in_the_same_call() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    let (mut one, mut two) = (Client::claude(&home, &app, "one"), Client::claude(&home, &app, "two"));
+    one.before_edit("src/a.rs").silent();
+    app.write("src/a.rs", "changed\n");
+    two.before_edit("src/a.rs").denied();
+    one.die();
+    let told = two.before_edit("src/a.rs").told();
+    assert!(told.contains("src/a.rs is yours; claude-") && told.contains("is gone"), "{told}");
+    assert!(app.kinds().contains(&"lease.taken-over".to_owned()));
+}
+
+#[test]
+fn the_command_line_inside_a_session_is_the_agent_of_its_hook() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    Client::claude(&home, &app, "one").before_edit("src/a.rs").silent();
+    let released = app.clearway().session("one").ok(&["release", "src/a.rs"]);
+    assert_eq!(list(&released, "released").len(), 1);
+    assert!(held(&app).is_empty());
+}
+
+#[test]
+fn a_name_is_a_name_whatever_it_is_made_of() {
+    let home = home();
+    let names = [
+        "app/[id]/page.tsx",
+        "a*b.rs",
+        "q\"uote.rs",
+        "$(touch x).rs",
+        "`id`.rs",
+        "-n.rs",
+        "{a,b}.rs",
+        "é\u{1f980}.rs",
+        "שלום.rs",
+    ];
+    let app = home.repository("odd", &[("keep.rs", "\n")]);
+    app.grant("ada", &["keep.rs"]);
+    let (mut one, mut two) = (Client::claude(&home, &app, "one"), Client::claude(&home, &app, "two"));
+    for name in names {
+        assert_eq!(one.before_edit(name).code, 0, "{name}");
+        app.write(name, "new\n");
+        let answer = two.before_edit(name);
+        assert_eq!(answer.code, 2, "{name}");
+        let reason = answer.denied();
+        assert!(reason.starts_with("Not edited: "), "{reason}");
+        two.before_edit("a-b.rs").silent();
+    }
+    assert!(!app.path().join("x").exists(), "nothing was run");
+}
+
+#[test]
+fn every_way_to_write_a_path_is_the_same_file() {
+    let home = home();
+    let app = app(&home);
+    app.grant("otter", &["src/a.rs"]);
+    std::os::unix::fs::symlink("src", app.path().join("link")).expect("a link");
+    std::os::unix::fs::symlink("src/a.rs", app.path().join("alias.rs")).expect("a link");
+    let mut one = Client::claude(&home, &app, "one");
+    let write = |one: &mut Client, file: &str| {
+        one.event(
+            "PreToolUse",
+            &json!({"tool_name": "Write", "tool_input": {"file_path": file, "content": ""}}),
+        )
+    };
+    for file in ["src/a.rs", "./src/../src/a.rs", "link/a.rs", "alias.rs"] {
+        write(&mut one, file).denied();
+        write(&mut one, &app.path().join(file).display().to_string()).denied();
+    }
+    for file in [".git/config", "/etc/hosts", "Cargo.lock", "src/a.rs~", "", "\u{0}", "x\u{202e}y.rs"] {
+        write(&mut one, file).silent();
+    }
+    write(&mut one, "not/there/yet.rs").silent();
+    assert_eq!(held(&app).last(), Some(&("not/there/yet.rs".to_owned(), "auto".to_owned())));
+}
+
+#[test]
+fn a_file_belongs_to_the_innermost_repository_and_a_refusal_there_takes_nothing_elsewhere() {
+    let home = home();
+    let outer = app(&home);
+    invited(&outer);
+    let inner = home.repository("app/inner", &[("in.rs", "\n")]);
+    let mut one = Client::claude(&home, &outer, "one");
+    one.before_edit("inner/in.rs").silent();
+    assert!(held(&outer).is_empty(), "the inner repository invited nobody");
+    inner.grant("otter", &["in.rs"]);
+    one.before_edit("inner/in.rs").denied();
+    let patch = format!(
+        "*** Begin Patch\n*** Update File: src/a.rs\n*** Update File: {}\n*** End Patch",
+        inner.path().join("in.rs").display()
+    );
+    let answer =
+        one.event("PreToolUse", &json!({"tool_name": "mcp__x__apply_patch", "tool_input": {"patch": patch}}));
+    answer.denied();
+    assert!(held(&outer).is_empty(), "one refusal refuses the whole call");
+    assert_eq!(each(&inner.clearway().ok(&["leases"]), "leases", "agent"), ["otter"]);
+}

@@ -1,0 +1,208 @@
+//! Sessions and subagents: who goes on as whom, what ends with what, and what agents are told on the way.
+
+use super::gate::{held, invited};
+use crate::{app, each, home, list, text};
+use clearway_testkit::Client;
+use serde_json::json;
+
+fn edit(client: &mut Client, file: &str) {
+    client.before_edit(file).silent();
+}
+
+#[test]
+fn a_session_that_is_alone_is_told_nothing_whatever_it_does() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    let mut one = Client::claude(&home, &app, "one");
+    one.event("SessionStart", &json!({"source": "startup"})).silent();
+    let read = json!({"tool_name": "Read", "tool_input": {"file_path": "src/a.rs"}});
+    for number in 0..1_000 {
+        let file = format!("src/f{}.rs", number % 17);
+        edit(&mut one, &file);
+        app.write(&file, "changed\n");
+        if number % 20 == 0 {
+            one.after_edit(&file).silent();
+            one.event("PreToolUse", &read).silent();
+            app.git(&["add", "-A"]);
+            app.git(&["commit", "-q", "--allow-empty", "-m", "so far"]);
+        }
+    }
+    one.event("Stop", &json!({})).silent();
+    one.event("SessionEnd", &json!({"reason": "other"})).silent();
+}
+
+#[test]
+fn a_session_that_is_not_alone_learns_who_is_here_within_its_budget() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    let mut others: Vec<Client> =
+        (0..6).map(|number| Client::claude(&home, &app, &format!("s{number}"))).collect();
+    for (number, other) in others.iter_mut().enumerate() {
+        edit(other, &format!("src/{}.rs", "deep/".repeat(number + 1)));
+    }
+    let told = Client::claude(&home, &app, "new").event("SessionStart", &json!({"source": "startup"})).told();
+    assert!(told.starts_with("Also at work here: claude-") && told.contains("3 more"), "{told}");
+    assert!(told.len() <= 400, "{} bytes: {told}", told.len());
+}
+
+#[test]
+fn the_end_of_a_turn_releases_nothing_and_makes_an_agent_idle() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    let mut one = Client::claude(&home, &app, "one");
+    edit(&mut one, "src/a.rs");
+    app.write("src/a.rs", "changed\n");
+    one.event("Stop", &json!({})).silent();
+    assert_eq!(held(&app).len(), 1);
+    let agents = app.clearway().ok(&["agents"]);
+    let one_of = |agents: &serde_json::Value| {
+        let claude = |agent: &&serde_json::Value| text(agent, "client") == "claude-code";
+        list(agents, "agents").iter().find(claude).map(|agent| text(agent, "liveness").to_owned())
+    };
+    assert_eq!(one_of(&agents).as_deref(), Some("idle"));
+    one.event("PreToolUse", &json!({"tool_name": "Read", "tool_input": {}})).silent();
+    assert_eq!(one_of(&app.clearway().ok(&["agents"])).as_deref(), Some("active"));
+}
+
+#[test]
+fn a_session_that_ends_leaves_clean_files_to_all_and_says_whose_changes_it_left() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    let (mut one, mut two) = (Client::claude(&home, &app, "one"), Client::claude(&home, &app, "two"));
+    edit(&mut one, "src/a.rs");
+    app.write("src/a.rs", "changed\n");
+    edit(&mut one, "src/b.rs");
+    one.event("SessionEnd", &json!({"reason": "other"})).silent();
+    assert!(held(&app).is_empty());
+    let kinds = app.kinds();
+    assert_eq!(kinds[kinds.len() - 3..], ["lease.orphaned", "lease.released", "agent.ended"]);
+    two.before_edit("src/b.rs").silent();
+    let told = two.before_edit("src/a.rs").told();
+    assert!(told.contains("ended and left changes in it that are not committed"), "{told}");
+    let agents = app.clearway().ok(&["agents"]);
+    assert!(each(&agents, "agents", "liveness").contains(&"gone"));
+    edit(&mut one, "docs/x.md");
+    assert!(app.kinds().contains(&"agent.resumed".to_owned()), "who acts has not ended");
+}
+
+#[test]
+fn another_session_id_of_the_same_client_is_the_same_agent() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    let mut one = Client::claude(&home, &app, "one");
+    edit(&mut one, "src/a.rs");
+    app.write("src/a.rs", "changed\n");
+    one.event("SessionEnd", &json!({"reason": "clear"})).silent();
+    one.resume_as("two");
+    one.event("SessionStart", &json!({"source": "clear"})).silent();
+    edit(&mut one, "src/a.rs");
+    let released = app.clearway().session("two").ok(&["release", "src/a.rs"]);
+    assert_eq!(list(&released, "released").len(), 1, "the command line of the new session is that agent too");
+    let agents = app.clearway().ok(&["agents"]);
+    let claudes =
+        each(&agents, "agents", "client").into_iter().filter(|client| *client == "claude-code").count();
+    assert_eq!(claudes, 1);
+}
+
+#[test]
+fn a_session_that_is_resumed_in_another_process_is_not_taken_for_dead() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    let mut one = Client::claude(&home, &app, "one");
+    edit(&mut one, "src/a.rs");
+    app.write("src/a.rs", "changed\n");
+    one.die();
+    let (mut again, mut two) = (Client::claude(&home, &app, "one"), Client::claude(&home, &app, "two"));
+    again.event("SessionStart", &json!({"source": "resume"})).silent();
+    two.before_edit("src/a.rs").denied();
+    again.before_edit("src/a.rs").told();
+}
+
+/// A tool call of a subagent.
+fn as_subagent(client: &mut Client, subagent: &str, file: &str) -> clearway_testkit::Answer {
+    client.event(
+        "PreToolUse",
+        &json!({"agent_id": subagent, "agent_type": "worker", "tool_name": "Edit", "tool_input": {"file_path": file}}),
+    )
+}
+
+#[test]
+fn siblings_exclude_each_other_and_what_a_subagent_leaves_is_its_parents() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    let mut one = Client::claude(&home, &app, "one");
+    edit(&mut one, "src/a.rs");
+    app.write("src/a.rs", "changed\n");
+    as_subagent(&mut one, "x", "src/a.rs").silent();
+    as_subagent(&mut one, "x", "src/b.rs").silent();
+    app.write("src/b.rs", "changed\n");
+    as_subagent(&mut one, "y", "src/b.rs").denied();
+    one.event("SubagentStop", &json!({"agent_id": "x", "agent_type": "worker"})).silent();
+    edit(&mut one, "src/b.rs");
+    edit(&mut one, "src/a.rs");
+    let stranger = Client::claude(&home, &app, "two").before_edit("src/b.rs").denied();
+    assert!(stranger.contains("src/b.rs is with claude-"), "{stranger}");
+    assert!(app.kinds().contains(&"lease.transferred".to_owned()));
+}
+
+#[test]
+fn a_holder_learns_once_who_waits_and_the_waiter_when_it_is_free() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    let (mut one, mut two) = (Client::claude(&home, &app, "one"), Client::claude(&home, &app, "two"));
+    edit(&mut one, "src/a.rs");
+    app.write("src/a.rs", "changed\n");
+    one.after_edit("src/a.rs").silent();
+    two.before_edit("src/a.rs").denied();
+    let read = json!({"tool_name": "Read", "tool_input": {"file_path": "docs/x.md"}});
+    let told = one.event("PreToolUse", &read).told();
+    assert!(
+        told.contains("waits for src/a.rs. It passes on when you commit it, or: clearway release src/a.rs"),
+        "{told}"
+    );
+    one.event("PreToolUse", &read).silent();
+    two.event("PreToolUse", &read).silent();
+    app.git(&["commit", "-qam", "done"]);
+    let told = two.event("PreToolUse", &read).told();
+    assert!(told.starts_with("src/a.rs is free, and kept for you for 5m"), "{told}");
+    two.event("PreToolUse", &read).silent();
+    two.before_edit("src/a.rs").silent();
+    let told = one.event("PreToolUse", &read).told();
+    assert!(told.contains("src/a.rs went to claude-"), "{told}");
+}
+
+#[test]
+fn a_file_that_a_running_call_is_about_to_change_is_not_clean() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    let (mut one, mut two) = (Client::claude(&home, &app, "one"), Client::claude(&home, &app, "two"));
+    edit(&mut one, "src/a.rs");
+    two.before_edit("src/a.rs").denied();
+    one.after_edit("src/a.rs").told();
+    two.event("PreToolUse", &json!({"tool_name": "Read", "tool_input": {}})).told();
+    two.before_edit("src/a.rs").silent();
+}
+
+#[test]
+fn a_file_that_many_edit_briefly_is_held_for_the_call_alone() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    let (mut one, mut two) = (Client::claude(&home, &app, "one"), Client::claude(&home, &app, "two"));
+    edit(&mut one, "src/mod.rs");
+    two.before_edit("src/mod.rs").denied();
+    app.write("src/mod.rs", "changed\n");
+    one.after_edit("src/mod.rs");
+    assert!(held(&app).is_empty());
+    two.before_edit("src/mod.rs");
+    assert_eq!(held(&app).len(), 1);
+}

@@ -1,0 +1,116 @@
+//! A store that cannot be asked: the answer is the policy's, it is said once, and the way back is said once.
+
+use super::gate::invited;
+use crate::{app, home};
+use clearway_testkit::{Client, Home, Repository};
+use std::fs;
+use std::path::PathBuf;
+
+/// What is remembered of the outage.
+fn memory(home: &Home) -> Option<PathBuf> {
+    let entries = fs::read_dir(home.path().join("run/clearway")).ok()?;
+    let is_memory =
+        |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("outage-"));
+    entries.map(|entry| entry.expect("an entry").path()).find(is_memory)
+}
+
+/// Lets what is remembered grow old.
+fn grow_old(home: &Home) {
+    let path = memory(home).expect("something is remembered");
+    let text = fs::read_to_string(&path).expect("text");
+    let lines: Vec<&str> =
+        text.lines().enumerate().map(|(at, line)| if at == 1 { "0" } else { line }).collect();
+    fs::write(&path, lines.join("\n")).expect("a file");
+}
+
+type Break = fn(&Home) -> Option<rusqlite::Connection>;
+
+/// Ways to lose a store, each with a way back where there is one.
+const BREAKS: [(&str, Break); 3] = [
+    ("locked", |home| {
+        let connection = crate::open_store(home);
+        connection.execute_batch("BEGIN IMMEDIATE").expect("a lock");
+        Some(connection)
+    }),
+    ("corrupt", |home| {
+        fs::write(home.only_store(), "no database at all".repeat(1_000)).expect("a file");
+        None
+    }),
+    ("missing", |home| {
+        fs::remove_file(home.only_store()).expect("a store");
+        None
+    }),
+];
+
+fn broken<'h>(home: &'h Home, how: Break) -> (Repository<'h>, Option<rusqlite::Connection>) {
+    let app = app(home);
+    invited(&app);
+    let kept = how(home);
+    (app, kept)
+}
+
+#[test]
+fn where_somebody_watches_edits_pass_with_one_word_for_the_whole_outage() {
+    for (name, how) in BREAKS {
+        let home = home();
+        let (app, _kept) = broken(&home, how);
+        let (mut one, mut two) = (Client::claude(&home, &app, "one"), Client::claude(&home, &app, "two"));
+        let first = one.before_edit("src/a.rs");
+        let told = first.told();
+        assert!(told.starts_with("Edits are not checked by Clearway for now: "), "{name}: {told}");
+        assert!(first.stdout.contains("systemMessage"), "{name}: the person sees it too");
+        one.before_edit("src/b.rs").silent();
+        two.before_edit("src/a.rs").silent();
+        grow_old(&home);
+        two.before_edit("src/a.rs").silent();
+    }
+}
+
+#[test]
+fn where_nobody_watches_edits_are_refused_and_the_second_does_not_ask_again() {
+    for (name, how) in BREAKS {
+        let home = home();
+        home.user_config("posture = \"unattended\"\n");
+        let (app, _kept) = broken(&home, how);
+        let mut one = Client::claude(&home, &app, "one");
+        let reason = one.before_edit("src/a.rs").denied();
+        assert!(reason.contains("Trying again does not help"), "{name}: {reason}");
+        if name != "missing" {
+            let again = one.before_edit("src/a.rs").denied();
+            assert!(again.contains("a moment ago"), "{name}: {again}");
+        }
+        one.event("Stop", &serde_json::json!({})).silent();
+    }
+}
+
+#[test]
+fn a_store_that_answers_again_is_mentioned_once() {
+    let home = home();
+    let (app, lock) = broken(&home, BREAKS[0].1);
+    let mut one = Client::claude(&home, &app, "one");
+    one.before_edit("src/a.rs").told();
+    drop(lock);
+    one.before_edit("src/a.rs").silent();
+    grow_old(&home);
+    assert_eq!(one.before_edit("src/a.rs").told(), "Clearway works again; edits are checked.");
+    one.before_edit("src/a.rs").silent();
+    assert_eq!(memory(&home), None);
+}
+
+#[test]
+fn a_mode_that_does_not_enforce_refuses_nothing_and_the_repository_can_only_raise_it() {
+    let home = home();
+    let app = app(&home);
+    app.grant("otter", &["src/a.rs"]);
+    let mut one = Client::claude(&home, &app, "one");
+    home.user_config("mode = \"observe\"\n");
+    one.before_edit("src/a.rs").silent();
+    assert_eq!(app.kinds().last().map(String::as_str), Some("reservation.refused"));
+    let start = serde_json::json!({"source": "startup"});
+    assert!(one.event("SessionStart", &start).told().contains("mode = observe"));
+    home.user_config("mode = \"warn\"\n");
+    let told = one.before_edit("src/a.rs").told();
+    assert!(told.contains("src/a.rs is held by otter") && told.contains("all the same"), "{told}");
+    app.write(".clearway.toml", "mode = \"enforce\"\n");
+    one.before_edit("src/a.rs").denied();
+}
