@@ -238,6 +238,10 @@ fn a_repository_at_the_path_that_an_adopted_scope_left_has_a_scope_of_its_own() 
     let builders = |clearway: Clearway| clearway.ok(&["leases"])["leases"][0]["agent"].clone();
     assert_eq!((builders(anew.clearway()), builders(home.clearway(&place))), (json!("bob"), json!("alice")));
     assert_eq!(builders(home.clearway(&place).args(&["--scope", &own])), json!("bob"));
+    assert_eq!(builders(anew.clearway().args(&["--scope", &old])), json!("alice"));
+    assert_eq!(scope(anew.clearway().args(&["--scope", &old])), old, "what is named is meant");
+    assert_eq!(builders(anew.clearway().args(&["--scope", &own])), json!("bob"));
+    anew.agent("bob").args(&["--scope", &own]).ok(&["reserve", "src/a.rs"]);
     anew.clearway().ok(&["doctor"]);
     std::fs::remove_dir_all(&place).expect("a directory");
     assert_eq!(scope(anew.clearway()), own, "it stays so when the other is gone");
