@@ -110,11 +110,9 @@ impl<'a> Session<'a> {
             Err(failure) => return Err(failure),
             Ok(ground) => return Self::on(ground, outside, globals),
         };
-        let machine = Globals {
-            scope: Some(ScopeKey::machine().to_string()),
-            directory: Some(PathBuf::from("/")),
-            ..globals.clone()
-        };
+        // A relative store lies where the caller stands, scope or not.
+        let directory = outside.surroundings().cwd.is_none().then(|| PathBuf::from("/"));
+        let machine = Globals { scope: Some(ScopeKey::machine().to_string()), directory, ..globals.clone() };
         Ok(Self { no_scope: Some(no_scope), ..Self::open(outside, &machine)? })
     }
 

@@ -196,6 +196,23 @@ fn scopes_are_listed_from_anywhere_and_one_that_is_damaged_hides_no_other() {
     one.clearway().ok(&["doctor"]);
 }
 
+/// A relative store lies where the caller stands, also where there is no scope.
+#[test]
+fn scopes_of_a_relative_store_are_listed_where_there_is_no_scope() {
+    let home = home();
+    let outside = home.path().join("home");
+    let store = outside.join("s.db");
+    let store = store.to_str().expect("a name");
+    app(&home).agent("alice").args(&["--store", store]).ok(&["reserve", "src/a.rs"]);
+    for relative in [
+        home.clearway(&outside).args(&["--store", "s.db"]),
+        home.clearway(&outside).env("CLEARWAY_STORE", "s.db"),
+    ] {
+        let listed = relative.ok(&["scope", "list"]);
+        assert_eq!(listed["scopes"][0]["leases"], 1, "{listed:#}");
+    }
+}
+
 #[test]
 fn whoever_only_looks_is_told_of_a_moved_repository_until_it_is_written_to() {
     let home = home();
