@@ -40,7 +40,8 @@ pub(crate) fn ground(outside: &mut dyn Outside, globals: &Globals) -> Result<Gro
     let files = Files::of_user(outside)?;
     let above = resolve(outside, &files, globals);
     let mut engine = above.as_ref().ok().map(|config| open(outside, config, &start)).transpose()?;
-    let found = find_site(outside, engine.as_deref_mut(), &start, globals)?;
+    let known = Asked::new(engine.as_deref_mut(), above.as_ref().ok(), &start);
+    let found = find_site(outside, known, globals)?;
     complete(outside, globals, Begun { start, files, above, engine }, found)
 }
 
@@ -53,11 +54,11 @@ pub(crate) fn invited(
     let files = Files::of_user(outside)?;
     let config = resolve(outside, &files, globals)?;
     let mut engine = open(outside, &config, start)?;
-    let mut store = Asked { engine: Some(&mut *engine), trouble: None };
+    let mut store = Asked::new(Some(&mut *engine), Some(&config), start);
     let mut missing = None;
-    let found = match here(outside, &mut store, start, false) {
-        Ok((own, site)) if store.knows(&own) => Some((own, site)),
-        Ok((_, site)) => {
+    let found = match here(outside, &mut store, false) {
+        Ok(found) if store.knows(&found.own_key) => Some(found),
+        Ok(Found { site, .. }) => {
             missing = is_missing(outside, &config, start, &site);
             None
         }
@@ -79,7 +80,7 @@ pub(crate) fn without_store(
     start: &Path,
 ) -> Result<(Config, Site), Failure> {
     let mut files = Files::of_user(outside)?;
-    let (_, site) = here(outside, &mut Asked { engine: None, trouble: None }, start, false)?;
+    let Found { site, .. } = here(outside, &mut Asked::new(None, None, start), false)?;
     files.add_repository(outside, &site)?;
     Ok((resolve(outside, &files, globals)?, site))
 }
@@ -107,9 +108,10 @@ fn complete(
     outside: &mut dyn Outside,
     globals: &Globals,
     begun: Begun,
-    (own_key, site): (ScopeKey, Site),
+    found: Found,
 ) -> Result<Ground, Failure> {
     let Begun { start, mut files, above, engine } = begun;
+    let Found { own_key, site, record } = found;
     files.add_repository(outside, &site)?;
     let (config, mut engine) = match (above, engine, &files.repository) {
         (Ok(config), Some(engine), None) => (config, engine),
@@ -120,37 +122,11 @@ fn complete(
             (config, engine)
         }
     };
-    let store = StoreAt { url: config.store_url(), from: &start };
-    let (own_key, site, record) = settle(outside, store, own_key, site);
     let fold = match &record {
         Some(record) => record.fold,
         None => fold_of(outside, &mut *engine, &site)?,
     };
     Ok(Ground { start, own_key, site: Site { fold, ..site }, record, config, engine })
-}
-
-/// A scope that another directory adopted is no longer that of the path it began at: what lies there now has one of its
-/// own, under a key of its own. Answers with what is remembered of the scope's directory.
-fn settle(
-    outside: &mut dyn Outside,
-    store: StoreAt<'_>,
-    own_key: ScopeKey,
-    site: Site,
-) -> (ScopeKey, Site, Option<Record>) {
-    let mut record = record_of(outside, store, &site.key);
-    let (mut key, mut generation) = (site.key.clone(), 1);
-    while let Some(known) = record.as_ref().filter(|_| site.kind != SiteKind::Machine) {
-        if !known.is_of_another(&site.place, outside.file_id(Path::new(&site.place))) {
-            break;
-        }
-        generation += 1;
-        key = site.key.successor(generation);
-        record = record_of(outside, store, &key);
-    }
-    match generation {
-        1 => (own_key, site, record),
-        _ => (key.clone(), Site { key, ..site }, record),
-    }
 }
 
 /// Whether a scope folds case: as it began, or, should it begin now, as the file system does.
@@ -185,9 +161,10 @@ pub fn config_places(outside: &mut dyn Outside, globals: &Globals) -> Result<Vec
     let mut places = vec![(Layer::User, outside.user_config_path()?)];
     let start = start_of(outside, globals)?;
     let config = Files::of_user(outside).and_then(|files| resolve(outside, &files, globals)).ok();
-    let mut engine = config.and_then(|config| open(outside, &config, &start).ok());
-    match find_site(outside, engine.as_deref_mut(), &start, globals) {
-        Ok((_, site)) => places.extend(repository_file(&site).map(|path| (Layer::Repository, path))),
+    let mut engine = config.as_ref().and_then(|config| open(outside, config, &start).ok());
+    let known = Asked::new(engine.as_deref_mut(), config.as_ref(), &start);
+    match find_site(outside, known, globals) {
+        Ok(Found { site, .. }) => places.extend(repository_file(&site).map(|path| (Layer::Repository, path))),
         Err(failure) if failure.slug == Slug::NoScope => {}
         Err(failure) => return Err(failure),
     }
@@ -217,52 +194,69 @@ fn open(outside: &mut dyn Outside, config: &Config, start: &Path) -> Result<Box<
     outside.open_store(StoreAt { url: config.store_url(), from: start }, config.store_timeout())
 }
 
-fn find_site(
-    outside: &mut dyn Outside,
-    engine: Option<&mut (dyn Engine + 'static)>,
-    start: &Path,
-    globals: &Globals,
-) -> Result<(ScopeKey, Site), Failure> {
-    let mut store = Asked { engine, trouble: None };
+/// A scope that was found.
+struct Found {
+    own_key: ScopeKey,
+    site: Site,
+    record: Option<Record>,
+}
+
+fn find_site(outside: &mut dyn Outside, mut store: Asked<'_>, globals: &Globals) -> Result<Found, Failure> {
     let found = match globals.scope.as_deref() {
-        None => here(outside, &mut store, start, globals.directory.is_some()),
-        Some("machine") => Ok((ScopeKey::machine(), Site::machine(start.to_owned()))),
-        Some(key) => by_key(outside, &mut store, start, key),
+        None => here(outside, &mut store, globals.directory.is_some()),
+        Some("machine") => Ok(Found {
+            own_key: ScopeKey::machine(),
+            site: Site::machine(store.start.to_owned()),
+            record: None,
+        }),
+        Some(key) => by_key(outside, &mut store, key),
     };
     store.trouble.map_or(found, Err)
 }
 
 /// The scope of a directory: the one it adopted, if it did. With it the key it has by itself.
-fn here(
-    outside: &mut dyn Outside,
-    store: &mut Asked<'_>,
-    start: &Path,
-    named: bool,
-) -> Result<(ScopeKey, Site), Failure> {
-    let site = outside.find_site(start, named, &mut |key| store.knows(key))?;
+fn here(outside: &mut dyn Outside, store: &mut Asked<'_>, named: bool) -> Result<Found, Failure> {
+    let site = outside.find_site(store.start, named, &mut |key| store.knows(key))?;
     let adopted = store.alias(&site.key);
-    let own = site.key.clone();
-    Ok((own, Site { key: adopted.unwrap_or(site.key), ..site }))
+    let own_key = site.key.clone();
+    let site = Site { key: adopted.unwrap_or(site.key), ..site };
+    Ok(settle(outside, store, own_key, site))
+}
+
+/// A scope that another directory adopted is no longer that of the path it began at: what lies there now has one of its
+/// own, under a key of its own.
+fn settle(outside: &mut dyn Outside, store: &Asked<'_>, own_key: ScopeKey, site: Site) -> Found {
+    let mut record = store.record(outside, &site.key);
+    let (mut key, mut generation) = (site.key.clone(), 1);
+    while let Some(known) = &record {
+        if !known.is_of_another(&site.place, outside.file_id(Path::new(&site.place))) {
+            break;
+        }
+        generation += 1;
+        key = site.key.successor(generation);
+        record = store.record(outside, &key);
+    }
+    match generation {
+        1 => Found { own_key, site, record },
+        _ => Found { own_key: key.clone(), site: Site { key, ..site }, record },
+    }
 }
 
 /// A scope named by its key: the one here if it is that, otherwise one that has a store, without paths.
-fn by_key(
-    outside: &mut dyn Outside,
-    store: &mut Asked<'_>,
-    start: &Path,
-    key: &str,
-) -> Result<(ScopeKey, Site), Failure> {
+fn by_key(outside: &mut dyn Outside, store: &mut Asked<'_>, key: &str) -> Result<Found, Failure> {
     let wanted = ScopeKey::parse(key);
-    if let Ok((own, site)) = here(outside, store, start, true)
-        && Some(&site.key) == wanted.as_ref()
+    if let Ok(found) = here(outside, store, true)
+        && Some(&found.site.key) == wanted.as_ref()
     {
-        return Ok((own, site));
+        return Ok(found);
     }
     let known = store.scopes();
     match wanted.filter(|wanted| known.contains(wanted)) {
         Some(key) => {
-            let site = Site { place: key.to_string(), key: key.clone(), ..Site::machine(start.to_owned()) };
-            Ok((key, site))
+            let machine = Site::machine(store.start.to_owned());
+            let site = Site { place: key.to_string(), key: key.clone(), ..machine };
+            let record = store.record(outside, &key);
+            Ok(Found { own_key: key, site, record })
         }
         None => {
             let failure = Failure::new(Slug::NotFound, format!("no scope has the key {}", quoted(key)));
@@ -274,13 +268,29 @@ fn by_key(
     }
 }
 
-/// A store that is asked which scopes it has. Without one there are none.
-struct Asked<'e> {
-    engine: Option<&'e mut (dyn Engine + 'static)>,
+/// A store that is asked which scopes it has, and what is remembered of them. Without one there are none.
+struct Asked<'a> {
+    engine: Option<&'a mut (dyn Engine + 'static)>,
+    url: Option<&'a str>,
+    start: &'a Path,
     trouble: Option<Failure>,
 }
 
-impl Asked<'_> {
+impl<'a> Asked<'a> {
+    fn new(
+        engine: Option<&'a mut (dyn Engine + 'static)>,
+        config: Option<&'a Config>,
+        start: &'a Path,
+    ) -> Self {
+        Self { engine, url: config.and_then(Config::store_url), start, trouble: None }
+    }
+
+    /// What is remembered of a scope's directory.
+    fn record(&self, outside: &mut dyn Outside, scope: &ScopeKey) -> Option<Record> {
+        self.engine.as_ref()?;
+        record_of(outside, StoreAt { url: self.url, from: self.start }, scope)
+    }
+
     fn knows(&mut self, scope: &ScopeKey) -> bool {
         let answer = self.engine.as_mut().map(|engine| engine.has(scope));
         self.settled(answer)

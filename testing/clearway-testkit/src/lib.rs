@@ -76,9 +76,9 @@ impl Home {
         &self.binary
     }
 
-    /// Every byte of the state directory but shared memory, which readers may touch.
+    /// Every byte of the state directory but shared memory, which readers may touch, and the count of those in line.
     pub fn state_files(&self) -> Files {
-        Files::below(&self.state()).without("-shm")
+        Files::below(&self.state()).without("-shm").without("-next")
     }
 
     /// Writes the user's configuration file.

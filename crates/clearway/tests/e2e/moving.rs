@@ -196,6 +196,23 @@ fn scopes_are_listed_from_anywhere_and_one_that_is_damaged_hides_no_other() {
     one.clearway().ok(&["doctor"]);
 }
 
+/// A relative store lies where the caller stands, also where there is no scope.
+#[test]
+fn scopes_of_a_relative_store_are_listed_where_there_is_no_scope() {
+    let home = home();
+    let outside = home.path().join("home");
+    let store = outside.join("s.db");
+    let store = store.to_str().expect("a name");
+    app(&home).agent("alice").args(&["--store", store]).ok(&["reserve", "src/a.rs"]);
+    for relative in [
+        home.clearway(&outside).args(&["--store", "s.db"]),
+        home.clearway(&outside).env("CLEARWAY_STORE", "s.db"),
+    ] {
+        let listed = relative.ok(&["scope", "list"]);
+        assert_eq!(listed["scopes"][0]["leases"], 1, "{listed:#}");
+    }
+}
+
 #[test]
 fn whoever_only_looks_is_told_of_a_moved_repository_until_it_is_written_to() {
     let home = home();
@@ -238,6 +255,10 @@ fn a_repository_at_the_path_that_an_adopted_scope_left_has_a_scope_of_its_own() 
     let builders = |clearway: Clearway| clearway.ok(&["leases"])["leases"][0]["agent"].clone();
     assert_eq!((builders(anew.clearway()), builders(home.clearway(&place))), (json!("bob"), json!("alice")));
     assert_eq!(builders(home.clearway(&place).args(&["--scope", &own])), json!("bob"));
+    assert_eq!(builders(anew.clearway().args(&["--scope", &old])), json!("alice"));
+    assert_eq!(scope(anew.clearway().args(&["--scope", &old])), old, "what is named is meant");
+    assert_eq!(builders(anew.clearway().args(&["--scope", &own])), json!("bob"));
+    anew.agent("bob").args(&["--scope", &own]).ok(&["reserve", "src/a.rs"]);
     anew.clearway().ok(&["doctor"]);
     std::fs::remove_dir_all(&place).expect("a directory");
     assert_eq!(scope(anew.clearway()), own, "it stays so when the other is gone");
