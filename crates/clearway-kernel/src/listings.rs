@@ -1,6 +1,7 @@
 //! The verbs that look at what is held: leases, who, agents, status. None of them writes.
 
 use crate::failures::store_failure;
+use crate::own::ENDED_ROWS;
 use crate::scopes::MachineWide;
 use crate::session::Session;
 use crate::targets::resource_name;
@@ -218,8 +219,9 @@ impl Session<'_> {
 
     /// One look at everything, all of it at one revision.
     pub fn status(&mut self) -> Result<Status, Failure> {
-        let survey = self.survey(LeaseListing::Live)?;
+        let survey = self.survey(LeaseListing::WithEnded(ENDED_ROWS))?;
         let mut leases = survey.leases();
+        let left_behind = self.left_behind(&leases);
         leases.retain(|view| view.lease.ended.is_none());
         let holds = |id: AgentId| leases.iter().any(|view| view.lease.holder == id);
         let visible = |seen: &AgentSeen| seen.liveness != Liveness::Gone || holds(seen.view.agent.id);
@@ -236,7 +238,7 @@ impl Session<'_> {
         let mut warnings = warnings(&leases, &survey.listed.unreadable);
         warnings.extend(self.place_notice().and_then(|notice| place_warning(&notice)));
         warnings.extend(self.without_place(&leases, me.as_ref().map(|(id, _)| *id)));
-        warnings.extend(self.left_behind()?.into_iter().map(|(path, agent)| {
+        warnings.extend(left_behind.into_iter().map(|(path, agent)| {
             format!("changes of {agent} in {path} are not committed, and its session ended")
         }));
         let frozen = survey.frozen();

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Ended leases that are looked through for what was left behind.
-const ENDED_ROWS: usize = 200;
+pub(crate) const ENDED_ROWS: usize = 200;
 
 /// The caller's paths.
 #[derive(Clone, Debug)]
@@ -45,10 +45,9 @@ impl Session<'_> {
         Ok(Mine { rev, paths })
     }
 
-    /// Paths with changes that somebody whose session ended left behind, and that nobody took since.
-    pub(crate) fn left_behind(&mut self) -> Result<Vec<(String, String)>, Failure> {
-        let key = self.site.key.clone();
-        let leases = self.survey_in(&key, LeaseListing::WithEnded(ENDED_ROWS))?.leases();
+    /// Paths with changes that somebody whose session ended left behind, and that nobody took since. The leases are those
+    /// of one look, the latest ended ones included.
+    pub(crate) fn left_behind(&mut self, leases: &[LeaseView]) -> Vec<(String, String)> {
         let here = self.site.worktree();
         let is_last = |view: &&LeaseView| {
             let same = |other: &&LeaseView| {
@@ -64,7 +63,7 @@ impl Session<'_> {
         let facts = self.dirtiness(&paths);
         let is_dirty = |path: &str| facts.dirty(&here, path) == Some(true);
         let named = left.iter().filter_map(|view| Some((place(&view.lease)?, view.agent.to_string())));
-        Ok(named.filter(|(path, _)| is_dirty(path)).map(|(path, agent)| (path.to_owned(), agent)).collect())
+        named.filter(|(path, _)| is_dirty(path)).map(|(path, agent)| (path.to_owned(), agent)).collect()
     }
 
     fn dirtiness(&mut self, paths: &[&str]) -> Facts {

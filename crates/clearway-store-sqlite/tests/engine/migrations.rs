@@ -31,7 +31,7 @@ fn with_schema(state: &Path, schema: Schema) -> SqliteEngine {
 }
 
 fn lived_in(state: &Path) {
-    live(state, 11, 60, 0);
+    live(state, 3, 60, 0);
 }
 
 /// Every file whose name speaks of a backup.

@@ -60,7 +60,7 @@ fn lives() -> u64 {
 /// Lives one life on both engines and answers the kinds of its events.
 fn live(seed: u64, directory: &Path) -> Vec<&'static str> {
     let mut twins = Twins::new(seed, directory);
-    let mut script = Script::new(seed);
+    let mut script = Script::new(seed).with_hooks();
     let mut watch = Watch::default();
     for number in 0..STEPS {
         if script.reopens() {

@@ -66,6 +66,8 @@ pub(crate) enum Step {
 pub(crate) struct Script {
     rng: Rng,
     fold: Fold,
+    /// Whether hooks of clients take part.
+    hooks: bool,
     boots: usize,
     children: usize,
     refs: Vec<(Caller, LeaseRef)>,
@@ -81,6 +83,7 @@ impl Script {
         Self {
             rng,
             fold,
+            hooks: false,
             boots: 1,
             children: 0,
             refs: Vec::new(),
@@ -88,6 +91,11 @@ impl Script {
             keyed: Vec::new(),
             names: Vec::new(),
         }
+    }
+
+    /// The same with hooks of clients among those who ask.
+    pub(crate) fn with_hooks(self) -> Self {
+        Self { hooks: true, ..self }
     }
 
     pub(crate) fn fold(&self) -> Fold {
@@ -122,7 +130,7 @@ impl Script {
             9 => self.hand_over(),
             10 if self.rng.one_in(3) => self.pause(),
             10..=14 => self.wait(),
-            15..=16 => self.attend(),
+            15 if self.hooks => self.attend(),
             _ => {
                 let reserve = self.reserve();
                 self.ask(Command::Reserve(reserve))
@@ -149,7 +157,11 @@ impl Script {
             subagent: self.rng.one_in(3).then(|| "sub".to_owned()),
             process: Some(process(200 + number as u32)),
         };
-        let mut step = self.ask(Command::Attend(attend));
+        let command = match self.rng.below(3) {
+            0 => Command::Reserve(Reserve { grade: Grade::Auto, bound: None, ..self.reserve() }),
+            _ => Command::Attend(attend),
+        };
+        let mut step = self.ask(command);
         if let Step::Ask(request) = &mut step {
             request.caller = Caller { session: Some(session), hook: true, hears: true, ..Caller::default() };
         }
