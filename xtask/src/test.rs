@@ -57,6 +57,7 @@ fn steps() -> Result<Vec<(String, Invocation)>, String> {
         steps.push(step("supply", "cargo deny --offline check bans licenses sources"));
     }
     steps.push(step("build", "cargo build --locked --workspace"));
+    steps.push(step("real clients", "cargo run --quiet --locked --package clearway-clients"));
     let nextest = Invocation::new("cargo nextest --version").succeeds();
     let tests = if nextest {
         "cargo nextest run --locked --workspace"

@@ -1,0 +1,148 @@
+//! The real clients: Claude Code, Codex and Gemini CLI run our hook, obey it, and show their model what it said.
+
+use clearway_clients::{CLAUDE, CODEX, GEMINI, RealClient, Script, play};
+use clearway_testkit::{Client, Home, Repository, eventually};
+use serde_json::Value;
+
+/// Writes every test once for each client.
+macro_rules! each_client {
+    ($($test:ident)*) => {
+        mod claude { $(#[test] fn $test() { super::$test(&super::CLAUDE); })* }
+        mod codex { $(#[test] fn $test() { super::$test(&super::CODEX); })* }
+        mod gemini { $(#[test] fn $test() { super::$test(&super::GEMINI); })* }
+    };
+}
+
+each_client! {
+    a_file_with_somebodys_uncommitted_change_stays_as_it_is_and_the_model_is_told_why
+    a_free_file_is_written_and_leased
+    who_waits_is_told_at_its_next_call_that_it_is_its_turn
+    the_end_of_a_session_gives_back_what_is_clean
+    the_hook_and_the_command_line_of_one_session_are_one_agent
+}
+
+fn home() -> Home {
+    Home::new(env!("CARGO_BIN_EXE_clearway"))
+}
+
+/// A repository that somebody invited us to.
+fn app(home: &Home) -> Repository<'_> {
+    let app = home.repository("app", &[("src/a.rs", "a\n"), ("src/b.rs", "b\n")]);
+    app.grant("ada", &["docs/x.md"]);
+    app.agent("ada").ok(&["release", "--all"]);
+    app
+}
+
+fn content(app: &Repository<'_>, file: &str) -> String {
+    std::fs::read_to_string(app.path().join(file)).expect("a file")
+}
+
+/// What is held: by whom, what.
+fn held(app: &Repository<'_>) -> Vec<(String, String)> {
+    let leases = app.clearway().ok(&["leases"]);
+    let text = |lease: &Value, field: &str| lease[field].as_str().expect("a text").to_owned();
+    let leases = leases["leases"].as_array().expect("a list");
+    leases.iter().map(|lease| (text(lease, "agent"), text(lease, "pattern"))).collect()
+}
+
+fn files(held: &[(String, String)]) -> Vec<&str> {
+    held.iter().map(|(_, file)| file.as_str()).collect()
+}
+
+/// Somebody else at work, with a change of `src/a.rs` that is not committed.
+fn other(home: &Home, app: &Repository<'_>) -> Client {
+    let mut other = Client::claude(home, app, "other");
+    other.before_edit("src/a.rs").silent();
+    app.write("src/a.rs", "a\nunfinished\n");
+    other.after_edit("src/a.rs").silent();
+    other
+}
+
+fn a_file_with_somebodys_uncommitted_change_stays_as_it_is_and_the_model_is_told_why(
+    client: &'static RealClient,
+) {
+    let home = home();
+    let app = app(&home);
+    let _other = other(&home, &app);
+    let played = play(client, &home, &app, Script::default().read("src/a.rs").edit("src/a.rs", "a", "mine"));
+    assert_eq!(content(&app, "src/a.rs"), "a\nunfinished\n");
+    for part in ["Not edited: src/a.rs is with claude-", "You are queued, 1st", "clearway who src/a.rs"] {
+        assert!(played.results[1].contains(part), "{part}: {:#?}", played.results);
+    }
+}
+
+fn a_free_file_is_written_and_leased(client: &'static RealClient) {
+    let home = home();
+    let app = app(&home);
+    let script = Script::default()
+        .read("src/a.rs")
+        .edit("src/a.rs", "a", "changed")
+        .create("src/new.rs", "new")
+        .meanwhile(|| assert_eq!(files(&held(&app)), ["src/a.rs", "src/new.rs"]));
+    play(client, &home, &app, script);
+    assert_eq!(content(&app, "src/a.rs"), "changed\n");
+    assert_eq!(content(&app, "src/new.rs"), "new\n");
+}
+
+fn who_waits_is_told_at_its_next_call_that_it_is_its_turn(client: &'static RealClient) {
+    let home = home();
+    let app = app(&home);
+    let _other = other(&home, &app);
+    let script = Script::default()
+        .read("src/a.rs")
+        .edit("src/a.rs", "a", "mine")
+        .meanwhile(|| {
+            app.git(&["commit", "-qam", "finished"]);
+            app.clearway().session("other").ok(&["release", "src/a.rs"]);
+        })
+        .shell("true")
+        .read("src/a.rs")
+        .edit("src/a.rs", "a", "mine");
+    let played = play(client, &home, &app, script);
+    assert_eq!(played.turn_of("src/a.rs is free, and kept for you"), Some(3), "{:#?}", played.results);
+    assert_eq!(content(&app, "src/a.rs"), "mine\nunfinished\n");
+}
+
+fn the_end_of_a_session_gives_back_what_is_clean(client: &'static RealClient) {
+    let home = home();
+    let app = app(&home);
+    let script = Script::default()
+        .create("src/done.rs", "done")
+        .create("src/open.rs", "open")
+        .shell("git add src/done.rs && git commit -qm done src/done.rs")
+        .meanwhile(|| assert_eq!(files(&held(&app)), ["src/done.rs", "src/open.rs"]));
+    play(client, &home, &app, script);
+    // Gemini CLI does not wait for this hook.
+    eventually("the session has ended", || app.kinds().contains(&"agent.ended".to_owned()).then_some(()));
+    assert_eq!(files(&held(&app)), [""; 0]);
+    assert_eq!(ends(&app, "src/done.rs"), ["lease.released"]);
+    assert_eq!(ends(&app, "src/open.rs"), ["lease.orphaned"]);
+}
+
+/// What ended the leases of a file.
+fn ends(app: &Repository<'_>, file: &str) -> Vec<String> {
+    let events = app.events();
+    let granted = |event: &&Value| event["kind"] == "lease.granted" && event["data"]["pattern"] == file;
+    let leases: Vec<&Value> = events.iter().filter(granted).map(|event| &event["data"]["lease"]).collect();
+    let later = events.iter().filter(|event| event["kind"] != "lease.granted");
+    let about = later.filter(|event| leases.contains(&&event["data"]["lease"]));
+    about.map(|event| event["kind"].as_str().expect("a kind").to_owned()).collect()
+}
+
+fn the_hook_and_the_command_line_of_one_session_are_one_agent(client: &'static RealClient) {
+    let home = home();
+    let app = app(&home);
+    let script = Script::default()
+        .shell("clearway reserve src/b.rs")
+        .create("src/new.rs", "new")
+        .shell("clearway status")
+        .meanwhile(|| {
+            let held = held(&app);
+            assert_eq!(files(&held), ["src/b.rs", "src/new.rs"]);
+            assert_eq!(held[0].0, held[1].0, "one agent holds what its shell and what its hook took");
+        });
+    let played = play(client, &home, &app, script);
+    for file in ["src/b.rs", "src/new.rs"] {
+        assert!(played.results[2].contains(file), "{:#?}", played.results);
+    }
+}

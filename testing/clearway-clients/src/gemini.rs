@@ -1,0 +1,81 @@
+//! Gemini CLI in prompt mode. Its model speaks `generateContent`, whole or streamed.
+
+use crate::http::{Request, Response};
+use crate::shown::{items, text};
+use crate::{Call, Hooks, Installed, Move, RealClient, write};
+use clearway_core::agent::Client;
+use serde_json::{Value, json};
+use std::ffi::OsString;
+use std::path::Path;
+
+/// Gemini CLI.
+pub static GEMINI: RealClient = RealClient {
+    client: Client::Gemini,
+    configure,
+    arguments,
+    variables: |endpoint| {
+        vec![("GOOGLE_GEMINI_BASE_URL", endpoint.to_owned()), ("GEMINI_API_KEY", "none".to_owned())]
+    },
+    is_turn: |request| {
+        let tools = request.body["tools"].as_array().is_some_and(|tools| !tools.is_empty());
+        request.path.contains("enerateContent") && tools
+    },
+    results: |body| {
+        let parts = items(&body["contents"]).flat_map(|content| items(&content["parts"]));
+        let responses = parts.filter_map(|part| part.get("functionResponse"));
+        responses.map(|response| text(&response["response"])).collect()
+    },
+    answer,
+};
+
+fn configure(home: &Path, hooks: &Hooks, _: &str) {
+    let settings = json!({
+        "hooks": hooks.lines(1_000),
+        "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": false}},
+        "privacy": {"usageStatisticsEnabled": false},
+        "telemetry": {"enabled": false},
+        "general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false},
+    });
+    write(&home.join(".gemini/settings.json"), &settings.to_string());
+}
+
+fn arguments(installed: &Installed) -> Vec<OsString> {
+    let mut words = vec![installed.module("@google/gemini-cli/bundle/gemini.js")];
+    let options = ["--model", "gemini-2.5-flash", "--approval-mode", "yolo", "--prompt", "Do the work."];
+    words.extend(options.map(OsString::from));
+    words
+}
+
+fn answer(request: &Request, next: Option<Move<'_>>) -> Response {
+    if request.path.contains(":countTokens") {
+        return Response::Document(json!({"totalTokens": 1}));
+    }
+    let part = match next {
+        Some(next) => json!({"functionCall": function_call(next)}),
+        None => json!({"text": "done"}),
+    };
+    let document = json!({
+        "candidates": [{"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}],
+        "usageMetadata": {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2},
+    });
+    if request.path.contains(":streamGenerateContent") {
+        Response::Events(vec![("", document)])
+    } else {
+        Response::Document(document)
+    }
+}
+
+fn function_call(next: Move<'_>) -> Value {
+    let (name, args) = match next.call {
+        Call::Read { file } => ("read_file", json!({"file_path": next.path(file)})),
+        Call::Edit { file, old, new } => (
+            "replace",
+            json!({"file_path": next.path(file), "instruction": "Replaces a line.", "old_string": old, "new_string": new}),
+        ),
+        Call::Create { file, line } => {
+            ("write_file", json!({"file_path": next.path(file), "content": format!("{line}\n")}))
+        }
+        Call::Shell { command } => ("run_shell_command", json!({"command": command})),
+    };
+    json!({"id": format!("call_{}", next.number), "name": name, "args": args})
+}

@@ -1,0 +1,113 @@
+//! Real clients for tests: Claude Code, Codex and Gemini CLI as npm has them, each in a home of its own, with our hooks
+//! registered and a scripted model on loopback in place of the real one.
+//!
+//! Nothing is learned about a model here. What is proven is what no fixture can prove: that the client runs our hook,
+//! obeys it, and shows the model what it said. Start at [`play`].
+
+mod claude;
+mod codex;
+mod endpoint;
+mod gemini;
+mod http;
+mod install;
+mod play;
+mod script;
+mod shown;
+
+pub use claude::CLAUDE;
+pub use codex::CODEX;
+pub use gemini::GEMINI;
+pub use install::{Installed, ready};
+pub use play::{Played, play};
+pub use script::{Call, Script};
+
+use clearway_core::agent::Client;
+use http::{Request, Response};
+use serde_json::{Map, Value, json};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// A client that can be driven: how it is set up and started, and how its model speaks.
+#[derive(Debug)]
+pub struct RealClient {
+    pub(crate) client: Client,
+    /// Writes its configuration below a home, with these hooks.
+    pub(crate) configure: fn(home: &Path, hooks: &Hooks, endpoint: &str),
+    /// What follows `node`.
+    pub(crate) arguments: fn(&Installed) -> Vec<OsString>,
+    /// Variables beside those of the home.
+    pub(crate) variables: fn(endpoint: &str) -> Vec<(&'static str, String)>,
+    /// Whether a request asks the model to take its turn; others are about tokens, titles and the like.
+    pub(crate) is_turn: fn(&Request) -> bool,
+    /// The results of tool calls in the conversation that a request carries, in their order.
+    pub(crate) results: fn(&Value) -> Vec<String>,
+    /// The model's answer: a tool call, or that it is done.
+    pub(crate) answer: fn(&Request, Option<Move<'_>>) -> Response,
+}
+
+/// The client's next tool call, and its place among all of them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Move<'c> {
+    pub(crate) number: usize,
+    pub(crate) call: &'c Call,
+    /// The repository it works in.
+    pub(crate) root: &'c Path,
+}
+
+impl Move<'_> {
+    /// An absolute path, as clients ask their models for.
+    pub(crate) fn path(&self, file: &str) -> String {
+        self.root.join(file).display().to_string()
+    }
+}
+
+/// The hooks to register: the product's own list, and the binary it stands for.
+#[derive(Debug)]
+pub(crate) struct Hooks {
+    client: Client,
+    binary: PathBuf,
+}
+
+impl Hooks {
+    /// Where the binary is.
+    fn directory(&self) -> &Path {
+        self.binary.parent().expect("a directory")
+    }
+
+    /// `{event: [{matcher, hooks: [handler]}]}`, the shape that all three clients read. `per_second` is how many of
+    /// the client's units of time a second has.
+    fn events(&self, per_second: u32, handler: impl Fn(&str, &[&str]) -> Value) -> Value {
+        let mut events = Map::new();
+        for entry in clearway_cli::registrations(self.client) {
+            let mut handler = handler(&self.binary.display().to_string(), entry.arguments);
+            handler["type"] = json!("command");
+            handler["timeout"] = json!(u64::from(entry.timeout_ms) * u64::from(per_second) / 1_000);
+            let mut group = json!({"hooks": [handler]});
+            if let Some(matcher) = entry.matcher {
+                group["matcher"] = json!(matcher);
+            }
+            events.insert(entry.event.to_owned(), json!([group]));
+        }
+        Value::Object(events)
+    }
+
+    /// The same with a command line in one string.
+    fn lines(&self, per_second: u32) -> Value {
+        self.events(per_second, |binary, arguments| {
+            let words: Vec<&str> = [&[binary], arguments].concat();
+            json!({"command": words.join(" ")})
+        })
+    }
+}
+
+/// Writes a file, making its directories.
+fn write(path: &Path, text: &str) {
+    std::fs::create_dir_all(path.parent().expect("a parent")).expect("directories");
+    std::fs::write(path, text).expect("a file");
+}
+
+/// The data of an event that also names itself in it.
+fn named(name: &str, mut data: Value) -> Value {
+    data["type"] = json!(name);
+    data
+}

@@ -1,0 +1,139 @@
+//! One session of a client, from its start to its end.
+
+use crate::endpoint::Endpoint;
+use crate::{Hooks, Installed, RealClient, Script, install, shown};
+use clearway_testkit::{Home, Repository, process, within};
+use serde_json::Value;
+use std::fs::{self, File};
+use std::os::unix::process::CommandExt;
+use std::panic::resume_unwind;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::time::Duration;
+
+/// How long a session may take. On a machine with nothing else to do it is two seconds.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// Nobody listens there: what a client sends elsewhere than to its model goes nowhere.
+const NOWHERE: &str = "http://127.0.0.1:9";
+
+/// What came of a session.
+#[derive(Clone, Debug)]
+pub struct Played {
+    /// What the model was shown as the result of each call.
+    pub results: Vec<String>,
+    /// Every text the model was shown at each of its turns, results included.
+    turns: Vec<String>,
+}
+
+/// Lets a client work in a repository, as its model says, until it ends.
+///
+/// # Panics
+/// If the client cannot be had, does not end by itself, fails, or did not play the whole script.
+#[track_caller]
+pub fn play(
+    client: &'static RealClient,
+    home: &Home,
+    repository: &Repository<'_>,
+    script: Script<'_>,
+) -> Played {
+    let installed = install::ready().unwrap_or_else(|why| panic!("{why}"));
+    let endpoint = Endpoint::open(client, script, repository.path()).expect("a port on loopback");
+    let stage = Stage { client, home, root: repository.path(), url: endpoint.url() };
+    std::thread::scope(|scope| {
+        let _closing = Closing(&endpoint);
+        scope.spawn(|| endpoint.serve(scope));
+        let mut session = stage.start(&installed);
+        let status = within(PATIENCE, "the client ends its session", || {
+            endpoint
+                .broken()
+                .map(|why| resume_unwind(why))
+                .or_else(|| session.child.try_wait().expect("a child"))
+        });
+        assert!(status.success(), "{status}\n{}", stage.said());
+    });
+    let (turns, calls) = endpoint.finish();
+    let last = turns.last().unwrap_or_else(|| panic!("the model was never asked\n{}", stage.said()));
+    let results = (client.results)(last);
+    assert_eq!(results.len(), calls, "the whole script was played: {results:#?}\n{}", stage.said());
+    Played { results, turns: turns.iter().map(conversation).collect() }
+}
+
+/// A request's texts, without the tools it offers.
+fn conversation(turn: &Value) -> String {
+    let mut turn = turn.clone();
+    turn["tools"] = Value::Null;
+    shown::text(&turn)
+}
+
+impl Played {
+    /// The number of the first turn at which the model was shown this text: how many calls it had made by then.
+    pub fn turn_of(&self, text: &str) -> Option<usize> {
+        self.turns.iter().position(|turn| turn.contains(text))
+    }
+}
+
+/// Where a client is started.
+struct Stage<'t> {
+    client: &'static RealClient,
+    home: &'t Home,
+    root: &'t Path,
+    url: String,
+}
+
+impl Stage<'_> {
+    fn start(&self, installed: &Installed) -> Session {
+        let mut command = self.home.program(self.root, installed.node(), &(self.client.arguments)(installed));
+        let hooks = Hooks { client: self.client.client, binary: self.home.path().join("bin/clearway") };
+        (self.client.configure)(&self.home.path().join("home"), &hooks, &self.url);
+        command.envs((self.client.variables)(&self.url));
+        command.envs([("HTTP_PROXY", NOWHERE), ("HTTPS_PROXY", NOWHERE), ("NO_PROXY", "127.0.0.1")]);
+        // Most of a client's time is spent on reading its own code.
+        command.env("NODE_COMPILE_CACHE", installed.directory().join("compiled"));
+        command.stdout(self.file("stdout")).stderr(self.file("stderr"));
+        Session::start(command)
+    }
+
+    fn file(&self, name: &str) -> File {
+        File::create(self.log(name)).expect("a file")
+    }
+
+    fn log(&self, name: &str) -> PathBuf {
+        self.home.path().join("tmp").join(format!("{}.{name}", self.client.client.name_stem()))
+    }
+
+    /// What the client told its person.
+    fn said(&self) -> String {
+        let text = |name: &str| fs::read_to_string(self.log(name)).unwrap_or_default();
+        format!("--- stdout\n{}\n--- stderr\n{}", text("stdout"), text("stderr"))
+    }
+}
+
+/// A client that runs. Dropped before its end, it and everything it started is killed.
+struct Session {
+    child: Child,
+}
+
+impl Session {
+    fn start(mut command: Command) -> Self {
+        Self { child: command.process_group(0).spawn().expect("the client starts") }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        if matches!(self.child.try_wait(), Ok(None)) {
+            process::kill_group(self.child.id());
+            // It was killed; how it ended is no news.
+            let _ = self.child.wait();
+        }
+    }
+}
+
+/// Closes the endpoint however a session ends, or its server would be waited for without end.
+struct Closing<'e, 't>(&'e Endpoint<'t>);
+
+impl Drop for Closing<'_, '_> {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
