@@ -76,7 +76,6 @@ pub(crate) fn read(client: Client, words: &Words, payload: &Value, event: Option
         moment: known.map_or(Moment::Other, |(_, when)| moment(*when, words, payload)),
         name: name.to_owned(),
         tool_use: text(payload, words.fields.tool_use).map(str::to_owned),
-        sandboxed: text(payload, &["permission_mode"]) != Some("bypassPermissions"),
         goes_on: text(payload, &["reason"]).is_some_and(|reason| GOES_ON.contains(&reason)),
         cwd: text(payload, &["cwd"]).map(PathBuf::from).filter(|cwd| cwd.is_absolute()),
     }
