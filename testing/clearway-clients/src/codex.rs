@@ -23,14 +23,20 @@ pub static CODEX: RealClient = RealClient {
     answer,
 };
 
+/// Sandboxed as it is for most people: the repository can be written but for `.git`, and nothing else. What tests make lies
+/// in a temporary directory, so the one for all has to be taken out.
 fn configure(home: &Path, hooks: &Hooks, endpoint: &str) {
     write(&home.join(".codex/hooks.json"), &json!({"hooks": hooks.lines(1)}).to_string());
     let config = format!(
         r#"model = "gpt-5.5"
 model_provider = "scripted"
 approval_policy = "never"
-sandbox_mode = "danger-full-access"
+sandbox_mode = "workspace-write"
 check_for_update_on_startup = false
+
+[sandbox_workspace_write]
+exclude_slash_tmp = true
+exclude_tmpdir_env_var = true
 
 [analytics]
 enabled = false

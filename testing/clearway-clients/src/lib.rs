@@ -45,6 +45,13 @@ pub struct RealClient {
     pub(crate) answer: fn(&Request, Option<Move<'_>>) -> Response,
 }
 
+impl RealClient {
+    /// What its agents' names begin with.
+    pub fn name(&self) -> &'static str {
+        self.client.name_stem()
+    }
+}
+
 /// The client's next tool call, and its place among all of them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Move<'c> {

@@ -98,7 +98,7 @@ impl Stage<'_> {
     }
 
     fn log(&self, name: &str) -> PathBuf {
-        self.home.path().join("tmp").join(format!("{}.{name}", self.client.client.name_stem()))
+        self.home.path().join("tmp").join(format!("{}.{name}", self.client.name()))
     }
 
     /// What the client told its person.

@@ -106,11 +106,12 @@ fn who_waits_is_told_at_its_next_call_that_it_is_its_turn(client: &'static RealC
 fn the_end_of_a_session_gives_back_what_is_clean(client: &'static RealClient) {
     let home = home();
     let app = app(&home);
-    let script = Script::default()
-        .create("src/done.rs", "done")
-        .create("src/open.rs", "open")
-        .shell("git add src/done.rs && git commit -qm done src/done.rs")
-        .meanwhile(|| assert_eq!(files(&held(&app)), ["src/done.rs", "src/open.rs"]));
+    let script =
+        Script::default().create("src/done.rs", "done").create("src/open.rs", "open").meanwhile(|| {
+            assert_eq!(files(&held(&app)), ["src/done.rs", "src/open.rs"]);
+            app.git(&["add", "src/done.rs"]);
+            app.git(&["commit", "-qm", "done"]);
+        });
     play(client, &home, &app, script);
     // Gemini CLI does not wait for this hook.
     eventually("the session has ended", || app.kinds().contains(&"agent.ended".to_owned()).then_some(()));
@@ -135,14 +136,15 @@ fn the_hook_and_the_command_line_of_one_session_are_one_agent(client: &'static R
     let script = Script::default()
         .shell("clearway reserve src/b.rs")
         .create("src/new.rs", "new")
-        .shell("clearway status")
+        .shell("clearway status; true")
         .meanwhile(|| {
             let held = held(&app);
             assert_eq!(files(&held), ["src/b.rs", "src/new.rs"]);
             assert_eq!(held[0].0, held[1].0, "one agent holds what its shell and what its hook took");
         });
     let played = play(client, &home, &app, script);
-    for file in ["src/b.rs", "src/new.rs"] {
-        assert!(played.results[2].contains(file), "{:#?}", played.results);
+    let me = played.results[0].split_whitespace().find(|word| word.starts_with(client.name()));
+    for part in [me.expect("a name"), "src/b.rs", "src/new.rs"] {
+        assert!(played.results[2].contains(part), "{part}: {:#?}", played.results);
     }
 }
