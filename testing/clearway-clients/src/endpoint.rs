@@ -69,9 +69,9 @@ impl<'t> Endpoint<'t> {
         self.broken.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Every request for a turn, in order, and how many calls the script has.
-    pub(crate) fn finish(self) -> (Vec<Value>, usize) {
-        (self.turns.into_inner().unwrap_or_else(PoisonError::into_inner), self.script.len())
+    /// Every request for a turn, in order.
+    pub(crate) fn finish(self) -> Vec<Value> {
+        self.turns.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn converse(&self, stream: &TcpStream) {

@@ -18,7 +18,7 @@ pub use claude::CLAUDE;
 pub use codex::CODEX;
 pub use gemini::GEMINI;
 pub use install::{Installed, ready};
-pub use play::{Played, play};
+pub use play::{Played, play, play_to_death};
 pub use script::{Call, Script};
 
 use clearway_core::agent::Client;

@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::os::unix::process::CommandExt;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
+use std::process::{Child, Command, ExitStatus};
 use std::time::Duration;
 
 /// How long a session may take. On a machine with nothing else to do it is two seconds.
@@ -36,26 +36,30 @@ pub fn play(
     repository: &Repository<'_>,
     script: Script<'_>,
 ) -> Played {
-    let installed = install::ready().unwrap_or_else(|why| panic!("{why}"));
-    let endpoint = Endpoint::open(client, script, repository.path()).expect("a port on loopback");
-    let stage = Stage { client, home, root: repository.path(), url: endpoint.url() };
-    std::thread::scope(|scope| {
-        let _closing = Closing(&endpoint);
-        scope.spawn(|| endpoint.serve(scope));
-        let mut session = stage.start(&installed);
-        let status = within(PATIENCE, "the client ends its session", || {
-            endpoint
-                .broken()
-                .map(|why| resume_unwind(why))
-                .or_else(|| session.child.try_wait().expect("a child"))
-        });
-        assert!(status.success(), "{status}\n{}", stage.said());
-    });
-    let (turns, calls) = endpoint.finish();
+    let calls = script.len();
+    let stage = Stage { client, home, root: repository.path() };
+    let (status, turns) = stage.play(script);
+    assert!(status.success(), "{status}\n{}", stage.said());
     let last = turns.last().unwrap_or_else(|| panic!("the model was never asked\n{}", stage.said()));
     let results = (client.results)(last);
     assert_eq!(results.len(), calls, "the whole script was played: {results:#?}\n{}", stage.said());
     Played { results, turns: turns.iter().map(conversation).collect() }
+}
+
+/// Lets a client work in a repository until the script has it killed.
+///
+/// # Panics
+/// If the client cannot be had, or ends otherwise.
+#[track_caller]
+pub fn play_to_death(
+    client: &'static RealClient,
+    home: &Home,
+    repository: &Repository<'_>,
+    script: Script<'_>,
+) {
+    let stage = Stage { client, home, root: repository.path() };
+    let (status, _) = stage.play(script);
+    assert!(!status.success(), "it ended by itself\n{}", stage.said());
 }
 
 /// A request's texts, without the tools it offers.
@@ -77,15 +81,30 @@ struct Stage<'t> {
     client: &'static RealClient,
     home: &'t Home,
     root: &'t Path,
-    url: String,
 }
 
 impl Stage<'_> {
-    fn start(&self, installed: &Installed) -> Session {
+    /// How the client ended, and every request for a turn of its model.
+    fn play(&self, script: Script<'_>) -> (ExitStatus, Vec<Value>) {
+        let installed = install::ready().unwrap_or_else(|why| panic!("{why}"));
+        let endpoint = Endpoint::open(self.client, script, self.root).expect("a port on loopback");
+        let status = std::thread::scope(|scope| {
+            let _closing = Closing(&endpoint);
+            scope.spawn(|| endpoint.serve(scope));
+            let mut session = self.start(&installed, &endpoint.url());
+            within(PATIENCE, "the client ends its session", || {
+                let ended = session.child.try_wait().expect("a child");
+                endpoint.broken().map(|why| resume_unwind(why)).or(ended)
+            })
+        });
+        (status, endpoint.finish())
+    }
+
+    fn start(&self, installed: &Installed, url: &str) -> Session {
         let mut command = self.home.program(self.root, installed.node(), &(self.client.arguments)(installed));
         let hooks = Hooks { client: self.client.client, binary: self.home.path().join("bin/clearway") };
-        (self.client.configure)(&self.home.path().join("home"), &hooks, &self.url);
-        command.envs((self.client.variables)(&self.url));
+        (self.client.configure)(&self.home.path().join("home"), &hooks, url);
+        command.envs((self.client.variables)(url));
         command.envs([("HTTP_PROXY", NOWHERE), ("HTTPS_PROXY", NOWHERE), ("NO_PROXY", "127.0.0.1")]);
         // Most of a client's time is spent on reading its own code.
         command.env("NODE_COMPILE_CACHE", installed.directory().join("compiled"));

@@ -1,7 +1,7 @@
 //! The real clients: Claude Code, Codex and Gemini CLI run our hook, obey it, and show their model what it said.
 
-use clearway_clients::{CLAUDE, CODEX, GEMINI, RealClient, Script, play};
-use clearway_testkit::{Client, Home, Repository, eventually};
+use clearway_clients::{CLAUDE, CODEX, GEMINI, RealClient, Script, play, play_to_death};
+use clearway_testkit::{Client, Home, Repository, eventually, process};
 use serde_json::Value;
 
 /// Writes every test once for each client.
@@ -18,6 +18,7 @@ each_client! {
     a_free_file_is_written_and_leased
     who_waits_is_told_at_its_next_call_that_it_is_its_turn
     the_end_of_a_session_gives_back_what_is_clean
+    what_a_client_held_that_was_killed_is_granted_to_the_next
     the_hook_and_the_command_line_of_one_session_are_one_agent
 }
 
@@ -118,6 +119,28 @@ fn the_end_of_a_session_gives_back_what_is_clean(client: &'static RealClient) {
     assert_eq!(files(&held(&app)), [""; 0]);
     assert_eq!(ends(&app, "src/done.rs"), ["lease.released"]);
     assert_eq!(ends(&app, "src/open.rs"), ["lease.orphaned"]);
+}
+
+fn what_a_client_held_that_was_killed_is_granted_to_the_next(client: &'static RealClient) {
+    let home = home();
+    let app = app(&home);
+    let mut other = Client::claude(&home, &app, "other");
+    let script = Script::default().create("src/new.rs", "new").meanwhile(|| {
+        other.before_edit("src/new.rs").denied();
+        process::kill(holder(&app));
+    });
+    play_to_death(client, &home, &app, script);
+    let told = other.before_edit("src/new.rs").told();
+    assert!(told.contains("src/new.rs is yours") && told.contains("is gone"), "{told}");
+}
+
+/// The process by which the one holder is known.
+fn holder(app: &Repository<'_>) -> u32 {
+    let (name, _) = held(app).remove(0);
+    let events = app.events();
+    let mut registered = events.iter().filter(|event| event["kind"] == "agent.registered");
+    let its = registered.find(|event| event["data"]["name"] == name.as_str()).expect("an agent");
+    u32::try_from(its["data"]["pid"].as_u64().expect("a process")).expect("a process id")
 }
 
 /// What ended the leases of a file.
