@@ -1,7 +1,7 @@
 //! Claude Code in print mode. Its model speaks the Messages API as server-sent events.
 
 use crate::http::{Request, Response};
-use crate::shown::{items, text};
+use crate::shown::{items, text, told};
 use crate::{Call, Hooks, Installed, Move, RealClient, write};
 use clearway_core::agent::Client;
 use serde_json::{Value, json};
@@ -24,6 +24,7 @@ pub static CLAUDE: RealClient = RealClient {
         let tools = request.body["tools"].as_array().is_some_and(|tools| !tools.is_empty());
         request.path.starts_with("/v1/messages") && !request.path.contains("count_tokens") && tools
     },
+    told: |body| told(&body["messages"], "assistant"),
     results: |body| {
         let content = items(&body["messages"]).flat_map(|message| items(&message["content"]));
         let results = content.filter(|block| block["type"] == "tool_result");
@@ -73,9 +74,13 @@ fn tool_use(next: Move<'_>) -> Value {
         Call::Create { file, line } => {
             ("Write", json!({"file_path": next.path(file), "content": format!("{line}\n")}))
         }
+        Call::Delegate { task, .. } => (
+            "Agent",
+            json!({"description": "Has it done", "prompt": task, "subagent_type": "general-purpose", "run_in_background": false}),
+        ),
         Call::Shell { command } => ("Bash", json!({"command": command, "description": "Runs a command"})),
     };
-    json!({"type": "tool_use", "id": format!("toolu_{}", next.number), "name": name, "input": input})
+    json!({"type": "tool_use", "id": next.id, "name": name, "input": input})
 }
 
 fn message(content: &[Value], stop: Option<&str>) -> Value {

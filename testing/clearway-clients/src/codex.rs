@@ -1,7 +1,7 @@
 //! Codex without its screen. Its model speaks the Responses API as server-sent events.
 
 use crate::http::{Request, Response};
-use crate::shown::{items, text};
+use crate::shown::{items, text, told};
 use crate::{Call, Hooks, Installed, Move, RealClient, write};
 use clearway_core::agent::Client;
 use serde_json::{Value, json};
@@ -15,6 +15,7 @@ pub static CODEX: RealClient = RealClient {
     arguments,
     variables: |_| vec![("SCRIPTED_KEY", "none".to_owned())],
     is_turn: |request| request.method == "POST" && request.path.ends_with("/responses"),
+    told: |body| told(&body["input"], "assistant"),
     results: |body| {
         let outputs = items(&body["input"])
             .filter(|item| item["type"].as_str().is_some_and(|kind| kind.ends_with("_call_output")));
@@ -83,14 +84,13 @@ fn answer(request: &Request, next: Option<Move<'_>>) -> Response {
 }
 
 fn tool_call(tools: &Value, next: Move<'_>) -> Value {
-    let id = format!("call_{}", next.number);
+    let id = next.id;
     match next.call {
-        Call::Read { file } => shell(tools, &id, &format!("cat {file}")),
-        Call::Shell { command } => shell(tools, &id, command),
-        Call::Edit { file, old, new } => {
-            patch(&id, &format!("*** Update File: {file}\n@@\n-{old}\n+{new}\n"))
-        }
-        Call::Create { file, line } => patch(&id, &format!("*** Add File: {file}\n+{line}\n")),
+        Call::Read { file } => shell(tools, id, &format!("cat {file}")),
+        Call::Shell { command } => shell(tools, id, command),
+        Call::Delegate { .. } => panic!("Codex has no subagents unless it is set up for them"),
+        Call::Edit { file, old, new } => patch(id, &format!("*** Update File: {file}\n@@\n-{old}\n+{new}\n")),
+        Call::Create { file, line } => patch(id, &format!("*** Add File: {file}\n+{line}\n")),
     }
 }
 

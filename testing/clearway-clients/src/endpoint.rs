@@ -4,7 +4,7 @@
 //! same answer twice.
 
 use crate::http::{self, Request, Response};
-use crate::{Move, RealClient, Script};
+use crate::{Call, Move, RealClient, Script};
 use serde_json::Value;
 use std::any::Any;
 use std::io;
@@ -69,9 +69,14 @@ impl<'t> Endpoint<'t> {
         self.broken.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Every request for a turn, in order.
+    /// Every request for a turn but those of subagents, in order.
     pub(crate) fn finish(self) -> Vec<Value> {
         self.turns.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn turn(&self, request: &Request, number: usize) -> Option<&Call> {
+        self.turns.lock().unwrap_or_else(PoisonError::into_inner).push(request.body.clone());
+        self.script.turn(number)
     }
 
     fn converse(&self, stream: &TcpStream) {
@@ -90,10 +95,12 @@ impl<'t> Endpoint<'t> {
         if !(self.client.is_turn)(request) {
             return (self.client.answer)(request, None);
         }
-        self.turns.lock().unwrap_or_else(PoisonError::into_inner).push(request.body.clone());
         let number = (self.client.results)(&request.body).len();
-        let next = self.script.turn(number);
-        (self.client.answer)(request, next.map(|call| Move { number, call, root: &self.root }))
+        let (id, next) = match self.script.subagent(&(self.client.told)(&request.body)) {
+            Some((by, calls)) => (format!("call_{by}_{number}"), calls.get(number)),
+            None => (format!("call_{number}"), self.turn(request, number)),
+        };
+        (self.client.answer)(request, next.map(|call| Move { id: &id, call, root: &self.root }))
     }
 }
 

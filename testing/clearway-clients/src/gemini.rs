@@ -1,7 +1,7 @@
 //! Gemini CLI in prompt mode. Its model speaks `generateContent`, whole or streamed.
 
 use crate::http::{Request, Response};
-use crate::shown::{items, text};
+use crate::shown::{items, text, told};
 use crate::{Call, Hooks, Installed, Move, RealClient, write};
 use clearway_core::agent::Client;
 use serde_json::{Value, json};
@@ -20,6 +20,7 @@ pub static GEMINI: RealClient = RealClient {
         let tools = request.body["tools"].as_array().is_some_and(|tools| !tools.is_empty());
         request.path.contains("enerateContent") && tools
     },
+    told: |body| told(&body["contents"], "model"),
     results: |body| {
         let parts = items(&body["contents"]).flat_map(|content| items(&content["parts"]));
         let responses = parts.filter_map(|part| part.get("functionResponse"));
@@ -75,7 +76,8 @@ fn function_call(next: Move<'_>) -> Value {
         Call::Create { file, line } => {
             ("write_file", json!({"file_path": next.path(file), "content": format!("{line}\n")}))
         }
+        Call::Delegate { task, .. } => ("invoke_agent", json!({"agent_name": "generalist", "prompt": task})),
         Call::Shell { command } => ("run_shell_command", json!({"command": command})),
     };
-    json!({"id": format!("call_{}", next.number), "name": name, "args": args})
+    json!({"id": next.id, "name": name, "args": args})
 }

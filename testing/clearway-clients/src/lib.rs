@@ -39,6 +39,8 @@ pub struct RealClient {
     pub(crate) variables: fn(endpoint: &str) -> Vec<(&'static str, String)>,
     /// Whether a request asks the model to take its turn; others are about tokens, titles and the like.
     pub(crate) is_turn: fn(&Request) -> bool,
+    /// What the model was told before its first turn.
+    pub(crate) told: fn(&Value) -> String,
     /// The results of tool calls in the conversation that a request carries, in their order.
     pub(crate) results: fn(&Value) -> Vec<String>,
     /// The model's answer: a tool call, or that it is done.
@@ -52,10 +54,11 @@ impl RealClient {
     }
 }
 
-/// The client's next tool call, and its place among all of them.
+/// The client's next tool call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Move<'c> {
-    pub(crate) number: usize,
+    /// What no other call of the session is called.
+    pub(crate) id: &'c str,
     pub(crate) call: &'c Call,
     /// The repository it works in.
     pub(crate) root: &'c Path,

@@ -33,6 +33,13 @@ pub enum Call {
         /// The command.
         command: String,
     },
+    /// Has a subagent do something, and waits for it.
+    Delegate {
+        /// What it is told, which no other subagent is.
+        task: String,
+        /// What it does.
+        calls: Vec<Call>,
+    },
 }
 
 /// Something a test does while the client waits for its model.
@@ -78,6 +85,13 @@ impl<'t> Script<'t> {
         self.then(Call::Shell { command: command.to_owned() })
     }
 
+    /// Has a subagent do what this script does, and waits for it.
+    #[must_use]
+    pub fn delegate(self, task: &str, script: Script<'_>) -> Self {
+        assert!(script.acts().is_empty(), "nothing happens between the calls of a subagent");
+        self.then(Call::Delegate { task: task.to_owned(), calls: script.calls })
+    }
+
     /// The test acts here, while the client waits for its model.
     #[must_use]
     pub fn meanwhile(self, act: impl FnOnce() + Send + 't) -> Self {
@@ -94,6 +108,14 @@ impl<'t> Script<'t> {
     /// How many calls there are.
     pub(crate) fn len(&self) -> usize {
         self.calls.len()
+    }
+
+    /// The calls of the subagent that was told this, if any was, and which of the script's calls had it told.
+    pub(crate) fn subagent(&self, told: &str) -> Option<(usize, &[Call])> {
+        self.calls.iter().enumerate().find_map(|(number, call)| match call {
+            Call::Delegate { task, calls } if told.contains(task) => Some((number, calls.as_slice())),
+            _ => None,
+        })
     }
 
     /// The call of this number, after what happens before it; `None` when all are done. What happens does so once,

@@ -21,3 +21,10 @@ pub(crate) fn text(value: &Value) -> String {
 pub(crate) fn items(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }
+
+/// What comes before the first message of this role.
+pub(crate) fn told(messages: &Value, role: &str) -> String {
+    let before: Vec<String> =
+        items(messages).take_while(|message| message["role"] != role).map(text).collect();
+    before.join("\n")
+}

@@ -117,8 +117,8 @@ fn the_end_of_a_session_gives_back_what_is_clean(client: &'static RealClient) {
     // Gemini CLI does not wait for this hook.
     eventually("the session has ended", || app.kinds().contains(&"agent.ended".to_owned()).then_some(()));
     assert_eq!(files(&held(&app)), [""; 0]);
-    assert_eq!(ends(&app, "src/done.rs"), ["lease.released"]);
-    assert_eq!(ends(&app, "src/open.rs"), ["lease.orphaned"]);
+    assert_eq!(fates(&app, "src/done.rs"), ["lease.released"]);
+    assert_eq!(fates(&app, "src/open.rs"), ["lease.orphaned"]);
 }
 
 fn what_a_client_held_that_was_killed_is_granted_to_the_next(client: &'static RealClient) {
@@ -143,8 +143,8 @@ fn holder(app: &Repository<'_>) -> u32 {
     u32::try_from(its["data"]["pid"].as_u64().expect("a process")).expect("a process id")
 }
 
-/// What ended the leases of a file.
-fn ends(app: &Repository<'_>, file: &str) -> Vec<String> {
+/// What became of the leases of a file.
+fn fates(app: &Repository<'_>, file: &str) -> Vec<String> {
     let events = app.events();
     let granted = |event: &&Value| event["kind"] == "lease.granted" && event["data"]["pattern"] == file;
     let leases: Vec<&Value> = events.iter().filter(granted).map(|event| &event["data"]["lease"]).collect();
@@ -170,4 +170,36 @@ fn the_hook_and_the_command_line_of_one_session_are_one_agent(client: &'static R
     for part in [me.expect("a name"), "src/b.rs", "src/new.rs"] {
         assert!(played.results[2].contains(part), "{part}: {:#?}", played.results);
     }
+}
+
+#[test]
+fn what_a_subagent_of_claude_held_is_its_parents() {
+    let home = home();
+    let app = app(&home);
+    let script = Script::default()
+        .create("src/own.rs", "own")
+        .delegate("Write a file.", Script::default().create("src/sub.rs", "sub"))
+        .meanwhile(|| assert_eq!(files(&held(&app)), ["src/own.rs", "src/sub.rs"]))
+        .read("src/sub.rs")
+        .edit("src/sub.rs", "sub", "changed");
+    play(&CLAUDE, &home, &app, script);
+    assert_eq!(content(&app, "src/sub.rs"), "changed\n");
+    assert_eq!(fates(&app, "src/own.rs"), ["lease.orphaned"]);
+    assert_eq!(fates(&app, "src/sub.rs"), ["lease.transferred", "lease.orphaned"]);
+}
+
+/// It sends nothing by which a hook could tell them apart.
+#[test]
+fn a_subagent_of_gemini_is_its_parent() {
+    let home = home();
+    let app = app(&home);
+    let script = Script::default()
+        .create("src/own.rs", "own")
+        .delegate("Write a file.", Script::default().create("src/sub.rs", "sub"))
+        .meanwhile(|| {
+            let held = held(&app);
+            assert_eq!(files(&held), ["src/own.rs", "src/sub.rs"]);
+            assert_eq!(held[0].0, held[1].0);
+        });
+    play(&GEMINI, &home, &app, script);
 }
