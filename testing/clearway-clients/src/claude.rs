@@ -2,17 +2,21 @@
 
 use crate::http::{Request, Response};
 use crate::shown::{items, text, told};
-use crate::{Call, Hooks, Installed, Move, RealClient, write};
+use crate::{Call, Hooks, Move, RealClient, Start, write};
 use clearway_core::agent::Client;
 use serde_json::{Value, json};
-use std::ffi::OsString;
 use std::path::Path;
+
+/// A model that it knows the tools of.
+const MODEL: &str = "claude-sonnet-4-5";
 
 /// Claude Code.
 pub static CLAUDE: RealClient = RealClient {
     client: Client::ClaudeCode,
     configure,
-    arguments,
+    // The wrapper finds the binary of this machine; what npm calls `claude` needs a script of the package to run first.
+    program: "@anthropic-ai/claude-code/cli-wrapper.cjs",
+    words,
     variables: |endpoint| {
         vec![
             ("ANTHROPIC_BASE_URL", endpoint.to_owned()),
@@ -38,13 +42,21 @@ fn configure(home: &Path, hooks: &Hooks, _: &str) {
     write(&home.join(".claude/settings.json"), &json!({"hooks": hooks}).to_string());
 }
 
-/// The wrapper finds the binary of this machine; what npm calls `claude` needs a script of the package to run first.
-fn arguments(installed: &Installed) -> Vec<OsString> {
-    let mut words = vec![installed.module("@anthropic-ai/claude-code/cli-wrapper.cjs")];
-    let options = "--print --model claude-sonnet-4-5 --permission-mode acceptEdits --allowedTools Bash";
-    words.extend(options.split(' ').map(OsString::from));
-    words.extend(["--".into(), "Do the work.".into()]);
-    words
+fn words(start: Start) -> &'static [&'static str] {
+    match start {
+        Start::Anew => {
+            &["--print", "--model", MODEL, "--permission-mode", "acceptEdits", "--allowedTools=Bash"]
+        }
+        Start::Resumed => &[
+            "--print",
+            "--continue",
+            "--model",
+            MODEL,
+            "--permission-mode",
+            "acceptEdits",
+            "--allowedTools=Bash",
+        ],
+    }
 }
 
 fn answer(request: &Request, next: Option<Move<'_>>) -> Response {
@@ -85,7 +97,7 @@ fn tool_use(next: Move<'_>) -> Value {
 
 fn message(content: &[Value], stop: Option<&str>) -> Value {
     json!({
-        "id": "msg_1", "type": "message", "role": "assistant", "model": "claude-sonnet-4-5", "content": content,
+        "id": "msg_1", "type": "message", "role": "assistant", "model": MODEL, "content": content,
         "stop_reason": stop, "stop_sequence": null, "usage": {"input_tokens": 1, "output_tokens": 1},
     })
 }

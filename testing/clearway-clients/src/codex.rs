@@ -2,17 +2,20 @@
 
 use crate::http::{Request, Response};
 use crate::shown::{items, text, told};
-use crate::{Call, Hooks, Installed, Move, RealClient, write};
+use crate::{Call, Hooks, Move, RealClient, Start, write};
 use clearway_core::agent::Client;
 use serde_json::{Value, json};
-use std::ffi::OsString;
 use std::path::Path;
 
 /// Codex.
 pub static CODEX: RealClient = RealClient {
     client: Client::Codex,
     configure,
-    arguments,
+    program: "@openai/codex/bin/codex.js",
+    words: |start| match start {
+        Start::Anew => &["exec", "--dangerously-bypass-hook-trust"],
+        Start::Resumed => &["exec", "resume", "--last", "--dangerously-bypass-hook-trust"],
+    },
     variables: |_| vec![("SCRIPTED_KEY", "none".to_owned())],
     is_turn: |request| request.method == "POST" && request.path.ends_with("/responses"),
     told: |body| told(&body["input"], "assistant"),
@@ -52,12 +55,6 @@ env_key = "SCRIPTED_KEY"
     write(&home.join(".codex/config.toml"), &config);
     // Its shell is a login shell, which begins with the path of the machine.
     write(&home.join(".profile"), &format!("PATH={}:$PATH\n", hooks.directory().display()));
-}
-
-fn arguments(installed: &Installed) -> Vec<OsString> {
-    let mut words = vec![installed.module("@openai/codex/bin/codex.js")];
-    words.extend(["exec", "--dangerously-bypass-hook-trust", "--", "Do the work."].map(OsString::from));
-    words
 }
 
 fn answer(request: &Request, next: Option<Move<'_>>) -> Response {

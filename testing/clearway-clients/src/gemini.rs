@@ -2,17 +2,22 @@
 
 use crate::http::{Request, Response};
 use crate::shown::{items, text, told};
-use crate::{Call, Hooks, Installed, Move, RealClient, write};
+use crate::{Call, Hooks, Move, RealClient, Start, write};
 use clearway_core::agent::Client;
 use serde_json::{Value, json};
-use std::ffi::OsString;
 use std::path::Path;
 
 /// Gemini CLI.
 pub static GEMINI: RealClient = RealClient {
     client: Client::Gemini,
     configure,
-    arguments,
+    program: "@google/gemini-cli/bundle/gemini.js",
+    words: |start| match start {
+        Start::Anew => &["--model", "gemini-2.5-flash", "--approval-mode", "yolo", "--prompt"],
+        Start::Resumed => {
+            &["--resume", "latest", "--model", "gemini-2.5-flash", "--approval-mode", "yolo", "--prompt"]
+        }
+    },
     variables: |endpoint| {
         vec![("GOOGLE_GEMINI_BASE_URL", endpoint.to_owned()), ("GEMINI_API_KEY", "none".to_owned())]
     },
@@ -23,8 +28,10 @@ pub static GEMINI: RealClient = RealClient {
     told: |body| told(&body["contents"], "model"),
     results: |body| {
         let parts = items(&body["contents"]).flat_map(|content| items(&content["parts"]));
-        let responses = parts.filter_map(|part| part.get("functionResponse"));
-        responses.map(|response| text(&response["response"])).collect()
+        let mut responses: Vec<&Value> = parts.filter_map(|part| part.get("functionResponse")).collect();
+        // A conversation that is resumed has each of them twice.
+        responses.dedup_by_key(|response| &response["id"]);
+        responses.iter().map(|response| text(&response["response"])).collect()
     },
     answer,
 };
@@ -38,13 +45,6 @@ fn configure(home: &Path, hooks: &Hooks, _: &str) {
         "general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false},
     });
     write(&home.join(".gemini/settings.json"), &settings.to_string());
-}
-
-fn arguments(installed: &Installed) -> Vec<OsString> {
-    let mut words = vec![installed.module("@google/gemini-cli/bundle/gemini.js")];
-    let options = ["--model", "gemini-2.5-flash", "--approval-mode", "yolo", "--prompt", "Do the work."];
-    words.extend(options.map(OsString::from));
-    words
 }
 
 fn answer(request: &Request, next: Option<Move<'_>>) -> Response {

@@ -18,13 +18,12 @@ pub use claude::CLAUDE;
 pub use codex::CODEX;
 pub use gemini::GEMINI;
 pub use install::{Installed, ready};
-pub use play::{Played, play, play_to_death};
+pub use play::{Played, play, play_to_death, resume};
 pub use script::{Call, Script};
 
 use clearway_core::agent::Client;
 use http::{Request, Response};
 use serde_json::{Map, Value, json};
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// A client that can be driven: how it is set up and started, and how its model speaks.
@@ -33,8 +32,10 @@ pub struct RealClient {
     pub(crate) client: Client,
     /// Writes its configuration below a home, with these hooks.
     pub(crate) configure: fn(home: &Path, hooks: &Hooks, endpoint: &str),
-    /// What follows `node`.
-    pub(crate) arguments: fn(&Installed) -> Vec<OsString>,
+    /// What of its package node runs.
+    pub(crate) program: &'static str,
+    /// The words that start a session, and those that go on with the last one.
+    pub(crate) words: fn(Start) -> &'static [&'static str],
     /// Variables beside those of the home.
     pub(crate) variables: fn(endpoint: &str) -> Vec<(&'static str, String)>,
     /// Whether a request asks the model to take its turn; others are about tokens, titles and the like.
@@ -53,6 +54,18 @@ impl RealClient {
         self.client.name_stem()
     }
 }
+
+/// How a session starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Start {
+    /// From nothing.
+    Anew,
+    /// With everything that the last one of the same repository was told and answered.
+    Resumed,
+}
+
+/// What the client's person asks for.
+pub(crate) const PROMPT: &str = "Do the work.";
 
 /// The client's next tool call.
 #[derive(Clone, Copy, Debug)]

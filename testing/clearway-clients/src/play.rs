@@ -1,7 +1,7 @@
 //! One session of a client, from its start to its end.
 
 use crate::endpoint::Endpoint;
-use crate::{Hooks, Installed, RealClient, Script, install, shown};
+use crate::{Hooks, Installed, PROMPT, RealClient, Script, Start, install, shown};
 use clearway_testkit::{Home, Repository, process, within};
 use serde_json::Value;
 use std::fs::{self, File};
@@ -36,14 +36,21 @@ pub fn play(
     repository: &Repository<'_>,
     script: Script<'_>,
 ) -> Played {
-    let calls = script.len();
-    let stage = Stage { client, home, root: repository.path() };
-    let (status, turns) = stage.play(script);
-    assert!(status.success(), "{status}\n{}", stage.said());
-    let last = turns.last().unwrap_or_else(|| panic!("the model was never asked\n{}", stage.said()));
-    let results = (client.results)(last);
-    assert_eq!(results.len(), calls, "the whole script was played: {results:#?}\n{}", stage.said());
-    Played { results, turns: turns.iter().map(conversation).collect() }
+    Stage { client, home, root: repository.path(), start: Start::Anew }.play_all(script)
+}
+
+/// Lets a client go on with its last session in a repository. The script is that of both, from the beginning.
+///
+/// # Panics
+/// As [`play`] does.
+#[track_caller]
+pub fn resume(
+    client: &'static RealClient,
+    home: &Home,
+    repository: &Repository<'_>,
+    script: Script<'_>,
+) -> Played {
+    Stage { client, home, root: repository.path(), start: Start::Resumed }.play_all(script)
 }
 
 /// Lets a client work in a repository until the script has it killed.
@@ -57,7 +64,7 @@ pub fn play_to_death(
     repository: &Repository<'_>,
     script: Script<'_>,
 ) {
-    let stage = Stage { client, home, root: repository.path() };
+    let stage = Stage { client, home, root: repository.path(), start: Start::Anew };
     let (status, _) = stage.play(script);
     assert!(!status.success(), "it ended by itself\n{}", stage.said());
 }
@@ -81,9 +88,21 @@ struct Stage<'t> {
     client: &'static RealClient,
     home: &'t Home,
     root: &'t Path,
+    start: Start,
 }
 
 impl Stage<'_> {
+    #[track_caller]
+    fn play_all(&self, script: Script<'_>) -> Played {
+        let calls = script.len();
+        let (status, turns) = self.play(script);
+        assert!(status.success(), "{status}\n{}", self.said());
+        let last = turns.last().unwrap_or_else(|| panic!("the model was never asked\n{}", self.said()));
+        let results = (self.client.results)(last);
+        assert_eq!(results.len(), calls, "the whole script was played: {results:#?}\n{}", self.said());
+        Played { results, turns: turns.iter().map(conversation).collect() }
+    }
+
     /// How the client ended, and every request for a turn of its model.
     fn play(&self, script: Script<'_>) -> (ExitStatus, Vec<Value>) {
         let installed = install::ready().unwrap_or_else(|why| panic!("{why}"));
@@ -101,7 +120,9 @@ impl Stage<'_> {
     }
 
     fn start(&self, installed: &Installed, url: &str) -> Session {
-        let mut command = self.home.program(self.root, installed.node(), &(self.client.arguments)(installed));
+        let program = [installed.module(self.client.program)];
+        let mut command = self.home.program(self.root, installed.node(), &program);
+        command.args((self.client.words)(self.start)).arg(PROMPT);
         let hooks = Hooks { client: self.client.client, binary: self.home.path().join("bin/clearway") };
         (self.client.configure)(&self.home.path().join("home"), &hooks, url);
         command.envs((self.client.variables)(url));

@@ -1,6 +1,6 @@
 //! The real clients: Claude Code, Codex and Gemini CLI run our hook, obey it, and show their model what it said.
 
-use clearway_clients::{CLAUDE, CODEX, GEMINI, RealClient, Script, play, play_to_death};
+use clearway_clients::{CLAUDE, CODEX, GEMINI, RealClient, Script, play, play_to_death, resume};
 use clearway_testkit::{Client, Home, Repository, eventually, process};
 use serde_json::Value;
 
@@ -19,6 +19,7 @@ each_client! {
     who_waits_is_told_at_its_next_call_that_it_is_its_turn
     the_end_of_a_session_gives_back_what_is_clean
     what_a_client_held_that_was_killed_is_granted_to_the_next
+    a_session_that_is_resumed_is_the_agent_it_was
     the_hook_and_the_command_line_of_one_session_are_one_agent
 }
 
@@ -170,6 +171,21 @@ fn the_hook_and_the_command_line_of_one_session_are_one_agent(client: &'static R
     for part in [me.expect("a name"), "src/b.rs", "src/new.rs"] {
         assert!(played.results[2].contains(part), "{part}: {:#?}", played.results);
     }
+}
+
+fn a_session_that_is_resumed_is_the_agent_it_was(client: &'static RealClient) {
+    let home = home();
+    let app = app(&home);
+    play(client, &home, &app, Script::default().create("src/new.rs", "new"));
+    eventually("the session has ended", || app.kinds().contains(&"agent.ended".to_owned()).then_some(()));
+    resume(client, &home, &app, Script::default().create("src/new.rs", "new").create("src/more.rs", "more"));
+    let events = app.events();
+    let granted = |file: &str| {
+        let is_it = |event: &&Value| event["kind"] == "lease.granted" && event["data"]["pattern"] == file;
+        events.iter().find(is_it).map(|event| event["agent"].clone())
+    };
+    assert!(granted("src/more.rs").is_some(), "{events:#?}");
+    assert_eq!(granted("src/more.rs"), granted("src/new.rs"));
 }
 
 #[test]
