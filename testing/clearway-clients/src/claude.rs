@@ -86,6 +86,7 @@ fn tool_use(next: Move<'_>) -> Value {
         Call::Create { file, line } => {
             ("Write", json!({"file_path": next.path(file), "content": format!("{line}\n")}))
         }
+        Call::Patch { .. } => panic!("only Codex applies patches"),
         Call::Delegate { task, .. } => (
             "Agent",
             json!({"description": "Has it done", "prompt": task, "subagent_type": "general-purpose", "run_in_background": false}),

@@ -85,6 +85,7 @@ fn tool_call(tools: &Value, next: Move<'_>) -> Value {
     match next.call {
         Call::Read { file } => shell(tools, id, &format!("cat {file}")),
         Call::Shell { command } => shell(tools, id, command),
+        Call::Patch { hunks } => patch(id, hunks),
         Call::Delegate { .. } => panic!("Codex has no subagents unless it is set up for them"),
         Call::Edit { file, old, new } => patch(id, &format!("*** Update File: {file}\n@@\n-{old}\n+{new}\n")),
         Call::Create { file, line } => patch(id, &format!("*** Add File: {file}\n+{line}\n")),

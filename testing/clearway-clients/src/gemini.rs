@@ -76,6 +76,7 @@ fn function_call(next: Move<'_>) -> Value {
         Call::Create { file, line } => {
             ("write_file", json!({"file_path": next.path(file), "content": format!("{line}\n")}))
         }
+        Call::Patch { .. } => panic!("only Codex applies patches"),
         Call::Delegate { task, .. } => ("invoke_agent", json!({"agent_name": "generalist", "prompt": task})),
         Call::Shell { command } => ("run_shell_command", json!({"command": command})),
     };

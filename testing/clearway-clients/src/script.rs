@@ -33,6 +33,11 @@ pub enum Call {
         /// The command.
         command: String,
     },
+    /// Applies a patch in Codex's form, which no other client has a tool for.
+    Patch {
+        /// What stands between its beginning and its end.
+        hunks: String,
+    },
     /// Has a subagent do something, and waits for it.
     Delegate {
         /// What it is told, which no other subagent is.
@@ -83,6 +88,12 @@ impl<'t> Script<'t> {
     #[must_use]
     pub fn shell(self, command: &str) -> Self {
         self.then(Call::Shell { command: command.to_owned() })
+    }
+
+    /// Applies a patch in Codex's form: what stands between its beginning and its end.
+    #[must_use]
+    pub fn patch(self, hunks: &str) -> Self {
+        self.then(Call::Patch { hunks: hunks.to_owned() })
     }
 
     /// Has a subagent do what this script does, and waits for it.

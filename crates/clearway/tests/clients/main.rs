@@ -219,3 +219,36 @@ fn a_subagent_of_gemini_is_its_parent() {
         });
     play(&GEMINI, &home, &app, script);
 }
+
+const SEVERAL: &str = "*** Add File: src/new.rs\n+new\n*** Update File: src/a.rs\n*** Move to: src/moved.rs\n@@\n-a\n+b\n\
+                       *** Delete File: src/b.rs\n";
+
+#[test]
+fn every_file_of_a_patch_of_codex_is_leased() {
+    let home = home();
+    let app = app(&home);
+    let script = Script::default().patch(SEVERAL).meanwhile(|| {
+        let held = held(&app);
+        let mut files = files(&held);
+        files.sort_unstable();
+        assert_eq!(files, ["src/a.rs", "src/b.rs", "src/moved.rs", "src/new.rs"]);
+    });
+    play(&CODEX, &home, &app, script);
+    assert_eq!(content(&app, "src/moved.rs"), "b\n");
+    assert!(!app.path().join("src/b.rs").exists());
+}
+
+#[test]
+fn one_file_that_is_held_keeps_back_a_whole_patch_of_codex_however_it_is_applied() {
+    let home = home();
+    let app = app(&home);
+    let _other = other(&home, &app);
+    let typed = format!("apply_patch <<'EOF'\n*** Begin Patch\n{SEVERAL}*** End Patch\nEOF");
+    let there = "cd src && apply_patch <<'EOF'\n*** Begin Patch\n*** Delete File: a.rs\n*** End Patch\nEOF";
+    let played = play(&CODEX, &home, &app, Script::default().patch(SEVERAL).shell(&typed).shell(there));
+    for result in &played.results {
+        assert!(result.contains("Not edited: src/a.rs is"), "{:#?}", played.results);
+    }
+    assert_eq!(app.git(&["status", "--porcelain"]), " M src/a.rs\n");
+    assert_eq!(content(&app, "src/a.rs"), "a\nunfinished\n");
+}
