@@ -30,7 +30,9 @@ pub static CODEX: RealClient = RealClient {
 /// Sandboxed as it is for most people: the repository can be written but for `.git`, and nothing else. What tests make lies
 /// in a temporary directory, so the one for all has to be taken out.
 fn configure(home: &Path, hooks: &Hooks, endpoint: &str) {
-    write(&home.join(".codex/hooks.json"), &json!({"hooks": hooks.lines(1)}).to_string());
+    let events =
+        hooks.events(1, |binary, arguments| json!({"command": format!("{binary} {}", arguments.join(" "))}));
+    write(&home.join(".codex/hooks.json"), &json!({"hooks": events}).to_string());
     let config = format!(
         r#"model = "gpt-5.5"
 model_provider = "scripted"

@@ -36,9 +36,15 @@ pub static GEMINI: RealClient = RealClient {
     answer,
 };
 
+/// What cannot be started is a denial to it, of every call and of every end of a turn, which it then begins anew without
+/// end. A binary that is gone has to be no opinion, so the line looks for it first.
+fn line(binary: &str, arguments: &[&str]) -> Value {
+    json!({"command": format!("test ! -x {binary} || {binary} {}", arguments.join(" "))})
+}
+
 fn configure(home: &Path, hooks: &Hooks, _: &str) {
     let settings = json!({
-        "hooks": hooks.lines(1_000),
+        "hooks": hooks.events(1_000, line),
         "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": false}},
         "privacy": {"usageStatisticsEnabled": false},
         "telemetry": {"enabled": false},

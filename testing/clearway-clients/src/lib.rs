@@ -113,14 +113,6 @@ impl Hooks {
         }
         Value::Object(events)
     }
-
-    /// The same with a command line in one string.
-    fn lines(&self, per_second: u32) -> Value {
-        self.events(per_second, |binary, arguments| {
-            let words: Vec<&str> = [&[binary], arguments].concat();
-            json!({"command": words.join(" ")})
-        })
-    }
 }
 
 /// Writes a file, making its directories.

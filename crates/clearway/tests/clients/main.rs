@@ -20,6 +20,7 @@ each_client! {
     the_end_of_a_session_gives_back_what_is_clean
     what_a_client_held_that_was_killed_is_granted_to_the_next
     a_session_that_is_resumed_is_the_agent_it_was
+    a_binary_that_is_gone_keeps_nobody_from_working
     the_hook_and_the_command_line_of_one_session_are_one_agent
 }
 
@@ -171,6 +172,17 @@ fn the_hook_and_the_command_line_of_one_session_are_one_agent(client: &'static R
     for part in [me.expect("a name"), "src/b.rs", "src/new.rs"] {
         assert!(played.results[2].contains(part), "{part}: {:#?}", played.results);
     }
+}
+
+fn a_binary_that_is_gone_keeps_nobody_from_working(client: &'static RealClient) {
+    let home = home();
+    let app = app(&home);
+    let script = Script::default()
+        .create("src/new.rs", "new")
+        .meanwhile(|| std::fs::remove_file(home.path().join("bin/clearway")).expect("a link"))
+        .create("src/more.rs", "more");
+    play(client, &home, &app, script);
+    assert_eq!(content(&app, "src/more.rs"), "more\n");
 }
 
 fn a_session_that_is_resumed_is_the_agent_it_was(client: &'static RealClient) {
