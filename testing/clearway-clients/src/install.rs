@@ -91,3 +91,27 @@ fn target() -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
     root.join(target)
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    fn read(text: &str) -> Value {
+        serde_json::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn versions_are_pinned_and_the_lock_file_has_hashes_and_no_host() {
+        let (manifest, lock) = (include_str!("../package.json"), include_str!("../package-lock.json"));
+        assert!(!lock.contains("://"), "npm install --package-lock-only --omit-lockfile-registry-resolved");
+        let packages = read(lock)["packages"].clone();
+        let mut installed = packages.as_object().unwrap().iter().filter(|(path, _)| !path.is_empty());
+        assert!(installed.all(|(_, package)| package["integrity"].is_string()), "{packages:#}");
+        for kind in ["dependencies", "optionalDependencies"] {
+            for (name, version) in read(manifest)[kind].as_object().unwrap() {
+                let path = format!("node_modules/{name}");
+                assert_eq!(&packages[path]["version"], version, "{name}");
+            }
+        }
+    }
+}
