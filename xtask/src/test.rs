@@ -74,6 +74,7 @@ fn one((name, invocation): &Step, number: &str) -> Result<(), String> {
 fn stages() -> Result<Vec<Vec<Step>>, String> {
     let mut stages: Vec<Vec<Step>> = looks().into_iter().map(|step| vec![step]).collect();
     stages.push(vec![step("build", "cargo build --locked --workspace")]);
+    stages.push(vec![step("real clients", "cargo run --quiet --locked --package clearway-clients")]);
     let tests = match Invocation::new("cargo nextest --version").succeeds() {
         true => "cargo nextest run --locked --workspace",
         false => "cargo test --locked --workspace --all-targets",

@@ -21,8 +21,9 @@ const TIED: [(&str, &[&str]); 12] = [
     ("ed25519-dalek", &["clearway-kernel"]),
 ];
 
-/// Crates of tests that stand on the product's own: the engine that proves the contract, the simulation, the storms.
-const OF_TESTS: [&str; 3] = ["clearway-sim", "clearway-store-postgres", "clearway-storm"];
+/// Crates of tests that stand on the product's own: real clients, the simulation, the engine that proves the contract,
+/// the storms.
+const OF_TESTS: [&str; 4] = ["clearway-clients", "clearway-sim", "clearway-store-postgres", "clearway-storm"];
 
 /// A crate's edges: to the workspace, and to the outside.
 type Edges = (BTreeSet<String>, BTreeSet<String>);

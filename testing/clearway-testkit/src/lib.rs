@@ -29,7 +29,7 @@ pub use files::Files;
 pub use repository::Repository;
 pub use terminal::Terminal;
 pub use transcript::steady;
-pub use waiting::eventually;
+pub use waiting::{eventually, within};
 
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,6 @@
 //! Other processes: what state they are in, which locks they hold, and signals to them.
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -10,6 +10,14 @@ use std::path::Path;
 /// If there is no such process.
 pub fn kill(pid: u32) {
     send(pid, Signal::KILL);
+}
+
+/// Ends every process of a group without warning.
+///
+/// # Panics
+/// If there is no such group.
+pub fn kill_group(leader: u32) {
+    kill_process_group(number(leader), Signal::KILL).unwrap_or_else(|error| panic!("{leader}: {error}"));
 }
 
 /// Makes a process stand still.
@@ -29,8 +37,11 @@ pub fn go_on(pid: u32) {
 }
 
 fn send(pid: u32, signal: Signal) {
-    let target = i32::try_from(pid).ok().and_then(Pid::from_raw).expect("a process id");
-    kill_process(target, signal).unwrap_or_else(|error| panic!("{signal:?} to {pid}: {error}"));
+    kill_process(number(pid), signal).unwrap_or_else(|error| panic!("{signal:?} to {pid}: {error}"));
+}
+
+fn number(pid: u32) -> Pid {
+    i32::try_from(pid).ok().and_then(Pid::from_raw).expect("a process id")
 }
 
 /// The letter of a process's state.

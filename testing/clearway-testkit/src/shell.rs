@@ -1,6 +1,7 @@
 //! The binary behind other programs: a shell, a new session, a terminal.
 
 use crate::{Clearway, Home, Terminal};
+use std::ffi::OsStr;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -35,7 +36,16 @@ impl Home {
         command.env("TERM", "xterm").env("SHELL", "/bin/sh").output().expect("script runs")
     }
 
-    fn program(&self, directory: &Path, program: &str, arguments: &[&str]) -> Command {
+    /// A program for which `clearway` is the binary under test.
+    ///
+    /// # Panics
+    /// If the binary cannot be put into its path.
+    pub fn program<A: AsRef<OsStr>>(
+        &self,
+        directory: &Path,
+        program: impl AsRef<OsStr>,
+        arguments: &[A],
+    ) -> Command {
         let bin = self.path().join("bin");
         if !bin.exists() {
             std::fs::create_dir_all(&bin).expect("a directory");

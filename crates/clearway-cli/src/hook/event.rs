@@ -20,8 +20,6 @@ pub(crate) struct Event {
     pub(crate) tool_use: Option<String>,
     /// Where the agent works.
     pub(crate) cwd: Option<PathBuf>,
-    /// Whether commands of the agent run where they cannot write outside of its workspace.
-    pub(crate) sandboxed: bool,
     /// Whether the end of a session is none: the client goes on under another id.
     pub(crate) goes_on: bool,
 }

@@ -1,6 +1,8 @@
 //! Which files a patch in the `apply_patch` format touches. The patch is not applied and not checked: whatever looks like
 //! a header counts, so that a patch that the client would repair does not slip through.
 
+use std::path::PathBuf;
+
 /// Every file that is added, updated, deleted or moved to, each once, in order.
 pub(crate) fn files(patch: &str) -> Vec<String> {
     let mut files: Vec<String> = Vec::new();
@@ -14,6 +16,20 @@ pub(crate) fn files(patch: &str) -> Vec<String> {
     files
 }
 
+/// The files of a patch that a command hands to `apply_patch`: Codex applies it without calling its own tool for that.
+/// They are meant from where the command has gone by then.
+pub(crate) fn typed(command: &str) -> Vec<String> {
+    let Some((before, patch)) = command.split_once(BEGIN) else { return Vec::new() };
+    if !PROGRAMS.iter().any(|program| before.contains(program)) {
+        return Vec::new();
+    }
+    let steps = before.split(['&', ';', '\n']).filter_map(|step| step.trim().strip_prefix("cd "));
+    let directory: PathBuf = steps.map(|step| step.trim().trim_matches(['\'', '"'])).collect();
+    files(patch).into_iter().map(|file| directory.join(file).to_string_lossy().into_owned()).collect()
+}
+
+const BEGIN: &str = "*** Begin Patch";
+const PROGRAMS: [&str; 2] = ["apply_patch", "applypatch"];
 const HEADERS: [&str; 4] = ["*** Add File:", "*** Update File:", "*** Delete File:", "*** Move to:"];
 
 #[cfg(test)]
@@ -25,6 +41,22 @@ mod tests {
         let patch = "*** Begin Patch\n*** Add File: new.rs\n+a\n*** Update File: src/old name.rs\n\
                      *** Move to: src/b.rs\n@@\n-x\n+y\n*** Delete File: gone.rs\n*** Update File: new.rs\n*** End Patch";
         assert_eq!(files(patch), ["new.rs", "src/old name.rs", "src/b.rs", "gone.rs"]);
+    }
+
+    #[test]
+    fn a_patch_in_a_command_is_meant_from_where_the_command_has_gone() {
+        let patch = "*** Begin Patch\n*** Add File: a.rs\n+a\n*** Delete File: /b.rs\n*** End Patch\nEOF";
+        for (before, expect) in [
+            ("apply_patch <<'EOF'\n", ["a.rs", "/b.rs"]),
+            ("cd src && applypatch <<EOF\n", ["src/a.rs", "/b.rs"]),
+            ("cd src; cd 'in ner'\napply_patch <<\"EOF\"\n", ["src/in ner/a.rs", "/b.rs"]),
+            ("cd /tmp && cd x && apply_patch '", ["/tmp/x/a.rs", "/b.rs"]),
+        ] {
+            assert_eq!(typed(&format!("{before}{patch}")), expect, "{before}");
+        }
+        for other in ["apply_patch", "apply_patch <<EOF\nEOF", &format!("cat > notes <<EOF\n{patch}")] {
+            assert!(typed(other).is_empty(), "{other}");
+        }
     }
 
     #[test]

@@ -76,7 +76,6 @@ pub(crate) fn read(client: Client, words: &Words, payload: &Value, event: Option
         moment: known.map_or(Moment::Other, |(_, when)| moment(*when, words, payload)),
         name: name.to_owned(),
         tool_use: text(payload, words.fields.tool_use).map(str::to_owned),
-        sandboxed: text(payload, &["permission_mode"]) != Some("bypassPermissions"),
         goes_on: text(payload, &["reason"]).is_some_and(|reason| GOES_ON.contains(&reason)),
         cwd: text(payload, &["cwd"]).map(PathBuf::from).filter(|cwd| cwd.is_absolute()),
     }
@@ -104,10 +103,15 @@ fn act(words: &Words, payload: &Value) -> Act {
     match known.or_else(|| words.mcp.tool_of(name).and_then(tools::of_server)) {
         Some(Tool::Writes(fields)) => edit(fields.iter().flat_map(|field| files(&input, field)).collect()),
         Some(Tool::Patch(fields)) => edit(text(&input, fields).map(patch::files).unwrap_or_default()),
-        Some(Tool::Shell(field)) => {
-            text(&input, &[field]).map_or(Act::Other, |command| Act::Shell(command.to_owned()))
-        }
+        Some(Tool::Shell(field)) => text(&input, &[field]).map_or(Act::Other, shell),
         None => Act::Other,
+    }
+}
+
+fn shell(command: &str) -> Act {
+    match patch::typed(command) {
+        files if files.is_empty() => Act::Shell(command.to_owned()),
+        files => Act::Edit(files),
     }
 }
 

@@ -3,9 +3,9 @@
 use crate::{app, each, home, list};
 use serde_json::{Value, json};
 
-fn shell(command: &str, mode: &str, root: &std::path::Path) -> String {
+fn shell(command: &str, root: &std::path::Path) -> String {
     json!({
-        "session_id": "t-1", "turn_id": "1", "model": "m", "cwd": root, "permission_mode": mode,
+        "session_id": "t-1", "turn_id": "1", "model": "m", "cwd": root, "permission_mode": "bypassPermissions",
         "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_use_id": "c1", "tool_input": {"command": command},
     })
     .to_string()
@@ -16,9 +16,7 @@ fn it_is_carried_out_once_as_the_agent_and_the_shell_prints_the_answer() {
     let home = home();
     let app = app(&home);
     let hook = |command: &str| {
-        app.clearway()
-            .run_with(shell(command, "default", app.path()).as_bytes(), &["hook", "codex"])
-            .expect(0)
+        app.clearway().run_with(shell(command, app.path()).as_bytes(), &["hook", "codex"]).expect(0)
     };
     let printed = |command: &str| -> (String, Option<i32>) {
         let document: Value = serde_json::from_str(&hook(command).stdout()).expect("a document");
@@ -43,16 +41,13 @@ fn it_is_carried_out_once_as_the_agent_and_the_shell_prints_the_answer() {
 fn whatever_is_more_than_that_is_left_to_the_shell() {
     let home = home();
     let app = app(&home);
-    for (command, mode) in [
-        ("clearway reserve src/a.rs && touch x", "default"),
-        ("clearway reserve $(touch x)", "default"),
-        ("clearway with build -- touch x", "default"),
-        ("clearway reserve src/a.rs", "bypassPermissions"),
+    for command in [
+        "clearway reserve src/a.rs && touch x",
+        "clearway reserve $(touch x)",
+        "clearway with build -- touch x",
     ] {
-        let ran = app
-            .clearway()
-            .run_with(shell(command, mode, app.path()).as_bytes(), &["hook", "codex"])
-            .expect(0);
+        let ran =
+            app.clearway().run_with(shell(command, app.path()).as_bytes(), &["hook", "codex"]).expect(0);
         assert_eq!((ran.stdout(), ran.stderr()), Default::default(), "{command}");
     }
     assert!(!app.path().join("x").exists() && !home.state().exists());
