@@ -66,29 +66,43 @@ pub(crate) fn wake(holder: &str) -> Option<String> {
     state.starts_with("stopped").then(|| format!("a stopped process can go on with: kill -CONT {pid}"))
 }
 
-/// The ways out of a lost log. A file with other scopes in it stays: only what remembers the lost one goes.
+/// The ways out of a lost log. A file with other scopes in it stays: only the gate goes, which remembers the lost one.
 pub(crate) fn begin_anew(store: &str, holds_others: bool) -> String {
     let back = "put the file back if you have it";
     match holds_others {
         false => format!("{back}; otherwise keep what is left aside and begin anew: {}", set_aside(store)),
-        true => {
-            let gate = format!("{store}-gate");
-            let (gate, aside) = (shell::word(&gate), shell::word(&format!("{gate}.old")));
-            format!("{back}; otherwise let the gate forget it and begin anew: mv {gate} {aside}")
-        }
+        true => format!(
+            "{back}; otherwise let the gate forget all scopes, each until its next write, and begin anew: \
+             {} && mv {} \"$aside\"",
+            make_aside(store),
+            shell::word(&format!("{store}-gate"))
+        ),
     }
 }
 
 /// Moves a store and the files beside it, as far as there are any, out of the way, and never onto an earlier one.
 fn set_aside(store: &str) -> String {
     let (directory, name) = store.rsplit_once('/').unwrap_or((".", store));
-    let directory = shell::word(if directory.is_empty() { "/" } else { directory });
-    let beside = shell::word(&format!("{name}-*"));
-    let (name, aside) = (shell::word(name), shell::word(&format!("{store}.damaged.XXXXXX")));
+    // The slash at its end has a link to a directory followed.
+    let directory = shell::word(&format!("{directory}/"));
+    let name = literal_glob(name);
+    let (name, beside) = (shell::word(&name), shell::word(&format!("{name}-*")));
+    let make_aside = make_aside(store);
     format!(
-        "aside=$(mktemp -d {aside}) && find {directory} -maxdepth 1 -type f '(' -name {name} -o -name {beside} ')' \
+        "{make_aside} && find {directory} -maxdepth 1 -type f '(' -name {name} -o -name {beside} ')' \
          -exec mv {{}} \"$aside\" ';'"
     )
+}
+
+fn make_aside(store: &str) -> String {
+    format!("aside=$(mktemp -d {})", shell::word(&format!("{store}.damaged.XXXXXX")))
+}
+
+/// A pattern of `find -name` that matches nothing but this name, and is never taken for an option.
+fn literal_glob(name: &str) -> String {
+    let is_special = |at: usize, c: char| matches!(c, '*' | '?' | '[' | '\\') || (at == 0 && c == '-');
+    let escape = |(at, c): (usize, char)| is_special(at, c).then_some('\\').into_iter().chain([c]);
+    name.char_indices().flat_map(escape).collect()
 }
 
 /// Every mistake of a configuration at once.

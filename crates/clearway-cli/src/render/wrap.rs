@@ -24,8 +24,7 @@ pub(crate) fn wrap(text: &str, width: usize, first: &str, next: &str) -> Vec<Str
 }
 
 /// What the commands in hints begin with.
-const COMMANDS: [&str; 9] =
-    ["aside=$(mktemp", "clearway", "chmod", "chown", "kill", "ls", "mkdir", "mount", "mv"];
+const COMMANDS: [&str; 5] = ["aside=$(mktemp", "chmod", "clearway", "kill", "ls"];
 
 /// Breaks a hint like [`wrap`], but keeps the command at its end on a line of its own, so that it can be copied.
 pub(crate) fn wrap_hint(hint: &str, width: usize, first: &str, next: &str) -> Vec<String> {

@@ -282,18 +282,27 @@ fn a_suggested_command_means_the_store_of_the_one_that_failed() {
     assert!(said.contains("\"agent\":\"alice\""), "{hint}: {said}");
 }
 
+/// Whatever the store is called and however it is reached, it is moved, and nothing else.
 #[test]
 fn a_damaged_store_is_set_aside_by_the_suggested_command_even_if_nothing_lies_beside_it() {
     let home = home();
     let repository = app(&home);
-    std::fs::write(repository.path().join("u.db"), "no database").expect("a file");
-    let store = repository.path().join("u.db");
-    std::fs::set_permissions(&store, std::os::unix::fs::PermissionsExt::from_mode(0o600)).expect("private");
-    let store = store.to_str().expect("a name").to_owned();
-    let error = repository.clearway().fails("store-corrupt", 69, &["--store", &store, "leases"]);
-    let hints: Vec<&str> = list(&error, "hints").iter().filter_map(Value::as_str).collect();
-    let aside = hints.iter().find_map(|hint| hint.split_once(": aside=")).expect("a way to begin anew");
-    let ran = home.shell(repository.path(), &format!("aside={}", aside.1)).status().expect("a shell");
-    assert!(ran.success() && !repository.path().join("u.db").exists(), "{hints:?}");
-    repository.agent("alice").ok(&["--store", &store, "reserve", "x"]);
+    let (place, link) = (home.directory("stores"), home.path().join("link"));
+    std::fs::set_permissions(&place, std::os::unix::fs::PermissionsExt::from_mode(0o700)).expect("private");
+    std::os::unix::fs::symlink(&place, &link).expect("a link");
+    std::fs::write(place.join("x1.db"), "a neighbour").expect("a file");
+    for name in ["u.db", "x[1].db", "x*.db", "-x.db", r"x\1.db", "it's.db"] {
+        let store = link.join(name);
+        std::fs::write(&store, "no database").expect("a file");
+        std::fs::set_permissions(&store, std::os::unix::fs::PermissionsExt::from_mode(0o600))
+            .expect("private");
+        let path = store.to_str().expect("a name").to_owned();
+        let error = repository.clearway().fails("store-corrupt", 69, &["--store", &path, "leases"]);
+        let hints: Vec<&str> = list(&error, "hints").iter().filter_map(Value::as_str).collect();
+        let aside = hints.iter().find_map(|hint| hint.split_once(": aside=")).expect("a way to begin anew");
+        let ran = home.shell(repository.path(), &format!("aside={}", aside.1)).status().expect("a shell");
+        assert!(ran.success() && !store.exists(), "{name}: {hints:?}");
+        repository.agent("alice").ok(&["--store", &path, "reserve", "x"]);
+    }
+    assert!(place.join("x1.db").exists(), "a neighbour stays");
 }

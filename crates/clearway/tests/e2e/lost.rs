@@ -131,15 +131,24 @@ fn a_scope_that_a_shared_store_has_lost_is_begun_anew_beside_the_others() {
     let older = home.path().join("older.db");
     let copy = format!("VACUUM INTO '{}'", older.display());
     rusqlite::Connection::open(&file).expect("a store").execute_batch(&copy).expect("a copy");
-    two.agent("bob").args(&["--store", &path]).ok(&["reserve", "a.rs"]);
-    for suffix in ["-wal", "-shm"] {
-        std::fs::remove_file(beside(&file, suffix)).expect("a file");
+    let at = |repository: &Repository<'_>| repository.agent("bob").args(&["--store", &path]);
+    at(&two).ok(&["reserve", "a.rs"]);
+    for time in 1..=2 {
+        for suffix in ["-wal", "-shm"] {
+            std::fs::remove_file(beside(&file, suffix)).expect("a file");
+        }
+        std::fs::write(&file, std::fs::read(&older).expect("the older one")).expect("it is put back");
+        let error = at(&two).fails("store-lost", 69, &["reserve", "a.rs"]);
+        at(&one).fails("unhealthy", 1, &["doctor"]);
+        let hint = only_hint(&error);
+        assert!(hint.contains("forget all scopes"), "{hint}");
+        follow(&home, &two, &hint);
+        at(&two).ok(&["reserve", "a.rs"]);
+        let files = clearway_testkit::Files::below(&home.path().join("shared"));
+        let kept =
+            |path: &&Path| path.to_string_lossy().contains(".damaged.") && path.ends_with("store.db-gate");
+        assert_eq!(files.paths().map(AsRef::as_ref).filter(kept).count(), time, "none is overwritten");
     }
-    std::fs::write(&file, std::fs::read(&older).expect("the older one")).expect("it is put back");
-    let error = two.agent("bob").args(&["--store", &path]).fails("store-lost", 69, &["reserve", "a.rs"]);
-    one.clearway().args(&["--store", &path]).fails("unhealthy", 1, &["doctor"]);
-    follow(&home, &two, &only_hint(&error));
-    two.agent("bob").args(&["--store", &path]).ok(&["reserve", "a.rs"]);
     let leases = one.clearway().args(&["--store", &path]).ok(&["leases"]);
     assert_eq!(leases["leases"][0]["agent"], "alice");
     two.clearway().args(&["--store", &path]).ok(&["doctor"]);
