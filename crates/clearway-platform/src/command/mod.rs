@@ -21,7 +21,7 @@ use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 use crate::system;
-use mishap::Mishaps;
+use mishap::{Ear, Mouth};
 use rustix::process::{Pid, Signal, getppid, kill_process};
 use signals::Signals;
 
@@ -52,7 +52,7 @@ pub struct Order {
 pub struct Running {
     child: Child,
     signals: Signals,
-    mishaps: Mishaps,
+    mishaps: Ear,
 }
 
 /// How a command ended.
@@ -70,14 +70,16 @@ impl Running {
     pub fn start(order: &Order) -> io::Result<Self> {
         // Caught before there is a command: what arrives in between waits for it.
         let signals = Signals::catch()?;
-        let mishaps = Mishaps::listen()?;
+        let (mishaps, mouth) = mishap::pipe();
         let mut command = Command::new(system::own_binary()?);
-        command.arg0("clearway").arg(UNDER).arg(std::process::id().to_string()).arg(mishaps.name());
+        command.arg0("clearway").arg(UNDER).arg(std::process::id().to_string()).arg(mouth.name());
         command.args(&order.words).envs(order.variables.iter().map(|(name, value)| (name, value)));
         if let Some(directory) = &order.directory {
             command.current_dir(directory);
         }
-        Ok(Self { child: command.spawn()?, signals, mishaps })
+        let child = command.spawn()?;
+        drop(mouth);
+        Ok(Self { child, signals, mishaps })
     }
 
     /// Waits for the end of the command, passing signals on meanwhile: how it ended, or `None` when the time is up.
@@ -111,12 +113,13 @@ impl Running {
 /// The second start: becomes the command of `words`, which are what followed [`UNDER`]. Returns only if that fails,
 /// with the exit code to end with.
 pub fn under(words: &[OsString]) -> u8 {
-    let [parent, mishaps, program, arguments @ ..] = words else { return NOT_BEGUN_CODE };
+    let [parent, mouth, program, arguments @ ..] = words else { return NOT_BEGUN_CODE };
+    let mouth = Mouth::inherited(mouth);
     if system::die_with_parent().is_err() || !is_parent(parent) {
         return NOT_BEGUN_CODE;
     }
     let error = Command::new(program).args(arguments).exec();
-    mishap::tell(mishaps, &error);
+    mouth.tell(&error);
     // With nobody to hear it, the exit code still tells.
     if error.kind() == io::ErrorKind::NotFound { NOT_FOUND_CODE } else { NOT_RUNNABLE_CODE }
 }

@@ -449,6 +449,19 @@ fn a_program_that_the_kernel_refuses_is_told_like_any_other_and_leaves_nothing_h
     assert_eq!(own.stderr(), "", "a code of the command's own is no mishap");
 }
 
+/// Whether a command was begun is between us and our second start: no socket is there that others could talk to.
+#[test]
+fn nobody_else_can_say_that_a_command_was_not_begun() {
+    let home = home();
+    let repository = app(&home);
+    let named_sockets_of_parent = r"for file in /proc/$PPID/fd/*; do
+        inode=$(readlink $file | sed -n 's/^socket:\[\(.*\)\]$/\1/p')
+        awk -v inode=${inode:-none} '$7 == inode && NF > 7' /proc/net/unix
+    done; echo ran";
+    let words = ["with", "build", "--", "sh", "-c", named_sockets_of_parent];
+    assert_eq!(repository.agent("ada").run(&words).expect(0).stdout(), "ran\n");
+}
+
 #[test]
 fn what_cannot_be_run_is_told_before_anything_is_held() {
     let home = home();
