@@ -27,6 +27,8 @@ pub(crate) fn look_for(environment: &Environment, order: &Order) -> Result<(), F
     }
 }
 
+const FIRST_LINE: &str = "correct its first line, or name the program that reads it: … -- sh SCRIPT";
+
 fn not_runnable(shown: &str, why: &WhyNot) -> Failure {
     let (text, hint) = match why {
         WhyNot::Directory => ("is a directory".to_owned(), "name a program in it"),
@@ -38,13 +40,15 @@ fn not_runnable(shown: &str, why: &WhyNot) -> Failure {
             "is a text that does not say what reads it".to_owned(),
             "name the program that reads it: … -- sh SCRIPT, or begin it with a line such as #!/bin/sh",
         ),
-        WhyNot::Interpreter(path) => (
-            format!("is to be read by {}, which cannot be run", quoted(&path.to_string_lossy())),
-            "correct its first line, or name the program that reads it: … -- sh SCRIPT",
-        ),
+        WhyNot::Interpreter(path) => {
+            (format!("is to be read by {}, which cannot be run", quoted(&path.to_string_lossy())), FIRST_LINE)
+        }
+        WhyNot::InterpreterAbsent(path) => {
+            (format!("is to be read by {}, which is nowhere", quoted(&path.to_string_lossy())), FIRST_LINE)
+        }
     };
     let slug = match why {
-        WhyNot::Interpreter(path) if !path.exists() => Slug::CommandNotFound,
+        WhyNot::InterpreterAbsent(_) => Slug::CommandNotFound,
         _ => Slug::CommandNotExecutable,
     };
     Failure::new(slug, format!("{shown} {text}")).hint(hint)
@@ -57,7 +61,13 @@ pub(crate) fn start(order: &Order) -> Result<Box<dyn Running>, Failure> {
     let running = command::Running::start(&command::Order { words, variables, directory });
     running
         .map(|running| Box::new(Started { program, running }) as Box<dyn Running>)
-        .map_err(|error| not_begun("the command", &error))
+        .map_err(|error| not_started(&error))
+}
+
+/// What keeps every command from being started, such as a directory that is gone, says nothing of this one.
+fn not_started(error: &io::Error) -> Failure {
+    Failure::new(Slug::CommandNotExecutable, format!("the command cannot be started: {error}"))
+        .hint("see what is wrong: clearway doctor")
 }
 
 /// What was found and could not be begun: a program for another machine, or one whose loader is missing.

@@ -36,6 +36,8 @@ pub enum WhyNot {
     Text,
     /// What it says should read it cannot be run.
     Interpreter(PathBuf),
+    /// What it says should read it is not there.
+    InterpreterAbsent(PathBuf),
 }
 
 /// Looks for a program: a name with a slash is a path seen from `directory`, any other is searched for in `path`.
@@ -81,8 +83,11 @@ fn look_into(path: &Path, directory: &Path) -> Option<WhyNot> {
     let line = line.split(|byte| *byte == b'\n').next()?.trim_ascii_start();
     let interpreter = line.split(|byte| matches!(byte, b' ' | b'\t')).next()?;
     let interpreter = directory.join(OsStr::from_bytes(interpreter));
-    let runs = std::fs::metadata(&interpreter).is_ok_and(|seen| is_executable(&interpreter, &seen));
-    (!runs).then_some(WhyNot::Interpreter(interpreter))
+    match std::fs::metadata(&interpreter) {
+        Ok(seen) if is_executable(&interpreter, &seen) => None,
+        Ok(_) => Some(WhyNot::Interpreter(interpreter)),
+        Err(_) => Some(WhyNot::InterpreterAbsent(interpreter)),
+    }
 }
 
 #[cfg(test)]
@@ -100,6 +105,7 @@ mod tests {
             ("bare", 0o755, b"echo hi\n"),
             ("empty", 0o755, b""),
             ("orphan", 0o755, b"#!/nowhere/sh -e\n"),
+            ("misread", 0o755, b"#!/etc/passwd\n"),
             ("binary", 0o755, b"\x7fELF\x02\x01\x01\0\0"),
         ] {
             let file = place.path().join("bin").join(name);
@@ -120,7 +126,8 @@ mod tests {
             ("./bin", Program::NotRunnable(WhyNot::Directory)),
             ("bare", Program::NotRunnable(WhyNot::Text)),
             ("empty", Program::NotRunnable(WhyNot::Text)),
-            ("bin/orphan", Program::NotRunnable(WhyNot::Interpreter("/nowhere/sh".into()))),
+            ("bin/orphan", Program::NotRunnable(WhyNot::InterpreterAbsent("/nowhere/sh".into()))),
+            ("bin/misread", Program::NotRunnable(WhyNot::Interpreter("/etc/passwd".into()))),
             ("other", Program::Absent),
             ("", Program::Absent),
         ] {

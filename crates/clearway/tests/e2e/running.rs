@@ -420,10 +420,12 @@ fn a_file_that_nothing_can_read_is_told_before_anything_is_held() {
     let repository = app(&home);
     executable(&repository, "bare", b"echo hi\n");
     executable(&repository, "orphan", b"#!/nowhere/sh\necho hi\n");
+    executable(&repository, "misread", b"#!/etc/passwd\n");
     for (slug, code, word, said) in [
         ("command-not-executable", 126, "./bare", "does not say what reads it"),
         ("command-not-executable", 126, "./src", "a directory"),
-        ("command-not-found", 127, "./orphan", "/nowhere/sh"),
+        ("command-not-found", 127, "./orphan", "\"/nowhere/sh\", which is nowhere"),
+        ("command-not-executable", 126, "./misread", "\"/etc/passwd\", which cannot be run"),
     ] {
         let error = refused_beside_command(&repository, slug, code, word);
         assert!(text(&error, "message").contains(said), "{error:#}");
@@ -460,6 +462,25 @@ fn nobody_else_can_say_that_a_command_was_not_begun() {
     done; echo ran";
     let words = ["with", "build", "--", "sh", "-c", named_sockets_of_parent];
     assert_eq!(repository.agent("ada").run(&words).expect(0).stdout(), "ran\n");
+}
+
+/// A directory that went away while the turn was waited for is no missing command.
+#[test]
+fn what_keeps_a_command_from_being_started_is_not_blamed_on_the_command() {
+    let home = home();
+    let repository = home.repository("app", &[("sub/x", "")]);
+    repository.grant("bob", &["--kind", "name", "build"]);
+    let waiting = repository.agent("ada").args(&["-C", "sub"]);
+    let waiting = waiting.spawn(&["with", "build", "--wait", "5m", "--", "true"]);
+    eventually("a place in the queue", || {
+        let queue = repository.clearway().ok(&["waits"]);
+        (!list(&queue, "waits").is_empty()).then_some(())
+    });
+    std::fs::remove_dir_all(repository.path().join("sub")).expect("a directory");
+    repository.agent("bob").ok(&["release", "--all"]);
+    let said = ended(waiting, 126);
+    assert!(said.starts_with("error[command-not-executable]: the command cannot be started"), "{said}");
+    assert!(list(&repository.clearway().ok(&["leases"]), "leases").is_empty());
 }
 
 #[test]
