@@ -20,8 +20,6 @@ use std::collections::BTreeSet;
 
 /// How often a drawn id may turn out taken before something else must be wrong.
 const ID_DRAWS_MAX: usize = 8;
-/// How often facts may be asked for before the answer is taken to never settle.
-const FACT_ROUNDS_MAX: usize = 16;
 
 /// The outside as the executor needs it. Never called with a lock held, but for the clock and randomness.
 pub trait World {
@@ -89,19 +87,24 @@ pub fn preview(
     with_facts(world, |world, facts| Ask { rules, scope, request, facts }.preview(engine, world))
 }
 
-/// Tries until the facts that a decision asks for are known. They are gathered while nothing is locked.
+/// Tries until the facts that a decision asks for are known. They are gathered while nothing is locked, so there may be
+/// more to ask about each time, as when many begin to wait at once. Only what asks for the same again never settles.
 fn with_facts(
     world: &mut dyn World,
     mut attempt: impl FnMut(&mut dyn World, &Facts) -> Result<Attempt, StoreError>,
 ) -> Result<Reply, StoreError> {
-    let mut facts = Facts::default();
-    for _ in 0..FACT_ROUNDS_MAX {
-        match attempt(world, &facts)? {
+    let (mut facts, mut asked) = (Facts::default(), BTreeSet::new());
+    loop {
+        let queries = match attempt(world, &facts)? {
             Attempt::Done(reply) => return Ok(*reply),
-            Attempt::NeedsFacts(queries) => world.gather(&queries, &mut facts),
+            Attempt::NeedsFacts(queries) => queries,
+        };
+        if queries.is_subset(&asked) {
+            return Err(StoreError::Internal("the facts a decision asks for never settle".to_owned()));
         }
+        world.gather(&queries, &mut facts);
+        asked.extend(queries);
     }
-    Err(StoreError::Internal("the facts a decision asks for never settle".to_owned()))
 }
 
 /// How one attempt ended.
