@@ -11,15 +11,15 @@ use clearway_core::facts::{FactQuery, Facts};
 use clearway_core::failure::Failure;
 use clearway_core::ids::{AgentId, ScopeKey, Seq, WaitId};
 use clearway_core::input::wait_span_ms;
-use clearway_core::limits::{EVENTS_PER_READ, WAIT_MS_MAX};
+use clearway_core::limits::WAIT_MS_MAX;
 use clearway_core::slice::{ReadSet, Slice};
 use clearway_core::slug::Slug;
 use clearway_core::text::quoted;
 use clearway_core::time::Now;
-use clearway_core::wait::{Queued, Wait, WaitView, position};
+use clearway_core::wait::{Queued, Wait, WaitEnd, WaitView, position};
 use clearway_store::Reply;
-use clearway_store::contract::{LeaseListing, Remembered};
-use clearway_wire::{canonical, chain, outcome};
+use clearway_store::contract::LeaseListing;
+use std::collections::BTreeSet;
 
 /// The queue as it looks.
 #[derive(Clone, Debug)]
@@ -65,19 +65,19 @@ impl Session<'_> {
     ) -> Result<Reply, Failure> {
         let wait_ms = self.patience_ms(wait, "--for", "your place is kept without waiting, too")?;
         let id = id.map(wait_id).transpose()?;
-        let (scope, Wait { id, wanted, .. }, seen) = match self.own_wait(id) {
-            Err(failure) if failure.slug == Slug::NotFound => {
-                return self.answered_before(id)?.ok_or(failure);
-            }
-            own => own?,
-        };
+        if let Some(reply) = self.answered_before(id)? {
+            return Ok(reply);
+        }
+        let (scope, Wait { id, wanted, .. }, seen) = self.own_wait(id)?;
         self.wait_for(&scope, &wanted, Some(Place { wait: id, seen }), wait_ms, AtEnd::Queue, watch)
     }
 
-    /// The answer to an equal wait under the same key, whose place is gone since it was granted.
+    /// The answer to an equal wait under the same key. Its place is gone since it was granted, so it is not looked for
+    /// among those that the caller has.
     fn answered_before(&mut self, id: Option<WaitId>) -> Result<Option<Reply>, Failure> {
+        let Some(key) = self.idempotency_key().map(str::to_owned) else { return Ok(None) };
         for scope in [self.site.key.clone(), ScopeKey::machine()] {
-            if let Some(wait) = self.wait_granted_before(&scope, id)? {
+            if let Some(wait) = self.wait_granted_under(&key, &scope, id)? {
                 let again = Await { reserve: wait.wanted, stay: Stay::Last, wait_ms: 0, wait: Some(wait.id) };
                 return self.command_in(&scope, Command::Await(again)).map(Some);
             }
@@ -85,39 +85,34 @@ impl Session<'_> {
         Ok(None)
     }
 
-    /// The caller's wait, as it began, whose grant is remembered under the key of this call.
-    fn wait_granted_before(&mut self, scope: &ScopeKey, id: Option<WaitId>) -> Result<Option<Wait>, Failure> {
-        let (Some(key), Some((me, _))) = (self.key_of_call(), self.me_in(scope)?) else { return Ok(None) };
+    /// The caller's wait, as it began, whose grant is remembered under a key.
+    fn wait_granted_under(
+        &mut self,
+        key: &str,
+        scope: &ScopeKey,
+        id: Option<WaitId>,
+    ) -> Result<Option<Wait>, Failure> {
+        let Some((me, _)) = self.me_in(scope)? else { return Ok(None) };
         let (now, fold) = (self.now()?, self.site.fold);
-        let remembered = self.read_in(scope, |snapshot| snapshot.recall(me, &key, &now))?.flatten();
-        let is_grant = |remembered: &Remembered| {
-            matches!(outcome::decode(&remembered.outcome, fold), Ok(Success::Reserved { .. }))
-        };
-        let Some(remembered) = remembered.filter(is_grant) else { return Ok(None) };
-        let is_it = |wait: &Wait| {
-            let asked = Command::Reserve(wait.wanted.clone());
-            wait.agent == me
-                && id.is_none_or(|id| id == wait.id)
-                && chain::digest(&asked.digest_text()) == remembered.request
-        };
-        let mut after = Seq(0);
-        loop {
-            let batch = self.read_in(scope, |snapshot| snapshot.events(after, EVENTS_PER_READ))?;
-            let batch = batch.unwrap_or_default();
-            let began = batch.iter().filter_map(|stored| {
-                match canonical::decode(stored.seq, &stored.bytes, fold).ok()?.body {
-                    Body::WaitBegan(wait) => Some(wait),
-                    _ => None,
-                }
-            });
-            if let Some(wait) = began.into_iter().find(|wait| is_it(wait)) {
-                return Ok(Some(wait));
-            }
-            match batch.last() {
-                Some(last) if batch.len() == EVENTS_PER_READ => after = last.seq,
-                _ => return Ok(None),
-            }
+        let remembered = self.read_in(scope, |snapshot| snapshot.recall(me, key, &now))?.flatten();
+        let Some(remembered) = remembered else { return Ok(None) };
+        let Ok(Success::Reserved { leases, .. }) = remembered.success(fold) else { return Ok(None) };
+        // A grant and the end of the wait for it are of one transaction.
+        let granted = leases.iter().map(|view| view.lease.fence.seq).max().unwrap_or(remembered.rev);
+        let mut over = BTreeSet::new();
+        self.find_event(scope, granted..=remembered.rev, |body| {
+            over.extend(granted_wait(&body, me).filter(|wait| id.is_none_or(|id| id == *wait)));
+            None::<()>
+        })?;
+        if over.is_empty() {
+            return Ok(None);
         }
+        self.find_event(scope, Seq(1)..=remembered.rev, |body| match body {
+            Body::WaitBegan(wait) if over.remove(&wait.id) => {
+                Some(wait).filter(|wait| remembered.is_of(&Command::Reserve(wait.wanted.clone())))
+            }
+            _ => None,
+        })
     }
 
     /// Leaves the queue, at these places or wherever the caller waits.
@@ -217,6 +212,14 @@ impl Session<'_> {
 
     fn client(&self) -> Client {
         self.caller.session.as_ref().map_or(Client::Terminal, |session| session.client)
+    }
+}
+
+/// The wait that got what this agent waited for.
+fn granted_wait(body: &Body, of: AgentId) -> Option<WaitId> {
+    match body {
+        Body::WaitEnded { wait, agent, cause: WaitEnd::Granted, .. } if *agent == of => Some(*wait),
+        _ => None,
     }
 }
 

@@ -97,7 +97,7 @@ impl Session<'_> {
         let mut own = self.machine_wide(LeaseListing::Live)?;
         own.leases.retain(|view| view.lease.ended.is_none());
         // An earlier, equal request may have been about something there.
-        let may_repeat = own.me.is_some() && self.has_idempotency_key();
+        let may_repeat = own.me.is_some() && self.idempotency_key().is_some();
         if own.is_empty() && !may_repeat || self.preview_in(&self.here(), here.clone())?.outcome.is_err() {
             return self.command(here);
         }

@@ -10,13 +10,16 @@ use crate::{audit, identity};
 use clearway_core::agent::Caller;
 use clearway_core::command::{Command, Request};
 use clearway_core::decide::Notice;
-use clearway_core::event::Durability;
+use clearway_core::event::{Body, Durability};
 use clearway_core::failure::Failure;
-use clearway_core::ids::ScopeKey;
+use clearway_core::ids::{ScopeKey, Seq};
 use clearway_core::input::idempotency_key;
+use clearway_core::limits::EVENTS_PER_READ;
 use clearway_core::slug::Slug;
 use clearway_store::contract::{Engine, LeaseListing, Snapshot, StoreError};
 use clearway_store::{Reply, Rules, World, execute, preview};
+use clearway_wire::canonical;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 /// The flags every verb takes.
@@ -151,12 +154,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    pub(crate) fn key_of_call(&self) -> Option<String> {
-        self.idempotency_key.clone()
-    }
-
-    pub(crate) fn has_idempotency_key(&self) -> bool {
-        self.idempotency_key.is_some()
+    pub(crate) fn idempotency_key(&self) -> Option<&str> {
+        self.idempotency_key.as_deref()
     }
 
     /// Executes a command.
@@ -268,6 +267,29 @@ impl<'a> Session<'a> {
         let snapshot = self.engine.snapshot(scope).map_err(|error| store_failure(&error))?;
         let Some(mut snapshot) = snapshot else { return Ok(None) };
         act(&mut *snapshot).map(Some).map_err(|error| store_failure(&error))
+    }
+
+    /// What is looked for, from the newest event of a part of a log that has it.
+    pub(crate) fn find_event<T>(
+        &mut self,
+        scope: &ScopeKey,
+        part: RangeInclusive<Seq>,
+        mut pick: impl FnMut(Body) -> Option<T>,
+    ) -> Result<Option<T>, Failure> {
+        let (fold, before, mut last) = (self.site.fold, part.start().0.saturating_sub(1), part.end().0);
+        let mut found = None;
+        while found.is_none() && last > before {
+            let after = last.saturating_sub(EVENTS_PER_READ as u64).max(before);
+            let page =
+                self.read_in(scope, |snapshot| snapshot.events(Seq(after), (last - after) as usize))?;
+            found = page
+                .iter()
+                .flatten()
+                .rev()
+                .find_map(|stored| pick(canonical::decode(stored.seq, &stored.bytes, fold).ok()?.body));
+            last = after;
+        }
+        Ok(found)
     }
 }
 

@@ -10,13 +10,11 @@ use clearway_core::event::Body;
 use clearway_core::facts::Process;
 use clearway_core::failure::{Ahead, Failure, LeaseView};
 use clearway_core::ids::{ScopeKey, Seq, WaitId};
-use clearway_core::limits::{EVENTS_PER_READ, WAIT_MS_MAX, WAITER_PULSE_MS};
+use clearway_core::limits::{WAIT_MS_MAX, WAITER_PULSE_MS};
 use clearway_core::slug::Slug;
 use clearway_core::time::{Mono, Now};
 use clearway_core::wait::WaitEnd;
 use clearway_store::Reply;
-use clearway_store::contract::StoredEvent;
-use clearway_wire::canonical;
 
 /// How often to look when nobody rings.
 const LOOK_MS: u64 = 250;
@@ -125,23 +123,10 @@ impl Session<'_> {
     /// Whether a place that is gone was given up since it was last seen. Whoever gave it up was told that nobody waits
     /// there any more, so it is not taken anew; one that was lost otherwise is.
     fn was_cancelled(&mut self, scope: &ScopeKey, waiting: &Waiting<'_>) -> Result<bool, Failure> {
-        let Waiting { wait: Some(id), tried: Some(mut after), .. } = *waiting else { return Ok(false) };
-        let fold = self.site.fold;
-        loop {
-            let batch = self.read_in(scope, |snapshot| snapshot.events(after, EVENTS_PER_READ))?;
-            let batch = batch.unwrap_or_default();
-            let cancels = |stored: &StoredEvent| {
-                let event = canonical::decode(stored.seq, &stored.bytes, fold);
-                event.is_ok_and(|event| is_cancellation(&event.body, id))
-            };
-            if batch.iter().any(cancels) {
-                return Ok(true);
-            }
-            match batch.last() {
-                Some(last) if batch.len() == EVENTS_PER_READ => after = last.seq,
-                _ => return Ok(false),
-            }
-        }
+        let Waiting { wait: Some(id), tried: Some(tried), .. } = *waiting else { return Ok(false) };
+        let Some(head) = self.read_in(scope, |snapshot| snapshot.head())? else { return Ok(false) };
+        let cancels = |body: Body| is_cancellation(&body, id).then_some(());
+        Ok(self.find_event(scope, tried.next()..=head.rev, cancels)?.is_some())
     }
 
     /// Returns when another try may succeed, when the others have to hear of this one, or when the time is up.

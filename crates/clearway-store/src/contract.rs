@@ -9,13 +9,17 @@
 //! [`Transaction::commit`], so a server can be asked twice and no more; it may keep the time itself; and a
 //! commit whose answer got lost has an error of its own.
 
+use clearway_core::command::Command;
+use clearway_core::decide::Success;
 use clearway_core::event::{Durability, Event};
 use clearway_core::fold::State;
 use clearway_core::ids::{AgentId, LeaseId, ScopeKey, Seq};
 use clearway_core::lease::Lease;
+use clearway_core::pattern::Fold;
 use clearway_core::slice::{AgentView, ReadSet, Slice, Soft};
 use clearway_core::time::Now;
-use clearway_wire::chain::ChainHash;
+use clearway_wire::chain::{self, ChainHash};
+use clearway_wire::outcome;
 use thiserror::Error;
 
 /// Reads the clock of this machine.
@@ -240,6 +244,19 @@ pub struct Remembered {
     pub rev: Seq,
     /// The answer, as `clearway-wire` writes it.
     pub outcome: Vec<u8>,
+}
+
+impl Remembered {
+    /// Whether this is what was asked.
+    pub fn is_of(&self, command: &Command) -> bool {
+        self.request == chain::digest(&command.digest_text())
+    }
+
+    /// The answer, in a scope that folds case like this.
+    pub fn success(&self, fold: Fold) -> Result<Success, StoreError> {
+        outcome::decode(&self.outcome, fold)
+            .map_err(|error| StoreError::Internal(format!("remembered outcome: {error}")))
+    }
 }
 
 /// What was found.

@@ -291,9 +291,8 @@ fn replay(
     };
     let Some(remembered) = transaction.recall(agent, key, now)? else { return Ok(None) };
     let (mut notices, mut outcome) = (Vec::new(), Err(mismatch(key)));
-    if remembered.request == chain::digest(&request.digest_text()) {
-        let success = outcome::decode(&remembered.outcome, slice.scope.fold)
-            .map_err(|error| StoreError::Internal(format!("remembered outcome: {error}")))?;
+    if remembered.is_of(&request.command) {
+        let success = remembered.success(slice.scope.fold)?;
         if matches!(success, Success::Queued { .. }) && !request.command.asks_for_a_place() {
             return Ok(None);
         }

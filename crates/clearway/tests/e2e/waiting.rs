@@ -581,8 +581,18 @@ fn a_wait_is_answered_again_under_its_key_after_it_was_granted() {
     }
     keyed("k2").fails("not-found", 5, &["wait", &id]);
     repository.agent("bob").fails("not-found", 5, &["wait", &id]);
+    repository.grant("alice", &["main.rs"]);
+    let other = repository.agent("bob").ok(&["reserve", "--queue", "main.rs"])["queued"].clone();
+    for words in [["wait"].as_slice(), &["wait", &id]] {
+        assert_eq!(
+            keyed("k1").ok(words)["leases"][0]["id"],
+            first["leases"][0]["id"],
+            "another place or not"
+        );
+    }
+    keyed("k1").fails("idempotency-mismatch", 2, &["wait", text(&other, "id"), "--for", "1s"]);
     let grants = repository.kinds().into_iter().filter(|kind| kind == "lease.granted").count();
-    assert_eq!(grants, 2, "alice's and one of bob's");
+    assert_eq!(grants, 3, "alice's two and one of bob's");
 }
 
 #[test]
