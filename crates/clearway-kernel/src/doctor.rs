@@ -347,17 +347,7 @@ fn made_private(finding: &Finding) -> Check {
 }
 
 fn place_check(whereabouts: &Whereabouts) -> Option<Check> {
-    let (text, hint) = match whereabouts {
-        Whereabouts::Known => return None,
-        Whereabouts::Moved { scope, from } => (
-            format!("this was at {}, where the scope {scope} has its log", shown(from)),
-            format!("go on with that one: clearway scope adopt {scope}"),
-        ),
-        Whereabouts::Replaced { place } => (
-            format!("the scope was begun by another directory that was at {}", shown(place)),
-            "if this is the same repository, say so: clearway scope adopt".to_owned(),
-        ),
-    };
+    let (text, hint) = whereabouts.notice()?.about_place()?;
     Some(Check { about: "place", status: CheckStatus::Notable, text, hint: Some(hint) })
 }
 

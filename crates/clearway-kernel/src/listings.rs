@@ -205,11 +205,13 @@ impl Session<'_> {
                 false => format!("give yours back: clearway release {}", own.join(" ")),
             };
             let count = there.len();
-            let leases = if count == 1 { "lease is" } else { "leases are" };
-            format!(
-                "{count} {leases} on paths of {}, which is gone, and protect nothing; {way_out}",
-                shown(root)
-            )
+            let root = shown(root);
+            match count {
+                1 => format!("1 lease is on paths of {root}, which is gone, and protects nothing; {way_out}"),
+                _ => format!(
+                    "{count} leases are on paths of {root}, which is gone, and protect nothing; {way_out}"
+                ),
+            }
         };
         roots.into_iter().filter(is_gone).map(of_root).collect()
     }
@@ -378,17 +380,7 @@ fn count_waiters(leases: &mut [LeaseView], queue: &[Queued]) {
 
 /// A scope that is not the one its directory had looks empty, or is somebody else's.
 fn place_warning(notice: &Notice) -> Option<String> {
-    match notice {
-        Notice::ScopeMoved { scope, from } => Some(format!(
-            "this was at {}, where another scope has its log; to go on with that one: clearway scope adopt {scope}",
-            shown(from)
-        )),
-        Notice::ScopeReplaced { place } => Some(format!(
-            "this scope was begun by another directory that was at {}; if it is the same: clearway scope adopt",
-            shown(place)
-        )),
-        _ => None,
-    }
+    notice.about_place().map(|(text, way_out)| format!("{text}; {way_out}"))
 }
 
 fn warnings(leases: &[LeaseView], unreadable: &[String]) -> Vec<String> {

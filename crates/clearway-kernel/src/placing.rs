@@ -66,6 +66,19 @@ pub(crate) enum Whereabouts {
     Replaced { place: String },
 }
 
+impl Whereabouts {
+    /// What there is to say of it.
+    pub(crate) fn notice(&self) -> Option<Notice> {
+        match self {
+            Self::Known => None,
+            Self::Moved { scope, from } => {
+                Some(Notice::ScopeMoved { scope: scope.to_string(), from: from.clone() })
+            }
+            Self::Replaced { place } => Some(Notice::ScopeReplaced { place: place.clone() }),
+        }
+    }
+}
+
 /// What is remembered of a scope's directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Record {

@@ -1,6 +1,6 @@
 //! Leases and their holders in words.
 
-use super::{Cell, Fit, Page, Table, Tone, wrap};
+use super::{Cell, Fit, Page, Table, Tone, wrap, wrap_hint};
 use clearway_core::agent::Liveness;
 use clearway_core::decide::Notice;
 use clearway_core::failure::{Ahead, LeaseView};
@@ -126,7 +126,7 @@ pub(crate) fn before_you(ahead: &[Ahead]) -> String {
 pub(crate) fn notices<'a>(notices: impl IntoIterator<Item = &'a Notice>, page: &Page) -> String {
     let mut text = String::new();
     for notice in page.given.notices(notices) {
-        let lines = wrap(&format!("note: {}", printable(&notice.message)), page.columns, "", "  ");
+        let lines = wrap_hint(&format!("note: {}", printable(&notice.message)), page.columns, "", "  ");
         let painted = lines.join("\n").replacen("note:", &page.paint(Tone::Care, "note:"), 1);
         text.push_str(&painted);
         text.push('\n');

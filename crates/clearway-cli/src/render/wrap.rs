@@ -26,10 +26,10 @@ pub(crate) fn wrap(text: &str, width: usize, first: &str, next: &str) -> Vec<Str
 /// What the commands in hints begin with.
 const COMMANDS: [&str; 5] = ["aside=$(mktemp", "chmod", "clearway", "kill", "ls"];
 
-/// Breaks a hint like [`wrap`], but keeps the command at its end on a line of its own, so that it can be copied.
+/// Breaks a hint or a note like [`wrap`], but keeps the command at its end on a line of its own, so that it can be copied.
 pub(crate) fn wrap_hint(hint: &str, width: usize, first: &str, next: &str) -> Vec<String> {
-    let mark = "hint: ";
-    let (mark, advice) = hint.strip_prefix(mark).map_or(("", hint), |advice| (mark, advice));
+    let marked = |mark| hint.strip_prefix(mark).map(|advice| (mark, advice));
+    let (mark, advice) = ["hint: ", "note: "].into_iter().find_map(marked).unwrap_or(("", hint));
     match advice.split_once(": ") {
         Some((words, command)) if is_command(command) && columns(first) + columns(hint) > width => {
             let mut lines = wrap(&format!("{mark}{words}:"), width, first, next);
@@ -60,5 +60,7 @@ mod tests {
         let hint = "see who holds it: clearway who src/a.rs";
         assert_eq!(wrap_hint(hint, 80, "- ", "  "), ["- see who holds it: clearway who src/a.rs"]);
         assert_eq!(wrap_hint(hint, 24, "- ", "  "), ["- see who holds it:", "  clearway who src/a.rs"]);
+        let note = "note: it moved; go on: clearway scope adopt a-1";
+        assert_eq!(wrap_hint(note, 24, "", "  "), ["note: it moved; go on:", "  clearway scope adopt a-1"]);
     }
 }

@@ -34,6 +34,7 @@ use crate::ids::{AgentId, Entropy, LeaseId, WaitId};
 use crate::lease::End;
 use crate::slice::{Freeze, Slice, Soft};
 use crate::target::{ResourceName, Target};
+use crate::text::shown;
 use crate::time::Now;
 use crate::wait::Queued;
 use draft::Draft;
@@ -242,6 +243,23 @@ pub enum Notice {
         /// The scope inside.
         inner: String,
     },
+}
+
+impl Notice {
+    /// Of a scope that is not the one its directory had: how things are, and what leads on.
+    pub fn about_place(&self) -> Option<(String, String)> {
+        match self {
+            Self::ScopeMoved { scope, from } => Some((
+                format!("this was at {}, where the scope {scope} has its log", shown(from)),
+                format!("go on with that one: clearway scope adopt {scope}"),
+            )),
+            Self::ScopeReplaced { place } => Some((
+                format!("this scope was begun by another directory that was at {}", shown(place)),
+                "if this is the same repository, say so: clearway scope adopt".to_owned(),
+            )),
+            _ => None,
+        }
+    }
 }
 
 impl Notice {

@@ -196,18 +196,14 @@ impl NoticeJson {
                 let message = format!("{target} covers nothing in {inner}, {there}");
                 Self { target: Some(target.clone()), ..Self::saying("ends-at-scope", message) }
             }
-            Notice::ScopeMoved { scope, from } => {
-                let adopt = suggest(&format!("to go on with the old one: clearway scope adopt {scope}"));
-                let message = format!(
-                    "this was at {from}, where the scope {scope} has its log, which is not the one in use here; {adopt}"
-                );
-                Self { target: Some(from.clone()), ..Self::saying("scope-moved", message) }
-            }
-            Notice::ScopeReplaced { place } => {
-                let adopt = suggest("if it is the same repository, say so: clearway scope adopt");
-                let message =
-                    format!("this scope was begun by another directory that was at {place}; {adopt}");
-                Self { target: Some(place.clone()), ..Self::saying("scope-replaced", message) }
+            Notice::ScopeMoved { from: place, .. } | Notice::ScopeReplaced { place } => {
+                let (text, way_out) = notice.about_place().unwrap_or_default();
+                let code = match notice {
+                    Notice::ScopeMoved { .. } => "scope-moved",
+                    _ => "scope-replaced",
+                };
+                let message = format!("{text}; {}", suggest(&way_out));
+                Self { target: Some(place.clone()), ..Self::saying(code, message) }
             }
             Notice::ScopeInsideAnother { inner, outer } => {
                 let message = format!(
