@@ -1,6 +1,6 @@
 //! A doctor looks at everything a command depends on, and names what is wrong and what to do.
 
-use crate::failures::{begin_anew, make_private, store_failure, wake};
+use crate::failures::{REPAIR, store_failure, wake, way_out};
 use crate::placing::Whereabouts;
 use crate::session::Session;
 use crate::site::SiteKind;
@@ -10,9 +10,12 @@ use clearway_core::hint::Hint;
 use clearway_core::slice::ReadSet;
 use clearway_core::slug::Slug;
 use clearway_core::text::shown;
-use clearway_store::contract::{Examination, Finding, LeaseListing, Severity};
+use clearway_store::contract::{About, Examination, Finding, LeaseListing, Severity};
 use clearway_store::verify::{Mark, verify};
 use std::path::PathBuf;
+
+/// What making rows, tables and indexes anew mends by the way.
+const MENDED_BY_REBUILDING: [About; 4] = [About::Schema, About::Pages, About::Ballast, About::Witness];
 
 /// What was looked at, in order.
 #[derive(Clone, Debug)]
@@ -140,10 +143,8 @@ impl Session<'_> {
         }
         let rows = report.stale_projections.len() as u64;
         let examination = self.engine.examine(&key).map_err(|error| store_failure(&error))?;
-        let damaged = examination
-            .findings
-            .iter()
-            .any(|finding| matches!(finding.about, "schema" | "pages" | "ballast" | "witness"));
+        let damaged =
+            examination.findings.iter().any(|finding| MENDED_BY_REBUILDING.contains(&finding.about));
         if rows > 0 || damaged {
             self.engine.rebuild(&key, &report.state).map_err(|error| store_failure(&error))?;
         }
@@ -260,8 +261,6 @@ impl Session<'_> {
     }
 }
 
-const REPAIR: &str = "rebuild it from the log: clearway doctor --repair";
-
 fn good(about: &'static str, text: String) -> Check {
     Check { about, status: CheckStatus::Good, text, hint: None }
 }
@@ -284,7 +283,7 @@ fn damaged(about: &'static str, failure: Failure) -> Result<Check, Failure> {
 
 /// Whether there was a store, of which nothing is left to look at.
 fn is_lost(examination: &Examination) -> bool {
-    examination.findings.iter().any(|finding| finding.about == "lost")
+    examination.findings.iter().any(|finding| finding.about == About::Lost)
 }
 
 /// Where the store is; of one that is not there, whether it could be.
@@ -317,7 +316,7 @@ fn schema_check(examination: &Examination) -> Check {
 }
 
 fn finding_checks(examination: &Examination) -> Vec<Check> {
-    let is_private = !examination.findings.iter().any(|finding| finding.about == "privacy");
+    let is_private = !examination.findings.iter().any(|finding| finding.about == About::Privacy);
     let private = good("privacy", "only you can read the store or change its directory".to_owned());
     is_private.then_some(private).into_iter().chain(findings(examination)).collect()
 }
@@ -326,24 +325,10 @@ fn findings(examination: &Examination) -> Vec<Check> {
     let one = |finding: &Finding| {
         let status =
             if finding.severity == Severity::Error { CheckStatus::Wrong } else { CheckStatus::Notable };
-        let hint = match finding.about {
-            "access" => "make the place writable, or keep the store elsewhere: CLEARWAY_STORE=FILE",
-            "disk" => "make room there, or keep the store on another disk: CLEARWAY_STORE=FILE",
-            "ballast" => "take it now: clearway doctor --repair",
-            "witness" => "the next write makes it remember again, or now: clearway doctor --repair",
-            "privacy" => return made_private(finding),
-            "lost" | "gate" => &begin_anew(&examination.place, finding.about == "gate"),
-            "rows" | "schema" | "pages" => REPAIR,
-            _ => "see: clearway explain unhealthy",
-        };
-        Check { about: finding.about, status, text: finding.text.clone(), hint: Some(hint.to_owned()) }
+        let (about, text) = (finding.about.word(), finding.text.clone());
+        Check { about, status, text, hint: Some(way_out(finding, &examination.place)) }
     };
     examination.findings.iter().map(one).collect()
-}
-
-fn made_private(finding: &Finding) -> Check {
-    let hint = finding.path.as_deref().map(make_private);
-    Check { about: finding.about, status: CheckStatus::Wrong, text: finding.text.clone(), hint }
 }
 
 fn place_check(whereabouts: &Whereabouts) -> Option<Check> {

@@ -4,7 +4,7 @@ use crate::config::ConfigError;
 use clearway_core::failure::{Details, Failure, Retry};
 use clearway_core::shell;
 use clearway_core::slug::Slug;
-use clearway_store::contract::StoreError;
+use clearway_store::contract::{About, Finding, StoreError};
 
 /// What a store's trouble means to a user.
 pub fn store_failure(error: &StoreError) -> Failure {
@@ -38,7 +38,7 @@ pub fn store_failure(error: &StoreError) -> Failure {
             Failure::new(Slug::StoreLost, message).hint(begin_anew(path, *holds_others))
         }
         StoreError::UnreadableRow(_) => {
-            Failure::new(Slug::UnreadableRow, message).hint("rebuild it from the log: clearway doctor --repair")
+            Failure::new(Slug::UnreadableRow, message).hint(REPAIR)
         }
         StoreError::IdTaken | StoreError::Internal(_) => Failure::new(Slug::Internal, message)
             .hint("this is a defect of clearway; please report it with the output of: clearway doctor"),
@@ -46,7 +46,7 @@ pub fn store_failure(error: &StoreError) -> Failure {
 }
 
 /// What takes a file or directory from everybody but its owner.
-pub(crate) fn make_private(path: &str) -> String {
+fn make_private(path: &str) -> String {
     format!("make it yours alone: chmod go-rwx {}", shell::word(path))
 }
 
@@ -66,8 +66,25 @@ pub(crate) fn wake(holder: &str) -> Option<String> {
     state.starts_with("stopped").then(|| format!("a stopped process can go on with: kill -CONT {pid}"))
 }
 
+/// What leads out of what an examination of a store at this place found.
+pub(crate) fn way_out(finding: &Finding, place: &str) -> String {
+    let words = match finding.about {
+        About::Access => "make the place writable, or keep the store elsewhere: CLEARWAY_STORE=FILE",
+        About::Disk => "make room there, or keep the store on another disk: CLEARWAY_STORE=FILE",
+        About::Ballast => "take it now: clearway doctor --repair",
+        About::Witness => "the next write makes it remember again, or now: clearway doctor --repair",
+        About::Privacy => return make_private(finding.path.as_deref().unwrap_or(place)),
+        About::Lost | About::Gate => return begin_anew(place, finding.about == About::Gate),
+        About::Rows | About::Schema | About::Pages => REPAIR,
+    };
+    words.to_owned()
+}
+
+/// What mends whatever the log covers.
+pub(crate) const REPAIR: &str = "rebuild it from the log: clearway doctor --repair";
+
 /// The ways out of a lost log. A file with other scopes in it stays: only the gate goes, which remembers the lost one.
-pub(crate) fn begin_anew(store: &str, holds_others: bool) -> String {
+fn begin_anew(store: &str, holds_others: bool) -> String {
     let back = "put the file back if you have it";
     match holds_others {
         false => format!("{back}; otherwise keep what is left aside and begin anew: {}", set_aside(store)),

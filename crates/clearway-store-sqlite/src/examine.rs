@@ -14,7 +14,7 @@ use crate::witness;
 use clearway_core::ids::ScopeKey;
 use clearway_platform::files::{self, FileError, PrivacyComplaint, with_suffix};
 use clearway_platform::gate::{self, Gate};
-use clearway_store::contract::{Examination, Finding, Head, Severity, StoreError};
+use clearway_store::contract::{About, Examination, Finding, Head, Severity, StoreError};
 use rusqlite::{Connection, Row};
 use std::path::Path;
 
@@ -30,7 +30,7 @@ impl SqliteEngine {
         found.exists = files::exists(&file);
         if !found.exists {
             match refuse_lost(&file, schema, self.settings().timeout) {
-                Err(lost @ StoreError::Lost { .. }) => found.error("lost", lost.to_string()),
+                Err(lost @ StoreError::Lost { .. }) => found.error(About::Lost, lost.to_string()),
                 _ => look_at_place(&file, &mut found),
             }
             look_at_privacy(&file, &self.settings().place.directories(&file), &mut found);
@@ -47,8 +47,8 @@ impl SqliteEngine {
                 look_inside(&reader.connection, &file, scope, schema, &mut found)?;
             }
             Ok(None) => look_at_empty(&mut found),
-            Err(lost @ StoreError::Lost { .. }) => found.error("lost", lost.to_string()),
-            Err(StoreError::Corrupt { reason, .. }) => found.error("pages", reason),
+            Err(lost @ StoreError::Lost { .. }) => found.error(About::Lost, lost.to_string()),
+            Err(StoreError::Corrupt { reason, .. }) => found.error(About::Pages, reason),
             Err(other) => return Err(other),
         }
         Ok(found)
@@ -73,7 +73,7 @@ fn writers_of(file: &Path) -> Vec<String> {
 /// A file that a first reservation had made and did not come to fill is no harm.
 fn look_at_empty(found: &mut Examination) {
     let text = "nothing is stored yet: the first reservation goes on from here".to_owned();
-    found.findings.push(Finding { severity: Severity::Warning, about: "schema", text, path: None });
+    found.findings.push(Finding { severity: Severity::Warning, about: About::Schema, text, path: None });
 }
 
 fn look_at_privacy(file: &Path, directories: &[&Path], found: &mut Examination) {
@@ -90,7 +90,7 @@ fn say(path: &Path, complaints: Result<Vec<PrivacyComplaint>, FileError>, found:
     for complaint in complaints.unwrap_or_default() {
         let text = format!("{}: {complaint}", path.display());
         let path = Some(path.display().to_string());
-        found.findings.push(Finding { severity: Severity::Error, about: "privacy", text, path });
+        found.findings.push(Finding { severity: Severity::Error, about: About::Privacy, text, path });
     }
 }
 
@@ -103,9 +103,9 @@ fn look_at_place(file: &Path, found: &mut Examination) {
             file.display(),
             nearest.display()
         );
-        found.error("access", text);
+        found.error(About::Access, text);
     } else if errors::cannot_begin(file) {
-        found.error("disk", errors::full(file).to_string());
+        found.error(About::Disk, errors::full(file).to_string());
     }
 }
 
@@ -114,15 +114,15 @@ fn look_at_disk(file: &Path, found: &mut Examination) {
     let parent = file.parent().unwrap_or(file);
     if !files::can_write(parent) || !files::can_write(file) {
         found.error(
-            "access",
+            About::Access,
             format!("{} cannot be written: reading works, reserving does not", file.display()),
         );
     } else if errors::has_no_room(file) {
-        found.error("disk", errors::full(file).to_string());
+        found.error(About::Disk, errors::full(file).to_string());
     } else if !ballast::is_kept(file) {
         let text = "the room kept aside for a full disk was given up: the next reservation takes it again"
             .to_owned();
-        found.findings.push(Finding { severity: Severity::Warning, about: "ballast", text, path: None });
+        found.findings.push(Finding { severity: Severity::Warning, about: About::Ballast, text, path: None });
     }
 }
 
@@ -147,7 +147,7 @@ fn look_inside(
     };
     look(found).or_else(|error| match errors::sqlite(file, &error) {
         StoreError::Corrupt { reason, .. } => {
-            found.error("pages", reason);
+            found.error(About::Pages, reason);
             Ok(())
         }
         other => Err(other),
@@ -162,7 +162,7 @@ fn look_at_witness(head: Head, found: &mut Examination) {
              log lost its end since, only an anchor could tell",
             head.rev
         );
-        found.findings.push(Finding { severity: Severity::Warning, about: "witness", text, path: None });
+        found.findings.push(Finding { severity: Severity::Warning, about: About::Witness, text, path: None });
     }
 }
 
@@ -171,10 +171,10 @@ fn look_at_schema(connection: &Connection, schema: Schema, found: &mut Examinati
     let (expected, actual) = (schema.expected()?, Schema::describe(connection)?);
     let name = |entry: &str| entry.split(": ").next().unwrap_or_default().to_owned();
     for missing in expected.iter().filter(|entry| !actual.contains(entry)) {
-        found.error("schema", format!("{} is missing or altered", name(missing)));
+        found.error(About::Schema, format!("{} is missing or altered", name(missing)));
     }
     for extra in actual.iter().filter(|entry| !expected.iter().any(|known| name(known) == name(entry))) {
-        found.error("schema", format!("{} does not belong there", name(extra)));
+        found.error(About::Schema, format!("{} does not belong there", name(extra)));
     }
     Ok(())
 }
@@ -183,7 +183,7 @@ fn look_at_pages(connection: &Connection, found: &mut Examination) -> rusqlite::
     let mut statement = connection.prepare("PRAGMA integrity_check(20)")?;
     let lines: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
     for line in lines.into_iter().filter(|line| line != "ok") {
-        found.error("pages", line);
+        found.error(About::Pages, line);
     }
     Ok(())
 }
@@ -198,7 +198,7 @@ fn look_at_remembered(connection: &Connection, found: &mut Examination) -> rusql
         if !is_as_written(row).unwrap_or(false) {
             let (agent, key) = (legible(row, 1), legible(row, 2));
             let text = format!("the remembered answer of agent {agent} for key {key:?} was altered");
-            found.error("rows", text);
+            found.error(About::Rows, text);
         }
     }
     Ok(())
@@ -228,7 +228,7 @@ fn look_for_lost_scopes(
 ) -> rusqlite::Result<()> {
     let mut is_known = connection.prepare("SELECT 1 FROM scopes WHERE id = ?")?;
     let holds_others = connection.prepare("SELECT 1 FROM scopes")?.exists([])?;
-    let about = if holds_others { "gate" } else { "lost" };
+    let about = if holds_others { About::Gate } else { About::Lost };
     for (slot, head) in witness::all_remembered(file) {
         if !is_known.exists([slot])? {
             found.error(about, lost_scope(file, &head, holds_others).to_string());

@@ -284,7 +284,7 @@ pub struct Examination {
 
 impl Examination {
     /// Adds something wrong.
-    pub fn error(&mut self, about: &'static str, text: String) {
+    pub fn error(&mut self, about: About, text: String) {
         self.findings.push(Finding { severity: Severity::Error, about, text, path: None });
     }
 }
@@ -295,11 +295,59 @@ pub struct Finding {
     /// How bad it is.
     pub severity: Severity,
     /// What it is about.
-    pub about: &'static str,
+    pub about: About,
     /// What it is.
     pub text: String,
     /// The file or directory it is about, if it is one.
     pub path: Option<String>,
+}
+
+/// What a finding is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum About {
+    /// Whether the store may be written.
+    Access,
+    /// Room for it.
+    Disk,
+    /// Room kept aside for a full disk.
+    Ballast,
+    /// What remembers the end of the log.
+    Witness,
+    /// Who else can reach it.
+    Privacy,
+    /// A log that is gone, and with it all that the store held.
+    Lost,
+    /// A log that is gone from a store that holds others: only the gate knows of it.
+    Gate,
+    /// Stored rows.
+    Rows,
+    /// Tables and indexes.
+    Schema,
+    /// The file itself.
+    Pages,
+}
+
+impl About {
+    /// One word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Access => "access",
+            Self::Disk => "disk",
+            Self::Ballast => "ballast",
+            Self::Witness => "witness",
+            Self::Privacy => "privacy",
+            Self::Lost => "lost",
+            Self::Gate => "gate",
+            Self::Rows => "rows",
+            Self::Schema => "schema",
+            Self::Pages => "pages",
+        }
+    }
+
+    /// Whether facts are damaged or gone, which is more than a nuisance.
+    pub fn is_damage(self) -> bool {
+        matches!(self, Self::Lost | Self::Gate | Self::Rows | Self::Schema | Self::Pages)
+    }
 }
 
 /// How bad a finding is.

@@ -9,7 +9,7 @@ mod key;
 pub use anchor::Anchor;
 pub(crate) use key::{KEY_VARIABLE, presented_key};
 
-use crate::failures::{begin_anew, store_failure};
+use crate::failures::{store_failure, way_out};
 use crate::session::Session;
 use clearway_core::event::Event;
 use clearway_core::failure::{Details, Failure};
@@ -197,16 +197,10 @@ impl Session<'_> {
     fn damage(&mut self) -> Result<Option<Failure>, Failure> {
         let key = self.site.key.clone();
         let examination = self.engine.examine(&key).map_err(|error| store_failure(&error))?;
-        let way_out = |about: &str| match about {
-            "pages" | "rows" | "schema" => {
-                Some("rebuild what the log covers: clearway doctor --repair".to_owned())
-            }
-            "lost" | "gate" => Some(begin_anew(&examination.place, about == "gate")),
-            _ => None,
-        };
-        Ok(examination.findings.iter().find_map(|finding| {
+        let damage = examination.findings.iter().find(|finding| finding.about.is_damage());
+        Ok(damage.map(|finding| {
             let message = format!("the store is damaged: {}", finding.text);
-            Some(Failure::new(Slug::AuditBroken, message).hint(way_out(finding.about)?))
+            Failure::new(Slug::AuditBroken, message).hint(way_out(finding, &examination.place))
         }))
     }
 }

@@ -11,7 +11,7 @@ use clearway_core::lease::{Grade, Mode};
 use clearway_core::pattern::{Fold, Pattern};
 use clearway_core::target::{Target, Worktree};
 use clearway_core::time::{BootKey, Mono, Now, Wall};
-use clearway_store::contract::{Engine, Severity, StoreError};
+use clearway_store::contract::{About, Engine, Severity, StoreError};
 use clearway_store::verify::{Mark, Report, verify};
 use clearway_store::{Reply, Rules, World, execute};
 use clearway_store_sqlite::{Place, Schema, Settings, SqliteEngine};
@@ -235,8 +235,8 @@ pub(crate) fn complaints(engine: &mut dyn Engine, marks: &[Mark]) -> Vec<String>
             let errors = examination
                 .findings
                 .into_iter()
-                .filter(|finding| finding.severity == Severity::Error && finding.about != "disk");
-            found.extend(errors.map(|finding| format!("{}: {}", finding.about, finding.text)));
+                .filter(|finding| finding.severity == Severity::Error && finding.about != About::Disk);
+            found.extend(errors.map(|finding| format!("{}: {}", finding.about.word(), finding.text)));
         }
     }
     found
