@@ -52,7 +52,7 @@ pub(crate) fn full(path: &Path) -> StoreError {
 }
 
 pub(crate) fn has_no_room(path: &Path) -> bool {
-    files::free_bytes(path).is_ok_and(|bytes| bytes < ROOM_BYTES_MIN)
+    files::lacks(path, ROOM_BYTES_MIN)
 }
 
 fn lies_fixed(path: &Path) -> bool {
@@ -115,5 +115,16 @@ pub(crate) fn gate(path: &Path, error: GateError) -> StoreError {
         }
         GateError::File(error) => file(path, &error),
         other => StoreError::Internal(other.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_system_that_does_not_tell_how_much_it_holds_is_not_full() {
+        assert_eq!(files::free_bytes(Path::new("/proc")).ok(), Some(0));
+        assert!(!has_no_room(Path::new("/proc/store.db")) && !cannot_begin(Path::new("/proc/store.db")));
     }
 }

@@ -27,14 +27,18 @@ pub fn file_system_kind(path: &Path) -> Result<FsKind, FileError> {
 
 /// Bytes that this user may still write on the file system of a path.
 pub fn free_bytes(path: &Path) -> Result<u64, FileError> {
-    let found: StatVfs = on_nearest_existing(path, |part| rustix::fs::statvfs(part))?;
-    Ok(found.f_bavail.saturating_mul(found.f_frsize))
+    room(path).map(|room| room.unwrap_or(0))
 }
 
 /// Whether a file system that tells how much it holds has less left than so many bytes for this user.
 pub fn lacks(path: &Path, bytes: u64) -> bool {
-    let found = on_nearest_existing(path, |part| rustix::fs::statvfs(part));
-    found.is_ok_and(|found| found.f_blocks > 0 && found.f_bavail.saturating_mul(found.f_frsize) < bytes)
+    matches!(room(path), Ok(Some(free)) if free < bytes)
+}
+
+/// Bytes that are left for this user; `None` on a file system that does not tell how much it holds.
+fn room(path: &Path) -> Result<Option<u64>, FileError> {
+    let found: StatVfs = on_nearest_existing(path, |part| rustix::fs::statvfs(part))?;
+    Ok((found.f_blocks > 0).then(|| found.f_bavail.saturating_mul(found.f_frsize)))
 }
 
 /// The directory where the file system of a path is mounted, as far up as may be looked.
