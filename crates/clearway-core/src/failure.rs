@@ -135,7 +135,7 @@ pub struct LeaseView {
     pub deadline: Mono,
     /// How alive the holder looks.
     pub liveness: Liveness,
-    /// How many wait for it.
+    /// How many agents wait for it; told to somebody who is turned away, how many others.
     pub waiters: u64,
 }
 

@@ -83,7 +83,7 @@ impl Pattern {
         Pattern::parse(text, fold)
     }
 
-    /// Reads a pattern as a person writes it.
+    /// Reads a pattern, every escape allowed: stored and canonical text.
     pub fn parse(text: &str, fold: Fold) -> Result<Pattern, PatternError> {
         Pattern::parse_within(text, fold, PATTERN_BYTES_MAX)
     }

@@ -95,7 +95,7 @@ pub struct Blocker {
     pub lease: LeaseJson,
     /// `active`, `idle` or `gone`.
     pub liveness: String,
-    /// How many wait for it.
+    /// How many agents wait for it; told to somebody who is turned away, how many others.
     pub waiters: u64,
 }
 
