@@ -97,7 +97,7 @@ CREATE TABLE waits (
   place         bigint NOT NULL CHECK (place > 0),
   attached      text,
   until         bigint NOT NULL,
-  kept_until bigint,
+  kept_until    bigint,
   offered_until bigint,
   offers        bigint NOT NULL CHECK (offers >= 0),
   since         bigint NOT NULL,
