@@ -89,7 +89,8 @@ fn begin_anew(store: &str, holds_others: bool) -> String {
     match holds_others {
         false => format!("{back}; otherwise keep what is left aside and begin anew: {}", set_aside(store)),
         true => format!(
-            "{back}; otherwise let the gate forget all scopes, each until its next write, and begin anew: {} && mv {} \"$aside\"",
+            "{back}; otherwise let the gate forget all scopes, each until its next write, and begin anew: \
+             {} && mv {} \"$aside\"",
             make_aside(store),
             shell::word(&format!("{store}-gate"))
         ),
