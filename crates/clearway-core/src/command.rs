@@ -53,6 +53,8 @@ pub enum Command {
     },
     /// Admit them again.
     Thaw,
+    /// Begin the scope, if it has not begun.
+    Open,
     /// Record every expiry.
     Sweep,
     /// Go on with a log that lost its tail: a new epoch, so that no fence is given out twice.
@@ -228,6 +230,7 @@ impl Command {
             Self::Thaw => "thaw",
             Self::Renew(_) => "renew",
             Self::Release(_) => "release",
+            Self::Open => "init",
             Self::Sweep => "sweep",
             Self::Recover => "recover",
             Self::Anchor => "anchor",
@@ -255,7 +258,7 @@ impl Command {
 
     /// Whether a scope that does not exist yet comes into being by this command.
     pub fn opens_scope(&self) -> bool {
-        matches!(self, Self::Reserve(_) | Self::Await(_) | Self::Freeze { .. })
+        matches!(self, Self::Reserve(_) | Self::Await(_) | Self::Freeze { .. } | Self::Open)
     }
 
     /// Whether it asks for a place in the queue that is kept without anybody waiting at it.

@@ -36,7 +36,12 @@ impl Command {
                 describe_selection(&mut text, &transfer.selection);
             }
             Command::Freeze { for_ms } => field(&mut text, "for", Some(&for_ms.to_string())),
-            Command::Attend(_) | Command::Sweep | Command::Recover | Command::Thaw | Command::Anchor => {}
+            Command::Attend(_)
+            | Command::Open
+            | Command::Sweep
+            | Command::Recover
+            | Command::Thaw
+            | Command::Anchor => {}
         }
         text
     }

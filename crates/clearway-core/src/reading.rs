@@ -38,6 +38,7 @@ impl Request {
             | Command::Attend(_)
             | Command::Freeze { .. }
             | Command::Thaw
+            | Command::Open
             | Command::Anchor => {}
             Command::Sweep => read.due = Due::All,
             Command::Recover => read.due = Due::EveryLive,

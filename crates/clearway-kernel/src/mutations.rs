@@ -174,6 +174,11 @@ impl Session<'_> {
         }
     }
 
+    /// Begins the scope, if it has not begun: from then on hooks act here.
+    pub fn invite(&mut self) -> Result<Reply, Failure> {
+        self.command(Command::Open)
+    }
+
     /// Records every expiry.
     pub fn sweep(&mut self) -> Result<Reply, Failure> {
         self.command(Command::Sweep)

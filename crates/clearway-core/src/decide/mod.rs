@@ -332,7 +332,7 @@ pub fn decide(
         (Command::Anchor, _) if may_anchor => {
             return draft.finish(Ok(Success::Swept { expired: Vec::new() }));
         }
-        (Command::Sweep | Command::Recover, _) => sweep(&mut draft, request, facts),
+        (Command::Open | Command::Sweep | Command::Recover, _) => sweep(&mut draft, request, facts),
         (_, Err(failure)) if !draft.records_denial(&failure) => return draft.finish(Err(failure)),
         (_, Err(failure)) => draft.caught_up(request, facts).map(|draft| {
             draft.deny(&failure, request);
@@ -380,7 +380,7 @@ fn answer(
         Command::Leave(leave) => Ok(queue::leave(draft, leave, &identified, entropy)),
         Command::Freeze { for_ms } => Ok(freeze::freeze(draft, &identified, *for_ms, entropy)),
         Command::Thaw => Ok(freeze::thaw(draft, &identified, entropy)),
-        Command::Sweep | Command::Recover | Command::Anchor => {
+        Command::Open | Command::Sweep | Command::Recover | Command::Anchor => {
             Ok(Ok(Success::Swept { expired: draft.expired_ids() }))
         }
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
@@ -102,8 +102,20 @@ impl fmt::Display for PrivacyComplaint {
 ///
 /// A symbolic link at the path is replaced, not followed.
 pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
-    let (temporary, _claim) = write_beside(path, bytes)?;
-    let renamed = fs::rename(&temporary, path).map_err(FileError::system("replace", path));
+    replace_atomic(path, bytes, PRIVATE_FILE_MODE, None)
+}
+
+/// The same with a mode, of which the mask of the process takes away, or with exactly this one.
+pub(super) fn replace_atomic(
+    path: &Path,
+    bytes: &[u8],
+    mode: u32,
+    exactly: Option<u32>,
+) -> Result<(), FileError> {
+    let (temporary, made) = write_beside(path, bytes, mode)?;
+    let kept = exactly.map_or(Ok(()), |mode| made.set_permissions(fs::Permissions::from_mode(mode)));
+    let renamed =
+        kept.and_then(|()| fs::rename(&temporary, path)).map_err(FileError::system("replace", path));
     if renamed.is_err() {
         // The write's own error is the one to report; a leftover is harmless and private.
         let _ = fs::remove_file(&temporary);
@@ -118,7 +130,7 @@ pub fn create_atomic(path: &Path, bytes: &[u8]) -> Result<bool, FileError> {
     if fs::symlink_metadata(path).is_ok() {
         return Ok(false);
     }
-    let (temporary, _claim) = write_beside(path, bytes)?;
+    let (temporary, _claim) = write_beside(path, bytes, PRIVATE_FILE_MODE)?;
     let linked = fs::hard_link(&temporary, path);
     let _ = fs::remove_file(&temporary);
     match linked {
@@ -133,8 +145,8 @@ const CLAIMS_MAX: usize = 3;
 
 /// Writes and flushes a temporary file in the same directory; it is gone if that fails. The open file is the claim
 /// that its maker lives.
-fn write_beside(path: &Path, bytes: &[u8]) -> Result<(PathBuf, File), FileError> {
-    let (temporary, mut file) = claimed_beside(path)?;
+fn write_beside(path: &Path, bytes: &[u8], mode: u32) -> Result<(PathBuf, File), FileError> {
+    let (temporary, mut file) = claimed_beside(path, mode)?;
     let written = file.write_all(bytes).map_err(FileError::system("write", &temporary));
     match written.and_then(|()| file.sync_all().map_err(FileError::system("flush", &temporary))) {
         Ok(()) => Ok((temporary, file)),
@@ -145,7 +157,7 @@ fn write_beside(path: &Path, bytes: &[u8]) -> Result<(PathBuf, File), FileError>
     }
 }
 
-fn claimed_beside(path: &Path) -> Result<(PathBuf, File), FileError> {
+fn claimed_beside(path: &Path, mode: u32) -> Result<(PathBuf, File), FileError> {
     let mut tries = 0;
     loop {
         let temporary =
@@ -153,7 +165,7 @@ fn claimed_beside(path: &Path) -> Result<(PathBuf, File), FileError> {
         let file = OpenOptions::new()
             .write(true)
             .create_new(true)
-            .mode(PRIVATE_FILE_MODE)
+            .mode(mode)
             .open(&temporary)
             .map_err(FileError::system("create", &temporary))?;
         tries += 1;
@@ -216,7 +228,7 @@ fn complaints_about(metadata: &Metadata, forbidden: u32, uid: u32) -> Vec<Privac
 mod tests {
     use super::*;
     use std::fs::Permissions;
-    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::os::unix::fs::symlink;
 
     fn mode_of(path: &Path) -> u32 {
         fs::metadata(path).unwrap().mode() & MODE_BITS

@@ -4,17 +4,30 @@ use super::Story;
 use super::stage::*;
 use crate::contract::Head;
 use crate::verify::{Mark, verify};
+use clearway_core::agent::Caller;
+use clearway_core::command::Command;
 use clearway_core::ids::{ScopeKey, Seq};
 use clearway_wire::canonical;
 use clearway_wire::chain::ChainHash;
 
 pub(super) const STORIES: &[Story] = &[
+    ("a scope is begun once, by nobody in particular and without asking for anything", begun),
     ("events are gap-free and each hash follows from the one before", chained),
     ("a read that changes nothing moves no revision", reads_are_free),
     ("a dropped transaction leaves nothing behind", dropped),
     ("a log that a mark remembers differently, or longer, is broken", marks),
     ("a store tells which scopes were written to", scopes),
 ];
+
+fn begun(stage: &mut Stage) {
+    let swept = stage.execute(&Caller::default(), Command::Sweep, None);
+    assert_eq!(swept.rev.0, 0, "nothing is begun by looking after it");
+    for _ in 0..2 {
+        let reply = stage.execute(&Caller::default(), Command::Open, None);
+        assert!(reply.outcome.is_ok(), "{reply:?}");
+        assert_eq!((reply.rev.0, stage.agents()), (2, 0), "the scope and its epoch, and nobody in it");
+    }
+}
 
 fn scopes(stage: &mut Stage) {
     let (scope, other) = (stage.scope.clone(), ScopeKey::machine());
