@@ -132,6 +132,12 @@ impl<'a, 'b> Console<'a, 'b> {
         if self.runs_command { code_beside_command(slug) } else { slug.exit_code() }
     }
 
+    /// Asks a person at a terminal; the answer is for somebody else to read.
+    pub(crate) fn ask(&mut self, question: &str) {
+        // Nobody can answer a question that cannot be shown, and no answer is one too.
+        let _ = write(self.streams.stderr, question);
+    }
+
     /// Replaces the line that a person at a terminal watches; nothing anywhere else.
     pub(crate) fn live(&mut self, text: &str) {
         if self.error_page.is_terminal && !self.json {

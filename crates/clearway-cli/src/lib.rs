@@ -11,6 +11,7 @@ mod given;
 mod hook;
 mod pages;
 mod render;
+mod setup;
 #[cfg(test)]
 mod tests;
 mod usage;
@@ -19,6 +20,7 @@ mod verbs;
 pub use arguments::command;
 pub use demo::{Backstage, By, Ran};
 pub use hook::clients::{Registration, registrations};
+pub use setup::ClientFiles;
 
 use clearway_core::failure::Failure;
 use clearway_kernel::{Hook, Outside};
@@ -43,9 +45,9 @@ impl std::fmt::Debug for Streams<'_> {
     }
 }
 
-/// What the command line needs of the machine: everything the kernel asks, a stage for the demonstration, and what a
-/// client sends to its hook.
-pub trait Host: Outside {
+/// What the command line needs of the machine: everything the kernel asks, the files of clients, a stage for the
+/// demonstration, and what a client sends to its hook.
+pub trait Host: Outside + ClientFiles {
     /// Makes the throw-away repository of a demonstration, and removes those that killed ones left behind.
     fn backstage(&mut self) -> Result<Box<dyn Backstage>, Failure>;
 

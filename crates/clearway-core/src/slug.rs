@@ -107,6 +107,8 @@ slugs! {
     AuditBroken = "audit-broken", Negative;
     /// The doctor found something wrong.
     Unhealthy = "unhealthy", Negative;
+    /// A client on this machine does not run our hooks yet.
+    ClientNotActive = "client-not-active", Negative;
 
     /// The command line cannot be read.
     Usage = "usage", Usage;
@@ -174,6 +176,8 @@ slugs! {
     NetworkFileSystem = "network-file-system", Unavailable;
     /// There is no git to be run.
     GitMissing = "git-missing", Unavailable;
+    /// A client's configuration cannot be written.
+    ClientConfigUnwritable = "client-config-unwritable", Unavailable;
     /// A row of the operation cannot be read.
     UnreadableRow = "unreadable-row", Unavailable;
 
@@ -196,6 +200,8 @@ slugs! {
     ConfigBadValue = "config-bad-value", Configuration;
     /// The file may not hold that value.
     ConfigUnsafe = "config-unsafe", Configuration;
+    /// A client's configuration cannot be edited.
+    ClientConfig = "client-config", Configuration;
 
     /// A command lost the lease it ran under.
     LeaseLost = "lease-lost", Lost;

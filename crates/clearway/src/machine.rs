@@ -49,7 +49,7 @@ impl Machine {
         Self { environment, surroundings, clock: SystemClock::new() }
     }
 
-    fn state_dir(&self) -> Result<PathBuf, Failure> {
+    pub(crate) fn state_dir(&self) -> Result<PathBuf, Failure> {
         environment::state_dir(&self.environment).map_err(|error| no_home(&error))
     }
 }
@@ -276,7 +276,7 @@ fn sets(entry: &std::ffi::OsStr, name: &str) -> bool {
 }
 
 /// Makes the directory a file is to lie in, if it is not there.
-fn directory_of(path: &Path) -> Result<(), FileError> {
+pub(crate) fn directory_of(path: &Path) -> Result<(), FileError> {
     match path.parent().filter(|parent| !parent.as_os_str().is_empty() && !parent.exists()) {
         Some(parent) => files::create_private_dir_all(parent),
         None => Ok(()),
@@ -288,7 +288,7 @@ fn no_home(error: &environment::HomeError) -> Failure {
         .hint("set HOME, or XDG_STATE_HOME and XDG_CONFIG_HOME")
 }
 
-fn file_failure(error: &FileError) -> Failure {
+pub(crate) fn file_failure(error: &FileError) -> Failure {
     use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem, StorageFull};
     let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
     let message = format!("{error}{cause}");

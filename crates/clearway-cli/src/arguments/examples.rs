@@ -8,6 +8,13 @@ Examples:
 
 More: clearway help VERB, clearway help --all, clearway explain";
 
+pub(super) const INIT: &str = "\
+Examples:
+  clearway init
+  clearway init --dry-run
+  clearway init --yes --client claude --agents-md
+  clearway init --uninstall";
+
 pub(super) const RESERVE: &str = "\
 Examples:
   clearway reserve src/parser.rs

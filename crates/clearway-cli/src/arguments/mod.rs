@@ -19,7 +19,7 @@ pub(crate) const WAIT_AS_LONG_AS_ALLOWED: &str = "auto";
 
 /// The verbs people type; the others are shown by `help --all`.
 pub(crate) const EVERYDAY: [&str; 10] =
-    ["reserve", "who", "release", "wait", "with", "status", "leases", "events", "doctor", "demo"];
+    ["init", "reserve", "who", "release", "wait", "with", "status", "events", "doctor", "demo"];
 
 /// The whole command line, every verb shown.
 pub fn command() -> clap::Command {
@@ -142,6 +142,9 @@ impl Everywhere {
 
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum Verb {
+    /// Set up a repository and its agents' clients, or undo it
+    #[command(after_help = examples::INIT)]
+    Init(InitFlags),
     /// Take leases on paths or names, all of them or none
     #[command(after_help = examples::RESERVE)]
     Reserve(ReserveFlags),
@@ -226,6 +229,28 @@ pub(crate) enum Verb {
     /// Show help
     #[command(after_help = examples::HELP)]
     Help(HelpFlags),
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct InitFlags {
+    /// Only this client; again for more. Without it those that are found
+    #[arg(long, value_name = "NAME", value_parser = ["claude", "codex", "gemini", "cursor", "copilot"])]
+    pub(crate) client: Vec<String>,
+    /// Do not ask before files are written
+    #[arg(long, short = 'y')]
+    pub(crate) yes: bool,
+    /// Only show what would be written
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// For agents that nobody watches: a hook that fails blocks, where a client can do that
+    #[arg(long, conflicts_with = "uninstall")]
+    pub(crate) unattended: bool,
+    /// Add three lines to the repository's AGENTS.md or CLAUDE.md
+    #[arg(long, conflicts_with = "uninstall")]
+    pub(crate) agents_md: bool,
+    /// Give every file back as it was, or take our entries out if others changed it
+    #[arg(long)]
+    pub(crate) uninstall: bool,
 }
 
 #[derive(Clone, Debug, Args)]

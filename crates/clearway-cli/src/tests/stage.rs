@@ -1,6 +1,6 @@
 //! A machine that exists in memory: its clock stands still until it is moved, and its dice are loaded.
 
-use crate::{Backstage, Host, Streams, run};
+use crate::{Backstage, ClientFiles, Host, Streams, run};
 use clearway_core::agent::{Above, Established};
 use clearway_core::event::{Actor, Body, Durability, Event};
 use clearway_core::facts::{FactQuery, Facts, Liveness, Process};
@@ -306,6 +306,35 @@ impl Outside for Stage {
 
     fn build(&self) -> BuildFacts {
         BuildFacts { version: "0.1.0", target: "test", is_static: true }
+    }
+}
+
+impl ClientFiles for Stage {
+    fn own_binary(&self) -> Option<PathBuf> {
+        Some(PathBuf::from("/usr/bin/clearway"))
+    }
+
+    fn can_run(&self, path: &Path) -> bool {
+        path == Path::new("/usr/bin/clearway")
+    }
+
+    fn journal_path(&self) -> Result<PathBuf, Failure> {
+        Ok(PathBuf::from("/state/init.json"))
+    }
+
+    fn take_turn(&mut self, _: &Path, _: Duration) -> Result<Box<dyn std::fmt::Debug>, Failure> {
+        Ok(Box::new(()))
+    }
+
+    fn replace_text(&mut self, path: &Path, text: &str) -> Result<Vec<PathBuf>, Failure> {
+        self.files.insert(path.to_owned(), text.to_owned());
+        Ok(Vec::new())
+    }
+
+    fn remove_empty_directory(&mut self, _: &Path) {}
+
+    fn typed_line(&mut self) -> Result<String, Failure> {
+        Ok(self.input.clone())
     }
 }
 

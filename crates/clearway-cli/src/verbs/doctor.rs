@@ -1,14 +1,17 @@
 //! `doctor`: what is wrong, and what to do about it.
 
+use crate::Host;
 use crate::arguments::DoctorFlags;
 use crate::console::{Answer, Problem, document};
 use crate::given::Given;
 use crate::render::{Page, Tone, count, wrap, wrap_hint};
+use crate::setup::standing::Standing;
+use crate::setup::{self, ClientSeen};
 use clearway_core::failure::Failure;
 use clearway_core::slug::{FailureKind, Slug};
 use clearway_core::text::printable;
 use clearway_core::time::{BootKey, Mono, Now, Wall};
-use clearway_kernel::{Check, CheckStatus, Diagnosis, Globals, Outside, Repaired, Session};
+use clearway_kernel::{Check, CheckStatus, Diagnosis, Globals, Repaired, Session};
 use clearway_wire::json::{CheckedThing, DoctorReply, Failed, RepairedJson, Told};
 
 /// Columns of the longest `about`.
@@ -16,19 +19,43 @@ const ABOUT_COLUMNS: usize = 8;
 
 /// Looks at everything. What keeps it from looking is itself the first finding.
 pub(super) fn doctor(
-    outside: &mut dyn Outside,
+    host: &mut dyn Host,
     globals: &Globals,
     flags: &DoctorFlags,
 ) -> Result<Finding, Problem> {
-    let looked = Session::open(outside, globals).and_then(|mut session| {
+    let mut root = None;
+    let looked = Session::open(host, globals).and_then(|mut session| {
+        root = session.site.root.clone();
         let repaired = if flags.repair { Some(session.repair(flags.reason.as_deref())?) } else { None };
         Ok((repaired, session.diagnose()?))
     });
-    match looked {
-        Ok((repaired, diagnosis)) => Ok(Finding::new(repaired, diagnosis)),
-        Err(failure) if is_a_finding(&failure) => Ok(Finding::new(None, obstacle(failure))),
-        Err(failure) => Err(failure.into()),
-    }
+    let (repaired, mut diagnosis) = match looked {
+        Ok(looked) => looked,
+        Err(failure) if is_a_finding(&failure) => (None, obstacle(failure)),
+        Err(failure) => return Err(failure.into()),
+    };
+    let clients = setup::detected(host);
+    let seen = setup::look(host, root.as_deref(), &clients);
+    diagnosis.checks.extend(seen.iter().flat_map(client_checks));
+    Ok(Finding::new(repaired, diagnosis))
+}
+
+/// How a client stands, and what else was noticed about it. Only what was in order and is so no more is wrong.
+fn client_checks(seen: &ClientSeen) -> Vec<Check> {
+    let name = setup::name(seen.client);
+    let check = |status, text, hint| Check { about: "client", status, text, hint };
+    let standing = match &seen.standing {
+        Standing::Active => check(CheckStatus::Good, format!("{name}: active"), None),
+        Standing::StepLeft { why, step, is_damage } => {
+            let status = if *is_damage { CheckStatus::Wrong } else { CheckStatus::Notable };
+            check(status, format!("{name}: one step left: {why}"), Some(step.clone()))
+        }
+        Standing::NotEnforceable(why) => {
+            check(CheckStatus::Notable, format!("{name}: not enforceable: {why}"), None)
+        }
+    };
+    let notes = seen.notes.iter().map(|note| check(CheckStatus::Notable, format!("{name}: {note}"), None));
+    std::iter::once(standing).chain(notes).collect()
 }
 
 /// A store or configuration that cannot be used is what a doctor is called for; a slip on the line is not.

@@ -6,6 +6,7 @@ mod config;
 mod demo;
 mod doctor;
 mod events;
+mod init;
 mod leasing;
 mod listing;
 mod own;
@@ -95,6 +96,7 @@ fn obey(
                 std::iter::once(flags.client).chain(flags.event).map(OsString::from).collect();
             Ok(Told::Already(console.hook(&words, host)))
         }
+        Verb::Init(flags) => init::init(host, &globals, &flags, console),
         Verb::Demo(flags) => demo::demo(host, &flags, console),
         Verb::Doctor(flags) => answer(doctor::doctor(host, &globals, &flags)?),
         Verb::Audit(verb) => audit(verb, host, &globals, console),

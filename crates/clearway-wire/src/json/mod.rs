@@ -24,12 +24,13 @@ pub use error::{ErrorJson, Failed, RetryJson, RetryWhen};
 pub use event::{AgentFacts, EventData, EventJson, ExportedJson, LeaseFacts, WaitFacts};
 pub use lease::{Blocker, LeaseJson};
 pub use replies::{
-    AdoptReply, AgentsReply, AnchorReply, CheckReply, CheckedThing, ClassReply, ClassesReply,
-    CompletionsReply, ConfigFile, DemoReply, DemoStep, DoctorReply, ExplainReply, FreezeReply,
-    IgnoredSetting, LeasesReply, LeftReply, ManReply, MineReply, OverriddenSetting, PathsReply, PatternReply,
-    QueuedReply, RefusedTarget, ReleaseReply, RenewReply, RepairedJson, ReserveReply, ScopeReply,
-    ScopesReply, Setting, SettingsReply, SlugReply, SlugsReply, StatusReply, StatuslineReply, SweepReply,
-    TextReply, ThawReply, TransferReply, UnknownVariableReply, VerifyReply, WaitsReply, WhoReply,
+    AdoptReply, AgentsReply, AnchorReply, CheckReply, CheckedThing, ClassReply, ClassesReply, ClientFileJson,
+    ClientJson, CompletionsReply, ConfigFile, DemoReply, DemoStep, DoctorReply, ExplainReply, FreezeReply,
+    IgnoredSetting, InitReply, LeasesReply, LeftReply, ManReply, MineReply, OverriddenSetting, PathsReply,
+    PatternReply, ProblemJson, QueuedReply, RefusedTarget, ReleaseReply, RenewReply, RepairedJson,
+    ReserveReply, ScopeReply, ScopesReply, Setting, SettingsReply, SlugReply, SlugsReply, StatusReply,
+    StatuslineReply, SweepReply, TextReply, ThawReply, TransferReply, UnknownVariableReply, VerifyReply,
+    WaitsReply, WhoReply,
 };
 pub use schemas::schemas;
 pub use time::rfc3339;

@@ -217,6 +217,63 @@ pub struct AnchorReply {
     pub new_key: bool,
 }
 
+/// `init`
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct InitReply {
+    /// The scope of this repository, in which hooks act once it has begun.
+    pub scope: String,
+    /// The clients that are on this machine, or that were named; with `--uninstall` those that had hooks of ours.
+    pub clients: Vec<ClientJson>,
+    /// The files that were looked at.
+    pub files: Vec<ClientFileJson>,
+}
+
+/// A client as it stands.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Client")]
+pub struct ClientJson {
+    /// Its name, as in `--client`.
+    pub client: String,
+    /// `active`, `one-step-left` or `not-enforceable`.
+    pub standing: String,
+    /// Why it is not active.
+    pub why: Option<String>,
+    /// What to do about it.
+    pub step: Option<String>,
+    /// What else was noticed.
+    pub notes: Vec<String>,
+}
+
+/// A file that is changed for a client.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ClientFile")]
+pub struct ClientFileJson {
+    /// The client; null for the repository's page for agents.
+    pub client: Option<String>,
+    /// The file.
+    pub path: String,
+    /// `written`, `removed`, `unchanged`, `planned` or `refused`.
+    pub change: String,
+    /// The changed lines.
+    pub diff: String,
+    /// What is worth knowing about it.
+    pub note: Option<String>,
+    /// Why it was refused: the name of the error, what it says and what to do.
+    pub problem: Option<ProblemJson>,
+}
+
+/// Why something was not done.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Problem")]
+pub struct ProblemJson {
+    /// The name of the error.
+    pub slug: String,
+    /// What it says.
+    pub message: String,
+    /// What to do.
+    pub hints: Vec<String>,
+}
+
 /// `doctor`
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct DoctorReply {

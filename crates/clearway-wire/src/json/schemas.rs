@@ -30,6 +30,7 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         ("audit-verify", of::<Looked<VerifyReply>>("clearway audit verify")),
         ("audit-anchor", of::<Looked<AnchorReply>>("clearway audit anchor")),
         ("audit-export", of::<ExportedJson>("one line of clearway audit export")),
+        ("init", of::<Told<InitReply>>("clearway init")),
         ("doctor", of::<Told<DoctorReply>>("clearway doctor")),
         ("demo", of::<Told<DemoReply>>("clearway demo")),
         ("scope-adopt", of::<Told<AdoptReply>>("clearway scope adopt")),

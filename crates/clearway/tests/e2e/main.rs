@@ -11,6 +11,7 @@ mod handover;
 mod hints;
 mod hooks;
 mod identity;
+mod init;
 mod moving;
 mod names;
 mod output;

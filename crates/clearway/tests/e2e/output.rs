@@ -140,7 +140,7 @@ fn help_shows_what_people_type_and_all_of_it_on_request() {
     let repository = app(&home);
     let help = repository.clearway().text(&["help"]);
     let everyday =
-        ["reserve", "who", "release", "wait", "with", "leases", "status", "events", "doctor", "demo"];
+        ["init", "reserve", "who", "release", "wait", "with", "status", "events", "doctor", "demo"];
     assert_eq!(verbs(&help), everyday, "{help}");
     let all = verbs(&repository.clearway().text(&["help", "--all"]));
     assert!(everyday.iter().all(|verb| all.iter().any(|other| other == verb)), "{all:?}");

@@ -27,7 +27,7 @@ fn every_verb_answers_as_its_schema_says() {
     let home = home();
     let repository = app(&home);
     let directory = home.directory("man").display().to_string();
-    let verbs: [&[&str]; 29] = [
+    let verbs: [&[&str]; 30] = [
         &["reserve", "src/a.rs", "--reason", "x"],
         &["reserve", "--kind", "name", "build"],
         &["reserve", "--kind", "write-set", "docs/"],
@@ -47,6 +47,7 @@ fn every_verb_answers_as_its_schema_says() {
         &["sweep"],
         &["audit", "verify"],
         &["audit", "anchor"],
+        &["init"],
         &["doctor"],
         &["demo"],
         &["scope", "list"],

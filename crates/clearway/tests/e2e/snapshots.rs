@@ -3,6 +3,7 @@
 //! The transcripts lie in `tests/snapshots`. `CLEARWAY_UPDATE_SNAPSHOTS=1` writes them anew; read the difference
 //! before committing it.
 
+use crate::init::found_by_name;
 use crate::{app, each, home, list, text};
 use clearway_testkit::{Clearway, Home, Ran, Repository};
 use serde_json::{Value, json};
@@ -499,6 +500,37 @@ fn hooks() {
     story.both("otter", &["statusline"]);
     story.hook("claude", &json!([]));
     story.hook("clod", &edit(&root, "src/b.rs"));
+    story.end();
+}
+
+#[test]
+fn init() {
+    let home = home();
+    let mut story = Story::begin("init", &home);
+    let clearway = |story: &Story<'_>| found_by_name(&home, &story.repository);
+    home.directory(".cursor");
+    for words in [
+        ["init", "--dry-run"].as_slice(),
+        &["init"],
+        &["init"],
+        &["init", "--json"],
+        &["init", "--uninstall"],
+    ] {
+        let named = clearway(&story);
+        story.run(named, "", words);
+    }
+    std::fs::write(home.directory(".claude").join("settings.json"), "{\"hooks\" []}").expect("a file");
+    for words in [
+        ["init", "--client", "codex", "--unattended", "--json"].as_slice(),
+        &["init", "--client", "codex"],
+        &["init", "--client", "claude"],
+        &["doctor"],
+        &["init", "--uninstall"],
+        &["init", "--client", "vim"],
+    ] {
+        let named = clearway(&story);
+        story.run(named, "", words);
+    }
     story.end();
 }
 

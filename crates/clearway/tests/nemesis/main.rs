@@ -7,6 +7,7 @@
 mod arena;
 mod boots;
 mod cases;
+mod clients;
 mod crashes;
 mod deaths;
 mod disks;

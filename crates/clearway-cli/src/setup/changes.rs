@@ -1,0 +1,288 @@
+//! What becomes of the files of clients: planned from their texts, and carried out one by one.
+
+use super::entries::{self, entries, unattended_note};
+use super::journal::{Journal, Restored};
+use super::place::{CLIENTS, Form, HookFile, directory, user_files};
+use super::text::{Removed, Unfit};
+use super::{Wish, detected, diff, page, shown, toml};
+use crate::Host;
+use clearway_core::agent::Client;
+use clearway_core::failure::Failure;
+use clearway_core::redact::redact;
+use clearway_core::slug::Slug;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long somebody else who sets up clients is waited for.
+const TURN_WAIT: Duration = Duration::from_secs(10);
+
+/// A file, and what is to become of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Change {
+    /// The client it belongs to; `None` for the repository's page.
+    pub(crate) client: Option<Client>,
+    pub(crate) path: PathBuf,
+    pub(crate) before: Option<String>,
+    pub(crate) outcome: Result<After, Failure>,
+    /// What is worth knowing about it.
+    pub(crate) note: Option<String>,
+}
+
+/// What becomes of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum After {
+    Unchanged,
+    Text(String),
+    Absent,
+}
+
+impl Change {
+    /// Whether anything is to be done.
+    pub(crate) fn is_due(&self) -> bool {
+        matches!(self.outcome, Ok(After::Text(_) | After::Absent))
+    }
+
+    /// What it changes, line by line. Keys that clients keep in their files are nobody's to read over a shoulder.
+    pub(crate) fn diff(&self) -> String {
+        let before = self.before.as_deref().unwrap_or_default();
+        let diff = match &self.outcome {
+            Ok(After::Text(after)) => diff::diff(before, after),
+            Ok(After::Absent) => diff::diff(before, ""),
+            _ => return String::new(),
+        };
+        redact(&diff).into_owned()
+    }
+}
+
+/// What fulfilling a wish would change. Nothing is written.
+pub(crate) fn plan(host: &mut dyn Host, root: Option<&Path>, wish: &Wish) -> Result<Vec<Change>, Failure> {
+    let journal = read_journal(host)?;
+    let variables = host.surroundings().variables.clone();
+    let named = if wish.clients.is_empty() { detected(host) } else { wish.clients.clone() };
+    let mut changes = Vec::new();
+    for client in CLIENTS.into_iter().filter(|client| named.contains(client)) {
+        let Some(directory) = directory(client, &variables) else { return Err(no_home()) };
+        if wish.uninstall {
+            for file in user_files(client, &directory) {
+                changes.push(take_back(host, &journal, Some(client), &file.path, &|text, before| {
+                    file.form.remove(text, before)
+                }));
+            }
+        } else {
+            changes.extend(set_up(host, client, &directory, wish.unattended)?);
+        }
+    }
+    if let Some(root) = root.filter(|_| wish.agents_md || wish.uninstall) {
+        changes.extend(page_change(host, &journal, root, wish.uninstall));
+    }
+    changes.retain(|change| !wish.uninstall || change.is_due() || change.outcome.is_err());
+    Ok(changes)
+}
+
+/// Makes the changes, each on its own. A failure takes the place of what was to become of a file.
+pub(crate) fn carry_out(
+    host: &mut dyn Host,
+    root: Option<&Path>,
+    wish: &Wish,
+) -> Result<Vec<Change>, Failure> {
+    let journal_path = host.journal_path()?;
+    let turn = host.take_turn(&journal_path, TURN_WAIT)?;
+    // Somebody else may have been at them since they were last looked at.
+    let mut changes = plan(host, root, wish)?;
+    for change in changes.iter_mut().filter(|change| change.is_due()) {
+        let mut journal = read_journal(host)?;
+        if let Err(failure) = make(host, &mut journal, &journal_path, change, wish.uninstall) {
+            change.outcome = Err(failure);
+        }
+    }
+    drop(turn);
+    Ok(changes)
+}
+
+/// The changes that set a client up: ours are in one file, and in no other of the user's.
+fn set_up(
+    host: &mut dyn Host,
+    client: Client,
+    directory: &Path,
+    unattended: bool,
+) -> Result<Vec<Change>, Failure> {
+    let wanted = entries(client, &stable_binary(host)?, unattended);
+    let mut files = user_files(client, directory);
+    if let Some(tables) = files.iter().position(|file| is_used_table(host, file)) {
+        files.swap(0, tables);
+    }
+    let note = unattended.then(|| unattended_note(client).to_owned());
+    let mut changes = Vec::new();
+    for (position, file) in files.iter().enumerate() {
+        let edited = match position {
+            0 => edit(host, file, &|text| file.form.install(text, &wanted)),
+            _ => edit(host, file, &|text| Ok(file.form.remove(text, None)?.text)),
+        };
+        let change = Change { client: Some(client), note: note.clone().filter(|_| position == 0), ..edited };
+        // Another place for hooks is of interest only if we are in it.
+        if position == 0 || change.is_due() {
+            changes.push(change);
+        }
+    }
+    Ok(changes)
+}
+
+/// Whether a file's tables carry hooks already: there a person looks for them.
+fn is_used_table(host: &mut dyn Host, file: &HookFile) -> bool {
+    file.form == Form::Toml
+        && matches!(host.read_text(&file.path), Ok(Some(text)) if toml::carries_hooks(&text))
+}
+
+/// The change that an edit of its text makes to a file.
+fn edit(host: &mut dyn Host, file: &HookFile, edit: &dyn Fn(&str) -> Result<String, Unfit>) -> Change {
+    let (before, outcome) = match host.read_text(&file.path) {
+        Err(failure) => (None, Err(unreadable(&file.path, &failure.message))),
+        Ok(before) => {
+            let after = edit(before.as_deref().unwrap_or_default());
+            let outcome = after.map_err(|Unfit(why)| unreadable(&file.path, &why)).map(|after| {
+                let is_same = before.as_deref().unwrap_or_default() == after;
+                if is_same { After::Unchanged } else { After::Text(after) }
+            });
+            (before, outcome)
+        }
+    };
+    Change { client: None, path: file.path.clone(), before, outcome, note: None }
+}
+
+type Take<'a> = dyn Fn(&str, Option<&str>) -> Result<Removed, Unfit> + 'a;
+
+/// The change that gives a file back.
+fn take_back(
+    host: &mut dyn Host,
+    journal: &Journal,
+    client: Option<Client>,
+    path: &Path,
+    remove: &Take<'_>,
+) -> Change {
+    let mut change =
+        Change { client, path: path.to_owned(), before: None, outcome: Ok(After::Unchanged), note: None };
+    match host.read_text(path) {
+        Err(failure) => change.outcome = Err(unreadable(path, &failure.message)),
+        Ok(None) => {}
+        Ok(Some(text)) => {
+            let removed = remove(&text, journal.original(path)).map_err(|Unfit(why)| unreadable(path, &why));
+            change.outcome = removed.map(|removed| match journal.restored(path, &text, removed) {
+                Restored::Untouched => After::Unchanged,
+                Restored::Absent => After::Absent,
+                Restored::Bytes(original) => {
+                    change.note = Some("as it was, to the byte".to_owned());
+                    After::Text(original)
+                }
+                Restored::Less(less) => {
+                    change.note =
+                        Some("changed by others since: our entries are gone, the rest is kept".to_owned());
+                    After::Text(less)
+                }
+            });
+            change.before = Some(text);
+        }
+    }
+    change
+}
+
+fn page_change(host: &mut dyn Host, journal: &Journal, root: &Path, uninstall: bool) -> Vec<Change> {
+    let pages = ["AGENTS.md", "CLAUDE.md"].map(|name| root.join(name));
+    if uninstall {
+        let back = |path: &PathBuf| take_back(host, journal, None, path, &|text, _| Ok(page::remove(text)));
+        return pages.iter().map(back).collect();
+    }
+    let texts = pages.clone().map(|path| host.read_text(&path));
+    let there = texts.iter().position(|text| !matches!(text, Ok(None)));
+    let [first, second] = texts;
+    let (path, text) = if there == Some(1) { (pages[1].clone(), second) } else { (pages[0].clone(), first) };
+    let (before, outcome) = match text {
+        Err(failure) => (None, Err(unreadable(&path, &failure.message))),
+        Ok(before) => {
+            let after = page::install(before.as_deref().unwrap_or_default());
+            let is_same = before.as_deref() == Some(&after);
+            (before, Ok(if is_same { After::Unchanged } else { After::Text(after) }))
+        }
+    };
+    vec![Change { client: None, path, before, outcome, note: None }]
+}
+
+/// Remembers first and writes then, so that whatever happens in between, what was there is known.
+fn make(
+    host: &mut dyn Host,
+    journal: &mut Journal,
+    journal_path: &Path,
+    change: &Change,
+    uninstall: bool,
+) -> Result<(), Failure> {
+    let path = &change.path;
+    if uninstall {
+        match &change.outcome {
+            Ok(After::Absent) => host.remove_file(path).map_err(|failure| unwritable(&failure))?,
+            Ok(After::Text(text)) => drop(host.replace_text(path, text)?),
+            _ => {}
+        }
+        let record = journal.forget(path).unwrap_or_default();
+        record.directories.iter().rev().for_each(|directory| host.remove_empty_directory(directory));
+        return host.write_private(journal_path, &journal.text());
+    }
+    let Ok(After::Text(after)) = &change.outcome else { return Ok(()) };
+    let bare = change.before.as_deref().map(|before| bare(change, before, journal.original(path)));
+    journal.note(path, change.before.as_deref(), bare, after);
+    host.write_private(journal_path, &journal.text())?;
+    let made = host.replace_text(path, after)?;
+    if !made.is_empty() {
+        journal.note_directories(path, made);
+        host.write_private(journal_path, &journal.text())?;
+    }
+    Ok(())
+}
+
+/// A text as it is without us.
+fn bare(change: &Change, before: &str, original: Option<&str>) -> String {
+    let removed = match change.client {
+        None => Ok(page::remove(before)),
+        Some(_) if change.path.extension().is_some_and(|extension| extension == "toml") => {
+            toml::remove(before, original)
+        }
+        Some(client) => match user_files(client, Path::new("")).first() {
+            Some(file) => file.form.remove(before, original),
+            None => Err(Unfit(String::new())),
+        },
+    };
+    removed.map_or_else(|_| before.to_owned(), |removed| removed.text)
+}
+
+fn read_journal(host: &mut dyn Host) -> Result<Journal, Failure> {
+    let path = host.journal_path()?;
+    Ok(Journal::read(host.read_text(&path)?.as_deref()))
+}
+
+/// Our own program by a path that stays when it is replaced by a newer one: the one it is found by.
+fn stable_binary(host: &dyn Host) -> Result<String, Failure> {
+    let own = host
+        .own_binary()
+        .ok_or_else(|| Failure::new(Slug::Internal, "the path of this program is not known"))?;
+    let path = host.surroundings().variables.get("PATH").cloned().unwrap_or_default();
+    let candidates =
+        path.split(':').filter(|part| part.starts_with('/')).map(|part| Path::new(part).join(entries::NAME));
+    let own_id = host.file_id(&own);
+    let by_name =
+        candidates.into_iter().find(|candidate| own_id.is_some() && host.file_id(candidate) == own_id);
+    Ok(by_name.unwrap_or(own).display().to_string())
+}
+
+fn unreadable(path: &Path, why: &str) -> Failure {
+    let why = clearway_core::text::shown(why);
+    Failure::new(Slug::ClientConfig, format!("{} cannot be edited: {why}", shown(path)))
+        .hint("mend it and run this again; nothing in it was changed")
+}
+
+fn unwritable(failure: &Failure) -> Failure {
+    Failure::new(Slug::ClientConfigUnwritable, failure.message.clone())
+        .hint("make its directory yours to write")
+}
+
+fn no_home() -> Failure {
+    Failure::new(Slug::StoreUnavailable, "HOME is not set, so no client's files can be found")
+        .hint("set HOME")
+}

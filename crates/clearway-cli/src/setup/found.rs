@@ -1,0 +1,94 @@
+//! Which hooks a file holds, whoever put them there.
+
+use super::entries::{Shape, entries, handlers, is_ours, words};
+use clearway_core::agent::Client;
+use serde_json::Value;
+
+/// One handler of a file.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Found {
+    pub(super) event: String,
+    pub(super) matcher: Option<String>,
+    /// Where it stands: in which element of the event's list, and where in that.
+    pub(super) place: (usize, usize),
+    pub(super) handler: Value,
+}
+
+/// Every handler of a document of hooks.
+pub(super) fn all(document: &Value, shape: Shape) -> Vec<Found> {
+    let events = document.get("hooks").and_then(Value::as_object);
+    let mut found = Vec::new();
+    for (event, list) in events.into_iter().flatten() {
+        for (position, element) in list.as_array().into_iter().flatten().enumerate() {
+            let matcher = element.get("matcher").and_then(Value::as_str).map(str::to_owned);
+            found.extend(handlers(element, shape).enumerate().map(|(inner, handler)| Found {
+                event: event.clone(),
+                matcher: matcher.clone(),
+                place: (position, inner),
+                handler: handler.clone(),
+            }));
+        }
+    }
+    found
+}
+
+/// Those of ours.
+pub(super) fn ours(document: &Value, shape: Shape) -> Vec<Found> {
+    all(document, shape).into_iter().filter(|found| is_ours(&found.handler)).collect()
+}
+
+/// How our hooks stand in a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// None is there.
+    Missing,
+    /// Some are there, but not as they are to be.
+    Changed,
+    /// All are there, and call this program.
+    Whole {
+        /// The program.
+        binary: String,
+        /// Whether a hook that fails is taken for a refusal.
+        unattended: bool,
+    },
+}
+
+/// Compares a document with what `init` writes, for whichever binary it was.
+pub(super) fn state(client: Client, document: &Value, shape: Shape) -> State {
+    let ours = ours(document, shape);
+    let Some(binary) = ours.first().and_then(|found| words(&found.handler).into_iter().next()) else {
+        return State::Missing;
+    };
+    let list =
+        |event: &str| document.get("hooks").and_then(|hooks| hooks.get(event)).and_then(Value::as_array);
+    let is_whole = |unattended: &bool| {
+        let wanted = entries(client, &binary, *unattended);
+        let is_there =
+            |event: &str, is_in: &dyn Fn(&Value) -> bool| list(event).into_iter().flatten().any(is_in);
+        wanted.len() == ours.len()
+            && wanted.iter().all(|entry| is_there(entry.event, &|element| entry.is_in(element, shape)))
+    };
+    match [false, true].into_iter().find(is_whole) {
+        Some(unattended) => State::Whole { binary, unattended },
+        None => State::Changed,
+    }
+}
+
+/// Tools that did this job before and whose hooks would refuse or reserve beside ours.
+const RIVALS: [&str; 3] = ["interlock", "intermute", "foundry"];
+
+/// Commands of such tools in a document, and plugins of theirs that it enables.
+pub(super) fn rivals(document: &Value, shape: Shape) -> Vec<String> {
+    let is_rival = |text: &str| {
+        let text = text.to_ascii_lowercase();
+        RIVALS.iter().any(|rival| text.contains(rival))
+    };
+    let commands = all(document, shape).into_iter().map(|found| words(&found.handler).join(" "));
+    let plugins = document.get("enabledPlugins").and_then(Value::as_object);
+    let plugins = plugins.into_iter().flatten().filter(|(_, on)| **on == Value::Bool(true));
+    let plugins = plugins.map(|(name, _)| format!("plugin {name}"));
+    let mut named: Vec<String> = commands.chain(plugins).filter(|text| is_rival(text)).collect();
+    named.sort();
+    named.dedup();
+    named
+}

@@ -1,0 +1,56 @@
+//! The files of agents' clients, on the real machine.
+
+use crate::machine::{Machine, directory_of, file_failure};
+use clearway_cli::ClientFiles;
+use clearway_core::failure::Failure;
+use clearway_core::slug::Slug;
+use clearway_platform::files::{self, FileError};
+use std::io::BufRead;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+impl ClientFiles for Machine {
+    fn own_binary(&self) -> Option<PathBuf> {
+        std::env::current_exe().ok()
+    }
+
+    fn can_run(&self, path: &Path) -> bool {
+        files::can_run(path)
+    }
+
+    fn journal_path(&self) -> Result<PathBuf, Failure> {
+        Ok(self.state_dir()?.join("init.json"))
+    }
+
+    fn take_turn(&mut self, journal: &Path, timeout: Duration) -> Result<Box<dyn std::fmt::Debug>, Failure> {
+        let lock = files::with_suffix(journal, ".lock");
+        let turn = directory_of(&lock).and_then(|()| files::take_turn(&lock, timeout));
+        turn.map(|turn| Box::new(turn) as Box<dyn std::fmt::Debug>).map_err(|error| file_failure(&error))
+    }
+
+    fn replace_text(&mut self, path: &Path, text: &str) -> Result<Vec<PathBuf>, Failure> {
+        files::replace(path, text.as_bytes()).map_err(|error| unwritable(&error))
+    }
+
+    fn remove_empty_directory(&mut self, path: &Path) {
+        files::remove_if_empty(path);
+    }
+
+    fn typed_line(&mut self) -> Result<String, Failure> {
+        let mut line = String::new();
+        let read = std::io::stdin().lock().read_line(&mut line);
+        match read {
+            // Nobody is there any more, which is no agreement.
+            Ok(0) => Ok("no".to_owned()),
+            Ok(_) => Ok(line),
+            Err(error) => Err(Failure::new(Slug::Usage, format!("standard input cannot be read: {error}"))
+                .hint("say it on the line: clearway init --yes")),
+        }
+    }
+}
+
+fn unwritable(error: &FileError) -> Failure {
+    let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
+    Failure::new(Slug::ClientConfigUnwritable, format!("{error}{cause}"))
+        .hint("make it yours to write, then: clearway init")
+}

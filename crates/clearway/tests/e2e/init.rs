@@ -1,0 +1,283 @@
+//! Setting up agents' clients, and giving everything back.
+
+use crate::{app, home, list, text};
+use clearway_testkit::{Clearway, Files, Home, Repository};
+use serde_json::{Value, json};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+const CLIENTS: [(&str, &str); 5] = [
+    ("claude", ".claude/settings.json"),
+    ("codex", ".codex/hooks.json"),
+    ("gemini", ".gemini/settings.json"),
+    ("cursor", ".cursor/hooks.json"),
+    ("copilot", ".copilot/hooks/clearway.json"),
+];
+
+/// A file of the user's.
+fn file(home: &Home, name: &str) -> PathBuf {
+    home.path().join("home").join(name)
+}
+
+#[track_caller]
+fn write(path: &Path, text: &str) {
+    std::fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
+    std::fs::write(path, text).expect("a file");
+}
+
+#[track_caller]
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Everything of the user's but what is ours.
+fn users_files(home: &Home) -> Files {
+    Files::below(&home.path().join("home"))
+}
+
+/// The binary as it is found by its name.
+pub(crate) fn found_by_name(home: &Home, repository: &Repository<'_>) -> Clearway {
+    let bin = home.path().join("bin");
+    if !bin.exists() {
+        std::fs::create_dir_all(&bin).expect("a directory");
+        symlink(home.binary(), bin.join("clearway")).expect("a link");
+    }
+    repository.clearway().env("PATH", format!("{}:/usr/bin:/bin", bin.display()))
+}
+
+/// Makes Claude Code active wherever it is set up.
+pub(crate) fn trust(home: &Home, repository: &Repository<'_>) {
+    let root = repository.path().display().to_string();
+    let state = json!({"projects": {root: {"hasTrustDialogAccepted": true}}});
+    write(&file(home, ".claude.json"), &state.to_string());
+}
+
+const SETTINGS: &str = "{\r\n\t// mine\r\n\t\"model\": \"opus\",\r\n\t\"hooks\": {\r\n\t\t\"PreToolUse\": [\r\n\t\t\t{\"matcher\": \"*\", \"hooks\": [{\"type\": \"command\", \"command\": \"other\"}]}, // theirs\r\n\t\t],\r\n\t},\r\n}";
+
+#[test]
+fn clients_that_are_found_are_set_up_once_and_given_back_to_the_byte() {
+    let home = home();
+    let repository = app(&home);
+    for client in ["claude", "codex", "gemini", "cursor", "copilot"] {
+        home.directory(&format!(".{client}"));
+    }
+    write(&file(&home, ".claude/settings.json"), SETTINGS);
+    write(&file(&home, ".gemini/settings.json"), "");
+    trust(&home, &repository);
+    let before = users_files(&home);
+
+    let error = repository.clearway().fails("client-not-active", 1, &["init"]);
+    let standings: Vec<(&str, &str)> = list(&error["details"], "clients")
+        .iter()
+        .map(|client| (text(client, "client"), text(client, "standing")))
+        .collect();
+    let expected = ["active", "one-step-left", "active", "active", "active"];
+    assert_eq!(standings, CLIENTS.map(|(client, _)| client).into_iter().zip(expected).collect::<Vec<_>>());
+    for (client, name) in CLIENTS {
+        let text = read(&file(&home, name));
+        assert!(text.contains(&home.binary().display().to_string()) && text.contains(client), "{text}");
+    }
+    let claude = read(&file(&home, ".claude/settings.json"));
+    assert!(claude.contains("// theirs\r\n") && !claude.replace("\r\n", "").contains('\n'), "{claude}");
+
+    let set_up = users_files(&home);
+    let again = repository.clearway().run(&["init"]).expect(1);
+    assert!(again.stdout().contains("nothing to change"), "{}", again.stdout());
+    set_up.assert_same(&users_files(&home), "a second time");
+
+    let told = repository.clearway().ok(&["init", "--uninstall"]);
+    assert_eq!(list(&told, "files").len(), 5, "{told:#}");
+    before.assert_same(&users_files(&home), "after all");
+    assert!(!file(&home, ".copilot/hooks").exists() && file(&home, ".copilot").exists());
+    assert!(repository.clearway().text(&["init", "--uninstall"]).contains("nothing of ours"));
+}
+
+#[test]
+fn what_others_change_in_between_stays() {
+    let home = home();
+    let repository = app(&home);
+    let settings = file(&home, ".claude/settings.json");
+    write(&settings, SETTINGS);
+    repository.clearway().run(&["init", "--client", "claude"]).expect(1);
+    let edited = read(&settings).replacen("\"opus\"", "\"sonnet\", // since", 1);
+    write(&settings, &edited);
+    let told = repository.clearway().run(&["init", "--uninstall", "--client", "claude"]).expect(0);
+    assert!(told.stdout().contains("the rest is kept"), "{}", told.stdout());
+    assert_eq!(read(&settings), SETTINGS.replacen("\"opus\"", "\"sonnet\", // since", 1));
+}
+
+#[test]
+fn directories_that_were_made_go_with_what_was_made_in_them() {
+    let home = home();
+    let repository = app(&home);
+    let before = users_files(&home);
+    repository.clearway().ok(&["init", "--client", "copilot", "--client", "cursor"]);
+    let hooks = file(&home, ".cursor/hooks.json");
+    write(&file(&home, ".cursor/theirs"), "x");
+    repository.clearway().ok(&["init", "--uninstall", "--client", "copilot", "--client", "cursor"]);
+    assert!(!hooks.exists() && file(&home, ".cursor/theirs").exists());
+    std::fs::remove_dir_all(file(&home, ".cursor")).expect("a directory");
+    assert!(!file(&home, ".copilot").exists());
+    before.assert_same(&users_files(&home), "after all");
+}
+
+#[test]
+fn a_client_whose_file_is_broken_is_refused_and_the_others_go_on() {
+    let home = home();
+    let repository = app(&home);
+    let settings = file(&home, ".claude/settings.json");
+    for broken in ["{\"hooks\": {", "[]", "{\"hooks\": {\"PreToolUse\": \"x\"}}"] {
+        write(&settings, broken);
+        let words = ["init", "--client", "claude", "--client", "cursor"];
+        let error = repository.clearway().fails("client-not-active", 1, &words);
+        let files = list(&error["details"], "files");
+        assert_eq!(files[0]["problem"]["slug"], "client-config", "{error:#}");
+        assert!(text(&files[0]["problem"], "message").contains("settings.json"));
+        assert!(!list(&files[0]["problem"], "hints").is_empty());
+        assert_eq!(error["details"]["clients"][1]["standing"], "active", "{error:#}");
+        assert_eq!(read(&settings), broken);
+    }
+    std::fs::write(&settings, b"{\"a\": \"\xff\"}").expect("a file");
+    let error = repository.clearway().fails("client-not-active", 1, &["init", "--client", "claude"]);
+    assert_eq!(error["details"]["files"][0]["problem"]["slug"], "client-config");
+    let error =
+        repository.clearway().fails("client-config", 78, &["init", "--uninstall", "--client", "claude"]);
+    assert!(text(&error, "message").contains("settings.json"));
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_a_clear_error() {
+    let home = home();
+    let repository = app(&home);
+    write(&file(&home, ".cursor"), "in the way");
+    let error = repository.clearway().fails("client-not-active", 1, &["init", "--client", "cursor"]);
+    let problem = &error["details"]["files"][0]["problem"];
+    assert_eq!(problem["slug"], "client-config", "what cannot be looked into is not written: {error:#}");
+    let loop_ = file(&home, ".gemini/settings.json");
+    std::fs::create_dir_all(loop_.parent().expect("a parent")).expect("a directory");
+    symlink("nowhere/there", &loop_).expect("a link");
+    write(&file(&home, ".gemini/nowhere"), "in the way");
+    let error = repository.clearway().fails("client-not-active", 1, &["init", "--client", "gemini"]);
+    assert!(error["details"]["files"][0]["problem"]["slug"].is_string(), "{error:#}");
+    assert_eq!(read(&file(&home, ".gemini/nowhere")), "in the way");
+}
+
+#[test]
+fn links_are_written_through_and_modes_kept() {
+    let home = home();
+    let repository = app(&home);
+    let (real, link) = (file(&home, "dotfiles/claude.json"), file(&home, ".claude/settings.json"));
+    write(&real, "{}\n");
+    std::fs::set_permissions(&real, std::fs::Permissions::from_mode(0o640)).expect("a mode");
+    std::fs::create_dir_all(link.parent().expect("a parent")).expect("a directory");
+    symlink("../dotfiles/claude.json", &link).expect("a link");
+    repository.clearway().run(&["init", "--client", "claude"]).expect(1);
+    assert!(std::fs::symlink_metadata(&link).expect("a link").is_symlink());
+    assert!(read(&real).contains("PreToolUse"));
+    assert_eq!(std::fs::metadata(&real).expect("a file").mode() & 0o777, 0o640);
+    repository.clearway().ok(&["init", "--uninstall"]);
+    assert_eq!(read(&real), "{}\n");
+    assert_eq!(std::fs::metadata(&real).expect("a file").mode() & 0o777, 0o640);
+}
+
+#[test]
+fn many_that_set_up_at_once_do_what_one_does() {
+    let home = home();
+    let repository = app(&home);
+    let settings = file(&home, ".claude/settings.json");
+    write(&settings, SETTINGS);
+    std::thread::scope(|scope| {
+        for _ in 0..6 {
+            scope.spawn(|| repository.clearway().run(&["init", "--client", "claude"]).expect(1));
+        }
+    });
+    let document = read(&settings);
+    assert_eq!(document.matches("\"claude\"").count(), 7, "{document}");
+    repository.clearway().ok(&["init", "--uninstall", "--client", "claude"]);
+    assert_eq!(read(&settings), SETTINGS);
+}
+
+#[test]
+fn a_dry_run_writes_nothing_and_invites_nobody() {
+    let home = home();
+    let repository = app(&home);
+    home.directory(".cursor");
+    let before = Files::below(home.path());
+    let told = repository.clearway().run(&["init", "--dry-run", "--agents-md"]).expect(1);
+    assert!(told.stdout().contains("+   \"version\": 1,"), "{}", told.stdout());
+    before.assert_same(&Files::below(home.path()), "a dry run");
+}
+
+#[test]
+fn hooks_act_in_a_repository_once_it_is_set_up() {
+    let home = home();
+    let repository = app(&home);
+    let payload = json!({
+        "session_id": "s1", "hook_event_name": "PreToolUse", "tool_name": "Write", "tool_use_id": "t1",
+        "cwd": repository.path(), "tool_input": {"file_path": repository.path().join("main.rs"), "content": "x"},
+    });
+    let edit =
+        || repository.clearway().run_with(payload.to_string().as_bytes(), &["hook", "claude"]).expect(0);
+    edit();
+    assert!(!home.state().join("scopes").exists(), "nobody invited us");
+    let told = repository.clearway().ok(&["init"]);
+    assert_eq!(told["clients"], json!([]));
+    assert_eq!(repository.kinds(), ["scope.opened", "epoch.began"]);
+    repository.clearway().ok(&["init"]);
+    assert_eq!(repository.events().len(), 2, "a second time changes nothing");
+    edit();
+    let leases = repository.clearway().ok(&["leases"]);
+    assert_eq!(leases["leases"][0]["pattern"], "main.rs", "{leases:#}");
+}
+
+#[test]
+fn the_page_for_agents_gets_three_lines_once_and_loses_them_again() {
+    let home = home();
+    let repository = app(&home);
+    let (agents, claude) = (repository.path().join("AGENTS.md"), repository.path().join("CLAUDE.md"));
+    repository.clearway().ok(&["init", "--agents-md"]);
+    assert_eq!(read(&agents).lines().count(), 5);
+    repository.clearway().ok(&["init", "--uninstall"]);
+    assert!(!agents.exists());
+    repository.write("CLAUDE.md", "# App");
+    for _ in 0..2 {
+        repository.clearway().ok(&["init", "--agents-md"]);
+        assert_eq!(read(&claude).matches("clearway reserve").count(), 1);
+    }
+    assert!(!agents.exists());
+    repository.clearway().ok(&["init", "--uninstall"]);
+    assert_eq!(read(&claude), "# App");
+}
+
+#[test]
+fn a_binary_is_called_by_the_name_it_is_found_by_and_missed_when_it_is_gone() {
+    let home = home();
+    let repository = app(&home);
+    trust(&home, &repository);
+    found_by_name(&home, &repository).ok(&["init", "--client", "claude"]);
+    let by_name = home.path().join("bin/clearway");
+    let settings: Value = serde_json::from_str(&read(&file(&home, ".claude/settings.json"))).expect("JSON");
+    assert_eq!(settings["hooks"]["Stop"][0]["hooks"][0]["command"], by_name.display().to_string());
+    repository.clearway().ok(&["doctor"]);
+    std::fs::remove_file(&by_name).expect("a link");
+    let error = repository.clearway().fails("unhealthy", 1, &["doctor"]);
+    assert!(error.to_string().contains("which cannot be run"), "{error:#}");
+    repository.clearway().ok(&["init", "--client", "claude"]);
+    repository.clearway().ok(&["doctor"]);
+}
+
+#[test]
+fn a_person_is_asked_before_anything_is_written() {
+    let home = home();
+    let repository = app(&home);
+    home.directory(".cursor");
+    let hooks = file(&home, ".cursor/hooks.json");
+    let typed = |answer: &str| home.terminal(repository.path(), &format!("echo {answer} | clearway init"));
+    typed("n");
+    assert!(hooks.exists(), "a pipe is nobody to ask");
+    std::fs::remove_file(&hooks).expect("a file");
+    let shown = home.terminal(repository.path(), "clearway init");
+    let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+    assert!(shown.contains("Write 1 file? [Y/n]") && shown.contains("nothing was written"), "{shown}");
+    assert!(!hooks.exists());
+}
