@@ -46,7 +46,7 @@ impl User {
 }
 
 #[test]
-fn killed_at_any_write_a_clients_file_is_the_old_or_the_new_one_and_comes_back() {
+fn a_killed_init_leaves_the_old_file_or_the_new_one_and_gives_it_back() {
     let home = home();
     let repository = home.repository("app", &[("a.rs", "a\n")]);
     let whole = User::new(&home, "whole");
