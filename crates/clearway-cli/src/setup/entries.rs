@@ -81,9 +81,12 @@ fn handler(
     binary: &str,
     unattended: bool,
 ) -> Vec<(&'static str, Value)> {
-    let line = || json!(command_line(binary, registration.arguments));
     let seconds = json!(registration.timeout_ms / 1_000);
     let blocks = unattended && GATES.contains(&registration.event);
+    let line = || {
+        let line = command_line(binary, registration.arguments);
+        json!(if refuses_without(client) && !blocks { guarded(binary, &line) } else { line })
+    };
     let mut fields = match client {
         Client::ClaudeCode => vec![
             ("type", json!("command")),
@@ -111,16 +114,28 @@ fn handler(
     fields
 }
 
+/// Whether a client takes a program that is not there for a refusal, and would lock its agent out.
+fn refuses_without(client: Client) -> bool {
+    matches!(client, Client::Gemini | Client::Copilot)
+}
+
+/// The words that look for the binary before it is called; it follows them, then `||`.
+const GUARD: [&str; 3] = ["test", "!", "-x"];
+
+fn guarded(binary: &str, line: &str) -> String {
+    format!("{} {} || {line}", GUARD.join(" "), shell::word(binary))
+}
+
 /// What a client does when nobody watches and a hook fails.
 pub(super) fn unattended_note(client: Client) -> &'static str {
     match client {
         Client::ClaudeCode | Client::Cursor => {
             "unattended: a hook that fails or is missing blocks the tool call"
         }
-        Client::Copilot => {
-            "unattended: a hook that fails blocks the tool call by itself, one that is too slow does not"
+        Client::Copilot | Client::Gemini => {
+            "unattended: a hook that is missing or crashes blocks the tool call, one that is too slow does not"
         }
-        Client::Codex | Client::Gemini | Client::Manual | Client::Terminal => {
+        Client::Codex | Client::Manual | Client::Terminal => {
             "unattended: it goes on when a hook fails, and cannot be told otherwise"
         }
     }
@@ -145,7 +160,15 @@ pub(super) fn words(handler: &Value) -> Vec<String> {
             let arguments = arguments.iter().filter_map(Value::as_str).map(str::to_owned);
             std::iter::once(command.to_owned()).chain(arguments).collect()
         }
-        None => split(command),
+        None => called(split(command)),
+    }
+}
+
+/// The command behind the guard, if there is one.
+fn called(words: Vec<String>) -> Vec<String> {
+    match words.strip_prefix(GUARD.map(str::to_owned).as_slice()) {
+        Some([binary, or, command @ ..]) if or == "||" && command.first() == Some(binary) => command.to_vec(),
+        _ => words,
     }
 }
 
@@ -190,6 +213,22 @@ mod tests {
     }
 
     #[test]
+    fn a_binary_that_is_gone_locks_nobody_out_unless_nobody_watches() {
+        for (client, field) in [(Client::Gemini, "command"), (Client::Copilot, "bash")] {
+            for unattended in [false, true] {
+                for entry in entries(client, "/a b/clearway", unattended) {
+                    let handler = entry.handler();
+                    let line = handler[field].as_str().unwrap();
+                    let looks = line.starts_with("test ! -x '/a b/clearway' || '/a b/clearway' hook ");
+                    assert_eq!(looks, !(unattended && GATES.contains(&entry.event)), "{line}");
+                    assert!(is_ours(&handler), "{line}");
+                    assert_eq!(words(&handler)[..2], ["/a b/clearway", "hook"]);
+                }
+            }
+        }
+    }
+
+    #[test]
     fn only_our_own_handlers_are_ours() {
         for (handler, ours) in [
             (json!({"command": "/opt/clearway", "args": ["hook", "claude"]}), true),
@@ -197,6 +236,8 @@ mod tests {
             (json!({"command": "/opt/clearway", "args": ["status"]}), false),
             (json!({"command": "/opt/notclearway hook claude"}), false),
             (json!({"command": "echo clearway hook claude"}), false),
+            (json!({"command": "test ! -x /opt/clearway || /opt/clearway hook gemini"}), true),
+            (json!({"command": "test ! -x /opt/clearway || echo clearway hook gemini"}), false),
             (json!({"type": "prompt", "prompt": "clearway hook claude"}), false),
             (json!("clearway hook claude"), false),
         ] {
