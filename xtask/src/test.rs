@@ -101,7 +101,7 @@ fn looks() -> Vec<Step> {
         step("format", "cargo fmt --all --check"),
         step("format of fuzz", "cargo fmt --check --manifest-path fuzz/Cargo.toml"),
         step("lints", "cargo clippy --locked --workspace --all-targets -- -D warnings"),
-        step("lints for macOS", MAC),
+        step("compiles for macOS", MAC),
         ("documentation".to_owned(), Invocation::new(DOCUMENTATION).with("RUSTDOCFLAGS", "-Dwarnings")),
     ];
     if Invocation::new("cargo deny --version").succeeds() {
@@ -146,8 +146,7 @@ fn long_steps() -> Result<Vec<Step>, String> {
 }
 
 /// The crates that know the system. The others are the same everywhere, or need a compiler for C.
-const MAC: &str =
-    "cargo clippy --locked --target aarch64-apple-darwin -p clearway-platform -p clearway-git -- -D warnings";
+const MAC: &str = "cargo check --locked --target aarch64-apple-darwin -p clearway-platform -p clearway-git";
 const DOCUMENTATION: &str = "cargo doc --locked --no-deps --workspace";
 
 fn step(name: &str, line: &str) -> Step {
