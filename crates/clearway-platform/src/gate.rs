@@ -2,7 +2,7 @@
 //!
 //! One lock file alone starves the occasional caller beside busy ones. Two make a turnstile: a
 //! writer stands in line in `next`, and the first in line waits for `gate` before it lets the one
-//! behind it move up; the guard holds `gate`. [`line`] is the line, [`passage`] the way through.
+//! behind it move up; the guard holds `gate`. `line.rs` is the line, `passage.rs` the way through.
 //!
 //! Every wait is bounded. A holder that dies frees its lock by dying; one that stands still is
 //! named in the error. The gate orders writers and makes them wait fairly; it does not replace the
