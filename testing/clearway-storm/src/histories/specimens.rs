@@ -285,6 +285,20 @@ fn a_renewal_belongs_to_whoever_marked_it_and_not_to_a_refusal_of_that_time() {
 }
 
 #[test]
+fn a_renewal_from_within_belongs_to_the_answer_that_shows_it() {
+    let mut made = Specimen::new();
+    let marked = made.next();
+    let tree = made.reserved("x", (10, 11), "a", "d/**");
+    let other = made.reserved("y", (10, 11), "b", "g");
+    let blocker = json!({"blockers": [shown("y", "b", "g", other)], "ahead": []});
+    made.refused("x", (12, 13), reserve(&["d/f", "g"], How::Now), "reservation-held", blocker);
+    let seq = made.renew("x", "a", marked);
+    let reply = json!({"rev": seq, "leases": [shown("x", "a", "d/**", tree)]});
+    made.answered("x", (14, 15), reserve(&["d/f"], How::Now), 0, reply);
+    assert_eq!(made.breaches().len(), 0, "{:?}", made.breaches());
+}
+
+#[test]
 fn two_holders_at_once_are_found() {
     let mut made = Specimen::new();
     made.reserved("x", (10, 11), "a", "f");

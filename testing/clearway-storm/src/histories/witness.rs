@@ -127,8 +127,8 @@ fn give<'a>(
     }
 }
 
-/// Who made an event: whose answer names it, or whose mark it carries; else whose refusal it records; else who was
-/// killed, and last anybody else of that time who may have.
+/// Who made an event: whose answer names it, or whose mark it carries, or whose answer shows what was renewed; else whose
+/// refusal it records; else who was killed, and last anybody else of that time who may have.
 fn maker(event: &Event, own: &[usize], judged: &[Judged<'_>], ledger: &Ledger) -> Result<usize, Breach> {
     let seq = event.seq.0;
     // Operations are in the order of their starts, and so are floors. Ceilings are not where an agent is two processes.
@@ -139,9 +139,15 @@ fn maker(event: &Event, own: &[usize], judged: &[Judged<'_>], ledger: &Ledger) -
     };
     let named = near().find(|index| names(judged[*index].operation, event));
     let marked = || near().find(|index| fitting(index) && carries_mark(judged[*index].operation, event));
+    let shown = || near().find(|index| fitting(index) && shows_renewed(judged[*index].operation, event));
     let refused = || near().find(|index| fitting(index) && judged[*index].operation.failure().is_some());
     let killed = || near().find(|index| fitting(index) && judged[*index].operation.success().is_none());
-    let found = named.or_else(marked).or_else(refused).or_else(killed).or_else(|| near().find(fitting));
+    let found = named
+        .or_else(marked)
+        .or_else(shown)
+        .or_else(refused)
+        .or_else(killed)
+        .or_else(|| near().find(fitting));
     found.ok_or_else(|| {
         let late = own.iter().any(|index| fits_marked(judged[*index].operation, event, ledger));
         let rule = if late { Rule::RealTime } else { Rule::EveryEventHasACause };
@@ -179,6 +185,14 @@ fn names(operation: &Operation, event: &Event) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether a success shows a lease that was renewed before its answer: the first of an agent that does renewed it.
+fn shows_renewed(operation: &Operation, event: &Event) -> bool {
+    let Body::LeaseRenewed { lease, .. } = &event.body else { return false };
+    let leases = operation.success().and_then(|reply| reply["leases"].as_array());
+    operation.rev() >= Some(event.seq.0)
+        && leases.into_iter().flatten().any(|shown| shown["id"].as_str() == Some(lease.as_str()))
 }
 
 /// Whether an event bears the mark of an operation. A lease that is renewed by something inside it keeps the mark of an
