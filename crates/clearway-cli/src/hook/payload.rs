@@ -32,6 +32,17 @@ pub(crate) struct Fields {
     pub(crate) tool_use: &'static [&'static str],
 }
 
+impl Fields {
+    /// As Claude Code names them, and those who imitate it.
+    pub(crate) const OF_CLAUDE: Self = Self {
+        session: &["session_id"],
+        subagent: &["agent_id"],
+        tool: &["tool_name"],
+        input: &["tool_input"],
+        tool_use: &["tool_use_id"],
+    };
+}
+
 /// What an event is, before its tool is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum When {

@@ -41,7 +41,8 @@ pub(super) fn init(
     };
     let clients = if wish.uninstall { Vec::new() } else { chosen(host, &wish) };
     let clients = look(host, site.root(), &clients);
-    answer(SetUp::new(site, deed, wish.uninstall, is_agreed && asks && due > 0, changes, clients))
+    let (uninstall, was_shown) = (wish.uninstall, is_agreed && asks && due > 0);
+    answer(SetUp { site, deed, uninstall, was_shown, changes, clients, left: None }.judged())
 }
 
 fn wish(flags: &InitFlags) -> Wish {
@@ -126,17 +127,11 @@ struct SetUp {
 }
 
 impl SetUp {
-    fn new(
-        site: Site,
-        deed: Deed,
-        uninstall: bool,
-        was_shown: bool,
-        changes: Vec<Change>,
-        clients: Vec<ClientSeen>,
-    ) -> Self {
-        let refused = changes.iter().find_map(|change| change.outcome.as_ref().err());
-        let left = left(&clients, refused).or_else(|| refused.cloned());
-        Self { site, deed, uninstall, was_shown, changes, clients, left }
+    /// With what is left to do.
+    fn judged(self) -> Self {
+        let refused = self.changes.iter().find_map(|change| change.outcome.as_ref().err());
+        let left = left(&self.clients, refused).or_else(|| refused.cloned());
+        Self { left, ..self }
     }
 
     fn reply(&self, given: &Given) -> InitReply {

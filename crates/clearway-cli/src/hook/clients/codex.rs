@@ -9,18 +9,7 @@ use serde_json::json;
 
 pub(super) static DIALECT: Dialect = Dialect {
     client: Client::Codex,
-    words: Words {
-        events: EVENTS,
-        tools: TOOLS,
-        mcp: McpName::DoubleUnderscore,
-        fields: Fields {
-            session: &["session_id"],
-            subagent: &["agent_id"],
-            tool: &["tool_name"],
-            input: &["tool_input"],
-            tool_use: &["tool_use_id"],
-        },
-    },
+    words: Words { events: EVENTS, tools: TOOLS, mcp: McpName::DoubleUnderscore, fields: Fields::OF_CLAUDE },
     deny,
     tell,
     rewrite: Some(|event, command| {

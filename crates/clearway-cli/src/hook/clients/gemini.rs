@@ -10,18 +10,7 @@ use serde_json::{Map, Value, json};
 
 pub(super) static DIALECT: Dialect = Dialect {
     client: Client::Gemini,
-    words: Words {
-        events: EVENTS,
-        tools: TOOLS,
-        mcp: McpName::Underscore,
-        fields: Fields {
-            session: &["session_id"],
-            subagent: &["agent_id"],
-            tool: &["tool_name"],
-            input: &["tool_input"],
-            tool_use: &["tool_use_id"],
-        },
-    },
+    words: Words { events: EVENTS, tools: TOOLS, mcp: McpName::Underscore, fields: Fields::OF_CLAUDE },
     deny: |_, reason| json!({"decision": "deny", "reason": reason}),
     tell,
     rewrite: None,
