@@ -94,7 +94,7 @@ impl Session<'_> {
         if examination.exists {
             checks.push(schema_check(&examination));
             checks.extend(finding_checks(&examination));
-            checks.push(writer_check(&examination));
+            checks.push(self.writer_check()?);
             checks.extend(self.row_checks()?);
             checks.push(self.log_check());
         }
@@ -164,6 +164,19 @@ impl Session<'_> {
             )));
         };
         self.act_as_operator(reason)
+    }
+
+    fn writer_check(&mut self) -> Result<Check, Failure> {
+        let writers = self.engine.writers(&self.site.key).map_err(|error| store_failure(&error))?;
+        Ok(match writers.as_slice() {
+            [] => good("writers", "nobody is writing".to_owned()),
+            writers => Check {
+                about: "writers",
+                status: CheckStatus::Notable,
+                text: writers.join("; "),
+                hint: writers.iter().find_map(|writer| wake(writer)),
+            },
+        })
     }
 
     fn build_check(&self) -> Check {
@@ -349,16 +362,4 @@ fn leftover_check(leftovers: &[PathBuf]) -> Option<Check> {
     let text = format!("{} temporary {files} of killed processes: {}", leftovers.len(), named.join(", "));
     let hint = Some("remove them: clearway doctor --repair".to_owned());
     Some(Check { about: "leftover", status: CheckStatus::Notable, text, hint })
-}
-
-fn writer_check(examination: &Examination) -> Check {
-    match examination.writers.as_slice() {
-        [] => good("writers", "nobody is writing".to_owned()),
-        writers => Check {
-            about: "writers",
-            status: CheckStatus::Notable,
-            text: writers.join("; "),
-            hint: writers.iter().find_map(|writer| wake(writer)),
-        },
-    }
 }

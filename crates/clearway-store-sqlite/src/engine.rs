@@ -189,6 +189,10 @@ impl Engine for SqliteEngine {
         self.look_at(scope)
     }
 
+    fn writers(&mut self, scope: &ScopeKey) -> Result<Vec<String>, StoreError> {
+        Ok(self.seen_writing(scope))
+    }
+
     fn witness(&mut self, scope: &ScopeKey) -> Result<Option<Head>, StoreError> {
         self.witnessed(scope)
     }

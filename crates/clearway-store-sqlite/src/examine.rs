@@ -38,7 +38,6 @@ impl SqliteEngine {
         }
         found.bytes = files::length(&file).unwrap_or(0);
         found.log_bytes = files::length(&with_suffix(&file, "-wal")).unwrap_or(0);
-        found.writers = writers_of(&file);
         look_at_privacy(&file, &self.settings().place.directories(&file), &mut found);
         look_at_disk(&file, &mut found);
         match Reader::open(&file, schema, self.settings().timeout) {
@@ -54,6 +53,13 @@ impl SqliteEngine {
         Ok(found)
     }
 
+    /// Who holds the gate or the database's write lock, in words.
+    pub(crate) fn seen_writing(&self, scope: &ScopeKey) -> Vec<String> {
+        let file = self.settings().place.file(scope);
+        let gates = gate::holders(&Gate::beside(&file));
+        gates.iter().map(ToString::to_string).chain(database_writers(&file)).collect()
+    }
+
     pub(crate) fn witnessed(&mut self, scope: &ScopeKey) -> Result<Option<Head>, StoreError> {
         let file = self.settings().place.file(scope);
         let Settings { schema, timeout, .. } = *self.settings();
@@ -62,12 +68,6 @@ impl SqliteEngine {
             scope_row(&reader.connection, scope.as_str()).map_err(|error| errors::sqlite(&file, &error))?;
         Ok(row.and_then(|row| witness::remembered(&file, row.id)))
     }
-}
-
-/// Who holds the gate or the database's write lock, in words.
-fn writers_of(file: &Path) -> Vec<String> {
-    let gates = gate::holders(&Gate::beside(file));
-    gates.iter().map(ToString::to_string).chain(database_writers(file)).collect()
 }
 
 /// A file that a first reservation had made and did not come to fill is no harm.

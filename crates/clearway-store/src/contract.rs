@@ -93,6 +93,12 @@ pub trait Engine {
     /// What a doctor would want to know of the store. Reads only.
     fn examine(&mut self, scope: &ScopeKey) -> Result<Examination, StoreError>;
 
+    /// Who is writing right now, in words. Looks at every process of the machine if it has to, so only for a person who
+    /// asks. An engine that cannot tell names nobody.
+    fn writers(&mut self, _scope: &ScopeKey) -> Result<Vec<String>, StoreError> {
+        Ok(Vec::new())
+    }
+
     /// The head that something outside the log remembers, so that a log that went back is noticed.
     fn witness(&mut self, scope: &ScopeKey) -> Result<Option<Head>, StoreError>;
 
@@ -276,8 +282,6 @@ pub struct Examination {
     pub log_bytes: u64,
     /// Everything worth saying.
     pub findings: Vec<Finding>,
-    /// Who writes right now, in words.
-    pub writers: Vec<String>,
     /// What the gate remembers of the log.
     pub witness: Option<Head>,
 }

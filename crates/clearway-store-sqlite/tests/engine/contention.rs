@@ -187,7 +187,7 @@ fn a_foreign_writer_delays_a_reservation_and_does_not_fail_it() {
 fn wait_until_the_gate_is_held(state: &Path) {
     let own = format!("pid {} ", std::process::id());
     let mut engine = engine(state);
-    while !engine.examine(&scope()).unwrap().writers.iter().any(|writer| writer.starts_with(&own)) {
+    while !engine.writers(&scope()).unwrap().iter().any(|writer| writer.starts_with(&own)) {
         std::thread::yield_now();
     }
 }

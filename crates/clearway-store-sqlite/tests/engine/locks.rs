@@ -60,7 +60,7 @@ fn looking_for_who_writes_leaves_the_writer_its_lock() {
     let mut writer = engine(state);
     let transaction = writer.begin(&scope(), false).unwrap();
     assert_eq!(intruder(test, "write", state), "locked");
-    assert!(!engine(state).examine(&scope()).unwrap().writers.is_empty());
+    assert!(!engine(state).writers(&scope()).unwrap().is_empty());
     let mut hurried = SqliteEngine::new(Settings { timeout: Duration::ZERO, ..settings(state) });
     let busy = try_reserve(&mut hurried, &mut TestWorld::new(2), "b", "g").err();
     assert!(matches!(busy, Some(StoreError::Busy { .. })), "{busy:?}");
