@@ -48,9 +48,13 @@ pub(crate) fn install() -> Result<(), String> {
 
 /// Where released binaries are put.
 pub(crate) fn directory() -> PathBuf {
-    let target_dir =
-        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    root().join(target_dir).join(target()).join("release")
+    target_directory().join(target()).join("release")
+}
+
+/// Where everything that is built is put.
+pub(crate) fn target_directory() -> PathBuf {
+    let named = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
+    root().join(named)
 }
 
 /// The target of Linux releases on this kind of machine.

@@ -32,7 +32,8 @@ pub(crate) fn run(tier: Tier) -> Result<(), String> {
     let started = Instant::now();
     let mut stages = stages()?;
     if tier == Tier::Long {
-        stages.extend(long_steps()?.into_iter().map(|step| vec![step]));
+        stages.extend(alone(long_steps()));
+        stages.push(fuzzing(FUZZ_SECONDS_LONG)?);
     }
     let count: usize = stages.iter().map(Vec::len).sum();
     let mut done = 0;
@@ -69,38 +70,48 @@ fn one((name, invocation): &Step, number: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Steps in their order; those of one stage run at the same time. Tests wait for processes and disks much of their time,
-/// in which the released binaries are built.
+/// Steps in their order; those of one stage run at the same time.
 fn stages() -> Result<Vec<Vec<Step>>, String> {
-    let mut stages: Vec<Vec<Step>> = looks().into_iter().map(|step| vec![step]).collect();
-    stages.push(vec![step("build", "cargo build --locked --workspace")]);
-    stages.push(vec![step("real clients", "cargo run --quiet --locked --package clearway-clients")]);
+    let installer = "cargo build --quiet --locked --package clearway-clients";
+    let lints = "cargo clippy --locked --workspace --all-targets -- -D warnings";
+    let clients = release::target_directory().join("debug/clearway-clients").display().to_string();
     let tests = match Invocation::new("cargo nextest --version").succeeds() {
         true => "cargo nextest run --locked --workspace",
         false => "cargo test --locked --workspace --all-targets",
     };
+    let mut stages: Vec<Vec<Step>> = alone(forms());
+    stages.push(vec![step("installer of the clients", installer)]);
+    // Installing waits for the network, during which the compiler has the machine to itself.
+    stages.push(vec![step("lints", lints), step("real clients", &clients)]);
+    stages.extend(alone(looks()));
     stages.push(vec![step("build of the tests", &format!("{tests} --no-run"))]);
-    stages.push(vec![step("tests", tests), step("released binaries", "cargo xtask release --with-storms")]);
+    stages.push(vec![step("tests", tests)]);
     stages.push(vec![step("examples in documentation", "cargo test --locked --workspace --doc")]);
-    for target in fuzz_targets()? {
-        stages.push(vec![step(
-            &format!("fuzzing of {target}"),
-            &format!("fuzz/run.sh {target} {FUZZ_SECONDS}"),
-        )]);
-    }
+    stages.push(fuzzing(FUZZ_SECONDS)?);
+    stages.push(vec![step("released binaries", "cargo xtask release --with-storms")]);
     stages.push(vec![step("installed binary and its demonstration", "cargo xtask install")]);
     stages.push(vec![step("instruction counts", "cargo xtask instructions")]);
     stages.extend(STORMS_SHORT.iter().map(|name| vec![step(&format!("storm: {name}"), &storm(name))]));
     Ok(stages)
 }
 
-/// What is found without running anything of ours.
-fn looks() -> Vec<Step> {
-    let mut steps = vec![
+/// Stages of one step each.
+fn alone(steps: Vec<Step>) -> Vec<Vec<Step>> {
+    steps.into_iter().map(|step| vec![step]).collect()
+}
+
+/// What is found without a compiler.
+fn forms() -> Vec<Step> {
+    vec![
         step("machine", "scripts/setup --check"),
         step("format", "cargo fmt --all --check"),
         step("format of fuzz", "cargo fmt --check --manifest-path fuzz/Cargo.toml"),
-        step("lints", "cargo clippy --locked --workspace --all-targets -- -D warnings"),
+    ]
+}
+
+/// What is found without running anything of ours.
+fn looks() -> Vec<Step> {
+    let mut steps = vec![
         step("compiles for macOS", MAC),
         ("documentation".to_owned(), Invocation::new(DOCUMENTATION).with("RUSTDOCFLAGS", "-Dwarnings")),
     ];
@@ -110,6 +121,13 @@ fn looks() -> Vec<Step> {
     steps
 }
 
+/// Every fuzz target for so many seconds. Each keeps one core busy.
+fn fuzzing(seconds: u32) -> Result<Vec<Step>, String> {
+    let one =
+        |target: &String| step(&format!("fuzzing of {target}"), &format!("fuzz/run.sh {target} {seconds}"));
+    Ok(fuzz_targets()?.iter().map(one).collect())
+}
+
 /// One storm with the released binary. What plays it is built as that is: processes that loop through the engine have to
 /// be as fast as the binary beside them.
 fn storm(name: &str) -> String {
@@ -117,7 +135,7 @@ fn storm(name: &str) -> String {
     format!("{} {name} --binary {}", storm.display(), binary.display())
 }
 
-fn long_steps() -> Result<Vec<Step>, String> {
+fn long_steps() -> Vec<Step> {
     let mut steps: Vec<Step> = STORMS_LONG
         .iter()
         .map(|name| step(&format!("long storm: {name}"), &format!("{} --long", storm(name))))
@@ -138,11 +156,7 @@ fn long_steps() -> Result<Vec<Step>, String> {
         let invocation = Invocation::new(flips).with("NEMESIS_SEED", &seed.to_string());
         steps.push((format!("bit flips of seed {seed}"), invocation));
     }
-    for target in fuzz_targets()? {
-        let line = format!("fuzz/run.sh {target} {FUZZ_SECONDS_LONG}");
-        steps.push(step(&format!("long fuzzing of {target}"), &line));
-    }
-    Ok(steps)
+    steps
 }
 
 /// The crates that know the system. The others are the same everywhere, or need a compiler for C.

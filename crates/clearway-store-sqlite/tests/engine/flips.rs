@@ -31,7 +31,7 @@ fn a_bit_that_changes_a_fact_in_the_database_is_reported() {
     fold_log(directory.path());
     let specimen = Specimen::take(directory.path());
     assert_eq!(specimen.length("-wal"), 0);
-    let flips = spread("", specimen.length(""), 1_500, 1);
+    let flips = spread("", specimen.length(""), 600, 1);
     check("everything in the database", &specimen, &flips);
 }
 

@@ -46,7 +46,7 @@ pub(crate) struct Strike<'p, 'h> {
 }
 
 /// One of so many points is struck in the short tier, others in each case. `NEMESIS_POINTS=all` strikes all of them.
-const SHARE: usize = 4;
+const SHARE: usize = 6;
 
 fn share() -> usize {
     match std::env::var("NEMESIS_POINTS").as_deref() {
