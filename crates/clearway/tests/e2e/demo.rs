@@ -87,7 +87,7 @@ fn slowly_it_explains_shows_more_and_without_a_terminal_waits_for_nobody() {
 fn at_a_terminal_enter_goes_on_at_once() {
     let home = home();
     let here = home.directory("anywhere");
-    let script = "yes '' | script -qec 'clearway demo --slow' /dev/null";
+    let script = "yes '' | head -60 | script -qec 'clearway demo --slow' /dev/null";
     let output = home.shell(&here, script).env("SHELL", "/bin/sh").output().expect("a shell");
     let shown = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(shown.contains("Enter goes on at once."), "{shown}");
