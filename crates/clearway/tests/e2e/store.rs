@@ -222,7 +222,7 @@ fn a_foreign_writer_is_waited_for_within_the_time_given() {
 
 /// Every verb there is, with words that open the store; without words where it opens none, or is asked apart.
 const VERBS: [(&str, &[&str]); 33] = [
-    ("init", &["init"]),
+    ("init", &["init", "-y"]),
     ("reserve", &["reserve", "b.rs"]),
     ("who", &["who", "a.rs"]),
     ("release", &["release", "--all"]),
