@@ -32,6 +32,10 @@ impl ClientFiles for Machine {
         files::replace(path, text.as_bytes()).map_err(|error| unwritable(&error))
     }
 
+    fn remove_text(&mut self, path: &Path) -> Result<(), Failure> {
+        files::remove_followed(path).map_err(|error| unwritable(&error))
+    }
+
     fn remove_empty_directory(&mut self, path: &Path) {
         files::remove_if_empty(path);
     }

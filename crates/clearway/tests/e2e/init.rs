@@ -149,6 +149,25 @@ fn a_client_whose_file_is_broken_is_refused_and_the_others_go_on() {
 }
 
 #[test]
+fn hooks_of_another_type_are_for_a_person_to_mend() {
+    let home = home();
+    let repository = app(&home);
+    let settings = file(&home, ".claude/settings.json");
+    for wrong in ["{\"hooks\": \"str\"}", "{\"hooks\": {\"PreToolUse\": \"x\"}}"] {
+        write(&settings, wrong);
+        let error =
+            repository.clearway().fails("client-not-active", 1, &["init", "-y", "--client", "claude"]);
+        let client = &error["details"]["clients"][0];
+        assert!(text(client, "why").contains("settings.json cannot be edited: `hooks"), "{error:#}");
+        for advice in [text(client, "step"), error["hints"][0].as_str().unwrap_or_default()] {
+            assert!(advice.starts_with("mend") && advice.contains("by hand"), "{advice}");
+        }
+        let told = repository.clearway().ok(&["doctor"]).to_string();
+        assert!(told.contains("mend that file by hand"), "{told}");
+    }
+}
+
+#[test]
 fn a_file_that_cannot_be_written_is_a_clear_error() {
     let home = home();
     let repository = app(&home);
@@ -181,6 +200,22 @@ fn links_are_written_through_and_modes_kept() {
     repository.clearway().ok(&["init", "-y", "--uninstall"]);
     assert_eq!(read(&real), "{}\n");
     assert_eq!(std::fs::metadata(&real).expect("a file").mode() & 0o777, 0o640);
+}
+
+#[test]
+fn a_link_that_leads_nowhere_is_filled_and_leads_nowhere_again() {
+    let home = home();
+    let repository = app(&home);
+    let (target, link) = (file(&home, "dotfiles/gemini/settings.json"), file(&home, ".gemini/settings.json"));
+    std::fs::create_dir_all(link.parent().expect("a parent")).expect("a directory");
+    symlink("../dotfiles/gemini/settings.json", &link).expect("a link");
+    let before = users_files(&home);
+    repository.clearway().ok(&["init", "-y", "--client", "gemini"]);
+    assert!(read(&target).contains("BeforeTool"));
+    repository.clearway().ok(&["init", "-y", "--uninstall", "--client", "gemini"]);
+    assert!(std::fs::symlink_metadata(&link).is_ok_and(|link| link.is_symlink()), "the link stays");
+    assert!(!target.exists() && !file(&home, "dotfiles").exists());
+    before.assert_same(&users_files(&home), "after all");
 }
 
 #[test]
