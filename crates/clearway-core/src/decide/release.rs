@@ -9,6 +9,7 @@ use crate::command::{LeaseRef, Release, Selection};
 use crate::event::{Actor, Body};
 use crate::facts::Facts;
 use crate::failure::{Failure, LeaseView};
+use crate::hint::Hint;
 use crate::ids::{AgentId, Entropy, Fence, LeaseId};
 use crate::lease::Lease;
 use crate::nearest::nearest;
@@ -236,6 +237,23 @@ pub(super) fn refuse_unheld(draft: &Draft<'_>) -> Result<(), Failure> {
 fn is_named(target: &Target, path: &str) -> bool {
     let Target::Name(name) = target else { return false };
     path.strip_suffix(name.as_str()).is_some_and(|before| before.is_empty() || before.ends_with('/'))
+}
+
+/// A lease is renewed or handed over as a whole: whoever names a part of it is told which lease that is part of. `how` is
+/// the verb with the flags it needs.
+pub(super) fn refuse_part(selection: &Selection, chosen: &Chosen, how: &str) -> Result<(), Failure> {
+    let Selection::These { targets, .. } = selection else { return Ok(()) };
+    let is_met = |target: &Target| chosen.live.iter().any(|lease| target.contains(&lease.target));
+    let around = |target| chosen.remaining.iter().find(|lease| lease.target.overlaps(target));
+    let part = targets.iter().filter(|target| !is_met(target)).find_map(|part| Some((part, around(part)?)));
+    let Some((part, whole)) = part else { return Ok(()) };
+    let (part, whole, id) = (part.display(), whole.target.display(), whole.id);
+    let message = format!(
+        "you hold no lease on {part} alone: it is a part of lease {id} on {whole}; nothing was changed"
+    );
+    Err(Failure::new(Slug::NotFound, message)
+        .hint(Hint::command("name the whole of it", how, &[&whole]))
+        .hint(format!("or its lease: clearway {how} {id}")))
 }
 
 /// What an agent holds itself. What one of its commands runs under ends with that command, unless it is named.
