@@ -204,18 +204,15 @@ pub(super) fn by_target(
     }
 }
 
-/// What to say of a target on which the caller holds nothing: a name taken for a path, or a slip.
+/// What to say of a target on which the caller holds nothing: it may be a slip.
 fn nothing_held(target: &Target, mine: &[Lease]) -> Notice {
     let text = target.display();
     let is_path = |target: &Target| matches!(target, Target::Path(_));
-    let name = mine.iter().find(|lease| is_path(target) && is_named(&lease.target, &text));
     let alike = mine.iter().filter(|lease| is_path(&lease.target) == is_path(target));
     let texts: Vec<(String, &Lease)> = alike.map(|lease| (lease.target.display(), lease)).collect();
-    let near = || {
-        let near = nearest(&text, texts.iter().map(|(text, _)| text.as_str()))?;
-        texts.iter().find(|(text, _)| text == near).map(|(_, lease)| *lease)
-    };
-    Notice::NothingHeld { meant: name.or_else(near).map(|lease| lease.target.clone()), target: text }
+    let near = nearest(&text, texts.iter().map(|(text, _)| text.as_str()));
+    let near = texts.iter().find(|(text, _)| Some(text.as_str()) == near);
+    Notice::NothingHeld { meant: near.map(|(_, lease)| lease.target.clone()), target: text }
 }
 
 /// Giving back what one does not hold changes nothing, and that is what was asked for. Whoever would go on holding it, or
@@ -231,12 +228,6 @@ pub(super) fn refuse_unheld(draft: &Draft<'_>) -> Result<(), Failure> {
         .iter()
         .fold(failure, |failure, meant| failure.hint(format!("did you mean {}?", meant.display())));
     Err(meant.hint("see what you hold, and what others do: clearway leases"))
-}
-
-/// Whether the last part of a path is a name.
-fn is_named(target: &Target, path: &str) -> bool {
-    let Target::Name(name) = target else { return false };
-    path.strip_suffix(name.as_str()).is_some_and(|before| before.is_empty() || before.ends_with('/'))
 }
 
 /// A lease is renewed or handed over as a whole: whoever names a part of it is told which lease that is part of. `how` is
