@@ -56,5 +56,5 @@ impl ClientFiles for Machine {
 fn unwritable(error: &FileError) -> Failure {
     let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
     Failure::new(Slug::ClientConfigUnwritable, format!("{error}{cause}"))
-        .hint("make it yours to write, then: clearway init")
+        .hint("make it and its directory yours to write, then run this again")
 }

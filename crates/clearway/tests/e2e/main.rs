@@ -7,6 +7,7 @@ mod conformance;
 mod demo;
 mod doctor;
 mod events;
+mod explained;
 mod handover;
 mod hints;
 mod hooks;
