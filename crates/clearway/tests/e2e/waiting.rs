@@ -500,6 +500,10 @@ fn what_makes_no_sense_is_refused_with_a_hint_and_takes_no_place() {
         ("invalid-duration", &["reserve", "src/a.rs", "--wait", "99999999999999999999d"], "15m"),
         ("invalid-duration", &["reserve", "src/a.rs", "--wait="], "15m"),
         ("invalid-duration", &["reserve", "src/a.rs", "--wait=-5s"], "15m"),
+        ("invalid-duration", &["reserve", "src/a.rs", "--wait", "-5"], "15m"),
+        ("invalid-duration", &["reserve", "--wait", "-5m", "src/a.rs"], "15m"),
+        ("invalid-duration", &["--timeout", "-5s", "reserve", "src/a.rs"], "15m"),
+        ("usage", &["reserve", "src/a.rs", "--wait", "-x"], "clearway help reserve"),
         (
             "invalid-duration",
             &["reserve", "src/b.rs", "--wait", "src/a.rs"],
