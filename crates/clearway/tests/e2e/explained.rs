@@ -168,11 +168,11 @@ impl<'s> Stage<'s> {
         match slug {
             "audit-broken" => act(lost),
             "store-corrupt" => {
+                act("PRAGMA wal_checkpoint(TRUNCATE)");
                 let store = self.home.only_store();
-                ["-wal", "-shm"].iter().for_each(|suffix| {
-                    std::fs::remove_file(format!("{}{suffix}", store.display())).expect("a file");
-                });
-                std::fs::write(store, "no database, whatever its name".repeat(1_000)).expect("a file");
+                let mut bytes = std::fs::read(&store).expect("a file");
+                bytes[100..].fill(0xff);
+                std::fs::write(store, bytes).expect("a file");
             }
             "store-newer" => act("PRAGMA user_version = 1000"),
             _ => act(&format!("{lost}; UPDATE leases SET pattern = 'src/[' WHERE pattern = 'src/a.rs'")),
