@@ -74,6 +74,15 @@ fn each<'v>(value: &'v Value, field: &str, name: &str) -> Vec<&'v str> {
     list(value, field).iter().map(|element| text(element, name)).collect()
 }
 
+/// A file for a store of several scopes, in a directory of its own.
+fn shared_store(home: &Home) -> std::path::PathBuf {
+    let directory = home.path().join("shared");
+    let made =
+        std::os::unix::fs::DirBuilderExt::mode(&mut std::fs::DirBuilder::new(), 0o700).create(&directory);
+    made.expect("a directory");
+    directory.join("store.db")
+}
+
 /// The store as another program opens it; closing it leaves the log where it is, as Clearway does.
 fn open_store(home: &Home) -> rusqlite::Connection {
     let connection = rusqlite::Connection::open(home.only_store()).expect("the store opens");
