@@ -21,6 +21,23 @@ fn mine_names_what_the_family_holds_from_where_the_caller_stands() {
 }
 
 #[test]
+fn what_mine_prints_is_a_path_to_every_program_whatever_its_name() {
+    let home = home();
+    let app = app(&home);
+    for name in ["-n", "two words"] {
+        app.write(name, "x\n");
+        app.grant("ada", &["--", name]);
+    }
+    assert_eq!(app.agent("ada").ok(&["mine"])["paths"], json!(["-n", "two words"]));
+    let listed =
+        home.shell(app.path(), "clearway --agent ada mine -0 | xargs -0 cat").output().expect("a shell");
+    assert_eq!(String::from_utf8_lossy(&listed.stdout), "x\nx\n");
+    app.agent("ada").ok(&["release", "two words"]);
+    let listed = home.shell(app.path(), "cat $(clearway --agent ada mine)").output().expect("a shell");
+    assert_eq!(String::from_utf8_lossy(&listed.stdout), "x\n");
+}
+
+#[test]
 fn a_subagents_files_are_its_sessions_too() {
     let home = home();
     let app = app(&home);
