@@ -73,6 +73,8 @@ fn status_names_changes_that_an_ended_session_left_until_somebody_takes_them() {
     one.event("SessionEnd", &json!({"reason": "other"})).silent();
     let warnings = || app.agent("bob").ok(&["status"])["warnings"].clone();
     let said = warnings()[0].as_str().expect("a warning").to_owned();
+    let terse = app.agent("bob").run(&["status"]).expect(0).stdout();
+    assert!(terse.contains("needs a person: changes of "), "{terse}");
     assert!(said.contains("in src/a.rs are not committed, and its session ended"), "{said}");
     let taken = app.grant("bob", &["src/a.rs"]);
     assert_eq!(text(&taken, "pattern"), "src/a.rs");
