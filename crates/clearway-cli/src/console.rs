@@ -57,6 +57,8 @@ pub(crate) struct Console<'a, 'b> {
     /// Standard output and the exit code are those of a command that is run; what is ours goes elsewhere.
     runs_command: bool,
     error_page: Page,
+    /// Whether the line above the cursor is one that is replaced.
+    is_live: bool,
     streams: &'a mut Streams<'b>,
 }
 
@@ -68,7 +70,7 @@ impl<'a, 'b> Console<'a, 'b> {
         streams: &'a mut Streams<'b>,
     ) -> Self {
         let (page, error_page) = (Page::stdout(surroundings), Page::stderr(surroundings));
-        Self { json, runs_command, page, error_page, streams }
+        Self { json, runs_command, page, error_page, is_live: false, streams }
     }
 
     /// What the commands in every answer repeat of the line that was typed.
@@ -138,14 +140,19 @@ impl<'a, 'b> Console<'a, 'b> {
         let _ = write(self.streams.stderr, question);
     }
 
-    /// Replaces the line that a person at a terminal watches; nothing anywhere else.
+    /// Replaces the line that a person at a terminal watches, or takes it away; nothing anywhere else. The cursor rests
+    /// below it, so that whoever interrupts has the next prompt on a line of its own.
     pub(crate) fn live(&mut self, text: &str) {
-        if self.error_page.is_terminal && !self.json {
-            let width = self.error_page.columns.saturating_sub(1);
-            let line: String = text.chars().take(width).collect();
-            // A line nobody can be shown is no reason to stop waiting.
-            let _ = write(self.streams.stderr, &format!("\r\x1b[2K{line}"));
+        if !self.error_page.is_terminal || self.json || text.is_empty() && !self.is_live {
+            return;
         }
+        let width = self.error_page.columns.saturating_sub(1);
+        let line: String = text.chars().take(width).collect();
+        let up = if self.is_live { "\x1b[1A" } else { "" };
+        let below = if text.is_empty() { "" } else { "\n" };
+        self.is_live = !text.is_empty();
+        // A line nobody can be shown is no reason to stop waiting.
+        let _ = write(self.streams.stderr, &format!("{up}\r\x1b[2K{line}{below}"));
     }
 
     /// Writes to standard output and flushes, so that a reader has it at once. `false` if nobody reads any more.

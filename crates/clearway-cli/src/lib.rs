@@ -7,6 +7,7 @@ mod arguments;
 mod console;
 mod demo;
 pub mod docs;
+mod elsewhere;
 mod given;
 mod hook;
 mod pages;

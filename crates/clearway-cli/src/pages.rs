@@ -27,6 +27,7 @@ pub(crate) fn page(slug: Slug) -> &'static str {
         Slug::TooLarge => page!("too-large"),
         Slug::NoScope => page!("no-scope"),
         Slug::NoIdentity => page!("no-identity"),
+        Slug::NotConfirmed => page!("not-confirmed"),
         Slug::IdempotencyMismatch => page!("idempotency-mismatch"),
         Slug::NotHolder => page!("not-holder"),
         Slug::NotYou => page!("not-you"),

@@ -5,6 +5,7 @@ use clap::Args;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clearway_core::failure::Failure;
 use clearway_core::hint::Hint;
+use clearway_core::input::wait_span_ms;
 use clearway_core::shell;
 use clearway_core::slug::Slug;
 use clearway_core::text::printable;
@@ -93,6 +94,10 @@ pub(crate) fn asks_for_json(arguments: &[OsString]) -> bool {
 
 /// A failure of the parser in our words.
 pub(crate) fn failure(error: &clap::Error, arguments: &[String]) -> Failure {
+    let is_unknown = error.kind() == ErrorKind::UnknownArgument;
+    if let Some(failure) = time_below_zero(arguments).filter(|_| is_unknown) {
+        return failure;
+    }
     let failure = Failure::new(Slug::Usage, message(error, arguments));
     let failure = match suggestion(error) {
         Some(near) => failure.hint(format!("did you mean {near}?")),
@@ -114,6 +119,14 @@ pub(crate) fn failure(error: &clap::Error, arguments: &[String]) -> Failure {
 }
 
 const NEXT_WORD: &str = "--wait takes the next word for its time; say how long to wait";
+
+/// `--wait -5s`: a flag whose value may be left out leaves what begins with a dash to others, who do not know it.
+fn time_below_zero(arguments: &[String]) -> Option<Failure> {
+    let words = || arguments.iter().take_while(|word| *word != "--");
+    let time = words().zip(words().skip(1)).find(|(flag, _)| *flag == "--wait")?.1;
+    let is_below = time.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    is_below.then(|| wait_span_ms(time, "--wait", "").err()).flatten()
+}
 
 /// `--wait PATTERN`: the flag's own value may be left out, so it takes what follows.
 fn taken_for_a_time(arguments: &[String]) -> Option<&str> {

@@ -4,6 +4,7 @@ use crate::agent::{AgentName, Liveness};
 use crate::hint::Hint;
 use crate::ids::{LeaseId, Seq, WaitId};
 use crate::lease::Lease;
+use crate::shell;
 use crate::slice::AgentView;
 use crate::slug::Slug;
 use crate::time::Mono;
@@ -85,8 +86,47 @@ pub enum Details {
     Circle(Box<Circle>),
     /// Where a log first goes wrong.
     FirstBadSeq(Seq),
+    /// Where a path belongs instead.
+    Elsewhere(Box<Elsewhere>),
     /// Named texts.
     Fields(Vec<(&'static str, String)>),
+}
+
+/// A path that the scope of another directory owns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Elsewhere {
+    /// The path as it was written.
+    pub argument: String,
+    /// The directory.
+    pub directory: String,
+    /// The path as it is written there.
+    pub path: String,
+}
+
+impl Elsewhere {
+    /// A path inside a directory, empty for the directory itself. What was written as a directory stays one.
+    pub fn new(argument: &str, directory: &str, inside: &str) -> Self {
+        let slash = if argument.ends_with('/') { "/" } else { "" };
+        let path = if inside.is_empty() { ".".to_owned() } else { format!("{inside}{slash}") };
+        Self { argument: argument.to_owned(), directory: directory.to_owned(), path }
+    }
+
+    /// A pattern whose directory this is.
+    #[must_use]
+    pub fn with_pattern(self, argument: &str, pattern: &str) -> Self {
+        let path = match self.path.as_str() {
+            "." => pattern.to_owned(),
+            directory => format!("{}/{pattern}", directory.trim_end_matches('/')),
+        };
+        Self { argument: argument.to_owned(), path, ..self }
+    }
+
+    /// The failure of whoever named it.
+    pub fn failure(self, message: String) -> Failure {
+        Failure::new(Slug::OutsideScope, message)
+            .hint(format!("act there: clearway -C {} …", shell::word(&self.directory)))
+            .details(Details::Elsewhere(Box::new(self)))
+    }
 }
 
 /// An earlier wait that stands before a request.

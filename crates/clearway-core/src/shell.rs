@@ -1,23 +1,15 @@
 //! Words for a shell: what a hint shows has to work when it is pasted.
 
-/// The text as one word of a POSIX shell, quoted only where it must be.
+/// The text as one word of a POSIX shell, quoted only where it must be, and never taken for a flag.
 pub fn word(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:,@%=".contains(c);
-    if !text.is_empty() && text.chars().all(plain) && !text.starts_with('-') {
-        text.to_owned()
-    } else if text.starts_with('-') {
-        format!("./{}", quoted_if_needed(text))
-    } else {
-        quoted(text)
-    }
+    let before = if text.starts_with('-') { "./" } else { "" };
+    format!("{before}{}", as_it_is(text))
 }
 
-fn quoted_if_needed(text: &str) -> String {
-    if text.chars().all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c)) {
-        text.to_owned()
-    } else {
-        quoted(text)
-    }
+/// The same for a word that may be a flag.
+pub fn as_it_is(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:,@%=".contains(c);
+    if !text.is_empty() && text.chars().all(plain) { text.to_owned() } else { quoted(text) }
 }
 
 fn quoted(text: &str) -> String {

@@ -132,6 +132,8 @@ slugs! {
     NoScope = "no-scope", Usage;
     /// Nobody can tell who is calling.
     NoIdentity = "no-identity", Usage;
+    /// Nobody said that it may be done.
+    NotConfirmed = "not-confirmed", Usage;
     /// The key was used for another request.
     IdempotencyMismatch = "idempotency-mismatch", Usage;
 

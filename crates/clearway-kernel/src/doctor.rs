@@ -84,8 +84,9 @@ impl Session<'_> {
         checks.extend(place_check(&self.whereabouts()));
         let key = self.site.key.clone();
         let examination = self.engine.examine(&key).map_err(|error| store_failure(&error))?;
-        if is_lost(&examination) {
-            checks.extend(findings(&examination));
+        if holds_nothing(&examination) {
+            let is_wrong = |check: &Check| check.status == CheckStatus::Wrong;
+            checks.extend(findings(&examination).into_iter().filter(is_wrong));
             return Ok(Diagnosis { checks });
         }
         checks.push(self.identity_check()?);
@@ -294,9 +295,10 @@ fn damaged(about: &'static str, failure: Failure) -> Result<Check, Failure> {
     }
 }
 
-/// Whether there was a store, of which nothing is left to look at.
-fn is_lost(examination: &Examination) -> bool {
-    examination.findings.iter().any(|finding| finding.about == About::Lost)
+/// Whether there was to be a store, and there is nothing to look at.
+fn holds_nothing(examination: &Examination) -> bool {
+    let kinds = [About::Lost, About::Foreign];
+    examination.findings.iter().any(|finding| kinds.contains(&finding.about))
 }
 
 /// Where the store is; of one that is not there, whether it could be.

@@ -34,6 +34,9 @@ pub fn store_failure(error: &StoreError) -> Failure {
         StoreError::Corrupt { path, .. } => Failure::new(Slug::StoreCorrupt, message)
             .hint("rebuild stored rows from the log, if it can be read: clearway doctor --repair")
             .hint(format!("otherwise keep it aside and start afresh: {}", set_aside(path))),
+        StoreError::NoDatabase { path } => Failure::new(Slug::StoreCorrupt, message)
+            .hint("if it never was a store, name another file: --store FILE or CLEARWAY_STORE=FILE")
+            .hint(begin_anew(path, false)),
         StoreError::Lost { path, holds_others, .. } => {
             Failure::new(Slug::StoreLost, message).hint(begin_anew(path, *holds_others))
         }
@@ -74,7 +77,7 @@ pub(crate) fn way_out(finding: &Finding, place: &str) -> String {
         About::Ballast => "take it now: clearway doctor --repair",
         About::Witness => "the next write makes it remember again, or now: clearway doctor --repair",
         About::Privacy => return make_private(finding.path.as_deref().unwrap_or(place)),
-        About::Lost | About::Gate => return begin_anew(place, finding.about == About::Gate),
+        About::Lost | About::Gate | About::Foreign => return begin_anew(place, finding.about == About::Gate),
         About::Rows | About::Schema | About::Pages => REPAIR,
     };
     words.to_owned()

@@ -23,7 +23,8 @@ impl Session<'_> {
                 self.command_everywhere(transfer.clone(), transfer)
             }
             Chosen::These { scope, selection } => {
-                self.command_in(&scope, Command::Transfer(Transfer { to, selection }))
+                let reply = self.command_in(&scope, Command::Transfer(Transfer { to, selection }))?;
+                self.with_names(words, reply)
             }
         }
     }

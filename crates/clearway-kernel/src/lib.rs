@@ -24,6 +24,7 @@ mod running;
 mod scopes;
 mod session;
 mod site;
+mod spelling;
 mod targets;
 mod waiting;
 

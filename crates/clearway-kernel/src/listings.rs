@@ -4,7 +4,6 @@ use crate::failures::store_failure;
 use crate::own::ENDED_ROWS;
 use crate::scopes::MachineWide;
 use crate::session::Session;
-use crate::targets::resource_name;
 use clearway_core::agent::{self, AgentName, Caller, Liveness};
 use clearway_core::decide::{Identified, Notice, identify};
 use clearway_core::facts::{FactQuery, Facts};
@@ -157,8 +156,7 @@ impl Session<'_> {
         let target = self.target(kind, argument)?;
         let scope = self.scope_of(&target);
         let (here, now) = (self.site.worktree(), self.now()?);
-        let name = resource_name(&self.config, argument).ok();
-        let mut read = ReadSet { names: name.iter().cloned().collect(), waits: true, ..ReadSet::default() };
+        let mut read = ReadSet { waits: true, ..ReadSet::default() };
         read.meet(&here, &target);
         let read = read.for_the_answer_alone();
         let slice = self.read_in(&scope, |snapshot| snapshot.load(&read, &now))?.unwrap_or_default();
@@ -172,12 +170,14 @@ impl Session<'_> {
             let elsewhere = matches!(target, Target::Path(_)) && view.lease.worktree != here;
             !elsewhere && view.lease.target.overlaps(&target)
         };
-        let (holders, others): (Vec<_>, Vec<_>) = live.into_iter().partition(on_it);
-        let is_name = holders.is_empty() && !others.is_empty();
-        let notices =
-            name.filter(|_| is_name).map(Notice::IsName).into_iter().chain(self.place_notice()).collect();
+        live.retain(on_it);
+        let names = match live.is_empty() {
+            true => self.held_names(kind, &[argument.to_owned()])?,
+            false => Vec::new(),
+        };
+        let notices = names.into_iter().map(Notice::IsName).chain(self.place_notice()).collect();
         let waiters = queue.into_iter().filter(|queued| queued.wait.wanted.touches(&target, &here)).collect();
-        Ok(Who { rev: slice.scope.rev, now, path: target.display(), holders, waiters, notices })
+        Ok(Who { rev: slice.scope.rev, now, path: target.display(), holders: live, waiters, notices })
     }
 
     /// Lists agents, each with the leases it effectively holds.
@@ -368,12 +368,18 @@ impl Survey {
     }
 }
 
-fn same_boot(slice: &Slice, now: &Now) -> bool {
+pub(crate) fn same_boot(slice: &Slice, now: &Now) -> bool {
     slice.scope.boot.as_ref() == Some(&now.boot)
 }
 
 /// Leases as they effectively are: one whose time is over is shown as expired.
-fn show(leases: &[Lease], agents: &[AgentView], facts: &Facts, now: &Now, same_boot: bool) -> Vec<LeaseView> {
+pub(crate) fn show(
+    leases: &[Lease],
+    agents: &[AgentView],
+    facts: &Facts,
+    now: &Now,
+    same_boot: bool,
+) -> Vec<LeaseView> {
     let by_id: BTreeMap<AgentId, &AgentView> = agents.iter().map(|view| (view.agent.id, view)).collect();
     let show_one = |lease: &Lease| {
         let holder = by_id.get(&lease.holder)?;

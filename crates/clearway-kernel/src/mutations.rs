@@ -116,6 +116,9 @@ impl Session<'_> {
         });
         notices.extend(self.place_notice());
         let clear = outcome.is_ok();
+        if clear {
+            notices.extend(self.held_names(words.kind, &words.targets)?.into_iter().map(Notice::IsName));
+        }
         let (blockers, ahead) = match outcome {
             Ok(_) => (Vec::new(), Vec::new()),
             Err(Failure { details: Details::Blockers { leases, ahead }, .. }) => (leases, ahead.into()),
@@ -134,7 +137,10 @@ impl Session<'_> {
                 let all = renew(Selection::All);
                 self.command_everywhere(all.clone(), all)?
             }
-            Chosen::These { scope, selection } => self.command_in(&scope, renew(selection))?,
+            Chosen::These { scope, selection } => {
+                let reply = self.command_in(&scope, renew(selection))?;
+                self.with_names(&words.chosen, reply)?
+            }
         };
         lasting(reply, words.ttl.as_deref())
     }
@@ -158,7 +164,8 @@ impl Session<'_> {
             Chosen::These { scope, selection } => {
                 let scopes = keep.iter().map(|target| self.scope_of(target));
                 let scope = self.one_scope(std::iter::once(scope).chain(scopes))?;
-                self.command_in(&scope, Command::Release(Release { selection, keep }))
+                let reply = self.command_in(&scope, Command::Release(Release { selection, keep }))?;
+                self.with_names(&words.chosen, reply)
             }
         }
     }

@@ -240,13 +240,18 @@ impl<'a> Session<'a> {
         survey.leases().iter().any(|view| view.lease.holder == me.view.agent.id)
     }
 
+    /// Whether the scope has begun: hooks act here.
+    pub fn is_invited(&mut self) -> Result<bool, Failure> {
+        self.engine.has(&self.site.key).map_err(|error| store_failure(&error))
+    }
+
     /// What to say if this command is the first of a scope that lies inside another one.
     fn made_inside_another(&mut self, scope: &ScopeKey) -> Result<Option<Notice>, Failure> {
         let Some(outer) = self.site.outer.as_ref().filter(|_| *scope == self.site.key) else {
             return Ok(None);
         };
         let outer = outer.display().to_string();
-        let known = self.engine.has(scope).map_err(|error| store_failure(&error))?;
+        let known = self.is_invited()?;
         Ok((!known).then(|| Notice::ScopeInsideAnother { inner: self.site.place.clone(), outer }))
     }
 

@@ -5,16 +5,15 @@ use crate::outside::Outside;
 use crate::site::{Found, Located, Site, SiteKind};
 use clearway_core::command::LeaseRef;
 use clearway_core::decide::Notice;
-use clearway_core::failure::Failure;
+use clearway_core::failure::{Details, Elsewhere, Failure};
 use clearway_core::ids::{Fence, LeaseId, ScopeKey};
 use clearway_core::path::{CanonicalPath, PathError};
 use clearway_core::pattern::{Pattern, PatternError};
-use clearway_core::shell;
 use clearway_core::slug::Slug;
 use clearway_core::target::{ResourceName, Target};
 use clearway_core::text::{printable, quoted};
 use clearway_store::contract::Engine;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A look at the files of a site, and at the store, which says where the scopes inside it begin.
 pub(crate) struct Look<'a> {
@@ -98,7 +97,7 @@ fn means_directory(argument: &str) -> bool {
 /// does not.
 fn existing(site: &Site, argument: &str, located: &Located) -> Result<Placed, Failure> {
     if !located.is_nested_root || means_directory(argument) {
-        refuse_nested(argument, located)?;
+        refuse_nested(site, argument, located)?;
     }
     let path = canonical(site, argument, &located.path)?;
     let is_directory = located.found == Found::Directory && !located.is_nested_root;
@@ -108,7 +107,7 @@ fn existing(site: &Site, argument: &str, located: &Located) -> Result<Placed, Fa
 }
 
 fn named(site: &Site, argument: &str, located: &Located) -> Result<Target, Failure> {
-    refuse_nested(argument, located)?;
+    refuse_nested(site, argument, located)?;
     let path = canonical(site, argument, &located.path)?;
     let is_directory = means_directory(argument) || path.is_root();
     Ok(Target::Path(if is_directory { Pattern::subtree(&path) } else { Pattern::literal(&path) }))
@@ -119,8 +118,11 @@ fn pattern(look: &mut Look<'_>, site: &Site, argument: &str, special: usize) -> 
     let split = argument[..special].rfind('/').map_or(0, |slash| slash + 1);
     let (directory, rest) = argument.split_at(split);
     let directory = if directory.is_empty() { "." } else { directory };
-    let located = look.resolve(site, directory)?;
-    refuse_nested(argument, &located)?;
+    let located = look.resolve(site, directory).and_then(|located| {
+        refuse_nested(site, argument, &located)?;
+        Ok(located)
+    });
+    let located = located.map_err(|failure| as_pattern(failure, argument, rest))?;
     let base = canonical(site, argument, &located.path)?;
     let text = match base.is_root() {
         true => rest.to_owned(),
@@ -140,12 +142,24 @@ fn canonical(site: &Site, argument: &str, path: &str) -> Result<CanonicalPath, F
 }
 
 /// A pattern never reaches into a scope inside this one.
-fn refuse_nested(argument: &str, located: &Located) -> Result<(), Failure> {
+fn refuse_nested(site: &Site, argument: &str, located: &Located) -> Result<(), Failure> {
     let Some(nested) = &located.nested else { return Ok(()) };
+    let path = site.root.as_ref().map(|root| root.join(&located.path)).unwrap_or_default();
+    let inside = path.strip_prefix(nested).unwrap_or(Path::new("")).display().to_string();
     let nested = nested.display().to_string();
     let message = format!("{} belongs to the scope at {}", printable(argument), printable(&nested));
-    Err(Failure::new(Slug::OutsideScope, message)
-        .hint(format!("act there: clearway -C {} …", shell::word(&nested))))
+    Err(Elsewhere::new(argument, &nested, &inside).failure(message))
+}
+
+/// The failure of a pattern whose directory belongs elsewhere.
+fn as_pattern(failure: Failure, argument: &str, pattern: &str) -> Failure {
+    match failure.details {
+        Details::Elsewhere(there) => {
+            let there = there.with_pattern(argument, pattern);
+            Failure { details: Details::Elsewhere(Box::new(there)), ..failure }
+        }
+        details => Failure { details, ..failure },
+    }
 }
 
 fn invalid_pattern(argument: &str, error: &PatternError) -> Failure {

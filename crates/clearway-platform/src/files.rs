@@ -20,7 +20,7 @@ pub use private::{
     PRIVATE_DIR_MODE, PRIVATE_FILE_MODE, PrivacyComplaint, create_atomic, create_private_dir_all,
     directory_complaints, everybody_can_write, open_private, privacy_complaints, write_atomic,
 };
-pub use replace::{Turn, can_run, remove_if_empty, replace, take_turn};
+pub use replace::{Turn, can_run, remove_followed, remove_if_empty, replace, take_turn};
 pub use upkeep::{
     TemporaryDir, allocate, copy_private, exists, flush, flush_with_name, is_file, length, names_in,
     read_start, read_text, remove_if_present, rename, temporary_dir,

@@ -268,8 +268,7 @@ fn refuse_garbage(path: &Path) -> Result<(), StoreError> {
     if start.is_empty() || start == HEADER {
         return Ok(());
     }
-    let reason = "file is not a database".to_owned();
-    Err(StoreError::Corrupt { path: path.display().to_string(), reason })
+    Err(StoreError::NoDatabase { path: path.display().to_string() })
 }
 
 fn open(path: &Path, flags: OpenFlags, wait: Duration) -> Result<Connection, StoreError> {

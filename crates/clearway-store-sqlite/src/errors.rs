@@ -20,7 +20,8 @@ pub(crate) fn sqlite(path: &Path, error: &Error) -> StoreError {
         }
         ErrorCode::DiskFull => full(path),
         ErrorCode::ReadOnly | ErrorCode::PermissionDenied => StoreError::ReadOnly { path: at, reason },
-        ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => StoreError::Corrupt { path: at, reason },
+        ErrorCode::NotADatabase => StoreError::NoDatabase { path: at },
+        ErrorCode::DatabaseCorrupt => StoreError::Corrupt { path: at, reason },
         // Only a page that finds no room is called a full disk, and only a file that is there is called
         // read-only; what goes wrong with files beside it is told in other words.
         ErrorCode::CannotOpen | ErrorCode::SystemIoFailure if has_no_room(path) => full(path),

@@ -46,9 +46,7 @@ impl SqliteEngine {
                 look_inside(&reader.connection, &file, scope, schema, &mut found)?;
             }
             Ok(None) => look_at_empty(&mut found),
-            Err(lost @ StoreError::Lost { .. }) => found.error(About::Lost, lost.to_string()),
-            Err(StoreError::Corrupt { reason, .. }) => found.error(About::Pages, reason),
-            Err(other) => return Err(other),
+            Err(error) => note(&error, &mut found).ok_or(error)?,
         }
         Ok(found)
     }
@@ -145,13 +143,22 @@ fn look_inside(
         }
         Ok(())
     };
-    look(found).or_else(|error| match errors::sqlite(file, &error) {
-        StoreError::Corrupt { reason, .. } => {
-            found.error(About::Pages, reason);
-            Ok(())
-        }
-        other => Err(other),
+    look(found).or_else(|error| {
+        let error = errors::sqlite(file, &error);
+        note(&error, found).ok_or(error)
     })
+}
+
+/// What keeps a store from being looked into is a finding, if it is a fault of the store.
+fn note(error: &StoreError, found: &mut Examination) -> Option<()> {
+    let (about, text) = match error {
+        StoreError::Lost { .. } => (About::Lost, error.to_string()),
+        StoreError::NoDatabase { .. } => (About::Foreign, error.to_string()),
+        StoreError::Corrupt { reason, .. } => (About::Pages, reason.clone()),
+        _ => return None,
+    };
+    found.error(about, text);
+    Some(())
 }
 
 /// A gate that was removed or emptied is no damage, but until it remembers again nobody would miss the log's end.

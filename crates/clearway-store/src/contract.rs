@@ -329,6 +329,8 @@ pub enum About {
     Schema,
     /// The file itself.
     Pages,
+    /// A file that is no store at all.
+    Foreign,
 }
 
 impl About {
@@ -345,12 +347,13 @@ impl About {
             Self::Rows => "rows",
             Self::Schema => "schema",
             Self::Pages => "pages",
+            Self::Foreign => "store",
         }
     }
 
     /// Whether facts are damaged or gone, which is more than a nuisance.
     pub fn is_damage(self) -> bool {
-        matches!(self, Self::Lost | Self::Gate | Self::Rows | Self::Schema | Self::Pages)
+        matches!(self, Self::Lost | Self::Gate | Self::Rows | Self::Schema | Self::Pages | Self::Foreign)
     }
 }
 
@@ -441,6 +444,12 @@ pub enum StoreError {
         path: String,
         /// How it showed.
         reason: String,
+    },
+    /// Something else lies where the store is to be, or what was it was written over.
+    #[error("{path} is no database")]
+    NoDatabase {
+        /// Where.
+        path: String,
     },
     /// Gone, or without what it held, while something beside it remembers.
     #[error("{path} has lost a log: {reason}")]

@@ -32,6 +32,10 @@ impl ClientFiles for Machine {
         files::replace(path, text.as_bytes()).map_err(|error| unwritable(&error))
     }
 
+    fn remove_text(&mut self, path: &Path) -> Result<(), Failure> {
+        files::remove_followed(path).map_err(|error| unwritable(&error))
+    }
+
     fn remove_empty_directory(&mut self, path: &Path) {
         files::remove_if_empty(path);
     }
@@ -52,5 +56,5 @@ impl ClientFiles for Machine {
 fn unwritable(error: &FileError) -> Failure {
     let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
     Failure::new(Slug::ClientConfigUnwritable, format!("{error}{cause}"))
-        .hint("make it yours to write, then: clearway init")
+        .hint("make it and its directory yours to write, then run this again")
 }

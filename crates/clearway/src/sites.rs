@@ -1,6 +1,6 @@
 //! Which scope owns a directory, and where an argument lies in it.
 
-use clearway_core::failure::Failure;
+use clearway_core::failure::{Elsewhere, Failure};
 use clearway_core::pattern::Fold;
 use clearway_core::shell;
 use clearway_core::slug::Slug;
@@ -154,16 +154,17 @@ fn is_scope(directory: &Path, knows: &mut Knows<'_>) -> bool {
 }
 
 fn unresolved(site: &Site, argument: &str, error: &ResolveError) -> Failure {
-    let argument = quoted(argument);
     let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
     match error {
-        ResolveError::Outside { .. } => {
-            Failure::new(Slug::OutsideScope, format!("{argument} is outside of {}", site.worktree().0))
-                .hint("act in the scope that owns it: clearway -C DIR …")
+        ResolveError::Outside { path, .. } => {
+            let directory = path.ancestors().find(|above| above.is_dir()).unwrap_or(Path::new("/"));
+            let inside = path.strip_prefix(directory).unwrap_or(path).display().to_string();
+            let message = format!("{} is outside of {}", quoted(argument), site.worktree().0);
+            Elsewhere::new(argument, &directory.display().to_string(), &inside).failure(message)
         }
         other => {
             let why = shown(&other.to_string());
-            Failure::new(Slug::InvalidPath, format!("{argument} cannot be used: {why}{cause}"))
+            Failure::new(Slug::InvalidPath, format!("{} cannot be used: {why}{cause}", quoted(argument)))
                 .hint("the rules for paths: clearway explain invalid-path")
         }
     }

@@ -1,6 +1,7 @@
 //! Which engine, and where its files are.
 
 use clearway_core::failure::Failure;
+use clearway_core::shell;
 use clearway_core::slug::Slug;
 use clearway_core::text::shown;
 use clearway_kernel::StoreAt;
@@ -38,7 +39,22 @@ pub(crate) fn place(state: &Path, store: StoreAt<'_>) -> Result<Place, Failure> 
             Failure::new(Slug::StoreUnavailable, message).hint("name a file in it: --store DIR/store.db")
         );
     }
+    refuse_nowhere(&absolute)?;
     Ok(Place::OneFile(absolute))
+}
+
+/// A store that somebody names lies in a directory that is there: one that is not is a slip more often than a wish, and
+/// a store nobody else uses keeps nobody out of anybody's way.
+fn refuse_nowhere(store: &Path) -> Result<(), Failure> {
+    let directory = store.parent().unwrap_or(store);
+    if directory.exists() {
+        return Ok(());
+    }
+    let directory = directory.display().to_string();
+    let message = format!("there is no directory {} for the store to lie in", shown(&directory));
+    Err(Failure::new(Slug::StoreUnavailable, message)
+        .hint("look for a slip in --store, CLEARWAY_STORE or store.url")
+        .hint(format!("if it is meant, make it first: mkdir -p -m 700 {}", shell::word(&directory))))
 }
 
 /// Names the network file system a path lies on: its locks do not hold between machines.

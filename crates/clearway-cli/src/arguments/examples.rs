@@ -229,10 +229,12 @@ Nobody has to run it: a lease whose time is over never stands in the way.";
 pub(super) const MINE: &str = "\
 Examples:
   prettier --write $(clearway mine)
+  clearway mine -0 | xargs -0 prettier --write
   clearway mine -0 --dirty | xargs -0 git add --
 
 Files and directories that you and your subagents hold in this checkout; a
-pattern with other wildcards than DIR/** names no path and is left out.";
+pattern with other wildcards than DIR/** names no path and is left out. One
+that begins with a dash is told as ./-NAME; where names have spaces use -0.";
 
 pub(super) const STATUSLINE: &str = "\
 Examples:

@@ -118,7 +118,7 @@ pub(crate) struct Everywhere {
     #[arg(long, global = true, value_name = "KEY", hide_short_help = true)]
     pub(crate) idempotency_key: Option<String>,
     /// Wait no longer than this for a busy store, such as 5s
-    #[arg(long, global = true, value_name = "TIME", hide_short_help = true)]
+    #[arg(long, global = true, value_name = "TIME", allow_hyphen_values = true, hide_short_help = true)]
     pub(crate) timeout: Option<String>,
     /// Act in the scope with this key, or in `machine`
     #[arg(long, global = true, value_name = "KEY", hide_short_help = true)]

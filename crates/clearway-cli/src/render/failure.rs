@@ -48,7 +48,11 @@ fn in_the_way(details: &Details) -> &[LeaseView] {
     match details {
         Details::Blockers { leases, .. } => leases,
         Details::Lease { held_now, .. } => held_now,
-        Details::None | Details::Circle(_) | Details::FirstBadSeq(_) | Details::Fields(_) => &[],
+        Details::None
+        | Details::Circle(_)
+        | Details::FirstBadSeq(_)
+        | Details::Elsewhere(_)
+        | Details::Fields(_) => &[],
     }
 }
 

@@ -217,7 +217,7 @@ fn make(
     let path = &change.path;
     if uninstall {
         match &change.outcome {
-            Ok(After::Absent) => host.remove_file(path).map_err(|failure| unwritable(&failure))?,
+            Ok(After::Absent) => host.remove_text(path)?,
             Ok(After::Text(text)) => drop(host.replace_text(path, text)?),
             _ => {}
         }
@@ -274,12 +274,7 @@ fn stable_binary(host: &dyn Host) -> Result<String, Failure> {
 fn unreadable(path: &Path, why: &str) -> Failure {
     let why = clearway_core::text::shown(why);
     Failure::new(Slug::ClientConfig, format!("{} cannot be edited: {why}", shown(path)))
-        .hint("mend it and run this again; nothing in it was changed")
-}
-
-fn unwritable(failure: &Failure) -> Failure {
-    Failure::new(Slug::ClientConfigUnwritable, failure.message.clone())
-        .hint("make its directory yours to write")
+        .hint("mend it by hand, then run this again; nothing in it was changed")
 }
 
 fn no_home() -> Failure {

@@ -53,6 +53,12 @@ pub(super) enum State {
     },
 }
 
+impl State {
+    pub(super) fn is_whole(&self) -> bool {
+        matches!(self, Self::Whole { .. })
+    }
+}
+
 /// Compares a document with what `init` writes, for whichever binary it was.
 pub(super) fn state(client: Client, document: &Value, shape: Shape) -> State {
     let ours = ours(document, shape);

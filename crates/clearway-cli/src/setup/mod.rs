@@ -47,6 +47,9 @@ pub trait ClientFiles {
     /// had to be made, outermost first.
     fn replace_text(&mut self, path: &Path, text: &str) -> Result<Vec<PathBuf>, Failure>;
 
+    /// Removes a file, if it is there. A link to it stays.
+    fn remove_text(&mut self, path: &Path) -> Result<(), Failure>;
+
     /// Removes a directory, if it is empty.
     fn remove_empty_directory(&mut self, path: &Path);
 

@@ -5,6 +5,7 @@
 use super::found::{Found, State, ours, state};
 use super::journal::hex;
 use super::place::{Form, HookFile, user_files};
+use super::text::Unfit;
 use super::{entries, jsonc, shown, toml};
 use crate::Host;
 use clearway_core::agent::Client;
@@ -69,12 +70,13 @@ pub(super) fn judge(scene: &mut Scene<'_>) -> Standing {
     for file in files {
         let Some(text) = scene.text(&file.path) else { continue };
         let Ok(document) = file.form.value(&text) else {
-            return Standing::left(
-                format!("{} cannot be read", shown(&file.path)),
-                format!("mend that file, then {INIT}"),
-            );
+            return to_mend(format!("{} cannot be read", shown(&file.path)));
         };
-        match state(scene.client, &document, file.form.shape()) {
+        let state = state(scene.client, &document, file.form.shape());
+        if let Some(Unfit(why)) = unfit(scene.client, &file, &text).filter(|_| !state.is_whole()) {
+            return to_mend(format!("{} cannot be edited: {why}", shown(&file.path)));
+        }
+        match state {
             State::Missing => {}
             State::Changed => damaged = Some(format!("its hooks in {} were changed", shown(&file.path))),
             State::Whole { binary, .. } => {
@@ -87,6 +89,18 @@ pub(super) fn judge(scene: &mut Scene<'_>) -> Standing {
         Some(why) => Standing::damage(why),
         None => Standing::left("it has no hooks of ours", INIT),
     }
+}
+
+/// What only a person can do: `init` would be refused as often as it is run.
+fn to_mend(why: String) -> Standing {
+    Standing::left(why, format!("mend that file by hand, then {INIT}"))
+}
+
+/// Why our hooks would find no place in a file that is for them.
+fn unfit(client: Client, file: &HookFile, text: &str) -> Option<Unfit> {
+    let is_ours_to_write = file.form != Form::Toml || toml::carries_hooks(text);
+    let installed = || file.form.install(text, &entries::entries(client, entries::NAME, false));
+    is_ours_to_write.then(installed).and_then(Result::err)
 }
 
 /// Our hooks as they were found.

@@ -19,7 +19,7 @@ fn with(files: &[(&str, &str)]) -> Stage {
 /// What `init` says of a client.
 #[track_caller]
 fn set_up(stage: &mut Stage, client: &str) -> Value {
-    let ran = stage.run(&format!("init --json --client {client}"));
+    let ran = stage.run(&format!("init -y --json --client {client}"));
     let reply = ran.json();
     let is_active = ran.code == 0;
     let clients = if is_active { &reply["clients"] } else { &reply["error"]["details"]["clients"] };
@@ -111,7 +111,7 @@ fn codex_is_set_up_in_the_tables_that_carry_hooks_already() {
     let text = &stage.files[Path::new(config)];
     assert!(text.starts_with(theirs) && text.contains("[[hooks.PreToolUse.hooks]]"), "{text}");
     assert!(!stage.files.contains_key(Path::new("/home/you/.codex/hooks.json")));
-    stage.run("init --uninstall --client codex").expect(0);
+    stage.run("init -y --uninstall --client codex").expect(0);
     assert_eq!(stage.files[Path::new(config)], format!("{theirs}{}", codex_trust("config.toml")));
 }
 
@@ -160,7 +160,7 @@ fn a_doctor_tells_what_was_never_set_up_from_what_is_broken() {
         |checks: Vec<Value>| checks.into_iter().find(|check| check["text"].to_string().contains("Claude"));
     assert_eq!(claude(examined(&mut stage)).unwrap()["status"], "note");
     stage.files.insert(TRUSTED.0.into(), TRUSTED.1.to_owned());
-    stage.run("init --client claude").expect(0);
+    stage.run("init -y --client claude").expect(0);
     assert_eq!(claude(examined(&mut stage)).unwrap()["status"], "ok");
     let user = Path::new("/home/you/.claude/settings.json");
     let text = stage.files[user].clone();
@@ -191,7 +191,7 @@ fn a_doctor_names_hooks_that_are_there_twice_and_other_tools_for_this() {
                 "Stop": [{"hooks": [{"type": "command", "command": "clearway hook claude"}]}]}}"#,
         ),
     ]);
-    stage.run("init --client claude").expect(0);
+    stage.run("init -y --client claude").expect(0);
     let told: Vec<String> = examined(&mut stage).iter().map(|check| check["text"].to_string()).collect();
     for word in ["plugin interlock@market", "bash ~/foundry/guard.sh", "more than once"] {
         assert_eq!(told.iter().filter(|text| text.contains(word)).count(), 1, "{word} in {told:#?}");
@@ -225,7 +225,9 @@ fn keys_in_a_clients_file_are_not_shown() {
     let key = "sk-ant-api03-0123456789abcdefghijABCDEFGHIJ0123456789";
     let settings = format!("{{\n  \"env\": {{\"ANTHROPIC_API_KEY\": \"{key}\"}}\n}}\n");
     let mut stage = with(&[("/home/you/.claude/settings.json", &settings)]);
-    for line in ["init --dry-run --client claude", "init --client claude", "init --json --client claude"] {
+    for line in
+        ["init --dry-run --client claude", "init -y --client claude", "init -y --json --client claude"]
+    {
         let ran = stage.run(line);
         assert!(!ran.stdout.contains(key), "{ran:#?}");
     }
@@ -235,7 +237,7 @@ fn keys_in_a_clients_file_are_not_shown() {
 #[test]
 fn the_words_of_a_hook_are_what_its_client_calls() {
     let mut stage = with(&[TRUSTED]);
-    stage.run("init --client claude --unattended").expect(0);
+    stage.run("init -y --client claude --unattended").expect(0);
     let settings: Value =
         serde_json::from_str(&stage.files[Path::new("/home/you/.claude/settings.json")]).unwrap();
     let gate = &settings["hooks"]["PreToolUse"][0];

@@ -331,6 +331,11 @@ impl ClientFiles for Stage {
         Ok(Vec::new())
     }
 
+    fn remove_text(&mut self, path: &Path) -> Result<(), Failure> {
+        self.files.remove(path);
+        Ok(())
+    }
+
     fn remove_empty_directory(&mut self, _: &Path) {}
 
     fn typed_line(&mut self) -> Result<String, Failure> {

@@ -31,18 +31,53 @@ pub(super) fn init(
     let wish = wish(flags);
     let site = Site::of(host, globals)?;
     let planned = plan(host, site.root(), &wish)?;
-    let due = planned.iter().filter(|change| change.is_due()).count();
-    let asks = !flags.yes && !flags.dry_run && !console.json && host.surroundings().stdin_is_terminal;
-    let is_agreed = due == 0 || !asks || agreed(host, console, &planned)?;
-    let (deed, changes) = match (flags.dry_run, is_agreed) {
-        (true, _) => (Deed::Planned, planned),
-        (false, false) => (Deed::Declined, planned),
-        (false, true) => (Deed::Done, carried_out(host, globals, &site, &wish)?),
+    let consent = consent(host, flags, &site, &planned, console)?;
+    let (deed, changes) = match consent {
+        Consent::Given | Consent::Typed => (Deed::Done, carried_out(host, globals, &site, &wish)?),
+        Consent::NotAsked => (Deed::Planned, planned),
+        Consent::Denied => (Deed::Declined, planned),
+        Consent::NobodyToAsk => (Deed::Unconfirmed, planned),
     };
     let clients = if wish.uninstall { Vec::new() } else { chosen(host, &wish) };
     let clients = look(host, site.root(), &clients);
-    let (uninstall, was_shown) = (wish.uninstall, is_agreed && asks && due > 0);
-    answer(SetUp { site, deed, uninstall, was_shown, changes, clients, left: None }.judged())
+    let (uninstall, was_shown) = (wish.uninstall, consent == Consent::Typed);
+    answer(SetUp { site, deed, uninstall, was_shown, changes, clients, left: None }.judged(flags))
+}
+
+/// Whether it may be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Consent {
+    /// On the command line, or nothing needs any.
+    Given,
+    /// By a person who was shown what changes.
+    Typed,
+    Denied,
+    /// Only a look was wanted.
+    NotAsked,
+    /// There is no terminal, or the answer is for a program.
+    NobodyToAsk,
+}
+
+fn consent(
+    host: &mut dyn Host,
+    flags: &InitFlags,
+    site: &Site,
+    planned: &[Change],
+    console: &mut Console<'_, '_>,
+) -> Result<Consent, crate::console::Problem> {
+    let is_due = planned.iter().any(Change::is_due);
+    let begins = !flags.uninstall && !site.is_invited;
+    let is_asked = host.surroundings().stdin_is_terminal && !console.json;
+    Ok(match (flags.dry_run, flags.yes, is_asked) {
+        (true, ..) => Consent::NotAsked,
+        (false, true, _) => Consent::Given,
+        (false, false, false) if is_due || begins => Consent::NobodyToAsk,
+        (false, false, true) if is_due => match agreed(host, console, planned)? {
+            true => Consent::Typed,
+            false => Consent::Denied,
+        },
+        (false, false, _) => Consent::Given,
+    })
 }
 
 fn wish(flags: &InitFlags) -> Wish {
@@ -64,12 +99,15 @@ fn chosen(host: &dyn Host, wish: &Wish) -> Vec<Client> {
 struct Site {
     scope: String,
     root: Option<PathBuf>,
+    /// Whether hooks act here already.
+    is_invited: bool,
 }
 
 impl Site {
     fn of(host: &mut dyn Host, globals: &Globals) -> Result<Self, Failure> {
-        let session = Session::open(host, globals)?;
-        Ok(Self { scope: session.site.key.to_string(), root: session.site.root.clone() })
+        let mut session = Session::open(host, globals)?;
+        let is_invited = session.is_invited()?;
+        Ok(Self { scope: session.site.key.to_string(), root: session.site.root.clone(), is_invited })
     }
 
     fn root(&self) -> Option<&Path> {
@@ -111,6 +149,8 @@ enum Deed {
     Done,
     Planned,
     Declined,
+    /// Nobody said that it may be done.
+    Unconfirmed,
 }
 
 /// The answer of `init`.
@@ -127,10 +167,15 @@ struct SetUp {
 }
 
 impl SetUp {
-    /// With what is left to do.
-    fn judged(self) -> Self {
+    /// With what is left to do. Whoever only looks is told what would be, and that is no failure.
+    fn judged(self, flags: &InitFlags) -> Self {
         let refused = self.changes.iter().find_map(|change| change.outcome.as_ref().err());
-        let left = left(&self.clients, refused).or_else(|| refused.cloned());
+        let left = match self.deed {
+            Deed::Done | Deed::Declined => left(&self.clients, refused),
+            Deed::Unconfirmed => Some(unconfirmed(flags)),
+            Deed::Planned => None,
+        };
+        let left = left.or_else(|| refused.cloned());
         Self { left, ..self }
     }
 
@@ -162,7 +207,7 @@ impl SetUp {
         match (&change.outcome, self.deed) {
             (Err(_), _) => "refused",
             (Ok(After::Unchanged), _) => "unchanged",
-            (Ok(_), Deed::Planned | Deed::Declined) => "planned",
+            (Ok(_), Deed::Planned | Deed::Declined | Deed::Unconfirmed) => "planned",
             (Ok(After::Absent), Deed::Done) => "removed",
             (Ok(After::Text(_)), Deed::Done) => "written",
         }
@@ -179,7 +224,7 @@ impl SetUp {
     fn change_lines(&self, change: &Change, page: &Page) -> String {
         let word = self.change_word(change);
         // Whoever takes something away knows what it was.
-        let shows = !self.was_shown && (!self.uninstall || self.deed == Deed::Planned);
+        let shows = !self.was_shown && (!self.uninstall || self.deed != Deed::Done);
         let mut text = if shows && change.is_due() { diff_lines(change, page) } else { String::new() };
         let mut line = format!("{word}: {}", shown(&change.path.display().to_string()));
         if let Some(note) = &change.note {
@@ -197,7 +242,7 @@ impl SetUp {
         let is_due = self.changes.iter().any(Change::is_due);
         let is_same = self.changes.iter().all(|change| matches!(change.outcome, Ok(After::Unchanged)));
         match (self.deed, self.uninstall) {
-            (Deed::Declined, _) => "nothing was written\n",
+            (Deed::Declined | Deed::Unconfirmed, _) => "nothing was written\n",
             (Deed::Planned, _) if is_due => "nothing was written: --dry-run\n",
             (_, true) if self.changes.is_empty() => "nothing of ours was found\n",
             (_, false) if is_same && !self.clients.is_empty() => "nothing to change\n",
@@ -258,6 +303,21 @@ fn client_lines(seen: &ClientSeen, page: &Page) -> String {
     let notes = seen.notes.iter().map(|note| format!("note: {}", printable(note)));
     lines.extend(notes.flat_map(|note| wrap(&note, page.columns, &next, &next)));
     lines.join("\n").replacen(word, &page.paint(tone, word), 1) + "\n"
+}
+
+/// Why nothing was written, and the line that would have written it.
+fn unconfirmed(flags: &InitFlags) -> Failure {
+    let named = flags.client.iter().flat_map(|name| ["--client", name]);
+    let switches = [
+        ("--unattended", flags.unattended),
+        ("--agents-md", flags.agents_md),
+        ("--uninstall", flags.uninstall),
+        ("-y", true),
+    ];
+    let switches = switches.into_iter().filter_map(|(flag, is_given)| is_given.then_some(flag));
+    let words: Vec<&str> = ["init"].into_iter().chain(named).chain(switches).collect();
+    Failure::new(Slug::NotConfirmed, "there is no terminal to ask at, so nothing was written")
+        .hint(format!("do what is shown above: clearway {}", words.join(" ")))
 }
 
 /// Why the clients that were found are not all active.

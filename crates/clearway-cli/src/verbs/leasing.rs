@@ -116,7 +116,11 @@ impl Answer for CheckAnswer {
         };
         blockers.iter().for_each(|view| text.push_str(&holding(view, now, page, "  ")));
         text.push_str(&before_you(ahead));
-        text + &notices(found, page)
+        text + &notices(found.iter().filter(|notice| !notice.is_slip()), page)
+    }
+
+    fn aside(&self, page: &Page) -> String {
+        notices(self.checked.notices.iter().filter(|notice| notice.is_slip()), page)
     }
 
     fn exit_code(&self) -> u8 {

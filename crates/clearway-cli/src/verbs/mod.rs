@@ -23,7 +23,7 @@ use crate::Host;
 use crate::arguments::{self, Audit, Cli, Config, Scope, Verb};
 use crate::console::{Answer, Console, Problem};
 use crate::given::Given;
-use crate::usage;
+use crate::{elsewhere, usage};
 use clap::FromArgMatches;
 use clap::error::ErrorKind;
 use clearway_kernel::{Globals, Hook, Outside, Reply, Session};
@@ -50,13 +50,13 @@ pub(crate) fn run(
 ) -> Outcome {
     let texts = usage::texts(&arguments)?;
     if let Some(cli) = arguments::quick::read(&texts) {
-        return obey(cli, agent, host, console);
+        return obey(cli, agent, host, console).map_err(|problem| placed_right(problem, &texts));
     }
     let parsed = arguments::command_for_people()
         .try_get_matches_from(&arguments)
         .and_then(|matches| Cli::from_arg_matches(&matches));
     match parsed {
-        Ok(cli) => obey(cli, agent, host, console),
+        Ok(cli) => obey(cli, agent, host, console).map_err(|problem| placed_right(problem, &texts)),
         Err(error) if error.kind() == ErrorKind::DisplayVersion => {
             answer(words::Text::styled(&error.render()))
         }
@@ -66,6 +66,10 @@ pub(crate) fn run(
             Err(usage::failure(&error, &texts).into())
         }
     }
+}
+
+fn placed_right(problem: Problem, line: &[String]) -> Problem {
+    Problem { failure: elsewhere::with_command(problem.failure, line), ..problem }
 }
 
 /// Does what was asked. A session is opened by the verbs that look into a scope, and by no other.

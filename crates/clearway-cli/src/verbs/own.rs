@@ -30,8 +30,13 @@ impl Answer for Paths {
     }
 
     fn text(&self, _: &Page) -> String {
-        self.found.paths.iter().flat_map(|path| path.chars().chain([self.end])).collect()
+        self.found.paths.iter().map(|path| format!("{}{path}{}", before(path), self.end)).collect()
     }
+}
+
+/// No program takes a path for a flag.
+fn before(path: &str) -> &'static str {
+    if path.starts_with('-') { "./" } else { "" }
 }
 
 /// The answer of `statusline`.

@@ -89,9 +89,10 @@ fn live_line(standing: &Standing<'_>) -> String {
     });
     let earlier = standing.ahead.first().map(|ahead| format!("{} is before you", ahead.agent));
     let why = holder.or(earlier).unwrap_or_else(|| "your turn".to_owned());
+    let since =
+        if standing.waited_ms < 1_000 { String::new() } else { format!(" {}", rounded(standing.waited_ms)) };
     format!(
-        "waiting {}: {}; place {}, at most {} more",
-        rounded(standing.waited_ms),
+        "waiting{since}: {}; place {}, at most {} more",
         printable(&why),
         standing.position,
         rounded(standing.left_ms)

@@ -203,7 +203,7 @@ impl Look {
         }
         text.extend(self.frozen().map(|frozen| frozen + "\n"));
         if !warnings.is_empty() {
-            text.push_str(&format!("{}\n", count(warnings.len() as u64, "warning", "warnings")));
+            text.push_str(&format!("needs a person: {}\n", some_of(warnings, 140)));
         }
         let next = given.advice(&format!("next: clearway {}", self.next(mine.is_empty())));
         let room = TERSE_BYTES_MAX.saturating_sub(next.len() + 2);

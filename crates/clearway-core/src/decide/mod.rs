@@ -245,7 +245,7 @@ pub enum Notice {
         /// What it may have meant.
         near: Option<AgentName>,
     },
-    /// Nobody holds the path, but the name.
+    /// Nothing was found on the path, but somebody holds the name.
     IsName(ResourceName),
     /// Stored rows that nobody can read.
     UnreadableRows(Vec<String>),
@@ -302,6 +302,11 @@ impl Notice {
             Self::NothingHeld { .. } | Self::IsName(_) | Self::OthersById { .. } | Self::UnknownAgent { .. }
         )
     }
+}
+
+/// What to say of a word that was taken for a path and is a name somebody holds.
+pub fn held_as_name(name: &ResourceName) -> String {
+    format!("{name} is held as a name: add --kind name")
 }
 
 /// Answers one request.

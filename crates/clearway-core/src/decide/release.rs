@@ -9,6 +9,7 @@ use crate::command::{LeaseRef, Release, Selection};
 use crate::event::{Actor, Body};
 use crate::facts::Facts;
 use crate::failure::{Failure, LeaseView};
+use crate::hint::Hint;
 use crate::ids::{AgentId, Entropy, Fence, LeaseId};
 use crate::lease::Lease;
 use crate::nearest::nearest;
@@ -203,18 +204,15 @@ pub(super) fn by_target(
     }
 }
 
-/// What to say of a target on which the caller holds nothing: a name taken for a path, or a slip.
+/// What to say of a target on which the caller holds nothing: it may be a slip.
 fn nothing_held(target: &Target, mine: &[Lease]) -> Notice {
     let text = target.display();
     let is_path = |target: &Target| matches!(target, Target::Path(_));
-    let name = mine.iter().find(|lease| is_path(target) && is_named(&lease.target, &text));
     let alike = mine.iter().filter(|lease| is_path(&lease.target) == is_path(target));
     let texts: Vec<(String, &Lease)> = alike.map(|lease| (lease.target.display(), lease)).collect();
-    let near = || {
-        let near = nearest(&text, texts.iter().map(|(text, _)| text.as_str()))?;
-        texts.iter().find(|(text, _)| text == near).map(|(_, lease)| *lease)
-    };
-    Notice::NothingHeld { meant: name.or_else(near).map(|lease| lease.target.clone()), target: text }
+    let near = nearest(&text, texts.iter().map(|(text, _)| text.as_str()));
+    let near = texts.iter().find(|(text, _)| Some(text.as_str()) == near);
+    Notice::NothingHeld { meant: near.map(|(_, lease)| lease.target.clone()), target: text }
 }
 
 /// Giving back what one does not hold changes nothing, and that is what was asked for. Whoever would go on holding it, or
@@ -232,10 +230,21 @@ pub(super) fn refuse_unheld(draft: &Draft<'_>) -> Result<(), Failure> {
     Err(meant.hint("see what you hold, and what others do: clearway leases"))
 }
 
-/// Whether the last part of a path is a name.
-fn is_named(target: &Target, path: &str) -> bool {
-    let Target::Name(name) = target else { return false };
-    path.strip_suffix(name.as_str()).is_some_and(|before| before.is_empty() || before.ends_with('/'))
+/// A lease is renewed or handed over as a whole: whoever names a part of it is told which lease that is part of. `how` is
+/// the verb with the flags it needs.
+pub(super) fn refuse_part(selection: &Selection, chosen: &Chosen, how: &str) -> Result<(), Failure> {
+    let Selection::These { targets, .. } = selection else { return Ok(()) };
+    let is_met = |target: &Target| chosen.live.iter().any(|lease| target.contains(&lease.target));
+    let around = |target| chosen.remaining.iter().find(|lease| lease.target.overlaps(target));
+    let part = targets.iter().filter(|target| !is_met(target)).find_map(|part| Some((part, around(part)?)));
+    let Some((part, whole)) = part else { return Ok(()) };
+    let (part, whole, id) = (part.display(), whole.target.display(), whole.id);
+    let message = format!(
+        "you hold no lease on {part} alone: it is a part of lease {id} on {whole}; nothing was changed"
+    );
+    Err(Failure::new(Slug::NotFound, message)
+        .hint(Hint::command("name the whole of it", how, &[&whole]))
+        .hint(format!("or its lease: clearway {how} {id}")))
 }
 
 /// What an agent holds itself. What one of its commands runs under ends with that command, unless it is named.

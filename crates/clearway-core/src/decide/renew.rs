@@ -2,7 +2,7 @@
 
 use super::draft::Draft;
 use super::identity::Identified;
-use super::release::{Chosen, by_target, refuse_unheld};
+use super::release::{Chosen, by_target, refuse_part, refuse_unheld};
 use super::replay::lapsed;
 use super::{Notice, Step, Success};
 use crate::agent::{AgentName, Liveness};
@@ -50,6 +50,7 @@ fn chosen(
             let mut chosen = Chosen { live: named(draft, leases, actor, facts)?, ..Chosen::default() };
             by_target(draft, targets, worktree, actor, &mut chosen);
             refuse_unheld(draft)?;
+            refuse_part(selection, &chosen, draft.verb)?;
             Ok(chosen.live)
         }
     }

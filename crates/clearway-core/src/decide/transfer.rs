@@ -4,7 +4,7 @@ use super::cycle;
 use super::draft::Draft;
 use super::identity::Identified;
 use super::quota::Held;
-use super::release::{Chosen, choose, refuse_unheld};
+use super::release::{Chosen, choose, refuse_part, refuse_unheld};
 use super::renew::is_live;
 use super::{Step, Success};
 use crate::agent::{AgentName, Liveness};
@@ -93,8 +93,10 @@ fn chosen(
     to: &AgentView,
     facts: &Facts,
 ) -> Result<Vec<Lease>, Failure> {
-    let Chosen { live, already, .. } = choose(draft, selection, actor, facts)?;
+    let chosen = choose(draft, selection, actor, facts)?;
     refuse_unheld(draft)?;
+    refuse_part(selection, &chosen, &format!("{} --to {}", draft.verb, to.agent.name))?;
+    let Chosen { live, already, .. } = chosen;
     if let Some(lease) = already.first().and_then(|id| draft.slice.lease(*id)) {
         is_live(draft, lease, facts)?;
     }

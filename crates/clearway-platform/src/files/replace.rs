@@ -1,7 +1,8 @@
 //! Files that belong to other programs: changed whole, through their links, and with the mode they have.
 
 use super::private::{parent_of, replace_atomic};
-use super::{FileError, PRIVATE_FILE_MODE, create_private_dir_all, leftovers, open_private, remove_leftover};
+use super::{FileError, PRIVATE_FILE_MODE, create_private_dir_all, leftovers, open_private};
+use super::{remove_if_present, remove_leftover};
 use crate::lock::{LockedFile, lock_within};
 use std::fs;
 use std::io;
@@ -51,6 +52,11 @@ fn remove_leftovers(directory: &Path) {
         // What cannot be removed is in nobody's way.
         let _ = remove_leftover(left);
     }
+}
+
+/// Removes a file; one that is not there is fine. A link to it is followed and stays.
+pub fn remove_followed(path: &Path) -> Result<(), FileError> {
+    remove_if_present(&followed(path)?)
 }
 
 /// Where a path leads in the end.

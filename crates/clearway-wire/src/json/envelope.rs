@@ -2,11 +2,10 @@
 
 use super::integer;
 use clearway_core::agent::AgentName;
-use clearway_core::decide::Notice;
+use clearway_core::decide::{Notice, held_as_name};
 use clearway_core::hint::Hint;
 use clearway_core::ids::{AgentId, Seq};
 use clearway_core::shell;
-use clearway_core::target::Target;
 use clearway_core::time::rounded;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -173,9 +172,6 @@ impl NoticeJson {
             }
             Notice::NothingHeld { target, meant } => {
                 let instead = match meant {
-                    Some(Target::Name(name)) if target.ends_with(name.as_str()) => {
-                        "; that is a name: add --kind name".to_owned()
-                    }
                     Some(near) => format!("; did you mean {}?", near.display()),
                     None => format!("; {}", suggest("see what you hold: clearway leases")),
                 };
@@ -200,8 +196,7 @@ impl NoticeJson {
                 }
             }
             Notice::IsName(name) => {
-                let message = format!("{name} is held as a name: add --kind name");
-                Self { target: Some(name.to_string()), ..Self::saying("is-name", message) }
+                Self { target: Some(name.to_string()), ..Self::saying("is-name", held_as_name(name)) }
             }
             Notice::UnreadableRows(rows) => {
                 let rows = rows.join(", ");

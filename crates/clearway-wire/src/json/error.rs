@@ -104,6 +104,7 @@ fn details(details: &Details, now: &Now) -> Map<String, Value> {
             json!({ "lease": LeaseJson::new(lease, now), "held_now": Blocker::list(held_now, now) })
         }
         Details::FirstBadSeq(seq) => json!({ "first_bad_seq": integer(seq.0) }),
+        Details::Elsewhere(there) => json!({ "directory": there.directory, "path": there.path }),
         Details::Fields(fields) => Value::Object(named_texts(fields)),
     };
     match value {

@@ -258,6 +258,25 @@ fn a_store_on_another_engine_or_on_no_file() {
 }
 
 #[test]
+fn a_store_in_a_directory_that_is_not_there_is_refused_and_not_made() {
+    let home = home();
+    let repository = app(&home);
+    let directory = home.path().join("stroes");
+    let path = directory.join("team.db").display().to_string();
+    for verb in [["reserve", "a.rs"].as_slice(), &["leases"], &["status"]] {
+        let error = repository.agent("alice").args(&["--store", &path]).fails("store-unavailable", 69, verb);
+        assert!(text(&error, "message").contains("no directory"), "{error}");
+        assert!(!directory.exists());
+    }
+    let error =
+        repository.agent("alice").args(&["--store", &path]).fails("store-unavailable", 69, &["leases"]);
+    let make = list(&error, "hints").iter().find_map(|hint| hint.as_str()?.split_once("make it first: "));
+    let make = make.expect("a command").1;
+    assert!(home.shell(repository.path(), make).status().is_ok_and(|status| status.success()), "{make}");
+    repository.agent("alice").args(&["--store", &path]).ok(&["reserve", "a.rs"]);
+}
+
+#[test]
 fn a_store_that_is_no_store() {
     let home = home();
     let repository = app(&home);

@@ -176,8 +176,48 @@ fn a_broken_configuration_or_store_is_a_finding_not_a_crash() {
         let _ = std::fs::remove_file(format!("{}{suffix}", store.display()));
     }
     std::fs::write(store, "this is not a database, whatever its name says. ".repeat(40)).expect("a file");
-    let error = repository.clearway().fails("unhealthy", 1, &["doctor"]);
-    assert!(list(&error["details"], "checks").iter().any(|check| check["status"] == "wrong"));
+    repository.clearway().fails("unhealthy", 1, &["doctor"]);
+}
+
+#[test]
+fn a_file_that_is_no_database_is_called_that_and_nothing_else_is_said_of_it() {
+    let home = home();
+    let repository = app(&home);
+    let (file, fresh) = (home.path().join("notes.txt"), home.path().join("fresh.db").display().to_string());
+    for was_store in [false, true] {
+        let path = file.display().to_string();
+        let doctor = || repository.clearway().args(&["--store", &path]);
+        if was_store {
+            repository.agent("alice").args(&["--store", &path]).ok(&["reserve", "a.rs"]);
+            ["-wal", "-shm"]
+                .iter()
+                .for_each(|suffix| std::fs::remove_file(format!("{path}{suffix}")).expect("a file"));
+        }
+        std::fs::write(&file, "what I have to do today\n".repeat(400)).expect("a file");
+        std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).expect("a mode");
+        for words in [["doctor"].as_slice(), &["doctor", "--repair"]] {
+            let error = doctor().fails("unhealthy", 1, words);
+            let checks = list(&error["details"], "checks");
+            let wrong: Vec<_> = checks.iter().filter(|check| check["status"] == "wrong").collect();
+            assert_eq!(wrong.len(), 1, "{error:#}");
+            assert_eq!(
+                (text(wrong[0], "about"), text(wrong[0], "text")),
+                ("store", format!("{path} is no database").as_str())
+            );
+            let said = error.to_string();
+            assert!(!said.contains("--repair") && !said.contains("migrates"), "{said}");
+        }
+        let error = doctor().fails("store-corrupt", 69, &["leases"]);
+        assert!(error["hints"][0].to_string().contains("--store FILE"), "{error:#}");
+        let begin = list(&error, "hints").last().and_then(|hint| hint.as_str()?.rsplit_once(": "));
+        let begin = begin.expect("a command").1;
+        assert!(
+            home.shell(repository.path(), begin).status().is_ok_and(|status| status.success()),
+            "{begin}"
+        );
+        doctor().ok(&["doctor"]);
+    }
+    repository.agent("alice").ok(&["--store", &fresh, "reserve", "a.rs"]);
 }
 
 #[test]

@@ -66,7 +66,7 @@ fn clients_that_are_found_are_set_up_once_and_given_back_to_the_byte() {
     trust(&home, &repository);
     let before = users_files(&home);
 
-    let error = repository.clearway().fails("client-not-active", 1, &["init"]);
+    let error = repository.clearway().fails("client-not-active", 1, &["init", "-y"]);
     let standings: Vec<(&str, &str)> = list(&error["details"], "clients")
         .iter()
         .map(|client| (text(client, "client"), text(client, "standing")))
@@ -81,15 +81,15 @@ fn clients_that_are_found_are_set_up_once_and_given_back_to_the_byte() {
     assert!(claude.contains("// theirs\r\n") && !claude.replace("\r\n", "").contains('\n'), "{claude}");
 
     let set_up = users_files(&home);
-    let again = repository.clearway().run(&["init"]).expect(1);
+    let again = repository.clearway().run(&["init", "-y"]).expect(1);
     assert!(again.stdout().contains("nothing to change"), "{}", again.stdout());
     set_up.assert_same(&users_files(&home), "a second time");
 
-    let told = repository.clearway().ok(&["init", "--uninstall"]);
+    let told = repository.clearway().ok(&["init", "-y", "--uninstall"]);
     assert_eq!(list(&told, "files").len(), 5, "{told:#}");
     before.assert_same(&users_files(&home), "after all");
     assert!(!file(&home, ".copilot/hooks").exists() && file(&home, ".copilot").exists());
-    assert!(repository.clearway().text(&["init", "--uninstall"]).contains("nothing of ours"));
+    assert!(repository.clearway().text(&["init", "-y", "--uninstall"]).contains("nothing of ours"));
 }
 
 #[test]
@@ -98,10 +98,10 @@ fn what_others_change_in_between_stays() {
     let repository = app(&home);
     let settings = file(&home, ".claude/settings.json");
     write(&settings, SETTINGS);
-    repository.clearway().run(&["init", "--client", "claude"]).expect(1);
+    repository.clearway().run(&["init", "-y", "--client", "claude"]).expect(1);
     let edited = read(&settings).replacen("\"opus\"", "\"sonnet\", // since", 1);
     write(&settings, &edited);
-    let told = repository.clearway().run(&["init", "--uninstall", "--client", "claude"]).expect(0);
+    let told = repository.clearway().run(&["init", "-y", "--uninstall", "--client", "claude"]).expect(0);
     assert!(told.stdout().contains("the rest is kept"), "{}", told.stdout());
     assert_eq!(read(&settings), SETTINGS.replacen("\"opus\"", "\"sonnet\", // since", 1));
 }
@@ -111,10 +111,10 @@ fn directories_that_were_made_go_with_what_was_made_in_them() {
     let home = home();
     let repository = app(&home);
     let before = users_files(&home);
-    repository.clearway().ok(&["init", "--client", "copilot", "--client", "cursor"]);
+    repository.clearway().ok(&["init", "-y", "--client", "copilot", "--client", "cursor"]);
     let hooks = file(&home, ".cursor/hooks.json");
     write(&file(&home, ".cursor/theirs"), "x");
-    repository.clearway().ok(&["init", "--uninstall", "--client", "copilot", "--client", "cursor"]);
+    repository.clearway().ok(&["init", "-y", "--uninstall", "--client", "copilot", "--client", "cursor"]);
     assert!(!hooks.exists() && file(&home, ".cursor/theirs").exists());
     std::fs::remove_dir_all(file(&home, ".cursor")).expect("a directory");
     assert!(!file(&home, ".copilot").exists());
@@ -128,7 +128,7 @@ fn a_client_whose_file_is_broken_is_refused_and_the_others_go_on() {
     let settings = file(&home, ".claude/settings.json");
     for broken in ["{\"hooks\": {", "[]", "{\"hooks\": {\"PreToolUse\": \"x\"}}"] {
         write(&settings, broken);
-        let words = ["init", "--client", "claude", "--client", "cursor"];
+        let words = ["init", "-y", "--client", "claude", "--client", "cursor"];
         let error = repository.clearway().fails("client-not-active", 1, &words);
         let files = list(&error["details"], "files");
         assert_eq!(files[0]["problem"]["slug"], "client-config", "{error:#}");
@@ -138,11 +138,33 @@ fn a_client_whose_file_is_broken_is_refused_and_the_others_go_on() {
         assert_eq!(read(&settings), broken);
     }
     std::fs::write(&settings, b"{\"a\": \"\xff\"}").expect("a file");
-    let error = repository.clearway().fails("client-not-active", 1, &["init", "--client", "claude"]);
+    let error = repository.clearway().fails("client-not-active", 1, &["init", "-y", "--client", "claude"]);
     assert_eq!(error["details"]["files"][0]["problem"]["slug"], "client-config");
-    let error =
-        repository.clearway().fails("client-config", 78, &["init", "--uninstall", "--client", "claude"]);
+    let error = repository.clearway().fails(
+        "client-config",
+        78,
+        &["init", "-y", "--uninstall", "--client", "claude"],
+    );
     assert!(text(&error, "message").contains("settings.json"));
+}
+
+#[test]
+fn hooks_of_another_type_are_for_a_person_to_mend() {
+    let home = home();
+    let repository = app(&home);
+    let settings = file(&home, ".claude/settings.json");
+    for wrong in ["{\"hooks\": \"str\"}", "{\"hooks\": {\"PreToolUse\": \"x\"}}"] {
+        write(&settings, wrong);
+        let error =
+            repository.clearway().fails("client-not-active", 1, &["init", "-y", "--client", "claude"]);
+        let client = &error["details"]["clients"][0];
+        assert!(text(client, "why").contains("settings.json cannot be edited: `hooks"), "{error:#}");
+        for advice in [text(client, "step"), error["hints"][0].as_str().unwrap_or_default()] {
+            assert!(advice.starts_with("mend") && advice.contains("by hand"), "{advice}");
+        }
+        let told = repository.clearway().ok(&["doctor"]).to_string();
+        assert!(told.contains("mend that file by hand"), "{told}");
+    }
 }
 
 #[test]
@@ -150,14 +172,14 @@ fn a_file_that_cannot_be_written_is_a_clear_error() {
     let home = home();
     let repository = app(&home);
     write(&file(&home, ".cursor"), "in the way");
-    let error = repository.clearway().fails("client-not-active", 1, &["init", "--client", "cursor"]);
+    let error = repository.clearway().fails("client-not-active", 1, &["init", "-y", "--client", "cursor"]);
     let problem = &error["details"]["files"][0]["problem"];
     assert_eq!(problem["slug"], "client-config", "what cannot be looked into is not written: {error:#}");
     let loop_ = file(&home, ".gemini/settings.json");
     std::fs::create_dir_all(loop_.parent().expect("a parent")).expect("a directory");
     symlink("nowhere/there", &loop_).expect("a link");
     write(&file(&home, ".gemini/nowhere"), "in the way");
-    let error = repository.clearway().fails("client-not-active", 1, &["init", "--client", "gemini"]);
+    let error = repository.clearway().fails("client-not-active", 1, &["init", "-y", "--client", "gemini"]);
     assert!(error["details"]["files"][0]["problem"]["slug"].is_string(), "{error:#}");
     assert_eq!(read(&file(&home, ".gemini/nowhere")), "in the way");
 }
@@ -171,13 +193,29 @@ fn links_are_written_through_and_modes_kept() {
     std::fs::set_permissions(&real, std::fs::Permissions::from_mode(0o640)).expect("a mode");
     std::fs::create_dir_all(link.parent().expect("a parent")).expect("a directory");
     symlink("../dotfiles/claude.json", &link).expect("a link");
-    repository.clearway().run(&["init", "--client", "claude"]).expect(1);
+    repository.clearway().run(&["init", "-y", "--client", "claude"]).expect(1);
     assert!(std::fs::symlink_metadata(&link).expect("a link").is_symlink());
     assert!(read(&real).contains("PreToolUse"));
     assert_eq!(std::fs::metadata(&real).expect("a file").mode() & 0o777, 0o640);
-    repository.clearway().ok(&["init", "--uninstall"]);
+    repository.clearway().ok(&["init", "-y", "--uninstall"]);
     assert_eq!(read(&real), "{}\n");
     assert_eq!(std::fs::metadata(&real).expect("a file").mode() & 0o777, 0o640);
+}
+
+#[test]
+fn a_link_that_leads_nowhere_is_filled_and_leads_nowhere_again() {
+    let home = home();
+    let repository = app(&home);
+    let (target, link) = (file(&home, "dotfiles/gemini/settings.json"), file(&home, ".gemini/settings.json"));
+    std::fs::create_dir_all(link.parent().expect("a parent")).expect("a directory");
+    symlink("../dotfiles/gemini/settings.json", &link).expect("a link");
+    let before = users_files(&home);
+    repository.clearway().ok(&["init", "-y", "--client", "gemini"]);
+    assert!(read(&target).contains("BeforeTool"));
+    repository.clearway().ok(&["init", "-y", "--uninstall", "--client", "gemini"]);
+    assert!(std::fs::symlink_metadata(&link).is_ok_and(|link| link.is_symlink()), "the link stays");
+    assert!(!target.exists() && !file(&home, "dotfiles").exists());
+    before.assert_same(&users_files(&home), "after all");
 }
 
 #[test]
@@ -188,12 +226,12 @@ fn many_that_set_up_at_once_do_what_one_does() {
     write(&settings, SETTINGS);
     std::thread::scope(|scope| {
         for _ in 0..6 {
-            scope.spawn(|| repository.clearway().run(&["init", "--client", "claude"]).expect(1));
+            scope.spawn(|| repository.clearway().run(&["init", "-y", "--client", "claude"]).expect(1));
         }
     });
     let document = read(&settings);
     assert_eq!(document.matches("\"claude\"").count(), 7, "{document}");
-    repository.clearway().ok(&["init", "--uninstall", "--client", "claude"]);
+    repository.clearway().ok(&["init", "-y", "--uninstall", "--client", "claude"]);
     assert_eq!(read(&settings), SETTINGS);
 }
 
@@ -203,9 +241,46 @@ fn a_dry_run_writes_nothing_and_invites_nobody() {
     let repository = app(&home);
     home.directory(".cursor");
     let before = Files::below(home.path());
-    let told = repository.clearway().run(&["init", "--dry-run", "--agents-md"]).expect(1);
+    let told = repository.clearway().run(&["init", "--dry-run", "--agents-md"]).expect(0);
     assert!(told.stdout().contains("+   \"version\": 1,"), "{}", told.stdout());
     before.assert_same(&Files::below(home.path()), "a dry run");
+}
+
+#[test]
+fn without_a_terminal_nothing_is_written_before_it_was_said_on_the_line() {
+    let home = home();
+    let repository = app(&home);
+    home.directory(".cursor");
+    let hooks = file(&home, ".cursor/hooks.json");
+    let before = Files::below(home.path());
+    for answer in ["n", "y"] {
+        let ran = repository.clearway().run_with(answer.as_bytes(), &["init"]).expect(2);
+        assert!(ran.stdout().contains("planned: ") && ran.stdout().contains("+   \"version\": 1,"));
+        assert!(ran.stdout().ends_with("nothing was written\n"), "{}", ran.stdout());
+        assert!(ran.stderr().contains("clearway init -y\n"), "{}", ran.stderr());
+        before.assert_same(&Files::below(home.path()), "a pipe is nobody to ask");
+    }
+    let error =
+        repository.clearway().fails("not-confirmed", 2, &["init", "--client", "cursor", "--agents-md"]);
+    assert_eq!(error["details"]["files"][0]["change"], "planned", "{error:#}");
+    let hint = error["hints"][0].as_str().unwrap_or_default();
+    let (_, command) = hint.split_once(": ").expect("a command");
+    assert_eq!(command, "clearway init --client cursor --agents-md -y");
+    assert!(home.shell(repository.path(), command).status().is_ok_and(|status| status.success()));
+    assert!(hooks.exists());
+    found_by_name(&home, &repository).ok(&["init"]);
+    repository.clearway().fails("not-confirmed", 2, &["init", "--uninstall"]);
+    assert!(hooks.exists());
+}
+
+#[test]
+fn an_invitation_alone_has_to_be_said_on_the_line_too() {
+    let home = home();
+    let repository = app(&home);
+    repository.clearway().fails("not-confirmed", 2, &["init"]);
+    assert!(!home.state().join("scopes").exists());
+    repository.clearway().ok(&["init", "--yes"]);
+    repository.clearway().ok(&["init"]);
 }
 
 #[test]
@@ -220,10 +295,10 @@ fn hooks_act_in_a_repository_once_it_is_set_up() {
         || repository.clearway().run_with(payload.to_string().as_bytes(), &["hook", "claude"]).expect(0);
     edit();
     assert!(!home.state().join("scopes").exists(), "nobody invited us");
-    let told = repository.clearway().ok(&["init"]);
+    let told = repository.clearway().ok(&["init", "-y"]);
     assert_eq!(told["clients"], json!([]));
     assert_eq!(repository.kinds(), ["scope.opened", "epoch.began"]);
-    repository.clearway().ok(&["init"]);
+    repository.clearway().ok(&["init", "-y"]);
     assert_eq!(repository.events().len(), 2, "a second time changes nothing");
     edit();
     let leases = repository.clearway().ok(&["leases"]);
@@ -235,17 +310,17 @@ fn the_page_for_agents_gets_three_lines_once_and_loses_them_again() {
     let home = home();
     let repository = app(&home);
     let (agents, claude) = (repository.path().join("AGENTS.md"), repository.path().join("CLAUDE.md"));
-    repository.clearway().ok(&["init", "--agents-md"]);
+    repository.clearway().ok(&["init", "-y", "--agents-md"]);
     assert_eq!(read(&agents).lines().count(), 5);
-    repository.clearway().ok(&["init", "--uninstall"]);
+    repository.clearway().ok(&["init", "-y", "--uninstall"]);
     assert!(!agents.exists());
     repository.write("CLAUDE.md", "# App");
     for _ in 0..2 {
-        repository.clearway().ok(&["init", "--agents-md"]);
+        repository.clearway().ok(&["init", "-y", "--agents-md"]);
         assert_eq!(read(&claude).matches("clearway reserve").count(), 1);
     }
     assert!(!agents.exists());
-    repository.clearway().ok(&["init", "--uninstall"]);
+    repository.clearway().ok(&["init", "-y", "--uninstall"]);
     assert_eq!(read(&claude), "# App");
 }
 
@@ -254,7 +329,7 @@ fn a_binary_is_called_by_the_name_it_is_found_by_and_missed_when_it_is_gone() {
     let home = home();
     let repository = app(&home);
     trust(&home, &repository);
-    found_by_name(&home, &repository).ok(&["init", "--client", "claude"]);
+    found_by_name(&home, &repository).ok(&["init", "-y", "--client", "claude"]);
     let by_name = home.path().join("bin/clearway");
     let settings: Value = serde_json::from_str(&read(&file(&home, ".claude/settings.json"))).expect("JSON");
     assert_eq!(settings["hooks"]["Stop"][0]["hooks"][0]["command"], by_name.display().to_string());
@@ -262,7 +337,7 @@ fn a_binary_is_called_by_the_name_it_is_found_by_and_missed_when_it_is_gone() {
     std::fs::remove_file(&by_name).expect("a link");
     let error = repository.clearway().fails("unhealthy", 1, &["doctor"]);
     assert!(error.to_string().contains("which cannot be run"), "{error:#}");
-    repository.clearway().ok(&["init", "--client", "claude"]);
+    repository.clearway().ok(&["init", "-y", "--client", "claude"]);
     repository.clearway().ok(&["doctor"]);
 }
 
@@ -272,10 +347,6 @@ fn a_person_is_asked_before_anything_is_written() {
     let repository = app(&home);
     home.directory(".cursor");
     let hooks = file(&home, ".cursor/hooks.json");
-    let typed = |answer: &str| home.terminal(repository.path(), &format!("echo {answer} | clearway init"));
-    typed("n");
-    assert!(hooks.exists(), "a pipe is nobody to ask");
-    std::fs::remove_file(&hooks).expect("a file");
     let shown = home.terminal(repository.path(), "clearway init");
     let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
     assert!(shown.contains("Write 1 file? [Y/n]") && shown.contains("nothing was written"), "{shown}");

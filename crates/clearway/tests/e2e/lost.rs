@@ -125,7 +125,7 @@ fn a_store_that_is_put_back_goes_on() {
 fn a_scope_that_a_shared_store_has_lost_is_begun_anew_beside_the_others() {
     let home = home();
     let (one, two) = (home.repository("one", &[]), home.repository("two", &[]));
-    let file = home.path().join("shared/store.db");
+    let file = crate::shared_store(&home);
     let path = file.display().to_string();
     one.agent("alice").args(&["--store", &path]).ok(&["reserve", "a.rs"]);
     let older = home.path().join("older.db");

@@ -7,6 +7,7 @@ mod conformance;
 mod demo;
 mod doctor;
 mod events;
+mod explained;
 mod handover;
 mod hints;
 mod hooks;
@@ -71,6 +72,15 @@ fn list<'v>(value: &'v Value, field: &str) -> &'v [Value] {
 #[track_caller]
 fn each<'v>(value: &'v Value, field: &str, name: &str) -> Vec<&'v str> {
     list(value, field).iter().map(|element| text(element, name)).collect()
+}
+
+/// A file for a store of several scopes, in a directory of its own.
+fn shared_store(home: &Home) -> std::path::PathBuf {
+    let directory = home.path().join("shared");
+    let made =
+        std::os::unix::fs::DirBuilderExt::mode(&mut std::fs::DirBuilder::new(), 0o700).create(&directory);
+    made.expect("a directory");
+    directory.join("store.db")
 }
 
 /// The store as another program opens it; closing it leaves the log where it is, as Clearway does.

@@ -195,9 +195,38 @@ fn releasing_a_name_takes_the_kind_that_reserving_it_took() {
     assert_eq!(missed["released"].as_array().map(Vec::len), Some(0), "a path is no name");
     assert_eq!(text(&missed["notices"][0], "code"), "nothing-held");
     let said = repository.agent("alice").run(&["release", "build"]).expect(0).stderr();
-    assert!(said.contains("that is a name: add --kind name"), "{said}");
+    assert!(said.contains("build is held as a name: add --kind name"), "{said}");
     let reply = repository.agent("alice").ok(&["release", "--kind", "name", "build"]);
     assert_eq!(reply["released"][0], lease["id"]);
+}
+
+#[test]
+fn a_name_taken_for_a_path_is_told_as_one_by_every_verb() {
+    let home = home();
+    let (one, two) = sharing_a_gpu(&home);
+    one.grant("alice", &["--kind", "name", "db:migrate"]);
+    one.grant("bob", &["b.rs"]);
+    two.grant("alice", &GPU);
+    for name in ["db:migrate", "gpu"] {
+        let told = format!("{name} is held as a name: add --kind name");
+        for verb in ["release", "check", "who"] {
+            let reply = one.agent("alice").ok(&[verb, name]);
+            let notices = list(&reply, "notices");
+            let notice = notices.iter().find(|notice| notice["code"] == "is-name");
+            let notice = notice.unwrap_or_else(|| panic!("{verb} {name}: {reply:#}"));
+            assert_eq!((text(notice, "target"), text(notice, "message")), (name, told.as_str()));
+            let said = one.agent("alice").run(&[verb, name]).expect(0).stderr();
+            assert!(said.contains(&told), "{verb} {name}: {said}");
+        }
+        for words in [["renew", name].as_slice(), &["transfer", "--to", "bob", name]] {
+            let error = one.agent("alice").fails("not-found", 5, words);
+            assert_eq!(error["hints"][0], told, "{error:#}");
+            assert!(!error["hints"].to_string().contains("did you mean"), "{error:#}");
+        }
+    }
+    one.agent("alice").ok(&["release", "--kind", "name", "db:migrate"]);
+    let free = one.agent("alice").run(&["check", "db:migrate"]).expect(0);
+    assert_eq!(free.stderr(), "", "a name that nobody holds is no slip");
 }
 
 #[test]

@@ -21,6 +21,23 @@ fn mine_names_what_the_family_holds_from_where_the_caller_stands() {
 }
 
 #[test]
+fn what_mine_prints_is_a_path_to_every_program_whatever_its_name() {
+    let home = home();
+    let app = app(&home);
+    for name in ["-n", "two words"] {
+        app.write(name, "x\n");
+        app.grant("ada", &["--", name]);
+    }
+    assert_eq!(app.agent("ada").ok(&["mine"])["paths"], json!(["-n", "two words"]));
+    let listed =
+        home.shell(app.path(), "clearway --agent ada mine -0 | xargs -0 cat").output().expect("a shell");
+    assert_eq!(String::from_utf8_lossy(&listed.stdout), "x\nx\n");
+    app.agent("ada").ok(&["release", "two words"]);
+    let listed = home.shell(app.path(), "cat $(clearway --agent ada mine)").output().expect("a shell");
+    assert_eq!(String::from_utf8_lossy(&listed.stdout), "x\n");
+}
+
+#[test]
 fn a_subagents_files_are_its_sessions_too() {
     let home = home();
     let app = app(&home);
@@ -56,6 +73,8 @@ fn status_names_changes_that_an_ended_session_left_until_somebody_takes_them() {
     one.event("SessionEnd", &json!({"reason": "other"})).silent();
     let warnings = || app.agent("bob").ok(&["status"])["warnings"].clone();
     let said = warnings()[0].as_str().expect("a warning").to_owned();
+    let terse = app.agent("bob").run(&["status"]).expect(0).stdout();
+    assert!(terse.contains("needs a person: changes of "), "{terse}");
     assert!(said.contains("in src/a.rs are not committed, and its session ended"), "{said}");
     let taken = app.grant("bob", &["src/a.rs"]);
     assert_eq!(text(&taken, "pattern"), "src/a.rs");

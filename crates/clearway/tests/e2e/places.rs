@@ -135,7 +135,10 @@ fn a_directory_that_becomes_a_scope_around_another_leaves_it_what_it_has() {
     for path in ["sub/x", "sub/new/y", "sub", "sub/", "sub/**", "sub/*.rs"] {
         let error = home.clearway(&outer).agent("bob").fails("outside-scope", 2, &["reserve", path]);
         let hint = error["hints"][0].as_str().unwrap_or_default();
-        assert!(hint.contains(&format!("clearway --agent bob -C {} …", inner.display())), "{path}: {error}");
+        assert!(
+            hint.contains(&format!("clearway -C {} --agent bob reserve ", inner.display())),
+            "{path}: {error}"
+        );
     }
     before.assert_same(&home.state_files(), "a refused path");
     home.clearway(&outer).agent("bob").ok(&["reserve", "subs/x"]);
@@ -156,7 +159,7 @@ fn a_repository_inside_another_is_named_instead_of_reached_into() {
     {
         let error = outer.agent("alice").fails("outside-scope", 2, &["reserve", path]);
         let hint = error["hints"][0].as_str().unwrap_or_default();
-        assert!(hint.contains(&format!("clearway --agent alice -C {}", inner.path().display())), "{error}");
+        assert!(hint.contains(&format!("clearway -C {} --agent alice", inner.path().display())), "{error}");
     }
     before.assert_same(&home.state_files(), "a refused path");
     outer.grant("alice", &["vendor/inner"]);
@@ -214,6 +217,39 @@ fn a_submodule_is_a_scope_of_its_own() {
     outer.agent("alice").fails("outside-scope", 2, &["reserve", "sub/lib.rs"]);
     outer.clearway_in("sub").agent("alice").ok(&["reserve", "lib.rs"]);
     assert_ne!(scope_at(&home, outer.path()), scope_at(&home, &outer.path().join("sub")));
+}
+
+#[test]
+fn the_command_for_a_path_of_another_scope_reserves_that_path() {
+    let home = home();
+    let outer = app(&home);
+    let other = home.repository("other dir", &[("src/x.rs", ""), ("src/y.rs", "")]);
+    let inner = home.repository("app/vendor/inner", &[("lib.rs", "")]);
+    let plain = home.directory("plain");
+    let below = outer.path().join("src");
+    for (at, path, owner, expect) in [
+        (outer.path(), "../other dir/src/x.rs", other.path(), "src/x.rs"),
+        (outer.path(), "../other dir/src/", other.path(), "src/**"),
+        (outer.path(), "../other dir/src/*.rs", other.path(), "src/*.rs"),
+        (outer.path(), "../other dir/new/deep.rs", other.path(), "new/deep.rs"),
+        (outer.path(), "../other dir/new/", other.path(), "new/**"),
+        (below.as_path(), "../vendor/inner/lib.rs", inner.path(), "lib.rs"),
+        (outer.path(), "vendor/inner/**/*.rs", inner.path(), "**/*.rs"),
+        (outer.path(), "../plain/notes.md", plain.as_path(), "notes.md"),
+    ] {
+        let words = ["reserve", "src/a.rs", path, "--shared", "--reason", "the whole of it"];
+        let error = home.clearway(at).agent("alice").fails("outside-scope", 2, &words);
+        let hint =
+            error["hints"][0].as_str().and_then(|hint| hint.strip_prefix("act there: ")).expect("a command");
+        let ran = home.shell(at, hint).output().expect("a shell");
+        assert!(ran.status.success(), "{hint}: {}", String::from_utf8_lossy(&ran.stderr));
+        let leases = home.clearway(owner).ok(&["leases"]);
+        let lease = &leases["leases"][0];
+        assert_eq!((text(lease, "pattern"), text(lease, "mode")), (expect, "shared"), "{hint}");
+        assert_eq!(text(lease, "reason"), "the whole of it");
+        home.clearway(owner).agent("alice").ok(&["release", "--all"]);
+    }
+    assert_eq!(outer.clearway().ok(&["leases"])["leases"], serde_json::json!([]));
 }
 
 #[test]

@@ -15,6 +15,34 @@ fn without_ids_everything_one_holds_is_renewed() {
 }
 
 #[test]
+fn a_part_of_a_lease_is_neither_renewed_nor_handed_over_and_the_whole_is_named() {
+    let home = home();
+    let repository = app(&home);
+    let alice = || repository.agent("alice");
+    repository.grant("bob", &["b.rs"]);
+    for words in [["renew", "d/x"].as_slice(), &["transfer", "--to", "bob", "d/x"], &["renew", "d/*"]] {
+        for hint in 0..2 {
+            let lease = repository.grant("alice", &["d/**"]);
+            let before = repository.events().len();
+            let error = alice().fails("not-found", 5, words);
+            let told = text(&error, "message");
+            assert!(told.contains(text(&lease, "id")) && told.contains("d/**"), "{told}");
+            assert_eq!(repository.events().len(), before, "nothing was changed");
+            let (_, command) =
+                error["hints"][hint].as_str().and_then(|hint| hint.split_once(": ")).expect("it");
+            let ran = home.shell(repository.path(), command).output().expect("a shell");
+            assert!(ran.status.success(), "{command}: {}", String::from_utf8_lossy(&ran.stderr));
+            assert!(String::from_utf8_lossy(&ran.stdout).contains("d/**"), "{command}");
+            alice().ok(&["release", "--all"]);
+            repository.agent("bob").ok(&["release", "d/**"]);
+        }
+    }
+    repository.grant("alice", &["d/x"]);
+    repository.grant("alice", &["d/**"]);
+    assert_eq!(each(&alice().ok(&["renew", "d/x"]), "leases", "pattern"), ["d/x"]);
+}
+
+#[test]
 fn leases_are_renewed_by_pattern_name_and_all_of_them_like_they_are_released() {
     let home = home();
     let repository = app(&home);

@@ -47,7 +47,7 @@ fn every_verb_answers_as_its_schema_says() {
         &["sweep"],
         &["audit", "verify"],
         &["audit", "anchor"],
-        &["init"],
+        &["init", "-y"],
         &["doctor"],
         &["demo"],
         &["scope", "list"],

@@ -512,20 +512,21 @@ fn init() {
     for words in [
         ["init", "--dry-run"].as_slice(),
         &["init"],
+        &["init", "-y"],
         &["init"],
         &["init", "--json"],
-        &["init", "--uninstall"],
+        &["init", "--uninstall", "-y"],
     ] {
         let named = clearway(&story);
         story.run(named, "", words);
     }
     std::fs::write(home.directory(".claude").join("settings.json"), "{\"hooks\" []}").expect("a file");
     for words in [
-        ["init", "--client", "codex", "--unattended", "--json"].as_slice(),
+        ["init", "-y", "--client", "codex", "--unattended", "--json"].as_slice(),
         &["init", "--client", "codex"],
         &["init", "--client", "claude"],
         &["doctor"],
-        &["init", "--uninstall"],
+        &["init", "-y", "--uninstall"],
         &["init", "--client", "vim"],
     ] {
         let named = clearway(&story);

@@ -49,7 +49,7 @@ fn many_calls_leave_no_more_files_than_one() {
 fn one_named_file_holds_every_scope_used_with_it() {
     let home = home();
     let (one, two) = (home.repository("one", &[]), home.repository("two", &[]));
-    let file = home.path().join("shared/store.db");
+    let file = crate::shared_store(&home);
     let path = file.display().to_string();
     one.agent("alice").args(&["--store", &path]).ok(&["reserve", "a.rs"]);
     two.agent("bob").env("CLEARWAY_STORE", &path).ok(&["reserve", "a.rs"]);
@@ -66,7 +66,7 @@ fn one_named_file_holds_every_scope_used_with_it() {
 fn the_store_in_use_says_which_scopes_there_are() {
     let home = home();
     let (outer, inner) = (home.directory("plain"), home.directory("plain/sub"));
-    let path = home.path().join("shared/store.db").display().to_string();
+    let path = crate::shared_store(&home).display().to_string();
     let at =
         |directory: &Path, agent: &str| home.clearway(directory).agent(agent).env("CLEARWAY_STORE", &path);
     at(&outer, "alice").ok(&["reserve", "sub/a.rs"]);
@@ -75,7 +75,7 @@ fn the_store_in_use_says_which_scopes_there_are() {
     let elsewhere = home.directory("elsewhere");
     let by_key = |store: &str| home.clearway(&elsewhere).args(&["--store", store, "--scope", &key]);
     assert_eq!(by_key(&path).ok(&["leases"])["leases"][0]["pattern"], "sub/a.rs");
-    by_key("/nowhere/store.db").fails("not-found", 5, &["leases"]);
+    by_key("/store-that-is-not-there.db").fails("not-found", 5, &["leases"]);
     home.clearway(&elsewhere).args(&["--scope", &key]).fails("not-found", 5, &["leases"]);
     std::fs::write(inner.join(".clearway.toml"), "").expect("a file");
     let made = at(&inner, "bob").ok(&["reserve", "a.rs"]);
@@ -222,7 +222,7 @@ fn a_foreign_writer_is_waited_for_within_the_time_given() {
 
 /// Every verb there is, with words that open the store; without words where it opens none, or is asked apart.
 const VERBS: [(&str, &[&str]); 33] = [
-    ("init", &["init"]),
+    ("init", &["init", "-y"]),
     ("reserve", &["reserve", "b.rs"]),
     ("who", &["who", "a.rs"]),
     ("release", &["release", "--all"]),

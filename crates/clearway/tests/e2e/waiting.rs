@@ -353,7 +353,12 @@ fn a_person_at_a_terminal_sees_how_things_stand_and_the_line_is_gone_at_the_end(
     let script = "clearway --agent bob reserve src/a.rs --wait 1s; echo DONE";
     let shown = home.terminal(repository.path(), script);
     let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
-    assert!(shown.contains("src/a.rs is with alice (active); place 1, at most"), "{shown:?}");
+    assert!(shown.contains("waiting: src/a.rs is with alice (active); place 1, at most"), "{shown:?}");
+    let lines = shown.split("\x1b[2K").filter(|part| part.starts_with("waiting"));
+    assert!(lines.clone().count() > 0, "{shown:?}");
+    for line in lines {
+        assert!(line.contains("more\r\n"), "whoever interrupts has a line for the prompt: {line:?}");
+    }
     let after = shown.rsplit("\x1b[2K").next().unwrap_or_default();
     assert!(after.starts_with("queued") || after.contains("queued"), "{after:?}");
     assert!(!after.contains("at most") && after.contains("DONE"), "{after:?}");
@@ -500,6 +505,10 @@ fn what_makes_no_sense_is_refused_with_a_hint_and_takes_no_place() {
         ("invalid-duration", &["reserve", "src/a.rs", "--wait", "99999999999999999999d"], "15m"),
         ("invalid-duration", &["reserve", "src/a.rs", "--wait="], "15m"),
         ("invalid-duration", &["reserve", "src/a.rs", "--wait=-5s"], "15m"),
+        ("invalid-duration", &["reserve", "src/a.rs", "--wait", "-5"], "15m"),
+        ("invalid-duration", &["reserve", "--wait", "-5m", "src/a.rs"], "15m"),
+        ("invalid-duration", &["--timeout", "-5s", "reserve", "src/a.rs"], "15m"),
+        ("usage", &["reserve", "src/a.rs", "--wait", "-x"], "clearway help reserve"),
         (
             "invalid-duration",
             &["reserve", "src/b.rs", "--wait", "src/a.rs"],
@@ -605,6 +614,11 @@ fn a_person_who_waits_without_a_time_sees_how_things_stand_too() {
                   clearway --agent alice release --all; wait";
     let shown = home.terminal(repository.path(), script);
     let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
-    assert!(shown.contains("src/a.rs is with alice (active); place 1, at most"), "{shown:?}");
+    assert!(shown.contains("waiting: src/a.rs is with alice (active); place 1, at most"), "{shown:?}");
+    let lines = shown.split("\x1b[2K").filter(|part| part.starts_with("waiting"));
+    assert!(lines.clone().count() > 0, "{shown:?}");
+    for line in lines {
+        assert!(line.contains("more\r\n"), "whoever interrupts has a line for the prompt: {line:?}");
+    }
     assert!(shown.contains(" as bob"), "{shown:?}");
 }

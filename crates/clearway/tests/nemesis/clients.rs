@@ -38,7 +38,7 @@ impl User {
     }
 
     fn command(&self, home: &Home, repository: &Path, words: &[&str]) -> Command {
-        let clearway = home.clearway(repository).args(&["init", "--client", "claude"]).args(words);
+        let clearway = home.clearway(repository).args(&["init", "-y", "--client", "claude"]).args(words);
         let clearway =
             clearway.env("HOME", &self.directory).env("XDG_STATE_HOME", self.directory.join("state"));
         clearway.into_command()

@@ -1,0 +1,70 @@
+//! Words that were taken for paths and are names that somebody holds. Whoever finds nothing on such a path is told so, by
+//! every verb in the same words.
+
+use crate::listings::{same_boot, show};
+use crate::mutations::ChosenWords;
+use crate::session::Session;
+use crate::targets::resource_name;
+use clearway_core::decide::{Notice, held_as_name};
+use clearway_core::facts::Facts;
+use clearway_core::failure::Failure;
+use clearway_core::hint::Hint;
+use clearway_core::ids::ScopeKey;
+use clearway_core::lease::Kind;
+use clearway_core::slice::ReadSet;
+use clearway_core::slug::Slug;
+use clearway_core::target::{ResourceName, Target};
+use clearway_store::Reply;
+use std::collections::BTreeMap;
+
+impl Session<'_> {
+    /// Those of the words that are names somebody holds, here or machine-wide.
+    pub(crate) fn held_names(&mut self, kind: Kind, words: &[String]) -> Result<Vec<ResourceName>, Failure> {
+        if kind == Kind::Name {
+            return Ok(Vec::new());
+        }
+        let mut by_scope: BTreeMap<ScopeKey, Vec<ResourceName>> = BTreeMap::new();
+        for name in words.iter().filter_map(|word| resource_name(&self.config, word).ok()) {
+            by_scope.entry(self.scope_of(&Target::Name(name.clone()))).or_default().push(name);
+        }
+        let mut held = Vec::new();
+        for (scope, names) in by_scope {
+            held.extend(self.held_in(&scope, names)?);
+        }
+        Ok(held)
+    }
+
+    fn held_in(
+        &mut self,
+        scope: &ScopeKey,
+        mut names: Vec<ResourceName>,
+    ) -> Result<Vec<ResourceName>, Failure> {
+        let now = self.now()?;
+        let read = ReadSet { names: names.clone(), ..ReadSet::default() }.for_the_answer_alone();
+        let slice = self.read_in(scope, |snapshot| snapshot.load(&read, &now))?.unwrap_or_default();
+        let shown = show(&slice.leases, &slice.agents, &Facts::default(), &now, same_boot(&slice, &now));
+        names.retain(|name| {
+            let mut live = shown.iter().filter(|view| view.lease.ended.is_none());
+            live.any(|view| view.lease.target == Target::Name(name.clone()))
+        });
+        Ok(names)
+    }
+
+    /// An answer to words of which some named nothing that is held, with what is held by these names.
+    pub(crate) fn with_names(&mut self, words: &ChosenWords, mut reply: Reply) -> Result<Reply, Failure> {
+        let missed = |notice: &Notice| matches!(notice, Notice::NothingHeld { .. });
+        match &mut reply.outcome {
+            Err(failure) if failure.slug == Slug::NotFound => {
+                let names = self.held_names(words.kind, &words.targets)?;
+                let hints = names.iter().map(|name| Hint::from(held_as_name(name)));
+                failure.hints.splice(..0, hints);
+            }
+            Ok(_) if reply.notices.iter().any(missed) => {
+                let names = self.held_names(words.kind, &words.targets)?;
+                reply.notices.extend(names.into_iter().map(Notice::IsName));
+            }
+            _ => {}
+        }
+        Ok(reply)
+    }
+}

@@ -1,0 +1,333 @@
+//! The pages of `explain` tell the truth: every example is run where it is said to happen, and ends as it is shown.
+
+use crate::{app, each, home, open_store, text};
+use clearway_testkit::faults::on_network;
+use clearway_testkit::namespace::Namespace;
+use clearway_testkit::{Home, Repository, Terminal};
+use rusqlite::Connection;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// What no machine can be made to do on demand: a defect that is known is mended.
+const CANNOT_BE_STAGED: [&str; 1] = ["internal"];
+
+#[test]
+fn every_example_of_a_page_ends_as_it_is_shown() {
+    let slugs = home();
+    let slugs = slugs.clearway(slugs.path()).ok(&["explain"]);
+    let mut seen = 0;
+    for slug in each(&slugs, "slugs", "slug").into_iter().filter(|slug| !CANNOT_BE_STAGED.contains(slug)) {
+        for (number, typed) in examples(slug).iter().enumerate() {
+            check(slug, number, typed);
+            seen += 1;
+        }
+    }
+    assert!(seen > 50, "{seen}");
+}
+
+/// The lines that a page types.
+fn examples(slug: &str) -> Vec<String> {
+    let path = format!("{}/../../docs/errors/{slug}.md", env!("CARGO_MANIFEST_DIR"));
+    let page = std::fs::read_to_string(path).expect("a page");
+    let typed: Vec<String> =
+        page.lines().filter_map(|line| line.strip_prefix("$ ")).map(str::to_owned).collect();
+    assert!(!typed.is_empty(), "{slug}");
+    typed
+}
+
+#[track_caller]
+fn check(slug: &str, number: usize, typed: &str) {
+    let home = home();
+    let repository = app(&home);
+    let stage = Stage { home: &home, repository: &repository };
+    let scene = stage.set(slug, number);
+    let typed = scene.words.iter().fold(typed.to_owned(), |line, (shown, real)| {
+        assert!(line.contains(shown), "{slug}: {shown} in {line}");
+        line.replace(shown, real)
+    });
+    let mut shell = home.shell(repository.path(), &typed);
+    shell.envs(scene.caller.map(|name| ("CLEARWAY_AGENT", name)));
+    let Output { status, stderr, .. } = (scene.place)(shell).output().expect("a shell");
+    let told = String::from_utf8_lossy(&stderr);
+    let code = exit_code(slug);
+    assert!(told.contains(&format!("error[{slug}]:")), "{slug}: {typed}\n{told}");
+    assert_eq!(status.code(), Some(code), "{slug}: {typed}\n{told}");
+}
+
+/// The exit code that a page promises.
+fn exit_code(slug: &str) -> i32 {
+    let path = format!("{}/../../docs/errors/{slug}.md", env!("CARGO_MANIFEST_DIR"));
+    let page = std::fs::read_to_string(path).expect("a page");
+    let code = page.lines().find_map(|line| line.strip_prefix("Exit code: "));
+    code.and_then(|code| code.parse().ok()).expect("an exit code")
+}
+
+/// How things stand when a line is typed.
+struct Scene<'s> {
+    /// What the page calls something, and what it is called here.
+    words: Vec<(&'static str, String)>,
+    /// In whose name it is typed.
+    caller: Option<&'static str>,
+    /// Where it is run.
+    place: Box<dyn Fn(Command) -> Command + 's>,
+}
+
+impl Default for Scene<'_> {
+    fn default() -> Self {
+        Self { words: Vec::new(), caller: Some("ada"), place: Box::new(|command| command) }
+    }
+}
+
+fn with_word<'s>(shown: &'static str, real: &str) -> Scene<'s> {
+    Scene { words: vec![(shown, real.to_owned())], ..Scene::default() }
+}
+
+fn typed_by<'s>(caller: Option<&'static str>) -> Scene<'s> {
+    Scene { caller, ..Scene::default() }
+}
+
+fn inside<'s>(namespace: Namespace) -> Scene<'s> {
+    Scene { place: Box::new(move |command| namespace.enter(command)), ..Scene::default() }
+}
+
+/// Where examples are played.
+struct Stage<'s> {
+    home: &'s Home,
+    repository: &'s Repository<'s>,
+}
+
+impl<'s> Stage<'s> {
+    fn set(&self, slug: &str, number: usize) -> Scene<'s> {
+        match (slug, number) {
+            ("not-holder" | "not-operator" | "stale-fence" | "lease-expired", _) => self.of_a_lease(slug),
+            ("reservation-held" | "would-deadlock" | "frozen" | "not-you" | "recipient-gone", _) => {
+                self.of_others(slug)
+            }
+            ("audit-broken" | "unhealthy" | "unreadable-row" | "store-corrupt" | "store-newer", _) => {
+                self.of_damage(slug)
+            }
+            ("store-lost" | "store-busy" | "store-not-private" | "store-full" | "store-read-only", _) => {
+                self.of_stores(slug, number)
+            }
+            ("client-config" | "client-config-unwritable" | "client-not-active", _) => self.of_clients(slug),
+            ("too-large" | "quota-exceeded" | "idempotency-mismatch" | "cursor-diverged", _) => {
+                self.of_requests(slug)
+            }
+            (_, _) => self.of_files(slug),
+        }
+    }
+
+    /// ada's lease, by the id that pages call it.
+    fn of_a_lease(&self, slug: &str) -> Scene<'s> {
+        let lease = self.repository.grant("ada", &["src/parser.rs"]);
+        if slug == "lease-expired" {
+            self.repository.agent("ada").ok(&["release", "--all"]);
+            self.repository.grant("bob", &["src/parser.rs"]);
+        }
+        with_word("nntmoilz", text(&lease, "id"))
+    }
+
+    fn of_others(&self, slug: &str) -> Scene<'s> {
+        let repository = self.repository;
+        match slug {
+            "reservation-held" => {
+                drop(repository.grant("ada", &["src/parser.rs", "--reason", "split the lexer"]))
+            }
+            "would-deadlock" => {
+                repository.grant("ada", &["src/lexer.rs"]);
+                repository.grant("bob", &["src/parser.rs"]);
+                repository.agent("ada").ok(&["reserve", "src/parser.rs", "--queue"]);
+            }
+            "frozen" => {
+                let person = repository.agent("ada").operator(self.home);
+                person.ok(&["freeze", "--reason", "cutting the release"]);
+            }
+            "not-you" => {
+                let session = repository.clearway().session("s-1").ok(&["reserve", "docs/"]);
+                return with_word("claude-ready-bison-ndb", text(&session, "agent"));
+            }
+            _ => {
+                let script = "clearway --json reserve t.rs";
+                let terminal = Terminal::open();
+                let mut window = self.home.session_shell(&terminal, repository.path(), script);
+                let told = window.output().expect("a shell").stdout;
+                let told: serde_json::Value = serde_json::from_slice(&told).expect("JSON");
+                repository.grant("ada", &["src/parser.rs"]);
+                return with_word("term-4k2p", text(&told, "agent"));
+            }
+        }
+        typed_by(Some("bob"))
+    }
+
+    fn of_damage(&self, slug: &str) -> Scene<'s> {
+        self.repository.grant("ada", &["src/a.rs"]);
+        self.repository.grant("ada", &["src/b.rs"]);
+        let act = |sql: &str| open_store(self.home).execute_batch(sql).expect("a change");
+        let lost = "UPDATE events SET bytes = x'00' WHERE seq = 4";
+        match slug {
+            "audit-broken" => act(lost),
+            "store-corrupt" => {
+                act("PRAGMA wal_checkpoint(TRUNCATE)");
+                let store = self.home.only_store();
+                let mut bytes = std::fs::read(&store).expect("a file");
+                bytes[100..].fill(0xff);
+                std::fs::write(store, bytes).expect("a file");
+            }
+            "store-newer" => act("PRAGMA user_version = 1000"),
+            _ => act(&format!("{lost}; UPDATE leases SET pattern = 'src/[' WHERE pattern = 'src/a.rs'")),
+        }
+        Scene::default()
+    }
+
+    fn of_stores(&self, slug: &str, number: usize) -> Scene<'s> {
+        let state = self.home.state();
+        match (slug, number) {
+            ("store-full", _) => {
+                std::fs::create_dir_all(&state).expect("a directory");
+                let disk = Namespace::of_mounts();
+                disk.script(&format!("mount -t tmpfs -o size=64k,mode=700 tmpfs '{}'", state.display()));
+                return inside(disk);
+            }
+            ("store-read-only", _) => {
+                let disk = Namespace::of_mounts();
+                disk.script("mount -t tmpfs -o mode=700 tmpfs /mnt");
+                let first = self
+                    .home
+                    .shell(self.repository.path(), "clearway --agent ada --store /mnt/s.db reserve x");
+                assert!(disk.enter(first).status().is_ok_and(|status| status.success()));
+                disk.script("mount -o remount,ro /mnt");
+                return inside(disk);
+            }
+            ("store-lost", 1) => {
+                self.lose_a_scope_of_a_team();
+                return Scene::default();
+            }
+            _ => drop(self.repository.grant("ada", &["src/a.rs"])),
+        }
+        let store = self.home.only_store();
+        match slug {
+            "store-lost" => std::fs::remove_file(store).expect("a file"),
+            "store-not-private" => {
+                std::fs::set_permissions(store, std::fs::Permissions::from_mode(0o644)).expect("a mode");
+            }
+            _ => return self.beside_a_writer(),
+        }
+        Scene::default()
+    }
+
+    /// A copy of a store of several scopes from before one of them was made is put back.
+    fn lose_a_scope_of_a_team(&self) {
+        let store = self.repository.path().join("team.db");
+        let named = store.display().to_string();
+        let other = self.home.repository("other", &[]);
+        other.agent("ada").args(&["--store", &named]).ok(&["reserve", "a.rs"]);
+        let whole = |from: &Path, to: &Path| {
+            Connection::open(from)
+                .and_then(|store| store.execute("VACUUM INTO ?1", [to.to_str()]))
+                .expect("a copy")
+        };
+        let copy = self.home.path().join("copy.db");
+        whole(&store, &copy);
+        self.repository.agent("ada").args(&["--store", &named]).ok(&["reserve", "src/a.rs"]);
+        for suffix in ["-wal", "-shm"] {
+            // Whoever copied the store may have taken them away already.
+            let _ = std::fs::remove_file(format!("{named}{suffix}"));
+        }
+        let bytes = std::fs::read(copy).expect("the old one");
+        std::fs::write(store, bytes).expect("the old one");
+    }
+
+    /// Somebody else is in the middle of a change for as long as the scene lasts.
+    fn beside_a_writer(&self) -> Scene<'s> {
+        let writer = open_store(self.home);
+        writer.execute_batch("BEGIN IMMEDIATE").expect("a transaction");
+        Scene {
+            place: Box::new(move |command| {
+                assert!(!writer.is_autocommit());
+                command
+            }),
+            ..Scene::default()
+        }
+    }
+
+    fn of_clients(&self, slug: &str) -> Scene<'s> {
+        match slug {
+            "client-config" => {
+                let settings = self.home.directory(".claude").join("settings.json");
+                std::fs::write(settings, "{\"hooks\" []}").expect("a file");
+            }
+            "client-not-active" => drop(self.home.directory(".codex")),
+            _ => {
+                let codex = self.home.directory(".codex").display().to_string();
+                self.repository.clearway().run(&["init", "-y", "--client", "codex"]).expect(1);
+                let disk = Namespace::of_mounts();
+                disk.script(&format!("mount --bind '{codex}' '{codex}'; mount -o remount,bind,ro '{codex}'"));
+                return inside(disk);
+            }
+        }
+        Scene::default()
+    }
+
+    fn of_requests(&self, slug: &str) -> Scene<'s> {
+        let repository = self.repository;
+        match slug {
+            "too-large" => {
+                (0..300).for_each(|file| repository.write(&format!("src/{file}.rs"), ""));
+                repository.git(&["add", "src"]);
+            }
+            "quota-exceeded" => {
+                for hundred in 0..5 {
+                    let names: Vec<String> = (0..200).map(|unit| format!("n-{hundred}-{unit}")).collect();
+                    let words = ["--kind", "name"].into_iter().chain(names.iter().map(String::as_str));
+                    repository.agent("ada").args(&["reserve"]).ok(&words.collect::<Vec<_>>());
+                }
+            }
+            "idempotency-mismatch" => {
+                repository.agent("ada").ok(&["reserve", "other.rs", "--idempotency-key", "k1"]);
+            }
+            _ => {
+                repository.grant("ada", &["src/a.rs"]);
+                return with_word("00000000…", &"0".repeat(64));
+            }
+        }
+        Scene::default()
+    }
+
+    /// What files and variables alone bring about, and what is wrong wherever it is typed.
+    fn of_files(&self, slug: &str) -> Scene<'s> {
+        let home = self.home;
+        match slug {
+            "config-syntax" => drop(home.user_config("posture = solo\n")),
+            "config-unknown-key" => drop(home.user_config("leases.claimed_tll = \"30m\"\n")),
+            "config-wrong-type" => drop(home.user_config("leases.claimed_ttl = 30\n")),
+            "config-unsafe" => {
+                home.user_config("posture = \"team\"\n");
+                self.repository.write(".clearway.toml", "posture = \"solo\"\n");
+            }
+            "command-not-executable" => self.repository.write("build.sh", "make\n"),
+            "lease-lost" => return self.with_a_script_that_loses_its_lease(),
+            "git-missing" => return with_word("~/.cargo/bin/clearway", &home.binary().display().to_string()),
+            "network-file-system" => {
+                let real = home.path().join("store.db").display().to_string();
+                let place = Box::new(on_network);
+                return Scene { place, ..with_word("/nfs/home/you/store.db", &real) };
+            }
+            "no-identity" => return typed_by(None),
+            _ => {}
+        }
+        Scene::default()
+    }
+
+    /// A person takes the lease away from the command that runs under it.
+    fn with_a_script_that_loses_its_lease(&self) -> Scene<'s> {
+        let key = self.home.operator_key();
+        let lease = "clearway leases --json | grep -o '\"id\":\"[a-z0-9]*\"' | cut -d '\"' -f 4";
+        let release =
+            format!("CLEARWAY_OPERATOR_KEY='{}' clearway release $({lease}) --reason x", key.display());
+        self.repository.write("migrate.sh", &format!("#!/bin/sh\n{release} >/dev/null\nexec sleep 600\n"));
+        let script = self.repository.path().join("migrate.sh");
+        std::fs::set_permissions(script, std::fs::Permissions::from_mode(0o755)).expect("a mode");
+        Scene::default()
+    }
+}
