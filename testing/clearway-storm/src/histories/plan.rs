@@ -14,6 +14,10 @@ const TREES: [&str; 4] = ["a.rs", "src/**", "src/one.rs", "**"];
 const TTL_LONG: &str = "10m";
 /// The shortest there is.
 const TTL_SHORT: &str = "1s";
+/// The shortest wait there is, and by how much others are longer: whoever waits looks at every change, which takes time
+/// from those that make changes.
+const WAIT_MS_MIN: u64 = 100;
+const WAIT_MS_MORE: usize = 50;
 
 /// How a history is made up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,9 +110,9 @@ impl Client {
 
     fn how(&mut self) -> How {
         match self.random.below(100) {
-            0..65 => How::Now,
-            65..80 => How::Queue,
-            _ => How::Wait(100 + self.random.below(150) as u64),
+            0..70 => How::Now,
+            70..90 => How::Queue,
+            _ => How::Wait(WAIT_MS_MIN + self.random.below(WAIT_MS_MORE) as u64),
         }
     }
 
