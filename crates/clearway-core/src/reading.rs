@@ -40,8 +40,7 @@ impl Request {
             | Command::Thaw
             | Command::Open
             | Command::Anchor => {}
-            Command::Sweep => read.due = Due::All,
-            Command::Recover => read.due = Due::EveryLive,
+            Command::Sweep | Command::Recover => read.due = Due::EveryLive,
         }
         read
     }

@@ -96,7 +96,7 @@ pub(crate) fn holding(view: &LeaseView, now: &Now, page: &Page, indent: &str) ->
 
 fn ending(view: &LeaseView, now: &Now) -> String {
     let left = left(view, now);
-    if let Some(process) = view.lease.bound.as_ref().filter(|_| view.liveness != Liveness::Gone) {
+    if let Some(process) = &view.lease.bound {
         return format!("until its command ends, process {}", process.pid);
     }
     match view.liveness {

@@ -312,7 +312,7 @@ pub fn decide(
     now: &Now,
     entropy: &mut Entropy<'_>,
 ) -> Decision {
-    let mut draft = Draft::new(slice, request, now);
+    let mut draft = Draft::new(slice, request, now, facts);
     if let Err(failure) = draft.refuse_lost_tail(request) {
         return draft.finish(Err(failure));
     }

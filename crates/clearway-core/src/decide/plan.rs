@@ -6,7 +6,7 @@
 use super::draft::Draft;
 use crate::agent::Liveness;
 use crate::command::{Reserve, Want};
-use crate::facts::{FactQuery, Facts, Liveness as ProcessLiveness, Process};
+use crate::facts::{FactQuery, Facts, Process};
 use crate::failure::{Ahead, LeaseView};
 use crate::ids::{AgentId, LeaseId, Seq};
 use crate::lease::{Grade, Lease, Mode};
@@ -345,12 +345,16 @@ impl<'a> Planner<'a> {
     fn judge(&self, lease: &Lease) -> Result<Option<RoomWhy>, BTreeSet<FactQuery>> {
         let view = self.draft.view();
         let Some(holder) = view.holder(lease) else { return Ok(None) };
-        let is_dead = |process: &Process| self.facts.process(process) == Some(ProcessLiveness::Dead);
-        if view.liveness(holder, self.facts) == Liveness::Gone || lease.bound.as_ref().is_some_and(is_dead) {
-            return Ok(Some(RoomWhy::HolderGone));
-        }
-        let evidence = holder.agent.process.iter().chain(&lease.bound);
+        // What a process keeps is over with that process, and not before, whatever became of the agent.
+        let evidence = match &lease.bound {
+            Some(process) => Some(process),
+            None if view.liveness(holder, self.facts) == Liveness::Gone => {
+                return Ok(Some(RoomWhy::HolderGone));
+            }
+            None => holder.agent.process.as_ref(),
+        };
         let mut queries: BTreeSet<FactQuery> = evidence
+            .into_iter()
             .filter(|process| self.facts.process(process).is_none())
             .map(|process| FactQuery::Process(process.clone()))
             .collect();

@@ -48,7 +48,8 @@ pub struct LeaseJson {
     pub pid: Option<u32>,
     /// When it ended.
     pub ended_at: Option<String>,
-    /// How exactly it ended: `released`, `silence`, `maximum`, `reboot`, `recovery`, `yielded` or `taken-over`.
+    /// How exactly it ended: `released`, `silence`, `maximum`, `reboot`, `recovery`, `process-gone`,
+    /// `yielded` or `taken-over`.
     pub ended_how: Option<String>,
 }
 

@@ -135,7 +135,37 @@ fn killed_without_warning_it_takes_its_command_along_and_the_next_one_gets_the_t
     diary.let_go();
     ended(second, 0);
     assert_eq!(diary.lines("end").len(), 1, "the first one never came to its end");
-    assert!(repository.kinds().contains(&"lease.taken-over".to_owned()), "{:?}", repository.kinds());
+    assert!(repository.kinds().contains(&"lease.expired".to_owned()), "{:?}", repository.kinds());
+}
+
+#[test]
+fn killed_without_warning_it_is_over_for_everyone_who_looks_and_a_sweep_records_it() {
+    let home = home();
+    let (repository, diary) = (home.repository("app", &[]), Diary::new(&home));
+    let mut holder = under_build(&repository, &diary, &[]);
+    diary.expect("begin", 1);
+    let look = |words: &[&str], field: &str| list(&repository.agent("bob").ok(words), field).len();
+    let looks = || {
+        let who = look(&["who", "--kind", "name", "build"], "holders");
+        (who, look(&["leases"], "leases"), look(&["status"], "leases"))
+    };
+    assert_eq!((looks(), look(&["sweep"], "expired")), ((1, 1, 1), 0), "it lives");
+    let id = text(&repository.clearway().ok(&["leases"])["leases"][0], "id").to_owned();
+    holder.kill().expect("it lives");
+    holder.wait().expect("it was ours");
+    assert_eq!(looks(), (0, 0, 0));
+    assert_eq!(repository.agent("bob").ok(&["check", "--kind", "name", "build"])["clear"], true);
+    let agents = repository.clearway().ok(&["agents"]);
+    assert!(list(&agents, "agents").iter().all(|agent| agent["leases"] == 0), "{agents:#}");
+    for (words, expired) in [
+        (&["sweep", "--dry-run"][..], std::slice::from_ref(&id)),
+        (&["sweep"], std::slice::from_ref(&id)),
+        (&["sweep"], &[]),
+    ] {
+        assert_eq!(repository.clearway().ok(words)["expired"], serde_json::json!(expired), "{words:?}");
+    }
+    let ended = repository.clearway().ok(&["leases", "--history"])["leases"][0].clone();
+    assert_eq!((text(&ended, "id"), text(&ended, "ended_how")), (id.as_str(), "process-gone"));
 }
 
 #[test]

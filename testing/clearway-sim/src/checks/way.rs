@@ -158,14 +158,21 @@ impl<'a> Way<'a> {
         units(&leases) + self.waits(asker, want).len() > self.free(asker, want)
     }
 
-    /// Whether a lease is free for whoever asks: its holder or its command is provably dead, or it is automatic and
+    /// Whether a lease is free for whoever asks: its command, or without one its holder, is provably dead, or it is automatic and
     /// its file is unchanged.
     pub(crate) fn is_takeable(&self, lease: &Lease) -> bool {
         self.is_abandoned(lease) || self.is_unchanged(lease)
     }
 
     pub(crate) fn is_abandoned(&self, lease: &Lease) -> bool {
-        self.is_dead_agent(lease.holder) || lease.bound.as_ref().is_some_and(|process| self.is_dead(process))
+        match lease.bound {
+            Some(_) => self.has_lost_its_process(lease),
+            None => self.is_dead_agent(lease.holder),
+        }
+    }
+
+    pub(crate) fn has_lost_its_process(&self, lease: &Lease) -> bool {
+        lease.bound.as_ref().is_some_and(|process| self.is_dead(process))
     }
 
     pub(crate) fn is_unchanged(&self, lease: &Lease) -> bool {
