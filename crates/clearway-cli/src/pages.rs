@@ -29,6 +29,7 @@ pub(crate) fn page(slug: Slug) -> &'static str {
         Slug::NoIdentity => page!("no-identity"),
         Slug::IdempotencyMismatch => page!("idempotency-mismatch"),
         Slug::NotHolder => page!("not-holder"),
+        Slug::HeldByCommand => page!("held-by-command"),
         Slug::NotYou => page!("not-you"),
         Slug::NotOperator => page!("not-operator"),
         Slug::ClaimTooBroad => page!("claim-too-broad"),

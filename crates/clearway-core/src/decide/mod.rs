@@ -9,6 +9,7 @@ mod draft;
 mod expiry;
 mod freeze;
 mod identity;
+mod kept;
 mod names;
 mod notes;
 mod operator;
@@ -230,6 +231,15 @@ pub enum Notice {
         target: String,
         /// What it may have meant.
         meant: Option<Target>,
+    },
+    /// A lease of the caller was left alone: a running command keeps it, and its end alone gives it back.
+    KeptByCommand {
+        /// The lease.
+        lease: LeaseId,
+        /// On what.
+        target: String,
+        /// The process of the command.
+        pid: u32,
     },
     /// An operator named what it does not hold itself; a lease of somebody else is named by its id.
     OthersById {

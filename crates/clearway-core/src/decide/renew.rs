@@ -2,6 +2,7 @@
 
 use super::draft::Draft;
 use super::identity::Identified;
+use super::kept;
 use super::release::{Chosen, by_target, refuse_unheld};
 use super::replay::lapsed;
 use super::{Notice, Step, Success};
@@ -48,10 +49,12 @@ fn chosen(
         }
         Selection::These { leases, targets, worktree } => {
             let mut chosen = Chosen { live: named(draft, leases, actor, facts)?, ..Chosen::default() };
-            by_target(draft, targets, worktree, actor, &mut chosen);
+            let mine = held_by(draft, actor.agent);
+            by_target(draft, targets, worktree, mine, &mut chosen);
             refuse_unheld(draft)?;
             Ok(chosen.live)
         }
+        Selection::KeptBy(process) => Ok(kept::by(draft, process, actor)),
     }
 }
 

@@ -1,18 +1,23 @@
 //! What a running command holds: it is kept by a process, and by nothing else.
 
 use super::Story;
+use super::handover::hand;
 use super::queue::{again, asks, granted, placed};
 use super::stage::*;
-use clearway_core::command::Stay;
-use clearway_core::decide::Success;
+use clearway_core::agent::AgentName;
+use clearway_core::command::{Command, Release, Selection, Stay, Transfer};
+use clearway_core::decide::{Notice, Success};
 use clearway_core::facts::Liveness;
 use clearway_core::failure::Failure;
+use clearway_core::ids::LeaseId;
 use clearway_core::slug::Slug;
 use clearway_core::target::Target;
 
 pub(super) const STORIES: &[Story] = &[
     ("two processes of one agent have leases of their own", bound_leases),
     ("the lease of a command that was killed is free at once", bound_and_killed),
+    ("a command has a lease of its own within what its agent holds", bound_within),
+    ("what a command keeps is given back by its end alone", kept_from_others),
     ("what a command keeps outlives its agent", bound_and_left),
     ("two commands of one agent wait for each other in turn", bound_and_waiting),
     ("a command inside another one is not kept waiting by who waits for the outer one", bound_and_nested),
@@ -32,9 +37,53 @@ fn bound_leases(stage: &mut Stage) {
     let one = only(leases(stage.reserve(&named("a"), &[name("unit")], unit(11))));
     let other = only(leases(stage.reserve(&named("a"), &[name("unit")], unit(12))));
     assert_ne!(one.lease.id, other.lease.id, "one each, where there is more than one");
-    let own = only(leases(stage.reserve(&named("b"), &[name("test")], How::default())));
-    let used = only(leases(stage.reserve(&named("b"), &[name("test")], bound(13))));
-    assert_eq!(used.lease.id, own.lease.id, "a command may run under what its agent holds");
+}
+
+fn bound_within(stage: &mut Stage) {
+    let unit = |how: How| How { capacity: 2, ..how };
+    let own = only(leases(stage.reserve(&named("a"), &[name("unit")], unit(How::default()))));
+    let kept = only(leases(stage.reserve(&named("a"), &[name("unit")], unit(bound(11)))));
+    assert_ne!(kept.lease.id, own.lease.id);
+    assert_eq!(kept.lease.slot, own.lease.slot, "on the unit that its agent has");
+    leases(stage.reserve(&named("b"), &[name("unit")], unit(How::default())));
+    refusal(stage.reserve(&named("a"), &[name("unit")], unit(bound(12))), Slug::ReservationHeld);
+    refusal(hand(stage, "a", "b", Some(vec![by_id(&own)])), Slug::ReservationHeld);
+    released(stage.release(&named("a"), by_id(&own)));
+    refusal(stage.reserve(&named("c"), &[name("unit")], unit(How::default())), Slug::ReservationHeld);
+    assert_eq!(ends(stage, "a", 11), [kept.lease.id]);
+    leases(stage.reserve(&named("c"), &[name("unit")], unit(How::default())));
+}
+
+/// The command of this process gives back what it keeps.
+fn ends(stage: &mut Stage, agent: &str, pid: u32) -> Vec<LeaseId> {
+    let selection = Selection::KeptBy(process(pid));
+    released(stage.command(agent, Command::Release(Release { selection, keep: Vec::new() }))).0
+}
+
+fn kept_from_others(stage: &mut Stage) {
+    let kept = only(leases(stage.reserve(&named("a"), &[name("build")], bound(11))));
+    leases(stage.reserve(&named("b"), &[path("f")], How::default()));
+    let targets = vec![name("build")];
+    let by_name = Selection::These { leases: Vec::new(), targets, worktree: How::default().worktree };
+    for selection in [Selection::of(vec![by_id(&kept)]), by_name] {
+        let release = Release { selection: selection.clone(), keep: Vec::new() };
+        refusal(stage.command("a", Command::Release(release)), Slug::HeldByCommand);
+        let to = AgentName::parse("b").expect("a name");
+        refusal(stage.command("a", Command::Transfer(Transfer { to, selection })), Slug::HeldByCommand);
+    }
+    refusal(stage.release(&operator(20, "it hangs"), by_id(&kept)), Slug::HeldByCommand);
+    let everything = Command::Release(Release { selection: Selection::All, keep: Vec::new() });
+    let reply = stage.command("a", everything);
+    assert!(matches!(reply.notices[..], [Notice::KeptByCommand { pid: 11, .. }]), "{:?}", reply.notices);
+    assert_eq!(released(reply).0, []);
+    assert_eq!(ends(stage, "b", 11), [], "nobody speaks for a process of somebody else");
+    let unseen = only(leases(stage.reserve(&named("a"), &[name("far")], bound(12))));
+    stage.world.processes.insert(12, Liveness::Unknown);
+    refusal(stage.release(&named("a"), by_id(&unseen)), Slug::HeldByCommand);
+    assert_eq!(released(stage.release(&operator(20, "it is over"), by_id(&unseen))).0, [unseen.lease.id]);
+    stage.world.processes.insert(11, Liveness::Dead);
+    let (_, already, _) = released(stage.release(&named("a"), by_id(&kept)));
+    assert_eq!(already, [kept.lease.id]);
 }
 
 fn bound_and_killed(stage: &mut Stage) {
@@ -66,7 +115,7 @@ fn bound_and_waiting(stage: &mut Stage) {
     let first = only(leases(stage.reserve(&named("a"), &[name("build")], bound(11))));
     let (second, _) = placed(waits_bound(stage, "a", &["build"], 12));
     placed(waits_bound(stage, "a", &["build"], 13));
-    released(stage.release(&named("a"), by_id(&first)));
+    assert_eq!(ends(stage, "a", 11), [first.lease.id]);
     refusal(stage.reserve(&named("a"), &[name("build")], bound(14)), Slug::ReservationHeld);
     assert!(granted(&again(stage, "a", &second, Stay::Attached(process(12)))), "it waited longest");
 }

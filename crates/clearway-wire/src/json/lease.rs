@@ -26,7 +26,7 @@ pub struct LeaseJson {
     pub agent_id: String,
     /// The order of its grant; strictly increases within a scope.
     pub fence: u64,
-    /// Why, in the holder's words.
+    /// Why, in the holder's words; without them, for a lease of `clearway with`, how its command begins.
     pub reason: Option<String>,
     /// When it was granted.
     pub created_at: String,

@@ -301,10 +301,13 @@ fn a_command_that_does_not_want_to_end_is_ended() {
     let words = ["with", "build", "--ttl", "1s", "--", "sh", "-c", script];
     let holder = diary.told(repository.agent("ada")).spawn(&words);
     let command = diary.expect("begin", 1).remove(0);
-    let lease = repository.clearway().ok(&["leases"])["leases"][0].clone();
-    repository.agent("ada").ok(&["release", text(&lease, "id")]);
+    signal(holder.id(), "STOP");
+    eventually("bob gets it", || {
+        (repository.agent("bob").json(&["reserve", "--kind", "name", "build"]).code() == 0).then_some(())
+    });
+    signal(holder.id(), "CONT");
     let said = ended(holder, 124);
-    assert!(said.contains("was released"), "{said}");
+    assert!(said.contains("has expired"), "{said}");
     assert_eq!((diary.lines("asked").len(), is_alive(&command)), (1, false));
 }
 
@@ -394,14 +397,79 @@ fn commands_of_one_agent_take_turns() {
 }
 
 #[test]
-fn what_the_agent_holds_itself_is_used_and_stays_its_own() {
+fn what_the_agent_holds_itself_lets_one_command_in_and_stays_its_own() {
     let home = home();
-    let repository = home.repository("app", &[]);
+    let (repository, diary) = (home.repository("app", &[]), Diary::new(&home));
     let own = repository.grant("ada", &["--kind", "name", "build"]);
-    let shown = ["with", "build", "--", "sh", "-c", "echo $CLEARWAY_LEASES"];
-    assert_eq!(repository.agent("ada").run(&shown).expect(0).stdout().trim(), as_named(&own));
-    repository.agent("bob").run(&shown).expect(125);
-    assert_eq!(repository.clearway().ok(&["leases"])["leases"][0]["id"], own["id"]);
+    let holder = under_build(&repository, &diary, &[]);
+    diary.expect("begin", 1);
+    for agent in ["ada", "bob"] {
+        repository.agent(agent).run(&["with", "build", "--", "true"]).expect(125);
+    }
+    let given = repository.agent("ada").ok(&["release", "--all"]);
+    assert_eq!(given["released"], serde_json::json!([own["id"]]));
+    assert_eq!(given["notices"][0]["code"], "kept-by-command", "{given:#}");
+    repository.agent("bob").run(&["with", "build", "--", "true"]).expect(125);
+    diary.let_go();
+    ended(holder, 0);
+    repository.agent("bob").run(&["with", "build", "--", "true"]).expect(0);
+}
+
+#[test]
+fn what_a_running_command_keeps_is_given_back_by_its_end_alone() {
+    let home = home();
+    let (repository, diary) = (home.repository("app", &[]), Diary::new(&home));
+    repository.grant("bob", &["docs/"]);
+    let holder = under_build(&repository, &diary, &[]);
+    diary.expect("begin", 1);
+    let id =
+        text(&repository.clearway().ok(&["leases", "--agent-name", "ada"])["leases"][0], "id").to_owned();
+    let kill = format!("kill {}", holder.id());
+    for words in [
+        &["release", &id][..],
+        &["release", "--kind", "name", "build"],
+        &["transfer", &id, "--to", "bob"],
+        &["transfer", "--kind", "name", "build", "--to", "bob"],
+    ] {
+        let error = repository.agent("ada").fails("held-by-command", 3, words);
+        let message = text(&error, "message").to_owned();
+        assert!(message.contains(&format!("process {}: sh …", holder.id())), "{message}");
+        assert!(error["hints"].to_string().contains(&kill), "{error:#}");
+    }
+    for words in [&["release", "--all"][..], &["transfer", "--all", "--to", "bob"]] {
+        let left = repository.agent("ada").ok(words);
+        let notice = &left["notices"][0];
+        assert_eq!(
+            (text(notice, "code"), text(notice, "lease")),
+            ("kept-by-command", id.as_str()),
+            "{left:#}"
+        );
+        assert!(text(notice, "message").contains(&kill), "{left:#}");
+    }
+    let terse = repository.agent("ada").run(&["status"]).expect(0).stdout();
+    assert!(terse.contains("build") && !terse.contains("release"), "{terse}");
+    repository.agent("ada").ok(&["renew", "--kind", "name", "build"]);
+    repository.agent("bob").run(&["with", "build", "--", "true"]).expect(125);
+    signal(holder.id(), "TERM");
+    ended(holder, 143);
+    assert_eq!(repository.agent("ada").ok(&["release", &id])["already_released"], serde_json::json!([id]));
+    repository.agent("bob").run(&["with", "build", "--", "true"]).expect(0);
+}
+
+/// Nobody is told to give back what cannot be given back.
+#[test]
+fn who_would_wait_for_ever_is_told_what_can_be_done_about_it() {
+    let home = home();
+    let (repository, diary) = (home.repository("app", &[]), Diary::new(&home));
+    repository.grant("bob", &["docs/"]);
+    let holder = under_build(&repository, &diary, &[]);
+    diary.expect("begin", 1);
+    repository.agent("bob").ok(&["reserve", "--queue", "--kind", "name", "build"]);
+    let error = repository.agent("ada").fails("would-deadlock", 1, &["reserve", "--queue", "docs/"]);
+    assert!(error["hints"].to_string().contains("if bob gives back docs/"), "{error:#}");
+    assert!(!error["hints"].to_string().contains("release"), "{error:#}");
+    diary.let_go();
+    ended(holder, 0);
 }
 
 #[test]

@@ -82,7 +82,7 @@ impl<'a> Way<'a> {
     fn mine(&self, asker: &Asker<'_>, want: &Want) -> impl Iterator<Item = &'a Lease> {
         let (agent, bound) = (asker.agent, asker.wanted.bound.clone());
         let there = self.ledger.on(&want.target, &asker.wanted.worktree, self.now).into_iter();
-        there.filter(move |lease| lease.holder == agent && (lease.bound.is_none() || lease.bound == bound))
+        there.filter(move |lease| lease.holder == agent && lease.bound == bound)
     }
 
     /// Leases that keep the want from being granted, whether or not they may be ended for it.
@@ -224,7 +224,7 @@ pub(crate) fn units(leases: &[&Lease]) -> usize {
 }
 
 fn is_one_more(asker: &Asker<'_>, lease: &Lease, want: &Want) -> bool {
-    let is_mine = lease.holder == asker.agent && (lease.bound.is_none() || lease.bound == asker.wanted.bound);
+    let is_mine = lease.holder == asker.agent && lease.bound == asker.wanted.bound;
     let is_one_of_several = lease.mode == Mode::Shared || ground::capacity(&want.target) > 1;
     let within = ground::within(&want.target, &asker.wanted.worktree, &lease.target, &lease.worktree);
     !is_mine && is_one_of_several && within
