@@ -102,8 +102,8 @@ pub(super) struct Planner<'a> {
 
 impl<'a> Planner<'a> {
     pub(super) fn new(draft: &'a Draft<'a>, me: AgentId, reserve: &'a Reserve, facts: &'a Facts) -> Self {
-        let includes = |view: &&WaitView| view.wait.agent == me && view.wait.wanted.includes(reserve);
-        let place = draft.queue.iter().filter(includes).map(|view| view.wait.place).min();
+        let serves = |view: &&WaitView| view.wait.agent == me && view.wait.serves(reserve);
+        let place = draft.queue.iter().filter(serves).map(|view| view.wait.place).min();
         Self { draft, me, reserve, facts, place: place.unwrap_or(Seq(u64::MAX)) }
     }
 

@@ -93,7 +93,7 @@ pub(super) fn reserve(
         }
     }
     let leases = taker.taken;
-    draft.record_fulfilled(me, actor);
+    draft.record_fulfilled(me, actor, reserve.bound.as_ref());
     if let Some(untaken) = untaken
         && let Some(circle) = cycle::closed_between(&untaken, draft, me, facts)?
     {

@@ -55,7 +55,7 @@ pub(super) fn transfer(
         let failure = failure.details(Details::Fields(vec![("agent", name.to_string())]));
         return Ok(Err(draft.denied(actor, subject(&chosen), failure)));
     }
-    trial.record_fulfilled(to.agent.id, actor);
+    trial.record_fulfilled(to.agent.id, actor, None);
     if let Some(circle) = cycle::closed_between(draft, &trial, to.agent.id, facts)? {
         return Ok(Err(draft.denied(actor, subject(&chosen), circle.failure_of_transfer())));
     }

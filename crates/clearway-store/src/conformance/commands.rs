@@ -2,7 +2,7 @@
 
 use super::Story;
 use super::handover::hand;
-use super::queue::{again, asks, granted, placed};
+use super::queue::{again, asks, ends as wait_ends, granted, offers, placed};
 use super::stage::*;
 use clearway_core::agent::AgentName;
 use clearway_core::command::{Command, Release, Selection, Stay, Transfer};
@@ -12,12 +12,14 @@ use clearway_core::failure::Failure;
 use clearway_core::ids::LeaseId;
 use clearway_core::slug::Slug;
 use clearway_core::target::Target;
+use clearway_core::wait::WaitEnd;
 
 pub(super) const STORIES: &[Story] = &[
     ("two processes of one agent have leases of their own", bound_leases),
     ("the lease of a command that was killed is free at once", bound_and_killed),
     ("a command has a lease of its own within what its agent holds", bound_within),
     ("what a command keeps is given back by its end alone", kept_from_others),
+    ("a command takes the turn that is kept for its agent", turn_of_the_agent),
     ("what a command keeps outlives its agent", bound_and_left),
     ("two commands of one agent wait for each other in turn", bound_and_waiting),
     ("a command inside another one is not kept waiting by who waits for the outer one", bound_and_nested),
@@ -104,6 +106,21 @@ fn bound_and_left(stage: &mut Stage) {
     stage.world.processes.insert(10, Liveness::Dead);
     refusal(stage.reserve(&named("b"), &[name("build")], bound(12)), Slug::ReservationHeld);
     leases(stage.reserve(&named("b"), &[name("mine")], How::default()));
+}
+
+fn turn_of_the_agent(stage: &mut Stage) {
+    let held = only(leases(stage.reserve(&named("a"), &[name("build")], How::default())));
+    let wait = |stage: &mut Stage, agent: &str| {
+        placed(asks(stage, &named(agent), &[name("build")], &How::default(), Stay::Durable)).0
+    };
+    let (first, _) = (wait(stage, "b"), wait(stage, "c"));
+    released(stage.release(&named("a"), by_id(&held)));
+    assert_eq!(offers(stage), [first.id]);
+    refusal(stage.reserve(&named("c"), &[name("build")], bound(12)), Slug::ReservationHeld);
+    leases(stage.reserve(&named("b"), &[name("build")], bound(11)));
+    assert_eq!(wait_ends(stage), [(first.id, WaitEnd::Granted)], "its turn is taken, and blocks nobody");
+    ends(stage, "b", 11);
+    leases(stage.reserve(&named("c"), &[name("build")], bound(12)));
 }
 
 fn waits_bound(stage: &mut Stage, agent: &str, names: &[&str], pid: u32) -> Result<Success, Failure> {

@@ -385,6 +385,21 @@ fn a_command_inside_a_command_takes_more_but_never_waits_for_itself() {
 }
 
 #[test]
+fn a_command_takes_the_turn_that_is_kept_for_its_agent() {
+    let home = home();
+    let repository = home.repository("app", &[]);
+    repository.grant("alice", &["--kind", "name", "build"]);
+    for agent in ["ada", "bob"] {
+        repository.agent(agent).ok(&["reserve", "--queue", "--kind", "name", "build"]);
+    }
+    repository.agent("alice").ok(&["release", "--all"]);
+    repository.agent("bob").run(&["with", "build", "--", "true"]).expect(125);
+    repository.agent("ada").run(&["with", "build", "--", "true"]).expect(0);
+    repository.agent("bob").run(&["with", "build", "--wait", "5m", "--", "true"]).expect(0);
+    assert!(list(&repository.clearway().ok(&["waits"]), "waits").is_empty());
+}
+
+#[test]
 fn commands_of_one_agent_take_turns() {
     let home = home();
     let (repository, diary) = (home.repository("app", &[]), Diary::new(&home));

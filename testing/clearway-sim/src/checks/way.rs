@@ -46,7 +46,7 @@ impl<'a> Way<'a> {
         let includes = |wait: &&Wait| {
             wait.agent == agent
                 && wait.wanted.mode >= wanted.mode
-                && wait.wanted.bound == wanted.bound
+                && (wait.wanted.bound == wanted.bound || is_kept_for_agent(wait))
                 && wanted.wants.iter().all(|want| {
                     let there = &wait.wanted.worktree;
                     let mut own = wait.wanted.wants.iter();
@@ -221,6 +221,11 @@ impl<'a> Asker<'a> {
 pub(crate) fn units(leases: &[&Lease]) -> usize {
     let slots: BTreeSet<u32> = leases.iter().filter_map(|lease| lease.slot).collect();
     slots.len() + leases.iter().filter(|lease| lease.slot.is_none()).count()
+}
+
+/// Whether a place is kept for an agent, whichever of its commands comes for it.
+pub(crate) fn is_kept_for_agent(wait: &Wait) -> bool {
+    wait.wanted.bound.is_none() && wait.attached.is_none()
 }
 
 fn is_one_more(asker: &Asker<'_>, lease: &Lease, want: &Want) -> bool {
