@@ -10,7 +10,7 @@ use crate::waiting::{AtEnd, Watcher};
 use clearway_core::command::{Command, LeaseRef, Release, Renew, Reserve, Selection};
 use clearway_core::decide::Success;
 use clearway_core::facts::Process;
-use clearway_core::failure::{Details, Failure, LeaseView};
+use clearway_core::failure::{Failure, LeaseView};
 use clearway_core::ids::ScopeKey;
 use clearway_core::lease::{Kind, Mode};
 use clearway_core::limits::COMMAND_GRACE_MS;
@@ -150,37 +150,13 @@ impl Session<'_> {
         wait_ms: Option<u64>,
         watch: &mut Watcher<'_>,
     ) -> Result<Vec<LeaseView>, Failure> {
-        let asked = Command::Reserve(reserve.clone());
         let reply = match wait_ms {
-            Some(wait_ms) => {
-                let seen = self.preview_in(scope, asked)?;
-                self.refuse_waiting_for_itself(&seen)?;
-                self.wait_for(scope, reserve, None, wait_ms, AtEnd::GiveUp, watch)?
-            }
-            None => self.command_in(scope, asked)?,
+            Some(wait_ms) => self.wait_for(scope, reserve, None, wait_ms, AtEnd::GiveUp, watch)?,
+            None => self.command_in(scope, Command::Reserve(reserve.clone()))?,
         };
         match reply.outcome.map_err(|failure| refused(failure, wait_ms.is_some()))? {
             Success::Reserved { leases, .. } => Ok(leases),
             _ => Err(Failure::new(Slug::Internal, "the kernel gave the answer to another question")),
-        }
-    }
-
-    /// A command inside a command would wait for what ends only after it.
-    fn refuse_waiting_for_itself(&mut self, seen: &Reply) -> Result<(), Failure> {
-        let Err(Failure { details: Details::Blockers { leases: blockers, .. }, .. }) = &seen.outcome else {
-            return Ok(());
-        };
-        let above = self.outside.ancestors();
-        let is_above =
-            |view: &LeaseView| view.lease.bound.as_ref().is_some_and(|bound| above.contains(bound));
-        match blockers.first().filter(|_| blockers.iter().all(is_above)) {
-            Some(view) => {
-                let target = view.lease.target.display();
-                let message = format!("this runs inside a command that holds {target} until it ends");
-                Err(Failure::new(Slug::WouldDeadlock, message)
-                    .hint("run it as it is: what it needs is held already"))
-            }
-            None => Ok(()),
         }
     }
 

@@ -9,6 +9,7 @@ mod draft;
 mod expiry;
 mod freeze;
 mod identity;
+mod inside;
 mod kept;
 mod names;
 mod notes;

@@ -20,6 +20,7 @@ pub(super) const STORIES: &[Story] = &[
     ("a command has a lease of its own within what its agent holds", bound_within),
     ("what a command keeps is given back by its end alone", kept_from_others),
     ("a command takes the turn that is kept for its agent", turn_of_the_agent),
+    ("who asks from inside a command for what it keeps is refused at once", asked_from_inside),
     ("what a command keeps outlives its agent", bound_and_left),
     ("two commands of one agent wait for each other in turn", bound_and_waiting),
     ("a command inside another one is not kept waiting by who waits for the outer one", bound_and_nested),
@@ -121,6 +122,30 @@ fn turn_of_the_agent(stage: &mut Stage) {
     assert_eq!(wait_ends(stage), [(first.id, WaitEnd::Granted)], "its turn is taken, and blocks nobody");
     ends(stage, "b", 11);
     leases(stage.reserve(&named("c"), &[name("build")], bound(12)));
+}
+
+fn asked_from_inside(stage: &mut Stage) {
+    let unit = || How { capacity: 2, ..bound(11) };
+    leases(stage.reserve(&named("a"), &[name("build")], bound(11)));
+    leases(stage.reserve(&named("a"), &[name("unit")], unit()));
+    let other = How { bound: Some(process(12)), ..unit() };
+    leases(stage.reserve(&named("b"), &[name("unit")], other));
+    stage.world.inside.insert(11);
+    let refused = |outcome: Result<Success, Failure>| {
+        let failure = outcome.expect_err("it would wait for ever");
+        assert_eq!(failure.slug, Slug::WouldDeadlock, "{failure:?}");
+    };
+    for agent in ["a", "b"] {
+        refused(stage.reserve(&named(agent), &[name("build")], How::default()).outcome);
+        for stay in [Stay::Durable, Stay::Attached(process(13))] {
+            let wanted = [name("build"), name("free")];
+            refused(asks(stage, &named(agent), &wanted, &How::default(), stay));
+        }
+    }
+    let waits_for_b = How { capacity: 2, ..How::default() };
+    placed(asks(stage, &named("a"), &[name("unit")], &waits_for_b, Stay::Durable));
+    stage.world.inside.insert(12);
+    refused(asks(stage, &named("c"), &[name("unit")], &waits_for_b, Stay::Durable));
 }
 
 fn waits_bound(stage: &mut Stage, agent: &str, names: &[&str], pid: u32) -> Result<Success, Failure> {

@@ -385,6 +385,40 @@ fn a_command_inside_a_command_takes_more_but_never_waits_for_itself() {
 }
 
 #[test]
+fn inside_a_command_nobody_waits_for_what_it_holds() {
+    let home = home();
+    let repository = home.repository("app", &[]);
+    let inside = |inner: &str| {
+        let line = format!("export CLEARWAY_AGENT=ada; clearway with build -- clearway {inner}");
+        home.shell(repository.path(), &line).output().expect("a shell")
+    };
+    for (inner, code) in [
+        ("reserve --kind name build", 1),
+        ("reserve --wait 5m --kind name build", 1),
+        ("reserve --queue --kind name build", 1),
+        ("reserve --queue --kind name build other", 1),
+        ("--agent bob reserve --queue --kind name build", 1),
+        ("with build -- true", 125),
+    ] {
+        let refused = inside(inner);
+        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert_eq!(refused.status.code(), Some(code), "{inner}: {said}");
+        assert!(
+            said.contains("error[would-deadlock]") && said.contains("run it as it is"),
+            "{inner}: {said}"
+        );
+        assert!(!said.contains("--wait"), "{inner}: {said}");
+        repository.agent("bob").run(&["with", "build", "--", "true"]).expect(0);
+    }
+    repository.write(".clearway.toml", "[resources]\nbuild = 2\n");
+    assert_eq!(
+        inside("reserve --queue --kind name build").status.code(),
+        Some(0),
+        "there is room for another"
+    );
+}
+
+#[test]
 fn a_command_takes_the_turn_that_is_kept_for_its_agent() {
     let home = home();
     let repository = home.repository("app", &[]);
