@@ -6,6 +6,7 @@
 use crate::mutations::ReserveWords;
 use crate::outside::{Order, Running};
 use crate::session::Session;
+use crate::targets::{Look, refuse_path};
 use crate::waiting::{AtEnd, Watcher};
 use clearway_core::command::{Command, LeaseRef, Release, Renew, Reserve, Selection};
 use clearway_core::decide::Success;
@@ -137,6 +138,8 @@ impl Session<'_> {
             broad: false,
         };
         let (scope, mut reserve) = self.reservation(&asked)?;
+        let mut look = Look { outside: self.outside, engine: &mut *self.engine };
+        words.names.iter().try_for_each(|name| refuse_path(&mut look, &self.site, &self.config, name))?;
         let names: Vec<&str> = reserve.wants.iter().map(|want| want.target.canonical()).collect();
         unit::tell_apart(&names)?;
         reserve.bound = Some(process.clone());

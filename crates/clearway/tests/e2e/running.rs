@@ -668,6 +668,28 @@ fn what_cannot_be_run_is_told_before_anything_is_held() {
 }
 
 #[test]
+fn a_path_is_not_taken_for_a_name() {
+    let home = home();
+    let repository =
+        home.repository("app", &[("src/main.rs", ""), ("build/x", ""), ("deploy", ""), ("a.sql", "")]);
+    for path in ["src/main.rs", "./src/main.rs", "src/new.rs", "build/", "build/x", "a.sql"] {
+        let ran = repository.agent("ada").run(&["with", path, "--", "echo", "ran"]).expect(2);
+        assert!(ran.stderr().contains("error[invalid-name]") && ran.stdout().is_empty(), "{}", ran.stderr());
+        assert!(ran.stderr().contains(&format!("clearway --agent ada reserve {path}")), "{}", ran.stderr());
+    }
+    for path in ["/etc/passwd", "../app", "."] {
+        let ran = repository.agent("ada").run(&["with", path, "--", "echo", "ran"]).expect(2);
+        assert!(ran.stderr().contains("choose a name such as build"), "{}", ran.stderr());
+    }
+    assert!(home.state_files().is_empty(), "nothing was reserved");
+    for name in ["build", "deploy", "db:migrate", "team/build", "git-index:/w/x", "v1.2"] {
+        repository.agent("ada").run(&["with", name, "--", "true"]).expect(0);
+    }
+    repository.write(".clearway.toml", "[resources]\n\"src/main.rs\" = 1\n");
+    repository.agent("ada").run(&["with", "src/main.rs", "--", "true"]).expect(0);
+}
+
+#[test]
 fn shared_holders_run_together_and_keep_an_exclusive_one_out() {
     let home = home();
     let (repository, diary) = (home.repository("app", &[]), Diary::new(&home));
