@@ -201,9 +201,10 @@ pub(super) fn by_target(
     mine.retain(|lease| matches!(lease.target, Target::Name(_)) || lease.worktree == *worktree);
     let missed = targets.iter().filter(|target| !mine.iter().any(|lease| target.overlaps(&lease.target)));
     let (verb, is_operator) = (draft.verb, draft.operator_reason.is_some());
+    let held = held_by(draft, draft.agent.as_ref().map(|(me, _)| *me));
     draft.notices.extend(missed.map(|target| match is_operator {
         true => Notice::OthersById { target: target.display(), verb },
-        false => nothing_held(target, &mine),
+        false => nothing_held(target, &held),
     }));
     for lease in mine {
         let inside = targets.iter().any(|target| target.contains(&lease.target));
@@ -218,11 +219,11 @@ pub(super) fn by_target(
 }
 
 /// What to say of a target on which the caller holds nothing: a name taken for a path, or a slip.
-fn nothing_held(target: &Target, mine: &[Lease]) -> Notice {
+fn nothing_held(target: &Target, held: &[Lease]) -> Notice {
     let text = target.display();
     let is_path = |target: &Target| matches!(target, Target::Path(_));
-    let name = mine.iter().find(|lease| is_path(target) && is_named(&lease.target, &text));
-    let alike = mine.iter().filter(|lease| is_path(&lease.target) == is_path(target));
+    let name = held.iter().find(|lease| is_path(target) && is_named(&lease.target, &text));
+    let alike = held.iter().filter(|lease| is_path(&lease.target) == is_path(target));
     let texts: Vec<(String, &Lease)> = alike.map(|lease| (lease.target.display(), lease)).collect();
     let near = || {
         let near = nearest(&text, texts.iter().map(|(text, _)| text.as_str()))?;

@@ -26,6 +26,10 @@ pub(super) fn renew(
     entropy: &mut Entropy<'_>,
 ) -> Step {
     let actor = draft.act_as(identified);
+    let unknown = kept::evidence(draft, &renew.selection, actor);
+    if !unknown.is_empty() {
+        return Err(unknown);
+    }
     let leases = match chosen(draft, &renew.selection, actor, facts) {
         Ok(leases) => leases,
         Err(failure) => return Ok(Err(failure)),

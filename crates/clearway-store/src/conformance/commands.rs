@@ -95,8 +95,10 @@ fn bound_and_killed(stage: &mut Stage) {
     stage.world.processes.insert(11, Liveness::Dead);
     let taken = only(leases(stage.reserve(&named("b"), &[name("build")], bound(12))));
     assert!(taken.lease.fence > held.lease.fence);
+    let other = only(leases(stage.reserve(&named("b"), &[name("test")], bound(12))));
     stage.world.processes.insert(12, Liveness::Dead);
-    assert_eq!(stage.sweep(), [taken.lease.id]);
+    refusal(stage.renew(&named("b"), by_id(&taken)), Slug::LeaseExpired);
+    assert_eq!(stage.sweep(), [other.lease.id], "the one that nobody recorded yet");
     assert_eq!(stage.sweep(), [], "once");
 }
 

@@ -157,6 +157,8 @@ fn killed_without_warning_it_is_over_for_everyone_who_looks_and_a_sweep_records_
     assert_eq!(repository.agent("bob").ok(&["check", "--kind", "name", "build"])["clear"], true);
     let agents = repository.clearway().ok(&["agents"]);
     assert!(list(&agents, "agents").iter().all(|agent| agent["leases"] == 0), "{agents:#}");
+    let own = repository.agent("ada").ok(&["status"]);
+    assert!(list(&own, "leases").is_empty(), "{own:#}");
     for (words, expired) in [
         (&["sweep", "--dry-run"][..], std::slice::from_ref(&id)),
         (&["sweep"], std::slice::from_ref(&id)),
@@ -166,6 +168,20 @@ fn killed_without_warning_it_is_over_for_everyone_who_looks_and_a_sweep_records_
     }
     let ended = repository.clearway().ok(&["leases", "--history"])["leases"][0].clone();
     assert_eq!((text(&ended, "id"), text(&ended, "ended_how")), (id.as_str(), "process-gone"));
+}
+
+#[test]
+fn killed_without_warning_it_leaves_nothing_that_can_be_renewed() {
+    let home = home();
+    let (repository, diary) = (home.repository("app", &[]), Diary::new(&home));
+    let mut holder = under_build(&repository, &diary, &[]);
+    diary.expect("begin", 1);
+    let id = text(&repository.clearway().ok(&["leases"])["leases"][0], "id").to_owned();
+    repository.agent("ada").ok(&["renew", &id]);
+    holder.kill().expect("it lives");
+    holder.wait().expect("it was ours");
+    repository.agent("ada").fails("lease-expired", 4, &["renew", &id]);
+    assert!(list(&repository.agent("ada").ok(&["renew"]), "leases").is_empty());
 }
 
 #[test]
@@ -485,6 +501,8 @@ fn what_a_running_command_keeps_is_given_back_by_its_end_alone() {
         assert!(message.contains(&format!("process {}: sh …", holder.id())), "{message}");
         assert!(error["hints"].to_string().contains(&kill), "{error:#}");
     }
+    let as_path = repository.agent("ada").run(&["release", "build"]).expect(0);
+    assert!(as_path.stderr().contains("that is a name: add --kind name"), "{}", as_path.stderr());
     for words in [&["release", "--all"][..], &["transfer", "--all", "--to", "bob"]] {
         let left = repository.agent("ada").ok(words);
         let notice = &left["notices"][0];
