@@ -30,6 +30,7 @@ pub(crate) fn page(slug: Slug) -> &'static str {
         Slug::NotConfirmed => page!("not-confirmed"),
         Slug::IdempotencyMismatch => page!("idempotency-mismatch"),
         Slug::NotHolder => page!("not-holder"),
+        Slug::HeldByCommand => page!("held-by-command"),
         Slug::NotYou => page!("not-you"),
         Slug::NotOperator => page!("not-operator"),
         Slug::ClaimTooBroad => page!("claim-too-broad"),

@@ -202,6 +202,8 @@ pub enum Selection {
         /// The checkout of the patterns.
         worktree: Worktree,
     },
+    /// What this process keeps, said by itself: nothing else gives that back while it lives.
+    KeptBy(Process),
 }
 
 impl Reserve {

@@ -77,6 +77,7 @@ fn describe_selection(text: &mut String, selection: &Selection) {
             targets.iter().for_each(|target| describe_target(text, target));
             field(text, "worktree", Some(&worktree.0));
         }
+        Selection::KeptBy(process) => field(text, "kept-by", Some(&process.key())),
     }
 }
 

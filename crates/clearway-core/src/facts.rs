@@ -59,6 +59,8 @@ pub enum FactQuery {
     Process(Process),
     /// Is there an uncommitted change at this path of this worktree?
     Dirty(Worktree, String),
+    /// Was the caller started, near or far, by this process?
+    Inside(Process),
 }
 
 /// The facts gathered so far.
@@ -66,6 +68,7 @@ pub enum FactQuery {
 pub struct Facts {
     processes: BTreeMap<Process, Liveness>,
     dirty: BTreeMap<(Worktree, String), bool>,
+    inside: BTreeMap<Process, bool>,
 }
 
 impl Facts {
@@ -79,12 +82,18 @@ impl Facts {
         self.dirty.insert((worktree, path), dirty);
     }
 
+    /// Records whether the caller runs inside a process.
+    pub fn learn_inside(&mut self, process: Process, inside: bool) {
+        self.inside.insert(process, inside);
+    }
+
     /// Takes it that nothing asked here would be to the asker's advantage: every process lives, every path has changed.
     pub(crate) fn assume_the_worst(&mut self, queries: &BTreeSet<FactQuery>) {
         for query in queries {
             match query.clone() {
                 FactQuery::Process(process) => self.learn_process(process, Liveness::Alive),
                 FactQuery::Dirty(worktree, path) => self.learn_dirty(worktree, path, true),
+                FactQuery::Inside(process) => self.learn_inside(process, true),
             }
         }
     }
@@ -92,6 +101,11 @@ impl Facts {
     /// What is known of a process; `None` if nobody asked yet.
     pub fn process(&self, process: &Process) -> Option<Liveness> {
         self.processes.get(process).copied()
+    }
+
+    /// Whether the caller runs inside a process; `None` if nobody asked yet.
+    pub fn inside(&self, process: &Process) -> Option<bool> {
+        self.inside.get(process).copied()
     }
 
     /// What is known of a path; `None` if nobody asked yet.

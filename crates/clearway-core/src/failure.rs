@@ -162,6 +162,8 @@ pub struct CircleStep {
     pub of: AgentName,
     /// The lease, if it is one.
     pub lease: Option<LeaseId>,
+    /// The process that keeps the lease, if one does.
+    pub kept_by: Option<u32>,
 }
 
 /// A lease as an onlooker sees it: with its holder's name, its true deadline and how alive the holder looks.

@@ -4,7 +4,7 @@
 //! event; a later sign of life extends it without one, so [`Lease::deadline_given`] is the only right way to
 //! ask when a lease ends.
 
-use crate::facts::Process;
+use crate::facts::{Facts, Liveness, Process};
 use crate::ids::{AgentId, Fence, LeaseId, SetId};
 use crate::target::{Target, Worktree};
 use crate::time::{Mono, Now, Wall};
@@ -32,7 +32,8 @@ pub struct Lease {
     pub worktree: Worktree,
     /// Which unit of a named resource with capacity, counted from 0.
     pub slot: Option<u32>,
-    /// The process it is for and ends with; `None` if it is the agent's own.
+    /// The process that keeps it: it lives no longer than that, and nothing else gives it back; `None` if it is the
+    /// agent's own.
     pub bound: Option<Process>,
     /// The silence it allows.
     pub ttl_ms: u64,
@@ -80,14 +81,27 @@ impl Lease {
         self.end_max.map_or(by_silence, |end| by_silence.min(end))
     }
 
-    /// How the lease is over at `now`: as its row says, or by the clock, though nobody recorded that yet. Deadlines
-    /// of an earlier boot mean nothing on this one's clock, and whoever held something then is gone.
-    pub fn ended_given(&self, last_seen: Option<Mono>, now: &Now, same_boot: bool) -> Option<Ended> {
+    /// How the lease is over at `now`: as its row says, by the clock, or with its process, though nobody recorded that
+    /// yet. Deadlines of an earlier boot mean nothing on this one's clock, and whoever held something then is gone.
+    pub fn ended_given(
+        &self,
+        last_seen: Option<Mono>,
+        now: &Now,
+        same_boot: bool,
+        facts: &Facts,
+    ) -> Option<Ended> {
         let cause = match same_boot {
-            true => self.is_expired(last_seen, now.mono).then(|| self.expiry_cause(now.mono)),
             false => Some(ExpiryCause::Reboot),
+            true if self.is_expired(last_seen, now.mono) => Some(self.expiry_cause(now.mono)),
+            true => self.has_lost_its_process(facts).then_some(ExpiryCause::ProcessGone),
         };
         self.ended.or_else(|| cause.map(|cause| Ended { how: End::Expired(cause), at: now.wall }))
+    }
+
+    /// Whether the process that kept it is proven dead. Whoever asks has to gather that fact first: what is not known
+    /// ends nothing.
+    pub fn has_lost_its_process(&self, facts: &Facts) -> bool {
+        self.bound.as_ref().is_some_and(|process| facts.process(process) == Some(Liveness::Dead))
     }
 
     /// Whether the lease is over at `now`. At the deadline instant it is, for every operation alike.
@@ -242,11 +256,14 @@ pub enum ExpiryCause {
     Reboot,
     /// The log lost its tail and an operator went on without it.
     Recovery,
+    /// The process that kept it is dead and did not give it back.
+    ProcessGone,
 }
 
 impl ExpiryCause {
     /// Every cause.
-    pub const ALL: [Self; 4] = [Self::Silence, Self::Maximum, Self::Reboot, Self::Recovery];
+    pub const ALL: [Self; 5] =
+        [Self::Silence, Self::Maximum, Self::Reboot, Self::Recovery, Self::ProcessGone];
 
     /// The word used in events.
     pub fn word(self) -> &'static str {
@@ -255,6 +272,7 @@ impl ExpiryCause {
             Self::Maximum => "maximum",
             Self::Reboot => "reboot",
             Self::Recovery => "recovery",
+            Self::ProcessGone => "process-gone",
         }
     }
 }

@@ -40,8 +40,7 @@ impl Request {
             | Command::Thaw
             | Command::Open
             | Command::Anchor => {}
-            Command::Sweep => read.due = Due::All,
-            Command::Recover => read.due = Due::EveryLive,
+            Command::Sweep | Command::Recover => read.due = Due::EveryLive,
         }
         read
     }
@@ -190,9 +189,9 @@ impl Request {
             Command::Reserve(reserve) | Command::Await(Await { reserve, .. }) => {
                 stored + reserve.wants.len() as u64 > LEASES_PER_AGENT_MAX
             }
-            Command::Renew(Renew { selection: Selection::All, .. })
-            | Command::Release(Release { selection: Selection::All, .. })
-            | Command::Transfer(Transfer { selection: Selection::All, .. }) => true,
+            Command::Renew(Renew { selection: Selection::All | Selection::KeptBy(_), .. })
+            | Command::Release(Release { selection: Selection::All | Selection::KeptBy(_), .. })
+            | Command::Transfer(Transfer { selection: Selection::All | Selection::KeptBy(_), .. }) => true,
             Command::Renew(Renew { selection: Selection::These { targets, .. }, .. })
             | Command::Transfer(Transfer { selection: Selection::These { targets, .. }, .. }) => {
                 !targets.is_empty()
@@ -215,6 +214,7 @@ fn adds_while_waiting(slice: &Slice, me: AgentId, reserve: &Reserve, place: Opti
     let has = |want: &Want| {
         let covers = |lease: &Lease| {
             lease.holder == me
+                && lease.bound == reserve.bound
                 && lease.ended.is_none()
                 && lease.mode >= reserve.mode
                 && lease.target.covers(&want.target)

@@ -32,7 +32,6 @@ impl Reserve {
     pub fn includes(&self, other: &Self) -> bool {
         let covered = |target: &Target| self.wants.iter().any(|want| want.target.covers(target));
         self.mode >= other.mode
-            && self.bound == other.bound
             && other
                 .wants
                 .iter()

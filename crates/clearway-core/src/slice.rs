@@ -83,9 +83,8 @@ pub enum Due {
     /// At least so many of them, those that are over for longest and among equals those with the smaller ids, so that any
     /// write pays a little of what is owed.
     Some(usize),
-    /// Every one of them.
-    All,
-    /// Every live lease, overdue or not: a new boot ends them all.
+    /// Every live lease, overdue or not: a new boot ends them all, and a sweep looks whether the processes that keep
+    /// some of them still live.
     EveryLive,
 }
 

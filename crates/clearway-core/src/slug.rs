@@ -139,6 +139,8 @@ slugs! {
 
     /// The lease is somebody else's.
     NotHolder = "not-holder", Refused;
+    /// A running command keeps the lease.
+    HeldByCommand = "held-by-command", Refused;
     /// The name is somebody else's.
     NotYou = "not-you", Refused;
     /// Only an operator may do it.

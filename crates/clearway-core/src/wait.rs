@@ -153,6 +153,25 @@ impl WaitView {
     }
 }
 
+impl Wait {
+    /// Whether the turn of this wait may be taken by a request of its agent. One that is kept for the agent serves its
+    /// commands, too; where a process waits, or what a command is to run under, is for that one alone.
+    pub fn serves(&self, request: &Reserve) -> bool {
+        let is_its_own = self.wanted.bound == request.bound || self.is_kept_for_agent();
+        is_its_own && self.wanted.includes(request)
+    }
+
+    /// Whether a lease of its agent is some of what it waits for, were it on the right thing. `by` is the command that
+    /// takes it now.
+    pub fn is_for(&self, lease: &Lease, by: Option<&Process>) -> bool {
+        lease.bound == self.wanted.bound || (self.is_kept_for_agent() && lease.bound.as_ref() == by)
+    }
+
+    fn is_kept_for_agent(&self) -> bool {
+        self.wanted.bound.is_none() && self.attached.is_none()
+    }
+}
+
 /// How many agents wait for a lease to end.
 pub fn waiters_for<'a>(lease: &Lease, waits: impl Iterator<Item = &'a Wait>) -> u64 {
     let waits_for = |wait: &&Wait| wait.agent != lease.holder && wait.wanted.conflicts_with_lease(lease);

@@ -160,7 +160,7 @@ impl Session<'_> {
         read.meet(&here, &target);
         let read = read.for_the_answer_alone();
         let slice = self.read_in(&scope, |snapshot| snapshot.load(&read, &now))?.unwrap_or_default();
-        let facts = self.process_facts(&slice.agents);
+        let facts = self.process_facts(&slice.agents, &slice.leases);
         let queue = self.queued(&slice, &now);
         let mut live = show(&slice.leases, &slice.agents, &facts, &now, same_boot(&slice, &now));
         count_waiters(&mut live, &queue);
@@ -291,15 +291,17 @@ impl Session<'_> {
             Ok((slice, snapshot.leases(wanted, &now)?, snapshot.agents(&now)?))
         })?;
         let (slice, listed, views) = found.unwrap_or((Slice::default(), Listed::default(), Vec::new()));
-        let facts = self.process_facts(&views);
+        let facts = self.process_facts(&views, &listed.leases);
         let queue = self.queued(&slice, &now);
         Ok(Survey { now, slice, listed, views, facts, queue })
     }
 
-    /// What the machine says of the processes behind agents.
-    fn process_facts(&mut self, agents: &[AgentView]) -> Facts {
-        let queries =
-            agents.iter().filter_map(|view| view.agent.process.clone()).map(FactQuery::Process).collect();
+    /// What the machine says of the processes behind agents, and of those that keep leases.
+    pub(crate) fn process_facts(&mut self, agents: &[AgentView], leases: &[Lease]) -> Facts {
+        let behind = agents.iter().filter_map(|view| view.agent.process.clone());
+        let open = leases.iter().filter(|lease| lease.ended.is_none());
+        let keeping = open.filter_map(|lease| lease.bound.clone());
+        let queries = behind.chain(keeping).map(FactQuery::Process).collect();
         let mut facts = Facts::default();
         self.outside.gather(&queries, &mut facts);
         facts
@@ -372,7 +374,7 @@ pub(crate) fn same_boot(slice: &Slice, now: &Now) -> bool {
     slice.scope.boot.as_ref() == Some(&now.boot)
 }
 
-/// Leases as they effectively are: one whose time is over is shown as expired.
+/// Leases as they effectively are: one whose time, or whose process, is over is shown as expired.
 pub(crate) fn show(
     leases: &[Lease],
     agents: &[AgentView],
@@ -385,7 +387,7 @@ pub(crate) fn show(
         let holder = by_id.get(&lease.holder)?;
         let liveness = agent::liveness(&holder.agent, holder.at_work(), facts, now.mono);
         let mut view = LeaseView::new(lease, holder, liveness);
-        view.lease.ended = lease.ended_given(holder.last_seen, now, same_boot);
+        view.lease.ended = lease.ended_given(holder.last_seen, now, same_boot, facts);
         Some(view)
     };
     leases.iter().filter_map(show_one).collect()
@@ -403,7 +405,8 @@ fn place_warning(notice: &Notice) -> Option<String> {
 }
 
 fn warnings(leases: &[LeaseView], unreadable: &[String]) -> Vec<String> {
-    let gone = leases.iter().filter(|view| view.liveness == Liveness::Gone);
+    let is_left = |view: &&LeaseView| view.liveness == Liveness::Gone && view.lease.bound.is_none();
+    let gone = leases.iter().filter(is_left);
     let mut found: Vec<String> = gone
         .map(|view| {
             let target = view.lease.target.display();

@@ -276,7 +276,9 @@ impl Session<'_> {
         let (mut leases, mut targets) = (Vec::new(), Vec::new());
         for argument in &words.targets {
             match lease_ref(argument)? {
-                Some(lease) if argument.contains('@') || !self.names_a_file(argument) => leases.push(lease),
+                Some(lease) if argument.contains('@') || self.found(argument) == Found::Nothing => {
+                    leases.push(lease)
+                }
                 _ => targets.push(self.target(words.kind, argument)?),
             }
         }
@@ -290,11 +292,11 @@ impl Session<'_> {
         })
     }
 
-    /// Whether a word that could be an id is the name of something in the working tree.
-    fn names_a_file(&mut self, argument: &str) -> bool {
-        let Site { root: Some(_), .. } = self.site else { return false };
+    /// What a word that could be something else is the path of in the working tree.
+    pub(crate) fn found(&mut self, argument: &str) -> Found {
+        let Site { root: Some(_), .. } = self.site else { return Found::Nothing };
         let mut look = Look { outside: self.outside, engine: &mut *self.engine };
-        look.resolve(&self.site, argument).is_ok_and(|located| located.found != Found::Nothing)
+        look.resolve(&self.site, argument).map_or(Found::Nothing, |located| located.found)
     }
 }
 

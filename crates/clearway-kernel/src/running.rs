@@ -6,11 +6,12 @@
 use crate::mutations::ReserveWords;
 use crate::outside::{Order, Running};
 use crate::session::Session;
+use crate::targets::{Look, refuse_path};
 use crate::waiting::{AtEnd, Watcher};
 use clearway_core::command::{Command, LeaseRef, Release, Renew, Reserve, Selection};
 use clearway_core::decide::Success;
 use clearway_core::facts::Process;
-use clearway_core::failure::{Details, Failure, LeaseView};
+use clearway_core::failure::{Failure, LeaseView};
 use clearway_core::ids::ScopeKey;
 use clearway_core::lease::{Kind, Mode};
 use clearway_core::limits::COMMAND_GRACE_MS;
@@ -19,11 +20,16 @@ use clearway_core::time::Mono;
 use clearway_core::unit;
 use clearway_store::Reply;
 use std::ffi::OsString;
+use std::path::Path;
 
 /// How often leases are renewed within their silence; two renewals may fail before one is lost.
 const RENEWALS_PER_TTL: u64 = 3;
 /// How often a renewal that failed is tried again within it.
 const TRIES_PER_TTL: u64 = 20;
+/// How many words of a command tell what it does.
+const SHORT_WORDS: usize = 3;
+/// Longer ones tell nobody anything.
+const SHORT_CHARS_MAX: usize = 100;
 
 /// `with` as it was typed.
 #[derive(Clone, Debug)]
@@ -127,11 +133,13 @@ impl Session<'_> {
             mode: words.mode,
             ttl: words.ttl.clone(),
             max: None,
-            reason: words.reason.clone(),
+            reason: words.reason.clone().or_else(|| in_short(&words.command)),
             best_effort: false,
             broad: false,
         };
         let (scope, mut reserve) = self.reservation(&asked)?;
+        let mut look = Look { outside: self.outside, engine: &mut *self.engine };
+        words.names.iter().try_for_each(|name| refuse_path(&mut look, &self.site, &self.config, name))?;
         let names: Vec<&str> = reserve.wants.iter().map(|want| want.target.canonical()).collect();
         unit::tell_apart(&names)?;
         reserve.bound = Some(process.clone());
@@ -145,37 +153,13 @@ impl Session<'_> {
         wait_ms: Option<u64>,
         watch: &mut Watcher<'_>,
     ) -> Result<Vec<LeaseView>, Failure> {
-        let asked = Command::Reserve(reserve.clone());
         let reply = match wait_ms {
-            Some(wait_ms) => {
-                let seen = self.preview_in(scope, asked)?;
-                self.refuse_waiting_for_itself(&seen)?;
-                self.wait_for(scope, reserve, None, wait_ms, AtEnd::GiveUp, watch)?
-            }
-            None => self.command_in(scope, asked)?,
+            Some(wait_ms) => self.wait_for(scope, reserve, None, wait_ms, AtEnd::GiveUp, watch)?,
+            None => self.command_in(scope, Command::Reserve(reserve.clone()))?,
         };
         match reply.outcome.map_err(|failure| refused(failure, wait_ms.is_some()))? {
             Success::Reserved { leases, .. } => Ok(leases),
             _ => Err(Failure::new(Slug::Internal, "the kernel gave the answer to another question")),
-        }
-    }
-
-    /// A command inside a command would wait for what ends only after it.
-    fn refuse_waiting_for_itself(&mut self, seen: &Reply) -> Result<(), Failure> {
-        let Err(Failure { details: Details::Blockers { leases: blockers, .. }, .. }) = &seen.outcome else {
-            return Ok(());
-        };
-        let above = self.outside.ancestors();
-        let is_above =
-            |view: &LeaseView| view.lease.bound.as_ref().is_some_and(|bound| above.contains(bound));
-        match blockers.first().filter(|_| blockers.iter().all(is_above)) {
-            Some(view) => {
-                let target = view.lease.target.display();
-                let message = format!("this runs inside a command that holds {target} until it ends");
-                Err(Failure::new(Slug::WouldDeadlock, message)
-                    .hint("run it as it is: what it needs is held already"))
-            }
-            None => Ok(()),
         }
     }
 
@@ -198,7 +182,7 @@ impl Session<'_> {
     }
 
     fn renew_held(&mut self, held: &Held) -> Result<Vec<LeaseView>, Failure> {
-        let selection = Selection::of(held.leases.iter().map(|view| held.named(view)).collect());
+        let selection = Selection::of(held.leases.iter().map(fenced).collect());
         let Reply { outcome, .. } =
             self.command_in(&held.scope, Command::Renew(Renew { selection, ttl_ms: None, reason: None }))?;
         match outcome? {
@@ -209,25 +193,31 @@ impl Session<'_> {
 
     /// A failure changes nothing: this process is about to end, and what is bound to it ends with it.
     fn give_back(&mut self, held: &Held) {
-        let own = held.leases.iter().filter(|view| held.is_own(view));
-        let leases: Vec<LeaseRef> = own.map(|view| held.named(view)).collect();
-        if !leases.is_empty() {
-            let selection = Selection::of(leases);
-            let _ = self.command_in(&held.scope, Command::Release(Release { selection, keep: Vec::new() }));
-        }
+        let selection = Selection::KeptBy(held.process.clone());
+        let _ = self.command_in(&held.scope, Command::Release(Release { selection, keep: Vec::new() }));
     }
 }
 
-impl Held {
-    /// Whether it was taken for the command; otherwise its agent held it before, and goes on holding it.
-    fn is_own(&self, view: &LeaseView) -> bool {
-        view.lease.bound.as_ref() == Some(&self.process)
-    }
+fn fenced(view: &LeaseView) -> LeaseRef {
+    LeaseRef { id: view.lease.id, fence: Some(view.lease.fence) }
+}
 
-    /// The fence of an agent's own lease may rise while the command runs: it may upgrade it.
-    fn named(&self, view: &LeaseView) -> LeaseRef {
-        LeaseRef { id: view.lease.id, fence: self.is_own(view).then_some(view.lease.fence) }
+/// What others are told of a command that gives no reason: the plain words it begins with. An argument that may hold a
+/// secret is none of them, nor is anything behind it.
+fn in_short(command: &[OsString]) -> Option<String> {
+    let is_plain = |word: &str| {
+        let mut characters = word.chars();
+        characters.next().is_some_and(char::is_alphanumeric)
+            && characters.all(|character| character.is_alphanumeric() || "-_.:".contains(character))
+    };
+    let (program, arguments) = command.split_first()?;
+    let program = Path::new(program).file_name()?.to_str()?;
+    let plain = arguments.iter().map_while(|word| word.to_str().filter(|word| is_plain(word)));
+    let mut words: Vec<&str> = std::iter::once(program).chain(plain).take(SHORT_WORDS).collect();
+    if words.len() <= arguments.len() {
+        words.push("…");
     }
+    Some(words.join(" ")).filter(|text| text.chars().count() <= SHORT_CHARS_MAX)
 }
 
 /// When to renew, and until when that is in time.
@@ -296,6 +286,23 @@ mod tests {
         assert_eq!(terms.due, Mono(450));
         terms.try_again(Mono(990));
         assert_eq!(terms.due, Mono(1_000));
+    }
+
+    #[test]
+    fn a_command_is_told_by_the_plain_words_it_begins_with() {
+        for (line, short) in [
+            (&["make"][..], Some("make")),
+            (&["/usr/bin/cargo", "test"], Some("cargo test")),
+            (&["cargo", "test", "--locked"], Some("cargo test …")),
+            (&["npm", "run", "build", "fast"], Some("npm run build …")),
+            (&["sh", "-c", "echo hunter2"], Some("sh …")),
+            (&["deploy", "TOKEN=hunter2", "now"], Some("deploy …")),
+            (&["curl", "https://me:hunter2@host"], Some("curl …")),
+            (&[], None),
+        ] {
+            let words: Vec<OsString> = line.iter().map(OsString::from).collect();
+            assert_eq!(in_short(&words).as_deref(), short, "{line:?}");
+        }
     }
 
     #[test]

@@ -4,9 +4,9 @@
 use crate::listings::{same_boot, show};
 use crate::mutations::ChosenWords;
 use crate::session::Session;
+use crate::site::Found;
 use crate::targets::resource_name;
 use clearway_core::decide::{Notice, held_as_name};
-use clearway_core::facts::Facts;
 use clearway_core::failure::Failure;
 use clearway_core::hint::Hint;
 use clearway_core::ids::ScopeKey;
@@ -24,7 +24,13 @@ impl Session<'_> {
             return Ok(Vec::new());
         }
         let mut by_scope: BTreeMap<ScopeKey, Vec<ResourceName>> = BTreeMap::new();
-        for name in words.iter().filter_map(|word| resource_name(&self.config, word).ok()) {
+        for word in words {
+            // A file that is there is what was meant, and the common case: nothing more is read for it.
+            let Some(name) =
+                resource_name(&self.config, word).ok().filter(|_| self.found(word) != Found::File)
+            else {
+                continue;
+            };
             by_scope.entry(self.scope_of(&Target::Name(name.clone()))).or_default().push(name);
         }
         let mut held = Vec::new();
@@ -42,7 +48,8 @@ impl Session<'_> {
         let now = self.now()?;
         let read = ReadSet { names: names.clone(), ..ReadSet::default() }.for_the_answer_alone();
         let slice = self.read_in(scope, |snapshot| snapshot.load(&read, &now))?.unwrap_or_default();
-        let shown = show(&slice.leases, &slice.agents, &Facts::default(), &now, same_boot(&slice, &now));
+        let facts = self.process_facts(&slice.agents, &slice.leases);
+        let shown = show(&slice.leases, &slice.agents, &facts, &now, same_boot(&slice, &now));
         names.retain(|name| {
             let mut live = shown.iter().filter(|view| view.lease.ended.is_none());
             live.any(|view| view.lease.target == Target::Name(name.clone()))

@@ -9,6 +9,7 @@ use clearway_core::failure::{Details, Elsewhere, Failure};
 use clearway_core::ids::{Fence, LeaseId, ScopeKey};
 use clearway_core::path::{CanonicalPath, PathError};
 use clearway_core::pattern::{Pattern, PatternError};
+use clearway_core::shell;
 use clearway_core::slug::Slug;
 use clearway_core::target::{ResourceName, Target};
 use clearway_core::text::{printable, quoted};
@@ -194,6 +195,38 @@ pub(crate) fn resource_name(config: &Config, argument: &str) -> Result<ResourceN
         Failure::new(Slug::InvalidName, format!("{} cannot name a resource: {error}", quoted(argument)))
             .hint("names are plain text such as build, db:migrate or port:3000")
     })
+}
+
+/// Refuses the name of a resource, given without saying that it is one, that is plainly a path of this checkout: whoever
+/// names it means the file, and nobody who edits that would be kept away. A bare word such as `build` or `deploy` may
+/// well be both.
+pub(crate) fn refuse_path(
+    look: &mut Look<'_>,
+    site: &Site,
+    config: &Config,
+    name: &str,
+) -> Result<(), Failure> {
+    if site.root.is_none() || config.is_resource(name) || !is_path(look, site, name) {
+        return Ok(());
+    }
+    let is_here = look.resolve(site, name).is_ok_and(|located| !located.path.is_empty());
+    let reserve = is_here.then(|| format!("reserve it instead: clearway reserve {}", shell::word(name)));
+    let message = format!("{} is a path, and a command runs under names", quoted(name));
+    let failure = Failure::new(Slug::InvalidName, message);
+    Err(reserve.into_iter().fold(failure, Failure::hint).hint(
+        "to run one command at a time, choose a name such as build; one like a path has to be listed in [resources]",
+    ))
+}
+
+fn is_path(look: &mut Look<'_>, site: &Site, name: &str) -> bool {
+    let is_written_so =
+        means_directory(name) || ["/", "./", "../"].iter().any(|begin| name.starts_with(begin));
+    let mut found = |text: &str| look.resolve(site, text).map_or(Found::Nothing, |located| located.found);
+    match name.rsplit_once('/') {
+        _ if is_written_so => true,
+        Some((directory, _)) => found(name) != Found::Nothing || found(directory) == Found::Directory,
+        None => name.contains('.') && found(name) == Found::File,
+    }
 }
 
 /// A unit of a range is given out with the range, so its own name would be a second way to the same thing.

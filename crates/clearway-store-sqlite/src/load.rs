@@ -90,7 +90,6 @@ impl Loader<'_> {
         match due {
             slice::Due::None => Ok(Due::default()),
             slice::Due::Some(limit) => self.table().due(limit, self.now),
-            slice::Due::All => self.table().due(usize::MAX, self.now),
             slice::Due::EveryLive => Ok(Due { overdue: self.table().every_live()?, ..Due::default() }),
         }
     }

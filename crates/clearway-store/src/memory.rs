@@ -193,7 +193,6 @@ impl Scope {
         match read.due {
             Due::None => Vec::new(),
             Due::Some(limit) => overdue.into_iter().take(limit).collect(),
-            Due::All => overdue,
             Due::EveryLive => self.live().cloned().collect(),
         }
     }

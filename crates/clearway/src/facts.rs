@@ -13,6 +13,10 @@ pub(crate) fn gather(environment: &Environment, queries: &BTreeSet<FactQuery>, f
     for query in queries {
         match query {
             FactQuery::Process(process) => facts.learn_process(process.clone(), liveness(process)),
+            FactQuery::Inside(wanted) => {
+                let inside = process::ancestors().any(|above| process(&above) == *wanted);
+                facts.learn_inside(wanted.clone(), inside);
+            }
             FactQuery::Dirty(worktree, path) => {
                 let git = Git::locate(environment);
                 let dirty = git.and_then(|git| git.is_dirty(Path::new(&worktree.0), path)).unwrap_or(true);

@@ -14,8 +14,9 @@ use clearway_core::agent::{Agent, AgentName, Caller, Established, IdentityKey, O
 use clearway_core::command::{Await, Command, LeaseRef, Leave, Release, Request, Selection, Stay, Want};
 use clearway_core::decide::{Decide, Success};
 use clearway_core::event::{Actor, Body, Durability, Event};
-use clearway_core::facts::{FactQuery, Facts};
+use clearway_core::facts::{FactQuery, Facts, Liveness};
 use clearway_core::ids::{AgentId, ScopeKey, Seq};
+use clearway_core::lease::Lease;
 use clearway_core::pattern::Fold;
 use clearway_core::slice::ReadSet;
 use clearway_core::target::Worktree;
@@ -553,12 +554,20 @@ impl Life {
     }
 
     fn give_back_everything(&mut self) -> Checked {
-        let held: Vec<LeaseRef> =
-            self.ledger.open_leases().map(|lease| LeaseRef { id: lease.id, fence: None }).collect();
+        let held: Vec<Lease> = self.ledger.open_leases().cloned().collect();
         for lease in held {
-            let worktree = Worktree("/w".to_owned());
-            let selection = Selection::These { leases: vec![lease], targets: Vec::new(), worktree };
-            self.as_operator(Command::Release(Release { selection, keep: Vec::new() }))?;
+            let release = |selection| Command::Release(Release { selection, keep: Vec::new() });
+            match (lease.bound, self.member_of(lease.holder)) {
+                (Some(process), Some(member)) if self.world.liveness(&process) != Liveness::Dead => {
+                    let caller = self.cast.members[member].caller.clone();
+                    let ended = request(caller, release(Selection::KeptBy(process)), None);
+                    self.ask(ShellRef { member, shell: 0 }, &ended)?;
+                }
+                _ => {
+                    let named = LeaseRef { id: lease.id, fence: None };
+                    self.as_operator(release(Selection::of(vec![named])))?;
+                }
+            }
         }
         Ok(())
     }

@@ -64,7 +64,7 @@ probes! {
     CircleOfThree = "a circle of three was refused",
     CircleInFamily = "a circle through a parent and its child was refused",
     DeadHolderTakenOver = "the lease of a dead holder was taken over",
-    DeadCommandTakenOver = "the lease of a killed command was taken over",
+    DeadCommandLeftIt = "the lease of a killed command was found to be over",
     UnknownHolderKept = "the lease of a holder nobody can ask about was kept",
     AutoYielded = "an automatic lease on an unchanged file yielded",
     AutoKept = "an automatic lease on a changed file was kept",
@@ -137,11 +137,7 @@ impl Probes {
         match &event.body {
             Body::LeaseGranted(lease) => self.of_grant(scene, &way, lease),
             Body::LeaseExpired { cause, .. } => self.of_expiry(scene, ledger, lease, *cause),
-            Body::LeaseTakenOver { .. } => {
-                let bound = lease.and_then(|lease| lease.bound.as_ref());
-                let command = bound.is_some_and(|process| way.is_dead(process));
-                self.hit(if command { Probe::DeadCommandTakenOver } else { Probe::DeadHolderTakenOver });
-            }
+            Body::LeaseTakenOver { .. } => self.hit(Probe::DeadHolderTakenOver),
             Body::LeaseYielded { .. } => self.hit(Probe::AutoYielded),
             Body::LeaseDowngraded { .. } => self.hit(Probe::Downgrade),
             Body::LeaseUpgraded { .. } => {
@@ -207,6 +203,7 @@ impl Probes {
         match cause {
             ExpiryCause::Reboot => return self.hit(Probe::RebootWithLeases),
             ExpiryCause::Recovery => return self.hit(Probe::Recovery),
+            ExpiryCause::ProcessGone => return self.hit(Probe::DeadCommandLeftIt),
             ExpiryCause::Maximum => self.hit(Probe::MaximumCame),
             ExpiryCause::Silence => {}
         }

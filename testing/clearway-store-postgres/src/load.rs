@@ -123,7 +123,6 @@ fn values(scope: &ScopeKey, read: &ReadSet, when: &When) -> Vec<Value> {
     let limit = match due {
         Due::None | Due::EveryLive => 0,
         Due::Some(limit) => *limit as u64,
-        Due::All => u64::MAX,
     };
     let texts = |texts: Vec<String>| Value::Texts(texts);
     vec![

@@ -8,9 +8,12 @@ use clearway_core::lease::Mode;
 use clearway_core::text::printable;
 use clearway_core::time::{Now, rounded};
 
-/// How long a lease still lasts.
+/// How long a lease still lasts, or the process with which it ends.
 pub(crate) fn left(view: &LeaseView, now: &Now) -> String {
-    rounded(view.deadline.since(now.mono))
+    match &view.lease.bound {
+        Some(process) => format!("process {}", process.pid),
+        None => rounded(view.deadline.since(now.mono)),
+    }
 }
 
 /// What a lease is on, seen from a checkout. One of another checkout says which, because its pattern means other files.
@@ -55,7 +58,10 @@ pub(crate) fn lease_table(views: &[LeaseView], now: &Now, page: &Page) -> String
             Cell::new(view.lease.id.as_str()),
             Cell::new(view.lease.target.display()).tone(Tone::Strong),
             Cell::new(view.lease.mode.word()),
-            Cell::new(format!("{} left", left(view, now))),
+            Cell::new(match &view.lease.bound {
+                Some(process) => format!("while process {} runs", process.pid),
+                None => format!("{} left", left(view, now)),
+            }),
             Cell::new(view.lease.reason.as_deref().unwrap_or_default()),
         ]);
     }
@@ -96,7 +102,7 @@ pub(crate) fn holding(view: &LeaseView, now: &Now, page: &Page, indent: &str) ->
 
 fn ending(view: &LeaseView, now: &Now) -> String {
     let left = left(view, now);
-    if let Some(process) = view.lease.bound.as_ref().filter(|_| view.liveness != Liveness::Gone) {
+    if let Some(process) = &view.lease.bound {
         return format!("until its command ends, process {}", process.pid);
     }
     match view.liveness {

@@ -205,7 +205,7 @@ impl Look {
         if !warnings.is_empty() {
             text.push_str(&format!("needs a person: {}\n", some_of(warnings, 140)));
         }
-        let next = given.advice(&format!("next: clearway {}", self.next(mine.is_empty())));
+        let next = given.advice(&format!("next: clearway {}", self.next()));
         let room = TERSE_BYTES_MAX.saturating_sub(next.len() + 2);
         format!("{}\n{next}\n", cut(printable_lines(&text).trim_end(), room))
     }
@@ -219,13 +219,17 @@ impl Look {
         here.chain(&self.found.machine_wide.waits)
     }
 
-    /// The verb that is most likely of use: a turn that has come is kept only for a while.
-    fn next(&self, holds_nothing: bool) -> String {
+    /// The verb that is most likely of use: a turn that has come is kept only for a while, and what a running command
+    /// keeps is nobody's to give back.
+    fn next(&self) -> String {
         let turn = self.awaited().find(|queued| queued.wait.offered_until.is_some());
-        match (turn, holds_nothing) {
+        let me = self.found.me.as_ref().map(|(id, _)| *id);
+        let here = self.found.leases.iter().filter(|view| Some(view.lease.holder) == me);
+        let mut own = here.chain(&self.found.machine_wide.leases);
+        match (turn, own.any(|view| view.lease.bound.is_none())) {
             (Some(queued), _) => format!("wait {}", queued.wait.id),
-            (None, true) => self.first_step().to_owned(),
-            (None, false) => "release --all".to_owned(),
+            (None, true) => "release --all".to_owned(),
+            (None, false) => self.first_step().to_owned(),
         }
     }
 }

@@ -90,7 +90,7 @@ fn pass_up(draft: &mut Draft<'_>, actor: Actor, leases: &[Lease], parent: &Agent
     for lease in leases {
         hand_over(draft, actor, lease, parent);
     }
-    draft.record_fulfilled(parent.agent.id, actor);
+    draft.record_fulfilled(parent.agent.id, actor, None);
     Vec::new()
 }
 

@@ -182,15 +182,17 @@ impl<'a> Graph<'a> {
             way.push(edge.clone());
         }
         way.reverse();
-        // Whoever took its lease last has the least to lose by giving it back.
-        let youngest = way.iter().filter_map(|edge| edge.lease.as_ref()).max_by_key(|lease| lease.fence);
+        // Whoever took its lease last has the least to lose by giving it back. Nobody can give back what a command keeps.
+        let leases = way.iter().filter_map(|edge| edge.lease.as_ref());
+        let youngest = leases.filter(|lease| lease.bound.is_none()).max_by_key(|lease| lease.fence);
         let yielder =
             youngest.map(|lease| (self.draft.name_of(lease.holder), lease.id, lease.target.display()));
         let steps = way.into_iter().map(|edge| CircleStep {
             agent: self.draft.name_of(edge.from),
             waits_for: edge.what,
             of: self.draft.name_of(edge.to),
-            lease: edge.lease.map(|lease| lease.id),
+            lease: edge.lease.as_ref().map(|lease| lease.id),
+            kept_by: edge.lease.and_then(|lease| lease.bound).map(|process| process.pid),
         });
         Circle { steps: steps.collect(), yielder }
     }
@@ -231,14 +233,26 @@ impl Circle {
                 });
                 yourself.into_iter().fold(failure, Failure::hint)
             }
-            (None, _) => failure.hint("leave the queue where others wait behind you: clearway wait --cancel"),
+            (None, _) => failure.hint(self.end_of_command().unwrap_or_else(|| {
+                "leave the queue where others wait behind you: clearway wait --cancel".to_owned()
+            })),
         };
         failure.hint("work on something else meanwhile").details(Details::Circle(Box::new(self)))
     }
 
-    /// The lease by which an agent is a part of it, and who waits for that.
+    /// How a circle of nothing but commands is opened.
+    fn end_of_command(&self) -> Option<String> {
+        let mut kept = self.steps.iter().filter_map(|step| Some((step, step.kept_by?)));
+        let (step, pid) = kept.next()?;
+        let (agent, target) = (&step.of, &step.waits_for);
+        Some(format!(
+            "{target} is free when the command of {agent} that keeps it ends; to end it: kill {pid}"
+        ))
+    }
+
+    /// The lease that an agent may give back to be no part of it any more, and who waits for that.
     fn lease_of(&self, me: &AgentName) -> Option<(&str, &LeaseId, &AgentName)> {
-        let step = self.steps.iter().find(|step| step.of == *me)?;
+        let step = self.steps.iter().find(|step| step.of == *me && step.kept_by.is_none())?;
         Some((&step.waits_for, step.lease.as_ref()?, &step.agent))
     }
 

@@ -24,6 +24,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Draft<'a> {
     pub(super) slice: &'a Slice,
     pub(super) now: &'a Now,
+    /// What is known of the outside; it tells which leases lost the process that kept them.
+    pub(super) facts: &'a Facts,
     pub(super) epoch: Epoch,
     /// Leases that this decision ended; they no longer count as live.
     pub(super) ended: BTreeSet<LeaseId>,
@@ -54,13 +56,14 @@ pub(super) struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    pub(super) fn new(slice: &'a Slice, request: &Request, now: &'a Now) -> Self {
+    pub(super) fn new(slice: &'a Slice, request: &Request, now: &'a Now, facts: &'a Facts) -> Self {
         let unreadable = [slice.unreadable.as_slice(), &slice.unreadable_waits].concat();
         let notices =
             if unreadable.is_empty() { Vec::new() } else { vec![Notice::UnreadableRows(unreadable)] };
         Self {
             slice,
             now,
+            facts,
             epoch: slice.scope.epoch,
             ended: BTreeSet::new(),
             fresh: Vec::new(),
@@ -82,7 +85,7 @@ impl<'a> Draft<'a> {
     }
 
     pub(super) fn view(&self) -> View<'a> {
-        View::new(self.slice, self.now)
+        View::new(self.slice, self.now, self.facts)
     }
 
     /// The lease with its holder's name and how many others than the caller still wait for it; `None` only if an engine

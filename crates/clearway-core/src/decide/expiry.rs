@@ -16,20 +16,21 @@ use std::collections::BTreeSet;
 
 impl Draft<'_> {
     /// The draft after everything that time did: the epoch is this boot's, and what ran out is recorded.
-    /// A sweep also looks whether those who wait still live.
+    /// A sweep also looks whether those who wait, and the processes that keep leases, still live.
     pub(super) fn caught_up(
         &mut self,
         request: &Request,
         facts: &Facts,
     ) -> Result<&mut Self, BTreeSet<FactQuery>> {
         self.begin_epoch(request);
-        self.record_expiries(request);
         if matches!(request.command, Command::Sweep) {
-            let unknown = self.evidence_of_waits(facts);
+            let mut unknown = self.evidence_of_waits(facts);
+            unknown.extend(self.evidence_of_leases(self.leases_now()));
             if !unknown.is_empty() {
                 return Err(unknown);
             }
         }
+        self.record_expiries(request);
         self.record_wait_ends(facts)?;
         Ok(self)
     }
@@ -88,21 +89,39 @@ impl Draft<'_> {
 
     /// Records the expiry of every overdue lease that concerns the request, and of those that are over for longest, each
     /// exactly once. Order and bound hold here and not by what an engine loads: one that loads more writes the same
-    /// log.
+    /// log. Which processes are dead is known only as far as somebody asked, so what they left is recorded where it
+    /// concerns the request.
     fn record_expiries(&mut self, request: &Request) {
         let everything = matches!(request.command, Command::Sweep | Command::Recover);
         let caller = identify(self.slice, &request.caller).ok().and_then(|identified| identified.known);
         let caller = caller.map(|view| view.agent.id);
         let share = if everything { usize::MAX } else { EXPIRIES_PER_WRITE };
-        let view = self.view();
-        let mut overdue: Vec<&Lease> =
-            view.overdue().filter(|lease| !self.ended.contains(&lease.id)).collect();
-        overdue.sort_by_key(|lease| (lease.deadline_given(view.last_seen(lease.holder)), lease.id));
+        let (view, slice, now) = (self.view(), self.slice, self.now.mono);
+        let end = |lease: &Lease| lease.deadline_given(view.last_seen(lease.holder));
+        let is_open = |lease: &&Lease| !self.ended.contains(&lease.id);
+        let (mut overdue, mut left): (Vec<&Lease>, Vec<&Lease>) =
+            view.overdue().filter(is_open).partition(|lease| now >= end(lease));
+        overdue.sort_by_key(|lease| (end(lease), lease.id));
+        left.sort_by_key(|lease| lease.id);
+        let concerns = |lease: &Lease| everything || request.concerns(lease, slice, caller);
         for (place, lease) in overdue.into_iter().enumerate() {
-            if place < share || request.concerns(lease, self.slice, caller) {
-                self.expire(lease, lease.expiry_cause(self.now.mono));
+            if place < share || concerns(lease) {
+                self.expire(lease, lease.expiry_cause(now));
             }
         }
+        for lease in left.into_iter().filter(|lease| concerns(lease)) {
+            self.expire(lease, ExpiryCause::ProcessGone);
+        }
+    }
+
+    /// What has to be known of the processes that keep these leases, to tell which of them are over.
+    pub(super) fn evidence_of_leases<'l>(
+        &self,
+        leases: impl IntoIterator<Item = &'l Lease>,
+    ) -> BTreeSet<FactQuery> {
+        let kept = leases.into_iter().filter_map(|lease| lease.bound.as_ref());
+        let unknown = kept.filter(|process| self.facts.process(process).is_none());
+        unknown.cloned().map(FactQuery::Process).collect()
     }
 
     fn expire(&mut self, lease: &Lease, cause: ExpiryCause) {

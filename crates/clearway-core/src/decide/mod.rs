@@ -9,6 +9,8 @@ mod draft;
 mod expiry;
 mod freeze;
 mod identity;
+mod inside;
+mod kept;
 mod names;
 mod notes;
 mod operator;
@@ -231,6 +233,15 @@ pub enum Notice {
         /// What it may have meant.
         meant: Option<Target>,
     },
+    /// A lease of the caller was left alone: a running command keeps it, and its end alone gives it back.
+    KeptByCommand {
+        /// The lease.
+        lease: LeaseId,
+        /// On what.
+        target: String,
+        /// The process of the command.
+        pid: u32,
+    },
     /// An operator named what it does not hold itself; a lease of somebody else is named by its id.
     OthersById {
         /// What was named.
@@ -317,7 +328,7 @@ pub fn decide(
     now: &Now,
     entropy: &mut Entropy<'_>,
 ) -> Decision {
-    let mut draft = Draft::new(slice, request, now);
+    let mut draft = Draft::new(slice, request, now, facts);
     if let Err(failure) = draft.refuse_lost_tail(request) {
         return draft.finish(Err(failure));
     }

@@ -6,7 +6,7 @@
 use super::draft::Draft;
 use crate::agent::Liveness;
 use crate::command::{Reserve, Want};
-use crate::facts::{FactQuery, Facts, Liveness as ProcessLiveness, Process};
+use crate::facts::{FactQuery, Facts, Process};
 use crate::failure::{Ahead, LeaseView};
 use crate::ids::{AgentId, LeaseId, Seq};
 use crate::lease::{Grade, Lease, Mode};
@@ -102,8 +102,8 @@ pub(super) struct Planner<'a> {
 
 impl<'a> Planner<'a> {
     pub(super) fn new(draft: &'a Draft<'a>, me: AgentId, reserve: &'a Reserve, facts: &'a Facts) -> Self {
-        let includes = |view: &&WaitView| view.wait.agent == me && view.wait.wanted.includes(reserve);
-        let place = draft.queue.iter().filter(includes).map(|view| view.wait.place).min();
+        let serves = |view: &&WaitView| view.wait.agent == me && view.wait.serves(reserve);
+        let place = draft.queue.iter().filter(serves).map(|view| view.wait.place).min();
         Self { draft, me, reserve, facts, place: place.unwrap_or(Seq(u64::MAX)) }
     }
 
@@ -152,15 +152,16 @@ impl<'a> Planner<'a> {
 
     /// The caller's own lease on exactly this, or one that covers it in at least the wanted mode.
     fn own(&self, target: &Target) -> Option<&'a Lease> {
-        let mine = || self.here().filter(|lease| lease.holder == self.me && !self.is_bound_elsewhere(lease));
+        let mine = || self.here().filter(|lease| self.is_mine(lease));
         mine()
             .find(|lease| lease.target == *target)
             .or_else(|| mine().find(|lease| lease.mode >= self.reserve.mode && lease.target.covers(target)))
     }
 
-    /// A lease of another process of the same agent is not the caller's to use.
-    fn is_bound_elsewhere(&self, lease: &Lease) -> bool {
-        lease.bound.is_some() && lease.bound != self.reserve.bound
+    /// Whether a lease is the caller's to use. A command has leases of its own, so that they last as long as it runs: what
+    /// its agent holds is not in its way, and may be given back meanwhile.
+    fn is_mine(&self, lease: &Lease) -> bool {
+        lease.holder == self.me && lease.bound == self.reserve.bound
     }
 
     /// Whether one may be in the other's way: agents outside its family, and other commands of the agent itself.
@@ -283,9 +284,8 @@ impl<'a> Planner<'a> {
 
     /// Whether the want is for a share or a unit of what somebody else has one of.
     fn is_one_more(&self, lease: &Lease, want: &Want) -> bool {
-        let is_mine = lease.holder == self.me && !self.is_bound_elsewhere(lease);
         let is_one_of_several = lease.mode == Mode::Shared || want.capacity > 1;
-        !is_mine && is_one_of_several && self.is_here(lease) && lease.target.covers(&want.target)
+        !self.is_mine(lease) && is_one_of_several && self.is_here(lease) && lease.target.covers(&want.target)
     }
 
     /// The processes whose death would end a wait.
@@ -326,8 +326,9 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// The lowest unit of a resource that nobody holds once `room` is made, or else the lowest that only an ancestor
-    /// holds: its lease is no obstacle, and there are no more units than there are.
+    /// The unit that the agent of a command has itself, if no other command works on it; else the lowest unit that nobody
+    /// holds once `room` is made, or else the lowest that only an ancestor holds: its lease is no obstacle, and there
+    /// are no more units than there are.
     fn free_slot(&self, want: &Want, room: &[Room]) -> Option<u32> {
         if !matches!(want.target, Target::Name(_)) || self.reserve.mode == Mode::Shared {
             return None;
@@ -337,20 +338,27 @@ impl<'a> Planner<'a> {
         let same = |lease: &&Lease| lease.target == want.target;
         let held: BTreeSet<u32> = self.here().filter(same).filter(|l| !ends(l)).filter_map(slots).collect();
         let firm: BTreeSet<u32> = self.in_the_way(want).filter(|l| !ends(l)).filter_map(slots).collect();
+        let own = self.here().filter(same).filter(|lease| lease.holder == self.me).filter_map(slots);
+        let own = own.filter(|unit| !firm.contains(unit)).min();
         let mut units = 0..want.capacity.max(1);
-        units.clone().find(|unit| !held.contains(unit)).or_else(|| units.find(|unit| !firm.contains(unit)))
+        own.or_else(|| units.clone().find(|unit| !held.contains(unit)))
+            .or_else(|| units.find(|unit| !firm.contains(unit)))
     }
 
     /// Whether a lease in the way may be ended for this request.
     fn judge(&self, lease: &Lease) -> Result<Option<RoomWhy>, BTreeSet<FactQuery>> {
         let view = self.draft.view();
         let Some(holder) = view.holder(lease) else { return Ok(None) };
-        let is_dead = |process: &Process| self.facts.process(process) == Some(ProcessLiveness::Dead);
-        if view.liveness(holder, self.facts) == Liveness::Gone || lease.bound.as_ref().is_some_and(is_dead) {
-            return Ok(Some(RoomWhy::HolderGone));
-        }
-        let evidence = holder.agent.process.iter().chain(&lease.bound);
+        // What a process keeps is over with that process, and not before, whatever became of the agent.
+        let evidence = match &lease.bound {
+            Some(process) => Some(process),
+            None if view.liveness(holder, self.facts) == Liveness::Gone => {
+                return Ok(Some(RoomWhy::HolderGone));
+            }
+            None => holder.agent.process.as_ref(),
+        };
         let mut queries: BTreeSet<FactQuery> = evidence
+            .into_iter()
             .filter(|process| self.facts.process(process).is_none())
             .map(|process| FactQuery::Process(process.clone()))
             .collect();

@@ -9,7 +9,7 @@ use super::draft::Draft;
 use super::freeze;
 use super::identity::Identified;
 use super::plan::{Planner, Step, ahead, blocked, blockers};
-use crate::command::{Await, Leave, Reserve, Stay};
+use crate::command::{Await, Leave, Stay};
 use crate::event::{Actor, Body};
 use crate::facts::{FactQuery, Facts, Process};
 use crate::failure::{Failure, LeaseView};
@@ -143,14 +143,15 @@ impl Draft<'_> {
         Ok(blocked(&steps).next().is_none() && client.is_some_and(is_admitted))
     }
 
-    /// Ends an agent's waits for everything that it holds now, as far as their surroundings were read.
-    pub(super) fn record_fulfilled(&mut self, holder: AgentId, actor: Actor) {
+    /// Ends an agent's waits for everything that it holds now, as far as their surroundings were read. What a command of it
+    /// takes now, in the agent's turn, was the turn.
+    pub(super) fn record_fulfilled(&mut self, holder: AgentId, actor: Actor, by: Option<&Process>) {
         let held: Vec<Lease> = self.leases_now().filter(|lease| lease.holder == holder).cloned().collect();
         let fulfilled: Vec<WaitView> = self
             .queue
             .iter()
             .filter(|view| self.slice.surveyed.contains(&view.wait.id))
-            .filter(|view| view.wait.agent == holder && is_held(&view.wait.wanted, &held))
+            .filter(|view| view.wait.agent == holder && is_held(&view.wait, &held, by))
             .cloned()
             .collect();
         for view in fulfilled {
@@ -159,12 +160,13 @@ impl Draft<'_> {
     }
 }
 
-fn is_held(wanted: &Reserve, held: &[Lease]) -> bool {
+fn is_held(wait: &Wait, held: &[Lease], by: Option<&Process>) -> bool {
+    let wanted = &wait.wanted;
     wanted.wants.iter().all(|want| {
         held.iter().any(|lease| {
             lease.mode >= wanted.mode
                 && lease.target.covers(&want.target)
-                && (lease.bound.is_none() || lease.bound == wanted.bound)
+                && wait.is_for(lease, by)
                 && wanted.touches(&lease.target, &lease.worktree)
         })
     })
@@ -221,6 +223,7 @@ fn own_wait(draft: &Draft<'_>, request: &Await, me: AgentId) -> Option<WaitView>
     let mine = || draft.queue.iter().filter(|view| view.wait.agent == me);
     let equal = |view: &&WaitView| {
         view.wait.attached.is_none()
+            && view.wait.wanted.bound == request.reserve.bound
             && view.wait.wanted.includes(&request.reserve)
             && request.reserve.includes(&view.wait.wanted)
     };

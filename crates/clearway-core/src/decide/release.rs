@@ -2,6 +2,7 @@
 
 use super::draft::Draft;
 use super::identity::Identified;
+use super::kept;
 use super::quota::Held;
 use super::renew::{find, held_by, is_current, may_act};
 use super::{Notice, Step, Success};
@@ -26,6 +27,10 @@ pub(super) fn release(
     entropy: &mut Entropy<'_>,
 ) -> Step {
     let actor = draft.act_as(identified);
+    let unknown = kept::evidence(draft, &release.selection, actor);
+    if !unknown.is_empty() {
+        return Err(unknown);
+    }
     let chosen = match choose(draft, &release.selection, actor, facts) {
         Ok(chosen) => chosen,
         Err(failure) => return Ok(Err(failure)),
@@ -140,12 +145,19 @@ pub(super) fn choose(
     match selection {
         Selection::All => {
             refuse_unreadable(draft)?;
+            kept::leave(draft, actor, |_| true);
             Ok(Chosen { live: own(draft, actor), ..Chosen::default() })
         }
         Selection::These { leases, targets, worktree } => {
             let mut chosen = by_id(draft, leases, actor, facts)?;
-            by_target(draft, targets, worktree, actor, &mut chosen);
+            let mine = own(draft, actor);
+            kept::refuse_named(draft, targets, actor, &mine)?;
+            by_target(draft, targets, worktree, mine, &mut chosen);
             Ok(chosen)
+        }
+        Selection::KeptBy(process) => {
+            let live = kept::by(draft, process, actor);
+            Ok(Chosen { live, ..Chosen::default() })
         }
     }
 }
@@ -165,6 +177,9 @@ fn by_id(draft: &mut Draft<'_>, refs: &[LeaseRef], actor: Actor, facts: &Facts) 
             may_act(draft, actor, &lease)?;
         }
         is_current(draft, wanted, &lease, facts)?;
+        if !over {
+            kept::refuse(draft, actor, &lease)?;
+        }
         let twice =
             chosen.live.iter().any(|other| other.id == lease.id) || chosen.already.contains(&lease.id);
         match (twice, over) {
@@ -176,21 +191,21 @@ fn by_id(draft: &mut Draft<'_>, refs: &[LeaseRef], actor: Actor, facts: &Facts) 
     Ok(chosen)
 }
 
-/// Adds what the caller holds inside the targets.
+/// Adds those of the caller's leases that are inside the targets.
 pub(super) fn by_target(
     draft: &mut Draft<'_>,
     targets: &[Target],
     worktree: &Worktree,
-    actor: Actor,
+    mut mine: Vec<Lease>,
     chosen: &mut Chosen,
 ) {
-    let here = |lease: &Lease| matches!(lease.target, Target::Name(_)) || lease.worktree == *worktree;
-    let mine: Vec<Lease> = own(draft, actor).into_iter().filter(here).collect();
+    mine.retain(|lease| matches!(lease.target, Target::Name(_)) || lease.worktree == *worktree);
     let missed = targets.iter().filter(|target| !mine.iter().any(|lease| target.overlaps(&lease.target)));
     let (verb, is_operator) = (draft.verb, draft.operator_reason.is_some());
+    let held = held_by(draft, draft.agent.as_ref().map(|(me, _)| *me));
     draft.notices.extend(missed.map(|target| match is_operator {
         true => Notice::OthersById { target: target.display(), verb },
-        false => nothing_held(target, &mine),
+        false => nothing_held(target, &held),
     }));
     for lease in mine {
         let inside = targets.iter().any(|target| target.contains(&lease.target));
@@ -205,10 +220,10 @@ pub(super) fn by_target(
 }
 
 /// What to say of a target on which the caller holds nothing: it may be a slip.
-fn nothing_held(target: &Target, mine: &[Lease]) -> Notice {
+fn nothing_held(target: &Target, held: &[Lease]) -> Notice {
     let text = target.display();
     let is_path = |target: &Target| matches!(target, Target::Path(_));
-    let alike = mine.iter().filter(|lease| is_path(&lease.target) == is_path(target));
+    let alike = held.iter().filter(|lease| is_path(&lease.target) == is_path(target));
     let texts: Vec<(String, &Lease)> = alike.map(|lease| (lease.target.display(), lease)).collect();
     let near = nearest(&text, texts.iter().map(|(text, _)| text.as_str()));
     let near = texts.iter().find(|(text, _)| Some(text.as_str()) == near);
@@ -247,7 +262,7 @@ pub(super) fn refuse_part(selection: &Selection, chosen: &Chosen, how: &str) -> 
         .hint(format!("or its lease: clearway {how} {id}")))
 }
 
-/// What an agent holds itself. What one of its commands runs under ends with that command, unless it is named.
+/// What an agent holds itself. What one of its commands runs under ends with that command.
 fn own(draft: &Draft<'_>, actor: Actor) -> Vec<Lease> {
     held_by(draft, actor.agent).into_iter().filter(|lease| lease.bound.is_none()).collect()
 }

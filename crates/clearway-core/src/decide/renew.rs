@@ -2,6 +2,7 @@
 
 use super::draft::Draft;
 use super::identity::Identified;
+use super::kept;
 use super::release::{Chosen, by_target, refuse_part, refuse_unheld};
 use super::replay::lapsed;
 use super::{Notice, Step, Success};
@@ -25,6 +26,10 @@ pub(super) fn renew(
     entropy: &mut Entropy<'_>,
 ) -> Step {
     let actor = draft.act_as(identified);
+    let unknown = kept::evidence(draft, &renew.selection, actor);
+    if !unknown.is_empty() {
+        return Err(unknown);
+    }
     let leases = match chosen(draft, &renew.selection, actor, facts) {
         Ok(leases) => leases,
         Err(failure) => return Ok(Err(failure)),
@@ -48,11 +53,13 @@ fn chosen(
         }
         Selection::These { leases, targets, worktree } => {
             let mut chosen = Chosen { live: named(draft, leases, actor, facts)?, ..Chosen::default() };
-            by_target(draft, targets, worktree, actor, &mut chosen);
+            let mine = held_by(draft, actor.agent);
+            by_target(draft, targets, worktree, mine, &mut chosen);
             refuse_unheld(draft)?;
             refuse_part(selection, &chosen, draft.verb)?;
             Ok(chosen.live)
         }
+        Selection::KeptBy(process) => Ok(kept::by(draft, process, actor)),
     }
 }
 

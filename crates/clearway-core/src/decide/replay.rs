@@ -3,6 +3,7 @@
 
 use super::view::View;
 use super::{Notice, Success};
+use crate::facts::Facts;
 use crate::failure::LeaseView;
 use crate::lease::Lease;
 use crate::slice::{ReadSet, Slice};
@@ -41,7 +42,8 @@ pub fn not_shortened(success: &Success, asked_ttl_ms: u64, now: &Now) -> Vec<Not
 
 /// What to say beside an answer that is given once more.
 pub fn since_granted(success: &Success, slice: &Slice, now: &Now) -> Vec<Notice> {
-    let view = View::new(slice, now);
+    let nothing_asked = Facts::default();
+    let view = View::new(slice, now, &nothing_asked);
     success.granted().iter().filter_map(|granted| lapsed(&view, slice, &granted.lease)).collect()
 }
 

@@ -4,6 +4,7 @@ use super::cycle;
 use super::draft::Draft;
 use super::freeze;
 use super::identity::Identified;
+use super::inside;
 use super::plan::{Blocked, Planner, Room, RoomWhy, Step, ahead, blockers};
 use super::queue::{self, Asking};
 use super::quota::Held;
@@ -36,6 +37,14 @@ impl Asked<'_> {
     fn is_told(&self) -> bool {
         !matches!(self, Self::OrWait(Await { wait: Some(_), stay: Stay::Attached(_), .. }))
     }
+
+    /// Whether the process that asks waits at its place already: what it runs inside of was looked at when it came.
+    fn waits_already(&self, draft: &Draft<'_>) -> bool {
+        let Self::OrWait(Await { wait: Some(id), stay: Stay::Attached(process), .. }) = self else {
+            return false;
+        };
+        draft.queue.iter().any(|view| view.wait.id == *id && view.wait.attached.as_ref() == Some(process))
+    }
 }
 
 /// Grants, extends, queues or refuses.
@@ -58,6 +67,10 @@ pub(super) fn reserve(
             if !unsure.is_empty() {
                 return Err(unsure);
             }
+        }
+        let around = if asked.waits_already(draft) { None } else { inside::never(reserve, &steps, facts)? };
+        if let Some(around) = around {
+            return Ok(Err(draft.refuse_inside(actor, reserve, &steps, &around)));
         }
         let asking = Asking { me, actor, steps: &steps };
         let stays = match asked {
@@ -93,7 +106,7 @@ pub(super) fn reserve(
         }
     }
     let leases = taker.taken;
-    draft.record_fulfilled(me, actor);
+    draft.record_fulfilled(me, actor, reserve.bound.as_ref());
     if let Some(untaken) = untaken
         && let Some(circle) = cycle::closed_between(&untaken, draft, me, facts)?
     {

@@ -3,6 +3,7 @@
 use super::cycle;
 use super::draft::Draft;
 use super::identity::Identified;
+use super::kept;
 use super::quota::Held;
 use super::release::{Chosen, choose, refuse_part, refuse_unheld};
 use super::renew::is_live;
@@ -32,6 +33,10 @@ pub(super) fn transfer(
         Ok(to) => to,
         Err(failure) => return Ok(Err(failure)),
     };
+    let unknown = kept::evidence(draft, &transfer.selection, actor);
+    if !unknown.is_empty() {
+        return Err(unknown);
+    }
     let chosen = match chosen(draft, &transfer.selection, actor, &to, facts) {
         Ok(chosen) => chosen,
         Err(failure) => return Ok(Err(failure)),
@@ -50,7 +55,7 @@ pub(super) fn transfer(
         let failure = failure.details(Details::Fields(vec![("agent", name.to_string())]));
         return Ok(Err(draft.denied(actor, subject(&chosen), failure)));
     }
-    trial.record_fulfilled(to.agent.id, actor);
+    trial.record_fulfilled(to.agent.id, actor, None);
     if let Some(circle) = cycle::closed_between(draft, &trial, to.agent.id, facts)? {
         return Ok(Err(draft.denied(actor, subject(&chosen), circle.failure_of_transfer())));
     }
@@ -100,12 +105,6 @@ fn chosen(
     if let Some(lease) = already.first().and_then(|id| draft.slice.lease(*id)) {
         is_live(draft, lease, facts)?;
     }
-    if let Some(lease) = live.iter().find(|lease| lease.bound.is_some()) {
-        let message =
-            format!("lease {} on {} belongs to a running command", lease.id, lease.target.display());
-        return Err(Failure::new(Slug::Usage, message)
-            .hint("it is given back when the command ends; it cannot be handed over"));
-    }
     if let Some(lease) = live.iter().find(|lease| lease.holder == to.agent.id) {
         let message = format!("lease {} is {}'s already", lease.id, to.agent.name);
         return Err(Failure::new(Slug::Usage, message).hint("name somebody else with --to"));
@@ -118,7 +117,7 @@ fn stands_alone(draft: &Draft<'_>, chosen: &[Lease], to: &AgentView, facts: &Fac
     let moving: BTreeSet<LeaseId> = chosen.iter().map(|lease| lease.id).collect();
     let staying: Vec<&Lease> = draft.leases_now().filter(|lease| !moving.contains(&lease.id)).collect();
     let tears = |lease: &Lease, other: &Lease| {
-        let units = matches!(lease.target, Target::Name(_)) && lease.holder == other.holder;
+        let units = lease.holder == other.holder && are_two_units(lease, other);
         draft.root_of(other.holder) == draft.root_of(lease.holder)
             && other.worktree == lease.worktree
             && other.mode.conflicts_with(lease.mode)
@@ -138,12 +137,22 @@ fn stands_alone(draft: &Draft<'_>, chosen: &[Lease], to: &AgentView, facts: &Fac
         other.id,
         other.target.display()
     );
-    Err(Failure::new(Slug::ReservationHeld, message)
-        .hint("hand over both, or give back the other first: clearway leases")
-        .details(Details::Blockers {
-            leases: draft.show(other, facts).into_iter().collect(),
-            ahead: Box::default(),
-        }))
+    let way_out = match &other.bound {
+        Some(process) => format!("wait for the command that runs within it; to end it: kill {}", process.pid),
+        None => "hand over both, or give back the other first: clearway leases".to_owned(),
+    };
+    Err(Failure::new(Slug::ReservationHeld, message).hint(way_out).details(Details::Blockers {
+        leases: draft.show(other, facts).into_iter().collect(),
+        ahead: Box::default(),
+    }))
+}
+
+/// Whether two leases of one holder are on different units of a resource with several.
+fn are_two_units(one: &Lease, other: &Lease) -> bool {
+    matches!(one.target, Target::Name(_))
+        && one.slot.is_some()
+        && other.slot.is_some()
+        && one.slot != other.slot
 }
 
 /// Somebody who holds the very same thing already has one lease on it afterwards: the stronger one.

@@ -13,23 +13,24 @@ use std::collections::BTreeSet;
 pub(super) struct View<'a> {
     slice: &'a Slice,
     now: &'a Now,
+    facts: &'a Facts,
     /// False right after a change of boot: deadlines of the old clock mean nothing on the new one.
     same_boot: bool,
 }
 
 impl<'a> View<'a> {
-    pub(super) fn new(slice: &'a Slice, now: &'a Now) -> Self {
+    pub(super) fn new(slice: &'a Slice, now: &'a Now, facts: &'a Facts) -> Self {
         let same_boot = slice.scope.boot.as_ref() == Some(&now.boot);
-        Self { slice, now, same_boot }
+        Self { slice, now, facts, same_boot }
     }
 
-    /// Leases that nobody ended and no clock ran out on.
+    /// Leases that nobody ended, no clock ran out on and no process left behind.
     pub(super) fn live(&self) -> impl Iterator<Item = &'a Lease> + use<'a> {
         let view = *self;
         view.slice.leases.iter().filter(move |lease| view.is_live(lease))
     }
 
-    /// Leases that nobody ended but whose time is over.
+    /// Leases that nobody ended but that are over.
     pub(super) fn overdue(&self) -> impl Iterator<Item = &'a Lease> + use<'a> {
         let view = *self;
         view.slice.leases.iter().filter(move |lease| lease.ended.is_none() && !view.is_live(lease))
@@ -41,7 +42,7 @@ impl<'a> View<'a> {
 
     /// How the lease is over, whether or not that was recorded.
     pub(super) fn ended(&self, lease: &Lease) -> Option<Ended> {
-        lease.ended_given(self.last_seen(lease.holder), self.now, self.same_boot)
+        lease.ended_given(self.last_seen(lease.holder), self.now, self.same_boot, self.facts)
     }
 
     pub(super) fn last_seen(&self, agent: AgentId) -> Option<Mono> {

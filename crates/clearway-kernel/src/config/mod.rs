@@ -173,6 +173,11 @@ impl Config {
         }
     }
 
+    /// Whether a name is one of the configured resources.
+    pub fn is_resource(&self, name: &str) -> bool {
+        self.resources.contains_key(name)
+    }
+
     /// The configured resources that have this name before their numbers; none if the name is itself a resource.
     pub fn ranges_of<'c>(&'c self, name: &'c str) -> impl Iterator<Item = &'c str> {
         let is_range = move |other: &&str| Numbers::of(other).is_some_and(|numbers| numbers.prefix == name);

@@ -5,6 +5,7 @@
 //! whole and every projection must be the fold of it.
 
 mod circles;
+mod commands;
 mod families;
 mod grants;
 mod handover;
@@ -36,6 +37,7 @@ pub fn stories() -> Vec<Story> {
         identity::STORIES,
         families::STORIES,
         queue::STORIES,
+        commands::STORIES,
         quotas::STORIES,
         turns::STORIES,
         circles::STORIES,

@@ -47,6 +47,8 @@ pub struct StageWorld {
     pub now: Now,
     /// What is known of processes; others are alive.
     pub processes: BTreeMap<u32, Liveness>,
+    /// Processes that the caller runs inside of.
+    pub inside: BTreeSet<u32>,
     /// Paths with uncommitted changes; others have none.
     pub dirty: BTreeSet<String>,
     /// How often facts were asked for.
@@ -80,6 +82,9 @@ impl World for StageWorld {
                 FactQuery::Process(process) => {
                     let liveness = self.processes.get(&process.pid).copied().unwrap_or(Liveness::Alive);
                     facts.learn_process(process.clone(), liveness);
+                }
+                FactQuery::Inside(process) => {
+                    facts.learn_inside(process.clone(), self.inside.contains(&process.pid));
                 }
                 FactQuery::Dirty(worktree, path) => {
                     facts.learn_dirty(worktree.clone(), path.clone(), self.dirty.contains(path));
@@ -201,6 +206,7 @@ impl Stage {
         let world = StageWorld {
             now,
             processes: BTreeMap::new(),
+            inside: BTreeSet::new(),
             dirty: BTreeSet::new(),
             gathered: 0,
             forced: Vec::new(),

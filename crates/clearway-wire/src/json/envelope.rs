@@ -85,7 +85,7 @@ impl Actor {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct NoticeJson {
     /// `took-over`, `yielded`, `changed-hands`, `left-behind`, `waited-for`, `your-turn`, `passed-on`, `lapsed`, `frozen`, `setting-ignored`, `not-shortened`, `nothing-held`,
-    /// `others-by-id`, `unknown-agent`, `is-name`, `unreadable-rows`, `ends-at-scope`, `scope-inside-another`,
+    /// `kept-by-command`, `others-by-id`, `unknown-agent`, `is-name`, `unreadable-rows`, `ends-at-scope`, `scope-inside-another`,
     /// `scope-moved` or `scope-replaced`.
     pub code: String,
     /// The same in words.
@@ -177,6 +177,13 @@ impl NoticeJson {
                 };
                 let message = format!("you hold nothing on {target}{instead}");
                 Self { target: Some(target.clone()), ..Self::saying("nothing-held", message) }
+            }
+            Notice::KeptByCommand { lease, target, pid } => {
+                let message = format!(
+                    "lease {lease} on {target} stays: it is given back when its command ends; to end it: kill {pid}"
+                );
+                let (target, lease) = (Some(target.clone()), Some(lease.to_string()));
+                Self { target, lease, ..Self::saying("kept-by-command", message) }
             }
             Notice::OthersById { target, verb } => {
                 let by_id = suggest(&format!(

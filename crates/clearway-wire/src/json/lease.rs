@@ -26,7 +26,7 @@ pub struct LeaseJson {
     pub agent_id: String,
     /// The order of its grant; strictly increases within a scope.
     pub fence: u64,
-    /// Why, in the holder's words.
+    /// Why, in the holder's words; without them, for a lease of `clearway with`, how its command begins.
     pub reason: Option<String>,
     /// When it was granted.
     pub created_at: String,
@@ -48,7 +48,8 @@ pub struct LeaseJson {
     pub pid: Option<u32>,
     /// When it ended.
     pub ended_at: Option<String>,
-    /// How exactly it ended: `released`, `silence`, `maximum`, `reboot`, `recovery`, `yielded` or `taken-over`.
+    /// How exactly it ended: `released`, `silence`, `maximum`, `reboot`, `recovery`, `process-gone`,
+    /// `yielded` or `taken-over`.
     pub ended_how: Option<String>,
 }
 

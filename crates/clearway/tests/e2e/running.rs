@@ -135,7 +135,53 @@ fn killed_without_warning_it_takes_its_command_along_and_the_next_one_gets_the_t
     diary.let_go();
     ended(second, 0);
     assert_eq!(diary.lines("end").len(), 1, "the first one never came to its end");
-    assert!(repository.kinds().contains(&"lease.taken-over".to_owned()), "{:?}", repository.kinds());
+    assert!(repository.kinds().contains(&"lease.expired".to_owned()), "{:?}", repository.kinds());
+}
+
+#[test]
+fn killed_without_warning_it_is_over_for_everyone_who_looks_and_a_sweep_records_it() {
+    let home = home();
+    let (repository, diary) = (home.repository("app", &[]), Diary::new(&home));
+    let mut holder = under_build(&repository, &diary, &[]);
+    diary.expect("begin", 1);
+    let look = |words: &[&str], field: &str| list(&repository.agent("bob").ok(words), field).len();
+    let looks = || {
+        let who = look(&["who", "--kind", "name", "build"], "holders");
+        (who, look(&["leases"], "leases"), look(&["status"], "leases"))
+    };
+    assert_eq!((looks(), look(&["sweep"], "expired")), ((1, 1, 1), 0), "it lives");
+    let id = text(&repository.clearway().ok(&["leases"])["leases"][0], "id").to_owned();
+    holder.kill().expect("it lives");
+    holder.wait().expect("it was ours");
+    assert_eq!(looks(), (0, 0, 0));
+    assert_eq!(repository.agent("bob").ok(&["check", "--kind", "name", "build"])["clear"], true);
+    let agents = repository.clearway().ok(&["agents"]);
+    assert!(list(&agents, "agents").iter().all(|agent| agent["leases"] == 0), "{agents:#}");
+    let own = repository.agent("ada").ok(&["status"]);
+    assert!(list(&own, "leases").is_empty(), "{own:#}");
+    for (words, expired) in [
+        (&["sweep", "--dry-run"][..], std::slice::from_ref(&id)),
+        (&["sweep"], std::slice::from_ref(&id)),
+        (&["sweep"], &[]),
+    ] {
+        assert_eq!(repository.clearway().ok(words)["expired"], serde_json::json!(expired), "{words:?}");
+    }
+    let ended = repository.clearway().ok(&["leases", "--history"])["leases"][0].clone();
+    assert_eq!((text(&ended, "id"), text(&ended, "ended_how")), (id.as_str(), "process-gone"));
+}
+
+#[test]
+fn killed_without_warning_it_leaves_nothing_that_can_be_renewed() {
+    let home = home();
+    let (repository, diary) = (home.repository("app", &[]), Diary::new(&home));
+    let mut holder = under_build(&repository, &diary, &[]);
+    diary.expect("begin", 1);
+    let id = text(&repository.clearway().ok(&["leases"])["leases"][0], "id").to_owned();
+    repository.agent("ada").ok(&["renew", &id]);
+    holder.kill().expect("it lives");
+    holder.wait().expect("it was ours");
+    repository.agent("ada").fails("lease-expired", 4, &["renew", &id]);
+    assert!(list(&repository.agent("ada").ok(&["renew"]), "leases").is_empty());
 }
 
 #[test]
@@ -271,10 +317,13 @@ fn a_command_that_does_not_want_to_end_is_ended() {
     let words = ["with", "build", "--ttl", "1s", "--", "sh", "-c", script];
     let holder = diary.told(repository.agent("ada")).spawn(&words);
     let command = diary.expect("begin", 1).remove(0);
-    let lease = repository.clearway().ok(&["leases"])["leases"][0].clone();
-    repository.agent("ada").ok(&["release", text(&lease, "id")]);
+    signal(holder.id(), "STOP");
+    eventually("bob gets it", || {
+        (repository.agent("bob").json(&["reserve", "--kind", "name", "build"]).code() == 0).then_some(())
+    });
+    signal(holder.id(), "CONT");
     let said = ended(holder, 124);
-    assert!(said.contains("was released"), "{said}");
+    assert!(said.contains("has expired"), "{said}");
     assert_eq!((diary.lines("asked").len(), is_alive(&command)), (1, false));
 }
 
@@ -352,6 +401,55 @@ fn a_command_inside_a_command_takes_more_but_never_waits_for_itself() {
 }
 
 #[test]
+fn inside_a_command_nobody_waits_for_what_it_holds() {
+    let home = home();
+    let repository = home.repository("app", &[]);
+    let inside = |inner: &str| {
+        let line = format!("export CLEARWAY_AGENT=ada; clearway with build -- clearway {inner}");
+        home.shell(repository.path(), &line).output().expect("a shell")
+    };
+    for (inner, code) in [
+        ("reserve --kind name build", 1),
+        ("reserve --wait 5m --kind name build", 1),
+        ("reserve --queue --kind name build", 1),
+        ("reserve --queue --kind name build other", 1),
+        ("--agent bob reserve --queue --kind name build", 1),
+        ("with build -- true", 125),
+    ] {
+        let refused = inside(inner);
+        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert_eq!(refused.status.code(), Some(code), "{inner}: {said}");
+        assert!(
+            said.contains("error[would-deadlock]") && said.contains("run it as it is"),
+            "{inner}: {said}"
+        );
+        assert!(!said.contains("--wait"), "{inner}: {said}");
+        repository.agent("bob").run(&["with", "build", "--", "true"]).expect(0);
+    }
+    repository.write(".clearway.toml", "[resources]\nbuild = 2\n");
+    assert_eq!(
+        inside("reserve --queue --kind name build").status.code(),
+        Some(0),
+        "there is room for another"
+    );
+}
+
+#[test]
+fn a_command_takes_the_turn_that_is_kept_for_its_agent() {
+    let home = home();
+    let repository = home.repository("app", &[]);
+    repository.grant("alice", &["--kind", "name", "build"]);
+    for agent in ["ada", "bob"] {
+        repository.agent(agent).ok(&["reserve", "--queue", "--kind", "name", "build"]);
+    }
+    repository.agent("alice").ok(&["release", "--all"]);
+    repository.agent("bob").run(&["with", "build", "--", "true"]).expect(125);
+    repository.agent("ada").run(&["with", "build", "--", "true"]).expect(0);
+    repository.agent("bob").run(&["with", "build", "--wait", "5m", "--", "true"]).expect(0);
+    assert!(list(&repository.clearway().ok(&["waits"]), "waits").is_empty());
+}
+
+#[test]
 fn commands_of_one_agent_take_turns() {
     let home = home();
     let (repository, diary) = (home.repository("app", &[]), Diary::new(&home));
@@ -364,14 +462,81 @@ fn commands_of_one_agent_take_turns() {
 }
 
 #[test]
-fn what_the_agent_holds_itself_is_used_and_stays_its_own() {
+fn what_the_agent_holds_itself_lets_one_command_in_and_stays_its_own() {
     let home = home();
-    let repository = home.repository("app", &[]);
+    let (repository, diary) = (home.repository("app", &[]), Diary::new(&home));
     let own = repository.grant("ada", &["--kind", "name", "build"]);
-    let shown = ["with", "build", "--", "sh", "-c", "echo $CLEARWAY_LEASES"];
-    assert_eq!(repository.agent("ada").run(&shown).expect(0).stdout().trim(), as_named(&own));
-    repository.agent("bob").run(&shown).expect(125);
-    assert_eq!(repository.clearway().ok(&["leases"])["leases"][0]["id"], own["id"]);
+    let holder = under_build(&repository, &diary, &[]);
+    diary.expect("begin", 1);
+    for agent in ["ada", "bob"] {
+        repository.agent(agent).run(&["with", "build", "--", "true"]).expect(125);
+    }
+    let given = repository.agent("ada").ok(&["release", "--all"]);
+    assert_eq!(given["released"], serde_json::json!([own["id"]]));
+    assert_eq!(given["notices"][0]["code"], "kept-by-command", "{given:#}");
+    repository.agent("bob").run(&["with", "build", "--", "true"]).expect(125);
+    diary.let_go();
+    ended(holder, 0);
+    repository.agent("bob").run(&["with", "build", "--", "true"]).expect(0);
+}
+
+#[test]
+fn what_a_running_command_keeps_is_given_back_by_its_end_alone() {
+    let home = home();
+    let (repository, diary) = (home.repository("app", &[]), Diary::new(&home));
+    repository.grant("bob", &["docs/"]);
+    let holder = under_build(&repository, &diary, &[]);
+    diary.expect("begin", 1);
+    let id =
+        text(&repository.clearway().ok(&["leases", "--agent-name", "ada"])["leases"][0], "id").to_owned();
+    let kill = format!("kill {}", holder.id());
+    for words in [
+        &["release", &id][..],
+        &["release", "--kind", "name", "build"],
+        &["transfer", &id, "--to", "bob"],
+        &["transfer", "--kind", "name", "build", "--to", "bob"],
+    ] {
+        let error = repository.agent("ada").fails("held-by-command", 3, words);
+        let message = text(&error, "message").to_owned();
+        assert!(message.contains(&format!("process {}: sh …", holder.id())), "{message}");
+        assert!(error["hints"].to_string().contains(&kill), "{error:#}");
+    }
+    let as_path = repository.agent("ada").run(&["release", "build"]).expect(0);
+    assert!(as_path.stderr().contains("that is a name: add --kind name"), "{}", as_path.stderr());
+    for words in [&["release", "--all"][..], &["transfer", "--all", "--to", "bob"]] {
+        let left = repository.agent("ada").ok(words);
+        let notice = &left["notices"][0];
+        assert_eq!(
+            (text(notice, "code"), text(notice, "lease")),
+            ("kept-by-command", id.as_str()),
+            "{left:#}"
+        );
+        assert!(text(notice, "message").contains(&kill), "{left:#}");
+    }
+    let terse = repository.agent("ada").run(&["status"]).expect(0).stdout();
+    assert!(terse.contains("build") && !terse.contains("release"), "{terse}");
+    repository.agent("ada").ok(&["renew", "--kind", "name", "build"]);
+    repository.agent("bob").run(&["with", "build", "--", "true"]).expect(125);
+    signal(holder.id(), "TERM");
+    ended(holder, 143);
+    assert_eq!(repository.agent("ada").ok(&["release", &id])["already_released"], serde_json::json!([id]));
+    repository.agent("bob").run(&["with", "build", "--", "true"]).expect(0);
+}
+
+/// Nobody is told to give back what cannot be given back.
+#[test]
+fn who_would_wait_for_ever_is_told_what_can_be_done_about_it() {
+    let home = home();
+    let (repository, diary) = (home.repository("app", &[]), Diary::new(&home));
+    repository.grant("bob", &["docs/"]);
+    let holder = under_build(&repository, &diary, &[]);
+    diary.expect("begin", 1);
+    repository.agent("bob").ok(&["reserve", "--queue", "--kind", "name", "build"]);
+    let error = repository.agent("ada").fails("would-deadlock", 1, &["reserve", "--queue", "docs/"]);
+    assert!(error["hints"].to_string().contains("if bob gives back docs/"), "{error:#}");
+    assert!(!error["hints"].to_string().contains("release"), "{error:#}");
+    diary.let_go();
+    ended(holder, 0);
 }
 
 #[test]
@@ -518,6 +683,28 @@ fn what_cannot_be_run_is_told_before_anything_is_held() {
     fails("config-bad-value", 78, &["with", "build", "--", "true"]);
     repository.write(".clearway.toml", "");
     assert_eq!(repository.clearway().ok(&["agents"])["agents"].as_array().map(Vec::len), Some(0));
+}
+
+#[test]
+fn a_path_is_not_taken_for_a_name() {
+    let home = home();
+    let repository =
+        home.repository("app", &[("src/main.rs", ""), ("build/x", ""), ("deploy", ""), ("a.sql", "")]);
+    for path in ["src/main.rs", "./src/main.rs", "src/new.rs", "build/", "build/x", "a.sql"] {
+        let ran = repository.agent("ada").run(&["with", path, "--", "echo", "ran"]).expect(2);
+        assert!(ran.stderr().contains("error[invalid-name]") && ran.stdout().is_empty(), "{}", ran.stderr());
+        assert!(ran.stderr().contains(&format!("clearway --agent ada reserve {path}")), "{}", ran.stderr());
+    }
+    for path in ["/etc/passwd", "../app", "."] {
+        let ran = repository.agent("ada").run(&["with", path, "--", "echo", "ran"]).expect(2);
+        assert!(ran.stderr().contains("choose a name such as build"), "{}", ran.stderr());
+    }
+    assert!(home.state_files().is_empty(), "nothing was reserved");
+    for name in ["build", "deploy", "db:migrate", "team/build", "git-index:/w/x", "v1.2"] {
+        repository.agent("ada").run(&["with", name, "--", "true"]).expect(0);
+    }
+    repository.write(".clearway.toml", "[resources]\n\"src/main.rs\" = 1\n");
+    repository.agent("ada").run(&["with", "src/main.rs", "--", "true"]).expect(0);
 }
 
 #[test]

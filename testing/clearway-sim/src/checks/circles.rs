@@ -17,15 +17,28 @@ pub(crate) fn of_step(scene: &Scene<'_>, then: &Ledger, ledger: &Ledger, events:
         return Ok(());
     }
     let way = Way { ledger, world: scene.world, now: scene.now };
-    let before = Way { ledger: then, ..way };
+    let given_back = without_what_was_handed_over(then, events);
+    let before = [then, &given_back].map(|then| Way { ledger: then, ..way });
     for wait in ledger.waits.values().filter(|wait| way.is_waiting(wait)) {
-        let was_one = || then.waits.get(&wait.id).is_some_and(|wait| closes(&before, wait));
+        let then = then.waits.get(&wait.id);
+        let was_one = || then.is_some_and(|wait| before.iter().any(|before| closes(before, wait)));
         hold(!closes(&way, wait) || was_one(), Invariant::I12Circle, || {
             let agent = ledger.agents.get(&wait.agent).map_or("nobody", |agent| agent.name.as_str());
             format!("{agent} waits for itself by wait {}", wait.id)
         })?;
     }
     Ok(())
+}
+
+/// The books as if whoever handed something over had given it back: that is half of what it did.
+fn without_what_was_handed_over(then: &Ledger, events: &[Event]) -> Ledger {
+    let mut given_back = then.clone();
+    for event in events {
+        if let Body::LeaseTransferred { lease, .. } = &event.body {
+            given_back.open.remove(lease);
+        }
+    }
+    given_back
 }
 
 fn puts_in_the_way(body: &Body) -> bool {

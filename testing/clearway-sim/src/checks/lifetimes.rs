@@ -73,6 +73,7 @@ fn expired(scene: &Scene<'_>, ledger: &Ledger, lease: &Lease, cause: ExpiryCause
     let due = match cause {
         ExpiryCause::Reboot => lease.fence.epoch.0 < ledger.epoch,
         ExpiryCause::Recovery => matches!(scene.request.command, Command::Recover),
+        ExpiryCause::ProcessGone => Way { ledger, world: scene.world, now }.has_lost_its_process(lease),
         ExpiryCause::Maximum => lease.end_max.is_some_and(|end| now.mono >= end),
         // A sign of life is noted when a quarter of the silence is over, not each time.
         ExpiryCause::Silence => {
@@ -95,6 +96,8 @@ pub(crate) fn of_step(scene: &Scene<'_>, then: &Ledger, ledger: &Ledger, events:
         let before = then.leases.get(&lease.id).filter(|lease| then.open.contains(&lease.id));
         let overdue = before.is_some_and(|before| !then.is_live(before, now));
         let risen = overdue && ledger.is_live(lease, now);
+        let way = Way { ledger, world: scene.world, now };
+        let overdue = overdue || (scene.fresh && way.has_lost_its_process(lease));
         hold(!risen, Invariant::I3NoGrantAfterExpiry, || format!("lease {} came back to life", lease.id))?;
         let swept = matches!(scene.request.command, Command::Sweep);
         hold(!(swept && overdue), Invariant::I4NoEarlyEnd, || format!("no sweep ended lease {}", lease.id))?;

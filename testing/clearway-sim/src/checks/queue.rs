@@ -1,6 +1,6 @@
 //! I12: nobody barges, every place ends for a reason and in time, and nobody is refused or kept waiting without one.
 
-use super::way::{Way, is_conflict, may_yield, units};
+use super::way::{Way, is_conflict, is_kept_for_agent, may_yield, units};
 use super::{Checked, Invariant, Scene, circles, hold};
 use crate::ground;
 use crate::ledger::Ledger;
@@ -8,6 +8,7 @@ use clearway_core::agent::Client;
 use clearway_core::command::{Await, Command, Reserve, Stay, Want};
 use clearway_core::decide::Success;
 use clearway_core::event::{Body, Event};
+use clearway_core::facts::Process;
 use clearway_core::ids::AgentId;
 use clearway_core::lease::Lease;
 use clearway_core::limits::OFFERS_PER_WAIT_MAX;
@@ -180,16 +181,20 @@ fn is_fulfilled(scene: &Scene<'_>, way: &Way<'_>, wait: &Wait, reply: &Reply) ->
         && refused.is_empty()
         && asked.worktree == wait.wanted.worktree
         && wait.wanted.wants.iter().all(asked_for)
-        && holds_all(way, wait.agent, &wait.wanted)
+        && holds_all(way, wait, asked.bound.as_ref())
 }
 
-fn holds_all(way: &Way<'_>, agent: AgentId, wanted: &Reserve) -> bool {
-    let held = way.ledger.live(way.now);
+fn holds_all(way: &Way<'_>, wait: &Wait, by: Option<&Process>) -> bool {
+    let (held, wanted) = (way.ledger.live(way.now), &wait.wanted);
+    let is_for = |lease: &Lease| {
+        let of_command = is_kept_for_agent(wait) && lease.bound.as_ref() == by;
+        lease.bound == wanted.bound || of_command
+    };
     wanted.wants.iter().all(|want| {
         held.iter().any(|lease| {
-            lease.holder == agent
+            lease.holder == wait.agent
                 && lease.mode >= wanted.mode
-                && (lease.bound.is_none() || lease.bound == wanted.bound)
+                && is_for(lease)
                 && ground::within(&want.target, &wanted.worktree, &lease.target, &lease.worktree)
         })
     })

@@ -46,7 +46,7 @@ impl<'a> Way<'a> {
         let includes = |wait: &&Wait| {
             wait.agent == agent
                 && wait.wanted.mode >= wanted.mode
-                && wait.wanted.bound == wanted.bound
+                && (wait.wanted.bound == wanted.bound || is_kept_for_agent(wait))
                 && wanted.wants.iter().all(|want| {
                     let there = &wait.wanted.worktree;
                     let mut own = wait.wanted.wants.iter();
@@ -82,7 +82,7 @@ impl<'a> Way<'a> {
     fn mine(&self, asker: &Asker<'_>, want: &Want) -> impl Iterator<Item = &'a Lease> {
         let (agent, bound) = (asker.agent, asker.wanted.bound.clone());
         let there = self.ledger.on(&want.target, &asker.wanted.worktree, self.now).into_iter();
-        there.filter(move |lease| lease.holder == agent && (lease.bound.is_none() || lease.bound == bound))
+        there.filter(move |lease| lease.holder == agent && lease.bound == bound)
     }
 
     /// Leases that keep the want from being granted, whether or not they may be ended for it.
@@ -158,14 +158,21 @@ impl<'a> Way<'a> {
         units(&leases) + self.waits(asker, want).len() > self.free(asker, want)
     }
 
-    /// Whether a lease is free for whoever asks: its holder or its command is provably dead, or it is automatic and
+    /// Whether a lease is free for whoever asks: its command, or without one its holder, is provably dead, or it is automatic and
     /// its file is unchanged.
     pub(crate) fn is_takeable(&self, lease: &Lease) -> bool {
         self.is_abandoned(lease) || self.is_unchanged(lease)
     }
 
     pub(crate) fn is_abandoned(&self, lease: &Lease) -> bool {
-        self.is_dead_agent(lease.holder) || lease.bound.as_ref().is_some_and(|process| self.is_dead(process))
+        match lease.bound {
+            Some(_) => self.has_lost_its_process(lease),
+            None => self.is_dead_agent(lease.holder),
+        }
+    }
+
+    pub(crate) fn has_lost_its_process(&self, lease: &Lease) -> bool {
+        lease.bound.as_ref().is_some_and(|process| self.is_dead(process))
     }
 
     pub(crate) fn is_unchanged(&self, lease: &Lease) -> bool {
@@ -216,8 +223,13 @@ pub(crate) fn units(leases: &[&Lease]) -> usize {
     slots.len() + leases.iter().filter(|lease| lease.slot.is_none()).count()
 }
 
+/// Whether a place is kept for an agent, whichever of its commands comes for it.
+pub(crate) fn is_kept_for_agent(wait: &Wait) -> bool {
+    wait.wanted.bound.is_none() && wait.attached.is_none()
+}
+
 fn is_one_more(asker: &Asker<'_>, lease: &Lease, want: &Want) -> bool {
-    let is_mine = lease.holder == asker.agent && (lease.bound.is_none() || lease.bound == asker.wanted.bound);
+    let is_mine = lease.holder == asker.agent && lease.bound == asker.wanted.bound;
     let is_one_of_several = lease.mode == Mode::Shared || ground::capacity(&want.target) > 1;
     let within = ground::within(&want.target, &asker.wanted.worktree, &lease.target, &lease.worktree);
     !is_mine && is_one_of_several && within

@@ -1,0 +1,102 @@
+//! Leases that a running command keeps. They end with its process and in no other way: whoever gave one back before
+//! would let the next one in beside a command that runs on.
+
+use super::Notice;
+use super::draft::Draft;
+use super::renew::held_by;
+use crate::command::Selection;
+use crate::event::Actor;
+use crate::facts::{FactQuery, Liveness, Process};
+use crate::failure::{Details, Failure};
+use crate::hint::Hint;
+use crate::lease::Lease;
+use crate::slug::Slug;
+use crate::target::Target;
+use std::collections::BTreeSet;
+
+/// The verb by which a person says that a command is over.
+const RELEASE: &str = "release";
+
+/// What has to be known of processes before what a selection means can be told from what they keep. The process that
+/// speaks for itself lives.
+pub(super) fn evidence(draft: &Draft<'_>, selection: &Selection, actor: Actor) -> BTreeSet<FactQuery> {
+    let is_own = |lease: &Lease| Some(lease.holder) == actor.agent;
+    let is_meant = |lease: &&Lease| match selection {
+        Selection::All => is_own(lease),
+        Selection::These { leases, targets, .. } => {
+            leases.iter().any(|named| named.id == lease.id)
+                || (is_own(lease) && targets.iter().any(|target| target.overlaps(&lease.target)))
+        }
+        Selection::KeptBy(_) => false,
+    };
+    draft.evidence_of_leases(draft.leases_now().filter(is_meant))
+}
+
+/// What a process of the caller keeps.
+pub(super) fn by(draft: &Draft<'_>, process: &Process, actor: Actor) -> Vec<Lease> {
+    let mut leases = held_by(draft, actor.agent);
+    leases.retain(|lease| lease.bound.as_ref() == Some(process));
+    leases
+}
+
+/// Refuses to take a lease from the command that keeps it, and records that. Where nobody can see whether the process
+/// lives, a person may know.
+pub(super) fn refuse(draft: &mut Draft<'_>, actor: Actor, lease: &Lease) -> Result<(), Failure> {
+    let Some(process) = &lease.bound else { return Ok(()) };
+    let is_unseen = draft.facts.process(process) == Some(Liveness::Unknown);
+    if is_unseen && draft.verb == RELEASE && draft.operator_reason.is_some() {
+        return Ok(());
+    }
+    Err(draft.denied(actor, lease.id.to_string(), failure(draft, lease, process)))
+}
+
+/// Refuses targets on which the caller holds nothing but what its commands keep; beside something of its own, that is
+/// left where it is.
+pub(super) fn refuse_named(
+    draft: &mut Draft<'_>,
+    targets: &[Target],
+    actor: Actor,
+    mine: &[Lease],
+) -> Result<(), Failure> {
+    let is_mine = |target: &&Target| mine.iter().any(|lease| target.overlaps(&lease.target));
+    let (owned, others): (Vec<&Target>, Vec<&Target>) = targets.iter().partition(is_mine);
+    let is_on =
+        |targets: &[&Target], lease: &Lease| targets.iter().any(|target| target.overlaps(&lease.target));
+    let kept = of_commands(draft, actor).into_iter().find(|lease| is_on(&others, lease));
+    kept.map_or(Ok(()), |lease| refuse(draft, actor, &lease))?;
+    leave(draft, actor, |lease| is_on(&owned, lease));
+    Ok(())
+}
+
+/// Says of the caller's leases that its commands keep that they stay.
+pub(super) fn leave(draft: &mut Draft<'_>, actor: Actor, is_meant: impl Fn(&Lease) -> bool) {
+    let kept = of_commands(draft, actor).into_iter().filter(is_meant);
+    let notices: Vec<Notice> = kept.filter_map(|lease| stays(&lease)).collect();
+    draft.notices.extend(notices);
+}
+
+fn stays(lease: &Lease) -> Option<Notice> {
+    let pid = lease.bound.as_ref()?.pid;
+    Some(Notice::KeptByCommand { lease: lease.id, target: lease.target.display(), pid })
+}
+
+fn of_commands(draft: &Draft<'_>, actor: Actor) -> Vec<Lease> {
+    held_by(draft, actor.agent).into_iter().filter(|lease| lease.bound.is_some()).collect()
+}
+
+fn failure(draft: &Draft<'_>, lease: &Lease, process: &Process) -> Failure {
+    let (target, pid) = (lease.target.display(), process.pid);
+    let why = lease.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+    let message = format!("lease {} on {target} is kept by a running command, process {pid}{why}", lease.id);
+    let hint = match draft.facts.process(process) {
+        Some(Liveness::Alive) => {
+            Hint::from(format!("it is given back when the command ends; to end it: kill {pid}"))
+        }
+        _ => Hint::for_operator(&format!(
+            "it runs where it cannot be seen from here; if it is over, an operator at a terminal may release it: clearway release {} --reason TEXT",
+            lease.id
+        )),
+    };
+    let fields = vec![("lease", lease.id.to_string()), ("pid", pid.to_string())];
+    Failure::new(Slug::HeldByCommand, message).hint(hint).details(Details::Fields(fields))
+}
