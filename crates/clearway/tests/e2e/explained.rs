@@ -1,7 +1,7 @@
 //! The pages of `explain` tell the truth: every example is run where it is said to happen, and ends as it is shown.
 
 use crate::{app, each, home, open_store, text};
-use clearway_testkit::faults::on_network;
+use clearway_testkit::faults::{behind, on_network};
 use clearway_testkit::namespace::Namespace;
 use clearway_testkit::{Home, Repository, Terminal};
 use rusqlite::Connection;
@@ -91,6 +91,11 @@ fn inside<'s>(namespace: Namespace) -> Scene<'s> {
     Scene { place: Box::new(move |command| namespace.enter(command)), ..Scene::default() }
 }
 
+/// While a command of the same agent runs: the line is that command's.
+fn running<'s>(runner: &'static [&'static str]) -> Scene<'s> {
+    Scene { place: Box::new(move |command| behind(command, runner)), ..Scene::default() }
+}
+
 /// Where examples are played.
 struct Stage<'s> {
     home: &'s Home,
@@ -101,6 +106,7 @@ impl<'s> Stage<'s> {
     fn set(&self, slug: &str, number: usize) -> Scene<'s> {
         match (slug, number) {
             ("not-holder" | "not-operator" | "stale-fence" | "lease-expired", _) => self.of_a_lease(slug),
+            ("held-by-command", _) => running(&["clearway", "with", "build", "--"]),
             ("reservation-held" | "would-deadlock" | "frozen" | "not-you" | "recipient-gone", _) => {
                 self.of_others(slug)
             }
@@ -319,15 +325,16 @@ impl<'s> Stage<'s> {
         Scene::default()
     }
 
-    /// A person takes the lease away from the command that runs under it.
+    /// What keeps the lease stands still for longer than the lease allows, until somebody else has the name.
     fn with_a_script_that_loses_its_lease(&self) -> Scene<'s> {
-        let key = self.home.operator_key();
-        let lease = "clearway leases --json | grep -o '\"id\":\"[a-z0-9]*\"' | cut -d '\"' -f 4";
-        let release =
-            format!("CLEARWAY_OPERATOR_KEY='{}' clearway release $({lease}) --reason x", key.display());
-        self.repository.write("migrate.sh", &format!("#!/bin/sh\n{release} >/dev/null\nexec sleep 600\n"));
+        let taken = "CLEARWAY_AGENT=bob clearway reserve --kind name db:migrate";
+        let script = format!(
+            "#!/bin/sh\nkill -STOP $PPID\nuntil {taken} >/dev/null 2>&1; do sleep 0.05; done\n\
+             kill -CONT $PPID\nexec sleep 600\n"
+        );
+        self.repository.write("migrate.sh", &script);
         let script = self.repository.path().join("migrate.sh");
         std::fs::set_permissions(script, std::fs::Permissions::from_mode(0o755)).expect("a mode");
-        Scene::default()
+        with_word("10s", "1s")
     }
 }

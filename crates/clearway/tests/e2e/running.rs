@@ -502,7 +502,7 @@ fn what_a_running_command_keeps_is_given_back_by_its_end_alone() {
         assert!(error["hints"].to_string().contains(&kill), "{error:#}");
     }
     let as_path = repository.agent("ada").run(&["release", "build"]).expect(0);
-    assert!(as_path.stderr().contains("that is a name: add --kind name"), "{}", as_path.stderr());
+    assert!(as_path.stderr().contains("build is held as a name: add --kind name"), "{}", as_path.stderr());
     for words in [&["release", "--all"][..], &["transfer", "--all", "--to", "bob"]] {
         let left = repository.agent("ada").ok(words);
         let notice = &left["notices"][0];
