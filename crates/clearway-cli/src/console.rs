@@ -6,6 +6,7 @@ use crate::verbs::code_beside_command;
 use crate::{Host, Streams, hook};
 use clearway_core::failure::Failure;
 use clearway_core::slug::Slug;
+use clearway_core::text::truncate_columns;
 use clearway_core::time::{BootKey, Mono, Now, Wall};
 use clearway_kernel::{Outside, Surroundings};
 use clearway_wire::json::Failed;
@@ -143,11 +144,11 @@ impl<'a, 'b> Console<'a, 'b> {
     /// Replaces the line that a person at a terminal watches, or takes it away; nothing anywhere else. The cursor rests
     /// below it, so that whoever interrupts has the next prompt on a line of its own.
     pub(crate) fn live(&mut self, text: &str) {
-        if !self.error_page.is_terminal || self.json || text.is_empty() && !self.is_live {
+        if !self.error_page.is_terminal || self.json || (text.is_empty() && !self.is_live) {
             return;
         }
         let width = self.error_page.columns.saturating_sub(1);
-        let line: String = text.chars().take(width).collect();
+        let line = truncate_columns(text, width);
         let up = if self.is_live { "\x1b[1A" } else { "" };
         let below = if text.is_empty() { "" } else { "\n" };
         self.is_live = !text.is_empty();

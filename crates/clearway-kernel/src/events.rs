@@ -99,10 +99,11 @@ impl Session<'_> {
         Ok(slice.leases.iter().map(|lease| (lease.id, lease.target.display())).collect())
     }
 
-    /// Waits until there is something after `after`, at most `wait_ms`.
+    /// Waits until there is something after `after`, at most `wait_ms`. False if nobody is there any more to read it.
     pub fn wait_for_events(&mut self, after: Seq, wait_ms: u64) -> Result<bool, Failure> {
         let key = self.site.key.clone();
-        self.engine.changed(&key, after, wait_ms).map_err(|error| store_failure(&error))
+        self.engine.changed(&key, after, wait_ms).map_err(|error| store_failure(&error))?;
+        Ok(self.outside.is_heard())
     }
 
     pub(crate) fn fold(&mut self) -> Result<Fold, Failure> {

@@ -41,6 +41,9 @@ pub trait Outside: World {
     /// The files git tracks at the site, relative to its root.
     fn tracked_files(&mut self, site: &Site) -> Result<Vec<String>, Failure>;
 
+    /// Whether somebody may still read what this process writes.
+    fn is_heard(&self) -> bool;
+
     /// This process.
     fn own_process(&mut self) -> Option<Process>;
 

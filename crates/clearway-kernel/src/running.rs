@@ -26,8 +26,6 @@ use std::path::Path;
 const RENEWALS_PER_TTL: u64 = 3;
 /// How often a renewal that failed is tried again within it.
 const TRIES_PER_TTL: u64 = 20;
-/// How many words of a command tell what it does.
-const SHORT_WORDS: usize = 3;
 /// Longer ones tell nobody anything.
 const SHORT_CHARS_MAX: usize = 100;
 
@@ -202,22 +200,13 @@ fn fenced(view: &LeaseView) -> LeaseRef {
     LeaseRef { id: view.lease.id, fence: Some(view.lease.fence) }
 }
 
-/// What others are told of a command that gives no reason: the plain words it begins with. An argument that may hold a
-/// secret is none of them, nor is anything behind it.
+/// What others are told of a command that gives no reason: its program. Any argument may hold a secret, and the log keeps
+/// what it is told.
 fn in_short(command: &[OsString]) -> Option<String> {
-    let is_plain = |word: &str| {
-        let mut characters = word.chars();
-        characters.next().is_some_and(char::is_alphanumeric)
-            && characters.all(|character| character.is_alphanumeric() || "-_.:".contains(character))
-    };
     let (program, arguments) = command.split_first()?;
     let program = Path::new(program).file_name()?.to_str()?;
-    let plain = arguments.iter().map_while(|word| word.to_str().filter(|word| is_plain(word)));
-    let mut words: Vec<&str> = std::iter::once(program).chain(plain).take(SHORT_WORDS).collect();
-    if words.len() <= arguments.len() {
-        words.push("…");
-    }
-    Some(words.join(" ")).filter(|text| text.chars().count() <= SHORT_CHARS_MAX)
+    let more = if arguments.is_empty() { "" } else { " …" };
+    Some(format!("{program}{more}")).filter(|text| text.chars().count() <= SHORT_CHARS_MAX)
 }
 
 /// When to renew, and until when that is in time.

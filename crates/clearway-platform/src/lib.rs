@@ -23,6 +23,7 @@ pub mod gate;
 mod helper;
 pub mod input;
 mod lock;
+pub mod output;
 pub mod process;
 pub mod random;
 pub mod stopwatch;

@@ -17,7 +17,7 @@ use clearway_platform::clock::{Clock, SystemClock};
 use clearway_platform::environment::{self, Environment};
 use clearway_platform::files::{self, FileError};
 use clearway_platform::input::{self, Input};
-use clearway_platform::{process, random};
+use clearway_platform::{output, process, random};
 use clearway_store::World;
 use clearway_store::contract::{Engine, StoreError};
 use std::collections::{BTreeMap, BTreeSet};
@@ -114,6 +114,10 @@ impl Outside for Machine {
             )
             .hint("claim it all the same with --broad, or name files and directories with few files")
         })
+    }
+
+    fn is_heard(&self) -> bool {
+        output::is_heard()
     }
 
     fn own_process(&mut self) -> Option<Process> {

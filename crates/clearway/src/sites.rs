@@ -153,6 +153,11 @@ fn is_scope(directory: &Path, knows: &mut Knows<'_>) -> bool {
     directory.join(REPOSITORY_FILE).is_file() || knows(&directory_key(directory))
 }
 
+/// Whether a repository, or a directory that says that it is one scope, is there to act in.
+fn is_owned(directory: &Path) -> bool {
+    directory.ancestors().any(|above| above.join(".git").exists() || above.join(REPOSITORY_FILE).is_file())
+}
+
 fn unresolved(site: &Site, argument: &str, error: &ResolveError) -> Failure {
     let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
     match error {
@@ -160,6 +165,10 @@ fn unresolved(site: &Site, argument: &str, error: &ResolveError) -> Failure {
             let directory = path.ancestors().find(|above| above.is_dir()).unwrap_or(Path::new("/"));
             let inside = path.strip_prefix(directory).unwrap_or(path).display().to_string();
             let message = format!("{} is outside of {}", quoted(argument), site.worktree().0);
+            if !is_owned(directory) {
+                return Failure::new(Slug::OutsideScope, message)
+                    .hint("no repository owns it, so nothing of it can be reserved");
+            }
             Elsewhere::new(argument, &directory.display().to_string(), &inside).failure(message)
         }
         other => {

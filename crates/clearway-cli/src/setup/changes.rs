@@ -42,6 +42,13 @@ impl Change {
         matches!(self.outcome, Ok(After::Text(_) | After::Absent))
     }
 
+    /// Whether both make the same of the same.
+    fn is_same(&self, other: &Self) -> bool {
+        self.path == other.path
+            && self.before == other.before
+            && self.outcome.as_ref().ok() == other.outcome.as_ref().ok()
+    }
+
     /// What it changes, line by line. Keys that clients keep in their files are nobody's to read over a shoulder.
     pub(crate) fn diff(&self) -> String {
         let before = self.before.as_deref().unwrap_or_default();
@@ -79,17 +86,22 @@ pub(crate) fn plan(host: &mut dyn Host, root: Option<&Path>, wish: &Wish) -> Res
     Ok(changes)
 }
 
-/// Makes the changes, each on its own. A failure takes the place of what was to become of a file.
+/// Makes the changes, each on its own, and of those somebody was shown and agreed to no others. A failure takes the place of what was to become of a file.
 pub(crate) fn carry_out(
     host: &mut dyn Host,
     root: Option<&Path>,
     wish: &Wish,
+    shown: Option<&[Change]>,
 ) -> Result<Vec<Change>, Failure> {
     let journal_path = host.journal_path()?;
     let turn = host.take_turn(&journal_path, TURN_WAIT)?;
     // Somebody else may have been at them since they were last looked at.
     let mut changes = plan(host, root, wish)?;
     for change in changes.iter_mut().filter(|change| change.is_due()) {
+        if shown.is_some_and(|shown| !shown.iter().any(|shown| shown.is_same(change))) {
+            change.outcome = Err(changed_meanwhile(&change.path));
+            continue;
+        }
         let mut journal = read_journal(host)?;
         if let Err(failure) = make(host, &mut journal, &journal_path, change, wish.uninstall) {
             change.outcome = Err(failure);
@@ -254,7 +266,19 @@ fn bare(change: &Change, before: &str, original: Option<&str>) -> String {
 
 fn read_journal(host: &mut dyn Host) -> Result<Journal, Failure> {
     let path = host.journal_path()?;
-    Ok(Journal::read(host.read_text(&path)?.as_deref()))
+    Journal::read(host.read_text(&path)?.as_deref()).map_err(|why| unreadable_journal(&path, &why))
+}
+
+fn changed_meanwhile(path: &Path) -> Failure {
+    Failure::new(Slug::ClientConfig, format!("{} was changed by somebody else meanwhile", shown(path)))
+        .hint("nothing of it was written; run this again to see what would become of it now")
+}
+
+/// What files were before us is remembered nowhere else, so it is not written over.
+fn unreadable_journal(path: &Path, why: &str) -> Failure {
+    let message = format!("{} cannot be read: {why}", shown(path));
+    Failure::new(Slug::ClientConfig, message)
+        .hint("it remembers what files of clients were before: put it aside by hand, then run this again")
 }
 
 /// Our own program by a path that stays when it is replaced by a newer one: the one it is found by.

@@ -40,8 +40,12 @@ pub(super) enum Restored {
 
 impl Journal {
     /// Reads a journal. One that cannot be read remembers nothing; entries of ours are found without it.
-    pub(super) fn read(text: Option<&str>) -> Self {
-        text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+    /// What was remembered, if anything was. `Err` for a text that is none of ours, or of a newer build.
+    pub(super) fn read(text: Option<&str>) -> Result<Self, String> {
+        text.map_or_else(
+            || Ok(Self::default()),
+            |text| serde_json::from_str(text).map_err(|why| why.to_string()),
+        )
     }
 
     pub(super) fn text(&self) -> String {

@@ -48,7 +48,7 @@ fn check(form: Form, client: Client, text: &str) -> String {
     assert_eq!(left, before, "{without}");
     let mut journal = Journal::default();
     journal.note(Path::new("/f"), Some(text), Some(text.to_owned()), &with);
-    let journal = Journal::read(Some(&journal.text()));
+    let journal = Journal::read(Some(&journal.text())).unwrap();
     let removed = form.remove(&with, Some(text)).unwrap();
     assert_eq!(journal.restored(Path::new("/f"), &with, removed), Restored::Bytes(text.to_owned()));
     without

@@ -192,6 +192,10 @@ impl Outside for Stage {
         Ok(Vec::new())
     }
 
+    fn is_heard(&self) -> bool {
+        true
+    }
+
     fn own_process(&mut self) -> Option<Process> {
         let text = |text: &str| text.to_owned();
         Some(Process { host: text("h"), boot: text("boot"), pid_namespace: text("p"), pid: 7, start: 7 })

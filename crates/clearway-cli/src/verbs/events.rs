@@ -50,7 +50,9 @@ pub(super) fn events(
                 return Ok(());
             }
             // Nothing new may also be a log that went back: the next read looks for the cursor's own event.
-            session.wait_for_events(last, WAIT_MS)?;
+            if !session.wait_for_events(last, WAIT_MS)? {
+                return Ok(());
+            }
         }
     }
     Ok(())

@@ -33,7 +33,8 @@ pub(super) fn init(
     let planned = plan(host, site.root(), &wish)?;
     let consent = consent(host, flags, &site, &planned, console)?;
     let (deed, changes) = match consent {
-        Consent::Given | Consent::Typed => (Deed::Done, carried_out(host, globals, &site, &wish)?),
+        Consent::Given => (Deed::Done, carried_out(host, globals, &site, &wish, None)?),
+        Consent::Typed => (Deed::Done, carried_out(host, globals, &site, &wish, Some(&planned))?),
         Consent::NotAsked => (Deed::Planned, planned),
         Consent::Denied => (Deed::Declined, planned),
         Consent::NobodyToAsk => (Deed::Unconfirmed, planned),
@@ -120,11 +121,12 @@ fn carried_out(
     globals: &Globals,
     site: &Site,
     wish: &Wish,
+    shown: Option<&[Change]>,
 ) -> Result<Vec<Change>, Failure> {
     if !wish.uninstall {
         Session::open(host, globals)?.invite()?.outcome?;
     }
-    carry_out(host, site.root(), wish)
+    carry_out(host, site.root(), wish, shown)
 }
 
 /// Shows a person what is about to be written, and asks.

@@ -233,21 +233,22 @@ impl Circle {
                 });
                 yourself.into_iter().fold(failure, Failure::hint)
             }
-            (None, _) => failure.hint(self.end_of_command().unwrap_or_else(|| {
+            (None, _) => failure.hint(self.end_of_command(me).unwrap_or_else(|| {
                 "leave the queue where others wait behind you: clearway wait --cancel".to_owned()
             })),
         };
         failure.hint("work on something else meanwhile").details(Details::Circle(Box::new(self)))
     }
 
-    /// How a circle of nothing but commands is opened.
-    fn end_of_command(&self) -> Option<String> {
-        let mut kept = self.steps.iter().filter_map(|step| Some((step, step.kept_by?)));
-        let (step, pid) = kept.next()?;
+    /// How a circle of nothing but commands is opened. What somebody else runs is theirs to end.
+    fn end_of_command(&self, me: &AgentName) -> Option<String> {
+        let kept = || self.steps.iter().filter_map(|step| Some((step, step.kept_by?)));
+        let (step, pid) = kept().find(|(step, _)| step.of == *me).or_else(|| kept().next())?;
         let (agent, target) = (&step.of, &step.waits_for);
-        Some(format!(
-            "{target} is free when the command of {agent} that keeps it ends; to end it: kill {pid}"
-        ))
+        Some(match agent == me {
+            true => format!("{target} is free when your command that keeps it ends, process {pid}"),
+            false => format!("{target} is free when the command of {agent} that keeps it ends: ask {agent}"),
+        })
     }
 
     /// The lease that an agent may give back to be no part of it any more, and who waits for that.

@@ -1,5 +1,5 @@
-//! Leases that a running command keeps. They end with its process and in no other way: whoever gave one back before
-//! would let the next one in beside a command that runs on.
+//! Leases that a running command keeps. While its process is seen to live nobody gives one back: the next one would be
+//! let in beside a command that runs on.
 
 use super::Notice;
 use super::draft::Draft;
@@ -71,13 +71,19 @@ pub(super) fn refuse_named(
 /// Says of the caller's leases that its commands keep that they stay.
 pub(super) fn leave(draft: &mut Draft<'_>, actor: Actor, is_meant: impl Fn(&Lease) -> bool) {
     let kept = of_commands(draft, actor).into_iter().filter(is_meant);
-    let notices: Vec<Notice> = kept.filter_map(|lease| stays(&lease)).collect();
+    let notices: Vec<Notice> = kept.filter_map(|lease| stays(draft, &lease)).collect();
     draft.notices.extend(notices);
 }
 
-fn stays(lease: &Lease) -> Option<Notice> {
-    let pid = lease.bound.as_ref()?.pid;
+fn stays(draft: &Draft<'_>, lease: &Lease) -> Option<Notice> {
+    let process = lease.bound.as_ref()?;
+    let pid = is_seen(draft, process).then_some(process.pid);
     Some(Notice::KeptByCommand { lease: lease.id, target: lease.target.display(), pid })
+}
+
+/// Whether its number means that process here: elsewhere it may be anybody's.
+pub(super) fn is_seen(draft: &Draft<'_>, process: &Process) -> bool {
+    draft.facts.process(process) == Some(Liveness::Alive)
 }
 
 fn of_commands(draft: &Draft<'_>, actor: Actor) -> Vec<Lease> {
@@ -88,12 +94,11 @@ fn failure(draft: &Draft<'_>, lease: &Lease, process: &Process) -> Failure {
     let (target, pid) = (lease.target.display(), process.pid);
     let why = lease.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
     let message = format!("lease {} on {target} is kept by a running command, process {pid}{why}", lease.id);
-    let hint = match draft.facts.process(process) {
-        Some(Liveness::Alive) => {
-            Hint::from(format!("it is given back when the command ends; to end it: kill {pid}"))
-        }
-        _ => Hint::for_operator(&format!(
-            "it runs where it cannot be seen from here; if it is over, an operator at a terminal may release it: clearway release {} --reason TEXT",
+    let hint = match is_seen(draft, process) {
+        true => Hint::from(format!("it is given back when the command ends; to end it: kill {pid}")),
+        false => Hint::for_operator(&format!(
+            "it runs where it cannot be seen from here; if it is over, an operator at a terminal may release it: \
+             clearway release {} --reason TEXT",
             lease.id
         )),
     };

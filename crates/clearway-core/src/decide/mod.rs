@@ -239,8 +239,8 @@ pub enum Notice {
         lease: LeaseId,
         /// On what.
         target: String,
-        /// The process of the command.
-        pid: u32,
+        /// The process of the command, where its number means that process here.
+        pid: Option<u32>,
     },
     /// An operator named what it does not hold itself; a lease of somebody else is named by its id.
     OthersById {

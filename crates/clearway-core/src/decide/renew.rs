@@ -59,7 +59,8 @@ fn chosen(
             refuse_part(selection, &chosen, draft.verb)?;
             Ok(chosen.live)
         }
-        Selection::KeptBy(process) => Ok(kept::by(draft, process, actor)),
+        // A process gives back what it keeps; it renews that by name, and hands nothing over.
+        Selection::KeptBy(_) => Ok(Vec::new()),
     }
 }
 
@@ -144,8 +145,12 @@ pub(super) fn may_act(draft: &mut Draft<'_>, actor: Actor, lease: &Lease) -> Res
     let to = if verb == "transfer" { " --to NAME" } else { "" };
     let message = format!("lease {} on {} is held by {name}, not by you", lease.id, lease.target.display());
     let how = format!("clearway {verb} {}{to} --reason TEXT", lease.id);
+    let hint = match lease.bound.is_some() {
+        true => Hint::from("it is given back when the command that keeps it ends"),
+        false => Hint::for_operator(&format!("an operator at a terminal may {verb} it: {how}")),
+    };
     Err(Failure::new(Slug::NotHolder, message)
-        .hint(Hint::for_operator(&format!("an operator at a terminal may {verb} it: {how}")))
+        .hint(hint)
         .details(Details::Fields(vec![("lease", lease.id.to_string()), ("agent", name)])))
 }
 

@@ -138,7 +138,7 @@ fn stands_alone(draft: &Draft<'_>, chosen: &[Lease], to: &AgentView, facts: &Fac
         other.target.display()
     );
     let way_out = match &other.bound {
-        Some(process) => format!("wait for the command that runs within it; to end it: kill {}", process.pid),
+        Some(process) => format!("wait for the command that runs within it, process {}", process.pid),
         None => "hand over both, or give back the other first: clearway leases".to_owned(),
     };
     Err(Failure::new(Slug::ReservationHeld, message).hint(way_out).details(Details::Blockers {

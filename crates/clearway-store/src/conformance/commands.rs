@@ -77,7 +77,11 @@ fn kept_from_others(stage: &mut Stage) {
     refusal(stage.release(&operator(20, "it hangs"), by_id(&kept)), Slug::HeldByCommand);
     let everything = Command::Release(Release { selection: Selection::All, keep: Vec::new() });
     let reply = stage.command("a", everything);
-    assert!(matches!(reply.notices[..], [Notice::KeptByCommand { pid: 11, .. }]), "{:?}", reply.notices);
+    assert!(
+        matches!(reply.notices[..], [Notice::KeptByCommand { pid: Some(11), .. }]),
+        "{:?}",
+        reply.notices
+    );
     assert_eq!(released(reply).0, []);
     assert_eq!(ends(stage, "b", 11), [], "nobody speaks for a process of somebody else");
     let unseen = only(leases(stage.reserve(&named("a"), &[name("far")], bound(12))));

@@ -179,9 +179,9 @@ impl NoticeJson {
                 Self { target: Some(target.clone()), ..Self::saying("nothing-held", message) }
             }
             Notice::KeptByCommand { lease, target, pid } => {
-                let message = format!(
-                    "lease {lease} on {target} stays: it is given back when its command ends; to end it: kill {pid}"
-                );
+                let end = pid.map(|pid| format!("; to end it: kill {pid}")).unwrap_or_default();
+                let message =
+                    format!("lease {lease} on {target} stays: it is given back when its command ends{end}");
                 let (target, lease) = (Some(target.clone()), Some(lease.to_string()));
                 Self { target, lease, ..Self::saying("kept-by-command", message) }
             }

@@ -306,3 +306,13 @@ fn a_follower_begins_with_the_last_ten_unless_told_where() {
     assert_eq!(number(&Follower::start(&repository, &["--last", "2"]).next(), "seq"), before - 1);
     assert_eq!(number(&Follower::start(&repository, &["--from", "1"]).next(), "seq"), 1);
 }
+
+/// Nothing happens after the first line, so only its reader's end can end it.
+#[test]
+fn a_follower_ends_when_nobody_reads_any_more() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["a.rs"]);
+    let output = home.shell(repository.path(), "clearway events -f | head -1").output().expect("a shell");
+    assert_eq!(String::from_utf8_lossy(&output.stdout).lines().count(), 1);
+}

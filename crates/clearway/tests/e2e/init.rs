@@ -352,3 +352,36 @@ fn a_person_is_asked_before_anything_is_written() {
     assert!(shown.contains("Write 1 file? [Y/n]") && shown.contains("nothing was written"), "{shown}");
     assert!(!hooks.exists());
 }
+
+#[test]
+fn what_was_changed_after_it_was_shown_is_not_written() {
+    let home = home();
+    let repository = app(&home);
+    home.directory(".cursor");
+    let hooks = file(&home, ".cursor/hooks.json");
+    // The answer is typed only after the question was read and the file was changed.
+    let script = format!(
+        "mkfifo typed; script -qec 'clearway init' shown <typed >/dev/null & exec 3>typed; \
+         until grep -q 'Y/n' shown; do sleep 0.02; done; echo '{{\"version\": 1}}' >'{}'; echo y >&3; wait; cat shown",
+        hooks.display()
+    );
+    let output = home.shell(repository.path(), &script).env("SHELL", "/bin/sh").output().expect("a shell");
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(shown.contains("was changed by somebody else meanwhile"), "{shown}");
+    assert_eq!(read(&hooks), "{\"version\": 1}\n");
+}
+
+#[test]
+fn what_is_remembered_of_files_is_not_written_over() {
+    let home = home();
+    let repository = app(&home);
+    home.directory(".cursor");
+    let journal = home.state().join("init.json");
+    repository.clearway().ok(&["init", "-y", "--client", "cursor"]);
+    write(&journal, "half a jour");
+    for words in [&["init", "-y", "--client", "cursor"][..], &["init", "-y", "--uninstall"]] {
+        let error = repository.clearway().fails("client-config", 78, words);
+        assert!(text(&error, "message").contains("init.json cannot be read"), "{error}");
+        assert_eq!(read(&journal), "half a jour");
+    }
+}
