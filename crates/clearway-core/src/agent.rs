@@ -130,6 +130,18 @@ impl Client {
         }
     }
 
+    /// The words that go on with a session, up to its id.
+    pub fn resume_words(self) -> Option<&'static str> {
+        match self {
+            Self::ClaudeCode => Some("claude --resume"),
+            Self::Codex => Some("codex resume"),
+            Self::Gemini => Some("gemini --resume"),
+            Self::Cursor => Some("cursor-agent --resume"),
+            Self::Copilot => Some("copilot --resume"),
+            Self::Manual | Self::Terminal => None,
+        }
+    }
+
     /// How long one command may wait before the client takes it for stuck.
     pub fn patience_ms(self) -> u64 {
         match self {
@@ -209,6 +221,11 @@ impl IdentityKey {
     /// The key of a client session.
     pub fn session(client: Client, session: &str) -> Self {
         Self(format!("session:{}:{session}", client.word()))
+    }
+
+    /// The session that it is the key of.
+    pub fn session_of(&self, client: Client) -> Option<&str> {
+        self.0.strip_prefix("session:")?.strip_prefix(client.word())?.strip_prefix(':')
     }
 
     /// The key of a subagent of a client session.

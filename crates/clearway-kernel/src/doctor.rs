@@ -1,6 +1,7 @@
 //! A doctor looks at everything a command depends on, and names what is wrong and what to do.
 
 use crate::failures::{REPAIR, store_failure, wake, way_out};
+use crate::ledger::{Cost, SLOW_MS};
 use crate::placing::Whereabouts;
 use crate::session::Session;
 use crate::site::SiteKind;
@@ -97,6 +98,7 @@ impl Session<'_> {
             checks.push(self.writer_check()?);
             checks.extend(self.row_checks()?);
             checks.push(self.log_check());
+            checks.extend(slow_check(&self.cost()?));
         }
         Ok(Diagnosis { checks })
     }
@@ -342,6 +344,21 @@ fn findings(examination: &Examination) -> Vec<Check> {
         Check { about, status, text, hint: Some(way_out(finding, &examination.place)) }
     };
     examination.findings.iter().map(one).collect()
+}
+
+/// Clients wait for their hooks, and a slow one is first felt and last understood.
+fn slow_check(cost: &Cost) -> Option<Check> {
+    let slowest = cost.slow.first()?;
+    let calls = if cost.slow.len() == 1 { "hook call" } else { "hook calls" };
+    let whose = slowest.agent.as_ref().map(|agent| format!(" of {agent}")).unwrap_or_default();
+    let text = format!(
+        "{} {calls} took {SLOW_MS} ms or longer in the last day; the slowest{whose} {} ms: {}",
+        cost.slow.len(),
+        slowest.ms,
+        shown(&slowest.cause)
+    );
+    let hint = Some("see whose they are: clearway status --cost".to_owned());
+    Some(Check { about: "hooks", status: CheckStatus::Notable, text, hint })
 }
 
 fn place_check(whereabouts: &Whereabouts) -> Option<Check> {

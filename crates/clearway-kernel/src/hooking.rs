@@ -5,17 +5,17 @@
 
 use crate::config::Mode;
 use crate::ground::{Ground, invited};
+use crate::ledger::Ledger;
 use crate::listings::Status;
 use crate::outage::{over, trouble};
 use crate::outside::{Destination, Outside};
 use crate::session::{Globals, Hook, Session};
 use crate::targets::Look;
-use clearway_core::agent::{ClientSession, client_process, needs_more_above};
+use clearway_core::agent::{AgentName, ClientSession, client_process, needs_more_above};
 use clearway_core::command::{Attend, Await, Command, LeaseRef, Release, Reserve, Selection, Stay, Want};
 use clearway_core::decide::Success;
 use clearway_core::facts::Process;
 use clearway_core::failure::Failure;
-use clearway_core::ids::ScopeKey;
 use clearway_core::input::idempotency_key;
 use clearway_core::lease::{Grade, Mode as Sharing};
 use clearway_core::limits::{TARGETS_PER_REQUEST_MAX, TTL_MS_AUTO, WAIT_MS_MAX};
@@ -78,12 +78,20 @@ pub struct Answers {
     pub replies: Vec<Reply>,
     /// Whether a store answered that had failed before.
     pub recovered: bool,
+    /// Where notes on the call belong: with the first that answered.
+    pub(crate) ledger: Option<Ledger>,
 }
 
 impl Answers {
-    fn add(&mut self, outside: &mut dyn Outside, scope: &ScopeKey, reply: Reply) {
-        self.recovered |= over(outside, scope);
+    fn add(&mut self, outside: &mut dyn Outside, ledger: Ledger, reply: Reply) {
+        self.recovered |= over(outside, &ledger.scope);
         self.replies.push(reply);
+        self.ledger.get_or_insert(ledger);
+    }
+
+    /// Whom the call turned out to be of.
+    pub fn agent(&self) -> Option<&AgentName> {
+        self.replies.iter().find_map(|reply| reply.agent.as_ref()).map(|(_, name)| name)
     }
 }
 
@@ -99,11 +107,11 @@ pub fn before_edit(outside: &mut dyn Outside, call: &HookCall, files: &[String])
     let mut gate = Gate { answers: Answers::default(), mode: Mode::Enforce };
     let mut granted = Vec::new();
     for Part { ground, targets, .. } in parts {
-        let (directory, scope, mode) = (ground.start.clone(), ground.site.key.clone(), ground.config.mode());
+        let (directory, ledger, mode) = (ground.start.clone(), Ledger::of(&ground), ground.config.mode());
         let reply = Session::on(outside, &globals, ground)?.take_for_edit(targets, mode)?;
         let is_refused = !is_granted(&reply);
         granted.push((directory, fresh(&reply)));
-        gate.answers.add(outside, &scope, reply);
+        gate.answers.add(outside, ledger, reply);
         if is_refused {
             gate.mode = mode;
         }
@@ -133,9 +141,9 @@ pub fn attend(outside: &mut dyn Outside, call: &HookCall, doing: &Doing) -> Resu
     let mut answers = Answers::default();
     let Some(ground) = welcome(outside, &call.globals(), &call.cwd)? else { return Ok(answers) };
     let globals = Globals { idempotency_key: None, ..call.globals_with_client(outside) };
-    let scope = ground.site.key.clone();
+    let ledger = Ledger::of(&ground);
     let reply = Session::on(outside, &globals, ground)?.command(Command::Attend(attend))?;
-    answers.add(outside, &scope, reply);
+    answers.add(outside, ledger, reply);
     Ok(answers)
 }
 
@@ -166,10 +174,10 @@ fn wrote(outside: &mut dyn Outside, call: &HookCall, files: &[String]) -> Result
     }
     let globals = &Globals { idempotency_key: None, ..call.globals_with_client(outside) };
     for Part { ground, targets, brief } in parts {
-        let (worktree, scope) = (ground.site.worktree(), ground.site.key.clone());
+        let (worktree, ledger) = (ground.site.worktree(), Ledger::of(&ground));
         let attend = Command::Attend(Attend::Done { targets, brief, worktree });
         let reply = Session::on(outside, globals, ground)?.command(attend)?;
-        answers.add(outside, &scope, reply);
+        answers.add(outside, ledger, reply);
     }
     Ok(answers)
 }

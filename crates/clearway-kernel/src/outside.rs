@@ -1,11 +1,13 @@
 //! Everything the kernel asks of the outside. The binary answers with the real machine, a test with another.
 
+use crate::finding::ProcessPlace;
 use crate::site::{Located, Site};
 use clearway_core::agent::Above;
 use clearway_core::facts::Process;
 use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
 use clearway_core::pattern::{Fold, Pattern};
+use clearway_core::time::Wall;
 use clearway_store::World;
 use clearway_store::contract::Engine;
 use std::collections::BTreeMap;
@@ -58,6 +60,15 @@ pub trait Outside: World {
     /// cannot be looked at is passed over.
     fn set_above(&mut self, variables: &[&'static str]) -> Vec<&'static str>;
 
+    /// Where a process is, if it lives and we may look.
+    fn place_of(&mut self, process: &Process) -> Option<ProcessPlace>;
+
+    /// The branch that is checked out in a directory; a commit where there is none.
+    fn branch_of(&mut self, directory: &Path) -> Option<String>;
+
+    /// Who committed how often at the site since an instant, on any branch, the busiest first.
+    fn commits_since(&mut self, site: &Site, since: Wall) -> Option<Vec<(String, u64)>>;
+
     /// The terminal session this process runs in.
     fn terminal_session(&mut self) -> Option<Process>;
 
@@ -102,6 +113,10 @@ pub trait Outside: World {
     /// Adds a line to such a file, which stays whole. Those who add to one file take turns, for at most `timeout`;
     /// no store is kept waiting meanwhile.
     fn append_private(&mut self, path: &Path, line: &str, timeout: Duration) -> Result<(), Failure>;
+
+    /// Adds a line to a file of notes without waiting for anybody or for the disk, in a directory that is there. Of one
+    /// longer than `bytes_max` the older half goes.
+    fn jot(&mut self, path: &Path, line: &str, bytes_max: u64) -> Result<(), Failure>;
 
     /// Makes such a file where there is none. False if there is one, which stays as it is: of several that try
     /// at once exactly one succeeds.

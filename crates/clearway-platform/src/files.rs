@@ -3,6 +3,7 @@
 
 mod append;
 mod case;
+mod jot;
 mod leftovers;
 mod private;
 mod replace;
@@ -15,6 +16,7 @@ use std::path::{Path, PathBuf};
 
 pub use append::append_line;
 pub use case::{folds_case, folds_case_of};
+pub use jot::jot;
 pub use leftovers::{DEMO, READING, leftover_directories, leftovers, remove_leftover};
 pub use private::{
     PRIVATE_DIR_MODE, PRIVATE_FILE_MODE, PrivacyComplaint, create_atomic, create_private_dir_all,

@@ -1,7 +1,7 @@
 //! The kernel's outside, answered by the real machine.
 
 use crate::{backstage, facts, inner, running, sites, stores};
-use clearway_cli::{Backstage, Host};
+use clearway_cli::{Backstage, Host, Spent, Zone};
 use clearway_core::agent::Above;
 use clearway_core::facts::{FactQuery, Facts, Process};
 use clearway_core::failure::Failure;
@@ -11,12 +11,14 @@ use clearway_core::slug::Slug;
 use clearway_core::time::{BootKey, Mono, Now, Wall};
 use clearway_git::Git;
 use clearway_kernel::{
-    BuildFacts, Destination, FileId, Knows, Located, Order, Outside, Running, Site, StoreAt, Surroundings,
+    BuildFacts, Destination, FileId, Knows, Located, Order, Outside, ProcessPlace, Running, Site, SiteKind,
+    StoreAt, Surroundings,
 };
 use clearway_platform::clock::{Clock, SystemClock};
 use clearway_platform::environment::{self, Environment};
 use clearway_platform::files::{self, FileError};
 use clearway_platform::input::{self, Input};
+use clearway_platform::stopwatch::Stopwatch;
 use clearway_platform::{process, random};
 use clearway_store::World;
 use clearway_store::contract::{Engine, StoreError};
@@ -31,6 +33,8 @@ pub(crate) struct Machine {
     environment: Environment,
     surroundings: Surroundings,
     clock: SystemClock,
+    since_start: Stopwatch,
+    asking_ms: u64,
 }
 
 impl Machine {
@@ -46,7 +50,8 @@ impl Machine {
             stderr_is_terminal: environment.stderr_is_terminal,
             terminal_columns: environment.terminal_width,
         };
-        Self { environment, surroundings, clock: SystemClock::new() }
+        let (clock, since_start) = (SystemClock::new(), Stopwatch::start());
+        Self { environment, surroundings, clock, since_start, asking_ms: 0 }
     }
 
     pub(crate) fn state_dir(&self) -> Result<PathBuf, Failure> {
@@ -70,7 +75,9 @@ impl World for Machine {
     }
 
     fn gather(&mut self, queries: &BTreeSet<FactQuery>, facts: &mut Facts) {
+        let stopwatch = Stopwatch::start();
         facts::gather(&self.environment, queries, facts);
+        self.asking_ms += stopwatch.elapsed_ms();
     }
 }
 
@@ -156,6 +163,26 @@ impl Outside for Machine {
         variables.iter().copied().filter(is_set).collect()
     }
 
+    fn place_of(&mut self, process: &Process) -> Option<ProcessPlace> {
+        let place = process::place_of(&facts::identity(process))?;
+        Some(ProcessPlace {
+            terminal: place.terminal,
+            tmux_pane: place.tmux_pane,
+            directory: place.directory,
+        })
+    }
+
+    fn branch_of(&mut self, directory: &Path) -> Option<String> {
+        let repository = clearway_git::discover(directory).ok().flatten()?;
+        clearway_git::head_name(&repository.git_dir)
+    }
+
+    fn commits_since(&mut self, site: &Site, since: Wall) -> Option<Vec<(String, u64)>> {
+        let root = site.root.as_deref().filter(|_| site.kind == SiteKind::Git)?;
+        let git = Git::locate(&self.environment).ok()?;
+        git.commits_since(root, since.0.div_euclid(1_000)).ok()
+    }
+
     fn terminal_session(&mut self) -> Option<Process> {
         process::terminal_leader().map(|process| facts::process(&process))
     }
@@ -222,6 +249,10 @@ impl Outside for Machine {
         written.map_err(|error| file_failure(&error))
     }
 
+    fn jot(&mut self, path: &Path, line: &str, bytes_max: u64) -> Result<(), Failure> {
+        files::jot(path, line, bytes_max).map_err(|error| file_failure(&error))
+    }
+
     fn create_private(&mut self, path: &Path, text: &str) -> Result<bool, Failure> {
         let made = directory_of(path).and_then(|()| files::create_atomic(path, text.as_bytes()));
         made.map_err(|error| file_failure(&error))
@@ -254,6 +285,15 @@ impl Outside for Machine {
 }
 
 impl Host for Machine {
+    fn zone(&self) -> Zone {
+        let text = self.environment.text("TZ");
+        Zone::read(environment::zone_file(&self.environment).as_deref(), text)
+    }
+
+    fn spent(&self) -> Spent {
+        Spent { total_ms: self.since_start.elapsed_ms(), asking_ms: self.asking_ms }
+    }
+
     fn input(&mut self, bytes_max: usize, patience: Duration) -> Result<Vec<u8>, Failure> {
         let unreadable = |why: &str| Failure::new(Slug::Usage, format!("standard input {why}"));
         match input::read(bytes_max, patience) {
