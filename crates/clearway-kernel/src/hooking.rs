@@ -156,6 +156,17 @@ pub fn company(outside: &mut dyn Outside, call: &HookCall) -> Result<Option<(Sta
     Ok(Some((status, mode)))
 }
 
+/// The arguments of a tool that name files, as the settings of the place have it where the agent works.
+pub fn fields_of_tool(
+    outside: &mut dyn Outside,
+    call: &HookCall,
+    tool: &str,
+) -> Result<Vec<String>, Failure> {
+    let ground = welcome(outside, &call.globals(), &call.cwd)?;
+    let fields = |ground: Ground| ground.config.fields_of_tool(tool).map(str::to_owned).collect();
+    Ok(ground.map(fields).unwrap_or_default())
+}
+
 /// The ground of a scope that invited us, unless its store failed a moment ago.
 fn welcome(outside: &mut dyn Outside, globals: &Globals, start: &Path) -> Result<Option<Ground>, Failure> {
     let Some(ground) = invited(outside, globals, start)? else { return Ok(None) };

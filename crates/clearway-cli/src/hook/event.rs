@@ -1,6 +1,7 @@
 //! What a hook was called for, whichever client called it.
 
 use clearway_core::agent::Client;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// A call of a hook, understood.
@@ -50,8 +51,19 @@ pub(crate) enum Act {
     Edit(Vec<String>),
     /// It runs this command.
     Shell(String),
+    /// It is a tool of an MCP server that we know nothing of.
+    Server(ServerTool),
     /// Anything else.
     Other,
+}
+
+/// A tool of an MCP server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ServerTool {
+    /// As the client calls it.
+    pub(crate) name: String,
+    /// Every argument that could name files, and what it names.
+    pub(crate) arguments: BTreeMap<String, Vec<String>>,
 }
 
 impl Event {

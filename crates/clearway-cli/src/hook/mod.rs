@@ -20,8 +20,8 @@ use clearway_core::slug::Slug;
 use clearway_core::text::shown;
 use clearway_kernel::config::Mode;
 use clearway_kernel::{
-    Answers, CallEnd, Doing, Gate, Hook, HookCall, Noted, Outage, attend, before_edit, company, note_call,
-    outage,
+    Answers, CallEnd, Doing, Gate, Hook, HookCall, Noted, Outage, attend, before_edit, company,
+    fields_of_tool, note_call, outage,
 };
 use clients::{Dialect, named};
 use event::{Act, Event, Moment};
@@ -194,8 +194,22 @@ impl Judged {
     }
 }
 
+/// The act of a tool that the settings say more of than its client.
+fn configured(act: &Act, call: &HookCall, host: &mut dyn Host) -> Result<Act, Failure> {
+    let Act::Server(tool) = act else { return Ok(act.clone()) };
+    let fields = fields_of_tool(host, call, &tool.name)?;
+    let files = fields.iter().filter_map(|field| tool.arguments.get(field)).flatten();
+    let files: Vec<String> = files.cloned().collect();
+    Ok(if files.is_empty() { act.clone() } else { Act::Edit(files) })
+}
+
 fn judge(event: &Event, call: &HookCall, host: &mut dyn Host) -> Result<Judged, Failure> {
-    let doing = match &event.moment {
+    let moment = match &event.moment {
+        Moment::BeforeTool(act) => Moment::BeforeTool(configured(act, call, host)?),
+        Moment::AfterTool(act) => Moment::AfterTool(configured(act, call, host)?),
+        moment => moment.clone(),
+    };
+    let doing = match &moment {
         Moment::BeforeTool(Act::Edit(files)) => return before_edit(host, call, files).map(gated),
         Moment::SessionStart => return start(call, host),
         Moment::BeforeTool(_) => Doing::Calls,
