@@ -3,6 +3,7 @@
 //! A hook names files, never patterns, and creates no scope: where nobody invited us it learns so before anything
 //! else. What a client's payload looks like, and how an answer is written for it, is for an adapter.
 
+use crate::attribution;
 use crate::config::Mode;
 use crate::ground::{Ground, invited};
 use crate::ledger::Ledger;
@@ -53,6 +54,10 @@ pub enum Doing {
     Starts,
     /// It is about to use a tool that writes nothing we know of.
     Calls,
+    /// It is about to use a tool that does not say what it writes.
+    Runs,
+    /// It used such a tool.
+    Ran,
     /// It used a tool, which wrote these files.
     Wrote(Vec<String>),
     /// Its turn is over.
@@ -134,16 +139,32 @@ pub fn attend(outside: &mut dyn Outside, call: &HookCall, doing: &Doing) -> Resu
             worktree: clearway_core::target::Worktree::default(),
         },
         Doing::Starts => Attend::Start,
-        Doing::Calls => Attend::Call,
+        Doing::Calls | Doing::Runs => Attend::Call,
+        Doing::Ran => Attend::Ran { hits: Vec::new() },
         Doing::Rests => Attend::Rest,
         Doing::Ends => Attend::End,
     };
     let mut answers = Answers::default();
     let Some(ground) = welcome(outside, &call.globals(), &call.cwd)? else { return Ok(answers) };
     let globals = Globals { idempotency_key: None, ..call.globals_with_client(outside) };
-    let ledger = Ledger::of(&ground);
-    let reply = Session::on(outside, &globals, ground)?.command(Command::Attend(attend))?;
+    let (ledger, scope) = (Ledger::of(&ground), ground.site.key.clone());
+    let mut session = Session::on(outside, &globals, ground)?;
+    let hits = if *doing == Doing::Ran { session.hits(&call.session)? } else { Vec::new() };
+    let attend = match doing {
+        Doing::Ran => Attend::Ran { hits: hits.iter().map(|(hit, _)| *hit).collect() },
+        _ => attend,
+    };
+    let reply = session.command(Command::Attend(attend))?;
+    for (hit, path) in hits {
+        let by = reply.agent.as_ref().filter(|_| hit.explained).map(|(_, name)| name);
+        ledger.note_written_over(outside, reply.now.wall, by, path);
+    }
     answers.add(outside, ledger, reply);
+    match doing {
+        Doing::Runs => attribution::begin(outside, &scope, &call.session),
+        Doing::Ends => attribution::forget(outside, &scope, &call.session),
+        _ => {}
+    }
     Ok(answers)
 }
 
@@ -188,6 +209,7 @@ fn wrote(outside: &mut dyn Outside, call: &HookCall, files: &[String]) -> Result
         let (worktree, ledger) = (ground.site.worktree(), Ledger::of(&ground));
         let attend = Command::Attend(Attend::Done { targets, brief, worktree });
         let reply = Session::on(outside, globals, ground)?.command(attend)?;
+        attribution::end(outside, &ledger.scope, &call.session);
         answers.add(outside, ledger, reply);
     }
     Ok(answers)

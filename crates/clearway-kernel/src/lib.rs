@@ -4,6 +4,7 @@
 //! the outside comes in through [`Outside`]. This crate refuses to know a concrete engine, a file system, git, a
 //! protocol or a terminal.
 
+mod attribution;
 pub mod audit;
 pub mod config;
 mod digest;
@@ -30,6 +31,7 @@ mod site;
 mod targets;
 mod waiting;
 
+pub use attribution::Changed;
 pub use audit::{Anchor, AnchorOutcome, Exported, Verified};
 pub use digest::{Deeds, Digest, LongestWait, Passed};
 pub use doctor::{Check, CheckStatus, Diagnosis, Repaired};

@@ -1,5 +1,6 @@
 //! Everything the kernel asks of the outside. The binary answers with the real machine, a test with another.
 
+use crate::attribution::Changed;
 use crate::finding::ProcessPlace;
 use crate::site::{Located, Site};
 use clearway_core::agent::Above;
@@ -124,6 +125,16 @@ pub trait Outside: World {
 
     /// A file in the place for what is forgotten with the boot. It is no part of any store, and works without one.
     fn passing_file(&self, name: &str) -> Result<PathBuf, Failure>;
+
+    /// The files there whose names begin so.
+    fn passing_files(&self, front: &str) -> Vec<PathBuf>;
+
+    /// When a file or what is known of it last changed, in nanoseconds of the file system's own time.
+    fn changed_at(&self, path: &Path) -> Option<i64>;
+
+    /// Which of the paths below a directory changed after an instant of that time, as far as can be told in a while. Of
+    /// one that is not there its nearest directory tells.
+    fn changed_since(&self, root: &Path, paths: &[&str], since_ns: i64, within: Duration) -> Vec<Changed>;
 
     /// Removes a file; none is no error.
     fn remove_file(&mut self, path: &Path) -> Result<(), Failure>;

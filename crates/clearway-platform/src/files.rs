@@ -82,6 +82,12 @@ pub fn device_and_inode(path: &Path) -> Result<FileKey, FileError> {
     Ok(FileKey { device: metadata.dev(), inode: metadata.ino() })
 }
 
+/// When a file or what is known of it last changed, in nanoseconds; a link itself, not what it leads to.
+pub fn changed_at(path: &Path) -> Option<i64> {
+    let metadata = std::fs::symlink_metadata(path).ok()?;
+    metadata.ctime().checked_mul(1_000_000_000)?.checked_add(metadata.ctime_nsec())
+}
+
 /// The path of a file that lies beside another and is called like it with something added.
 pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();

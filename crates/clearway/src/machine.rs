@@ -1,6 +1,6 @@
 //! The kernel's outside, answered by the real machine.
 
-use crate::{backstage, facts, inner, running, sites, stores};
+use crate::{backstage, changes, facts, inner, running, sites, stores};
 use clearway_cli::{Backstage, Host, Spent, Zone};
 use clearway_core::agent::Above;
 use clearway_core::facts::{FactQuery, Facts, Process};
@@ -11,8 +11,8 @@ use clearway_core::slug::Slug;
 use clearway_core::time::{BootKey, Mono, Now, Wall};
 use clearway_git::Git;
 use clearway_kernel::{
-    BuildFacts, Destination, FileId, Knows, Located, Order, Outside, ProcessPlace, Running, Site, SiteKind,
-    StoreAt, Surroundings,
+    BuildFacts, Changed, Destination, FileId, Knows, Located, Order, Outside, ProcessPlace, Running, Site,
+    SiteKind, StoreAt, Surroundings,
 };
 use clearway_platform::clock::{Clock, SystemClock};
 use clearway_platform::environment::{self, Environment};
@@ -261,6 +261,20 @@ impl Outside for Machine {
     fn passing_file(&self, name: &str) -> Result<PathBuf, Failure> {
         let directory = environment::runtime_dir(&self.environment).map_err(|error| no_home(&error))?;
         Ok(directory.join(name))
+    }
+
+    fn passing_files(&self, front: &str) -> Vec<PathBuf> {
+        let Ok(directory) = environment::runtime_dir(&self.environment) else { return Vec::new() };
+        let names = files::names_in(&directory);
+        names.iter().filter(|name| name.starts_with(front)).map(|name| directory.join(name)).collect()
+    }
+
+    fn changed_at(&self, path: &Path) -> Option<i64> {
+        files::changed_at(path)
+    }
+
+    fn changed_since(&self, root: &Path, paths: &[&str], since_ns: i64, within: Duration) -> Vec<Changed> {
+        changes::since(root, paths, since_ns, within)
     }
 
     fn remove_file(&mut self, path: &Path) -> Result<(), Failure> {

@@ -73,6 +73,20 @@ fn line(notice: &Notice) -> Option<String> {
             "{} went to {to}; you had not changed it. Read it again before you edit it.",
             path(target)
         )),
+        Notice::WrittenOver { target, by } => {
+            let who = match by {
+                Some(by) => format!("while a command of {by} ran"),
+                None => "by something that no tool call explains".to_owned(),
+            };
+            Some(format!(
+                "{} is yours and was written {who}. Read it again before you edit it.",
+                path(target)
+            ))
+        }
+        Notice::WroteOver { target, holder } => Some(format!(
+            "{} is with {holder} and was written while your command ran; {holder} is told. Undo it unless it was meant.",
+            path(target)
+        )),
         _ => None,
     }
 }

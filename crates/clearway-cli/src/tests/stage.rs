@@ -11,8 +11,8 @@ use clearway_core::slug::Slug;
 use clearway_core::time::{BootKey, Mono, Now, Wall};
 use clearway_core::wait::WaitEnd;
 use clearway_kernel::{
-    BuildFacts, Destination, FileId, Found, Knows, Located, Order, Outside, ProcessPlace, Running, Site,
-    SiteKind, StoreAt, Surroundings,
+    BuildFacts, Changed, Destination, FileId, Found, Knows, Located, Order, Outside, ProcessPlace, Running,
+    Site, SiteKind, StoreAt, Surroundings,
 };
 use clearway_store::World;
 use clearway_store::contract::{
@@ -309,6 +309,18 @@ impl Outside for Stage {
 
     fn passing_file(&self, name: &str) -> Result<PathBuf, Failure> {
         Ok(Path::new("/run").join(name))
+    }
+
+    fn passing_files(&self, _: &str) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    fn changed_at(&self, _: &Path) -> Option<i64> {
+        None
+    }
+
+    fn changed_since(&self, _: &Path, _: &[&str], _: i64, _: Duration) -> Vec<Changed> {
+        Vec::new()
     }
 
     fn remove_file(&mut self, path: &Path) -> Result<(), Failure> {

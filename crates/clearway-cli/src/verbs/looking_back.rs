@@ -14,7 +14,7 @@ use clearway_core::time::{Wall, rounded};
 use clearway_kernel::{AgentCost, Cost, Deeds, Digest, Globals, HookNote, Passed, Session};
 use clearway_wire::json::{
     AgentCostJson, CommitsJson, CostReply, DeedsJson, DigestReply, LongestWaitJson, Looked, OperatorActJson,
-    PassedJson, SlowCallJson, Zone, instant, rfc3339,
+    PassedJson, SlowCallJson, WrittenOverJson, Zone, instant, rfc3339,
 };
 
 /// How far `digest` looks back unless it is told.
@@ -83,6 +83,7 @@ impl Answer for LookBack {
                 }),
                 taken_over: passed(&found.taken_over),
                 left_behind: passed(&found.left_behind),
+                written_over: written_over_json(&found.cost),
                 operator_acts: found
                     .operator_acts
                     .iter()
@@ -144,6 +145,12 @@ impl LookBack {
                 lines.push((about, some(&list.iter().map(from).collect::<Vec<_>>())));
             }
         }
+        let by = |(path, by): &(String, Option<String>)| {
+            format!("{path} by {}", by.as_deref().unwrap_or("nobody that is known"))
+        };
+        if !found.cost.written_over.is_empty() {
+            lines.push(("written over", some(&found.cost.written_over.iter().map(by).collect::<Vec<_>>())));
+        }
         if !found.operator_acts.is_empty() {
             let acts: Vec<String> =
                 found.operator_acts.iter().map(|(agent, kind)| format!("{kind} by {agent}")).collect();
@@ -185,7 +192,7 @@ fn agent_table(agents: &[(String, Deeds)], page: &Page) -> String {
 }
 
 fn about_lines(about: &str, said: &str, page: &Page) -> String {
-    let front = format!("{about:11}  ");
+    let front = format!("{about:12} ");
     let next = " ".repeat(front.len());
     // Two lines at most: what comes from outside has no say in how long this is.
     let lines = wrap(&printable(said), page.columns, &front, &next);
@@ -220,6 +227,12 @@ fn slowest_said(note: &HookNote) -> String {
 fn deeds_json((agent, deeds): &(String, Deeds)) -> DeedsJson {
     let Deeds { leases, refused, waits, waited_ms } = *deeds;
     DeedsJson { agent: agent.clone(), leases, refused, waits, waited_ms }
+}
+
+fn written_over_json(cost: &Cost) -> Vec<WrittenOverJson> {
+    let one =
+        |(path, by): &(String, Option<String>)| WrittenOverJson { pattern: path.clone(), by: by.clone() };
+    cost.written_over.iter().map(one).collect()
 }
 
 fn passed_json(passed: &Passed) -> PassedJson {

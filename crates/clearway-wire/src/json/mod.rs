@@ -31,7 +31,7 @@ pub use replies::{
     PathsReply, PatternReply, ProblemJson, QueuedReply, RefusedTarget, ReleaseReply, RenewReply,
     RepairedJson, ReserveReply, ScopeReply, ScopesReply, Setting, SettingsReply, SlowCallJson, SlugReply,
     SlugsReply, StatusReply, StatuslineReply, SweepReply, TextReply, ThawReply, TransferReply,
-    UnknownVariableReply, VerifyReply, WaitsReply, WhereReply, WhoReply,
+    UnknownVariableReply, VerifyReply, WaitsReply, WhereReply, WhoReply, WrittenOverJson,
 };
 pub use schemas::schemas;
 pub use time::{Zone, instant, rfc3339};

@@ -211,6 +211,8 @@ pub struct DigestReply {
     pub taken_over: Vec<PassedJson>,
     /// Changes that somebody left behind who ended.
     pub left_behind: Vec<PassedJson>,
+    /// Files that were written while somebody else held them.
+    pub written_over: Vec<WrittenOverJson>,
     /// Acts of operators.
     pub operator_acts: Vec<OperatorActJson>,
     /// Acts that were denied.
@@ -269,6 +271,15 @@ pub struct PassedJson {
     pub from: String,
     /// Who has it; null for nobody.
     pub to: Option<String>,
+}
+
+/// A file that was written while somebody else held it.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct WrittenOverJson {
+    /// The file.
+    pub pattern: String,
+    /// During whose call; null if that cannot be told.
+    pub by: Option<String>,
 }
 
 /// An act of an operator.
