@@ -299,6 +299,8 @@ pub struct Caller {
     pub hook: bool,
     /// Whether the agent hears what is said beside the answer.
     pub hears: bool,
+    /// Whether the session begins as a branch of the one that its process had.
+    pub forks: bool,
 }
 
 impl Caller {

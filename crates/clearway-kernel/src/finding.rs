@@ -63,7 +63,7 @@ impl Session<'_> {
             process.as_ref().and_then(|process| self.outside.place_of(process)).unwrap_or_default();
         place.directory = place.directory.or_else(|| last_worktree(&survey.leases(), agent));
         let branch = place.directory.as_deref().and_then(|directory| self.outside.branch_of(directory));
-        let resume = resume(&top.view.agent, place.directory.as_deref());
+        let resume = resume(agent, place.directory.as_deref());
         let now = self.now()?;
         let silent_ms = seen.view.last_seen.map(|last| now.mono.since(last));
         let (rev, pid) = (survey.rev(), process.map(|process| process.pid));
@@ -85,7 +85,8 @@ fn last_worktree(leases: &[LeaseView], agent: &Agent) -> Option<PathBuf> {
 
 /// The client's own command, from the directory: a session is found by the client where it began.
 fn resume(agent: &Agent, directory: Option<&Path>) -> Option<String> {
-    let session = agent.key.session_of(agent.client)?;
+    let own = agent.key.session_of(agent.client)?;
+    let session = own.split_once('/').map_or(own, |(session, _)| session);
     let words = agent.client.resume_words()?;
     let command = format!("{words} {}", shell::word(session));
     let directory = directory.map(|directory| shell::word(&directory.display().to_string()));

@@ -12,11 +12,13 @@ use crate::outage::{over, trouble};
 use crate::outside::{Destination, Outside};
 use crate::session::{Globals, Hook, Session};
 use crate::targets::Look;
+use crate::touched;
 use clearway_core::agent::{AgentName, ClientSession, client_process, needs_more_above};
 use clearway_core::command::{Attend, Await, Command, LeaseRef, Release, Reserve, Selection, Stay, Want};
 use clearway_core::decide::Success;
 use clearway_core::facts::Process;
 use clearway_core::failure::Failure;
+use clearway_core::ids::ScopeKey;
 use clearway_core::input::idempotency_key;
 use clearway_core::lease::{Grade, Mode as Sharing};
 use clearway_core::limits::{TARGETS_PER_REQUEST_MAX, TTL_MS_AUTO, WAIT_MS_MAX};
@@ -25,6 +27,7 @@ use clearway_core::pattern::Pattern;
 use clearway_core::slug::Slug;
 use clearway_core::target::Target;
 use clearway_store::Reply;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// How long a hook waits for a busy store: its client waits for it.
@@ -45,6 +48,8 @@ pub struct HookCall {
     pub key: Option<String>,
     /// Whether the agent hears what is said beside the answer.
     pub hears: bool,
+    /// Whether the session begins as a branch of the one that its process had.
+    pub forks: bool,
 }
 
 /// What a hook tells of its agent.
@@ -115,7 +120,11 @@ pub fn before_edit(outside: &mut dyn Outside, call: &HookCall, files: &[String])
         let (directory, ledger, mode) = (ground.start.clone(), Ledger::of(&ground), ground.config.mode());
         let reply = Session::on(outside, &globals, ground)?.take_for_edit(targets, mode)?;
         let is_refused = !is_granted(&reply);
-        granted.push((directory, fresh(&reply)));
+        let new = fresh(&reply);
+        if let Some(hook) = globals.hook.as_ref().filter(|_| !new.is_empty()) {
+            touched::remember(outside, &hook.session, &directory);
+        }
+        granted.push((directory, new));
         gate.answers.add(outside, ledger, reply);
         if is_refused {
             gate.mode = mode;
@@ -145,10 +154,32 @@ pub fn attend(outside: &mut dyn Outside, call: &HookCall, doing: &Doing) -> Resu
         Doing::Ends => Attend::End,
     };
     let mut answers = Answers::default();
-    let Some(ground) = welcome(outside, &call.globals(), &call.cwd)? else { return Ok(answers) };
+    let leaves = matches!(doing, Doing::Rests | Doing::Ends);
+    let ground = welcome(outside, &call.globals(), &call.cwd)?;
+    if ground.is_none() && !leaves {
+        return Ok(answers);
+    }
     let globals = Globals { idempotency_key: None, ..call.globals_with_client(outside) };
+    if let Some(ground) = ground {
+        attend_in(outside, call, &globals, ground, doing, attend.clone(), &mut answers)?;
+    }
+    if leaves {
+        attend_elsewhere(outside, call, &globals, doing, &attend, &mut answers);
+    }
+    Ok(answers)
+}
+
+fn attend_in(
+    outside: &mut dyn Outside,
+    call: &HookCall,
+    globals: &Globals,
+    ground: Ground,
+    doing: &Doing,
+    attend: Attend,
+    answers: &mut Answers,
+) -> Result<(), Failure> {
     let (ledger, scope) = (Ledger::of(&ground), ground.site.key.clone());
-    let mut session = Session::on(outside, &globals, ground)?;
+    let mut session = Session::on(outside, globals, ground)?;
     let hits = if *doing == Doing::Ran { session.hits(&call.session)? } else { Vec::new() };
     let attend = match doing {
         Doing::Ran => Attend::Ran { hits: hits.iter().map(|(hit, _)| *hit).collect() },
@@ -165,7 +196,30 @@ pub fn attend(outside: &mut dyn Outside, call: &HookCall, doing: &Doing) -> Resu
         Doing::Ends => attribution::forget(outside, &scope, &call.session),
         _ => {}
     }
-    Ok(answers)
+    Ok(())
+}
+
+/// The same in every other scope in which the session took leases. One that cannot be asked keeps no other from it, and
+/// is left to what is known of the process.
+fn attend_elsewhere(
+    outside: &mut dyn Outside,
+    call: &HookCall,
+    globals: &Globals,
+    doing: &Doing,
+    attend: &Attend,
+    answers: &mut Answers,
+) {
+    let Some(session) = globals.hook.as_ref().map(|hook| hook.session.clone()) else { return };
+    let mut done: BTreeSet<ScopeKey> = answers.ledger.iter().map(|ledger| ledger.scope.clone()).collect();
+    for directory in touched::directories(outside, &session) {
+        let Ok(Some(ground)) = welcome(outside, globals, &directory) else { continue };
+        if done.insert(ground.site.key.clone()) {
+            drop(attend_in(outside, call, globals, ground, doing, attend.clone(), answers));
+        }
+    }
+    if *doing == Doing::Ends && session.subagent.is_none() {
+        touched::forget(outside, &session);
+    }
 }
 
 /// Who else is where an agent begins to work; `None` where nobody invited us.
@@ -235,6 +289,7 @@ impl HookCall {
             hook: Some(Hook {
                 session: ClientSession { process, ..self.session.clone() },
                 hears: self.hears,
+                forks: self.forks,
             }),
             ..Globals::default()
         }

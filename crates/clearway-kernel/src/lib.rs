@@ -29,6 +29,7 @@ mod scopes;
 mod session;
 mod site;
 mod targets;
+mod touched;
 mod waiting;
 
 pub use attribution::Changed;

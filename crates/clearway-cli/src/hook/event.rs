@@ -23,6 +23,8 @@ pub(crate) struct Event {
     pub(crate) cwd: Option<PathBuf>,
     /// Whether the end of a session is none: the client goes on under another id.
     pub(crate) goes_on: bool,
+    /// Whether a session begins as a branch of another one.
+    pub(crate) forks: bool,
 }
 
 /// What happens at the client.

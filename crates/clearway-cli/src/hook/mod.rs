@@ -146,7 +146,7 @@ fn carried_out(dialect: &Dialect, event: &Event, call: &HookCall, host: &mut dyn
         return None;
     };
     let words = typed::words(command)?;
-    let agent = (Hook { session: call.session.clone(), hears: false }, call.cwd.clone());
+    let agent = (Hook { session: call.session.clone(), hears: false, forks: false }, call.cwd.clone());
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     let code = contained(|| {
         let mut streams = Streams { stdout: &mut stdout, stderr: &mut stderr };
@@ -255,5 +255,5 @@ fn call(dialect: &Dialect, event: &Event, host: &dyn Host) -> Option<HookCall> {
     let cwd = event.cwd.clone().or_else(|| host.surroundings().cwd.clone()).unwrap_or_default();
     let session =
         ClientSession { client: event.client, session, subagent: event.subagent.clone(), process: None };
-    Some(HookCall { session, cwd, key: event.key(), hears: dialect.hears(event) })
+    Some(HookCall { session, cwd, key: event.key(), hears: dialect.hears(event), forks: event.forks })
 }

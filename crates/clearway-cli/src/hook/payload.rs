@@ -88,6 +88,7 @@ pub(crate) fn read(client: Client, words: &Words, payload: &Value, event: Option
         name: name.to_owned(),
         tool_use: text(payload, words.fields.tool_use).map(str::to_owned),
         goes_on: text(payload, &["reason"]).is_some_and(|reason| GOES_ON.contains(&reason)),
+        forks: text(payload, &["source"]) == Some("fork"),
         cwd: text(payload, &["cwd"]).map(PathBuf::from).filter(|cwd| cwd.is_absolute()),
     }
 }
