@@ -130,6 +130,13 @@ impl Client {
         }
     }
 
+    /// The client that a process is, by the short name of its command and, for what runs scripts, that of its script.
+    pub fn running_as(command: &str, script: Option<&str>) -> Option<Self> {
+        let name = if RUNTIMES.contains(&command) { script? } else { command };
+        // Anything may be called an agent.
+        Self::ALL.into_iter().find(|client| name != "agent" && client.commands().contains(&name))
+    }
+
     /// The words that go on with a session, up to its id.
     pub fn resume_words(self) -> Option<&'static str> {
         match self {
@@ -435,6 +442,20 @@ pub const FAMILY_DEPTH_MAX: usize = 16;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_client_is_known_by_its_command_or_by_the_script_that_is_run() {
+        for (command, script, expect) in [
+            ("claude", None, Some(Client::ClaudeCode)),
+            ("node", Some("gemini"), Some(Client::Gemini)),
+            ("node", Some("server.js"), None),
+            ("node", None, None),
+            ("agent", None, None),
+            ("vim", Some("claude"), None),
+        ] {
+            assert_eq!(Client::running_as(command, script), expect, "{command} {script:?}");
+        }
+    }
 
     #[test]
     fn each_client_has_its_own_patience() {

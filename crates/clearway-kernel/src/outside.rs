@@ -3,7 +3,7 @@
 use crate::attribution::Changed;
 use crate::finding::ProcessPlace;
 use crate::site::{Located, Site};
-use clearway_core::agent::Above;
+use clearway_core::agent::{Above, Client};
 use clearway_core::facts::Process;
 use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
@@ -66,6 +66,12 @@ pub trait Outside: World {
 
     /// The branch that is checked out in a directory; a commit where there is none.
     fn branch_of(&mut self, directory: &Path) -> Option<String>;
+
+    /// The clients of agents that run in a directory or below it.
+    fn clients_in(&mut self, root: &Path) -> Vec<(Process, Client)>;
+
+    /// Files of a checkout with an uncommitted change, as far as git can tell.
+    fn changed_files(&mut self, root: &Path) -> Vec<String>;
 
     /// Who committed how often at the site since an instant, on any branch, the busiest first.
     fn commits_since(&mut self, site: &Site, since: Wall) -> Option<Vec<(String, u64)>>;

@@ -7,7 +7,7 @@ pub(crate) mod stat;
 
 use std::ffi::OsString;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use crate::clock::{BootKey, ClockError, boot_key};
@@ -144,6 +144,29 @@ pub fn liveness(process: &ProcessIdentity) -> Liveness {
 pub fn state_of(pid: u32) -> Option<ProcessState> {
     let stat = system::read_stat(pid).ok()?;
     Some(ProcessState { pid: stat.pid, letter: stat.state, command: stat.command })
+}
+
+/// A process that runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Running {
+    /// Which.
+    pub process: ProcessIdentity,
+    /// The short name of its command.
+    pub command: String,
+    /// The short name of its first argument that is no flag: what an interpreter runs.
+    pub script: Option<String>,
+}
+
+/// The processes of ours that work in a directory or below it.
+pub fn running_in(root: &Path) -> Vec<Running> {
+    let is_inside = |pid: &u32| system::directory_of(*pid).is_some_and(|found| found.starts_with(root));
+    let running = |pid: u32| {
+        let stat = system::read_stat(pid).ok().filter(|stat| !stat.has_ended())?;
+        let script = system::arguments_of(pid)?.into_iter().skip(1).find(|word| !word.starts_with('-'));
+        let script = script.and_then(|script| script.rsplit('/').next().map(str::to_owned));
+        Some(Running { process: identify(&stat).ok()?, command: stat.command, script })
+    };
+    system::process_ids().into_iter().filter(is_inside).filter_map(running).collect()
 }
 
 /// Where a process is.

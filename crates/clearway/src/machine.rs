@@ -2,7 +2,7 @@
 
 use crate::{backstage, changes, facts, inner, running, sites, stores};
 use clearway_cli::{Backstage, Host, Spent, Zone};
-use clearway_core::agent::Above;
+use clearway_core::agent::{Above, Client};
 use clearway_core::facts::{FactQuery, Facts, Process};
 use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
@@ -175,6 +175,20 @@ impl Outside for Machine {
     fn branch_of(&mut self, directory: &Path) -> Option<String> {
         let repository = clearway_git::discover(directory).ok().flatten()?;
         clearway_git::head_name(&repository.git_dir)
+    }
+
+    fn clients_in(&mut self, root: &Path) -> Vec<(Process, Client)> {
+        let running = process::running_in(root).into_iter();
+        let client = |running: process::Running| {
+            let client = Client::running_as(&running.command, running.script.as_deref())?;
+            Some((facts::process(&running.process), client))
+        };
+        running.filter_map(client).collect()
+    }
+
+    fn changed_files(&mut self, root: &Path) -> Vec<String> {
+        let changed = Git::locate(&self.environment).and_then(|git| git.dirty_paths(root, &[""]));
+        changed.map(|paths| paths.into_iter().collect()).unwrap_or_default()
     }
 
     fn commits_since(&mut self, site: &Site, since: Wall) -> Option<Vec<(String, u64)>> {

@@ -254,6 +254,9 @@ pub(crate) struct InitFlags {
     /// Add three lines to the repository's AGENTS.md or CLAUDE.md
     #[arg(long, conflicts_with = "uninstall")]
     pub(crate) agents_md: bool,
+    /// Take out hooks of Interlock, Intermute and Foundry, which did this before
+    #[arg(long, conflicts_with = "uninstall")]
+    pub(crate) without_others: bool,
     /// Give every file back as it was, or take our entries out if others changed it
     #[arg(long)]
     pub(crate) uninstall: bool,

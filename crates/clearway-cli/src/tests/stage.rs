@@ -1,7 +1,7 @@
 //! A machine that exists in memory: its clock stands still until it is moved, and its dice are loaded.
 
 use crate::{Backstage, ClientFiles, Host, Spent, Streams, run};
-use clearway_core::agent::{Above, Established};
+use clearway_core::agent::{Above, Client, Established};
 use clearway_core::event::{Actor, Body, Durability, Event};
 use clearway_core::facts::{FactQuery, Facts, Liveness, Process};
 use clearway_core::failure::Failure;
@@ -230,6 +230,14 @@ impl Outside for Stage {
 
     fn branch_of(&mut self, _: &Path) -> Option<String> {
         None
+    }
+
+    fn clients_in(&mut self, _: &Path) -> Vec<(Process, Client)> {
+        Vec::new()
+    }
+
+    fn changed_files(&mut self, _: &Path) -> Vec<String> {
+        Vec::new()
     }
 
     fn commits_since(&mut self, _: &Site, _: Wall) -> Option<Vec<(String, u64)>> {

@@ -90,6 +90,18 @@ pub(crate) fn directory_of(pid: u32) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{pid}/cwd")).ok()
 }
 
+/// Every process that is shown.
+pub(crate) fn process_ids() -> Vec<u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}
+
+/// The words a process was started with.
+pub(crate) fn arguments_of(pid: u32) -> Option<Vec<String>> {
+    let words = strings_at(&format!("/proc/{pid}/cmdline"))?;
+    Some(words.iter().map(|word| word.to_string_lossy().into_owned()).collect())
+}
+
 /// This very binary, even if another lies at its path by now.
 pub(crate) fn own_binary() -> io::Result<PathBuf> {
     Ok(PathBuf::from("/proc/self/exe"))

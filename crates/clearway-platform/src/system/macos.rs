@@ -66,6 +66,16 @@ pub(crate) fn directory_of(_pid: u32) -> Option<PathBuf> {
     None
 }
 
+/// Not asked for here.
+pub(crate) fn process_ids() -> Vec<u32> {
+    Vec::new()
+}
+
+/// Not asked for here.
+pub(crate) fn arguments_of(_pid: u32) -> Option<Vec<String>> {
+    None
+}
+
 /// The binary at the path this one was started from.
 pub(crate) fn own_binary() -> io::Result<PathBuf> {
     std::env::current_exe()
