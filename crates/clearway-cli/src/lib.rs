@@ -19,6 +19,7 @@ mod usage;
 mod verbs;
 
 pub use arguments::command;
+pub use clearway_wire::json::Zone;
 pub use demo::{Backstage, By, Ran};
 pub use hook::clients::{Registration, registrations};
 pub use setup::ClientFiles;
@@ -46,11 +47,26 @@ impl std::fmt::Debug for Streams<'_> {
     }
 }
 
+/// Milliseconds of a process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// Since it began.
+    pub total_ms: u64,
+    /// Those of them in which git and the process table were asked.
+    pub asking_ms: u64,
+}
+
 /// What the command line needs of the machine: everything the kernel asks, the files of clients, a stage for the
 /// demonstration, and what a client sends to its hook.
 pub trait Host: Outside + ClientFiles {
     /// Makes the throw-away repository of a demonstration, and removes those that killed ones left behind.
     fn backstage(&mut self) -> Result<Box<dyn Backstage>, Failure>;
+
+    /// How long this process has been at work.
+    fn spent(&self) -> Spent;
+
+    /// The time zone of whoever reads.
+    fn zone(&self) -> Zone;
 
     /// Standard input to its end, at most so many bytes and for at most so long.
     fn input(&mut self, bytes_max: usize, patience: Duration) -> Result<Vec<u8>, Failure>;

@@ -130,6 +130,25 @@ impl Client {
         }
     }
 
+    /// The client that a process is, by the short name of its command and, for what runs scripts, that of its script.
+    pub fn running_as(command: &str, script: Option<&str>) -> Option<Self> {
+        let name = if RUNTIMES.contains(&command) { script? } else { command };
+        // Anything may be called an agent.
+        Self::ALL.into_iter().find(|client| name != "agent" && client.commands().contains(&name))
+    }
+
+    /// The words that go on with a session, up to its id.
+    pub fn resume_words(self) -> Option<&'static str> {
+        match self {
+            Self::ClaudeCode => Some("claude --resume"),
+            Self::Codex => Some("codex resume"),
+            Self::Gemini => Some("gemini --resume"),
+            Self::Cursor => Some("cursor-agent --resume"),
+            Self::Copilot => Some("copilot --resume"),
+            Self::Manual | Self::Terminal => None,
+        }
+    }
+
     /// How long one command may wait before the client takes it for stuck.
     pub fn patience_ms(self) -> u64 {
         match self {
@@ -211,6 +230,11 @@ impl IdentityKey {
         Self(format!("session:{}:{session}", client.word()))
     }
 
+    /// The session that it is the key of.
+    pub fn session_of(&self, client: Client) -> Option<&str> {
+        self.0.strip_prefix("session:")?.strip_prefix(client.word())?.strip_prefix(':')
+    }
+
     /// The key of a subagent of a client session.
     pub fn subagent(client: Client, session: &str, subagent: &str) -> Self {
         Self(format!("session:{}:{session}/{subagent}", client.word()))
@@ -282,6 +306,8 @@ pub struct Caller {
     pub hook: bool,
     /// Whether the agent hears what is said beside the answer.
     pub hears: bool,
+    /// Whether the session begins as a branch of the one that its process had.
+    pub forks: bool,
 }
 
 impl Caller {
@@ -416,6 +442,20 @@ pub const FAMILY_DEPTH_MAX: usize = 16;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_client_is_known_by_its_command_or_by_the_script_that_is_run() {
+        for (command, script, expect) in [
+            ("claude", None, Some(Client::ClaudeCode)),
+            ("node", Some("gemini"), Some(Client::Gemini)),
+            ("node", Some("server.js"), None),
+            ("node", None, None),
+            ("agent", None, None),
+            ("vim", Some("claude"), None),
+        ] {
+            assert_eq!(Client::running_as(command, script), expect, "{command} {script:?}");
+        }
+    }
 
     #[test]
     fn each_client_has_its_own_patience() {

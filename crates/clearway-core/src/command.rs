@@ -128,10 +128,24 @@ pub enum Attend {
         /// In which checkout.
         worktree: Worktree,
     },
+    /// It used a tool that does not say what it writes.
+    Ran {
+        /// Leases of others whose files changed meanwhile.
+        hits: Vec<Hit>,
+    },
     /// Its turn ended: it waits for its person.
     Rest,
     /// Its session ended, or it was a subagent and is done.
     End,
+}
+
+/// A file of somebody else that changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hit {
+    /// The lease it is held by.
+    pub lease: LeaseId,
+    /// Whether no other call may have changed it.
+    pub explained: bool,
 }
 
 /// Giving up places in the queue.

@@ -34,6 +34,9 @@ impl Request {
                 targets.iter().for_each(|target| read.meet(worktree, target));
                 read.history.clear();
             }
+            Command::Attend(Attend::Ran { hits }) => {
+                read.leases.extend(hits.iter().map(|hit| hit.lease));
+            }
             Command::Leave(_)
             | Command::Attend(_)
             | Command::Freeze { .. }
@@ -185,7 +188,9 @@ impl Request {
         match &self.command {
             _ if hears => true,
             Command::Attend(Attend::End) => true,
-            Command::Attend(Attend::Done { .. } | Attend::Rest) => !slice.waits.is_empty(),
+            Command::Attend(Attend::Done { .. } | Attend::Ran { .. } | Attend::Rest) => {
+                !slice.waits.is_empty()
+            }
             Command::Reserve(reserve) | Command::Await(Await { reserve, .. }) => {
                 stored + reserve.wants.len() as u64 > LEASES_PER_AGENT_MAX
             }

@@ -248,6 +248,20 @@ pub enum Note {
         /// To whom.
         to: AgentName,
     },
+    /// What it holds changed, and not by an edit of its own.
+    WrittenOver {
+        /// What.
+        target: String,
+        /// During whose call; `None` if that cannot be told.
+        by: Option<AgentName>,
+    },
+    /// A call of its own changed what somebody else holds.
+    WroteOver {
+        /// What.
+        target: String,
+        /// Who holds it.
+        holder: AgentName,
+    },
 }
 
 /// A refusal that was recorded, and how often the same came again since.

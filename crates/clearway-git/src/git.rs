@@ -7,7 +7,7 @@
 mod child;
 mod status;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -131,6 +131,14 @@ impl Git {
         Ok(dirty)
     }
 
+    /// How many commits each author made on any branch since an instant, in seconds, the busiest first.
+    pub fn commits_since(&self, worktree: &Path, seconds: i64) -> Result<Vec<(String, u64)>, GitError> {
+        let since = format!("--since=@{seconds}");
+        let options = ["--all", &since, "--format=%aN", "-z"];
+        let output = self.ask(worktree, &Question { command: "log", options: &options, paths: &[] })?;
+        Ok(counted(&output))
+    }
+
     fn ask(&self, worktree: &Path, question: &Question<'_>) -> Result<Vec<u8>, GitError> {
         let answer = self.run(worktree, question)?;
         if answer.code == Some(0) { Ok(answer.output) } else { Err(answer.failure(question.command)) }
@@ -158,6 +166,17 @@ fn tracked(output: &[u8]) -> Vec<String> {
         records.filter_map(|record| std::str::from_utf8(record).ok()).map(str::to_owned).collect();
     paths.dedup();
     paths
+}
+
+/// How often each name is there, the most frequent first.
+fn counted(output: &[u8]) -> Vec<(String, u64)> {
+    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+    for name in output.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
+        *counts.entry(String::from_utf8_lossy(name).trim().to_owned()).or_default() += 1;
+    }
+    let mut counts: Vec<_> = counts.into_iter().collect();
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    counts
 }
 
 /// Git refuses an empty pathspec; the root is written as a dot.
@@ -191,6 +210,13 @@ mod tests {
     fn each_tracked_path_is_listed_once() {
         assert_eq!(tracked(b"a\0b\0b\0b\0\xff\0c\0"), ["a", "b", "c"]);
         assert_eq!(tracked(b""), Vec::<String>::new());
+    }
+
+    #[test]
+    fn the_busiest_author_comes_first() {
+        let counts = counted("bob\0ada\0ada\0\u{e9}\0".as_bytes());
+        assert_eq!(counts, [("ada".to_owned(), 2), ("bob".to_owned(), 1), ("\u{e9}".to_owned(), 1)]);
+        assert_eq!(counted(b""), []);
     }
 
     proptest! {

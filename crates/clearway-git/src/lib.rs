@@ -8,6 +8,7 @@
 
 mod discover;
 mod git;
+mod head;
 mod index;
 mod layout;
 mod nested;
@@ -15,6 +16,7 @@ mod resolve;
 
 pub use discover::{DiscoverError, Repository, discover};
 pub use git::{GIT_WAIT_MS, Git, GitError};
+pub use head::head_name;
 pub use index::index_entry_count;
 pub use nested::{is_repository_root, nested_repository};
 pub use resolve::{Located, PathKind, ResolveError, destination, resolve};

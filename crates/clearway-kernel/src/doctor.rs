@@ -1,18 +1,26 @@
 //! A doctor looks at everything a command depends on, and names what is wrong and what to do.
 
 use crate::failures::{REPAIR, store_failure, wake, way_out};
+use crate::ledger::{Cost, SLOW_MS};
+use crate::listings::LeaseFilter;
 use crate::placing::Whereabouts;
 use crate::session::Session;
 use crate::site::SiteKind;
+use clearway_core::agent::Client;
 use clearway_core::command::Command;
+use clearway_core::facts::Process;
 use clearway_core::failure::Failure;
 use clearway_core::hint::Hint;
+use clearway_core::path::CanonicalPath;
+use clearway_core::pattern::Pattern;
+use clearway_core::shell;
 use clearway_core::slice::ReadSet;
 use clearway_core::slug::Slug;
+use clearway_core::target::Target;
 use clearway_core::text::shown;
 use clearway_store::contract::{About, Examination, Finding, LeaseListing, Severity};
 use clearway_store::verify::{Mark, verify};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What making rows, tables and indexes anew mends by the way.
 const MENDED_BY_REBUILDING: [About; 4] = [About::Schema, About::Pages, About::Ballast, About::Witness];
@@ -90,6 +98,7 @@ impl Session<'_> {
             return Ok(Diagnosis { checks });
         }
         checks.push(self.identity_check()?);
+        checks.extend(self.other_git_hooks());
         checks.extend(store_checks(&examination));
         checks.extend(leftover_check(&self.leftovers()?));
         if examination.exists {
@@ -98,6 +107,9 @@ impl Session<'_> {
             checks.push(self.writer_check()?);
             checks.extend(self.row_checks()?);
             checks.push(self.log_check());
+            // What keeps these from being looked at is among the findings above.
+            checks.extend(self.cost().ok().as_ref().and_then(slow_check));
+            checks.extend(self.uncovered().unwrap_or_default());
         }
         Ok(Diagnosis { checks })
     }
@@ -234,6 +246,55 @@ impl Session<'_> {
         Check { about: "identity", status, text: failure.message, hint }
     }
 
+    /// Clients that run in this checkout and never called a hook here: started before the hooks were there, or with hooks
+    /// switched off. One in whose checkout files changed that nobody holds is unguarded.
+    fn uncovered(&mut self) -> Result<Vec<Check>, Failure> {
+        let Some(root) = self.site.root.clone() else { return Ok(Vec::new()) };
+        let agents = self.agents()?.agents;
+        let is_known =
+            |process: &Process| agents.iter().any(|seen| seen.view.agent.process.as_ref() == Some(process));
+        let running = self.outside.clients_in(&root);
+        let uncovered: Vec<_> = running.into_iter().filter(|(process, _)| !is_known(process)).collect();
+        if uncovered.is_empty() {
+            return Ok(Vec::new());
+        }
+        let held = self.leases(&LeaseFilter::default())?.leases;
+        let is_held = |path: &String| {
+            CanonicalPath::parse(path, self.site.fold).is_ok_and(|path| {
+                let target = Target::Path(Pattern::literal(&path));
+                held.iter().any(|view| view.lease.target.overlaps(&target))
+            })
+        };
+        let unheld = self.outside.changed_files(&root).iter().filter(|path| !is_held(path)).count();
+        Ok(uncovered.iter().map(|(process, client)| uncovered_check(process.pid, *client, unheld)).collect())
+    }
+
+    /// Git hooks that Interlock left: they would refuse commits by reservations that nobody makes any more.
+    fn other_git_hooks(&mut self) -> Vec<Check> {
+        if self.site.kind != SiteKind::Git {
+            return Vec::new();
+        }
+        let hooks = PathBuf::from(&self.site.place).join("hooks");
+        let mut checks = Vec::new();
+        for name in ["pre-commit", "post-commit"] {
+            let (path, kept) = (hooks.join(name), hooks.join(format!("{name}.interlock-backup")));
+            let is_theirs =
+                matches!(self.outside.read_text(&path), Ok(Some(text)) if text.contains(INTERLOCK_MARKER));
+            if !is_theirs {
+                continue;
+            }
+            let has_backup = matches!(self.outside.read_text(&kept), Ok(Some(_)));
+            let word = |path: &Path| shell::word(&path.display().to_string());
+            let aside = format!("mv {} {}", word(&path), word(&hooks.join(format!("{name}.interlock"))));
+            let back = format!(" && mv {} {}", word(&kept), word(&path));
+            let hint = format!("move it aside: {aside}{}", if has_backup { back } else { String::new() });
+            let text =
+                format!("{} is Interlock's, another tool for this", shown(&path.display().to_string()));
+            checks.push(Check { about: "git", status: CheckStatus::Notable, text, hint: Some(hint) });
+        }
+        checks
+    }
+
     fn row_checks(&mut self) -> Result<Vec<Check>, Failure> {
         let now = self.now()?;
         let queue = ReadSet { waits: true, ..ReadSet::default() };
@@ -344,6 +405,36 @@ fn findings(examination: &Examination) -> Vec<Check> {
         Check { about, status, text, hint: Some(way_out(finding, &examination.place)) }
     };
     examination.findings.iter().map(one).collect()
+}
+
+/// The line by which a git hook of Interlock is known.
+const INTERLOCK_MARKER: &str = "INTERLOCK_HOOK_MARKER";
+
+fn uncovered_check(pid: u32, client: Client, unheld: usize) -> Check {
+    let unguarded = match unheld {
+        0 => String::new(),
+        1 => "; it is unguarded: 1 changed file is held by nobody".to_owned(),
+        _ => format!("; it is unguarded: {unheld} changed files are held by nobody"),
+    };
+    let text = format!("{} (process {pid}) runs here and never called a hook{unguarded}", client.name_stem());
+    let resume = client.resume_words().unwrap_or_default();
+    let hint = format!("end it and go on with its session, so that it reads its hooks: {resume}");
+    Check { about: "session", status: CheckStatus::Notable, text, hint: Some(hint) }
+}
+
+/// Clients wait for their hooks, and a slow one is first felt and last understood.
+fn slow_check(cost: &Cost) -> Option<Check> {
+    let slowest = cost.slow.first()?;
+    let calls = if cost.slow.len() == 1 { "hook call" } else { "hook calls" };
+    let whose = slowest.agent.as_ref().map(|agent| format!(" of {agent}")).unwrap_or_default();
+    let text = format!(
+        "{} {calls} took {SLOW_MS} ms or longer in the last day; the slowest{whose} {} ms: {}",
+        cost.slow.len(),
+        slowest.ms,
+        shown(&slowest.cause)
+    );
+    let hint = Some("see whose they are: clearway status --cost".to_owned());
+    Some(Check { about: "hooks", status: CheckStatus::Notable, text, hint })
 }
 
 fn place_check(whereabouts: &Whereabouts) -> Option<Check> {

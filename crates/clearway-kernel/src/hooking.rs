@@ -3,14 +3,17 @@
 //! A hook names files, never patterns, and creates no scope: where nobody invited us it learns so before anything
 //! else. What a client's payload looks like, and how an answer is written for it, is for an adapter.
 
+use crate::attribution;
 use crate::config::Mode;
 use crate::ground::{Ground, invited};
+use crate::ledger::Ledger;
 use crate::listings::Status;
 use crate::outage::{over, trouble};
 use crate::outside::{Destination, Outside};
 use crate::session::{Globals, Hook, Session};
 use crate::targets::Look;
-use clearway_core::agent::{ClientSession, client_process, needs_more_above};
+use crate::touched;
+use clearway_core::agent::{AgentName, ClientSession, client_process, needs_more_above};
 use clearway_core::command::{Attend, Await, Command, LeaseRef, Release, Reserve, Selection, Stay, Want};
 use clearway_core::decide::Success;
 use clearway_core::facts::Process;
@@ -24,6 +27,7 @@ use clearway_core::pattern::Pattern;
 use clearway_core::slug::Slug;
 use clearway_core::target::Target;
 use clearway_store::Reply;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// How long a hook waits for a busy store: its client waits for it.
@@ -44,6 +48,8 @@ pub struct HookCall {
     pub key: Option<String>,
     /// Whether the agent hears what is said beside the answer.
     pub hears: bool,
+    /// Whether the session begins as a branch of the one that its process had.
+    pub forks: bool,
 }
 
 /// What a hook tells of its agent.
@@ -53,6 +59,10 @@ pub enum Doing {
     Starts,
     /// It is about to use a tool that writes nothing we know of.
     Calls,
+    /// It is about to use a tool that does not say what it writes.
+    Runs,
+    /// It used such a tool.
+    Ran,
     /// It used a tool, which wrote these files.
     Wrote(Vec<String>),
     /// Its turn is over.
@@ -78,12 +88,20 @@ pub struct Answers {
     pub replies: Vec<Reply>,
     /// Whether a store answered that had failed before.
     pub recovered: bool,
+    /// Where notes on the call belong: with the first that answered.
+    pub(crate) ledger: Option<Ledger>,
 }
 
 impl Answers {
-    fn add(&mut self, outside: &mut dyn Outside, scope: &ScopeKey, reply: Reply) {
-        self.recovered |= over(outside, scope);
+    fn add(&mut self, outside: &mut dyn Outside, ledger: Ledger, reply: Reply) {
+        self.recovered |= over(outside, &ledger.scope);
         self.replies.push(reply);
+        self.ledger.get_or_insert(ledger);
+    }
+
+    /// Whom the call turned out to be of.
+    pub fn agent(&self) -> Option<&AgentName> {
+        self.replies.iter().find_map(|reply| reply.agent.as_ref()).map(|(_, name)| name)
     }
 }
 
@@ -99,11 +117,15 @@ pub fn before_edit(outside: &mut dyn Outside, call: &HookCall, files: &[String])
     let mut gate = Gate { answers: Answers::default(), mode: Mode::Enforce };
     let mut granted = Vec::new();
     for Part { ground, targets, .. } in parts {
-        let (directory, scope, mode) = (ground.start.clone(), ground.site.key.clone(), ground.config.mode());
+        let (directory, ledger, mode) = (ground.start.clone(), Ledger::of(&ground), ground.config.mode());
         let reply = Session::on(outside, &globals, ground)?.take_for_edit(targets, mode)?;
         let is_refused = !is_granted(&reply);
-        granted.push((directory, fresh(&reply)));
-        gate.answers.add(outside, &scope, reply);
+        let new = fresh(&reply);
+        if let Some(hook) = globals.hook.as_ref().filter(|_| !new.is_empty()) {
+            touched::remember(outside, &hook.session, &directory);
+        }
+        granted.push((directory, new));
+        gate.answers.add(outside, ledger, reply);
         if is_refused {
             gate.mode = mode;
         }
@@ -126,17 +148,78 @@ pub fn attend(outside: &mut dyn Outside, call: &HookCall, doing: &Doing) -> Resu
             worktree: clearway_core::target::Worktree::default(),
         },
         Doing::Starts => Attend::Start,
-        Doing::Calls => Attend::Call,
+        Doing::Calls | Doing::Runs => Attend::Call,
+        Doing::Ran => Attend::Ran { hits: Vec::new() },
         Doing::Rests => Attend::Rest,
         Doing::Ends => Attend::End,
     };
     let mut answers = Answers::default();
-    let Some(ground) = welcome(outside, &call.globals(), &call.cwd)? else { return Ok(answers) };
+    let leaves = matches!(doing, Doing::Rests | Doing::Ends);
+    let ground = welcome(outside, &call.globals(), &call.cwd)?;
+    if ground.is_none() && !leaves {
+        return Ok(answers);
+    }
     let globals = Globals { idempotency_key: None, ..call.globals_with_client(outside) };
-    let scope = ground.site.key.clone();
-    let reply = Session::on(outside, &globals, ground)?.command(Command::Attend(attend))?;
-    answers.add(outside, &scope, reply);
+    if let Some(ground) = ground {
+        attend_in(outside, call, &globals, ground, doing, attend.clone(), &mut answers)?;
+    }
+    if leaves {
+        attend_elsewhere(outside, call, &globals, doing, &attend, &mut answers);
+    }
     Ok(answers)
+}
+
+fn attend_in(
+    outside: &mut dyn Outside,
+    call: &HookCall,
+    globals: &Globals,
+    ground: Ground,
+    doing: &Doing,
+    attend: Attend,
+    answers: &mut Answers,
+) -> Result<(), Failure> {
+    let (ledger, scope) = (Ledger::of(&ground), ground.site.key.clone());
+    let mut session = Session::on(outside, globals, ground)?;
+    let hits = if *doing == Doing::Ran { session.hits(&call.session)? } else { Vec::new() };
+    let attend = match doing {
+        Doing::Ran => Attend::Ran { hits: hits.iter().map(|(hit, _)| *hit).collect() },
+        _ => attend,
+    };
+    let reply = session.command(Command::Attend(attend))?;
+    for (hit, path) in hits {
+        let by = reply.agent.as_ref().filter(|_| hit.explained).map(|(_, name)| name);
+        ledger.note_written_over(outside, reply.now.wall, by, path);
+    }
+    answers.add(outside, ledger, reply);
+    match doing {
+        Doing::Runs => attribution::begin(outside, &scope, &call.session),
+        Doing::Ends => attribution::forget(outside, &scope, &call.session),
+        _ => {}
+    }
+    Ok(())
+}
+
+/// The same in every other scope in which the session took leases. One that cannot be asked keeps no other from it, and
+/// is left to what is known of the process.
+fn attend_elsewhere(
+    outside: &mut dyn Outside,
+    call: &HookCall,
+    globals: &Globals,
+    doing: &Doing,
+    attend: &Attend,
+    answers: &mut Answers,
+) {
+    let Some(session) = globals.hook.as_ref().map(|hook| hook.session.clone()) else { return };
+    let mut done: BTreeSet<ScopeKey> = answers.ledger.iter().map(|ledger| ledger.scope.clone()).collect();
+    for directory in touched::directories(outside, &session) {
+        let Ok(Some(ground)) = welcome(outside, globals, &directory) else { continue };
+        if done.insert(ground.site.key.clone()) {
+            drop(attend_in(outside, call, globals, ground, doing, attend.clone(), answers));
+        }
+    }
+    if *doing == Doing::Ends && session.subagent.is_none() {
+        touched::forget(outside, &session);
+    }
 }
 
 /// Who else is where an agent begins to work; `None` where nobody invited us.
@@ -146,6 +229,17 @@ pub fn company(outside: &mut dyn Outside, call: &HookCall) -> Result<Option<(Sta
     let mode = ground.config.mode();
     let status = Session::on(outside, &globals, ground)?.status()?;
     Ok(Some((status, mode)))
+}
+
+/// The arguments of a tool that name files, as the settings of the place have it where the agent works.
+pub fn fields_of_tool(
+    outside: &mut dyn Outside,
+    call: &HookCall,
+    tool: &str,
+) -> Result<Vec<String>, Failure> {
+    let ground = welcome(outside, &call.globals(), &call.cwd)?;
+    let fields = |ground: Ground| ground.config.fields_of_tool(tool).map(str::to_owned).collect();
+    Ok(ground.map(fields).unwrap_or_default())
 }
 
 /// The ground of a scope that invited us, unless its store failed a moment ago.
@@ -166,10 +260,11 @@ fn wrote(outside: &mut dyn Outside, call: &HookCall, files: &[String]) -> Result
     }
     let globals = &Globals { idempotency_key: None, ..call.globals_with_client(outside) };
     for Part { ground, targets, brief } in parts {
-        let (worktree, scope) = (ground.site.worktree(), ground.site.key.clone());
+        let (worktree, ledger) = (ground.site.worktree(), Ledger::of(&ground));
         let attend = Command::Attend(Attend::Done { targets, brief, worktree });
         let reply = Session::on(outside, globals, ground)?.command(attend)?;
-        answers.add(outside, &scope, reply);
+        attribution::end(outside, &ledger.scope, &call.session);
+        answers.add(outside, ledger, reply);
     }
     Ok(answers)
 }
@@ -194,6 +289,7 @@ impl HookCall {
             hook: Some(Hook {
                 session: ClientSession { process, ..self.session.clone() },
                 hears: self.hears,
+                forks: self.forks,
             }),
             ..Globals::default()
         }

@@ -17,9 +17,9 @@ pub(crate) fn caller(
     hook: Option<&Hook>,
 ) -> Result<Caller, Failure> {
     let claim = claim.map(agent_name).transpose()?;
-    if let Some(Hook { session, hears }) = hook {
-        let session = Some(session.clone());
-        return Ok(Caller { claim, session, hook: true, hears: *hears, ..Caller::default() });
+    if let Some(Hook { session, hears, forks }) = hook {
+        let (session, hears, forks) = (Some(session.clone()), *hears, *forks);
+        return Ok(Caller { claim, session, hook: true, hears, forks, ..Caller::default() });
     }
     let (named, malformed_sessions) = sessions(&outside.surroundings().variables);
     let above = if named.len() > 1 { outside.started_with(&variables_of(&named)) } else { Vec::new() };

@@ -4,15 +4,19 @@
 //! the outside comes in through [`Outside`]. This crate refuses to know a concrete engine, a file system, git, a
 //! protocol or a terminal.
 
+mod attribution;
 pub mod audit;
 pub mod config;
+mod digest;
 mod doctor;
 mod events;
 mod failures;
+mod finding;
 mod ground;
 mod handing;
 mod hooking;
 mod identity;
+mod ledger;
 mod listings;
 mod mutations;
 mod outage;
@@ -26,14 +30,19 @@ mod session;
 mod site;
 mod spelling;
 mod targets;
+mod touched;
 mod waiting;
 
+pub use attribution::Changed;
 pub use audit::{Anchor, AnchorOutcome, Exported, Verified};
+pub use digest::{Deeds, Digest, LongestWait, Passed};
 pub use doctor::{Check, CheckStatus, Diagnosis, Repaired};
 pub use events::{EventFilter, EventSeen, Events};
 pub use failures::{config_failure, store_failure};
+pub use finding::{AgentPlace, ProcessPlace};
 pub use ground::{ConfigPlace, config_places};
-pub use hooking::{Answers, Doing, Gate, HookCall, attend, before_edit, company};
+pub use hooking::{Answers, Doing, Gate, HookCall, attend, before_edit, company, fields_of_tool};
+pub use ledger::{AgentCost, CallEnd, Cost, HookNote, Noted, note_call};
 pub use listings::{AgentSeen, Agents, LeaseFilter, Leases, Status, Who};
 pub use mutations::{Checked, ChosenWords, ReleaseWords, RenewWords, ReserveWords};
 pub use outage::{Outage, outage};

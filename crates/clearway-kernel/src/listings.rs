@@ -354,7 +354,7 @@ impl Survey {
     }
 
     /// Agents with the leases they effectively hold.
-    fn agents(&self) -> Vec<AgentSeen> {
+    pub(crate) fn agents(&self) -> Vec<AgentSeen> {
         let mut held: BTreeMap<AgentId, u64> = BTreeMap::new();
         for view in self.leases().iter().filter(|view| view.lease.ended.is_none()) {
             *held.entry(view.lease.holder).or_default() += 1;

@@ -1,11 +1,14 @@
 //! Everything the kernel asks of the outside. The binary answers with the real machine, a test with another.
 
+use crate::attribution::Changed;
+use crate::finding::ProcessPlace;
 use crate::site::{Located, Site};
-use clearway_core::agent::Above;
+use clearway_core::agent::{Above, Client};
 use clearway_core::facts::Process;
 use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
 use clearway_core::pattern::{Fold, Pattern};
+use clearway_core::time::Wall;
 use clearway_store::World;
 use clearway_store::contract::Engine;
 use std::collections::BTreeMap;
@@ -61,6 +64,21 @@ pub trait Outside: World {
     /// cannot be looked at is passed over.
     fn set_above(&mut self, variables: &[&'static str]) -> Vec<&'static str>;
 
+    /// Where a process is, if it lives and we may look.
+    fn place_of(&mut self, process: &Process) -> Option<ProcessPlace>;
+
+    /// The branch that is checked out in a directory; a commit where there is none.
+    fn branch_of(&mut self, directory: &Path) -> Option<String>;
+
+    /// The clients of agents that run in a directory or below it.
+    fn clients_in(&mut self, root: &Path) -> Vec<(Process, Client)>;
+
+    /// Files of a checkout with an uncommitted change, as far as git can tell.
+    fn changed_files(&mut self, root: &Path) -> Vec<String>;
+
+    /// Who committed how often at the site since an instant, on any branch, the busiest first.
+    fn commits_since(&mut self, site: &Site, since: Wall) -> Option<Vec<(String, u64)>>;
+
     /// The terminal session this process runs in.
     fn terminal_session(&mut self) -> Option<Process>;
 
@@ -106,12 +124,26 @@ pub trait Outside: World {
     /// no store is kept waiting meanwhile.
     fn append_private(&mut self, path: &Path, line: &str, timeout: Duration) -> Result<(), Failure>;
 
+    /// Adds a line to a file of notes without waiting for anybody or for the disk, in a directory that is there. Of one
+    /// longer than `bytes_max` the older half goes.
+    fn jot(&mut self, path: &Path, line: &str, bytes_max: u64) -> Result<(), Failure>;
+
     /// Makes such a file where there is none. False if there is one, which stays as it is: of several that try
     /// at once exactly one succeeds.
     fn create_private(&mut self, path: &Path, text: &str) -> Result<bool, Failure>;
 
     /// A file in the place for what is forgotten with the boot. It is no part of any store, and works without one.
     fn passing_file(&self, name: &str) -> Result<PathBuf, Failure>;
+
+    /// The files there whose names begin so.
+    fn passing_files(&self, front: &str) -> Vec<PathBuf>;
+
+    /// When a file or what is known of it last changed, in nanoseconds of the file system's own time.
+    fn changed_at(&self, path: &Path) -> Option<i64>;
+
+    /// Which of the paths below a directory changed after an instant of that time, as far as can be told in a while. Of
+    /// one that is not there its nearest directory tells.
+    fn changed_since(&self, root: &Path, paths: &[&str], since_ns: i64, within: Duration) -> Vec<Changed>;
 
     /// Removes a file; none is no error.
     fn remove_file(&mut self, path: &Path) -> Result<(), Failure>;

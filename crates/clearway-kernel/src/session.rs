@@ -48,6 +48,8 @@ pub struct Hook {
     pub session: ClientSession,
     /// Whether the agent hears what is said beside the answer.
     pub hears: bool,
+    /// Whether the session begins as a branch of the one that its process had.
+    pub forks: bool,
 }
 
 /// A caller at work.

@@ -76,6 +76,20 @@ pub fn state_dir(environment: &Environment) -> Result<PathBuf, HomeError> {
     Ok(base.join("clearway"))
 }
 
+/// What the system says of the local time zone: the file that `TZ` names, else `/etc/localtime`.
+pub fn zone_file(environment: &Environment) -> Option<Vec<u8>> {
+    let named = environment.text("TZ").map(|name| name.trim_start_matches(':'));
+    let path = match named {
+        // Names of zones lie below one directory, and a path is meant as it stands.
+        Some(name) if !name.split('/').any(|part| part == "..") => {
+            Path::new("/usr/share/zoneinfo").join(name)
+        }
+        Some(_) => return None,
+        None => PathBuf::from("/etc/localtime"),
+    };
+    std::fs::read(path).ok()
+}
+
 /// The user's settings: `$XDG_CONFIG_HOME/clearway/config.toml`, else below `$HOME/.config`.
 pub fn config_file(environment: &Environment) -> Result<PathBuf, HomeError> {
     let base = base_dir(environment, "XDG_CONFIG_HOME", ".config", "the settings")?;

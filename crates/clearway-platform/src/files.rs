@@ -3,6 +3,7 @@
 
 mod append;
 mod case;
+mod jot;
 mod leftovers;
 mod private;
 mod replace;
@@ -15,6 +16,7 @@ use std::path::{Path, PathBuf};
 
 pub use append::append_line;
 pub use case::{folds_case, folds_case_of};
+pub use jot::jot;
 pub use leftovers::{DEMO, READING, leftover_directories, leftovers, remove_leftover};
 pub use private::{
     PRIVATE_DIR_MODE, PRIVATE_FILE_MODE, PrivacyComplaint, create_atomic, create_private_dir_all,
@@ -78,6 +80,12 @@ pub struct FileKey {
 pub fn device_and_inode(path: &Path) -> Result<FileKey, FileError> {
     let metadata = std::fs::metadata(path).map_err(FileError::system("look at", path))?;
     Ok(FileKey { device: metadata.dev(), inode: metadata.ino() })
+}
+
+/// When a file or what is known of it last changed, in nanoseconds; a link itself, not what it leads to.
+pub fn changed_at(path: &Path) -> Option<i64> {
+    let metadata = std::fs::symlink_metadata(path).ok()?;
+    metadata.ctime().checked_mul(1_000_000_000)?.checked_add(metadata.ctime_nsec())
 }
 
 /// The path of a file that lies beside another and is called like it with something added.

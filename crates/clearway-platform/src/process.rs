@@ -7,6 +7,7 @@ pub(crate) mod stat;
 
 use std::ffi::OsString;
 use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use crate::clock::{BootKey, ClockError, boot_key};
@@ -143,6 +144,54 @@ pub fn liveness(process: &ProcessIdentity) -> Liveness {
 pub fn state_of(pid: u32) -> Option<ProcessState> {
     let stat = system::read_stat(pid).ok()?;
     Some(ProcessState { pid: stat.pid, letter: stat.state, command: stat.command })
+}
+
+/// A process that runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Running {
+    /// Which.
+    pub process: ProcessIdentity,
+    /// The short name of its command.
+    pub command: String,
+    /// The short name of its first argument that is no flag: what an interpreter runs.
+    pub script: Option<String>,
+}
+
+/// The processes of ours that work in a directory or below it.
+pub fn running_in(root: &Path) -> Vec<Running> {
+    let is_inside = |pid: &u32| system::directory_of(*pid).is_some_and(|found| found.starts_with(root));
+    let running = |pid: u32| {
+        let stat = system::read_stat(pid).ok().filter(|stat| !stat.has_ended())?;
+        let script = system::arguments_of(pid)?.into_iter().skip(1).find(|word| !word.starts_with('-'));
+        let script = script.and_then(|script| script.rsplit('/').next().map(str::to_owned));
+        Some(Running { process: identify(&stat).ok()?, command: stat.command, script })
+    };
+    system::process_ids().into_iter().filter(is_inside).filter_map(running).collect()
+}
+
+/// Where a process is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProcessPlace {
+    /// The terminal it reads from or writes to.
+    pub terminal: Option<String>,
+    /// The pane of tmux that it was started in.
+    pub tmux_pane: Option<String>,
+    /// The directory it works in.
+    pub directory: Option<PathBuf>,
+}
+
+/// Where that very process is; `None` unless it is known to live.
+pub fn place_of(process: &ProcessIdentity) -> Option<ProcessPlace> {
+    if liveness(process) != Liveness::Alive {
+        return None;
+    }
+    let variables = initial_environment(process.pid).unwrap_or_default();
+    let pane = variables.iter().find_map(|entry| entry.to_str()?.strip_prefix("TMUX_PANE="));
+    Some(ProcessPlace {
+        terminal: system::terminal_of(process.pid),
+        tmux_pane: pane.filter(|pane| !pane.is_empty()).map(str::to_owned),
+        directory: system::directory_of(process.pid),
+    })
 }
 
 /// The variables a process was started with, as `NAME=value`; what it set later does not show. `None` if we may not
@@ -386,6 +435,21 @@ mod tests {
         let pid = child.0.id();
         assert_eq!(state_of(pid).unwrap().command, "x) Z 1 (y");
         assert_eq!(liveness(&identity_of(pid).unwrap()), Liveness::Alive);
+    }
+
+    #[test]
+    fn a_process_tells_where_it_is_while_it_lives() {
+        let dir = tempfile::tempdir().unwrap();
+        let directory = dir.path().canonicalize().unwrap();
+        let mut command = Command::new("cat");
+        command.env("TMUX_PANE", "%7").current_dir(&directory).stderr(Stdio::null());
+        let mut child = Waiting::start(&mut command);
+        let identity = identity_of(child.0.id()).unwrap();
+        let place = place_of(&identity).unwrap();
+        assert_eq!((place.tmux_pane.as_deref(), place.directory), (Some("%7"), Some(directory)));
+        assert_eq!(place.terminal, None, "it has pipes alone");
+        child.end();
+        assert_eq!(place_of(&identity), None);
     }
 
     #[test]

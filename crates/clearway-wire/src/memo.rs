@@ -58,6 +58,16 @@ fn write_note(out: &mut Writer, note: &Note) {
             out.text(target);
             out.text(to.as_str());
         }
+        Note::WrittenOver { target, by } => {
+            out.byte(3);
+            out.text(target);
+            out.list(by.iter(), |out, name| out.text(name.as_str()));
+        }
+        Note::WroteOver { target, holder } => {
+            out.byte(4);
+            out.text(target);
+            out.text(holder.as_str());
+        }
     }
 }
 
@@ -68,6 +78,15 @@ fn read_note(input: &mut Reader<'_>) -> Result<Note, DecodeError> {
         2 => {
             let target = input.text()?.to_owned();
             Note::PassedOn { target, to: input.word("agent name", AgentName::parse)? }
+        }
+        3 => {
+            let target = input.text()?.to_owned();
+            let by = input.list(|input| input.word("agent name", AgentName::parse))?.into_iter().next();
+            Note::WrittenOver { target, by }
+        }
+        4 => {
+            let target = input.text()?.to_owned();
+            Note::WroteOver { target, holder: input.word("agent name", AgentName::parse)? }
         }
         other => return Err(DecodeError::unknown("note", other.to_string())),
     })
@@ -88,7 +107,10 @@ mod tests {
             notes: vec![
                 Note::WaitedFor(wait),
                 Note::Turn(wait),
-                Note::PassedOn { target: "a".to_owned(), to },
+                Note::PassedOn { target: "a".to_owned(), to: to.clone() },
+                Note::WrittenOver { target: "a".to_owned(), by: Some(to.clone()) },
+                Note::WrittenOver { target: "b".to_owned(), by: None },
+                Note::WroteOver { target: "a".to_owned(), holder: to },
             ],
             told_since: Mono(3),
             told: 2,

@@ -37,15 +37,19 @@ pub(crate) fn process(found: &ProcessIdentity) -> Process {
     }
 }
 
-fn liveness(wanted: &Process) -> Liveness {
-    let identity = ProcessIdentity {
+/// The same the other way round.
+pub(crate) fn identity(wanted: &Process) -> ProcessIdentity {
+    ProcessIdentity {
         host: Some(wanted.host.clone()).filter(|host| !host.is_empty()),
         boot: BootKey::from_text(wanted.boot.replacen(':', "/", 1)),
         pid_namespace: wanted.pid_namespace.clone(),
         pid: wanted.pid,
         start_ticks: wanted.start,
-    };
-    match process::liveness(&identity) {
+    }
+}
+
+fn liveness(wanted: &Process) -> Liveness {
+    match process::liveness(&identity(wanted)) {
         process::Liveness::Alive => Liveness::Alive,
         process::Liveness::Dead => Liveness::Dead,
         process::Liveness::Unknown => Liveness::Unknown,

@@ -1,8 +1,8 @@
 //! The kernel's outside, answered by the real machine.
 
-use crate::{backstage, facts, inner, running, sites, stores};
-use clearway_cli::{Backstage, Host};
-use clearway_core::agent::Above;
+use crate::{backstage, changes, facts, inner, running, sites, stores};
+use clearway_cli::{Backstage, Host, Spent, Zone};
+use clearway_core::agent::{Above, Client};
 use clearway_core::facts::{FactQuery, Facts, Process};
 use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
@@ -11,12 +11,14 @@ use clearway_core::slug::Slug;
 use clearway_core::time::{BootKey, Mono, Now, Wall};
 use clearway_git::Git;
 use clearway_kernel::{
-    BuildFacts, Destination, FileId, Knows, Located, Order, Outside, Running, Site, StoreAt, Surroundings,
+    BuildFacts, Changed, Destination, FileId, Knows, Located, Order, Outside, ProcessPlace, Running, Site,
+    SiteKind, StoreAt, Surroundings,
 };
 use clearway_platform::clock::{Clock, SystemClock};
 use clearway_platform::environment::{self, Environment};
 use clearway_platform::files::{self, FileError};
 use clearway_platform::input::{self, Input};
+use clearway_platform::stopwatch::Stopwatch;
 use clearway_platform::{output, process, random};
 use clearway_store::World;
 use clearway_store::contract::{Engine, StoreError};
@@ -31,6 +33,8 @@ pub(crate) struct Machine {
     environment: Environment,
     surroundings: Surroundings,
     clock: SystemClock,
+    since_start: Stopwatch,
+    asking_ms: u64,
 }
 
 impl Machine {
@@ -46,7 +50,8 @@ impl Machine {
             stderr_is_terminal: environment.stderr_is_terminal,
             terminal_columns: environment.terminal_width,
         };
-        Self { environment, surroundings, clock: SystemClock::new() }
+        let (clock, since_start) = (SystemClock::new(), Stopwatch::start());
+        Self { environment, surroundings, clock, since_start, asking_ms: 0 }
     }
 
     pub(crate) fn state_dir(&self) -> Result<PathBuf, Failure> {
@@ -70,7 +75,9 @@ impl World for Machine {
     }
 
     fn gather(&mut self, queries: &BTreeSet<FactQuery>, facts: &mut Facts) {
+        let stopwatch = Stopwatch::start();
         facts::gather(&self.environment, queries, facts);
+        self.asking_ms += stopwatch.elapsed_ms();
     }
 }
 
@@ -160,6 +167,40 @@ impl Outside for Machine {
         variables.iter().copied().filter(is_set).collect()
     }
 
+    fn place_of(&mut self, process: &Process) -> Option<ProcessPlace> {
+        let place = process::place_of(&facts::identity(process))?;
+        Some(ProcessPlace {
+            terminal: place.terminal,
+            tmux_pane: place.tmux_pane,
+            directory: place.directory,
+        })
+    }
+
+    fn branch_of(&mut self, directory: &Path) -> Option<String> {
+        let repository = clearway_git::discover(directory).ok().flatten()?;
+        clearway_git::head_name(&repository.git_dir)
+    }
+
+    fn clients_in(&mut self, root: &Path) -> Vec<(Process, Client)> {
+        let running = process::running_in(root).into_iter();
+        let client = |running: process::Running| {
+            let client = Client::running_as(&running.command, running.script.as_deref())?;
+            Some((facts::process(&running.process), client))
+        };
+        running.filter_map(client).collect()
+    }
+
+    fn changed_files(&mut self, root: &Path) -> Vec<String> {
+        let changed = Git::locate(&self.environment).and_then(|git| git.dirty_paths(root, &[""]));
+        changed.map(|paths| paths.into_iter().collect()).unwrap_or_default()
+    }
+
+    fn commits_since(&mut self, site: &Site, since: Wall) -> Option<Vec<(String, u64)>> {
+        let root = site.root.as_deref().filter(|_| site.kind == SiteKind::Git)?;
+        let git = Git::locate(&self.environment).ok()?;
+        git.commits_since(root, since.0.div_euclid(1_000)).ok()
+    }
+
     fn terminal_session(&mut self) -> Option<Process> {
         process::terminal_leader().map(|process| facts::process(&process))
     }
@@ -226,6 +267,10 @@ impl Outside for Machine {
         written.map_err(|error| file_failure(&error))
     }
 
+    fn jot(&mut self, path: &Path, line: &str, bytes_max: u64) -> Result<(), Failure> {
+        files::jot(path, line, bytes_max).map_err(|error| file_failure(&error))
+    }
+
     fn create_private(&mut self, path: &Path, text: &str) -> Result<bool, Failure> {
         let made = directory_of(path).and_then(|()| files::create_atomic(path, text.as_bytes()));
         made.map_err(|error| file_failure(&error))
@@ -234,6 +279,20 @@ impl Outside for Machine {
     fn passing_file(&self, name: &str) -> Result<PathBuf, Failure> {
         let directory = environment::runtime_dir(&self.environment).map_err(|error| no_home(&error))?;
         Ok(directory.join(name))
+    }
+
+    fn passing_files(&self, front: &str) -> Vec<PathBuf> {
+        let Ok(directory) = environment::runtime_dir(&self.environment) else { return Vec::new() };
+        let names = files::names_in(&directory);
+        names.iter().filter(|name| name.starts_with(front)).map(|name| directory.join(name)).collect()
+    }
+
+    fn changed_at(&self, path: &Path) -> Option<i64> {
+        files::changed_at(path)
+    }
+
+    fn changed_since(&self, root: &Path, paths: &[&str], since_ns: i64, within: Duration) -> Vec<Changed> {
+        changes::since(root, paths, since_ns, within)
     }
 
     fn remove_file(&mut self, path: &Path) -> Result<(), Failure> {
@@ -258,6 +317,15 @@ impl Outside for Machine {
 }
 
 impl Host for Machine {
+    fn zone(&self) -> Zone {
+        let text = self.environment.text("TZ");
+        Zone::read(environment::zone_file(&self.environment).as_deref(), text)
+    }
+
+    fn spent(&self) -> Spent {
+        Spent { total_ms: self.since_start.elapsed_ms(), asking_ms: self.asking_ms }
+    }
+
     fn input(&mut self, bytes_max: usize, patience: Duration) -> Result<Vec<u8>, Failure> {
         let unreadable = |why: &str| Failure::new(Slug::Usage, format!("standard input {why}"));
         match input::read(bytes_max, patience) {

@@ -2,6 +2,7 @@
 //! the command line over; nothing is decided here.
 
 mod backstage;
+mod changes;
 mod clients;
 mod facts;
 mod inner;

@@ -24,6 +24,7 @@ pub fn name_for(arguments: &[String], ok: bool) -> String {
     match words.as_slice() {
         [group @ ("audit" | "config" | "scope"), verb, ..] => format!("{group}-{verb}"),
         ["wait", ..] if arguments.iter().any(|word| word == "--cancel") => "wait-cancel".to_owned(),
+        ["status", ..] if arguments.iter().any(|word| word == "--cost") => "status-cost".to_owned(),
         ["explain"] => "explain-all".to_owned(),
         [verb, ..] if !arguments.iter().any(|word| word == "--help" || word == "-h") => (*verb).to_owned(),
         _ => "help".to_owned(),

@@ -117,6 +117,7 @@ pub(super) const STATUS: &str = "\
 Examples:
   clearway status
   clearway -C ../other status
+  clearway status --cost
 
 An agent without a terminal gets a terse form.";
 
@@ -241,6 +242,22 @@ Examples:
   clearway statusline
 
 Who waits for you, what is yours, who else is at work.";
+
+pub(super) const WHERE: &str = "\
+Examples:
+  clearway where otter
+  eval \"$(clearway where otter --json | jq -r .resume)\"
+
+What its process tells while it lives; afterwards where it last held something.";
+
+pub(super) const DIGEST: &str = "\
+Examples:
+  clearway digest
+  clearway digest --since 22:00
+  clearway digest --since 8h --json
+
+Commits by author, refusals, waits and the longest, what was taken over or left
+behind, what hooks told, and what needs you. Times of day are local.";
 
 pub(super) const HOOK: &str = "\
 Examples:

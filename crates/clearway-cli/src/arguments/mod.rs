@@ -186,7 +186,13 @@ pub(crate) enum Verb {
     Agents,
     /// One look at everything: warnings, agents and what they hold
     #[command(after_help = examples::STATUS)]
-    Status,
+    Status(StatusFlags),
+    /// Tell where an agent is and how to resume its session
+    #[command(after_help = examples::WHERE)]
+    Where(WhereFlags),
+    /// Tell what happened since an evening, in few lines
+    #[command(after_help = examples::DIGEST)]
+    Digest(DigestFlags),
     /// Read the log of everything that happened
     #[command(after_help = examples::EVENTS)]
     Events(EventsFlags),
@@ -248,6 +254,9 @@ pub(crate) struct InitFlags {
     /// Add three lines to the repository's AGENTS.md or CLAUDE.md
     #[arg(long, conflicts_with = "uninstall")]
     pub(crate) agents_md: bool,
+    /// Take out hooks of Interlock, Intermute and Foundry, which did this before
+    #[arg(long, conflicts_with = "uninstall")]
+    pub(crate) without_others: bool,
     /// Give every file back as it was, or take our entries out if others changed it
     #[arg(long)]
     pub(crate) uninstall: bool,
@@ -477,6 +486,27 @@ pub(crate) struct MineFlags {
     /// Only those with an uncommitted change
     #[arg(long)]
     pub(crate) dirty: bool,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct StatusFlags {
+    /// What hooks told and refused each agent in the last day, and slow hook calls
+    #[arg(long)]
+    pub(crate) cost: bool,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct WhereFlags {
+    /// The agent, by its name or id
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct DigestFlags {
+    /// A time of day, a span or an instant, such as 22:00, 8h; 12h if not given
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) since: Option<String>,
 }
 
 #[derive(Clone, Debug, Args)]

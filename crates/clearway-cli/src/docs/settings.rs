@@ -19,7 +19,7 @@ pub(super) fn page() -> String {
         let cells = [code(key.name), kind, default(key), variable, places.to_owned(), meaning];
         text.push_str(&row(&cells));
     }
-    text + &postures() + &classes() + RESOURCES
+    text + &postures() + &classes() + RESOURCES + TOOLS
 }
 
 fn introduction() -> String {
@@ -54,7 +54,7 @@ fn kind(kind: Kind) -> String {
             format!("a time from {} to {}", duration::display(min), duration::display(max))
         }
         Kind::Patterns(_) => "a list of patterns".to_owned(),
-        Kind::Resources => "a table, see below".to_owned(),
+        Kind::Resources | Kind::Tools => "a table, see below".to_owned(),
     }
 }
 
@@ -137,6 +137,22 @@ gpu = { capacity = 1, scope = "machine" }
 
 A name that ends in a range of numbers tells each holder its own: `clearway with port -- CMD` finds it in
 `CLEARWAY_NUMBER_PORT`. A repository's file may declare a resource, and make one of the user's narrower.
+"#;
+
+const TOOLS: &str = r#"
+## [tools]
+
+Tools of MCP servers that write files, and the arguments that name these, so that their edits are gated like any other.
+Those of common servers are built in; both files add to them, and none takes away.
+
+```toml
+[tools]
+save_page = "path"
+acme__move_page = ["from", "to"]
+```
+
+A tool is named as its server names it, or with the server in front. An argument is a text, a list of texts, or a list of
+objects with a `path`. A tool that is not listed is no unknown write: it passes, and what it wrote is looked for after it.
 "#;
 
 fn row(cells: &[String]) -> String {

@@ -1,6 +1,7 @@
 //! What a hook was called for, whichever client called it.
 
 use clearway_core::agent::Client;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// A call of a hook, understood.
@@ -22,6 +23,8 @@ pub(crate) struct Event {
     pub(crate) cwd: Option<PathBuf>,
     /// Whether the end of a session is none: the client goes on under another id.
     pub(crate) goes_on: bool,
+    /// Whether a session begins as a branch of another one.
+    pub(crate) forks: bool,
 }
 
 /// What happens at the client.
@@ -50,8 +53,19 @@ pub(crate) enum Act {
     Edit(Vec<String>),
     /// It runs this command.
     Shell(String),
+    /// It is a tool of an MCP server that we know nothing of.
+    Server(ServerTool),
     /// Anything else.
     Other,
+}
+
+/// A tool of an MCP server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ServerTool {
+    /// As the client calls it.
+    pub(crate) name: String,
+    /// Every argument that could name files, and what it names.
+    pub(crate) arguments: BTreeMap<String, Vec<String>>,
 }
 
 impl Event {

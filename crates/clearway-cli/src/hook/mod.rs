@@ -13,13 +13,16 @@ mod texts;
 mod tools;
 mod typed;
 
-use crate::{Host, Streams};
+use crate::{Host, Spent, Streams};
 use clearway_core::agent::ClientSession;
 use clearway_core::failure::Failure;
 use clearway_core::slug::Slug;
 use clearway_core::text::shown;
 use clearway_kernel::config::Mode;
-use clearway_kernel::{Doing, Gate, Hook, HookCall, Outage, attend, before_edit, company, outage};
+use clearway_kernel::{
+    Answers, CallEnd, Doing, Gate, Hook, HookCall, Noted, Outage, attend, before_edit, company,
+    fields_of_tool, note_call, outage,
+};
 use clients::{Dialect, named};
 use event::{Act, Event, Moment};
 use reply::{Reply, Told, Verdict};
@@ -63,7 +66,10 @@ fn answer(words: &[OsString], host: &mut dyn Host) -> Reply {
     }
     let event = rest.first().and_then(|word| word.to_str());
     match payload(host) {
-        Ok(payload) => respond(dialect, &payload, event, host),
+        Ok(payload) => {
+            let payload_ms = host.spent().total_ms;
+            respond(dialect, &payload, event, host, payload_ms)
+        }
         Err(why) => Reply::aside(&format!("nothing was checked: {why}")),
     }
 }
@@ -80,18 +86,57 @@ fn payload(host: &mut dyn Host) -> Result<Value, String> {
     if value.is_object() { Ok(value) } else { Err("the payload is no JSON object".to_owned()) }
 }
 
-fn respond(dialect: &'static Dialect, payload: &Value, event: Option<&str>, host: &mut dyn Host) -> Reply {
+fn respond(
+    dialect: &'static Dialect,
+    payload: &Value,
+    event: Option<&str>,
+    host: &mut dyn Host,
+    payload_ms: u64,
+) -> Reply {
     let speaker = dialect.speaker(payload, &host.surroundings().variables);
     let event = payload::read(speaker.client, &speaker.words, payload, event);
     let Some(call) = call(dialect, &event, host) else { return Reply::default() };
     if let Some(rewritten) = carried_out(dialect, &event, &call, host) {
         return rewritten;
     }
-    let verdict = match contained(|| verdict(&event, &call, host)) {
-        Ok(verdict) => verdict,
-        Err(failure) => unchecked(&event, &call, host, &failure),
+    let judged = contained(|| judge(&event, &call, host));
+    let verdict = match &judged {
+        Ok(judged) => judged.verdict.clone(),
+        Err(failure) => unchecked(&event, &call, host, failure),
     };
-    dialect.render(&event, &verdict)
+    let reply = dialect.render(&event, &verdict);
+    let (what, bytes) = said(&verdict, &reply);
+    let spent = host.spent();
+    let failed = judged.as_ref().err().map(|failure| failure.slug.as_str());
+    let cause = failed.unwrap_or_else(|| longest(spent, payload_ms));
+    let end = CallEnd { what, bytes, ms: spent.total_ms, cause };
+    let answers = judged.as_ref().ok().map(|judged| &judged.answers);
+    // Notes are no reason to keep anybody from an answer.
+    let _ = contained(|| {
+        note_call(host, &call, answers, &end);
+        Ok(())
+    });
+    reply
+}
+
+/// What was said, and how much of it the model has to read.
+fn said(verdict: &Verdict, reply: &Reply) -> (Noted, u64) {
+    let bytes = |text: &str| u64::try_from(text.len()).unwrap_or(u64::MAX);
+    match verdict {
+        Verdict::Deny(reason) => (Noted::Refused, bytes(reason)),
+        Verdict::Tell(Told { model: Some(model), .. }) if !reply.stdout.is_empty() => {
+            (Noted::Told, bytes(model))
+        }
+        Verdict::Tell(_) | Verdict::Silent => (Noted::Silent, 0),
+    }
+}
+
+/// What a call waited for longest.
+fn longest(spent: Spent, payload_ms: u64) -> &'static str {
+    let asking_ms = spent.asking_ms;
+    let store_ms = spent.total_ms.saturating_sub(payload_ms).saturating_sub(asking_ms);
+    let spans = [(payload_ms, "payload"), (asking_ms, "git"), (store_ms, "store")];
+    spans.into_iter().max_by_key(|(ms, _)| *ms).map_or("store", |(_, cause)| cause)
 }
 
 /// A command of ours in a shell that may have no way to the store, carried out here; the shell prints the answer. No
@@ -101,7 +146,7 @@ fn carried_out(dialect: &Dialect, event: &Event, call: &HookCall, host: &mut dyn
         return None;
     };
     let words = typed::words(command)?;
-    let agent = (Hook { session: call.session.clone(), hears: false }, call.cwd.clone());
+    let agent = (Hook { session: call.session.clone(), hears: false, forks: false }, call.cwd.clone());
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     let code = contained(|| {
         let mut streams = Streams { stdout: &mut stdout, stderr: &mut stderr };
@@ -137,38 +182,67 @@ fn unchecked(event: &Event, call: &HookCall, host: &mut dyn Host, failure: &Fail
     }
 }
 
-fn verdict(event: &Event, call: &HookCall, host: &mut dyn Host) -> Result<Verdict, Failure> {
-    let doing = match &event.moment {
-        Moment::BeforeTool(Act::Edit(files)) => {
-            return before_edit(host, call, files).map(|gate| judged(&gate));
-        }
-        Moment::SessionStart => return start(call, host),
-        Moment::BeforeTool(_) => Doing::Calls,
-        Moment::AfterTool(Act::Edit(files)) => Doing::Wrote(files.clone()),
-        Moment::AfterTool(_) => Doing::Wrote(Vec::new()),
-        Moment::TurnEnd => Doing::Rests,
-        Moment::SubagentEnd if event.subagent.is_none() => return Ok(Verdict::Silent),
-        Moment::SubagentEnd => Doing::Ends,
-        Moment::SessionEnd if event.goes_on => return Ok(Verdict::Silent),
-        Moment::SessionEnd => Doing::Ends,
-        Moment::Other => return Ok(Verdict::Silent),
-    };
-    Ok(tell(texts::beside(&attend(host, call, &doing)?)))
+/// A verdict, and what it rests on.
+struct Judged {
+    verdict: Verdict,
+    answers: Answers,
 }
 
-/// What becomes of an edit, as the settings have it.
-fn judged(gate: &Gate) -> Verdict {
-    match (texts::refusal(gate), gate.mode) {
-        (Some(reason), Mode::Enforce) => Verdict::Deny(reason),
-        (Some(reason), Mode::Warn) => tell(Some(reason)),
-        (Some(_), Mode::Observe) | (None, _) => tell(texts::beside(&gate.answers)),
+impl Judged {
+    fn silent() -> Self {
+        Self { verdict: Verdict::Silent, answers: Answers::default() }
     }
 }
 
+/// The act of a tool that the settings say more of than its client.
+fn configured(act: &Act, call: &HookCall, host: &mut dyn Host) -> Result<Act, Failure> {
+    let Act::Server(tool) = act else { return Ok(act.clone()) };
+    let fields = fields_of_tool(host, call, &tool.name)?;
+    let files = fields.iter().filter_map(|field| tool.arguments.get(field)).flatten();
+    let files: Vec<String> = files.cloned().collect();
+    Ok(if files.is_empty() { act.clone() } else { Act::Edit(files) })
+}
+
+fn judge(event: &Event, call: &HookCall, host: &mut dyn Host) -> Result<Judged, Failure> {
+    let moment = match &event.moment {
+        Moment::BeforeTool(act) => Moment::BeforeTool(configured(act, call, host)?),
+        Moment::AfterTool(act) => Moment::AfterTool(configured(act, call, host)?),
+        moment => moment.clone(),
+    };
+    let doing = match &moment {
+        Moment::BeforeTool(Act::Edit(files)) => return before_edit(host, call, files).map(gated),
+        Moment::SessionStart => return start(call, host),
+        Moment::BeforeTool(Act::Shell(_) | Act::Server(_)) => Doing::Runs,
+        Moment::BeforeTool(_) => Doing::Calls,
+        Moment::AfterTool(Act::Shell(_) | Act::Server(_)) => Doing::Ran,
+        Moment::AfterTool(Act::Edit(files)) => Doing::Wrote(files.clone()),
+        Moment::AfterTool(_) => Doing::Wrote(Vec::new()),
+        Moment::TurnEnd => Doing::Rests,
+        Moment::SubagentEnd if event.subagent.is_none() => return Ok(Judged::silent()),
+        Moment::SubagentEnd => Doing::Ends,
+        Moment::SessionEnd if event.goes_on => return Ok(Judged::silent()),
+        Moment::SessionEnd => Doing::Ends,
+        Moment::Other => return Ok(Judged::silent()),
+    };
+    let answers = attend(host, call, &doing)?;
+    Ok(Judged { verdict: tell(texts::beside(&answers)), answers })
+}
+
+/// What becomes of an edit, as the settings have it.
+fn gated(gate: Gate) -> Judged {
+    let verdict = match (texts::refusal(&gate), gate.mode) {
+        (Some(reason), Mode::Enforce) => Verdict::Deny(reason),
+        (Some(reason), Mode::Warn) => tell(Some(reason)),
+        (Some(_), Mode::Observe) | (None, _) => tell(texts::beside(&gate.answers)),
+    };
+    Judged { verdict, answers: gate.answers }
+}
+
 /// Silent for whoever is alone.
-fn start(call: &HookCall, host: &mut dyn Host) -> Result<Verdict, Failure> {
-    attend(host, call, &Doing::Starts)?;
-    Ok(tell(company(host, call)?.and_then(|(status, mode)| texts::welcome(&status, mode))))
+fn start(call: &HookCall, host: &mut dyn Host) -> Result<Judged, Failure> {
+    let answers = attend(host, call, &Doing::Starts)?;
+    let verdict = tell(company(host, call)?.and_then(|(status, mode)| texts::welcome(&status, mode)));
+    Ok(Judged { verdict, answers })
 }
 
 fn tell(model: Option<String>) -> Verdict {
@@ -181,5 +255,5 @@ fn call(dialect: &Dialect, event: &Event, host: &dyn Host) -> Option<HookCall> {
     let cwd = event.cwd.clone().or_else(|| host.surroundings().cwd.clone()).unwrap_or_default();
     let session =
         ClientSession { client: event.client, session, subagent: event.subagent.clone(), process: None };
-    Some(HookCall { session, cwd, key: event.key(), hears: dialect.hears(event) })
+    Some(HookCall { session, cwd, key: event.key(), hears: dialect.hears(event), forks: event.forks })
 }

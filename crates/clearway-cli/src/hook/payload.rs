@@ -1,6 +1,6 @@
 //! Reading what a client sent without trusting it.
 
-use super::event::{Act, Event, Moment};
+use super::event::{Act, Event, Moment, ServerTool};
 use super::patch;
 use super::tools;
 use clearway_core::agent::Client;
@@ -88,6 +88,7 @@ pub(crate) fn read(client: Client, words: &Words, payload: &Value, event: Option
         name: name.to_owned(),
         tool_use: text(payload, words.fields.tool_use).map(str::to_owned),
         goes_on: text(payload, &["reason"]).is_some_and(|reason| GOES_ON.contains(&reason)),
+        forks: text(payload, &["source"]) == Some("fork"),
         cwd: text(payload, &["cwd"]).map(PathBuf::from).filter(|cwd| cwd.is_absolute()),
     }
 }
@@ -111,12 +112,23 @@ fn act(words: &Words, payload: &Value) -> Act {
     let input = words.fields.input.iter().find_map(|field| payload.get(field));
     let Some(input) = input.and_then(object) else { return Act::Other };
     let known = words.tools.iter().find(|(known, _)| *known == name).map(|(_, tool)| *tool);
-    match known.or_else(|| words.mcp.tool_of(name).and_then(tools::of_server)) {
+    let of_server = words.mcp.tool_of(name);
+    let act = match known.or_else(|| of_server.and_then(tools::of_server)) {
         Some(Tool::Writes(fields)) => edit(fields.iter().flat_map(|field| files(&input, field)).collect()),
         Some(Tool::Patch(fields)) => edit(text(&input, fields).map(patch::files).unwrap_or_default()),
         Some(Tool::Shell(field)) => text(&input, &[field]).map_or(Act::Other, shell),
         None => Act::Other,
+    };
+    match act {
+        Act::Other if of_server.is_some() => Act::Server(server_tool(name, &input)),
+        act => act,
     }
+}
+
+fn server_tool(name: &str, input: &Value) -> ServerTool {
+    let fields = input.as_object().into_iter().flatten();
+    let named = fields.map(|(field, _)| (field.clone(), files(input, field)));
+    ServerTool { name: name.to_owned(), arguments: named.filter(|(_, files)| !files.is_empty()).collect() }
 }
 
 fn shell(command: &str) -> Act {

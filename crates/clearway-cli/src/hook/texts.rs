@@ -73,6 +73,20 @@ fn line(notice: &Notice) -> Option<String> {
             "{} went to {to}; you had not changed it. Read it again before you edit it.",
             path(target)
         )),
+        Notice::WrittenOver { target, by } => {
+            let who = match by {
+                Some(by) => format!("while a command of {by} ran"),
+                None => "by something that no tool call explains".to_owned(),
+            };
+            Some(format!(
+                "{} is yours and was written {who}. Read it again before you edit it.",
+                path(target)
+            ))
+        }
+        Notice::WroteOver { target, holder } => Some(format!(
+            "{} is with {holder} and was written while your command ran; {holder} is told. Undo it unless it was meant.",
+            path(target)
+        )),
         _ => None,
     }
 }
@@ -81,10 +95,12 @@ fn line(notice: &Notice) -> Option<String> {
 /// and nothing waits.
 pub(crate) fn welcome(status: &Status, mode: Mode) -> Option<String> {
     let me = status.me.as_ref().map(|(id, _)| *id);
+    let own = status.agents.iter().map(|seen| &seen.view.agent).find(|agent| Some(agent.id) == me);
+    let family = own.map(|agent| agent.root);
     let others: Vec<String> = status
         .agents
         .iter()
-        .filter(|seen| Some(seen.view.agent.id) != me && seen.liveness != Liveness::Gone)
+        .filter(|seen| Some(seen.view.agent.root) != family && seen.liveness != Liveness::Gone)
         .filter(|seen| seen.view.live_leases > 0 || is_at_work(seen))
         .map(|seen| whereabouts(status, seen))
         .collect();

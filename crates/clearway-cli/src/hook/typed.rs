@@ -13,9 +13,9 @@ pub(crate) fn words(command: &str) -> Option<Vec<String>> {
 }
 
 /// Verbs that answer at once and need nothing but the store.
-const VERBS: [&str; 12] = [
-    "reserve", "check", "release", "renew", "transfer", "who", "leases", "waits", "agents", "status", "mine",
-    "explain",
+const VERBS: [&str; 13] = [
+    "reserve", "check", "release", "renew", "transfer", "who", "where", "leases", "waits", "agents",
+    "status", "mine", "explain",
 ];
 
 /// Flags that take their time.

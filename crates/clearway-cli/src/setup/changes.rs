@@ -76,7 +76,7 @@ pub(crate) fn plan(host: &mut dyn Host, root: Option<&Path>, wish: &Wish) -> Res
                 }));
             }
         } else {
-            changes.extend(set_up(host, client, &directory, wish.unattended)?);
+            changes.extend(set_up(host, client, &directory, wish)?);
         }
     }
     if let Some(root) = root.filter(|_| wish.agents_md || wish.uninstall) {
@@ -116,9 +116,14 @@ fn set_up(
     host: &mut dyn Host,
     client: Client,
     directory: &Path,
-    unattended: bool,
+    wish: &Wish,
 ) -> Result<Vec<Change>, Failure> {
+    let unattended = wish.unattended;
     let wanted = entries(client, &stable_binary(host)?, unattended);
+    let cleared = |file: &HookFile, text: &str| match wish.without_others {
+        true => file.form.without_rivals(text),
+        false => Ok(text.to_owned()),
+    };
     let mut files = user_files(client, directory);
     if let Some(tables) = files.iter().position(|file| is_used_table(host, file)) {
         files.swap(0, tables);
@@ -127,8 +132,8 @@ fn set_up(
     let mut changes = Vec::new();
     for (position, file) in files.iter().enumerate() {
         let edited = match position {
-            0 => edit(host, file, &|text| file.form.install(text, &wanted)),
-            _ => edit(host, file, &|text| Ok(file.form.remove(text, None)?.text)),
+            0 => edit(host, file, &|text| file.form.install(&cleared(file, text)?, &wanted)),
+            _ => edit(host, file, &|text| Ok(file.form.remove(&cleared(file, text)?, None)?.text)),
         };
         let change = Change { client: Some(client), note: note.clone().filter(|_| position == 0), ..edited };
         // Another place for hooks is of interest only if we are in it.

@@ -83,17 +83,27 @@ pub(super) fn state(client: Client, document: &Value, shape: Shape) -> State {
 /// Tools that did this job before and whose hooks would refuse or reserve beside ours.
 const RIVALS: [&str; 3] = ["interlock", "intermute", "foundry"];
 
+/// Where Claude Code keeps which plugins are on.
+pub(super) const PLUGINS: &str = "enabledPlugins";
+
+/// Whether a name is one of theirs.
+pub(super) fn is_rival_name(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    RIVALS.iter().any(|rival| text.contains(rival))
+}
+
+/// Whether a handler is one of theirs.
+pub(super) fn is_rival(handler: &Value) -> bool {
+    is_rival_name(&words(handler).join(" "))
+}
+
 /// Commands of such tools in a document, and plugins of theirs that it enables.
 pub(super) fn rivals(document: &Value, shape: Shape) -> Vec<String> {
-    let is_rival = |text: &str| {
-        let text = text.to_ascii_lowercase();
-        RIVALS.iter().any(|rival| text.contains(rival))
-    };
     let commands = all(document, shape).into_iter().map(|found| words(&found.handler).join(" "));
-    let plugins = document.get("enabledPlugins").and_then(Value::as_object);
+    let plugins = document.get(PLUGINS).and_then(Value::as_object);
     let plugins = plugins.into_iter().flatten().filter(|(_, on)| **on == Value::Bool(true));
     let plugins = plugins.map(|(name, _)| format!("plugin {name}"));
-    let mut named: Vec<String> = commands.chain(plugins).filter(|text| is_rival(text)).collect();
+    let mut named: Vec<String> = commands.chain(plugins).filter(|text| is_rival_name(text)).collect();
     named.sort();
     named.dedup();
     named

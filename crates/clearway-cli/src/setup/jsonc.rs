@@ -1,6 +1,7 @@
 //! Hooks in a JSON file: which are there, and the text with ours or without them.
 
 use super::entries::{Entry, Shape, handlers, is_ours};
+use super::found::{PLUGINS, is_rival, is_rival_name};
 use super::surgery::{Document, Holder, Piece, plain, property, spot};
 use super::text::{Removed, Unfit, newline_of, split_mark};
 use jsonc_parser::ast::{Array, Object, Value as Ast};
@@ -18,7 +19,7 @@ pub(super) fn value(text: &str) -> Result<Value, Unfit> {
 pub(super) fn install(text: &str, entries: &[Entry], shape: Shape) -> Result<String, Unfit> {
     let (mark, body) = split_mark(text);
     let mut body = with_root(body)?;
-    while let Some((_, less)) = without_next(&body, entries, shape)? {
+    while let Some((_, less)) = without_next(&body, entries, shape, is_ours)? {
         body = less;
     }
     if shape == Shape::Flat
@@ -45,7 +46,7 @@ pub(super) fn remove(text: &str, original: Option<&str>, shape: Shape) -> Result
     let (mark, body) = split_mark(text);
     let before = original.map_or(Ok(Value::Null), value)?;
     let mut body = body.to_owned();
-    while let Some((event, less)) = without_next(&body, &[], shape)? {
+    while let Some((event, less)) = without_next(&body, &[], shape, is_ours)? {
         body = without_hollow(&less, &event, &before)?;
     }
     if shape == Shape::Flat && before.is_object() && before.get(VERSION).is_none() {
@@ -57,6 +58,30 @@ pub(super) fn remove(text: &str, original: Option<&str>, shape: Shape) -> Result
         .is_none_or(|root| root.properties.iter().all(|property| property.name.as_str() == VERSION));
     let is_hollow = says_nothing && !document.has_comments;
     Ok(Removed { text: format!("{mark}{body}"), is_hollow })
+}
+
+/// The text without the handlers and plugins of tools that did this job before.
+pub(super) fn without_rivals(text: &str, shape: Shape) -> Result<String, Unfit> {
+    let (mark, body) = split_mark(text);
+    let mut body = body.to_owned();
+    while let Some((event, less)) = without_next(&body, &[], shape, is_rival)? {
+        body = without_hollow(&less, &event, &Value::Null)?;
+    }
+    while let Some(less) = without_rival_plugin(&body)? {
+        body = less;
+    }
+    Ok(format!("{mark}{body}"))
+}
+
+fn without_rival_plugin(body: &str) -> Result<Option<String>, Unfit> {
+    let document = Document::read(body)?;
+    let plugins = document.root().and_then(|root| property(root, PLUGINS)?.value.as_object());
+    let Some(plugins) = plugins else { return Ok(None) };
+    let is_on = |plugin: &&jsonc_parser::ast::ObjectProp<'_>| {
+        is_rival_name(plugin.name.as_str()) && plain(&plugin.value) == Value::Bool(true)
+    };
+    let rival = plugins.properties.iter().find(is_on);
+    Ok(rival.map(|rival| document.without(&spot(rival), &Holder::object(plugins))))
 }
 
 /// What an event is answered with.
@@ -131,8 +156,16 @@ fn list<'o, 't>(events: &'o Object<'t>, event: &str) -> Result<Option<&'o Array<
     }
 }
 
-/// The text without the next of our handlers that is not one of the entries, and the event it stood under.
-fn without_next(body: &str, entries: &[Entry], shape: Shape) -> Result<Option<(String, String)>, Unfit> {
+/// Tells which handlers are meant.
+type Meant = fn(&Value) -> bool;
+
+/// The text without the next of the handlers that are meant and not one of the entries, and the event it stood under.
+fn without_next(
+    body: &str,
+    entries: &[Entry],
+    shape: Shape,
+    is_meant: Meant,
+) -> Result<Option<(String, String)>, Unfit> {
     let document = Document::read(body)?;
     let Some(events) = hooks(&document)? else { return Ok(None) };
     for event in &events.properties {
@@ -142,7 +175,7 @@ fn without_next(body: &str, entries: &[Entry], shape: Shape) -> Result<Option<(S
         let mut is_kept = false;
         for element in &list.elements {
             let read = plain(element);
-            let own = handlers(&read, shape).filter(|handler| is_ours(handler)).count();
+            let own = handlers(&read, shape).filter(|handler| is_meant(handler)).count();
             let keeps = !is_kept && wanted.is_some_and(|entry| entry.is_in(&read, shape));
             is_kept |= keeps;
             if own <= usize::from(keeps) {
@@ -151,7 +184,7 @@ fn without_next(body: &str, entries: &[Entry], shape: Shape) -> Result<Option<(S
             let less = if own == handlers(&read, shape).count() && !keeps {
                 document.without(&spot(element), &Holder::list(list))
             } else {
-                without_handler(&document, element, wanted.filter(|_| keeps))
+                without_handler(&document, element, wanted.filter(|_| keeps), is_meant)
                     .ok_or_else(|| Unfit(format!("`hooks.{name}` cannot be read")))?
             };
             return Ok(Some((name.to_owned(), less)));
@@ -160,10 +193,15 @@ fn without_next(body: &str, entries: &[Entry], shape: Shape) -> Result<Option<(S
     Ok(None)
 }
 
-/// The text without one of our handlers in a group; the first that is the entry stays.
-fn without_handler(document: &Document<'_>, group: &Ast<'_>, kept: Option<&Entry>) -> Option<String> {
+/// The text without one of the handlers in a group that are meant; the first that is the entry stays.
+fn without_handler(
+    document: &Document<'_>,
+    group: &Ast<'_>,
+    kept: Option<&Entry>,
+    is_meant: Meant,
+) -> Option<String> {
     let list = property(group.as_object()?, HOOKS)?.value.as_array()?;
-    let own: Vec<&Ast<'_>> = list.elements.iter().filter(|handler| is_ours(&plain(handler))).collect();
+    let own: Vec<&Ast<'_>> = list.elements.iter().filter(|handler| is_meant(&plain(handler))).collect();
     let keeps = kept.and_then(|entry| own.iter().position(|handler| plain(handler) == entry.handler()));
     let mut others = own.iter().enumerate().filter(|(position, _)| Some(*position) != keeps);
     let (_, handler) = others.next()?;

@@ -66,6 +66,8 @@ pub(crate) struct Wish {
     pub(crate) unattended: bool,
     /// The repository's page for agents is to tell of us.
     pub(crate) agents_md: bool,
+    /// Hooks of other tools for this are to be taken out.
+    pub(crate) without_others: bool,
     /// Everything of ours is to be taken away instead.
     pub(crate) uninstall: bool,
 }
@@ -77,6 +79,15 @@ pub(crate) struct ClientSeen {
     pub(crate) standing: Standing,
     /// What else was noticed.
     pub(crate) notes: Vec<String>,
+    /// Other tools for this in the user's own files.
+    pub(crate) rivals: Vec<String>,
+}
+
+impl ClientSeen {
+    /// Everything that was noticed.
+    pub(crate) fn remarks(&self) -> impl Iterator<Item = &String> {
+        self.notes.iter().chain(&self.rivals)
+    }
 }
 
 /// The clients that there are on this machine.
@@ -99,15 +110,21 @@ pub(crate) fn look(host: &mut dyn Host, root: Option<&Path>, clients: &[Client])
     for client in clients.iter().copied() {
         let Some(directory) = directory(client, &host.surroundings().variables) else { continue };
         let standing = judge(&mut Scene { client, directory: &directory, root, host });
-        seen.push(ClientSeen { client, standing, notes: notes(host, &directory, root, client) });
+        let (notes, rivals) = notes(host, &directory, root, client);
+        seen.push(ClientSeen { client, standing, notes, rivals });
     }
     seen
 }
 
 /// What a client calls beside our hooks of the user: the same ones of the repository, and other tools for this.
-fn notes(host: &mut dyn Host, directory: &Path, root: Option<&Path>, client: Client) -> Vec<String> {
+fn notes(
+    host: &mut dyn Host,
+    directory: &Path,
+    root: Option<&Path>,
+    client: Client,
+) -> (Vec<String>, Vec<String>) {
     let repository = root.map(|root| repository_files(client, root)).unwrap_or_default();
-    let (mut notes, mut installs) = (Vec::new(), Vec::new());
+    let (mut notes, mut installs, mut rivals) = (Vec::new(), Vec::new(), Vec::new());
     for file in user_files(client, directory).iter().chain(&repository) {
         let Ok(Some(text)) = host.read_text(&file.path) else { continue };
         let Ok(document) = file.form.value(&text) else { continue };
@@ -115,13 +132,15 @@ fn notes(host: &mut dyn Host, directory: &Path, root: Option<&Path>, client: Cli
             installs.push(shown(&file.path));
         }
         for rival in found::rivals(&document, file.form.shape()) {
-            notes.push(format!("another tool for this is still installed in {}: {rival}", shown(&file.path)));
+            let remark =
+                format!("another tool for this is still installed in {}: {rival}", shown(&file.path));
+            if repository.contains(file) { notes.push(remark) } else { rivals.push(remark) }
         }
     }
     if installs.len() > 1 {
         notes.push(format!("its hooks are installed more than once: in {}", installs.join(" and in ")));
     }
-    notes
+    (notes, rivals)
 }
 
 fn shown(path: &Path) -> String {

@@ -86,6 +86,14 @@ impl Form {
         }
     }
 
+    /// The text without other tools for this; in tables they are left to a person.
+    pub(super) fn without_rivals(self, text: &str) -> Result<String, Unfit> {
+        match self {
+            Self::Json(shape) => jsonc::without_rivals(text, shape),
+            Self::Toml => Ok(text.to_owned()),
+        }
+    }
+
     pub(super) fn remove(self, text: &str, original: Option<&str>) -> Result<Removed, Unfit> {
         match self {
             Self::Json(shape) => jsonc::remove(text, original, shape),

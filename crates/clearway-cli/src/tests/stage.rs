@@ -1,7 +1,7 @@
 //! A machine that exists in memory: its clock stands still until it is moved, and its dice are loaded.
 
-use crate::{Backstage, ClientFiles, Host, Streams, run};
-use clearway_core::agent::{Above, Established};
+use crate::{Backstage, ClientFiles, Host, Spent, Streams, run};
+use clearway_core::agent::{Above, Client, Established};
 use clearway_core::event::{Actor, Body, Durability, Event};
 use clearway_core::facts::{FactQuery, Facts, Liveness, Process};
 use clearway_core::failure::Failure;
@@ -11,8 +11,8 @@ use clearway_core::slug::Slug;
 use clearway_core::time::{BootKey, Mono, Now, Wall};
 use clearway_core::wait::WaitEnd;
 use clearway_kernel::{
-    BuildFacts, Destination, FileId, Found, Knows, Located, Order, Outside, Running, Site, SiteKind, StoreAt,
-    Surroundings,
+    BuildFacts, Changed, Destination, FileId, Found, Knows, Located, Order, Outside, ProcessPlace, Running,
+    Site, SiteKind, StoreAt, Surroundings,
 };
 use clearway_store::World;
 use clearway_store::contract::{
@@ -20,6 +20,7 @@ use clearway_store::contract::{
 };
 use clearway_store::memory::MemoryEngine;
 use clearway_wire::canonical;
+use clearway_wire::json::Zone;
 use serde_json::Value;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,6 +42,8 @@ pub(super) struct Stage {
     pub(super) breaks: bool,
     /// What is on standard input.
     pub(super) input: String,
+    /// How long a call takes.
+    pub(super) spent: Spent,
     /// How often a view of the store was opened.
     pub(super) looks: Rc<Cell<usize>>,
     now_ms: u64,
@@ -85,6 +88,7 @@ impl Default for Stage {
             looks: Rc::default(),
             breaks: false,
             input: String::new(),
+            spent: Spent::default(),
             now_ms: 1_000_000,
             dice: 7,
             shelf,
@@ -225,6 +229,26 @@ impl Outside for Stage {
         Vec::new()
     }
 
+    fn place_of(&mut self, _: &Process) -> Option<ProcessPlace> {
+        None
+    }
+
+    fn branch_of(&mut self, _: &Path) -> Option<String> {
+        None
+    }
+
+    fn clients_in(&mut self, _: &Path) -> Vec<(Process, Client)> {
+        Vec::new()
+    }
+
+    fn changed_files(&mut self, _: &Path) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn commits_since(&mut self, _: &Site, _: Wall) -> Option<Vec<(String, u64)>> {
+        None
+    }
+
     fn terminal_session(&mut self) -> Option<Process> {
         None
     }
@@ -286,6 +310,10 @@ impl Outside for Stage {
         Ok(())
     }
 
+    fn jot(&mut self, path: &Path, line: &str, _: u64) -> Result<(), Failure> {
+        self.append_private(path, line, Duration::ZERO)
+    }
+
     fn create_private(&mut self, path: &Path, text: &str) -> Result<bool, Failure> {
         let absent = !self.files.contains_key(path);
         self.files.entry(path.to_owned()).or_insert_with(|| text.to_owned());
@@ -294,6 +322,18 @@ impl Outside for Stage {
 
     fn passing_file(&self, name: &str) -> Result<PathBuf, Failure> {
         Ok(Path::new("/run").join(name))
+    }
+
+    fn passing_files(&self, _: &str) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    fn changed_at(&self, _: &Path) -> Option<i64> {
+        None
+    }
+
+    fn changed_since(&self, _: &Path, _: &[&str], _: i64, _: Duration) -> Vec<Changed> {
+        Vec::new()
     }
 
     fn remove_file(&mut self, path: &Path) -> Result<(), Failure> {
@@ -349,6 +389,14 @@ impl ClientFiles for Stage {
 }
 
 impl Host for Stage {
+    fn zone(&self) -> Zone {
+        Zone::read(None, None)
+    }
+
+    fn spent(&self) -> Spent {
+        self.spent
+    }
+
     fn input(&mut self, _: usize, _: Duration) -> Result<Vec<u8>, Failure> {
         Ok(self.input.clone().into_bytes())
     }

@@ -59,7 +59,11 @@ fn client_checks(seen: &ClientSeen) -> Vec<Check> {
         }
     };
     let notes = seen.notes.iter().map(|note| check(CheckStatus::Notable, format!("{name}: {note}"), None));
-    std::iter::once(standing).chain(notes).collect()
+    let rivals = seen.rivals.iter().map(|rival| {
+        let hint = "take them out; init --uninstall gives them back: clearway init --without-others";
+        check(CheckStatus::Notable, format!("{name}: {rival}"), Some(hint.to_owned()))
+    });
+    std::iter::once(standing).chain(notes).chain(rivals).collect()
 }
 
 /// A store or configuration that cannot be used is what a doctor is called for; a slip on the line is not.

@@ -87,6 +87,7 @@ fn wish(flags: &InitFlags) -> Wish {
         clients: flags.client.iter().filter_map(client).collect(),
         unattended: flags.unattended,
         agents_md: flags.agents_md,
+        without_others: flags.without_others,
         uninstall: flags.uninstall,
     }
 }
@@ -277,7 +278,7 @@ fn client_json(seen: &ClientSeen, given: &Given) -> ClientJson {
         standing: seen.standing.word().to_owned(),
         why: why.map(str::to_owned),
         step: step.map(|step| given.advice(step)),
-        notes: seen.notes.clone(),
+        notes: seen.remarks().cloned().collect(),
     }
 }
 
@@ -302,7 +303,7 @@ fn client_lines(seen: &ClientSeen, page: &Page) -> String {
     let mut lines = wrap(&printable(&format!("{word}{why}")), page.columns, &front, &next);
     let hint = step.map(|step| format!("hint: {}", page.given.advice(&printable(step))));
     lines.extend(hint.into_iter().flat_map(|hint| wrap_hint(&hint, page.columns, &next, &next)));
-    let notes = seen.notes.iter().map(|note| format!("note: {}", printable(note)));
+    let notes = seen.remarks().map(|note| format!("note: {}", printable(note)));
     lines.extend(notes.flat_map(|note| wrap(&note, page.columns, &next, &next)));
     lines.join("\n").replacen(word, &page.paint(tone, word), 1) + "\n"
 }
@@ -313,6 +314,7 @@ fn unconfirmed(flags: &InitFlags) -> Failure {
     let switches = [
         ("--unattended", flags.unattended),
         ("--agents-md", flags.agents_md),
+        ("--without-others", flags.without_others),
         ("--uninstall", flags.uninstall),
         ("-y", true),
     ];

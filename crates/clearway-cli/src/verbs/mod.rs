@@ -6,9 +6,11 @@ mod config;
 mod demo;
 mod doctor;
 mod events;
+mod finding;
 mod init;
 mod leasing;
 mod listing;
+mod looking_back;
 mod own;
 mod queueing;
 mod running;
@@ -20,7 +22,7 @@ pub(crate) use running::code_beside_command;
 pub(crate) use words::Detail;
 
 use crate::Host;
-use crate::arguments::{self, Audit, Cli, Config, Scope, Verb};
+use crate::arguments::{self, Audit, Cli, Config, Scope, StatusFlags, Verb};
 use crate::console::{Answer, Console, Problem};
 use crate::given::Given;
 use crate::{elsewhere, usage};
@@ -130,7 +132,12 @@ fn obey(
         Verb::Mine(flags) => answer(own::mine(&mut session(host, &globals)?, &flags)?),
         Verb::Statusline => answer(own::statusline(&mut session(host, &globals)?)?),
         Verb::Agents => answer(listing::agents(&mut session(host, &globals)?)?),
-        Verb::Status => {
+        Verb::Where(flags) => answer(finding::where_is(&mut session(host, &globals)?, &flags)?),
+        Verb::Digest(flags) => answer(looking_back::digest(host, &globals, &flags)?),
+        Verb::Status(StatusFlags { cost: true }) => {
+            answer(looking_back::cost(&mut session(host, &globals)?)?)
+        }
+        Verb::Status(_) => {
             let is_terminal = host.surroundings().stdout_is_terminal;
             answer(status::status(&mut session(host, &globals)?, is_terminal)?)
         }

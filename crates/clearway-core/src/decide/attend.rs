@@ -4,12 +4,12 @@ use super::draft::Draft;
 use super::identity::Identified;
 use super::transfer::hand_over;
 use super::{Step, Success};
-use crate::command::Attend;
+use crate::command::{Attend, Hit};
 use crate::event::{Actor, Body};
 use crate::facts::{FactQuery, Facts};
 use crate::ids::{AgentId, Entropy, LeaseId};
 use crate::lease::{Grade, Lease};
-use crate::slice::AgentView;
+use crate::slice::{AgentView, Note};
 use crate::target::Target;
 use crate::wait::{WaitEnd, WaitView};
 use std::collections::BTreeSet;
@@ -33,6 +33,10 @@ pub(super) fn attend(
     let ended = match attend {
         Attend::Start | Attend::Call => Vec::new(),
         Attend::Done { targets, brief, .. } => put_down(draft, me, actor, targets, brief),
+        Attend::Ran { hits } => {
+            hits.iter().for_each(|hit| report(draft, me, *hit));
+            Vec::new()
+        }
         Attend::Rest => {
             let memo = draft.memo(me);
             memo.in_hand.clear();
@@ -63,6 +67,20 @@ fn put_down(
     draft.memo(me).in_hand.retain(|(id, _)| !is_used(*id));
     let over = used.iter().filter(|lease| lease.grade == Grade::Auto && brief.contains(&lease.target));
     over.map(|lease| give_back(draft, actor, lease)).collect()
+}
+
+/// Tells both sides that a file of one was written while the other had a call running; where others may have done it, the
+/// holder alone, and that nobody is known to have.
+fn report(draft: &mut Draft<'_>, me: AgentId, hit: Hit) {
+    let lease = draft.leases_now().find(|lease| lease.id == hit.lease && lease.holder != me).cloned();
+    let Some(lease) = lease else { return };
+    let target = lease.target.display();
+    let by = hit.explained.then(|| draft.name_of(me));
+    draft.note(lease.holder, Note::WrittenOver { target: target.clone(), by });
+    if hit.explained {
+        let holder = draft.name_of(lease.holder);
+        draft.note(me, Note::WroteOver { target, holder });
+    }
 }
 
 /// What an agent leaves passes to its parent. Without one, what is clean is given back, and what is changed is marked as

@@ -53,7 +53,7 @@ pub fn identify(slice: &Slice, caller: &Caller) -> Result<Identified, Failure> {
         return Err(rivals(&caller.rival_sessions));
     }
     if let Some(session) = &caller.session {
-        return Ok(by_session(slice, session, caller.hook));
+        return Ok(by_session(slice, session, caller));
     }
     if let Some(view) = caller.ancestors.iter().find_map(|process| registered(slice, process)) {
         return Ok(known(view, Established::Ancestry));
@@ -110,10 +110,9 @@ fn not_you(view: &AgentView) -> Failure {
         .details(Details::Fields(vec![("agent", view.agent.name.to_string())]))
 }
 
-/// The agent of a session, or of a subagent in it. A new session id from a client process that is known goes on as the
-/// agent of that process.
-fn by_session(slice: &Slice, session: &ClientSession, hook: bool) -> Identified {
-    let root = session_agent(slice, session, hook);
+/// The agent of a session, or of a subagent in it.
+fn by_session(slice: &Slice, session: &ClientSession, caller: &Caller) -> Identified {
+    let root = session_agent(slice, session, caller);
     let Some(_) = &session.subagent else { return root };
     let newcomer = Newcomer {
         client: session.client,
@@ -123,11 +122,13 @@ fn by_session(slice: &Slice, session: &ClientSession, hook: bool) -> Identified 
         parent: Some(Box::new(root)),
     };
     let mut child = by_key(slice, newcomer, Established::Session);
-    child.back = child.known.as_ref().and_then(|view| back(view, session.key(), session, hook));
+    child.back = child.known.as_ref().and_then(|view| back(view, session.key(), session, caller.hook));
     child
 }
 
-fn session_agent(slice: &Slice, session: &ClientSession, hook: bool) -> Identified {
+/// A new session id from a client process that is known goes on as the agent of that process; one that is a branch of it
+/// is a child of that agent, because both may go on.
+fn session_agent(slice: &Slice, session: &ClientSession, caller: &Caller) -> Identified {
     let newcomer = Newcomer {
         client: session.client,
         key: session.root_key(),
@@ -136,7 +137,7 @@ fn session_agent(slice: &Slice, session: &ClientSession, hook: bool) -> Identifi
         parent: None,
     };
     let mut found = by_key(slice, newcomer, Established::Session);
-    if found.known.is_none() && hook {
+    if found.known.is_none() && caller.hook {
         let of_process = |view: &&AgentView| {
             let agent = &view.agent;
             agent.client == session.client && agent.parent.is_none() && agent.ended_at.is_none()
@@ -144,9 +145,15 @@ fn session_agent(slice: &Slice, session: &ClientSession, hook: bool) -> Identifi
         let process = session.process.as_ref();
         let here =
             slice.agents.iter().filter(|view| process.is_some() && view.agent.process.as_ref() == process);
-        found.known = here.filter(of_process).max_by_key(|view| view.agent.registered_at).cloned();
+        let before = here.filter(of_process).max_by_key(|view| view.agent.registered_at);
+        match caller.forks {
+            true => {
+                found.newcomer.parent = before.map(|view| Box::new(known(view, Established::Session)));
+            }
+            false => found.known = before.cloned(),
+        }
     }
-    found.back = found.known.as_ref().and_then(|view| back(view, session.root_key(), session, hook));
+    found.back = found.known.as_ref().and_then(|view| back(view, session.root_key(), session, caller.hook));
     found
 }
 

@@ -188,6 +188,20 @@ pub enum Notice {
         /// To whom.
         to: AgentName,
     },
+    /// What the caller holds changed, and not by an edit of its own.
+    WrittenOver {
+        /// What.
+        target: String,
+        /// During whose call; `None` if that cannot be told.
+        by: Option<AgentName>,
+    },
+    /// What somebody else holds changed during a call of the caller.
+    WroteOver {
+        /// What.
+        target: String,
+        /// Who holds it.
+        holder: AgentName,
+    },
     /// A lease that the caller had, or that an answer given once more had granted, is over by now.
     Lapsed {
         /// The lease.

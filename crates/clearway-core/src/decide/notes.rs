@@ -14,7 +14,8 @@ impl Draft<'_> {
     /// Keeps something for an agent to be told; one that hears nothing is told nothing.
     pub(super) fn note(&mut self, to: AgentId, note: Note) {
         let hears = self.slice.agent(to).is_some_and(|view| view.agent.client.has_hooks());
-        let own = self.agent.as_ref().is_some_and(|(me, _)| *me == to) && !matches!(note, Note::Turn(_));
+        let concerns_itself = matches!(note, Note::Turn(_) | Note::WroteOver { .. });
+        let own = self.agent.as_ref().is_some_and(|(me, _)| *me == to) && !concerns_itself;
         if !hears || own {
             return;
         }
@@ -67,6 +68,12 @@ impl Draft<'_> {
             }
             Note::PassedOn { target, to } => {
                 Some(Notice::PassedOn { target: target.clone(), to: to.clone() })
+            }
+            Note::WrittenOver { target, by } => {
+                Some(Notice::WrittenOver { target: target.clone(), by: by.clone() })
+            }
+            Note::WroteOver { target, holder } => {
+                Some(Notice::WroteOver { target: target.clone(), holder: holder.clone() })
             }
         }
     }

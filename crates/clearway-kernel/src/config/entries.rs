@@ -8,6 +8,7 @@ use super::file::joined;
 use super::keys::{KEYS, Key, KeyId, Kind, Safety};
 use super::resolve::Slot;
 use super::source::{Ignored, Layer, Overridden, Source};
+use super::tools::WritingTool;
 use super::value::Value;
 
 /// One key, class or resource with its value and history.
@@ -41,11 +42,12 @@ pub struct Part<'c> {
 }
 
 impl Config {
-    /// Every known key in the order of the table, defaults included, then every configured resource.
+    /// Every known key in the order of the table, defaults included, then every configured resource and tool.
     pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
-        let keys = KEYS.iter().filter(|key| key.id != KeyId::Resources);
-        let resources = self.resources.iter();
-        keys.map(|key| self.entry(key)).chain(resources.map(|(name, slot)| resource_entry(name, slot)))
+        let is_single = |key: &&Key| !matches!(key.kind, Kind::Resources | Kind::Tools);
+        let keys = KEYS.iter().filter(is_single).map(|key| self.entry(key));
+        let resources = self.resources.iter().map(|(name, slot)| resource_entry(name, slot));
+        keys.chain(resources).chain(self.tools.iter().map(tool_entry))
     }
 
     /// What the caller's environment or line says but does not count, with the key. A careful posture of a repository
@@ -108,4 +110,20 @@ fn slot_entry<'c>(name: Cow<'static, str>, slot: &'c Slot, key: &'static Key) ->
 fn resource_entry<'c>(name: &str, slot: &'c Slot) -> Entry<'c> {
     let key = KeyId::Resources.key();
     slot_entry(Cow::Owned(joined(key.name, name)), slot, key)
+}
+
+fn tool_entry(tool: &WritingTool) -> Entry<'_> {
+    let key = KeyId::Tools.key();
+    Entry {
+        key: Cow::Owned(joined(key.name, &tool.name)),
+        value_text: Some(format!("{:?}", tool.fields)),
+        source: &tool.source,
+        layer: tool.layer,
+        overrode: &[],
+        ignored: &[],
+        parts: Vec::new(),
+        empty: Vec::new(),
+        safety: key.safety != Safety::None,
+        doc: key.doc,
+    }
 }

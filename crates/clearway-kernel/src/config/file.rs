@@ -6,9 +6,10 @@ use toml::de::{DeTable, DeValue};
 use super::ConfigText;
 use super::classes::{Class, ClassPattern, EmptyClass};
 use super::error::{ConfigError, Place, Problem};
-use super::keys::{self, KEYS, Key, Kind, Places};
+use super::keys::{self, KEYS, Key, KeyId, Kind, Places};
 use super::resolve::{Setting, Settings};
 use super::source::{Layer, Source};
+use super::tools::WritingTool;
 use super::value::{self, Resource, Value};
 use clearway_core::limits::CAPACITY_MAX;
 use clearway_core::nearest::nearest;
@@ -18,6 +19,8 @@ use clearway_core::unit::Numbers;
 
 /// A larger file is refused unread; a generous one has a few hundred lines.
 const FILE_BYTES_MAX: usize = 64 * 1024;
+/// Bytes of the name of a tool or of a field of its input.
+const TOOL_WORD_BYTES_MAX: usize = 256;
 /// More mistakes than this are counted instead of listed.
 const ERRORS_MAX: usize = 20;
 
@@ -94,6 +97,7 @@ impl Reader<'_> {
         match key.kind {
             Kind::Patterns(class) => self.read_patterns(key, class, at, value.get_ref()),
             Kind::Resources => self.read_resources(key, at, value.get_ref()),
+            Kind::Tools => self.read_tools(key, at, value.get_ref()),
             _ => match value::from_toml(key, value.get_ref()) {
                 Ok(value) => {
                     let source = self.source(at);
@@ -143,6 +147,23 @@ impl Reader<'_> {
                 let (value, source) = (Value::Resource(resource), self.source(at));
                 let setting = Setting { id: key.id, value, source };
                 self.settings.resources.push((name.get_ref().to_string(), setting));
+            }
+        }
+    }
+
+    fn read_tools(&mut self, key: &Key, at: usize, value: &DeValue<'_>) {
+        let DeValue::Table(table) = value else {
+            return self.error(at, Problem::wrong_type(key.name, value::expected(key.kind), value));
+        };
+        for (name, value) in table.iter() {
+            let at = name.span().start;
+            let path = joined(key.name, name.get_ref());
+            match tool_words(key, name.get_ref()).and_then(|name| Ok((name, tool_fields(&path, value)?))) {
+                Ok((name, fields)) => {
+                    let (source, layer) = (self.source(at), self.layer);
+                    self.settings.tools.push(WritingTool { name, fields, source, layer });
+                }
+                Err(problem) => self.error(at, problem),
             }
         }
     }
@@ -212,6 +233,33 @@ fn pattern(key: &Key, item: &DeValue<'_>) -> Result<String, Problem> {
     }
 }
 
+/// The name of a tool or of a field of its input.
+fn tool_words(key: &Key, name: &str) -> Result<String, Problem> {
+    let why = match name {
+        "" => "it is empty",
+        name if name.len() > TOOL_WORD_BYTES_MAX => "it is longer than 256 bytes",
+        name if name.chars().any(char::is_control) => "it contains a control character",
+        name => return Ok(name.to_owned()),
+    };
+    Err(Problem::bad_value(key.name, name, why))
+}
+
+/// One field or a list of them.
+fn tool_fields(path: &str, value: &Spanned<DeValue<'_>>) -> Result<Vec<String>, Problem> {
+    let wrong =
+        |value: &DeValue<'_>| Problem::wrong_type(path, "the name of an argument, or a list of such", value);
+    let field = |value: &DeValue<'_>| match value {
+        DeValue::String(name) => tool_words(KeyId::Tools.key(), name),
+        other => Err(wrong(other)),
+    };
+    match value.get_ref() {
+        DeValue::Array(items) if !items.is_empty() => {
+            items.iter().map(|item| field(item.get_ref())).collect()
+        }
+        one => field(one).map(|field| vec![field]),
+    }
+}
+
 /// A resource whose name says which numbers it has cannot have more holders than numbers.
 fn too_many(path: &str, name: &str, resource: Resource) -> Option<Problem> {
     let count = Numbers::of(name)?.count();
@@ -257,7 +305,7 @@ fn nearest_key(path: &str) -> Option<&'static str> {
 
 /// The key whose value is a table of free names, if the path is a slip of it.
 fn nearest_table(path: &str) -> Option<&'static str> {
-    let tables = KEYS.iter().filter(|key| matches!(key.kind, Kind::Resources));
+    let tables = KEYS.iter().filter(|key| matches!(key.kind, Kind::Resources | Kind::Tools));
     nearest(path, tables.map(|key| key.name))
 }
 

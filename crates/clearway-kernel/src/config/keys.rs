@@ -43,10 +43,11 @@ pub enum KeyId {
     ClassesCommon,
     ClassesHot,
     Resources,
+    Tools,
 }
 
 impl KeyId {
-    pub(super) const COUNT: usize = KeyId::Resources as usize + 1;
+    pub(super) const COUNT: usize = KeyId::Tools as usize + 1;
 
     /// The row of this key.
     pub fn key(self) -> &'static Key {
@@ -77,6 +78,7 @@ pub enum Kind {
     Duration { min: Duration, max: Duration },
     Patterns(Class),
     Resources,
+    Tools,
 }
 
 /// Where a key may be set.
@@ -232,6 +234,16 @@ pub static KEYS: [Key; KeyId::COUNT] = [
         places: Places::OnlyInFiles,
         safety: Safety::NarrowerIsSafer,
         doc: "Named resources and their capacity: build = 2, or { capacity = 2, scope = \"machine\" }.",
+    },
+    Key {
+        id: KeyId::Tools,
+        name: "tools",
+        kind: Kind::Tools,
+        default: Value::Unset,
+        variable: None,
+        places: Places::OnlyInFiles,
+        safety: Safety::None,
+        doc: "More tools of MCP servers that write files, and which of their arguments name these.",
     },
 ];
 

@@ -18,6 +18,7 @@ mod resolve;
 mod source;
 #[cfg(test)]
 mod tests;
+mod tools;
 mod value;
 mod variables;
 
@@ -34,6 +35,7 @@ pub use error::{ConfigError, Place, Problem};
 pub use keys::{KEYS, Key, KeyId, Kind, Places, Safety};
 pub use postures::{POSTURES, Posture};
 pub use source::{Ignored, Layer, Overridden, Source, layer_word};
+pub use tools::WritingTool;
 pub use value::{Resource, Value};
 pub use variables::{UnknownVariable, unknown_variables};
 
@@ -99,6 +101,7 @@ pub struct Config {
     class_patterns: Vec<ClassPattern>,
     empty_classes: Vec<EmptyClass>,
     resources: BTreeMap<String, Slot>,
+    tools: Vec<WritingTool>,
 }
 
 /// What is wrong with a value that was typed for a key, if something is.
@@ -192,6 +195,12 @@ impl Config {
         let range =
             self.resources.keys().filter(|_| !self.resources.contains_key(name)).find(|key| range(key))?;
         Numbers::of(range).map(|numbers| (range.as_str(), numbers.prefix))
+    }
+
+    /// The fields of a tool's input that name files it writes, as configured; none for a tool that is not.
+    pub fn fields_of_tool<'c>(&'c self, called: &'c str) -> impl Iterator<Item = &'c str> {
+        let tools = self.tools.iter().filter(move |tool| tool.is_called(called));
+        tools.flat_map(|tool| tool.fields.iter().map(String::as_str))
     }
 
     /// How paths of this scope are treated. Every pattern was checked when it was read.

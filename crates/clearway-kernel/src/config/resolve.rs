@@ -8,6 +8,7 @@ use super::error::{ConfigError, Place, Problem};
 use super::keys::{KEYS, KeyId};
 use super::postures;
 use super::source::{Ignored, Layer, Overridden, Source};
+use super::tools::WritingTool;
 use super::value::{self, Value};
 use super::{Config, ConfigText, Inputs, file};
 
@@ -47,6 +48,7 @@ pub(super) struct Settings {
     pub(super) patterns: Vec<ClassPattern>,
     pub(super) empty_classes: Vec<EmptyClass>,
     pub(super) resources: Vec<(String, Setting)>,
+    pub(super) tools: Vec<WritingTool>,
 }
 
 #[derive(Debug, Clone)]
@@ -85,7 +87,8 @@ impl Slot {
 impl Config {
     fn defaults() -> Config {
         let slots = array::from_fn(|at| Slot::new(KEYS[at].default.clone(), Source::Default, Layer::Default));
-        Config { slots, class_patterns: Vec::new(), empty_classes: Vec::new(), resources: BTreeMap::new() }
+        let (class_patterns, empty_classes) = (Vec::new(), Vec::new());
+        Config { slots, class_patterns, empty_classes, resources: BTreeMap::new(), tools: Vec::new() }
     }
 
     fn apply(
@@ -97,6 +100,7 @@ impl Config {
     ) {
         self.class_patterns.extend(settings.patterns);
         self.empty_classes.extend(settings.empty_classes);
+        self.tools.extend(settings.tools);
         if settings.scalars.is_empty() && settings.resources.is_empty() {
             return;
         }

@@ -63,7 +63,7 @@ pub(super) fn from_text(key: &'static Key, text: &str) -> Result<Value, Problem>
             integer(key, number, min, max)
         }
         Kind::Duration { min, max } => duration_within(key, text, min, max),
-        Kind::Patterns(_) | Kind::Resources => {
+        Kind::Patterns(_) | Kind::Resources | Kind::Tools => {
             Err(Problem::NotAllowedHere { key: key.name, allowed: "a configuration file" })
         }
     }
@@ -96,6 +96,7 @@ pub(super) fn expected(kind: Kind) -> &'static str {
         Kind::Duration { .. } => "a duration in quotes, such as \"30m\"",
         Kind::Patterns(_) => "a list of patterns",
         Kind::Resources => "a table of resources",
+        Kind::Tools => "a table of tools",
     }
 }
 

@@ -78,6 +78,30 @@ pub(crate) fn initial_environment(pid: u32) -> Option<Vec<OsString>> {
     strings_at(&format!("/proc/{pid}/environ"))
 }
 
+/// The terminal that a process reads from or writes to.
+pub(crate) fn terminal_of(pid: u32) -> Option<String> {
+    let open = |descriptor: u8| fs::read_link(format!("/proc/{pid}/fd/{descriptor}")).ok();
+    let names = [0, 1, 2].into_iter().filter_map(open).filter_map(|path| path.to_str().map(str::to_owned));
+    names.into_iter().find(|name| ["/dev/pts/", "/dev/tty"].iter().any(|front| name.starts_with(front)))
+}
+
+/// The directory that a process works in.
+pub(crate) fn directory_of(pid: u32) -> Option<PathBuf> {
+    fs::read_link(format!("/proc/{pid}/cwd")).ok()
+}
+
+/// Every process that is shown.
+pub(crate) fn process_ids() -> Vec<u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}
+
+/// The words a process was started with.
+pub(crate) fn arguments_of(pid: u32) -> Option<Vec<String>> {
+    let words = strings_at(&format!("/proc/{pid}/cmdline"))?;
+    Some(words.iter().map(|word| word.to_string_lossy().into_owned()).collect())
+}
+
 /// This very binary, even if another lies at its path by now.
 pub(crate) fn own_binary() -> io::Result<PathBuf> {
     Ok(PathBuf::from("/proc/self/exe"))

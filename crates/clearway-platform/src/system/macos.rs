@@ -56,6 +56,26 @@ pub(crate) fn initial_environment(_pid: u32) -> Option<Vec<OsString>> {
     None
 }
 
+/// Not asked for here.
+pub(crate) fn terminal_of(_pid: u32) -> Option<String> {
+    None
+}
+
+/// Not offered without a private interface.
+pub(crate) fn directory_of(_pid: u32) -> Option<PathBuf> {
+    None
+}
+
+/// Not asked for here.
+pub(crate) fn process_ids() -> Vec<u32> {
+    Vec::new()
+}
+
+/// Not asked for here.
+pub(crate) fn arguments_of(_pid: u32) -> Option<Vec<String>> {
+    None
+}
+
 /// The binary at the path this one was started from.
 pub(crate) fn own_binary() -> io::Result<PathBuf> {
     std::env::current_exe()

@@ -4,7 +4,7 @@ use super::Story;
 use super::stage::*;
 use crate::execute::Reply;
 use clearway_core::agent::{Caller, ClientSession};
-use clearway_core::command::{Attend, Await, Command, Stay};
+use clearway_core::command::{Attend, Await, Command, Hit, Stay};
 use clearway_core::decide::{Notice, Success};
 use clearway_core::facts::Liveness;
 use clearway_core::limits::{CALL_MS_MAX, NOTES_MAX, NOTES_MS, WAIT_MS_MAX};
@@ -18,6 +18,7 @@ pub(super) const STORIES: &[Story] = &[
     ("what a call has in hand does not yield before it is put down", in_hand),
     ("a call that is never heard of again does not hold for ever", lost_call),
     ("a holder is told who waits and a waiter that it is its turn, each once", told),
+    ("what was written over is told to both, and to the holder alone if nobody is known", written_over),
     ("nobody is told more than its budget allows", budget),
     ("an agent that rests is idle until it does something", rests),
 ];
@@ -145,6 +146,22 @@ fn told(stage: &mut Stage) {
     granted(&edit(stage, &two, "a"));
     let former = attend(stage, &one, Attend::Call).notices;
     assert!(matches!(former.as_slice(), [Notice::PassedOn { .. }]), "{former:?}");
+}
+
+fn written_over(stage: &mut Stage) {
+    let (one, two) = (hook("one", 7), hook("two", 8));
+    granted(&edit(stage, &one, "a"));
+    let lease = stage.stored()[0];
+    attend(stage, &two, Attend::Start);
+    let hit = |explained| Attend::Ran { hits: vec![Hit { lease, explained }] };
+    let author = attend(stage, &two, hit(true)).notices;
+    assert!(matches!(author.as_slice(), [Notice::WroteOver { .. }]), "{author:?}");
+    let holder = attend(stage, &one, Attend::Call).notices;
+    assert!(matches!(holder.as_slice(), [Notice::WrittenOver { by: Some(_), .. }]), "{holder:?}");
+    assert!(attend(stage, &two, hit(false)).notices.is_empty(), "nobody is blamed");
+    let holder = attend(stage, &one, Attend::Call).notices;
+    assert!(matches!(holder.as_slice(), [Notice::WrittenOver { by: None, .. }]), "{holder:?}");
+    assert!(attend(stage, &one, hit(true)).notices.is_empty(), "what is one's own is nobody else's");
 }
 
 fn budget(stage: &mut Stage) {

@@ -139,6 +139,19 @@ impl NoticeJson {
             Notice::PassedOn { target, to } => {
                 about("passed-on", target, to, format!("{target} went to {to}; you had not changed it"))
             }
+            Notice::WrittenOver { target, by } => {
+                let who = by.as_ref().map_or_else(
+                    || "by something that no tool call explains".to_owned(),
+                    |by| format!("while a command of {by} ran"),
+                );
+                let message = format!("{target}, which you hold, was written {who}");
+                let agent = by.as_ref().map(ToString::to_string);
+                Self { target: Some(target.clone()), agent, ..Self::saying("written-over", message) }
+            }
+            Notice::WroteOver { target, holder } => {
+                let message = format!("{target}, which {holder} holds, was written while your command ran");
+                about("wrote-over", target, holder, message)
+            }
             Notice::Lapsed { lease, target, how, held_by } => {
                 let state = how.state_word();
                 let now = held_by.as_ref().map(|name| format!("; {name} holds it now")).unwrap_or_default();

@@ -24,16 +24,17 @@ pub use error::{ErrorJson, Failed, RetryJson, RetryWhen};
 pub use event::{AgentFacts, EventData, EventJson, ExportedJson, LeaseFacts, WaitFacts};
 pub use lease::{Blocker, LeaseJson};
 pub use replies::{
-    AdoptReply, AgentsReply, AnchorReply, CheckReply, CheckedThing, ClassReply, ClassesReply, ClientFileJson,
-    ClientJson, CompletionsReply, ConfigFile, DemoReply, DemoStep, DoctorReply, ExplainReply, FreezeReply,
-    IgnoredSetting, InitReply, LeasesReply, LeftReply, ManReply, MineReply, OverriddenSetting, PathsReply,
-    PatternReply, ProblemJson, QueuedReply, RefusedTarget, ReleaseReply, RenewReply, RepairedJson,
-    ReserveReply, ScopeReply, ScopesReply, Setting, SettingsReply, SlugReply, SlugsReply, StatusReply,
-    StatuslineReply, SweepReply, TextReply, ThawReply, TransferReply, UnknownVariableReply, VerifyReply,
-    WaitsReply, WhoReply,
+    AdoptReply, AgentCostJson, AgentsReply, AnchorReply, CheckReply, CheckedThing, ClassReply, ClassesReply,
+    ClientFileJson, ClientJson, CommitsJson, CompletionsReply, ConfigFile, CostReply, DeedsJson, DemoReply,
+    DemoStep, DigestReply, DoctorReply, ExplainReply, FreezeReply, IgnoredSetting, InitReply, LeasesReply,
+    LeftReply, LongestWaitJson, ManReply, MineReply, OperatorActJson, OverriddenSetting, PassedJson,
+    PathsReply, PatternReply, ProblemJson, QueuedReply, RefusedTarget, ReleaseReply, RenewReply,
+    RepairedJson, ReserveReply, ScopeReply, ScopesReply, Setting, SettingsReply, SlowCallJson, SlugReply,
+    SlugsReply, StatusReply, StatuslineReply, SweepReply, TextReply, ThawReply, TransferReply,
+    UnknownVariableReply, VerifyReply, WaitsReply, WhereReply, WhoReply, WrittenOverJson,
 };
 pub use schemas::schemas;
-pub use time::rfc3339;
+pub use time::{Zone, instant, rfc3339};
 pub use wait::{AheadJson, CycleStepJson, WaitJson};
 
 /// The largest integer every JSON reader keeps exactly.

@@ -2,7 +2,8 @@
 
 use crate::{app, home, list, text};
 use clearway_testkit::{Home, Repository};
-use serde_json::Value;
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
 
 /// What is said about one thing.
@@ -322,4 +323,63 @@ fn where_there_is_no_scope_the_doctor_says_so_and_what_it_can() {
     std::fs::set_permissions(home.state(), std::fs::Permissions::from_mode(0o777)).expect("permissions");
     let error = home.clearway(&home.path().join("home")).fails("unhealthy", 1, &["doctor"]);
     assert!(error["details"].to_string().contains("chmod go-rwx"), "{error:#}");
+}
+
+fn said(repository: &Repository<'_>, about: &str) -> Vec<Value> {
+    let checks = repository.clearway().ok(&["doctor"]);
+    list(&checks, "checks").iter().filter(|check| check["about"] == about).cloned().collect()
+}
+
+#[test]
+fn a_client_that_runs_here_and_calls_no_hook_is_named_until_it_does() {
+    let home = home();
+    let app = app(&home);
+    app.grant("ada", &["main.rs"]);
+    let (program, payload) = (home.path().join("claude"), home.path().join("payload.json"));
+    std::os::unix::fs::symlink("/bin/sh", &program).expect("a link");
+    let start =
+        json!({"session_id": "s", "cwd": app.path(), "hook_event_name": "SessionStart", "source": "startup"});
+    std::fs::write(&payload, start.to_string()).expect("a file");
+    let script =
+        r#"echo up; read go; CLAUDE_PID=$$ "$1" hook claude < "$2" > /dev/null; echo covered; read end"#;
+    let mut command = std::process::Command::new(&program);
+    command.args(["-c", script, "x"]).arg(home.binary()).arg(&payload).current_dir(app.path());
+    command.env_clear().envs(home.environment());
+    command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+    let mut client = command.spawn().expect("a shell");
+    let mut lines = BufReader::new(client.stdout.take().expect("a pipe")).lines();
+    let mut next = || lines.next().expect("a line").expect("text");
+    assert_eq!(next(), "up");
+    let found = said(&app, "session");
+    assert_eq!(found.len(), 1, "{found:?}");
+    let line = format!("claude (process {}) runs here and never called a hook", client.id());
+    assert_eq!(text(&found[0], "text"), line);
+    assert!(text(&found[0], "hint").ends_with("claude --resume"));
+    app.write("main.rs", "held\n");
+    app.write("src/a.rs", "held by nobody\n");
+    let unguarded = format!("{line}; it is unguarded: 1 changed file is held by nobody");
+    assert_eq!(text(&said(&app, "session")[0], "text"), unguarded);
+    writeln!(client.stdin.as_mut().expect("a pipe"), "go").expect("it listens");
+    assert_eq!(next(), "covered");
+    assert!(said(&app, "session").is_empty());
+    drop(client.stdin.take());
+    client.wait().expect("it ends");
+}
+
+#[test]
+fn git_hooks_of_interlock_are_named_with_the_way_to_what_was_there_before() {
+    let home = home();
+    let app = app(&home);
+    let hooks = app.path().join(".git/hooks");
+    std::fs::create_dir_all(&hooks).expect("a directory");
+    std::fs::write(hooks.join("pre-commit"), "#!/bin/sh\n# INTERLOCK_HOOK_MARKER\n").expect("a file");
+    std::fs::write(hooks.join("pre-commit.interlock-backup"), "#!/bin/sh\ntrue\n").expect("a file");
+    std::fs::write(hooks.join("post-commit"), "#!/bin/sh\n# mine\n").expect("a file");
+    let found = said(&app, "git");
+    assert_eq!(found.len(), 1, "{found:?}");
+    let hint = text(&found[0], "hint");
+    let command = hint.strip_prefix("move it aside: ").expect("a command");
+    let ran = std::process::Command::new("sh").args(["-c", command]).status().expect("a shell");
+    assert!(ran.success() && said(&app, "git").is_empty(), "{hint}");
+    assert!(std::fs::read_to_string(hooks.join("pre-commit")).expect("a file").ends_with("true\n"));
 }

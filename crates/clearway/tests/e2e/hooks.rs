@@ -1,5 +1,6 @@
 //! The hooks of agents' clients: what is granted, refused and said when a file is about to be written.
 
+mod attribution;
 mod bad_payloads;
 mod crowd;
 mod fixtures;

@@ -385,3 +385,42 @@ fn what_is_remembered_of_files_is_not_written_over() {
         assert_eq!(read(&journal), "half a jour");
     }
 }
+
+const INTERLOCK: &str = r#"{
+  // mine
+  "enabledPlugins": {"interlock@interagency": true, "other@x": true},
+  "hooks": {
+    "PreToolUse": [
+      {"matcher": "Edit", "hooks": [{"type": "command", "command": "/p/interlock/hooks/pre-edit.sh"}, {"type": "command", "command": "mine"}]}
+    ],
+    "Stop": [{"hooks": [{"type": "command", "command": "bash ~/.intermute/stop.sh"}]}]
+  }
+}
+"#;
+
+#[test]
+fn hooks_of_tools_that_did_this_before_are_named_taken_out_and_given_back() {
+    let home = home();
+    let repository = app(&home);
+    trust(&home, &repository);
+    let settings = file(&home, ".claude/settings.json");
+    write(&settings, INTERLOCK);
+    let clearway = || found_by_name(&home, &repository);
+    clearway().ok(&["init", "-y", "--client", "claude"]);
+    assert!(read(&settings).contains("interlock"), "nothing of others is touched unasked");
+    let checks = clearway().ok(&["doctor"]);
+    let rivals: Vec<&Value> = list(&checks, "checks")
+        .iter()
+        .filter(|check| text(check, "text").contains("another tool for this is still installed"))
+        .collect();
+    assert_eq!(rivals.len(), 3, "{checks:#}");
+    assert!(rivals.iter().all(|check| text(check, "hint").ends_with("clearway init --without-others")));
+    clearway().ok(&["init", "-y", "--client", "claude", "--without-others"]);
+    let cleared = read(&settings);
+    assert!(!cleared.contains("inter"), "{cleared}");
+    for kept in ["// mine", "\"other@x\": true", "\"command\": \"mine\"", "hook"] {
+        assert!(cleared.contains(kept), "{kept}: {cleared}");
+    }
+    clearway().ok(&["init", "-y", "--uninstall"]);
+    assert_eq!(read(&settings), INTERLOCK);
+}

@@ -27,7 +27,7 @@ fn every_verb_answers_as_its_schema_says() {
     let home = home();
     let repository = app(&home);
     let directory = home.directory("man").display().to_string();
-    let verbs: [&[&str]; 30] = [
+    let verbs: [&[&str]; 33] = [
         &["reserve", "src/a.rs", "--reason", "x"],
         &["reserve", "--kind", "name", "build"],
         &["reserve", "--kind", "write-set", "docs/"],
@@ -39,6 +39,9 @@ fn every_verb_answers_as_its_schema_says() {
         &["mine"],
         &["statusline"],
         &["status"],
+        &["status", "--cost"],
+        &["where", "bob"],
+        &["digest"],
         &["waits"],
         &["wait", "--cancel"],
         &["transfer", "--to", "bob", "docs/", "--kind", "write-set"],

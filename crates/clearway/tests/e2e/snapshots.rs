@@ -334,6 +334,9 @@ fn status() {
     story.both("bob", &["status"]).run(nobody, "", &["status"]);
     let elsewhere = story.repository.clearway().args(&["-C", "/nowhere"]);
     story.run(elsewhere, "-C /nowhere ", &["status"]);
+    story.both("bob", &["status", "--cost"]);
+    story.both("bob", &["where", "alice"]).both("bob", &["where", "alicia"]);
+    story.both("bob", &["digest"]).both("bob", &["digest", "--since", "noon"]);
     story.end();
 }
 

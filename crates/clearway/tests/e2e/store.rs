@@ -221,7 +221,7 @@ fn a_foreign_writer_is_waited_for_within_the_time_given() {
 }
 
 /// Every verb there is, with words that open the store; without words where it opens none, or is asked apart.
-const VERBS: [(&str, &[&str]); 33] = [
+const VERBS: [(&str, &[&str]); 35] = [
     ("init", &["init", "-y"]),
     ("reserve", &["reserve", "b.rs"]),
     ("who", &["who", "a.rs"]),
@@ -252,6 +252,8 @@ const VERBS: [(&str, &[&str]); 33] = [
     ("sweep", &["sweep"]),
     ("mine", &["mine"]),
     ("statusline", &["statusline"]),
+    ("where", &["where", "alice"]),
+    ("digest", &["digest"]),
     ("hook", &[]),
     ("completions", &[]),
     ("man", &[]),

@@ -29,7 +29,7 @@ pub(super) static DIALECT: Dialect = Dialect {
 };
 
 /// Tools that may change files. Every other call is worth a look before it, to be told what waits, and none after it.
-const WRITING: &str = "Edit|Write|MultiEdit|NotebookEdit|Bash|PowerShell";
+const WRITING: &str = "^(Edit|Write|MultiEdit|NotebookEdit|Bash|PowerShell|mcp__.*)$";
 
 const fn entry(event: &'static str, matcher: Option<&'static str>) -> Registration {
     Registration { event, matcher, arguments: &["hook", "claude"], timeout_ms: 5_000 }

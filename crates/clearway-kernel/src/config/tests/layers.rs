@@ -23,8 +23,11 @@ fn without_any_input_everything_is_default() {
 fn every_known_key_has_an_entry_even_when_nothing_is_set() {
     let config = World::default().resolve();
     let listed: Vec<_> = config.entries().map(|entry| entry.key.into_owned()).collect();
-    let known: Vec<_> =
-        KEYS.iter().map(|key| key.name.to_owned()).filter(|name| name != "resources").collect();
+    let known: Vec<_> = KEYS
+        .iter()
+        .map(|key| key.name.to_owned())
+        .filter(|name| !["resources", "tools"].contains(&name.as_str()))
+        .collect();
     assert_eq!(listed, known);
 }
 
@@ -125,4 +128,17 @@ fn unknown_variables_are_listed_with_the_nearest_name() {
     let unknown = unknown_variables(&world.variables);
     let told: Vec<_> = unknown.iter().map(|found| (found.name.as_str(), found.nearest.as_deref())).collect();
     assert_eq!(told, [("CLEARWAY_STOER", Some("CLEARWAY_STORE")), ("CLEARWAY_WHATEVER_ELSE", None)]);
+}
+
+#[test]
+fn files_add_tools_and_the_fields_that_name_their_files() {
+    let config = World::default()
+        .user("[tools]\nsave_page = \"target\"\n")
+        .repository("[tools]\nsave_page = [\"path\", \"copy\"]\n\"acme.draw\" = \"file\"\n")
+        .resolve();
+    let fields = |tool: &str| config.fields_of_tool(tool).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(fields("mcp__acme__save_page"), ["target", "path", "copy"], "no file takes one away");
+    assert_eq!(fields("MCP:acme.draw"), ["file"]);
+    assert!(fields("mcp__acme__read_page").is_empty());
+    assert_eq!(story(&config, "tools.\"acme.draw\""), [format!("[\"file\"] from {REPOSITORY}:3")]);
 }

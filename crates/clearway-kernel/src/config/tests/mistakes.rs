@@ -80,6 +80,15 @@ fn wrong_types_say_what_was_expected_and_what_was_found() {
         "config-wrong-type",
         "1: `resources.gpu` must be an integer or { capacity = …, scope = … }, not a string",
     );
+    check("tools = 3", "config-wrong-type", "1: `tools` must be a table of tools, not an integer");
+    for value in ["[]", "[[\"path\"]]", "{ path = 1 }"] {
+        let kind = if value.starts_with('[') { "a list" } else { "a table" };
+        check(
+            &format!("tools.save = {value}"),
+            "config-wrong-type",
+            &format!("1: `tools.save` must be the name of an argument, or a list of such, not {kind}"),
+        );
+    }
 }
 
 #[test]
@@ -124,6 +133,11 @@ fn bad_values_say_why() {
         "resources.\"port:3000-3009\" = 11",
         "config-bad-value",
         "1: `resources.\"port:3000-3009\"` cannot be `11`: its name stands for 10 numbers",
+    );
+    check(
+        "tools.save = \"a\\tb\"",
+        "config-bad-value",
+        "1: `tools` cannot be `a\\tb`: it contains a control character",
     );
     check(
         "resources.\"\" = 1",

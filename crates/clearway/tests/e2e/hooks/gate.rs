@@ -190,3 +190,25 @@ fn a_file_belongs_to_the_innermost_repository_and_a_refusal_there_takes_nothing_
     assert!(held(&outer).is_empty(), "one refusal refuses the whole call");
     assert_eq!(each(&inner.clearway().ok(&["leases"]), "leases", "agent"), ["otter"]);
 }
+
+#[test]
+fn a_tool_that_the_settings_name_is_gated_like_an_edit() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    home.user_config("[tools]\nsave_page = \"target\"\n");
+    app.write(".clearway.toml", "[tools]\nacme__move_page = [\"from\", \"to\"]\nwrite_file = \"into\"\n");
+    let (mut one, mut two) = (Client::claude(&home, &app, "one"), Client::claude(&home, &app, "two"));
+    let call = |client: &mut Client, tool: &str, input: serde_json::Value| {
+        client.event("PreToolUse", &json!({"tool_name": tool, "tool_input": input}))
+    };
+    call(&mut one, "mcp__wiki__save_page", json!({"target": "src/a.rs", "text": "docs/x.md"})).silent();
+    call(&mut one, "mcp__acme__move_page", json!({"from": "src/b.rs", "to": ["docs/y.md"]})).silent();
+    call(&mut one, "mcp__acme__write_file", json!({"into": "main.rs"})).silent();
+    call(&mut one, "mcp__acme__read_page", json!({"target": "docs/x.md"})).silent();
+    let mut held: Vec<String> = held(&app).into_iter().map(|(path, _)| path).collect();
+    held.sort();
+    assert_eq!(held, ["docs/y.md", "main.rs", "src/a.rs", "src/b.rs"]);
+    app.write("src/a.rs", "changed\n");
+    call(&mut two, "mcp__wiki__save_page", json!({"target": "src/a.rs"})).denied();
+}

@@ -206,3 +206,70 @@ fn a_file_that_many_edit_briefly_is_held_for_the_call_alone() {
     two.before_edit("src/mod.rs");
     assert_eq!(held(&app).len(), 1);
 }
+
+#[test]
+fn a_session_that_ends_releases_what_is_clean_wherever_it_edited() {
+    let home = home();
+    let (app, other) = (app(&home), home.repository("other", &[("x.rs", "x\n"), ("y.rs", "y\n")]));
+    let inner = home.repository("app/inner", &[("z.rs", "z\n")]);
+    for repository in [&app, &other, &inner] {
+        repository.grant("ada", &["ada.md"]);
+        repository.agent("ada").ok(&["release", "--all"]);
+    }
+    let mut one = Client::claude(&home, &app, "one");
+    let at = |repository: &clearway_testkit::Repository<'_>, file: &str| {
+        repository.path().join(file).display().to_string()
+    };
+    let files = [at(&app, "src/a.rs"), at(&other, "x.rs"), at(&other, "y.rs"), at(&inner, "z.rs")];
+    for file in &files {
+        one.event("PreToolUse", &json!({"tool_name": "Edit", "tool_input": {"file_path": file}})).silent();
+    }
+    other.write("y.rs", "changed\n");
+    one.event("Stop", &json!({})).silent();
+    let idle = |repository: &clearway_testkit::Repository<'_>| {
+        let agents = repository.clearway().ok(&["agents"]);
+        each(&agents, "agents", "liveness").contains(&"idle")
+    };
+    assert!(idle(&app) && idle(&other) && idle(&inner));
+    one.event("SessionEnd", &json!({"reason": "other", "cwd": home.path()})).silent();
+    for (repository, ends) in [
+        (&app, ["lease.released", "agent.ended"].as_slice()),
+        (&other, &["lease.released", "lease.orphaned", "agent.ended"]),
+        (&inner, &["lease.released", "agent.ended"]),
+    ] {
+        assert!(held(repository).is_empty(), "{}", repository.path().display());
+        let kinds = repository.kinds();
+        let mut last: Vec<&str> = kinds[kinds.len() - ends.len()..].iter().map(String::as_str).collect();
+        let mut ends = ends.to_vec();
+        last.sort_unstable();
+        ends.sort_unstable();
+        assert_eq!(last, ends, "{}", repository.path().display());
+    }
+}
+
+#[test]
+fn a_branch_of_a_session_is_a_child_that_uses_what_its_parent_holds() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    let mut one = Client::claude(&home, &app, "one");
+    edit(&mut one, "src/a.rs");
+    app.write("src/a.rs", "changed\n");
+    one.resume_as("branch");
+    one.event("SessionStart", &json!({"source": "fork"})).silent();
+    edit(&mut one, "src/a.rs");
+    edit(&mut one, "src/b.rs");
+    app.write("src/b.rs", "changed\n");
+    let agents = app.clearway().ok(&["agents"]);
+    let of_claude = |agent: &&serde_json::Value| text(agent, "client") == "claude-code";
+    let claudes: Vec<&serde_json::Value> = list(&agents, "agents").iter().filter(of_claude).collect();
+    let [parent, child] = claudes.as_slice() else { panic!("two agents: {agents}") };
+    assert_eq!(child["parent_id"], parent["id"]);
+    let place = app.clearway().ok(&["where", text(child, "name")]);
+    assert!(text(&place, "resume").ends_with("claude --resume branch"), "{place}");
+    one.event("SessionEnd", &json!({"reason": "other"})).silent();
+    one.resume_as("one");
+    edit(&mut one, "src/b.rs");
+    let stranger = Client::claude(&home, &app, "two").before_edit("src/b.rs").denied();
+    assert!(stranger.contains(text(parent, "name")), "{stranger}");
+}

@@ -1,0 +1,218 @@
+//! Who wrote what is with somebody else: a look after a tool call that does not say what it writes, such as a command.
+//!
+//! Each agent has a file whose time of change tells when its last such call began or ended, and paths that others hold
+//! are compared with that. Times of files are compared with times of files alone, so no clock has to agree with them. A
+//! change that several calls may have made is nobody's; so is one that was there before the call.
+
+use crate::outside::Outside;
+use crate::session::Session;
+use clearway_core::agent::{Agent, ClientSession, IdentityKey};
+use clearway_core::command::Hit;
+use clearway_core::decide::identify;
+use clearway_core::facts::{FactQuery, Facts};
+use clearway_core::failure::Failure;
+use clearway_core::ids::{AgentId, ScopeKey};
+use clearway_core::lease::Lease;
+use clearway_core::limits::TTL_MS_AUTO;
+use clearway_core::slice::{AgentLookup, AgentView, ReadSet};
+use clearway_core::target::Target;
+use clearway_core::time::Mono;
+use clearway_store::contract::LeaseListing;
+use clearway_wire::chain;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long is looked at most; what is not seen by then shows at the commit.
+const LOOK: Duration = Duration::from_millis(20);
+/// Leases of a scope beyond which listing them would take longer than that.
+const LEASES_MAX: u64 = 2_000;
+/// Bytes of a mark, of which only the last line counts.
+const MARK_BYTES_MAX: u64 = 1_024;
+const BEGAN: &str = "began";
+const OVER: &str = "over";
+
+/// A file that changed, or is not there any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Changed {
+    /// Which of those that were asked about.
+    pub at: usize,
+    /// Whether it is gone, as far as its directory tells.
+    pub is_gone: bool,
+}
+
+/// Notes that a call begins that may write anything.
+pub(crate) fn begin(outside: &mut dyn Outside, scope: &ScopeKey, session: &ClientSession) {
+    mark(outside, scope, session, BEGAN);
+}
+
+/// Notes that a call is over.
+pub(crate) fn end(outside: &mut dyn Outside, scope: &ScopeKey, session: &ClientSession) {
+    mark(outside, scope, session, OVER);
+}
+
+/// Forgets an agent that is gone.
+pub(crate) fn forget(outside: &mut dyn Outside, scope: &ScopeKey, session: &ClientSession) {
+    if let Some(path) = mark_of(outside, scope, &session.key()) {
+        drop(outside.remove_file(&path));
+    }
+}
+
+fn mark(outside: &mut dyn Outside, scope: &ScopeKey, session: &ClientSession, word: &str) {
+    let Some(path) = mark_of(outside, scope, &session.key()) else { return };
+    if outside.jot(&path, word, MARK_BYTES_MAX).is_err() {
+        drop(outside.write_private(&path, &format!("{word}\n")));
+    }
+}
+
+fn front(scope: &ScopeKey) -> String {
+    format!("call-{scope}-")
+}
+
+fn mark_of(outside: &dyn Outside, scope: &ScopeKey, key: &IdentityKey) -> Option<PathBuf> {
+    let digits: String = chain::digest(&key.0).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    outside.passing_file(&format!("{}{digits}", front(scope))).ok()
+}
+
+/// The last call of an agent that may have written anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Call {
+    /// When its mark was last written, in the time of files.
+    at_ns: i64,
+    runs: bool,
+}
+
+impl Call {
+    fn read(outside: &mut dyn Outside, path: &Path) -> Option<Self> {
+        let at_ns = outside.changed_at(path)?;
+        let text = outside.read_text(path).ok()??;
+        Some(Self { at_ns, runs: text.lines().next_back() == Some(BEGAN) })
+    }
+
+    /// Whether it may have run at the time of another that began at `start_ns` and ends now. One that was never heard of
+    /// again is believed in for as long as a silent agent is.
+    fn meets(self, start_ns: i64, now_ns: i64) -> bool {
+        let believed_ns = i64::try_from(TTL_MS_AUTO).unwrap_or(i64::MAX).saturating_mul(1_000_000);
+        match self.runs {
+            true => now_ns.saturating_sub(self.at_ns) < believed_ns,
+            false => self.at_ns >= start_ns,
+        }
+    }
+}
+
+impl Session<'_> {
+    /// Leases of others whose files changed during the caller's call, which ends with this.
+    pub(crate) fn hits(&mut self, session: &ClientSession) -> Result<Vec<(Hit, String)>, Failure> {
+        let scope = self.site.key.clone();
+        let own = mark_of(self.outside, &scope, &session.key());
+        let call = own.as_ref().and_then(|own| Call::read(self.outside, own)).filter(|call| call.runs);
+        end(self.outside, &scope, session);
+        let Some((own, call)) = own.zip(call) else { return Ok(Vec::new()) };
+        let held = self.foreign_leases()?;
+        let changed = self.changed_of(&held, call.at_ns);
+        if changed.is_empty() {
+            return Ok(Vec::new());
+        }
+        let now_ns = self.outside.changed_at(&own).unwrap_or(i64::MAX);
+        let marks = self.outside.passing_files(&front(&scope));
+        let others: BTreeSet<PathBuf> = marks
+            .into_iter()
+            .filter(|mark| *mark != own)
+            .filter(|mark| {
+                Call::read(self.outside, mark).is_some_and(|other| other.meets(call.at_ns, now_ns))
+            })
+            .collect();
+        let explained = others.is_empty();
+        let mut hits = Vec::new();
+        for held in changed {
+            let is_holders = |agent: &Agent| {
+                mark_of(self.outside, &scope, &agent.key).is_some_and(|mark| others.contains(&mark))
+            };
+            if !held.in_hand && !held.family.iter().any(is_holders) {
+                hits.push((Hit { lease: held.lease.id, explained }, held.path));
+            }
+        }
+        Ok(hits)
+    }
+
+    /// Files of this checkout that are with somebody of another family, if there are not too many leases to look.
+    fn foreign_leases(&mut self) -> Result<Vec<Foreign>, Failure> {
+        let now = self.now()?;
+        let read = ReadSet { agents: AgentLookup::of(&self.caller), ..ReadSet::default() };
+        let found = self.read(|snapshot| {
+            let slice = snapshot.load(&read, &now)?;
+            if !(1..=LEASES_MAX).contains(&slice.scope.live_leases) {
+                return Ok(None);
+            }
+            Ok(Some((slice, snapshot.leases(LeaseListing::Live, &now)?.leases, snapshot.agents(&now)?)))
+        })?;
+        let Some((slice, leases, agents)) = found.flatten() else { return Ok(Vec::new()) };
+        let me = identify(&slice, &self.caller).ok().and_then(|identified| identified.known);
+        let Some(root) = me.map(|view| view.agent.root) else { return Ok(Vec::new()) };
+        let here = self.site.worktree();
+        let held = leases.into_iter().filter(|lease| lease.worktree == here);
+        Ok(held.filter_map(|lease| Foreign::of(lease, &agents, root, now.mono)).collect())
+    }
+
+    fn changed_of(&mut self, held: &[Foreign], since_ns: i64) -> Vec<Foreign> {
+        let Some(root) = self.site.root.clone().filter(|_| !held.is_empty()) else { return Vec::new() };
+        let paths: Vec<&str> = held.iter().map(|held| held.path.as_str()).collect();
+        let changed = self.outside.changed_since(&root, &paths, since_ns, LOOK);
+        let here = self.site.worktree();
+        let gone =
+            changed.iter().filter(|changed| changed.is_gone).filter_map(|changed| held.get(changed.at));
+        let queries: BTreeSet<FactQuery> =
+            gone.map(|held| FactQuery::Dirty(here.clone(), held.path.clone())).collect();
+        let mut facts = Facts::default();
+        self.outside.gather(&queries, &mut facts);
+        // What git does not miss was not there before.
+        let is_missed = |held: &Foreign| facts.dirty(&here, &held.path) == Some(true);
+        let changed = changed.iter().filter_map(|changed| Some((changed.is_gone, held.get(changed.at)?)));
+        changed.filter(|(is_gone, held)| !is_gone || is_missed(held)).map(|(_, held)| held.clone()).collect()
+    }
+}
+
+/// A file that is with somebody else.
+#[derive(Clone, Debug)]
+struct Foreign {
+    lease: Lease,
+    path: String,
+    /// Its holder and those of its family.
+    family: Vec<Agent>,
+    /// Whether a call of its holder is about to change it.
+    in_hand: bool,
+}
+
+impl Foreign {
+    fn of(lease: Lease, agents: &[AgentView], own_root: AgentId, now: Mono) -> Option<Self> {
+        let Target::Path(pattern) = &lease.target else { return None };
+        let path = pattern.as_literal()?.to_owned();
+        let holder = agents.iter().find(|view| view.agent.id == lease.holder)?;
+        let root = Some(holder.agent.root).filter(|root| *root != own_root)?;
+        let family =
+            agents.iter().map(|view| &view.agent).filter(|agent| agent.root == root).cloned().collect();
+        let in_hand = holder.memo.in_hand.iter().any(|(id, until)| *id == lease.id && *until > now);
+        Some(Self { lease, path, family, in_hand })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_meet_that_may_have_run_at_one_time() {
+        let (minute, start) = (60_000_000_000, 1_000_000_000_000_000);
+        let now = start + minute;
+        for (at_ns, runs, expect) in [
+            (start - 1, false, false),
+            (start, false, true),
+            (now, false, true),
+            (start - minute, true, true),
+            (now - 15 * minute, true, false),
+            (now - 14 * minute, true, true),
+        ] {
+            assert_eq!(Call { at_ns, runs }.meets(start, now), expect, "{at_ns} {runs}");
+        }
+    }
+}

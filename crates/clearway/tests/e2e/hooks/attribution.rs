@@ -1,0 +1,156 @@
+//! What a tool call wrote that does not say what it writes: who is told of it, and who is not blamed for it.
+
+use super::gate::invited;
+use crate::{app, home, list, text};
+use clearway_testkit::{Client, Home, Repository};
+use serde_json::{Value, json};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+fn shell(client: &mut Client, event: &str) -> clearway_testkit::Answer {
+    let input = json!({"command": "make"});
+    client.event(event, &json!({"tool_name": "Bash", "tool_input": input, "tool_response": {}}))
+}
+
+fn looks(client: &mut Client) -> clearway_testkit::Answer {
+    client.event("PreToolUse", &json!({"tool_name": "Read", "tool_input": {}}))
+}
+
+fn changed(path: &Path) -> Option<(i64, i64)> {
+    fs::symlink_metadata(path).ok().map(|found| (found.ctime(), found.ctime_nsec()))
+}
+
+/// Does something to a file until the file system shows it later than every mark: its clock ticks slowly.
+fn later(home: &Home, seen: &Path, act: impl Fn()) {
+    let marks = fs::read_dir(home.path().join("run/clearway")).expect("marks");
+    let last = marks.filter_map(|entry| changed(&entry.expect("an entry").path())).max();
+    clearway_testkit::eventually("time passes", || {
+        act();
+        (changed(seen) > last).then_some(())
+    });
+}
+
+/// A client that changed `src/a.rs` and is done with it, and another one.
+fn holder<'h>(home: &'h Home, app: &Repository<'h>) -> (Client, Client) {
+    invited(app);
+    let (mut one, mut two) = (Client::claude(home, app, "one"), Client::claude(home, app, "two"));
+    one.before_edit("src/a.rs").silent();
+    app.write("src/a.rs", "changed\n");
+    one.after_edit("src/a.rs").silent();
+    two.event("SessionStart", &json!({"source": "startup"})).told();
+    (one, two)
+}
+
+#[test]
+fn a_command_that_writes_over_somebody_is_told_to_both() {
+    let home = home();
+    let app = app(&home);
+    let (mut one, mut two) = holder(&home, &app);
+    shell(&mut two, "PreToolUse").silent();
+    later(&home, &app.path().join("src/a.rs"), || app.write("src/a.rs", "over\n"));
+    let told = shell(&mut two, "PostToolUse").told();
+    assert!(told.starts_with("src/a.rs is with claude-"), "{told}");
+    assert!(told.contains("was written while your command ran"), "{told}");
+    let told = looks(&mut one).told();
+    assert!(told.starts_with("src/a.rs is yours and was written while a command of claude-"), "{told}");
+    looks(&mut one).silent();
+    looks(&mut two).silent();
+    let digest = app.clearway().ok(&["digest"]);
+    let written = &list(&digest, "written_over")[0];
+    assert_eq!(text(written, "pattern"), "src/a.rs");
+    assert!(text(written, "by").starts_with("claude-"), "{written}");
+    let said = app.clearway().run(&["digest"]).expect(0).stdout();
+    assert!(said.contains("written over src/a.rs by claude-"), "{said}");
+}
+
+#[test]
+fn a_tool_of_a_server_that_nobody_knows_is_looked_at_too() {
+    let home = home();
+    let app = app(&home);
+    let (_one, mut two) = holder(&home, &app);
+    let call = json!({"tool_name": "mcp__acme__frobnicate", "tool_input": {"x": 1}, "tool_response": {}});
+    two.event("PreToolUse", &call).silent();
+    later(&home, &app.path().join("src/a.rs"), || app.write("src/a.rs", "over\n"));
+    two.event("PostToolUse", &call).told();
+}
+
+#[test]
+fn a_file_that_a_command_removed_was_written_over() {
+    let home = home();
+    let app = app(&home);
+    let (_one, mut two) = holder(&home, &app);
+    shell(&mut two, "PreToolUse").silent();
+    later(&home, &app.path().join("src"), || {
+        app.write("src/made.rs", "x\n");
+        drop(fs::remove_file(app.path().join("src/a.rs")));
+        drop(fs::remove_file(app.path().join("src/made.rs")));
+    });
+    shell(&mut two, "PostToolUse").told();
+}
+
+#[test]
+fn what_a_holder_changes_itself_is_nobodys_fault() {
+    let home = home();
+    let app = app(&home);
+    let (mut one, mut two) = holder(&home, &app);
+    let path = app.path().join("src/a.rs");
+    shell(&mut two, "PreToolUse").silent();
+    one.before_edit("src/a.rs").silent();
+    later(&home, &path, || app.write("src/a.rs", "more\n"));
+    shell(&mut two, "PostToolUse").silent();
+    shell(&mut two, "PreToolUse").silent();
+    later(&home, &path, || app.write("src/a.rs", "still more\n"));
+    one.after_edit("src/a.rs").silent();
+    shell(&mut two, "PostToolUse").silent();
+    shell(&mut one, "PreToolUse").silent();
+    shell(&mut two, "PreToolUse").silent();
+    later(&home, &path, || app.write("src/a.rs", "and more\n"));
+    shell(&mut one, "PostToolUse").silent();
+    shell(&mut two, "PostToolUse").silent();
+    looks(&mut one).silent();
+}
+
+#[test]
+fn a_change_that_several_calls_may_have_made_is_nobodys() {
+    let home = home();
+    let app = app(&home);
+    let (mut one, mut two) = holder(&home, &app);
+    let mut three = Client::claude(&home, &app, "three");
+    three.event("SessionStart", &json!({"source": "startup"})).told();
+    shell(&mut three, "PreToolUse").silent();
+    shell(&mut two, "PreToolUse").silent();
+    later(&home, &app.path().join("src/a.rs"), || app.write("src/a.rs", "over\n"));
+    shell(&mut two, "PostToolUse").silent();
+    let told = looks(&mut one).told();
+    assert!(told.contains("was written by something that no tool call explains"), "{told}");
+    let digest = app.clearway().ok(&["digest"]);
+    assert_eq!(list(&digest, "written_over")[0]["by"], Value::Null);
+}
+
+#[test]
+fn a_change_that_was_there_before_a_command_is_not_blamed_on_it() {
+    let home = home();
+    let app = app(&home);
+    let (mut one, mut two) = holder(&home, &app);
+    later(&home, &app.path().join("src/a.rs"), || app.write("src/a.rs", "by a person\n"));
+    shell(&mut two, "PreToolUse").silent();
+    shell(&mut two, "PostToolUse").silent();
+    looks(&mut one).silent();
+}
+
+#[test]
+fn a_file_that_never_was_is_not_missed() {
+    let home = home();
+    let app = app(&home);
+    let (mut one, mut two) = holder(&home, &app);
+    one.before_edit("src/new.rs").silent();
+    one.after_edit("src/new.rs").silent();
+    shell(&mut two, "PreToolUse").silent();
+    later(&home, &app.path().join("src"), || {
+        app.write("src/other.rs", "x\n");
+        fs::remove_file(app.path().join("src/other.rs")).expect("it was there");
+    });
+    shell(&mut two, "PostToolUse").silent();
+    looks(&mut one).silent();
+}
