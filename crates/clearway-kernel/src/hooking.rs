@@ -6,7 +6,7 @@
 use crate::config::Mode;
 use crate::ground::{Ground, invited};
 use crate::listings::Status;
-use crate::outage::{over, trouble};
+use crate::outage::{is_over, trouble};
 use crate::outside::{Destination, Outside};
 use crate::session::{Globals, Hook, Session};
 use crate::targets::Look;
@@ -81,8 +81,8 @@ pub struct Answers {
 }
 
 impl Answers {
-    fn add(&mut self, outside: &mut dyn Outside, scope: &ScopeKey, reply: Reply) {
-        self.recovered |= over(outside, scope);
+    fn add(&mut self, outside: &mut dyn Outside, call: &HookCall, scope: &ScopeKey, reply: Reply) {
+        self.recovered |= is_over(outside, scope, !fresh(&reply).is_empty(), call.hears);
         self.replies.push(reply);
     }
 }
@@ -103,7 +103,7 @@ pub fn before_edit(outside: &mut dyn Outside, call: &HookCall, files: &[String])
         let reply = Session::on(outside, &globals, ground)?.take_for_edit(targets, mode)?;
         let is_refused = !is_granted(&reply);
         granted.push((directory, fresh(&reply)));
-        gate.answers.add(outside, &scope, reply);
+        gate.answers.add(outside, call, &scope, reply);
         if is_refused {
             gate.mode = mode;
         }
@@ -135,7 +135,7 @@ pub fn attend(outside: &mut dyn Outside, call: &HookCall, doing: &Doing) -> Resu
     let globals = Globals { idempotency_key: None, ..call.globals_with_client(outside) };
     let scope = ground.site.key.clone();
     let reply = Session::on(outside, &globals, ground)?.command(Command::Attend(attend))?;
-    answers.add(outside, &scope, reply);
+    answers.add(outside, call, &scope, reply);
     Ok(answers)
 }
 
@@ -169,7 +169,7 @@ fn wrote(outside: &mut dyn Outside, call: &HookCall, files: &[String]) -> Result
         let (worktree, scope) = (ground.site.worktree(), ground.site.key.clone());
         let attend = Command::Attend(Attend::Done { targets, brief, worktree });
         let reply = Session::on(outside, globals, ground)?.command(attend)?;
-        answers.add(outside, &scope, reply);
+        answers.add(outside, call, &scope, reply);
     }
     Ok(answers)
 }

@@ -89,7 +89,7 @@ fn respond(dialect: &'static Dialect, payload: &Value, event: Option<&str>, host
     }
     let verdict = match contained(|| verdict(&event, &call, host)) {
         Ok(verdict) => verdict,
-        Err(failure) => unchecked(&event, &call, host, &failure),
+        Err(failure) => unchecked(dialect, &event, &call, host, &failure),
     };
     dialect.render(&event, &verdict)
 }
@@ -123,16 +123,26 @@ fn contained<T>(act: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> 
 }
 
 /// What is answered where nothing could be checked: an edit passes with a word, once, or is refused where nobody watches.
-/// Whatever else the agent does passes.
-fn unchecked(event: &Event, call: &HookCall, host: &mut dyn Host, failure: &Failure) -> Verdict {
-    let Moment::BeforeTool(Act::Edit(_)) = &event.moment else { return Verdict::Silent };
-    let how = contained(|| Ok(outage(host, call, failure)));
+/// The word is said after the edit where nobody would hear it before. Whatever else the agent does passes.
+fn unchecked(
+    dialect: &Dialect,
+    event: &Event,
+    call: &HookCall,
+    host: &mut dyn Host,
+    failure: &Failure,
+) -> Verdict {
+    let is_before = match &event.moment {
+        Moment::BeforeTool(Act::Edit(_)) => true,
+        Moment::AfterTool(Act::Edit(_)) => false,
+        _ => return Verdict::Silent,
+    };
+    let text = texts::unchecked(failure);
+    let notice = Told { model: Some(text.clone()), person: Some(text) };
+    let is_heard = (dialect.tell)(event, &notice).is_some();
+    let how = contained(|| Ok(outage(host, call, failure, is_heard)));
     match how.unwrap_or(Outage { unattended: false, is_new: true }) {
-        Outage { unattended: true, .. } => Verdict::Deny(texts::refused_unchecked(failure)),
-        Outage { is_new: true, .. } => {
-            let text = texts::unchecked(failure);
-            Verdict::Tell(Told { model: Some(text.clone()), person: Some(text) })
-        }
+        Outage { unattended: true, .. } if is_before => Verdict::Deny(texts::refused_unchecked(failure)),
+        Outage { unattended: false, is_new: true } => Verdict::Tell(notice),
         Outage { .. } => Verdict::Silent,
     }
 }
@@ -165,10 +175,12 @@ fn judged(gate: &Gate) -> Verdict {
     }
 }
 
-/// Silent for whoever is alone.
+/// Silent for whoever is alone and whom nothing waits for.
 fn start(call: &HookCall, host: &mut dyn Host) -> Result<Verdict, Failure> {
-    attend(host, call, &Doing::Starts)?;
-    Ok(tell(company(host, call)?.and_then(|(status, mode)| texts::welcome(&status, mode))))
+    let beside = texts::beside(&attend(host, call, &Doing::Starts)?);
+    let welcome = company(host, call)?.and_then(|(status, mode)| texts::welcome(&status, mode));
+    let texts: Vec<String> = welcome.into_iter().chain(beside).collect();
+    Ok(tell((!texts.is_empty()).then(|| texts.join("\n"))))
 }
 
 fn tell(model: Option<String>) -> Verdict {
