@@ -278,10 +278,19 @@ impl Session<'_> {
             bound: None,
         };
         let wait = |reserve| Await { reserve, stay: Stay::Durable, wait_ms: WAIT_MS_MAX, wait: None };
-        self.command(match mode {
+        let command = match mode {
             Mode::Enforce => Command::Await(wait(reserve)),
             Mode::Observe | Mode::Warn => Command::Reserve(reserve),
-        })
+        };
+        let reply = self.command(command.clone())?;
+        match &reply.outcome {
+            // A client that counts its calls anew, as after it was started again, means another call by the same name.
+            Err(failure) if failure.slug == Slug::IdempotencyMismatch => {
+                self.forget_idempotency_key();
+                self.command(command)
+            }
+            _ => Ok(reply),
+        }
     }
 }
 

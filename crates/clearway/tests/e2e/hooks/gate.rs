@@ -190,3 +190,17 @@ fn a_file_belongs_to_the_innermost_repository_and_a_refusal_there_takes_nothing_
     assert!(held(&outer).is_empty(), "one refusal refuses the whole call");
     assert_eq!(each(&inner.clearway().ok(&["leases"]), "leases", "agent"), ["otter"]);
 }
+
+#[test]
+fn a_client_that_counts_its_calls_anew_is_not_refused_for_it() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    let mut one = Client::claude(&home, &app, "one");
+    for file in ["src/a.rs", "src/b.rs"] {
+        let input = json!({"file_path": app.path().join(file), "old_string": "a", "new_string": "b"});
+        let call = json!({"tool_name": "Edit", "tool_use_id": "call-1", "tool_input": input});
+        one.event("PreToolUse", &call).silent();
+    }
+    assert_eq!(held(&app).len(), 2);
+}
