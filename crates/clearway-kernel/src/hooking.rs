@@ -4,6 +4,7 @@
 //! else. What a client's payload looks like, and how an answer is written for it, is for an adapter.
 
 use crate::config::Mode;
+use crate::elsewhere;
 use crate::ground::{Ground, invited};
 use crate::listings::Status;
 use crate::outage::{is_over, trouble};
@@ -100,9 +101,14 @@ pub fn before_edit(outside: &mut dyn Outside, call: &HookCall, files: &[String])
     let mut granted = Vec::new();
     for Part { ground, targets, .. } in parts {
         let (directory, scope, mode) = (ground.start.clone(), ground.site.key.clone(), ground.config.mode());
+        let root = ground.site.root.clone().filter(|root| !call.cwd.starts_with(root));
         let reply = Session::on(outside, &globals, ground)?.take_for_edit(targets, mode)?;
         let is_refused = !is_granted(&reply);
-        granted.push((directory, fresh(&reply)));
+        let fresh = fresh(&reply);
+        if let Some(root) = root.filter(|_| is_refused || !fresh.is_empty()) {
+            elsewhere::note(outside, call, &root);
+        }
+        granted.push((directory, fresh));
         gate.answers.add(outside, call, &scope, reply);
         if is_refused {
             gate.mode = mode;
@@ -131,12 +137,43 @@ pub fn attend(outside: &mut dyn Outside, call: &HookCall, doing: &Doing) -> Resu
         Doing::Ends => Attend::End,
     };
     let mut answers = Answers::default();
-    let Some(ground) = welcome(outside, &call.globals(), &call.cwd)? else { return Ok(answers) };
+    let here = welcome(outside, &call.globals(), &call.cwd)?;
+    let away = elsewhere::directories(outside, call);
+    if here.is_none() && away.is_empty() {
+        return Ok(answers);
+    }
     let globals = Globals { idempotency_key: None, ..call.globals_with_client(outside) };
-    let scope = ground.site.key.clone();
-    let reply = Session::on(outside, &globals, ground)?.command(Command::Attend(attend))?;
-    answers.add(outside, call, &scope, reply);
+    let mut told = Vec::new();
+    if let Some(ground) = here {
+        told.push(ground.site.key.clone());
+        attend_on(outside, call, &globals, ground, attend.clone(), &mut answers)?;
+    }
+    for directory in away {
+        // Trouble there is told when a file there is edited.
+        let Ok(Some(ground)) = welcome(outside, &globals, &directory) else { continue };
+        if !told.contains(&ground.site.key) {
+            told.push(ground.site.key.clone());
+            drop(attend_on(outside, call, &globals, ground, attend.clone(), &mut answers));
+        }
+    }
+    if *doing == Doing::Ends && call.session.subagent.is_none() {
+        elsewhere::forget(outside, call);
+    }
     Ok(answers)
+}
+
+fn attend_on(
+    outside: &mut dyn Outside,
+    call: &HookCall,
+    globals: &Globals,
+    ground: Ground,
+    attend: Attend,
+    answers: &mut Answers,
+) -> Result<(), Failure> {
+    let scope = ground.site.key.clone();
+    let reply = Session::on(outside, globals, ground)?.command(Command::Attend(attend))?;
+    answers.add(outside, call, &scope, reply);
+    Ok(())
 }
 
 /// Who else is where an agent begins to work; `None` where nobody invited us.

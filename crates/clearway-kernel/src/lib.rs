@@ -7,6 +7,7 @@
 pub mod audit;
 pub mod config;
 mod doctor;
+mod elsewhere;
 mod events;
 mod failures;
 mod ground;

@@ -245,3 +245,27 @@ fn a_file_that_many_edit_briefly_is_held_for_the_call_alone() {
     two.before_edit("src/mod.rs");
     assert_eq!(held(&app).len(), 1);
 }
+
+#[test]
+fn whoever_edits_in_another_repository_waits_holds_and_ends_there_too() {
+    let home = home();
+    let (app, other) = (app(&home), home.repository("other", &[("a.rs", "\n"), ("b.rs", "\n")]));
+    invited(&app);
+    invited(&other);
+    let (mut one, mut two) = (Client::claude(&home, &other, "one"), Client::claude(&home, &app, "two"));
+    edit(&mut one, "a.rs");
+    other.write("a.rs", "changed\n");
+    one.after_edit("a.rs").silent();
+    edit(&mut two, "../other/b.rs");
+    two.after_edit("../other/b.rs").silent();
+    two.before_edit("../other/a.rs").denied();
+    let read = json!({"tool_name": "Read", "tool_input": {"file_path": "docs/x.md"}});
+    two.event("PreToolUse", &read).silent();
+    other.git(&["commit", "-qam", "done"]);
+    let told = two.event("PreToolUse", &read).told();
+    assert!(told.starts_with("a.rs is free, and kept for you"), "{told}");
+    two.event("SessionEnd", &json!({"reason": "other"})).silent();
+    let held = held(&other);
+    assert!(!held.iter().any(|(pattern, _)| pattern == "b.rs"), "{held:?}");
+    assert!(list(&other.clearway().ok(&["waits"]), "waits").is_empty());
+}
