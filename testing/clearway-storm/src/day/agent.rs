@@ -26,6 +26,8 @@ pub(super) struct Agent {
     client: Option<Client>,
     session: String,
     sessions: usize,
+    /// How often it began anew, and not as the agent it was.
+    beginnings: usize,
     plan: VecDeque<Step>,
     turn: Turn,
     /// What it changed and did not commit.
@@ -99,6 +101,7 @@ impl Agent {
             client: None,
             session: String::new(),
             sessions: 0,
+            beginnings: 0,
             plan: VecDeque::new(),
             turn: Turn::default(),
             changed: BTreeSet::new(),
@@ -219,6 +222,7 @@ impl Agent {
     fn begin(&mut self, world: &mut World<'_>, source: &'static str) -> Outcome<usize> {
         if source == "startup" {
             self.sessions += 1;
+            self.beginnings += 1;
             self.session = self.session_name();
             world.figures.sessions += 1;
             // What its predecessor left: it looks, and commits what nobody works on, or does not look.
@@ -255,7 +259,7 @@ impl Agent {
         world.figures.calls += 1;
         world.write_down(&self.session, event, &answer)?;
         let told = [&answer.denied, &answer.told].into_iter().flatten().map(String::len).sum();
-        world.figures.inject(self.number, world.now, told);
+        world.figures.inject(format!("{}-{}", self.number, self.beginnings), world.now, told);
         Ok(answer)
     }
 

@@ -1,7 +1,7 @@
 //! What is counted on a day, and which of it has a goal.
 
 use super::{AGENTS, Effort};
-use crate::figures::{Goal, judged};
+use crate::figures::{Goal, Goals, judged};
 use crate::stage::Outcome;
 use std::collections::BTreeMap;
 
@@ -23,15 +23,15 @@ pub(super) struct Tally {
     pub(super) forgotten: usize,
     refused: usize,
     needless: Vec<String>,
-    /// Bytes that models were made to read, by agent and hour.
-    injected: BTreeMap<(usize, u64), usize>,
+    /// Bytes that models were made to read, by agent and hour. Whoever begins anew is another agent.
+    injected: BTreeMap<(String, u64), usize>,
 }
 
 const REFUSED_PERCENT_MAX: f64 = 1.0;
 const INJECTED_BYTES_MAX: usize = 2_048;
 
 impl Tally {
-    pub(super) fn inject(&mut self, agent: usize, second: u64, bytes: usize) {
+    pub(super) fn inject(&mut self, agent: String, second: u64, bytes: usize) {
         if bytes > 0 {
             *self.injected.entry((agent, second / 3_600)).or_default() += bytes;
         }
@@ -50,10 +50,16 @@ impl Tally {
         let most = self.injected.values().copied().max().unwrap_or(0);
         let hours = effort.minutes as f64 / 60.0;
         let mean = self.injected.values().sum::<usize>() as f64 / (AGENTS as f64 * hours);
+        // On a short day one refusal more or less is a third of a percent.
+        let enough = if effort.goals == Goals::All { Goals::All } else { Goals::Shown };
         let goal = |is_met, words: String| Goal::share(effort.goals, is_met, words);
         let goals = [
             goal(self.needless.is_empty(), "needless refusals 0".to_owned()),
-            goal(percent <= REFUSED_PERCENT_MAX, format!("refused edits <= {REFUSED_PERCENT_MAX} %")),
+            Goal::share(
+                enough,
+                percent <= REFUSED_PERCENT_MAX,
+                format!("refused edits <= {REFUSED_PERCENT_MAX} %"),
+            ),
             goal(
                 most <= INJECTED_BYTES_MAX,
                 format!("injected <= {INJECTED_BYTES_MAX} bytes an agent and hour"),
