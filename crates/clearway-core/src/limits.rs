@@ -44,7 +44,7 @@ pub const OFFER_MS: u64 = 5 * 60 * 1_000;
 pub const CALL_MS_MAX: u64 = 2 * 60 * 1_000;
 /// Things an agent is to be told that are kept for it; beyond that the oldest is dropped.
 pub const NOTES_PER_AGENT_MAX: usize = 16;
-/// Things an agent is told in [`NOTES_MS`], each in at most 400 bytes.
+/// Things an agent is told in [`NOTES_MS`], each in at most 400 bytes; beyond that only that its turn has come.
 pub const NOTES_MAX: u32 = 5;
 /// The span that [`NOTES_MAX`] is counted in.
 pub const NOTES_MS: u64 = 60 * 60 * 1_000;

@@ -8,7 +8,7 @@ use crate::config::Mode;
 use crate::ground::{Ground, invited};
 use crate::ledger::Ledger;
 use crate::listings::Status;
-use crate::outage::{over, trouble};
+use crate::outage::{is_over, trouble};
 use crate::outside::{Destination, Outside};
 use crate::session::{Globals, Hook, Session};
 use crate::targets::Look;
@@ -93,8 +93,8 @@ pub struct Answers {
 }
 
 impl Answers {
-    fn add(&mut self, outside: &mut dyn Outside, ledger: Ledger, reply: Reply) {
-        self.recovered |= over(outside, &ledger.scope);
+    fn add(&mut self, outside: &mut dyn Outside, call: &HookCall, ledger: Ledger, reply: Reply) {
+        self.recovered |= is_over(outside, &ledger.scope, !fresh(&reply).is_empty(), call.hears);
         self.replies.push(reply);
         self.ledger.get_or_insert(ledger);
     }
@@ -118,14 +118,15 @@ pub fn before_edit(outside: &mut dyn Outside, call: &HookCall, files: &[String])
     let mut granted = Vec::new();
     for Part { ground, targets, .. } in parts {
         let (directory, ledger, mode) = (ground.start.clone(), Ledger::of(&ground), ground.config.mode());
+        let root = ground.site.root.clone().unwrap_or_else(|| directory.clone());
         let reply = Session::on(outside, &globals, ground)?.take_for_edit(targets, mode)?;
         let is_refused = !is_granted(&reply);
         let new = fresh(&reply);
-        if let Some(hook) = globals.hook.as_ref().filter(|_| !new.is_empty()) {
-            touched::remember(outside, &hook.session, &directory);
+        if let Some(hook) = globals.hook.as_ref().filter(|_| is_refused || !new.is_empty()) {
+            touched::remember(outside, &hook.session, &root);
         }
         granted.push((directory, new));
-        gate.answers.add(outside, ledger, reply);
+        gate.answers.add(outside, call, ledger, reply);
         if is_refused {
             gate.mode = mode;
         }
@@ -155,17 +156,15 @@ pub fn attend(outside: &mut dyn Outside, call: &HookCall, doing: &Doing) -> Resu
     };
     let mut answers = Answers::default();
     let leaves = matches!(doing, Doing::Rests | Doing::Ends);
-    let ground = welcome(outside, &call.globals(), &call.cwd)?;
-    if ground.is_none() && !leaves {
+    let here = welcome(outside, &call.globals(), &call.cwd)?;
+    if here.is_none() && !leaves {
         return Ok(answers);
     }
     let globals = Globals { idempotency_key: None, ..call.globals_with_client(outside) };
-    if let Some(ground) = ground {
+    if let Some(ground) = here {
         attend_in(outside, call, &globals, ground, doing, attend.clone(), &mut answers)?;
     }
-    if leaves {
-        attend_elsewhere(outside, call, &globals, doing, &attend, &mut answers);
-    }
+    attend_elsewhere(outside, call, &globals, doing, &attend, &mut answers);
     Ok(answers)
 }
 
@@ -190,7 +189,7 @@ fn attend_in(
         let by = reply.agent.as_ref().filter(|_| hit.explained).map(|(_, name)| name);
         ledger.note_written_over(outside, reply.now.wall, by, path);
     }
-    answers.add(outside, ledger, reply);
+    answers.add(outside, call, ledger, reply);
     match doing {
         Doing::Runs => attribution::begin(outside, &scope, &call.session),
         Doing::Ends => attribution::forget(outside, &scope, &call.session),
@@ -199,8 +198,8 @@ fn attend_in(
     Ok(())
 }
 
-/// The same in every other scope in which the session took leases. One that cannot be asked keeps no other from it, and
-/// is left to what is known of the process.
+/// The same in every other scope in which the session took leases or waits. One that cannot be asked keeps no other from
+/// it, and is left to what is known of the process.
 fn attend_elsewhere(
     outside: &mut dyn Outside,
     call: &HookCall,
@@ -211,7 +210,10 @@ fn attend_elsewhere(
 ) {
     let Some(session) = globals.hook.as_ref().map(|hook| hook.session.clone()) else { return };
     let mut done: BTreeSet<ScopeKey> = answers.ledger.iter().map(|ledger| ledger.scope.clone()).collect();
-    for directory in touched::directories(outside, &session) {
+    // Where the session works was asked already: finding that out anew would cost every call of it.
+    let was_asked = answers.ledger.is_some();
+    let is_away = |directory: &PathBuf| !(was_asked && call.cwd.starts_with(directory));
+    for directory in touched::directories(outside, &session).into_iter().filter(is_away) {
         let Ok(Some(ground)) = welcome(outside, globals, &directory) else { continue };
         if done.insert(ground.site.key.clone()) {
             drop(attend_in(outside, call, globals, ground, doing, attend.clone(), answers));
@@ -264,7 +266,7 @@ fn wrote(outside: &mut dyn Outside, call: &HookCall, files: &[String]) -> Result
         let attend = Command::Attend(Attend::Done { targets, brief, worktree });
         let reply = Session::on(outside, globals, ground)?.command(attend)?;
         attribution::end(outside, &ledger.scope, &call.session);
-        answers.add(outside, ledger, reply);
+        answers.add(outside, call, ledger, reply);
     }
     Ok(answers)
 }
@@ -374,10 +376,19 @@ impl Session<'_> {
             bound: None,
         };
         let wait = |reserve| Await { reserve, stay: Stay::Durable, wait_ms: WAIT_MS_MAX, wait: None };
-        self.command(match mode {
+        let command = match mode {
             Mode::Enforce => Command::Await(wait(reserve)),
             Mode::Observe | Mode::Warn => Command::Reserve(reserve),
-        })
+        };
+        let reply = self.command(command.clone())?;
+        match &reply.outcome {
+            // A client that counts its calls anew, as after it was started again, means another call by the same name.
+            Err(failure) if failure.slug == Slug::IdempotencyMismatch => {
+                self.forget_idempotency_key();
+                self.command(command)
+            }
+            _ => Ok(reply),
+        }
     }
 }
 

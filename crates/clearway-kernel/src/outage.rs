@@ -22,57 +22,106 @@ pub struct Outage {
     pub is_new: bool,
 }
 
-/// Remembers that the store failed, and says how to answer. Where not even that can be remembered, everybody is told.
-pub fn outage(outside: &mut dyn Outside, call: &HookCall, failure: &Failure) -> Outage {
+/// Remembers that the store failed, and says how to answer. `is_heard` is whether anybody hears what is said now: until
+/// then nobody was told. Where not even that can be remembered, everybody is told.
+pub fn outage(outside: &mut dyn Outside, call: &HookCall, failure: &Failure, is_heard: bool) -> Outage {
     let globals = call.globals();
     let Ok((config, site)) = without_store(outside, &globals, &call.cwd) else {
         return Outage { unattended: false, is_new: true };
     };
     let known = memory(outside, &site.key);
-    if known.as_ref().is_none_or(|known| !known.is_fresh) {
-        remember(outside, &site.key, failure);
+    let was_told = known.as_ref().is_some_and(|known| known.standing != Standing::Untold);
+    let is_new = is_heard && !was_told;
+    let in_way = known.filter(Known::is_in_way);
+    if is_new || in_way.is_none() {
+        let standing = if is_heard || was_told { Standing::Told } else { Standing::Untold };
+        // What is in the way is what failed; the failure at hand only says so.
+        let (slug, message) =
+            in_way.map_or((failure.slug, failure.message.clone()), |known| (known.slug, known.message));
+        remember(outside, &site.key, slug, &message, standing);
     }
-    Outage { unattended: config.is_unattended(), is_new: known.is_none() }
+    Outage { unattended: config.is_unattended(), is_new }
 }
 
 /// The trouble of a moment ago, for a hook that is about to ask the same store.
 pub(crate) fn trouble(outside: &mut dyn Outside, scope: &ScopeKey) -> Option<Failure> {
-    let known = memory(outside, scope).filter(|known| known.is_fresh)?;
+    let known = memory(outside, scope).filter(Known::is_in_way)?;
     Some(Failure::new(known.slug, format!("{} a moment ago", known.message)))
 }
 
-/// Forgets an outage, because the store answered; whether there was one.
-pub(crate) fn over(outside: &mut dyn Outside, scope: &ScopeKey) -> bool {
-    let Some(path) = path(outside, scope).filter(|_| memory(outside, scope).is_some()) else { return false };
-    outside.remove_file(&path).is_ok()
+/// The store answered, and wrote for it or not; whether an outage is over that the agent is to be told of. Where nobody
+/// hears it now, that is kept for the next call.
+pub(crate) fn is_over(outside: &mut dyn Outside, scope: &ScopeKey, wrote: bool, is_heard: bool) -> bool {
+    let Some(known) = memory(outside, scope) else { return false };
+    let could_only_read = matches!(known.slug, Slug::StoreFull | Slug::StoreReadOnly);
+    if could_only_read && !wrote && known.standing != Standing::Over {
+        return false;
+    }
+    let was_told = known.standing != Standing::Untold;
+    if was_told && !is_heard {
+        remember(outside, scope, known.slug, &known.message, Standing::Over);
+        return false;
+    }
+    path(outside, scope).is_some_and(|path| outside.remove_file(&path).is_ok()) && was_told
 }
 
 struct Known {
     slug: Slug,
     message: String,
+    standing: Standing,
     is_fresh: bool,
+}
+
+impl Known {
+    fn is_in_way(&self) -> bool {
+        self.is_fresh && self.standing != Standing::Over
+    }
+}
+
+/// Who knows what of an outage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    /// Nobody was told, for nobody would have heard it.
+    Untold,
+    /// Somebody was told.
+    Told,
+    /// It is over, and nobody was told so yet.
+    Over,
+}
+
+impl Standing {
+    const ALL: [(Self, &'static str); 3] =
+        [(Self::Untold, "untold"), (Self::Told, "told"), (Self::Over, "over")];
+
+    fn word(self) -> &'static str {
+        Self::ALL.iter().find(|(standing, _)| *standing == self).map_or("", |(_, word)| word)
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(_, word)| *word == text).map(|(standing, _)| *standing)
+    }
 }
 
 fn path(outside: &dyn Outside, scope: &ScopeKey) -> Option<PathBuf> {
     outside.passing_file(&format!("outage-{scope}")).ok()
 }
 
-/// Boot, instant, slug, message, each on a line.
+/// Boot, instant, slug, standing, message, each on a line.
 fn memory(outside: &mut dyn Outside, scope: &ScopeKey) -> Option<Known> {
     let path = path(outside, scope)?;
     let text = outside.read_text(&path).ok()??;
     let now = outside.now().ok()?;
     let mut lines = text.lines();
     let (boot, at) = (lines.next()?, Mono(lines.next()?.parse().ok()?));
-    let slug = Slug::parse(lines.next()?)?;
+    let (slug, standing) = (Slug::parse(lines.next()?)?, Standing::parse(lines.next()?)?);
     let is_fresh = boot == now.boot.0 && now.mono.since(at) < SPARED_MS;
-    Some(Known { slug, message: lines.next().unwrap_or_default().to_owned(), is_fresh })
+    Some(Known { slug, message: lines.next().unwrap_or_default().to_owned(), standing, is_fresh })
 }
 
-fn remember(outside: &mut dyn Outside, scope: &ScopeKey, failure: &Failure) {
+fn remember(outside: &mut dyn Outside, scope: &ScopeKey, slug: Slug, message: &str, standing: Standing) {
     let (Some(path), Ok(now)) = (path(outside, scope), outside.now()) else { return };
-    let message = failure.message.replace('\n', " ");
-    let text = format!("{}\n{}\n{}\n{message}\n", now.boot.0, now.mono.0, failure.slug.as_str());
+    let (slug, standing, message) = (slug.as_str(), standing.word(), message.replace('\n', " "));
+    let text = format!("{}\n{}\n{slug}\n{standing}\n{message}\n", now.boot.0, now.mono.0);
     // Where nothing can be written, the next hook pays for itself.
     drop(outside.write_private(&path, &text));
 }

@@ -161,6 +161,11 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// From here on every request is one of its own.
+    pub(crate) fn forget_idempotency_key(&mut self) {
+        self.idempotency_key = None;
+    }
+
     /// What runs again each time cannot be answered from memory.
     pub(crate) fn refuse_idempotency_key(&self) -> Result<(), Failure> {
         match self.idempotency_key {

@@ -1,8 +1,10 @@
 //! Standard input of a program that nobody waits for long: bounded in size and in time.
 
 use crate::stopwatch::Stopwatch;
+use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use std::io::{self, Read};
+use rustix::io::Errno;
+use std::io;
 use std::os::fd::AsFd;
 use std::time::Duration;
 
@@ -17,25 +19,30 @@ pub enum Input {
     Unfinished,
 }
 
+/// Room for what most payloads take. A call pays for every page that it touches, so there is no more until it is needed.
+const FIRST_BYTES: usize = 4 * 1_024;
+
 /// Reads standard input to its end, at most so many bytes and for at most so long.
 pub fn read(bytes_max: usize, patience: Duration) -> io::Result<Input> {
-    let stdin = io::stdin().lock();
-    read_from(stdin, bytes_max, patience)
+    read_from(io::stdin(), bytes_max, patience)
 }
 
-fn read_from(mut source: impl Read + AsFd, bytes_max: usize, patience: Duration) -> io::Result<Input> {
-    let (started, mut bytes, mut chunk) = (Stopwatch::start(), Vec::new(), vec![0; 64 * 1_024]);
+/// Past the buffer of the standard library: what lies there would not be seen by waiting for more.
+fn read_from(source: impl AsFd, bytes_max: usize, patience: Duration) -> io::Result<Input> {
+    let (started, mut bytes) = (Stopwatch::start(), Vec::with_capacity(FIRST_BYTES));
     loop {
         let left = patience.saturating_sub(Duration::from_millis(started.elapsed_ms()));
         if !is_readable(&source, left)? {
             return Ok(Input::Unfinished);
         }
-        match source.read(&mut chunk) {
+        if bytes.len() == bytes.capacity() {
+            bytes.reserve(bytes.len());
+        }
+        match rustix::io::read(&source, spare_capacity(&mut bytes)) {
             Ok(0) => return Ok(Input::Whole(bytes)),
-            Ok(count) if bytes.len() + count > bytes_max => return Ok(Input::TooLong),
-            Ok(count) => bytes.extend_from_slice(&chunk[..count]),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+            Ok(_) if bytes.len() > bytes_max => return Ok(Input::TooLong),
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
         }
     }
 }
@@ -49,7 +56,7 @@ fn is_readable(source: &impl AsFd, left: Duration) -> io::Result<bool> {
     loop {
         match poll(&mut fds, Some(&timeout)) {
             Ok(ready) => return Ok(ready > 0),
-            Err(rustix::io::Errno::INTR) => {}
+            Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
     }
@@ -73,6 +80,8 @@ mod tests {
     fn what_ends_in_time_and_fits_is_read_whole() {
         assert_eq!(read_after(b"abc", true, 3), Input::Whole(b"abc".to_vec()));
         assert_eq!(read_after(b"", true, 3), Input::Whole(Vec::new()));
+        let long = vec![b'x'; 3 * FIRST_BYTES + 1];
+        assert_eq!(read_after(&long, true, long.len()), Input::Whole(long.clone()));
     }
 
     #[test]

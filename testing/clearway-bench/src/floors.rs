@@ -51,7 +51,7 @@ pub(crate) fn measure(binary: &Path, effort: Effort) -> Outcome<Table> {
 }
 
 /// Where a program is; system places first, so that no wrapper script is measured in its stead.
-fn find(binary: &Path, program: &str) -> Option<PathBuf> {
+pub(crate) fn find(binary: &Path, program: &str) -> Option<PathBuf> {
     if program == "clearway" {
         return Some(binary.to_owned());
     }

@@ -5,6 +5,7 @@
 
 mod figures;
 mod floors;
+mod hooks;
 mod inside;
 mod memory;
 mod one_shot;
@@ -56,6 +57,7 @@ fn main() -> ExitCode {
 fn measure(binary: &Path, effort: Effort) -> Outcome<()> {
     let binary: PathBuf = binary.canonicalize()?;
     print("One call, start to exit", one_shot::measure(&binary, effort)?);
+    print("A hook before an edit", hooks::measure(&binary, effort)?);
     print("Floors of this machine", floors::measure(&binary, effort)?);
     print("Inside one process", inside::measure(effort)?);
     print("Size", memory::measure(&binary)?);

@@ -3,6 +3,7 @@
 //! Everything goes through the command line of the real binary, or through the real engine in processes of their own.
 //! Nothing here simulates. Times are asserted by long runs alone. Start at [`histories`].
 
+pub mod day;
 pub mod fairness;
 mod figures;
 pub mod histories;

@@ -1,7 +1,7 @@
 //! `clearway-storm STORM`: one command for each storm. It builds the binary under test first, in its own profile, unless
 //! it is given one.
 
-use clearway_storm::{Goals, Outcome, Programs, fairness, histories, looper, night, pauses, wakeups};
+use clearway_storm::{Goals, Outcome, Programs, day, fairness, histories, looper, night, pauses, wakeups};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
@@ -24,10 +24,12 @@ that is missed fails it too.
   wakeups    leases handed over, and releases at the instant a waiter gives up
   pauses     processes that stand still past their deadlines and in the worst places
   night      ten agents, deaths, a power cut, a full disk
+  day [--minutes NUMBER]
+             ten agents at work through the hook of their clients, for eight hours that pass in minutes
   judge DIRECTORY
              judges once more what a failed run of histories left";
 
-const STORMS: [&str; 5] = ["histories", "fairness", "wakeups", "pauses", "night"];
+const STORMS: [&str; 6] = ["histories", "fairness", "wakeups", "pauses", "night", "day"];
 
 /// Seconds since 1970 would do as well; a seed that is printed is as good as any.
 fn fresh_seed() -> u64 {
@@ -83,6 +85,10 @@ fn play(storm: &str, programs: &Programs, options: &Options) -> Outcome<String> 
             let (holders, writers) = if long { (100, 1_000) } else { (5, 60) };
             pauses::run(programs, pauses::Effort { seed, holders, writers })
         }
+        "day" => {
+            let minutes = options.number("--minutes", if long { 8 * 60 } else { 60 });
+            day::run(programs, day::Effort { seed, minutes, goals })
+        }
         _ => night::run(programs, night::Effort { seed, rounds: if long { 200 } else { 12 } }),
     }
 }
@@ -110,7 +116,7 @@ impl Options {
             match *word {
                 "--seed" => options.seed = number()?,
                 "--binary" => options.binary = Some(PathBuf::from(value)),
-                "--operations" | "--histories" | "--clients" | "--small" | "--twins" => {
+                "--operations" | "--histories" | "--clients" | "--small" | "--twins" | "--minutes" => {
                     options.numbers.push(((*word).to_owned(), number()?));
                 }
                 _ => return Err(format!("cannot read {word}\n\n{USAGE}")),

@@ -29,6 +29,11 @@ impl Random {
         (self.next() % (limit.max(1) as u64)) as usize
     }
 
+    /// A number from one limit to the other, both included.
+    pub(crate) fn between(&mut self, least: usize, most: usize) -> usize {
+        least + self.below(most - least + 1)
+    }
+
     /// Whether something happens that happens so often in a hundred times.
     pub(crate) fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent

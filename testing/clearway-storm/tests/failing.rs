@@ -8,7 +8,7 @@ const BROKEN: &str = "/bin/false";
 
 #[test]
 fn a_storm_that_fails_keeps_its_stage_and_tells_how_to_repeat_it() {
-    for storm in ["histories", "fairness", "wakeups", "night"] {
+    for storm in ["histories", "fairness", "wakeups", "night", "day"] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_clearway-storm"));
         let options = format!("--seed 7 --binary {BROKEN} --operations 20 --small 0 --twins 0");
         let output = command.arg(storm).args(options.split(' ')).output().expect("it runs");

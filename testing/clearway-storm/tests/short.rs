@@ -1,6 +1,7 @@
-//! The short tier: every storm once, small enough for every change. Figures go to standard output and are not judged.
+//! The short tier: every storm once, small enough for every change. Figures go to standard output; those that hang on
+//! the machine are not judged.
 
-use clearway_storm::{Goals, Outcome, Programs, fairness, histories, night, pauses, wakeups};
+use clearway_storm::{Goals, Outcome, Programs, day, fairness, histories, night, pauses, wakeups};
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
@@ -64,4 +65,9 @@ fn who_stood_still_too_long_is_refused_and_who_stands_in_the_way_is_named() {
 #[test]
 fn after_a_bad_night_the_log_verifies_and_everyone_was_answered() {
     passes(night::run(&programs(), night::Effort { seed: 5, rounds: 8 }));
+}
+
+#[test]
+fn on_a_working_day_nobody_is_refused_needlessly_waits_in_vain_or_loses_work() {
+    passes(day::run(&programs(), day::Effort { seed: 1, minutes: 45, goals: Goals::Shares }));
 }

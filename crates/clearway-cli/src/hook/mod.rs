@@ -102,7 +102,7 @@ fn respond(
     let judged = contained(|| judge(&event, &call, host));
     let verdict = match &judged {
         Ok(judged) => judged.verdict.clone(),
-        Err(failure) => unchecked(&event, &call, host, failure),
+        Err(failure) => unchecked(dialect, &event, &call, host, failure),
     };
     let reply = dialect.render(&event, &verdict);
     let (what, bytes) = said(&verdict, &reply);
@@ -168,16 +168,26 @@ fn contained<T>(act: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> 
 }
 
 /// What is answered where nothing could be checked: an edit passes with a word, once, or is refused where nobody watches.
-/// Whatever else the agent does passes.
-fn unchecked(event: &Event, call: &HookCall, host: &mut dyn Host, failure: &Failure) -> Verdict {
-    let Moment::BeforeTool(Act::Edit(_)) = &event.moment else { return Verdict::Silent };
-    let how = contained(|| Ok(outage(host, call, failure)));
+/// The word is said after the edit where nobody would hear it before. Whatever else the agent does passes.
+fn unchecked(
+    dialect: &Dialect,
+    event: &Event,
+    call: &HookCall,
+    host: &mut dyn Host,
+    failure: &Failure,
+) -> Verdict {
+    let is_before = match &event.moment {
+        Moment::BeforeTool(Act::Edit(_)) => true,
+        Moment::AfterTool(Act::Edit(_)) => false,
+        _ => return Verdict::Silent,
+    };
+    let text = texts::unchecked(failure);
+    let notice = Told { model: Some(text.clone()), person: Some(text) };
+    let is_heard = (dialect.tell)(event, &notice).is_some();
+    let how = contained(|| Ok(outage(host, call, failure, is_heard)));
     match how.unwrap_or(Outage { unattended: false, is_new: true }) {
-        Outage { unattended: true, .. } => Verdict::Deny(texts::refused_unchecked(failure)),
-        Outage { is_new: true, .. } => {
-            let text = texts::unchecked(failure);
-            Verdict::Tell(Told { model: Some(text.clone()), person: Some(text) })
-        }
+        Outage { unattended: true, .. } if is_before => Verdict::Deny(texts::refused_unchecked(failure)),
+        Outage { unattended: false, is_new: true } => Verdict::Tell(notice),
         Outage { .. } => Verdict::Silent,
     }
 }
@@ -238,10 +248,12 @@ fn gated(gate: Gate) -> Judged {
     Judged { verdict, answers: gate.answers }
 }
 
-/// Silent for whoever is alone.
+/// Silent for whoever is alone and whom nothing waits for.
 fn start(call: &HookCall, host: &mut dyn Host) -> Result<Judged, Failure> {
     let answers = attend(host, call, &Doing::Starts)?;
-    let verdict = tell(company(host, call)?.and_then(|(status, mode)| texts::welcome(&status, mode)));
+    let welcome = company(host, call)?.and_then(|(status, mode)| texts::welcome(&status, mode));
+    let texts: Vec<String> = welcome.into_iter().chain(texts::beside(&answers)).collect();
+    let verdict = tell((!texts.is_empty()).then(|| texts.join("\n")));
     Ok(Judged { verdict, answers })
 }
 

@@ -27,7 +27,8 @@ impl Draft<'_> {
         notes.drain(..surplus);
     }
 
-    /// Tells the caller one thing, its own turn first, as often as its budget allows. What is no longer true is forgotten.
+    /// Tells the caller one thing, its own turn first, as often as its budget allows. A turn was promised and does not
+    /// last, so it is told whatever else was told before. What is no longer true is forgotten.
     pub(super) fn tell_caller(&mut self) {
         let Some((me, _)) = self.agent.clone() else { return };
         if self.slice.agent(me).is_none_or(|view| view.memo.notes.is_empty())
@@ -42,7 +43,7 @@ impl Draft<'_> {
                 memo.notes.remove(0);
                 continue;
             };
-            if memo.may_be_told(self.now.mono) {
+            if memo.may_be_told(self.now.mono) || matches!(note, Note::Turn(_)) {
                 memo.notes.remove(0);
                 self.notices.push(notice);
             }

@@ -284,10 +284,10 @@ fn changed_hands(draft: &Draft<'_>, me: AgentId, lease: &Lease) -> Option<Notice
     (other.fence > own.fence).then(|| Notice::ChangedHands { target: lease.target.display(), by })
 }
 
-/// The last who held the very path ended and left a change behind.
+/// The last who held the very path ended and left a change behind. Whoever above the caller holds it since was told.
 fn left_behind(draft: &Draft<'_>, me: AgentId, lease: &Lease) -> Option<Notice> {
     let was_here =
-        |old: &&Lease| old.ended.is_some() && old.target == lease.target && old.worktree == lease.worktree;
+        |old: &&Lease| old.id != lease.id && old.target == lease.target && old.worktree == lease.worktree;
     let last = draft.slice.leases.iter().filter(was_here).max_by_key(|old| old.fence)?;
     let is_orphan = last.ended.is_some_and(|ended| ended.how == End::Orphaned) && last.holder != me;
     let from = draft.slice.agent(last.holder)?.agent.name.clone();

@@ -93,6 +93,11 @@ impl<'h> Arena<'h> {
         self.home.clearway(&self.directory).env("XDG_STATE_HOME", &self.state).env("TMPDIR", temporary)
     }
 
+    /// Words as they are.
+    pub(crate) fn bare(&self, words: &[String]) -> Command {
+        self.clearway().args(words).into_command()
+    }
+
     /// A command without a claimed name: it acts for the terminal session it runs in.
     pub(crate) fn anonymous(&self, arguments: &[&str]) -> Command {
         self.clearway().args(&["--json"]).args(arguments).into_command()

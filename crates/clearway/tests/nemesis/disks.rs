@@ -6,13 +6,13 @@ use clearway_testkit::faults::on_network;
 use clearway_testkit::namespace::Namespace;
 
 /// An arena whose state lies on a file system of its own.
-struct Mounted<'h> {
-    arena: Arena<'h>,
-    namespace: Namespace,
+pub(crate) struct Mounted<'h> {
+    pub(crate) arena: Arena<'h>,
+    pub(crate) namespace: Namespace,
 }
 
 impl<'h> Mounted<'h> {
-    fn new(home: &'h clearway_testkit::Home, name: &str, size: &str) -> Self {
+    pub(crate) fn new(home: &'h clearway_testkit::Home, name: &str, size: &str) -> Self {
         let arena = Arena::new(home, name);
         let namespace = Namespace::of_mounts();
         let state = arena.state().display().to_string();
@@ -20,15 +20,15 @@ impl<'h> Mounted<'h> {
         Self { arena, namespace }
     }
 
-    fn run(&self, agent: &str, arguments: &[&str]) -> Reply {
+    pub(crate) fn run(&self, agent: &str, arguments: &[&str]) -> Reply {
         Reply::of(self.namespace.enter(self.arena.command(agent, arguments)))
     }
 
-    fn script(&self, text: &str) -> String {
+    pub(crate) fn script(&self, text: &str) -> String {
         self.namespace.script(&format!("cd '{}'; {text}", self.arena.state().display()))
     }
 
-    fn fill(&self) {
+    pub(crate) fn fill(&self) {
         self.script(
             "dd if=/dev/zero of=filler bs=512 2>/dev/null || true; test -s filler; df . | grep -q 100%",
         );
@@ -42,7 +42,7 @@ impl<'h> Mounted<'h> {
 }
 
 /// How often a full disk is written to: enough to come past what was still free inside the store's own files.
-const ATTEMPTS_MAX: usize = 200;
+pub(crate) const ATTEMPTS_MAX: usize = 200;
 
 #[test]
 fn on_a_full_disk_writes_are_refused_by_name_reads_go_on_and_room_mends_everything() {

@@ -12,6 +12,7 @@ mod crashes;
 mod deaths;
 mod disks;
 mod errors;
+mod hooks;
 mod matrix;
 mod pauses;
 mod repairs;

@@ -212,3 +212,17 @@ fn a_tool_that_the_settings_name_is_gated_like_an_edit() {
     app.write("src/a.rs", "changed\n");
     call(&mut two, "mcp__wiki__save_page", json!({"target": "src/a.rs"})).denied();
 }
+
+#[test]
+fn a_client_that_counts_its_calls_anew_is_not_refused_for_it() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    let mut one = Client::claude(&home, &app, "one");
+    for file in ["src/a.rs", "src/b.rs"] {
+        let input = json!({"file_path": app.path().join(file), "old_string": "a", "new_string": "b"});
+        let call = json!({"tool_name": "Edit", "tool_use_id": "call-1", "tool_input": input});
+        one.event("PreToolUse", &call).silent();
+    }
+    assert_eq!(held(&app).len(), 2);
+}

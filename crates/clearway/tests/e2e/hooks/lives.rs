@@ -90,6 +90,19 @@ fn a_session_that_ends_leaves_clean_files_to_all_and_says_whose_changes_it_left(
 }
 
 #[test]
+fn a_subagent_is_not_told_of_changes_that_its_parent_was_told_of() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    let (mut one, mut two) = (Client::claude(&home, &app, "one"), Client::claude(&home, &app, "two"));
+    edit(&mut one, "src/a.rs");
+    app.write("src/a.rs", "changed\n");
+    one.event("SessionEnd", &json!({"reason": "other"})).silent();
+    two.before_edit("src/a.rs").told();
+    as_subagent(&mut two, "x", "src/a.rs").silent();
+}
+
+#[test]
 fn another_session_id_of_the_same_client_is_the_same_agent() {
     let home = home();
     let app = app(&home);
@@ -177,6 +190,32 @@ fn a_holder_learns_once_who_waits_and_the_waiter_when_it_is_free() {
     two.before_edit("src/a.rs").silent();
     let told = one.event("PreToolUse", &read).told();
     assert!(told.contains("src/a.rs went to claude-"), "{told}");
+}
+
+#[test]
+fn whoever_was_told_much_in_an_hour_is_still_told_that_its_turn_has_come() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    let (mut one, mut two) = (Client::claude(&home, &app, "one"), Client::claude(&home, &app, "two"));
+    let read = json!({"tool_name": "Read", "tool_input": {"file_path": "docs/x.md"}});
+    let mut told = 0;
+    for number in 0..7 {
+        let file = format!("src/much{number}.rs");
+        edit(&mut two, &file);
+        two.after_edit(&file);
+        edit(&mut one, &file);
+        one.after_edit(&file);
+        told += usize::from(!two.event("PreToolUse", &read).is_silent());
+    }
+    assert_eq!(told, 5, "as much as an hour has room for");
+    edit(&mut one, "src/a.rs");
+    app.write("src/a.rs", "changed\n");
+    one.after_edit("src/a.rs");
+    two.before_edit("src/a.rs").denied();
+    app.git(&["commit", "-qam", "done"]);
+    let told = two.event("PreToolUse", &read).told();
+    assert!(told.starts_with("src/a.rs is free, and kept for you"), "{told}");
 }
 
 #[test]
@@ -272,4 +311,28 @@ fn a_branch_of_a_session_is_a_child_that_uses_what_its_parent_holds() {
     edit(&mut one, "src/b.rs");
     let stranger = Client::claude(&home, &app, "two").before_edit("src/b.rs").denied();
     assert!(stranger.contains(text(parent, "name")), "{stranger}");
+}
+
+#[test]
+fn whoever_edits_in_another_repository_waits_holds_and_ends_there_too() {
+    let home = home();
+    let (app, other) = (app(&home), home.repository("other", &[("a.rs", "\n"), ("b.rs", "\n")]));
+    invited(&app);
+    invited(&other);
+    let (mut one, mut two) = (Client::claude(&home, &other, "one"), Client::claude(&home, &app, "two"));
+    edit(&mut one, "a.rs");
+    other.write("a.rs", "changed\n");
+    one.after_edit("a.rs").silent();
+    edit(&mut two, "../other/b.rs");
+    two.after_edit("../other/b.rs").silent();
+    two.before_edit("../other/a.rs").denied();
+    let read = json!({"tool_name": "Read", "tool_input": {"file_path": "docs/x.md"}});
+    two.event("PreToolUse", &read).silent();
+    other.git(&["commit", "-qam", "done"]);
+    let told = two.event("PreToolUse", &read).told();
+    assert!(told.starts_with("a.rs is free, and kept for you"), "{told}");
+    two.event("SessionEnd", &json!({"reason": "other"})).silent();
+    let held = held(&other);
+    assert!(!held.iter().any(|(pattern, _)| pattern == "b.rs"), "{held:?}");
+    assert!(list(&other.clearway().ok(&["waits"]), "waits").is_empty());
 }
