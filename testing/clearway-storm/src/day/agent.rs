@@ -2,6 +2,7 @@
 //! their time, breaks, clients that die, and sessions that end with work left in files. It does as it is told: what is
 //! refused is left alone until its turn is announced, and other files are worked on meanwhile.
 
+mod hearing;
 mod plan;
 
 use super::World;
@@ -36,6 +37,8 @@ pub(super) struct Agent {
     promised: Vec<Vec<String>>,
     /// What it read in this turn.
     read: BTreeMap<String, String>,
+    /// What its changed files held before it changed them.
+    base: BTreeMap<String, String>,
     claimed: Option<String>,
     edits: usize,
     has_eaten: bool,
@@ -67,13 +70,15 @@ enum Step {
 struct Edit {
     files: Vec<String>,
     whole: bool,
+    /// It undoes what it did so far, as it remembers it.
+    anew: bool,
     subagent: Option<String>,
 }
 
 impl Edit {
     fn tool(&self, agent: &Agent) -> Tool {
         let files = self.files.iter().map(|file| agent.seen(file));
-        if self.whole { Tool::Write(files.collect()) } else { Tool::Edit(files.collect()) }
+        if self.whole || self.anew { Tool::Write(files.collect()) } else { Tool::Edit(files.collect()) }
     }
 }
 
@@ -107,6 +112,7 @@ impl Agent {
             changed: BTreeSet::new(),
             promised: Vec::new(),
             read: BTreeMap::new(),
+            base: BTreeMap::new(),
             claimed: None,
             edits: 0,
             has_eaten: false,
@@ -248,6 +254,7 @@ impl Agent {
         (self.claimed, self.plan) = (None, VecDeque::new());
         self.promised.clear();
         self.read.clear();
+        self.base.clear();
         self.client.take().map_or(Ok(()), Client::die)
     }
 
@@ -275,7 +282,9 @@ impl Agent {
         let is_needed = edit.files.iter().any(|file| world.ledger.is_taken(&self.session, file));
         world.figures.refuse(world.now, &self.session, reason, is_needed);
         self.turn.refused += 1;
-        self.work_on_something_else(edit.files, reason.contains("queue"));
+        // What a subagent was promised ends with it.
+        let is_promised = reason.contains("queue") && edit.subagent.is_none();
+        self.work_on_something_else(edit.files, is_promised);
         Ok(self.random.between(5, 20))
     }
 
@@ -290,7 +299,7 @@ impl Agent {
         }
         if self.turn.done == 0 && !self.plan.iter().any(|step| matches!(step, Step::Before(_))) {
             let file = self.free_file();
-            let edit = Edit { files: vec![file.clone()], whole: false, subagent: None };
+            let edit = Edit { files: vec![file.clone()], whole: false, anew: false, subagent: None };
             self.plan.push_front(Step::Before(edit));
             self.plan.push_front(Step::Read(file));
         }
@@ -301,10 +310,11 @@ impl Agent {
         for file in &edit.files {
             self.edits += 1;
             let there = world.text(file)?;
-            // Claude Code and Codex do not write over what changed since it was read; Gemini CLI does.
-            let remembered = self.read.get(file).filter(|_| edit.whole && self.kind == Kind::Gemini);
             let line = format!("// {} wrote this as its edit {}\n", self.session, self.edits);
-            let text = format!("{}{line}", remembered.unwrap_or(&there));
+            let text = format!("{}{line}", self.remembered(edit, file).unwrap_or(&there));
+            if !self.changed.contains(file) {
+                self.base.insert(file.clone(), there.clone());
+            }
             world.write(file, &text)?;
             world.ledger.wrote(&self.session, file, &there, &text);
             self.read.insert(file.clone(), text);
@@ -315,6 +325,16 @@ impl Agent {
         let answer = self.call(world, edit.subagent.as_deref(), &Event::After(&edit.tool(self)))?;
         self.hear(world, &answer);
         Ok(self.random.between(10, 40))
+    }
+
+    /// What an edit goes by, if not by what is there. Claude Code and Codex do not write over what changed since it was
+    /// read; Gemini CLI does. Whoever undoes its own work does so from memory, whatever its client.
+    fn remembered(&self, edit: &Edit, file: &str) -> Option<&String> {
+        match edit {
+            Edit { anew: true, .. } => self.base.get(file),
+            Edit { whole: true, .. } if self.kind == Kind::Gemini => self.read.get(file),
+            _ => None,
+        }
     }
 
     fn shell(&mut self, world: &mut World<'_>, command: String) -> Outcome<usize> {
@@ -338,6 +358,7 @@ impl Agent {
 
     fn commit(&mut self, world: &mut World<'_>) -> Outcome<usize> {
         let changed = std::mem::take(&mut self.changed);
+        self.base.clear();
         if !changed.is_empty() {
             world.commit(&changed, &self.session);
         }
@@ -345,45 +366,6 @@ impl Agent {
             self.plan.push_front(Step::Shell(format!("clearway release {}", self.seen(&file))));
         }
         Ok(self.random.between(5, 15))
-    }
-
-    /// What an agent does about what it is told.
-    fn hear(&mut self, world: &mut World<'_>, answer: &Answer) {
-        for line in answer.told.iter().flat_map(|told| told.lines()) {
-            if let Some((path, _)) = line.split_once(" is free, and kept for you") {
-                self.take_turn(world, path);
-            } else if line.contains(" waits for ") {
-                self.commit_soon();
-            } else {
-                self.read
-                    .retain(|file, _| !file.split_once('/').is_some_and(|(_, path)| line.contains(path)));
-            }
-        }
-    }
-
-    fn take_turn(&mut self, world: &mut World<'_>, path: &str) {
-        let names = |file: &String| file.split_once('/').is_some_and(|(_, own)| own == path);
-        let Some(found) = self.promised.iter().position(|files| files.iter().any(names)) else { return };
-        let files = self.promised.swap_remove(found);
-        world.figures.turns_taken += 1;
-        let at = self.between_calls();
-        let reads = files.iter().cloned().map(Step::Read);
-        let edit = Step::Before(Edit { files: files.clone(), whole: false, subagent: None });
-        for (offset, step) in reads.chain([edit]).enumerate() {
-            self.plan.insert(at + offset, step);
-        }
-    }
-
-    fn commit_soon(&mut self) {
-        if self.random.chance(60) {
-            let at = self.between_calls();
-            self.plan.insert(at, Step::Commit);
-        }
-    }
-
-    /// Where in the plan no tool is running.
-    fn between_calls(&self) -> usize {
-        usize::from(matches!(self.plan.front(), Some(Step::After(_) | Step::ShellDone(_))))
     }
 
     fn end_turn(&mut self, world: &mut World<'_>) -> Outcome<usize> {

@@ -62,8 +62,9 @@ impl Agent {
     fn edit(&mut self, files: &[String], file: &str, subagent: Option<String>) -> Edit {
         let several = self.kind == Kind::Codex && self.random.chance(30);
         let whole = self.kind != Kind::Codex && self.random.chance(25);
+        let anew = !several && self.random.chance(8);
         let files = if several { files.iter().take(2).cloned().collect() } else { vec![file.to_owned()] };
-        Edit { files, whole, subagent }
+        Edit { files, whole, anew, subagent }
     }
 
     /// Files that everybody edits now and then.
@@ -73,7 +74,7 @@ impl Agent {
             if self.random.chance(percent) {
                 let files = vec![format!("{repository}/{name}")];
                 steps.push(Step::Read(files[0].clone()));
-                steps.push(Step::Before(Edit { files, whole: false, subagent: None }));
+                steps.push(Step::Before(Edit { files, whole: false, anew: false, subagent: None }));
             }
         }
     }
