@@ -77,8 +77,24 @@ pub enum Doing {
 pub struct Gate {
     /// One for each scope.
     pub answers: Answers,
-    /// What is to be done about a refusal.
+    /// What is to be done about a refusal: the strictest of those that there are.
     pub mode: Mode,
+    /// Which of the answers it is.
+    pub refused: Option<usize>,
+}
+
+impl Gate {
+    fn open() -> Self {
+        Self { answers: Answers::default(), mode: Mode::Observe, refused: None }
+    }
+
+    /// Takes note that the last answer is a refusal.
+    fn refuse(&mut self, mode: Mode) {
+        if self.refused.is_none() || mode > self.mode {
+            self.refused = self.answers.replies.len().checked_sub(1);
+            self.mode = mode;
+        }
+    }
 }
 
 /// The answers of scopes.
@@ -110,11 +126,11 @@ pub fn before_edit(outside: &mut dyn Outside, call: &HookCall, files: &[String])
     let files = destinations(outside, &call.cwd, files);
     let mut parts = parts(outside, &call.globals(), &files)?;
     if parts.is_empty() {
-        return Ok(Gate { answers: Answers::default(), mode: Mode::Enforce });
+        return Ok(Gate::open());
     }
     let globals = call.globals_with_client(outside);
     parts.sort_by(|one, other| one.ground.site.key.cmp(&other.ground.site.key));
-    let mut gate = Gate { answers: Answers::default(), mode: Mode::Enforce };
+    let mut gate = Gate::open();
     let mut granted = Vec::new();
     for Part { ground, targets, .. } in parts {
         let (directory, ledger, mode) = (ground.start.clone(), Ledger::of(&ground), ground.config.mode());
@@ -128,10 +144,11 @@ pub fn before_edit(outside: &mut dyn Outside, call: &HookCall, files: &[String])
         granted.push((directory, new));
         gate.answers.add(outside, call, ledger, reply);
         if is_refused {
-            gate.mode = mode;
+            gate.refuse(mode);
         }
         if is_refused && mode == Mode::Enforce {
-            give_back(outside, &globals, granted)?;
+            // What cannot be given back now yields to whoever asks for it; the refusal stands.
+            drop(give_back(outside, &globals, granted));
             break;
         }
     }
@@ -357,7 +374,11 @@ fn leased(ground: &Ground, path: &CanonicalPath) -> Option<(Target, PathClass)> 
 
 impl Session<'_> {
     /// Only a refusal that is enforced keeps a place in the queue: whoever edits all the same does not wait.
-    fn take_for_edit(&mut self, targets: Vec<Target>, mode: Mode) -> Result<Reply, Failure> {
+    fn take_for_edit(&mut self, mut targets: Vec<Target>, mode: Mode) -> Result<Reply, Failure> {
+        if mode != Mode::Enforce {
+            // Nothing is kept from anybody, so nothing is refused for its size either.
+            targets.truncate(TARGETS_PER_REQUEST_MAX);
+        }
         if targets.len() > TARGETS_PER_REQUEST_MAX {
             let message = format!("one call writes {} files", targets.len());
             return Err(Failure::new(Slug::TooLarge, message)

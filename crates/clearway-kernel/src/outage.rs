@@ -24,9 +24,18 @@ pub struct Outage {
 
 /// Remembers that the store failed, and says how to answer. `is_heard` is whether anybody hears what is said now: until
 /// then nobody was told. Where not even that can be remembered, everybody is told.
-pub fn outage(outside: &mut dyn Outside, call: &HookCall, failure: &Failure, is_heard: bool) -> Outage {
+pub fn outage(
+    outside: &mut dyn Outside,
+    call: &HookCall,
+    files: &[String],
+    failure: &Failure,
+    is_heard: bool,
+) -> Outage {
     let globals = call.globals();
-    let Ok((config, site)) = without_store(outside, &globals, &call.cwd) else {
+    // It is the store of what was to be edited that failed, wherever the agent stands.
+    let edited = files.first().and_then(|file| outside.destination(&call.cwd, file).ok());
+    let start = edited.map_or_else(|| call.cwd.clone(), |edited| edited.directory);
+    let Ok((config, site)) = without_store(outside, &globals, &start) else {
         return Outage { unattended: false, is_new: true };
     };
     let known = memory(outside, &site.key);

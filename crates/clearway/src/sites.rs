@@ -106,7 +106,7 @@ pub(crate) fn resolve(site: &Site, argument: &str, knows: &mut Knows<'_>) -> Res
         return Err(Failure::new(Slug::OutsideScope, format!("{} has no paths", site.place)));
     };
     let located = clearway_git::resolve(root, &site.cwd, Path::new(argument));
-    let located = located.map_err(|error| unresolved(site, argument, &error))?;
+    let located = located.map_err(|error| unresolved(site, argument, &error, knows))?;
     let repository = located.nested.or_else(|| located.is_nested_root.then(|| root.join(&located.path)));
     let directory = inner_directory(site, root, &located.path, knows);
     Ok(Located {
@@ -153,19 +153,19 @@ fn is_scope(directory: &Path, knows: &mut Knows<'_>) -> bool {
     directory.join(REPOSITORY_FILE).is_file() || knows(&directory_key(directory))
 }
 
-/// Whether a repository, or a directory that says that it is one scope, is there to act in.
-fn is_owned(directory: &Path) -> bool {
-    directory.ancestors().any(|above| above.join(".git").exists() || above.join(REPOSITORY_FILE).is_file())
+/// Whether there is a scope to act in already: in any other directory one would come into being by the hint alone.
+fn is_owned(directory: &Path, knows: &mut Knows<'_>) -> bool {
+    directory.ancestors().any(|above| above.join(".git").exists() || is_scope(above, knows))
 }
 
-fn unresolved(site: &Site, argument: &str, error: &ResolveError) -> Failure {
+fn unresolved(site: &Site, argument: &str, error: &ResolveError, knows: &mut Knows<'_>) -> Failure {
     let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
     match error {
         ResolveError::Outside { path, .. } => {
             let directory = path.ancestors().find(|above| above.is_dir()).unwrap_or(Path::new("/"));
             let inside = path.strip_prefix(directory).unwrap_or(path).display().to_string();
             let message = format!("{} is outside of {}", quoted(argument), site.worktree().0);
-            if !is_owned(directory) {
+            if !is_owned(directory, knows) {
                 return Failure::new(Slug::OutsideScope, message)
                     .hint("no repository owns it, so nothing of it can be reserved");
             }

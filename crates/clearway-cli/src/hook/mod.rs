@@ -99,6 +99,7 @@ fn respond(
     if let Some(rewritten) = carried_out(dialect, &event, &call, host) {
         return rewritten;
     }
+    let event = contained(|| configured(&event, &call, host)).unwrap_or(event);
     let judged = contained(|| judge(&event, &call, host));
     let verdict = match &judged {
         Ok(judged) => judged.verdict.clone(),
@@ -176,15 +177,19 @@ fn unchecked(
     host: &mut dyn Host,
     failure: &Failure,
 ) -> Verdict {
-    let is_before = match &event.moment {
-        Moment::BeforeTool(Act::Edit(_)) => true,
-        Moment::AfterTool(Act::Edit(_)) => false,
+    let (is_before, files) = match &event.moment {
+        // Nothing is wrong with the store: the call is too much for one, and the next is none the worse.
+        Moment::BeforeTool(Act::Edit(_)) if failure.slug == Slug::TooLarge => {
+            return Verdict::Deny(texts::unfit(failure));
+        }
+        Moment::BeforeTool(Act::Edit(files)) => (true, files),
+        Moment::AfterTool(Act::Edit(files)) => (false, files),
         _ => return Verdict::Silent,
     };
     let text = texts::unchecked(failure);
     let notice = Told { model: Some(text.clone()), person: Some(text) };
     let is_heard = (dialect.tell)(event, &notice).is_some();
-    let how = contained(|| Ok(outage(host, call, failure, is_heard)));
+    let how = contained(|| Ok(outage(host, call, files, failure, is_heard)));
     match how.unwrap_or(Outage { unattended: false, is_new: true }) {
         Outage { unattended: true, .. } if is_before => Verdict::Deny(texts::refused_unchecked(failure)),
         Outage { unattended: false, is_new: true } => Verdict::Tell(notice),
@@ -204,22 +209,24 @@ impl Judged {
     }
 }
 
-/// The act of a tool that the settings say more of than its client.
-fn configured(act: &Act, call: &HookCall, host: &mut dyn Host) -> Result<Act, Failure> {
-    let Act::Server(tool) = act else { return Ok(act.clone()) };
+/// The event with what the settings say of a tool that its client says nothing of.
+fn configured(event: &Event, call: &HookCall, host: &mut dyn Host) -> Result<Event, Failure> {
+    let (Moment::BeforeTool(Act::Server(tool)) | Moment::AfterTool(Act::Server(tool))) = &event.moment else {
+        return Ok(event.clone());
+    };
     let fields = fields_of_tool(host, call, &tool.name)?;
-    let files = fields.iter().filter_map(|field| tool.arguments.get(field)).flatten();
-    let files: Vec<String> = files.cloned().collect();
-    Ok(if files.is_empty() { act.clone() } else { Act::Edit(files) })
+    let files: Vec<String> =
+        fields.iter().filter_map(|field| tool.arguments.get(field)).flatten().cloned().collect();
+    let moment = match &event.moment {
+        moment if files.is_empty() => moment.clone(),
+        Moment::BeforeTool(_) => Moment::BeforeTool(Act::Edit(files)),
+        _ => Moment::AfterTool(Act::Edit(files)),
+    };
+    Ok(Event { moment, ..event.clone() })
 }
 
 fn judge(event: &Event, call: &HookCall, host: &mut dyn Host) -> Result<Judged, Failure> {
-    let moment = match &event.moment {
-        Moment::BeforeTool(act) => Moment::BeforeTool(configured(act, call, host)?),
-        Moment::AfterTool(act) => Moment::AfterTool(configured(act, call, host)?),
-        moment => moment.clone(),
-    };
-    let doing = match &moment {
+    let doing = match &event.moment {
         Moment::BeforeTool(Act::Edit(files)) => return before_edit(host, call, files).map(gated),
         Moment::SessionStart => return start(call, host),
         Moment::BeforeTool(Act::Shell(_) | Act::Server(_)) => Doing::Runs,

@@ -19,8 +19,7 @@ const FAILURE_COLUMNS: usize = 160;
 
 /// Why files are not written; `None` if they may be.
 pub(crate) fn refusal(gate: &Gate) -> Option<String> {
-    let reply =
-        gate.answers.replies.iter().find(|reply| !matches!(reply.outcome, Ok(Success::Reserved { .. })))?;
+    let reply = gate.answers.replies.get(gate.refused?)?;
     let text = match &reply.outcome {
         Ok(Success::Queued { queued, blockers, ahead }) => waits(reply, queued, blockers, ahead),
         Err(failure) if gate.mode == Mode::Warn => {
@@ -153,6 +152,12 @@ fn whereabouts(status: &Status, seen: &AgentSeen) -> String {
 pub(crate) fn unchecked(failure: &Failure) -> String {
     let why = clipped(&failure.message, FAILURE_COLUMNS);
     within_budget(format!("Edits are not checked by Clearway for now: {why}. Look: clearway doctor"))
+}
+
+/// What is said of a call that is refused for itself.
+pub(crate) fn unfit(failure: &Failure) -> String {
+    let how = failure.hints.first().map(|hint| format!(": {hint}")).unwrap_or_default();
+    within_budget(format!("Not edited: {}{how}", failure.message))
 }
 
 /// What is said where nobody watches.

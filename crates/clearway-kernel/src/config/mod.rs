@@ -83,8 +83,8 @@ pub enum LeaseDurability {
     Full,
 }
 
-/// What hooks do about a file that is with somebody else.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What hooks do about a file that is with somebody else, the strictest last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mode {
     /// They record it.
     Observe,

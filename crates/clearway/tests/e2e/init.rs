@@ -361,13 +361,13 @@ fn what_was_changed_after_it_was_shown_is_not_written() {
     let hooks = file(&home, ".cursor/hooks.json");
     // The answer is typed only after the question was read and the file was changed.
     let script = format!(
-        "mkfifo typed; script -qec 'clearway init' shown <typed >/dev/null & exec 3>typed; \
+        "mkfifo typed; script -qfec 'clearway init' shown <typed >/dev/null & exec 3>typed; \
          until grep -q 'Y/n' shown; do sleep 0.02; done; echo '{{\"version\": 1}}' >'{}'; echo y >&3; wait; cat shown",
         hooks.display()
     );
     let output = home.shell(repository.path(), &script).env("SHELL", "/bin/sh").output().expect("a shell");
     let shown = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(shown.contains("was changed by somebody else meanwhile"), "{shown}");
+    assert!(shown.contains("changed by somebody else meanwhile"), "{shown}");
     assert_eq!(read(&hooks), "{\"version\": 1}\n");
 }
 

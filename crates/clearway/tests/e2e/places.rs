@@ -226,6 +226,8 @@ fn the_command_for_a_path_of_another_scope_reserves_that_path() {
     let other = home.repository("other dir", &[("src/x.rs", ""), ("src/y.rs", "")]);
     let inner = home.repository("app/vendor/inner", &[("lib.rs", "")]);
     let plain = home.directory("plain");
+    home.clearway(&plain).agent("alice").ok(&["reserve", "anything"]);
+    home.clearway(&plain).agent("alice").ok(&["release", "--all"]);
     let below = outer.path().join("src");
     for (at, path, owner, expect) in [
         (outer.path(), "../other dir/src/x.rs", other.path(), "src/x.rs"),

@@ -3,6 +3,7 @@
 use super::gate::invited;
 use crate::{app, home};
 use clearway_testkit::{Client, Home, Repository};
+use serde_json::json;
 use std::fs;
 use std::path::PathBuf;
 
@@ -113,4 +114,36 @@ fn a_mode_that_does_not_enforce_refuses_nothing_and_the_repository_can_only_rais
     assert!(told.contains("src/a.rs is held by otter") && told.contains("all the same"), "{told}");
     app.write(".clearway.toml", "mode = \"enforce\"\n");
     one.before_edit("src/a.rs").denied();
+}
+
+#[test]
+fn a_call_that_is_too_much_is_refused_for_itself_and_the_next_is_checked() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    home.user_config("[tools]\nsave_pages = \"targets\"\n");
+    let (mut one, mut two) = (Client::claude(&home, &app, "one"), Client::claude(&home, &app, "two"));
+    let files: Vec<String> = (0..300).map(|number| format!("new/{number}.rs")).collect();
+    let input = json!({"tool_name": "mcp__wiki__save_pages", "tool_input": {"targets": files}});
+    let said = one.event("PreToolUse", &input).denied();
+    assert!(said.contains("one call writes 300 files: write at most 256 files in one call"), "{said}");
+    assert_eq!(memory(&home), None);
+    two.before_edit("src/a.rs").silent();
+    assert_eq!(super::gate::held(&app).len(), 1);
+}
+
+#[test]
+fn the_store_that_failed_is_spared_and_not_that_of_where_the_agent_stands() {
+    let home = home();
+    let other = home.repository("other", &[("x.rs", "x\n")]);
+    invited(&other);
+    let store = home.only_store();
+    let app = app(&home);
+    invited(&app);
+    fs::write(store, "no database at all".repeat(1_000)).expect("a file");
+    let mut one = Client::claude(&home, &app, "one");
+    one.before_edit("../other/x.rs").told();
+    one.before_edit("src/a.rs").silent();
+    assert_eq!(super::gate::held(&app).len(), 1, "what stands here is checked");
+    one.before_edit("../other/x.rs").silent();
 }
