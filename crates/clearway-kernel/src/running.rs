@@ -278,15 +278,11 @@ mod tests {
     }
 
     #[test]
-    fn a_command_is_told_by_the_plain_words_it_begins_with() {
+    fn a_command_is_told_by_its_program_alone() {
         for (line, short) in [
             (&["make"][..], Some("make")),
-            (&["/usr/bin/cargo", "test"], Some("cargo test")),
-            (&["cargo", "test", "--locked"], Some("cargo test …")),
-            (&["npm", "run", "build", "fast"], Some("npm run build …")),
-            (&["sh", "-c", "echo hunter2"], Some("sh …")),
-            (&["deploy", "TOKEN=hunter2", "now"], Some("deploy …")),
-            (&["curl", "https://me:hunter2@host"], Some("curl …")),
+            (&["/usr/bin/cargo", "test"], Some("cargo …")),
+            (&["login", "hunter2"], Some("login …")),
             (&[], None),
         ] {
             let words: Vec<OsString> = line.iter().map(OsString::from).collect();

@@ -51,22 +51,48 @@ impl From<Target> for Placed {
 const PATTERN_CHARACTERS: [char; 5] = ['*', '?', '[', '{', '\\'];
 
 /// What a path argument means: an existing file is that file, an existing directory its subtree, anything else a
-/// pattern. Patterns are relative to where the caller stands, like paths.
+/// pattern, in which directories that exist mean themselves. Patterns are relative to where the caller stands, like paths.
 pub(crate) fn path_target(look: &mut Look<'_>, site: &Site, argument: &str) -> Result<Placed, Failure> {
     if site.root.is_none() {
         return Err(no_paths(site));
     }
     let special = argument.find(PATTERN_CHARACTERS);
     if let Some(special) = special.filter(|special| goes_up(&argument[*special..])) {
-        return pattern(look, site, argument, special).map(Placed::from);
+        return pattern(look, site, argument, before(argument, special)).map(Placed::from);
     }
     let located = look.resolve(site, argument);
-    match (special, located) {
-        (_, Ok(located)) if located.found != Found::Nothing => existing(site, argument, &located),
-        (None, Ok(located)) => named(site, argument, &located).map(Placed::from),
-        (None, Err(failure)) => Err(failure),
-        (Some(special), _) => pattern(look, site, argument, special).map(Placed::from),
+    let Some(special) = special else {
+        let located = located?;
+        return match located.found {
+            Found::Nothing => named(site, argument, &located).map(Placed::from),
+            _ => existing(site, argument, &located),
+        };
+    };
+    let split = literal_end(look, site, argument, special);
+    match located {
+        Ok(located) if located.found != Found::Nothing => existing(site, argument, &located),
+        // A new file in a directory called `[id]` is a path like any other.
+        Ok(located) if !argument[split..].contains(PATTERN_CHARACTERS) => {
+            named(site, argument, &located).map(Placed::from)
+        }
+        _ => pattern(look, site, argument, split).map(Placed::from),
     }
+}
+
+/// Where the part of an argument begins that holds a wildcard.
+fn before(argument: &str, special: usize) -> usize {
+    argument[..special].rfind('/').map_or(0, |slash| slash + 1)
+}
+
+/// Where the part of an argument begins that is no directory which exists by that very name.
+fn literal_end(look: &mut Look<'_>, site: &Site, argument: &str, special: usize) -> usize {
+    let slashes = argument.match_indices('/').map(|(at, _)| at).filter(|at| *at > special);
+    let mut ends: Vec<usize> = slashes.collect();
+    ends.reverse();
+    let mut is_directory = |end: &usize| {
+        look.resolve(site, &argument[..*end]).is_ok_and(|found| found.found == Found::Directory)
+    };
+    ends.into_iter().find(|end| is_directory(end)).map_or_else(|| before(argument, special), |end| end + 1)
 }
 
 /// Why a site has no paths: it is none that could have them, or it was named by its key alone.
@@ -114,9 +140,8 @@ fn named(site: &Site, argument: &str, located: &Located) -> Result<Target, Failu
     Ok(Target::Path(if is_directory { Pattern::subtree(&path) } else { Pattern::literal(&path) }))
 }
 
-/// The directory in front of the first wildcard is a path like any other; what follows is the pattern.
-fn pattern(look: &mut Look<'_>, site: &Site, argument: &str, special: usize) -> Result<Target, Failure> {
-    let split = argument[..special].rfind('/').map_or(0, |slash| slash + 1);
+/// The directory in front of the first wildcard is a path like any other; what follows, from `split` on, is the pattern.
+fn pattern(look: &mut Look<'_>, site: &Site, argument: &str, split: usize) -> Result<Target, Failure> {
     let (directory, rest) = argument.split_at(split);
     let directory = if directory.is_empty() { "." } else { directory };
     let located = look.resolve(site, directory).and_then(|located| {

@@ -349,7 +349,15 @@ fn is_there(path: &Path) -> Result<bool, StoreError> {
 /// A store that others can write, or in whose directories they can put another, is neither read nor written.
 pub(crate) fn refuse_exposed(file: &Path, directories: &[&Path]) -> Result<(), StoreError> {
     if is_there(file)? {
-        refuse_complaints(file, files::privacy_complaints(file))?;
+        let complaints = files::privacy_complaints(file);
+        let is_exposed = complaints.as_ref().is_ok_and(|complaints| !complaints.is_empty());
+        // The mode of what is no store at all is nobody's to change for us.
+        if let Err(garbage @ StoreError::NoDatabase { .. }) = refuse_garbage(file)
+            && is_exposed
+        {
+            return Err(garbage);
+        }
+        refuse_complaints(file, complaints)?;
     }
     let mut there = directories.iter().filter(|directory| files::exists(directory));
     there.try_for_each(|directory| refuse_complaints(directory, files::directory_complaints(directory)))

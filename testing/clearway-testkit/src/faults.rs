@@ -133,11 +133,15 @@ pub fn behind(command: Command, runner: &[&str]) -> Command {
     whole
 }
 
-/// Reads `PID call(arguments) = result` lines of the first process. Calls of its children are not its own.
+/// How the list of every process of the machine is opened.
+const ALL_PROCESSES: &str = "\"/proc\",";
+
+/// Reads `PID call(arguments) = result` lines of the first process. Calls of its children are not its own. Behind a look at
+/// every process files are opened as often as there are processes, so an opening there has no number that holds.
 fn points_in(log: &str) -> Vec<Point> {
     let mut counts = std::collections::BTreeMap::new();
     let first = log.split_ascii_whitespace().next().unwrap_or_default().to_owned();
-    let mut found = Vec::new();
+    let (mut found, mut is_countable) = (Vec::new(), true);
     for line in log.lines() {
         let Some((pid, shown)) = line.split_once(' ') else { continue };
         let shown = shown.trim_start();
@@ -147,7 +151,8 @@ fn points_in(log: &str) -> Vec<Point> {
         }
         let count = counts.entry(call.to_owned()).or_insert(0_usize);
         *count += 1;
-        if call != "openat" || shown.contains("O_CREAT") {
+        is_countable &= call != "openat" || !shown.contains(ALL_PROCESSES);
+        if call != "openat" || (shown.contains("O_CREAT") && is_countable) {
             found.push(Point { call: call.to_owned(), nth: *count, shown: shown.to_owned() });
         }
     }
@@ -157,6 +162,20 @@ fn points_in(log: &str) -> Vec<Point> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn openings_behind_a_look_at_every_process_are_no_points() {
+        let log = "\
+7  openat(AT_FDCWD</r>, \"/x\", O_RDWR|O_CREAT, 0600) = 3
+7  openat(AT_FDCWD</r>, \"/proc\", O_RDONLY|O_DIRECTORY) = 4
+7  openat(AT_FDCWD</r>, \"/proc/7/fdinfo\", O_RDONLY) = 5
+7  openat(AT_FDCWD</r>, \"/y\", O_RDWR|O_CREAT, 0600) = 3
+7  pwrite64(3</y>, \"\"..., 1, 0) = 1
+";
+        let found = points_in(log);
+        let shown: Vec<(&str, usize)> = found.iter().map(|point| (point.call.as_str(), point.nth)).collect();
+        assert_eq!(shown, [("openat", 1), ("pwrite64", 1)]);
+    }
 
     #[test]
     fn points_are_counted_by_call_and_opening_to_read_is_none() {

@@ -347,7 +347,7 @@ pub(crate) struct RenewFlags {
     #[arg(long)]
     pub(crate) all: bool,
     /// What words that are no ids name
-    #[arg(long, value_enum, default_value = "path", hide_short_help = true)]
+    #[arg(long, value_enum, default_value = "path", hide_short_help = true, requires = "targets")]
     pub(crate) kind: KindWord,
     /// The silence after which the lease ends; never sooner than before
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
@@ -372,7 +372,7 @@ pub(crate) struct ReleaseFlags {
     #[arg(long, value_name = "PATTERN")]
     pub(crate) keep: Vec<String>,
     /// What words that are no ids name
-    #[arg(long, value_enum, default_value = "path")]
+    #[arg(long, value_enum, default_value = "path", conflicts_with = "all")]
     pub(crate) kind: KindWord,
     /// Release somebody else's lease as an operator; the reason is recorded
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
@@ -441,7 +441,7 @@ pub(crate) struct TransferFlags {
     #[arg(long)]
     pub(crate) all: bool,
     /// What words that are no ids name
-    #[arg(long, value_enum, default_value = "path", hide_short_help = true)]
+    #[arg(long, value_enum, default_value = "path", hide_short_help = true, conflicts_with = "all")]
     pub(crate) kind: KindWord,
     /// Hand over somebody else's lease as an operator; the reason is recorded
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]

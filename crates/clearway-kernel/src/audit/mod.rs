@@ -13,7 +13,7 @@ use crate::failures::{store_failure, way_out};
 use crate::session::Session;
 use clearway_core::event::Event;
 use clearway_core::failure::{Details, Failure};
-use clearway_core::ids::{Epoch, Seq};
+use clearway_core::ids::{Epoch, ScopeKey, Seq};
 use clearway_core::slug::Slug;
 use clearway_core::text::shown;
 use clearway_store::contract::Head;
@@ -153,8 +153,12 @@ impl Session<'_> {
                 return Err(Failure::new(Slug::NotFound, message)
                     .hint("anchors are made with: clearway audit anchor"));
             }
+            let before = anchors.len();
             for line in text.unwrap_or_default().lines() {
                 anchors.extend(Anchor::read(line, &path.display().to_string(), &self.site.key)?);
+            }
+            if anchors.len() == before && *path != own {
+                return Err(no_anchor_of(&self.site.key, path));
             }
         }
         key::of_operator(self.outside, anchors)
@@ -215,6 +219,12 @@ pub(crate) struct Marks {
     witnessed: bool,
     /// What to say of anchors that the operator did not sign.
     stranger: Option<Failure>,
+}
+
+/// Whoever names a file expects it to vouch for the log, and one of another log vouches for nothing.
+fn no_anchor_of(scope: &ScopeKey, path: &Path) -> Failure {
+    let message = format!("{} holds no anchor of {scope}", shown(&path.display().to_string()));
+    Failure::new(Slug::NotFound, message).hint("name the file that anchors of this log were exported to")
 }
 
 /// What is wrong with a log that was read. Rows are compared with a whole log alone.

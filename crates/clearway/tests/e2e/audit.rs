@@ -69,6 +69,10 @@ fn an_exported_anchor_is_found_again() {
     assert_eq!(std::fs::read_to_string(&file).expect("the file").lines().count(), 2);
     repository.clearway().ok(&["audit", "verify", "--anchors", &path]);
     repository.clearway().fails("not-found", 5, &["audit", "verify", "--anchors", "/nowhere/anchors"]);
+    let other = home.repository("other", &[]);
+    other.grant("alice", &["a.rs"]);
+    let error = other.clearway().fails("not-found", 5, &["audit", "verify", "--anchors", &path]);
+    assert!(text(&error, "message").contains("holds no anchor of other-"), "{error}");
 }
 
 #[test]

@@ -312,3 +312,19 @@ fn a_backslash_that_escapes_nothing_is_no_pattern() {
         repository.agent("alice").ok(&["check", pattern]);
     }
 }
+
+/// A file that is yet to be made in a directory called `[id]` is the same from wherever it is named.
+#[test]
+fn a_directory_that_exists_means_itself_in_whatever_is_named_below_it() {
+    let home = home();
+    let repository = home.repository("app", &[("app/[id]/page.tsx", ""), ("app/d/new.tsx", "")]);
+    let lease = repository.clearway_in("app/[id]").agent("alice").ok(&["reserve", "new.tsx"]);
+    assert_eq!(lease["leases"][0]["pattern"], "app/[id]/new.tsx");
+    assert!(!repository.is_clear("bob", "app/[id]/new.tsx"));
+    assert!(!repository.is_clear("bob", "app/[id]/*.tsx"));
+    assert!(repository.is_clear("bob", "app/d/new.tsx"));
+    repository.agent("alice").ok(&["release", "app/[id]/new.tsx"]);
+    repository.grant("alice", &["app/[id]/"]);
+    repository.agent("alice").ok(&["release", "app/[id]/**"]);
+    assert!(repository.is_clear("bob", "app/[id]/"));
+}

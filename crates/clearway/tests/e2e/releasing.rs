@@ -406,3 +406,20 @@ fn an_operator_who_names_a_path_of_somebody_else_is_told_to_name_the_id() {
     let shown = String::from_utf8_lossy(&shown.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(shown.contains("named by its id, which `leases` lists: clearway release ID"), "{shown}");
 }
+
+/// `--kind` says what words name, and `--all` has none.
+#[test]
+fn a_kind_beside_everything_is_refused_and_nothing_is_given_away() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("ada", &["a.rs"]);
+    repository.grant("ada", &["--kind", "name", "build"]);
+    for words in [
+        &["release", "--all", "--kind", "name"][..],
+        &["transfer", "--all", "--kind", "name", "--to", "bob"],
+        &["renew", "--kind", "name", "--ttl", "3h"],
+    ] {
+        repository.agent("ada").fails("usage", 2, words);
+    }
+    assert_eq!(list(&repository.clearway().ok(&["leases"]), "leases").len(), 2);
+}

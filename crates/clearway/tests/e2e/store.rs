@@ -349,3 +349,18 @@ fn the_hint_of_a_store_that_others_can_reach_makes_it_private() {
         repository.agent("alice").ok(&["reserve", "b.rs"]);
     }
 }
+
+#[test]
+fn what_is_no_store_is_called_that_before_its_mode_is_complained_of() {
+    let home = home();
+    let repository = app(&home);
+    let file = home.path().join("passwd");
+    std::fs::write(&file, "root:x:0:0\n").expect("a file");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).expect("a mode");
+    let error = repository.agent("ada").fails(
+        "store-corrupt",
+        69,
+        &["--store", &file.display().to_string(), "reserve", "a.rs"],
+    );
+    assert!(!error["hints"].to_string().contains("chmod"), "{error:#}");
+}
