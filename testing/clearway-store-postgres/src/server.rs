@@ -24,7 +24,8 @@ const STOP_MAX: Duration = Duration::from_secs(10);
 /// The data are sorted by letters, punctuation last, as servers do whose locale is a language: a search which relies on
 /// the order of bytes and forgot to say so fails here. A server built without such orders is taken as it is. The signal
 /// asks for an immediate stop: nothing here is worth a checkpoint. It is sent until the server is gone, because one that
-/// has only just been started does not hear it yet.
+/// has only just been started does not hear it yet; what it had started itself may go on writing for a moment, so that the
+/// data are removed until they are gone.
 const KEEPER: &str = r#"
 trap '' TERM INT HUP
 make() { "$1/initdb" -D "$2/data" -A trust -U clearway -E UTF8 --no-sync --locale=C $3; }
@@ -34,6 +35,8 @@ make "$1" "$2" "--locale-provider=icu --icu-locale=en-u-ka-shifted" || make "$1"
 server=$!
 while read -r _; do :; done
 while kill -QUIT "$server"; do sleep 0.02; done
+tries=0
+until rm -rf "$2/data" || [ "$tries" -ge 100 ]; do tries=$((tries + 1)); sleep 0.05; done
 rm -rf "$2"
 "#;
 
