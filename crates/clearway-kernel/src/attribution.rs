@@ -5,6 +5,7 @@
 //! change that several calls may have made is nobody's; so is one that was there before the call.
 
 use crate::outside::Outside;
+use crate::passing::name_after;
 use crate::session::Session;
 use clearway_core::agent::{Agent, ClientSession, IdentityKey};
 use clearway_core::command::Hit;
@@ -18,7 +19,6 @@ use clearway_core::slice::{AgentLookup, AgentView, ReadSet};
 use clearway_core::target::Target;
 use clearway_core::time::Mono;
 use clearway_store::contract::LeaseListing;
-use clearway_wire::chain;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -70,8 +70,7 @@ fn front(scope: &ScopeKey) -> String {
 }
 
 fn mark_of(outside: &dyn Outside, scope: &ScopeKey, key: &IdentityKey) -> Option<PathBuf> {
-    let digits: String = chain::digest(&key.0).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    outside.passing_file(&format!("{}{digits}", front(scope))).ok()
+    outside.passing_file(&format!("{}{}", front(scope), name_after(&key.0))).ok()
 }
 
 /// The last call of an agent that may have written anything.

@@ -1,5 +1,7 @@
 //! Where an agent is: at which terminal, in which directory and branch, and how a person goes on with its session.
 
+use crate::listings::AgentSeen;
+use crate::own::ENDED_ROWS;
 use crate::session::Session;
 use clearway_core::agent::{Agent, AgentName, Liveness};
 use clearway_core::failure::{Failure, LeaseView};
@@ -11,9 +13,6 @@ use clearway_core::slug::Slug;
 use clearway_core::text::quoted;
 use clearway_store::contract::LeaseListing;
 use std::path::{Path, PathBuf};
-
-use crate::listings::AgentSeen;
-use crate::own::ENDED_ROWS;
 
 /// Where a process is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -22,6 +22,7 @@ mod mutations;
 mod outage;
 mod outside;
 mod own;
+mod passing;
 mod placing;
 mod queueing;
 mod running;

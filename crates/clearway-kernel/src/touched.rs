@@ -1,16 +1,16 @@
-//! In which scopes a client's session took leases: it may leave from another directory than it edited in, and nothing else
-//! tells where it has been. Forgotten with the boot, as leases are.
+//! In which scopes a client's session took leases or waits: it may edit and leave from other directories than it works in,
+//! and nothing else tells where it has been. Forgotten with the boot, as leases are.
 
 use crate::outside::Outside;
+use crate::passing::name_after;
 use clearway_core::agent::ClientSession;
-use clearway_wire::chain;
 use std::path::{Path, PathBuf};
 
 /// Scopes of one session that are remembered.
 const SCOPES_MAX: usize = 64;
 const BYTES_MAX: u64 = 64 * 1_024;
 
-/// Remembers a directory of a scope in which a session took a lease.
+/// Remembers a directory of a scope in which a session took a lease, or has to wait for one.
 pub(crate) fn remember(outside: &mut dyn Outside, session: &ClientSession, directory: &Path) {
     let Some((path, text)) = memory(outside, session).zip(directory.to_str()) else { return };
     let known = read(outside, &path);
@@ -43,6 +43,5 @@ fn read(outside: &mut dyn Outside, path: &Path) -> Vec<PathBuf> {
 /// One for each process of a client, because its session goes on under other ids; without one, for each session.
 fn memory(outside: &dyn Outside, session: &ClientSession) -> Option<PathBuf> {
     let key = session.process.as_ref().map_or_else(|| session.root_key().0, |process| process.key());
-    let digits: String = chain::digest(&key).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    outside.passing_file(&format!("session-{digits}")).ok()
+    outside.passing_file(&format!("session-{}", name_after(&key))).ok()
 }

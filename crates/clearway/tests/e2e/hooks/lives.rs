@@ -2,11 +2,20 @@
 
 use super::gate::{held, invited};
 use crate::{app, each, home, list, text};
-use clearway_testkit::Client;
+use clearway_testkit::{Client, Home, Repository};
 use serde_json::json;
 
 fn edit(client: &mut Client, file: &str) {
     client.before_edit(file).silent();
+}
+
+/// A session with an uncommitted change of `src/a.rs`.
+fn at_work(home: &Home, app: &Repository<'_>) -> Client {
+    invited(app);
+    let mut one = Client::claude(home, app, "one");
+    edit(&mut one, "src/a.rs");
+    app.write("src/a.rs", "changed\n");
+    one
 }
 
 #[test]
@@ -51,10 +60,7 @@ fn a_session_that_is_not_alone_learns_who_is_here_within_its_budget() {
 fn the_end_of_a_turn_releases_nothing_and_makes_an_agent_idle() {
     let home = home();
     let app = app(&home);
-    invited(&app);
-    let mut one = Client::claude(&home, &app, "one");
-    edit(&mut one, "src/a.rs");
-    app.write("src/a.rs", "changed\n");
+    let mut one = at_work(&home, &app);
     one.event("Stop", &json!({})).silent();
     assert_eq!(held(&app).len(), 1);
     let agents = app.clearway().ok(&["agents"]);
@@ -106,10 +112,7 @@ fn a_subagent_is_not_told_of_changes_that_its_parent_was_told_of() {
 fn another_session_id_of_the_same_client_is_the_same_agent() {
     let home = home();
     let app = app(&home);
-    invited(&app);
-    let mut one = Client::claude(&home, &app, "one");
-    edit(&mut one, "src/a.rs");
-    app.write("src/a.rs", "changed\n");
+    let mut one = at_work(&home, &app);
     one.event("SessionEnd", &json!({"reason": "clear"})).silent();
     one.resume_as("two");
     one.event("SessionStart", &json!({"source": "clear"})).silent();
@@ -126,10 +129,7 @@ fn another_session_id_of_the_same_client_is_the_same_agent() {
 fn a_session_that_is_resumed_in_another_process_is_not_taken_for_dead() {
     let home = home();
     let app = app(&home);
-    invited(&app);
-    let mut one = Client::claude(&home, &app, "one");
-    edit(&mut one, "src/a.rs");
-    app.write("src/a.rs", "changed\n");
+    let one = at_work(&home, &app);
     one.die();
     let (mut again, mut two) = (Client::claude(&home, &app, "one"), Client::claude(&home, &app, "two"));
     again.event("SessionStart", &json!({"source": "resume"})).silent();
@@ -149,10 +149,7 @@ fn as_subagent(client: &mut Client, subagent: &str, file: &str) -> clearway_test
 fn siblings_exclude_each_other_and_what_a_subagent_leaves_is_its_parents() {
     let home = home();
     let app = app(&home);
-    invited(&app);
-    let mut one = Client::claude(&home, &app, "one");
-    edit(&mut one, "src/a.rs");
-    app.write("src/a.rs", "changed\n");
+    let mut one = at_work(&home, &app);
     as_subagent(&mut one, "x", "src/a.rs").silent();
     as_subagent(&mut one, "x", "src/b.rs").silent();
     app.write("src/b.rs", "changed\n");
@@ -256,16 +253,14 @@ fn a_session_that_ends_releases_what_is_clean_wherever_it_edited() {
         repository.agent("ada").ok(&["release", "--all"]);
     }
     let mut one = Client::claude(&home, &app, "one");
-    let at = |repository: &clearway_testkit::Repository<'_>, file: &str| {
-        repository.path().join(file).display().to_string()
-    };
+    let at = |repository: &Repository<'_>, file: &str| repository.path().join(file).display().to_string();
     let files = [at(&app, "src/a.rs"), at(&other, "x.rs"), at(&other, "y.rs"), at(&inner, "z.rs")];
     for file in &files {
         one.event("PreToolUse", &json!({"tool_name": "Edit", "tool_input": {"file_path": file}})).silent();
     }
     other.write("y.rs", "changed\n");
     one.event("Stop", &json!({})).silent();
-    let idle = |repository: &clearway_testkit::Repository<'_>| {
+    let idle = |repository: &Repository<'_>| {
         let agents = repository.clearway().ok(&["agents"]);
         each(&agents, "agents", "liveness").contains(&"idle")
     };
@@ -290,10 +285,7 @@ fn a_session_that_ends_releases_what_is_clean_wherever_it_edited() {
 fn a_branch_of_a_session_is_a_child_that_uses_what_its_parent_holds() {
     let home = home();
     let app = app(&home);
-    invited(&app);
-    let mut one = Client::claude(&home, &app, "one");
-    edit(&mut one, "src/a.rs");
-    app.write("src/a.rs", "changed\n");
+    let mut one = at_work(&home, &app);
     one.resume_as("branch");
     one.event("SessionStart", &json!({"source": "fork"})).silent();
     edit(&mut one, "src/a.rs");
