@@ -1,20 +1,39 @@
 //! A program with its arguments: runnable, and printable so that it can be pasted.
 
 use crate::root;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// One command line, run in the root of the workspace.
 #[derive(Clone, Debug)]
 pub(crate) struct Invocation {
     variables: Vec<(&'static str, String)>,
-    words: Vec<String>,
+    words: Vec<OsString>,
 }
 
 impl Invocation {
     /// A command line without quotes, split at spaces.
     pub(crate) fn new(line: &str) -> Self {
-        Self { variables: Vec::new(), words: line.split_whitespace().map(str::to_owned).collect() }
+        Self { variables: Vec::new(), words: Vec::new() }.and(line)
+    }
+
+    /// A program of ours, wherever that lies.
+    pub(crate) fn program(path: &Path) -> Self {
+        Self { variables: Vec::new(), words: Vec::new() }.path(path)
+    }
+
+    /// More words, split at spaces.
+    pub(crate) fn and(mut self, words: &str) -> Self {
+        self.words.extend(words.split_whitespace().map(OsString::from));
+        self
+    }
+
+    /// One word more, whatever it holds.
+    pub(crate) fn path(mut self, path: &Path) -> Self {
+        self.words.push(path.into());
+        self
     }
 
     /// Sets a variable for it.
@@ -37,7 +56,7 @@ impl Invocation {
 
     fn command(&self) -> Command {
         let mut words = self.words.iter();
-        let mut command = Command::new(words.next().map_or("true", String::as_str));
+        let mut command = Command::new(words.next().map_or(OsStr::new("true"), OsString::as_os_str));
         command.args(words).envs(self.variables.iter().cloned()).current_dir(root()).stdin(Stdio::null());
         command
     }
@@ -46,6 +65,26 @@ impl Invocation {
 impl fmt::Display for Invocation {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.variables.iter().try_for_each(|(name, value)| write!(out, "{name}={value} "))?;
-        out.write_str(&self.words.join(" "))
+        let words: Vec<String> = self.words.iter().map(|word| pasted(&word.to_string_lossy())).collect();
+        out.write_str(&words.join(" "))
+    }
+}
+
+/// A word as a shell reads it.
+fn pasted(word: &str) -> String {
+    let is_plain = |character: char| character.is_alphanumeric() || "-_=./:,+@%".contains(character);
+    if word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_one_word_and_can_be_pasted() {
+        let invocation =
+            Invocation::program(Path::new("/my target/storm")).and("day --binary").path(Path::new("/it's"));
+        assert_eq!(invocation.words.len(), 4);
+        assert_eq!(invocation.to_string(), r"'/my target/storm' day --binary '/it'\''s'");
     }
 }

@@ -32,10 +32,11 @@ pub(crate) fn build_package(package: &str) -> Result<(), String> {
 pub(crate) fn install() -> Result<(), String> {
     let sandbox = Sandbox::new()?;
     let place = sandbox.file("installed");
-    let (place, target) = (place.display(), target());
-    let install =
-        format!("cargo install --quiet --locked --path crates/clearway --root {place} --target {target}");
-    Invocation::new(&install).run()?;
+    Invocation::new("cargo install --quiet --locked --path crates/clearway --root")
+        .path(&place)
+        .and("--target")
+        .and(&target())
+        .run()?;
     let output =
         sandbox.command(&sandbox.file("installed/bin/clearway")).arg("demo").stdout(Stdio::piped()).output();
     let output = output.map_err(|error| format!("what was installed does not start: {error}"))?;

@@ -74,7 +74,7 @@ fn one((name, invocation): &Step, number: &str) -> Result<(), String> {
 fn stages() -> Result<Vec<Vec<Step>>, String> {
     let installer = "cargo build --quiet --locked --package clearway-clients";
     let lints = "cargo clippy --locked --workspace --all-targets -- -D warnings";
-    let clients = release::target_directory().join("debug/clearway-clients").display().to_string();
+    let clients = Invocation::program(&release::target_directory().join("debug/clearway-clients"));
     let tests = match Invocation::new("cargo nextest --version").succeeds() {
         true => "cargo nextest run --locked --workspace",
         false => "cargo test --locked --workspace --all-targets",
@@ -82,7 +82,7 @@ fn stages() -> Result<Vec<Vec<Step>>, String> {
     let mut stages: Vec<Vec<Step>> = alone(forms());
     stages.push(vec![step("installer of the clients", installer)]);
     // Installing waits for the network, during which the compiler has the machine to itself.
-    stages.push(vec![step("lints", lints), step("real clients", &clients)]);
+    stages.push(vec![step("lints", lints), ("real clients".to_owned(), clients)]);
     stages.extend(alone(looks()));
     stages.push(vec![step("build of the tests", &format!("{tests} --no-run"))]);
     stages.push(vec![step("tests", tests)]);
@@ -91,7 +91,7 @@ fn stages() -> Result<Vec<Vec<Step>>, String> {
     stages.push(vec![step("released binaries", "cargo xtask release --with-storms")]);
     stages.push(vec![step("installed binary and its demonstration", "cargo xtask install")]);
     stages.push(vec![step("instruction counts", "cargo xtask instructions")]);
-    stages.extend(STORMS_SHORT.iter().map(|name| vec![step(&format!("storm: {name}"), &storm(name))]));
+    stages.extend(STORMS_SHORT.iter().map(|name| vec![(format!("storm: {name}"), storm(name))]));
     Ok(stages)
 }
 
@@ -130,16 +130,14 @@ fn fuzzing(seconds: u32) -> Result<Vec<Step>, String> {
 
 /// One storm with the released binary. What plays it is built as that is: processes that loop through the engine have to
 /// be as fast as the binary beside them.
-fn storm(name: &str) -> String {
+fn storm(name: &str) -> Invocation {
     let [storm, binary] = ["clearway-storm", "clearway"].map(|name| release::directory().join(name));
-    format!("{} {name} --binary {}", storm.display(), binary.display())
+    Invocation::program(&storm).and(name).and("--binary").path(&binary)
 }
 
 fn long_steps() -> Vec<Step> {
-    let mut steps: Vec<Step> = STORMS_LONG
-        .iter()
-        .map(|name| step(&format!("long storm: {name}"), &format!("{} --long", storm(name))))
-        .collect();
+    let mut steps: Vec<Step> =
+        STORMS_LONG.iter().map(|name| (format!("long storm: {name}"), storm(name).and("--long"))).collect();
     steps.push(step("long simulation", "cargo run --locked --release --package clearway-sim -- --long"));
     steps.push((
         "faults at every point".to_owned(),
