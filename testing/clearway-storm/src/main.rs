@@ -72,7 +72,7 @@ fn play(storm: &str, programs: &Programs, options: &Options) -> Outcome<String> 
     let (seed, long) = (options.seed, options.long);
     let goals = if long { Goals::All } else { Goals::Shares };
     match storm {
-        "histories" => histories::run(programs, options.histories()),
+        "histories" => histories::run(programs, options.histories(), &mut |line| print!("{line}")),
         "fairness" => {
             let (newcomers, every) = (if long { 12_000 } else { 1_000 }, Duration::from_millis(5));
             fairness::run(programs, fairness::Effort { seed, loopers: 64, newcomers, every, goals })

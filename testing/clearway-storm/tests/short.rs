@@ -29,19 +29,19 @@ fn passes(storm: Outcome<String>) {
 fn histories_of_sixteen_processes_with_deaths_and_pauses_are_linearizable() {
     let effort =
         histories::Effort { seed: 1, operations: 1_200, histories: 1, clients: 16, small: 0, twins: 0 };
-    passes(histories::run(&programs(), effort));
+    passes(histories::run(&programs(), effort, &mut |line| print!("{line}")));
 }
 
 #[test]
 fn witness_and_search_agree_on_small_histories() {
     let effort = histories::Effort { seed: 2, operations: 0, histories: 0, clients: 0, small: 25, twins: 0 };
-    passes(histories::run(&programs(), effort));
+    passes(histories::run(&programs(), effort, &mut |line| print!("{line}")));
 }
 
 #[test]
 fn two_processes_of_one_agent_reserve_beside_a_release_by_pattern_and_are_told_the_truth() {
     let effort = histories::Effort { seed: 7, operations: 0, histories: 0, clients: 0, small: 0, twins: 600 };
-    passes(histories::run(&programs(), effort));
+    passes(histories::run(&programs(), effort, &mut |line| print!("{line}")));
 }
 
 #[test]

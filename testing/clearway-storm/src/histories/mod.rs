@@ -28,7 +28,6 @@ pub use witness::judge;
 
 use crate::stage::{Outcome, Programs, Stage, on_stage};
 use search::OPERATIONS_MAX;
-use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Instant;
 
@@ -57,30 +56,24 @@ pub struct Effort {
     pub twins: u64,
 }
 
-/// Records and judges; what was seen, in a few lines.
-pub fn run(programs: &Programs, effort: Effort) -> Outcome<String> {
-    let mut said = String::new();
+/// Records and judges. Each of the longer histories is told as soon as it is judged, because many of them take hours.
+pub fn run(programs: &Programs, effort: Effort, tell: &mut dyn FnMut(&str)) -> Outcome<String> {
     for number in 0..effort.histories {
         let (seed, clients) = (effort.seed + number, effort.clients);
         let script = Script { seed, clients, operations: effort.operations, size: Size::Large };
-        said += &one(programs, script)?;
+        tell(&format!("{} of {}, {}", number + 1, effort.histories, one(programs, script)?));
     }
     if effort.twins > 0 {
         let (seed, operations) = (effort.seed, effort.twins);
         let script = Script { seed, clients: CLIENTS_TWINS, operations, size: Size::Twins };
-        said += &format!("two processes for each agent, {}", one(programs, script)?);
+        tell(&format!("two processes for each agent, {}", one(programs, script)?));
     }
     for number in 0..effort.small {
         let seed = effort.seed + number;
         let operations = OPERATIONS_MAX as u64;
         one(programs, Script { seed, clients: CLIENTS_SMALL, operations, size: Size::Small })?;
     }
-    let _ = writeln!(
-        said,
-        "{} small histories: witness and search agree that all are linearizable",
-        effort.small
-    );
-    Ok(said)
+    Ok(format!("{} small histories: witness and search agree that all are linearizable\n", effort.small))
 }
 
 /// Judges once more what a failed run left in a directory.
