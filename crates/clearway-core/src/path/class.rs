@@ -39,21 +39,6 @@ impl PathClass {
     }
 }
 
-/// Where a rule comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RuleOrigin {
-    Default,
-    Given,
-}
-
-/// One pattern that puts the paths it matches into a class.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ClassRule {
-    pub class: PathClass,
-    pub origin: RuleOrigin,
-    pub pattern: Pattern,
-}
-
 /// Pattern texts that configuration adds to the defaults, relative to the scope root.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClassLists {
@@ -71,35 +56,41 @@ pub struct ClassError {
     pub source: PatternError,
 }
 
-/// The rules of a scope, strongest class first.
+/// The rules of a scope: the defaults, and what configuration adds to them.
 #[derive(Clone, Debug)]
 pub struct Classes {
-    rules: Vec<ClassRule>,
+    given: Vec<(PathClass, Pattern)>,
+    fold: Fold,
 }
 
 impl Classes {
-    /// The defaults followed by the given lists.
+    /// The defaults and the given lists.
     pub fn new(extra: ClassLists, fold: Fold) -> Result<Classes, ClassError> {
-        let mut rules = Vec::new();
-        for (class, text) in DEFAULTS {
-            rules.push(rule(*class, RuleOrigin::Default, (*text).to_owned(), fold)?);
-        }
         let ClassLists { ignored, common, hot } = extra;
+        let mut given = Vec::new();
         for (class, texts) in
             [(PathClass::Ignored, ignored), (PathClass::Common, common), (PathClass::Hot, hot)]
         {
             for text in texts {
-                rules.push(rule(class, RuleOrigin::Given, text, fold)?);
+                match Pattern::parse(&text, fold) {
+                    Ok(pattern) => given.push((class, pattern)),
+                    Err(source) => return Err(ClassError { class, pattern: text, source }),
+                }
             }
         }
-        rules.sort_by_key(|rule| std::cmp::Reverse(rule.class));
-        Ok(Classes { rules })
+        Ok(Classes { given, fold })
     }
 
     /// The class of a path that git does not ignore. Ignored wins over Common, Common over Hot: a lock
     /// file someone declares hot stays common, a temporary copy of it is ignored.
     pub fn classify(&self, path: &CanonicalPath) -> PathClass {
-        self.deciding_rule(path).map_or(PathClass::Plain, |rule| rule.class)
+        let segments: Vec<&str> = path.segments().collect();
+        let is_of = |class: &PathClass| {
+            let mut given = self.given.iter().filter(|(of, _)| of == class);
+            given.any(|(_, pattern)| pattern.matches_split(path, &segments))
+                || class.defaults().any(|text| self.default_matches(text, path, &segments))
+        };
+        [PathClass::Ignored, PathClass::Common, PathClass::Hot].into_iter().find(is_of).unwrap_or_default()
     }
 
     /// The class of a path, given whether git ignores it.
@@ -107,23 +98,31 @@ impl Classes {
         if git_ignored { PathClass::Ignored } else { self.classify(path) }
     }
 
-    /// The rule that decides a path's class, if any does.
-    pub fn deciding_rule(&self, path: &CanonicalPath) -> Option<&ClassRule> {
-        let segments: Vec<&str> = path.segments().collect();
-        self.rules.iter().find(|rule| rule.pattern.matches_split(path, &segments))
-    }
-
-    /// Every rule in the order in which they are tried.
-    pub fn rules(&self) -> &[ClassRule] {
-        &self.rules
+    /// A default is read only where it may match: reading all of them was a fifth of what a hook did.
+    fn default_matches(&self, text: &str, path: &CanonicalPath, segments: &[&str]) -> bool {
+        let may_match = self.fold == Fold::Insensitive || has_pieces_of(text, path.as_str());
+        may_match
+            && Pattern::parse(text, self.fold).is_ok_and(|pattern| pattern.matches_split(path, segments))
     }
 }
 
-fn rule(class: PathClass, origin: RuleOrigin, text: String, fold: Fold) -> Result<ClassRule, ClassError> {
-    match Pattern::parse(&text, fold) {
-        Ok(pattern) => Ok(ClassRule { class, origin, pattern }),
-        Err(source) => Err(ClassError { class, pattern: text, source }),
+/// Whether a path contains what every match of a default contains: each piece between wildcards, and of braces one of
+/// the alternatives.
+fn has_pieces_of(text: &str, path: &str) -> bool {
+    let has = |piece: &str| path.contains(piece.trim_matches('/'));
+    let mut rest = text;
+    while let Some(at) = rest.find(['*', '?', '{']) {
+        let (piece, tail) = rest.split_at(at);
+        let (is_there, after) = match tail.strip_prefix('{').and_then(|inside| inside.split_once('}')) {
+            Some((alternatives, after)) => (alternatives.split(',').any(has), after),
+            None => (true, &tail[1..]),
+        };
+        if !has(piece) || !is_there {
+            return false;
+        }
+        rest = after;
     }
+    has(rest)
 }
 
 /// The rules every scope starts with.
@@ -161,10 +160,43 @@ mod tests {
 
     #[test]
     fn the_defaults_are_readable_under_both_foldings() {
-        for fold in [Fold::Exact, Fold::Insensitive] {
-            let classes = Classes::new(ClassLists::default(), fold).expect("readable defaults");
-            assert_eq!(classes.rules().len(), DEFAULTS.len());
+        for (_, text) in DEFAULTS {
+            for fold in [Fold::Exact, Fold::Insensitive] {
+                assert!(Pattern::parse(text, fold).is_ok(), "{text}");
+            }
         }
+    }
+
+    /// Paths that a default matches: each of its alternatives, at the root and below, its wildcards empty and filled.
+    fn examples(text: &str) -> Vec<String> {
+        let (front, alternatives, back) = match text.split_once('{') {
+            Some((front, rest)) => {
+                let (alternatives, back) = rest.split_once('}').expect("closed braces");
+                (front, alternatives, back)
+            }
+            None => (text, "", ""),
+        };
+        let written = alternatives.split(',').map(|one| format!("{front}{one}{back}"));
+        let filled = |text: String| {
+            [("", "", "z"), ("deep/er/", "name", "q")].map(|(directories, run, one)| {
+                text.replace("**/", directories).replace("/**", "/in/it").replace('*', run).replace('?', one)
+            })
+        };
+        written.flat_map(filled).collect()
+    }
+
+    #[test]
+    fn what_a_default_matches_has_its_pieces() {
+        for (_, text) in DEFAULTS {
+            let pattern = Pattern::parse(text, Fold::Exact).expect("a readable default");
+            for example in examples(text) {
+                let path = CanonicalPath::parse(&example, Fold::Exact).expect("a valid path");
+                assert!(pattern.matches(&path), "{text} matches {example}");
+                assert!(has_pieces_of(text, &example), "{text} is read for {example}");
+            }
+        }
+        assert!(!has_pieces_of("**/mod.rs", "src/lib.rs"), "and for nothing without them");
+        assert!(!has_pieces_of("**/{a,b}.lock", "c.lock"));
     }
 
     #[test]
@@ -204,8 +236,6 @@ mod tests {
         check(&classes, "gen/mod.rs~", PathClass::Ignored);
         check(&classes, "Cargo.lock", PathClass::Common);
         check(&classes, "src/registry.rs", PathClass::Hot);
-        let given = classes.rules().iter().filter(|rule| rule.origin == RuleOrigin::Given).count();
-        assert_eq!(given, 4);
     }
 
     #[test]

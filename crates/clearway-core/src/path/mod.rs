@@ -7,7 +7,7 @@
 mod class;
 mod text;
 
-pub use class::{ClassError, ClassLists, ClassRule, Classes, PathClass, RuleOrigin};
+pub use class::{ClassError, ClassLists, Classes, PathClass};
 pub use text::Fold;
 pub(crate) use text::{Refused, compose, first_refused, is_git_directory, normalise};
 
