@@ -20,7 +20,6 @@ pub(super) fn attend(
     draft: &mut Draft<'_>,
     attend: &Attend,
     identified: &Identified,
-    facts: &Facts,
     entropy: &mut Entropy<'_>,
 ) -> Step {
     let is_end = matches!(attend, Attend::End);
@@ -44,7 +43,7 @@ pub(super) fn attend(
             draft.rests = true;
             Vec::new()
         }
-        Attend::End => end(draft, me, actor, facts)?,
+        Attend::End => end(draft, me, actor)?,
     };
     Ok(Ok(released(ended)))
 }
@@ -85,17 +84,12 @@ fn report(draft: &mut Draft<'_>, me: AgentId, hit: Hit) {
 
 /// What an agent leaves passes to its parent. Without one, what is clean is given back, and what is changed is marked as
 /// left behind.
-fn end(
-    draft: &mut Draft<'_>,
-    me: AgentId,
-    actor: Actor,
-    facts: &Facts,
-) -> Result<Vec<LeaseId>, BTreeSet<FactQuery>> {
+fn end(draft: &mut Draft<'_>, me: AgentId, actor: Actor) -> Result<Vec<LeaseId>, BTreeSet<FactQuery>> {
     let parent = draft.slice.agent(me).and_then(|view| draft.slice.agent(view.agent.parent?)).cloned();
     let leases: Vec<Lease> = own(draft, me).into_iter().filter(|lease| lease.bound.is_none()).collect();
     let ended = match parent {
         Some(parent) => pass_up(draft, actor, &leases, &parent),
-        None => let_go(draft, actor, &leases, facts)?,
+        None => let_go(draft, actor, &leases)?,
     };
     let waits: Vec<WaitView> = draft.queue.iter().filter(|view| view.wait.agent == me).cloned().collect();
     waits.iter().for_each(|view| draft.end_wait(actor, view, WaitEnd::Gone));
@@ -116,12 +110,13 @@ fn let_go(
     draft: &mut Draft<'_>,
     actor: Actor,
     leases: &[Lease],
-    facts: &Facts,
 ) -> Result<Vec<LeaseId>, BTreeSet<FactQuery>> {
-    let missing: BTreeSet<FactQuery> = leases.iter().filter_map(|lease| unknown(lease, facts)).collect();
+    let missing: BTreeSet<FactQuery> =
+        leases.iter().filter_map(|lease| unknown(lease, draft.facts)).collect();
     if !missing.is_empty() {
         return Err(missing);
     }
+    let facts = draft.facts;
     let let_go = |lease: &Lease| match is_changed(lease, facts) {
         false => give_back(draft, actor, lease),
         true => {

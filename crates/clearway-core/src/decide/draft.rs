@@ -90,12 +90,12 @@ impl<'a> Draft<'a> {
 
     /// The lease with its holder's name and how many others than the caller still wait for it; `None` only if an engine
     /// forgot the holder.
-    pub(super) fn show(&self, lease: &Lease, facts: &Facts) -> Option<LeaseView> {
+    pub(super) fn show(&self, lease: &Lease) -> Option<LeaseView> {
         let holder = self.view().holder(lease)?;
         let me = self.agent.as_ref().map(|(id, _)| *id);
         let others = self.queue.iter().map(|view| &view.wait).filter(|wait| Some(wait.agent) != me);
         let waiters = waiters_for(lease, others);
-        Some(LeaseView { waiters, ..LeaseView::new(lease, holder, self.view().liveness(holder, facts)) })
+        Some(LeaseView { waiters, ..LeaseView::new(lease, holder, self.view().liveness(holder)) })
     }
 
     /// The seq the next event will have.

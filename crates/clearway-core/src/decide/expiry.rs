@@ -4,7 +4,7 @@ use super::draft::Draft;
 use super::identify;
 use crate::command::{Command, Request};
 use crate::event::{Actor, Body};
-use crate::facts::{FactQuery, Facts};
+use crate::facts::FactQuery;
 use crate::failure::Failure;
 use crate::hint::Hint;
 use crate::ids::Epoch;
@@ -17,21 +17,17 @@ use std::collections::BTreeSet;
 impl Draft<'_> {
     /// The draft after everything that time did: the epoch is this boot's, and what ran out is recorded.
     /// A sweep also looks whether those who wait, and the processes that keep leases, still live.
-    pub(super) fn caught_up(
-        &mut self,
-        request: &Request,
-        facts: &Facts,
-    ) -> Result<&mut Self, BTreeSet<FactQuery>> {
+    pub(super) fn caught_up(&mut self, request: &Request) -> Result<&mut Self, BTreeSet<FactQuery>> {
         self.begin_epoch(request);
         if matches!(request.command, Command::Sweep) {
-            let mut unknown = self.evidence_of_waits(facts);
+            let mut unknown = self.evidence_of_waits();
             unknown.extend(self.evidence_of_leases(self.leases_now()));
             if !unknown.is_empty() {
                 return Err(unknown);
             }
         }
         self.record_expiries(request);
-        self.record_wait_ends(facts)?;
+        self.record_wait_ends()?;
         Ok(self)
     }
 

@@ -362,19 +362,19 @@ pub fn decide(
         (Command::Anchor, _) if may_anchor => {
             return draft.finish(Ok(Success::Swept { expired: Vec::new() }));
         }
-        (Command::Open | Command::Sweep | Command::Recover, _) => sweep(&mut draft, request, facts),
+        (Command::Open | Command::Sweep | Command::Recover, _) => sweep(&mut draft, request),
         (_, Err(failure)) if !draft.records_denial(&failure) => return draft.finish(Err(failure)),
-        (_, Err(failure)) => draft.caught_up(request, facts).map(|draft| {
+        (_, Err(failure)) => draft.caught_up(request).map(|draft| {
             draft.deny(&failure, request);
             Err(failure)
         }),
-        (command, Ok(identified)) => draft
-            .caught_up(request, facts)
-            .and_then(|draft| answer(draft, command, identified, facts, entropy)),
+        (command, Ok(identified)) => {
+            draft.caught_up(request).and_then(|draft| answer(draft, command, identified, entropy))
+        }
     };
     match outcome {
         Ok(outcome) => {
-            let missing = draft.record_offers(facts);
+            let missing = draft.record_offers();
             // Whoever sweeps has the time to find out whose turn it is. Others leave it to them.
             if matches!(request.command, Command::Sweep | Command::Attend(_)) && !missing.is_empty() {
                 return Decision::NeedsFacts(missing);
@@ -389,24 +389,23 @@ pub fn decide(
 }
 
 /// What time did is the kernel's own record: it is the same whoever asks for it, and cron is nobody.
-fn sweep(draft: &mut Draft<'_>, request: &Request, facts: &Facts) -> Step {
-    Ok(Ok(Success::Swept { expired: draft.caught_up(request, facts)?.expired_ids() }))
+fn sweep(draft: &mut Draft<'_>, request: &Request) -> Step {
+    Ok(Ok(Success::Swept { expired: draft.caught_up(request)?.expired_ids() }))
 }
 
 fn answer(
     draft: &mut Draft<'_>,
     command: &Command,
     identified: Identified,
-    facts: &Facts,
     entropy: &mut Entropy<'_>,
 ) -> Step {
     match command {
-        Command::Reserve(reserve) => reserve::reserve(draft, Asked::Now(reserve), identified, facts, entropy),
-        Command::Await(wait) => reserve::reserve(draft, Asked::OrWait(wait), identified, facts, entropy),
-        Command::Renew(renew) => renew::renew(draft, renew, &identified, facts, entropy),
-        Command::Release(release) => release::release(draft, release, &identified, facts, entropy),
-        Command::Transfer(transfer) => transfer::transfer(draft, transfer, &identified, facts, entropy),
-        Command::Attend(attend) => attend::attend(draft, attend, &identified, facts, entropy),
+        Command::Reserve(reserve) => reserve::reserve(draft, Asked::Now(reserve), identified, entropy),
+        Command::Await(wait) => reserve::reserve(draft, Asked::OrWait(wait), identified, entropy),
+        Command::Renew(renew) => renew::renew(draft, renew, &identified, entropy),
+        Command::Release(release) => release::release(draft, release, &identified, entropy),
+        Command::Transfer(transfer) => transfer::transfer(draft, transfer, &identified, entropy),
+        Command::Attend(attend) => attend::attend(draft, attend, &identified, entropy),
         Command::Leave(leave) => Ok(queue::leave(draft, leave, &identified, entropy)),
         Command::Freeze { for_ms } => Ok(freeze::freeze(draft, &identified, *for_ms, entropy)),
         Command::Thaw => Ok(freeze::thaw(draft, &identified, entropy)),

@@ -101,21 +101,20 @@ pub(super) struct Planner<'a> {
 }
 
 impl<'a> Planner<'a> {
-    pub(super) fn new(draft: &'a Draft<'a>, me: AgentId, reserve: &'a Reserve, facts: &'a Facts) -> Self {
+    pub(super) fn new(draft: &'a Draft<'a>, me: AgentId, reserve: &'a Reserve) -> Self {
         let serves = |view: &&WaitView| view.wait.agent == me && view.wait.serves(reserve);
         let place = draft.queue.iter().filter(serves).map(|view| view.wait.place).min();
-        Self { draft, me, reserve, facts, place: place.unwrap_or(Seq(u64::MAX)) }
+        Self::at(draft, me, reserve, place.unwrap_or(Seq(u64::MAX)))
     }
 
     /// What an agent would get that asks from this place.
-    pub(super) fn at(
-        draft: &'a Draft<'a>,
-        me: AgentId,
-        reserve: &'a Reserve,
-        place: Seq,
-        facts: &'a Facts,
-    ) -> Self {
-        Self { draft, me, reserve, facts, place }
+    pub(super) fn at(draft: &'a Draft<'a>, me: AgentId, reserve: &'a Reserve, place: Seq) -> Self {
+        Self { draft, me, reserve, facts: draft.facts, place }
+    }
+
+    /// The same, were these the facts.
+    pub(super) fn knowing(self, facts: &'a Facts) -> Self {
+        Self { facts, ..self }
     }
 
     /// One step for each thing wanted, or the facts that are missing.
@@ -249,7 +248,7 @@ impl<'a> Planner<'a> {
             Some(Ahead { wait: wait.id, agent, target, offered: wait.offered_until.is_some() })
         };
         Blocked {
-            leases: leases.iter().filter_map(|lease| self.draft.show(lease, self.facts)).collect(),
+            leases: leases.iter().filter_map(|lease| self.draft.show(lease)).collect(),
             ahead: waits.iter().filter_map(ahead).collect(),
         }
     }
@@ -352,7 +351,7 @@ impl<'a> Planner<'a> {
         // What a process keeps is over with that process, and not before, whatever became of the agent.
         let evidence = match &lease.bound {
             Some(process) => Some(process),
-            None if view.liveness(holder, self.facts) == Liveness::Gone => {
+            None if view.liveness(holder) == Liveness::Gone => {
                 return Ok(Some(RoomWhy::HolderGone));
             }
             None => holder.agent.process.as_ref(),

@@ -8,7 +8,6 @@ use super::renew::{find, held_by, is_current, may_act};
 use super::{Notice, Step, Success};
 use crate::command::{LeaseRef, Release, Selection};
 use crate::event::{Actor, Body};
-use crate::facts::Facts;
 use crate::failure::{Failure, LeaseView};
 use crate::hint::Hint;
 use crate::ids::{AgentId, Entropy, Fence, LeaseId};
@@ -23,7 +22,6 @@ pub(super) fn release(
     draft: &mut Draft<'_>,
     release: &Release,
     identified: &Identified,
-    facts: &Facts,
     entropy: &mut Entropy<'_>,
 ) -> Step {
     let actor = draft.act_as(identified);
@@ -31,7 +29,7 @@ pub(super) fn release(
     if !unknown.is_empty() {
         return Err(unknown);
     }
-    let chosen = match choose(draft, &release.selection, actor, facts) {
+    let chosen = match choose(draft, &release.selection, actor) {
         Ok(chosen) => chosen,
         Err(failure) => return Ok(Err(failure)),
     };
@@ -48,14 +46,14 @@ pub(super) fn release(
         end(draft, actor, lease);
     }
     let mut remaining: Vec<LeaseView> =
-        chosen.remaining.iter().filter_map(|lease| draft.show(lease, facts)).collect();
+        chosen.remaining.iter().filter_map(|lease| draft.show(lease)).collect();
     for (keep, parent) in release.keep.iter().zip(kept) {
         let lease = match already_held(draft, keep, &parent, &remaining) {
             Some(lease) => lease,
             None => keep_part(draft, actor, keep, &parent, entropy),
         };
         if !remaining.iter().any(|view| view.lease.id == lease.id) {
-            remaining.extend(draft.show(&lease, facts));
+            remaining.extend(draft.show(&lease));
         }
     }
     Ok(Ok(Success::Released { released, already: chosen.already, remaining }))
@@ -136,12 +134,7 @@ pub(super) struct Chosen {
     pub(super) remaining: Vec<Lease>,
 }
 
-pub(super) fn choose(
-    draft: &mut Draft<'_>,
-    selection: &Selection,
-    actor: Actor,
-    facts: &Facts,
-) -> Result<Chosen, Failure> {
+pub(super) fn choose(draft: &mut Draft<'_>, selection: &Selection, actor: Actor) -> Result<Chosen, Failure> {
     match selection {
         Selection::All => {
             refuse_unreadable(draft)?;
@@ -149,7 +142,7 @@ pub(super) fn choose(
             Ok(Chosen { live: own(draft, actor), ..Chosen::default() })
         }
         Selection::These { leases, targets, worktree } => {
-            let mut chosen = by_id(draft, leases, actor, facts)?;
+            let mut chosen = by_id(draft, leases, actor)?;
             let mine = own(draft, actor);
             kept::refuse_named(draft, targets, actor, &mine)?;
             by_target(draft, targets, worktree, mine, &mut chosen);
@@ -168,7 +161,7 @@ fn refuse_unreadable(draft: &Draft<'_>) -> Result<(), Failure> {
     first.map_or(Ok(()), |id| find(draft, id).map(|_| ()))
 }
 
-fn by_id(draft: &mut Draft<'_>, refs: &[LeaseRef], actor: Actor, facts: &Facts) -> Result<Chosen, Failure> {
+fn by_id(draft: &mut Draft<'_>, refs: &[LeaseRef], actor: Actor) -> Result<Chosen, Failure> {
     let mut chosen = Chosen::default();
     for wanted in refs {
         let lease = find(draft, wanted.id)?;
@@ -176,7 +169,7 @@ fn by_id(draft: &mut Draft<'_>, refs: &[LeaseRef], actor: Actor, facts: &Facts) 
         if !over {
             may_act(draft, actor, &lease)?;
         }
-        is_current(draft, wanted, &lease, facts)?;
+        is_current(draft, wanted, &lease)?;
         if !over {
             kept::refuse(draft, actor, &lease)?;
         }

@@ -9,7 +9,6 @@ use super::{Notice, Step, Success};
 use crate::agent::{AgentName, Liveness};
 use crate::command::{LeaseRef, Renew, Selection};
 use crate::event::{Actor, Body};
-use crate::facts::Facts;
 use crate::failure::{Details, Failure, LeaseView};
 use crate::hint::Hint;
 use crate::ids::{AgentId, Entropy, LeaseId};
@@ -22,7 +21,6 @@ pub(super) fn renew(
     draft: &mut Draft<'_>,
     renew: &Renew,
     identified: &Identified,
-    facts: &Facts,
     entropy: &mut Entropy<'_>,
 ) -> Step {
     let actor = draft.act_as(identified);
@@ -30,29 +28,24 @@ pub(super) fn renew(
     if !unknown.is_empty() {
         return Err(unknown);
     }
-    let leases = match chosen(draft, &renew.selection, actor, facts) {
+    let leases = match chosen(draft, &renew.selection, actor) {
         Ok(leases) => leases,
         Err(failure) => return Ok(Err(failure)),
     };
     let actor = if leases.is_empty() { actor } else { draft.sign(identified, entropy) };
-    let renewed = leases.into_iter().map(|lease| extend(draft, actor, renew, lease, facts)).collect();
+    let renewed = leases.into_iter().map(|lease| extend(draft, actor, renew, lease)).collect();
     Ok(Ok(Success::Renewed(renewed)))
 }
 
 /// The live leases meant. One that ended is no error in a selection of everything, but it is when it was named.
-fn chosen(
-    draft: &mut Draft<'_>,
-    selection: &Selection,
-    actor: Actor,
-    facts: &Facts,
-) -> Result<Vec<Lease>, Failure> {
+fn chosen(draft: &mut Draft<'_>, selection: &Selection, actor: Actor) -> Result<Vec<Lease>, Failure> {
     match selection {
         Selection::All => {
             draft.notices.extend(run_out(draft, actor.agent));
             Ok(held_by(draft, actor.agent))
         }
         Selection::These { leases, targets, worktree } => {
-            let mut chosen = Chosen { live: named(draft, leases, actor, facts)?, ..Chosen::default() };
+            let mut chosen = Chosen { live: named(draft, leases, actor)?, ..Chosen::default() };
             let mine = held_by(draft, actor.agent);
             by_target(draft, targets, worktree, mine, &mut chosen);
             refuse_unheld(draft)?;
@@ -71,18 +64,13 @@ fn run_out(draft: &Draft<'_>, agent: Option<AgentId>) -> Vec<Notice> {
     own.filter_map(|lease| lapsed(&draft.view(), draft.slice, lease)).collect()
 }
 
-fn named(
-    draft: &mut Draft<'_>,
-    refs: &[LeaseRef],
-    actor: Actor,
-    facts: &Facts,
-) -> Result<Vec<Lease>, Failure> {
+fn named(draft: &mut Draft<'_>, refs: &[LeaseRef], actor: Actor) -> Result<Vec<Lease>, Failure> {
     let mut leases: Vec<Lease> = Vec::new();
     for wanted in refs {
         let lease = find(draft, wanted.id)?;
         may_act(draft, actor, &lease)?;
-        is_current(draft, wanted, &lease, facts)?;
-        is_live(draft, &lease, facts)?;
+        is_current(draft, wanted, &lease)?;
+        is_live(draft, &lease)?;
         if !leases.iter().any(|earlier| earlier.id == lease.id) {
             leases.push(lease);
         }
@@ -90,7 +78,7 @@ fn named(
     Ok(leases)
 }
 
-fn extend(draft: &mut Draft<'_>, actor: Actor, renew: &Renew, mut lease: Lease, facts: &Facts) -> LeaseView {
+fn extend(draft: &mut Draft<'_>, actor: Actor, renew: &Renew, mut lease: Lease) -> LeaseView {
     let view = draft.view();
     let ttl_ms = renew.ttl_ms.unwrap_or(lease.ttl_ms);
     // A sign of life may have carried the lease further than its row says; a renewal never shortens it.
@@ -99,16 +87,16 @@ fn extend(draft: &mut Draft<'_>, actor: Actor, renew: &Renew, mut lease: Lease, 
     let operator_reason = draft.operator_reason_for(actor, &lease);
     lease.set_terms(Terms { ttl_ms, deadline, reason, ..lease.terms() });
     draft.push(actor, Body::LeaseRenewed { lease: lease.id, terms: lease.terms(), operator_reason });
-    let (agent, liveness) = shown_holder(draft, actor, &lease, facts);
+    let (agent, liveness) = shown_holder(draft, actor, &lease);
     LeaseView { deadline: lease.deadline_given(None), lease, agent, liveness, waiters: 0 }
 }
 
 /// Renewing is a sign of life of whoever does it, which for an operator says nothing about the holder.
-fn shown_holder(draft: &Draft<'_>, actor: Actor, lease: &Lease, facts: &Facts) -> (AgentName, Liveness) {
+fn shown_holder(draft: &Draft<'_>, actor: Actor, lease: &Lease) -> (AgentName, Liveness) {
     let view = draft.view();
     match view.holder(lease) {
         Some(holder) if actor.agent == Some(lease.holder) => (holder.agent.name.clone(), Liveness::Active),
-        Some(holder) => (holder.agent.name.clone(), view.liveness(holder, facts)),
+        Some(holder) => (holder.agent.name.clone(), view.liveness(holder)),
         None => (AgentName::made("unknown".to_owned()), Liveness::Idle),
     }
 }
@@ -155,22 +143,17 @@ pub(super) fn may_act(draft: &mut Draft<'_>, actor: Actor, lease: &Lease) -> Res
 }
 
 /// A fence, once presented, has to be the lease's own.
-pub(super) fn is_current(
-    draft: &Draft<'_>,
-    wanted: &LeaseRef,
-    lease: &Lease,
-    facts: &Facts,
-) -> Result<(), Failure> {
+pub(super) fn is_current(draft: &Draft<'_>, wanted: &LeaseRef, lease: &Lease) -> Result<(), Failure> {
     match wanted.fence {
         Some(fence) if fence != lease.fence => {
             let message = format!("lease {} has fence {}, not {fence}", lease.id, lease.fence);
-            Err(stale(draft, Slug::StaleFence, message, lease, facts))
+            Err(stale(draft, Slug::StaleFence, message, lease))
         }
         _ => Ok(()),
     }
 }
 
-pub(super) fn is_live(draft: &Draft<'_>, lease: &Lease, facts: &Facts) -> Result<(), Failure> {
+pub(super) fn is_live(draft: &Draft<'_>, lease: &Lease) -> Result<(), Failure> {
     if lease.ended.is_none() && !draft.ended.contains(&lease.id) {
         return Ok(());
     }
@@ -182,17 +165,17 @@ pub(super) fn is_live(draft: &Draft<'_>, lease: &Lease, facts: &Facts) -> Result
         End::Orphaned => "was left behind when its session ended",
     });
     let message = format!("lease {} on {} {how}", lease.id, lease.target.display());
-    Err(stale(draft, Slug::LeaseExpired, message, lease, facts))
+    Err(stale(draft, Slug::LeaseExpired, message, lease))
 }
 
 /// A stale answer says who holds the thing now.
-fn stale(draft: &Draft<'_>, slug: Slug, message: String, lease: &Lease, facts: &Facts) -> Failure {
+fn stale(draft: &Draft<'_>, slug: Slug, message: String, lease: &Lease) -> Failure {
     let view = draft.view();
     let same = |other: &&Lease| {
         other.id != lease.id && other.worktree == lease.worktree && other.target.overlaps(&lease.target)
     };
     let held_now: Vec<LeaseView> =
-        view.live_except(&draft.ended).filter(same).filter_map(|other| draft.show(other, facts)).collect();
+        view.live_except(&draft.ended).filter(same).filter_map(|other| draft.show(other)).collect();
     let now = held_now.first().map(|other| format!("; {} holds it now", other.agent)).unwrap_or_default();
     let target = lease.target.display();
     let failure = Failure::new(slug, format!("{message}{now}")).hint(match lease.target {
@@ -201,7 +184,7 @@ fn stale(draft: &Draft<'_>, slug: Slug, message: String, lease: &Lease, facts: &
     });
     // This very decision may have found the end that the row does not state yet.
     let as_it_is = Lease { ended: view.ended(lease), ..lease.clone() };
-    match draft.show(&as_it_is, facts) {
+    match draft.show(&as_it_is) {
         Some(shown) => failure.details(Details::Lease { lease: Box::new(shown), held_now }),
         None => failure,
     }

@@ -12,7 +12,6 @@ use super::{Notice, Refused, Step as Answer, Success};
 use crate::agent::Liveness;
 use crate::command::{Await, Reserve, Stay, Want};
 use crate::event::{Actor, Body};
-use crate::facts::Facts;
 use crate::failure::{Ahead, Details, Failure, LeaseView, Retry};
 use crate::hint::Hint;
 use crate::ids::{AgentId, Entropy, Fence, LeaseId, SetId};
@@ -52,29 +51,29 @@ pub(super) fn reserve(
     draft: &mut Draft<'_>,
     asked: Asked<'_>,
     identified: Identified,
-    facts: &Facts,
     entropy: &mut Entropy<'_>,
 ) -> Answer {
     let (Asked::Now(reserve) | Asked::OrWait(Await { reserve, .. })) = asked;
     let (me, actor) = draft.register(&identified, entropy);
-    let steps = Planner::new(draft, me, reserve, facts).plan()?;
+    let steps = Planner::new(draft, me, reserve).plan()?;
     let frozen = freeze::admit(draft.frozen.as_ref(), reserve, identified.newcomer.client, &steps).err();
     let all_blocked = steps.iter().all(|step| matches!(step, Step::Blocked(_)));
     let any_blocked = steps.iter().any(|step| matches!(step, Step::Blocked(_)));
     if all_blocked || (any_blocked && !reserve.best_effort) || frozen.is_some() {
         if asked.is_told() {
-            let unsure = draft.evidence_of_waiters(&blockers(&steps), facts);
+            let unsure = draft.evidence_of_waiters(&blockers(&steps));
             if !unsure.is_empty() {
                 return Err(unsure);
             }
         }
-        let around = if asked.waits_already(draft) { None } else { inside::never(reserve, &steps, facts)? };
+        let around =
+            if asked.waits_already(draft) { None } else { inside::never(reserve, &steps, draft.facts)? };
         if let Some(around) = around {
             return Ok(Err(draft.refuse_inside(actor, reserve, &steps, &around)));
         }
         let asking = Asking { me, actor, steps: &steps };
         let stays = match asked {
-            Asked::OrWait(wait) => queue::stay(draft, wait, asking, facts, entropy)?,
+            Asked::OrWait(wait) => queue::stay(draft, wait, asking, entropy)?,
             Asked::Now(_) => None,
         };
         draft.notices.extend(frozen.as_ref().map(|freeze| freeze.notice(draft.now)));
@@ -108,7 +107,7 @@ pub(super) fn reserve(
     let leases = taker.taken;
     draft.record_fulfilled(me, actor, reserve.bound.as_ref());
     if let Some(untaken) = untaken
-        && let Some(circle) = cycle::closed_between(&untaken, draft, me, facts)?
+        && let Some(circle) = cycle::closed_between(&untaken, draft, me)?
     {
         *draft = untaken;
         return Ok(Err(draft.refuse_circle((me, actor), reserve, circle)));

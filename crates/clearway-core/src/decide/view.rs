@@ -53,9 +53,9 @@ impl<'a> View<'a> {
         self.slice.agent(lease.holder)
     }
 
-    pub(super) fn liveness(&self, holder: &AgentView, facts: &Facts) -> Liveness {
+    pub(super) fn liveness(&self, holder: &AgentView) -> Liveness {
         let seen = holder.at_work().filter(|_| self.same_boot);
-        agent::liveness(&holder.agent, seen, facts, self.now.mono)
+        agent::liveness(&holder.agent, seen, self.facts, self.now.mono)
     }
 
     /// Live leases without those in `except`.
