@@ -15,7 +15,7 @@ impl Request {
 impl Command {
     /// The same: who asks is compared apart.
     pub fn digest_text(&self) -> String {
-        let mut text = String::from(self.verb());
+        let mut text = self.verb().to_string();
         match self {
             // How a request waits does not change what it asks for.
             Command::Reserve(reserve) | Command::Await(Await { reserve, .. }) => {

@@ -1,12 +1,11 @@
 //! A decision in the making: the events so far, and who acts.
 
-use super::freeze::in_force;
 use super::identity::{Identified, identify};
 use super::names::name_for;
 use super::view::View;
 use super::{Decision, Notice, Success, Verdict};
 use crate::agent::{Agent, AgentName};
-use crate::command::{Command, Request};
+use crate::command::{Command, Request, Verb};
 use crate::event::{Actor, Body, Event};
 use crate::facts::Facts;
 use crate::failure::{Failure, LeaseView};
@@ -42,7 +41,7 @@ pub(super) struct Draft<'a> {
     pub(super) operator_reason: Option<String>,
     /// Who a new epoch is ascribed to.
     pub(super) recovered_by: Actor,
-    pub(super) verb: &'static str,
+    pub(super) verb: Verb,
     /// Agents that this decision registered, and whose children they are.
     newborn: Vec<(AgentId, Option<AgentId>)>,
     /// What is remembered of agents, as this decision leaves it.
@@ -61,6 +60,17 @@ impl<'a> Draft<'a> {
         let notices =
             if unreadable.is_empty() { Vec::new() } else { vec![Notice::UnreadableRows(unreadable)] };
         Self {
+            notices,
+            operator_reason: request.caller.operator.as_ref().map(|act| act.reason.clone()),
+            verb: request.command.verb(),
+            is_hook: request.caller.hook,
+            ..Self::of_nobody(slice, now, facts)
+        }
+    }
+
+    /// What is so without anybody asking for anything.
+    pub(super) fn of_nobody(slice: &'a Slice, now: &'a Now, facts: &'a Facts) -> Self {
+        Self {
             slice,
             now,
             facts,
@@ -68,16 +78,16 @@ impl<'a> Draft<'a> {
             ended: BTreeSet::new(),
             fresh: Vec::new(),
             queue: slice.waits.clone(),
-            frozen: in_force(slice, now),
+            frozen: slice.scope.frozen_at(now).cloned(),
             expired: Vec::new(),
-            notices,
+            notices: Vec::new(),
             agent: None,
-            operator_reason: request.caller.operator.as_ref().map(|act| act.reason.clone()),
+            operator_reason: None,
             recovered_by: Actor::KERNEL,
-            verb: request.command.verb(),
+            verb: Verb::Sweep,
             newborn: Vec::new(),
             memos: BTreeMap::new(),
-            is_hook: request.caller.hook,
+            is_hook: false,
             rests: false,
             events: Vec::new(),
             soft: Vec::new(),
@@ -308,7 +318,7 @@ impl<'a> Draft<'a> {
     }
 
     pub(super) fn record_denial(&mut self, actor: Actor, subject: String, slug: Slug) {
-        let (action, reason) = (self.verb.to_owned(), slug.as_str().to_owned());
+        let (action, reason) = (self.verb.to_string(), slug.as_str().to_owned());
         let key = format!("{action} {subject} {reason}");
         self.refuse(actor, key, |repeats| Body::ActionDenied { action, subject, reason, repeats });
     }

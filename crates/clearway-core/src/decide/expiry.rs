@@ -42,7 +42,7 @@ impl Draft<'_> {
             let birth = &request.birth;
             self.push(Actor::KERNEL, Body::ScopeOpened { place: birth.place.clone(), fold: birth.fold });
         }
-        let same_boot = self.slice.scope.boot.as_ref() == Some(&self.now.boot);
+        let same_boot = self.slice.scope.is_of(&self.now.boot);
         let recovers = matches!(request.command, Command::Recover);
         let operator_reason = self.operator_reason.clone().filter(|_| recovers);
         match (same_boot, recovers) {
@@ -70,7 +70,7 @@ impl Draft<'_> {
     /// moments with the power; its new epoch makes that safe.
     pub(super) fn refuse_lost_tail(&self, request: &Request) -> Result<(), Failure> {
         let scope = &self.slice.scope;
-        let same_boot = scope.boot.as_ref() == Some(&self.now.boot);
+        let same_boot = scope.is_of(&self.now.boot);
         if scope.lost_tail == 0 || !same_boot || matches!(request.command, Command::Recover) {
             return Ok(());
         }

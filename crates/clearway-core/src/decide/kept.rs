@@ -4,7 +4,7 @@
 use super::Notice;
 use super::draft::Draft;
 use super::renew::held_by;
-use crate::command::Selection;
+use crate::command::{Selection, Verb};
 use crate::event::Actor;
 use crate::facts::{FactQuery, Liveness, Process};
 use crate::failure::{Details, Failure};
@@ -13,9 +13,6 @@ use crate::lease::Lease;
 use crate::slug::Slug;
 use crate::target::Target;
 use std::collections::BTreeSet;
-
-/// The verb by which a person says that a command is over.
-const RELEASE: &str = "release";
 
 /// What has to be known of processes before what a selection means can be told from what they keep. The process that
 /// speaks for itself lives.
@@ -40,11 +37,11 @@ pub(super) fn by(draft: &Draft<'_>, process: &Process, actor: Actor) -> Vec<Leas
 }
 
 /// Refuses to take a lease from the command that keeps it, and records that. Where nobody can see whether the process
-/// lives, a person may know.
+/// lives, a person may know, and say so by releasing it.
 pub(super) fn refuse(draft: &mut Draft<'_>, actor: Actor, lease: &Lease) -> Result<(), Failure> {
     let Some(process) = &lease.bound else { return Ok(()) };
     let is_unseen = draft.facts.process(process) == Some(Liveness::Unknown);
-    if is_unseen && draft.verb == RELEASE && draft.operator_reason.is_some() {
+    if is_unseen && draft.verb == Verb::Release && draft.operator_reason.is_some() {
         return Ok(());
     }
     Err(draft.denied(actor, lease.id.to_string(), failure(draft, lease, process)))

@@ -30,7 +30,7 @@ pub use identity::{Identified, identify};
 pub use replay::{not_shortened, since_granted};
 
 use crate::agent::AgentName;
-use crate::command::{Command, Request};
+use crate::command::{Command, Request, Verb};
 use crate::event::Event;
 use crate::facts::{FactQuery, Facts};
 use crate::failure::{Ahead, Failure, LeaseView};
@@ -261,7 +261,7 @@ pub enum Notice {
         /// What was named.
         target: String,
         /// The verb that was meant.
-        verb: &'static str,
+        verb: Verb,
     },
     /// No agent here has the name that was asked for.
     UnknownAgent {

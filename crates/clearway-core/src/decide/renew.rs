@@ -7,7 +7,7 @@ use super::release::{Chosen, by_target, refuse_part, refuse_unheld};
 use super::replay::lapsed;
 use super::{Notice, Step, Success};
 use crate::agent::{AgentName, Liveness};
-use crate::command::{LeaseRef, Renew, Selection};
+use crate::command::{LeaseRef, Renew, Selection, Verb};
 use crate::event::{Actor, Body};
 use crate::failure::{Details, Failure, LeaseView};
 use crate::hint::Hint;
@@ -49,7 +49,7 @@ fn chosen(draft: &mut Draft<'_>, selection: &Selection, actor: Actor) -> Result<
             let mine = held_by(draft, actor.agent);
             by_target(draft, targets, worktree, mine, &mut chosen);
             refuse_unheld(draft)?;
-            refuse_part(selection, &chosen, draft.verb)?;
+            refuse_part(selection, &chosen, draft.verb.word())?;
             Ok(chosen.live)
         }
         // A process gives back what it keeps; it renews that by name, and hands nothing over.
@@ -130,7 +130,7 @@ pub(super) fn may_act(draft: &mut Draft<'_>, actor: Actor, lease: &Lease) -> Res
     let name = holder.map_or_else(|| lease.holder.to_string(), |view| view.agent.name.to_string());
     draft.record_denial(actor, lease.id.to_string(), Slug::NotHolder);
     let verb = draft.verb;
-    let to = if verb == "transfer" { " --to NAME" } else { "" };
+    let to = if verb == Verb::Transfer { " --to NAME" } else { "" };
     let message = format!("lease {} on {} is held by {name}, not by you", lease.id, lease.target.display());
     let how = format!("clearway {verb} {}{to} --reason TEXT", lease.id);
     let hint = match lease.bound.is_some() {

@@ -20,7 +20,7 @@ pub(super) struct View<'a> {
 
 impl<'a> View<'a> {
     pub(super) fn new(slice: &'a Slice, now: &'a Now, facts: &'a Facts) -> Self {
-        let same_boot = slice.scope.boot.as_ref() == Some(&now.boot);
+        let same_boot = slice.scope.is_of(&now.boot);
         Self { slice, now, facts, same_boot }
     }
 
