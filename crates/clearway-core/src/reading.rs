@@ -115,17 +115,12 @@ impl Request {
                 || slice.leases.iter().any(|lease| wanted.touches(&lease.target, &lease.worktree))
                 || leaving.iter().any(|other| other.wait.wanted.conflicts_with(wanted))
         };
-        let mut read = ReadSet::default();
-        for view in slice.waits.iter().filter(|view| concerned(view)) {
-            read.surveyed.insert(view.wait.id);
-            read.meet_all(&view.wait.wanted);
-        }
+        let mut read = ReadSet::around(slice.waits.iter().filter(|view| concerned(view)));
         // Others of the giver's family, and the giver itself, may hold parts of what is handed over.
         if matches!(self.command, Command::Transfer(_)) {
             slice.leases.iter().for_each(|lease| read.meet(&lease.worktree, &lease.target));
+            read.history.clear();
         }
-        // Whether a path changed hands matters to whoever gets it, not to whoever waits.
-        read.history.clear();
         (!read.surveyed.is_empty() || !read.overlapping.is_empty() || !read.names.is_empty()).then_some(read)
     }
 

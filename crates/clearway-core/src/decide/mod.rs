@@ -27,6 +27,7 @@ mod transfer;
 mod view;
 
 pub use identity::{Identified, identify};
+pub use queue::standing_queue;
 pub use replay::{not_shortened, since_granted};
 
 use crate::agent::AgentName;

@@ -11,7 +11,7 @@ use super::identity::Identified;
 use super::plan::{Planner, Step, ahead, blocked, blockers};
 use crate::command::{Await, Leave, Stay};
 use crate::event::{Actor, Body};
-use crate::facts::{FactQuery, Process};
+use crate::facts::{FactQuery, Facts, Process};
 use crate::failure::{Failure, LeaseView};
 use crate::hint::Hint;
 use crate::ids::{AgentId, Entropy, Seq, WaitId};
@@ -20,10 +20,26 @@ use crate::limits::{
     OFFER_MS, OFFERS_PER_WAIT_MAX, WAITER_PULSE_MS, WAITER_SILENCE_MS, WAITS_PER_AGENT_MAX,
     WAITS_PER_SCOPE_MAX,
 };
-use crate::slice::{Freeze, Note};
+use crate::slice::{Freeze, Note, Slice};
 use crate::slug::Slug;
+use crate::time::Now;
 use crate::wait::{Queued, Wait, WaitEnd, WaitView, position};
 use std::collections::BTreeSet;
+
+/// The queue as it stands, whether or not anybody recorded what became of those who waited: by the very rule that records
+/// it. Where a turn ran out, what is around the waits has to be in the slice ([`Slice::around_lapsed_turns`]).
+pub fn standing_queue(slice: &Slice, facts: &Facts, now: &Now) -> Result<Vec<WaitView>, BTreeSet<FactQuery>> {
+    if !slice.scope.is_of(&now.boot) {
+        return Ok(Vec::new());
+    }
+    let mut draft = Draft::of_nobody(slice, now, facts);
+    let unknown = draft.evidence_of_waits();
+    if !unknown.is_empty() {
+        return Err(unknown);
+    }
+    draft.record_wait_ends()?;
+    Ok(draft.queue)
+}
 
 impl Draft<'_> {
     /// Records an event about a wait, in the log and in the queue as the rest of this decision sees it.
