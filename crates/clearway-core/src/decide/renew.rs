@@ -177,10 +177,11 @@ fn stale(draft: &Draft<'_>, slug: Slug, message: String, lease: &Lease) -> Failu
     let held_now: Vec<LeaseView> =
         view.live_except(&draft.ended).filter(same).filter_map(|other| draft.show(other)).collect();
     let now = held_now.first().map(|other| format!("; {} holds it now", other.agent)).unwrap_or_default();
-    let target = lease.target.display();
+    let target = lease.target.canonical();
     let failure = Failure::new(slug, format!("{message}{now}")).hint(match lease.target {
-        Target::Path(_) => Hint::command("read the file again, then reserve anew", "reserve", &[&target]),
-        Target::Name(_) => Hint::command("reserve it anew", "reserve --kind name", &[&target]),
+        Target::Path(_) => Hint::command("read the file again, then reserve anew", "reserve", &[target])
+            .about(&lease.worktree),
+        Target::Name(_) => Hint::command("reserve it anew", "reserve --kind name", &[target]),
     });
     // This very decision may have found the end that the row does not state yet.
     let as_it_is = Lease { ended: view.ended(lease), ..lease.clone() };

@@ -339,7 +339,7 @@ fn held(draft: &Draft<'_>, reserve: &Reserve, leases: Vec<LeaseView>, ahead: Vec
         Failure::new(Slug::ReservationHeld, said.join("; ")).retry(Retry::AfterMs(soonest.max(1)));
     const LOOK: &str = "see who holds it and until when";
     failure = failure.hint(match reserve.wants.first().map(|want| &want.target) {
-        Some(Target::Path(pattern)) => Hint::command(LOOK, "who", &[&pattern.display()]),
+        Some(Target::Path(pattern)) => Hint::command(LOOK, "who", &[pattern.canonical()]),
         Some(Target::Name(name)) => Hint::command(LOOK, "who --kind name", &[name.as_str()]),
         None => Hint::from(format!("{LOOK}: clearway leases")),
     });
