@@ -8,7 +8,7 @@ use crate::agent::{Agent, AgentName};
 use crate::command::{Command, Request, Verb};
 use crate::event::{Actor, Body, Event};
 use crate::facts::Facts;
-use crate::failure::{Failure, LeaseView};
+use crate::failure::{Details, Failure, LeaseView};
 use crate::ids::{AgentId, Entropy, Epoch, LeaseId, Seq, WaitId};
 use crate::lease::Lease;
 use crate::limits::{PRESENCE_MS, REFUSAL_REPEAT_MS};
@@ -294,9 +294,7 @@ impl<'a> Draft<'a> {
 
     fn deny_name(&mut self, failure: &Failure) {
         let subject = match &failure.details {
-            crate::failure::Details::Fields(fields) => {
-                fields.iter().map(|(_, text)| text.as_str()).collect::<String>()
-            }
+            Details::Fields(fields) => fields.iter().map(|(_, field)| field.to_string()).collect(),
             _ => String::new(),
         };
         self.record_denial(Actor::CLAIMANT, subject, Slug::NotYou);

@@ -99,6 +99,6 @@ fn failure(draft: &Draft<'_>, lease: &Lease, process: &Process) -> Failure {
             lease.id
         )),
     };
-    let fields = vec![("lease", lease.id.to_string()), ("pid", pid.to_string())];
+    let fields = vec![("lease", lease.id.to_string().into()), ("pid", pid.into())];
     Failure::new(Slug::HeldByCommand, message).hint(hint).details(Details::Fields(fields))
 }

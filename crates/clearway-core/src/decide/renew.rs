@@ -139,7 +139,7 @@ pub(super) fn may_act(draft: &mut Draft<'_>, actor: Actor, lease: &Lease) -> Res
     };
     Err(Failure::new(Slug::NotHolder, message)
         .hint(hint)
-        .details(Details::Fields(vec![("lease", lease.id.to_string()), ("agent", name)])))
+        .details(Details::Fields(vec![("lease", lease.id.to_string().into()), ("agent", name.into())])))
 }
 
 /// A fence, once presented, has to be the lease's own.

@@ -51,7 +51,7 @@ pub(super) fn transfer(
     if let Err(failure) = held.may_become(Held::by(&trial, to.agent.id)) {
         let name = &to.agent.name;
         let failure = failure.hint(format!("hand {name} fewer: clearway transfer --to {name} ID…"));
-        let failure = failure.details(Details::Fields(vec![("agent", name.to_string())]));
+        let failure = failure.details(Details::field("agent", name.to_string()));
         return Ok(Err(draft.denied(actor, subject(&chosen), failure)));
     }
     trial.record_fulfilled(to.agent.id, actor, None);
@@ -81,7 +81,7 @@ fn recipient(draft: &Draft<'_>, name: &AgentName) -> Result<Result<AgentView, Fa
     Ok(if draft.view().liveness(view) == Liveness::Gone {
         Err(Failure::new(Slug::RecipientGone, format!("{name} is gone and can hold nothing"))
             .hint("hand it to somebody who is here: clearway agents")
-            .details(Details::Fields(vec![("agent", name.to_string())])))
+            .details(Details::field("agent", name.to_string())))
     } else {
         Ok(view.clone())
     })
