@@ -39,6 +39,8 @@ pub enum Command {
     Renew(Renew),
     /// Give leases back.
     Release(Release),
+    /// Give back what a process keeps, said by that process: nothing else gives it back while it lives.
+    LetGo(Process),
     /// Take leases, or a place in the queue for them.
     Await(Await),
     /// Leave the queue.
@@ -272,8 +274,6 @@ pub enum Selection {
         /// The checkout of the patterns.
         worktree: Worktree,
     },
-    /// What this process keeps, said by itself: nothing else gives that back while it lives.
-    KeptBy(Process),
 }
 
 impl Reserve {
@@ -301,7 +301,7 @@ impl Command {
             Self::Freeze { .. } => Verb::Freeze,
             Self::Thaw => Verb::Thaw,
             Self::Renew(_) => Verb::Renew,
-            Self::Release(_) => Verb::Release,
+            Self::Release(_) | Self::LetGo(_) => Verb::Release,
             Self::Open => Verb::Open,
             Self::Sweep => Verb::Sweep,
             Self::Recover => Verb::Recover,
@@ -345,6 +345,9 @@ impl Command {
 
     /// Whether it leaves less behind than it found: on a full disk it may use the room kept aside.
     pub fn gives_back(&self) -> bool {
-        matches!(self, Self::Release(_) | Self::Leave(_) | Self::Attend(Attend::End) | Self::Recover)
+        matches!(
+            self,
+            Self::Release(_) | Self::LetGo(_) | Self::Leave(_) | Self::Attend(Attend::End) | Self::Recover
+        )
     }
 }

@@ -38,6 +38,7 @@ impl Request {
                 read.leases.extend(hits.iter().map(|hit| hit.lease));
             }
             Command::Leave(_)
+            | Command::LetGo(_)
             | Command::Attend(_)
             | Command::Freeze { .. }
             | Command::Thaw
@@ -189,9 +190,10 @@ impl Request {
             Command::Reserve(reserve) | Command::Await(Await { reserve, .. }) => {
                 stored + reserve.wants.len() as u64 > LEASES_PER_AGENT_MAX
             }
-            Command::Renew(Renew { selection: Selection::All | Selection::KeptBy(_), .. })
-            | Command::Release(Release { selection: Selection::All | Selection::KeptBy(_), .. })
-            | Command::Transfer(Transfer { selection: Selection::All | Selection::KeptBy(_), .. }) => true,
+            Command::Renew(Renew { selection: Selection::All, .. })
+            | Command::Release(Release { selection: Selection::All, .. })
+            | Command::LetGo(_)
+            | Command::Transfer(Transfer { selection: Selection::All, .. }) => true,
             Command::Renew(Renew { selection: Selection::These { targets, .. }, .. })
             | Command::Transfer(Transfer { selection: Selection::These { targets, .. }, .. }) => {
                 !targets.is_empty()

@@ -560,7 +560,7 @@ impl Life {
             match (lease.bound, self.member_of(lease.holder)) {
                 (Some(process), Some(member)) if self.world.liveness(&process) != Liveness::Dead => {
                     let caller = self.cast.members[member].caller.clone();
-                    let ended = request(caller, release(Selection::KeptBy(process)), None);
+                    let ended = request(caller, Command::LetGo(process), None);
                     self.ask(ShellRef { member, shell: 0 }, &ended)?;
                 }
                 _ => {

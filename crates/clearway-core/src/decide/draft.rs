@@ -102,7 +102,7 @@ impl<'a> Draft<'a> {
     /// forgot the holder.
     pub(super) fn show(&self, lease: &Lease) -> Option<LeaseView> {
         let holder = self.view().holder(lease)?;
-        let me = self.agent.as_ref().map(|(id, _)| *id);
+        let me = self.me();
         let others = self.queue.iter().map(|view| &view.wait).filter(|wait| Some(wait.agent) != me);
         let waiters = waiters_for(lease, others);
         Some(LeaseView { waiters, ..LeaseView::new(lease, holder, self.view().liveness(holder)) })
@@ -122,6 +122,11 @@ impl<'a> Draft<'a> {
     pub(super) fn leases_now(&self) -> impl Iterator<Item = &Lease> {
         let fresh = |lease: &&Lease| self.fresh.iter().any(|fresh| fresh.id == lease.id);
         self.view().live_except(&self.ended).filter(move |lease| !fresh(lease)).chain(&self.fresh)
+    }
+
+    /// The calling agent, once it is known.
+    pub(super) fn me(&self) -> Option<AgentId> {
+        self.agent.as_ref().map(|(id, _)| *id)
     }
 
     /// What an agent is called; its id only if an engine forgot it.
@@ -163,6 +168,14 @@ impl<'a> Draft<'a> {
         self.ended.insert(id)
     }
 
+    /// Ends a lease because whoever may give it back does.
+    pub(super) fn give_back(&mut self, actor: Actor, lease: &Lease) -> LeaseId {
+        let operator_reason = self.operator_reason_for(actor, lease);
+        self.end_lease(lease.id);
+        self.push(actor, Body::LeaseReleased { lease: lease.id, holder: lease.holder, operator_reason });
+        lease.id
+    }
+
     /// Notes that a waiting process still waits.
     pub(super) fn hear(&mut self, wait: WaitId) {
         self.soft.push(Soft::Heard { wait, at: self.now.mono });
@@ -172,7 +185,7 @@ impl<'a> Draft<'a> {
     pub(super) fn act_as(&mut self, identified: &Identified) -> Actor {
         let known = identified.known.as_ref().map(|view| (view.agent.id, view.agent.name.clone()));
         self.agent = self.agent.take().or(known);
-        Actor { agent: self.agent.as_ref().map(|(id, _)| *id), how: identified.how }
+        Actor { agent: self.me(), how: identified.how }
     }
 
     /// The calling agent, registered now if it was not before.

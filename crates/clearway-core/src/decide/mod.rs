@@ -405,6 +405,7 @@ fn answer(
         Command::Await(wait) => reserve::reserve(draft, Asked::OrWait(wait), identified, entropy),
         Command::Renew(renew) => renew::renew(draft, renew, &identified, entropy),
         Command::Release(release) => release::release(draft, release, &identified, entropy),
+        Command::LetGo(process) => Ok(Ok(release::let_go(draft, process, &identified, entropy))),
         Command::Transfer(transfer) => transfer::transfer(draft, transfer, &identified, entropy),
         Command::Attend(attend) => attend::attend(draft, attend, &identified, entropy),
         Command::Leave(leave) => Ok(queue::leave(draft, leave, &identified, entropy)),

@@ -175,7 +175,7 @@ impl<'a> Planner<'a> {
     }
 
     fn is_here(&self, lease: &Lease) -> bool {
-        matches!(lease.target, Target::Name(_)) || lease.worktree == self.reserve.worktree
+        lease.is_in(&self.reserve.worktree)
     }
 
     fn grant(&self, want: &'a Want) -> Result<Step, BTreeSet<FactQuery>> {

@@ -9,6 +9,7 @@ use super::draft::Draft;
 use super::freeze;
 use super::identity::Identified;
 use super::plan::{Planner, Step, ahead, blocked, blockers};
+use super::renew::held_by;
 use crate::command::{Await, Leave, Stay};
 use crate::event::{Actor, Body};
 use crate::facts::{FactQuery, Facts, Process};
@@ -157,7 +158,7 @@ impl Draft<'_> {
     /// Ends an agent's waits for everything that it holds now, as far as their surroundings were read. What a command of it
     /// takes now, in the agent's turn, was the turn.
     pub(super) fn record_fulfilled(&mut self, holder: AgentId, actor: Actor, by: Option<&Process>) {
-        let held: Vec<Lease> = self.leases_now().filter(|lease| lease.holder == holder).cloned().collect();
+        let held = held_by(self, Some(holder));
         let fulfilled: Vec<WaitView> = self
             .queue
             .iter()

@@ -4,10 +4,11 @@ use super::draft::Draft;
 use super::identity::Identified;
 use super::kept;
 use super::quota::Held;
-use super::renew::{find, held_by, is_current, may_act};
+use super::renew::{find, held_by, is_current, is_live, may_act};
 use super::{Notice, Step, Success};
 use crate::command::{LeaseRef, Release, Selection};
 use crate::event::{Actor, Body};
+use crate::facts::Process;
 use crate::failure::{Failure, LeaseView};
 use crate::hint::Hint;
 use crate::ids::{AgentId, Entropy, Fence, LeaseId};
@@ -43,7 +44,7 @@ pub(super) fn release(
     }
     let actor = if chosen.live.is_empty() { actor } else { draft.sign(identified, entropy) };
     for lease in &chosen.live {
-        end(draft, actor, lease);
+        draft.give_back(actor, lease);
     }
     let mut remaining: Vec<LeaseView> =
         chosen.remaining.iter().filter_map(|lease| draft.show(lease)).collect();
@@ -57,6 +58,21 @@ pub(super) fn release(
         }
     }
     Ok(Ok(Success::Released { released, already: chosen.already, remaining }))
+}
+
+/// A process gives back what it keeps, and nothing else does while it lives.
+pub(super) fn let_go(
+    draft: &mut Draft<'_>,
+    process: &Process,
+    identified: &Identified,
+    entropy: &mut Entropy<'_>,
+) -> Success {
+    let actor = draft.act_as(identified);
+    let mut kept = held_by(draft, actor.agent);
+    kept.retain(|lease| lease.bound.as_ref() == Some(process));
+    let actor = if kept.is_empty() { actor } else { draft.sign(identified, entropy) };
+    let released = kept.iter().map(|lease| draft.give_back(actor, lease)).collect();
+    Success::Released { released, already: Vec::new(), remaining: Vec::new() }
 }
 
 /// The lease a kept part comes from: it must hold all of it, or keeping would be taking.
@@ -144,13 +160,9 @@ pub(super) fn choose(draft: &mut Draft<'_>, selection: &Selection, actor: Actor)
         Selection::These { leases, targets, worktree } => {
             let mut chosen = by_id(draft, leases, actor)?;
             let mine = own(draft, actor);
-            kept::refuse_named(draft, targets, actor, &mine)?;
+            kept::refuse_named(draft, (targets, worktree), actor, &mine)?;
             by_target(draft, targets, worktree, mine, &mut chosen);
             Ok(chosen)
-        }
-        Selection::KeptBy(process) => {
-            let live = kept::by(draft, process, actor);
-            Ok(Chosen { live, ..Chosen::default() })
         }
     }
 }
@@ -165,12 +177,10 @@ fn by_id(draft: &mut Draft<'_>, refs: &[LeaseRef], actor: Actor) -> Result<Chose
     let mut chosen = Chosen::default();
     for wanted in refs {
         let lease = find(draft, wanted.id)?;
-        let over = lease.ended.is_some() || draft.ended.contains(&lease.id);
+        is_current(draft, wanted, &lease)?;
+        let over = !is_live(draft, &lease);
         if !over {
             may_act(draft, actor, &lease)?;
-        }
-        is_current(draft, wanted, &lease)?;
-        if !over {
             kept::refuse(draft, actor, &lease)?;
         }
         let twice =
@@ -192,10 +202,11 @@ pub(super) fn by_target(
     mut mine: Vec<Lease>,
     chosen: &mut Chosen,
 ) {
-    mine.retain(|lease| matches!(lease.target, Target::Name(_)) || lease.worktree == *worktree);
+    mine.retain(|lease| lease.is_in(worktree));
     let missed = targets.iter().filter(|target| !mine.iter().any(|lease| target.overlaps(&lease.target)));
     let (verb, is_operator) = (draft.verb, draft.operator_reason.is_some());
-    let held = held_by(draft, draft.agent.as_ref().map(|(me, _)| *me));
+    let mut held = held_by(draft, draft.me());
+    held.retain(|lease| lease.is_in(worktree));
     draft.notices.extend(missed.map(|target| match is_operator {
         true => Notice::OthersById { target: target.display(), verb },
         false => nothing_held(target, &held),
@@ -234,7 +245,7 @@ pub(super) fn refuse_unheld(draft: &Draft<'_>) -> Result<(), Failure> {
     let failure = Failure::new(Slug::NotFound, format!("you hold nothing on {target}; nothing was changed"));
     let meant = meant
         .iter()
-        .fold(failure, |failure, meant| failure.hint(format!("did you mean {}?", meant.display())));
+        .fold(failure, |failure, meant| failure.hint(format!("did you mean {}?", meant.canonical())));
     Err(meant.hint("see what you hold, and what others do: clearway leases"))
 }
 
@@ -246,23 +257,17 @@ pub(super) fn refuse_part(selection: &Selection, chosen: &Chosen, how: &str) -> 
     let around = |target| chosen.remaining.iter().find(|lease| lease.target.overlaps(target));
     let part = targets.iter().filter(|target| !is_met(target)).find_map(|part| Some((part, around(part)?)));
     let Some((part, whole)) = part else { return Ok(()) };
-    let (part, whole, id) = (part.display(), whole.target.display(), whole.id);
+    let (part, target, id) = (part.display(), &whole.target, whole.id);
+    let whole = target.display();
     let message = format!(
         "you hold no lease on {part} alone: it is a part of lease {id} on {whole}; nothing was changed"
     );
     Err(Failure::new(Slug::NotFound, message)
-        .hint(Hint::command("name the whole of it", how, &[&whole]))
+        .hint(Hint::command("name the whole of it", how, &[target.canonical()]))
         .hint(format!("or its lease: clearway {how} {id}")))
 }
 
 /// What an agent holds itself. What one of its commands runs under ends with that command.
 fn own(draft: &Draft<'_>, actor: Actor) -> Vec<Lease> {
     held_by(draft, actor.agent).into_iter().filter(|lease| lease.bound.is_none()).collect()
-}
-
-fn end(draft: &mut Draft<'_>, actor: Actor, lease: &Lease) {
-    let operator_reason = draft.operator_reason_for(actor, lease);
-    let body = Body::LeaseReleased { lease: lease.id, holder: lease.holder, operator_reason };
-    draft.end_lease(lease.id);
-    draft.push(actor, body);
 }

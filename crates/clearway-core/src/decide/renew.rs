@@ -52,8 +52,6 @@ fn chosen(draft: &mut Draft<'_>, selection: &Selection, actor: Actor) -> Result<
             refuse_part(selection, &chosen, draft.verb.word())?;
             Ok(chosen.live)
         }
-        // A process gives back what it keeps; it renews that by name, and hands nothing over.
-        Selection::KeptBy(_) => Ok(Vec::new()),
     }
 }
 
@@ -68,9 +66,9 @@ fn named(draft: &mut Draft<'_>, refs: &[LeaseRef], actor: Actor) -> Result<Vec<L
     let mut leases: Vec<Lease> = Vec::new();
     for wanted in refs {
         let lease = find(draft, wanted.id)?;
-        may_act(draft, actor, &lease)?;
         is_current(draft, wanted, &lease)?;
-        is_live(draft, &lease)?;
+        refuse_ended(draft, &lease)?;
+        may_act(draft, actor, &lease)?;
         if !leases.iter().any(|earlier| earlier.id == lease.id) {
             leases.push(lease);
         }
@@ -101,9 +99,9 @@ fn shown_holder(draft: &Draft<'_>, actor: Actor, lease: &Lease) -> (AgentName, L
     }
 }
 
-/// Every live lease of an agent.
+/// Every live lease of an agent, as this decision leaves it.
 pub(super) fn held_by(draft: &Draft<'_>, agent: Option<AgentId>) -> Vec<Lease> {
-    draft.view().live_except(&draft.ended).filter(|lease| Some(lease.holder) == agent).cloned().collect()
+    draft.leases_now().filter(|lease| Some(lease.holder) == agent).cloned().collect()
 }
 
 /// The lease with this id, live or ended.
@@ -153,8 +151,14 @@ pub(super) fn is_current(draft: &Draft<'_>, wanted: &LeaseRef, lease: &Lease) ->
     }
 }
 
-pub(super) fn is_live(draft: &Draft<'_>, lease: &Lease) -> Result<(), Failure> {
-    if lease.ended.is_none() && !draft.ended.contains(&lease.id) {
+/// Whether nobody ended the lease, before this decision or in it.
+pub(super) fn is_live(draft: &Draft<'_>, lease: &Lease) -> bool {
+    lease.ended.is_none() && !draft.ended.contains(&lease.id)
+}
+
+/// What is over is nobody's, whoever names it.
+pub(super) fn refuse_ended(draft: &Draft<'_>, lease: &Lease) -> Result<(), Failure> {
+    if is_live(draft, lease) {
         return Ok(());
     }
     let how = lease.ended.map_or("has expired", |ended| match ended.how {
@@ -176,7 +180,10 @@ fn stale(draft: &Draft<'_>, slug: Slug, message: String, lease: &Lease) -> Failu
     };
     let held_now: Vec<LeaseView> =
         view.live_except(&draft.ended).filter(same).filter_map(|other| draft.show(other)).collect();
-    let now = held_now.first().map(|other| format!("; {} holds it now", other.agent)).unwrap_or_default();
+    let own = Some(lease).filter(|lease| is_live(draft, lease) && Some(lease.holder) != draft.me());
+    let holder =
+        held_now.first().map(|other| other.agent.clone()).or(own.map(|own| draft.name_of(own.holder)));
+    let now = holder.map(|holder| format!("; {holder} holds it now")).unwrap_or_default();
     let target = lease.target.canonical();
     let failure = Failure::new(slug, format!("{message}{now}")).hint(match lease.target {
         Target::Path(_) => Hint::command("read the file again, then reserve anew", "reserve", &[target])

@@ -6,7 +6,7 @@ use super::identity::Identified;
 use super::kept;
 use super::quota::Held;
 use super::release::{Chosen, choose, refuse_part, refuse_unheld};
-use super::renew::is_live;
+use super::renew::refuse_ended;
 use super::{Step, Success};
 use crate::agent::{AgentName, Liveness};
 use crate::command::{Selection, Transfer};
@@ -99,7 +99,7 @@ fn chosen(
     refuse_part(selection, &chosen, &format!("{} --to {}", draft.verb, to.agent.name))?;
     let Chosen { live, already, .. } = chosen;
     if let Some(lease) = already.first().and_then(|id| draft.slice.lease(*id)) {
-        is_live(draft, lease)?;
+        refuse_ended(draft, lease)?;
     }
     if let Some(lease) = live.iter().find(|lease| lease.holder == to.agent.id) {
         let message = format!("lease {} is {}'s already", lease.id, to.agent.name);
@@ -162,20 +162,16 @@ pub(super) fn hand_over(draft: &mut Draft<'_>, actor: Actor, lease: &Lease, to: 
     let own = draft.leases_now().find(same).cloned();
     match own {
         Some(own) if own.mode >= lease.mode => {
-            give_back(draft, actor, lease);
+            draft.give_back(actor, lease);
             LeaseView::new(&own, to, Liveness::Active)
         }
         weaker => {
-            weaker.iter().for_each(|own| give_back(draft, actor, own));
+            if let Some(own) = &weaker {
+                draft.give_back(actor, own);
+            }
             hand(draft, actor, lease, to)
         }
     }
-}
-
-fn give_back(draft: &mut Draft<'_>, actor: Actor, lease: &Lease) {
-    let operator_reason = draft.operator_reason_for(actor, lease);
-    draft.end_lease(lease.id);
-    draft.push(actor, Body::LeaseReleased { lease: lease.id, holder: lease.holder, operator_reason });
 }
 
 fn hand(draft: &mut Draft<'_>, actor: Actor, lease: &Lease, to: &AgentView) -> LeaseView {

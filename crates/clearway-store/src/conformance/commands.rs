@@ -59,8 +59,7 @@ fn bound_within(stage: &mut Stage) {
 
 /// The command of this process gives back what it keeps.
 fn ends(stage: &mut Stage, agent: &str, pid: u32) -> Vec<LeaseId> {
-    let selection = Selection::KeptBy(process(pid));
-    released(stage.command(agent, Command::Release(Release { selection, keep: Vec::new() }))).0
+    released(stage.command(agent, Command::LetGo(process(pid)))).0
 }
 
 fn kept_from_others(stage: &mut Stage) {
