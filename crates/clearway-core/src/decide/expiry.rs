@@ -92,21 +92,18 @@ impl Draft<'_> {
         let caller = identify(self.slice, &request.caller).ok().and_then(|identified| identified.known);
         let caller = caller.map(|view| view.agent.id);
         let share = if everything { usize::MAX } else { EXPIRIES_PER_WRITE };
-        let (view, slice, now) = (self.view(), self.slice, self.now.mono);
-        let end = |lease: &Lease| lease.deadline_given(view.last_seen(lease.holder));
-        let is_open = |lease: &&Lease| !self.ended.contains(&lease.id);
-        let (mut overdue, mut left): (Vec<&Lease>, Vec<&Lease>) =
-            view.overdue().filter(is_open).partition(|lease| now >= end(lease));
-        overdue.sort_by_key(|lease| (end(lease), lease.id));
-        left.sort_by_key(|lease| lease.id);
+        let (view, slice) = (self.view(), self.slice);
+        let open = view.overdue().filter(|(lease, _)| !self.ended.contains(&lease.id));
+        let (mut left, mut overdue): (Vec<_>, Vec<_>) =
+            open.partition(|(_, cause)| *cause == ExpiryCause::ProcessGone);
+        overdue.sort_by_key(|(lease, _)| (lease.deadline_given(view.last_seen(lease.holder)), lease.id));
+        left.sort_by_key(|(lease, _)| lease.id);
         let concerns = |lease: &Lease| everything || request.concerns(lease, slice, caller);
-        for (place, lease) in overdue.into_iter().enumerate() {
-            if place < share || concerns(lease) {
-                self.expire(lease, lease.expiry_cause(now));
+        let within_share = overdue.iter().take(share).map(|(lease, _)| lease.id).collect::<BTreeSet<_>>();
+        for (lease, cause) in overdue.into_iter().chain(left) {
+            if within_share.contains(&lease.id) || concerns(lease) {
+                self.expire(lease, cause);
             }
-        }
-        for lease in left.into_iter().filter(|lease| concerns(lease)) {
-            self.expire(lease, ExpiryCause::ProcessGone);
         }
     }
 

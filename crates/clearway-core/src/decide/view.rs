@@ -3,7 +3,7 @@
 use crate::agent::{self, Liveness};
 use crate::facts::Facts;
 use crate::ids::{AgentId, LeaseId};
-use crate::lease::{Ended, Lease};
+use crate::lease::{End, Ended, ExpiryCause, Lease};
 use crate::slice::{AgentView, Slice};
 use crate::time::{Mono, Now};
 use std::collections::BTreeSet;
@@ -30,10 +30,13 @@ impl<'a> View<'a> {
         view.slice.leases.iter().filter(move |lease| view.is_live(lease))
     }
 
-    /// Leases that nobody ended but that are over.
-    pub(super) fn overdue(&self) -> impl Iterator<Item = &'a Lease> + use<'a> {
+    /// Leases that nobody ended but that are over, and why.
+    pub(super) fn overdue(&self) -> impl Iterator<Item = (&'a Lease, ExpiryCause)> + use<'a> {
         let view = *self;
-        view.slice.leases.iter().filter(move |lease| lease.ended.is_none() && !view.is_live(lease))
+        view.slice.leases.iter().filter_map(move |lease| match (lease.ended, view.ended(lease)?.how) {
+            (None, End::Expired(cause)) => Some((lease, cause)),
+            _ => None,
+        })
     }
 
     pub(super) fn is_live(&self, lease: &Lease) -> bool {
