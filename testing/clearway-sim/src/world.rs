@@ -119,7 +119,7 @@ impl SimWorld {
     pub(crate) fn is_outdated(&self, query: &FactQuery, held: &Facts) -> bool {
         match query {
             FactQuery::Process(process) => held.process(process) != Some(self.liveness(process)),
-            FactQuery::Inside(_) => false,
+            FactQuery::Above => false,
             FactQuery::Dirty(worktree, path) => {
                 held.dirty(worktree, path) != Some(self.is_dirty(worktree, path))
             }
@@ -132,7 +132,7 @@ impl SimWorld {
                 let held = self.held.process(process);
                 facts.learn_process(process.clone(), held.unwrap_or_else(|| self.liveness(process)));
             }
-            FactQuery::Inside(process) => facts.learn_inside(process.clone(), false),
+            FactQuery::Above => facts.learn_above(BTreeSet::new()),
             FactQuery::Dirty(worktree, path) => {
                 let held = self.held.dirty(worktree, path);
                 let dirty = held.unwrap_or_else(|| self.is_dirty(worktree, path));

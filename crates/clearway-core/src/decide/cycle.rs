@@ -11,7 +11,7 @@ use super::draft::Draft;
 use super::plan::{Planner, Step};
 use crate::agent::AgentName;
 use crate::command::Reserve;
-use crate::event::{Actor, Body};
+use crate::event::Actor;
 use crate::facts::{FactQuery, Facts};
 use crate::failure::{Circle, CircleStep, Details, Failure};
 use crate::hint::Hint;
@@ -275,11 +275,7 @@ impl Draft<'_> {
         reserve: &Reserve,
         circle: Circle,
     ) -> Failure {
-        let (mode, blockers) = (reserve.mode, circle.leases());
-        let targets: Vec<String> =
-            reserve.wants.iter().map(|want| want.target.canonical().to_owned()).collect();
-        let key = format!("deadlock {} {targets:?} {blockers:?}", mode.word());
-        self.refuse(actor, key, |repeats| Body::ReservationRefused { targets, mode, blockers, repeats });
+        self.refuse_leases(actor, "deadlock", (reserve.mode, reserve.wants.iter()), circle.leases());
         circle.failure(&self.name_of(me))
     }
 }

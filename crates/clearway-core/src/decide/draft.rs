@@ -5,12 +5,12 @@ use super::names::name_for;
 use super::view::View;
 use super::{Decision, Notice, Success, Verdict};
 use crate::agent::{Agent, AgentName};
-use crate::command::{Command, Request, Verb};
+use crate::command::{Command, Request, Verb, Want};
 use crate::event::{Actor, Body, Event};
 use crate::facts::Facts;
 use crate::failure::{Details, Failure, LeaseView};
 use crate::ids::{AgentId, Entropy, Epoch, LeaseId, Seq, WaitId};
-use crate::lease::Lease;
+use crate::lease::{Lease, Mode};
 use crate::limits::{PRESENCE_MS, REFUSAL_REPEAT_MS};
 use crate::slice::{Freeze, Memo, RefusalMemory, Slice, Soft};
 use crate::slug::Slug;
@@ -292,6 +292,20 @@ impl<'a> Draft<'a> {
         self.push(actor, body(repeats));
         let since = self.now.mono;
         self.soft.push(Soft::Refused(RefusalMemory { principal, key, since, repeats: 0 }));
+    }
+
+    /// Records that leases were not granted: on what, and which leases were in the way. `why` tells apart what is refused
+    /// for one reason and for another.
+    pub(super) fn refuse_leases<'w>(
+        &mut self,
+        actor: Actor,
+        why: &'static str,
+        (mode, wants): (Mode, impl Iterator<Item = &'w Want>),
+        blockers: Vec<LeaseId>,
+    ) {
+        let targets: Vec<String> = wants.map(|want| want.target.canonical().to_owned()).collect();
+        let key = format!("{why} {} {targets:?} {blockers:?}", mode.word());
+        self.refuse(actor, key, |repeats| Body::ReservationRefused { targets, mode, blockers, repeats });
     }
 
     /// Whether it is recorded that a caller was turned away before it became anybody: in a scope that exists, if it

@@ -374,19 +374,22 @@ pub fn decide(
         }
     };
     match outcome {
-        Ok(outcome) => {
-            let missing = draft.record_offers();
-            // Whoever sweeps has the time to find out whose turn it is. Others leave it to them.
-            if matches!(request.command, Command::Sweep | Command::Attend(_)) && !missing.is_empty() {
-                return Decision::NeedsFacts(missing);
-            }
-            if request.caller.hears {
-                draft.tell_caller();
-            }
-            draft.finish(outcome)
-        }
+        Ok(outcome) => settle(draft, request, outcome),
         Err(queries) => Decision::NeedsFacts(queries),
     }
+}
+
+/// The end of a decision: whose turn it brought, and what the caller is told beside its answer.
+fn settle(mut draft: Draft<'_>, request: &Request, outcome: Result<Success, Failure>) -> Decision {
+    let missing = draft.record_offers();
+    // Whoever sweeps has the time to find out whose turn it is. Others leave it to them.
+    if matches!(request.command, Command::Sweep | Command::Attend(_)) && !missing.is_empty() {
+        return Decision::NeedsFacts(missing);
+    }
+    if request.caller.hears {
+        draft.tell_caller();
+    }
+    draft.finish(outcome)
 }
 
 /// What time did is the kernel's own record: it is the same whoever asks for it, and cron is nobody.
@@ -401,8 +404,8 @@ fn answer(
     entropy: &mut Entropy<'_>,
 ) -> Step {
     match command {
-        Command::Reserve(reserve) => reserve::reserve(draft, Asked::Now(reserve), identified, entropy),
-        Command::Await(wait) => reserve::reserve(draft, Asked::OrWait(wait), identified, entropy),
+        Command::Reserve(reserve) => reserve::reserve(draft, Asked::Now(reserve), &identified, entropy),
+        Command::Await(wait) => reserve::reserve(draft, Asked::OrWait(wait), &identified, entropy),
         Command::Renew(renew) => renew::renew(draft, renew, &identified, entropy),
         Command::Release(release) => release::release(draft, release, &identified, entropy),
         Command::LetGo(process) => Ok(Ok(release::let_go(draft, process, &identified, entropy))),

@@ -151,6 +151,11 @@ fn asked_from_inside(stage: &mut Stage) {
     placed(asks(stage, &named("a"), &[name("unit")], &waits_for_b, Stay::Durable));
     stage.world.inside.insert(12);
     refused(asks(stage, &named("c"), &[name("unit")], &waits_for_b, Stay::Durable));
+    leases(stage.reserve(&named("a"), &[path("f")], bound(11)));
+    refused(asks(stage, &named("c"), &[path("f")], &How::default(), Stay::Durable));
+    let yields = How { bound: Some(process(11)), ..auto() };
+    leases(stage.reserve(&named("a"), &[path("g")], yields));
+    leases(stage.reserve(&named("c"), &[path("g")], How::default()));
 }
 
 fn waits_bound(stage: &mut Stage, agent: &str, names: &[&str], pid: u32) -> Result<Success, Failure> {
