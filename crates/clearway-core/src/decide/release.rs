@@ -48,16 +48,27 @@ pub(super) fn release(
     }
     let mut remaining: Vec<LeaseView> =
         chosen.remaining.iter().filter_map(|lease| draft.show(lease)).collect();
-    for (keep, parent) in release.keep.iter().zip(kept) {
-        let lease = match already_held(draft, keep, &parent, &remaining) {
+    keep_parts(draft, actor, release.keep.iter().zip(&kept), &mut remaining, entropy);
+    Ok(Ok(Success::Released { released, already: chosen.already, remaining }))
+}
+
+/// Goes on holding parts of what was released, each once.
+fn keep_parts<'k>(
+    draft: &mut Draft<'_>,
+    actor: Actor,
+    parts: impl Iterator<Item = (&'k Target, &'k Lease)>,
+    remaining: &mut Vec<LeaseView>,
+    entropy: &mut Entropy<'_>,
+) {
+    for (keep, parent) in parts {
+        let lease = match already_held(draft, keep, parent, remaining) {
             Some(lease) => lease,
-            None => keep_part(draft, actor, keep, &parent, entropy),
+            None => keep_part(draft, actor, keep, parent, entropy),
         };
         if !remaining.iter().any(|view| view.lease.id == lease.id) {
             remaining.extend(draft.show(&lease));
         }
     }
-    Ok(Ok(Success::Released { released, already: chosen.already, remaining }))
 }
 
 /// A process gives back what it keeps, and nothing else does while it lives.

@@ -44,22 +44,33 @@ pub(super) fn transfer(
         return Ok(Err(draft.denied(actor, subject(&chosen), failure)));
     }
     let actor = if chosen.is_empty() { actor } else { draft.sign(identified, entropy) };
-    // How much the recipient holds, and whether somebody would wait for ever, shows once everything has changed hands.
+    Ok(match hand_all(draft, &chosen, actor, &to)? {
+        Ok(leases) => Ok(Success::Transferred(leases)),
+        Err(failure) => Err(draft.denied(actor, subject(&chosen), failure)),
+    })
+}
+
+/// Hands everything over, unless the recipient would hold too much or somebody would wait for ever: either shows once
+/// everything has changed hands.
+fn hand_all(
+    draft: &mut Draft<'_>,
+    chosen: &[Lease],
+    actor: Actor,
+    to: &AgentView,
+) -> Result<Result<Vec<LeaseView>, Failure>, BTreeSet<FactQuery>> {
+    let (id, name) = (to.agent.id, &to.agent.name);
     let mut trial = draft.clone();
-    let leases = chosen.iter().map(|lease| hand_over(&mut trial, actor, lease, &to)).collect();
-    let held = Held::by(draft, to.agent.id);
-    if let Err(failure) = held.may_become(Held::by(&trial, to.agent.id)) {
-        let name = &to.agent.name;
+    let leases = chosen.iter().map(|lease| hand_over(&mut trial, actor, lease, to)).collect();
+    if let Err(failure) = Held::by(draft, id).may_become(Held::by(&trial, id)) {
         let failure = failure.hint(format!("hand {name} fewer: clearway transfer --to {name} ID…"));
-        let failure = failure.details(Details::field("agent", name.to_string()));
-        return Ok(Err(draft.denied(actor, subject(&chosen), failure)));
+        return Ok(Err(failure.details(Details::field("agent", name.to_string()))));
     }
-    trial.record_fulfilled(to.agent.id, actor, None);
-    if let Some(circle) = cycle::closed_between(draft, &trial, to.agent.id)? {
-        return Ok(Err(draft.denied(actor, subject(&chosen), circle.failure_of_transfer())));
+    trial.record_fulfilled(id, actor, None);
+    if let Some(circle) = cycle::closed_between(draft, &trial, id)? {
+        return Ok(Err(circle.failure_of_transfer()));
     }
     *draft = trial;
-    Ok(Ok(Success::Transferred(leases)))
+    Ok(Ok(leases))
 }
 
 fn subject(chosen: &[Lease]) -> String {
