@@ -3,7 +3,7 @@
 use crate::arguments;
 use clap::{Arg, Command};
 use clearway_core::failure::{Details, Elsewhere, Failure};
-use clearway_core::hint::{Hint, Runner};
+use clearway_core::hint::{Hint, Paths, Runner};
 use clearway_core::shell;
 
 /// A failure over such a path, with the whole command that works there.
@@ -14,7 +14,7 @@ pub(crate) fn with_command(failure: Failure, line: &[String]) -> Failure {
         purpose: "act there".to_owned(),
         flags: vec![format!("-C {}", shell::word(&there.directory))],
         words,
-        names_paths: false,
+        paths: Paths::None,
         runner: Runner::Caller,
     };
     Failure { hints: vec![hint], ..failure }

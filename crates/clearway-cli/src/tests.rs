@@ -5,3 +5,4 @@ mod clients;
 mod schema;
 mod stage;
 mod texts;
+mod turns;

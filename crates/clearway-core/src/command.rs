@@ -6,6 +6,7 @@ use crate::ids::{Fence, LeaseId, WaitId};
 use crate::lease::{Grade, Mode};
 use crate::pattern::Fold;
 use crate::target::{Target, Worktree};
+use std::fmt;
 
 /// A command and who gives it where.
 #[derive(Clone, Debug)]
@@ -38,6 +39,8 @@ pub enum Command {
     Renew(Renew),
     /// Give leases back.
     Release(Release),
+    /// Give back what a process keeps, said by that process: nothing else gives it back while it lives.
+    LetGo(Process),
     /// Take leases, or a place in the queue for them.
     Await(Await),
     /// Leave the queue.
@@ -61,6 +64,61 @@ pub enum Command {
     Recover,
     /// Vouch for the log. What is decided is whether the caller may: the signature is not kept in the store.
     Anchor,
+}
+
+/// What a command is called, in messages and events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    /// Take leases, at once or in turn.
+    Reserve,
+    /// Extend leases.
+    Renew,
+    /// Give leases back.
+    Release,
+    /// Leave the queue.
+    Leave,
+    /// Hand leases over.
+    Transfer,
+    /// Say what an agent is doing.
+    Attend,
+    /// Begin a pause.
+    Freeze,
+    /// End it.
+    Thaw,
+    /// Begin a scope.
+    Open,
+    /// Record expiries.
+    Sweep,
+    /// Go on without a lost tail.
+    Recover,
+    /// Vouch for the log.
+    Anchor,
+}
+
+impl Verb {
+    /// The word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Reserve => "reserve",
+            Self::Renew => "renew",
+            Self::Release => "release",
+            Self::Leave => "wait",
+            Self::Transfer => "transfer",
+            Self::Attend => "attend",
+            Self::Freeze => "freeze",
+            Self::Thaw => "thaw",
+            Self::Open => "init",
+            Self::Sweep => "sweep",
+            Self::Recover => "recover",
+            Self::Anchor => "anchor",
+        }
+    }
+}
+
+impl fmt::Display for Verb {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.word())
+    }
 }
 
 /// A request for leases.
@@ -216,8 +274,6 @@ pub enum Selection {
         /// The checkout of the patterns.
         worktree: Worktree,
     },
-    /// What this process keeps, said by itself: nothing else gives that back while it lives.
-    KeptBy(Process),
 }
 
 impl Reserve {
@@ -235,21 +291,21 @@ impl Selection {
 }
 
 impl Command {
-    /// The verb, for messages and events.
-    pub fn verb(&self) -> &'static str {
+    /// The verb it is the meaning of.
+    pub fn verb(&self) -> Verb {
         match self {
-            Self::Reserve(_) | Self::Await(_) => "reserve",
-            Self::Leave(_) => "wait",
-            Self::Transfer(_) => "transfer",
-            Self::Attend(_) => "attend",
-            Self::Freeze { .. } => "freeze",
-            Self::Thaw => "thaw",
-            Self::Renew(_) => "renew",
-            Self::Release(_) => "release",
-            Self::Open => "init",
-            Self::Sweep => "sweep",
-            Self::Recover => "recover",
-            Self::Anchor => "anchor",
+            Self::Reserve(_) | Self::Await(_) => Verb::Reserve,
+            Self::Leave(_) => Verb::Leave,
+            Self::Transfer(_) => Verb::Transfer,
+            Self::Attend(_) => Verb::Attend,
+            Self::Freeze { .. } => Verb::Freeze,
+            Self::Thaw => Verb::Thaw,
+            Self::Renew(_) => Verb::Renew,
+            Self::Release(_) | Self::LetGo(_) => Verb::Release,
+            Self::Open => Verb::Open,
+            Self::Sweep => Verb::Sweep,
+            Self::Recover => Verb::Recover,
+            Self::Anchor => Verb::Anchor,
         }
     }
 
@@ -289,6 +345,9 @@ impl Command {
 
     /// Whether it leaves less behind than it found: on a full disk it may use the room kept aside.
     pub fn gives_back(&self) -> bool {
-        matches!(self, Self::Release(_) | Self::Leave(_) | Self::Attend(Attend::End) | Self::Recover)
+        matches!(
+            self,
+            Self::Release(_) | Self::LetGo(_) | Self::Leave(_) | Self::Attend(Attend::End) | Self::Recover
+        )
     }
 }

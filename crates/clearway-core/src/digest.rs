@@ -15,7 +15,7 @@ impl Request {
 impl Command {
     /// The same: who asks is compared apart.
     pub fn digest_text(&self) -> String {
-        let mut text = String::from(self.verb());
+        let mut text = self.verb().to_string();
         match self {
             // How a request waits does not change what it asks for.
             Command::Reserve(reserve) | Command::Await(Await { reserve, .. }) => {
@@ -27,6 +27,7 @@ impl Command {
                 field(&mut text, "reason", renew.reason.as_deref());
             }
             Command::Release(release) => describe_release(&mut text, release),
+            Command::LetGo(process) => field(&mut text, "kept-by", Some(&process.key())),
             Command::Leave(leave) => {
                 let waits = leave.waits.iter().flatten();
                 waits.for_each(|wait| field(&mut text, "wait", Some(wait.as_str())));
@@ -77,7 +78,6 @@ fn describe_selection(text: &mut String, selection: &Selection) {
             targets.iter().for_each(|target| describe_target(text, target));
             field(text, "worktree", Some(&worktree.0));
         }
-        Selection::KeptBy(process) => field(text, "kept-by", Some(&process.key())),
     }
 }
 

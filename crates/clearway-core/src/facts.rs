@@ -59,8 +59,8 @@ pub enum FactQuery {
     Process(Process),
     /// Is there an uncommitted change at this path of this worktree?
     Dirty(Worktree, String),
-    /// Was the caller started, near or far, by this process?
-    Inside(Process),
+    /// By which processes was the caller started, near or far?
+    Above,
 }
 
 /// The facts gathered so far.
@@ -68,7 +68,7 @@ pub enum FactQuery {
 pub struct Facts {
     processes: BTreeMap<Process, Liveness>,
     dirty: BTreeMap<(Worktree, String), bool>,
-    inside: BTreeMap<Process, bool>,
+    above: Option<BTreeSet<Process>>,
 }
 
 impl Facts {
@@ -82,18 +82,19 @@ impl Facts {
         self.dirty.insert((worktree, path), dirty);
     }
 
-    /// Records whether the caller runs inside a process.
-    pub fn learn_inside(&mut self, process: Process, inside: bool) {
-        self.inside.insert(process, inside);
+    /// Records which processes the caller was started by.
+    pub fn learn_above(&mut self, processes: BTreeSet<Process>) {
+        self.above = Some(processes);
     }
 
-    /// Takes it that nothing asked here would be to the asker's advantage: every process lives, every path has changed.
+    /// Takes it that nothing asked here would be to the asker's advantage: every process lives, every path has changed,
+    /// and nothing above the asker ends its waiting.
     pub(crate) fn assume_the_worst(&mut self, queries: &BTreeSet<FactQuery>) {
         for query in queries {
             match query.clone() {
                 FactQuery::Process(process) => self.learn_process(process, Liveness::Alive),
                 FactQuery::Dirty(worktree, path) => self.learn_dirty(worktree, path, true),
-                FactQuery::Inside(process) => self.learn_inside(process, true),
+                FactQuery::Above => self.learn_above(BTreeSet::new()),
             }
         }
     }
@@ -103,9 +104,9 @@ impl Facts {
         self.processes.get(process).copied()
     }
 
-    /// Whether the caller runs inside a process; `None` if nobody asked yet.
-    pub fn inside(&self, process: &Process) -> Option<bool> {
-        self.inside.get(process).copied()
+    /// The processes that the caller was started by; `None` if nobody asked yet.
+    pub fn above(&self) -> Option<&BTreeSet<Process>> {
+        self.above.as_ref()
     }
 
     /// What is known of a path; `None` if nobody asked yet.

@@ -8,6 +8,7 @@ use crate::shell;
 use crate::slice::AgentView;
 use crate::slug::Slug;
 use crate::time::Mono;
+use std::fmt;
 
 /// What went wrong, in the reader's words, and what to do now.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,8 +89,51 @@ pub enum Details {
     FirstBadSeq(Seq),
     /// Where a path belongs instead.
     Elsewhere(Box<Elsewhere>),
-    /// Named texts.
-    Fields(Vec<(&'static str, String)>),
+    /// Named texts and numbers.
+    Fields(Vec<(&'static str, Field)>),
+}
+
+impl Details {
+    /// One of them alone.
+    pub fn field(name: &'static str, value: impl Into<Field>) -> Self {
+        Self::Fields(vec![(name, value.into())])
+    }
+}
+
+/// A value that belongs to a failure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Field {
+    /// A text.
+    Text(String),
+    /// A number.
+    Number(u64),
+}
+
+impl From<String> for Field {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<u64> for Field {
+    fn from(number: u64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<u32> for Field {
+    fn from(number: u32) -> Self {
+        Self::Number(number.into())
+    }
+}
+
+impl fmt::Display for Field {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => formatter.write_str(text),
+            Self::Number(number) => write!(formatter, "{number}"),
+        }
+    }
 }
 
 /// A path that the scope of another directory owns.

@@ -2,6 +2,7 @@
 //! stands to the scope and the store can add what the command needs to mean the same ones.
 
 use crate::shell;
+use crate::target::Worktree;
 use std::fmt;
 
 /// What stands before a command in advice.
@@ -20,11 +21,22 @@ pub enum Hint {
         flags: Vec<String>,
         /// Its verb and words, quoted for a shell.
         words: String,
-        /// Whether it names paths, which start at the root of the scope.
-        names_paths: bool,
+        /// Whose paths it names.
+        paths: Paths,
         /// Who is to run it.
         runner: Runner,
     },
+}
+
+/// Whose paths a command names, if it names some. They start at the root of a checkout.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Paths {
+    /// It names none.
+    None,
+    /// Of the checkout that the caller stands in.
+    Here,
+    /// Of this one.
+    Of(Worktree),
 }
 
 /// Who is to run a command that is suggested.
@@ -40,8 +52,8 @@ impl Hint {
     /// Advice that ends with a command for an operator.
     pub fn for_operator(advice: &str) -> Self {
         match Self::from(advice) {
-            Self::Command { purpose, flags, words, names_paths, .. } => {
-                Self::Command { purpose, flags, words, names_paths, runner: Runner::Operator }
+            Self::Command { purpose, flags, words, paths, .. } => {
+                Self::Command { purpose, flags, words, paths, runner: Runner::Operator }
             }
             advice => advice,
         }
@@ -55,15 +67,32 @@ impl Hint {
             purpose: purpose.to_owned(),
             flags: Vec::new(),
             words,
-            names_paths: true,
+            paths: Paths::Here,
             runner: Runner::Caller,
         }
     }
 
-    /// Makes a command that names paths work for a caller who does not stand at the root.
-    pub fn run_at(&mut self, directory: &str) {
-        if let Self::Command { flags, names_paths: true, .. } = self {
-            flags.push(format!("-C {}", shell::word(directory)));
+    /// The same about paths of this checkout, wherever the caller stands.
+    #[must_use]
+    pub fn about(self, worktree: &Worktree) -> Self {
+        match self {
+            Self::Command { purpose, flags, words, runner, .. } => {
+                Self::Command { purpose, flags, words, paths: Paths::Of(worktree.clone()), runner }
+            }
+            advice @ Self::Advice(_) => advice,
+        }
+    }
+
+    /// Makes a command that names paths work for a caller who stands in a directory of a checkout.
+    pub fn run_from(&mut self, directory: &str, here: &Worktree) {
+        let Self::Command { flags, paths, .. } = self else { return };
+        let Worktree(root) = match paths {
+            Paths::None => return,
+            Paths::Here => here,
+            Paths::Of(worktree) => worktree,
+        };
+        if !root.is_empty() && root != directory {
+            flags.push(format!("-C {}", shell::word(root)));
         }
     }
 
@@ -96,7 +125,7 @@ impl From<&str> for Hint {
                 purpose: purpose.to_owned(),
                 flags: Vec::new(),
                 words: words.to_owned(),
-                names_paths: false,
+                paths: Paths::None,
                 runner: Runner::Caller,
             },
             None => Self::Advice(advice.to_owned()),
@@ -125,14 +154,21 @@ mod tests {
     fn a_command_is_quoted_for_a_shell_and_says_where_it_works() {
         let mut hint = Hint::command("see who", "who", &["it's clearway who x"]);
         assert_eq!(hint.to_string(), r"see who: clearway who 'it'\''s clearway who x'");
-        hint.run_at("/home/a b");
+        let (here, there) = (Worktree("/home/a b".to_owned()), Worktree("/there".to_owned()));
+        let mut elsewhere = hint.clone().about(&there);
+        elsewhere.run_from("/home/a b", &here);
+        assert_eq!(elsewhere.to_string(), r"see who: clearway -C /there who 'it'\''s clearway who x'");
+        let at_root = hint.to_string();
+        hint.run_from("/home/a b", &here);
+        assert_eq!(hint.to_string(), at_root);
+        hint.run_from("/home/a b/c", &here);
         assert_eq!(hint.to_string(), r"see who: clearway -C '/home/a b' who 'it'\''s clearway who x'");
     }
 
     #[test]
     fn a_command_means_the_store_and_scope_of_the_caller() {
         let mut hint = Hint::from("see what is wrong: clearway doctor");
-        hint.run_at("/home");
+        hint.run_from("/home/c", &Worktree("/home".to_owned()));
         hint.run_with("--store", "/tmp/a b.db");
         hint.run_with("--store", "/tmp/other.db");
         assert_eq!(hint.to_string(), "see what is wrong: clearway --store '/tmp/a b.db' doctor");

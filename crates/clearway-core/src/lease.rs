@@ -63,6 +63,16 @@ pub struct Terms {
 }
 
 impl Lease {
+    /// Whether it counts in a checkout: names are shared by all, paths are not.
+    pub fn is_in(&self, worktree: &Worktree) -> bool {
+        matches!(self.target, Target::Name(_)) || self.worktree == *worktree
+    }
+
+    /// Whether it is on any of these, as they are meant in a checkout.
+    pub fn is_on_any<'a>(&self, targets: impl IntoIterator<Item = &'a Target>, worktree: &Worktree) -> bool {
+        self.is_in(worktree) && targets.into_iter().any(|target| target.overlaps(&self.target))
+    }
+
     /// The terms it stands on.
     pub fn terms(&self) -> Terms {
         let Self { ttl_ms, deadline, end_max, reason, .. } = self;

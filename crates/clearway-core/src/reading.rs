@@ -38,6 +38,7 @@ impl Request {
                 read.leases.extend(hits.iter().map(|hit| hit.lease));
             }
             Command::Leave(_)
+            | Command::LetGo(_)
             | Command::Attend(_)
             | Command::Freeze { .. }
             | Command::Thaw
@@ -115,17 +116,12 @@ impl Request {
                 || slice.leases.iter().any(|lease| wanted.touches(&lease.target, &lease.worktree))
                 || leaving.iter().any(|other| other.wait.wanted.conflicts_with(wanted))
         };
-        let mut read = ReadSet::default();
-        for view in slice.waits.iter().filter(|view| concerned(view)) {
-            read.surveyed.insert(view.wait.id);
-            read.meet_all(&view.wait.wanted);
-        }
+        let mut read = ReadSet::around(slice.waits.iter().filter(|view| concerned(view)));
         // Others of the giver's family, and the giver itself, may hold parts of what is handed over.
         if matches!(self.command, Command::Transfer(_)) {
             slice.leases.iter().for_each(|lease| read.meet(&lease.worktree, &lease.target));
+            read.history.clear();
         }
-        // Whether a path changed hands matters to whoever gets it, not to whoever waits.
-        read.history.clear();
         (!read.surveyed.is_empty() || !read.overlapping.is_empty() || !read.names.is_empty()).then_some(read)
     }
 
@@ -194,9 +190,10 @@ impl Request {
             Command::Reserve(reserve) | Command::Await(Await { reserve, .. }) => {
                 stored + reserve.wants.len() as u64 > LEASES_PER_AGENT_MAX
             }
-            Command::Renew(Renew { selection: Selection::All | Selection::KeptBy(_), .. })
-            | Command::Release(Release { selection: Selection::All | Selection::KeptBy(_), .. })
-            | Command::Transfer(Transfer { selection: Selection::All | Selection::KeptBy(_), .. }) => true,
+            Command::Renew(Renew { selection: Selection::All, .. })
+            | Command::Release(Release { selection: Selection::All, .. })
+            | Command::LetGo(_)
+            | Command::Transfer(Transfer { selection: Selection::All, .. }) => true,
             Command::Renew(Renew { selection: Selection::These { targets, .. }, .. })
             | Command::Transfer(Transfer { selection: Selection::These { targets, .. }, .. }) => {
                 !targets.is_empty()

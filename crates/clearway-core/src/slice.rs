@@ -11,7 +11,7 @@ use crate::lease::Lease;
 use crate::limits::EXPIRIES_PER_WRITE;
 use crate::pattern::{Fold, Pattern};
 use crate::target::{ResourceName, Target, Worktree};
-use crate::time::{BootKey, Mono};
+use crate::time::{BootKey, Mono, Now};
 use crate::wait::WaitView;
 use std::collections::BTreeSet;
 
@@ -159,6 +159,13 @@ impl Slice {
         }
     }
 
+    /// What is around those who wait, where a turn was not taken in time: what becomes of it depends on what stands in
+    /// whose way. `None` where none ran out.
+    pub fn around_lapsed_turns(&self, now: &Now) -> Option<ReadSet> {
+        let lapsed = |view: &WaitView| view.offer_lapsed(now.mono);
+        self.waits.iter().any(lapsed).then(|| ReadSet::around(&self.waits))
+    }
+
     /// The lease with this id.
     pub fn lease(&self, id: LeaseId) -> Option<&Lease> {
         self.leases.iter().find(|lease| lease.id == id)
@@ -186,6 +193,18 @@ pub struct ScopeState {
     pub frozen: Option<Freeze>,
     /// Events the witness beside the log remembers and the log has lost.
     pub lost_tail: u64,
+}
+
+impl ScopeState {
+    /// Whether its deadlines are read from the clock of this boot.
+    pub fn is_of(&self, boot: &BootKey) -> bool {
+        self.boot.as_ref() == Some(boot)
+    }
+
+    /// The pause that is neither over nor of another boot.
+    pub fn frozen_at(&self, now: &Now) -> Option<&Freeze> {
+        self.frozen.as_ref().filter(|freeze| self.is_of(&now.boot) && now.mono < freeze.until)
+    }
 }
 
 /// A pause that an operator ordered.
@@ -317,6 +336,18 @@ impl ReadSet {
     #[must_use]
     pub fn for_the_answer_alone(self) -> Self {
         Self { history: Vec::new(), refusals_of: None, ..self }
+    }
+
+    /// What stands in the way of those who wait. Whether a path changed hands matters to whoever gets it, not to whoever
+    /// waits.
+    pub fn around<'a>(waits: impl IntoIterator<Item = &'a WaitView>) -> Self {
+        let mut read = Self::default();
+        for WaitView { wait, .. } in waits {
+            read.surveyed.insert(wait.id);
+            read.meet_all(&wait.wanted);
+        }
+        read.history.clear();
+        read
     }
 
     /// Adds what a request may meet.

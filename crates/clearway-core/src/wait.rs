@@ -122,15 +122,6 @@ impl WaitView {
         self.process_over(facts, now).map(|_| kept)
     }
 
-    /// The wait as it stands, whether or not it was recorded that its process is gone.
-    pub fn as_it_stands(&self, facts: &Facts, now: Mono) -> Wait {
-        let wait = self.wait.clone();
-        match self.falls_back(facts, now) {
-            Some(until) => Wait { attached: None, until, kept_until: None, ..wait },
-            None => wait,
-        }
-    }
-
     /// Why the process that waits does so no more, or the time is up.
     fn process_over(&self, facts: &Facts, now: Mono) -> Option<WaitEnd> {
         let wait = &self.wait;

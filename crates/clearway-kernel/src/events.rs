@@ -146,7 +146,7 @@ fn diverged(seq: u64) -> Failure {
         format!("the log no longer holds the event {seq} that the cursor points at"),
     )
     .hint("read it again from the beginning: clearway events --from 1")
-    .details(Details::Fields(vec![("restart_from", "1".to_owned())]))
+    .details(Details::field("restart_from", "1".to_owned()))
 }
 
 /// Keeps the latest ones only.

@@ -13,7 +13,7 @@ pub fn store_failure(error: &StoreError) -> Failure {
         StoreError::Busy { holders, .. } => busy(message, holders),
         StoreError::Full { disk, free_bytes, .. } => Failure::new(Slug::StoreFull, message)
             .hint("make room on that disk; nothing was changed")
-            .details(Details::Fields(vec![("disk", disk.clone()), ("free_bytes", free_bytes.to_string())])),
+            .details(Details::Fields(vec![("disk", disk.clone().into()), ("free_bytes", (*free_bytes).into())])),
         StoreError::ReadOnly { .. } => Failure::new(Slug::StoreReadOnly, message)
             .hint("reading still works; to write, make the directory writable or choose another store with --store FILE"),
         StoreError::Unavailable { .. } => {
@@ -59,7 +59,7 @@ fn busy(message: String, holders: &[String]) -> Failure {
     let failure = holders.iter().filter_map(|holder| wake(holder)).fold(failure, Failure::hint);
     failure
         .hint("wait longer with: --timeout 30s")
-        .details(Details::Fields(holders.iter().map(|holder| ("holder", holder.clone())).collect()))
+        .details(Details::Fields(holders.iter().map(|holder| ("holder", holder.clone().into())).collect()))
 }
 
 /// What lets a stopped process go on, for a holder such as `pid 17 (vim), stopped (T), holds …`.

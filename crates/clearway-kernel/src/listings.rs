@@ -2,6 +2,7 @@
 
 use crate::failures::store_failure;
 use crate::own::ENDED_ROWS;
+use crate::queueing::with_queue;
 use crate::scopes::MachineWide;
 use crate::session::Session;
 use clearway_core::agent::{self, AgentName, Caller, Liveness};
@@ -159,10 +160,10 @@ impl Session<'_> {
         let mut read = ReadSet { waits: true, ..ReadSet::default() };
         read.meet(&here, &target);
         let read = read.for_the_answer_alone();
-        let slice = self.read_in(&scope, |snapshot| snapshot.load(&read, &now))?.unwrap_or_default();
+        let slice = self.read_in(&scope, |snapshot| with_queue(snapshot, &read, &now))?.unwrap_or_default();
         let facts = self.process_facts(&slice.agents, &slice.leases);
-        let queue = self.queued(&slice, &now);
-        let mut live = show(&slice.leases, &slice.agents, &facts, &now, same_boot(&slice, &now));
+        let queue = self.queued(&slice, &now)?;
+        let mut live = show(&slice.leases, &slice.agents, &facts, &now, slice.scope.is_of(&now.boot));
         count_waiters(&mut live, &queue);
         live.retain(|view| view.lease.ended.is_none());
         live.sort_by_key(|view| view.lease.fence);
@@ -241,7 +242,7 @@ impl Session<'_> {
         warnings.extend(left_behind.into_iter().map(|(path, agent)| {
             format!("changes of {agent} in {path} are not committed, and its session ended")
         }));
-        let frozen = survey.frozen();
+        let frozen = survey.slice.scope.frozen_at(&survey.now).cloned();
         let (rev, now, waits) = (survey.rev(), survey.now, survey.queue);
         Ok(Status { rev, now, me, agents, leases, waits, machine_wide, frozen, warnings })
     }
@@ -287,12 +288,12 @@ impl Session<'_> {
         let now = self.now()?;
         let read = ReadSet { agents: AgentLookup::of(&self.caller), waits: true, ..ReadSet::default() };
         let found = self.read_in(scope, |snapshot| {
-            let slice = snapshot.load(&read, &now)?;
+            let slice = with_queue(snapshot, &read, &now)?;
             Ok((slice, snapshot.leases(wanted, &now)?, snapshot.agents(&now)?))
         })?;
         let (slice, listed, views) = found.unwrap_or((Slice::default(), Listed::default(), Vec::new()));
         let facts = self.process_facts(&views, &listed.leases);
-        let queue = self.queued(&slice, &now);
+        let queue = self.queued(&slice, &now)?;
         Ok(Survey { now, slice, listed, views, facts, queue })
     }
 
@@ -342,15 +343,10 @@ impl Survey {
     }
 
     pub(crate) fn leases(&self) -> Vec<LeaseView> {
-        let same_boot = same_boot(&self.slice, &self.now);
+        let same_boot = self.slice.scope.is_of(&self.now.boot);
         let mut leases = show(&self.listed.leases, &self.views, &self.facts, &self.now, same_boot);
         count_waiters(&mut leases, &self.queue);
         leases
-    }
-
-    fn frozen(&self) -> Option<Freeze> {
-        let in_force = |freeze: &&Freeze| same_boot(&self.slice, &self.now) && self.now.mono < freeze.until;
-        self.slice.scope.frozen.as_ref().filter(in_force).cloned()
     }
 
     /// Agents with the leases they effectively hold.
@@ -368,10 +364,6 @@ impl Survey {
         };
         self.views.iter().map(judge).collect()
     }
-}
-
-pub(crate) fn same_boot(slice: &Slice, now: &Now) -> bool {
-    slice.scope.boot.as_ref() == Some(&now.boot)
 }
 
 /// Leases as they effectively are: one whose time, or whose process, is over is shown as expired.

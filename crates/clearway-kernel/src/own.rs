@@ -94,7 +94,5 @@ impl Session<'_> {
 /// The one file or directory that a lease is on; `None` for names and wider patterns.
 fn place(lease: &Lease) -> Option<&str> {
     let Target::Path(pattern) = &lease.target else { return None };
-    let is_subtree =
-        pattern.canonical().strip_suffix("/**").is_some_and(|directory| directory == pattern.anchor());
-    pattern.as_literal().or_else(|| is_subtree.then(|| pattern.anchor()))
+    pattern.as_literal().or_else(|| pattern.as_subtree())
 }

@@ -1,13 +1,13 @@
 //! The verbs of the queue: keep a place, wait at it, look at it, leave it.
 
+use crate::failures::store_failure;
 use crate::mutations::{ReserveWords, lasting};
 use crate::session::Session;
 use crate::waiting::{AtEnd, Place, Watcher};
 use clearway_core::agent::Client;
 use clearway_core::command::{Await, Command, Leave, Stay};
-use clearway_core::decide::Success;
+use clearway_core::decide::{Success, standing_queue};
 use clearway_core::event::Body;
-use clearway_core::facts::{FactQuery, Facts};
 use clearway_core::failure::Failure;
 use clearway_core::ids::{AgentId, ScopeKey, Seq, WaitId};
 use clearway_core::input::wait_span_ms;
@@ -17,8 +17,8 @@ use clearway_core::slug::Slug;
 use clearway_core::text::quoted;
 use clearway_core::time::Now;
 use clearway_core::wait::{Queued, Wait, WaitEnd, WaitView, position};
-use clearway_store::Reply;
-use clearway_store::contract::LeaseListing;
+use clearway_store::contract::{LeaseListing, Snapshot, StoreError};
+use clearway_store::{Reply, with_facts};
 use std::collections::BTreeSet;
 
 /// The queue as it looks.
@@ -136,35 +136,21 @@ impl Session<'_> {
     pub(crate) fn waits_in(&mut self, scope: &ScopeKey) -> Result<Waits, Failure> {
         let now = self.now()?;
         let read = ReadSet { waits: true, ..ReadSet::default() };
-        let slice = self.read_in(scope, |snapshot| snapshot.load(&read, &now))?.unwrap_or_default();
-        let waits = self.queued(&slice, &now);
+        let slice = self.read_in(scope, |snapshot| with_queue(snapshot, &read, &now))?.unwrap_or_default();
+        let waits = self.queued(&slice, &now)?;
         Ok(Waits { rev: slice.scope.rev, now, waits, machine_wide: Vec::new() })
     }
 
     /// The waits of a slice that are not over, with who waits and where.
-    pub(crate) fn queued(&mut self, slice: &Slice, now: &Now) -> Vec<Queued> {
-        let facts = self.evidence(slice);
-        let same_boot = slice.scope.boot.as_ref() == Some(&now.boot);
-        let agent_of = |view: &WaitView| slice.agent(view.wait.agent).map(|known| &known.agent);
-        let live = |view: &&WaitView| same_boot && view.over(agent_of(view), &facts, now.mono).is_none();
-        let live: Vec<&WaitView> = slice.waits.iter().filter(live).collect();
-        let queued = |view: &&WaitView| {
-            let position = position(&view.wait, live.iter().map(|other| &other.wait));
-            let wait = view.as_it_stands(&facts, now.mono);
-            Some(Queued { wait, agent: agent_of(view)?.name.clone(), position })
+    pub(crate) fn queued(&mut self, slice: &Slice, now: &Now) -> Result<Vec<Queued>, Failure> {
+        let standing = with_facts(self.outside, |_, facts| Ok(standing_queue(slice, facts, now)));
+        let queue = standing.map_err(|error| store_failure(&error))?;
+        let queued = |view: &WaitView| {
+            let position = position(&view.wait, queue.iter().map(|other| &other.wait));
+            let agent = slice.agent(view.wait.agent)?.agent.name.clone();
+            Some(Queued { wait: view.wait.clone(), agent, position })
         };
-        live.iter().filter_map(queued).collect()
-    }
-
-    /// What the machine says of the processes that wait and those behind the agents that do.
-    fn evidence(&mut self, slice: &Slice) -> Facts {
-        let agents =
-            slice.waits.iter().filter_map(|view| slice.agent(view.wait.agent)?.agent.process.clone());
-        let waiting = slice.waits.iter().filter_map(|view| view.wait.attached.clone());
-        let queries = agents.chain(waiting).map(FactQuery::Process).collect();
-        let mut facts = Facts::default();
-        self.outside.gather(&queries, &mut facts);
-        facts
+        Ok(queue.iter().filter_map(queued).collect())
     }
 
     /// The wait that is meant, the scope it is in, and the revision it was seen at. An id may be one of the machine's
@@ -213,6 +199,19 @@ impl Session<'_> {
     fn client(&self) -> Client {
         self.caller.session.as_ref().map_or(Client::Terminal, |session| session.client)
     }
+}
+
+/// What was asked for with the queue, and what is needed to tell how that stands.
+pub(crate) fn with_queue(
+    snapshot: &mut dyn Snapshot,
+    read: &ReadSet,
+    now: &Now,
+) -> Result<Slice, StoreError> {
+    let mut slice = snapshot.load(read, now)?;
+    if let Some(around) = slice.around_lapsed_turns(now) {
+        slice.merge(snapshot.load(&around, now)?);
+    }
+    Ok(slice)
 }
 
 /// The wait that got what this agent waited for.

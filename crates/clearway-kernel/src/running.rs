@@ -8,7 +8,7 @@ use crate::outside::{Order, Running};
 use crate::session::Session;
 use crate::targets::{Look, refuse_path};
 use crate::waiting::{AtEnd, Watcher};
-use clearway_core::command::{Command, LeaseRef, Release, Renew, Reserve, Selection};
+use clearway_core::command::{Command, LeaseRef, Renew, Reserve, Selection};
 use clearway_core::decide::Success;
 use clearway_core::facts::Process;
 use clearway_core::failure::{Failure, LeaseView};
@@ -191,8 +191,7 @@ impl Session<'_> {
 
     /// A failure changes nothing: this process is about to end, and what is bound to it ends with it.
     fn give_back(&mut self, held: &Held) {
-        let selection = Selection::KeptBy(held.process.clone());
-        let _ = self.command_in(&held.scope, Command::Release(Release { selection, keep: Vec::new() }));
+        let _ = self.command_in(&held.scope, Command::LetGo(held.process.clone()));
     }
 }
 

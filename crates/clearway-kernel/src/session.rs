@@ -270,10 +270,8 @@ impl<'a> Session<'a> {
 
     /// A decision names paths from the root. Where the caller stands elsewhere, a hint has to say so to work.
     fn at_root(&self, mut failure: Failure) -> Failure {
-        if let Some(root) = self.site.root.as_deref().filter(|root| *root != self.site.cwd) {
-            let root = root.display().to_string();
-            failure.hints.iter_mut().for_each(|hint| hint.run_at(&root));
-        }
+        let (cwd, here) = (self.site.cwd.display().to_string(), self.site.worktree());
+        failure.hints.iter_mut().for_each(|hint| hint.run_from(&cwd, &here));
         failure
     }
 

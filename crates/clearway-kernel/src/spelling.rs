@@ -1,7 +1,7 @@
 //! Words that were taken for paths and are names that somebody holds. Whoever finds nothing on such a path is told so, by
 //! every verb in the same words.
 
-use crate::listings::{same_boot, show};
+use crate::listings::show;
 use crate::mutations::ChosenWords;
 use crate::session::Session;
 use crate::site::Found;
@@ -49,7 +49,7 @@ impl Session<'_> {
         let read = ReadSet { names: names.clone(), ..ReadSet::default() }.for_the_answer_alone();
         let slice = self.read_in(scope, |snapshot| snapshot.load(&read, &now))?.unwrap_or_default();
         let facts = self.process_facts(&slice.agents, &slice.leases);
-        let shown = show(&slice.leases, &slice.agents, &facts, &now, same_boot(&slice, &now));
+        let shown = show(&slice.leases, &slice.agents, &facts, &now, slice.scope.is_of(&now.boot));
         names.retain(|name| {
             let mut live = shown.iter().filter(|view| view.lease.ended.is_none());
             live.any(|view| view.lease.target == Target::Name(name.clone()))

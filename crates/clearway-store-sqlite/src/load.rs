@@ -124,7 +124,7 @@ impl Loader<'_> {
         }
         let (scope, fold) = (self.scope.id, self.scope.state.fold);
         // What another boot heard has no age on this clock.
-        let same_boot = self.scope.state.boot.as_ref() == Some(&self.now.boot);
+        let same_boot = self.scope.state.is_of(&self.now.boot);
         for row in crate::waits::queue(self.connection, scope, fold)? {
             match row {
                 Ok(view) => queue.push(WaitView { heard: view.heard.filter(|_| same_boot), ..view }),

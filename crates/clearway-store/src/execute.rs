@@ -87,17 +87,20 @@ pub fn preview(
     with_facts(world, |world, facts| Ask { rules, scope, request, facts }.preview(engine, world))
 }
 
-/// Tries until the facts that a decision asks for are known. They are gathered while nothing is locked, so there may be
+/// What one attempt came to, or the facts it lacks.
+type Attempt<T> = Result<T, BTreeSet<FactQuery>>;
+
+/// Tries until the facts that an attempt asks for are known. They are gathered while nothing is locked, so there may be
 /// more to ask about each time, as when many begin to wait at once. Only what asks for the same again never settles.
-fn with_facts(
+pub fn with_facts<T>(
     world: &mut dyn World,
-    mut attempt: impl FnMut(&mut dyn World, &Facts) -> Result<Attempt, StoreError>,
-) -> Result<Reply, StoreError> {
+    mut attempt: impl FnMut(&mut dyn World, &Facts) -> Result<Attempt<T>, StoreError>,
+) -> Result<T, StoreError> {
     let (mut facts, mut asked) = (Facts::default(), BTreeSet::new());
     loop {
         let queries = match attempt(world, &facts)? {
-            Attempt::Done(reply) => return Ok(*reply),
-            Attempt::NeedsFacts(queries) => queries,
+            Ok(done) => return Ok(done),
+            Err(queries) => queries,
         };
         if queries.is_subset(&asked) {
             return Err(StoreError::Internal("the facts a decision asks for never settle".to_owned()));
@@ -105,13 +108,6 @@ fn with_facts(
         world.gather(&queries, &mut facts);
         asked.extend(queries);
     }
-}
-
-/// How one attempt ended.
-#[derive(Debug)]
-enum Attempt {
-    Done(Box<Reply>),
-    NeedsFacts(BTreeSet<FactQuery>),
 }
 
 /// One request to one scope, with the facts known so far.
@@ -127,7 +123,11 @@ impl Ask<'_> {
     /// Tries a second time where that helps. On a full disk, with the room kept aside, if the command gives back more
     /// than it takes. After a commit whose answer was lost, under its key: the same request is answered like the first
     /// time or made now; without a key that would be a second request, so the caller has to look.
-    fn attempt_again(self, engine: &mut dyn Engine, world: &mut dyn World) -> Result<Attempt, StoreError> {
+    fn attempt_again(
+        self,
+        engine: &mut dyn Engine,
+        world: &mut dyn World,
+    ) -> Result<Attempt<Reply>, StoreError> {
         let has_key = self.request.idempotency_key.is_some();
         match self.attempt_drawing(engine, world) {
             Err(StoreError::Full { .. })
@@ -141,7 +141,11 @@ impl Ask<'_> {
     }
 
     /// Tries again with fresh ids when one was taken.
-    fn attempt_drawing(self, engine: &mut dyn Engine, world: &mut dyn World) -> Result<Attempt, StoreError> {
+    fn attempt_drawing(
+        self,
+        engine: &mut dyn Engine,
+        world: &mut dyn World,
+    ) -> Result<Attempt<Reply>, StoreError> {
         for _ in 0..ID_DRAWS_MAX {
             match self.attempt(engine, world) {
                 Err(StoreError::IdTaken) => {}
@@ -153,7 +157,7 @@ impl Ask<'_> {
 
     /// A scope comes into being by a command that is granted there, not by one that is refused: what is not there yet is
     /// decided about before anything is made.
-    fn attempt(self, engine: &mut dyn Engine, world: &mut dyn World) -> Result<Attempt, StoreError> {
+    fn attempt(self, engine: &mut dyn Engine, world: &mut dyn World) -> Result<Attempt<Reply>, StoreError> {
         let read = self.request.read_set();
         let (now, slice) = match engine.open(self.scope, false, &read, &mut || world.now())? {
             Opened { transaction: Some(transaction), now, slice } => {
@@ -181,10 +185,10 @@ impl Ask<'_> {
         world: &mut dyn World,
         slice: Slice,
         now: Now,
-    ) -> Result<Attempt, StoreError> {
+    ) -> Result<Attempt<Reply>, StoreError> {
         let slice = self.load_rest(&mut *transaction, slice, Purpose::Record, &now)?;
         if let Some(reply) = replay(&mut *transaction, &slice, self.request, &now)? {
-            return Ok(Attempt::Done(Box::new(reply)));
+            return Ok(Ok(reply));
         }
         let decision = self.decide(world, &slice, &now);
         let mut rev = slice.scope.rev;
@@ -197,7 +201,7 @@ impl Ask<'_> {
         Ok(settle(decision, rev, now))
     }
 
-    fn preview(self, engine: &mut dyn Engine, world: &mut dyn World) -> Result<Attempt, StoreError> {
+    fn preview(self, engine: &mut dyn Engine, world: &mut dyn World) -> Result<Attempt<Reply>, StoreError> {
         let now = engine.now(&mut || world.now())?;
         let slice = match engine.snapshot(self.scope)? {
             Some(mut snapshot) => {
@@ -223,7 +227,7 @@ impl Ask<'_> {
         purpose: Purpose,
         now: &Now,
     ) -> Result<Slice, StoreError> {
-        let is_over = slice.scope.rev.0 > 0 && slice.scope.boot.as_ref() != Some(&now.boot);
+        let is_over = slice.scope.rev.0 > 0 && !slice.scope.is_of(&now.boot);
         if is_over && purpose == Purpose::Record {
             slice = snapshot.load(&ReadSet { due: Due::EveryLive, ..self.request.read_set() }, now)?;
         }
@@ -265,11 +269,11 @@ fn changes(verdict: &Verdict, rev: Seq) -> bool {
     }
 }
 
-fn settle(decision: Decision, rev: Seq, now: Now) -> Attempt {
+fn settle(decision: Decision, rev: Seq, now: Now) -> Attempt<Reply> {
     match decision {
-        Decision::NeedsFacts(queries) => Attempt::NeedsFacts(queries),
+        Decision::NeedsFacts(queries) => Err(queries),
         Decision::Ready(Verdict { agent, notices, outcome, .. }) => {
-            Attempt::Done(Box::new(Reply { rev, agent, notices, replayed: false, now, outcome }))
+            Ok(Reply { rev, agent, notices, replayed: false, now, outcome })
         }
     }
 }

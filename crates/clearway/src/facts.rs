@@ -13,9 +13,8 @@ pub(crate) fn gather(environment: &Environment, queries: &BTreeSet<FactQuery>, f
     for query in queries {
         match query {
             FactQuery::Process(process) => facts.learn_process(process.clone(), liveness(process)),
-            FactQuery::Inside(wanted) => {
-                let inside = process::ancestors().any(|above| process(&above) == *wanted);
-                facts.learn_inside(wanted.clone(), inside);
+            FactQuery::Above => {
+                facts.learn_above(process::ancestors().map(|above| process(&above)).collect())
             }
             FactQuery::Dirty(worktree, path) => {
                 let git = Git::locate(environment);

@@ -43,7 +43,7 @@ impl World for Machine {
         for query in queries {
             match query {
                 FactQuery::Process(process) => facts.learn_process(process.clone(), Liveness::Unknown),
-                FactQuery::Inside(process) => facts.learn_inside(process.clone(), false),
+                FactQuery::Above => facts.learn_above(BTreeSet::new()),
                 FactQuery::Dirty(worktree, path) => facts.learn_dirty(worktree.clone(), path.clone(), true),
             }
         }

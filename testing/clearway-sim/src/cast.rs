@@ -51,6 +51,8 @@ pub(crate) enum Role {
 #[derive(Debug)]
 pub(crate) struct Shell {
     pub(crate) process: Process,
+    /// The process that started it, where that runs a command of the same agent.
+    pub(crate) above: Option<Process>,
     pub(crate) paused: bool,
     /// It was paused once: what it believes may be old.
     pub(crate) resumed: bool,
@@ -105,7 +107,7 @@ impl Cast {
     /// A process takes the place of one that is gone.
     pub(crate) fn restart(&mut self, at: ShellRef, world: &mut SimWorld) {
         let far = self.members[at.member].role == Role::FarSession;
-        self.members[at.member].shells[at.shell] = Shell::new(world, far);
+        self.members[at.member].shells[at.shell] = Shell::new(world, far, None);
     }
 
     pub(crate) fn shell(&mut self, at: ShellRef) -> &mut Shell {
@@ -147,14 +149,20 @@ impl Cast {
             Role::Person => Caller { terminal: client.clone(), ..Caller::default() },
             _ => Caller { session: Some(session(&client)), ..Caller::default() },
         };
-        let shells = (0..SHELLS).map(|_| Shell::new(world, far)).collect();
+        // Of every second agent, one command runs inside of the other.
+        let is_nested = self.sessions.is_multiple_of(2);
+        let mut shells: Vec<Shell> = Vec::with_capacity(SHELLS);
+        for _ in 0..SHELLS {
+            let above = shells.first().map(|outer| outer.process.clone()).filter(|_| is_nested);
+            shells.push(Shell::new(world, far, above));
+        }
         Member { role, caller, client, shells, is_here: !matches!(role, Role::Child(_)) }
     }
 }
 
 impl Shell {
-    fn new(world: &mut SimWorld, far: bool) -> Self {
+    fn new(world: &mut SimWorld, far: bool, above: Option<Process>) -> Self {
         let process = world.start(far);
-        Self { process, paused: false, resumed: false, waiting: None, refs: Vec::new() }
+        Self { process, above, paused: false, resumed: false, waiting: None, refs: Vec::new() }
     }
 }

@@ -166,6 +166,7 @@ impl Life {
     /// Gathers the facts a request asks for, and lets others go first.
     fn take_off(&mut self, at: ShellRef, request: Request) -> Checked {
         self.world.asked.clear();
+        self.world.ask_below(self.cast.shell(at).above.as_ref());
         let seen = preview(&mut self.engine, &mut self.world, self.rules, &scope(), &request);
         seen.map_err(|error| Violation::new(Invariant::I8Fold, error.to_string()))?;
         let facts = self.world.hold();
@@ -222,6 +223,7 @@ impl Life {
     /// Executes a request and judges everything about it. `None` if its commit was cut.
     fn ask(&mut self, at: ShellRef, request: &Request) -> Result<Option<Reply>, Violation> {
         self.world.asked.clear();
+        self.world.ask_below(self.cast.shell(at).above.as_ref());
         let reply = match execute(&mut self.engine, &mut self.world, self.rules, &scope(), request) {
             Ok(reply) => reply,
             Err(error) if is_cut(&error) => {
@@ -416,7 +418,9 @@ impl Life {
         self.world.kill(&process);
         self.cast.restart(at, &mut self.world);
         self.forget(|other| other == at);
-        self.trace.say(&format!("{} is killed", trace::who(at)));
+        let next = self.cast.shell(at).process.pid;
+        let killed = format!("process {} of {} is killed", process.pid, trace::who(at));
+        self.trace.say(&format!("{killed}; process {next} runs its commands from now on"));
     }
 
     /// A client program dies, with everything it runs; another one takes its place.
@@ -424,7 +428,7 @@ impl Life {
         let with_client = |index: &usize| self.cast.members[*index].client.is_some();
         let clients: Vec<usize> = (0..self.cast.members.len()).filter(with_client).collect();
         let index = self.rng.pick(&clients);
-        self.trace.say(&format!("agent {index} dies"));
+        self.trace.say(&format!("agent {index} dies, with its subagents and all that they run; others come"));
         let family = [Role::Child(index)];
         for member in 0..self.cast.members.len() {
             let dies = member == index || family.contains(&self.cast.members[member].role);
@@ -560,7 +564,7 @@ impl Life {
             match (lease.bound, self.member_of(lease.holder)) {
                 (Some(process), Some(member)) if self.world.liveness(&process) != Liveness::Dead => {
                     let caller = self.cast.members[member].caller.clone();
-                    let ended = request(caller, release(Selection::KeptBy(process)), None);
+                    let ended = request(caller, Command::LetGo(process), None);
                     self.ask(ShellRef { member, shell: 0 }, &ended)?;
                 }
                 _ => {

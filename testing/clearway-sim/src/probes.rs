@@ -82,6 +82,7 @@ probes! {
     ParentRefusedByChild = "a parent was refused by its child's lease",
     SiblingRefused = "a sibling was refused",
     TwoCommandsApart = "two commands of one agent excluded each other",
+    AskedFromInside = "a command asked from inside another one for what that keeps",
     SetExtendedPastWaiter = "who blocked a waiter added to what it held",
     ReaderBehindWriter = "a reader stood behind a waiting writer",
     PartKept = "a part of a released lease was kept",
@@ -276,11 +277,10 @@ impl Probes {
                 self.hit_if(last, Probe::LastTryRefused);
                 self.of_refusal(scene, ledger, failure);
             }
-            Slug::WouldDeadlock => {
-                if let Details::Circle(circle) = &failure.details {
-                    self.of_circle(scene, ledger, circle);
-                }
-            }
+            Slug::WouldDeadlock => match &failure.details {
+                Details::Circle(circle) => self.of_circle(scene, ledger, circle),
+                _ => self.hit(Probe::AskedFromInside),
+            },
             _ => {}
         }
     }

@@ -179,21 +179,19 @@ impl Script<'_> {
     fn release(&mut self, at: ShellRef) -> Command {
         let selection = match self.rng.below(7) {
             0 => Selection::All,
-            6 => Selection::KeptBy(self.member(at).shells[at.shell].process.clone()),
             1..=2 => Selection::These {
                 leases: Vec::new(),
                 targets: vec![self.want().target],
                 worktree: self.worktree(),
             },
+            6 => return Command::LetGo(self.member(at).shells[at.shell].process.clone()),
             _ => Selection::These {
                 leases: self.refs(at),
                 targets: Vec::new(),
                 worktree: Worktree("/w".to_owned()),
             },
         };
-        let is_kept = matches!(selection, Selection::KeptBy(_));
-        let keep =
-            if self.rng.one_in(3) && !is_kept { vec![self.part_of(at, &selection)] } else { Vec::new() };
+        let keep = if self.rng.one_in(3) { vec![self.part_of(at, &selection)] } else { Vec::new() };
         Command::Release(Release { selection, keep })
     }
 
@@ -201,7 +199,7 @@ impl Script<'_> {
     fn part_of(&mut self, at: ShellRef, selection: &Selection) -> Target {
         let named = match selection {
             Selection::These { leases, .. } => leases.first().map(|lease| lease.id),
-            Selection::All | Selection::KeptBy(_) => None,
+            Selection::All => None,
         };
         let held = self.held(at);
         let whole = held.iter().find(|lease| Some(lease.id) == named).or(held.first());
@@ -235,7 +233,7 @@ impl Script<'_> {
             Selection::These { leases, .. } => {
                 leases.first().and_then(|lease| self.ledger.leases.get(&lease.id))
             }
-            Selection::All | Selection::KeptBy(_) => None,
+            Selection::All => None,
         };
         let concerned = named.filter(|_| !self.rng.one_in(3)).map(|lease| {
             let same = self.ledger.open_leases().filter(|other| other.target == lease.target);

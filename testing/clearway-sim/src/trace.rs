@@ -1,7 +1,7 @@
 //! What happened in a life, one line a step: to be compared, kept when something is wrong, and read.
 
 use crate::cast::ShellRef;
-use clearway_core::command::{Await, Command, Request};
+use clearway_core::command::{Await, Command, Request, Stay};
 use clearway_core::decide::Success;
 use clearway_core::event::{Body, Event};
 use clearway_core::time::Now;
@@ -31,8 +31,11 @@ pub(crate) fn request(request: &Request) -> String {
     let how = match &request.command {
         Command::Await(Await { stay, wait_ms, wait, .. }) => {
             let place = wait.map(|id| format!(" at {id}")).unwrap_or_default();
-            let stay = format!("{stay:?}");
-            let stay = stay.split_once(' ').map_or(stay.as_str(), |(word, _)| word);
+            let stay = match stay {
+                Stay::Durable => "nobody waits there".to_owned(),
+                Stay::Attached(process) => format!("process {} waits", process.pid),
+                Stay::Last => "for the last time".to_owned(),
+            };
             format!(" or wait {wait_ms} ms{place} ({stay})")
         }
         _ => String::new(),

@@ -20,6 +20,8 @@ pub(crate) struct SimWorld {
     pub(crate) boots: u32,
     dead: BTreeSet<Process>,
     dirty: BTreeSet<(Worktree, String)>,
+    /// Processes that whoever asks was started by.
+    above: BTreeSet<Process>,
     entropy: Rng,
     pids: u32,
     /// Facts gathered earlier, in whose light a request is decided now.
@@ -38,6 +40,7 @@ impl SimWorld {
             boots: 1,
             dead: BTreeSet::new(),
             dirty: BTreeSet::new(),
+            above: BTreeSet::new(),
             entropy: Rng(seed ^ 0x5eed_5eed),
             pids: 100,
             held: Facts::default(),
@@ -98,6 +101,16 @@ impl SimWorld {
         }
     }
 
+    /// Whoever asks next was started by this process, or by none that matters.
+    pub(crate) fn ask_below(&mut self, process: Option<&Process>) {
+        self.above = process.into_iter().cloned().collect();
+    }
+
+    /// The processes above whoever asks that are still there.
+    pub(crate) fn above(&self) -> BTreeSet<Process> {
+        self.above.iter().filter(|process| !self.is_gone(process)).cloned().collect()
+    }
+
     pub(crate) fn is_dirty(&self, worktree: &Worktree, path: &str) -> bool {
         self.dirty.contains(&(worktree.clone(), path.to_owned()))
     }
@@ -119,7 +132,7 @@ impl SimWorld {
     pub(crate) fn is_outdated(&self, query: &FactQuery, held: &Facts) -> bool {
         match query {
             FactQuery::Process(process) => held.process(process) != Some(self.liveness(process)),
-            FactQuery::Inside(_) => false,
+            FactQuery::Above => false,
             FactQuery::Dirty(worktree, path) => {
                 held.dirty(worktree, path) != Some(self.is_dirty(worktree, path))
             }
@@ -132,7 +145,7 @@ impl SimWorld {
                 let held = self.held.process(process);
                 facts.learn_process(process.clone(), held.unwrap_or_else(|| self.liveness(process)));
             }
-            FactQuery::Inside(process) => facts.learn_inside(process.clone(), false),
+            FactQuery::Above => facts.learn_above(self.above()),
             FactQuery::Dirty(worktree, path) => {
                 let held = self.held.dirty(worktree, path);
                 let dirty = held.unwrap_or_else(|| self.is_dirty(worktree, path));

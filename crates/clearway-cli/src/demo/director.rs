@@ -223,10 +223,10 @@ impl<'a> Director<'a> {
     fn wrong(&self, typed: &str, why: &str, output: &str) -> Failure {
         let place = self.backstage.place().display().to_string();
         let fields = vec![
-            ("scene", self.scene.to_owned()),
-            ("command", typed.to_owned()),
-            ("output", output.to_owned()),
-            ("directory", place.clone()),
+            ("scene", self.scene.to_owned().into()),
+            ("command", typed.to_owned().into()),
+            ("output", output.to_owned().into()),
+            ("directory", place.clone().into()),
         ];
         Failure::new(Slug::Internal, format!("in \"{}\", `{typed}` went wrong: {why}", self.scene))
             .hint(format!("everything is kept in {place}; remove it when you are done"))
@@ -414,7 +414,7 @@ mod tests {
                 assert_eq!(failure.slug, Slug::Internal, "{at} {wrong:?}");
                 assert_eq!(fake.next, at + 1, "nothing is done after it");
                 let Details::Fields(fields) = &failure.details else { panic!("{failure:?}") };
-                assert!(fields.contains(&("directory", "/tmp/somewhere".to_owned())), "{fields:?}");
+                assert!(fields.contains(&("directory", "/tmp/somewhere".to_owned().into())), "{fields:?}");
                 let scene = STORY.iter().find(|scene| failure.message.contains(scene.title));
                 assert!(scene.is_some(), "{}", failure.message);
             }

@@ -144,7 +144,7 @@ impl World for Stage {
             match query.clone() {
                 FactQuery::Process(process) => facts.learn_process(process, Liveness::Unknown),
                 FactQuery::Dirty(worktree, path) => facts.learn_dirty(worktree, path, true),
-                FactQuery::Inside(process) => facts.learn_inside(process, false),
+                FactQuery::Above => facts.learn_above(BTreeSet::new()),
             }
         }
     }

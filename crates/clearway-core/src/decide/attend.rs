@@ -2,6 +2,7 @@
 
 use super::draft::Draft;
 use super::identity::Identified;
+use super::renew::held_by;
 use super::transfer::hand_over;
 use super::{Step, Success};
 use crate::command::{Attend, Hit};
@@ -20,7 +21,6 @@ pub(super) fn attend(
     draft: &mut Draft<'_>,
     attend: &Attend,
     identified: &Identified,
-    facts: &Facts,
     entropy: &mut Entropy<'_>,
 ) -> Step {
     let is_end = matches!(attend, Attend::End);
@@ -44,7 +44,7 @@ pub(super) fn attend(
             draft.rests = true;
             Vec::new()
         }
-        Attend::End => end(draft, me, actor, facts)?,
+        Attend::End => end(draft, me, actor)?,
     };
     Ok(Ok(released(ended)))
 }
@@ -62,11 +62,11 @@ fn put_down(
     brief: &[Target],
 ) -> Vec<LeaseId> {
     let used: Vec<Lease> =
-        own(draft, me).into_iter().filter(|lease| targets.contains(&lease.target)).collect();
+        held_by(draft, Some(me)).into_iter().filter(|lease| targets.contains(&lease.target)).collect();
     let is_used = |id: LeaseId| used.iter().any(|lease| lease.id == id);
     draft.memo(me).in_hand.retain(|(id, _)| !is_used(*id));
     let over = used.iter().filter(|lease| lease.grade == Grade::Auto && brief.contains(&lease.target));
-    over.map(|lease| give_back(draft, actor, lease)).collect()
+    over.map(|lease| draft.give_back(actor, lease)).collect()
 }
 
 /// Tells both sides that a file of one was written while the other had a call running; where others may have done it, the
@@ -85,17 +85,13 @@ fn report(draft: &mut Draft<'_>, me: AgentId, hit: Hit) {
 
 /// What an agent leaves passes to its parent. Without one, what is clean is given back, and what is changed is marked as
 /// left behind.
-fn end(
-    draft: &mut Draft<'_>,
-    me: AgentId,
-    actor: Actor,
-    facts: &Facts,
-) -> Result<Vec<LeaseId>, BTreeSet<FactQuery>> {
+fn end(draft: &mut Draft<'_>, me: AgentId, actor: Actor) -> Result<Vec<LeaseId>, BTreeSet<FactQuery>> {
     let parent = draft.slice.agent(me).and_then(|view| draft.slice.agent(view.agent.parent?)).cloned();
-    let leases: Vec<Lease> = own(draft, me).into_iter().filter(|lease| lease.bound.is_none()).collect();
+    let leases: Vec<Lease> =
+        held_by(draft, Some(me)).into_iter().filter(|lease| lease.bound.is_none()).collect();
     let ended = match parent {
         Some(parent) => pass_up(draft, actor, &leases, &parent),
-        None => let_go(draft, actor, &leases, facts)?,
+        None => let_go(draft, actor, &leases)?,
     };
     let waits: Vec<WaitView> = draft.queue.iter().filter(|view| view.wait.agent == me).cloned().collect();
     waits.iter().for_each(|view| draft.end_wait(actor, view, WaitEnd::Gone));
@@ -116,14 +112,15 @@ fn let_go(
     draft: &mut Draft<'_>,
     actor: Actor,
     leases: &[Lease],
-    facts: &Facts,
 ) -> Result<Vec<LeaseId>, BTreeSet<FactQuery>> {
-    let missing: BTreeSet<FactQuery> = leases.iter().filter_map(|lease| unknown(lease, facts)).collect();
+    let missing: BTreeSet<FactQuery> =
+        leases.iter().filter_map(|lease| unknown(lease, draft.facts)).collect();
     if !missing.is_empty() {
         return Err(missing);
     }
+    let facts = draft.facts;
     let let_go = |lease: &Lease| match is_changed(lease, facts) {
-        false => give_back(draft, actor, lease),
+        false => draft.give_back(actor, lease),
         true => {
             draft.end_lease(lease.id);
             draft.push(actor, Body::LeaseOrphaned { lease: lease.id, holder: lease.holder });
@@ -148,15 +145,4 @@ fn unknown(lease: &Lease, facts: &Facts) -> Option<FactQuery> {
 
 fn is_changed(lease: &Lease, facts: &Facts) -> bool {
     literal(lease).is_some_and(|path| facts.dirty(&lease.worktree, path) == Some(true))
-}
-
-fn give_back(draft: &mut Draft<'_>, actor: Actor, lease: &Lease) -> LeaseId {
-    draft.end_lease(lease.id);
-    let operator_reason = None;
-    draft.push(actor, Body::LeaseReleased { lease: lease.id, holder: lease.holder, operator_reason });
-    lease.id
-}
-
-fn own(draft: &Draft<'_>, me: AgentId) -> Vec<Lease> {
-    draft.leases_now().filter(|lease| lease.holder == me).cloned().collect()
 }

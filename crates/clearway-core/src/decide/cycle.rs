@@ -11,7 +11,7 @@ use super::draft::Draft;
 use super::plan::{Planner, Step};
 use crate::agent::AgentName;
 use crate::command::Reserve;
-use crate::event::{Actor, Body};
+use crate::event::Actor;
 use crate::facts::{FactQuery, Facts};
 use crate::failure::{Circle, CircleStep, Details, Failure};
 use crate::hint::Hint;
@@ -37,9 +37,8 @@ pub(super) fn find(
     me: AgentId,
     wanted: &Reserve,
     place: Seq,
-    facts: &Facts,
 ) -> Result<Option<Circle>, BTreeSet<FactQuery>> {
-    let mut graph = Graph::new(draft, facts);
+    let mut graph = Graph::new(draft);
     let circle = graph.search(me, wanted, place);
     graph.settle(circle)
 }
@@ -50,21 +49,16 @@ pub(super) fn closed_between(
     before: &Draft<'_>,
     after: &Draft<'_>,
     holder: AgentId,
-    facts: &Facts,
 ) -> Result<Option<Circle>, BTreeSet<FactQuery>> {
-    match find_through(after, holder, facts)? {
-        Some(circle) if find_through(before, holder, facts)?.is_none() => Ok(Some(circle)),
+    match find_through(after, holder)? {
+        Some(circle) if find_through(before, holder)?.is_none() => Ok(Some(circle)),
         _ => Ok(None),
     }
 }
 
 /// A circle that somebody's family waits in.
-fn find_through(
-    draft: &Draft<'_>,
-    holder: AgentId,
-    facts: &Facts,
-) -> Result<Option<Circle>, BTreeSet<FactQuery>> {
-    let mut graph = Graph::new(draft, facts);
+fn find_through(draft: &Draft<'_>, holder: AgentId) -> Result<Option<Circle>, BTreeSet<FactQuery>> {
+    let mut graph = Graph::new(draft);
     let mut found = None;
     for wait in draft.waits_of_family(holder) {
         let circle = graph.search(wait.agent, &wait.wanted, wait.place);
@@ -84,8 +78,8 @@ struct Graph<'a> {
 }
 
 impl<'a> Graph<'a> {
-    fn new(draft: &'a Draft<'a>, facts: &Facts) -> Self {
-        Self { draft, facts: facts.clone(), assumed: BTreeSet::new() }
+    fn new(draft: &'a Draft<'a>) -> Self {
+        Self { draft, facts: draft.facts.clone(), assumed: BTreeSet::new() }
     }
 
     /// A circle is one once nothing of it is taken for granted.
@@ -151,7 +145,7 @@ impl<'a> Graph<'a> {
 
     fn steps(&mut self, from: AgentId, wanted: &Reserve, place: Seq) -> Vec<Step> {
         loop {
-            match Planner::at(self.draft, from, wanted, place, &self.facts).plan() {
+            match Planner::at(self.draft, from, wanted, place).knowing(&self.facts).plan() {
                 Ok(steps) => return steps,
                 Err(missing) => {
                     self.facts.assume_the_worst(&missing);
@@ -281,11 +275,7 @@ impl Draft<'_> {
         reserve: &Reserve,
         circle: Circle,
     ) -> Failure {
-        let (mode, blockers) = (reserve.mode, circle.leases());
-        let targets: Vec<String> =
-            reserve.wants.iter().map(|want| want.target.canonical().to_owned()).collect();
-        let key = format!("deadlock {} {targets:?} {blockers:?}", mode.word());
-        self.refuse(actor, key, |repeats| Body::ReservationRefused { targets, mode, blockers, repeats });
+        self.refuse_leases(actor, "deadlock", (reserve.mode, reserve.wants.iter()), circle.leases());
         circle.failure(&self.name_of(me))
     }
 }

@@ -1,17 +1,16 @@
 //! A decision in the making: the events so far, and who acts.
 
-use super::freeze::in_force;
 use super::identity::{Identified, identify};
 use super::names::name_for;
 use super::view::View;
 use super::{Decision, Notice, Success, Verdict};
 use crate::agent::{Agent, AgentName};
-use crate::command::{Command, Request};
+use crate::command::{Command, Request, Verb, Want};
 use crate::event::{Actor, Body, Event};
 use crate::facts::Facts;
-use crate::failure::{Failure, LeaseView};
+use crate::failure::{Details, Failure, LeaseView};
 use crate::ids::{AgentId, Entropy, Epoch, LeaseId, Seq, WaitId};
-use crate::lease::Lease;
+use crate::lease::{Lease, Mode};
 use crate::limits::{PRESENCE_MS, REFUSAL_REPEAT_MS};
 use crate::slice::{Freeze, Memo, RefusalMemory, Slice, Soft};
 use crate::slug::Slug;
@@ -42,7 +41,7 @@ pub(super) struct Draft<'a> {
     pub(super) operator_reason: Option<String>,
     /// Who a new epoch is ascribed to.
     pub(super) recovered_by: Actor,
-    pub(super) verb: &'static str,
+    pub(super) verb: Verb,
     /// Agents that this decision registered, and whose children they are.
     newborn: Vec<(AgentId, Option<AgentId>)>,
     /// What is remembered of agents, as this decision leaves it.
@@ -61,6 +60,17 @@ impl<'a> Draft<'a> {
         let notices =
             if unreadable.is_empty() { Vec::new() } else { vec![Notice::UnreadableRows(unreadable)] };
         Self {
+            notices,
+            operator_reason: request.caller.operator.as_ref().map(|act| act.reason.clone()),
+            verb: request.command.verb(),
+            is_hook: request.caller.hook,
+            ..Self::of_nobody(slice, now, facts)
+        }
+    }
+
+    /// What is so without anybody asking for anything.
+    pub(super) fn of_nobody(slice: &'a Slice, now: &'a Now, facts: &'a Facts) -> Self {
+        Self {
             slice,
             now,
             facts,
@@ -68,16 +78,16 @@ impl<'a> Draft<'a> {
             ended: BTreeSet::new(),
             fresh: Vec::new(),
             queue: slice.waits.clone(),
-            frozen: in_force(slice, now),
+            frozen: slice.scope.frozen_at(now).cloned(),
             expired: Vec::new(),
-            notices,
+            notices: Vec::new(),
             agent: None,
-            operator_reason: request.caller.operator.as_ref().map(|act| act.reason.clone()),
+            operator_reason: None,
             recovered_by: Actor::KERNEL,
-            verb: request.command.verb(),
+            verb: Verb::Sweep,
             newborn: Vec::new(),
             memos: BTreeMap::new(),
-            is_hook: request.caller.hook,
+            is_hook: false,
             rests: false,
             events: Vec::new(),
             soft: Vec::new(),
@@ -90,12 +100,12 @@ impl<'a> Draft<'a> {
 
     /// The lease with its holder's name and how many others than the caller still wait for it; `None` only if an engine
     /// forgot the holder.
-    pub(super) fn show(&self, lease: &Lease, facts: &Facts) -> Option<LeaseView> {
+    pub(super) fn show(&self, lease: &Lease) -> Option<LeaseView> {
         let holder = self.view().holder(lease)?;
-        let me = self.agent.as_ref().map(|(id, _)| *id);
+        let me = self.me();
         let others = self.queue.iter().map(|view| &view.wait).filter(|wait| Some(wait.agent) != me);
         let waiters = waiters_for(lease, others);
-        Some(LeaseView { waiters, ..LeaseView::new(lease, holder, self.view().liveness(holder, facts)) })
+        Some(LeaseView { waiters, ..LeaseView::new(lease, holder, self.view().liveness(holder)) })
     }
 
     /// The seq the next event will have.
@@ -112,6 +122,11 @@ impl<'a> Draft<'a> {
     pub(super) fn leases_now(&self) -> impl Iterator<Item = &Lease> {
         let fresh = |lease: &&Lease| self.fresh.iter().any(|fresh| fresh.id == lease.id);
         self.view().live_except(&self.ended).filter(move |lease| !fresh(lease)).chain(&self.fresh)
+    }
+
+    /// The calling agent, once it is known.
+    pub(super) fn me(&self) -> Option<AgentId> {
+        self.agent.as_ref().map(|(id, _)| *id)
     }
 
     /// What an agent is called; its id only if an engine forgot it.
@@ -153,6 +168,14 @@ impl<'a> Draft<'a> {
         self.ended.insert(id)
     }
 
+    /// Ends a lease because whoever may give it back does.
+    pub(super) fn give_back(&mut self, actor: Actor, lease: &Lease) -> LeaseId {
+        let operator_reason = self.operator_reason_for(actor, lease);
+        self.end_lease(lease.id);
+        self.push(actor, Body::LeaseReleased { lease: lease.id, holder: lease.holder, operator_reason });
+        lease.id
+    }
+
     /// Notes that a waiting process still waits.
     pub(super) fn hear(&mut self, wait: WaitId) {
         self.soft.push(Soft::Heard { wait, at: self.now.mono });
@@ -162,7 +185,7 @@ impl<'a> Draft<'a> {
     pub(super) fn act_as(&mut self, identified: &Identified) -> Actor {
         let known = identified.known.as_ref().map(|view| (view.agent.id, view.agent.name.clone()));
         self.agent = self.agent.take().or(known);
-        Actor { agent: self.agent.as_ref().map(|(id, _)| *id), how: identified.how }
+        Actor { agent: self.me(), how: identified.how }
     }
 
     /// The calling agent, registered now if it was not before.
@@ -271,6 +294,20 @@ impl<'a> Draft<'a> {
         self.soft.push(Soft::Refused(RefusalMemory { principal, key, since, repeats: 0 }));
     }
 
+    /// Records that leases were not granted: on what, and which leases were in the way. `why` tells apart what is refused
+    /// for one reason and for another.
+    pub(super) fn refuse_leases<'w>(
+        &mut self,
+        actor: Actor,
+        why: &'static str,
+        (mode, wants): (Mode, impl Iterator<Item = &'w Want>),
+        blockers: Vec<LeaseId>,
+    ) {
+        let targets: Vec<String> = wants.map(|want| want.target.canonical().to_owned()).collect();
+        let key = format!("{why} {} {targets:?} {blockers:?}", mode.word());
+        self.refuse(actor, key, |repeats| Body::ReservationRefused { targets, mode, blockers, repeats });
+    }
+
     /// Whether it is recorded that a caller was turned away before it became anybody: in a scope that exists, if it
     /// claimed what it is not.
     pub(super) fn records_denial(&self, failure: &Failure) -> bool {
@@ -284,9 +321,7 @@ impl<'a> Draft<'a> {
 
     fn deny_name(&mut self, failure: &Failure) {
         let subject = match &failure.details {
-            crate::failure::Details::Fields(fields) => {
-                fields.iter().map(|(_, text)| text.as_str()).collect::<String>()
-            }
+            Details::Fields(fields) => fields.iter().map(|(_, field)| field.to_string()).collect(),
             _ => String::new(),
         };
         self.record_denial(Actor::CLAIMANT, subject, Slug::NotYou);
@@ -308,7 +343,7 @@ impl<'a> Draft<'a> {
     }
 
     pub(super) fn record_denial(&mut self, actor: Actor, subject: String, slug: Slug) {
-        let (action, reason) = (self.verb.to_owned(), slug.as_str().to_owned());
+        let (action, reason) = (self.verb.to_string(), slug.as_str().to_owned());
         let key = format!("{action} {subject} {reason}");
         self.refuse(actor, key, |repeats| Body::ActionDenied { action, subject, reason, repeats });
     }

@@ -4,7 +4,7 @@ use super::draft::Draft;
 use super::identify;
 use crate::command::{Command, Request};
 use crate::event::{Actor, Body};
-use crate::facts::{FactQuery, Facts};
+use crate::facts::FactQuery;
 use crate::failure::Failure;
 use crate::hint::Hint;
 use crate::ids::Epoch;
@@ -17,21 +17,17 @@ use std::collections::BTreeSet;
 impl Draft<'_> {
     /// The draft after everything that time did: the epoch is this boot's, and what ran out is recorded.
     /// A sweep also looks whether those who wait, and the processes that keep leases, still live.
-    pub(super) fn caught_up(
-        &mut self,
-        request: &Request,
-        facts: &Facts,
-    ) -> Result<&mut Self, BTreeSet<FactQuery>> {
+    pub(super) fn caught_up(&mut self, request: &Request) -> Result<&mut Self, BTreeSet<FactQuery>> {
         self.begin_epoch(request);
         if matches!(request.command, Command::Sweep) {
-            let mut unknown = self.evidence_of_waits(facts);
+            let mut unknown = self.evidence_of_waits();
             unknown.extend(self.evidence_of_leases(self.leases_now()));
             if !unknown.is_empty() {
                 return Err(unknown);
             }
         }
         self.record_expiries(request);
-        self.record_wait_ends(facts)?;
+        self.record_wait_ends()?;
         Ok(self)
     }
 
@@ -46,7 +42,7 @@ impl Draft<'_> {
             let birth = &request.birth;
             self.push(Actor::KERNEL, Body::ScopeOpened { place: birth.place.clone(), fold: birth.fold });
         }
-        let same_boot = self.slice.scope.boot.as_ref() == Some(&self.now.boot);
+        let same_boot = self.slice.scope.is_of(&self.now.boot);
         let recovers = matches!(request.command, Command::Recover);
         let operator_reason = self.operator_reason.clone().filter(|_| recovers);
         match (same_boot, recovers) {
@@ -74,7 +70,7 @@ impl Draft<'_> {
     /// moments with the power; its new epoch makes that safe.
     pub(super) fn refuse_lost_tail(&self, request: &Request) -> Result<(), Failure> {
         let scope = &self.slice.scope;
-        let same_boot = scope.boot.as_ref() == Some(&self.now.boot);
+        let same_boot = scope.is_of(&self.now.boot);
         if scope.lost_tail == 0 || !same_boot || matches!(request.command, Command::Recover) {
             return Ok(());
         }
@@ -96,21 +92,18 @@ impl Draft<'_> {
         let caller = identify(self.slice, &request.caller).ok().and_then(|identified| identified.known);
         let caller = caller.map(|view| view.agent.id);
         let share = if everything { usize::MAX } else { EXPIRIES_PER_WRITE };
-        let (view, slice, now) = (self.view(), self.slice, self.now.mono);
-        let end = |lease: &Lease| lease.deadline_given(view.last_seen(lease.holder));
-        let is_open = |lease: &&Lease| !self.ended.contains(&lease.id);
-        let (mut overdue, mut left): (Vec<&Lease>, Vec<&Lease>) =
-            view.overdue().filter(is_open).partition(|lease| now >= end(lease));
-        overdue.sort_by_key(|lease| (end(lease), lease.id));
-        left.sort_by_key(|lease| lease.id);
+        let (view, slice) = (self.view(), self.slice);
+        let open = view.overdue().filter(|(lease, _)| !self.ended.contains(&lease.id));
+        let (mut left, mut overdue): (Vec<_>, Vec<_>) =
+            open.partition(|(_, cause)| *cause == ExpiryCause::ProcessGone);
+        overdue.sort_by_key(|(lease, _)| (lease.deadline_given(view.last_seen(lease.holder)), lease.id));
+        left.sort_by_key(|(lease, _)| lease.id);
         let concerns = |lease: &Lease| everything || request.concerns(lease, slice, caller);
-        for (place, lease) in overdue.into_iter().enumerate() {
-            if place < share || concerns(lease) {
-                self.expire(lease, lease.expiry_cause(now));
+        let within_share = overdue.iter().take(share).map(|(lease, _)| lease.id).collect::<BTreeSet<_>>();
+        for (lease, cause) in overdue.into_iter().chain(left) {
+            if within_share.contains(&lease.id) || concerns(lease) {
+                self.expire(lease, cause);
             }
-        }
-        for lease in left.into_iter().filter(|lease| concerns(lease)) {
-            self.expire(lease, ExpiryCause::ProcessGone);
         }
     }
 

@@ -59,18 +59,11 @@ fn operator_reason(draft: &mut Draft<'_>, identified: &Identified) -> Result<Str
     })
 }
 
-/// The pause that is neither over nor of another boot.
-pub(super) fn in_force(slice: &Slice, now: &Now) -> Option<Freeze> {
-    let same_boot = slice.scope.boot.as_ref() == Some(&now.boot);
-    slice.scope.frozen.clone().filter(|freeze| same_boot && now.mono < freeze.until)
-}
-
 /// The pause that was in force during a part of the time for which a wait had its turn.
 pub(super) fn during_offer(slice: &Slice, now: &Now, wait: &Wait) -> Option<Freeze> {
-    let same_boot = slice.scope.boot.as_ref() == Some(&now.boot);
     let overlaps =
         |freeze: &Freeze| wait.offered_until.is_some_and(|end| end < freeze.until.plus_ms(OFFER_MS));
-    slice.scope.frozen.clone().filter(|freeze| same_boot && overlaps(freeze))
+    slice.scope.frozen.clone().filter(|freeze| slice.scope.is_of(&now.boot) && overlaps(freeze))
 }
 
 /// Refuses an agent new paths under a pause. What it holds it may go on with, and a person is never kept from working.

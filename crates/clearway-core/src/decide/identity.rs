@@ -107,7 +107,7 @@ fn not_you(view: &AgentView) -> Failure {
     );
     Failure::new(Slug::NotYou, message)
         .hint("leave out --agent to act as yourself, or choose a name nobody has: clearway agents")
-        .details(Details::Fields(vec![("agent", view.agent.name.to_string())]))
+        .details(Details::field("agent", view.agent.name.to_string()))
 }
 
 /// The agent of a session, or of a subagent in it.

@@ -4,18 +4,15 @@
 use super::Notice;
 use super::draft::Draft;
 use super::renew::held_by;
-use crate::command::Selection;
+use crate::command::{Selection, Verb};
 use crate::event::Actor;
 use crate::facts::{FactQuery, Liveness, Process};
 use crate::failure::{Details, Failure};
 use crate::hint::Hint;
 use crate::lease::Lease;
 use crate::slug::Slug;
-use crate::target::Target;
+use crate::target::{Target, Worktree};
 use std::collections::BTreeSet;
-
-/// The verb by which a person says that a command is over.
-const RELEASE: &str = "release";
 
 /// What has to be known of processes before what a selection means can be told from what they keep. The process that
 /// speaks for itself lives.
@@ -23,28 +20,20 @@ pub(super) fn evidence(draft: &Draft<'_>, selection: &Selection, actor: Actor) -
     let is_own = |lease: &Lease| Some(lease.holder) == actor.agent;
     let is_meant = |lease: &&Lease| match selection {
         Selection::All => is_own(lease),
-        Selection::These { leases, targets, .. } => {
+        Selection::These { leases, targets, worktree } => {
             leases.iter().any(|named| named.id == lease.id)
-                || (is_own(lease) && targets.iter().any(|target| target.overlaps(&lease.target)))
+                || (is_own(lease) && lease.is_on_any(targets, worktree))
         }
-        Selection::KeptBy(_) => false,
     };
     draft.evidence_of_leases(draft.leases_now().filter(is_meant))
 }
 
-/// What a process of the caller keeps.
-pub(super) fn by(draft: &Draft<'_>, process: &Process, actor: Actor) -> Vec<Lease> {
-    let mut leases = held_by(draft, actor.agent);
-    leases.retain(|lease| lease.bound.as_ref() == Some(process));
-    leases
-}
-
 /// Refuses to take a lease from the command that keeps it, and records that. Where nobody can see whether the process
-/// lives, a person may know.
+/// lives, a person may know, and say so by releasing it.
 pub(super) fn refuse(draft: &mut Draft<'_>, actor: Actor, lease: &Lease) -> Result<(), Failure> {
     let Some(process) = &lease.bound else { return Ok(()) };
     let is_unseen = draft.facts.process(process) == Some(Liveness::Unknown);
-    if is_unseen && draft.verb == RELEASE && draft.operator_reason.is_some() {
+    if is_unseen && draft.verb == Verb::Release && draft.operator_reason.is_some() {
         return Ok(());
     }
     Err(draft.denied(actor, lease.id.to_string(), failure(draft, lease, process)))
@@ -54,17 +43,16 @@ pub(super) fn refuse(draft: &mut Draft<'_>, actor: Actor, lease: &Lease) -> Resu
 /// left where it is.
 pub(super) fn refuse_named(
     draft: &mut Draft<'_>,
-    targets: &[Target],
+    (targets, worktree): (&[Target], &Worktree),
     actor: Actor,
     mine: &[Lease],
 ) -> Result<(), Failure> {
-    let is_mine = |target: &&Target| mine.iter().any(|lease| target.overlaps(&lease.target));
+    let is_mine = |target: &&Target| mine.iter().any(|lease| lease.is_on_any([*target], worktree));
     let (owned, others): (Vec<&Target>, Vec<&Target>) = targets.iter().partition(is_mine);
-    let is_on =
-        |targets: &[&Target], lease: &Lease| targets.iter().any(|target| target.overlaps(&lease.target));
-    let kept = of_commands(draft, actor).into_iter().find(|lease| is_on(&others, lease));
+    let mut kept = of_commands(draft, actor).into_iter();
+    let kept = kept.find(|lease| lease.is_on_any(others.iter().copied(), worktree));
     kept.map_or(Ok(()), |lease| refuse(draft, actor, &lease))?;
-    leave(draft, actor, |lease| is_on(&owned, lease));
+    leave(draft, actor, |lease| lease.is_on_any(owned.iter().copied(), worktree));
     Ok(())
 }
 
@@ -102,6 +90,6 @@ fn failure(draft: &Draft<'_>, lease: &Lease, process: &Process) -> Failure {
             lease.id
         )),
     };
-    let fields = vec![("lease", lease.id.to_string()), ("pid", pid.to_string())];
+    let fields = vec![("lease", lease.id.to_string().into()), ("pid", pid.into())];
     Failure::new(Slug::HeldByCommand, message).hint(hint).details(Details::Fields(fields))
 }

@@ -27,10 +27,11 @@ mod transfer;
 mod view;
 
 pub use identity::{Identified, identify};
+pub use queue::standing_queue;
 pub use replay::{not_shortened, since_granted};
 
 use crate::agent::AgentName;
-use crate::command::{Command, Request};
+use crate::command::{Command, Request, Verb};
 use crate::event::Event;
 use crate::facts::{FactQuery, Facts};
 use crate::failure::{Ahead, Failure, LeaseView};
@@ -261,7 +262,7 @@ pub enum Notice {
         /// What was named.
         target: String,
         /// The verb that was meant.
-        verb: &'static str,
+        verb: Verb,
     },
     /// No agent here has the name that was asked for.
     UnknownAgent {
@@ -362,51 +363,54 @@ pub fn decide(
         (Command::Anchor, _) if may_anchor => {
             return draft.finish(Ok(Success::Swept { expired: Vec::new() }));
         }
-        (Command::Open | Command::Sweep | Command::Recover, _) => sweep(&mut draft, request, facts),
+        (Command::Open | Command::Sweep | Command::Recover, _) => sweep(&mut draft, request),
         (_, Err(failure)) if !draft.records_denial(&failure) => return draft.finish(Err(failure)),
-        (_, Err(failure)) => draft.caught_up(request, facts).map(|draft| {
+        (_, Err(failure)) => draft.caught_up(request).map(|draft| {
             draft.deny(&failure, request);
             Err(failure)
         }),
-        (command, Ok(identified)) => draft
-            .caught_up(request, facts)
-            .and_then(|draft| answer(draft, command, identified, facts, entropy)),
+        (command, Ok(identified)) => {
+            draft.caught_up(request).and_then(|draft| answer(draft, command, identified, entropy))
+        }
     };
     match outcome {
-        Ok(outcome) => {
-            let missing = draft.record_offers(facts);
-            // Whoever sweeps has the time to find out whose turn it is. Others leave it to them.
-            if matches!(request.command, Command::Sweep | Command::Attend(_)) && !missing.is_empty() {
-                return Decision::NeedsFacts(missing);
-            }
-            if request.caller.hears {
-                draft.tell_caller();
-            }
-            draft.finish(outcome)
-        }
+        Ok(outcome) => settle(draft, request, outcome),
         Err(queries) => Decision::NeedsFacts(queries),
     }
 }
 
+/// The end of a decision: whose turn it brought, and what the caller is told beside its answer.
+fn settle(mut draft: Draft<'_>, request: &Request, outcome: Result<Success, Failure>) -> Decision {
+    let missing = draft.record_offers();
+    // Whoever sweeps has the time to find out whose turn it is. Others leave it to them.
+    if matches!(request.command, Command::Sweep | Command::Attend(_)) && !missing.is_empty() {
+        return Decision::NeedsFacts(missing);
+    }
+    if request.caller.hears {
+        draft.tell_caller();
+    }
+    draft.finish(outcome)
+}
+
 /// What time did is the kernel's own record: it is the same whoever asks for it, and cron is nobody.
-fn sweep(draft: &mut Draft<'_>, request: &Request, facts: &Facts) -> Step {
-    Ok(Ok(Success::Swept { expired: draft.caught_up(request, facts)?.expired_ids() }))
+fn sweep(draft: &mut Draft<'_>, request: &Request) -> Step {
+    Ok(Ok(Success::Swept { expired: draft.caught_up(request)?.expired_ids() }))
 }
 
 fn answer(
     draft: &mut Draft<'_>,
     command: &Command,
     identified: Identified,
-    facts: &Facts,
     entropy: &mut Entropy<'_>,
 ) -> Step {
     match command {
-        Command::Reserve(reserve) => reserve::reserve(draft, Asked::Now(reserve), identified, facts, entropy),
-        Command::Await(wait) => reserve::reserve(draft, Asked::OrWait(wait), identified, facts, entropy),
-        Command::Renew(renew) => renew::renew(draft, renew, &identified, facts, entropy),
-        Command::Release(release) => release::release(draft, release, &identified, facts, entropy),
-        Command::Transfer(transfer) => transfer::transfer(draft, transfer, &identified, facts, entropy),
-        Command::Attend(attend) => attend::attend(draft, attend, &identified, facts, entropy),
+        Command::Reserve(reserve) => reserve::reserve(draft, Asked::Now(reserve), &identified, entropy),
+        Command::Await(wait) => reserve::reserve(draft, Asked::OrWait(wait), &identified, entropy),
+        Command::Renew(renew) => renew::renew(draft, renew, &identified, entropy),
+        Command::Release(release) => release::release(draft, release, &identified, entropy),
+        Command::LetGo(process) => Ok(Ok(release::let_go(draft, process, &identified, entropy))),
+        Command::Transfer(transfer) => transfer::transfer(draft, transfer, &identified, entropy),
+        Command::Attend(attend) => attend::attend(draft, attend, &identified, entropy),
         Command::Leave(leave) => Ok(queue::leave(draft, leave, &identified, entropy)),
         Command::Freeze { for_ms } => Ok(freeze::freeze(draft, &identified, *for_ms, entropy)),
         Command::Thaw => Ok(freeze::thaw(draft, &identified, entropy)),

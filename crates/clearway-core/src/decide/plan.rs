@@ -101,21 +101,20 @@ pub(super) struct Planner<'a> {
 }
 
 impl<'a> Planner<'a> {
-    pub(super) fn new(draft: &'a Draft<'a>, me: AgentId, reserve: &'a Reserve, facts: &'a Facts) -> Self {
+    pub(super) fn new(draft: &'a Draft<'a>, me: AgentId, reserve: &'a Reserve) -> Self {
         let serves = |view: &&WaitView| view.wait.agent == me && view.wait.serves(reserve);
         let place = draft.queue.iter().filter(serves).map(|view| view.wait.place).min();
-        Self { draft, me, reserve, facts, place: place.unwrap_or(Seq(u64::MAX)) }
+        Self::at(draft, me, reserve, place.unwrap_or(Seq(u64::MAX)))
     }
 
     /// What an agent would get that asks from this place.
-    pub(super) fn at(
-        draft: &'a Draft<'a>,
-        me: AgentId,
-        reserve: &'a Reserve,
-        place: Seq,
-        facts: &'a Facts,
-    ) -> Self {
-        Self { draft, me, reserve, facts, place }
+    pub(super) fn at(draft: &'a Draft<'a>, me: AgentId, reserve: &'a Reserve, place: Seq) -> Self {
+        Self { draft, me, reserve, facts: draft.facts, place }
+    }
+
+    /// The same, were these the facts.
+    pub(super) fn knowing(self, facts: &'a Facts) -> Self {
+        Self { facts, ..self }
     }
 
     /// One step for each thing wanted, or the facts that are missing.
@@ -176,7 +175,7 @@ impl<'a> Planner<'a> {
     }
 
     fn is_here(&self, lease: &Lease) -> bool {
-        matches!(lease.target, Target::Name(_)) || lease.worktree == self.reserve.worktree
+        lease.is_in(&self.reserve.worktree)
     }
 
     fn grant(&self, want: &'a Want) -> Result<Step, BTreeSet<FactQuery>> {
@@ -213,32 +212,32 @@ impl<'a> Planner<'a> {
         want: &'a Want,
         ahead: Vec<&'a WaitView>,
     ) -> Result<Result<(Option<u32>, Vec<Room>), Blocked>, BTreeSet<FactQuery>> {
-        let (mut room, mut firm) = (Vec::new(), Vec::new());
-        let (mut queries, mut unknown) = (BTreeSet::new(), 0);
+        let found = self.obstacles(want, ahead);
+        match self.need(want, &found) {
+            Need::Nobody => Ok(Ok((self.free_slot(want, &[]), Vec::new()))),
+            _ if found.unknown > 0 => Err(found.queries),
+            Need::Room => Ok(Ok((self.free_slot(want, &found.room), found.room))),
+            Need::More => Ok(Err(self.blocked(&found.firm, &found.ahead))),
+        }
+    }
+
+    /// What is in the way, as far as that is known.
+    fn obstacles(&self, want: &'a Want, ahead: Vec<&'a WaitView>) -> Obstacles<'a> {
+        let mut found = Obstacles::default();
         for lease in self.in_the_way(want) {
             match self.judge(lease) {
-                Ok(Some(why)) => room.push(Room { lease: lease.clone(), why }),
-                Ok(None) => firm.push(lease),
-                Err(missing) => {
-                    queries.extend(missing);
-                    unknown += 1;
-                }
+                Ok(Some(why)) => found.room.push(Room { lease: lease.clone(), why }),
+                Ok(None) => found.firm.push(lease),
+                Err(missing) => found.lacks(missing),
             }
         }
-        let (known, unsure): (Vec<_>, Vec<_>) = ahead.into_iter().partition(|view| self.is_known(view));
-        queries.extend(unsure.iter().flat_map(|view| self.evidence(view)).map(FactQuery::Process));
-        let unknown = unknown + unsure.len();
-        let ending: Vec<&Lease> = firm.iter().copied().chain(room.iter().map(|room| &room.lease)).collect();
-        let (taken, freed) = (units(&firm), units(&ending) - units(&firm));
-        let need = self.need(want, taken + known.len(), freed + unknown);
-        if unknown > 0 && need != Need::Nobody {
-            return Err(queries);
+        for waiting in ahead {
+            match self.is_known(waiting) {
+                true => found.ahead.push(waiting),
+                false => found.lacks(self.evidence(waiting).into_iter().map(FactQuery::Process)),
+            }
         }
-        Ok(match need {
-            Need::Nobody => Ok((self.free_slot(want, &[]), Vec::new())),
-            Need::Room => Ok((self.free_slot(want, &room), room)),
-            Need::More => Err(self.blocked(&firm, &known)),
-        })
+        found
     }
 
     fn blocked(&self, leases: &[&Lease], waits: &[&WaitView]) -> Blocked {
@@ -249,7 +248,7 @@ impl<'a> Planner<'a> {
             Some(Ahead { wait: wait.id, agent, target, offered: wait.offered_until.is_some() })
         };
         Blocked {
-            leases: leases.iter().filter_map(|lease| self.draft.show(lease, self.facts)).collect(),
+            leases: leases.iter().filter_map(|lease| self.draft.show(lease)).collect(),
             ahead: waits.iter().filter_map(ahead).collect(),
         }
     }
@@ -311,19 +310,38 @@ impl<'a> Planner<'a> {
             && lease.target.overlaps(&want.target)
     }
 
-    /// How far the holders in the way keep the request from being granted. A resource with room for several
-    /// exclusive holders is only full when as many hold it.
-    fn need(&self, want: &Want, firm: usize, soft: usize) -> Need {
-        let capacity = if self.reserve.mode == Mode::Exclusive { want.capacity.max(1) as usize } else { 1 };
-        let others_shared = self.in_the_way(want).any(|lease| lease.mode == Mode::Shared);
-        let free = if others_shared { 0 } else { capacity - 1 };
-        if firm > free {
+    /// How far what is in the way keeps the request from being granted.
+    fn need(&self, want: &'a Want, found: &Obstacles<'_>) -> Need {
+        let held: Vec<&Lease> =
+            found.firm.iter().copied().chain(found.room.iter().map(|room| &room.lease)).collect();
+        let firm = units(&found.firm) + found.ahead.len();
+        let soft = units(&held) - units(&found.firm) + found.unknown;
+        let spare = self.spare(want, self.in_the_way(want));
+        if firm > spare {
             Need::More
-        } else if firm + soft > free {
+        } else if firm + soft > spare {
             Need::Room
         } else {
             Need::Nobody
         }
+    }
+
+    /// How many units may be held by others beside the one wanted, these being among the others. A resource with room for
+    /// several exclusive holders is only full when as many hold it.
+    fn spare(&self, want: &Want, mut others: impl Iterator<Item = &'a Lease>) -> usize {
+        let capacity = if self.reserve.mode == Mode::Exclusive { want.capacity.max(1) as usize } else { 1 };
+        if others.any(|lease| lease.mode == Mode::Shared) { 0 } else { capacity - 1 }
+    }
+
+    /// A lease in the way that one of these processes keeps and that does not yield, if they keep so much that others have
+    /// nothing to give.
+    pub(super) fn never_free(&self, want: &'a Want, processes: &BTreeSet<Process>) -> Option<&'a Lease> {
+        let is_kept =
+            |lease: &&Lease| lease.bound.as_ref().is_some_and(|process| processes.contains(process));
+        let is_firm = |lease: &&Lease| self.judge(lease) == Ok(None);
+        let kept: Vec<&Lease> = self.in_the_way(want).filter(is_kept).filter(is_firm).collect();
+        let is_all = units(&kept) > self.spare(want, kept.iter().copied());
+        kept.first().copied().filter(|_| is_all)
     }
 
     /// The unit that the agent of a command has itself, if no other command works on it; else the lowest unit that nobody
@@ -352,7 +370,7 @@ impl<'a> Planner<'a> {
         // What a process keeps is over with that process, and not before, whatever became of the agent.
         let evidence = match &lease.bound {
             Some(process) => Some(process),
-            None if view.liveness(holder, self.facts) == Liveness::Gone => {
+            None if view.liveness(holder) == Liveness::Gone => {
                 return Ok(Some(RoomWhy::HolderGone));
             }
             None => holder.agent.process.as_ref(),
@@ -384,6 +402,28 @@ impl<'a> Planner<'a> {
                 false
             }
         }
+    }
+}
+
+/// What is in the way of one thing.
+#[derive(Debug, Default)]
+struct Obstacles<'a> {
+    /// Leases that may be ended for it.
+    room: Vec<Room>,
+    /// Leases that may not.
+    firm: Vec<&'a Lease>,
+    /// Earlier waits.
+    ahead: Vec<&'a WaitView>,
+    /// How many more of which it is not known.
+    unknown: usize,
+    /// What would have to be known of those.
+    queries: BTreeSet<FactQuery>,
+}
+
+impl Obstacles<'_> {
+    fn lacks(&mut self, missing: impl IntoIterator<Item = FactQuery>) {
+        self.queries.extend(missing);
+        self.unknown += 1;
     }
 }
 

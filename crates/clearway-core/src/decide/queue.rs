@@ -9,6 +9,7 @@ use super::draft::Draft;
 use super::freeze;
 use super::identity::Identified;
 use super::plan::{Planner, Step, ahead, blocked, blockers};
+use super::renew::held_by;
 use crate::command::{Await, Leave, Stay};
 use crate::event::{Actor, Body};
 use crate::facts::{FactQuery, Facts, Process};
@@ -20,10 +21,26 @@ use crate::limits::{
     OFFER_MS, OFFERS_PER_WAIT_MAX, WAITER_PULSE_MS, WAITER_SILENCE_MS, WAITS_PER_AGENT_MAX,
     WAITS_PER_SCOPE_MAX,
 };
-use crate::slice::{Freeze, Note};
+use crate::slice::{Freeze, Note, Slice};
 use crate::slug::Slug;
+use crate::time::Now;
 use crate::wait::{Queued, Wait, WaitEnd, WaitView, position};
 use std::collections::BTreeSet;
+
+/// The queue as it stands, whether or not anybody recorded what became of those who waited: by the very rule that records
+/// it. Where a turn ran out, what is around the waits has to be in the slice ([`Slice::around_lapsed_turns`]).
+pub fn standing_queue(slice: &Slice, facts: &Facts, now: &Now) -> Result<Vec<WaitView>, BTreeSet<FactQuery>> {
+    if !slice.scope.is_of(&now.boot) {
+        return Ok(Vec::new());
+    }
+    let mut draft = Draft::of_nobody(slice, now, facts);
+    let unknown = draft.evidence_of_waits();
+    if !unknown.is_empty() {
+        return Err(unknown);
+    }
+    draft.record_wait_ends()?;
+    Ok(draft.queue)
+}
 
 impl Draft<'_> {
     /// Records an event about a wait, in the log and in the queue as the rest of this decision sees it.
@@ -49,36 +66,36 @@ impl Draft<'_> {
     }
 
     /// Records the end of every wait that is over, and what becomes of every turn that was not taken in time.
-    pub(super) fn record_wait_ends(&mut self, facts: &Facts) -> Result<(), BTreeSet<FactQuery>> {
+    pub(super) fn record_wait_ends(&mut self) -> Result<(), BTreeSet<FactQuery>> {
         for view in self.queue.clone() {
             let agent = self.slice.agent(view.wait.agent).map(|known| &known.agent);
-            if let Some(cause) = view.over(agent, facts, self.now.mono) {
+            if let Some(cause) = view.over(agent, self.facts, self.now.mono) {
                 self.end_wait(Actor::KERNEL, &view, cause);
-            } else if let Some(until) = view.falls_back(facts, self.now.mono) {
+            } else if let Some(until) = view.falls_back(self.facts, self.now.mono) {
                 let (wait, process) = (view.wait.id, None);
                 self.push_wait(Actor::KERNEL, Body::WaitAttached { wait, process, until });
             }
         }
         let mut missing = BTreeSet::new();
         for view in self.queue.clone().iter().filter(|view| view.offer_lapsed(self.now.mono)) {
-            missing.extend(self.let_pass(view, facts).err().into_iter().flatten());
+            missing.extend(self.let_pass(view).err().into_iter().flatten());
         }
         if missing.is_empty() { Ok(()) } else { Err(missing) }
     }
 
     /// What becomes of a turn that was not taken. One that could not have been taken is not held against its waiter;
     /// otherwise the waiter goes to the end of the queue, unless that is the second time or it would wait there for ever.
-    fn let_pass(&mut self, view: &WaitView, facts: &Facts) -> Result<(), BTreeSet<FactQuery>> {
+    fn let_pass(&mut self, view: &WaitView) -> Result<(), BTreeSet<FactQuery>> {
         let wait = &view.wait;
         let paused = freeze::during_offer(self.slice, self.now, wait);
-        if !self.has_turn(wait, paused.as_ref(), facts)? {
+        if !self.has_turn(wait, paused.as_ref())? {
             self.push_wait(Actor::KERNEL, Body::WaitWithdrawn { wait: wait.id });
             return Ok(());
         }
         let mut last = self.clone();
         last.push_wait(Actor::KERNEL, Body::WaitPassed { wait: wait.id });
         let is_over = wait.offers >= OFFERS_PER_WAIT_MAX
-            || cycle::find(&last, wait.agent, &wait.wanted, self.next_seq(), facts)?.is_some();
+            || cycle::find(&last, wait.agent, &wait.wanted, self.next_seq())?.is_some();
         if is_over {
             self.end_wait(Actor::KERNEL, view, WaitEnd::Lapsed);
         } else {
@@ -88,28 +105,28 @@ impl Draft<'_> {
     }
 
     /// What has to be known of the agents and processes that wait, to tell which of them are gone.
-    pub(super) fn evidence_of_waits(&self, facts: &Facts) -> BTreeSet<FactQuery> {
-        self.evidence_of(|_| true, facts)
+    pub(super) fn evidence_of_waits(&self) -> BTreeSet<FactQuery> {
+        self.evidence_of(|_| true)
     }
 
     /// The same of those who wait for any of these leases: whoever is turned away is told how many there are.
-    pub(super) fn evidence_of_waiters(&self, leases: &[LeaseView], facts: &Facts) -> BTreeSet<FactQuery> {
+    pub(super) fn evidence_of_waiters(&self, leases: &[LeaseView]) -> BTreeSet<FactQuery> {
         let waits_for = |wait: &Wait| leases.iter().any(|held| wait.wanted.conflicts_with_lease(&held.lease));
-        self.evidence_of(waits_for, facts)
+        self.evidence_of(waits_for)
     }
 
-    fn evidence_of(&self, concerns: impl Fn(&Wait) -> bool, facts: &Facts) -> BTreeSet<FactQuery> {
+    fn evidence_of(&self, concerns: impl Fn(&Wait) -> bool) -> BTreeSet<FactQuery> {
         let concerned = || self.queue.iter().map(|view| &view.wait).filter(|wait| concerns(wait));
         let agents = concerned().filter_map(|wait| self.slice.agent(wait.agent)?.agent.process.clone());
         let waiting = concerned().filter_map(|wait| wait.attached.clone());
-        let unknown = agents.chain(waiting).filter(|process| facts.process(process).is_none());
+        let unknown = agents.chain(waiting).filter(|process| self.facts.process(process).is_none());
         unknown.map(FactQuery::Process).collect()
     }
 
     /// Offers their turn to agents that have no process waiting. Only waits whose surroundings were read can be
     /// judged; whoever changes something reads the surroundings of those it changes it for. The facts that were
     /// missing are told: without them nobody has a turn.
-    pub(super) fn record_offers(&mut self, facts: &Facts) -> BTreeSet<FactQuery> {
+    pub(super) fn record_offers(&mut self) -> BTreeSet<FactQuery> {
         let candidates: Vec<WaitView> =
             self.queue.iter().filter(|view| self.slice.surveyed.contains(&view.wait.id)).cloned().collect();
         let mut missing = BTreeSet::new();
@@ -117,7 +134,7 @@ impl Draft<'_> {
             if wait.attached.is_some() || wait.offered_until.is_some() {
                 continue;
             }
-            match self.has_turn(&wait, self.frozen.as_ref(), facts) {
+            match self.has_turn(&wait, self.frozen.as_ref()) {
                 Ok(true) => {
                     let until = self.now.mono.plus_ms(OFFER_MS);
                     self.push_wait(Actor::KERNEL, Body::WaitOffered { wait: wait.id, until });
@@ -131,14 +148,9 @@ impl Draft<'_> {
     }
 
     /// Whether everything would be granted under this pause, or none.
-    fn has_turn(
-        &self,
-        wait: &Wait,
-        frozen: Option<&Freeze>,
-        facts: &Facts,
-    ) -> Result<bool, BTreeSet<FactQuery>> {
+    fn has_turn(&self, wait: &Wait, frozen: Option<&Freeze>) -> Result<bool, BTreeSet<FactQuery>> {
         let client = self.slice.agent(wait.agent).map(|view| view.agent.client);
-        let steps = Planner::at(self, wait.agent, &wait.wanted, wait.place, facts).plan()?;
+        let steps = Planner::at(self, wait.agent, &wait.wanted, wait.place).plan()?;
         let is_admitted = |client| freeze::admit(frozen, &wait.wanted, client, &steps).is_ok();
         Ok(blocked(&steps).next().is_none() && client.is_some_and(is_admitted))
     }
@@ -146,7 +158,7 @@ impl Draft<'_> {
     /// Ends an agent's waits for everything that it holds now, as far as their surroundings were read. What a command of it
     /// takes now, in the agent's turn, was the turn.
     pub(super) fn record_fulfilled(&mut self, holder: AgentId, actor: Actor, by: Option<&Process>) {
-        let held: Vec<Lease> = self.leases_now().filter(|lease| lease.holder == holder).cloned().collect();
+        let held = held_by(self, Some(holder));
         let fulfilled: Vec<WaitView> = self
             .queue
             .iter()
@@ -185,7 +197,6 @@ pub(super) fn stay(
     draft: &mut Draft<'_>,
     request: &Await,
     asking: Asking<'_>,
-    facts: &Facts,
     entropy: &mut Entropy<'_>,
 ) -> Result<Option<Result<Success, Failure>>, BTreeSet<FactQuery>> {
     let own = own_wait(draft, request, asking.me);
@@ -200,7 +211,7 @@ pub(super) fn stay(
     let wait = match (own, request.wait) {
         (Some(view), _) => keep(draft, request, asking.actor, &view, process),
         (None, Some(id)) => return Ok(Some(Err(not_there(id)))),
-        (None, None) => match begin(draft, request, asking, process, facts, entropy)? {
+        (None, None) => match begin(draft, request, asking, process, entropy)? {
             Ok(wait) => {
                 tell_holders(draft, &wait, asking);
                 wait
@@ -271,13 +282,12 @@ fn begin(
     request: &Await,
     asking: Asking<'_>,
     process: Option<Process>,
-    facts: &Facts,
     entropy: &mut Entropy<'_>,
 ) -> Result<Result<Wait, Failure>, BTreeSet<FactQuery>> {
     if let Err(failure) = within_quota(draft, asking.me) {
         return Ok(Err(draft.denied(asking.actor, request.reserve.subject(), failure)));
     }
-    if let Some(circle) = cycle::find(draft, asking.me, &request.reserve, Seq(u64::MAX), facts)? {
+    if let Some(circle) = cycle::find(draft, asking.me, &request.reserve, Seq(u64::MAX))? {
         return Ok(Err(draft.refuse_circle((asking.me, asking.actor), &request.reserve, circle)));
     }
     let wait = Wait {

@@ -4,11 +4,11 @@ use super::draft::Draft;
 use super::identity::Identified;
 use super::kept;
 use super::quota::Held;
-use super::renew::{find, held_by, is_current, may_act};
+use super::renew::{find, held_by, is_current, is_live, may_act};
 use super::{Notice, Step, Success};
 use crate::command::{LeaseRef, Release, Selection};
 use crate::event::{Actor, Body};
-use crate::facts::Facts;
+use crate::facts::Process;
 use crate::failure::{Failure, LeaseView};
 use crate::hint::Hint;
 use crate::ids::{AgentId, Entropy, Fence, LeaseId};
@@ -23,7 +23,6 @@ pub(super) fn release(
     draft: &mut Draft<'_>,
     release: &Release,
     identified: &Identified,
-    facts: &Facts,
     entropy: &mut Entropy<'_>,
 ) -> Step {
     let actor = draft.act_as(identified);
@@ -31,7 +30,7 @@ pub(super) fn release(
     if !unknown.is_empty() {
         return Err(unknown);
     }
-    let chosen = match choose(draft, &release.selection, actor, facts) {
+    let chosen = match choose(draft, &release.selection, actor) {
         Ok(chosen) => chosen,
         Err(failure) => return Ok(Err(failure)),
     };
@@ -45,20 +44,46 @@ pub(super) fn release(
     }
     let actor = if chosen.live.is_empty() { actor } else { draft.sign(identified, entropy) };
     for lease in &chosen.live {
-        end(draft, actor, lease);
+        draft.give_back(actor, lease);
     }
     let mut remaining: Vec<LeaseView> =
-        chosen.remaining.iter().filter_map(|lease| draft.show(lease, facts)).collect();
-    for (keep, parent) in release.keep.iter().zip(kept) {
-        let lease = match already_held(draft, keep, &parent, &remaining) {
+        chosen.remaining.iter().filter_map(|lease| draft.show(lease)).collect();
+    keep_parts(draft, actor, release.keep.iter().zip(&kept), &mut remaining, entropy);
+    Ok(Ok(Success::Released { released, already: chosen.already, remaining }))
+}
+
+/// Goes on holding parts of what was released, each once.
+fn keep_parts<'k>(
+    draft: &mut Draft<'_>,
+    actor: Actor,
+    parts: impl Iterator<Item = (&'k Target, &'k Lease)>,
+    remaining: &mut Vec<LeaseView>,
+    entropy: &mut Entropy<'_>,
+) {
+    for (keep, parent) in parts {
+        let lease = match already_held(draft, keep, parent, remaining) {
             Some(lease) => lease,
-            None => keep_part(draft, actor, keep, &parent, entropy),
+            None => keep_part(draft, actor, keep, parent, entropy),
         };
         if !remaining.iter().any(|view| view.lease.id == lease.id) {
-            remaining.extend(draft.show(&lease, facts));
+            remaining.extend(draft.show(&lease));
         }
     }
-    Ok(Ok(Success::Released { released, already: chosen.already, remaining }))
+}
+
+/// A process gives back what it keeps, and nothing else does while it lives.
+pub(super) fn let_go(
+    draft: &mut Draft<'_>,
+    process: &Process,
+    identified: &Identified,
+    entropy: &mut Entropy<'_>,
+) -> Success {
+    let actor = draft.act_as(identified);
+    let mut kept = held_by(draft, actor.agent);
+    kept.retain(|lease| lease.bound.as_ref() == Some(process));
+    let actor = if kept.is_empty() { actor } else { draft.sign(identified, entropy) };
+    let released = kept.iter().map(|lease| draft.give_back(actor, lease)).collect();
+    Success::Released { released, already: Vec::new(), remaining: Vec::new() }
 }
 
 /// The lease a kept part comes from: it must hold all of it, or keeping would be taking.
@@ -136,12 +161,7 @@ pub(super) struct Chosen {
     pub(super) remaining: Vec<Lease>,
 }
 
-pub(super) fn choose(
-    draft: &mut Draft<'_>,
-    selection: &Selection,
-    actor: Actor,
-    facts: &Facts,
-) -> Result<Chosen, Failure> {
+pub(super) fn choose(draft: &mut Draft<'_>, selection: &Selection, actor: Actor) -> Result<Chosen, Failure> {
     match selection {
         Selection::All => {
             refuse_unreadable(draft)?;
@@ -149,15 +169,11 @@ pub(super) fn choose(
             Ok(Chosen { live: own(draft, actor), ..Chosen::default() })
         }
         Selection::These { leases, targets, worktree } => {
-            let mut chosen = by_id(draft, leases, actor, facts)?;
+            let mut chosen = by_id(draft, leases, actor)?;
             let mine = own(draft, actor);
-            kept::refuse_named(draft, targets, actor, &mine)?;
+            kept::refuse_named(draft, (targets, worktree), actor, &mine)?;
             by_target(draft, targets, worktree, mine, &mut chosen);
             Ok(chosen)
-        }
-        Selection::KeptBy(process) => {
-            let live = kept::by(draft, process, actor);
-            Ok(Chosen { live, ..Chosen::default() })
         }
     }
 }
@@ -168,16 +184,14 @@ fn refuse_unreadable(draft: &Draft<'_>) -> Result<(), Failure> {
     first.map_or(Ok(()), |id| find(draft, id).map(|_| ()))
 }
 
-fn by_id(draft: &mut Draft<'_>, refs: &[LeaseRef], actor: Actor, facts: &Facts) -> Result<Chosen, Failure> {
+fn by_id(draft: &mut Draft<'_>, refs: &[LeaseRef], actor: Actor) -> Result<Chosen, Failure> {
     let mut chosen = Chosen::default();
     for wanted in refs {
         let lease = find(draft, wanted.id)?;
-        let over = lease.ended.is_some() || draft.ended.contains(&lease.id);
+        is_current(draft, wanted, &lease)?;
+        let over = !is_live(draft, &lease);
         if !over {
             may_act(draft, actor, &lease)?;
-        }
-        is_current(draft, wanted, &lease, facts)?;
-        if !over {
             kept::refuse(draft, actor, &lease)?;
         }
         let twice =
@@ -199,10 +213,11 @@ pub(super) fn by_target(
     mut mine: Vec<Lease>,
     chosen: &mut Chosen,
 ) {
-    mine.retain(|lease| matches!(lease.target, Target::Name(_)) || lease.worktree == *worktree);
+    mine.retain(|lease| lease.is_in(worktree));
     let missed = targets.iter().filter(|target| !mine.iter().any(|lease| target.overlaps(&lease.target)));
     let (verb, is_operator) = (draft.verb, draft.operator_reason.is_some());
-    let held = held_by(draft, draft.agent.as_ref().map(|(me, _)| *me));
+    let mut held = held_by(draft, draft.me());
+    held.retain(|lease| lease.is_in(worktree));
     draft.notices.extend(missed.map(|target| match is_operator {
         true => Notice::OthersById { target: target.display(), verb },
         false => nothing_held(target, &held),
@@ -241,7 +256,7 @@ pub(super) fn refuse_unheld(draft: &Draft<'_>) -> Result<(), Failure> {
     let failure = Failure::new(Slug::NotFound, format!("you hold nothing on {target}; nothing was changed"));
     let meant = meant
         .iter()
-        .fold(failure, |failure, meant| failure.hint(format!("did you mean {}?", meant.display())));
+        .fold(failure, |failure, meant| failure.hint(format!("did you mean {}?", meant.canonical())));
     Err(meant.hint("see what you hold, and what others do: clearway leases"))
 }
 
@@ -253,23 +268,17 @@ pub(super) fn refuse_part(selection: &Selection, chosen: &Chosen, how: &str) -> 
     let around = |target| chosen.remaining.iter().find(|lease| lease.target.overlaps(target));
     let part = targets.iter().filter(|target| !is_met(target)).find_map(|part| Some((part, around(part)?)));
     let Some((part, whole)) = part else { return Ok(()) };
-    let (part, whole, id) = (part.display(), whole.target.display(), whole.id);
+    let (part, target, id) = (part.display(), &whole.target, whole.id);
+    let whole = target.display();
     let message = format!(
         "you hold no lease on {part} alone: it is a part of lease {id} on {whole}; nothing was changed"
     );
     Err(Failure::new(Slug::NotFound, message)
-        .hint(Hint::command("name the whole of it", how, &[&whole]))
+        .hint(Hint::command("name the whole of it", how, &[target.canonical()]))
         .hint(format!("or its lease: clearway {how} {id}")))
 }
 
 /// What an agent holds itself. What one of its commands runs under ends with that command.
 fn own(draft: &Draft<'_>, actor: Actor) -> Vec<Lease> {
     held_by(draft, actor.agent).into_iter().filter(|lease| lease.bound.is_none()).collect()
-}
-
-fn end(draft: &mut Draft<'_>, actor: Actor, lease: &Lease) {
-    let operator_reason = draft.operator_reason_for(actor, lease);
-    let body = Body::LeaseReleased { lease: lease.id, holder: lease.holder, operator_reason };
-    draft.end_lease(lease.id);
-    draft.push(actor, body);
 }

@@ -7,9 +7,8 @@ use super::release::{Chosen, by_target, refuse_part, refuse_unheld};
 use super::replay::lapsed;
 use super::{Notice, Step, Success};
 use crate::agent::{AgentName, Liveness};
-use crate::command::{LeaseRef, Renew, Selection};
+use crate::command::{LeaseRef, Renew, Selection, Verb};
 use crate::event::{Actor, Body};
-use crate::facts::Facts;
 use crate::failure::{Details, Failure, LeaseView};
 use crate::hint::Hint;
 use crate::ids::{AgentId, Entropy, LeaseId};
@@ -22,7 +21,6 @@ pub(super) fn renew(
     draft: &mut Draft<'_>,
     renew: &Renew,
     identified: &Identified,
-    facts: &Facts,
     entropy: &mut Entropy<'_>,
 ) -> Step {
     let actor = draft.act_as(identified);
@@ -30,37 +28,30 @@ pub(super) fn renew(
     if !unknown.is_empty() {
         return Err(unknown);
     }
-    let leases = match chosen(draft, &renew.selection, actor, facts) {
+    let leases = match chosen(draft, &renew.selection, actor) {
         Ok(leases) => leases,
         Err(failure) => return Ok(Err(failure)),
     };
     let actor = if leases.is_empty() { actor } else { draft.sign(identified, entropy) };
-    let renewed = leases.into_iter().map(|lease| extend(draft, actor, renew, lease, facts)).collect();
+    let renewed = leases.into_iter().map(|lease| extend(draft, actor, renew, lease)).collect();
     Ok(Ok(Success::Renewed(renewed)))
 }
 
 /// The live leases meant. One that ended is no error in a selection of everything, but it is when it was named.
-fn chosen(
-    draft: &mut Draft<'_>,
-    selection: &Selection,
-    actor: Actor,
-    facts: &Facts,
-) -> Result<Vec<Lease>, Failure> {
+fn chosen(draft: &mut Draft<'_>, selection: &Selection, actor: Actor) -> Result<Vec<Lease>, Failure> {
     match selection {
         Selection::All => {
             draft.notices.extend(run_out(draft, actor.agent));
             Ok(held_by(draft, actor.agent))
         }
         Selection::These { leases, targets, worktree } => {
-            let mut chosen = Chosen { live: named(draft, leases, actor, facts)?, ..Chosen::default() };
+            let mut chosen = Chosen { live: named(draft, leases, actor)?, ..Chosen::default() };
             let mine = held_by(draft, actor.agent);
             by_target(draft, targets, worktree, mine, &mut chosen);
             refuse_unheld(draft)?;
-            refuse_part(selection, &chosen, draft.verb)?;
+            refuse_part(selection, &chosen, draft.verb.word())?;
             Ok(chosen.live)
         }
-        // A process gives back what it keeps; it renews that by name, and hands nothing over.
-        Selection::KeptBy(_) => Ok(Vec::new()),
     }
 }
 
@@ -71,18 +62,13 @@ fn run_out(draft: &Draft<'_>, agent: Option<AgentId>) -> Vec<Notice> {
     own.filter_map(|lease| lapsed(&draft.view(), draft.slice, lease)).collect()
 }
 
-fn named(
-    draft: &mut Draft<'_>,
-    refs: &[LeaseRef],
-    actor: Actor,
-    facts: &Facts,
-) -> Result<Vec<Lease>, Failure> {
+fn named(draft: &mut Draft<'_>, refs: &[LeaseRef], actor: Actor) -> Result<Vec<Lease>, Failure> {
     let mut leases: Vec<Lease> = Vec::new();
     for wanted in refs {
         let lease = find(draft, wanted.id)?;
+        is_current(draft, wanted, &lease)?;
+        refuse_ended(draft, &lease)?;
         may_act(draft, actor, &lease)?;
-        is_current(draft, wanted, &lease, facts)?;
-        is_live(draft, &lease, facts)?;
         if !leases.iter().any(|earlier| earlier.id == lease.id) {
             leases.push(lease);
         }
@@ -90,7 +76,7 @@ fn named(
     Ok(leases)
 }
 
-fn extend(draft: &mut Draft<'_>, actor: Actor, renew: &Renew, mut lease: Lease, facts: &Facts) -> LeaseView {
+fn extend(draft: &mut Draft<'_>, actor: Actor, renew: &Renew, mut lease: Lease) -> LeaseView {
     let view = draft.view();
     let ttl_ms = renew.ttl_ms.unwrap_or(lease.ttl_ms);
     // A sign of life may have carried the lease further than its row says; a renewal never shortens it.
@@ -99,23 +85,23 @@ fn extend(draft: &mut Draft<'_>, actor: Actor, renew: &Renew, mut lease: Lease, 
     let operator_reason = draft.operator_reason_for(actor, &lease);
     lease.set_terms(Terms { ttl_ms, deadline, reason, ..lease.terms() });
     draft.push(actor, Body::LeaseRenewed { lease: lease.id, terms: lease.terms(), operator_reason });
-    let (agent, liveness) = shown_holder(draft, actor, &lease, facts);
+    let (agent, liveness) = shown_holder(draft, actor, &lease);
     LeaseView { deadline: lease.deadline_given(None), lease, agent, liveness, waiters: 0 }
 }
 
 /// Renewing is a sign of life of whoever does it, which for an operator says nothing about the holder.
-fn shown_holder(draft: &Draft<'_>, actor: Actor, lease: &Lease, facts: &Facts) -> (AgentName, Liveness) {
+fn shown_holder(draft: &Draft<'_>, actor: Actor, lease: &Lease) -> (AgentName, Liveness) {
     let view = draft.view();
     match view.holder(lease) {
         Some(holder) if actor.agent == Some(lease.holder) => (holder.agent.name.clone(), Liveness::Active),
-        Some(holder) => (holder.agent.name.clone(), view.liveness(holder, facts)),
+        Some(holder) => (holder.agent.name.clone(), view.liveness(holder)),
         None => (AgentName::made("unknown".to_owned()), Liveness::Idle),
     }
 }
 
-/// Every live lease of an agent.
+/// Every live lease of an agent, as this decision leaves it.
 pub(super) fn held_by(draft: &Draft<'_>, agent: Option<AgentId>) -> Vec<Lease> {
-    draft.view().live_except(&draft.ended).filter(|lease| Some(lease.holder) == agent).cloned().collect()
+    draft.leases_now().filter(|lease| Some(lease.holder) == agent).cloned().collect()
 }
 
 /// The lease with this id, live or ended.
@@ -142,7 +128,7 @@ pub(super) fn may_act(draft: &mut Draft<'_>, actor: Actor, lease: &Lease) -> Res
     let name = holder.map_or_else(|| lease.holder.to_string(), |view| view.agent.name.to_string());
     draft.record_denial(actor, lease.id.to_string(), Slug::NotHolder);
     let verb = draft.verb;
-    let to = if verb == "transfer" { " --to NAME" } else { "" };
+    let to = if verb == Verb::Transfer { " --to NAME" } else { "" };
     let message = format!("lease {} on {} is held by {name}, not by you", lease.id, lease.target.display());
     let how = format!("clearway {verb} {}{to} --reason TEXT", lease.id);
     let hint = match lease.bound.is_some() {
@@ -151,27 +137,28 @@ pub(super) fn may_act(draft: &mut Draft<'_>, actor: Actor, lease: &Lease) -> Res
     };
     Err(Failure::new(Slug::NotHolder, message)
         .hint(hint)
-        .details(Details::Fields(vec![("lease", lease.id.to_string()), ("agent", name)])))
+        .details(Details::Fields(vec![("lease", lease.id.to_string().into()), ("agent", name.into())])))
 }
 
 /// A fence, once presented, has to be the lease's own.
-pub(super) fn is_current(
-    draft: &Draft<'_>,
-    wanted: &LeaseRef,
-    lease: &Lease,
-    facts: &Facts,
-) -> Result<(), Failure> {
+pub(super) fn is_current(draft: &Draft<'_>, wanted: &LeaseRef, lease: &Lease) -> Result<(), Failure> {
     match wanted.fence {
         Some(fence) if fence != lease.fence => {
             let message = format!("lease {} has fence {}, not {fence}", lease.id, lease.fence);
-            Err(stale(draft, Slug::StaleFence, message, lease, facts))
+            Err(stale(draft, Slug::StaleFence, message, lease))
         }
         _ => Ok(()),
     }
 }
 
-pub(super) fn is_live(draft: &Draft<'_>, lease: &Lease, facts: &Facts) -> Result<(), Failure> {
-    if lease.ended.is_none() && !draft.ended.contains(&lease.id) {
+/// Whether nobody ended the lease, before this decision or in it.
+pub(super) fn is_live(draft: &Draft<'_>, lease: &Lease) -> bool {
+    lease.ended.is_none() && !draft.ended.contains(&lease.id)
+}
+
+/// What is over is nobody's, whoever names it.
+pub(super) fn refuse_ended(draft: &Draft<'_>, lease: &Lease) -> Result<(), Failure> {
+    if is_live(draft, lease) {
         return Ok(());
     }
     let how = lease.ended.map_or("has expired", |ended| match ended.how {
@@ -182,26 +169,30 @@ pub(super) fn is_live(draft: &Draft<'_>, lease: &Lease, facts: &Facts) -> Result
         End::Orphaned => "was left behind when its session ended",
     });
     let message = format!("lease {} on {} {how}", lease.id, lease.target.display());
-    Err(stale(draft, Slug::LeaseExpired, message, lease, facts))
+    Err(stale(draft, Slug::LeaseExpired, message, lease))
 }
 
 /// A stale answer says who holds the thing now.
-fn stale(draft: &Draft<'_>, slug: Slug, message: String, lease: &Lease, facts: &Facts) -> Failure {
+fn stale(draft: &Draft<'_>, slug: Slug, message: String, lease: &Lease) -> Failure {
     let view = draft.view();
     let same = |other: &&Lease| {
         other.id != lease.id && other.worktree == lease.worktree && other.target.overlaps(&lease.target)
     };
     let held_now: Vec<LeaseView> =
-        view.live_except(&draft.ended).filter(same).filter_map(|other| draft.show(other, facts)).collect();
-    let now = held_now.first().map(|other| format!("; {} holds it now", other.agent)).unwrap_or_default();
-    let target = lease.target.display();
+        view.live_except(&draft.ended).filter(same).filter_map(|other| draft.show(other)).collect();
+    let own = Some(lease).filter(|lease| is_live(draft, lease) && Some(lease.holder) != draft.me());
+    let holder =
+        held_now.first().map(|other| other.agent.clone()).or(own.map(|own| draft.name_of(own.holder)));
+    let now = holder.map(|holder| format!("; {holder} holds it now")).unwrap_or_default();
+    let target = lease.target.canonical();
     let failure = Failure::new(slug, format!("{message}{now}")).hint(match lease.target {
-        Target::Path(_) => Hint::command("read the file again, then reserve anew", "reserve", &[&target]),
-        Target::Name(_) => Hint::command("reserve it anew", "reserve --kind name", &[&target]),
+        Target::Path(_) => Hint::command("read the file again, then reserve anew", "reserve", &[target])
+            .about(&lease.worktree),
+        Target::Name(_) => Hint::command("reserve it anew", "reserve --kind name", &[target]),
     });
     // This very decision may have found the end that the row does not state yet.
     let as_it_is = Lease { ended: view.ended(lease), ..lease.clone() };
-    match draft.show(&as_it_is, facts) {
+    match draft.show(&as_it_is) {
         Some(shown) => failure.details(Details::Lease { lease: Box::new(shown), held_now }),
         None => failure,
     }

@@ -5,22 +5,22 @@ use super::draft::Draft;
 use super::freeze;
 use super::identity::Identified;
 use super::inside;
-use super::plan::{Blocked, Planner, Room, RoomWhy, Step, ahead, blockers};
+use super::plan::{Blocked, Planner, Room, RoomWhy, Step, ahead, blocked, blockers};
 use super::queue::{self, Asking};
 use super::quota::Held;
 use super::{Notice, Refused, Step as Answer, Success};
 use crate::agent::Liveness;
 use crate::command::{Await, Reserve, Stay, Want};
 use crate::event::{Actor, Body};
-use crate::facts::Facts;
 use crate::failure::{Ahead, Details, Failure, LeaseView, Retry};
 use crate::hint::Hint;
 use crate::ids::{AgentId, Entropy, Fence, LeaseId, SetId};
 use crate::lease::{End, Grade, Lease, Mode};
 use crate::limits::COMMAND_RETRY_MS;
-use crate::slice::Note;
+use crate::slice::{Freeze, Note};
 use crate::slug::Slug;
 use crate::target::{Target, Worktree};
+use std::collections::BTreeSet;
 
 /// What is wanted, and what is to become of it if it cannot be had now.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +31,13 @@ pub(super) enum Asked<'a> {
     OrWait(&'a Await),
 }
 
-impl Asked<'_> {
+impl<'a> Asked<'a> {
+    fn reserve(self) -> &'a Reserve {
+        match self {
+            Self::Now(reserve) | Self::OrWait(Await { reserve, .. }) => reserve,
+        }
+    }
+
     /// Whether the answer is told to somebody: a process that waits at its place asks again and again, and would look at
     /// every other one each time.
     fn is_told(&self) -> bool {
@@ -51,64 +57,67 @@ impl Asked<'_> {
 pub(super) fn reserve(
     draft: &mut Draft<'_>,
     asked: Asked<'_>,
-    identified: Identified,
-    facts: &Facts,
+    identified: &Identified,
     entropy: &mut Entropy<'_>,
 ) -> Answer {
-    let (Asked::Now(reserve) | Asked::OrWait(Await { reserve, .. })) = asked;
-    let (me, actor) = draft.register(&identified, entropy);
-    let steps = Planner::new(draft, me, reserve, facts).plan()?;
+    let reserve = asked.reserve();
+    let (me, actor) = draft.register(identified, entropy);
+    let steps = Planner::new(draft, me, reserve).plan()?;
+    let asking = Asking { me, actor, steps: &steps };
     let frozen = freeze::admit(draft.frozen.as_ref(), reserve, identified.newcomer.client, &steps).err();
-    let all_blocked = steps.iter().all(|step| matches!(step, Step::Blocked(_)));
-    let any_blocked = steps.iter().any(|step| matches!(step, Step::Blocked(_)));
-    if all_blocked || (any_blocked && !reserve.best_effort) || frozen.is_some() {
-        if asked.is_told() {
-            let unsure = draft.evidence_of_waiters(&blockers(&steps), facts);
-            if !unsure.is_empty() {
-                return Err(unsure);
-            }
-        }
-        let around = if asked.waits_already(draft) { None } else { inside::never(reserve, &steps, facts)? };
-        if let Some(around) = around {
-            return Ok(Err(draft.refuse_inside(actor, reserve, &steps, &around)));
-        }
-        let asking = Asking { me, actor, steps: &steps };
-        let stays = match asked {
-            Asked::OrWait(wait) => queue::stay(draft, wait, asking, facts, entropy)?,
-            Asked::Now(_) => None,
-        };
-        draft.notices.extend(frozen.as_ref().map(|freeze| freeze.notice(draft.now)));
-        return Ok(match (stays, frozen) {
-            (Some(stays), _) => stays,
-            (None, Some(freeze)) => {
-                let (leases, ahead) = (blockers(&steps), ahead(&steps).into());
-                let failure = freeze.failure(draft.now).details(Details::Blockers { leases, ahead });
-                Err(draft.denied(actor, reserve.subject(), failure))
-            }
-            (None, None) => Err(refuse(draft, actor, reserve, &steps)),
-        });
+    let blocked = blocked(&steps).count();
+    if frozen.is_some() || blocked == steps.len() || (blocked > 0 && !reserve.best_effort) {
+        return turn_away(draft, asked, asking, frozen, entropy);
     }
-    if let Err(failure) = within_quota(draft, me, reserve, &steps) {
-        return Ok(Err(draft.denied(actor, reserve.subject(), failure)));
+    match within_quota(draft, me, reserve, &steps) {
+        Ok(()) => take(draft, reserve, asking, entropy),
+        Err(failure) => Ok(Err(draft.denied(actor, reserve.subject(), failure))),
     }
+}
+
+/// What becomes of a request that cannot be granted now: it waits, or it is refused.
+fn turn_away(
+    draft: &mut Draft<'_>,
+    asked: Asked<'_>,
+    asking: Asking<'_>,
+    frozen: Option<Freeze>,
+    entropy: &mut Entropy<'_>,
+) -> Answer {
+    let (reserve, steps) = (asked.reserve(), asking.steps);
+    let unsure = if asked.is_told() { draft.evidence_of_waiters(&blockers(steps)) } else { BTreeSet::new() };
+    if !unsure.is_empty() {
+        return Err(unsure);
+    }
+    let around = if asked.waits_already(draft) { None } else { inside::never(draft, reserve, asking)? };
+    if let Some(around) = around {
+        return Ok(Err(draft.refuse_inside(reserve, asking, &around)));
+    }
+    let stays = match asked {
+        Asked::OrWait(wait) => queue::stay(draft, wait, asking, entropy)?,
+        Asked::Now(_) => None,
+    };
+    draft.notices.extend(frozen.as_ref().map(|freeze| freeze.notice(draft.now)));
+    Ok(stays.unwrap_or_else(|| {
+        Err(match frozen {
+            Some(freeze) => refuse_frozen(draft, reserve, asking, &freeze),
+            None => refuse(draft, reserve, asking),
+        })
+    }))
+}
+
+/// Carries the plan out, unless somebody would then wait for ever.
+fn take(draft: &mut Draft<'_>, reserve: &Reserve, asking: Asking<'_>, entropy: &mut Entropy<'_>) -> Answer {
+    let Asking { me, actor, steps } = asking;
     // Whoever takes more while its family waits may come to be in the way of somebody whom the family waits for.
     let untaken = (draft.waits_in_family_of(me) && steps.iter().any(Step::is_new)).then(|| draft.clone());
     let mut taker = Taker { draft, reserve, me, actor, set: None, taken: Vec::new() };
-    let mut refused = Vec::new();
-    for (want, step) in reserve.wants.iter().zip(&steps) {
-        match step {
-            Step::Blocked(Blocked { leases, ahead }) => refused.push(Refused {
-                target: want.target.display(),
-                blockers: leases.clone(),
-                ahead: ahead.clone(),
-            }),
-            step => taker.take(want, step, entropy),
-        }
+    for (want, step) in reserve.wants.iter().zip(steps) {
+        taker.take(want, step, entropy);
     }
     let leases = taker.taken;
     draft.record_fulfilled(me, actor, reserve.bound.as_ref());
     if let Some(untaken) = untaken
-        && let Some(circle) = cycle::closed_between(&untaken, draft, me, facts)?
+        && let Some(circle) = cycle::closed_between(&untaken, draft, me)?
     {
         *draft = untaken;
         return Ok(Err(draft.refuse_circle((me, actor), reserve, circle)));
@@ -116,10 +125,22 @@ pub(super) fn reserve(
     if draft.is_hook && reserve.grade == Grade::Auto {
         draft.take_in_hand(me, &leases);
     }
+    let refused = refused(reserve, steps);
     if !refused.is_empty() {
-        record_refusal(draft, actor, reserve, &steps);
+        record_refusal(draft, reserve, asking);
     }
     Ok(Ok(Success::Reserved { leases: show(draft, &leases), refused }))
+}
+
+/// What a plan leaves out.
+fn refused(reserve: &Reserve, steps: &[Step]) -> Vec<Refused> {
+    let left_out = reserve.wants.iter().zip(steps).filter_map(|(want, step)| match step {
+        Step::Blocked(Blocked { leases, ahead }) => {
+            Some(Refused { target: want.target.display(), blockers: leases.clone(), ahead: ahead.clone() })
+        }
+        _ => None,
+    });
+    left_out.collect()
 }
 
 /// Carries out the steps of a plan.
@@ -305,21 +326,25 @@ fn within_quota(draft: &Draft<'_>, me: AgentId, reserve: &Reserve, steps: &[Step
     })
 }
 
-fn refuse(draft: &mut Draft<'_>, actor: Actor, reserve: &Reserve, steps: &[Step]) -> Failure {
-    let blockers = record_refusal(draft, actor, reserve, steps);
-    held(draft, reserve, blockers, ahead(steps))
+fn refuse(draft: &mut Draft<'_>, reserve: &Reserve, asking: Asking<'_>) -> Failure {
+    let blockers = record_refusal(draft, reserve, asking);
+    held(draft, reserve, blockers, ahead(asking.steps))
+}
+
+fn refuse_frozen(draft: &mut Draft<'_>, reserve: &Reserve, asking: Asking<'_>, freeze: &Freeze) -> Failure {
+    let (leases, ahead) = (blockers(asking.steps), ahead(asking.steps).into());
+    let failure = freeze.failure(draft.now).details(Details::Blockers { leases, ahead });
+    draft.denied(asking.actor, reserve.subject(), failure)
 }
 
 /// Records what was refused, and by whom. Under best effort that is a part of the request, otherwise all of it.
-fn record_refusal(draft: &mut Draft<'_>, actor: Actor, reserve: &Reserve, steps: &[Step]) -> Vec<LeaseView> {
-    let blockers = blockers(steps);
-    let ids: Vec<LeaseId> = blockers.iter().map(|blocker| blocker.lease.id).collect();
-    let asked = reserve.wants.iter().zip(steps);
-    let refused = asked.filter(|(_, step)| !reserve.best_effort || matches!(step, Step::Blocked(_)));
-    let targets: Vec<String> = refused.map(|(want, _)| want.target.canonical().to_owned()).collect();
-    let key = format!("reserve {} {targets:?} {ids:?}", reserve.mode.word());
-    let mode = reserve.mode;
-    draft.refuse(actor, key, |repeats| Body::ReservationRefused { targets, mode, blockers: ids, repeats });
+fn record_refusal(draft: &mut Draft<'_>, reserve: &Reserve, asking: Asking<'_>) -> Vec<LeaseView> {
+    let blockers = blockers(asking.steps);
+    let ids = blockers.iter().map(|blocker| blocker.lease.id).collect();
+    let is_refused = |step: &Step| !reserve.best_effort || matches!(step, Step::Blocked(_));
+    let asked = reserve.wants.iter().zip(asking.steps);
+    let wants = asked.filter(|(_, step)| is_refused(step)).map(|(want, _)| want);
+    draft.refuse_leases(asking.actor, "reserve", (reserve.mode, wants), ids);
     blockers
 }
 
@@ -340,7 +365,7 @@ fn held(draft: &Draft<'_>, reserve: &Reserve, leases: Vec<LeaseView>, ahead: Vec
         Failure::new(Slug::ReservationHeld, said.join("; ")).retry(Retry::AfterMs(soonest.max(1)));
     const LOOK: &str = "see who holds it and until when";
     failure = failure.hint(match reserve.wants.first().map(|want| &want.target) {
-        Some(Target::Path(pattern)) => Hint::command(LOOK, "who", &[&pattern.display()]),
+        Some(Target::Path(pattern)) => Hint::command(LOOK, "who", &[pattern.canonical()]),
         Some(Target::Name(name)) => Hint::command(LOOK, "who --kind name", &[name.as_str()]),
         None => Hint::from(format!("{LOOK}: clearway leases")),
     });

@@ -6,12 +6,12 @@ use super::identity::Identified;
 use super::kept;
 use super::quota::Held;
 use super::release::{Chosen, choose, refuse_part, refuse_unheld};
-use super::renew::is_live;
+use super::renew::refuse_ended;
 use super::{Step, Success};
 use crate::agent::{AgentName, Liveness};
 use crate::command::{Selection, Transfer};
 use crate::event::{Actor, Body};
-use crate::facts::{FactQuery, Facts};
+use crate::facts::FactQuery;
 use crate::failure::{Details, Failure, LeaseView};
 use crate::ids::{Entropy, Fence, LeaseId};
 use crate::lease::Lease;
@@ -25,11 +25,10 @@ pub(super) fn transfer(
     draft: &mut Draft<'_>,
     transfer: &Transfer,
     identified: &Identified,
-    facts: &Facts,
     entropy: &mut Entropy<'_>,
 ) -> Step {
     let actor = draft.act_as(identified);
-    let to = match recipient(draft, &transfer.to, facts)? {
+    let to = match recipient(draft, &transfer.to)? {
         Ok(to) => to,
         Err(failure) => return Ok(Err(failure)),
     };
@@ -37,30 +36,41 @@ pub(super) fn transfer(
     if !unknown.is_empty() {
         return Err(unknown);
     }
-    let chosen = match chosen(draft, &transfer.selection, actor, &to, facts) {
+    let chosen = match chosen(draft, &transfer.selection, actor, &to) {
         Ok(chosen) => chosen,
         Err(failure) => return Ok(Err(failure)),
     };
-    if let Err(failure) = stands_alone(draft, &chosen, &to, facts) {
+    if let Err(failure) = stands_alone(draft, &chosen, &to) {
         return Ok(Err(draft.denied(actor, subject(&chosen), failure)));
     }
     let actor = if chosen.is_empty() { actor } else { draft.sign(identified, entropy) };
-    // How much the recipient holds, and whether somebody would wait for ever, shows once everything has changed hands.
+    Ok(match hand_all(draft, &chosen, actor, &to)? {
+        Ok(leases) => Ok(Success::Transferred(leases)),
+        Err(failure) => Err(draft.denied(actor, subject(&chosen), failure)),
+    })
+}
+
+/// Hands everything over, unless the recipient would hold too much or somebody would wait for ever: either shows once
+/// everything has changed hands.
+fn hand_all(
+    draft: &mut Draft<'_>,
+    chosen: &[Lease],
+    actor: Actor,
+    to: &AgentView,
+) -> Result<Result<Vec<LeaseView>, Failure>, BTreeSet<FactQuery>> {
+    let (id, name) = (to.agent.id, &to.agent.name);
     let mut trial = draft.clone();
-    let leases = chosen.iter().map(|lease| hand_over(&mut trial, actor, lease, &to)).collect();
-    let held = Held::by(draft, to.agent.id);
-    if let Err(failure) = held.may_become(Held::by(&trial, to.agent.id)) {
-        let name = &to.agent.name;
+    let leases = chosen.iter().map(|lease| hand_over(&mut trial, actor, lease, to)).collect();
+    if let Err(failure) = Held::by(draft, id).may_become(Held::by(&trial, id)) {
         let failure = failure.hint(format!("hand {name} fewer: clearway transfer --to {name} ID…"));
-        let failure = failure.details(Details::Fields(vec![("agent", name.to_string())]));
-        return Ok(Err(draft.denied(actor, subject(&chosen), failure)));
+        return Ok(Err(failure.details(Details::field("agent", name.to_string()))));
     }
-    trial.record_fulfilled(to.agent.id, actor, None);
-    if let Some(circle) = cycle::closed_between(draft, &trial, to.agent.id, facts)? {
-        return Ok(Err(draft.denied(actor, subject(&chosen), circle.failure_of_transfer())));
+    trial.record_fulfilled(id, actor, None);
+    if let Some(circle) = cycle::closed_between(draft, &trial, id)? {
+        return Ok(Err(circle.failure_of_transfer()));
     }
     *draft = trial;
-    Ok(Ok(Success::Transferred(leases)))
+    Ok(Ok(leases))
 }
 
 fn subject(chosen: &[Lease]) -> String {
@@ -68,23 +78,21 @@ fn subject(chosen: &[Lease]) -> String {
 }
 
 /// Who gets them: an agent of this scope that is not known to be gone.
-fn recipient(
-    draft: &Draft<'_>,
-    name: &AgentName,
-    facts: &Facts,
-) -> Result<Result<AgentView, Failure>, BTreeSet<FactQuery>> {
+fn recipient(draft: &Draft<'_>, name: &AgentName) -> Result<Result<AgentView, Failure>, BTreeSet<FactQuery>> {
     let Some(view) = draft.slice.agents.iter().find(|view| view.agent.name == *name) else {
         return Ok(Err(Failure::new(Slug::NotFound, format!("nobody here is called {name}"))
             .hint("see who is here: clearway agents")
             .hint("an agent is known from its first reservation on")));
     };
-    if let Some(process) = view.agent.process.as_ref().filter(|process| facts.process(process).is_none()) {
+    if let Some(process) =
+        view.agent.process.as_ref().filter(|process| draft.facts.process(process).is_none())
+    {
         return Err(BTreeSet::from([FactQuery::Process(process.clone())]));
     }
-    Ok(if draft.view().liveness(view, facts) == Liveness::Gone {
+    Ok(if draft.view().liveness(view) == Liveness::Gone {
         Err(Failure::new(Slug::RecipientGone, format!("{name} is gone and can hold nothing"))
             .hint("hand it to somebody who is here: clearway agents")
-            .details(Details::Fields(vec![("agent", name.to_string())])))
+            .details(Details::field("agent", name.to_string())))
     } else {
         Ok(view.clone())
     })
@@ -96,14 +104,13 @@ fn chosen(
     selection: &Selection,
     actor: Actor,
     to: &AgentView,
-    facts: &Facts,
 ) -> Result<Vec<Lease>, Failure> {
-    let chosen = choose(draft, selection, actor, facts)?;
+    let chosen = choose(draft, selection, actor)?;
     refuse_unheld(draft)?;
     refuse_part(selection, &chosen, &format!("{} --to {}", draft.verb, to.agent.name))?;
     let Chosen { live, already, .. } = chosen;
     if let Some(lease) = already.first().and_then(|id| draft.slice.lease(*id)) {
-        is_live(draft, lease, facts)?;
+        refuse_ended(draft, lease)?;
     }
     if let Some(lease) = live.iter().find(|lease| lease.holder == to.agent.id) {
         let message = format!("lease {} is {}'s already", lease.id, to.agent.name);
@@ -113,7 +120,7 @@ fn chosen(
 }
 
 /// What was within one family, or one agent, cannot be torn apart: the recipient would hold it beside a stranger.
-fn stands_alone(draft: &Draft<'_>, chosen: &[Lease], to: &AgentView, facts: &Facts) -> Result<(), Failure> {
+fn stands_alone(draft: &Draft<'_>, chosen: &[Lease], to: &AgentView) -> Result<(), Failure> {
     let moving: BTreeSet<LeaseId> = chosen.iter().map(|lease| lease.id).collect();
     let staying: Vec<&Lease> = draft.leases_now().filter(|lease| !moving.contains(&lease.id)).collect();
     let tears = |lease: &Lease, other: &Lease| {
@@ -142,7 +149,7 @@ fn stands_alone(draft: &Draft<'_>, chosen: &[Lease], to: &AgentView, facts: &Fac
         None => "hand over both, or give back the other first: clearway leases".to_owned(),
     };
     Err(Failure::new(Slug::ReservationHeld, message).hint(way_out).details(Details::Blockers {
-        leases: draft.show(other, facts).into_iter().collect(),
+        leases: draft.show(other).into_iter().collect(),
         ahead: Box::default(),
     }))
 }
@@ -166,20 +173,16 @@ pub(super) fn hand_over(draft: &mut Draft<'_>, actor: Actor, lease: &Lease, to: 
     let own = draft.leases_now().find(same).cloned();
     match own {
         Some(own) if own.mode >= lease.mode => {
-            give_back(draft, actor, lease);
+            draft.give_back(actor, lease);
             LeaseView::new(&own, to, Liveness::Active)
         }
         weaker => {
-            weaker.iter().for_each(|own| give_back(draft, actor, own));
+            if let Some(own) = &weaker {
+                draft.give_back(actor, own);
+            }
             hand(draft, actor, lease, to)
         }
     }
-}
-
-fn give_back(draft: &mut Draft<'_>, actor: Actor, lease: &Lease) {
-    let operator_reason = draft.operator_reason_for(actor, lease);
-    draft.end_lease(lease.id);
-    draft.push(actor, Body::LeaseReleased { lease: lease.id, holder: lease.holder, operator_reason });
 }
 
 fn hand(draft: &mut Draft<'_>, actor: Actor, lease: &Lease, to: &AgentView) -> LeaseView {
@@ -199,5 +202,5 @@ fn hand(draft: &mut Draft<'_>, actor: Actor, lease: &Lease, to: &AgentView) -> L
     };
     draft.push(actor, body);
     draft.replace(moved.clone());
-    LeaseView::new(&moved, to, draft.view().liveness(to, &Facts::default()))
+    LeaseView::new(&moved, to, draft.view().liveness(to))
 }

@@ -3,7 +3,7 @@
 use crate::agent::{self, Liveness};
 use crate::facts::Facts;
 use crate::ids::{AgentId, LeaseId};
-use crate::lease::{Ended, Lease};
+use crate::lease::{End, Ended, ExpiryCause, Lease};
 use crate::slice::{AgentView, Slice};
 use crate::time::{Mono, Now};
 use std::collections::BTreeSet;
@@ -20,7 +20,7 @@ pub(super) struct View<'a> {
 
 impl<'a> View<'a> {
     pub(super) fn new(slice: &'a Slice, now: &'a Now, facts: &'a Facts) -> Self {
-        let same_boot = slice.scope.boot.as_ref() == Some(&now.boot);
+        let same_boot = slice.scope.is_of(&now.boot);
         Self { slice, now, facts, same_boot }
     }
 
@@ -30,10 +30,13 @@ impl<'a> View<'a> {
         view.slice.leases.iter().filter(move |lease| view.is_live(lease))
     }
 
-    /// Leases that nobody ended but that are over.
-    pub(super) fn overdue(&self) -> impl Iterator<Item = &'a Lease> + use<'a> {
+    /// Leases that nobody ended but that are over, and why.
+    pub(super) fn overdue(&self) -> impl Iterator<Item = (&'a Lease, ExpiryCause)> + use<'a> {
         let view = *self;
-        view.slice.leases.iter().filter(move |lease| lease.ended.is_none() && !view.is_live(lease))
+        view.slice.leases.iter().filter_map(move |lease| match (lease.ended, view.ended(lease)?.how) {
+            (None, End::Expired(cause)) => Some((lease, cause)),
+            _ => None,
+        })
     }
 
     pub(super) fn is_live(&self, lease: &Lease) -> bool {
@@ -53,9 +56,9 @@ impl<'a> View<'a> {
         self.slice.agent(lease.holder)
     }
 
-    pub(super) fn liveness(&self, holder: &AgentView, facts: &Facts) -> Liveness {
+    pub(super) fn liveness(&self, holder: &AgentView) -> Liveness {
         let seen = holder.at_work().filter(|_| self.same_boot);
-        agent::liveness(&holder.agent, seen, facts, self.now.mono)
+        agent::liveness(&holder.agent, seen, self.facts, self.now.mono)
     }
 
     /// Live leases without those in `except`.

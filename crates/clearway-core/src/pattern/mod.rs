@@ -121,7 +121,7 @@ impl Pattern {
         &self.canonical
     }
 
-    /// The form for people: a literal shows its plain path, a subtree `dir/**`, others their canonical text. A plain
+    /// The form for people to read, not to be pasted: a literal shows its plain path, a subtree `dir/**`, others their canonical text. A plain
     /// path that would read as a wildcard is shown escaped. Brackets are left as they are, because names such as
     /// `[id]` are common and classes are not.
     pub fn display(&self) -> String {
@@ -140,6 +140,11 @@ impl Pattern {
     /// The plain path, if the pattern names exactly one.
     pub fn as_literal(&self) -> Option<&str> {
         matches!(self.shape, Shape::Literal { .. }).then(|| self.anchor())
+    }
+
+    /// The plain path of the directory, if the pattern names one with everything below it.
+    pub fn as_subtree(&self) -> Option<&str> {
+        matches!(self.shape, Shape::Subtree { .. }).then(|| self.anchor())
     }
 
     /// The longest plain directory prefix in whole segments; of a literal, the whole path. Every path that

@@ -131,7 +131,7 @@ impl World for TestWorld {
                     let liveness = self.processes.get(&process.pid).copied().unwrap_or(Liveness::Alive);
                     facts.learn_process(process.clone(), liveness);
                 }
-                FactQuery::Inside(process) => facts.learn_inside(process.clone(), false),
+                FactQuery::Above => facts.learn_above(BTreeSet::new()),
                 FactQuery::Dirty(worktree, path) => {
                     facts.learn_dirty(worktree.clone(), path.clone(), self.dirty.contains(path));
                 }

@@ -59,8 +59,7 @@ fn bound_within(stage: &mut Stage) {
 
 /// The command of this process gives back what it keeps.
 fn ends(stage: &mut Stage, agent: &str, pid: u32) -> Vec<LeaseId> {
-    let selection = Selection::KeptBy(process(pid));
-    released(stage.command(agent, Command::Release(Release { selection, keep: Vec::new() }))).0
+    released(stage.command(agent, Command::LetGo(process(pid)))).0
 }
 
 fn kept_from_others(stage: &mut Stage) {
@@ -152,6 +151,11 @@ fn asked_from_inside(stage: &mut Stage) {
     placed(asks(stage, &named("a"), &[name("unit")], &waits_for_b, Stay::Durable));
     stage.world.inside.insert(12);
     refused(asks(stage, &named("c"), &[name("unit")], &waits_for_b, Stay::Durable));
+    leases(stage.reserve(&named("a"), &[path("f")], bound(11)));
+    refused(asks(stage, &named("c"), &[path("f")], &How::default(), Stay::Durable));
+    let yields = How { bound: Some(process(11)), ..auto() };
+    leases(stage.reserve(&named("a"), &[path("g")], yields));
+    leases(stage.reserve(&named("c"), &[path("g")], How::default()));
 }
 
 fn waits_bound(stage: &mut Stage, agent: &str, names: &[&str], pid: u32) -> Result<Success, Failure> {

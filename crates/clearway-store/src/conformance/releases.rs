@@ -1,17 +1,23 @@
 //! Giving back, and who may.
 
 use super::Story;
+use super::handover::hand;
 use super::stage::*;
 use clearway_core::command::{Command, LeaseRef, Release, Selection};
+use clearway_core::decide::Notice;
 use clearway_core::event::Body;
 use clearway_core::ids::{Fence, LeaseId, Seq};
 use clearway_core::slug::Slug;
+use clearway_core::target::Worktree;
 
 pub(super) const STORIES: &[Story] = &[
     ("only the holder gives a lease back", holder_only),
     ("an operator with a reason may, and it is recorded", by_operator),
     ("a second release is no error and no event", twice),
     ("a stale fence changes nothing and says who holds now", stale_fence),
+    ("what is over is nobody's, whoever renews or hands it over", over_for_everybody),
+    ("what was handed over answers its old fence with who holds it now", old_fence),
+    ("what is held in another checkout is not what was meant", held_elsewhere),
     ("an unknown id changes nothing, also among known ones", unknown_id),
     ("release by pattern takes what lies inside and names what reaches further", by_pattern),
     ("a kept part is never free in between, and keeping more than was held is refused", kept),
@@ -52,6 +58,52 @@ fn twice(stage: &mut Stage) {
     assert_eq!((gone.len(), already), (0, vec![held.lease.id]));
     assert_eq!(stage.kinds().len(), before);
     refusal(stage.renew(&named("a"), by_id(&held)), Slug::LeaseExpired);
+}
+
+fn over_for_everybody(stage: &mut Stage) {
+    let returned = stage.take("a", "f");
+    released(stage.release(&named("a"), by_id(&returned)));
+    let silent = stage.grant("a", "g", ttl(60_000));
+    stage.take("b", "h");
+    stage.pass(60_000);
+    for over in [&returned, &silent] {
+        for caller in ["a", "b"] {
+            let failure = refusal(stage.renew(&named(caller), by_id(over)), Slug::LeaseExpired);
+            assert!(!failure.message.contains("held by"), "{}", failure.message);
+            let other = if caller == "a" { "b" } else { "a" };
+            refusal(hand(stage, caller, other, Some(vec![by_id(over)])), Slug::LeaseExpired);
+        }
+    }
+}
+
+fn old_fence(stage: &mut Stage) {
+    let held = stage.take("a", "f");
+    stage.take("b", "g");
+    assert!(hand(stage, "a", "b", Some(vec![by_id(&held)])).outcome.is_ok());
+    for attempt in [
+        stage.renew(&named("a"), fenced(&held)),
+        stage.release(&named("a"), fenced(&held)),
+        hand(stage, "a", "b", Some(vec![fenced(&held)])),
+    ] {
+        let failure = refusal(attempt, Slug::StaleFence);
+        assert!(failure.message.contains("b holds it now"), "{}", failure.message);
+    }
+}
+
+fn held_elsewhere(stage: &mut Stage) {
+    let there = || How { worktree: Worktree("/other".to_owned()), ..How::default() };
+    stage.grant("a", "src/a.rs", there());
+    let reply = stage.release_inside(&named("a"), "src/a.rs");
+    let notices = reply.notices.clone();
+    assert!(matches!(notices[..], [Notice::NothingHeld { meant: None, .. }]), "{notices:?}");
+    assert_eq!(released(reply).0, []);
+    leases(stage.reserve(&named("a"), &[path("kept")], How { bound: Some(process(11)), ..there() }));
+    let reply = stage.release_inside(&named("a"), "kept");
+    assert!(matches!(reply.notices[..], [Notice::NothingHeld { .. }]), "{:?}", reply.notices);
+    stage.take("a", "kept");
+    let reply = stage.release_inside(&named("a"), "kept");
+    assert!(reply.notices.is_empty(), "{:?}", reply.notices);
+    assert_eq!(released(reply).0.len(), 1);
 }
 
 fn stale_fence(stage: &mut Stage) {

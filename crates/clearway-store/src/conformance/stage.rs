@@ -83,9 +83,7 @@ impl World for StageWorld {
                     let liveness = self.processes.get(&process.pid).copied().unwrap_or(Liveness::Alive);
                     facts.learn_process(process.clone(), liveness);
                 }
-                FactQuery::Inside(process) => {
-                    facts.learn_inside(process.clone(), self.inside.contains(&process.pid));
-                }
+                FactQuery::Above => facts.learn_above(self.inside.iter().copied().map(process).collect()),
                 FactQuery::Dirty(worktree, path) => {
                     facts.learn_dirty(worktree.clone(), path.clone(), self.dirty.contains(path));
                 }

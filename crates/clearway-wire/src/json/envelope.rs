@@ -185,7 +185,7 @@ impl NoticeJson {
             }
             Notice::NothingHeld { target, meant } => {
                 let instead = match meant {
-                    Some(near) => format!("; did you mean {}?", near.display()),
+                    Some(near) => format!("; did you mean {}?", near.canonical()),
                     None => format!("; {}", suggest("see what you hold: clearway leases")),
                 };
                 let message = format!("you hold nothing on {target}{instead}");

@@ -1,7 +1,7 @@
 //! The error envelope.
 
 use super::{AheadJson, Blocker, CycleStepJson, LeaseJson, integer};
-use clearway_core::failure::{Details, Failure, Retry};
+use clearway_core::failure::{Details, Failure, Field, Retry};
 use clearway_core::time::Now;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -105,7 +105,7 @@ fn details(details: &Details, now: &Now) -> Map<String, Value> {
         }
         Details::FirstBadSeq(seq) => json!({ "first_bad_seq": integer(seq.0) }),
         Details::Elsewhere(there) => json!({ "directory": there.directory, "path": there.path }),
-        Details::Fields(fields) => Value::Object(named_texts(fields)),
+        Details::Fields(fields) => Value::Object(named(fields)),
     };
     match value {
         Value::Object(map) => map,
@@ -114,14 +114,20 @@ fn details(details: &Details, now: &Now) -> Map<String, Value> {
 }
 
 /// `holder` may come any number of times, so it is always a list.
-fn named_texts(fields: &[(&'static str, String)]) -> Map<String, Value> {
+fn named(fields: &[(&'static str, Field)]) -> Map<String, Value> {
     let mut map = Map::new();
-    for (name, text) in fields {
+    for (name, field) in fields {
+        let value = match field {
+            Field::Text(text) => json!(text),
+            Field::Number(number) => json!(integer(*number)),
+        };
         if *name == "holder" {
             let holders = map.entry("holders").or_insert_with(|| json!([]));
-            holders.as_array_mut().into_iter().for_each(|list| list.push(json!(text)));
+            if let Value::Array(list) = holders {
+                list.push(value);
+            }
         } else {
-            map.insert((*name).to_owned(), json!(text));
+            map.insert((*name).to_owned(), value);
         }
     }
     map

@@ -49,7 +49,7 @@ pub struct LeaseJson {
     /// When it ended.
     pub ended_at: Option<String>,
     /// How exactly it ended: `released`, `silence`, `maximum`, `reboot`, `recovery`, `process-gone`,
-    /// `yielded` or `taken-over`.
+    /// `yielded`, `taken-over` or `orphaned`.
     pub ended_how: Option<String>,
 }
 

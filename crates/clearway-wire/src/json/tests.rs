@@ -1,7 +1,7 @@
 use super::*;
 use clearway_core::agent::{AgentName, Liveness};
 use clearway_core::decide::Notice;
-use clearway_core::failure::{Details, Failure, LeaseView, Retry};
+use clearway_core::failure::{Circle, CircleStep, Details, Failure, LeaseView, Retry};
 use clearway_core::ids::{AgentId, Epoch, Fence, LeaseId, Seq};
 use clearway_core::lease::{End, Ended, ExpiryCause, Grade, Lease, Mode};
 use clearway_core::pattern::{Fold, Pattern};
@@ -86,9 +86,21 @@ fn details_have_one_shape_for_each_sort() {
     let lease = || Details::Lease { lease: Box::new(view()), held_now: Vec::new() };
     check_details(lease(), "/lease/id", json!("lease000"));
     check_details(lease(), "/held_now", json!([]));
-    check_details(Details::Fields(vec![("agent", "ada".to_owned())]), "/agent", json!("ada"));
+    check_details(Details::field("agent", "ada".to_owned()), "/agent", json!("ada"));
+    check_details(Details::field("pid", 17_u32), "/pid", json!(17));
+    let step = |kept_by| CircleStep {
+        agent: view().agent,
+        waits_for: "build".to_owned(),
+        of: view().agent,
+        lease: None,
+        kept_by,
+    };
+    let steps = vec![step(Some(17)), step(None)];
+    let circle = || Details::Circle(Box::new(Circle { steps: steps.clone(), yielder: None }));
+    check_details(circle(), "/cycle/0/kept_by", json!(17));
+    check_details(circle(), "/cycle/1/kept_by", json!(null));
     for holders in [vec!["a"], vec!["a", "b"]] {
-        let fields = holders.iter().map(|holder| ("holder", (*holder).to_owned())).collect();
+        let fields = holders.iter().map(|holder| ("holder", (*holder).to_owned().into())).collect();
         check_details(Details::Fields(fields), "/holders", json!(holders));
     }
 }

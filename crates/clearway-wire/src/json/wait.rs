@@ -108,6 +108,8 @@ pub struct CycleStepJson {
     pub of: String,
     /// The lease, if it is one.
     pub lease: Option<String>,
+    /// The process that keeps the lease, if one does: it is given back when that ends.
+    pub kept_by: Option<u32>,
 }
 
 impl CycleStepJson {
@@ -118,6 +120,7 @@ impl CycleStepJson {
             waits_for: step.waits_for.clone(),
             of: step.of.to_string(),
             lease: step.lease.map(|lease| lease.to_string()),
+            kept_by: step.kept_by,
         }
     }
 }

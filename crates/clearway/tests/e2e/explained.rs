@@ -16,36 +16,53 @@ const CANNOT_BE_STAGED: [&str; 1] = ["internal"];
 fn every_example_of_a_page_ends_as_it_is_shown() {
     let slugs = home();
     let slugs = slugs.clearway(slugs.path()).ok(&["explain"]);
-    let mut seen = 0;
+    let (mut seen, mut unsaid) = (0, Vec::new());
     for slug in each(&slugs, "slugs", "slug").into_iter().filter(|slug| !CANNOT_BE_STAGED.contains(slug)) {
-        for (number, typed) in examples(slug).iter().enumerate() {
-            check(slug, number, typed);
+        for (number, example) in examples(slug).iter().enumerate() {
+            unsaid.extend(check(slug, number, example));
             seen += 1;
         }
     }
     assert!(seen > 50, "{seen}");
+    assert!(unsaid.is_empty(), "shown and not said:\n{}", unsaid.join("\n"));
 }
 
-/// The lines that a page types.
-fn examples(slug: &str) -> Vec<String> {
+/// A line that a page types, and what it shows of the answer.
+struct Example {
+    typed: String,
+    /// The first lines of the failure and of its hints.
+    shown: Vec<String>,
+}
+
+fn examples(slug: &str) -> Vec<Example> {
     let path = format!("{}/../../docs/errors/{slug}.md", env!("CARGO_MANIFEST_DIR"));
     let page = std::fs::read_to_string(path).expect("a page");
-    let typed: Vec<String> =
-        page.lines().filter_map(|line| line.strip_prefix("$ ")).map(str::to_owned).collect();
-    assert!(!typed.is_empty(), "{slug}");
-    typed
+    let mut examples: Vec<Example> = Vec::new();
+    for line in page.lines() {
+        if let Some(typed) = line.strip_prefix("$ ") {
+            examples.push(Example { typed: typed.to_owned(), shown: Vec::new() });
+        } else if line.starts_with("error[") || line.starts_with("  hint: ") {
+            examples.last_mut().expect("a line was typed").shown.push(line.to_owned());
+        }
+    }
+    assert!(examples.iter().all(|example| !example.shown.is_empty()) && !examples.is_empty(), "{slug}");
+    examples
 }
 
+/// What an example shows and is not said.
 #[track_caller]
-fn check(slug: &str, number: usize, typed: &str) {
+fn check(slug: &str, number: usize, example: &Example) -> Vec<String> {
     let home = home();
     let repository = app(&home);
     let stage = Stage { home: &home, repository: &repository };
     let scene = stage.set(slug, number);
-    let typed = scene.words.iter().fold(typed.to_owned(), |line, (shown, real)| {
-        assert!(line.contains(shown), "{slug}: {shown} in {line}");
-        line.replace(shown, real)
-    });
+    let real = |line: &str| {
+        scene.words.iter().fold(line.to_owned(), |line, (shown, real)| line.replace(shown, real))
+    };
+    let typed = real(&example.typed);
+    for (shown, _) in &scene.words {
+        assert!(example.typed.contains(shown), "{slug}: {shown} in {typed}");
+    }
     let mut shell = home.shell(repository.path(), &typed);
     shell.envs(scene.caller.map(|name| ("CLEARWAY_AGENT", name)));
     let Output { status, stderr, .. } = (scene.place)(shell).output().expect("a shell");
@@ -53,6 +70,24 @@ fn check(slug: &str, number: usize, typed: &str) {
     let code = exit_code(slug);
     assert!(told.contains(&format!("error[{slug}]:")), "{slug}: {typed}\n{told}");
     assert_eq!(status.code(), Some(code), "{slug}: {typed}\n{told}");
+    let unsaid = example.shown.iter().map(|line| real(line)).filter(|line| !says(&told, line));
+    unsaid.map(|line| format!("{slug}: {typed}\n{line}\n{told}")).collect()
+}
+
+/// Whether a text says what a line shows, word for word. What differs from one machine and moment to the next is not
+/// compared: words with digits, paths, and names of programs.
+fn says(told: &str, shown: &str) -> bool {
+    let (told, shown) = (fixed_words(told), fixed_words(shown));
+    told.windows(shown.len()).any(|words| words == shown)
+}
+
+/// The words of a text, in which one stands for any number in a row that differ.
+fn fixed_words(text: &str) -> Vec<&str> {
+    let differs = |word: &str| word.contains(|c: char| c.is_ascii_digit() || "/…(".contains(c));
+    let words = text.split_whitespace().map(|word| if differs(word) { "…" } else { word });
+    let mut words: Vec<&str> = words.collect();
+    words.dedup_by(|word, before| *word == "…" && *before == "…");
+    words
 }
 
 /// The exit code that a page promises.
@@ -320,6 +355,7 @@ impl<'s> Stage<'s> {
                 return Scene { place, ..with_word("/nfs/home/you/store.db", &real) };
             }
             "no-identity" => return typed_by(None),
+            "outside-scope" => drop(home.repository("other", &[])),
             _ => {}
         }
         Scene::default()

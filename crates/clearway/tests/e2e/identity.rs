@@ -227,7 +227,9 @@ fn what_a_closed_terminal_held_goes_to_whoever_asks() {
         repository.path(),
         &format!("clearway --json renew {}", text(&lost["leases"][0], "id")),
     );
-    assert_eq!(old[0]["error"]["slug"], "not-holder", "the next terminal is not the last one");
+    let error = &old[0]["error"];
+    assert_eq!(error["slug"], "lease-expired", "{error}");
+    assert!(text(error, "message").ends_with("was taken over; bob holds it now"), "{error}");
 }
 
 #[test]

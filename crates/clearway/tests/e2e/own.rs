@@ -38,6 +38,14 @@ fn what_mine_prints_is_a_path_to_every_program_whatever_its_name() {
 }
 
 #[test]
+fn mine_names_directories_that_look_like_patterns() {
+    let home = home();
+    let app = home.repository("app", &[("app/[id]/page.tsx", ""), ("a*b/c.rs", "")]);
+    app.grant("ada", &["app/[id]", "a*b"]);
+    assert_eq!(app.agent("ada").ok(&["mine"])["paths"], json!(["a*b", "app/[id]"]));
+}
+
+#[test]
 fn a_subagents_files_are_its_sessions_too() {
     let home = home();
     let app = app(&home);

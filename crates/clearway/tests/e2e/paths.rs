@@ -149,6 +149,21 @@ fn an_existing_file_is_that_file_whatever_its_name_looks_like() {
 }
 
 #[test]
+fn what_a_hint_names_is_meant_when_it_is_pasted_whether_or_not_it_is_there() {
+    let home = home();
+    let repository = home.repository("app", &[("app/[id]/page.tsx", "")]);
+    repository.grant("alice", &["app/[id]/page.tsx"]);
+    std::fs::remove_file(repository.path().join("app/[id]/page.tsx")).expect("it was there");
+    std::fs::remove_dir(repository.path().join("app/[id]")).expect("it is empty");
+    let error = repository.agent("bob").fails("reservation-held", 1, &["reserve", "app/\\[id\\]/page.tsx"]);
+    assert!(error["hints"].to_string().contains(r"who 'app/\\[id\\]/page.tsx'"), "{error:#}");
+    let holders = repository.clearway().ok(&["who", "app/\\[id\\]/page.tsx"]);
+    assert_eq!(holders["holders"][0]["agent"], "alice");
+    let told = repository.agent("alice").run(&["release", "app/\\[id\\]/pgae.tsx"]).expect(0).stderr();
+    assert!(told.contains("did you mean app/\\[id\\]/page.tsx?"), "{told}");
+}
+
+#[test]
 fn a_pattern_typed_below_a_directory_with_brackets_stays_in_it() {
     let home = home();
     let repository = home.repository("app", &[("app/[id]/page.tsx", ""), ("app/i/page.tsx", "")]);

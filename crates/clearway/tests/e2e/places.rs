@@ -56,6 +56,25 @@ fn variables_of_git_lead_nobody_astray() {
 }
 
 #[test]
+fn a_lease_that_is_over_is_reserved_anew_where_it_was() {
+    let home = home();
+    let repository = app(&home);
+    let second = home.path().join("home/second");
+    repository.git(&["worktree", "add", "-q", &second.display().to_string()]);
+    let there = home.clearway(&second).agent("alice").ok(&["reserve", "src/a.rs"])["leases"][0].clone();
+    home.clearway(&second).agent("alice").ok(&["release", "src/a.rs"]);
+    for place in [repository.path().to_owned(), repository.path().join("src"), second.join("src")] {
+        let error =
+            home.clearway(&place).agent("alice").fails("lease-expired", 4, &["renew", text(&there, "id")]);
+        let anew = format!("clearway -C {} --agent alice reserve src/a.rs", second.display());
+        assert!(error["hints"].to_string().contains(&anew), "{error:#}");
+    }
+    let error =
+        home.clearway(&second).agent("alice").fails("lease-expired", 4, &["renew", text(&there, "id")]);
+    assert!(error["hints"].to_string().contains("clearway --agent alice reserve src/a.rs"), "{error:#}");
+}
+
+#[test]
 fn worktrees_share_a_scope_and_its_names_but_not_their_paths() {
     let home = home();
     let repository = app(&home);

@@ -10,6 +10,7 @@ use clearway_core::slice::Slice;
 use clearway_core::target::{Target, Worktree};
 use clearway_core::time::{Mono, Now};
 use clearway_core::wait::WaitView;
+use std::collections::BTreeSet;
 
 pub(super) const BUGS: &[Named] = &[
     ("does not see who waits", no_waiters),
@@ -30,6 +31,7 @@ pub(super) const BUGS: &[Named] = &[
     ("lets an ancestor block its descendants", no_families),
     ("lets siblings hold the same", siblings_meet),
     ("lets two commands of one agent hold the same", no_bounds),
+    ("does not notice the command around it", nothing_above),
     ("does not notice a new boot", same_boot),
     ("does not notice a freeze", no_freeze),
     ("keeps waiters that fell silent", never_silent),
@@ -40,6 +42,14 @@ pub(super) const BUGS: &[Named] = &[
     ("does not see the queue when looking for circles", no_queue_in_circles),
     ("looks only at the first lease in the way", first_lease_only),
 ];
+
+fn nothing_above(s: &Slice, r: &Request, f: &Facts, n: &Now, e: &mut Entropy<'_>) -> Decision {
+    let mut alone = f.clone();
+    if f.above().is_some() {
+        alone.learn_above(BTreeSet::new());
+    }
+    decide(s, r, &alone, n, e)
+}
 
 fn asks_for_leases(request: &Request) -> bool {
     request.wanted().is_some()

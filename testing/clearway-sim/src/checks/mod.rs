@@ -7,6 +7,7 @@ mod answers;
 mod circles;
 mod exclusion;
 mod fences;
+mod inside;
 mod keys;
 mod lifetimes;
 mod queue;
@@ -106,6 +107,7 @@ pub(crate) fn before(scene: &Scene<'_>, ledger: &Ledger, event: &Event, signs: &
     lifetimes::of_event(scene, ledger, event, signs)?;
     exclusion::of_grant(scene, ledger, event)?;
     queue::of_event(scene, ledger, event)?;
+    inside::of_event(scene, ledger, event)?;
     answers::of_event(scene, ledger, event)
 }
 
@@ -122,6 +124,7 @@ pub(crate) fn after(
     if !reply.replayed && !is_mismatch(reply) {
         lifetimes::of_step(scene, then, ledger, events)?;
         queue::of_step(scene, then, ledger, events, reply)?;
+        inside::of_step(scene, ledger, reply)?;
         answers::of_step(scene, ledger, events, reply)?;
     }
     circles::of_step(scene, then, ledger, events)

@@ -394,9 +394,9 @@ impl Model {
         });
     }
 
-    /// The leases that a caller means, or why it may not have them. What is over may be named by anybody who knows its
-    /// fence, except to renew it.
-    fn meant(&self, me: &str, which: &Which, verb: &Verb) -> Result<Vec<String>, &'static str> {
+    /// The leases that a caller means, or why it may not have them. What is over is nobody's, and may be named by anybody
+    /// who knows its fence.
+    fn meant(&self, me: &str, which: &Which) -> Result<Vec<String>, &'static str> {
         let mine = |wanted: &dyn Fn(&Held) -> bool| {
             let own = self.live().filter(|(_, held)| held.agent == me && wanted(held));
             own.map(|(id, _)| id.clone()).collect::<Vec<_>>()
@@ -406,16 +406,16 @@ impl Model {
             Which::Inside(pattern) => Ok(mine(&|held| held.pattern == *pattern)),
             Which::One { id, fence } => match self.leases.get(id) {
                 None => Err("not-found"),
-                Some(held) if held.agent != me && (held.live || *verb == Verb::Renew) => Err("not-holder"),
                 Some(held) if held.fence != *fence => Err("stale-fence"),
                 Some(held) if !held.live => Err("lease-expired"),
+                Some(held) if held.agent != me => Err("not-holder"),
                 Some(_) => Ok(vec![id.clone()]),
             },
         }
     }
 
     fn renew(&self, me: &str, which: &Which, got: &Got) -> bool {
-        match (self.meant(me, which, &Verb::Renew), got) {
+        match (self.meant(me, which), got) {
             (Ok(meant), Got::Leases { fences, .. }) => {
                 let same = |id: &String| {
                     fences.get(id).is_some_and(|fence| {
@@ -430,7 +430,7 @@ impl Model {
     }
 
     fn release(&mut self, me: &str, which: &Which, got: &Got) -> bool {
-        let meant = self.meant(me, which, &Verb::Release);
+        let meant = self.meant(me, which);
         let (released, already) = match got {
             Got::Leases { fences, already, .. } => (fences.keys().cloned().collect::<Vec<_>>(), already),
             Got::Refused(slug) => return meant.is_err_and(|why| slug.is_empty() || slug == why),
@@ -448,11 +448,7 @@ impl Model {
     }
 
     fn transfer(&mut self, me: &str, to: &str, which: &Which, got: &Got) -> bool {
-        let meant = if self.known.contains(to) {
-            self.meant(me, which, &Verb::Transfer(to.to_owned()))
-        } else {
-            Err("not-found")
-        };
+        let meant = if self.known.contains(to) { self.meant(me, which) } else { Err("not-found") };
         let (ids, fences) = match (meant, got) {
             (Err(why), Got::Refused(slug)) => return slug.is_empty() || slug == why,
             (Ok(_), Got::Refused(slug)) => return slug == "would-deadlock",

@@ -23,7 +23,9 @@ pub(super) fn judge(one: &Judged<'_>, ledger: &Ledger) -> Result<(), Breach> {
             let fence = presented(&operation.ask);
             sometime(one, ledger, |lease| lease.is_none_or(|lease| Some(lease.fence.to_integer()) != fence))
         }
-        "not-holder" => sometime(one, ledger, |lease| lease.is_none_or(|lease| Some(lease.holder) != one.me)),
+        "not-holder" => {
+            sometime(one, ledger, |lease| lease.is_some_and(|lease| Some(lease.holder) != one.me))
+        }
         "not-found" => recipient_is_unknown(one, ledger),
         _ => {
             let code = match operation.ended {
