@@ -129,7 +129,9 @@ fn literal_glob(name: &str) -> String {
 pub fn config_failure(errors: &[ConfigError]) -> Failure {
     let slug = errors.first().map_or(Slug::ConfigBadValue, ConfigError::slug);
     let message = errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
-    Failure::new(slug, message).hint("see which files are read: clearway config path")
+    let failure = Failure::new(slug, message);
+    let failure = errors.iter().filter_map(ConfigError::way_out).fold(failure, Failure::hint);
+    failure.hint("see which files are read: clearway config path")
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use super::postures;
 use super::source::{Ignored, Layer, Overridden, Source};
 use super::tools::WritingTool;
 use super::value::{self, Value};
-use super::{Config, ConfigText, Inputs, file};
+use super::{Config, ConfigText, Inputs, file, location};
 
 pub(super) fn resolve(inputs: &Inputs<'_>) -> Result<Config, Vec<ConfigError>> {
     let mut config = Config::defaults();
@@ -215,7 +215,8 @@ fn read_variables(inputs: &Inputs<'_>, errors: &mut Vec<ConfigError>) -> Setting
     for key in &KEYS {
         let Some(name) = key.variable else { continue };
         let Some(text) = inputs.variables.get(name).filter(|text| !text.is_empty()) else { continue };
-        match value::from_text(key, text) {
+        let value = value::from_text(key, text);
+        match value.and_then(|value| location::in_environment(key, value, inputs.cwd)) {
             Ok(value) => {
                 let source = Source::Variable(name.to_owned());
                 settings.scalars.push(Setting { id: key.id, value, source });

@@ -86,7 +86,7 @@ fn the_store_in_use_says_which_scopes_there_are() {
 }
 
 #[test]
-fn a_relative_store_lies_where_the_command_acts() {
+fn a_relative_store_that_is_typed_lies_where_the_command_acts() {
     let home = home();
     let repository = app(&home);
     let elsewhere = home.directory("elsewhere");
@@ -99,12 +99,51 @@ fn a_relative_store_lies_where_the_command_acts() {
         repository.agent("bob").args(&["--store", "own.db"]).fails("reservation-held", 1, words)
     };
     here(&["reserve", "src/a.rs"]);
-    from_afar("bob").env("CLEARWAY_STORE", "other.db").fails("reservation-held", 1, &["reserve", "src/a.rs"]);
-    repository.clearway_in("src").agent("bob").env("CLEARWAY_STORE", "../own.db").fails(
-        "reservation-held",
-        1,
-        &["reserve", "a.rs"],
-    );
+    let typed = |name: &str| repository.clearway_in("src").agent("bob").args(&["--store", name]);
+    typed("../own.db").fails("reservation-held", 1, &["reserve", "a.rs"]);
+}
+
+/// The environment goes into every directory: what is relative there would be another store in each.
+#[test]
+fn a_relative_store_in_the_environment_is_refused_with_what_to_write() {
+    let home = home();
+    let repository = app(&home);
+    for url in ["own.db", "../own.db", "file://own.db"] {
+        for words in [["reserve", "a.rs"].as_slice(), &["check", "a.rs"], &["leases"]] {
+            let alice = repository.clearway_in("src").agent("alice").env("CLEARWAY_STORE", url);
+            let error = alice.fails("config-bad-value", 78, words);
+            let path = repository.path().join("src").join(url.trim_start_matches("file://"));
+            let hint = error["hints"][0].as_str().unwrap_or_default();
+            assert!(hint.ends_with(&format!("export CLEARWAY_STORE={}", path.display())), "{error}");
+        }
+    }
+    assert!(home.state_files().is_empty() && !repository.path().join("src/own.db").exists());
+}
+
+#[test]
+fn a_relative_store_in_the_user_file_lies_beside_that_file() {
+    let home = home();
+    let repository = app(&home);
+    let config = home.user_config("[store]\nurl = \"own.db\"\n");
+    repository.agent("alice").ok(&["reserve", "src/a.rs"]);
+    assert!(config.with_file_name("own.db").exists() && home.state_files().is_empty());
+    repository.clearway_in("src").agent("bob").fails("reservation-held", 1, &["reserve", "a.rs"]);
+    let shown = repository.clearway().text(&["config", "show"]);
+    assert!(shown.contains(&config.with_file_name("own.db").display().to_string()), "{shown}");
+}
+
+#[test]
+fn half_an_address_is_no_file_of_that_name() {
+    let home = home();
+    let repository = app(&home);
+    let alice = || repository.agent("alice");
+    for url in ["sqlite:own.db", "file:own.db", "file:/own.db", "postgres:own"] {
+        let error = alice().fails("usage", 2, &["--store", url, "reserve", "a.rs"]);
+        assert!(text(&error, "message").contains("half an address"), "{error}");
+        alice().env("CLEARWAY_STORE", url).fails("config-bad-value", 78, &["reserve", "a.rs"]);
+    }
+    alice().ok(&["--store", "./sqlite:own.db", "reserve", "a.rs"]);
+    assert!(repository.path().join("sqlite:own.db").exists());
 }
 
 #[test]
