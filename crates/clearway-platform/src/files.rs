@@ -82,6 +82,11 @@ pub fn device_and_inode(path: &Path) -> Result<FileKey, FileError> {
     Ok(FileKey { device: metadata.dev(), inode: metadata.ino() })
 }
 
+/// How many names a file has in directories; nothing if it cannot be looked at.
+pub fn names_of(path: &Path) -> Option<u64> {
+    std::fs::metadata(path).ok().map(|metadata| metadata.nlink())
+}
+
 /// When a file or what is known of it last changed, in nanoseconds; a link itself, not what it leads to.
 pub fn changed_at(path: &Path) -> Option<i64> {
     let metadata = std::fs::symlink_metadata(path).ok()?;

@@ -43,7 +43,7 @@ impl Writer {
         refuse_lost(path, schema, wait)?;
         match (is_there(path)?, create) {
             (true, false) if is_blank(path) => return Ok(None),
-            (true, _) => refuse_garbage(path)?,
+            (true, _) => refuse_garbage(path).and_then(|()| refuse_several_names(path))?,
             (false, true) => make_room(path)?,
             (false, false) => return Ok(None),
         }
@@ -264,11 +264,19 @@ fn refuse_garbage(path: &Path) -> Result<(), StoreError> {
     if known {
         return Ok(());
     }
-    let start = files::read_start(path, HEADER.len()).map_err(|error| errors::file(path, &error))?;
+    let start = files::read_start(path, HEADER.len()).map_err(|error| errors::looking(path, &error))?;
     if start.is_empty() || start == HEADER {
         return Ok(());
     }
     Err(StoreError::NoDatabase { path: path.display().to_string() })
+}
+
+/// A gate lies beside a name, not beside a file: two names would be two gates, and two would write at once.
+pub(crate) fn refuse_several_names(path: &Path) -> Result<(), StoreError> {
+    match files::names_of(path) {
+        Some(names) if names > 1 => Err(StoreError::SeveralNames { path: path.display().to_string(), names }),
+        _ => Ok(()),
+    }
 }
 
 fn open(path: &Path, flags: OpenFlags, wait: Duration) -> Result<Connection, StoreError> {
@@ -336,7 +344,7 @@ fn newer(path: &Path, found: u32, schema: Schema) -> StoreError {
 /// Whether the file is there. A place that cannot be looked into is not an empty one, and whoever opens a pipe may
 /// wait for ever.
 fn is_there(path: &Path) -> Result<bool, StoreError> {
-    match files::is_file(path).map_err(|error| errors::file(path, &error))? {
+    match files::is_file(path).map_err(|error| errors::looking(path, &error))? {
         None => Ok(false),
         Some(true) => Ok(true),
         Some(false) => Err(StoreError::Unavailable {
@@ -367,7 +375,7 @@ fn refuse_complaints(
     path: &Path,
     complaints: Result<Vec<PrivacyComplaint>, files::FileError>,
 ) -> Result<(), StoreError> {
-    match complaints.map_err(|error| errors::file(path, &error))?.first() {
+    match complaints.map_err(|error| errors::looking(path, &error))?.first() {
         Some(complaint) => {
             let by_mode = matches!(complaint, PrivacyComplaint::Mode { .. });
             let (path, reason) = (path.display().to_string(), complaint.to_string());

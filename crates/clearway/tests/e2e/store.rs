@@ -146,6 +146,68 @@ fn half_an_address_is_no_file_of_that_name() {
     assert!(repository.path().join("sqlite:own.db").exists());
 }
 
+/// Each name of a file has a gate of its own, so two names would be two turnstiles for one store.
+#[test]
+fn a_store_with_several_names_is_read_and_not_written() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["a.rs"]);
+    let store = home.only_store();
+    let other = crate::shared_store(&home);
+    std::fs::hard_link(&store, &other).expect("a link");
+    let before = home.state_files();
+    for words in [["reserve", "b.rs"].as_slice(), &["release", "--all"], &["renew"], &["sweep"]] {
+        let error = repository.agent("alice").fails("store-unavailable", 69, words);
+        assert!(text(&error, "message").contains("one of 2 names of the same file"), "{error}");
+        let hint = format!("-samefile {}", store.display());
+        assert!(error["hints"].to_string().contains(&hint), "{error}");
+        let path = other.display().to_string();
+        repository.agent("bob").args(&["--store", &path]).fails("store-unavailable", 69, words);
+    }
+    assert_eq!(list(&repository.clearway().ok(&["leases"]), "leases").len(), 1);
+    let diagnosis = repository.clearway().fails("unhealthy", 1, &["doctor"]);
+    assert!(diagnosis.to_string().contains("2 names"), "{diagnosis}");
+    before.assert_same(&home.state_files(), "a store with two names");
+    assert_eq!(std::fs::read_dir(other.parent().expect("a directory")).expect("names").count(), 1);
+    std::fs::remove_file(&other).expect("one name less");
+    repository.grant("alice", &["b.rs"]);
+}
+
+/// Whoever deletes the end of the log, and nothing else, is noticed by the next writer.
+#[test]
+fn nothing_is_written_behind_an_event_that_is_gone() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["a.rs"]);
+    let connection = crate::open_store(&home);
+    let gone = connection.execute("DELETE FROM events WHERE seq = (SELECT max(seq) FROM events)", []);
+    assert_eq!(gone.expect("a statement"), 1);
+    let count = || {
+        let count = "SELECT count(*) FROM events";
+        connection.query_row(count, [], |row| row.get::<_, u64>(0)).expect("a count")
+    };
+    let before = count();
+    for words in [["reserve", "b.rs"].as_slice(), &["release", "--all"], &["renew"]] {
+        let error = repository.agent("alice").fails("store-corrupt", 69, words);
+        assert!(text(&error, "message").contains("does not end with event"), "{error}");
+    }
+    assert_eq!(count(), before);
+    repository.clearway().fails("audit-broken", 1, &["audit", "verify"]);
+    repository.clearway().fails("audit-broken", 1, &["doctor", "--repair"]);
+}
+
+/// To whoever may not look, the store is no store that cannot be written.
+#[test]
+fn another_user_is_told_that_the_store_cannot_be_read() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["a.rs"]);
+    let script = "exec setpriv --reuid 65534 --regid 65534 --clear-groups clearway --json leases";
+    let output = home.shell(repository.path(), script).output().expect("a shell");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.contains("store-unavailable") && said.contains("cannot be read"), "{said}");
+}
+
 #[test]
 fn a_configured_store_that_cannot_be_used_is_never_replaced() {
     let home = home();
