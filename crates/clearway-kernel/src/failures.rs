@@ -34,6 +34,8 @@ pub fn store_failure(error: &StoreError) -> Failure {
         StoreError::SeveralNames { path, .. } => {
             Failure::new(Slug::StoreUnavailable, message).hint(find_names(path))
         }
+        StoreError::Link { path } => Failure::new(Slug::StoreUnavailable, message)
+            .hint(format!("name the file it leads to: readlink -m {}", shell::word(path))),
         StoreError::Newer { .. } => Failure::new(Slug::StoreNewer, message)
             .hint("a newer clearway wrote this store: use that one; nothing was changed"),
         StoreError::Corrupt { path, .. } => Failure::new(Slug::StoreCorrupt, message)

@@ -5,7 +5,7 @@ use crate::memory;
 use crate::private_copy::PrivateCopy;
 use crate::schema::{APPLICATION_ID, Schema, number_of};
 use crate::witness;
-use clearway_platform::files::{self, FileKey, PrivacyComplaint, with_suffix};
+use clearway_platform::files::{self, Entry, FileKey, PrivacyComplaint, with_suffix};
 use clearway_platform::gate::{self, Gate, GateGuard};
 use clearway_platform::stopwatch::Stopwatch;
 use clearway_store::contract::{Head, StoreError};
@@ -341,13 +341,14 @@ fn newer(path: &Path, found: u32, schema: Schema) -> StoreError {
     StoreError::Newer { path: path.display().to_string(), found, known: schema.number() }
 }
 
-/// Whether the file is there. A place that cannot be looked into is not an empty one, and whoever opens a pipe may
-/// wait for ever.
+/// Whether the file is there. A place that cannot be looked into is not an empty one, whoever opens a pipe may wait for
+/// ever, and the log and the gate lie beside what a link leads to, not beside the link.
 fn is_there(path: &Path) -> Result<bool, StoreError> {
-    match files::is_file(path).map_err(|error| errors::looking(path, &error))? {
+    match files::entry(path).map_err(|error| errors::looking(path, &error))? {
         None => Ok(false),
-        Some(true) => Ok(true),
-        Some(false) => Err(StoreError::Unavailable {
+        Some(Entry::File) => Ok(true),
+        Some(Entry::Link) => Err(StoreError::Link { path: path.display().to_string() }),
+        Some(Entry::Other) => Err(StoreError::Unavailable {
             path: path.display().to_string(),
             reason: "it is no regular file".to_owned(),
         }),

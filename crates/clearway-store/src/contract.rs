@@ -446,6 +446,12 @@ pub enum StoreError {
         /// How many.
         names: u64,
     },
+    /// A way to it, and not itself.
+    #[error("{path} is a symbolic link: the gate of a store lies beside the file itself")]
+    Link {
+        /// Where.
+        path: String,
+    },
     /// Written by a newer build.
     #[error("{path} has schema {found}; this build knows up to {known}")]
     Newer {

@@ -173,6 +173,29 @@ fn a_store_with_several_names_is_read_and_not_written() {
     repository.grant("alice", &["b.rs"]);
 }
 
+/// The gate would lie beside the link, and the log beside the file.
+#[test]
+fn a_store_behind_a_link_is_named_by_the_file_itself() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["a.rs"]);
+    let link = crate::shared_store(&home);
+    for to in [home.only_store(), home.path().join("nowhere.db")] {
+        std::os::unix::fs::symlink(&to, &link).expect("a link");
+        let path = link.display().to_string();
+        for words in [["reserve", "b.rs"].as_slice(), &["leases"]] {
+            let error =
+                repository.agent("alice").args(&["--store", &path]).fails("store-unavailable", 69, words);
+            assert!(text(&error, "message").contains("is a symbolic link"), "{error}");
+            let hint = error["hints"][0].as_str().unwrap_or_default().to_owned();
+            let command = hint.strip_prefix("name the file it leads to: ").expect("a command");
+            let said = home.shell(repository.path(), command).output().expect("a shell");
+            assert_eq!(String::from_utf8_lossy(&said.stdout).trim_end(), to.display().to_string());
+        }
+        std::fs::remove_file(&link).expect("a file");
+    }
+}
+
 /// Whoever deletes the end of the log, and nothing else, is noticed by the next writer.
 #[test]
 fn nothing_is_written_behind_an_event_that_is_gone() {
