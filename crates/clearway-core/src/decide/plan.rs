@@ -237,15 +237,18 @@ impl<'a> Planner<'a> {
         Ok(match need {
             Need::Nobody => Ok((self.free_slot(want, &[]), Vec::new())),
             Need::Room => Ok((self.free_slot(want, &room), room)),
-            Need::More => Err(self.blocked(&firm, &known)),
+            Need::More => Err(self.blocked(want, &firm, &known)),
         })
     }
 
-    fn blocked(&self, leases: &[&Lease], waits: &[&WaitView]) -> Blocked {
+    /// Of a wait for several things, the one in the way is named.
+    fn blocked(&self, want: &Want, leases: &[&Lease], waits: &[&WaitView]) -> Blocked {
         let ahead = |waiting: &&WaitView| {
             let wait = &waiting.wait;
             let agent = self.draft.slice.agent(wait.agent)?.agent.name.clone();
-            let target = wait.wanted.wants.first()?.target.display();
+            let meets = |other: &&Want| other.target.overlaps(&want.target);
+            let wants = &wait.wanted.wants;
+            let target = wants.iter().find(meets).or(wants.first())?.target.display();
             Some(Ahead { wait: wait.id, agent, target, offered: wait.offered_until.is_some() })
         };
         Blocked {
