@@ -4,6 +4,7 @@ use crate::given::Given;
 use crate::render::{self, Page};
 use crate::verbs::code_beside_command;
 use crate::{Host, Streams, hook};
+use clearway_core::decide::Notice;
 use clearway_core::failure::Failure;
 use clearway_core::slug::Slug;
 use clearway_core::text::truncate_columns;
@@ -139,6 +140,14 @@ impl<'a, 'b> Console<'a, 'b> {
     pub(crate) fn ask(&mut self, question: &str) {
         // Nobody can answer a question that cannot be shown, and no answer is one too.
         let _ = write(self.streams.stderr, question);
+    }
+
+    /// Tells people what to know beside lines that are data.
+    pub(crate) fn note<'n>(&mut self, noted: impl IntoIterator<Item = &'n Notice>) {
+        if !self.json {
+            // The answer goes on without it.
+            let _ = write(self.streams.stderr, &render::notices(noted, &self.error_page));
+        }
     }
 
     /// Replaces the line that a person at a terminal watches, or takes it away; nothing anywhere else. The cursor rests

@@ -25,12 +25,20 @@ pub(crate) fn texts(arguments: &[OsString]) -> Result<Vec<String>, Failure> {
                 return Err(match flag_of(raw, &texts) {
                     Some(flag) => Failure::new(Slug::Usage, format!("the value of --{flag} is not UTF-8"))
                         .hint("write it as UTF-8 text"),
+                    None if names_resources(&texts) => name_not_utf8(raw),
                     None => not_utf8(raw),
                 });
             }
         });
     }
     Ok(texts)
+}
+
+/// Whether the words of a line are names, as far as it has been read.
+fn names_resources(before: &[String]) -> bool {
+    let says_so = before.windows(2).any(|pair| pair == ["--kind", "name"]);
+    let verb = before.iter().map(OsString::from).collect::<Vec<_>>();
+    says_so || before.iter().any(|word| word == "--kind=name") || runs_a_command(&verb)
 }
 
 fn is_of_command(before: &[String], arguments: &[OsString]) -> bool {
@@ -176,12 +184,19 @@ fn not_utf8(raw: &OsString) -> Failure {
         .hint("the rules for paths: clearway explain invalid-path")
 }
 
+fn name_not_utf8(raw: &OsString) -> Failure {
+    let message = format!("{} cannot name a resource: it is not UTF-8", quoted(&raw.to_string_lossy()));
+    Failure::new(Slug::InvalidName, message)
+        .hint("names are plain text such as build, db:migrate or port:3000")
+}
+
 pub(crate) use clearway_core::text::{quoted, shown};
 
 fn message(error: &clap::Error, arguments: &[String]) -> String {
     let raw = |kind| context(error, kind).unwrap_or_default();
     let word = |kind| shown(&raw(kind));
-    let (argument, value) = (bare(&word(ContextKind::InvalidArg)), raw(ContextKind::InvalidValue));
+    let bare = |kind| bare(&word(kind));
+    let (argument, value) = (bare(ContextKind::InvalidArg), raw(ContextKind::InvalidValue));
     match error.kind() {
         ErrorKind::InvalidSubcommand => {
             format!("no verb is called {}", quoted(&raw(ContextKind::InvalidSubcommand)))
@@ -192,11 +207,11 @@ fn message(error: &clap::Error, arguments: &[String]) -> String {
             format!("{argument} cannot be {}: it is one of {}", quoted(&value), word(ContextKind::ValidValue))
         }
         ErrorKind::ValueValidation => format!("{argument} cannot be {}{}", quoted(&value), because(error)),
-        ErrorKind::MissingRequiredArgument => format!("{argument} is missing"),
+        ErrorKind::MissingRequiredArgument => missing(error),
         ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             format!("a word is missing: one of {}", words_below(arguments))
         }
-        ErrorKind::ArgumentConflict => match bare(&word(ContextKind::PriorArg)) {
+        ErrorKind::ArgumentConflict => match bare(ContextKind::PriorArg) {
             prior if prior.is_empty() || prior == argument => format!("{argument} is given twice"),
             prior => format!("{argument} and {prior} exclude each other"),
         },
@@ -204,9 +219,19 @@ fn message(error: &clap::Error, arguments: &[String]) -> String {
     }
 }
 
-/// `<PATTERN>...` as PATTERN, `--ttl <TIME>` as --ttl.
+/// What a line lacks, all of it.
+fn missing(error: &clap::Error) -> String {
+    let lacking = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::Strings(arguments)) => arguments.iter().map(|argument| bare(argument)).collect(),
+        _ => vec!["an argument".to_owned()],
+    };
+    let is = if lacking.len() > 1 { "are" } else { "is" };
+    format!("{} {is} missing", lacking.join(" and "))
+}
+
+/// `<PATTERN>...` as PATTERN, `--ttl <TIME>` and `--wait [<TIME>]` as the flag alone.
 fn bare(argument: &str) -> String {
-    let argument = argument.split(" <").next().unwrap_or(argument);
+    let argument = argument.split([' ', '=']).next().unwrap_or(argument);
     argument.trim_end_matches("...").trim_matches(['<', '>', '[', ']']).to_owned()
 }
 
@@ -276,6 +301,16 @@ mod tests {
         check("clearway resrve x", "no verb is called \"resrve\"", "did you mean reserve?");
         check("clearway reserve x --shard", "--shard is not known here", "did you mean --shared?");
         check("clearway reserve", "PATTERN is missing", "how it is used: clearway help reserve");
+        check(
+            "clearway with",
+            "NAME and CMD are missing",
+            "the command stands behind two dashes: clearway with NAME -- CMD…",
+        );
+        check(
+            "clearway reserve x --best-effort --wait",
+            "--best-effort and --wait exclude each other",
+            "how it is used: clearway help reserve",
+        );
         check(
             "clearway reserve x --kind nam",
             "--kind cannot be \"nam\": it is one of path, name, write-set",

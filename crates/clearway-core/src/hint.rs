@@ -44,19 +44,35 @@ pub enum Paths {
 pub enum Runner {
     /// Whoever is told.
     Caller,
+    /// Whoever is told, but not in the name that was given.
+    Anybody,
     /// A person with an operator's authority, who does not act in the caller's name.
     Operator,
 }
 
 impl Hint {
+    /// Advice that ends with a command for whoever is told, by whatever name: the one it gave is none of its own.
+    pub fn for_anybody(advice: &str) -> Self {
+        Self::from(advice).run_by(Runner::Anybody)
+    }
+
     /// Advice that ends with a command for an operator.
     pub fn for_operator(advice: &str) -> Self {
-        match Self::from(advice) {
-            Self::Command { purpose, flags, words, paths, .. } => {
-                Self::Command { purpose, flags, words, paths, runner: Runner::Operator }
-            }
-            advice => advice,
+        Self::from(advice).run_by(Runner::Operator)
+    }
+
+    fn run_by(mut self, by: Runner) -> Self {
+        if let Self::Command { runner, .. } = &mut self {
+            *runner = by;
         }
+        self
+    }
+
+    /// The same about something with a name, which is no path and may look like a flag.
+    pub fn about_name(purpose: &str, verb: &str, name: &str) -> Self {
+        let dashes = if name.starts_with('-') { "-- " } else { "" };
+        let words = format!("{verb} --kind name {dashes}{}", shell::as_it_is(name));
+        Self::from(format!("{purpose}{BEFORE_COMMAND}{words}"))
     }
 
     /// A command about something of the scope. The verb may bring flags of its own; the words are quoted here.
@@ -96,9 +112,9 @@ impl Hint {
         }
     }
 
-    /// Whether it is the caller who is to run it.
+    /// Whether it is the caller who is to run it, in its own name.
     pub fn is_for_caller(&self) -> bool {
-        !matches!(self, Self::Command { runner: Runner::Operator, .. })
+        !matches!(self, Self::Command { runner: Runner::Operator | Runner::Anybody, .. })
     }
 
     /// Adds a flag that the caller gave, unless the command has it already.

@@ -46,6 +46,20 @@ impl<'a> Numbers<'a> {
     }
 }
 
+/// The number that the holder of a unit of a range got.
+pub fn number_of(lease: &Lease) -> Option<u32> {
+    Numbers::of(lease.target.canonical())?.first.checked_add(lease.slot?)
+}
+
+/// What a lease is on, with its number where it has one: `port:3001 of port:3000-3009`.
+pub fn shown(lease: &Lease) -> String {
+    let whole = lease.target.display();
+    match (Numbers::of(lease.target.canonical()), number_of(lease)) {
+        (Some(numbers), Some(number)) => format!("{}:{number} of {whole}", numbers.prefix),
+        _ => whole,
+    }
+}
+
 /// Digits alone: a sign is no part of a number here.
 fn number(text: &str) -> Option<u32> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
@@ -90,8 +104,8 @@ pub fn tell_apart(names: &[&str]) -> Result<(), Failure> {
 fn of_lease(lease: &Lease) -> Vec<(String, String)> {
     let Some(slot) = lease.slot else { return Vec::new() };
     let name = lease.target.canonical();
-    let number = Numbers::of(name).and_then(|numbers| numbers.first.checked_add(slot));
-    let number = number.map(|number| (format!("{NUMBER_PREFIX}{}", word(name)), number.to_string()));
+    let number =
+        number_of(lease).map(|number| (format!("{NUMBER_PREFIX}{}", word(name)), number.to_string()));
     [(slot_variable(name), slot.to_string())].into_iter().chain(number).collect()
 }
 

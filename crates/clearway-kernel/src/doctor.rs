@@ -97,7 +97,7 @@ impl Session<'_> {
             checks.extend(findings(&examination).into_iter().filter(is_wrong));
             return Ok(Diagnosis { checks });
         }
-        checks.push(self.identity_check()?);
+        checks.extend(self.identity_check()?);
         checks.extend(self.other_git_hooks());
         checks.extend(store_checks(&examination));
         checks.extend(leftover_check(&self.leftovers()?));
@@ -106,7 +106,7 @@ impl Session<'_> {
             checks.extend(finding_checks(&examination));
             checks.push(self.writer_check()?);
             checks.extend(self.row_checks()?);
-            checks.push(self.log_check());
+            checks.extend(self.log_check());
             // What keeps these from being looked at is among the findings above.
             checks.extend(self.cost().ok().as_ref().and_then(slow_check));
             checks.extend(self.uncovered().unwrap_or_default());
@@ -222,20 +222,20 @@ impl Session<'_> {
         good("scope", format!("{} ({kind} {})", site.key, site.place))
     }
 
-    fn identity_check(&mut self) -> Result<Check, Failure> {
+    fn identity_check(&mut self) -> Result<Option<Check>, Failure> {
         let key = self.site.key.clone();
         let identified = match self.identified_in(&key) {
             Err(failure) => return damaged("identity", failure),
             Ok(identified) => identified,
         };
-        Ok(match identified.map(|identified| identified.known) {
+        Ok(Some(match identified.map(|identified| identified.known) {
             Ok(Some(view)) => good("identity", format!("you are {}", view.agent.name)),
             Ok(None) => good(
                 "identity",
                 "you are not registered here yet: the first reservation does that".to_owned(),
             ),
             Err(failure) => self.unidentified(failure),
-        })
+        }))
     }
 
     /// Nobody in particular is what cron is; a session that cannot be told is a fault of the environment.
@@ -303,7 +303,7 @@ impl Session<'_> {
             Ok((leases, snapshot.load(&queue, &now)?.unreadable_waits))
         });
         let (leases, waits) = match found {
-            Err(failure) => return damaged("rows", failure).map(|check| vec![check]),
+            Err(failure) => return damaged("rows", failure).map(|check| check.into_iter().collect()),
             Ok(found) => found.unwrap_or_default(),
         };
         if leases.is_empty() && waits.is_empty() {
@@ -317,8 +317,9 @@ impl Session<'_> {
         Ok(leases.chain(waits.iter().map(|id| one("wait", id))).collect())
     }
 
-    fn log_check(&mut self) -> Check {
-        match self.verify(&[]) {
+    /// Whether the log is whole; nothing where the findings say already that nobody may look.
+    fn log_check(&mut self) -> Option<Check> {
+        Some(match self.verify(&[]) {
             Ok(verified) => {
                 let anchored = match verified.anchored {
                     Some(seq) => format!("anchored up to {seq}"),
@@ -326,13 +327,14 @@ impl Session<'_> {
                 };
                 good("log", format!("{} events, whole, {anchored}", verified.events))
             }
+            Err(failure) if failure.slug == Slug::StoreNotPrivate => return None,
             Err(failure) => Check {
                 about: "log",
                 status: CheckStatus::Wrong,
                 text: failure.message,
                 hint: failure.hints.first().map(ToString::to_string),
             },
-        }
+        })
     }
 }
 
@@ -344,14 +346,12 @@ fn wrong(about: &'static str, text: String, hint: &str) -> Check {
     Check { about, status: CheckStatus::Wrong, text, hint: Some(hint.to_owned()) }
 }
 
-/// Damage that keeps something from being looked at is a finding like any other; what else goes wrong ends the visit.
-fn damaged(about: &'static str, failure: Failure) -> Result<Check, Failure> {
+/// Damage that keeps something from being looked at is a finding like any other; that others could reach the store is
+/// said once, under its own name. What else goes wrong ends the visit.
+fn damaged(about: &'static str, failure: Failure) -> Result<Option<Check>, Failure> {
     match failure.slug {
-        Slug::StoreCorrupt => Ok(wrong(about, failure.message, REPAIR)),
-        Slug::StoreNotPrivate => {
-            let hint = failure.hints.first().map(ToString::to_string);
-            Ok(Check { about, status: CheckStatus::Wrong, text: failure.message, hint })
-        }
+        Slug::StoreCorrupt => Ok(Some(wrong(about, failure.message, REPAIR))),
+        Slug::StoreNotPrivate => Ok(None),
         _ => Err(failure),
     }
 }

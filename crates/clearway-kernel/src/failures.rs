@@ -16,6 +16,8 @@ pub fn store_failure(error: &StoreError) -> Failure {
             .details(Details::Fields(vec![("disk", disk.clone().into()), ("free_bytes", (*free_bytes).into())])),
         StoreError::ReadOnly { .. } => Failure::new(Slug::StoreReadOnly, message)
             .hint("reading still works; to write, make the directory writable or choose another store with --store FILE"),
+        StoreError::Unreadable { .. } => Failure::new(Slug::StoreUnavailable, message)
+            .hint("a store belongs to one user alone: use your own, with --store FILE if need be"),
         StoreError::Unavailable { .. } => {
             Failure::new(Slug::StoreUnavailable, message).hint("see what is wrong: clearway doctor")
         }
@@ -29,6 +31,11 @@ pub fn store_failure(error: &StoreError) -> Failure {
             .hint(format!("see whose it is: ls -ld {}", shell::word(path))),
         StoreError::Network { .. } => Failure::new(Slug::NetworkFileSystem, message)
             .hint("locks do not hold there: put the store on a local disk with CLEARWAY_STORE=FILE"),
+        StoreError::SeveralNames { path, .. } => {
+            Failure::new(Slug::StoreUnavailable, message).hint(find_names(path))
+        }
+        StoreError::Link { path } => Failure::new(Slug::StoreUnavailable, message)
+            .hint(format!("name the file it leads to: readlink -m {}", shell::word(path))),
         StoreError::Newer { .. } => Failure::new(Slug::StoreNewer, message)
             .hint("a newer clearway wrote this store: use that one; nothing was changed"),
         StoreError::Corrupt { path, .. } => Failure::new(Slug::StoreCorrupt, message)
@@ -51,6 +58,11 @@ pub fn store_failure(error: &StoreError) -> Failure {
 /// What takes a file or directory from everybody but its owner.
 fn make_private(path: &str) -> String {
     format!("make it yours alone: chmod go-rwx {}", shell::word(path))
+}
+
+fn find_names(path: &str) -> String {
+    let path = shell::word(path);
+    format!("nothing was written; find its names and remove all but one: find / -samefile {path} 2>/dev/null")
 }
 
 fn busy(message: String, holders: &[String]) -> Failure {
@@ -76,6 +88,7 @@ pub(crate) fn way_out(finding: &Finding, place: &str) -> String {
         About::Disk => "make room there, or keep the store on another disk: CLEARWAY_STORE=FILE",
         About::Ballast => "take it now: clearway doctor --repair",
         About::Witness => "the next write makes it remember again, or now: clearway doctor --repair",
+        About::Names => return find_names(place),
         About::Privacy => return make_private(finding.path.as_deref().unwrap_or(place)),
         About::Lost | About::Gate | About::Foreign => return begin_anew(place, finding.about == About::Gate),
         About::Rows | About::Schema | About::Pages => REPAIR,
@@ -129,7 +142,9 @@ fn literal_glob(name: &str) -> String {
 pub fn config_failure(errors: &[ConfigError]) -> Failure {
     let slug = errors.first().map_or(Slug::ConfigBadValue, ConfigError::slug);
     let message = errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
-    Failure::new(slug, message).hint("see which files are read: clearway config path")
+    let failure = Failure::new(slug, message);
+    let failure = errors.iter().filter_map(ConfigError::way_out).fold(failure, Failure::hint);
+    failure.hint("see which files are read: clearway config path")
 }
 
 #[cfg(test)]

@@ -378,6 +378,7 @@ fn resolve(outside: &dyn Outside, files: &Files, globals: &Globals) -> Result<Co
         user: files.user.as_deref().map(|text| ConfigText { path: &files.user_path, text }),
         repository: files.repository.as_ref().map(|(path, text)| ConfigText { path, text }),
         variables,
+        cwd: outside.surroundings().cwd.as_deref(),
         flags: &flags,
         inside_agent_session: globals.hook.is_some() || identity::inside_session(variables),
     };

@@ -141,7 +141,7 @@ impl Session<'_> {
     }
 
     /// What to say of a name that no agent here has.
-    fn unknown_agent(&mut self, name: &str) -> Result<Option<Notice>, Failure> {
+    pub fn unknown_agent(&mut self, name: &str) -> Result<Option<Notice>, Failure> {
         let known: Vec<AgentName> =
             self.agents()?.agents.into_iter().map(|seen| seen.view.agent.name).collect();
         if known.iter().any(|agent| agent.as_str() == name) {
@@ -176,7 +176,12 @@ impl Session<'_> {
             true => self.held_names(kind, &[argument.to_owned()])?,
             false => Vec::new(),
         };
-        let notices = names.into_iter().map(Notice::IsName).chain(self.place_notice()).collect();
+        let machine_wide = match live.is_empty() {
+            true => self.machine_names(kind, &[argument.to_owned()])?,
+            false => Vec::new(),
+        };
+        let names = names.into_iter().map(Notice::IsName).chain(machine_wide);
+        let notices = names.chain(self.place_notice()).collect();
         let waiters = queue.into_iter().filter(|queued| queued.wait.wanted.touches(&target, &here)).collect();
         Ok(Who { rev: slice.scope.rev, now, path: target.display(), holders: live, waiters, notices })
     }

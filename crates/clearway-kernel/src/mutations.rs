@@ -3,17 +3,18 @@
 use crate::identity::reason_text;
 use crate::session::Session;
 use crate::site::{Found, Site};
-use crate::targets::{Look, Placed, end_at_scope, lease_ref, path_target, resource_name};
+use crate::targets::{Look, Placed, end_at_scope, lease_ref, looks_like_lease, path_target, resource_name};
 use clearway_core::breadth::{Breadth, too_broad};
-use clearway_core::command::{Command, Release, Renew, Reserve, Selection, Want};
+use clearway_core::command::{Command, LeaseRef, Release, Renew, Reserve, Selection, Want};
 use clearway_core::decide::{Notice, not_shortened};
 use clearway_core::duration;
 use clearway_core::failure::{Ahead, Details, Failure, LeaseView};
 use clearway_core::ids::{LeaseId, ScopeKey, Seq};
 use clearway_core::input::lease_span_ms;
-use clearway_core::lease::{Grade, Kind, Mode};
+use clearway_core::lease::{Grade, Kind, Lease, Mode};
 use clearway_core::limits::{BROAD_MS_MAX, TARGETS_PER_REQUEST_MAX, TTL_MS_MAX, TTL_MS_MIN};
 use clearway_core::path::CanonicalPath;
+use clearway_core::slice::ReadSet;
 use clearway_core::slug::Slug;
 use clearway_core::target::Target;
 use clearway_core::time::Now;
@@ -118,6 +119,7 @@ impl Session<'_> {
         let clear = outcome.is_ok();
         if clear {
             notices.extend(self.held_names(words.kind, &words.targets)?.into_iter().map(Notice::IsName));
+            notices.extend(self.machine_names(words.kind, &words.targets)?);
         }
         let (blockers, ahead) = match outcome {
             Ok(_) => (Vec::new(), Vec::new()),
@@ -238,6 +240,10 @@ impl Session<'_> {
             if !wants.iter().any(|want| want.target == target) {
                 let mut look = Look { outside: self.outside, engine: &mut *self.engine };
                 self.notices.extend(end_at_scope(&mut look, &self.site, &placed));
+                if words.kind != Kind::Name {
+                    let named = self.taken_as_path(argument)?;
+                    self.notices.extend(named);
+                }
                 wants.push(Want { target, capacity });
             }
         }
@@ -275,11 +281,9 @@ impl Session<'_> {
     fn named(&mut self, words: &ChosenWords) -> Result<Chosen, Failure> {
         let (mut leases, mut targets) = (Vec::new(), Vec::new());
         for argument in &words.targets {
-            match lease_ref(argument)? {
-                Some(lease) if argument.contains('@') || self.found(argument) == Found::Nothing => {
-                    leases.push(lease)
-                }
-                _ => targets.push(self.target(words.kind, argument)?),
+            match self.lease_meant(words.kind, argument)? {
+                Some(lease) => leases.push(lease),
+                None => targets.push(self.target(words.kind, argument)?),
             }
         }
         let ids: Vec<LeaseId> = leases.iter().map(|lease| lease.id).collect();
@@ -290,6 +294,29 @@ impl Session<'_> {
             scope,
             selection: Selection::These { leases, targets, worktree: self.site.worktree() },
         })
+    }
+
+    /// The lease that a word is the id of, with or without a fence. A word of that shape may as well be a file, or
+    /// something that somebody holds: `makefile`, `database`, `makefile@1`.
+    fn lease_meant(&mut self, kind: Kind, argument: &str) -> Result<Option<LeaseRef>, Failure> {
+        if !looks_like_lease(argument)
+            || self.found(argument) != Found::Nothing
+            || self.holds(kind, argument)?
+        {
+            return Ok(None);
+        }
+        lease_ref(argument)
+    }
+
+    /// Whether somebody holds just what a word names.
+    fn holds(&mut self, kind: Kind, argument: &str) -> Result<bool, Failure> {
+        let Ok(target) = self.target(kind, argument) else { return Ok(false) };
+        let (scope, now) = (self.scope_of(&target), self.now()?);
+        let mut read = ReadSet::default();
+        read.meet(&self.site.worktree(), &target);
+        let slice = self.read_in(&scope, |snapshot| snapshot.load(&read.for_the_answer_alone(), &now))?;
+        let is_held = |lease: &Lease| lease.ended.is_none() && lease.target == target;
+        Ok(slice.is_some_and(|slice| slice.leases.iter().any(is_held)))
     }
 
     /// What a word that could be something else is the path of in the working tree.

@@ -40,6 +40,32 @@ impl Session<'_> {
         Ok(held)
     }
 
+    /// A word that is taken for a path and is a bare word, as names are, while a resource has that name. What is plainly
+    /// a path asks nothing.
+    pub(crate) fn taken_as_path(&mut self, word: &str) -> Result<Option<Notice>, Failure> {
+        let is_bare = !word.contains(['/', '.', '*', '?', '[', '{', '\\']);
+        let Some(name) = resource_name(&self.config, word).ok().filter(|_| is_bare) else { return Ok(None) };
+        let is_named = self.config.is_resource(name.as_str()) || {
+            let scope = self.scope_of(&Target::Name(name.clone()));
+            self.found(word) != Found::File && !self.held_in(&scope, vec![name.clone()])?.is_empty()
+        };
+        Ok(is_named.then_some(Notice::TakenAsPath(name)))
+    }
+
+    /// Those of the names nobody holds here that somebody holds machine-wide: a repository without the setting does not
+    /// see it.
+    pub(crate) fn machine_names(&mut self, kind: Kind, words: &[String]) -> Result<Vec<Notice>, Failure> {
+        let names = words.iter().filter_map(|word| resource_name(&self.config, word).ok());
+        let is_of_here =
+            |name: &ResourceName| self.scope_of(&Target::Name(name.clone())) != ScopeKey::machine();
+        let names: Vec<ResourceName> = names.filter(is_of_here).collect();
+        if kind != Kind::Name || names.is_empty() || self.site.key == ScopeKey::machine() {
+            return Ok(Vec::new());
+        }
+        let held = self.held_in(&ScopeKey::machine(), names)?;
+        Ok(held.into_iter().map(Notice::HeldMachineWide).collect())
+    }
+
     fn held_in(
         &mut self,
         scope: &ScopeKey,

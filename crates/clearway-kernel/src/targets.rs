@@ -273,6 +273,12 @@ fn full_name<'a>(config: &'a Config, name: &'a str) -> Result<&'a str, Failure> 
     }
 }
 
+/// Whether a word has the shape of an id, with or without something behind an `@`.
+pub(crate) fn looks_like_lease(argument: &str) -> bool {
+    let id = argument.split_once('@').map_or(argument, |(id, _)| id);
+    LeaseId::parse(id).is_some()
+}
+
 /// A lease by id, with or without a fence. Only what has the shape of one; `None` for anything else.
 pub(crate) fn lease_ref(argument: &str) -> Result<Option<LeaseRef>, Failure> {
     let (id, fence) = match argument.split_once('@') {

@@ -9,6 +9,7 @@ use clearway_core::decide::Success;
 use clearway_core::event::Body;
 use clearway_core::facts::Process;
 use clearway_core::failure::{Ahead, Failure, LeaseView};
+use clearway_core::hint::Hint;
 use clearway_core::ids::{ScopeKey, Seq, WaitId};
 use clearway_core::limits::{WAIT_MS_MAX, WAITER_PULSE_MS};
 use clearway_core::slug::Slug;
@@ -114,6 +115,7 @@ impl Session<'_> {
                 waiting.wait.take_if(|_| !waiting.is_cancelled);
                 return Ok(None);
             }
+            _ if waiting.is_cancelled => return Ok(Some(given_up(reply))),
             _ => return Ok(Some(reply)),
         }
         self.until_something_changes(scope, waiting, &stay, reply, watch)?;
@@ -160,6 +162,16 @@ impl Session<'_> {
     fn changed(&mut self, scope: &ScopeKey, after: Seq, wait_ms: u64) -> Result<bool, Failure> {
         self.engine.changed(scope, after, wait_ms).map_err(|error| store_failure(&error))
     }
+}
+
+/// Whoever was sent away is told so before anything else.
+fn given_up(mut reply: Reply) -> Reply {
+    if let Err(failure) = &mut reply.outcome {
+        failure.message = format!("your place in the queue was given up meanwhile; {}", failure.message);
+        let who = "see who did, and why: clearway events --kind wait.ended --last 1";
+        failure.hints.insert(0, Hint::from(who));
+    }
+    reply
 }
 
 fn is_cancellation(body: &Body, id: WaitId) -> bool {

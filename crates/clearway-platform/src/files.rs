@@ -24,7 +24,7 @@ pub use private::{
 };
 pub use replace::{Turn, can_run, remove_followed, remove_if_empty, replace, take_turn};
 pub use upkeep::{
-    TemporaryDir, allocate, copy_private, exists, flush, flush_with_name, is_file, length, names_in,
+    Entry, TemporaryDir, allocate, copy_private, entry, exists, flush, flush_with_name, length, names_in,
     read_start, read_text, remove_if_present, rename, temporary_dir,
 };
 pub use volume::{FsKind, can_write, file_system_kind, free_bytes, lacks, mount_point};
@@ -80,6 +80,11 @@ pub struct FileKey {
 pub fn device_and_inode(path: &Path) -> Result<FileKey, FileError> {
     let metadata = std::fs::metadata(path).map_err(FileError::system("look at", path))?;
     Ok(FileKey { device: metadata.dev(), inode: metadata.ino() })
+}
+
+/// How many names a file has in directories; nothing if it cannot be looked at.
+pub fn names_of(path: &Path) -> Option<u64> {
+    std::fs::metadata(path).ok().map(|metadata| metadata.nlink())
 }
 
 /// When a file or what is known of it last changed, in nanoseconds; a link itself, not what it leads to.

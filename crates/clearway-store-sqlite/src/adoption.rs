@@ -26,7 +26,7 @@ pub(crate) fn alias(place: &Place, key: &ScopeKey) -> Result<Option<ScopeKey>, S
 }
 
 fn read(file: &Path) -> Result<Option<ScopeKey>, StoreError> {
-    let text = files::read_text(file).map_err(|error| errors::file(file, &error))?;
+    let text = files::read_text(file).map_err(|error| errors::looking(file, &error))?;
     Ok(text.as_deref().map(str::trim).and_then(ScopeKey::parse))
 }
 

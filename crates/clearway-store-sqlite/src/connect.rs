@@ -5,7 +5,7 @@ use crate::memory;
 use crate::private_copy::PrivateCopy;
 use crate::schema::{APPLICATION_ID, Schema, number_of};
 use crate::witness;
-use clearway_platform::files::{self, FileKey, PrivacyComplaint, with_suffix};
+use clearway_platform::files::{self, Entry, FileKey, PrivacyComplaint, with_suffix};
 use clearway_platform::gate::{self, Gate, GateGuard};
 use clearway_platform::stopwatch::Stopwatch;
 use clearway_store::contract::{Head, StoreError};
@@ -43,7 +43,7 @@ impl Writer {
         refuse_lost(path, schema, wait)?;
         match (is_there(path)?, create) {
             (true, false) if is_blank(path) => return Ok(None),
-            (true, _) => refuse_garbage(path)?,
+            (true, _) => refuse_garbage(path).and_then(|()| refuse_several_names(path))?,
             (false, true) => make_room(path)?,
             (false, false) => return Ok(None),
         }
@@ -264,11 +264,19 @@ fn refuse_garbage(path: &Path) -> Result<(), StoreError> {
     if known {
         return Ok(());
     }
-    let start = files::read_start(path, HEADER.len()).map_err(|error| errors::file(path, &error))?;
+    let start = files::read_start(path, HEADER.len()).map_err(|error| errors::looking(path, &error))?;
     if start.is_empty() || start == HEADER {
         return Ok(());
     }
     Err(StoreError::NoDatabase { path: path.display().to_string() })
+}
+
+/// A gate lies beside a name, not beside a file: two names would be two gates, and two would write at once.
+pub(crate) fn refuse_several_names(path: &Path) -> Result<(), StoreError> {
+    match files::names_of(path) {
+        Some(names) if names > 1 => Err(StoreError::SeveralNames { path: path.display().to_string(), names }),
+        _ => Ok(()),
+    }
 }
 
 fn open(path: &Path, flags: OpenFlags, wait: Duration) -> Result<Connection, StoreError> {
@@ -333,13 +341,14 @@ fn newer(path: &Path, found: u32, schema: Schema) -> StoreError {
     StoreError::Newer { path: path.display().to_string(), found, known: schema.number() }
 }
 
-/// Whether the file is there. A place that cannot be looked into is not an empty one, and whoever opens a pipe may
-/// wait for ever.
+/// Whether the file is there. A place that cannot be looked into is not an empty one, whoever opens a pipe may wait for
+/// ever, and the log and the gate lie beside what a link leads to, not beside the link.
 fn is_there(path: &Path) -> Result<bool, StoreError> {
-    match files::is_file(path).map_err(|error| errors::file(path, &error))? {
+    match files::entry(path).map_err(|error| errors::looking(path, &error))? {
         None => Ok(false),
-        Some(true) => Ok(true),
-        Some(false) => Err(StoreError::Unavailable {
+        Some(Entry::File) => Ok(true),
+        Some(Entry::Link) => Err(StoreError::Link { path: path.display().to_string() }),
+        Some(Entry::Other) => Err(StoreError::Unavailable {
             path: path.display().to_string(),
             reason: "it is no regular file".to_owned(),
         }),
@@ -367,7 +376,7 @@ fn refuse_complaints(
     path: &Path,
     complaints: Result<Vec<PrivacyComplaint>, files::FileError>,
 ) -> Result<(), StoreError> {
-    match complaints.map_err(|error| errors::file(path, &error))?.first() {
+    match complaints.map_err(|error| errors::looking(path, &error))?.first() {
         Some(complaint) => {
             let by_mode = matches!(complaint, PrivacyComplaint::Mode { .. });
             let (path, reason) = (path.display().to_string(), complaint.to_string());

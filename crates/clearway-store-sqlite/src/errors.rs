@@ -1,5 +1,6 @@
 //! SQLite's errors in the words of the contract.
 
+use crate::ballast;
 use crate::connect::database_writers;
 use clearway_core::limits::BALLAST_BYTES;
 use clearway_platform::files::{self, FileError};
@@ -43,6 +44,11 @@ const FIRST_BYTES_MIN: u64 = BALLAST_BYTES + 2 * ROOM_BYTES_MIN;
 pub(crate) fn cannot_begin(path: &Path) -> bool {
     let nearest = path.ancestors().find(|place| files::exists(place)).unwrap_or(path);
     files::can_write(nearest) && files::lacks(nearest, FIRST_BYTES_MIN)
+}
+
+/// Whether what a reservation keeps aside is not there, and there is no room to take it.
+pub(crate) fn lacks_ballast(path: &Path) -> bool {
+    !ballast::is_kept(path) && files::lacks(path, BALLAST_BYTES + ROOM_BYTES_MIN)
 }
 
 /// A disk without room, by name and with what is left of it.
@@ -93,6 +99,16 @@ pub(crate) fn file(path: &Path, error: &FileError) -> StoreError {
             StoreError::ReadOnly { path: at, reason: source.to_string() }
         }
         other => StoreError::Unavailable { path: at, reason: with_cause(other) },
+    }
+}
+
+/// What it means that a file could not be looked at: whoever may not do that cannot read, let alone write.
+pub(crate) fn looking(path: &Path, error: &FileError) -> StoreError {
+    match error {
+        FileError::System { source, .. } if source.kind() == std::io::ErrorKind::PermissionDenied => {
+            StoreError::Unreadable { path: path.display().to_string(), reason: source.to_string() }
+        }
+        other => file(path, other),
     }
 }
 

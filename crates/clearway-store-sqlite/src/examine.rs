@@ -3,7 +3,7 @@
 //! Reads only. The log itself is verified by `clearway_store::verify`.
 
 use crate::ballast;
-use crate::connect::{Reader, database_writers, refuse_lost};
+use crate::connect::{Reader, database_writers, refuse_lost, refuse_several_names};
 use crate::engine::{Settings, SqliteEngine};
 use crate::errors;
 use crate::load::scope_row;
@@ -109,6 +109,9 @@ fn look_at_place(file: &Path, found: &mut Examination) {
 
 /// A disk that refuses every write is wrong even though the store on it is whole.
 fn look_at_disk(file: &Path, found: &mut Examination) {
+    if let Err(error) = refuse_several_names(file) {
+        found.error(About::Names, error.to_string());
+    }
     let parent = file.parent().unwrap_or(file);
     if !files::can_write(parent) || !files::can_write(file) {
         found.error(
@@ -117,6 +120,8 @@ fn look_at_disk(file: &Path, found: &mut Examination) {
         );
     } else if errors::has_no_room(file) {
         found.error(About::Disk, errors::full(file).to_string());
+    } else if errors::lacks_ballast(file) {
+        found.error(About::Disk, format!("{}; a reservation needs more", errors::full(file)));
     } else if !ballast::is_kept(file) {
         let text = "the room kept aside for a full disk was given up: the next reservation takes it again"
             .to_owned();

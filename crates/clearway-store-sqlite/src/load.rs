@@ -20,13 +20,15 @@ pub(crate) struct ScopeRow {
     pub(crate) id: i64,
     pub(crate) head: Head,
     pub(crate) state: ScopeState,
+    /// Whether the log ends with the event that the row says it does.
+    pub(crate) has_head: bool,
 }
 
 /// Finds a scope's row.
 pub(crate) fn scope_row(connection: &Connection, key: &str) -> Result<Option<ScopeRow>> {
     let mut statement = connection.prepare_cached(
-        "SELECT id, rev, head, epoch, boot, folds, live_leases, root_patterns, live_waits, frozen_until, frozen_reason \
-         FROM scopes WHERE key = ?",
+        "SELECT id, rev, head, epoch, boot, folds, live_leases, root_patterns, live_waits, frozen_until, frozen_reason, \
+         EXISTS (SELECT 1 FROM events WHERE scope = id AND seq = rev AND hash = head) FROM scopes WHERE key = ?",
     )?;
     statement.query_row([key], read_scope).optional()
 }
@@ -48,7 +50,8 @@ fn read_scope(row: &rusqlite::Row<'_>) -> Result<ScopeRow> {
             .transpose()?,
         lost_tail: 0,
     };
-    Ok(ScopeRow { id: row.get(0)?, head: Head { rev, hash: ChainHash(hash) }, state })
+    let has_head = rev.0 == 0 || row.get(11)?;
+    Ok(ScopeRow { id: row.get(0)?, head: Head { rev, hash: ChainHash(hash) }, state, has_head })
 }
 
 /// What a read set was answered with.

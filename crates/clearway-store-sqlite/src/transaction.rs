@@ -107,18 +107,24 @@ impl<'a> SqliteTransaction<'a> {
     /// otherwise at the same place is another log.
     fn note_lost_tail(&mut self) -> Result<(), StoreError> {
         let Some(scope) = &self.scope else { return self.refuse_lost_scope() };
+        if !scope.has_head {
+            return Err(self.damaged(format!("its log does not end with event {} any more", scope.head.rev)));
+        }
         let Some(witnessed) = self.witnessed(scope.id) else { return Ok(()) };
         let lost = witnessed.rev.0.saturating_sub(scope.head.rev.0);
         if lost == 0 && witnessed != scope.head && !self.holds(&witnessed)? {
-            let path = self.writer.path.display().to_string();
             let reason =
                 format!("event {} is not the one that the witness beside it remembers", witnessed.rev);
-            return Err(StoreError::Corrupt { path, reason });
+            return Err(self.damaged(reason));
         }
         if let Some(scope) = &mut self.scope {
             scope.state.lost_tail = lost;
         }
         Ok(())
+    }
+
+    fn damaged(&self, reason: String) -> StoreError {
+        StoreError::Corrupt { path: self.writer.path.display().to_string(), reason }
     }
 
     fn holds(&self, head: &Head) -> Result<bool, StoreError> {

@@ -317,6 +317,8 @@ pub enum About {
     Ballast,
     /// What remembers the end of the log.
     Witness,
+    /// Under which other names it can be reached.
+    Names,
     /// Who else can reach it.
     Privacy,
     /// A log that is gone, and with it all that the store held.
@@ -341,6 +343,7 @@ impl About {
             Self::Disk => "disk",
             Self::Ballast => "ballast",
             Self::Witness => "witness",
+            Self::Names => "names",
             Self::Privacy => "privacy",
             Self::Lost => "lost",
             Self::Gate => "gate",
@@ -395,6 +398,14 @@ pub enum StoreError {
         /// Why.
         reason: String,
     },
+    /// May not even be looked at.
+    #[error("{path} cannot be read: {reason}")]
+    Unreadable {
+        /// Where.
+        path: String,
+        /// Why.
+        reason: String,
+    },
     /// Cannot be opened, read or written.
     #[error("{path} cannot be used: {reason}")]
     Unavailable {
@@ -426,6 +437,20 @@ pub enum StoreError {
         path: String,
         /// Which.
         kind: String,
+    },
+    /// It has several names, and whoever comes by another one is kept out by another gate.
+    #[error("{path} is one of {names} names of the same file, and each name has a gate of its own")]
+    SeveralNames {
+        /// Where.
+        path: String,
+        /// How many.
+        names: u64,
+    },
+    /// A way to it, and not itself.
+    #[error("{path} is a symbolic link: the gate of a store lies beside the file itself")]
+    Link {
+        /// Where.
+        path: String,
     },
     /// Written by a newer build.
     #[error("{path} has schema {found}; this build knows up to {known}")]

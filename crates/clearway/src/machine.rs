@@ -39,8 +39,9 @@ pub(crate) struct Machine {
 
 impl Machine {
     pub(crate) fn new(environment: Environment) -> Self {
+        // What is no text stays recognisable as such, so that whoever reads it refuses it instead of finding nothing.
         let text = |(name, value): (&std::ffi::OsString, &std::ffi::OsString)| {
-            Some((name.to_str()?.to_owned(), value.to_str()?.to_owned()))
+            Some((name.to_str()?.to_owned(), value.to_string_lossy().into_owned()))
         };
         let surroundings = Surroundings {
             variables: environment.vars.iter().filter_map(text).collect(),

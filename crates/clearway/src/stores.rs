@@ -5,6 +5,7 @@ use clearway_core::shell;
 use clearway_core::slug::Slug;
 use clearway_core::text::shown;
 use clearway_kernel::StoreAt;
+use clearway_kernel::config::file_of;
 use clearway_platform::files::{FsKind, file_system_kind};
 use clearway_store::contract::Engine;
 use clearway_store_sqlite::{Place, Schema, Settings, SqliteEngine};
@@ -27,12 +28,13 @@ pub(crate) fn open(
 /// Where scopes live under a configuration.
 pub(crate) fn place(state: &Path, store: StoreAt<'_>) -> Result<Place, Failure> {
     let Some(url) = store.url else { return Ok(Place::PerScope(state.to_owned())) };
-    if let Some((scheme, _)) = url.split_once("://").filter(|(scheme, _)| *scheme != "file") {
-        let message = format!("this build has no engine for {}://", shown(scheme));
+    let Some(file) = file_of(url) else {
+        let message =
+            format!("this build has no engine for {}://", shown(url.split(':').next().unwrap_or(url)));
         return Err(Failure::new(Slug::StoreUnavailable, message)
             .hint("name a file: --store /path/to/store.db or CLEARWAY_STORE=/path/to/store.db"));
-    }
-    let absolute = store.from.join(url.strip_prefix("file://").unwrap_or(url));
+    };
+    let absolute = store.from.join(file);
     if absolute.is_dir() || absolute.file_name().is_none() {
         let message = format!("{} is a directory, not a store", shown(&absolute.display().to_string()));
         return Err(

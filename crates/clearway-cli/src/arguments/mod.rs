@@ -536,7 +536,7 @@ pub(crate) struct EventsFlags {
     /// Only events of this run; before there are runs, no event is of one
     #[arg(long, value_name = "ID")]
     pub(crate) run: Option<String>,
-    /// Show the last 10, or from --from on, and go on with what happens
+    /// Show the last 10, or from --from on, and go on with what happens, up to --limit
     #[arg(short, long)]
     pub(crate) follow: bool,
 }

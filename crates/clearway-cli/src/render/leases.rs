@@ -7,6 +7,7 @@ use clearway_core::failure::{Ahead, LeaseView};
 use clearway_core::lease::Mode;
 use clearway_core::text::printable;
 use clearway_core::time::{Now, rounded};
+use clearway_core::unit;
 
 /// How long a lease still lasts, or the process with which it ends.
 pub(crate) fn left(view: &LeaseView, now: &Now) -> String {
@@ -18,7 +19,7 @@ pub(crate) fn left(view: &LeaseView, now: &Now) -> String {
 
 /// What a lease is on, seen from a checkout. One of another checkout says which, because its pattern means other files.
 pub(crate) fn placed_pattern(view: &LeaseView, here: &str) -> String {
-    let pattern = view.lease.target.display();
+    let pattern = unit::shown(&view.lease);
     match view.lease.worktree.0.as_str() {
         "" => format!("{pattern} (name)"),
         same if same == here => pattern,
@@ -28,7 +29,7 @@ pub(crate) fn placed_pattern(view: &LeaseView, here: &str) -> String {
 
 /// What a lease of the machine's scope is on, seen from another scope.
 pub(crate) fn machine_wide_name(view: &LeaseView) -> String {
-    format!("{} (machine-wide)", view.lease.target.display())
+    format!("{} (machine-wide)", unit::shown(&view.lease))
 }
 
 /// How long ago something was.
@@ -56,7 +57,7 @@ pub(crate) fn lease_table(views: &[LeaseView], now: &Now, page: &Page) -> String
     for view in views {
         table.row(vec![
             Cell::new(view.lease.id.as_str()),
-            Cell::new(view.lease.target.display()).tone(Tone::Strong),
+            Cell::new(unit::shown(&view.lease)).tone(Tone::Strong),
             Cell::new(view.lease.mode.word()),
             Cell::new(match &view.lease.bound {
                 Some(process) => format!("while process {} runs", process.pid),
@@ -73,7 +74,7 @@ pub(crate) fn holding(view: &LeaseView, now: &Now, page: &Page, indent: &str) ->
     let lease = &view.lease;
     let name = view.agent.to_string();
     let how = if lease.mode == Mode::Exclusive { "exclusively" } else { "shared" };
-    let target = lease.target.display();
+    let target = unit::shown(lease);
     let head =
         format!("{name} ({}) holds {} {how}, lease {}", view.liveness.word(), printable(&target), lease.id);
     let since = match ago(now.mono.since(lease.granted)).as_str() {

@@ -28,10 +28,14 @@ pub(super) fn events(
         run: flags.run,
         ..EventFilter::default()
     };
-    let from_start = filter.from.is_some() || flags.limit.is_some() || !flags.follow;
-    if let Some(last) = flags.last.or((!from_start).then_some(EVENTS_BEFORE_FOLLOWING)) {
+    if let Some(name) = filter.agent.as_deref() {
+        console.note(&session.unknown_agent(name)?);
+    }
+    let from_start = filter.from.is_some() || !flags.follow;
+    if let Some(last) = flags.last.or((!from_start).then_some(EVENTS_BEFORE_FOLLOWING.min(wanted))) {
         let found = session.events(&EventFilter { last: Some(last), ..filter.clone() })?;
         filter.from = Some(found.cursor);
+        wanted = wanted.saturating_sub(found.events.len());
         if !write(session, &found.events, &mut known, console)? || !flags.follow {
             return Ok(());
         }

@@ -5,6 +5,7 @@
 use crate::agent::{AgentName, Caller, Client, ClientSession, Established, IdentityKey};
 use crate::facts::Process;
 use crate::failure::{Details, Failure};
+use crate::hint::Hint;
 use crate::input::no_session_id;
 use crate::slice::{AgentView, Slice};
 use crate::slug::Slug;
@@ -106,7 +107,9 @@ fn not_you(view: &AgentView) -> Failure {
         view.agent.client.word()
     );
     Failure::new(Slug::NotYou, message)
-        .hint("leave out --agent to act as yourself, or choose a name nobody has: clearway agents")
+        .hint(Hint::for_anybody(
+            "leave out --agent and CLEARWAY_AGENT to act as yourself, or choose a name nobody has: clearway agents",
+        ))
         .details(Details::field("agent", view.agent.name.to_string()))
 }
 

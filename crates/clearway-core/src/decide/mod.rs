@@ -273,6 +273,10 @@ pub enum Notice {
     },
     /// Nothing was found on the path, but somebody holds the name.
     IsName(ResourceName),
+    /// A path was taken that is also the name of a resource, configured or held.
+    TakenAsPath(ResourceName),
+    /// Nobody holds the name here, but somebody holds the one that the whole machine shares.
+    HeldMachineWide(ResourceName),
     /// Stored rows that nobody can read.
     UnreadableRows(Vec<String>),
     /// This command made a scope below a directory that is one already.
@@ -325,7 +329,12 @@ impl Notice {
     pub fn is_slip(&self) -> bool {
         matches!(
             self,
-            Self::NothingHeld { .. } | Self::IsName(_) | Self::OthersById { .. } | Self::UnknownAgent { .. }
+            Self::NothingHeld { .. }
+                | Self::IsName(_)
+                | Self::TakenAsPath(_)
+                | Self::HeldMachineWide(_)
+                | Self::OthersById { .. }
+                | Self::UnknownAgent { .. }
         )
     }
 }

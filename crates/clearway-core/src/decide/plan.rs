@@ -217,7 +217,7 @@ impl<'a> Planner<'a> {
             Need::Nobody => Ok(Ok((self.free_slot(want, &[]), Vec::new()))),
             _ if found.unknown > 0 => Err(found.queries),
             Need::Room => Ok(Ok((self.free_slot(want, &found.room), found.room))),
-            Need::More => Ok(Err(self.blocked(&found.firm, &found.ahead))),
+            Need::More => Ok(Err(self.blocked(want, &found.firm, &found.ahead))),
         }
     }
 
@@ -240,11 +240,14 @@ impl<'a> Planner<'a> {
         found
     }
 
-    fn blocked(&self, leases: &[&Lease], waits: &[&WaitView]) -> Blocked {
+    /// Of a wait for several things, the one in the way is named.
+    fn blocked(&self, want: &Want, leases: &[&Lease], waits: &[&WaitView]) -> Blocked {
         let ahead = |waiting: &&WaitView| {
             let wait = &waiting.wait;
             let agent = self.draft.slice.agent(wait.agent)?.agent.name.clone();
-            let target = wait.wanted.wants.first()?.target.display();
+            let meets = |other: &&Want| other.target.overlaps(&want.target);
+            let wants = &wait.wanted.wants;
+            let target = wants.iter().find(meets).or(wants.first())?.target.display();
             Some(Ahead { wait: wait.id, agent, target, offered: wait.offered_until.is_some() })
         };
         Blocked {

@@ -11,7 +11,7 @@ use crate::event::{Actor, Body};
 use crate::facts::Process;
 use crate::failure::{Failure, LeaseView};
 use crate::hint::Hint;
-use crate::ids::{AgentId, Entropy, Fence, LeaseId};
+use crate::ids::{AgentId, Entropy, Fence, LeaseId, SetId};
 use crate::lease::Lease;
 use crate::nearest::nearest;
 use crate::slug::Slug;
@@ -46,8 +46,9 @@ pub(super) fn release(
     for lease in &chosen.live {
         draft.give_back(actor, lease);
     }
-    let mut remaining: Vec<LeaseView> =
-        chosen.remaining.iter().filter_map(|lease| draft.show(lease)).collect();
+    let rest = rest_of_sets(draft, &chosen);
+    let still = chosen.remaining.iter().chain(&rest);
+    let mut remaining: Vec<LeaseView> = still.filter_map(|lease| draft.show(lease)).collect();
     keep_parts(draft, actor, release.keep.iter().zip(&kept), &mut remaining, entropy);
     Ok(Ok(Success::Released { released, already: chosen.already, remaining }))
 }
@@ -93,6 +94,19 @@ fn parent_of(keep: &Target, chosen: &Chosen) -> Result<Lease, Failure> {
         Failure::new(Slug::Usage, format!("{} is not inside anything this releases", keep.display()))
             .hint("--keep names a part of what is released; see what you hold: clearway leases")
     })
+}
+
+/// What goes on being held of sets that were taken together and are given back in part.
+fn rest_of_sets(draft: &Draft<'_>, chosen: &Chosen) -> Vec<Lease> {
+    let sets: BTreeSet<SetId> = chosen.live.iter().filter_map(|lease| lease.set).collect();
+    let is_rest = |lease: &&Lease| {
+        lease.set.is_some_and(|set| sets.contains(&set))
+            && !chosen.remaining.iter().any(|known| known.id == lease.id)
+    };
+    match sets.is_empty() {
+        true => Vec::new(),
+        false => draft.view().live_except(&draft.ended).filter(is_rest).cloned().collect(),
+    }
 }
 
 /// Many parts may be more than the whole they come from.

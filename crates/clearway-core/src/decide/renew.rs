@@ -188,7 +188,7 @@ fn stale(draft: &Draft<'_>, slug: Slug, message: String, lease: &Lease) -> Failu
     let failure = Failure::new(slug, format!("{message}{now}")).hint(match lease.target {
         Target::Path(_) => Hint::command("read the file again, then reserve anew", "reserve", &[target])
             .about(&lease.worktree),
-        Target::Name(_) => Hint::command("reserve it anew", "reserve --kind name", &[target]),
+        Target::Name(_) => Hint::about_name("reserve it anew", "reserve", target),
     });
     // This very decision may have found the end that the row does not state yet.
     let as_it_is = Lease { ended: view.ended(lease), ..lease.clone() };

@@ -366,7 +366,7 @@ fn held(draft: &Draft<'_>, reserve: &Reserve, leases: Vec<LeaseView>, ahead: Vec
     const LOOK: &str = "see who holds it and until when";
     failure = failure.hint(match reserve.wants.first().map(|want| &want.target) {
         Some(Target::Path(pattern)) => Hint::command(LOOK, "who", &[pattern.canonical()]),
-        Some(Target::Name(name)) => Hint::command(LOOK, "who --kind name", &[name.as_str()]),
+        Some(Target::Name(name)) => Hint::about_name(LOOK, "who", name.as_str()),
         None => Hint::from(format!("{LOOK}: clearway leases")),
     });
     failure = failure.hint("wait for your turn: add --wait 5m; keep a place and go on: add --queue");

@@ -3,9 +3,10 @@
 //! Each message says what to do next. A value is shown shortened, printable and without secrets.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clearway_core::redact::redact;
+use clearway_core::shell;
 use clearway_core::slug::Slug;
 use clearway_core::text::{printable, truncate_columns};
 use toml::de::DeValue;
@@ -31,13 +32,23 @@ impl ConfigError {
             | Problem::Duplicate => Slug::ConfigSyntax,
             Problem::UnknownKey { .. } => Slug::ConfigUnknownKey,
             Problem::WrongType { .. } => Slug::ConfigWrongType,
-            Problem::BadValue { .. } => Slug::ConfigBadValue,
+            Problem::BadValue { .. } | Problem::RelativeLocation { .. } => Slug::ConfigBadValue,
             Problem::NotAllowedHere { .. } | Problem::UnsafeRepositoryValue { .. } => Slug::ConfigUnsafe,
         }
     }
 }
 
 impl ConfigError {
+    /// What mends it, where that is one thing to type.
+    pub fn way_out(&self) -> Option<String> {
+        match (&self.problem, &self.place) {
+            (Problem::RelativeLocation { absolute: Some(absolute), .. }, Place::Variable(name)) => {
+                Some(format!("write all of it: export {name}={}", shell::word(absolute)))
+            }
+            _ => None,
+        }
+    }
+
     /// The line for ordering; what is in no file has none.
     pub(super) fn line(&self) -> usize {
         match self.place {
@@ -82,6 +93,8 @@ pub enum Problem {
     WrongType { key: String, expected: &'static str, actual: &'static str },
     #[error("`{key}` cannot be `{value}`: {why}{}", did_you_mean(.nearest))]
     BadValue { key: String, value: String, why: String, nearest: Option<String> },
+    #[error("`{key}` cannot be `{value}`: a relative path means another file in every directory")]
+    RelativeLocation { key: String, value: String, absolute: Option<String> },
     #[error("`{key}` cannot be set here; set it in {allowed}")]
     NotAllowedHere { key: &'static str, allowed: &'static str },
     #[error(
@@ -94,6 +107,11 @@ pub enum Problem {
 impl Problem {
     pub(super) fn bad_value(key: &str, value: &str, why: &str) -> Problem {
         Problem::BadValue { key: shown(key), value: shown(value), why: why.to_owned(), nearest: None }
+    }
+
+    pub(super) fn relative_location(key: &str, path: &str, cwd: Option<&Path>) -> Problem {
+        let absolute = cwd.map(|cwd| cwd.join(path).display().to_string());
+        Problem::RelativeLocation { key: shown(key), value: shown(path), absolute }
     }
 
     pub(super) fn bad_choice(key: &str, value: &str, choices: &[&str], nearest: Option<&str>) -> Problem {

@@ -7,6 +7,7 @@ use super::ConfigText;
 use super::classes::{Class, ClassPattern, EmptyClass};
 use super::error::{ConfigError, Place, Problem};
 use super::keys::{self, KEYS, Key, KeyId, Kind, Places};
+use super::location;
 use super::resolve::{Setting, Settings};
 use super::source::{Layer, Source};
 use super::tools::WritingTool;
@@ -100,7 +101,7 @@ impl Reader<'_> {
             Kind::Tools => self.read_tools(key, at, value.get_ref()),
             _ => match value::from_toml(key, value.get_ref()) {
                 Ok(value) => {
-                    let source = self.source(at);
+                    let (value, source) = (location::in_file(key, value, self.file.path), self.source(at));
                     self.settings.scalars.push(Setting { id: key.id, value, source });
                 }
                 Err(problem) => self.error(at, problem),

@@ -5,6 +5,7 @@ use clearway_core::limits;
 use std::time::Duration;
 
 use super::classes::Class;
+use super::location;
 use super::postures;
 use super::value::Value;
 use clearway_core::text::is_plain_name;
@@ -26,7 +27,6 @@ const TTL_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 const STORE_TIMEOUT_MIN: Duration = Duration::from_millis(10);
 const STORE_TIMEOUT_MAX: Duration = Duration::from_secs(10 * 60);
 const BROAD_FILES_MAX: u64 = 1_000_000;
-const STORE_URL_BYTES_MAX: usize = 4_096;
 
 /// Names a key in code. The order is that of [`KEYS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -118,12 +118,12 @@ pub static KEYS: [Key; KeyId::COUNT] = [
     Key {
         id: KeyId::StoreUrl,
         name: "store.url",
-        kind: Kind::Text { check: check_store_url },
+        kind: Kind::Text { check: location::check },
         default: Value::Unset,
         variable: Some("CLEARWAY_STORE"),
         places: Places::NotInRepository,
         safety: Safety::Recorded,
-        doc: "Where the store is: a file, or the address of a server. Unset: one file per repository.",
+        doc: "Where the store is: a file, or the address of a server. A relative path lies beside the user file; the variable takes none. Unset: one file per repository.",
     },
     Key {
         id: KeyId::Agent,
@@ -277,16 +277,6 @@ impl Key {
 
 fn rank(choices: &[&str], choice: &str) -> Option<usize> {
     choices.iter().position(|known| *known == choice)
-}
-
-fn check_store_url(text: &str) -> Result<(), &'static str> {
-    if text.is_empty() {
-        return Err("it is empty");
-    }
-    if text.len() > STORE_URL_BYTES_MAX {
-        return Err("it is longer than 4096 bytes");
-    }
-    if text.chars().any(char::is_control) { Err("it contains a control character") } else { Ok(()) }
 }
 
 fn check_agent(text: &str) -> Result<(), &'static str> {

@@ -13,6 +13,7 @@ mod entries;
 mod error;
 mod file;
 mod keys;
+mod location;
 mod postures;
 mod resolve;
 mod source;
@@ -33,6 +34,7 @@ pub use classes::{Class, ClassPattern, EmptyClass};
 pub use entries::{Entry, Part};
 pub use error::{ConfigError, Place, Problem};
 pub use keys::{KEYS, Key, KeyId, Kind, Places, Safety};
+pub use location::file_of;
 pub use postures::{POSTURES, Posture};
 pub use source::{Ignored, Layer, Overridden, Source, layer_word};
 pub use tools::WritingTool;
@@ -53,6 +55,8 @@ pub struct Inputs<'a> {
     pub repository: Option<ConfigText<'a>>,
     /// The environment; only the names in [`KEYS`] are looked at, and an empty value counts as absent.
     pub variables: &'a BTreeMap<String, String>,
+    /// Where the caller stands, to spell out what it wrote relative to it.
+    pub cwd: Option<&'a Path>,
     /// Flags in the order given; of two for one key the later wins.
     pub flags: &'a [FlagValue<'a>],
     /// True in hooks, git hooks and every command started by an agent.

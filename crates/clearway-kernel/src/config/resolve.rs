@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 
 use super::classes::{ClassPattern, EmptyClass};
 use super::error::{ConfigError, Place, Problem};
-use super::keys::{KEYS, KeyId};
+use super::keys::{KEYS, Key, KeyId};
 use super::postures;
 use super::source::{Ignored, Layer, Overridden, Source};
 use super::tools::WritingTool;
 use super::value::{self, Value};
-use super::{Config, ConfigText, Inputs, file};
+use super::{Config, ConfigText, Inputs, file, location};
 
 pub(super) fn resolve(inputs: &Inputs<'_>) -> Result<Config, Vec<ConfigError>> {
     let mut config = Config::defaults();
@@ -215,7 +215,8 @@ fn read_variables(inputs: &Inputs<'_>, errors: &mut Vec<ConfigError>) -> Setting
     for key in &KEYS {
         let Some(name) = key.variable else { continue };
         let Some(text) = inputs.variables.get(name).filter(|text| !text.is_empty()) else { continue };
-        match value::from_text(key, text) {
+        let value = is_text(key, text).and_then(|()| value::from_text(key, text));
+        match value.and_then(|value| location::in_environment(key, value, inputs.cwd)) {
             Ok(value) => {
                 let source = Source::Variable(name.to_owned());
                 settings.scalars.push(Setting { id: key.id, value, source });
@@ -224,6 +225,14 @@ fn read_variables(inputs: &Inputs<'_>, errors: &mut Vec<ConfigError>) -> Setting
         }
     }
     settings
+}
+
+/// A byte that is no text arrives as the character that stands for one.
+fn is_text(key: &Key, text: &str) -> Result<(), Problem> {
+    match text.contains(char::REPLACEMENT_CHARACTER) {
+        true => Err(Problem::bad_value(key.name, text, "it is not UTF-8 text")),
+        false => Ok(()),
+    }
 }
 
 fn read_flags(inputs: &Inputs<'_>, errors: &mut Vec<ConfigError>) -> Settings {

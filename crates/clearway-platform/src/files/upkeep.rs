@@ -67,10 +67,23 @@ pub fn names_in(directory: &Path) -> Vec<String> {
     entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect()
 }
 
-/// Whether what is there is a regular file, or why that cannot be told; `None` if nothing is there.
-pub fn is_file(path: &Path) -> Result<Option<bool>, FileError> {
-    match fs::metadata(path) {
-        Ok(found) => Ok(Some(found.is_file())),
+/// What lies at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// A regular file.
+    File,
+    /// A symbolic link, wherever it leads.
+    Link,
+    /// A directory, a pipe, a device.
+    Other,
+}
+
+/// What is there, or why that cannot be told; `None` if nothing is there.
+pub fn entry(path: &Path) -> Result<Option<Entry>, FileError> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_file() => Ok(Some(Entry::File)),
+        Ok(found) if found.is_symlink() => Ok(Some(Entry::Link)),
+        Ok(_) => Ok(Some(Entry::Other)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(FileError::system("look for", path)(error)),
     }

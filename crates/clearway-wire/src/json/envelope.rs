@@ -218,6 +218,20 @@ impl NoticeJson {
             Notice::IsName(name) => {
                 Self { target: Some(name.to_string()), ..Self::saying("is-name", held_as_name(name)) }
             }
+            Notice::TakenAsPath(name) => {
+                let message = format!(
+                    "{name} was taken for a path; it is also the name of a resource: add --kind name"
+                );
+                Self { target: Some(name.to_string()), ..Self::saying("taken-as-path", message) }
+            }
+            Notice::HeldMachineWide(name) => {
+                let there = Hint::about_name("see by whom", "--scope machine who", name.as_str()).to_string();
+                let message = format!(
+                    "{name} is no resource of the machine here, but somebody holds the one that is; {}",
+                    suggest(&there)
+                );
+                Self { target: Some(name.to_string()), ..Self::saying("held-machine-wide", message) }
+            }
             Notice::UnreadableRows(rows) => {
                 let rows = rows.join(", ");
                 let look = suggest("see: clearway doctor");

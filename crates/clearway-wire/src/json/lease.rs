@@ -3,6 +3,7 @@
 use super::{integer, rfc3339};
 use clearway_core::failure::LeaseView;
 use clearway_core::time::Now;
+use clearway_core::unit;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -44,6 +45,8 @@ pub struct LeaseJson {
     pub set_id: Option<String>,
     /// Which unit of a named resource, counted from 0.
     pub slot: Option<u32>,
+    /// The number that goes with it, for a resource such as `port:3000-3009`.
+    pub number: Option<u32>,
     /// The process it is for and ends with, for a lease of `clearway with`.
     pub pid: Option<u32>,
     /// When it ended.
@@ -76,6 +79,7 @@ impl LeaseJson {
             ttl_ms: integer(lease.ttl_ms),
             set_id: lease.set.map(|set| set.to_string()),
             slot: lease.slot,
+            number: unit::number_of(lease),
             pid: lease.bound.as_ref().map(|process| process.pid),
             ended_at: lease.ended.map(|ended| rfc3339(ended.at)),
             ended_how: lease.ended.map(|ended| ended.how.word().to_owned()),

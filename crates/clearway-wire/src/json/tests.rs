@@ -51,7 +51,8 @@ fn a_blocker_is_a_lease_with_liveness_and_waiters_beside_its_fields() {
             "agent": "ada", "agent_id": "agent000", "fence": 1_099_511_627_780_u64, "reason": "split",
             "created_at": "2026-07-29T21:48:15.123Z", "expires_at": "2026-07-29T21:49:15.123Z",
             "expires_in_ms": 50_000, "state": "active", "worktree": "/app", "ttl_ms": 60_000, "set_id": null,
-            "slot": null, "pid": null, "ended_at": null, "ended_how": null, "liveness": "idle", "waiters": 0,
+            "slot": null, "number": null, "pid": null, "ended_at": null, "ended_how": null, "liveness": "idle",
+            "waiters": 0,
         })
     );
 }

@@ -365,6 +365,31 @@ fn an_argument_that_is_not_utf8() {
 }
 
 #[test]
+fn a_name_or_a_variable_that_is_not_utf8_is_called_that() {
+    use std::os::unix::ffi::OsStrExt;
+    let home = home();
+    let repository = app(&home);
+    let odd = std::ffi::OsStr::from_bytes(b"b\xff");
+    let word = std::ffi::OsStr::new;
+    for words in [
+        [word("reserve"), word("--kind"), word("name"), odd].as_slice(),
+        &[word("release"), word("--kind=name"), odd],
+    ] {
+        let error = repository.agent("alice").fails("invalid-name", 2, words);
+        assert!(text(&error, "message").contains("not UTF-8"), "{error}");
+    }
+    let with = repository.agent("alice").run(&[word("with"), odd, word("--"), word("true")]);
+    assert!(with.stderr().contains("invalid-name"), "{}", with.stderr());
+    for variable in ["CLEARWAY_AGENT", "CLEARWAY_STORE"] {
+        let error =
+            repository.clearway().env(variable, odd).fails("config-bad-value", 78, &["reserve", "a.rs"]);
+        let said = text(&error, "message");
+        assert!(said.contains(variable) && said.contains("not UTF-8"), "{error}");
+    }
+    assert!(home.state_files().is_empty());
+}
+
+#[test]
 fn a_flag_whose_text_is_not_utf8_is_named() {
     let home = home();
     let repository = app(&home);

@@ -63,6 +63,8 @@ fn files_that_others_can_read_are_named() {
     let store = home.only_store();
     std::fs::set_permissions(&store, std::fs::Permissions::from_mode(0o644)).expect("permissions");
     let found = check_unhealthy(&repository, "privacy", "store.db");
+    let wrong = repository.clearway().run(&["doctor"]).expect(1).stderr();
+    assert!(wrong.contains("1 thing is wrong: privacy"), "one cause is one thing: {wrong}");
     let hint = text(&found, "hint").to_owned();
     let command = hint.strip_prefix("make it yours alone: ").expect("a command");
     let mended = home.shell(repository.path(), command).status().expect("a shell");

@@ -305,6 +305,19 @@ fn a_follower_begins_with_the_last_ten_unless_told_where() {
     assert_eq!(number(&Follower::start(&repository, &[]).next(), "seq"), before - 9);
     assert_eq!(number(&Follower::start(&repository, &["--last", "2"]).next(), "seq"), before - 1);
     assert_eq!(number(&Follower::start(&repository, &["--from", "1"]).next(), "seq"), 1);
+    assert_eq!(number(&Follower::start(&repository, &["--limit", "3"]).next(), "seq"), before - 2);
+}
+
+#[test]
+fn an_agent_that_is_not_known_is_told_beside_the_events() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["a.rs"]);
+    let ran = repository.clearway().run(&["events", "--agent-name", "alcie"]).expect(0);
+    assert_eq!(ran.stdout(), "");
+    assert!(ran.stderr().contains("no agent here is called alcie; did you mean alice?"), "{}", ran.stderr());
+    let known = repository.clearway().run(&["events", "--agent-name", "alice"]).expect(0);
+    assert_eq!(known.stderr(), "");
 }
 
 /// Nothing happens after the first line, so only its reader's end can end it.

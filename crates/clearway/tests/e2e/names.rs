@@ -186,6 +186,72 @@ fn who_holds_a_resource_of_the_machine_is_told_in_any_repository() {
     assert_eq!(text(&found["holders"][0], "agent"), "alice");
 }
 
+/// A repository without the setting does not see what the machine shares, and says so.
+#[test]
+fn where_a_name_is_no_resource_of_the_machine_it_is_told_that_somewhere_it_is() {
+    let home = home();
+    let (one, two) = (home.repository("one", &[]), home.repository("two", &[]));
+    one.write(".clearway.toml", "[resources]\ngpu = { capacity = 1, scope = \"machine\" }\n");
+    one.grant("alice", &GPU);
+    for words in [["who", "--kind", "name", "gpu"], ["check", "--kind", "name", "gpu"]] {
+        let reply = two.agent("bob").ok(&words);
+        assert_eq!(each(&reply, "notices", "code"), ["held-machine-wide"], "{words:?}");
+        let message = text(&reply["notices"][0], "message").to_owned();
+        let (_, command) = message.split_once(": clearway ").expect("a command");
+        let words: Vec<&str> = command.split(' ').collect();
+        assert_eq!(two.clearway().ok(&words)["holders"][0]["agent"], "alice", "{message}");
+    }
+    assert_eq!(one.agent("bob").ok(&["who", "--kind", "name", "gpu"])["notices"], json!([]));
+}
+
+#[test]
+fn a_path_that_is_also_the_name_of_a_resource_is_pointed_out() {
+    let home = home();
+    let repository = app(&home);
+    repository.write(".clearway.toml", "[resources]\nbuild = 2\n");
+    repository.grant("alice", &["--kind", "name", "deploy"]);
+    for word in ["build", "deploy"] {
+        let reply = repository.agent("bob").ok(&["reserve", word]);
+        assert_eq!(each(&reply, "notices", "code"), ["taken-as-path"], "{word}");
+    }
+    for words in
+        [["reserve", "test"].as_slice(), &["reserve", "src"], &["reserve", "--kind", "name", "build"]]
+    {
+        assert_eq!(repository.agent("bob").ok(words)["notices"], json!([]), "{words:?}");
+    }
+}
+
+#[test]
+fn the_number_of_a_range_is_shown_wherever_the_lease_is() {
+    let home = home();
+    let repository = app(&home);
+    repository.write(".clearway.toml", "[resources]\n\"port:3000-3009\" = 10\n");
+    repository.grant("alice", &["--kind", "name", "port"]);
+    let lease = repository.grant("bob", &["--kind", "name", "port"]);
+    assert_eq!((number(&lease, "slot"), number(&lease, "number")), (1, 3001));
+    let shown = "port:3001 of port:3000-3009";
+    let said = |words: &[&str]| repository.agent("bob").text(words);
+    for words in
+        [["reserve", "--kind", "name", "port"].as_slice(), &["leases"], &["who", "--kind", "name", "port"]]
+    {
+        assert!(said(words).contains(shown), "{words:?}: {}", said(words));
+    }
+    assert_eq!(repository.grant("bob", &["--kind", "name", "build"])["number"], json!(null));
+}
+
+#[test]
+fn a_hint_about_a_name_that_looks_like_a_flag_works() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["--kind", "name", "--", "-x"]);
+    let error =
+        repository.agent("bob").fails("reservation-held", 1, &["reserve", "--kind", "name", "--", "-x"]);
+    let hint = error["hints"][0].as_str().unwrap_or_default();
+    let (_, command) = hint.split_once(": clearway ").expect("a command");
+    let words: Vec<&str> = command.split(' ').collect();
+    assert_eq!(repository.clearway().ok(&words)["holders"][0]["agent"], "alice", "{hint}");
+}
+
 #[test]
 fn releasing_a_name_takes_the_kind_that_reserving_it_took() {
     let home = home();

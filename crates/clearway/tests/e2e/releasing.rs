@@ -2,7 +2,7 @@
 
 use crate::{app, each, home, list, number, text};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 #[test]
 fn a_released_lease_is_over_and_frees_the_way() {
@@ -78,6 +78,36 @@ fn part_of_a_lease_can_be_kept_in_the_same_act() {
     assert_eq!(list(&reply, "released").len(), 1);
     assert!(repository.is_clear("bob", "src/b.rs"));
     assert!(!repository.is_clear("bob", "src/a.rs"));
+}
+
+#[test]
+fn whoever_gives_back_a_part_of_a_set_is_told_what_is_left_of_it() {
+    let home = home();
+    let repository = app(&home);
+    repository.agent("alice").ok(&["reserve", "--kind", "write-set", "src/a.rs", "src/b.rs"]);
+    repository.grant("alice", &["main.rs"]);
+    let reply = repository.agent("alice").ok(&["release", "src/a.rs"]);
+    assert_eq!(crate::each(&reply, "remaining", "pattern"), ["src/b.rs"]);
+}
+
+/// A word of eight letters may be an id, a file, or something that somebody holds.
+#[test]
+fn what_is_held_under_a_word_that_looks_like_an_id_is_released_by_that_word() {
+    let home = home();
+    let repository = app(&home);
+    repository.write("makefile@1", "");
+    let alice = || repository.agent("alice");
+    for words in [["--kind", "name", "database"].as_slice(), &["newfile1"], &["makefile@1"], &["newfile2@7"]]
+    {
+        let lease = repository.grant("alice", words);
+        alice().ok(&[&["renew"], words].concat());
+        let reply = alice().ok(&[&["release"], words].concat());
+        assert_eq!(reply["released"], json!([lease["id"]]), "{words:?}");
+    }
+    alice().fails("not-found", 5, &["release", "newfile1"]);
+    let lease = repository.grant("alice", &["src/a.rs"]);
+    let fenced = format!("{}@{}", text(&lease, "id"), lease["fence"]);
+    assert_eq!(alice().ok(&["release", &fenced])["released"], json!([lease["id"]]));
 }
 
 #[test]

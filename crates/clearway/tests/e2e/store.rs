@@ -86,7 +86,7 @@ fn the_store_in_use_says_which_scopes_there_are() {
 }
 
 #[test]
-fn a_relative_store_lies_where_the_command_acts() {
+fn a_relative_store_that_is_typed_lies_where_the_command_acts() {
     let home = home();
     let repository = app(&home);
     let elsewhere = home.directory("elsewhere");
@@ -99,12 +99,136 @@ fn a_relative_store_lies_where_the_command_acts() {
         repository.agent("bob").args(&["--store", "own.db"]).fails("reservation-held", 1, words)
     };
     here(&["reserve", "src/a.rs"]);
-    from_afar("bob").env("CLEARWAY_STORE", "other.db").fails("reservation-held", 1, &["reserve", "src/a.rs"]);
-    repository.clearway_in("src").agent("bob").env("CLEARWAY_STORE", "../own.db").fails(
-        "reservation-held",
-        1,
-        &["reserve", "a.rs"],
-    );
+    let typed = |name: &str| repository.clearway_in("src").agent("bob").args(&["--store", name]);
+    typed("../own.db").fails("reservation-held", 1, &["reserve", "a.rs"]);
+}
+
+/// The environment goes into every directory: what is relative there would be another store in each.
+#[test]
+fn a_relative_store_in_the_environment_is_refused_with_what_to_write() {
+    let home = home();
+    let repository = app(&home);
+    for url in ["own.db", "../own.db", "file://own.db"] {
+        for words in [["reserve", "a.rs"].as_slice(), &["check", "a.rs"], &["leases"]] {
+            let alice = repository.clearway_in("src").agent("alice").env("CLEARWAY_STORE", url);
+            let error = alice.fails("config-bad-value", 78, words);
+            let path = repository.path().join("src").join(url.trim_start_matches("file://"));
+            let hint = error["hints"][0].as_str().unwrap_or_default();
+            assert!(hint.ends_with(&format!("export CLEARWAY_STORE={}", path.display())), "{error}");
+        }
+    }
+    assert!(home.state_files().is_empty() && !repository.path().join("src/own.db").exists());
+}
+
+#[test]
+fn a_relative_store_in_the_user_file_lies_beside_that_file() {
+    let home = home();
+    let repository = app(&home);
+    let config = home.user_config("[store]\nurl = \"own.db\"\n");
+    repository.agent("alice").ok(&["reserve", "src/a.rs"]);
+    assert!(config.with_file_name("own.db").exists() && home.state_files().is_empty());
+    repository.clearway_in("src").agent("bob").fails("reservation-held", 1, &["reserve", "a.rs"]);
+    let shown = repository.clearway().text(&["config", "show"]);
+    assert!(shown.contains(&config.with_file_name("own.db").display().to_string()), "{shown}");
+}
+
+#[test]
+fn half_an_address_is_no_file_of_that_name() {
+    let home = home();
+    let repository = app(&home);
+    let alice = || repository.agent("alice");
+    for url in ["sqlite:own.db", "file:own.db", "file:/own.db", "postgres:own"] {
+        let error = alice().fails("usage", 2, &["--store", url, "reserve", "a.rs"]);
+        assert!(text(&error, "message").contains("half an address"), "{error}");
+        alice().env("CLEARWAY_STORE", url).fails("config-bad-value", 78, &["reserve", "a.rs"]);
+    }
+    alice().ok(&["--store", "./sqlite:own.db", "reserve", "a.rs"]);
+    assert!(repository.path().join("sqlite:own.db").exists());
+}
+
+/// Each name of a file has a gate of its own, so two names would be two turnstiles for one store.
+#[test]
+fn a_store_with_several_names_is_read_and_not_written() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["a.rs"]);
+    let store = home.only_store();
+    let other = crate::shared_store(&home);
+    std::fs::hard_link(&store, &other).expect("a link");
+    let before = home.state_files();
+    for words in [["reserve", "b.rs"].as_slice(), &["release", "--all"], &["renew"], &["sweep"]] {
+        let error = repository.agent("alice").fails("store-unavailable", 69, words);
+        assert!(text(&error, "message").contains("one of 2 names of the same file"), "{error}");
+        let hint = format!("-samefile {}", store.display());
+        assert!(error["hints"].to_string().contains(&hint), "{error}");
+        let path = other.display().to_string();
+        repository.agent("bob").args(&["--store", &path]).fails("store-unavailable", 69, words);
+    }
+    assert_eq!(list(&repository.clearway().ok(&["leases"]), "leases").len(), 1);
+    let diagnosis = repository.clearway().fails("unhealthy", 1, &["doctor"]);
+    assert!(diagnosis.to_string().contains("2 names"), "{diagnosis}");
+    before.assert_same(&home.state_files(), "a store with two names");
+    assert_eq!(std::fs::read_dir(other.parent().expect("a directory")).expect("names").count(), 1);
+    std::fs::remove_file(&other).expect("one name less");
+    repository.grant("alice", &["b.rs"]);
+}
+
+/// The gate would lie beside the link, and the log beside the file.
+#[test]
+fn a_store_behind_a_link_is_named_by_the_file_itself() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["a.rs"]);
+    let link = crate::shared_store(&home);
+    for to in [home.only_store(), home.path().join("nowhere.db")] {
+        std::os::unix::fs::symlink(&to, &link).expect("a link");
+        let path = link.display().to_string();
+        for words in [["reserve", "b.rs"].as_slice(), &["leases"]] {
+            let error =
+                repository.agent("alice").args(&["--store", &path]).fails("store-unavailable", 69, words);
+            assert!(text(&error, "message").contains("is a symbolic link"), "{error}");
+            let hint = error["hints"][0].as_str().unwrap_or_default().to_owned();
+            let command = hint.strip_prefix("name the file it leads to: ").expect("a command");
+            let said = home.shell(repository.path(), command).output().expect("a shell");
+            assert_eq!(String::from_utf8_lossy(&said.stdout).trim_end(), to.display().to_string());
+        }
+        std::fs::remove_file(&link).expect("a file");
+    }
+}
+
+/// Whoever deletes the end of the log, and nothing else, is noticed by the next writer.
+#[test]
+fn nothing_is_written_behind_an_event_that_is_gone() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["a.rs"]);
+    let connection = crate::open_store(&home);
+    let gone = connection.execute("DELETE FROM events WHERE seq = (SELECT max(seq) FROM events)", []);
+    assert_eq!(gone.expect("a statement"), 1);
+    let count = || {
+        let count = "SELECT count(*) FROM events";
+        connection.query_row(count, [], |row| row.get::<_, u64>(0)).expect("a count")
+    };
+    let before = count();
+    for words in [["reserve", "b.rs"].as_slice(), &["release", "--all"], &["renew"]] {
+        let error = repository.agent("alice").fails("store-corrupt", 69, words);
+        assert!(text(&error, "message").contains("does not end with event"), "{error}");
+    }
+    assert_eq!(count(), before);
+    repository.clearway().fails("audit-broken", 1, &["audit", "verify"]);
+    repository.clearway().fails("audit-broken", 1, &["doctor", "--repair"]);
+}
+
+/// To whoever may not look, the store is no store that cannot be written.
+#[test]
+fn another_user_is_told_that_the_store_cannot_be_read() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["a.rs"]);
+    let script = "exec setpriv --reuid 65534 --regid 65534 --clear-groups clearway --json leases";
+    let output = home.shell(repository.path(), script).output().expect("a shell");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.contains("store-unavailable") && said.contains("cannot be read"), "{said}");
 }
 
 #[test]

@@ -314,6 +314,17 @@ fn several_things_are_waited_for_together_and_none_is_held_meanwhile() {
     assert!(sets[0].is_string() && sets.iter().all(|set| *set == sets[0]), "one set: {reply}");
 }
 
+/// Of a wait for several things, the one in the way is named.
+#[test]
+fn whoever_stands_behind_a_wait_is_told_what_of_it_is_in_the_way() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["--kind", "name", "m1"]);
+    queue(&repository, "bob", &["--kind", "name", "m1", "m2"]);
+    let asked = repository.agent("carol").json(&["check", "--kind", "name", "m2"]).expect(1).value();
+    assert_eq!(asked["ahead"][0]["pattern"], "m2", "{asked}");
+}
+
 #[test]
 fn everybody_sees_who_waits_for_what() {
     let home = home();
@@ -423,6 +434,9 @@ fn a_process_whose_place_was_given_up_elsewhere_stops_waiting() {
         (answer(&output)["error"]["slug"].as_str(), output.status.code()),
         (Some("reservation-held"), Some(1))
     );
+    let error = &answer(&output)["error"];
+    assert!(text(error, "message").starts_with("your place in the queue was given up meanwhile"), "{error}");
+    assert!(error["hints"][0].to_string().contains("events --kind wait.ended --last 1"), "{error}");
     assert_eq!((waits(&repository).len(), ends(&repository)), (0, vec!["cancelled".to_owned()]));
 }
 

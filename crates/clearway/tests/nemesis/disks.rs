@@ -104,6 +104,21 @@ fn ballast_that_was_given_up_is_noted_and_taken_again_by_a_repair() {
 }
 
 #[test]
+fn a_disk_with_less_room_than_the_ballast_that_is_gone_is_wrong() {
+    let home = home();
+    let disk = Mounted::new(&home, "shallow", "1m");
+    disk.run("ada", &["reserve", "a.rs"]).expect(0);
+    disk.fill();
+    disk.script("rm clearway/scopes/*/store.db-ballast && truncate -s +128K filler");
+    disk.run("ada", &["reserve", "b.rs"]).refused(69, "store-full");
+    let doctor = disk.run("eve", &["doctor"]).refused(1, "unhealthy");
+    assert!(doctor.stdout.contains("bytes are free on"), "{doctor:?}");
+    disk.script("rm filler");
+    disk.run("ada", &["reserve", "b.rs"]).expect(0);
+    disk.is_whole();
+}
+
+#[test]
 fn the_first_reservation_on_a_full_disk_leaves_nothing_that_stands_in_the_way() {
     let home = home();
     for free_kb in [0, 4, 16, 32, 40, 300, 350] {

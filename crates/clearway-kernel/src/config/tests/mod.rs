@@ -61,6 +61,7 @@ impl World {
                 .as_deref()
                 .map(|text| ConfigText { path: Path::new(REPOSITORY), text }),
             variables: &self.variables,
+            cwd: Some(Path::new("/home/ada/app")),
             flags: &flags,
             inside_agent_session: self.inside_agent_session,
         })
