@@ -75,7 +75,7 @@ fn check(slug: &str, number: usize, example: &Example) -> Vec<String> {
 }
 
 /// Whether a text says what a line shows, word for word. What differs from one machine and moment to the next is not
-/// compared: words with digits, paths, and names of programs.
+/// compared: ids and what has their shape, words with digits, paths, and names of programs.
 fn says(told: &str, shown: &str) -> bool {
     let (told, shown) = (fixed_words(told), fixed_words(shown));
     told.windows(shown.len()).any(|words| words == shown)
@@ -83,7 +83,12 @@ fn says(told: &str, shown: &str) -> bool {
 
 /// The words of a text, in which one stands for any number in a row that differ.
 fn fixed_words(text: &str) -> Vec<&str> {
-    let differs = |word: &str| word.contains(|c: char| c.is_ascii_digit() || "/…(".contains(c));
+    let is_id = |word: &str| {
+        let word = word.trim_matches(|c: char| c.is_ascii_punctuation());
+        word.len() == 8 && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+    };
+    let differs =
+        |word: &str| is_id(word) || word.contains(|c: char| c.is_ascii_digit() || "/…(".contains(c));
     let words = text.split_whitespace().map(|word| if differs(word) { "…" } else { word });
     let mut words: Vec<&str> = words.collect();
     words.dedup_by(|word, before| *word == "…" && *before == "…");
