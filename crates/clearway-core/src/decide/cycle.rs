@@ -40,31 +40,38 @@ pub(super) fn find(
 ) -> Result<Option<Circle>, BTreeSet<FactQuery>> {
     let mut graph = Graph::new(draft);
     let circle = graph.search(me, wanted, place);
-    graph.settle(circle)
+    graph.settle(circle, Option::is_none)
 }
 
 /// The circle that was closed between two drafts by what somebody came to hold whose family waits, if one was. One that
-/// giving back or time had closed before is no reason to refuse what may be the way out.
+/// giving back or time had closed before is no reason to refuse what may be the way out, and none to overlook another.
 pub(super) fn closed_between(
     before: &Draft<'_>,
     after: &Draft<'_>,
     holder: AgentId,
 ) -> Result<Option<Circle>, BTreeSet<FactQuery>> {
-    match find_through(after, holder)? {
-        Some(circle) if find_through(before, holder)?.is_none() => Ok(Some(circle)),
-        _ => Ok(None),
+    // Whatever was closed goes through the holder. Most often nothing is, and that is soon seen.
+    if circles(after, after.waits_of_family(holder))?.is_empty() {
+        return Ok(None);
     }
+    let [before, after] =
+        [before, after].map(|draft| circles(draft, draft.queue.iter().map(|view| &view.wait)));
+    let before = before?;
+    Ok(after?.into_iter().find_map(|(wait, circle)| (!before.contains_key(&wait)).then_some(circle)))
 }
 
-/// A circle that somebody's family waits in.
-fn find_through(draft: &Draft<'_>, holder: AgentId) -> Result<Option<Circle>, BTreeSet<FactQuery>> {
+/// The circles that waits stand in, each by its wait.
+fn circles<'w>(
+    draft: &Draft<'_>,
+    waits: impl Iterator<Item = &'w Wait>,
+) -> Result<BTreeMap<WaitId, Circle>, BTreeSet<FactQuery>> {
     let mut graph = Graph::new(draft);
-    let mut found = None;
-    for wait in draft.waits_of_family(holder) {
+    let mut found = BTreeMap::new();
+    for wait in waits {
         let circle = graph.search(wait.agent, &wait.wanted, wait.place);
-        found = found.or(circle);
+        found.extend(circle.map(|circle| (wait.id, circle)));
     }
-    graph.settle(found)
+    graph.settle(found, BTreeMap::is_empty)
 }
 
 /// The queue and the leases as a graph.
@@ -83,8 +90,8 @@ impl<'a> Graph<'a> {
     }
 
     /// A circle is one once nothing of it is taken for granted.
-    fn settle(self, circle: Option<Circle>) -> Result<Option<Circle>, BTreeSet<FactQuery>> {
-        if circle.is_some() && !self.assumed.is_empty() { Err(self.assumed) } else { Ok(circle) }
+    fn settle<F>(self, found: F, is_none: impl FnOnce(&F) -> bool) -> Result<F, BTreeSet<FactQuery>> {
+        if self.assumed.is_empty() || is_none(&found) { Ok(found) } else { Err(self.assumed) }
     }
 
     /// The first circle through `me`. The walk goes on behind it, so that whatever else may be one is known as well.
