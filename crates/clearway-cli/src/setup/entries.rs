@@ -160,7 +160,7 @@ pub(super) fn words(handler: &Value) -> Vec<String> {
             let arguments = arguments.iter().filter_map(Value::as_str).map(str::to_owned);
             std::iter::once(command.to_owned()).chain(arguments).collect()
         }
-        None => called(split(command)),
+        None => called(shell::read(command).words),
     }
 }
 
@@ -179,26 +179,6 @@ pub(super) fn is_ours(handler: &Value) -> bool {
     program == Some(NAME) && words.get(1).is_some_and(|word| word == crate::hook::VERB)
 }
 
-/// The words of a simple command of a POSIX shell. Nothing is expanded.
-fn split(command: &str) -> Vec<String> {
-    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
-    let mut letters = command.chars();
-    while let Some(letter) = letters.next() {
-        match (quote, letter) {
-            (None, ' ' | '\t' | '\n') => words.extend(word.take()),
-            (None, '\'' | '"') => {
-                quote = Some(letter);
-                word.get_or_insert_default();
-            }
-            (Some(open), _) if letter == open => quote = None,
-            (None | Some('"'), '\\') => word.get_or_insert_default().extend(letters.next()),
-            _ => word.get_or_insert_default().push(letter),
-        }
-    }
-    words.extend(word);
-    words
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -207,7 +187,7 @@ mod tests {
     fn words_that_were_quoted_are_read_back() {
         for path in ["/usr/bin/clearway", "/home/a b/clearway", "/it's/clearway", "/$(x)/`y`/\"/clearway"] {
             let line = command_line(path, &["hook", "codex"]);
-            assert_eq!(split(&line), [path, "hook", "codex"], "{line}");
+            assert_eq!(words(&json!({"command": line})), [path, "hook", "codex"], "{line}");
             assert!(is_ours(&json!({"type": "command", "command": line})), "{line}");
         }
     }
