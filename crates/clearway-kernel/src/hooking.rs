@@ -91,17 +91,26 @@ impl Gate {
     /// Takes note that the last answer is a refusal.
     fn refuse(&mut self, mode: Mode) {
         if self.refused.is_none() || mode > self.mode {
-            self.refused = self.answers.replies.len().checked_sub(1);
+            self.refused = self.answers.of_scopes.len().checked_sub(1);
             self.mode = mode;
         }
     }
+}
+
+/// What one scope answered.
+#[derive(Debug)]
+pub struct ScopeAnswer {
+    /// The answer.
+    pub reply: Reply,
+    /// Where the paths that it names start, unless the agent stands there.
+    pub root: Option<String>,
 }
 
 /// The answers of scopes.
 #[derive(Debug, Default)]
 pub struct Answers {
     /// One for each.
-    pub replies: Vec<Reply>,
+    pub of_scopes: Vec<ScopeAnswer>,
     /// Whether a store answered that had failed before.
     pub recovered: bool,
     /// Where notes on the call belong: with the first that answered.
@@ -109,15 +118,29 @@ pub struct Answers {
 }
 
 impl Answers {
-    fn add(&mut self, outside: &mut dyn Outside, call: &HookCall, ledger: Ledger, reply: Reply) {
+    fn add(&mut self, outside: &mut dyn Outside, call: &HookCall, place: Place, reply: Reply) {
+        let Place { ledger, root } = place;
         self.recovered |= is_over(outside, &ledger.scope, !fresh(&reply).is_empty(), call.hears);
-        self.replies.push(reply);
+        self.of_scopes.push(ScopeAnswer { reply, root });
         self.ledger.get_or_insert(ledger);
     }
 
     /// Whom the call turned out to be of.
     pub fn agent(&self) -> Option<&AgentName> {
-        self.replies.iter().find_map(|reply| reply.agent.as_ref()).map(|(_, name)| name)
+        self.of_scopes.iter().find_map(|answer| answer.reply.agent.as_ref()).map(|(_, name)| name)
+    }
+}
+
+/// Where an answer comes from.
+struct Place {
+    ledger: Ledger,
+    root: Option<String>,
+}
+
+impl Place {
+    fn of(ground: &Ground, call: &HookCall) -> Self {
+        let root = ground.site.root.as_ref().filter(|root| **root != call.cwd);
+        Self { ledger: Ledger::of(ground), root: root.map(|root| root.display().to_string()) }
     }
 }
 
@@ -133,7 +156,7 @@ pub fn before_edit(outside: &mut dyn Outside, call: &HookCall, files: &[String])
     let mut gate = Gate::open();
     let mut granted = Vec::new();
     for Part { ground, targets, .. } in parts {
-        let (directory, ledger, mode) = (ground.start.clone(), Ledger::of(&ground), ground.config.mode());
+        let (directory, place, mode) = (ground.start.clone(), Place::of(&ground, call), ground.config.mode());
         let root = ground.site.root.clone().unwrap_or_else(|| directory.clone());
         let reply = Session::on(outside, &globals, ground)?.take_for_edit(targets, mode)?;
         let is_refused = !is_granted(&reply);
@@ -142,7 +165,7 @@ pub fn before_edit(outside: &mut dyn Outside, call: &HookCall, files: &[String])
             touched::remember(outside, &hook.session, &root);
         }
         granted.push((directory, new));
-        gate.answers.add(outside, call, ledger, reply);
+        gate.answers.add(outside, call, place, reply);
         if is_refused {
             gate.refuse(mode);
         }
@@ -194,7 +217,7 @@ fn attend_in(
     attend: Attend,
     answers: &mut Answers,
 ) -> Result<(), Failure> {
-    let (ledger, scope) = (Ledger::of(&ground), ground.site.key.clone());
+    let (place, scope) = (Place::of(&ground, call), ground.site.key.clone());
     let mut session = Session::on(outside, globals, ground)?;
     let hits = if *doing == Doing::Ran { session.hits(&call.session)? } else { Vec::new() };
     let attend = match doing {
@@ -204,9 +227,9 @@ fn attend_in(
     let reply = session.command(Command::Attend(attend))?;
     for (hit, path) in hits {
         let by = reply.agent.as_ref().filter(|_| hit.explained).map(|(_, name)| name);
-        ledger.note_written_over(outside, reply.now.wall, by, path);
+        place.ledger.note_written_over(outside, reply.now.wall, by, path);
     }
-    answers.add(outside, call, ledger, reply);
+    answers.add(outside, call, place, reply);
     match doing {
         Doing::Runs => attribution::begin(outside, &scope, &call.session),
         Doing::Ends => attribution::forget(outside, &scope, &call.session),
@@ -279,11 +302,11 @@ fn wrote(outside: &mut dyn Outside, call: &HookCall, files: &[String]) -> Result
     }
     let globals = &Globals { idempotency_key: None, ..call.globals_with_client(outside) };
     for Part { ground, targets, brief } in parts {
-        let (worktree, ledger) = (ground.site.worktree(), Ledger::of(&ground));
+        let (worktree, place) = (ground.site.worktree(), Place::of(&ground, call));
         let attend = Command::Attend(Attend::Done { targets, brief, worktree });
         let reply = Session::on(outside, globals, ground)?.command(attend)?;
-        attribution::end(outside, &ledger.scope, &call.session);
-        answers.add(outside, call, ledger, reply);
+        attribution::end(outside, &place.ledger.scope, &call.session);
+        answers.add(outside, call, place, reply);
     }
     Ok(answers)
 }
