@@ -58,6 +58,11 @@ pub(crate) fn forget(outside: &mut dyn Outside, scope: &ScopeKey, session: &Clie
     }
 }
 
+/// Whether a hook was answered in a scope since the machine started, as far as it left a trace.
+pub(crate) fn was_here(outside: &dyn Outside, scope: &ScopeKey) -> bool {
+    !outside.passing_files(&front(scope)).is_empty()
+}
+
 fn mark(outside: &mut dyn Outside, scope: &ScopeKey, session: &ClientSession, word: &str) {
     let Some(path) = mark_of(outside, scope, &session.key()) else { return };
     if outside.jot(&path, word, MARK_BYTES_MAX).is_err() {
