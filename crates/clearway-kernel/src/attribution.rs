@@ -139,6 +139,26 @@ impl Session<'_> {
         Ok(hits)
     }
 
+    /// Those of these files that hold a change which is not committed, and that nobody holds.
+    pub(crate) fn changed_and_free(&mut self, targets: Vec<Target>) -> Result<Vec<Target>, Failure> {
+        let (now, here) = (self.now()?, self.site.worktree());
+        let found = self.read(|snapshot| {
+            let few = snapshot.load(&ReadSet::default(), &now)?.scope.live_leases <= LEASES_MAX;
+            few.then(|| Ok(snapshot.leases(LeaseListing::Live, &now)?.leases)).transpose()
+        })?;
+        let Some(held) = found.flatten() else { return Ok(Vec::new()) };
+        let held: Vec<Lease> = held.into_iter().filter(|lease| lease.worktree == here).collect();
+        let is_free = |target: &Target| !held.iter().any(|lease| lease.target.overlaps(target));
+        let free = targets.into_iter().filter(is_free);
+        let free: Vec<(String, Target)> =
+            free.filter_map(|target| Some((literal(&target)?, target))).collect();
+        let mut facts = Facts::default();
+        let queries = free.iter().map(|(path, _)| FactQuery::Dirty(here.clone(), path.clone())).collect();
+        self.outside.gather(&queries, &mut facts);
+        let is_changed = |path: &str| facts.dirty(&here, path) == Some(true);
+        Ok(free.into_iter().filter(|(path, _)| is_changed(path)).map(|(_, target)| target).collect())
+    }
+
     /// Files of this checkout that are with somebody of another family, if there are not too many leases to look.
     fn foreign_leases(&mut self) -> Result<Vec<Foreign>, Failure> {
         let now = self.now()?;
@@ -176,6 +196,13 @@ impl Session<'_> {
     }
 }
 
+fn literal(target: &Target) -> Option<String> {
+    match target {
+        Target::Path(pattern) => pattern.as_literal().map(str::to_owned),
+        Target::Name(_) => None,
+    }
+}
+
 /// A file that is with somebody else.
 #[derive(Clone, Debug)]
 struct Foreign {
@@ -189,8 +216,7 @@ struct Foreign {
 
 impl Foreign {
     fn of(lease: Lease, agents: &[AgentView], own_root: AgentId, now: Mono) -> Option<Self> {
-        let Target::Path(pattern) = &lease.target else { return None };
-        let path = pattern.as_literal()?.to_owned();
+        let path = literal(&lease.target)?;
         let holder = agents.iter().find(|view| view.agent.id == lease.holder)?;
         let root = Some(holder.agent.root).filter(|root| *root != own_root)?;
         let family =

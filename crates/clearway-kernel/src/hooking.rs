@@ -311,6 +311,36 @@ fn wrote(outside: &mut dyn Outside, call: &HookCall, files: &[String]) -> Result
     Ok(answers)
 }
 
+/// Takes leases on files that a tool call changed without having named them, as far as they are free: the work is the
+/// lease, however it was done. What others hold stays theirs, and what is not changed any more needs none.
+pub fn keep_changed(outside: &mut dyn Outside, call: &HookCall, files: &[String]) -> Result<(), Failure> {
+    let files = destinations(outside, &call.cwd, files);
+    let parts = parts(outside, &call.globals(), &files)?;
+    if parts.is_empty() {
+        return Ok(());
+    }
+    let globals = Globals { idempotency_key: None, ..call.globals_with_client(outside) };
+    for Part { ground, targets, brief } in parts {
+        let worktree = ground.site.worktree();
+        let root = ground.site.root.clone().unwrap_or_else(|| ground.start.clone());
+        let mut session = Session::on(outside, &globals, ground)?;
+        let kept = targets.into_iter().filter(|target| !brief.contains(target)).collect();
+        let mut targets = session.changed_and_free(kept)?;
+        targets.truncate(TARGETS_PER_REQUEST_MAX);
+        if targets.is_empty() {
+            continue;
+        }
+        let reserve = Reserve { best_effort: true, ..session.edit_of(targets.clone()) };
+        let reply = session.command(Command::Reserve(reserve))?;
+        let done = Attend::Done { targets, brief: Vec::new(), worktree };
+        session.command(Command::Attend(done))?.outcome?;
+        if let Some(hook) = globals.hook.as_ref().filter(|_| !fresh(&reply).is_empty()) {
+            touched::remember(outside, &hook.session, &root);
+        }
+    }
+    Ok(())
+}
+
 impl HookCall {
     /// What is enough to find out whether anybody invited us.
     pub(crate) fn globals(&self) -> Globals {
@@ -407,18 +437,7 @@ impl Session<'_> {
             return Err(Failure::new(Slug::TooLarge, message)
                 .hint(format!("write at most {TARGETS_PER_REQUEST_MAX} files in one call")));
         }
-        let reserve = Reserve {
-            wants: targets.into_iter().map(|target| Want { target, capacity: 1 }).collect(),
-            worktree: self.site.worktree(),
-            mode: Sharing::Exclusive,
-            grade: Grade::Auto,
-            as_set: false,
-            ttl_ms: TTL_MS_AUTO,
-            max_ms: None,
-            reason: None,
-            best_effort: false,
-            bound: None,
-        };
+        let reserve = self.edit_of(targets);
         let wait = |reserve| Await { reserve, stay: Stay::Durable, wait_ms: WAIT_MS_MAX, wait: None };
         let command = match mode {
             Mode::Enforce => Command::Await(wait(reserve)),
@@ -432,6 +451,22 @@ impl Session<'_> {
                 self.command(command)
             }
             _ => Ok(reply),
+        }
+    }
+
+    /// What an edit of files needs.
+    fn edit_of(&self, targets: Vec<Target>) -> Reserve {
+        Reserve {
+            wants: targets.into_iter().map(|target| Want { target, capacity: 1 }).collect(),
+            worktree: self.site.worktree(),
+            mode: Sharing::Exclusive,
+            grade: Grade::Auto,
+            as_set: false,
+            ttl_ms: TTL_MS_AUTO,
+            max_ms: None,
+            reason: None,
+            best_effort: false,
+            bound: None,
         }
     }
 }

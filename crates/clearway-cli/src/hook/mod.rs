@@ -21,7 +21,7 @@ use clearway_core::text::shown;
 use clearway_kernel::config::Mode;
 use clearway_kernel::{
     Answers, CallEnd, Doing, Gate, Hook, HookCall, Noted, Outage, attend, before_edit, company,
-    fields_of_tool, note_call, outage,
+    fields_of_tool, keep_changed, note_call, outage,
 };
 use clients::{Dialect, named};
 use event::{Act, Event, Moment};
@@ -242,6 +242,11 @@ fn judge(event: &Event, call: &HookCall, host: &mut dyn Host) -> Result<Judged, 
         Moment::Other => return Ok(Judged::silent()),
     };
     let answers = attend(host, call, &doing)?;
+    let unannounced = event.unannounced();
+    if !unannounced.is_empty() {
+        // What cannot be taken now is as it was before anybody said so.
+        drop(keep_changed(host, call, &unannounced));
+    }
     Ok(Judged { verdict: tell(texts::beside(&answers)), answers })
 }
 

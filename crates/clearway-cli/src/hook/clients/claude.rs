@@ -9,7 +9,14 @@ use serde_json::{Map, Value, json};
 
 pub(super) static DIALECT: Dialect = Dialect {
     client: Client::ClaudeCode,
-    words: Words { events: EVENTS, tools: TOOLS, mcp: McpName::DoubleUnderscore, fields: Fields::OF_CLAUDE },
+    words: Words {
+        events: EVENTS,
+        tools: TOOLS,
+        mcp: McpName::DoubleUnderscore,
+        fields: Fields::OF_CLAUDE,
+        // The second is there for commands, with the setting `bashEditDiffEnabled` or where commands do the editing.
+        changed: &["/tool_response/filePath", "/tool_response/bashEditDiff/changedFiles"],
+    },
     deny,
     tell,
     rewrite: None,

@@ -9,7 +9,13 @@ use serde_json::json;
 
 pub(super) static DIALECT: Dialect = Dialect {
     client: Client::Codex,
-    words: Words { events: EVENTS, tools: TOOLS, mcp: McpName::DoubleUnderscore, fields: Fields::OF_CLAUDE },
+    words: Words {
+        events: EVENTS,
+        tools: TOOLS,
+        mcp: McpName::DoubleUnderscore,
+        fields: Fields::OF_CLAUDE,
+        changed: &[],
+    },
     deny,
     tell,
     rewrite: Some(|event, command| {

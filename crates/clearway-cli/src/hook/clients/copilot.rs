@@ -21,6 +21,7 @@ pub(super) static DIALECT: Dialect = Dialect {
             input: &["toolArgs", "tool_input"],
             tool_use: &["toolUseId", "tool_use_id"],
         },
+        changed: &[],
     },
     deny: |_, reason| json!({"permissionDecision": "deny", "permissionDecisionReason": reason}),
     tell,

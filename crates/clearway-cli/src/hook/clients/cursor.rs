@@ -21,6 +21,7 @@ pub(super) static DIALECT: Dialect = Dialect {
             input: &["tool_input"],
             tool_use: &["tool_use_id"],
         },
+        changed: &[],
     },
     deny: |_, reason| json!({"permission": "deny", "user_message": reason, "agent_message": reason}),
     tell,

@@ -10,7 +10,13 @@ use serde_json::{Map, Value, json};
 
 pub(super) static DIALECT: Dialect = Dialect {
     client: Client::Gemini,
-    words: Words { events: EVENTS, tools: TOOLS, mcp: McpName::Underscore, fields: Fields::OF_CLAUDE },
+    words: Words {
+        events: EVENTS,
+        tools: TOOLS,
+        mcp: McpName::Underscore,
+        fields: Fields::OF_CLAUDE,
+        changed: &["/tool_response/returnDisplay/filePath"],
+    },
     deny: |_, reason| json!({"decision": "deny", "reason": reason}),
     tell,
     rewrite: None,

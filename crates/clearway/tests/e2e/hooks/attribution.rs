@@ -154,3 +154,50 @@ fn a_file_that_never_was_is_not_missed() {
     shell(&mut two, "PostToolUse").silent();
     looks(&mut one).silent();
 }
+
+/// A command has run, and the client says what it changed.
+fn ran(client: &mut Client, response: &Value) -> clearway_testkit::Answer {
+    let input = json!({"command": "make"});
+    client.event("PostToolUse", &json!({"tool_name": "Bash", "tool_input": input, "tool_response": response}))
+}
+
+#[test]
+fn what_a_client_says_a_command_changed_is_held_like_an_edit() {
+    let home = home();
+    let app = app(&home);
+    let (_one, mut two) = holder(&home, &app);
+    let path = |file: &str| app.path().join(file).display().to_string();
+    app.write("src/b.rs", "by a command\n");
+    app.write("src/new.rs", "by a command\n");
+    let files = ["src/a.rs", "src/b.rs", "src/new.rs", "docs/x.md", "Cargo.lock", "/etc/hosts"].map(path);
+    shell(&mut two, "PreToolUse").silent();
+    ran(&mut two, &json!({"stdout": "", "bashEditDiff": {"changedFiles": files}})).silent();
+    let mut held = super::gate::held(&app);
+    held.sort();
+    let held: Vec<&str> = held.iter().map(|(path, _)| path.as_str()).collect();
+    assert_eq!(held, ["src/a.rs", "src/b.rs", "src/new.rs"], "docs/x.md is as it was committed");
+    assert!(!app.kinds().contains(&"reservation.refused".to_owned()), "{:?}", app.kinds());
+    let reason = Client::claude(&home, &app, "three").before_edit("src/b.rs").denied();
+    assert!(reason.contains("src/b.rs is with claude-"), "{reason}");
+    app.git(&["add", "."]);
+    app.git(&["commit", "-qm", "all"]);
+    Client::claude(&home, &app, "four").before_edit("src/new.rs").silent();
+}
+
+#[test]
+fn what_a_client_says_in_no_form_we_know_changes_nothing() {
+    let home = home();
+    let app = app(&home);
+    let (_one, mut two) = holder(&home, &app);
+    app.write("src/b.rs", "by a command\n");
+    shell(&mut two, "PreToolUse").silent();
+    for response in [
+        json!("src/b.rs"),
+        json!({"bashEditDiff": "src/b.rs"}),
+        json!({"bashEditDiff": {"changedFiles": [7, null, {"x": "src/b.rs"}, ["src/b.rs"], "\u{0}", ""]}}),
+        json!({"filePath": {"path": 1}}),
+    ] {
+        ran(&mut two, &response).silent();
+    }
+    assert_eq!(super::gate::held(&app).len(), 1);
+}
