@@ -219,7 +219,7 @@ fn attend_in(
 ) -> Result<(), Failure> {
     let (place, scope) = (Place::of(&ground, call), ground.site.key.clone());
     let mut session = Session::on(outside, globals, ground)?;
-    let hits = if *doing == Doing::Ran { session.hits(&call.session)? } else { Vec::new() };
+    let hits = if *doing == Doing::Ran { session.hits()? } else { Vec::new() };
     let attend = match doing {
         Doing::Ran => Attend::Ran { hits: hits.iter().map(|(hit, _)| *hit).collect() },
         _ => attend,
@@ -229,12 +229,12 @@ fn attend_in(
         let by = reply.agent.as_ref().filter(|_| hit.explained).map(|(_, name)| name);
         place.ledger.note_written_over(outside, reply.now.wall, by, path);
     }
-    answers.add(outside, call, place, reply);
-    match doing {
-        Doing::Runs => attribution::begin(outside, &scope, &call.session),
-        Doing::Ends => attribution::forget(outside, &scope, &call.session),
+    match (doing, &reply.agent) {
+        (Doing::Runs, Some((me, _))) => attribution::begin(outside, &scope, *me),
+        (Doing::Ends, Some((me, _))) => attribution::forget(outside, &scope, *me),
         _ => {}
     }
+    answers.add(outside, call, place, reply);
     Ok(())
 }
 
@@ -305,7 +305,7 @@ fn wrote(outside: &mut dyn Outside, call: &HookCall, files: &[String]) -> Result
         let (worktree, place) = (ground.site.worktree(), Place::of(&ground, call));
         let attend = Command::Attend(Attend::Done { targets, brief, worktree });
         let reply = Session::on(outside, globals, ground)?.command(attend)?;
-        attribution::end(outside, &place.ledger.scope, &call.session);
+        reply.agent.iter().for_each(|(me, _)| attribution::end(outside, &place.ledger.scope, *me));
         answers.add(outside, call, place, reply);
     }
     Ok(answers)

@@ -201,3 +201,48 @@ fn what_a_client_says_in_no_form_we_know_changes_nothing() {
     }
     assert_eq!(super::gate::held(&app).len(), 1);
 }
+
+fn silent_sessions(app: &Repository<'_>) -> Vec<String> {
+    let doctor = app.clearway().ok(&["doctor"]);
+    let checks = list(&doctor, "checks").iter().filter(|check| check["about"] == "session");
+    checks.map(|check| text(check, "text").to_owned()).collect()
+}
+
+#[test]
+fn a_session_whose_hooks_fell_silent_is_named_by_what_changed_since() {
+    let home = home();
+    let app = app(&home);
+    let (mut one, _two) = holder(&home, &app);
+    let path = app.path().join("src/a.rs");
+    assert!(silent_sessions(&app).is_empty(), "its last call explains the change");
+    shell(&mut one, "PreToolUse").silent();
+    later(&home, &path, || app.write("src/a.rs", "by its command\n"));
+    assert!(silent_sessions(&app).is_empty(), "its command still runs");
+    shell(&mut one, "PostToolUse").silent();
+    assert!(silent_sessions(&app).is_empty());
+    later(&home, &path, || app.write("src/a.rs", "by a call that no hook told of\n"));
+    let said = silent_sessions(&app);
+    assert!(
+        matches!(&said[..], [one] if one.ends_with(" holds 1 file that changed after its last hook call"))
+    );
+    one.before_edit("src/a.rs").silent();
+    assert!(silent_sessions(&app).is_empty(), "a call is about to change it");
+    one.die();
+    assert!(silent_sessions(&app).is_empty(), "it is gone");
+}
+
+#[test]
+fn what_a_holder_changes_after_it_cleared_its_session_is_nobodys_fault() {
+    let home = home();
+    let app = app(&home);
+    let (mut one, mut two) = holder(&home, &app);
+    one.resume_as("one-cleared");
+    one.event("SessionStart", &json!({"source": "clear"}));
+    shell(&mut one, "PreToolUse").silent();
+    shell(&mut two, "PreToolUse").silent();
+    later(&home, &app.path().join("src/a.rs"), || app.write("src/a.rs", "by one\n"));
+    shell(&mut one, "PostToolUse").silent();
+    shell(&mut two, "PostToolUse").silent();
+    looks(&mut one).silent();
+    assert!(silent_sessions(&app).is_empty());
+}
