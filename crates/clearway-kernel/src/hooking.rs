@@ -34,8 +34,6 @@ use std::path::{Path, PathBuf};
 const STORE_WAIT: &str = "500ms";
 /// How far above a hook its client is looked for: shells may stand between them.
 const ABOVE_MAX: usize = 6;
-/// The variable in which Claude Code tells its own process.
-const CLIENT_PID: &str = "CLAUDE_PID";
 
 /// A call of a client's hook.
 #[derive(Clone, Debug)]
@@ -349,7 +347,8 @@ impl HookCall {
 
     /// The same with the process of the client, which takes a look at those above.
     fn globals_with_client(&self, outside: &mut dyn Outside) -> Globals {
-        let told_pid = outside.surroundings().variables.get(CLIENT_PID).and_then(|pid| pid.parse().ok());
+        let told = self.session.client.process_variable();
+        let told_pid = told.and_then(|name| outside.surroundings().variables.get(name)?.parse().ok());
         let above = outside.commands_above(ABOVE_MAX, &|above| needs_more_above(above, told_pid));
         self.globals_of(client_process(self.session.client, &above, told_pid).cloned())
     }

@@ -3,9 +3,9 @@
 use super::{Outcome, answer};
 use crate::Host;
 use crate::arguments::InitFlags;
+use crate::clients::named;
 use crate::console::{Answer, Console, document};
 use crate::given::Given;
-use crate::hook::clients::named;
 use crate::render::{Page, Tone, count, wrap, wrap_hint};
 use crate::setup::standing::Standing;
 use crate::setup::{After, Change, ClientSeen, Wish, carry_out, detected, look, name, plan};

@@ -5,6 +5,7 @@ use super::{Dialect, Registration};
 use crate::hook::event::{Event, Moment};
 use crate::hook::payload::{Fields, McpName, Tool, When, Words};
 use crate::hook::reply::Told;
+use crate::setup::{Form, Setup, below_home};
 use clearway_core::agent::Client;
 use serde_json::{Map, Value, json};
 
@@ -27,6 +28,20 @@ pub(super) static DIALECT: Dialect = Dialect {
     tell,
     rewrite: None,
     owns: |payload, _| payload.get("cursor_version").is_some(),
+    setup: Setup {
+        title: "Cursor",
+        programs: &["cursor-agent", "cursor"],
+        directory: |variables| below_home(variables, ".cursor"),
+        user_files: &[("hooks.json", Form::FLAT)],
+        repository_files: &[(".cursor/hooks.json", Form::FLAT)],
+        handler: |called| {
+            let mut fields = vec![("command", called.line()), ("timeout", called.seconds())];
+            fields.extend(called.blocks.then(|| ("failClosed", json!(true))));
+            fields
+        },
+        unattended: "unattended: a hook that fails or is missing blocks the tool call",
+        withheld: |_, _| None,
+    },
     registered: &[
         entry("sessionStart", None),
         entry("preToolUse", Some(".*")),
