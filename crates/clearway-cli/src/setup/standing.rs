@@ -1,6 +1,6 @@
-//! Whether a client will run our hooks: what its own files say, and nothing that it might.
-//!
-//! The judgement is never kinder than the client: what cannot be told counts as a step that is left.
+//! Whether a client will run our hooks, going by its own files: what they switch off, what they trust, what an
+//! administrator forbids. Of what a file does not say, trust counts as not given and a switch as not touched, as the client
+//! takes it. What is told on a client's command line or in its environment is not seen here.
 
 use super::found::{State, state};
 use super::place::{Form, HookFile, setup_of, user_files};
