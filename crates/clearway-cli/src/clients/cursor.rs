@@ -36,7 +36,7 @@ pub(super) static DIALECT: Dialect = Dialect {
         repository_files: &[(".cursor/hooks.json", Form::FLAT)],
         handler: |called| {
             let mut fields = vec![("command", called.line()), ("timeout", called.seconds())];
-            fields.extend(called.blocks.then(|| ("failClosed", json!(true))));
+            fields.extend(called.blocks.then_some(("failClosed", json!(true))));
             fields
         },
         unattended: "unattended: a hook that fails or is missing blocks the tool call",

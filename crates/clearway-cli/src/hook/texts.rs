@@ -61,7 +61,7 @@ pub(crate) fn refusal(gate: &Gate) -> Option<String> {
 
 /// What to know beside an answer, if there is anything.
 pub(crate) fn beside(answers: &Answers) -> Option<String> {
-    let mut text = answers.recovered.then(|| RECOVERED.to_owned()).unwrap_or_default();
+    let mut text = if answers.recovered { RECOVERED.to_owned() } else { String::new() };
     for answer in &answers.of_scopes {
         for said in answer.reply.notices.iter().filter_map(|notice| line(notice, answer)) {
             let gap = if text.is_empty() { "" } else { "\n" };
