@@ -6,8 +6,9 @@
 
 use crate::listings::{AgentSeen, LeaseFilter};
 use crate::outside::Outside;
+use crate::passing::name_after;
 use crate::session::Session;
-use clearway_core::agent::{Agent, Liveness};
+use clearway_core::agent::{Agent, ClientSession, Liveness};
 use clearway_core::command::Hit;
 use clearway_core::decide::identify;
 use clearway_core::facts::{FactQuery, Facts};
@@ -42,18 +43,18 @@ pub struct Changed {
 }
 
 /// Notes that a call begins that may write anything.
-pub(crate) fn begin(outside: &mut dyn Outside, scope: &ScopeKey, agent: AgentId) {
-    mark(outside, scope, agent, BEGAN);
+pub(crate) fn begin(outside: &mut dyn Outside, scope: &ScopeKey, caller: &str) {
+    mark(outside, scope, caller, BEGAN);
 }
 
 /// Notes that a call is over.
-pub(crate) fn end(outside: &mut dyn Outside, scope: &ScopeKey, agent: AgentId) {
-    mark(outside, scope, agent, OVER);
+pub(crate) fn end(outside: &mut dyn Outside, scope: &ScopeKey, caller: &str) {
+    mark(outside, scope, caller, OVER);
 }
 
 /// Forgets an agent that is gone.
-pub(crate) fn forget(outside: &mut dyn Outside, scope: &ScopeKey, agent: AgentId) {
-    if let Some(path) = mark_of(outside, scope, agent) {
+pub(crate) fn forget(outside: &mut dyn Outside, scope: &ScopeKey, caller: &str) {
+    if let Some(path) = mark_of(outside, scope, caller) {
         drop(outside.remove_file(&path));
     }
 }
@@ -63,8 +64,8 @@ pub(crate) fn was_here(outside: &dyn Outside, scope: &ScopeKey) -> bool {
     !outside.passing_files(&front(scope)).is_empty()
 }
 
-fn mark(outside: &mut dyn Outside, scope: &ScopeKey, agent: AgentId, word: &str) {
-    let Some(path) = mark_of(outside, scope, agent) else { return };
+fn mark(outside: &mut dyn Outside, scope: &ScopeKey, caller: &str, word: &str) {
+    let Some(path) = mark_of(outside, scope, caller) else { return };
     if outside.jot(&path, word, MARK_BYTES_MAX).is_err() {
         drop(outside.write_private(&path, &format!("{word}\n")));
     }
@@ -74,8 +75,14 @@ fn front(scope: &ScopeKey) -> String {
     format!("call-{scope}-")
 }
 
-fn mark_of(outside: &dyn Outside, scope: &ScopeKey, agent: AgentId) -> Option<PathBuf> {
-    outside.passing_file(&format!("{}{agent}", front(scope))).ok()
+fn mark_of(outside: &dyn Outside, scope: &ScopeKey, caller: &str) -> Option<PathBuf> {
+    outside.passing_file(&format!("{}{caller}", front(scope))).ok()
+}
+
+/// What tells the calls of one caller: its agent, under whatever session, or the session of somebody whom nobody knows yet,
+/// such as a subagent that has taken nothing. Its calls may have changed things all the same.
+pub(crate) fn caller(agent: Option<AgentId>, session: &ClientSession) -> String {
+    agent.map_or_else(|| name_after(&session.key().0), |agent| agent.to_string())
 }
 
 /// The last call of an agent that may have written anything.
@@ -106,12 +113,13 @@ impl Call {
 
 impl Session<'_> {
     /// Leases of others whose files changed during the caller's call, which ends with this.
-    pub(crate) fn hits(&mut self) -> Result<Vec<(Hit, String)>, Failure> {
+    pub(crate) fn hits(&mut self, session: &ClientSession) -> Result<Vec<(Hit, String)>, Failure> {
         let scope = self.site.key.clone();
-        let Some((me, held)) = self.foreign_leases()? else { return Ok(Vec::new()) };
-        let own = mark_of(self.outside, &scope, me);
+        let (me, held) = self.foreign_leases()?.unzip();
+        let (me, held) = (caller(me, session), held.unwrap_or_default());
+        let own = mark_of(self.outside, &scope, &me);
         let call = own.as_ref().and_then(|own| Call::read(self.outside, own)).filter(|call| call.runs);
-        end(self.outside, &scope, me);
+        end(self.outside, &scope, &me);
         let Some((own, call)) = own.zip(call) else { return Ok(Vec::new()) };
         let changed = self.changed_of(&held, call.at_ns);
         if changed.is_empty() {
@@ -130,7 +138,7 @@ impl Session<'_> {
         let mut hits = Vec::new();
         for held in changed {
             let is_holders = |agent: &AgentId| {
-                mark_of(self.outside, &scope, *agent).is_some_and(|mark| others.contains(&mark))
+                mark_of(self.outside, &scope, &agent.to_string()).is_some_and(|mark| others.contains(&mark))
             };
             if !held.in_hand && !held.family.iter().any(is_holders) {
                 hits.push((Hit { lease: held.lease.id, explained }, held.path));
@@ -190,7 +198,7 @@ impl Session<'_> {
         let leases = self.leases(&LeaseFilter::default())?.leases;
         let mut silent = Vec::new();
         for seen in seen.agents.into_iter().filter(|seen| seen.liveness != Liveness::Gone) {
-            let mark = mark_of(self.outside, &scope, seen.view.agent.id);
+            let mark = mark_of(self.outside, &scope, &seen.view.agent.id.to_string());
             let last = mark.and_then(|mark| Call::read(self.outside, &mark)).filter(|call| !call.runs);
             let Some(last) = last else { continue };
             let own = leases.iter().map(|view| &view.lease).filter(|lease| {

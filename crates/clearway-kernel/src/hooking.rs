@@ -217,7 +217,7 @@ fn attend_in(
 ) -> Result<(), Failure> {
     let (place, scope) = (Place::of(&ground, call), ground.site.key.clone());
     let mut session = Session::on(outside, globals, ground)?;
-    let hits = if *doing == Doing::Ran { session.hits()? } else { Vec::new() };
+    let hits = if *doing == Doing::Ran { session.hits(&call.session)? } else { Vec::new() };
     let attend = match doing {
         Doing::Ran => Attend::Ran { hits: hits.iter().map(|(hit, _)| *hit).collect() },
         _ => attend,
@@ -227,9 +227,10 @@ fn attend_in(
         let by = reply.agent.as_ref().filter(|_| hit.explained).map(|(_, name)| name);
         place.ledger.note_written_over(outside, reply.now.wall, by, path);
     }
-    match (doing, &reply.agent) {
-        (Doing::Runs, Some((me, _))) => attribution::begin(outside, &scope, *me),
-        (Doing::Ends, Some((me, _))) => attribution::forget(outside, &scope, *me),
+    let caller = attribution::caller(reply.agent.as_ref().map(|(id, _)| *id), &call.session);
+    match doing {
+        Doing::Runs => attribution::begin(outside, &scope, &caller),
+        Doing::Ends => attribution::forget(outside, &scope, &caller),
         _ => {}
     }
     answers.add(outside, call, place, reply);
@@ -303,7 +304,8 @@ fn wrote(outside: &mut dyn Outside, call: &HookCall, files: &[String]) -> Result
         let (worktree, place) = (ground.site.worktree(), Place::of(&ground, call));
         let attend = Command::Attend(Attend::Done { targets, brief, worktree });
         let reply = Session::on(outside, globals, ground)?.command(attend)?;
-        reply.agent.iter().for_each(|(me, _)| attribution::end(outside, &place.ledger.scope, *me));
+        let caller = attribution::caller(reply.agent.as_ref().map(|(id, _)| *id), &call.session);
+        attribution::end(outside, &place.ledger.scope, &caller);
         answers.add(outside, call, place, reply);
     }
     Ok(answers)

@@ -246,3 +246,17 @@ fn what_a_holder_changes_after_it_cleared_its_session_is_nobodys_fault() {
     looks(&mut one).silent();
     assert!(silent_sessions(&app).is_empty());
 }
+
+#[test]
+fn a_command_of_a_subagent_that_holds_nothing_is_one_that_may_have_written() {
+    let home = home();
+    let app = app(&home);
+    let (mut one, mut two) = holder(&home, &app);
+    let command = json!({"tool_name": "Bash", "tool_input": {"command": "make"}, "agent_id": "x"});
+    Client::claude(&home, &app, "three").event("PreToolUse", &command).silent();
+    shell(&mut two, "PreToolUse").silent();
+    later(&home, &app.path().join("src/a.rs"), || app.write("src/a.rs", "over\n"));
+    shell(&mut two, "PostToolUse").silent();
+    let told = looks(&mut one).told();
+    assert!(told.contains("was written by something that no tool call explains"), "{told}");
+}
