@@ -1,7 +1,8 @@
 //! The line that was typed, as it has to be typed for a path that another directory's scope owns.
 
 use crate::arguments;
-use clap::{Arg, Command};
+use clap::Arg;
+use clap::parser::ValueSource;
 use clearway_core::failure::{Details, Elsewhere, Failure};
 use clearway_core::hint::{Hint, Paths, Runner};
 use clearway_core::shell;
@@ -24,52 +25,34 @@ pub(crate) fn with_command(failure: Failure, line: &[String]) -> Failure {
 /// left out, since whoever shows a hint adds those that it needs.
 fn words_there(line: &[String], there: &Elsewhere) -> Option<String> {
     let command = arguments::command();
-    let mut words = line.iter().skip(1).map(String::as_str);
-    let (mut verb, mut kept, mut is_named) = (None, Vec::new(), false);
-    let path = || shell::word(&there.path);
-    let value = |word: &str| if word == there.argument { path() } else { shell::as_it_is(word) };
-    while let Some(word) = words.next() {
-        if word == "--" {
-            is_named |= words.any(|word| word == there.argument);
-        } else if let Some(flag) = flag_of(&command, verb, word) {
-            let next = (flag.takes_value && !word.contains('=')).then(|| words.next()).flatten();
-            if flag.is_own {
-                kept.push(shell::as_it_is(word));
-                kept.extend(next.map(value));
-            }
-        } else if verb.is_none() {
-            verb = Some(command.find_subcommand(word)?);
-        } else {
-            is_named |= word == there.argument;
+    let (name, given) = command.clone().try_get_matches_from(line).ok()?.remove_subcommand()?;
+    let was_typed =
+        |word: &&Arg| given.value_source(word.get_id().as_str()) == Some(ValueSource::CommandLine);
+    let (words, flags): (Vec<&Arg>, Vec<&Arg>) = command
+        .find_subcommand(&name)?
+        .get_arguments()
+        .filter(was_typed)
+        .partition(|word| word.is_positional());
+    let values = |word: &Arg| -> Vec<String> {
+        let raw = given.get_raw(word.get_id().as_str()).into_iter().flatten();
+        raw.map(|value| value.to_string_lossy().into_owned()).collect()
+    };
+    let path = shell::word(&there.path);
+    let is_named = words.into_iter().any(|word| values(word).contains(&there.argument));
+    let mut kept = vec![name.clone()];
+    for flag in flags {
+        let spelled = format!("--{}", flag.get_long()?);
+        if !flag.get_action().takes_values() {
+            kept.push(spelled);
+            continue;
+        }
+        for value in values(flag) {
+            let value = if value == there.argument { path.clone() } else { shell::as_it_is(&value) };
+            kept.extend([spelled.clone(), value]);
         }
     }
-    let words = std::iter::once(verb?.get_name().to_owned()).chain(kept).chain(is_named.then(path));
-    Some(words.collect::<Vec<_>>().join(" "))
-}
-
-/// What a word that begins with a dash is.
-struct Flag {
-    /// Whether it is one of the verb's alone.
-    is_own: bool,
-    takes_value: bool,
-}
-
-fn flag_of(command: &Command, verb: Option<&Command>, word: &str) -> Option<Flag> {
-    let name = word.split('=').next().unwrap_or(word);
-    let is_it = |flag: &&Arg| {
-        let long = flag.get_long().is_some_and(|long| name.strip_prefix("--") == Some(long));
-        let short = flag.get_short().is_some_and(|short| {
-            let rest = name.strip_prefix('-').and_then(|rest| rest.strip_prefix(short));
-            rest.is_some_and(|rest| rest.is_empty() || flag.get_action().takes_values())
-        });
-        long || short
-    };
-    let found = |of: &Command, is_own| {
-        let flag = of.get_arguments().find(is_it)?;
-        let is_joined = !name.starts_with("--") && name.len() > 2;
-        Some(Flag { is_own, takes_value: flag.get_action().takes_values() && !is_joined })
-    };
-    found(command, false).or_else(|| found(verb?, true))
+    kept.extend(is_named.then_some(path));
+    Some(kept.join(" "))
 }
 
 #[cfg(test)]
@@ -88,16 +71,22 @@ mod tests {
     fn the_path_is_rewritten_and_the_flags_of_the_verb_stay() {
         check("clearway reserve ../o/x", "../o/x", "x", "act there: clearway -C /o reserve x");
         check(
-            "clearway --agent ada -C a -Cb reserve a.rs ../o/x --reason=why --ttl 5m --shared --json",
+            "clearway --agent ada -Ca reserve a.rs ../o/x --reason=why --ttl 5m --shared --json",
             "../o/x",
             "x",
-            "act there: clearway -C /o reserve --reason=why --ttl 5m --shared x",
+            "act there: clearway -C /o reserve --shared --ttl 5m --reason why x",
         );
         check(
             "clearway reserve --reason ../o/x -- ../o/x",
             "../o/x",
             "-x",
             "act there: clearway -C /o reserve --reason ./-x ./-x",
+        );
+        check(
+            "clearway reserve ../o/x --wait",
+            "../o/x",
+            "x",
+            "act there: clearway -C /o reserve --wait auto x",
         );
     }
 

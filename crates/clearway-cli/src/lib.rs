@@ -4,6 +4,7 @@
 //! decides nothing, stores nothing and re-implements no rule.
 
 mod arguments;
+mod clients;
 mod console;
 mod demo;
 pub mod docs;
@@ -20,8 +21,8 @@ mod verbs;
 
 pub use arguments::command;
 pub use clearway_wire::json::Zone;
+pub use clients::{Registration, registrations};
 pub use demo::{Backstage, By, Ran};
-pub use hook::clients::{Registration, registrations};
 pub use setup::ClientFiles;
 
 use clearway_core::failure::Failure;

@@ -118,6 +118,11 @@ impl Client {
         }
     }
 
+    /// The variable in which the client tells its hooks its own process.
+    pub fn process_variable(self) -> Option<&'static str> {
+        (self == Self::ClaudeCode).then_some("CLAUDE_PID")
+    }
+
     /// What the process of the client may be called. Clients written for node are called after it.
     fn commands(self) -> &'static [&'static str] {
         match self {

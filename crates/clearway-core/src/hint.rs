@@ -112,6 +112,14 @@ impl Hint {
         }
     }
 
+    /// What is to be typed, without what it is good for; `None` for plain advice.
+    pub fn line(&self) -> Option<String> {
+        let Self::Command { flags, words, .. } = self else { return None };
+        let flags = flags.iter().map(String::as_str);
+        let line: Vec<&str> = std::iter::once("clearway").chain(flags).chain([words.as_str()]).collect();
+        Some(line.join(" "))
+    }
+
     /// Whether it is the caller who is to run it, in its own name.
     pub fn is_for_caller(&self) -> bool {
         !matches!(self, Self::Command { runner: Runner::Operator | Runner::Anybody, .. })
@@ -151,12 +159,10 @@ impl From<&str> for Hint {
 
 impl fmt::Display for Hint {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Advice(advice) => formatter.write_str(advice),
-            Self::Command { purpose, flags, words, .. } => {
-                write!(formatter, "{purpose}: clearway")?;
-                flags.iter().try_for_each(|flag| write!(formatter, " {flag}"))?;
-                write!(formatter, " {words}")
+        match (self, self.line()) {
+            (Self::Advice(advice), _) => formatter.write_str(advice),
+            (Self::Command { purpose, .. }, line) => {
+                write!(formatter, "{purpose}: {}", line.unwrap_or_default())
             }
         }
     }

@@ -1,4 +1,5 @@
-//! Words for a shell: what a hint shows has to work when it is pasted.
+//! Words for a shell, and words of one: what a hint shows has to work when it is pasted, and what was written for a shell
+//! is read without being one.
 
 /// The text as one word of a POSIX shell, quoted only where it must be, and never taken for a flag.
 pub fn word(text: &str) -> String {
@@ -16,9 +17,71 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
+/// A text as a POSIX shell parts it into words. Nothing is expanded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Line {
+    /// The words, without their quotes.
+    pub words: Vec<String>,
+    /// Whether a shell would take them for one command and do nothing more with them.
+    pub is_plain: bool,
+}
+
+/// Reads a text as a shell would.
+pub fn read(text: &str) -> Line {
+    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
+    let mut is_plain = true;
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        is_plain &= is_inert(quote, letter);
+        match (quote, letter) {
+            (None, ' ' | '\t' | '\n') => words.extend(word.take()),
+            (None, '\'' | '"') => {
+                quote = Some(letter);
+                word.get_or_insert_default();
+            }
+            (Some(open), _) if letter == open => quote = None,
+            (None | Some('"'), '\\') => word.get_or_insert_default().extend(letters.next()),
+            _ => word.get_or_insert_default().push(letter),
+        }
+    }
+    words.extend(word);
+    Line { words, is_plain: is_plain && quote.is_none() }
+}
+
+/// Whether a letter means nothing to a shell but itself, the end of a word, or a quote.
+fn is_inert(quote: Option<char>, letter: char) -> bool {
+    match quote {
+        None => letter.is_alphanumeric() || "_-./:=@,+% \t'\"".contains(letter),
+        Some('"') => !"$`\\!".contains(letter),
+        Some(_) => true,
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::word;
+    use super::{as_it_is, read, word};
+
+    #[test]
+    fn what_was_quoted_is_read_back() {
+        for text in ["/usr/bin/x", "/home/a b/x", "/it's/x", "/$(x)/`y`/\"/x", "", "-n"] {
+            let line = read(&format!("run {} on", as_it_is(text)));
+            assert_eq!(line.words, ["run", text, "on"], "{text}");
+        }
+    }
+
+    #[test]
+    fn a_line_is_plain_if_a_shell_has_nothing_to_do_with_it() {
+        for plain in ["", "a b", " a  'b *' ", "a \"b c\"", "a=b/c:d,e+f%g@h.i_j-k"] {
+            assert!(read(plain).is_plain, "{plain}");
+        }
+        for more in [
+            "a; b", "a && b", "a $(b)", "a `b`", "a \"$b\"", "a > b", "*.rs", "~", "a\nb", "'a", "a\\ b",
+            "!a",
+        ] {
+            assert!(!read(more).is_plain, "{more}");
+        }
+        assert_eq!(read("test ! -x a || a b").words, ["test", "!", "-x", "a", "||", "a", "b"]);
+    }
 
     #[test]
     fn only_what_a_shell_would_touch_is_quoted() {

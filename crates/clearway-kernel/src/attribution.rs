@@ -4,10 +4,11 @@
 //! are compared with that. Times of files are compared with times of files alone, so no clock has to agree with them. A
 //! change that several calls may have made is nobody's; so is one that was there before the call.
 
+use crate::listings::{AgentSeen, LeaseFilter};
 use crate::outside::Outside;
 use crate::passing::name_after;
 use crate::session::Session;
-use clearway_core::agent::{Agent, ClientSession, IdentityKey};
+use clearway_core::agent::{Agent, ClientSession, Liveness};
 use clearway_core::command::Hit;
 use clearway_core::decide::identify;
 use clearway_core::facts::{FactQuery, Facts};
@@ -42,24 +43,29 @@ pub struct Changed {
 }
 
 /// Notes that a call begins that may write anything.
-pub(crate) fn begin(outside: &mut dyn Outside, scope: &ScopeKey, session: &ClientSession) {
-    mark(outside, scope, session, BEGAN);
+pub(crate) fn begin(outside: &mut dyn Outside, scope: &ScopeKey, caller: &str) {
+    mark(outside, scope, caller, BEGAN);
 }
 
 /// Notes that a call is over.
-pub(crate) fn end(outside: &mut dyn Outside, scope: &ScopeKey, session: &ClientSession) {
-    mark(outside, scope, session, OVER);
+pub(crate) fn end(outside: &mut dyn Outside, scope: &ScopeKey, caller: &str) {
+    mark(outside, scope, caller, OVER);
 }
 
 /// Forgets an agent that is gone.
-pub(crate) fn forget(outside: &mut dyn Outside, scope: &ScopeKey, session: &ClientSession) {
-    if let Some(path) = mark_of(outside, scope, &session.key()) {
+pub(crate) fn forget(outside: &mut dyn Outside, scope: &ScopeKey, caller: &str) {
+    if let Some(path) = mark_of(outside, scope, caller) {
         drop(outside.remove_file(&path));
     }
 }
 
-fn mark(outside: &mut dyn Outside, scope: &ScopeKey, session: &ClientSession, word: &str) {
-    let Some(path) = mark_of(outside, scope, &session.key()) else { return };
+/// Whether a hook was answered in a scope since the machine started, as far as it left a trace.
+pub(crate) fn was_here(outside: &dyn Outside, scope: &ScopeKey) -> bool {
+    !outside.passing_files(&front(scope)).is_empty()
+}
+
+fn mark(outside: &mut dyn Outside, scope: &ScopeKey, caller: &str, word: &str) {
+    let Some(path) = mark_of(outside, scope, caller) else { return };
     if outside.jot(&path, word, MARK_BYTES_MAX).is_err() {
         drop(outside.write_private(&path, &format!("{word}\n")));
     }
@@ -69,8 +75,14 @@ fn front(scope: &ScopeKey) -> String {
     format!("call-{scope}-")
 }
 
-fn mark_of(outside: &dyn Outside, scope: &ScopeKey, key: &IdentityKey) -> Option<PathBuf> {
-    outside.passing_file(&format!("{}{}", front(scope), name_after(&key.0))).ok()
+fn mark_of(outside: &dyn Outside, scope: &ScopeKey, caller: &str) -> Option<PathBuf> {
+    outside.passing_file(&format!("{}{caller}", front(scope))).ok()
+}
+
+/// What tells the calls of one caller: its agent, under whatever session, or the session of somebody whom nobody knows yet,
+/// such as a subagent that has taken nothing. Its calls may have changed things all the same.
+pub(crate) fn caller(agent: Option<AgentId>, session: &ClientSession) -> String {
+    agent.map_or_else(|| name_after(&session.key().0), |agent| agent.to_string())
 }
 
 /// The last call of an agent that may have written anything.
@@ -103,11 +115,12 @@ impl Session<'_> {
     /// Leases of others whose files changed during the caller's call, which ends with this.
     pub(crate) fn hits(&mut self, session: &ClientSession) -> Result<Vec<(Hit, String)>, Failure> {
         let scope = self.site.key.clone();
-        let own = mark_of(self.outside, &scope, &session.key());
+        let (me, held) = self.foreign_leases()?.unzip();
+        let (me, held) = (caller(me, session), held.unwrap_or_default());
+        let own = mark_of(self.outside, &scope, &me);
         let call = own.as_ref().and_then(|own| Call::read(self.outside, own)).filter(|call| call.runs);
-        end(self.outside, &scope, session);
+        end(self.outside, &scope, &me);
         let Some((own, call)) = own.zip(call) else { return Ok(Vec::new()) };
-        let held = self.foreign_leases()?;
         let changed = self.changed_of(&held, call.at_ns);
         if changed.is_empty() {
             return Ok(Vec::new());
@@ -124,8 +137,8 @@ impl Session<'_> {
         let explained = others.is_empty();
         let mut hits = Vec::new();
         for held in changed {
-            let is_holders = |agent: &Agent| {
-                mark_of(self.outside, &scope, &agent.key).is_some_and(|mark| others.contains(&mark))
+            let is_holders = |agent: &AgentId| {
+                mark_of(self.outside, &scope, &agent.to_string()).is_some_and(|mark| others.contains(&mark))
             };
             if !held.in_hand && !held.family.iter().any(is_holders) {
                 hits.push((Hit { lease: held.lease.id, explained }, held.path));
@@ -134,23 +147,71 @@ impl Session<'_> {
         Ok(hits)
     }
 
-    /// Files of this checkout that are with somebody of another family, if there are not too many leases to look.
-    fn foreign_leases(&mut self) -> Result<Vec<Foreign>, Failure> {
+    /// Those of these files that hold a change which is not committed, and that nobody holds.
+    pub(crate) fn changed_and_free(&mut self, targets: Vec<Target>) -> Result<Vec<Target>, Failure> {
+        let (now, here) = (self.now()?, self.site.worktree());
+        let found = self.read(|snapshot| {
+            let few = snapshot.load(&ReadSet::default(), &now)?.scope.live_leases <= LEASES_MAX;
+            few.then(|| Ok(snapshot.leases(LeaseListing::Live, &now)?.leases)).transpose()
+        })?;
+        let Some(held) = found.flatten() else { return Ok(Vec::new()) };
+        let held: Vec<Lease> = held.into_iter().filter(|lease| lease.worktree == here).collect();
+        let is_free = |target: &Target| !held.iter().any(|lease| lease.target.overlaps(target));
+        let free = targets.into_iter().filter(is_free);
+        let free: Vec<(String, Target)> =
+            free.filter_map(|target| Some((literal(&target)?, target))).collect();
+        let mut facts = Facts::default();
+        let queries = free.iter().map(|(path, _)| FactQuery::Dirty(here.clone(), path.clone())).collect();
+        self.outside.gather(&queries, &mut facts);
+        let is_changed = |path: &str| facts.dirty(&here, path) == Some(true);
+        Ok(free.into_iter().filter(|(path, _)| is_changed(path)).map(|(_, target)| target).collect())
+    }
+
+    /// Who calls, and the files of this checkout that are with somebody of another family, if there are not too many
+    /// leases to look; `None` for somebody whom nobody knows.
+    fn foreign_leases(&mut self) -> Result<Option<(AgentId, Vec<Foreign>)>, Failure> {
         let now = self.now()?;
         let read = ReadSet { agents: AgentLookup::of(&self.caller), ..ReadSet::default() };
         let found = self.read(|snapshot| {
             let slice = snapshot.load(&read, &now)?;
             if !(1..=LEASES_MAX).contains(&slice.scope.live_leases) {
-                return Ok(None);
+                return Ok((slice, Vec::new(), Vec::new()));
             }
-            Ok(Some((slice, snapshot.leases(LeaseListing::Live, &now)?.leases, snapshot.agents(&now)?)))
+            Ok((slice, snapshot.leases(LeaseListing::Live, &now)?.leases, snapshot.agents(&now)?))
         })?;
-        let Some((slice, leases, agents)) = found.flatten() else { return Ok(Vec::new()) };
+        let Some((slice, leases, agents)) = found else { return Ok(None) };
         let me = identify(&slice, &self.caller).ok().and_then(|identified| identified.known);
-        let Some(root) = me.map(|view| view.agent.root) else { return Ok(Vec::new()) };
+        let Some(Agent { id: me, root, .. }) = me.map(|view| view.agent) else { return Ok(None) };
         let here = self.site.worktree();
         let held = leases.into_iter().filter(|lease| lease.worktree == here);
-        Ok(held.filter_map(|lease| Foreign::of(lease, &agents, root, now.mono)).collect())
+        let foreign = held.filter_map(|lease| Foreign::of(lease, &agents, root, now.mono)).collect();
+        Ok(Some((me, foreign)))
+    }
+
+    /// Agents that are there and whose files changed although no call of theirs ran since the last one that a hook told
+    /// of: how many files.
+    pub(crate) fn written_in_silence(&mut self) -> Result<Vec<(AgentSeen, usize)>, Failure> {
+        let (scope, here) = (self.site.key.clone(), self.site.worktree());
+        let Some(root) = self.site.root.clone() else { return Ok(Vec::new()) };
+        let seen = self.agents()?;
+        let now = seen.now.mono;
+        let leases = self.leases(&LeaseFilter::default())?.leases;
+        let mut silent = Vec::new();
+        for seen in seen.agents.into_iter().filter(|seen| seen.liveness != Liveness::Gone) {
+            let mark = mark_of(self.outside, &scope, &seen.view.agent.id.to_string());
+            let last = mark.and_then(|mark| Call::read(self.outside, &mark)).filter(|call| !call.runs);
+            let Some(last) = last else { continue };
+            let own = leases.iter().map(|view| &view.lease).filter(|lease| {
+                let is_own = lease.holder == seen.view.agent.id && lease.worktree == here;
+                is_own && lease.ended.is_none() && !is_in_hand(&seen.view, lease, now)
+            });
+            let paths: Vec<String> = own.filter_map(|lease| literal(&lease.target)).collect();
+            let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+            let changed = self.outside.changed_since(&root, &paths, last.at_ns, LOOK);
+            let count = changed.iter().filter(|changed| !changed.is_gone).count();
+            silent.extend((count > 0).then_some((seen, count)));
+        }
+        Ok(silent)
     }
 
     fn changed_of(&mut self, held: &[Foreign], since_ns: i64) -> Vec<Foreign> {
@@ -171,26 +232,37 @@ impl Session<'_> {
     }
 }
 
+fn literal(target: &Target) -> Option<String> {
+    match target {
+        Target::Path(pattern) => pattern.as_literal().map(str::to_owned),
+        Target::Name(_) => None,
+    }
+}
+
+/// Whether a call of its holder is about to change what a lease is on.
+fn is_in_hand(holder: &AgentView, lease: &Lease, now: Mono) -> bool {
+    holder.memo.in_hand.iter().any(|(id, until)| *id == lease.id && *until > now)
+}
+
 /// A file that is with somebody else.
 #[derive(Clone, Debug)]
 struct Foreign {
     lease: Lease,
     path: String,
     /// Its holder and those of its family.
-    family: Vec<Agent>,
+    family: Vec<AgentId>,
     /// Whether a call of its holder is about to change it.
     in_hand: bool,
 }
 
 impl Foreign {
     fn of(lease: Lease, agents: &[AgentView], own_root: AgentId, now: Mono) -> Option<Self> {
-        let Target::Path(pattern) = &lease.target else { return None };
-        let path = pattern.as_literal()?.to_owned();
+        let path = literal(&lease.target)?;
         let holder = agents.iter().find(|view| view.agent.id == lease.holder)?;
         let root = Some(holder.agent.root).filter(|root| *root != own_root)?;
         let family =
-            agents.iter().map(|view| &view.agent).filter(|agent| agent.root == root).cloned().collect();
-        let in_hand = holder.memo.in_hand.iter().any(|(id, until)| *id == lease.id && *until > now);
+            agents.iter().map(|view| &view.agent).filter(|agent| agent.root == root).map(|agent| agent.id);
+        let (family, in_hand) = (family.collect(), is_in_hand(holder, &lease, now));
         Some(Self { lease, path, family, in_hand })
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::failures::{REPAIR, store_failure, wake, way_out};
 use crate::ledger::{Cost, SLOW_MS};
-use crate::listings::LeaseFilter;
+use crate::listings::{AgentSeen, LeaseFilter};
 use crate::placing::Whereabouts;
 use crate::session::Session;
 use crate::site::SiteKind;
@@ -110,6 +110,7 @@ impl Session<'_> {
             // What keeps these from being looked at is among the findings above.
             checks.extend(self.cost().ok().as_ref().and_then(slow_check));
             checks.extend(self.uncovered().unwrap_or_default());
+            checks.extend(self.written_in_silence().unwrap_or_default().iter().map(silent_check));
         }
         Ok(Diagnosis { checks })
     }
@@ -419,6 +420,17 @@ fn uncovered_check(pid: u32, client: Client, unheld: usize) -> Check {
     let text = format!("{} (process {pid}) runs here and never called a hook{unguarded}", client.name_stem());
     let resume = client.resume_words().unwrap_or_default();
     let hint = format!("end it and go on with its session, so that it reads its hooks: {resume}");
+    Check { about: "session", status: CheckStatus::Notable, text, hint: Some(hint) }
+}
+
+/// A client whose hooks were switched off while it ran is known, and would be trusted to say what it does.
+fn silent_check((seen, files): &(AgentSeen, usize)) -> Check {
+    let agent = &seen.view.agent;
+    let files = if *files == 1 { "1 file".to_owned() } else { format!("{files} files") };
+    let text = format!("{} holds {files} that changed after its last hook call", agent.name);
+    let resume = agent.client.resume_words().unwrap_or_default();
+    let hint =
+        format!("if nobody else did that, its hooks are silent; end it and go on with its session: {resume}");
     Check { about: "session", status: CheckStatus::Notable, text, hint: Some(hint) }
 }
 

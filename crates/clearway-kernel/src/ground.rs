@@ -1,6 +1,7 @@
 //! What a session stands on: the scope, the settings and the store. Which scope a directory belongs to is for the
 //! store to say, and no repository says which store: so the store comes first.
 
+use crate::attribution::was_here;
 use crate::config::{Config, ConfigText, FlagValue, Inputs, KeyId, Layer, REPOSITORY_FILE};
 use crate::failures::{config_failure, store_failure};
 use crate::identity;
@@ -53,7 +54,10 @@ pub(crate) fn invited(
 ) -> Result<Option<Ground>, Failure> {
     let files = Files::of_user(outside)?;
     let config = resolve(outside, &files, globals)?;
-    let mut engine = open(outside, &config, start)?;
+    let mut engine = match open(outside, &config, start) {
+        Ok(engine) => engine,
+        Err(failure) => return unopened(outside, &config, start, failure).map_or(Ok(None), Err),
+    };
     let mut store = Asked::new(Some(&mut *engine), Some(&config), start);
     let mut missing = None;
     let found = match here(outside, &mut store, false) {
@@ -85,13 +89,30 @@ pub(crate) fn without_store(
     Ok((resolve(outside, &files, globals)?, site))
 }
 
-/// A directory of a scope without its store: somebody invited us, and what we knew is gone.
+/// What is wrong with a store that was not opened. One that somebody named and that is nowhere invited us nowhere,
+/// unless it was there before.
+fn unopened(outside: &mut dyn Outside, config: &Config, start: &Path, failure: Failure) -> Option<Failure> {
+    let store = StoreAt { url: Some(config.store_url()?), from: start };
+    let Ok(file) = outside.file_beside_store(store, &ScopeKey::machine(), "") else { return Some(failure) };
+    if file.parent().is_some_and(|directory| outside.is_directory(directory)) {
+        return Some(failure);
+    }
+    let found = here(outside, &mut Asked::new(None, None, start), false).ok()?;
+    was_here(outside, &found.site.key).then_some(failure)
+}
+
+/// A scope without its store: somebody invited us, and what we knew is gone. A store of its own leaves its directory;
+/// of one that somebody named, what hooks left behind tells.
 fn is_missing(outside: &mut dyn Outside, config: &Config, start: &Path, site: &Site) -> Option<Failure> {
     let store = StoreAt { url: config.store_url(), from: start };
-    let file = outside.file_beside_store(store, &site.key, "").ok().filter(|_| store.url.is_none())?;
-    let is_invited = file.parent().is_some_and(|directory| outside.is_directory(directory));
+    let file = outside.file_beside_store(store, &site.key, "").ok()?;
+    let is_invited = match store.url {
+        None => file.parent().is_some_and(|directory| outside.is_directory(directory)),
+        Some(_) => was_here(outside, &site.key),
+    };
     is_invited.then(|| {
-        let message = format!("{} is not there any more", shown(&file.display().to_string()));
+        let name = store.url.map_or_else(|| file.display().to_string(), str::to_owned);
+        let message = format!("{} is not there any more", shown(&name));
         Failure::new(Slug::StoreUnavailable, message).hint("see what is wrong: clearway doctor")
     })
 }

@@ -34,8 +34,6 @@ use std::path::{Path, PathBuf};
 const STORE_WAIT: &str = "500ms";
 /// How far above a hook its client is looked for: shells may stand between them.
 const ABOVE_MAX: usize = 6;
-/// The variable in which Claude Code tells its own process.
-const CLIENT_PID: &str = "CLAUDE_PID";
 
 /// A call of a client's hook.
 #[derive(Clone, Debug)]
@@ -91,17 +89,26 @@ impl Gate {
     /// Takes note that the last answer is a refusal.
     fn refuse(&mut self, mode: Mode) {
         if self.refused.is_none() || mode > self.mode {
-            self.refused = self.answers.replies.len().checked_sub(1);
+            self.refused = self.answers.of_scopes.len().checked_sub(1);
             self.mode = mode;
         }
     }
+}
+
+/// What one scope answered.
+#[derive(Debug)]
+pub struct ScopeAnswer {
+    /// The answer.
+    pub reply: Reply,
+    /// Where the paths that it names start, unless the agent stands there.
+    pub root: Option<String>,
 }
 
 /// The answers of scopes.
 #[derive(Debug, Default)]
 pub struct Answers {
     /// One for each.
-    pub replies: Vec<Reply>,
+    pub of_scopes: Vec<ScopeAnswer>,
     /// Whether a store answered that had failed before.
     pub recovered: bool,
     /// Where notes on the call belong: with the first that answered.
@@ -109,15 +116,29 @@ pub struct Answers {
 }
 
 impl Answers {
-    fn add(&mut self, outside: &mut dyn Outside, call: &HookCall, ledger: Ledger, reply: Reply) {
+    fn add(&mut self, outside: &mut dyn Outside, call: &HookCall, place: Place, reply: Reply) {
+        let Place { ledger, root } = place;
         self.recovered |= is_over(outside, &ledger.scope, !fresh(&reply).is_empty(), call.hears);
-        self.replies.push(reply);
+        self.of_scopes.push(ScopeAnswer { reply, root });
         self.ledger.get_or_insert(ledger);
     }
 
     /// Whom the call turned out to be of.
     pub fn agent(&self) -> Option<&AgentName> {
-        self.replies.iter().find_map(|reply| reply.agent.as_ref()).map(|(_, name)| name)
+        self.of_scopes.iter().find_map(|answer| answer.reply.agent.as_ref()).map(|(_, name)| name)
+    }
+}
+
+/// Where an answer comes from.
+struct Place {
+    ledger: Ledger,
+    root: Option<String>,
+}
+
+impl Place {
+    fn of(ground: &Ground, call: &HookCall) -> Self {
+        let root = ground.site.root.as_ref().filter(|root| **root != call.cwd);
+        Self { ledger: Ledger::of(ground), root: root.map(|root| root.display().to_string()) }
     }
 }
 
@@ -133,7 +154,7 @@ pub fn before_edit(outside: &mut dyn Outside, call: &HookCall, files: &[String])
     let mut gate = Gate::open();
     let mut granted = Vec::new();
     for Part { ground, targets, .. } in parts {
-        let (directory, ledger, mode) = (ground.start.clone(), Ledger::of(&ground), ground.config.mode());
+        let (directory, place, mode) = (ground.start.clone(), Place::of(&ground, call), ground.config.mode());
         let root = ground.site.root.clone().unwrap_or_else(|| directory.clone());
         let reply = Session::on(outside, &globals, ground)?.take_for_edit(targets, mode)?;
         let is_refused = !is_granted(&reply);
@@ -142,7 +163,7 @@ pub fn before_edit(outside: &mut dyn Outside, call: &HookCall, files: &[String])
             touched::remember(outside, &hook.session, &root);
         }
         granted.push((directory, new));
-        gate.answers.add(outside, call, ledger, reply);
+        gate.answers.add(outside, call, place, reply);
         if is_refused {
             gate.refuse(mode);
         }
@@ -194,7 +215,7 @@ fn attend_in(
     attend: Attend,
     answers: &mut Answers,
 ) -> Result<(), Failure> {
-    let (ledger, scope) = (Ledger::of(&ground), ground.site.key.clone());
+    let (place, scope) = (Place::of(&ground, call), ground.site.key.clone());
     let mut session = Session::on(outside, globals, ground)?;
     let hits = if *doing == Doing::Ran { session.hits(&call.session)? } else { Vec::new() };
     let attend = match doing {
@@ -204,14 +225,15 @@ fn attend_in(
     let reply = session.command(Command::Attend(attend))?;
     for (hit, path) in hits {
         let by = reply.agent.as_ref().filter(|_| hit.explained).map(|(_, name)| name);
-        ledger.note_written_over(outside, reply.now.wall, by, path);
+        place.ledger.note_written_over(outside, reply.now.wall, by, path);
     }
-    answers.add(outside, call, ledger, reply);
+    let caller = attribution::caller(reply.agent.as_ref().map(|(id, _)| *id), &call.session);
     match doing {
-        Doing::Runs => attribution::begin(outside, &scope, &call.session),
-        Doing::Ends => attribution::forget(outside, &scope, &call.session),
+        Doing::Runs => attribution::begin(outside, &scope, &caller),
+        Doing::Ends => attribution::forget(outside, &scope, &caller),
         _ => {}
     }
+    answers.add(outside, call, place, reply);
     Ok(())
 }
 
@@ -279,13 +301,44 @@ fn wrote(outside: &mut dyn Outside, call: &HookCall, files: &[String]) -> Result
     }
     let globals = &Globals { idempotency_key: None, ..call.globals_with_client(outside) };
     for Part { ground, targets, brief } in parts {
-        let (worktree, ledger) = (ground.site.worktree(), Ledger::of(&ground));
+        let (worktree, place) = (ground.site.worktree(), Place::of(&ground, call));
         let attend = Command::Attend(Attend::Done { targets, brief, worktree });
         let reply = Session::on(outside, globals, ground)?.command(attend)?;
-        attribution::end(outside, &ledger.scope, &call.session);
-        answers.add(outside, call, ledger, reply);
+        let caller = attribution::caller(reply.agent.as_ref().map(|(id, _)| *id), &call.session);
+        attribution::end(outside, &place.ledger.scope, &caller);
+        answers.add(outside, call, place, reply);
     }
     Ok(answers)
+}
+
+/// Takes leases on files that a tool call changed without having named them, as far as they are free: the work is the
+/// lease, however it was done. What others hold stays theirs, and what is not changed any more needs none.
+pub fn keep_changed(outside: &mut dyn Outside, call: &HookCall, files: &[String]) -> Result<(), Failure> {
+    let files = destinations(outside, &call.cwd, files);
+    let parts = parts(outside, &call.globals(), &files)?;
+    if parts.is_empty() {
+        return Ok(());
+    }
+    let globals = Globals { idempotency_key: None, ..call.globals_with_client(outside) };
+    for Part { ground, targets, brief } in parts {
+        let worktree = ground.site.worktree();
+        let root = ground.site.root.clone().unwrap_or_else(|| ground.start.clone());
+        let mut session = Session::on(outside, &globals, ground)?;
+        let kept = targets.into_iter().filter(|target| !brief.contains(target)).collect();
+        let mut targets = session.changed_and_free(kept)?;
+        targets.truncate(TARGETS_PER_REQUEST_MAX);
+        if targets.is_empty() {
+            continue;
+        }
+        let reserve = Reserve { best_effort: true, ..session.edit_of(targets.clone()) };
+        let reply = session.command(Command::Reserve(reserve))?;
+        let done = Attend::Done { targets, brief: Vec::new(), worktree };
+        session.command(Command::Attend(done))?.outcome?;
+        if let Some(hook) = globals.hook.as_ref().filter(|_| !fresh(&reply).is_empty()) {
+            touched::remember(outside, &hook.session, &root);
+        }
+    }
+    Ok(())
 }
 
 impl HookCall {
@@ -296,7 +349,8 @@ impl HookCall {
 
     /// The same with the process of the client, which takes a look at those above.
     fn globals_with_client(&self, outside: &mut dyn Outside) -> Globals {
-        let told_pid = outside.surroundings().variables.get(CLIENT_PID).and_then(|pid| pid.parse().ok());
+        let told = self.session.client.process_variable();
+        let told_pid = told.and_then(|name| outside.surroundings().variables.get(name)?.parse().ok());
         let above = outside.commands_above(ABOVE_MAX, &|above| needs_more_above(above, told_pid));
         self.globals_of(client_process(self.session.client, &above, told_pid).cloned())
     }
@@ -384,18 +438,7 @@ impl Session<'_> {
             return Err(Failure::new(Slug::TooLarge, message)
                 .hint(format!("write at most {TARGETS_PER_REQUEST_MAX} files in one call")));
         }
-        let reserve = Reserve {
-            wants: targets.into_iter().map(|target| Want { target, capacity: 1 }).collect(),
-            worktree: self.site.worktree(),
-            mode: Sharing::Exclusive,
-            grade: Grade::Auto,
-            as_set: false,
-            ttl_ms: TTL_MS_AUTO,
-            max_ms: None,
-            reason: None,
-            best_effort: false,
-            bound: None,
-        };
+        let reserve = self.edit_of(targets);
         let wait = |reserve| Await { reserve, stay: Stay::Durable, wait_ms: WAIT_MS_MAX, wait: None };
         let command = match mode {
             Mode::Enforce => Command::Await(wait(reserve)),
@@ -409,6 +452,22 @@ impl Session<'_> {
                 self.command(command)
             }
             _ => Ok(reply),
+        }
+    }
+
+    /// What an edit of files needs.
+    fn edit_of(&self, targets: Vec<Target>) -> Reserve {
+        Reserve {
+            wants: targets.into_iter().map(|target| Want { target, capacity: 1 }).collect(),
+            worktree: self.site.worktree(),
+            mode: Sharing::Exclusive,
+            grade: Grade::Auto,
+            as_set: false,
+            ttl_ms: TTL_MS_AUTO,
+            max_ms: None,
+            reason: None,
+            best_effort: false,
+            bound: None,
         }
     }
 }

@@ -42,7 +42,9 @@ pub use events::{EventFilter, EventSeen, Events};
 pub use failures::{config_failure, store_failure};
 pub use finding::{AgentPlace, ProcessPlace};
 pub use ground::{ConfigPlace, config_places};
-pub use hooking::{Answers, Doing, Gate, HookCall, attend, before_edit, company, fields_of_tool};
+pub use hooking::{
+    Answers, Doing, Gate, HookCall, ScopeAnswer, attend, before_edit, company, fields_of_tool, keep_changed,
+};
 pub use ledger::{AgentCost, CallEnd, Cost, HookNote, Noted, note_call};
 pub use listings::{AgentSeen, Agents, LeaseFilter, Leases, Status, Who};
 pub use mutations::{Checked, ChosenWords, ReleaseWords, RenewWords, ReserveWords};

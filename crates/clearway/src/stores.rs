@@ -20,6 +20,9 @@ pub(crate) fn open(
     timeout: Duration,
 ) -> Result<Box<dyn Engine>, Failure> {
     let place = place(state, store)?;
+    if let Place::OneFile(file) = &place {
+        refuse_nowhere(file)?;
+    }
     let settings =
         Settings { place, runtime_dir, timeout, network, schema: Schema::CURRENT, leave_open: true };
     Ok(Box::new(SqliteEngine::new(settings)))
@@ -41,12 +44,12 @@ pub(crate) fn place(state: &Path, store: StoreAt<'_>) -> Result<Place, Failure> 
             Failure::new(Slug::StoreUnavailable, message).hint("name a file in it: --store DIR/store.db")
         );
     }
-    refuse_nowhere(&absolute)?;
     Ok(Place::OneFile(absolute))
 }
 
 /// A store that somebody names lies in a directory that is there: one that is not is a slip more often than a wish, and
-/// a store nobody else uses keeps nobody out of anybody's way.
+/// a store nobody else uses keeps nobody out of anybody's way. Whoever only reads is told too: that nobody holds
+/// anything would be an answer about another store.
 fn refuse_nowhere(store: &Path) -> Result<(), Failure> {
     let directory = store.parent().unwrap_or(store);
     if directory.exists() {

@@ -50,6 +50,35 @@ fn only_these_may_ask_the_machine() {
     assert_eq!(lifted, expect.map(PathBuf::from));
 }
 
+/// Where a client of agents may be named: the word that events keep, and the file of each.
+const NAMES_CLIENTS: [&str; 2] = ["crates/clearway-core/src/agent.rs", "crates/clearway-cli/src/clients/"];
+
+#[test]
+fn what_is_known_of_a_client_has_one_place() {
+    let names = ["ClaudeCode", "Codex", "Gemini", "Cursor", "Copilot"];
+    let mut forbidden: Vec<String> = names.iter().map(|name| format!("Client::{name}")).collect();
+    let words = names.map(|name| name.trim_end_matches("Code").to_lowercase());
+    forbidden.extend(words.iter().map(|word| format!("\"{word}\"")));
+    forbidden.extend(words.iter().map(|word| format!("\"{}_", word.to_uppercase())));
+    let is_product = |file: &&PathBuf| {
+        let path = file.display().to_string();
+        let is_test = ["/tests", "/conformance/"].iter().any(|part| path.contains(part));
+        path.starts_with("crates/") && path.ends_with(".rs") && path.contains("/src/") && !is_test
+    };
+    let mut allowed = 0;
+    for file in tree::files().iter().filter(is_product) {
+        let content = text(&root().join(file));
+        let code = content.split("#[cfg(test)]").next().unwrap_or_default();
+        let named = forbidden.iter().find(|name| code.contains(*name));
+        if NAMES_CLIENTS.iter().any(|place| file.display().to_string().starts_with(place)) {
+            allowed += usize::from(named.is_some());
+        } else {
+            assert_eq!(named, None, "{}", file.display());
+        }
+    }
+    assert_eq!(allowed, 1 + names.len(), "the names are those that are used");
+}
+
 #[test]
 fn no_file_holds_a_note_to_self() {
     for file in tree::files().iter().filter(|file| !file.starts_with("fuzz/seeds")) {

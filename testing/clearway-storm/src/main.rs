@@ -24,7 +24,7 @@ that is missed fails it too.
   wakeups    leases handed over, and releases at the instant a waiter gives up
   pauses     processes that stand still past their deadlines and in the worst places
   night      ten agents, deaths, a power cut, a full disk
-  day [--minutes NUMBER]
+  day [--minutes NUMBER] [--observe]
              ten agents at work through the hook of their clients, for eight hours that pass in minutes
   judge DIRECTORY
              judges once more what a failed run of histories left";
@@ -87,7 +87,8 @@ fn play(storm: &str, programs: &Programs, options: &Options) -> Outcome<String> 
         }
         "day" => {
             let minutes = options.number("--minutes", if long { 8 * 60 } else { 60 });
-            day::run(programs, day::Effort { seed, minutes, goals })
+            let mode = if options.observe { day::Mode::Observe } else { day::Mode::Enforce };
+            day::run(programs, day::Effort { seed, minutes, mode, goals })
         }
         _ => night::run(programs, night::Effort { seed, rounds: if long { 200 } else { 12 } }),
     }
@@ -98,17 +99,24 @@ fn play(storm: &str, programs: &Programs, options: &Options) -> Outcome<String> 
 struct Options {
     seed: u64,
     long: bool,
+    observe: bool,
     binary: Option<PathBuf>,
     numbers: Vec<(String, u64)>,
 }
 
 impl Options {
     fn read(words: &[&str]) -> Outcome<Self> {
-        let mut options = Self { seed: fresh_seed(), long: false, binary: None, numbers: Vec::new() };
+        let mut options =
+            Self { seed: fresh_seed(), long: false, observe: false, binary: None, numbers: Vec::new() };
         let mut words = words.iter();
         while let Some(word) = words.next() {
-            if *word == "--long" {
-                options.long = true;
+            let flag = match *word {
+                "--long" => Some(&mut options.long),
+                "--observe" => Some(&mut options.observe),
+                _ => None,
+            };
+            if let Some(flag) = flag {
+                *flag = true;
                 continue;
             }
             let value = words.next().ok_or(format!("{word} has no value\n\n{USAGE}"))?;
@@ -129,6 +137,7 @@ impl Options {
     fn told(&self) -> String {
         let mut words = vec![format!("--seed {}", self.seed)];
         words.extend(self.long.then(|| "--long".to_owned()));
+        words.extend(self.observe.then(|| "--observe".to_owned()));
         words.extend(self.binary.iter().map(|path| format!("--binary {}", path.display())));
         words.extend(self.numbers.iter().map(|(name, number)| format!("{name} {number}")));
         words.join(" ")

@@ -69,5 +69,12 @@ fn after_a_bad_night_the_log_verifies_and_everyone_was_answered() {
 
 #[test]
 fn on_a_working_day_nobody_is_refused_needlessly_waits_in_vain_or_loses_work() {
-    passes(day::run(&programs(), day::Effort { seed: 1, minutes: 45, goals: Goals::Shares }));
+    let effort = day::Effort { seed: 1, minutes: 45, mode: day::Mode::Enforce, goals: Goals::Shares };
+    passes(day::run(&programs(), effort));
+}
+
+#[test]
+fn on_the_same_day_work_is_lost_where_nothing_is_refused() {
+    let effort = day::Effort { seed: 1, minutes: 45, mode: day::Mode::Observe, goals: Goals::Shares };
+    passes(day::run(&programs(), effort));
 }

@@ -3,7 +3,9 @@
 mod examples;
 pub(crate) mod quick;
 
+use crate::clients::names;
 use crate::verbs::Detail;
+use clap::builder::PossibleValuesParser;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clearway_core::lease::{Kind, Mode};
 use clearway_core::slug::Slug;
@@ -39,7 +41,7 @@ pub(crate) fn command_for_people() -> clap::Command {
 pub(crate) fn command_for_completion() -> clap::Command {
     let slugs = Slug::ALL.iter().map(|slug| slug.as_str());
     command().mut_subcommand("explain", |explain| {
-        explain.mut_arg("slug", |slug| slug.value_parser(clap::builder::PossibleValuesParser::new(slugs)))
+        explain.mut_arg("slug", |slug| slug.value_parser(PossibleValuesParser::new(slugs)))
     })
 }
 
@@ -240,7 +242,7 @@ pub(crate) enum Verb {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct InitFlags {
     /// Only this client; again for more. Without it those that are found
-    #[arg(long, value_name = "NAME", value_parser = ["claude", "codex", "gemini", "cursor", "copilot"])]
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(names()))]
     pub(crate) client: Vec<String>,
     /// Do not ask before files are written
     #[arg(long, short = 'y')]
@@ -265,7 +267,7 @@ pub(crate) struct InitFlags {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct HookFlags {
     /// The client that calls
-    #[arg(value_name = "CLIENT", value_parser = ["claude", "codex", "gemini", "cursor", "copilot"])]
+    #[arg(value_name = "CLIENT", value_parser = PossibleValuesParser::new(names()))]
     pub(crate) client: String,
     /// What the client calls for, where its payload does not say so
     #[arg(value_name = "EVENT")]

@@ -17,6 +17,8 @@ pub(crate) struct Event {
     pub(crate) name: String,
     /// What it is.
     pub(crate) moment: Moment,
+    /// Files that the tool call changed, as far as the client says so once it is over.
+    pub(crate) changed: Vec<String>,
     /// The client's own id of the tool call.
     pub(crate) tool_use: Option<String>,
     /// Where the agent works.
@@ -69,6 +71,16 @@ pub(crate) struct ServerTool {
 }
 
 impl Event {
+    /// Files that a tool call changed and that nothing before it named.
+    pub(crate) fn unannounced(&self) -> Vec<String> {
+        let announced: &[String] = match &self.moment {
+            Moment::AfterTool(Act::Edit(files)) => files,
+            Moment::AfterTool(_) => &[],
+            _ => return Vec::new(),
+        };
+        self.changed.iter().filter(|file| !announced.contains(file)).cloned().collect()
+    }
+
     /// What a second call for the same thing has in common with the first.
     pub(crate) fn key(&self) -> Option<String> {
         let (session, tool_use) = (self.session.as_ref()?, self.tool_use.as_ref()?);

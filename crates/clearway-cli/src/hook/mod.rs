@@ -4,15 +4,15 @@
 //! call is pure. Whatever goes wrong here is no reason to keep an agent from its work: it ends without an opinion and
 //! with a line on standard error, and never with a panic or an exit code that a client takes for a denial.
 
-pub(crate) mod clients;
-mod event;
+pub(crate) mod event;
 mod patch;
-mod payload;
-mod reply;
+pub(crate) mod payload;
+pub(crate) mod reply;
 mod texts;
 mod tools;
 mod typed;
 
+use crate::clients::{self, Dialect, named};
 use crate::{Host, Spent, Streams};
 use clearway_core::agent::ClientSession;
 use clearway_core::failure::Failure;
@@ -21,9 +21,8 @@ use clearway_core::text::shown;
 use clearway_kernel::config::Mode;
 use clearway_kernel::{
     Answers, CallEnd, Doing, Gate, Hook, HookCall, Noted, Outage, attend, before_edit, company,
-    fields_of_tool, note_call, outage,
+    fields_of_tool, keep_changed, note_call, outage,
 };
-use clients::{Dialect, named};
 use event::{Act, Event, Moment};
 use reply::{Reply, Told, Verdict};
 use serde_json::Value;
@@ -75,7 +74,7 @@ fn answer(words: &[OsString], host: &mut dyn Host) -> Reply {
 }
 
 fn not_run(why: &str) -> Reply {
-    let clients: Vec<&str> = clients::CLIENTS.iter().map(|dialect| dialect.client.name_stem()).collect();
+    let clients = clients::names();
     let usage = format!("usage: clearway hook CLIENT [EVENT], where CLIENT is one of {}", clients.join(", "));
     Reply { code: NOT_RUN, ..Reply::aside(&format!("{why}; {usage}")) }
 }
@@ -242,6 +241,11 @@ fn judge(event: &Event, call: &HookCall, host: &mut dyn Host) -> Result<Judged, 
         Moment::Other => return Ok(Judged::silent()),
     };
     let answers = attend(host, call, &doing)?;
+    let unannounced = event.unannounced();
+    if !unannounced.is_empty() {
+        // What cannot be taken now is as it was before anybody said so.
+        drop(keep_changed(host, call, &unannounced));
+    }
     Ok(Judged { verdict: tell(texts::beside(&answers)), answers })
 }
 

@@ -1,6 +1,7 @@
 //! Which files a patch in the `apply_patch` format touches. The patch is not applied and not checked: whatever looks like
 //! a header counts, so that a patch that the client would repair does not slip through.
 
+use clearway_core::shell;
 use std::path::PathBuf;
 
 /// Every file that is added, updated, deleted or moved to, each once, in order.
@@ -23,9 +24,15 @@ pub(crate) fn typed(command: &str) -> Vec<String> {
     if !PROGRAMS.iter().any(|program| before.contains(program)) {
         return Vec::new();
     }
-    let steps = before.split(['&', ';', '\n']).filter_map(|step| step.trim().strip_prefix("cd "));
-    let directory: PathBuf = steps.map(|step| step.trim().trim_matches(['\'', '"'])).collect();
+    let steps = before.split(['&', ';', '\n']).map(|step| shell::read(step).words);
+    let directory: PathBuf = steps.filter_map(gone_to).collect();
     files(patch).into_iter().map(|file| directory.join(file).to_string_lossy().into_owned()).collect()
+}
+
+/// Where a step of a command goes.
+fn gone_to(step: Vec<String>) -> Option<String> {
+    let [cd, directory] = <[String; 2]>::try_from(step).ok()?;
+    (cd == "cd").then_some(directory)
 }
 
 const BEGIN: &str = "*** Begin Patch";

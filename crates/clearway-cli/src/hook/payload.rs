@@ -20,6 +20,8 @@ pub(crate) struct Words {
     pub(crate) mcp: McpName,
     /// The fields of a payload.
     pub(crate) fields: Fields,
+    /// Where a payload names files that a tool call turned out to have changed, each a pointer into it.
+    pub(crate) changed: &'static [&'static str],
 }
 
 /// Names of fields; of several the first that is there counts.
@@ -85,6 +87,7 @@ pub(crate) fn read(client: Client, words: &Words, payload: &Value, event: Option
         session: text(payload, words.fields.session).and_then(session_id).filter(|id| !id.is_empty()),
         subagent: text(payload, words.fields.subagent).and_then(session_id).filter(|id| !id.is_empty()),
         moment: known.map_or(Moment::Other, |(_, when)| moment(*when, words, payload)),
+        changed: words.changed.iter().flat_map(|at| files(payload.pointer(at))).collect(),
         name: name.to_owned(),
         tool_use: text(payload, words.fields.tool_use).map(str::to_owned),
         goes_on: text(payload, &["reason"]).is_some_and(|reason| GOES_ON.contains(&reason)),
@@ -114,7 +117,7 @@ fn act(words: &Words, payload: &Value) -> Act {
     let known = words.tools.iter().find(|(known, _)| *known == name).map(|(_, tool)| *tool);
     let of_server = words.mcp.tool_of(name);
     let act = match known.or_else(|| of_server.and_then(tools::of_server)) {
-        Some(Tool::Writes(fields)) => edit(fields.iter().flat_map(|field| files(&input, field)).collect()),
+        Some(Tool::Writes(fields)) => edit(fields.iter().flat_map(|field| files(input.get(field))).collect()),
         Some(Tool::Patch(fields)) => edit(text(&input, fields).map(patch::files).unwrap_or_default()),
         Some(Tool::Shell(field)) => text(&input, &[field]).map_or(Act::Other, shell),
         None => Act::Other,
@@ -127,7 +130,7 @@ fn act(words: &Words, payload: &Value) -> Act {
 
 fn server_tool(name: &str, input: &Value) -> ServerTool {
     let fields = input.as_object().into_iter().flatten();
-    let named = fields.map(|(field, _)| (field.clone(), files(input, field)));
+    let named = fields.map(|(field, value)| (field.clone(), files(Some(value))));
     ServerTool { name: name.to_owned(), arguments: named.filter(|(_, files)| !files.is_empty()).collect() }
 }
 
@@ -143,8 +146,8 @@ fn edit(files: Vec<String>) -> Act {
 }
 
 /// A field is the name of a file or a list of such names.
-fn files(input: &Value, field: &str) -> Vec<String> {
-    match input.get(field) {
+fn files(named: Option<&Value>) -> Vec<String> {
+    match named {
         Some(Value::String(file)) => vec![file.clone()],
         Some(Value::Array(files)) => files.iter().filter_map(named_file).map(str::to_owned).collect(),
         _ => Vec::new(),
@@ -152,7 +155,7 @@ fn files(input: &Value, field: &str) -> Vec<String> {
 }
 
 fn named_file(file: &Value) -> Option<&str> {
-    file.as_str().or_else(|| text(file, &["path", "file_path"]))
+    file.as_str().or_else(|| text(file, &["path", "file_path", "filePath"]))
 }
 
 /// Some clients write a tool's input as JSON inside a text.

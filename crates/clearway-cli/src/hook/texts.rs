@@ -5,10 +5,11 @@ use clearway_core::decide::{Notice, Success};
 use clearway_core::failure::{Ahead, Failure, LeaseView};
 use clearway_core::hint::Hint;
 use clearway_core::lease::Grade;
+use clearway_core::target::{Target, Worktree};
 use clearway_core::text::{printable, truncate_columns};
 use clearway_core::wait::Queued;
 use clearway_kernel::config::Mode;
-use clearway_kernel::{AgentSeen, Answers, Gate, Reply, Status};
+use clearway_kernel::{AgentSeen, Answers, Gate, Reply, ScopeAnswer, Status};
 
 /// Bytes of one text.
 pub(crate) const TEXT_BYTES_MAX: usize = 400;
@@ -17,77 +18,131 @@ const PATH_COLUMNS: usize = 72;
 const REASON_COLUMNS: usize = 48;
 const FAILURE_COLUMNS: usize = 160;
 
+/// Something to say. A command in it is said whole or not at all: one that was cut means something else.
+struct Said {
+    text: String,
+    /// The same without the command, if it has one.
+    without_command: Option<String>,
+}
+
+impl Said {
+    fn plain(text: String) -> Self {
+        Self { text, without_command: None }
+    }
+
+    /// The text, then what leads to a command and the command.
+    fn then(text: String, lead: &str, command: &Hint) -> Self {
+        let line = command.line().unwrap_or_default();
+        Self { text: format!("{text}{lead}{line}"), without_command: Some(text) }
+    }
+
+    fn within(self, bytes_max: usize) -> String {
+        match self.without_command {
+            Some(shorter) if self.text.len() > bytes_max => cut(shorter, bytes_max),
+            _ => cut(self.text, bytes_max),
+        }
+    }
+}
+
 /// Why files are not written; `None` if they may be.
 pub(crate) fn refusal(gate: &Gate) -> Option<String> {
-    let reply = gate.answers.replies.get(gate.refused?)?;
-    let text = match &reply.outcome {
-        Ok(Success::Queued { queued, blockers, ahead }) => waits(reply, queued, blockers, ahead),
+    let answer = gate.answers.of_scopes.get(gate.refused?)?;
+    let said = match &answer.reply.outcome {
+        Ok(Success::Queued { queued, blockers, ahead }) => waits(answer, queued, blockers, ahead),
         Err(failure) if gate.mode == Mode::Warn => {
-            format!("{}. It may be edited all the same.", failure.message)
+            Said::plain(format!("{}. It may be edited all the same.", failure.message))
         }
-        Err(failure) => format!("Not edited: {}.{}", failure.message, first_command(&failure.hints)),
+        Err(failure) => refused(failure),
         Ok(_) => return None,
     };
     let beside = beside(&gate.answers).map(|beside| format!("\n{beside}")).unwrap_or_default();
-    Some(within_budget(text) + &beside)
+    Some(said.within(TEXT_BYTES_MAX) + &beside)
 }
 
 /// What to know beside an answer, if there is anything.
 pub(crate) fn beside(answers: &Answers) -> Option<String> {
-    let notices = answers.replies.iter().flat_map(|reply| &reply.notices);
-    let recovered = answers.recovered.then(|| "Clearway works again; edits are checked.".to_owned());
-    let lines: Vec<String> = recovered.into_iter().chain(notices.filter_map(line)).collect();
-    (!lines.is_empty()).then(|| within_budget(lines.join("\n")))
+    let mut text = if answers.recovered { RECOVERED.to_owned() } else { String::new() };
+    for answer in &answers.of_scopes {
+        for said in answer.reply.notices.iter().filter_map(|notice| line(notice, answer)) {
+            let gap = if text.is_empty() { "" } else { "\n" };
+            match TEXT_BYTES_MAX.checked_sub(text.len() + gap.len()) {
+                Some(left) if left >= LINE_BYTES_MIN => text = format!("{text}{gap}{}", said.within(left)),
+                _ => break,
+            }
+        }
+    }
+    (!text.is_empty()).then_some(text)
 }
 
-fn line(notice: &Notice) -> Option<String> {
-    match notice {
-        Notice::TookOver { target, from } => Some(format!(
+const RECOVERED: &str = "Clearway works again; edits are checked.";
+/// Bytes below which the beginning of a line says nothing.
+const LINE_BYTES_MIN: usize = 80;
+
+fn line(notice: &Notice, answer: &ScopeAnswer) -> Option<Said> {
+    let said = match notice {
+        Notice::TookOver { target, from } => format!(
             "{} is yours; {from} held it and is gone. Changes of {from} that were not committed may be in it.",
             path(target)
-        )),
-        Notice::ChangedHands { target, by } => Some(format!(
-            "{} is yours again; {by} had it in between. Read it again before you edit it.",
-            path(target)
-        )),
-        Notice::LeftBehind { target, from } => Some(format!(
+        ),
+        Notice::ChangedHands { target, by } => {
+            format!(
+                "{} is yours again; {by} had it in between. Read it again before you edit it.",
+                path(target)
+            )
+        }
+        Notice::LeftBehind { target, from } => format!(
             "{} is yours; {from} ended and left changes in it that are not committed. Keep them or undo them.",
             path(target)
-        )),
-        Notice::WaitedFor { target, by, reason } => {
+        ),
+        Notice::WaitedFor { target, held, grade, by, reason } => {
             let reason = reason.as_deref().map(|reason| clipped(reason, REASON_COLUMNS));
             let reason = reason.map(|reason| format!(" (\"{reason}\")")).unwrap_or_default();
-            let target = path(target);
-            let command = clearway_core::shell::word(&target);
-            Some(format!(
-                "{by} waits for {target}{reason}. It passes on when you commit it, or: clearway release {command}"
-            ))
+            let release = command("release", held, answer);
+            let waits = format!("{by} waits for {}{reason}. It passes on when you", path(target));
+            return Some(match grade {
+                Grade::Auto => Said::then(format!("{waits} commit it"), ", or: ", &release),
+                Grade::Claimed => Said::then(format!("{waits} release it"), ": ", &release),
+            });
         }
-        Notice::YourTurn { target, left_ms } => Some(format!(
-            "{} is free, and kept for you for {}. It may have changed since you read it.",
-            path(target),
-            clearway_core::time::rounded(*left_ms)
-        )),
-        Notice::PassedOn { target, to } => Some(format!(
-            "{} went to {to}; you had not changed it. Read it again before you edit it.",
-            path(target)
-        )),
+        Notice::YourTurn { target, left_ms } => {
+            let left = clearway_core::time::rounded(*left_ms);
+            let free = format!("{} is free, and kept for you for {left}.", path(&target.display()));
+            return Some(match target {
+                Target::Path(_) => Said::plain(format!("{free} It may have changed since you read it.")),
+                Target::Name(_) => Said::then(free, " Take it: ", &command("reserve", target, answer)),
+            });
+        }
+        Notice::PassedOn { target, to } => {
+            format!(
+                "{} went to {to}; you had not changed it. Read it again before you edit it.",
+                path(target)
+            )
+        }
         Notice::WrittenOver { target, by } => {
             let who = match by {
                 Some(by) => format!("while a command of {by} ran"),
                 None => "by something that no tool call explains".to_owned(),
             };
-            Some(format!(
-                "{} is yours and was written {who}. Read it again before you edit it.",
-                path(target)
-            ))
+            format!("{} is yours and was written {who}. Read it again before you edit it.", path(target))
         }
-        Notice::WroteOver { target, holder } => Some(format!(
+        Notice::WroteOver { target, holder } => format!(
             "{} is with {holder} and was written while your command ran; {holder} is told. Undo it unless it was meant.",
             path(target)
-        )),
-        _ => None,
-    }
+        ),
+        _ => return None,
+    };
+    Some(Said::plain(said))
+}
+
+/// A command about something of a scope, as it has to be typed where the agent stands.
+fn command(verb: &str, target: &Target, answer: &ScopeAnswer) -> Hint {
+    let mut hint = match target {
+        Target::Path(pattern) => Hint::command("", verb, &[pattern.canonical()]),
+        Target::Name(name) => Hint::about_name("", verb, name.as_str()),
+    };
+    // A root is told only where the agent stands elsewhere.
+    answer.root.iter().for_each(|root| hint.run_from("", &Worktree(root.clone())));
+    hint
 }
 
 /// What an agent is told when it begins: who else is here and on what, and what a refusal means. Nothing if it is alone
@@ -121,7 +176,7 @@ pub(crate) fn welcome(status: &Status, mode: Mode) -> Option<String> {
          told when it is yours."
             .to_owned()
     });
-    Some(within_budget(format!("Also at work here: {list}{more}. {rule} Look: clearway status")))
+    Some(look(format!("Also at work here: {list}{more}. {rule}"), "status"))
 }
 
 /// Whoever has no hooks is seen by what it holds alone.
@@ -151,59 +206,90 @@ fn whereabouts(status: &Status, seen: &AgentSeen) -> String {
 /// What is said once when edits pass unchecked.
 pub(crate) fn unchecked(failure: &Failure) -> String {
     let why = clipped(&failure.message, FAILURE_COLUMNS);
-    within_budget(format!("Edits are not checked by Clearway for now: {why}. Look: clearway doctor"))
+    look(format!("Edits are not checked by Clearway for now: {why}."), "doctor")
 }
 
 /// What is said of a call that is refused for itself.
 pub(crate) fn unfit(failure: &Failure) -> String {
     let how = failure.hints.first().map(|hint| format!(": {hint}")).unwrap_or_default();
-    within_budget(format!("Not edited: {}{how}", failure.message))
+    cut(format!("Not edited: {}{how}", failure.message), TEXT_BYTES_MAX)
 }
 
 /// What is said where nobody watches.
 pub(crate) fn refused_unchecked(failure: &Failure) -> String {
     let why = clipped(&failure.message, FAILURE_COLUMNS);
-    within_budget(format!(
-        "Not edited: Clearway cannot check it: {why}. Trying again does not help; a person has to look: clearway doctor"
-    ))
+    let text = format!(
+        "Not edited: Clearway cannot check it: {why}. Trying again does not help; a person has to look"
+    );
+    Said::then(text, ": ", &Hint::command("", "doctor", &[])).within(TEXT_BYTES_MAX)
+}
+
+/// A text with the command that tells more.
+fn look(text: String, verb: &str) -> String {
+    Said::then(text, " Look: ", &Hint::command("", verb, &[])).within(TEXT_BYTES_MAX)
 }
 
 /// The same refusal again is one line.
-fn waits(reply: &Reply, queued: &Queued, blockers: &[LeaseView], ahead: &[Ahead]) -> String {
-    let place = ordinal(queued.position);
-    let Some((what, whose)) = obstacle(queued, blockers, ahead) else {
-        return frozen(reply, &place);
+fn waits(answer: &ScopeAnswer, queued: &Queued, blockers: &[LeaseView], ahead: &[Ahead]) -> Said {
+    let (reply, place) = (&answer.reply, ordinal(queued.position));
+    let Some(Obstacle { what, whose, command }) = obstacle(answer, queued, blockers, ahead) else {
+        return Said::plain(frozen(reply, &place));
     };
     if queued.wait.since < reply.now.mono && !reply.replayed {
-        return format!(
+        return Said::plain(format!(
             "Not edited: {what} is still with {whose}. You are {place} in the queue; you will be told."
-        );
+        ));
     }
     let first = match blockers.first() {
         Some(blocker) => format!("{what} is with {whose}{}.{}", stated(blocker), unfinished(blocker)),
         None => format!("{whose} has the turn at {what} before you."),
     };
-    let more = others(blockers.len() + ahead.len());
-    format!(
-        "Not edited: {first}{more} You are queued, {place}; it passes to you when it is committed or released, and \
-         you will be told here. Nothing to poll. Other files are free.\nLook: clearway who {}",
-        clearway_core::shell::word(&what)
-    )
+    let (more, when) = (others(blockers.len() + ahead.len()), passes(blockers));
+    let text = format!(
+        "Not edited: {first}{more} You are queued, {place}; it passes to you {when}, and you will be told here. \
+         Nothing to poll. Other files are free."
+    );
+    Said::then(text, "\nLook: ", &command)
 }
 
-/// What is in the way, and whose it is.
-fn obstacle(queued: &Queued, blockers: &[LeaseView], ahead: &[Ahead]) -> Option<(String, String)> {
-    match (blockers.first(), ahead.first()) {
-        (Some(blocker), _) => {
-            let wanted = queued.wait.wanted.wants.iter().map(|want| &want.target);
-            let hit = wanted.clone().find(|target| target.overlaps(&blocker.lease.target));
-            let what =
-                hit.or(wanted.clone().next()).map_or_else(String::new, |target| path(&target.display()));
-            Some((what, format!("{} ({})", blocker.agent, blocker.liveness.word())))
-        }
-        (None, Some(ahead)) => Some((path(&ahead.target), ahead.agent.to_string())),
-        (None, None) => None,
+/// When whoever is refused gets it: a commit ends what a hook took, and nothing that somebody reserved.
+fn passes(blockers: &[LeaseView]) -> String {
+    let claimed = blockers.iter().find(|blocker| blocker.lease.grade == Grade::Claimed);
+    match (claimed, blockers.first()) {
+        (Some(blocker), _) => format!("when {} releases it", blocker.agent),
+        (None, Some(blocker)) => format!("when {} commits or releases it", blocker.agent),
+        (None, None) => "after that".to_owned(),
     }
+}
+
+/// What is in the way.
+struct Obstacle {
+    what: String,
+    whose: String,
+    /// What tells more of it.
+    command: Hint,
+}
+
+fn obstacle(
+    answer: &ScopeAnswer,
+    queued: &Queued,
+    blockers: &[LeaseView],
+    ahead: &[Ahead],
+) -> Option<Obstacle> {
+    let mut wanted = queued.wait.wanted.wants.iter().map(|want| &want.target);
+    let first = wanted.clone().next()?;
+    let (hit, whose) = match (blockers.first(), ahead.first()) {
+        (Some(blocker), _) => {
+            let hit = wanted.find(|target| target.overlaps(&blocker.lease.target));
+            (hit, format!("{} ({})", blocker.agent, blocker.liveness.word()))
+        }
+        (None, Some(ahead)) => {
+            (wanted.find(|target| target.display() == ahead.target), ahead.agent.to_string())
+        }
+        (None, None) => return None,
+    };
+    let target = hit.unwrap_or(first);
+    Some(Obstacle { what: path(&target.display()), whose, command: command("who", target, answer) })
 }
 
 fn frozen(reply: &Reply, place: &str) -> String {
@@ -238,9 +324,13 @@ fn others(count: usize) -> String {
     if count > 1 { format!(" {} more stand in the way.", count - 1) } else { String::new() }
 }
 
-fn first_command(hints: &[Hint]) -> String {
-    let command = hints.iter().map(ToString::to_string).find(|hint| hint.contains("clearway "));
-    command.map(|hint| format!("\n{hint}")).unwrap_or_default()
+/// A refusal that keeps no place, with the first command that helps.
+fn refused(failure: &Failure) -> Said {
+    let text = format!("Not edited: {}.", failure.message);
+    match failure.hints.iter().find(|hint| matches!(hint, Hint::Command { .. })) {
+        Some(hint) => Said { text: format!("{text}\n{hint}"), without_command: Some(text) },
+        None => Said::plain(text),
+    }
 }
 
 fn path(text: &str) -> String {
@@ -263,9 +353,10 @@ fn ordinal(position: u64) -> String {
 }
 
 /// Cut where a character ends.
-fn within_budget(mut text: String) -> String {
-    if text.len() > TEXT_BYTES_MAX {
-        let end = (0..=TEXT_BYTES_MAX - 3).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+fn cut(mut text: String, bytes_max: usize) -> String {
+    if text.len() > bytes_max {
+        let room = bytes_max.saturating_sub('…'.len_utf8());
+        let end = (0..=room).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
         text.truncate(end);
         text.push('…');
     }
@@ -284,8 +375,18 @@ mod tests {
 
     #[test]
     fn a_text_ends_within_its_budget_and_at_a_character() {
-        let text = within_budget("ä".repeat(300));
+        let text = cut("ä".repeat(300), TEXT_BYTES_MAX);
         assert!(text.len() <= TEXT_BYTES_MAX && text.ends_with('…'), "{}", text.len());
-        assert_eq!(within_budget("short".to_owned()), "short");
+        assert_eq!(cut("short".to_owned(), TEXT_BYTES_MAX), "short");
+    }
+
+    #[test]
+    fn a_command_is_said_whole_or_not_at_all() {
+        let said = |path: &str| {
+            let command = Hint::command("", "who", &[path]);
+            Said::then("Not edited.".to_owned(), " Look: ", &command).within(40)
+        };
+        assert_eq!(said("a: b.rs"), "Not edited. Look: clearway who 'a: b.rs'");
+        assert_eq!(said("src/session.rs"), "Not edited.");
     }
 }

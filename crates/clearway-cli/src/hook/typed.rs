@@ -3,56 +3,44 @@
 //!
 //! Nothing here is a shell: whatever is more than one command of plain words is left to one.
 
+use crate::arguments::{Cli, Verb};
+use clap::Parser;
+use clearway_core::shell;
+
 /// The words of such a command, the program's name first; `None` for anything else.
 pub(crate) fn words(command: &str) -> Option<Vec<String>> {
-    let words = plain_words(command.trim())?;
-    let [program, verb, rest @ ..] = words.as_slice() else { return None };
-    let waits =
-        |word: &String| WAITING.iter().any(|flag| word == flag || word.starts_with(&format!("{flag}=")));
-    (program == "clearway" && VERBS.contains(&verb.as_str()) && !rest.iter().any(waits)).then_some(words)
+    let line = shell::read(command.trim());
+    let is_ours = line.is_plain && line.words.first().is_some_and(|program| program == "clearway");
+    let said = is_ours.then(|| Cli::try_parse_from(&line.words).ok()).flatten()?;
+    said.verb.is_some_and(|verb| answers_at_once(&verb)).then_some(line.words)
 }
 
-/// Verbs that answer at once and need nothing but the store.
-const VERBS: [&str; 13] = [
-    "reserve", "check", "release", "renew", "transfer", "who", "where", "leases", "waits", "agents",
-    "status", "mine", "explain",
-];
-
-/// Flags that take their time.
-const WAITING: [&str; 1] = ["--wait"];
-
-/// A text as words, if it has no character that a shell would do something with.
-fn plain_words(text: &str) -> Option<Vec<String>> {
-    let (mut words, mut word, mut quote): (Vec<String>, Option<String>, Option<char>) =
-        (Vec::new(), None, None);
-    for c in text.chars() {
-        match (quote, c) {
-            (Some(open), c) if c == open => quote = None,
-            (Some('\''), c) => word.get_or_insert_default().push(c),
-            (Some(_), c) if "$`\\!".contains(c) => return None,
-            (Some(_), c) => word.get_or_insert_default().push(c),
-            (None, '\'' | '"') => {
-                word.get_or_insert_default();
-                quote = Some(c);
-            }
-            (None, ' ') => words.extend(word.take()),
-            (None, c) if c.is_alphanumeric() || "_-./:=@,+%".contains(c) => {
-                word.get_or_insert_default().push(c)
-            }
-            (None, _) => return None,
-        }
+/// Whether a verb takes no time, and needs nothing but the store.
+fn answers_at_once(verb: &Verb) -> bool {
+    match verb {
+        Verb::Reserve(flags) => flags.wait.is_none(),
+        Verb::Check(_)
+        | Verb::Release(_)
+        | Verb::Renew(_)
+        | Verb::Transfer(_)
+        | Verb::Who(_)
+        | Verb::Where(_)
+        | Verb::Leases(_)
+        | Verb::Waits(_)
+        | Verb::Agents
+        | Verb::Status(_)
+        | Verb::Mine(_)
+        | Verb::Explain(_) => true,
+        _ => false,
     }
-    words.extend(word);
-    quote.is_none().then_some(words)
 }
 
 /// A command that prints an answer and ends like the one it stands for.
 pub(crate) fn printing(stdout: &str, stderr: &str, code: u8) -> String {
-    let quoted = |text: &str| format!("'{}'", text.replace('\'', r"'\''"));
-    let out = format!("printf %s {}", quoted(stdout));
-    let err = if stderr.is_empty() { String::new() } else { format!("; printf %s {} >&2", quoted(stderr)) };
+    let print = |text: &str| format!("printf %s {}", shell::as_it_is(text));
+    let err = if stderr.is_empty() { String::new() } else { format!("; {} >&2", print(stderr)) };
     let end = if code == 0 { String::new() } else { format!("; exit {code}") };
-    format!("{out}{err}{end}")
+    format!("{}{err}{end}", print(stdout))
 }
 
 #[cfg(test)]
@@ -64,6 +52,7 @@ mod tests {
         for (command, expect) in [
             ("clearway who src/a.rs", vec!["clearway", "who", "src/a.rs"]),
             (" clearway  release --all ", vec!["clearway", "release", "--all"]),
+            ("clearway -C '/a b' who src/a.rs", vec!["clearway", "-C", "/a b", "who", "src/a.rs"]),
             (
                 "clearway reserve 'app/[id]/*.ts' --reason \"two words\"",
                 vec!["clearway", "reserve", "app/[id]/*.ts", "--reason", "two words"],
@@ -81,6 +70,8 @@ mod tests {
             "clearway with build -- make",
             "clearway reserve a --wait 5m",
             "clearway reserve a --wait=5m",
+            "clearway reserve --wait a",
+            "clearway reserve",
             "clearway demo",
             "clearway hook claude",
             "cd x && clearway who a",
@@ -105,6 +96,6 @@ mod tests {
     fn an_answer_is_printed_whatever_is_in_it() {
         assert_eq!(printing("it's\n", "", 0), "printf %s 'it'\\''s\n'");
         assert_eq!(printing("-n $(id)", "", 0), "printf %s '-n $(id)'");
-        assert_eq!(printing("", "no", 3), "printf %s ''; printf %s 'no' >&2; exit 3");
+        assert_eq!(printing("", "no", 3), "printf %s ''; printf %s no >&2; exit 3");
     }
 }

@@ -1,8 +1,8 @@
 //! What becomes of the files of clients: planned from their texts, and carried out one by one.
 
-use super::entries::{self, entries, unattended_note};
+use super::entries::{self, entries};
 use super::journal::{Journal, Restored};
-use super::place::{CLIENTS, Form, HookFile, directory, user_files};
+use super::place::{self, Form, HookFile, directory, setup_of, user_files};
 use super::text::{Removed, Unfit};
 use super::{Wish, detected, diff, page, shown, toml};
 use crate::Host;
@@ -67,7 +67,7 @@ pub(crate) fn plan(host: &mut dyn Host, root: Option<&Path>, wish: &Wish) -> Res
     let variables = host.surroundings().variables.clone();
     let named = if wish.clients.is_empty() { detected(host) } else { wish.clients.clone() };
     let mut changes = Vec::new();
-    for client in CLIENTS.into_iter().filter(|client| named.contains(client)) {
+    for client in place::all().filter(|client| named.contains(client)) {
         let Some(directory) = directory(client, &variables) else { return Err(no_home()) };
         if wish.uninstall {
             for file in user_files(client, &directory) {
@@ -128,7 +128,7 @@ fn set_up(
     if let Some(tables) = files.iter().position(|file| is_used_table(host, file)) {
         files.swap(0, tables);
     }
-    let note = unattended.then(|| unattended_note(client).to_owned());
+    let note = setup_of(client).filter(|_| unattended).map(|setup| setup.unattended.to_owned());
     let mut changes = Vec::new();
     for (position, file) in files.iter().enumerate() {
         let edited = match position {

@@ -1,13 +1,14 @@
 //! What a client's configuration is to hold, and which of its entries are ours.
 
-use crate::hook::clients::{Registration, registrations};
+use super::place::setup_of;
+use crate::clients::{Registration, registrations};
 use clearway_core::agent::Client;
 use clearway_core::shell;
 use serde_json::{Map, Value, json};
 
 /// How a client's hooks are written below the name of their event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(crate) enum Shape {
     /// Groups of handlers, each group for some tools.
     Grouped,
     /// Handlers, each for some tools, in a document that says its version.
@@ -75,48 +76,46 @@ pub(super) fn entries(client: Client, binary: &str, unattended: bool) -> Vec<Ent
 /// The events before a tool call: only there a refusal keeps anything from happening.
 const GATES: [&str; 3] = ["PreToolUse", "BeforeTool", "preToolUse"];
 
+/// What one entry calls, before a client's file says so in its own words.
+pub(crate) struct Called<'a> {
+    pub(crate) binary: &'a str,
+    pub(crate) arguments: &'static [&'static str],
+    pub(crate) timeout_ms: u32,
+    /// Whether a hook that fails is to be taken for a refusal.
+    pub(crate) blocks: bool,
+}
+
+impl Called<'_> {
+    /// The whole seconds after which the client gives up.
+    pub(crate) fn seconds(&self) -> Value {
+        json!(self.timeout_ms / 1_000)
+    }
+
+    /// The line for a shell.
+    pub(crate) fn line(&self) -> Value {
+        json!(command_line(self.binary, self.arguments))
+    }
+
+    /// The same for a client that takes a program that is not there for a refusal, and would lock its agent out.
+    pub(crate) fn line_if_there(&self) -> Value {
+        let line = command_line(self.binary, self.arguments);
+        json!(if self.blocks { line } else { guarded(self.binary, &line) })
+    }
+}
+
 fn handler(
     client: Client,
     registration: &Registration,
     binary: &str,
     unattended: bool,
 ) -> Vec<(&'static str, Value)> {
-    let seconds = json!(registration.timeout_ms / 1_000);
-    let blocks = unattended && GATES.contains(&registration.event);
-    let line = || {
-        let line = command_line(binary, registration.arguments);
-        json!(if refuses_without(client) && !blocks { guarded(binary, &line) } else { line })
+    let called = Called {
+        binary,
+        arguments: registration.arguments,
+        timeout_ms: registration.timeout_ms,
+        blocks: unattended && GATES.contains(&registration.event),
     };
-    let mut fields = match client {
-        Client::ClaudeCode => vec![
-            ("type", json!("command")),
-            ("command", json!(binary)),
-            ("args", json!(registration.arguments)),
-            ("timeout", seconds),
-        ],
-        Client::Gemini => vec![
-            ("type", json!("command")),
-            ("name", json!(NAME)),
-            ("command", line()),
-            ("timeout", json!(registration.timeout_ms)),
-        ],
-        Client::Cursor => vec![("command", line()), ("timeout", seconds)],
-        Client::Copilot => vec![("type", json!("command")), ("bash", line()), ("timeoutSec", seconds)],
-        Client::Codex | Client::Manual | Client::Terminal => {
-            vec![("type", json!("command")), ("command", line()), ("timeout", seconds)]
-        }
-    };
-    match client {
-        Client::ClaudeCode if blocks => fields.push(("onFailure", json!("block"))),
-        Client::Cursor if blocks => fields.push(("failClosed", json!(true))),
-        _ => {}
-    }
-    fields
-}
-
-/// Whether a client takes a program that is not there for a refusal, and would lock its agent out.
-fn refuses_without(client: Client) -> bool {
-    matches!(client, Client::Gemini | Client::Copilot)
+    setup_of(client).map(|setup| (setup.handler)(&called)).unwrap_or_default()
 }
 
 /// The words that look for the binary before it is called; it follows them, then `||`.
@@ -126,23 +125,8 @@ fn guarded(binary: &str, line: &str) -> String {
     format!("{} {} || {line}", GUARD.join(" "), shell::word(binary))
 }
 
-/// What a client does when nobody watches and a hook fails.
-pub(super) fn unattended_note(client: Client) -> &'static str {
-    match client {
-        Client::ClaudeCode | Client::Cursor => {
-            "unattended: a hook that fails or is missing blocks the tool call"
-        }
-        Client::Copilot | Client::Gemini => {
-            "unattended: a hook that is missing or crashes blocks the tool call, one that is too slow does not"
-        }
-        Client::Codex | Client::Manual | Client::Terminal => {
-            "unattended: it goes on when a hook fails, and cannot be told otherwise"
-        }
-    }
-}
-
 /// What our hooks are called where hooks have names.
-pub(super) const NAME: &str = "clearway";
+pub(crate) const NAME: &str = "clearway";
 
 fn command_line(binary: &str, arguments: &[&str]) -> String {
     std::iter::once(shell::word(binary))
@@ -160,7 +144,7 @@ pub(super) fn words(handler: &Value) -> Vec<String> {
             let arguments = arguments.iter().filter_map(Value::as_str).map(str::to_owned);
             std::iter::once(command.to_owned()).chain(arguments).collect()
         }
-        None => called(split(command)),
+        None => called(shell::read(command).words),
     }
 }
 
@@ -179,26 +163,6 @@ pub(super) fn is_ours(handler: &Value) -> bool {
     program == Some(NAME) && words.get(1).is_some_and(|word| word == crate::hook::VERB)
 }
 
-/// The words of a simple command of a POSIX shell. Nothing is expanded.
-fn split(command: &str) -> Vec<String> {
-    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
-    let mut letters = command.chars();
-    while let Some(letter) = letters.next() {
-        match (quote, letter) {
-            (None, ' ' | '\t' | '\n') => words.extend(word.take()),
-            (None, '\'' | '"') => {
-                quote = Some(letter);
-                word.get_or_insert_default();
-            }
-            (Some(open), _) if letter == open => quote = None,
-            (None | Some('"'), '\\') => word.get_or_insert_default().extend(letters.next()),
-            _ => word.get_or_insert_default().push(letter),
-        }
-    }
-    words.extend(word);
-    words
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -207,7 +171,7 @@ mod tests {
     fn words_that_were_quoted_are_read_back() {
         for path in ["/usr/bin/clearway", "/home/a b/clearway", "/it's/clearway", "/$(x)/`y`/\"/clearway"] {
             let line = command_line(path, &["hook", "codex"]);
-            assert_eq!(split(&line), [path, "hook", "codex"], "{line}");
+            assert_eq!(words(&json!({"command": line})), [path, "hook", "codex"], "{line}");
             assert!(is_ours(&json!({"type": "command", "command": line})), "{line}");
         }
     }

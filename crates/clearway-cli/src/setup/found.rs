@@ -6,12 +6,12 @@ use serde_json::Value;
 
 /// One handler of a file.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Found {
-    pub(super) event: String,
-    pub(super) matcher: Option<String>,
+pub(crate) struct Found {
+    pub(crate) event: String,
+    pub(crate) matcher: Option<String>,
     /// Where it stands: in which element of the event's list, and where in that.
-    pub(super) place: (usize, usize),
-    pub(super) handler: Value,
+    pub(crate) place: (usize, usize),
+    pub(crate) handler: Value,
 }
 
 /// Every handler of a document of hooks.
@@ -33,7 +33,7 @@ pub(super) fn all(document: &Value, shape: Shape) -> Vec<Found> {
 }
 
 /// Those of ours.
-pub(super) fn ours(document: &Value, shape: Shape) -> Vec<Found> {
+pub(crate) fn ours(document: &Value, shape: Shape) -> Vec<Found> {
     all(document, shape).into_iter().filter(|found| is_ours(&found.handler)).collect()
 }
 

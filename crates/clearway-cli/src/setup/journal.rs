@@ -98,6 +98,6 @@ fn digest(text: &str) -> String {
 }
 
 /// Bytes as lower-case digits.
-pub(super) fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -20,12 +20,17 @@ mod text;
 mod toml;
 
 pub(crate) use changes::{After, Change, carry_out, plan};
+pub(crate) use entries::NAME;
+pub(crate) use found::{Found, ours};
+pub(crate) use journal::hex;
+pub(crate) use place::{Form, Setup, below_home, variable};
+pub(crate) use standing::{Installed, Scene, Standing, is_true};
 
 use crate::Host;
 use clearway_core::agent::Client;
 use clearway_core::failure::Failure;
-use place::{CLIENTS, directory, programs, repository_files, title, user_files};
-use standing::{Scene, Standing, judge};
+use place::{directory, repository_files, setup_of, user_files};
+use standing::judge;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -94,14 +99,14 @@ impl ClientSeen {
 pub(crate) fn detected(host: &dyn Host) -> Vec<Client> {
     let variables = &host.surroundings().variables;
     let path = variables.get("PATH").cloned().unwrap_or_default();
+    let programs = |client| setup_of(client).into_iter().flat_map(|setup| setup.programs);
     let is_installed = |client: Client| {
         let mut candidates = path.split(':').filter(|part| part.starts_with('/'));
-        candidates
-            .any(|part| programs(client).iter().any(|program| host.can_run(&Path::new(part).join(program))))
+        candidates.any(|part| programs(client).any(|program| host.can_run(&Path::new(part).join(program))))
     };
     let has_files =
         |client| directory(client, variables).is_some_and(|directory| host.is_directory(&directory));
-    CLIENTS.into_iter().filter(|client| has_files(*client) || is_installed(*client)).collect()
+    place::all().filter(|client| has_files(*client) || is_installed(*client)).collect()
 }
 
 /// Looks at clients, in the repository if there is one.
@@ -143,11 +148,11 @@ fn notes(
     (notes, rivals)
 }
 
-fn shown(path: &Path) -> String {
+pub(crate) fn shown(path: &Path) -> String {
     clearway_core::text::shown(&path.display().to_string())
 }
 
 /// What a client is called in a sentence.
 pub(crate) fn name(client: Client) -> &'static str {
-    title(client)
+    setup_of(client).map_or("", |setup| setup.title)
 }

@@ -1,78 +1,88 @@
 //! Where each client keeps its configuration, going by the variables that the client itself goes by.
 
-use super::entries::{Entry, Shape};
+use super::entries::{Called, Entry, Shape};
+use super::standing::{Installed, Scene, Standing};
 use super::text::{Removed, Unfit};
 use super::{jsonc, toml};
+use crate::clients::{self, Variables};
 use clearway_core::agent::Client;
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The clients that can be set up, in the order they are spoken of.
-pub(crate) const CLIENTS: [Client; 5] =
-    [Client::ClaudeCode, Client::Codex, Client::Gemini, Client::Cursor, Client::Copilot];
-
-/// What people call a client.
-pub(crate) fn title(client: Client) -> &'static str {
-    match client {
-        Client::ClaudeCode => "Claude Code",
-        Client::Codex => "Codex",
-        Client::Gemini => "Gemini CLI",
-        Client::Cursor => "Cursor",
-        Client::Copilot => "Copilot CLI",
-        Client::Manual | Client::Terminal => "",
-    }
+/// How one client is set up.
+#[derive(Debug)]
+pub(crate) struct Setup {
+    /// What people call it.
+    pub(crate) title: &'static str,
+    /// What its programs are called.
+    pub(crate) programs: &'static [&'static str],
+    /// The directory of its own files; `None` without a home.
+    pub(crate) directory: fn(&Variables) -> Option<PathBuf>,
+    /// Every file there in which it looks for hooks, the one we would write first.
+    pub(crate) user_files: &'static [(&'static str, Form)],
+    /// Every file of a repository in which it does.
+    pub(crate) repository_files: &'static [(&'static str, Form)],
+    /// What an entry is made of, in the order it is written.
+    pub(crate) handler: fn(&Called<'_>) -> Vec<(&'static str, Value)>,
+    /// What it does when nobody watches and a hook fails.
+    pub(crate) unattended: &'static str,
+    /// Why it runs no hooks, though they are whole.
+    pub(crate) withheld: fn(&mut Scene<'_>, &Installed) -> Option<Standing>,
 }
 
-/// What the programs of a client are called.
-pub(super) fn programs(client: Client) -> &'static [&'static str] {
-    match client {
-        Client::ClaudeCode => &["claude"],
-        Client::Codex => &["codex"],
-        Client::Gemini => &["gemini"],
-        Client::Cursor => &["cursor-agent", "cursor"],
-        Client::Copilot => &["copilot"],
-        Client::Manual | Client::Terminal => &[],
-    }
+/// How a client is set up; `None` for one that has no hooks.
+pub(super) fn setup_of(client: Client) -> Option<&'static Setup> {
+    clients::of(client).map(|dialect| &dialect.setup)
+}
+
+/// The clients that can be set up, in the order they are spoken of.
+pub(crate) fn all() -> impl Iterator<Item = Client> {
+    Client::ALL.into_iter().filter(|client| setup_of(*client).is_some())
+}
+
+/// A variable that is set to something.
+pub(crate) fn variable(variables: &Variables, name: &str) -> Option<PathBuf> {
+    variables.get(name).filter(|value| !value.is_empty()).map(PathBuf::from)
+}
+
+/// A directory below the user's own.
+pub(crate) fn below_home(variables: &Variables, name: &str) -> Option<PathBuf> {
+    Some(variable(variables, "HOME")?.join(name))
 }
 
 /// The directory of a client's own files; `None` without a home.
-pub(super) fn directory(client: Client, variables: &BTreeMap<String, String>) -> Option<PathBuf> {
-    let set = |name: &str| variables.get(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let home = || set("HOME");
-    match client {
-        Client::ClaudeCode => set("CLAUDE_CONFIG_DIR").or_else(|| Some(home()?.join(".claude"))),
-        Client::Codex => set("CODEX_HOME").or_else(|| Some(home()?.join(".codex"))),
-        Client::Gemini => Some(set("GEMINI_CLI_HOME").or_else(home)?.join(".gemini")),
-        Client::Cursor => Some(home()?.join(".cursor")),
-        Client::Copilot => set("COPILOT_HOME").or_else(|| Some(home()?.join(".copilot"))),
-        Client::Manual | Client::Terminal => None,
-    }
+pub(super) fn directory(client: Client, variables: &Variables) -> Option<PathBuf> {
+    (setup_of(client)?.directory)(variables)
 }
 
 /// A file of hooks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct HookFile {
-    pub(super) path: PathBuf,
-    pub(super) form: Form,
+pub(crate) struct HookFile {
+    pub(crate) path: PathBuf,
+    pub(crate) form: Form,
 }
 
 /// How a file of hooks is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(crate) enum Form {
     Json(Shape),
     Toml,
 }
 
 impl Form {
-    pub(super) fn shape(self) -> Shape {
+    /// Groups of handlers in JSON.
+    pub(crate) const GROUPED: Self = Self::Json(Shape::Grouped);
+    /// Single handlers in JSON.
+    pub(crate) const FLAT: Self = Self::Json(Shape::Flat);
+
+    pub(crate) fn shape(self) -> Shape {
         match self {
             Self::Json(shape) => shape,
             Self::Toml => Shape::Grouped,
         }
     }
 
-    pub(super) fn value(self, text: &str) -> Result<Value, Unfit> {
+    pub(crate) fn value(self, text: &str) -> Result<Value, Unfit> {
         match self {
             Self::Json(_) => jsonc::value(text),
             Self::Toml => toml::value(text),
@@ -104,36 +114,22 @@ impl Form {
 
 /// Every file of the user in which a client looks for hooks, the one we would write first.
 pub(super) fn user_files(client: Client, directory: &Path) -> Vec<HookFile> {
-    let file = |name: &str, form| HookFile { path: directory.join(name), form };
-    let (grouped, flat) = (Form::Json(Shape::Grouped), Form::Json(Shape::Flat));
-    match client {
-        Client::ClaudeCode | Client::Gemini => vec![file("settings.json", grouped)],
-        Client::Codex => vec![file("hooks.json", grouped), file("config.toml", Form::Toml)],
-        Client::Cursor => vec![file("hooks.json", flat)],
-        Client::Copilot => vec![file("hooks/clearway.json", flat)],
-        Client::Manual | Client::Terminal => Vec::new(),
-    }
+    below(directory, setup_of(client).map_or(&[], |setup| setup.user_files))
 }
 
 /// Every file of a repository in which a client looks for hooks.
 pub(super) fn repository_files(client: Client, root: &Path) -> Vec<HookFile> {
-    let file = |name: &str, form| HookFile { path: root.join(name), form };
-    let (grouped, flat) = (Form::Json(Shape::Grouped), Form::Json(Shape::Flat));
-    match client {
-        Client::ClaudeCode => {
-            vec![file(".claude/settings.json", grouped), file(".claude/settings.local.json", grouped)]
-        }
-        Client::Codex => vec![file(".codex/hooks.json", grouped), file(".codex/config.toml", Form::Toml)],
-        Client::Gemini => vec![file(".gemini/settings.json", grouped)],
-        Client::Cursor => vec![file(".cursor/hooks.json", flat)],
-        Client::Copilot => vec![file(".github/hooks/clearway.json", flat)],
-        Client::Manual | Client::Terminal => Vec::new(),
-    }
+    below(root, setup_of(client).map_or(&[], |setup| setup.repository_files))
+}
+
+fn below(directory: &Path, files: &[(&str, Form)]) -> Vec<HookFile> {
+    files.iter().map(|(name, form)| HookFile { path: directory.join(name), form: *form }).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
 
     #[test]
     fn the_variables_of_a_client_win_over_home() {

@@ -3,7 +3,7 @@
 use super::entries::{Entry, Shape, entries, is_ours};
 use super::found::{State, all, state};
 use super::journal::{Journal, Restored};
-use super::place::{CLIENTS, Form};
+use super::place::{self, Form};
 use clearway_core::agent::Client;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -75,7 +75,7 @@ const AWKWARD: [&str; 16] = [
 
 #[test]
 fn awkward_files_keep_every_byte_that_is_not_ours() {
-    for client in CLIENTS {
+    for client in place::all() {
         for text in AWKWARD {
             check(form(client), client, text);
         }

@@ -2,7 +2,7 @@
 
 /// Why a file cannot be edited.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Unfit(pub(super) String);
+pub(crate) struct Unfit(pub(super) String);
 
 /// What is left of a text without our entries.
 #[derive(Clone, Debug, PartialEq, Eq)]

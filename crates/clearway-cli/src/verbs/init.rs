@@ -3,9 +3,9 @@
 use super::{Outcome, answer};
 use crate::Host;
 use crate::arguments::InitFlags;
+use crate::clients::named;
 use crate::console::{Answer, Console, document};
 use crate::given::Given;
-use crate::hook::clients::named;
 use crate::render::{Page, Tone, count, wrap, wrap_hint};
 use crate::setup::standing::Standing;
 use crate::setup::{After, Change, ClientSeen, Wish, carry_out, detected, look, name, plan};
@@ -42,7 +42,9 @@ pub(super) fn init(
     let clients = if wish.uninstall { Vec::new() } else { chosen(host, &wish) };
     let clients = look(host, site.root(), &clients);
     let (uninstall, was_shown) = (wish.uninstall, consent == Consent::Typed);
-    answer(SetUp { site, deed, uninstall, was_shown, changes, clients, left: None }.judged(flags))
+    answer(
+        SetUp { site, deed, uninstall, was_shown, changes, clients, left: None }.judged(flags, console.json),
+    )
 }
 
 /// Whether it may be written.
@@ -171,11 +173,11 @@ struct SetUp {
 
 impl SetUp {
     /// With what is left to do. Whoever only looks is told what would be, and that is no failure.
-    fn judged(self, flags: &InitFlags) -> Self {
+    fn judged(self, flags: &InitFlags, json: bool) -> Self {
         let refused = self.changes.iter().find_map(|change| change.outcome.as_ref().err());
         let left = match self.deed {
             Deed::Done | Deed::Declined => left(&self.clients, refused),
-            Deed::Unconfirmed => Some(unconfirmed(flags)),
+            Deed::Unconfirmed => Some(unconfirmed(flags, json)),
             Deed::Planned => None,
         };
         let left = left.or_else(|| refused.cloned());
@@ -309,7 +311,7 @@ fn client_lines(seen: &ClientSeen, page: &Page) -> String {
 }
 
 /// Why nothing was written, and the line that would have written it.
-fn unconfirmed(flags: &InitFlags) -> Failure {
+fn unconfirmed(flags: &InitFlags, json: bool) -> Failure {
     let named = flags.client.iter().flat_map(|name| ["--client", name]);
     let switches = [
         ("--unattended", flags.unattended),
@@ -320,8 +322,11 @@ fn unconfirmed(flags: &InitFlags) -> Failure {
     ];
     let switches = switches.into_iter().filter_map(|(flag, is_given)| is_given.then_some(flag));
     let words: Vec<&str> = ["init"].into_iter().chain(named).chain(switches).collect();
-    Failure::new(Slug::NotConfirmed, "there is no terminal to ask at, so nothing was written")
-        .hint(format!("do what is shown above: clearway {}", words.join(" ")))
+    let (why, shown) = match json {
+        true => ("with --json nobody is asked, so nothing was written", "do what files tells"),
+        false => ("there is no terminal to ask at, so nothing was written", "do what is shown above"),
+    };
+    Failure::new(Slug::NotConfirmed, why).hint(format!("{shown}: clearway {}", words.join(" ")))
 }
 
 /// Why the clients that were found are not all active.

@@ -254,14 +254,16 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Going on without a lost tail is an operator's act, so it takes somebody who can be named.
+    /// Going on without a lost tail is an operator's act, so it takes somebody who can be named. A log that was never begun
+    /// lost nothing.
     pub(super) fn sign_recovery(
         &mut self,
         request: &Request,
         caller: Result<Identified, Failure>,
         entropy: &mut Entropy<'_>,
     ) -> Result<Result<Identified, Failure>, Failure> {
-        if self.operator_reason.is_none() || !matches!(request.command, Command::Recover) {
+        let is_begun = self.slice.scope.rev.0 > 0;
+        if !is_begun || self.operator_reason.is_none() || !matches!(request.command, Command::Recover) {
             return Ok(caller);
         }
         let identified = caller?;

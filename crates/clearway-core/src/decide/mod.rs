@@ -36,7 +36,7 @@ use crate::event::Event;
 use crate::facts::{FactQuery, Facts};
 use crate::failure::{Ahead, Failure, LeaseView};
 use crate::ids::{AgentId, Entropy, LeaseId, WaitId};
-use crate::lease::End;
+use crate::lease::{End, Grade};
 use crate::slice::{Freeze, Slice, Soft};
 use crate::target::{ResourceName, Target};
 use crate::text::shown;
@@ -168,8 +168,12 @@ pub enum Notice {
     },
     /// Somebody waits for what the caller holds.
     WaitedFor {
-        /// What.
+        /// For what.
         target: String,
+        /// What the caller holds of it.
+        held: Target,
+        /// How it came to hold it.
+        grade: Grade,
         /// Who.
         by: AgentName,
         /// Why.
@@ -178,7 +182,7 @@ pub enum Notice {
     /// What the caller waited for is kept for it.
     YourTurn {
         /// What.
-        target: String,
+        target: Target,
         /// For how long.
         left_ms: u64,
     },

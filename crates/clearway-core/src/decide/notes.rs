@@ -57,15 +57,18 @@ impl Draft<'_> {
             Note::Turn(id) => {
                 let wait = self.waiting(*id)?;
                 let left_ms = wait.offered_until?.since(self.now.mono);
-                Some(Notice::YourTurn { target: first_target(wait)?, left_ms })
+                let target = wait.wanted.wants.first()?.target.clone();
+                Some(Notice::YourTurn { target, left_ms })
             }
             Note::WaitedFor(id) => {
                 let wait = self.waiting(*id)?;
                 let is_in_way =
                     |lease: &&Lease| lease.holder == me && wait.wanted.conflicts_with_lease(lease);
-                self.leases_now().find(is_in_way)?;
+                let lease = self.leases_now().find(is_in_way)?;
+                let mut wants = wait.wanted.wants.iter().map(|want| &want.target);
+                let target = wants.find(|target| target.overlaps(&lease.target))?.display();
                 let (by, reason) = (self.name_of(wait.agent), wait.wanted.reason.clone());
-                Some(Notice::WaitedFor { target: first_target(wait)?, by, reason })
+                Some(Notice::WaitedFor { target, held: lease.target.clone(), grade: lease.grade, by, reason })
             }
             Note::PassedOn { target, to } => {
                 Some(Notice::PassedOn { target: target.clone(), to: to.clone() })
@@ -114,8 +117,4 @@ impl Memo {
         self.told += u32::from(may);
         may
     }
-}
-
-fn first_target(wait: &Wait) -> Option<String> {
-    wait.wanted.wants.first().map(|want| want.target.display())
 }

@@ -128,13 +128,14 @@ impl NoticeJson {
                 from,
                 format!("changes of {from} in {target} were not committed when its session ended"),
             ),
-            Notice::WaitedFor { target, by, reason } => {
+            Notice::WaitedFor { target, by, reason, .. } => {
                 let reason = reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
                 about("waited-for", target, by, format!("{by} waits for {target}{reason}"))
             }
             Notice::YourTurn { target, left_ms } => {
+                let target = target.display();
                 let message = format!("{target} is kept for you for another {}", rounded(*left_ms));
-                Self { target: Some(target.clone()), ..Self::saying("your-turn", message) }
+                Self { target: Some(target), ..Self::saying("your-turn", message) }
             }
             Notice::PassedOn { target, to } => {
                 about("passed-on", target, to, format!("{target} went to {to}; you had not changed it"))

@@ -7,4 +7,5 @@ mod fixtures;
 mod gate;
 mod lives;
 mod outages;
+mod told;
 mod typed;

@@ -257,12 +257,14 @@ fn without_a_terminal_nothing_is_written_before_it_was_said_on_the_line() {
         let ran = repository.clearway().run_with(answer.as_bytes(), &["init"]).expect(2);
         assert!(ran.stdout().contains("planned: ") && ran.stdout().contains("+   \"version\": 1,"));
         assert!(ran.stdout().ends_with("nothing was written\n"), "{}", ran.stdout());
+        assert!(ran.stderr().contains("there is no terminal to ask at"), "{}", ran.stderr());
         assert!(ran.stderr().contains("clearway init -y\n"), "{}", ran.stderr());
         before.assert_same(&Files::below(home.path()), "a pipe is nobody to ask");
     }
     let error =
         repository.clearway().fails("not-confirmed", 2, &["init", "--client", "cursor", "--agents-md"]);
     assert_eq!(error["details"]["files"][0]["change"], "planned", "{error:#}");
+    assert!(text(&error, "message").starts_with("with --json nobody is asked"), "{error:#}");
     let hint = error["hints"][0].as_str().unwrap_or_default();
     let (_, command) = hint.split_once(": ").expect("a command");
     assert_eq!(command, "clearway init --client cursor --agents-md -y");

@@ -123,7 +123,7 @@ impl Agent {
     pub(super) fn act(&mut self, world: &mut World<'_>) -> Outcome<()> {
         let step = match self.plan.pop_front() {
             Some(step) => step,
-            None => self.next_turn(),
+            None => self.next_turn(&mut world.issues, world.now),
         };
         let seconds = self.play(world, step)?;
         self.due = world.now + seconds as u64;

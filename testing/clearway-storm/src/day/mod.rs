@@ -7,6 +7,7 @@
 mod agent;
 mod client;
 mod clock;
+mod issues;
 mod ledger;
 mod tally;
 
@@ -16,6 +17,7 @@ use agent::{Agent, FILES_PER_AGENT, own_file};
 use clearway_testkit::{Home, Repository};
 use client::{Answer, Event};
 use clock::Clock;
+use issues::Issues;
 use ledger::Ledger;
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -30,8 +32,20 @@ pub struct Effort {
     pub seed: u64,
     /// How long the day is, in minutes of its own time.
     pub minutes: u64,
+    /// Whether anything is refused.
+    pub mode: Mode,
     /// Whether missing a goal is an error.
     pub goals: Goals,
+}
+
+/// What the hook does about an edit that is in the way of somebody.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// It refuses it.
+    Enforce,
+    /// It lets it pass. What is lost then is what there was to lose: where that is nothing, that nothing is lost says
+    /// nothing.
+    Observe,
 }
 
 const AGENTS: usize = 10;
@@ -43,6 +57,9 @@ const EVENING: (usize, u64) = (40, 150);
 /// Lives through the day; what was seen.
 pub fn run(programs: &Programs, effort: Effort) -> Outcome<String> {
     let mut home = Home::new(&programs.clearway.display().to_string());
+    if effort.mode == Mode::Observe {
+        home.user_config("mode = \"observe\"\n");
+    }
     let told = World::begin(&home).and_then(|mut world| world.live(effort));
     told.map_err(|why| format!("{why}\nkept: {}", home.keep().display()))
 }
@@ -53,6 +70,7 @@ struct World<'h> {
     repositories: Vec<Repository<'h>>,
     clock: Clock,
     ledger: Ledger,
+    issues: Issues,
     figures: Tally,
     /// Seconds since the day began.
     now: u64,
@@ -76,8 +94,15 @@ impl<'h> World<'h> {
         };
         let repositories: Vec<Repository<'h>> = REPOSITORIES.iter().map(made).collect();
         let clock = Clock::new(home)?;
-        let world =
-            Self { home, repositories, clock, ledger: Ledger::default(), figures: Tally::default(), now: 0 };
+        let world = Self {
+            home,
+            repositories,
+            clock,
+            ledger: Ledger::default(),
+            issues: Issues::new(),
+            figures: Tally::default(),
+            now: 0,
+        };
         for number in 0..REPOSITORIES.len() {
             world.clearway(number, &["reserve", "README.md"])?;
             world.clearway(number, &["release", "README.md"])?;

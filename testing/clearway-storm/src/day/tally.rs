@@ -1,6 +1,6 @@
 //! What is counted on a day, and which of it has a goal.
 
-use super::{AGENTS, Effort};
+use super::{AGENTS, Effort, Mode};
 use crate::figures::{Goal, Goals, judged};
 use crate::stage::Outcome;
 use std::collections::BTreeMap;
@@ -53,6 +53,9 @@ impl Tally {
         // On a short day one refusal more or less is a third of a percent.
         let enough = if effort.goals == Goals::All { Goals::All } else { Goals::Shown };
         let goal = |is_met, words: String| Goal::share(effort.goals, is_met, words);
+        if effort.mode == Mode::Observe {
+            return self.judged_without_us(effort, lost_bytes);
+        }
         let goals = [
             goal(self.needless.is_empty(), "needless refusals 0".to_owned()),
             Goal::share(
@@ -78,19 +81,29 @@ impl Tally {
         ];
         let lines = figures.iter().zip(&goals).map(|(figure, goal)| format!("{figure}; {}\n", goal.told()));
         let needless: String = self.needless.iter().map(|refusal| format!("  {refusal}\n")).collect();
-        let seen = format!(
-            "{AGENTS} agents, {hours:.1} hours (seed {}): {} sessions, {} crashes, {} turns, {} edits, {} commits, {} \
-             claims, {} calls of the hook\n{}{needless}",
-            effort.seed,
-            self.sessions,
-            self.crashes,
-            self.turns,
-            self.edits,
-            self.commits,
-            self.claims,
-            self.calls,
-            lines.collect::<String>(),
-        );
-        judged(seen, &goals)
+        judged(format!("{}{}{needless}", self.told(effort), lines.collect::<String>()), &goals)
+    }
+
+    /// A day on which nothing is refused shows what there is to lose.
+    fn judged_without_us(&self, effort: Effort, lost_bytes: usize) -> Outcome<String> {
+        let goals = [
+            Goal::share(effort.goals, self.refused == 0, "refused edits 0".to_owned()),
+            Goal::share(effort.goals, lost_bytes > 0, "uncommitted work lost, as nobody keeps it".to_owned()),
+        ];
+        let figures = [
+            format!("refused edits: {}", self.refused),
+            format!("uncommitted work lost: {lost_bytes} bytes"),
+        ];
+        let lines = figures.iter().zip(&goals).map(|(figure, goal)| format!("{figure}; {}\n", goal.told()));
+        judged(format!("{}{}", self.told(effort), lines.collect::<String>()), &goals)
+    }
+
+    fn told(&self, effort: Effort) -> String {
+        let Self { sessions, crashes, turns, edits, commits, claims, calls, .. } = self;
+        let (hours, seed, mode) = (effort.minutes as f64 / 60.0, effort.seed, effort.mode);
+        format!(
+            "{AGENTS} agents, {hours:.1} hours (seed {seed}, {mode:?}): {sessions} sessions, {crashes} crashes, {turns} \
+             turns, {edits} edits, {commits} commits, {claims} claims, {calls} calls of the hook\n"
+        )
     }
 }

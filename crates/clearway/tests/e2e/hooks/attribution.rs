@@ -154,3 +154,109 @@ fn a_file_that_never_was_is_not_missed() {
     shell(&mut two, "PostToolUse").silent();
     looks(&mut one).silent();
 }
+
+/// A command has run, and the client says what it changed.
+fn ran(client: &mut Client, response: &Value) -> clearway_testkit::Answer {
+    let input = json!({"command": "make"});
+    client.event("PostToolUse", &json!({"tool_name": "Bash", "tool_input": input, "tool_response": response}))
+}
+
+#[test]
+fn what_a_client_says_a_command_changed_is_held_like_an_edit() {
+    let home = home();
+    let app = app(&home);
+    let (_one, mut two) = holder(&home, &app);
+    let path = |file: &str| app.path().join(file).display().to_string();
+    app.write("src/b.rs", "by a command\n");
+    app.write("src/new.rs", "by a command\n");
+    let files = ["src/a.rs", "src/b.rs", "src/new.rs", "docs/x.md", "Cargo.lock", "/etc/hosts"].map(path);
+    shell(&mut two, "PreToolUse").silent();
+    ran(&mut two, &json!({"stdout": "", "bashEditDiff": {"changedFiles": files}})).silent();
+    let mut held = super::gate::held(&app);
+    held.sort();
+    let held: Vec<&str> = held.iter().map(|(path, _)| path.as_str()).collect();
+    assert_eq!(held, ["src/a.rs", "src/b.rs", "src/new.rs"], "docs/x.md is as it was committed");
+    assert!(!app.kinds().contains(&"reservation.refused".to_owned()), "{:?}", app.kinds());
+    let reason = Client::claude(&home, &app, "three").before_edit("src/b.rs").denied();
+    assert!(reason.contains("src/b.rs is with claude-"), "{reason}");
+    app.git(&["add", "."]);
+    app.git(&["commit", "-qm", "all"]);
+    Client::claude(&home, &app, "four").before_edit("src/new.rs").silent();
+}
+
+#[test]
+fn what_a_client_says_in_no_form_we_know_changes_nothing() {
+    let home = home();
+    let app = app(&home);
+    let (_one, mut two) = holder(&home, &app);
+    app.write("src/b.rs", "by a command\n");
+    shell(&mut two, "PreToolUse").silent();
+    for response in [
+        json!("src/b.rs"),
+        json!({"bashEditDiff": "src/b.rs"}),
+        json!({"bashEditDiff": {"changedFiles": [7, null, {"x": "src/b.rs"}, ["src/b.rs"], "\u{0}", ""]}}),
+        json!({"filePath": {"path": 1}}),
+    ] {
+        ran(&mut two, &response).silent();
+    }
+    assert_eq!(super::gate::held(&app).len(), 1);
+}
+
+fn silent_sessions(app: &Repository<'_>) -> Vec<String> {
+    let doctor = app.clearway().ok(&["doctor"]);
+    let checks = list(&doctor, "checks").iter().filter(|check| check["about"] == "session");
+    checks.map(|check| text(check, "text").to_owned()).collect()
+}
+
+#[test]
+fn a_session_whose_hooks_fell_silent_is_named_by_what_changed_since() {
+    let home = home();
+    let app = app(&home);
+    let (mut one, _two) = holder(&home, &app);
+    let path = app.path().join("src/a.rs");
+    assert!(silent_sessions(&app).is_empty(), "its last call explains the change");
+    shell(&mut one, "PreToolUse").silent();
+    later(&home, &path, || app.write("src/a.rs", "by its command\n"));
+    assert!(silent_sessions(&app).is_empty(), "its command still runs");
+    shell(&mut one, "PostToolUse").silent();
+    assert!(silent_sessions(&app).is_empty());
+    later(&home, &path, || app.write("src/a.rs", "by a call that no hook told of\n"));
+    let said = silent_sessions(&app);
+    assert!(
+        matches!(&said[..], [one] if one.ends_with(" holds 1 file that changed after its last hook call"))
+    );
+    one.before_edit("src/a.rs").silent();
+    assert!(silent_sessions(&app).is_empty(), "a call is about to change it");
+    one.die();
+    assert!(silent_sessions(&app).is_empty(), "it is gone");
+}
+
+#[test]
+fn what_a_holder_changes_after_it_cleared_its_session_is_nobodys_fault() {
+    let home = home();
+    let app = app(&home);
+    let (mut one, mut two) = holder(&home, &app);
+    one.resume_as("one-cleared");
+    one.event("SessionStart", &json!({"source": "clear"}));
+    shell(&mut one, "PreToolUse").silent();
+    shell(&mut two, "PreToolUse").silent();
+    later(&home, &app.path().join("src/a.rs"), || app.write("src/a.rs", "by one\n"));
+    shell(&mut one, "PostToolUse").silent();
+    shell(&mut two, "PostToolUse").silent();
+    looks(&mut one).silent();
+    assert!(silent_sessions(&app).is_empty());
+}
+
+#[test]
+fn a_command_of_a_subagent_that_holds_nothing_is_one_that_may_have_written() {
+    let home = home();
+    let app = app(&home);
+    let (mut one, mut two) = holder(&home, &app);
+    let command = json!({"tool_name": "Bash", "tool_input": {"command": "make"}, "agent_id": "x"});
+    Client::claude(&home, &app, "three").event("PreToolUse", &command).silent();
+    shell(&mut two, "PreToolUse").silent();
+    later(&home, &app.path().join("src/a.rs"), || app.write("src/a.rs", "over\n"));
+    shell(&mut two, "PostToolUse").silent();
+    let told = looks(&mut one).told();
+    assert!(told.contains("was written by something that no tool call explains"), "{told}");
+}

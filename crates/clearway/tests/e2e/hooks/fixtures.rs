@@ -9,37 +9,44 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const CLIENTS: [&str; 5] = ["claude", "codex", "gemini", "cursor", "copilot"];
+/// The names in a directory, in order.
+fn names_in(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
+    let name = |entry: std::io::Result<fs::DirEntry>| entry.expect("an entry").file_name();
+    let mut names: Vec<String> = entries.map(|entry| name(entry).into_string().expect("text")).collect();
+    names.sort();
+    names
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/hooks")
+}
 
 struct Fixture {
     path: PathBuf,
-    client: &'static str,
+    client: String,
     text: Value,
 }
 
 impl Fixture {
     fn all() -> Vec<Self> {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/hooks");
-        let of_client = |client: &'static str| {
-            let mut paths: Vec<PathBuf> = fs::read_dir(folder.join(client))
-                .unwrap_or_else(|error| panic!("{client}: {error}"))
-                .map(|entry| entry.expect("an entry").path())
-                .collect();
-            paths.sort();
-            paths.into_iter().map(move |path| {
+        let of_client = |client: String| {
+            let folder = folder().join(&client);
+            names_in(&folder).into_iter().map(move |name| {
+                let path = folder.join(name);
                 let text = fs::read_to_string(&path).expect("a file");
                 let text =
                     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-                Self { path, client, text }
+                Self { path, client: client.clone(), text }
             })
         };
-        CLIENTS.into_iter().flat_map(of_client).collect()
+        names_in(&folder()).into_iter().flat_map(of_client).collect()
     }
 
     fn arguments(&self) -> Vec<String> {
         let more = self.text["arguments"].as_array().cloned().unwrap_or_default();
         let more = more.iter().map(|word| word.as_str().expect("a word").to_owned());
-        ["hook".to_owned(), self.client.to_owned()].into_iter().chain(more).collect()
+        ["hook".to_owned(), self.client.clone()].into_iter().chain(more).collect()
     }
 
     fn payload(&self, root: &Path) -> String {
@@ -61,6 +68,16 @@ fn invited(home: &Home) -> clearway_testkit::Repository<'_> {
     app.grant("ada", &["docs/x.md"]);
     app.agent("ada").ok(&["release", "--all"]);
     app
+}
+
+#[test]
+fn every_client_has_a_folder() {
+    let home = home();
+    let said = app(&home).clearway().run_with(b"{}", &["hook", "nobody"]).expect(1).stderr();
+    let (_, known) = said.trim_end().split_once("CLIENT is one of ").expect("the clients");
+    let mut known: Vec<&str> = known.split(", ").collect();
+    known.sort_unstable();
+    assert_eq!(names_in(&folder()), known);
 }
 
 #[test]
@@ -101,7 +118,7 @@ fn a_payload_of_another_client_is_known_and_a_hook_that_runs_twice_is_one_call()
         let home = home();
         let app = invited(&home);
         let Some(first) = fixture.writes().first().copied() else { continue };
-        for client in [fixture.client, "claude", fixture.client] {
+        for client in [&fixture.client, "claude", &fixture.client] {
             let mut words = fixture.arguments();
             client.clone_into(&mut words[1]);
             let ran = app.clearway().run_with(fixture.payload(app.path()).as_bytes(), &words).expect(0);

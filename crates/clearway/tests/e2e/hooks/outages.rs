@@ -147,3 +147,27 @@ fn the_store_that_failed_is_spared_and_not_that_of_where_the_agent_stands() {
     assert_eq!(super::gate::held(&app).len(), 1, "what stands here is checked");
     one.before_edit("../other/x.rs").silent();
 }
+
+#[test]
+fn a_store_that_is_nowhere_speaks_only_where_it_was_before() {
+    let home = home();
+    let (app, other) = (app(&home), home.repository("other", &[("x.rs", "\n")]));
+    let directory = home.directory("team");
+    home.user_config(&format!("[store]\nurl = \"{}\"\n", directory.join("store.db").display()));
+    invited(&app);
+    let (mut one, mut two) = (Client::claude(&home, &app, "one"), Client::claude(&home, &other, "two"));
+    let command = json!({"tool_name": "Bash", "tool_input": {"command": "ls"}});
+    one.event("PreToolUse", &command).silent();
+    fs::rename(&directory, home.path().join("away")).expect("a directory");
+    two.event("PreToolUse", &command).silent();
+    two.before_edit("x.rs").silent();
+    assert!(memory(&home).is_none(), "nothing is remembered where nobody invited us");
+    let told = one.before_edit("src/a.rs").told();
+    assert!(told.starts_with("Edits are not checked by Clearway for now: there is no directory"), "{told}");
+    one.before_edit("src/b.rs").silent();
+    fs::create_dir(&directory).expect("a directory");
+    fs::remove_file(memory(&home).expect("something is remembered")).expect("a file");
+    let told = one.before_edit("src/a.rs").told();
+    assert!(told.contains("store.db is not there any more"), "{told}");
+    two.before_edit("x.rs").silent();
+}

@@ -3,10 +3,11 @@
 use super::{Agent, Edit, FILES_PER_AGENT, Step, own_file, repository_of};
 use crate::day::AGENTS;
 use crate::day::client::Kind;
+use crate::day::issues::Issues;
 
 impl Agent {
     /// What the person asks for next; the first step of it.
-    pub(super) fn next_turn(&mut self) -> Step {
+    pub(super) fn next_turn(&mut self, issues: &mut Issues, now: u64) -> Step {
         if self.client.is_none() {
             return Step::Begin("startup");
         }
@@ -15,7 +16,10 @@ impl Agent {
             4..9 => return Step::Leave,
             _ => {}
         }
-        self.plan = self.turn_of_work().into();
+        let issue = issues.given_to(self.number, now).filter(|file| !self.is_promised(file));
+        let files = self.files_of_turn(issue.as_ref());
+        files.first().into_iter().for_each(|file| issues.began(self.number, file, now));
+        self.plan = self.turn_of_work(&files).into();
         if self.random.chance(3) {
             let at = self.random.below(self.plan.len());
             self.plan.insert(at, Step::Crash);
@@ -23,10 +27,7 @@ impl Agent {
         self.plan.pop_front().unwrap_or(Step::TurnEnd)
     }
 
-    fn turn_of_work(&mut self) -> Vec<Step> {
-        let mut files: Vec<String> = (0..self.random.between(2, 4)).map(|_| self.some_file()).collect();
-        files.sort();
-        files.dedup();
+    fn turn_of_work(&mut self, files: &[String]) -> Vec<Step> {
         let mut steps = Vec::new();
         if self.kind == Kind::Codex && self.random.chance(8) {
             let file = self.free_file();
@@ -44,19 +45,49 @@ impl Agent {
             steps.push(Step::Read(file.clone()));
             let by = subagent.clone().filter(|_| number == 0);
             steps.extend(
-                (0..self.random.between(1, 3)).map(|_| Step::Before(self.edit(&files, file, by.clone()))),
+                (0..self.random.between(1, 3)).map(|_| Step::Before(self.edit(files, file, by.clone()))),
             );
             steps.extend(by.map(Step::SubagentEnd));
-            if self.random.chance(60) {
-                steps.push(Step::Shell("cargo test".to_owned()));
-            }
+            self.tests(&mut steps);
         }
+        for _ in 0..self.random.between(1, 3) {
+            self.mend(files, &mut steps);
+        }
+        steps.extend(files.first().map(|file| Step::Before(second_idea(file))));
         self.brief_files(&mut steps);
         if self.random.chance(80) {
             steps.push(Step::Commit);
         }
         steps.push(Step::TurnEnd);
         steps
+    }
+
+    /// The issue first; then, as often as not, what it left in files and did not commit; and something new.
+    fn files_of_turn(&mut self, issue: Option<&String>) -> Vec<String> {
+        let unfinished: Vec<String> =
+            if self.random.chance(50) { self.changed.iter().take(2).cloned().collect() } else { Vec::new() };
+        let new: Vec<String> = (0..self.random.between(2, 4)).map(|_| self.some_file()).collect();
+        let mut files = [unfinished, new].concat();
+        files.sort();
+        files.dedup();
+        files.retain(|file| Some(file) != issue);
+        issue.cloned().into_iter().chain(files).collect()
+    }
+
+    /// Goes over what it wrote once more, as after tests that failed: from what it has in mind, and not from the files.
+    fn mend(&mut self, files: &[String], steps: &mut Vec<Step>) {
+        for file in files {
+            if self.random.chance(60) {
+                steps.push(Step::Before(self.edit(files, file, None)));
+            }
+        }
+        self.tests(steps);
+    }
+
+    fn tests(&mut self, steps: &mut Vec<Step>) {
+        if self.random.chance(60) {
+            steps.push(Step::Shell("cargo test".to_owned()));
+        }
     }
 
     fn edit(&mut self, files: &[String], file: &str, subagent: Option<String>) -> Edit {
@@ -107,4 +138,9 @@ impl Agent {
     fn is_promised(&self, file: &String) -> bool {
         self.promised.iter().any(|files| files.contains(file))
     }
+}
+
+/// What a turn is about is written twice: the first idea is undone as its agent remembers it, and the second stays.
+fn second_idea(file: &str) -> Edit {
+    Edit { files: vec![file.to_owned()], whole: false, anew: true, subagent: None }
 }

@@ -5,6 +5,7 @@ use super::{Dialect, Registration};
 use crate::hook::event::{Event, Moment};
 use crate::hook::payload::{Fields, McpName, Tool, When, Words};
 use crate::hook::reply::Told;
+use crate::setup::{Form, Setup, below_home};
 use clearway_core::agent::Client;
 use serde_json::{Map, Value, json};
 
@@ -21,11 +22,26 @@ pub(super) static DIALECT: Dialect = Dialect {
             input: &["tool_input"],
             tool_use: &["tool_use_id"],
         },
+        changed: &[],
     },
     deny: |_, reason| json!({"permission": "deny", "user_message": reason, "agent_message": reason}),
     tell,
     rewrite: None,
     owns: |payload, _| payload.get("cursor_version").is_some(),
+    setup: Setup {
+        title: "Cursor",
+        programs: &["cursor-agent", "cursor"],
+        directory: |variables| below_home(variables, ".cursor"),
+        user_files: &[("hooks.json", Form::FLAT)],
+        repository_files: &[(".cursor/hooks.json", Form::FLAT)],
+        handler: |called| {
+            let mut fields = vec![("command", called.line()), ("timeout", called.seconds())];
+            fields.extend(called.blocks.then_some(("failClosed", json!(true))));
+            fields
+        },
+        unattended: "unattended: a hook that fails or is missing blocks the tool call",
+        withheld: |_, _| None,
+    },
     registered: &[
         entry("sessionStart", None),
         entry("preToolUse", Some(".*")),

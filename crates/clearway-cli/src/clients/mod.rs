@@ -1,4 +1,5 @@
-//! The clients we know: one file each. A new one is a file here, a line in [`CLIENTS`] and a folder of fixtures.
+//! The clients we know: one file each, with how it speaks and how it is set up. A new one is a file here, a line in
+//! [`CLIENTS`] and a folder of fixtures; nothing else in this crate names one.
 
 mod claude;
 mod codex;
@@ -6,9 +7,10 @@ mod copilot;
 mod cursor;
 mod gemini;
 
-use super::event::Event;
-use super::payload::Words;
-use super::reply::{Reply, Told, Verdict};
+use crate::hook::event::Event;
+use crate::hook::payload::Words;
+use crate::hook::reply::{Reply, Told, Verdict};
+use crate::setup::Setup;
 use clearway_core::agent::Client;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -16,7 +18,7 @@ use std::collections::BTreeMap;
 /// The environment of a hook.
 pub(crate) type Variables = BTreeMap<String, String>;
 
-/// How one client speaks.
+/// How one client speaks, and how it is set up.
 #[derive(Debug)]
 pub(crate) struct Dialect {
     pub(crate) client: Client,
@@ -29,7 +31,9 @@ pub(crate) struct Dialect {
     pub(crate) rewrite: Option<fn(&Event, &str) -> Value>,
     /// Whether a payload is this client's, however the hook was installed.
     pub(crate) owns: fn(&Value, &Variables) -> bool,
-    /// What the client is asked to call us for.
+    /// How it is made to call us.
+    pub(crate) setup: Setup,
+    /// What it is asked to call us for.
     pub(crate) registered: &'static [Registration],
 }
 
@@ -53,7 +57,17 @@ pub(crate) static CLIENTS: [&Dialect; 5] =
 
 /// What a client is to be configured with; nothing for one that has no hooks.
 pub fn registrations(client: Client) -> &'static [Registration] {
-    CLIENTS.into_iter().find(|dialect| dialect.client == client).map_or(&[], |dialect| dialect.registered)
+    of(client).map_or(&[], |dialect| dialect.registered)
+}
+
+/// What is known of a client; `None` for one that has no hooks.
+pub(crate) fn of(client: Client) -> Option<&'static Dialect> {
+    CLIENTS.into_iter().find(|dialect| dialect.client == client)
+}
+
+/// What the clients are called on a command line, in the order they are spoken of.
+pub(crate) fn names() -> Vec<&'static str> {
+    Client::ALL.into_iter().filter(|client| of(*client).is_some()).map(Client::name_stem).collect()
 }
 
 /// The client that a hook was installed for.
@@ -91,6 +105,7 @@ impl Dialect {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hook::payload::When;
     use std::collections::BTreeSet;
 
     #[test]
@@ -104,6 +119,26 @@ mod tests {
             }
             let events: BTreeSet<&str> = dialect.registered.iter().map(|entry| entry.event).collect();
             assert_eq!(events.len(), dialect.registered.len(), "{:?}", dialect.client);
+        }
+    }
+
+    /// What a client is asked to call us for after a tool is a text of its own, which may not change lightly: the person
+    /// would be asked again. So it is compared with what is known of the tools.
+    #[test]
+    fn every_tool_that_may_write_is_heard_of_before_and_after() {
+        for dialect in CLIENTS {
+            let is_about_tools = |entry: &&Registration| {
+                let known = dialect.words.events.iter().find(|(name, _)| *name == entry.event);
+                known.is_some_and(|(_, when)| matches!(when, When::BeforeTool | When::AfterTool))
+            };
+            for entry in dialect.registered.iter().filter(is_about_tools) {
+                let matcher = entry.matcher.unwrap_or("*");
+                let named: Vec<&str> = matcher.trim_matches(['^', '$', '(', ')']).split('|').collect();
+                let is_named = |tool: &str| ["*", ".*"].contains(&matcher) || named.contains(&tool);
+                for (tool, _) in dialect.words.tools {
+                    assert!(is_named(tool), "{:?} {}: {tool}", dialect.client, entry.event);
+                }
+            }
         }
     }
 

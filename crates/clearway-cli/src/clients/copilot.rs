@@ -5,6 +5,7 @@ use super::{Dialect, Registration};
 use crate::hook::event::{Event, Moment};
 use crate::hook::payload::{Fields, McpName, Tool, When, Words};
 use crate::hook::reply::Told;
+use crate::setup::{Form, Installed, Scene, Setup, Standing, below_home, is_true, shown, variable};
 use clearway_core::agent::Client;
 use serde_json::{Value, json};
 
@@ -21,6 +22,7 @@ pub(super) static DIALECT: Dialect = Dialect {
             input: &["toolArgs", "tool_input"],
             tool_use: &["toolUseId", "tool_use_id"],
         },
+        changed: &[],
     },
     deny: |_, reason| json!({"permissionDecision": "deny", "permissionDecisionReason": reason}),
     tell,
@@ -28,6 +30,24 @@ pub(super) static DIALECT: Dialect = Dialect {
     owns: |payload, _| {
         let has = |field: &str| payload.get(field).is_some();
         has("sessionId") || (has("session_id") && has("timestamp") && !has("transcript_path"))
+    },
+    setup: Setup {
+        title: "Copilot CLI",
+        programs: &["copilot"],
+        directory: |variables| {
+            variable(variables, "COPILOT_HOME").or_else(|| below_home(variables, ".copilot"))
+        },
+        user_files: &[("hooks/clearway.json", Form::FLAT)],
+        repository_files: &[(".github/hooks/clearway.json", Form::FLAT)],
+        handler: |called| {
+            vec![
+                ("type", json!("command")),
+                ("bash", called.line_if_there()),
+                ("timeoutSec", called.seconds()),
+            ]
+        },
+        unattended: "unattended: a hook that is missing or crashes blocks the tool call, one that is too slow does not",
+        withheld,
     },
     registered: &[
         entry("sessionStart", &["hook", "copilot", "sessionStart"]),
@@ -69,4 +89,17 @@ fn tell(event: &Event, told: &Told) -> Option<Value> {
     let reaches_model = matches!(event.moment, Moment::AfterTool(_) | Moment::SessionStart);
     let model = told.model.as_ref().filter(|_| reaches_model)?;
     Some(json!({"additionalContext": model}))
+}
+
+fn withheld(scene: &mut Scene<'_>, _: &Installed) -> Option<Standing> {
+    let mut layers =
+        scene.in_repository(&[".github/copilot/settings.local.json", ".github/copilot/settings.json"]);
+    for name in ["settings.json", "config.json", "hooks/clearway.json"] {
+        let path = scene.directory.join(name);
+        let value = scene.json(&path);
+        layers.push((path, value));
+    }
+    let (path, _) = layers.into_iter().find(|(_, layer)| is_true(layer, "disableAllHooks"))?;
+    let step = format!("remove \"disableAllHooks\" from {}", shown(&path));
+    Some(Standing::left("all its hooks are switched off", step))
 }

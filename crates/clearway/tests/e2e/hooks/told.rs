@@ -1,0 +1,112 @@
+//! What agents are told: it is true, it fits, and a command in it works where the agent stands.
+
+use super::gate::{held, invited};
+use crate::{app, home, list};
+use clearway_testkit::{Answer, Client, Home};
+use serde_json::json;
+use std::path::Path;
+
+const BYTES_MAX: usize = 400;
+
+/// An edit of a file by an agent that stands in a directory.
+fn edit_from(client: &mut Client, directory: &Path, file: &Path) -> Answer {
+    let input = json!({"file_path": file, "old_string": "a", "new_string": "b"});
+    client.event("PreToolUse", &json!({"cwd": directory, "tool_name": "Edit", "tool_input": input}))
+}
+
+fn reads(client: &mut Client) -> Answer {
+    client.event("PreToolUse", &json!({"tool_name": "Read", "tool_input": {"file_path": "docs/x.md"}}))
+}
+
+/// Runs what stands behind a word of a text, in a directory; what it prints.
+#[track_caller]
+fn run_what_follows(home: &Home, directory: &Path, text: &str, word: &str) -> String {
+    let (_, command) = text.split_once(word).unwrap_or_else(|| panic!("{word} in {text}"));
+    let command = command.lines().next().unwrap_or_default();
+    let output =
+        home.shell(directory, command).env("CLAUDE_CODE_SESSION_ID", "one").output().expect("a shell");
+    assert!(output.status.success(), "{command}: {output:?}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn a_refusal_promises_what_ends_the_lease_in_the_way() {
+    let home = home();
+    let app = app(&home);
+    app.grant("otter", &["src/a.rs"]);
+    let (mut one, mut two) = (Client::claude(&home, &app, "one"), Client::claude(&home, &app, "two"));
+    let claimed = one.before_edit("src/a.rs").denied();
+    assert!(claimed.contains("it passes to you when otter releases it"), "{claimed}");
+    assert!(!claimed.contains("commit"), "a commit ends no claim: {claimed}");
+    one.before_edit("src/b.rs").silent();
+    app.write("src/b.rs", "changed\n");
+    let taken = two.before_edit("src/b.rs").denied();
+    assert!(taken.contains(" commits or releases it, and you will be told"), "{taken}");
+}
+
+#[test]
+fn the_command_of_a_refusal_works_where_the_agent_stands() {
+    let home = home();
+    let app = app(&home);
+    app.grant("otter", &["src/a.rs"]);
+    let elsewhere = home.repository("other", &[("x.rs", "\n")]);
+    let mut one = Client::claude(&home, &app, "one");
+    for directory in [app.path().to_owned(), app.path().join("src"), elsewhere.path().to_owned()] {
+        let told = edit_from(&mut one, &directory, &app.path().join("src/a.rs")).denied();
+        let said = run_what_follows(&home, &directory, &told, "Look: ");
+        assert!(said.contains("otter"), "{told}: {said}");
+        app.clearway().session("one").ok(&["wait", "--cancel"]);
+    }
+}
+
+#[test]
+fn whoever_holds_a_claim_or_a_name_is_told_how_it_passes_on() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    let mut one = Client::claude(&home, &app, "one");
+    reads(&mut one).silent();
+    for (words, released) in [(["--kind", "name", "build"], "build"), (["--kind", "path", "src/"], "src/")] {
+        let reserve = [&["reserve"], &words[..]].concat();
+        app.clearway().session("one").ok(&reserve);
+        let wanted = if released == "src/" { ["--kind", "path", "src/a.rs"] } else { words };
+        app.agent("otter").ok(&[&["reserve", "--queue"], &wanted[..]].concat());
+        let told = reads(&mut one).told();
+        assert!(told.contains("It passes on when you release it: clearway release"), "{told}");
+        run_what_follows(&home, app.path(), &told, "release it: ");
+        assert!(held(&app).is_empty(), "{told}");
+        app.agent("otter").ok(&["wait", "--cancel"]);
+    }
+}
+
+#[test]
+fn whoever_waited_for_a_name_is_told_how_to_take_it() {
+    let home = home();
+    let app = app(&home);
+    app.grant("otter", &["--kind", "name", "build"]);
+    let mut one = Client::claude(&home, &app, "one");
+    reads(&mut one).silent();
+    app.clearway().session("one").ok(&["reserve", "--queue", "--kind", "name", "build"]);
+    app.agent("otter").ok(&["release", "--all"]);
+    let told = reads(&mut one).told();
+    run_what_follows(&home, app.path(), &told, "Take it: ");
+    assert_eq!(list(&app.clearway().ok(&["leases"]), "leases").len(), 1, "{told}");
+}
+
+#[test]
+fn a_command_that_does_not_fit_is_left_out() {
+    let home = home();
+    let app = app(&home);
+    let long = format!("src/{}/{}.rs", "d".repeat(150), "é".repeat(60));
+    app.write(&long, "\n");
+    app.grant("otter", &[&long, "--reason", &"why ".repeat(40)]);
+    let mut one = Client::claude(&home, &app, "one");
+    let told = one.before_edit(&long).denied();
+    assert!(told.len() <= BYTES_MAX && !told.contains("clearway who"), "{} bytes: {told}", told.len());
+    let deeper = format!("{}/{long}", "d".repeat(150));
+    app.clearway().session("one").ok(&["reserve", &deeper]);
+    app.agent("heron").ok(&["reserve", "--queue", &deeper]);
+    let told = reads(&mut one).told();
+    assert!(told.starts_with("heron waits for ddd") && told.ends_with(" when you release it"), "{told}");
+    assert!(told.len() <= BYTES_MAX, "{} bytes: {told}", told.len());
+}
