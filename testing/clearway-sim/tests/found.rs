@@ -169,3 +169,30 @@ fn a_reader_that_let_its_turn_pass_is_offered_it_again() {
     stage.take("c", "other");
     assert_eq!(offers(&mut stage), 2, "nobody else waits for it");
 }
+
+#[test]
+fn a_hand_over_that_closes_a_circle_is_refused_beside_another_that_was_there() {
+    let mut stage = stage();
+    for (agent, held) in [("r", "z"), ("b", "y"), ("d", "v")] {
+        stage.take(agent, held);
+    }
+    let auto = Reserve { grade: Grade::Auto, ..wanting(Mode::Exclusive, &[path("x")]) };
+    assert!(stage.command("a", Command::Reserve(auto)).outcome.is_ok());
+    let wanted = stage.take("b", "w");
+    wait_for(&mut stage, "r", wanting(Mode::Exclusive, &[path("x"), path("y"), path("v")]), None).unwrap();
+    // What `a` holds is clean and would yield, so `r` does not wait for it yet.
+    wait(&mut stage, "a", path("z"), None).unwrap();
+    stage.world.dirty.insert("x".to_owned());
+    wait(&mut stage, "d", path("w"), None).unwrap();
+    let to = AgentName::parse("r").unwrap();
+    let hand = Command::Transfer(Transfer { to, selection: these(&wanted) });
+    let refused = stage.command("b", hand).outcome.unwrap_err();
+    assert_eq!(refused.slug, Slug::WouldDeadlock, "{}", refused.message);
+}
+
+#[test]
+fn going_on_without_a_lost_tail_begins_no_log() {
+    let mut stage = stage();
+    operate(&mut stage, Command::Recover);
+    assert_eq!(stage.kinds(), Vec::<&str>::new());
+}

@@ -264,7 +264,7 @@ impl Agent {
         let speaker = Speaker { session: &self.session, subagent, cwd: &cwd };
         let answer = client.call(&world.clock, speaker, event)?;
         world.figures.calls += 1;
-        world.write_down(&self.session, event, &answer)?;
+        world.write_down(&self.session, &format!("{event:?} {answer:?}"))?;
         let told = [&answer.denied, &answer.told].into_iter().flatten().map(String::len).sum();
         world.figures.inject(format!("{}-{}", self.number, self.beginnings), world.now, told);
         Ok(answer)
@@ -316,7 +316,9 @@ impl Agent {
                 self.base.insert(file.clone(), there.clone());
             }
             world.write(file, &text)?;
-            world.ledger.wrote(&self.session, file, &there, &text);
+            for line in world.ledger.wrote(&self.session, file, &there, &text) {
+                world.write_down(&self.session, &format!("overwrote in {file}: {line}"))?;
+            }
             self.read.insert(file.clone(), text);
             self.changed.insert(file.clone());
         }

@@ -19,18 +19,21 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    /// A file was written: who wrote it, what it held before, what it holds now.
-    pub(super) fn wrote(&mut self, session: &str, file: &str, before: &str, after: &str) {
+    /// A file was written: who wrote it, what it held before, what it holds now. Which lines of others are lost by that.
+    pub(super) fn wrote(&mut self, session: &str, file: &str, before: &str, after: &str) -> Vec<String> {
         let now: BTreeSet<&str> = after.lines().collect();
+        let mut lost = Vec::new();
         for line in before.lines().filter(|line| !now.contains(line)) {
             if self.open.remove(line).is_some_and(|(_, author)| author != session) {
                 self.lost_bytes += line.len() + 1;
+                lost.push(line.to_owned());
             }
         }
         let known: BTreeSet<&str> = before.lines().collect();
         for line in now.into_iter().filter(|line| !known.contains(line)) {
             self.open.insert(line.to_owned(), (file.to_owned(), session.to_owned()));
         }
+        lost
     }
 
     /// All that a file holds was committed.

@@ -15,7 +15,7 @@ use crate::figures::Goals;
 use crate::stage::{Outcome, Programs, Reply};
 use agent::{Agent, FILES_PER_AGENT, own_file};
 use clearway_testkit::{Home, Repository};
-use client::{Answer, Event};
+
 use clock::Clock;
 use issues::Issues;
 use ledger::Ledger;
@@ -171,10 +171,10 @@ impl<'h> World<'h> {
         self.figures.commits += 1;
     }
 
-    /// What was said on the day, for somebody to look at who wonders why.
-    fn write_down(&self, session: &str, event: &Event<'_>, answer: &Answer) -> Outcome<()> {
+    /// What happened on the day, for somebody to look at who wonders why.
+    fn write_down(&self, session: &str, what: &str) -> Outcome<()> {
         let (hour, minute) = (self.now / 3_600, self.now / 60 % 60);
-        let line = format!("{hour}:{minute:02}:{:02} {session} {event:?} {answer:?}\n", self.now % 60);
+        let line = format!("{hour}:{minute:02}:{:02} {session} {what}\n", self.now % 60);
         let path = self.home.path().join("day.log");
         let file = std::fs::File::options().append(true).create(true).open(path);
         file.and_then(|mut file| file.write_all(line.as_bytes())).map_err(|error| format!("day.log: {error}"))
