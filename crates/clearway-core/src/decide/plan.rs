@@ -36,6 +36,14 @@ impl Step {
     pub(super) fn is_new(&self) -> bool {
         !matches!(self, Self::Extend(_) | Self::Downgrade { .. } | Self::Covered)
     }
+
+    /// What has to end for it.
+    pub(super) fn room(&self) -> &[Room] {
+        match self {
+            Self::Grant { room, .. } | Self::Upgrade { room, .. } | Self::Downgrade { room, .. } => room,
+            Self::Extend(_) | Self::Covered | Self::Blocked(_) => &[],
+        }
+    }
 }
 
 /// What keeps a request from being granted.

@@ -88,7 +88,7 @@ impl Draft<'_> {
     fn let_pass(&mut self, view: &WaitView) -> Result<(), BTreeSet<FactQuery>> {
         let wait = &view.wait;
         let paused = freeze::during_offer(self.slice, self.now, wait);
-        if !self.has_turn(wait, paused.as_ref())? {
+        if self.turn_of(wait, paused.as_ref())?.is_none() {
             self.push_wait(Actor::KERNEL, Body::WaitWithdrawn { wait: wait.id });
             return Ok(());
         }
@@ -125,7 +125,8 @@ impl Draft<'_> {
 
     /// Offers their turn to agents that have no process waiting. Only waits whose surroundings were read can be
     /// judged; whoever changes something reads the surroundings of those it changes it for. The facts that were
-    /// missing are told: without them nobody has a turn.
+    /// missing are told: without them nobody has a turn. What would make way for a request makes way for a turn: its
+    /// holder would take up its work again and be in the way of whoever was told that it is free.
     pub(super) fn record_offers(&mut self) -> BTreeSet<FactQuery> {
         let candidates: Vec<WaitView> =
             self.queue.iter().filter(|view| self.slice.surveyed.contains(&view.wait.id)).cloned().collect();
@@ -134,25 +135,36 @@ impl Draft<'_> {
             if wait.attached.is_some() || wait.offered_until.is_some() {
                 continue;
             }
-            match self.has_turn(&wait, self.frozen.as_ref()) {
-                Ok(true) => {
-                    let until = self.now.mono.plus_ms(OFFER_MS);
-                    self.push_wait(Actor::KERNEL, Body::WaitOffered { wait: wait.id, until });
-                    self.note(wait.agent, Note::Turn(wait.id));
-                }
-                Ok(false) => {}
+            match self.turn_of(&wait, self.frozen.as_ref()) {
+                Ok(Some(steps)) => self.offer(&wait, &steps),
+                Ok(None) => {}
                 Err(queries) => missing.extend(queries),
             }
         }
         missing
     }
 
-    /// Whether everything would be granted under this pause, or none.
-    fn has_turn(&self, wait: &Wait, frozen: Option<&Freeze>) -> Result<bool, BTreeSet<FactQuery>> {
+    fn offer(&mut self, wait: &Wait, steps: &[Step]) {
+        for room in steps.iter().map(Step::room) {
+            // Whoever is offered the turn hears of it by the offer.
+            drop(self.make_room(room, Actor::KERNEL, wait.agent));
+        }
+        let until = self.now.mono.plus_ms(OFFER_MS);
+        self.push_wait(Actor::KERNEL, Body::WaitOffered { wait: wait.id, until });
+        self.note(wait.agent, Note::Turn(wait.id));
+    }
+
+    /// How everything would be granted under this pause, or none; `None` if it would not be.
+    fn turn_of(
+        &self,
+        wait: &Wait,
+        frozen: Option<&Freeze>,
+    ) -> Result<Option<Vec<Step>>, BTreeSet<FactQuery>> {
         let client = self.slice.agent(wait.agent).map(|view| view.agent.client);
         let steps = Planner::at(self, wait.agent, &wait.wanted, wait.place).plan()?;
         let is_admitted = |client| freeze::admit(frozen, &wait.wanted, client, &steps).is_ok();
-        Ok(blocked(&steps).next().is_none() && client.is_some_and(is_admitted))
+        let is_turn = blocked(&steps).next().is_none() && client.is_some_and(is_admitted);
+        Ok(is_turn.then_some(steps))
     }
 
     /// Ends an agent's waits for everything that it holds now, as far as their surroundings were read. What a command of it

@@ -143,6 +143,35 @@ fn refused(reserve: &Reserve, steps: &[Step]) -> Vec<Refused> {
     left_out.collect()
 }
 
+impl Draft<'_> {
+    /// Ends leases that make room for somebody, and has their holders told. What `to` is to know of it.
+    pub(super) fn make_room(&mut self, room: &[Room], actor: Actor, to: AgentId) -> Vec<Notice> {
+        let mut notices = Vec::new();
+        for Room { lease, why } in room {
+            if !self.end_lease(lease.id) {
+                continue;
+            }
+            let from = self.view().holder(lease).map(|holder| holder.agent.name.clone());
+            let (target, id, holder) = (lease.target.display(), lease.id, lease.holder);
+            let (body, notice) = match why {
+                RoomWhy::HolderGone => (
+                    Body::LeaseTakenOver { lease: id, holder, to },
+                    from.map(|from| Notice::TookOver { target, from }),
+                ),
+                RoomWhy::Unchanged => (
+                    Body::LeaseYielded { lease: id, holder, to },
+                    from.map(|from| Notice::Yielded { target, from }),
+                ),
+            };
+            self.push(actor, body);
+            notices.extend(notice);
+            let to = self.name_of(to);
+            self.note(holder, Note::PassedOn { target: lease.target.display(), to });
+        }
+        notices
+    }
+}
+
 /// Carries out the steps of a plan.
 #[derive(Debug)]
 struct Taker<'a, 'b> {
@@ -156,45 +185,14 @@ struct Taker<'a, 'b> {
 
 impl Taker<'_, '_> {
     fn take(&mut self, want: &Want, step: &Step, entropy: &mut Entropy<'_>) {
+        let notices = self.draft.make_room(step.room(), self.actor, self.me);
+        self.draft.notices.extend(notices);
         match step {
-            Step::Grant { slot, room } => {
-                self.make_room(room);
-                self.grant(want, *slot, entropy);
-            }
+            Step::Grant { slot, .. } => self.grant(want, *slot, entropy),
             Step::Extend(lease) => self.extend(want, *lease),
-            Step::Upgrade { lease, slot, room } => {
-                self.make_room(room);
-                self.upgrade(want, *lease, *slot);
-            }
-            Step::Downgrade { lease, room } => {
-                self.make_room(room);
-                self.downgrade(want, *lease);
-            }
+            Step::Upgrade { lease, slot, .. } => self.upgrade(want, *lease, *slot),
+            Step::Downgrade { lease, .. } => self.downgrade(want, *lease),
             Step::Covered | Step::Blocked(_) => {}
-        }
-    }
-
-    fn make_room(&mut self, room: &[Room]) {
-        for Room { lease, why } in room {
-            if !self.draft.end_lease(lease.id) {
-                continue;
-            }
-            let from = self.draft.view().holder(lease).map(|holder| holder.agent.name.clone());
-            let (target, id, holder, to) = (lease.target.display(), lease.id, lease.holder, self.me);
-            let (body, notice) = match why {
-                RoomWhy::HolderGone => (
-                    Body::LeaseTakenOver { lease: id, holder, to },
-                    from.map(|from| Notice::TookOver { target, from }),
-                ),
-                RoomWhy::Unchanged => (
-                    Body::LeaseYielded { lease: id, holder, to },
-                    from.map(|from| Notice::Yielded { target, from }),
-                ),
-            };
-            self.draft.push(self.actor, body);
-            self.draft.notices.extend(notice);
-            let to = self.draft.name_of(self.me);
-            self.draft.note(holder, Note::PassedOn { target: lease.target.display(), to });
         }
     }
 

@@ -19,6 +19,7 @@ pub(super) const STORIES: &[Story] = &[
     ("a reader that comes after a waiting writer waits behind it", readers_cannot_starve_a_writer),
     ("a place is kept, not taken anew, when the same is asked again", same_place),
     ("an agent without a process is offered its turn and takes it by asking", offer_taken),
+    ("what is offered is free: what would have made way for it makes way", offer_makes_room),
     ("an offer that is not taken passes on, and twice is enough", offer_passes_on),
     ("a killed waiter leaves nothing that blocks others", killed_waiter),
     ("a silent waiter leaves nothing that blocks others", silent_waiter),
@@ -133,6 +134,16 @@ fn offer_taken(stage: &mut Stage) {
     stage.take("c", "src/g");
     stage.take("b", "src/f");
     assert_eq!(ends(stage), [(wait.id, WaitEnd::Granted)]);
+}
+
+fn offer_makes_room(stage: &mut Stage) {
+    stage.grant("ann", "f", auto());
+    stage.world.dirty.insert("f".to_owned());
+    queue(stage, "bob", "f");
+    stage.world.dirty.clear();
+    stage.sweep();
+    assert!(stage.kinds().ends_with(&["lease.yielded", "wait.offered"]), "{:?}", stage.kinds());
+    assert!(stage.refused("ann", "f", auto()).is_empty(), "nobody holds it, and it is kept for bob");
 }
 
 fn offer_passes_on(stage: &mut Stage) {

@@ -69,7 +69,7 @@ fn on_a_full_disk_writes_are_refused_by_name_reads_go_on_and_room_mends_everythi
     assert!(!stranger.stdout.contains("release --all"), "{stranger:?}");
     let details = &refusal.value["error"]["details"];
     assert_eq!(details["disk"], disk.arena.state().display().to_string());
-    let free_bytes = details["free_bytes"].as_str().unwrap();
+    let free_bytes = details["free_bytes"].as_u64().unwrap();
     let message = refusal.value["error"]["message"].as_str().unwrap();
     assert!(message.contains(&format!("{free_bytes} bytes are free")), "{message}");
     let doctor = disk.run("eve", &["doctor"]).refused(1, "unhealthy");

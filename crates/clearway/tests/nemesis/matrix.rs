@@ -48,7 +48,7 @@ pub(crate) struct Strike<'p, 'h> {
 }
 
 /// One of so many points is struck in the short tier, others in each case. `NEMESIS_POINTS=all` strikes all of them.
-const SHARE: usize = 6;
+const SHARE: usize = 9;
 
 fn share() -> usize {
     match std::env::var("NEMESIS_POINTS").as_deref() {

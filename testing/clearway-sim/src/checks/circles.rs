@@ -6,7 +6,7 @@ use crate::ground;
 use crate::ledger::Ledger;
 use clearway_core::event::{Body, Event};
 use clearway_core::ids::{AgentId, Seq};
-use clearway_core::lease::Mode;
+use clearway_core::lease::{Lease, Mode};
 use clearway_core::wait::Wait;
 use std::collections::BTreeSet;
 
@@ -21,8 +21,10 @@ pub(crate) fn of_step(scene: &Scene<'_>, then: &Ledger, ledger: &Ledger, events:
     let before = [then, &given_back].map(|then| Way { ledger: then, ..way });
     for wait in ledger.waits.values().filter(|wait| way.is_waiting(wait)) {
         let then = then.waits.get(&wait.id);
-        let was_one = || then.is_some_and(|wait| before.iter().any(|before| closes(before, wait)));
-        hold(!closes(&way, wait) || was_one(), Invariant::I12Circle, || {
+        let was_one = || {
+            then.is_some_and(|wait| before.iter().any(|before| closes(before, wait, Counted::WhateverIsHeld)))
+        };
+        hold(!closes(&way, wait, Counted::WhatStays) || was_one(), Invariant::I12Circle, || {
             let agent = ledger.agents.get(&wait.agent).map_or("nobody", |agent| agent.name.as_str());
             format!("{agent} waits for itself by wait {}", wait.id)
         })?;
@@ -52,16 +54,25 @@ fn puts_in_the_way(body: &Body) -> bool {
     )
 }
 
+/// Which leases keep somebody waiting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Counted {
+    /// Those that surely do: what may yield may go at any moment.
+    WhatStays,
+    /// Those that may as well: what might yield does not as long as it is changed.
+    WhateverIsHeld,
+}
+
 /// Whether somebody that the wait is for waits, near or far, for whoever waits there.
-fn closes(way: &Way<'_>, wait: &Wait) -> bool {
-    let mut open = blockers(way, &way.waiter(wait));
+fn closes(way: &Way<'_>, wait: &Wait, counted: Counted) -> bool {
+    let mut open = blockers(way, &way.waiter(wait), counted);
     let mut reached = BTreeSet::new();
     while let Some(agent) = open.pop() {
         if agent == wait.agent {
             return true;
         }
         if reached.insert(agent) {
-            open.extend(waited_for(way, agent));
+            open.extend(waited_for(way, agent, counted));
         }
     }
     false
@@ -69,16 +80,16 @@ fn closes(way: &Way<'_>, wait: &Wait) -> bool {
 
 /// Whether a wait would close a circle if it were the last of the queue.
 pub(crate) fn closes_from_the_end(way: &Way<'_>, wait: &Wait) -> bool {
-    closes(way, &Wait { place: Seq(u64::MAX), ..wait.clone() })
+    closes(way, &Wait { place: Seq(u64::MAX), ..wait.clone() }, Counted::WhatStays)
 }
 
 /// Whom an agent waits for: by its own places, and its subagents that wait.
-fn waited_for(way: &Way<'_>, agent: AgentId) -> Vec<AgentId> {
+fn waited_for(way: &Way<'_>, agent: AgentId, counted: Counted) -> Vec<AgentId> {
     let waiting = way.ledger.waits.values().filter(|wait| way.is_waiting(wait));
     let mut found = Vec::new();
     for wait in waiting {
         if wait.agent == agent {
-            found.extend(blockers(way, &way.waiter(wait)));
+            found.extend(blockers(way, &way.waiter(wait), counted));
         } else if way.ledger.is_above(agent, wait.agent) {
             found.push(wait.agent);
         }
@@ -86,10 +97,9 @@ fn waited_for(way: &Way<'_>, agent: AgentId) -> Vec<AgentId> {
     found
 }
 
-/// Who surely keeps a request from being granted. What another command of the same agent runs under ends with that
-/// command, so nobody waits for itself there. Units of one resource are interchangeable, and what may yield may
-/// go at any moment, so neither counts.
-fn blockers(way: &Way<'_>, asker: &Asker<'_>) -> Vec<AgentId> {
+/// Who keeps a request from being granted. What another command of the same agent runs under ends with that command, so
+/// nobody waits for itself there. Units of one resource are interchangeable, so they do not count.
+fn blockers(way: &Way<'_>, asker: &Asker<'_>, counted: Counted) -> Vec<AgentId> {
     let mut found = Vec::new();
     for want in asker.wants() {
         let several = ground::capacity(&want.target) > 1 && asker.wanted.mode == Mode::Exclusive;
@@ -97,7 +107,8 @@ fn blockers(way: &Way<'_>, asker: &Asker<'_>) -> Vec<AgentId> {
             continue;
         }
         let firm = way.leases(asker, want).into_iter();
-        let firm = firm.filter(|lease| !may_yield(lease) && !way.is_abandoned(lease));
+        let is_counted = |lease: &&Lease| counted == Counted::WhateverIsHeld || !may_yield(lease);
+        let firm = firm.filter(is_counted).filter(|lease| !way.is_abandoned(lease));
         found.extend(firm.map(|lease| lease.holder));
         found.extend(way.waits(asker, want).into_iter().map(|wait| wait.agent));
     }
