@@ -51,13 +51,15 @@ pub(super) fn closed_between(
     holder: AgentId,
 ) -> Result<Option<Circle>, BTreeSet<FactQuery>> {
     // Whatever was closed goes through the holder. Most often nothing is, and that is soon seen.
-    if circles(after, after.waits_of_family(holder))?.is_empty() {
+    let through = circles(after, after.waits_of_family(holder))?;
+    if through.is_empty() {
         return Ok(None);
     }
     let [before, after] =
         [before, after].map(|draft| circles(draft, draft.queue.iter().map(|view| &view.wait)));
-    let before = before?;
-    Ok(after?.into_iter().find_map(|(wait, circle)| (!before.contains_key(&wait)).then_some(circle)))
+    let (before, after) = (before?, after?);
+    let mut all = through.into_iter().chain(after);
+    Ok(all.find_map(|(wait, circle)| (!before.contains_key(&wait)).then_some(circle)))
 }
 
 /// The circles that waits stand in, each by its wait.
