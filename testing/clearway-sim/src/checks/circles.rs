@@ -17,7 +17,7 @@ pub(crate) fn of_step(scene: &Scene<'_>, then: &Ledger, ledger: &Ledger, events:
         return Ok(());
     }
     let way = Way { ledger, world: scene.world, now: scene.now };
-    let given_back = without_what_was_handed_over(then, events);
+    let given_back = without_what_was_given_up(then, events);
     let before = [then, &given_back].map(|then| Way { ledger: then, ..way });
     for wait in ledger.waits.values().filter(|wait| way.is_waiting(wait)) {
         let then = then.waits.get(&wait.id);
@@ -32,11 +32,14 @@ pub(crate) fn of_step(scene: &Scene<'_>, then: &Ledger, ledger: &Ledger, events:
     Ok(())
 }
 
-/// The books as if whoever handed something over had given it back: that is half of what it did.
-fn without_what_was_handed_over(then: &Ledger, events: &[Event]) -> Ledger {
+/// The books as if what was handed over, or made way, had been given back: that is half of what was done.
+fn without_what_was_given_up(then: &Ledger, events: &[Event]) -> Ledger {
     let mut given_back = then.clone();
     for event in events {
-        if let Body::LeaseTransferred { lease, .. } = &event.body {
+        if let Body::LeaseTransferred { lease, .. }
+        | Body::LeaseYielded { lease, .. }
+        | Body::LeaseTakenOver { lease, .. } = &event.body
+        {
             given_back.open.remove(lease);
         }
     }
