@@ -279,11 +279,14 @@ impl Agent {
             self.hear(world, &answer);
             return Ok(self.random.between(2, 8));
         };
-        let is_needed = edit.files.iter().any(|file| world.ledger.is_taken(&self.session, file));
+        let is_needed = edit.files.iter().any(|file| world.ledger.is_in_the_way(&self.session, file));
         world.figures.refuse(world.now, &self.session, reason, is_needed);
         self.turn.refused += 1;
         // What a subagent was promised ends with it.
         let is_promised = reason.contains("queue") && edit.subagent.is_none();
+        if is_promised {
+            world.ledger.promises(&self.session, &edit.files);
+        }
         self.work_on_something_else(edit.files, is_promised);
         Ok(self.random.between(5, 20))
     }

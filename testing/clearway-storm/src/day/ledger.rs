@@ -2,6 +2,7 @@
 //! call running, who claimed what. Every edit is one line that nobody else writes.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::mem::take;
 
 /// The books of one day.
 #[derive(Debug, Default)]
@@ -12,6 +13,8 @@ pub(super) struct Ledger {
     running: BTreeMap<String, String>,
     /// Files that somebody reserved by name.
     claimed: BTreeMap<String, String>,
+    /// Who was refused a file and promised that it would be told, and waits for its turn.
+    promised: BTreeSet<(String, String)>,
     /// Sessions that are over or whose client is dead.
     gone: BTreeSet<String>,
     /// Bytes of lines that vanished before they were committed, by somebody else's edit.
@@ -43,7 +46,13 @@ impl Ledger {
 
     /// A tool call is about to write these files.
     pub(super) fn begins(&mut self, session: &str, files: &[String]) {
+        self.promised.retain(|(of, file)| of != session || !files.contains(file));
         self.running.extend(files.iter().map(|file| (file.clone(), session.to_owned())));
+    }
+
+    /// Somebody was refused these files and is to be told when it is its turn.
+    pub(super) fn promises(&mut self, session: &str, files: &[String]) {
+        self.promised.extend(files.iter().map(|file| (session.to_owned(), file.clone())));
     }
 
     /// It is over.
@@ -65,6 +74,7 @@ impl Ledger {
     pub(super) fn goes(&mut self, session: &str) {
         self.is_done(session);
         self.gives_back(session);
+        self.promised.retain(|(of, _)| of != session);
         self.gone.insert(session.to_owned());
     }
 
@@ -78,6 +88,13 @@ impl Ledger {
         let books = self.running.values_mut().chain(self.claimed.values_mut());
         let authors = self.open.values_mut().map(|(_, author)| author);
         books.chain(authors).filter(|of| *of == session).for_each(|of| new.clone_into(of));
+        let name = |of: String| if of == session { new.to_owned() } else { of };
+        self.promised = take(&mut self.promised).into_iter().map(|(of, file)| (name(of), file)).collect();
+    }
+
+    /// Whether a refusal was needed: somebody else has the file, or waits for it in front.
+    pub(super) fn is_in_the_way(&self, session: &str, file: &str) -> bool {
+        self.is_taken(session, file) || self.promised.iter().any(|(of, what)| of != session && what == file)
     }
 
     /// Whether anybody else who is there has work in a file, is about to, or claimed it.
@@ -103,6 +120,22 @@ mod tests {
         ledger.committed("a.rs");
         ledger.wrote("one", "a.rs", "x\nby two\n", "x\n");
         assert_eq!(ledger.lost_bytes, "by one, better\n".len(), "committed before");
+    }
+
+    #[test]
+    fn whoever_waits_in_front_is_in_the_way_until_it_has_its_turn_or_goes() {
+        let mut ledger = Ledger::default();
+        let files = ["a.rs".to_owned()];
+        ledger.promises("one", &files);
+        assert!(ledger.is_in_the_way("two", "a.rs") && !ledger.is_in_the_way("one", "a.rs"));
+        assert!(!ledger.is_taken("two", "a.rs"), "nobody has it");
+        ledger.begins("one", &files);
+        ledger.is_done("one");
+        assert!(!ledger.is_in_the_way("two", "a.rs"));
+        ledger.promises("one", &files);
+        ledger.goes_on_as("one", "three");
+        ledger.goes("three");
+        assert!(!ledger.is_in_the_way("two", "a.rs"));
     }
 
     #[test]
