@@ -198,8 +198,11 @@ impl Request {
             | Command::Transfer(Transfer { selection: Selection::These { targets, .. }, .. }) => {
                 !targets.is_empty()
             }
-            Command::Release(Release { selection: Selection::These { targets, .. }, keep }) => {
-                !targets.is_empty() || !keep.is_empty()
+            // What is left of a set that is given back in part is told.
+            Command::Release(Release { selection: Selection::These { targets, leases, .. }, keep }) => {
+                let is_of_set =
+                    |named: &LeaseRef| slice.lease(named.id).is_some_and(|lease| lease.set.is_some());
+                !targets.is_empty() || !keep.is_empty() || leases.iter().any(is_of_set)
             }
             _ => false,
         }

@@ -40,12 +40,24 @@ pub fn read(text: &str) -> Line {
                 word.get_or_insert_default();
             }
             (Some(open), _) if letter == open => quote = None,
-            (None | Some('"'), '\\') => word.get_or_insert_default().extend(letters.next()),
+            (None | Some('"'), '\\') => escaped(quote, letters.next(), &mut word),
             _ => word.get_or_insert_default().push(letter),
         }
     }
     words.extend(word);
     Line { words, is_plain: is_plain && quote.is_none() }
+}
+
+/// A letter after a backslash: a line goes on after one, and between quotes it is a letter itself before most others.
+fn escaped(quote: Option<char>, letter: Option<char>, word: &mut Option<String>) {
+    if letter == Some('\n') {
+        return;
+    }
+    let word = word.get_or_insert_default();
+    if quote.is_some() && !letter.is_some_and(|letter| "$`\"\\".contains(letter)) {
+        word.push('\\');
+    }
+    word.extend(letter);
 }
 
 /// Whether a letter means nothing to a shell but itself, the end of a word, or a quote.
@@ -60,6 +72,19 @@ fn is_inert(quote: Option<char>, letter: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{as_it_is, read, word};
+
+    #[test]
+    fn a_backslash_is_read_as_a_shell_reads_it() {
+        for (text, words) in [
+            (r#"cd "a\b" c"#, ["cd", r"a\b", "c"]),
+            (r#"cd "a\"b" c"#, ["cd", r#"a"b"#, "c"]),
+            (r"cd a\ b c", ["cd", "a b", "c"]),
+            ("cd \\\n a c", ["cd", "a", "c"]),
+            ("cd a\\\nb c", ["cd", "ab", "c"]),
+        ] {
+            assert_eq!(read(text).words, words, "{text}");
+        }
+    }
 
     #[test]
     fn what_was_quoted_is_read_back() {

@@ -111,9 +111,14 @@ impl Git {
         Ok(tracked(&self.ask(worktree, &question)?))
     }
 
-    /// Whether a file, or anything below a directory, differs from HEAD or is untracked.
-    pub fn is_dirty(&self, worktree: &Path, path: &str) -> Result<bool, GitError> {
-        Ok(!self.dirty_paths(worktree, &[path])?.is_empty())
+    /// Of each of these whether it, or anything below it, differs from HEAD or is untracked; git is asked once. What git
+    /// spells otherwise, as a file system that folds case may, can be any of them.
+    pub fn are_dirty(&self, worktree: &Path, paths: &[&str]) -> Result<Vec<bool>, GitError> {
+        let dirty = self.dirty_paths(worktree, paths)?;
+        let is_known = |found: &String| paths.iter().any(|path| is_at_or_below(found, path));
+        let all_known = dirty.iter().all(is_known);
+        let is_dirty = |path: &&str| !all_known || dirty.iter().any(|found| is_at_or_below(found, path));
+        Ok(paths.iter().map(is_dirty).collect())
     }
 
     /// The dirty and untracked files among the given paths and below them.
@@ -151,6 +156,12 @@ struct Question<'q> {
     command: &'static str,
     options: &'q [&'q str],
     paths: &'q [&'q str],
+}
+
+/// Everything is below the empty path, which is the root.
+fn is_at_or_below(found: &str, path: &str) -> bool {
+    let rest = found.strip_prefix(path);
+    rest.is_some_and(|rest| path.is_empty() || rest.is_empty() || rest.starts_with('/'))
 }
 
 fn is_executable(program: &Path) -> bool {

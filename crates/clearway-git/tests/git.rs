@@ -51,7 +51,7 @@ fn an_unmerged_file_is_listed_once_and_dirty() {
     sandbox.git_refuses("repo", &["merge", "--quiet", "other"]);
     let git = sandbox.locate();
     assert_eq!(git.tracked_files(&root).unwrap(), ["file"]);
-    assert!(git.is_dirty(&root, "file").unwrap());
+    assert!(git.are_dirty(&root, &["file"]).unwrap()[0]);
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn a_file_is_dirty_when_changed_staged_deleted_or_untracked() {
     fs::remove_file(root.join("deleted")).unwrap();
     sandbox.write("repo/untracked", "");
     let git = sandbox.locate();
-    let check = |path, expect| assert_eq!(git.is_dirty(&root, path).unwrap(), expect, "{path}");
+    let check = |path, expect| assert_eq!(git.are_dirty(&root, &[path]).unwrap()[0], expect, "{path}");
     check("changed", true);
     check("staged", true);
     check("deleted", true);
@@ -87,8 +87,8 @@ fn a_moved_file_is_dirty_under_both_names() {
     let root = sandbox.repository("repo");
     sandbox.git("repo", &["mv", "file", "moved"]);
     let git = sandbox.locate();
-    assert!(git.is_dirty(&root, "file").unwrap());
-    assert!(git.is_dirty(&root, "moved").unwrap());
+    assert!(git.are_dirty(&root, &["file"]).unwrap()[0]);
+    assert!(git.are_dirty(&root, &["moved"]).unwrap()[0]);
 }
 
 #[test]
@@ -99,8 +99,8 @@ fn a_directory_is_dirty_through_what_is_below_it() {
     let git = sandbox.locate();
     let below: Vec<String> = git.dirty_paths(&root, &["dir"]).unwrap().into_iter().collect();
     assert_eq!(below, ["dir/deep/new"]);
-    assert!(git.is_dirty(&root, "").unwrap());
-    assert!(!git.is_dirty(&root, "file").unwrap());
+    assert!(git.are_dirty(&root, &[""]).unwrap()[0]);
+    assert!(!git.are_dirty(&root, &["file"]).unwrap()[0]);
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn paths_are_literal_whatever_they_look_like() {
         let dirty: Vec<String> = git.dirty_paths(&root, &[name]).unwrap().into_iter().collect();
         assert_eq!(dirty, [name]);
     }
-    assert!(!git.is_dirty(&root, "app/?id]/page.tsx").unwrap());
+    assert!(!git.are_dirty(&root, &["app/?id]/page.tsx"]).unwrap()[0]);
 }
 
 #[test]
@@ -149,9 +149,9 @@ fn what_happens_inside_a_submodule_does_not_make_the_outer_repository_dirty() {
     let git = sandbox.locate();
     sandbox.write("outer/lib/file", "changed\n");
     sandbox.write("outer/lib/new", "");
-    assert!(!git.is_dirty(&outer, "lib").unwrap());
+    assert!(!git.are_dirty(&outer, &["lib"]).unwrap()[0]);
     sandbox.git("outer/lib", &["commit", "--quiet", "--all", "--message=on"]);
-    assert!(git.is_dirty(&outer, "lib").unwrap());
+    assert!(git.are_dirty(&outer, &["lib"]).unwrap()[0]);
     assert_eq!(git.tracked_files(&outer).unwrap(), [".gitmodules", "file", "lib"]);
 }
 
@@ -171,7 +171,7 @@ fn asking_leaves_the_index_as_it_was() {
     let later = std::time::SystemTime::now() + Duration::from_secs(5);
     fs::File::options().write(true).open(root.join("file")).unwrap().set_modified(later).unwrap();
     let index = fs::read(root.join(".git/index")).unwrap();
-    assert!(!sandbox.locate().is_dirty(&root, "file").unwrap());
+    assert!(!sandbox.locate().are_dirty(&root, &["file"]).unwrap()[0]);
     assert_eq!(fs::read(root.join(".git/index")).unwrap(), index);
 }
 
@@ -183,7 +183,7 @@ fn a_program_named_by_the_repository_is_not_run() {
     let hook = sandbox.write("hook", &format!("#!/bin/sh\ntouch '{}'\n", trace.display()));
     fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
     sandbox.git("repo", &["config", "core.fsmonitor", hook.to_str().unwrap()]);
-    sandbox.locate().is_dirty(&root, "file").unwrap();
+    sandbox.locate().are_dirty(&root, &["file"]).unwrap();
     assert!(!trace.exists());
 }
 
@@ -268,6 +268,16 @@ fn a_git_that_warns_at_length_is_heard_to_the_end() {
 fn a_git_ended_by_a_signal_has_failed() {
     let sandbox = Sandbox::new();
     let git = strange_git(&sandbox, "kill -KILL $$");
-    let error = git.is_dirty(&sandbox.at("strange"), "x").unwrap_err();
+    let error = git.are_dirty(&sandbox.at("strange"), &["x"]).unwrap_err();
     assert!(matches!(error, GitError::Failed { .. }), "{error:?}");
+}
+
+#[test]
+fn several_paths_are_asked_about_at_once_and_told_apart() {
+    let sandbox = Sandbox::new();
+    let root = sandbox.repository("repo");
+    sandbox.write("repo/file2", "new");
+    sandbox.write("repo/src/c.rs", "new");
+    let dirty = sandbox.locate().are_dirty(&root, &["file", "file2", "src", "fil"]).unwrap();
+    assert_eq!(dirty, [false, true, true, false]);
 }

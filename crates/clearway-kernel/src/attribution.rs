@@ -15,7 +15,7 @@ use clearway_core::facts::{FactQuery, Facts};
 use clearway_core::failure::Failure;
 use clearway_core::ids::{AgentId, ScopeKey};
 use clearway_core::lease::Lease;
-use clearway_core::limits::TTL_MS_AUTO;
+use clearway_core::limits::{TARGETS_PER_REQUEST_MAX, TTL_MS_AUTO};
 use clearway_core::slice::{AgentLookup, AgentView, ReadSet};
 use clearway_core::target::Target;
 use clearway_core::time::Mono;
@@ -147,7 +147,8 @@ impl Session<'_> {
         Ok(hits)
     }
 
-    /// Those of these files that hold a change which is not committed, and that nobody holds.
+    /// Those of these files that hold a change which is not committed, and that nobody holds; as many as a request may
+    /// name.
     pub(crate) fn changed_and_free(&mut self, targets: Vec<Target>) -> Result<Vec<Target>, Failure> {
         let (now, here) = (self.now()?, self.site.worktree());
         let found = self.read(|snapshot| {
@@ -158,8 +159,8 @@ impl Session<'_> {
         let held: Vec<Lease> = held.into_iter().filter(|lease| lease.worktree == here).collect();
         let is_free = |target: &Target| !held.iter().any(|lease| lease.target.overlaps(target));
         let free = targets.into_iter().filter(is_free);
-        let free: Vec<(String, Target)> =
-            free.filter_map(|target| Some((literal(&target)?, target))).collect();
+        let free = free.filter_map(|target| Some((literal(&target)?, target)));
+        let free: Vec<(String, Target)> = free.take(TARGETS_PER_REQUEST_MAX).collect();
         let mut facts = Facts::default();
         let queries = free.iter().map(|(path, _)| FactQuery::Dirty(here.clone(), path.clone())).collect();
         self.outside.gather(&queries, &mut facts);

@@ -319,14 +319,13 @@ pub fn keep_changed(outside: &mut dyn Outside, call: &HookCall, files: &[String]
     if parts.is_empty() {
         return Ok(());
     }
-    let globals = Globals { idempotency_key: None, ..call.globals_with_client(outside) };
+    let globals = unheard(&call.globals_with_client(outside));
     for Part { ground, targets, brief } in parts {
         let worktree = ground.site.worktree();
         let root = ground.site.root.clone().unwrap_or_else(|| ground.start.clone());
         let mut session = Session::on(outside, &globals, ground)?;
         let kept = targets.into_iter().filter(|target| !brief.contains(target)).collect();
-        let mut targets = session.changed_and_free(kept)?;
-        targets.truncate(TARGETS_PER_REQUEST_MAX);
+        let targets = session.changed_and_free(kept)?;
         if targets.is_empty() {
             continue;
         }
@@ -486,13 +485,19 @@ fn fresh(reply: &Reply) -> Vec<LeaseRef> {
     leases.map(|lease| LeaseRef { id: lease.id, fence: Some(lease.fence) }).collect()
 }
 
+/// For a request beside the one whose answer the agent gets: what is said there reaches nobody, so nothing is.
+fn unheard(globals: &Globals) -> Globals {
+    let hook = globals.hook.clone().map(|hook| Hook { hears: false, ..hook });
+    Globals { idempotency_key: None, hook, ..globals.clone() }
+}
+
 /// One refusal refuses the whole call, so what other scopes granted for it goes back.
 fn give_back(
     outside: &mut dyn Outside,
     globals: &Globals,
     granted: Vec<(PathBuf, Vec<LeaseRef>)>,
 ) -> Result<(), Failure> {
-    let globals = Globals { idempotency_key: None, ..globals.clone() };
+    let globals = unheard(globals);
     for (directory, leases) in granted.into_iter().filter(|(_, leases)| !leases.is_empty()) {
         let Some(ground) = invited(outside, &globals, &directory)? else { continue };
         let release = Release { selection: Selection::of(leases), keep: Vec::new() };

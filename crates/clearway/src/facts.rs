@@ -1,27 +1,38 @@
 //! Facts of the outside: processes and uncommitted changes.
 
 use clearway_core::facts::{FactQuery, Facts, Liveness, Process};
+use clearway_core::target::Worktree;
 use clearway_git::Git;
 use clearway_platform::clock::BootKey;
 use clearway_platform::environment::Environment;
 use clearway_platform::process::{self, ProcessIdentity};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Answers every query; what cannot be told counts as what keeps a lease in place.
 pub(crate) fn gather(environment: &Environment, queries: &BTreeSet<FactQuery>, facts: &mut Facts) {
+    let mut paths: BTreeMap<&Worktree, Vec<&str>> = BTreeMap::new();
     for query in queries {
         match query {
             FactQuery::Process(process) => facts.learn_process(process.clone(), liveness(process)),
             FactQuery::Above => {
                 facts.learn_above(process::ancestors().map(|above| process(&above)).collect())
             }
-            FactQuery::Dirty(worktree, path) => {
-                let git = Git::locate(environment);
-                let dirty = git.and_then(|git| git.is_dirty(Path::new(&worktree.0), path)).unwrap_or(true);
-                facts.learn_dirty(worktree.clone(), path.clone(), dirty);
-            }
+            FactQuery::Dirty(worktree, path) => paths.entry(worktree).or_default().push(path),
         }
+    }
+    for (worktree, paths) in paths {
+        learn_dirty(environment, worktree, &paths, facts);
+    }
+}
+
+/// Asks git once for everything in a checkout.
+fn learn_dirty(environment: &Environment, worktree: &Worktree, paths: &[&str], facts: &mut Facts) {
+    let git = Git::locate(environment);
+    let dirty = git.and_then(|git| git.are_dirty(Path::new(&worktree.0), paths));
+    let dirty = dirty.unwrap_or_else(|_| vec![true; paths.len()]);
+    for (path, dirty) in paths.iter().zip(dirty) {
+        facts.learn_dirty(worktree.clone(), (*path).to_owned(), dirty);
     }
 }
 

@@ -39,9 +39,15 @@ pub(crate) struct Machine {
 
 impl Machine {
     pub(crate) fn new(environment: Environment) -> Self {
-        // What is no text stays recognisable as such, so that whoever reads it refuses it instead of finding nothing.
+        // A setting of ours that is no text stays recognisable as such, so that it is refused instead of not being found.
         let text = |(name, value): (&std::ffi::OsString, &std::ffi::OsString)| {
-            Some((name.to_str()?.to_owned(), value.to_string_lossy().into_owned()))
+            let name = name.to_str()?;
+            let value = match value.to_str() {
+                Some(value) => value.to_owned(),
+                None if name.starts_with("CLEARWAY_") => value.to_string_lossy().into_owned(),
+                None => return None,
+            };
+            Some((name.to_owned(), value))
         };
         let surroundings = Surroundings {
             variables: environment.vars.iter().filter_map(text).collect(),

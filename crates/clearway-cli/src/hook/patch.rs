@@ -31,8 +31,9 @@ pub(crate) fn typed(command: &str) -> Vec<String> {
 
 /// Where a step of a command goes.
 fn gone_to(step: Vec<String>) -> Option<String> {
-    let [cd, directory] = <[String; 2]>::try_from(step).ok()?;
-    (cd == "cd").then_some(directory)
+    let mut words = step.into_iter();
+    words.next().filter(|word| word == "cd")?;
+    words.find(|word| !word.starts_with('-'))
 }
 
 const BEGIN: &str = "*** Begin Patch";
@@ -56,6 +57,7 @@ mod tests {
         for (before, expect) in [
             ("apply_patch <<'EOF'\n", ["a.rs", "/b.rs"]),
             ("cd src && applypatch <<EOF\n", ["src/a.rs", "/b.rs"]),
+            ("cd -- src 2>/dev/null && apply_patch <<EOF\n", ["src/a.rs", "/b.rs"]),
             ("cd src; cd 'in ner'\napply_patch <<\"EOF\"\n", ["src/in ner/a.rs", "/b.rs"]),
             ("cd /tmp && cd x && apply_patch '", ["/tmp/x/a.rs", "/b.rs"]),
         ] {

@@ -114,7 +114,7 @@ fn line(notice: &Notice, answer: &ScopeAnswer) -> Option<Said> {
         }
         Notice::PassedOn { target, to } => {
             format!(
-                "{} went to {to}; you had not changed it. Read it again before you edit it.",
+                "{} made way for {to}; you had not changed it. Read it again before you edit it.",
                 path(target)
             )
         }

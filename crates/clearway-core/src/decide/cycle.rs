@@ -44,7 +44,8 @@ pub(super) fn find(
 }
 
 /// The circle that was closed between two drafts by what somebody came to hold whose family waits, if one was. One that
-/// giving back or time had closed before is no reason to refuse what may be the way out, and none to overlook another.
+/// giving back or time had closed before is no reason to refuse what may be the way out: a wait that stood in a circle
+/// before counts for nothing.
 pub(super) fn closed_between(
     before: &Draft<'_>,
     after: &Draft<'_>,
@@ -55,11 +56,19 @@ pub(super) fn closed_between(
     if through.is_empty() {
         return Ok(None);
     }
-    let [before, after] =
-        [before, after].map(|draft| circles(draft, draft.queue.iter().map(|view| &view.wait)));
-    let (before, after) = (before?, after?);
-    let mut all = through.into_iter().chain(after);
-    Ok(all.find_map(|(wait, circle)| (!before.contains_key(&wait)).then_some(circle)))
+    if let Some(circle) = new(&circles(before, before.waits_of_family(holder))?, through) {
+        return Ok(Some(circle));
+    }
+    let all = |draft: &Draft<'_>| circles(draft, draft.queue.iter().map(|view| &view.wait));
+    match (all(before), all(after)) {
+        (Ok(before), Ok(after)) => Ok(new(&before, after)),
+        (before, after) => Err(before.err().into_iter().chain(after.err()).flatten().collect()),
+    }
+}
+
+/// One of a wait that was in none.
+fn new(known: &BTreeMap<WaitId, Circle>, found: BTreeMap<WaitId, Circle>) -> Option<Circle> {
+    found.into_iter().find_map(|(wait, circle)| (!known.contains_key(&wait)).then_some(circle))
 }
 
 /// The circles that waits stand in, each by its wait.
@@ -220,6 +229,24 @@ impl Circle {
             .details(Details::Circle(Box::new(self)))
     }
 
+    /// The refusal of what would have closed it by being taken while the family waits. What was not taken is nothing to
+    /// give back.
+    fn failure_of_taking(self) -> Failure {
+        let message = format!("they would wait for each other for ever: {}", self.told());
+        Failure::new(Slug::WouldDeadlock, message)
+            .hint("take it when you have what you wait for, or leave the queue: clearway wait --cancel")
+            .hint("see who waits for what: clearway waits")
+            .details(Details::Circle(Box::new(self)))
+    }
+
+    /// The same without leases that are not there.
+    fn without_untaken(mut self, draft: &Draft<'_>) -> Self {
+        let is_there = |id: &LeaseId| draft.leases_now().any(|lease| lease.id == *id);
+        self.steps.iter_mut().for_each(|step| step.lease = step.lease.filter(is_there));
+        self.yielder = self.yielder.filter(|(_, lease, _)| is_there(lease));
+        self
+    }
+
     /// The refusal of whoever would have closed it by waiting. A command to give a lease back is for its holder alone.
     fn failure(self, me: &AgentName) -> Failure {
         let failure = Failure::new(Slug::WouldDeadlock, format!("waiting would never end: {}", self.told()));
@@ -275,6 +302,13 @@ impl Draft<'_> {
     /// Whether an agent or anybody of its family waits for something.
     pub(super) fn waits_in_family_of(&self, agent: AgentId) -> bool {
         self.waits_of_family(agent).next().is_some()
+    }
+
+    /// Refuses to take what would close a circle, and records that.
+    pub(super) fn refuse_taking(&mut self, actor: Actor, reserve: &Reserve, circle: Circle) -> Failure {
+        let circle = circle.without_untaken(self);
+        self.refuse_leases(actor, "deadlock", (reserve.mode, reserve.wants.iter()), circle.leases());
+        circle.failure_of_taking()
     }
 
     /// Refuses a request that would close a circle, and records that.

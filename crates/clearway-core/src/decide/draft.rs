@@ -152,6 +152,11 @@ impl<'a> Draft<'a> {
     }
 
     /// What is remembered of an agent, to be changed.
+    /// What is remembered of an agent, as it is by now.
+    pub(super) fn memo_of(&self, agent: AgentId) -> Option<&Memo> {
+        self.memos.get(&agent).or_else(|| self.slice.agent(agent).map(|view| &view.memo))
+    }
+
     pub(super) fn memo(&mut self, agent: AgentId) -> &mut Memo {
         let known = || self.slice.agent(agent).map(|view| view.memo.clone()).unwrap_or_default();
         self.memos.entry(agent).or_insert_with(known)

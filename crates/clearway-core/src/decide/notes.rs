@@ -14,7 +14,7 @@ impl Draft<'_> {
     /// Keeps something for an agent to be told; one that hears nothing is told nothing.
     pub(super) fn note(&mut self, to: AgentId, note: Note) {
         let hears = self.slice.agent(to).is_some_and(|view| view.agent.client.has_hooks());
-        let concerns_itself = matches!(note, Note::Turn(_) | Note::WroteOver { .. });
+        let concerns_itself = matches!(note, Note::Turn(_) | Note::WroteOver { .. } | Note::PassedOn { .. });
         let own = self.agent.as_ref().is_some_and(|(me, _)| *me == to) && !concerns_itself;
         if !hears || own {
             return;
@@ -102,7 +102,7 @@ impl Draft<'_> {
 
     /// Whether a tool call of its holder is about to change what a lease is on.
     pub(super) fn is_in_hand(&self, lease: &Lease) -> bool {
-        let memo = self.slice.agent(lease.holder).map(|view| &view.memo);
+        let memo = self.memo_of(lease.holder);
         let is_this = |(id, until): &(LeaseId, Mono)| *id == lease.id && *until > self.now.mono;
         memo.is_some_and(|memo| memo.in_hand.iter().any(is_this))
     }

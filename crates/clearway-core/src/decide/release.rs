@@ -96,11 +96,12 @@ fn parent_of(keep: &Target, chosen: &Chosen) -> Result<Lease, Failure> {
     })
 }
 
-/// What goes on being held of sets that were taken together and are given back in part.
+/// What the same holders go on holding of sets that were taken together and are given back in part.
 fn rest_of_sets(draft: &Draft<'_>, chosen: &Chosen) -> Vec<Lease> {
-    let sets: BTreeSet<SetId> = chosen.live.iter().filter_map(|lease| lease.set).collect();
+    let sets: BTreeSet<(SetId, AgentId)> =
+        chosen.live.iter().filter_map(|lease| Some((lease.set?, lease.holder))).collect();
     let is_rest = |lease: &&Lease| {
-        lease.set.is_some_and(|set| sets.contains(&set))
+        lease.set.is_some_and(|set| sets.contains(&(set, lease.holder)))
             && !chosen.remaining.iter().any(|known| known.id == lease.id)
     };
     match sets.is_empty() {

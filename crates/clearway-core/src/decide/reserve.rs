@@ -120,7 +120,7 @@ fn take(draft: &mut Draft<'_>, reserve: &Reserve, asking: Asking<'_>, entropy: &
         && let Some(circle) = cycle::closed_between(&untaken, draft, me)?
     {
         *draft = untaken;
-        return Ok(Err(draft.refuse_circle((me, actor), reserve, circle)));
+        return Ok(Err(draft.refuse_taking(actor, reserve, circle)));
     }
     if draft.is_hook && reserve.grade == Grade::Auto {
         draft.take_in_hand(me, &leases);

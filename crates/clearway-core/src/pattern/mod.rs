@@ -121,9 +121,9 @@ impl Pattern {
         &self.canonical
     }
 
-    /// The form for people to read, not to be pasted: a literal shows its plain path, a subtree `dir/**`, others their canonical text. A plain
-    /// path that would read as a wildcard is shown escaped. Brackets are left as they are, because names such as
-    /// `[id]` are common and classes are not.
+    /// The form for people to read, not to be pasted: a literal shows its plain path, a subtree `dir/**`, others their
+    /// canonical text. A plain path that would read as a wildcard is shown escaped. Brackets are left as they are,
+    /// because names such as `[id]` are common and classes are not.
     pub fn display(&self) -> String {
         match &self.shape {
             _ if self.is_plain() && self.anchor().contains(READ_AS_WILDCARDS) => self.canonical.to_string(),

@@ -110,7 +110,8 @@ impl Problem {
     }
 
     pub(super) fn relative_location(key: &str, path: &str, cwd: Option<&Path>) -> Problem {
-        let absolute = cwd.map(|cwd| cwd.join(path).display().to_string());
+        let absolute =
+            cwd.map(|cwd| cwd.join(path).display().to_string()).filter(|path| shown(path) == *path);
         Problem::RelativeLocation { key: shown(key), value: shown(path), absolute }
     }
 

@@ -20,6 +20,7 @@ pub(super) const STORIES: &[Story] = &[
     ("a place is kept, not taken anew, when the same is asked again", same_place),
     ("an agent without a process is offered its turn and takes it by asking", offer_taken),
     ("what is offered is free: what would have made way for it makes way", offer_makes_room),
+    ("what a tool call is about to write makes way for no turn", in_hand_at_the_offer),
     ("an offer that is not taken passes on, and twice is enough", offer_passes_on),
     ("a killed waiter leaves nothing that blocks others", killed_waiter),
     ("a silent waiter leaves nothing that blocks others", silent_waiter),
@@ -144,6 +145,20 @@ fn offer_makes_room(stage: &mut Stage) {
     stage.sweep();
     assert!(stage.kinds().ends_with(&["lease.yielded", "wait.offered"]), "{:?}", stage.kinds());
     assert!(stage.refused("ann", "f", auto()).is_empty(), "nobody holds it, and it is kept for bob");
+}
+
+fn in_hand_at_the_offer(stage: &mut Stage) {
+    stage.grant("ann", "f", auto());
+    stage.world.dirty.insert("f".to_owned());
+    queue(stage, "bob", "f");
+    queue(stage, "cyd", "f");
+    stage.world.dirty.clear();
+    let bob = Caller { hook: true, ..named("bob") };
+    let granted = stage.reserve(&bob, &[path("f")], auto()).outcome;
+    assert!(matches!(granted, Ok(Success::Reserved { .. })), "{granted:?}");
+    assert!(offers(stage).is_empty(), "the call has not written yet");
+    let holders = stage.check(&named("dan"), &[path("f")], &How::default());
+    assert_eq!(holders.iter().map(|held| held.agent.as_str()).collect::<Vec<_>>(), ["bob"]);
 }
 
 fn offer_passes_on(stage: &mut Stage) {

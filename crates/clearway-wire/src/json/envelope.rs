@@ -138,7 +138,7 @@ impl NoticeJson {
                 Self { target: Some(target), ..Self::saying("your-turn", message) }
             }
             Notice::PassedOn { target, to } => {
-                about("passed-on", target, to, format!("{target} went to {to}; you had not changed it"))
+                about("passed-on", target, to, format!("{target} made way for {to}; you had not changed it"))
             }
             Notice::WrittenOver { target, by } => {
                 let who = by.as_ref().map_or_else(

@@ -90,6 +90,19 @@ fn whoever_gives_back_a_part_of_a_set_is_told_what_is_left_of_it() {
     assert_eq!(crate::each(&reply, "remaining", "pattern"), ["src/b.rs"]);
 }
 
+#[test]
+fn what_is_left_of_a_set_is_told_by_id_too_and_is_the_holders_own() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("bob", &["main.rs"]);
+    let set = ["reserve", "--kind", "write-set", "src/a.rs", "src/b.rs", "src/c.rs"];
+    let taken = repository.agent("alice").ok(&set);
+    let ids = crate::each(&taken, "leases", "id");
+    repository.agent("alice").ok(&["transfer", ids[2], "--to", "bob"]);
+    let reply = repository.agent("alice").ok(&["release", ids[0]]);
+    assert_eq!(crate::each(&reply, "remaining", "pattern"), ["src/b.rs"]);
+}
+
 /// A word of eight letters may be an id, a file, or something that somebody holds.
 #[test]
 fn what_is_held_under_a_word_that_looks_like_an_id_is_released_by_that_word() {

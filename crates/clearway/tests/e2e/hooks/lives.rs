@@ -186,7 +186,7 @@ fn a_holder_learns_once_who_waits_and_the_waiter_when_it_is_free() {
     two.event("PreToolUse", &read).silent();
     two.before_edit("src/a.rs").silent();
     let told = one.event("PreToolUse", &read).told();
-    assert!(told.contains("src/a.rs went to claude-"), "{told}");
+    assert!(told.contains("src/a.rs made way for claude-"), "{told}");
 }
 
 #[test]
