@@ -78,8 +78,16 @@ pub fn run(arguments: Vec<OsString>, host: &mut dyn Host, streams: &mut Streams<
     if let Some(words) = hook::plain(&arguments) {
         return hook::run(words, host, streams);
     }
-    run_for(None, arguments, host, streams)
+    let is_hook = usage::calls_a_hook(&arguments);
+    match run_for(None, arguments, host, streams) {
+        // A client takes the code of a line that cannot be read for a denial.
+        USAGE if is_hook => hook::NOT_RUN,
+        code => code,
+    }
 }
+
+/// The exit code of a line that cannot be read.
+const USAGE: u8 = 2;
 
 /// The same for the agent of a hook, where it works.
 fn run_for(

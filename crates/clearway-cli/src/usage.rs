@@ -1,6 +1,6 @@
 //! What is wrong with a command line, as one of our own failures.
 
-use crate::arguments;
+use crate::{arguments, hook};
 use clap::Args;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clearway_core::failure::Failure;
@@ -52,6 +52,11 @@ pub(crate) fn runs_a_command(arguments: &[OsString]) -> bool {
 
 /// The verb that runs a command.
 const RUNS: &str = "with";
+
+/// Whether a line calls a hook, however wrongly.
+pub(crate) fn calls_a_hook(arguments: &[OsString]) -> bool {
+    verb_of(arguments).is_some_and(|verb| verb == hook::VERB)
+}
 
 /// The first word that is neither a flag nor the value of one.
 fn verb_of(arguments: &[OsString]) -> Option<&OsString> {

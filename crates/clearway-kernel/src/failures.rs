@@ -4,7 +4,7 @@ use crate::config::ConfigError;
 use clearway_core::failure::{Details, Failure, Retry};
 use clearway_core::shell;
 use clearway_core::slug::Slug;
-use clearway_store::contract::{About, Finding, StoreError};
+use clearway_store::contract::{About, Finding, Openness, StoreError};
 
 /// What a store's trouble means to a user.
 pub fn store_failure(error: &StoreError) -> Failure {
@@ -24,8 +24,14 @@ pub fn store_failure(error: &StoreError) -> Failure {
         StoreError::Unsure { .. } => Failure::new(Slug::StoreUnavailable, message)
             .hint("look before trying again: clearway leases")
             .hint("with --idempotency-key KEY a repetition is answered like the first time"),
-        StoreError::NotPrivate { path, by_mode: true, .. } => {
+        StoreError::NotPrivate { path, openness: Openness::Mode, .. } => {
             Failure::new(Slug::StoreNotPrivate, message).hint(make_private(path))
+        }
+        StoreError::NotPrivate { path, openness: Openness::Shared, .. } => {
+            Failure::new(Slug::StoreNotPrivate, message).hint(format!(
+                "everybody uses that directory; put the store in one of its own: mkdir -m 700 {}/clearway",
+                shell::word(path)
+            ))
         }
         StoreError::NotPrivate { path, .. } => Failure::new(Slug::StoreNotPrivate, message)
             .hint(format!("see whose it is: ls -ld {}", shell::word(path))),

@@ -18,6 +18,7 @@ use clearway_core::slug::Slug;
 use clearway_core::text::{quoted, shown};
 use clearway_core::time::Now;
 use clearway_store::contract::{Engine, StoreError};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// How many scopes are named to somebody who named one that is not there.
@@ -43,7 +44,7 @@ pub(crate) fn ground(outside: &mut dyn Outside, globals: &Globals) -> Result<Gro
     let mut engine = above.as_ref().ok().map(|config| open(outside, config, &start)).transpose()?;
     let known = Asked::new(engine.as_deref_mut(), above.as_ref().ok(), &start);
     let found = find_site(outside, known, globals)?;
-    complete(outside, globals, Begun { start, files, above, engine }, found)
+    complete(outside, globals, Begun { start, files, above, engine }, found, Mistakes::AreTold)
 }
 
 /// The same for a directory of a scope that exists; `None` if there is none, which is found out before anything else.
@@ -52,8 +53,12 @@ pub(crate) fn invited(
     globals: &Globals,
     start: &Path,
 ) -> Result<Option<Ground>, Failure> {
-    let files = Files::of_user(outside)?;
-    let config = resolve(outside, &files, globals)?;
+    let files = Files::of_user(outside);
+    let config = files.as_ref().map_err(Clone::clone).and_then(|files| resolve(outside, files, globals));
+    let (files, config) = match (files, config) {
+        (Ok(files), Ok(config)) => (files, config),
+        (_, Err(mistake)) | (Err(mistake), _) => return unreadable(outside, start, mistake),
+    };
     let mut engine = match open(outside, &config, start) {
         Ok(engine) => engine,
         Err(failure) => return unopened(outside, &config, start, failure).map_or(Ok(None), Err),
@@ -74,19 +79,49 @@ pub(crate) fn invited(
     }
     let Some(found) = found else { return missing.map_or(Ok(None), Err) };
     let begun = Begun { start: start.to_owned(), files, above: Ok(config), engine: Some(engine) };
-    complete(outside, globals, begun, found).map(Some)
+    complete(outside, globals, begun, found, Mistakes::LeaveRepositoryOut).map(Some)
 }
 
-/// The settings and the scope of a directory, as far as they can be told without a store.
+/// Settings that cannot be read are told only where somebody invited us, as far as the store says that is used when
+/// nothing is set.
+fn unreadable(outside: &mut dyn Outside, start: &Path, mistake: Failure) -> Result<Option<Ground>, Failure> {
+    let config = unset(outside)?;
+    let mut engine = open(outside, &config, start)?;
+    let mut store = Asked::new(Some(&mut *engine), Some(&config), start);
+    match here(outside, &mut store, false) {
+        Ok(found) if store.knows(&found.own_key) => Err(mistake),
+        _ => Ok(None),
+    }
+}
+
+/// What counts where nothing is set.
+fn unset(outside: &dyn Outside) -> Result<Config, Failure> {
+    let user_path = outside.user_config_path()?;
+    let inputs = Inputs {
+        user_path: &user_path,
+        user: None,
+        repository: None,
+        variables: &BTreeMap::new(),
+        cwd: None,
+        flags: &[],
+        inside_agent_session: true,
+    };
+    Config::resolve(&inputs).map_err(|errors| config_failure(&errors))
+}
+
+/// The settings and the scope of a directory, as far as they can be told without a store: without the repository's file
+/// if that is what cannot be read, and as if nothing were set if it is the user's.
 pub(crate) fn without_store(
     outside: &mut dyn Outside,
     globals: &Globals,
     start: &Path,
 ) -> Result<(Config, Site), Failure> {
-    let mut files = Files::of_user(outside)?;
     let Found { site, .. } = here(outside, &mut Asked::new(None, None, start), false)?;
-    files.add_repository(outside, &site)?;
-    Ok((resolve(outside, &files, globals)?, site))
+    let Ok(mut files) = Files::of_user(outside) else { return Ok((unset(outside)?, site)) };
+    let of_user = resolve(outside, &files, globals);
+    let whole = files.add_repository(outside, &site).and_then(|()| resolve(outside, &files, globals));
+    let config = whole.or(of_user).or_else(|_| unset(outside))?;
+    Ok((config, site))
 }
 
 /// What is wrong with a store that was not opened. One that somebody named and that is nowhere invited us nowhere,
@@ -125,20 +160,34 @@ struct Begun {
     engine: Option<Box<dyn Engine>>,
 }
 
+/// What becomes of a repository's file that cannot be read or asks for too much.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mistakes {
+    /// Nothing is done.
+    AreTold,
+    /// The file counts for nothing. A hook goes on by what the user says: whoever can write that file could otherwise turn
+    /// off what keeps it from writing others.
+    LeaveRepositoryOut,
+}
+
 fn complete(
     outside: &mut dyn Outside,
     globals: &Globals,
     begun: Begun,
     found: Found,
+    mistakes: Mistakes,
 ) -> Result<Ground, Failure> {
     let Begun { start, mut files, above, engine } = begun;
     let Found { own_key, site, record } = found;
-    files.add_repository(outside, &site)?;
-    let (config, mut engine) = match (above, engine, &files.repository) {
-        (Ok(config), Some(engine), None) => (config, engine),
-        (_, engine, _) => {
+    let added = files.add_repository(outside, &site);
+    let whole = added
+        .and_then(|()| files.repository.is_some().then(|| resolve(outside, &files, globals)).transpose());
+    let whole = if mistakes == Mistakes::AreTold { whole? } else { whole.unwrap_or_default() };
+    let (config, mut engine) = match (whole, above, engine) {
+        (None, Ok(config), Some(engine)) => (config, engine),
+        (whole, above, engine) => {
             drop(engine);
-            let config = resolve(outside, &files, globals)?;
+            let config = whole.map_or(above, Ok)?;
             let engine = open(outside, &config, &start)?;
             (config, engine)
         }

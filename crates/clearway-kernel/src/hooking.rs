@@ -407,10 +407,14 @@ fn parts(outside: &mut dyn Outside, globals: &Globals, files: &[Destination]) ->
     Ok(parts)
 }
 
-/// The path of a file in a scope; `None` if it is not of that scope or cannot be named there.
+/// The path of a file in a scope; `None` if it is not of that scope, cannot be named there, or is a directory, which no
+/// call can write.
 fn path_in(outside: &mut dyn Outside, ground: &mut Ground, file: &Path) -> Option<CanonicalPath> {
     let Ground { site, engine, .. } = ground;
     site.root.as_ref()?;
+    if outside.is_directory(file) {
+        return None;
+    }
     let located = Look { outside, engine: &mut **engine }.resolve(site, file.to_str()?).ok()?;
     let is_own = located.nested.is_none() && !located.path.is_empty();
     CanonicalPath::parse(&located.path, site.fold).ok().filter(|_| is_own)

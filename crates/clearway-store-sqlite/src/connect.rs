@@ -8,12 +8,15 @@ use crate::witness;
 use clearway_platform::files::{self, Entry, FileKey, PrivacyComplaint, with_suffix};
 use clearway_platform::gate::{self, Gate, GateGuard};
 use clearway_platform::stopwatch::Stopwatch;
-use clearway_store::contract::{Head, StoreError};
+use clearway_store::contract::{Head, Openness, StoreError};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// The bit of a directory in which everybody may put files and nobody takes away those of others.
+const STICKY: u32 = 0o1000;
 
 /// The oldest SQLite whose write-ahead log cannot lose a reset under concurrent checkpoints.
 const SQLITE_VERSION_MIN: i32 = 3_051_003;
@@ -378,9 +381,13 @@ fn refuse_complaints(
 ) -> Result<(), StoreError> {
     match complaints.map_err(|error| errors::looking(path, &error))?.first() {
         Some(complaint) => {
-            let by_mode = matches!(complaint, PrivacyComplaint::Mode { .. });
+            let openness = match complaint {
+                PrivacyComplaint::Mode { mode, .. } if mode & STICKY != 0 => Openness::Shared,
+                PrivacyComplaint::Mode { .. } => Openness::Mode,
+                PrivacyComplaint::Owner { .. } => Openness::Owner,
+            };
             let (path, reason) = (path.display().to_string(), complaint.to_string());
-            Err(StoreError::NotPrivate { path, reason, by_mode })
+            Err(StoreError::NotPrivate { path, reason, openness })
         }
         None => Ok(()),
     }

@@ -5,7 +5,7 @@ use crate::connect::database_writers;
 use clearway_core::limits::BALLAST_BYTES;
 use clearway_platform::files::{self, FileError};
 use clearway_platform::gate::GateError;
-use clearway_store::contract::StoreError;
+use clearway_store::contract::{Openness, StoreError};
 use rusqlite::{Error, ErrorCode};
 use std::path::Path;
 
@@ -80,7 +80,7 @@ pub(crate) fn file(path: &Path, error: &FileError) -> StoreError {
     let at = path.display().to_string();
     match error {
         FileError::ForeignOwner { .. } => {
-            StoreError::NotPrivate { path: at, reason: error.to_string(), by_mode: false }
+            StoreError::NotPrivate { path: at, reason: error.to_string(), openness: Openness::Owner }
         }
         FileError::System { source, .. }
             if matches!(

@@ -369,6 +369,17 @@ pub enum Severity {
     Error,
 }
 
+/// How others than its user get at a store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Openness {
+    /// Its mode lets them.
+    Mode,
+    /// It lies in a directory that is meant for everybody.
+    Shared,
+    /// It belongs to somebody else.
+    Owner,
+}
+
 /// Why a store could not do what it was asked.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum StoreError {
@@ -427,8 +438,8 @@ pub enum StoreError {
         path: String,
         /// What is wrong.
         reason: String,
-        /// Whether its mode is, which its owner can change.
-        by_mode: bool,
+        /// How others get at it.
+        openness: Openness,
     },
     /// Locks there do not hold.
     #[error("{path} lies on a network file system ({kind})")]

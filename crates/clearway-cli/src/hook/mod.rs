@@ -34,7 +34,7 @@ const PAYLOAD_BYTES_MAX: usize = 32 * 1_024 * 1_024;
 /// How long a client may take to send it.
 const PAYLOAD_WAIT: Duration = Duration::from_secs(2);
 /// What a client takes for a failed hook, and not for a denial.
-const NOT_RUN: u8 = 1;
+pub(crate) const NOT_RUN: u8 = 1;
 
 /// The verb.
 pub(crate) const VERB: &str = "hook";
@@ -152,6 +152,10 @@ fn carried_out(dialect: &Dialect, event: &Event, call: &HookCall, host: &mut dyn
         let mut streams = Streams { stdout: &mut stdout, stderr: &mut stderr };
         Ok(crate::run_for(Some(agent), words.into_iter().map(OsString::from).collect(), host, &mut streams))
     });
+    // No argument of a program holds a zero byte: what prints one was only a look, and the shell looks itself.
+    if stdout.contains(&0) {
+        return None;
+    }
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let printing = typed::printing(&text(&stdout), &text(&stderr), code.ok()?);
     Some(Reply::document(&rewrite(event, &printing)))

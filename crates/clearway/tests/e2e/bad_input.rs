@@ -504,6 +504,8 @@ fn a_store_that_others_can_write_is_not_used() {
             let ran = repository.clearway().agent("alice").json(verb).expect(69);
             ran.slug("store-not-private");
             assert!(ran.stdout().contains(&format!("{}", place.display())), "{}", ran.stdout());
+            let advice = if open & 0o1000 == 0 { "chmod go-rwx" } else { "mkdir -m 700" };
+            assert!(ran.stdout().contains(advice), "{}", ran.stdout());
         }
         let found = repository.clearway().json(&["doctor"]).expect(1);
         found.slug("unhealthy");

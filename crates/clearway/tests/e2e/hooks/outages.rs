@@ -171,3 +171,55 @@ fn a_store_that_is_nowhere_speaks_only_where_it_was_before() {
     assert!(told.contains("store.db is not there any more"), "{told}");
     two.before_edit("x.rs").silent();
 }
+
+#[test]
+fn a_file_of_the_repository_that_is_wrong_turns_nothing_off() {
+    for text in ["mode = \"observe\"\n", "bogus = 1\n", "foo = [\n"] {
+        let home = home();
+        let app = app(&home);
+        app.grant("otter", &["src/a.rs"]);
+        app.write(".clearway.toml", text);
+        let mut one = Client::claude(&home, &app, "one");
+        one.before_edit("src/a.rs").denied();
+        one.before_edit("src/b.rs").silent();
+    }
+}
+
+#[test]
+fn settings_of_the_user_that_are_wrong_are_told_once_and_only_where_somebody_invited_us() {
+    let home = home();
+    let (app, other) = (app(&home), home.repository("other", &[("x.rs", "\n")]));
+    invited(&app);
+    home.user_config("postur = \"x\"\n");
+    Client::claude(&home, &other, "two").before_edit("x.rs").silent();
+    let mut one = Client::claude(&home, &app, "one");
+    assert!(one.before_edit("src/a.rs").told().contains("postur"));
+    one.before_edit("src/b.rs").silent();
+    home.user_config("");
+    grow_old(&home);
+    assert_eq!(one.before_edit("src/a.rs").told(), "Clearway works again; edits are checked.");
+}
+
+#[test]
+fn a_line_of_a_hook_that_cannot_be_read_is_no_denial() {
+    let home = home();
+    let app = app(&home);
+    for words in [
+        ["hook"].as_slice(),
+        &["hook", "claude", "--bad"],
+        &["--agent", "ada", "hook", "foo"],
+        &["hook", "foo"],
+    ] {
+        assert_eq!(app.clearway().run(words).code(), 1, "{words:?}");
+    }
+    assert_eq!(app.clearway().run(&["reserve", "--bad", "hook"]).code(), 2);
+}
+
+#[test]
+fn a_directory_is_nothing_that_a_call_writes() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    Client::claude(&home, &app, "one").before_edit("src").silent();
+    assert!(super::gate::held(&app).is_empty());
+}
