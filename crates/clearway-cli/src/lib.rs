@@ -78,10 +78,9 @@ pub fn run(arguments: Vec<OsString>, host: &mut dyn Host, streams: &mut Streams<
     if let Some(words) = hook::plain(&arguments) {
         return hook::run(words, host, streams);
     }
-    let is_hook = usage::calls_a_hook(&arguments);
-    match run_for(None, arguments, host, streams) {
+    match run_for(None, arguments.clone(), host, streams) {
         // A client takes the code of a line that cannot be read for a denial.
-        USAGE if is_hook => hook::NOT_RUN,
+        USAGE if usage::calls_a_hook(&arguments) => hook::NOT_RUN,
         code => code,
     }
 }
