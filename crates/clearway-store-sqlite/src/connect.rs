@@ -409,15 +409,16 @@ fn lost(path: &Path, head: &Head) -> StoreError {
     StoreError::Lost { path: path.display().to_string(), reason, holds_others: false }
 }
 
-/// A database of somebody else is neither read nor written.
+/// A database of somebody else is neither read nor written. The mark is read last: a store may come into being, all at
+/// once, after it was seen to be empty.
 fn refuse_foreign(connection: &Connection, path: &Path, number: u32) -> Result<(), StoreError> {
     let foreign = || {
-        if number == 0 {
-            connection.query_row("SELECT count(*) > 0 FROM sqlite_schema", [], |row| row.get(0))
-        } else {
-            let mark: i32 = connection.query_row("PRAGMA application_id", [], |row| row.get(0))?;
-            Ok(mark != APPLICATION_ID)
+        let count = "SELECT count(*) > 0 FROM sqlite_schema";
+        if number == 0 && !connection.query_row(count, [], |row| row.get(0))? {
+            return Ok(false);
         }
+        let mark: i32 = connection.query_row("PRAGMA application_id", [], |row| row.get(0))?;
+        Ok(mark != APPLICATION_ID)
     };
     match foreign().map_err(|error| errors::sqlite(path, &error))? {
         false => Ok(()),
@@ -439,4 +440,20 @@ fn make_room(path: &Path) -> Result<(), StoreError> {
         files::create_private_dir_all(parent).map_err(fail)?;
     }
     files::open_private(path).map(|_| ()).map_err(fail)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_that_came_into_being_after_it_was_seen_empty_is_ours_and_any_other_database_is_not() {
+        let (ours, foreign) = (Connection::open_in_memory().unwrap(), Connection::open_in_memory().unwrap());
+        Schema::CURRENT.migrate(&ours, 0).unwrap();
+        foreign.execute_batch("CREATE TABLE t (a)").unwrap();
+        let path = Path::new("store.db");
+        assert_eq!(refuse_foreign(&ours, path, 0), Ok(()));
+        assert_eq!(refuse_foreign(&ours, path, 1), Ok(()));
+        assert!(refuse_foreign(&foreign, path, 0).is_err() && refuse_foreign(&foreign, path, 1).is_err());
+    }
 }
