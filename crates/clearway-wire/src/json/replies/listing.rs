@@ -1,0 +1,95 @@
+//! Answers that list what is there now.
+
+use crate::json::{AgentJson, Blocker, WaitJson};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// `mine`
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct MineReply {
+    /// Files and directories that the caller and its subagents hold, relative to where it stands.
+    pub paths: Vec<String>,
+}
+
+/// `statusline`
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct StatuslineReply {
+    /// The line; empty if there is nothing to say.
+    pub line: String,
+}
+
+/// `where`
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct WhereReply {
+    /// The agent.
+    pub agent: AgentJson,
+    /// The process of its client, if it is known to live.
+    pub pid: Option<u32>,
+    /// The terminal of that process.
+    pub terminal: Option<String>,
+    /// The pane of tmux that it was started in.
+    pub tmux_pane: Option<String>,
+    /// The directory it works in; of one that is gone the checkout it last held something in.
+    pub directory: Option<String>,
+    /// The branch of that directory.
+    pub branch: Option<String>,
+    /// The command that goes on with its session.
+    pub resume: Option<String>,
+}
+
+/// `leases`
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct LeasesReply {
+    /// In the order of their fences; after them those of the caller on machine-wide names.
+    pub leases: Vec<Blocker>,
+    /// Which of them, by id, are in the scope of the machine: their fences have an order of their own.
+    pub machine_wide: Vec<String>,
+    /// Ids of rows that cannot be read.
+    pub unreadable: Vec<String>,
+    /// Things to know beside the answer.
+    pub notices: Vec<crate::json::NoticeJson>,
+}
+
+/// `who`
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct WhoReply {
+    /// The path asked about, relative to the root of the worktree, or the name.
+    pub path: String,
+    /// Everyone whose lease overlaps it.
+    pub holders: Vec<Blocker>,
+    /// Everyone who waits for it.
+    pub waiters: Vec<WaitJson>,
+    /// Things to know beside the answer.
+    pub notices: Vec<crate::json::NoticeJson>,
+}
+
+/// `agents`
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct AgentsReply {
+    /// In the order they came.
+    pub agents: Vec<AgentJson>,
+}
+
+/// `status`
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct StatusReply {
+    /// The scope's key.
+    pub scope: String,
+    /// What the scope is.
+    pub place: String,
+    /// Who the caller is.
+    #[serde(flatten)]
+    pub actor: crate::json::Actor,
+    /// Every agent that is not gone, and every gone one that still holds something.
+    pub agents: Vec<AgentJson>,
+    /// Live leases; after them those of the caller on machine-wide names.
+    pub leases: Vec<Blocker>,
+    /// The queue, in the order of places; after it the caller's waits for machine-wide names.
+    pub waits: Vec<WaitJson>,
+    /// Which of the leases and waits, by id, are in the scope of the machine.
+    pub machine_wide: Vec<String>,
+    /// Until when no new edits of agents are admitted, if a person ordered that.
+    pub frozen_until: Option<String>,
+    /// What needs a person.
+    pub warnings: Vec<String>,
+}

@@ -1,0 +1,31 @@
+//! The answer of each verb, without its envelope.
+
+mod audit;
+mod leasing;
+mod listing;
+mod looking_back;
+mod pages;
+mod scopes;
+mod settings;
+mod setup;
+
+pub use audit::{AnchorReply, VerifyReply};
+pub use leasing::{
+    CheckReply, FreezeReply, LeftReply, QueuedReply, RefusedTarget, ReleaseReply, RenewReply, ReserveReply,
+    SweepReply, ThawReply, TransferReply, WaitsReply,
+};
+pub use listing::{AgentsReply, LeasesReply, MineReply, StatusReply, StatuslineReply, WhereReply, WhoReply};
+pub use looking_back::{
+    AgentCostJson, CommitsJson, CostReply, DeedsJson, DigestReply, LongestWaitJson, OperatorActJson,
+    PassedJson, SlowCallJson, WrittenOverJson,
+};
+pub use pages::{CompletionsReply, ExplainReply, ManReply, SlugReply, SlugsReply, TextReply};
+pub use scopes::{AdoptReply, ScopeReply, ScopesReply};
+pub use settings::{
+    ClassReply, ClassesReply, ConfigFile, IgnoredSetting, OverriddenSetting, PathsReply, PatternReply,
+    Setting, SettingsReply, UnknownVariableReply,
+};
+pub use setup::{
+    CheckedThing, ClientFileJson, ClientJson, DemoReply, DemoStep, DoctorReply, InitReply, ProblemJson,
+    RepairedJson,
+};
