@@ -11,6 +11,7 @@ mod envelope;
 mod error;
 mod event;
 mod lease;
+mod notice;
 mod replies;
 mod schemas;
 #[cfg(test)]
@@ -19,10 +20,11 @@ mod time;
 mod wait;
 
 pub use agent::AgentJson;
-pub use envelope::{Acted, Actor, Looked, NoticeJson, Told};
+pub use envelope::{Acted, Actor, Looked, Told};
 pub use error::{ErrorJson, Failed, RetryJson, RetryWhen};
 pub use event::{AgentFacts, EventData, EventJson, ExportedJson, LeaseFacts, WaitFacts};
 pub use lease::{Blocker, LeaseJson};
+pub use notice::NoticeJson;
 pub use replies::{
     AdoptReply, AgentCostJson, AgentsReply, AnchorReply, CheckReply, CheckedThing, ClassReply, ClassesReply,
     ClientFileJson, ClientJson, CommitsJson, CompletionsReply, ConfigFile, CostReply, DeedsJson, DemoReply,

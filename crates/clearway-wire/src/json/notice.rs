@@ -1,0 +1,195 @@
+//! What is worth saying beside an answer, as data and in words.
+
+use clearway_core::agent::AgentName;
+use clearway_core::decide::{Notice, held_as_name};
+use clearway_core::hint::Hint;
+use clearway_core::shell;
+use clearway_core::time::rounded;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Something worth saying beside an answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct NoticeJson {
+    /// `took-over`, `yielded`, `changed-hands`, `left-behind`, `waited-for`, `your-turn`, `passed-on`,
+    /// `written-over`, `wrote-over`, `lapsed`, `frozen`, `setting-ignored`, `not-shortened`, `nothing-held`,
+    /// `kept-by-command`, `others-by-id`, `unknown-agent`, `is-name`, `taken-as-path`, `held-machine-wide`,
+    /// `unreadable-rows`, `ends-at-scope`, `scope-moved`, `scope-replaced` or `scope-inside-another`.
+    pub code: String,
+    /// The same in words.
+    pub message: String,
+    /// What it is about.
+    pub target: Option<String>,
+    /// Whom it is about.
+    pub agent: Option<String>,
+    /// Which lease it is about.
+    pub lease: Option<String>,
+    /// How that lease ended: `released` or `expired`.
+    pub state: Option<String>,
+}
+
+impl NoticeJson {
+    /// A notice in words. What it suggests is passed through `meant`, which makes a command mean what the caller means.
+    pub fn new(notice: &Notice, meant: impl Fn(Hint) -> Hint) -> Self {
+        let suggest = |advice: &str| meant(Hint::from(advice)).to_string();
+        let about = |code: &str, target: &str, agent: &AgentName, message: String| Self {
+            target: Some(target.to_owned()),
+            agent: Some(agent.to_string()),
+            ..Self::saying(code, message)
+        };
+        match notice {
+            Notice::TookOver { target, from } => {
+                about("took-over", target, from, format!("took over {target} from {from}, which is gone"))
+            }
+            Notice::Yielded { target, from } => {
+                about("yielded", target, from, format!("{from} had not changed {target} and made room"))
+            }
+            Notice::ChangedHands { target, by } => about(
+                "changed-hands",
+                target,
+                by,
+                format!("{by} held {target} since you last did: read it again before you edit it"),
+            ),
+            Notice::LeftBehind { target, from } => about(
+                "left-behind",
+                target,
+                from,
+                format!("changes of {from} in {target} were not committed when its session ended"),
+            ),
+            Notice::WaitedFor { target, by, reason, .. } => {
+                let reason = reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+                about("waited-for", target, by, format!("{by} waits for {target}{reason}"))
+            }
+            Notice::YourTurn { target, left_ms } => {
+                let target = target.display();
+                let message = format!("{target} is kept for you for another {}", rounded(*left_ms));
+                Self { target: Some(target), ..Self::saying("your-turn", message) }
+            }
+            Notice::PassedOn { target, to } => {
+                about("passed-on", target, to, format!("{target} made way for {to}; you had not changed it"))
+            }
+            Notice::WrittenOver { target, by } => {
+                let who = by.as_ref().map_or_else(
+                    || "by something that no tool call explains".to_owned(),
+                    |by| format!("while a command of {by} ran"),
+                );
+                let message = format!("{target}, which you hold, was written {who}");
+                let agent = by.as_ref().map(ToString::to_string);
+                Self { target: Some(target.clone()), agent, ..Self::saying("written-over", message) }
+            }
+            Notice::WroteOver { target, holder } => {
+                let message = format!("{target}, which {holder} holds, was written while your command ran");
+                about("wrote-over", target, holder, message)
+            }
+            Notice::Lapsed { lease, target, how, held_by } => {
+                let state = how.state_word();
+                let now = held_by.as_ref().map(|name| format!("; {name} holds it now")).unwrap_or_default();
+                let message = format!("lease {lease} on {target} is over by now ({state}){now}");
+                Self {
+                    target: Some(target.clone()),
+                    agent: held_by.as_ref().map(ToString::to_string),
+                    lease: Some(lease.to_string()),
+                    state: Some(state.to_owned()),
+                    ..Self::saying("lapsed", message)
+                }
+            }
+            Notice::Frozen { left_ms, reason } => {
+                let left = rounded(*left_ms);
+                Self::saying("frozen", format!("new edits are stopped for another {left}: {reason}"))
+            }
+            Notice::SettingIgnored { key, value, source, kept } => {
+                let message = format!(
+                    "{key} = {value} from {source} is less safe than {kept} and does not count in an agent's session"
+                );
+                Self { target: Some((*key).to_owned()), ..Self::saying("setting-ignored", message) }
+            }
+            Notice::NotShortened { lease, target, left_ms } => {
+                let message = format!(
+                    "lease {lease} on {target} still ends in {}: a shorter --ttl brings no end nearer; {}",
+                    rounded(*left_ms),
+                    suggest(&format!("give it back with: clearway release {lease}"))
+                );
+                let (target, lease) = (Some(target.clone()), Some(lease.to_string()));
+                Self { target, lease, ..Self::saying("not-shortened", message) }
+            }
+            Notice::NothingHeld { target, meant } => {
+                let instead = match meant {
+                    Some(near) => format!("; did you mean {}?", near.canonical()),
+                    None => format!("; {}", suggest("see what you hold: clearway leases")),
+                };
+                let message = format!("you hold nothing on {target}{instead}");
+                Self { target: Some(target.clone()), ..Self::saying("nothing-held", message) }
+            }
+            Notice::KeptByCommand { lease, target, pid } => {
+                let end = pid.map(|pid| format!("; to end it: kill {pid}")).unwrap_or_default();
+                let message =
+                    format!("lease {lease} on {target} stays: it is given back when its command ends{end}");
+                let (target, lease) = (Some(target.clone()), Some(lease.to_string()));
+                Self { target, lease, ..Self::saying("kept-by-command", message) }
+            }
+            Notice::OthersById { target, verb } => {
+                let by_id = suggest(&format!(
+                    "a lease of somebody else is named by its id, which `leases` lists: clearway {verb} ID --reason TEXT"
+                ));
+                let message = format!("you hold nothing on {target}; {by_id}");
+                Self { target: Some(target.clone()), ..Self::saying("others-by-id", message) }
+            }
+            Notice::UnknownAgent { name, near } => {
+                let meant = match near {
+                    Some(near) => format!("; did you mean {near}?"),
+                    None => format!("; {}", suggest("see who is here: clearway agents")),
+                };
+                Self {
+                    agent: Some(name.clone()),
+                    ..Self::saying("unknown-agent", format!("no agent here is called {name}{meant}"))
+                }
+            }
+            Notice::IsName(name) => {
+                Self { target: Some(name.to_string()), ..Self::saying("is-name", held_as_name(name)) }
+            }
+            Notice::TakenAsPath(name) => {
+                let message = format!(
+                    "{name} was taken for a path; it is also the name of a resource: add --kind name"
+                );
+                Self { target: Some(name.to_string()), ..Self::saying("taken-as-path", message) }
+            }
+            Notice::HeldMachineWide(name) => {
+                let there = Hint::about_name("see by whom", "--scope machine who", name.as_str()).to_string();
+                let message = format!(
+                    "{name} is no resource of the machine here, but somebody holds the one that is; {}",
+                    suggest(&there)
+                );
+                Self { target: Some(name.to_string()), ..Self::saying("held-machine-wide", message) }
+            }
+            Notice::UnreadableRows(rows) => {
+                let rows = rows.join(", ");
+                let look = suggest("see: clearway doctor");
+                Self::saying("unreadable-rows", format!("stored rows cannot be read: {rows}; {look}"))
+            }
+            Notice::EndsAtScope { target, inner } => {
+                let there = suggest(&format!("a scope of its own: clearway -C {} …", shell::word(inner)));
+                let message = format!("{target} covers nothing in {inner}, {there}");
+                Self { target: Some(target.clone()), ..Self::saying("ends-at-scope", message) }
+            }
+            Notice::ScopeMoved { from: place, .. } | Notice::ScopeReplaced { place } => {
+                let (text, way_out) = notice.about_place().unwrap_or_default();
+                let code = match notice {
+                    Notice::ScopeMoved { .. } => "scope-moved",
+                    _ => "scope-replaced",
+                };
+                let message = format!("{text}; {}", suggest(&way_out));
+                Self { target: Some(place.clone()), ..Self::saying(code, message) }
+            }
+            Notice::ScopeInsideAnother { inner, outer } => {
+                let message = format!(
+                    "{inner} is now a scope of its own inside {outer}; leases of one are not seen in the other"
+                );
+                Self { target: Some(inner.clone()), ..Self::saying("scope-inside-another", message) }
+            }
+        }
+    }
+
+    fn saying(code: &str, message: String) -> Self {
+        Self { code: code.to_owned(), message, target: None, agent: None, lease: None, state: None }
+    }
+}
