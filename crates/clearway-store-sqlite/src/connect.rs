@@ -99,10 +99,7 @@ impl Writer {
 
     /// What a failed statement means for a caller that waited, with whoever is in the way.
     pub(crate) fn failed(&self, error: &rusqlite::Error, patience: &Patience) -> StoreError {
-        match errors::sqlite(&self.path, error) {
-            StoreError::Busy { holders, .. } => StoreError::Busy { waited_ms: patience.waited_ms(), holders },
-            other => other,
-        }
+        patience.spent_on(errors::sqlite(&self.path, error))
     }
 
     /// Brings the schema from `found` to `schema`, with one backup of what was there. The caller holds the gate.
@@ -323,16 +320,28 @@ impl Patience {
     fn waited_ms(&self) -> u64 {
         self.started.elapsed_ms()
     }
+
+    /// A failure that is somebody in the way is told with the time that passed before it.
+    pub(crate) fn spent_on(&self, error: StoreError) -> StoreError {
+        match error {
+            StoreError::Busy { holders, .. } => StoreError::Busy { waited_ms: self.waited_ms(), holders },
+            other => other,
+        }
+    }
 }
 
 /// The bytes of SQLite's shared-memory file by which one process keeps others out: those of a writer, of a checkpoint,
 /// of reading the log anew, and of whoever is the first to open the file.
-const LOCK_BYTES: [u64; 4] = [120, 121, 122, 128];
+const SHARED_MEMORY_LOCKS: [u64; 4] = [120, 121, 122, 128];
+
+/// The first of the bytes that whoever keeps the database to itself locks in the file.
+const WHOLE_FILE_LOCK: u64 = 0x4000_0002;
 
 /// Who holds one of the database's own locks, in words.
 pub(crate) fn database_writers(file: &Path) -> Vec<String> {
     let shared = with_suffix(file, "-shm");
-    let holders = LOCK_BYTES.iter().flat_map(|byte| gate::byte_lock_holders(&shared, *byte));
+    let in_memory = SHARED_MEMORY_LOCKS.iter().flat_map(|byte| gate::byte_lock_holders(&shared, *byte));
+    let holders = in_memory.chain(gate::byte_lock_holders(file, WHOLE_FILE_LOCK));
     holders.map(|holder| holder.to_string()).collect::<BTreeSet<_>>().into_iter().collect()
 }
 

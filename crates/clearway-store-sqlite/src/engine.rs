@@ -125,9 +125,15 @@ impl Engine for SqliteEngine {
     }
 
     fn snapshot(&mut self, scope: &ScopeKey) -> Result<Option<Box<dyn Snapshot + '_>>, StoreError> {
+        let patience = Patience::of(self.settings.timeout);
         let path = self.settings.place.file(scope);
-        let Some(reader) = self.open_reader(&path)? else { return Ok(None) };
-        Ok(Some(Box::new(SqliteSnapshot::begin(reader, scope)?)))
+        let begun = match self.open_reader(&path) {
+            Ok(Some(reader)) => SqliteSnapshot::begin(reader, scope),
+            Ok(None) => return Ok(None),
+            Err(error) => Err(error),
+        };
+        let snapshot = begun.map_err(|error| patience.spent_on(error))?;
+        Ok(Some(Box::new(snapshot)))
     }
 
     fn scopes(&mut self) -> Result<Vec<ScopeKey>, StoreError> {
@@ -236,7 +242,7 @@ impl SqliteEngine {
     ) -> Result<Option<SqliteTransaction<'_>>, StoreError> {
         let patience = Patience::of(self.settings.timeout);
         let path = self.settings.place.file(scope);
-        if !self.open_writer(&path, create)? {
+        if !self.open_writer(&path, create).map_err(|error| patience.spent_on(error))? {
             return Ok(None);
         }
         let settings = self.settings.clone();

@@ -99,8 +99,9 @@ fn stop_outside_the_gate(stage: &Stage, pid: u32) -> Outcome<()> {
     Ok(())
 }
 
-/// The files that writers lock.
-const LOCKS: [&str; 2] = ["store.db-gate", "store.db-next"];
+/// The files by whose locks a process keeps others out. The last is SQLite's own: whoever is the first to open a store
+/// reads its log anew behind such a lock, even if it only wants to read.
+const LOCKS: [&str; 3] = ["store.db-gate", "store.db-next", "store.db-shm"];
 
 /// Stops writers wherever they are; how many of them were in a rival's way.
 fn writers_stop(stage: &Stage, effort: Effort) -> Outcome<usize> {

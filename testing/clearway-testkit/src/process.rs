@@ -50,13 +50,18 @@ pub fn state(pid: u32) -> Option<char> {
     stat.rsplit_once(") ")?.1.chars().next()
 }
 
-/// Whether a process has a lock on the file that belongs to a file it has open.
+/// Whether a process keeps others out of a file by a lock that shows beside the file it has open.
 pub fn holds_lock(pid: u32, file: &Path) -> bool {
     let Ok(inode) = std::fs::metadata(file).map(|metadata| metadata.ino()) else { return false };
     let held = |line: &str| {
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
         let is_file = words.iter().any(|word| word.ends_with(&format!(":{inode}")));
-        words.first() == Some(&"lock:") && matches!(words.get(2), Some(&("FLOCK" | "OFDLCK"))) && is_file
+        let is_exclusive = match words.get(2) {
+            Some(&"POSIX") => words.get(4) == Some(&"WRITE"),
+            Some(&kind) => matches!(kind, "FLOCK" | "OFDLCK"),
+            None => false,
+        };
+        words.first() == Some(&"lock:") && is_exclusive && is_file
     };
     let opened = std::fs::read_dir(format!("/proc/{pid}/fdinfo")).into_iter().flatten().flatten();
     let mut described = opened.filter_map(|opened| std::fs::read_to_string(opened.path()).ok());

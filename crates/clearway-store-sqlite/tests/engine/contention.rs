@@ -160,6 +160,38 @@ fn hold(state: &Path) {
     connection.execute_batch("ROLLBACK").unwrap();
 }
 
+/// Keeps the whole database to itself, readers included, until the parent says otherwise.
+fn keep_everybody_out(state: &Path) {
+    let connection = open_plainly(state).unwrap();
+    connection.execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; ROLLBACK").unwrap();
+    child::say("held");
+    child::hear();
+}
+
+#[test]
+fn a_reader_too_says_how_long_it_waited_and_for_whom() {
+    let test = "contention::a_reader_too_says_how_long_it_waited_and_for_whom";
+    if let Some((_, state)) = child::role() {
+        return keep_everybody_out(&state);
+    }
+    let directory = fast_dir();
+    grant(&mut engine(directory.path()), &mut TestWorld::new(1), "a", "f");
+    let mut holder = Child::start(test, "exclude", directory.path());
+    assert_eq!(holder.hear(), "held");
+    let hurried = clearway_store_sqlite::Settings { timeout: SHORT, ..settings(directory.path()) };
+    match SqliteEngine::new(hurried).snapshot(&scope()).map(|_| ()) {
+        Err(StoreError::Busy { waited_ms, holders }) => {
+            assert!((100..5_000).contains(&waited_ms), "waited {waited_ms} ms");
+            let named = format!("pid {} ", holder.pid());
+            assert!(holders.len() == 1 && holders[0].starts_with(&named), "{holders:?}");
+        }
+        other => panic!("{other:?}"),
+    }
+    holder.tell("let go");
+    holder.finish();
+    must_be_whole(&mut engine(directory.path()));
+}
+
 #[test]
 fn a_foreign_writer_delays_a_reservation_and_does_not_fail_it() {
     let test = "contention::a_foreign_writer_delays_a_reservation_and_does_not_fail_it";
