@@ -9,6 +9,7 @@ mod sandbox;
 mod test;
 mod tidy;
 
+use invocation::Invocation;
 use std::process::ExitCode;
 
 const USAGE: &str = "\
@@ -26,6 +27,11 @@ cargo xtask COMMAND
   install                installs it as the README says, elsewhere for a moment, and has it show itself at work
   tidy                   the longest files and functions";
 
+/// The test that compares the generated documents with those of the checkout writes them when it is told to. So this crate
+/// needs nothing of the product, and stands ready before that is compiled.
+const DOCUMENTS: &str =
+    "cargo test --quiet --locked --package clearway-cli --lib docs::the_committed_documents";
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
@@ -35,7 +41,7 @@ fn main() -> ExitCode {
         ["bench", options @ ..] => bench::run(options),
         ["instructions"] => instructions::check(),
         ["instructions", "--write"] => instructions::write(),
-        ["docs"] => clearway_cli::docs::write(&root().join("docs")).map_err(|error| format!("docs: {error}")),
+        ["docs"] => Invocation::new(DOCUMENTS).with("CLEARWAY_UPDATE_DOCS", "1").run(),
         ["install"] => release::install(),
         ["release"] => release::build().map(|binary| println!("{}", binary.display())),
         ["release", "--with-storms"] => release::build().and_then(|binary| {

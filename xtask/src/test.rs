@@ -72,7 +72,6 @@ fn one((name, invocation): &Step, number: &str) -> Result<(), String> {
 
 /// Steps in their order; those of one stage run at the same time.
 fn stages() -> Result<Vec<Vec<Step>>, String> {
-    let installer = "cargo build --quiet --locked --package clearway-clients";
     let lints = "cargo clippy --locked --workspace --all-targets -- -D warnings";
     let clients = Invocation::program(&release::target_directory().join("debug/clearway-clients"));
     let tests = match Invocation::new("cargo nextest --version").succeeds() {
@@ -80,11 +79,10 @@ fn stages() -> Result<Vec<Vec<Step>>, String> {
         false => "cargo test --locked --workspace --all-targets",
     };
     let mut stages: Vec<Vec<Step>> = alone(forms());
-    stages.push(vec![step("installer of the clients", installer)]);
+    stages.push(vec![step("build of the tests", &format!("{tests} --no-run"))]);
     // Installing waits for the network, during which the compiler has the machine to itself.
     stages.push(vec![step("lints", lints), ("real clients".to_owned(), clients)]);
     stages.extend(alone(looks()));
-    stages.push(vec![step("build of the tests", &format!("{tests} --no-run"))]);
     stages.push(vec![step("tests", tests)]);
     stages.push(vec![step("examples in documentation", "cargo test --locked --workspace --doc")]);
     stages.push(fuzzing(FUZZ_SECONDS)?);

@@ -5,11 +5,10 @@ mod settings;
 use crate::arguments::{self, EVERYDAY};
 use clearway_wire::json;
 use std::fmt::Write as _;
-use std::io;
 use std::path::{Path, PathBuf};
 
 /// Every generated file below `docs/`, as its path there and its text.
-pub fn files() -> Vec<(PathBuf, String)> {
+fn files() -> Vec<(PathBuf, String)> {
     let mut files =
         vec![(PathBuf::from("cli.md"), reference()), (PathBuf::from("config.md"), settings::page())];
     for (name, schema) in json::schemas() {
@@ -19,23 +18,10 @@ pub fn files() -> Vec<(PathBuf, String)> {
     files
 }
 
-/// Writes them into `directory`, the `docs/` of a checkout.
-#[allow(clippy::disallowed_methods, reason = "a tool for contributors, never part of a command")]
-pub fn write(directory: &Path) -> io::Result<()> {
-    for (path, text) in files() {
-        let path = directory.join(path);
-        if let Some(parent) = path.parent() {
-            std::fs::create_dir_all(parent)?;
-        }
-        std::fs::write(path, text)?;
-    }
-    Ok(())
-}
-
 const INTRODUCTION: &str = "\
 # Command line
 
-<!-- Generated from the program's own help by `cargo run -p xtask -- docs`. -->
+<!-- Generated from the program's own help by `cargo xtask docs`. -->
 
 Every verb works from any subdirectory and worktree. With `--json` standard output holds exactly one JSON
 document, also on failure (one per line for `events` and `audit export`); the schemas are in
@@ -88,24 +74,27 @@ fn section(text: &mut String, name: &str, command: &clap::Command, level: usize)
         write!(text, "\n{} `{name}`\n\n```text\n{}\n```\n", "#".repeat(level), lines.join("\n").trim_end());
 }
 
-#[cfg(test)]
-#[allow(clippy::disallowed_methods, reason = "the test compares with the files of the checkout")]
-mod tests {
-    use super::*;
+/// `cargo xtask docs` sets it, and has the documents written instead of compared.
+const UPDATE: &str = "CLEARWAY_UPDATE_DOCS";
 
-    #[test]
-    fn the_committed_documents_are_those_the_program_would_write() {
-        let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
-        for (path, text) in files() {
-            let committed = std::fs::read_to_string(docs.join(&path)).unwrap_or_default();
-            assert!(committed == text, "docs/{} is out of date: cargo run -p xtask -- docs", path.display());
+#[test]
+#[allow(clippy::disallowed_methods, reason = "the files are those of the checkout")]
+fn the_committed_documents_are_those_the_program_would_write() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    for (path, text) in files() {
+        let file = docs.join(&path);
+        if std::env::var_os(UPDATE).is_some() {
+            std::fs::write(file, text).unwrap();
+        } else {
+            let committed = std::fs::read_to_string(file).unwrap_or_default();
+            assert!(committed == text, "docs/{} is out of date: cargo xtask docs", path.display());
         }
     }
+}
 
-    #[test]
-    fn no_line_of_help_is_wider_than_a_terminal() {
-        for line in reference().lines().skip_while(|line| !line.starts_with("```")) {
-            assert!(line.chars().count() <= 80, "{line}");
-        }
+#[test]
+fn no_line_of_help_is_wider_than_a_terminal() {
+    for line in reference().lines().skip_while(|line| !line.starts_with("```")) {
+        assert!(line.chars().count() <= 80, "{line}");
     }
 }

@@ -1,13 +1,13 @@
 //! The command line: parse, one use case, render.
 //!
-//! [`run`] is the whole of it for the binary; [`command`] and [`docs`] are for generated documentation. This crate
-//! decides nothing, stores nothing and re-implements no rule.
+//! [`run`] is the whole of it for the binary. This crate decides nothing, stores nothing and re-implements no rule.
 
 mod arguments;
 mod clients;
 mod console;
 mod demo;
-pub mod docs;
+#[cfg(test)]
+mod docs;
 mod elsewhere;
 mod given;
 mod hook;
