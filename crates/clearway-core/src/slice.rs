@@ -260,6 +260,11 @@ pub enum Note {
     WaitedFor(WaitId),
     /// Its own turn has come.
     Turn(WaitId),
+    /// Its turn came as often as turns are kept and was never taken, so that it waits no more.
+    PlaceOver {
+        /// For what it waited.
+        target: String,
+    },
     /// What it held, and had not changed, went to somebody else.
     PassedOn {
         /// What.

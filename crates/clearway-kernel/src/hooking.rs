@@ -17,7 +17,7 @@ use clearway_core::agent::{AgentName, ClientSession, client_process, needs_more_
 use clearway_core::command::{Attend, Await, Command, LeaseRef, Release, Reserve, Selection, Stay, Want};
 use clearway_core::decide::Success;
 use clearway_core::facts::Process;
-use clearway_core::failure::Failure;
+use clearway_core::failure::{Details, Failure};
 use clearway_core::ids::ScopeKey;
 use clearway_core::input::idempotency_key;
 use clearway_core::lease::{Grade, Mode as Sharing};
@@ -153,10 +153,10 @@ pub fn before_edit(outside: &mut dyn Outside, call: &HookCall, files: &[String])
     parts.sort_by(|one, other| one.ground.site.key.cmp(&other.ground.site.key));
     let mut gate = Gate::open();
     let mut granted = Vec::new();
-    for Part { ground, targets, .. } in parts {
+    for Part { ground, targets, brief } in parts {
         let (directory, place, mode) = (ground.start.clone(), Place::of(&ground, call), ground.config.mode());
         let root = ground.site.root.clone().unwrap_or_else(|| directory.clone());
-        let reply = Session::on(outside, &globals, ground)?.take_for_edit(targets, mode)?;
+        let reply = Session::on(outside, &globals, ground)?.take_for_edit(targets, &brief, mode)?;
         let is_refused = !is_granted(&reply);
         let new = fresh(&reply);
         if let Some(hook) = globals.hook.as_ref().filter(|_| is_refused || !new.is_empty()) {
@@ -430,8 +430,15 @@ fn leased(ground: &Ground, path: &CanonicalPath) -> Option<(Target, PathClass)> 
 }
 
 impl Session<'_> {
-    /// Only a refusal that is enforced keeps a place in the queue: whoever edits all the same does not wait.
-    fn take_for_edit(&mut self, mut targets: Vec<Target>, mode: Mode) -> Result<Reply, Failure> {
+    /// Only a refusal that is enforced keeps a place in the queue: whoever edits all the same does not wait. Nobody waits
+    /// for what is held for the length of one call: a turn that is kept for somebody who is away would keep everybody
+    /// from a file that is free.
+    fn take_for_edit(
+        &mut self,
+        mut targets: Vec<Target>,
+        brief: &[Target],
+        mode: Mode,
+    ) -> Result<Reply, Failure> {
         if mode != Mode::Enforce {
             // Nothing is kept from anybody, so nothing is refused for its size either.
             targets.truncate(TARGETS_PER_REQUEST_MAX);
@@ -442,11 +449,17 @@ impl Session<'_> {
                 .hint(format!("write at most {TARGETS_PER_REQUEST_MAX} files in one call")));
         }
         let reserve = self.edit_of(targets);
-        let wait = |reserve| Await { reserve, stay: Stay::Durable, wait_ms: WAIT_MS_MAX, wait: None };
-        let command = match mode {
-            Mode::Enforce => Command::Await(wait(reserve)),
-            Mode::Observe | Mode::Warn => Command::Reserve(reserve),
-        };
+        if mode != Mode::Enforce || !brief.is_empty() {
+            let reply = self.command_of_client(Command::Reserve(reserve.clone()))?;
+            if mode != Mode::Enforce || is_over_soon(&reply, &reserve, brief) {
+                return Ok(reply);
+            }
+        }
+        let wait = Await { reserve, stay: Stay::Durable, wait_ms: WAIT_MS_MAX, wait: None };
+        self.command_of_client(Command::Await(wait))
+    }
+
+    fn command_of_client(&mut self, command: Command) -> Result<Reply, Failure> {
         let reply = self.command(command.clone())?;
         match &reply.outcome {
             // A client that counts its calls anew, as after it was started again, means another call by the same name.
@@ -473,6 +486,18 @@ impl Session<'_> {
             bound: None,
         }
     }
+}
+
+/// Whether a request was granted, or only what is held for the length of a call is in its way.
+fn is_over_soon(reply: &Reply, reserve: &Reserve, brief: &[Target]) -> bool {
+    let Err(failure) = &reply.outcome else { return true };
+    let Details::Blockers { leases, ahead } = &failure.details else { return false };
+    let is_held = failure.slug == Slug::ReservationHeld && ahead.is_empty();
+    let kept = || reserve.wants.iter().map(|want| &want.target).filter(|target| !brief.contains(target));
+    is_held
+        && leases.iter().all(|blocker| {
+            blocker.lease.grade == Grade::Auto && !kept().any(|target| target.overlaps(&blocker.lease.target))
+        })
 }
 
 fn is_granted(reply: &Reply) -> bool {

@@ -30,6 +30,9 @@ const WAL_PAGES_MAX: u64 = 48;
 /// While others stand in line a fold would cost all of them, and nobody is alone: it waits for a quieter moment, or for
 /// this many pages.
 const WAL_PAGES_CROWDED_MAX: u64 = 4_096;
+/// Until then whoever is done copies what there is, once every so many revisions, beside those who write: a fold that
+/// everybody waits for is to find little left.
+const COPY_AHEAD_EVERY: u64 = 128;
 /// The size of one page in the log, its header included.
 const WAL_PAGE_BYTES: u64 = PAGE_BYTES + 24;
 /// Leases whose next look a write puts off, like the expiries it records.
@@ -41,7 +44,8 @@ const PRUNE_EVERY: u64 = 256;
 #[derive(Debug)]
 pub(crate) struct SqliteTransaction<'a> {
     pub(crate) writer: &'a mut Writer,
-    guard: GateGuard,
+    /// The turn; it is given up when all that needs it is done.
+    guard: Option<GateGuard>,
     key: ScopeKey,
     pub(crate) scope: Option<ScopeRow>,
     runtime_dir: PathBuf,
@@ -66,7 +70,7 @@ impl<'a> SqliteTransaction<'a> {
         begun.map_err(|error| writer.failed(&error, patience))?;
         let mut transaction = Self {
             writer,
-            guard,
+            guard: Some(guard),
             key: scope.clone(),
             scope: None,
             runtime_dir: settings.runtime_dir.clone(),
@@ -141,7 +145,7 @@ impl<'a> SqliteTransaction<'a> {
     }
 
     fn witnessed(&self, scope: i64) -> Option<Head> {
-        let record = self.guard.read_witness(u64::try_from(scope).ok()?).ok().flatten()?;
+        let record = self.guard.as_ref()?.read_witness(u64::try_from(scope).ok()?).ok().flatten()?;
         witness::decode(&record)
     }
 
@@ -166,10 +170,10 @@ impl<'a> SqliteTransaction<'a> {
     /// log lost its tail: then only a new epoch makes the witness follow. A failure to write it loses a check,
     /// not a fact.
     fn write_witness(&self) {
-        let Some(scope) = &self.scope else { return };
+        let (Some(scope), Some(guard)) = (&self.scope, &self.guard) else { return };
         if scope.state.lost_tail == 0 {
             let slot = u64::try_from(scope.id).unwrap_or(0);
-            let _ = self.guard.write_witness(slot, &witness::encode(&scope.head));
+            let _ = guard.write_witness(slot, &witness::encode(&scope.head));
         }
     }
 
@@ -180,17 +184,36 @@ impl<'a> SqliteTransaction<'a> {
     }
 
     /// One-shot processes never let SQLite rewind its log: each is its only connection and forgets how much
-    /// of it is in the file already. Whoever makes it too long folds it in, while holding the gate.
-    fn fold_log(&self) {
+    /// of it is in the file already. Whoever makes it too long folds it in, while holding the gate. Then the gate is
+    /// open.
+    fn leave(&mut self) {
         let log = with_suffix(&self.writer.path, "-wal");
         let bytes = files::length(&log).unwrap_or(0);
         let exceeds = |pages: u64| bytes > pages * WAL_PAGE_BYTES;
-        if exceeds(WAL_PAGES_CROWDED_MAX) || exceeds(WAL_PAGES_MAX) && !self.guard.is_awaited() {
-            let connection = &self.writer.connection;
-            // A reader in the way is no reason to wait: the next writer tries again.
-            let _ = connection.busy_timeout(std::time::Duration::ZERO);
-            let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        let is_awaited = || self.guard.as_ref().is_some_and(GateGuard::is_awaited);
+        if !exceeds(WAL_PAGES_MAX) {
+            self.guard = None;
+        } else if exceeds(WAL_PAGES_CROWDED_MAX) || !is_awaited() {
+            self.fold_log("TRUNCATE");
+            self.guard = None;
+        } else {
+            self.guard = None;
+            if self.comes_by_every(COPY_AHEAD_EVERY) {
+                self.fold_log("PASSIVE");
+            }
         }
+    }
+
+    /// A reader in the way, or somebody who does the same, is no reason to wait: the next one tries again.
+    fn fold_log(&self, how: &str) {
+        let connection = &self.writer.connection;
+        let _ = connection.busy_timeout(std::time::Duration::ZERO);
+        let _ = connection.query_row(&format!("PRAGMA wal_checkpoint({how})"), [], |_| Ok(()));
+    }
+
+    /// Whether this transaction is the one of so many revisions that does something for all of them.
+    fn comes_by_every(&self, revisions: u64) -> bool {
+        self.reading().head().rev.0 / revisions != self.begun_at.0 / revisions
     }
 }
 
@@ -291,7 +314,7 @@ impl Transaction for SqliteTransaction<'_> {
              VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             &[&scope, &agent.as_str(), key, request, &rev.0, outcome, &now.boot.0, &now.mono.0, &row.check_sum()],
         )?;
-        if rev.0 / PRUNE_EVERY != self.begun_at.0 / PRUNE_EVERY {
+        if self.comes_by_every(PRUNE_EVERY) {
             self.insert(
                 "DELETE FROM idempotency WHERE scope = ?1 AND rev <= (SELECT rev FROM idempotency WHERE scope = ?1 \
                  ORDER BY rev DESC LIMIT 1 OFFSET ?2)",
@@ -311,7 +334,7 @@ impl Transaction for SqliteTransaction<'_> {
             self.flush()?;
         }
         self.write_witness();
-        self.fold_log();
+        self.leave();
         // Soft state is nobody's turn.
         if self.reading().head().rev > self.begun_at {
             doorbell::ring(&self.runtime_dir, self.key.as_str());

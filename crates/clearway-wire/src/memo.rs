@@ -68,6 +68,10 @@ fn write_note(out: &mut Writer, note: &Note) {
             out.text(target);
             out.text(holder.as_str());
         }
+        Note::PlaceOver { target } => {
+            out.byte(5);
+            out.text(target);
+        }
     }
 }
 
@@ -88,6 +92,7 @@ fn read_note(input: &mut Reader<'_>) -> Result<Note, DecodeError> {
             let target = input.text()?.to_owned();
             Note::WroteOver { target, holder: input.word("agent name", AgentName::parse)? }
         }
+        5 => Note::PlaceOver { target: input.text()?.to_owned() },
         other => return Err(DecodeError::unknown("note", other.to_string())),
     })
 }
@@ -111,6 +116,7 @@ mod tests {
                 Note::WrittenOver { target: "a".to_owned(), by: Some(to.clone()) },
                 Note::WrittenOver { target: "b".to_owned(), by: None },
                 Note::WroteOver { target: "a".to_owned(), holder: to },
+                Note::PlaceOver { target: "a".to_owned() },
             ],
             told_since: Mono(3),
             told: 2,

@@ -1,5 +1,6 @@
 //! The kernel's outside, answered by the real machine.
 
+use crate::stores::Engines;
 use crate::{backstage, changes, facts, inner, running, sites, stores};
 use clearway_cli::{Backstage, Host, Spent, Zone};
 use clearway_core::agent::{Above, Client};
@@ -29,16 +30,18 @@ use std::time::Duration;
 
 /// This machine.
 #[derive(Debug)]
-pub(crate) struct Machine {
+pub struct Machine {
     environment: Environment,
     surroundings: Surroundings,
+    engines: Engines,
     clock: SystemClock,
     since_start: Stopwatch,
     asking_ms: u64,
 }
 
 impl Machine {
-    pub(crate) fn new(environment: Environment) -> Self {
+    /// The machine as a process finds it, with where its engines come from.
+    pub fn new(environment: Environment, engines: Engines) -> Self {
         // A setting of ours that is no text stays recognisable as such, so that it is refused instead of not being found.
         let text = |(name, value): (&std::ffi::OsString, &std::ffi::OsString)| {
             let name = name.to_str()?;
@@ -58,7 +61,7 @@ impl Machine {
             terminal_columns: environment.terminal_width,
         };
         let (clock, since_start) = (SystemClock::new(), Stopwatch::start());
-        Self { environment, surroundings, clock, since_start, asking_ms: 0 }
+        Self { environment, surroundings, engines, clock, since_start, asking_ms: 0 }
     }
 
     pub(crate) fn state_dir(&self) -> Result<PathBuf, Failure> {
@@ -222,7 +225,8 @@ impl Outside for Machine {
 
     fn open_store(&mut self, store: StoreAt<'_>, timeout: Duration) -> Result<Box<dyn Engine>, Failure> {
         let runtime = environment::runtime_dir(&self.environment).map_err(|error| no_home(&error))?;
-        stores::open(&self.state_dir()?, runtime, store, timeout)
+        let settings = stores::settings(&self.state_dir()?, runtime, store, timeout)?;
+        Ok((self.engines)(settings))
     }
 
     fn file_beside_store(

@@ -12,20 +12,26 @@ use clearway_store_sqlite::{Place, Schema, Settings, SqliteEngine};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Opens the configured store. A store that cannot be used is never replaced by another one.
-pub(crate) fn open(
+/// Where an engine over the configured store comes from.
+pub type Engines = fn(Settings) -> Box<dyn Engine>;
+
+/// One for this call alone.
+pub(crate) fn fresh(settings: Settings) -> Box<dyn Engine> {
+    Box::new(SqliteEngine::new(settings))
+}
+
+/// The configured store. One that cannot be used is never replaced by another one.
+pub(crate) fn settings(
     state: &Path,
     runtime_dir: PathBuf,
     store: StoreAt<'_>,
     timeout: Duration,
-) -> Result<Box<dyn Engine>, Failure> {
+) -> Result<Settings, Failure> {
     let place = place(state, store)?;
     if let Place::OneFile(file) = &place {
         refuse_nowhere(file)?;
     }
-    let settings =
-        Settings { place, runtime_dir, timeout, network, schema: Schema::CURRENT, leave_open: true };
-    Ok(Box::new(SqliteEngine::new(settings)))
+    Ok(Settings { place, runtime_dir, timeout, network, schema: Schema::CURRENT, leave_open: true })
 }
 
 /// Where scopes live under a configuration.

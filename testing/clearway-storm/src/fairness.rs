@@ -3,9 +3,10 @@
 
 use crate::figures::{Goal, Goals, Times, jain, judged};
 use crate::random::Random;
-use crate::stage::{Outcome, Programs, Stage, on_stage};
+use crate::stage::{Onlooker, Outcome, Programs, Stage, on_stage};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -57,7 +58,28 @@ fn play(programs: &Programs, stage: &Stage, effort: Effort) -> Outcome<String> {
     table(effort, &alone, &beside, &shares, seconds)
 }
 
-fn table(effort: Effort, alone: &Times, beside: &Times, shares: &[u64], seconds: f64) -> Outcome<String> {
+/// What newcomers saw.
+#[derive(Debug, Default)]
+struct Seen {
+    times: Times,
+    /// How many events there were from just before each began until its own: whose turns it waited for, whatever the
+    /// machine had to do beside.
+    turns: Vec<u64>,
+}
+
+impl Seen {
+    fn turns_told(&self) -> String {
+        let mut turns = self.turns.clone();
+        turns.sort_unstable();
+        let at = |percent: usize| turns.get((turns.len() * percent / 100).min(turns.len().max(1) - 1));
+        let [p50, p99, most] = [50, 99, 100].map(|percent| at(percent).copied().unwrap_or(0));
+        format!("p50 {p50}, p99 {p99}, most {most}")
+    }
+}
+
+fn table(effort: Effort, alone: &Seen, beside: &Seen, shares: &[u64], seconds: f64) -> Outcome<String> {
+    let turns = beside.turns_told();
+    let (alone, beside) = (&alone.times, &beside.times);
     let (p99, index) = (beside.percentile_ms(99), jain(shares));
     let all: u64 = shares.iter().sum();
     let goals = [
@@ -68,6 +90,7 @@ fn table(effort: Effort, alone: &Times, beside: &Times, shares: &[u64], seconds:
         "{} loopers, a newcomer every {} ms, {seconds:.1} s: {:.0} transactions a second, 0 busy, {} newcomers served\n\
          newcomer alone: {}\n\
          newcomer beside the loopers: {} ({:.1}x of alone at p99); {}\n\
+         events from its start until its own: {turns}\n\
          Jain's index among loopers: {index:.4} (from {} to {} transactions); {}\n",
         effort.loopers,
         effort.every.as_millis(),
@@ -89,12 +112,12 @@ fn table(effort: Effort, alone: &Times, beside: &Times, shares: &[u64], seconds:
 const INSIDE_MAX: usize = 32;
 
 /// Newcomers come at their times, whether or not those before are done, unless too many are inside.
-fn newcomers(stage: &Stage, effort: Effort, count: usize, name: &str) -> Outcome<Times> {
+fn newcomers(stage: &Stage, effort: Effort, count: usize, name: &str) -> Outcome<Seen> {
     let (started, mut random) = (Instant::now(), Random::new(effort.seed));
     let every_us = usize::try_from(effort.every.as_micros()).unwrap_or(usize::MAX);
-    let inside = AtomicUsize::new(0);
+    let (inside, onlooker) = (AtomicUsize::new(0), Mutex::new(Onlooker::new(stage)?));
     std::thread::scope(|threads| {
-        let inside = &inside;
+        let (inside, onlooker) = (&inside, &onlooker);
         let workers: Vec<_> = (0..count)
             .map(|number| {
                 let jitter = Duration::from_micros(random.below(every_us) as u64);
@@ -105,24 +128,29 @@ fn newcomers(stage: &Stage, effort: Effort, count: usize, name: &str) -> Outcome
                 }
                 inside.fetch_add(1, Ordering::Relaxed);
                 threads.spawn(move || {
-                    let served = come_by(stage, &format!("{name}-{number}"));
+                    let served = come_by(stage, onlooker, &format!("{name}-{number}"));
                     inside.fetch_sub(1, Ordering::Relaxed);
                     served
                 })
             })
             .collect();
-        let mut times = Times::default();
+        let mut seen = Seen::default();
         for worker in workers {
-            times.add(worker.join().map_err(|_| "a newcomer failed")??);
+            let (time, turns) = worker.join().map_err(|_| "a newcomer failed")??;
+            seen.times.add(time);
+            seen.turns.push(turns);
         }
-        Ok(times)
+        Ok(seen)
     })
 }
 
-fn come_by(stage: &Stage, name: &str) -> Outcome<Duration> {
+fn come_by(stage: &Stage, onlooker: &Mutex<Onlooker>, name: &str) -> Outcome<(Duration, u64)> {
+    let before = onlooker.lock().map_err(|error| error.to_string())?.rev()?;
     let started = Instant::now();
-    stage.done(name, &["reserve", &format!("{name}.rs")])?;
-    Ok(started.elapsed())
+    let reply = stage.done(name, &["reserve", &format!("{name}.rs")])?;
+    let time = started.elapsed();
+    let rev = reply.value["rev"].as_u64().ok_or("an answer without a revision")?;
+    Ok((time, rev.saturating_sub(before)))
 }
 
 /// A looper in its process.

@@ -11,6 +11,7 @@ pub mod looper;
 pub mod night;
 pub mod pauses;
 mod random;
+pub mod resident;
 mod stage;
 pub mod wakeups;
 

@@ -1,7 +1,9 @@
 //! `clearway-storm STORM`: one command for each storm. It builds the binary under test first, in its own profile, unless
 //! it is given one.
 
-use clearway_storm::{Goals, Outcome, Programs, day, fairness, histories, looper, night, pauses, wakeups};
+use clearway_storm::{
+    Goals, Outcome, Programs, day, fairness, histories, looper, night, pauses, resident, wakeups,
+};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
@@ -18,7 +20,7 @@ It prints its seed first; one that fails says what it left where, and how to rep
 that is missed fails it too.
 
   histories [--operations NUMBER] [--histories NUMBER] [--clients NUMBER] [--small NUMBER]
-            [--twins NUMBER]
+            [--twins NUMBER] [--started PERCENT]
              calls of 16 processes at once, some killed, recorded and judged by the log
   fairness   64 processes loop through the store, and newcomers come by
   wakeups    leases handed over, and releases at the instant a waiter gives up
@@ -56,6 +58,7 @@ fn run(words: &[&str]) -> Outcome<String> {
     let (storm, rest) = words.split_first().ok_or(USAGE)?;
     match (*storm, rest) {
         ("looper", [home, scope, name]) => return looper::play(Path::new(home), scope, name),
+        ("resident", []) => return resident::serve(),
         ("judge", [directory]) => return histories::judge_again(Path::new(directory)),
         (known, _) if STORMS.contains(&known) => {}
         _ => return Err(format!("cannot read {words:?}\n\n{USAGE}")),
@@ -124,7 +127,8 @@ impl Options {
             match *word {
                 "--seed" => options.seed = number()?,
                 "--binary" => options.binary = Some(PathBuf::from(value)),
-                "--operations" | "--histories" | "--clients" | "--small" | "--twins" | "--minutes" => {
+                "--operations" | "--histories" | "--clients" | "--small" | "--twins" | "--started"
+                | "--minutes" => {
                     options.numbers.push(((*word).to_owned(), number()?));
                 }
                 _ => return Err(format!("cannot read {word}\n\n{USAGE}")),
@@ -149,7 +153,8 @@ impl Options {
 
     /// A long run is many histories one after the other: each is judged whole, and memory stays bounded.
     fn histories(&self) -> histories::Effort {
-        let (many, small, twins) = if self.long { (100, 5_000, 20_000) } else { (1, 60, 2_000) };
+        let (many, small, twins, started) =
+            if self.long { (100, 2_500, 20_000, 10) } else { (1, 60, 2_000, 100) };
         histories::Effort {
             seed: self.seed,
             operations: self.number("--operations", 20_000),
@@ -157,6 +162,7 @@ impl Options {
             clients: self.number("--clients", 16) as usize,
             small: self.number("--small", small),
             twins: self.number("--twins", twins),
+            started_percent: self.number("--started", started) as usize,
         }
     }
 

@@ -71,6 +71,13 @@ impl Stage {
         self.home.clearway(&self.directory).agent(agent).args(&["--json"]).args(words).into_command()
     }
 
+    /// Another program where commands are run, with what is around them.
+    pub fn in_its_place(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(&self.directory).env_clear().envs(self.home.environment());
+        command
+    }
+
     /// Starts a command with its answer kept.
     pub fn start(&self, agent: &str, words: &[&str]) -> Outcome<Child> {
         let mut command = self.command(agent, words);
@@ -157,6 +164,14 @@ impl Onlooker {
         let queue = ReadSet { waits: true, ..ReadSet::default() };
         let slice = snapshot.map(|mut snapshot| snapshot.load(&queue, &now)).transpose().map_err(said)?;
         Ok(slice.unwrap_or_default().waits)
+    }
+
+    /// The number of the last event.
+    pub(crate) fn rev(&mut self) -> Outcome<u64> {
+        let said = |error: StoreError| error.to_string();
+        let snapshot = self.engine.snapshot(&self.scope).map_err(said)?;
+        let head = snapshot.map(|mut snapshot| snapshot.head()).transpose().map_err(said)?;
+        Ok(head.map_or(0, |head| head.rev.0))
     }
 
     /// Looks until the queue is as wished.

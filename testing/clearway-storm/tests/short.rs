@@ -27,20 +27,57 @@ fn passes(storm: Outcome<String>) {
 
 #[test]
 fn histories_of_sixteen_processes_with_deaths_and_pauses_are_linearizable() {
-    let effort =
-        histories::Effort { seed: 1, operations: 400, histories: 1, clients: 16, small: 0, twins: 0 };
+    let effort = histories::Effort {
+        seed: 1,
+        operations: 400,
+        histories: 1,
+        clients: 16,
+        small: 0,
+        twins: 0,
+        started_percent: 100,
+    };
+    passes(histories::run(&programs(), effort, &mut |line| print!("{line}")));
+}
+
+#[test]
+fn histories_of_processes_that_live_from_death_to_death_are_linearizable() {
+    let effort = histories::Effort {
+        seed: 3,
+        operations: 1_500,
+        histories: 1,
+        clients: 16,
+        small: 0,
+        twins: 300,
+        started_percent: 10,
+    };
     passes(histories::run(&programs(), effort, &mut |line| print!("{line}")));
 }
 
 #[test]
 fn witness_and_search_agree_on_small_histories() {
-    let effort = histories::Effort { seed: 2, operations: 0, histories: 0, clients: 0, small: 25, twins: 0 };
+    let effort = histories::Effort {
+        seed: 2,
+        operations: 0,
+        histories: 0,
+        clients: 0,
+        small: 25,
+        twins: 0,
+        started_percent: 100,
+    };
     passes(histories::run(&programs(), effort, &mut |line| print!("{line}")));
 }
 
 #[test]
 fn two_processes_of_one_agent_reserve_beside_a_release_by_pattern_and_are_told_the_truth() {
-    let effort = histories::Effort { seed: 7, operations: 0, histories: 0, clients: 0, small: 0, twins: 600 };
+    let effort = histories::Effort {
+        seed: 7,
+        operations: 0,
+        histories: 0,
+        clients: 0,
+        small: 0,
+        twins: 600,
+        started_percent: 100,
+    };
     passes(histories::run(&programs(), effort, &mut |line| print!("{line}")));
 }
 

@@ -2,9 +2,10 @@
 
 use clearway_core::agent::Liveness;
 use clearway_core::decide::{Notice, Success};
-use clearway_core::failure::{Ahead, Failure, LeaseView};
+use clearway_core::failure::{Ahead, Details, Failure, LeaseView};
 use clearway_core::hint::Hint;
 use clearway_core::lease::Grade;
+use clearway_core::slug::Slug;
 use clearway_core::target::{Target, Worktree};
 use clearway_core::text::{printable, truncate_columns};
 use clearway_core::wait::Queued;
@@ -52,7 +53,7 @@ pub(crate) fn refusal(gate: &Gate) -> Option<String> {
         Err(failure) if gate.mode == Mode::Warn => {
             Said::plain(format!("{}. It may be edited all the same.", failure.message))
         }
-        Err(failure) => refused(failure),
+        Err(failure) => in_use(failure).unwrap_or_else(|| refused(failure)),
         Ok(_) => return None,
     };
     let beside = beside(&gate.answers).map(|beside| format!("\n{beside}")).unwrap_or_default();
@@ -112,6 +113,10 @@ fn line(notice: &Notice, answer: &ScopeAnswer) -> Option<Said> {
                 Target::Name(_) => Said::then(free, " Take it: ", &command("reserve", target, answer)),
             });
         }
+        Notice::PlaceOver { target } => format!(
+            "{} was kept for you while you were away; you wait for it no more. Edit it if you still need to.",
+            path(target)
+        ),
         Notice::PassedOn { target, to } => {
             format!(
                 "{} made way for {to}; you had not changed it. Read it again before you edit it.",
@@ -322,6 +327,20 @@ fn unfinished(blocker: &LeaseView) -> String {
 
 fn others(count: usize) -> String {
     if count > 1 { format!(" {} more stand in the way.", count - 1) } else { String::new() }
+}
+
+/// A refusal over what is held for the length of one call: whoever tries again after its next step gets it.
+fn in_use(failure: &Failure) -> Option<Said> {
+    let Details::Blockers { leases, .. } = &failure.details else { return None };
+    let is_brief = failure.slug == Slug::ReservationHeld
+        && leases.iter().all(|blocker| blocker.lease.grade == Grade::Auto);
+    let blocker = leases.first().filter(|_| is_brief)?;
+    let text = format!(
+        "Not edited: {} is changing {} this moment. It is free when that call is over: read it and edit it again.",
+        blocker.agent,
+        path(&blocker.lease.target.display())
+    );
+    Some(Said::plain(text))
 }
 
 /// A refusal that keeps no place, with the first command that helps.

@@ -186,6 +186,11 @@ pub enum Notice {
         /// For how long.
         left_ms: u64,
     },
+    /// What the caller waited for was kept for it as often as turns are kept; it waits no more.
+    PlaceOver {
+        /// What.
+        target: String,
+    },
     /// What the caller held, and had not changed, went to somebody else.
     PassedOn {
         /// What.

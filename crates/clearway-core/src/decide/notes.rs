@@ -7,6 +7,7 @@ use crate::ids::{AgentId, LeaseId, WaitId};
 use crate::lease::Lease;
 use crate::limits::{CALL_MS_MAX, NOTES_MAX, NOTES_MS, NOTES_PER_AGENT_MAX};
 use crate::slice::{Memo, Note};
+use crate::target::Target;
 use crate::time::Mono;
 use crate::wait::Wait;
 
@@ -14,7 +15,10 @@ impl Draft<'_> {
     /// Keeps something for an agent to be told; one that hears nothing is told nothing.
     pub(super) fn note(&mut self, to: AgentId, note: Note) {
         let hears = self.slice.agent(to).is_some_and(|view| view.agent.client.has_hooks());
-        let concerns_itself = matches!(note, Note::Turn(_) | Note::WroteOver { .. } | Note::PassedOn { .. });
+        let concerns_itself = matches!(
+            note,
+            Note::Turn(_) | Note::PlaceOver { .. } | Note::WroteOver { .. } | Note::PassedOn { .. }
+        );
         let own = self.agent.as_ref().is_some_and(|(me, _)| *me == to) && !concerns_itself;
         if !hears || own {
             return;
@@ -69,6 +73,13 @@ impl Draft<'_> {
                 let target = wants.find(|target| target.overlaps(&lease.target))?.display();
                 let (by, reason) = (self.name_of(wait.agent), wait.wanted.reason.clone());
                 Some(Notice::WaitedFor { target, held: lease.target.clone(), grade: lease.grade, by, reason })
+            }
+            Note::PlaceOver { target } => {
+                let is_this = |wanted: &Target| wanted.display() == *target;
+                let mut own = self.queue.iter().map(|view| &view.wait).filter(|wait| wait.agent == me);
+                let waits_again = own.any(|wait| wait.wanted.wants.iter().any(|want| is_this(&want.target)));
+                let has_it = self.leases_now().any(|lease| lease.holder == me && is_this(&lease.target));
+                (!waits_again && !has_it).then(|| Notice::PlaceOver { target: target.clone() })
             }
             Note::PassedOn { target, to } => {
                 Some(Notice::PassedOn { target: target.clone(), to: to.clone() })

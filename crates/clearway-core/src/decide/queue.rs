@@ -98,6 +98,10 @@ impl Draft<'_> {
             || cycle::find(&last, wait.agent, &wait.wanted, self.next_seq())?.is_some();
         if is_over {
             self.end_wait(Actor::KERNEL, view, WaitEnd::Lapsed);
+            // It was promised to be told, and nothing else would.
+            if let Some(want) = wait.wanted.wants.first() {
+                self.note(wait.agent, Note::PlaceOver { target: want.target.display() });
+            }
         } else {
             *self = last;
         }

@@ -6,6 +6,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
@@ -37,9 +38,10 @@ pub(super) fn pass(
         return Ok(None);
     }
     let served = line.served();
-    let walk = Walk { line: line.clone(), gate: gate.to_owned() };
+    let standing = Arc::new(Standing::default());
+    let walk = Walk { line: line.clone(), gate: gate.to_owned(), standing: standing.clone() };
     match on_helper(move |sender| walk.through(sender)) {
-        Some(said) => (Wait { line, gate, said, served, is_first: false }).until(&left),
+        Some(passed) => (Wait { line, gate, passed, served, standing }).until(&left),
         None => lock_gate(gate, |file| lock_within(file, left())),
     }
 }
@@ -67,32 +69,40 @@ fn is_at(file: &File, path: &Path) -> bool {
     }
 }
 
-/// What a helper thread walks through, and what it says on its way.
+/// What a helper and the one who waits for it know of each other. They look at it when they are awake: waking the other
+/// for it would take a processor from whoever is inside.
+#[derive(Debug, Default)]
+struct Standing {
+    /// The helper is the first in line.
+    is_first: AtomicBool,
+    /// Nobody waits for the helper any more.
+    is_left: AtomicBool,
+}
+
+/// What a helper thread walks through. It says a word once, when it is through.
 struct Walk {
     line: Line,
     gate: PathBuf,
+    standing: Arc<Standing>,
 }
 
-enum Said {
-    /// It is the first in line.
-    IsFirst,
-    /// It is through.
-    Passed(Result<Option<LockedFile>, FileError>),
-}
+type Passed = Result<Option<LockedFile>, FileError>;
 
 impl Walk {
-    fn through(self, sender: &Sender<Said>) {
+    fn through(self, sender: &Sender<Passed>) {
         let place = self.line.join();
         if let Some(place) = &place {
             place.wait();
         }
+        self.standing.is_first.store(true, Ordering::SeqCst);
         // If nobody waits for it any more, its turn goes to whoever comes after.
-        if sender.send(Said::IsFirst).is_ok() {
-            let passed = lock_gate(&self.gate, |file| lock(file).map(Some));
-            drop(place);
-            // If nobody waits any more, the error returns the lock and dropping it lets go.
-            drop(sender.send(Said::Passed(passed)));
+        if self.standing.is_left.load(Ordering::SeqCst) {
+            return;
         }
+        let passed = lock_gate(&self.gate, |file| lock(file).map(Some));
+        drop(place);
+        // If nobody waits any more, the error returns the lock and dropping it lets go.
+        drop(sender.send(passed));
     }
 }
 
@@ -100,21 +110,18 @@ impl Walk {
 struct Wait<'a> {
     line: &'a Line,
     gate: &'a Path,
-    said: Receiver<Said>,
+    passed: Receiver<Passed>,
     /// Who was first at the last look.
     served: u64,
-    /// Whether the helper is.
-    is_first: bool,
+    standing: Arc<Standing>,
 }
 
 impl Wait<'_> {
-    fn until(mut self, left: &impl Fn() -> Duration) -> Result<Option<LockedFile>, FileError> {
+    fn until(mut self, left: &impl Fn() -> Duration) -> Passed {
         let mut pause = Duration::from_millis(STANDSTILL_MS);
         loop {
-            let span = if self.is_first { left() } else { left().min(pause) };
-            match self.said.recv_timeout(span) {
-                Ok(Said::IsFirst) => self.is_first = true,
-                Ok(Said::Passed(gate)) => return gate,
+            match self.passed.recv_timeout(left().min(pause)) {
+                Ok(passed) => return passed,
                 Err(RecvTimeoutError::Timeout) if left().is_zero() => return self.leave(Ok(None)),
                 Err(RecvTimeoutError::Timeout) if self.stands_still() => {
                     match lock_gate(self.gate, try_lock) {
@@ -132,7 +139,7 @@ impl Wait<'_> {
 
     fn stands_still(&mut self) -> bool {
         let served = self.line.served();
-        let stands = !self.is_first && served == self.served;
+        let stands = !self.standing.is_first.load(Ordering::SeqCst) && served == self.served;
         self.served = served;
         stands
     }
@@ -140,7 +147,8 @@ impl Wait<'_> {
     /// The helper may stand anywhere. First it is told that nobody listens, so that it gives back a turn it gets from
     /// now on; then the place it may have is given back for it.
     fn leave<T>(self, how: T) -> T {
-        drop(self.said);
+        self.standing.is_left.store(true, Ordering::SeqCst);
+        drop(self.passed);
         self.line.leave();
         how
     }

@@ -7,7 +7,7 @@ use crate::support::{
 use clearway_store::contract::Engine;
 use std::io::Read;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Child, Command, Stdio};
 
 /// One-shot processes in a row.
 const ENGINES: usize = 2_000;
@@ -57,13 +57,8 @@ os.write(1, b'.')
 os.read(0, 1)
 ";
 
-/// Folding waits while others stand in line, but not beyond a size, and not beyond the crowd.
-#[test]
-fn folding_waits_for_a_crowd_up_to_a_size_and_is_made_up_for_after_it() {
-    let directory = fast_dir();
-    let (state, mut world) = (directory.path(), TestWorld::new(9));
-    one_shot(state, &mut world, 0);
-    let mut last = std::process::Command::new("python3")
+fn last_in_line(state: &Path) -> Child {
+    let mut last = Command::new("python3")
         .args(["-c", LAST_IN_LINE])
         .arg(beside(&store_file(state), "-next"))
         .stdin(Stdio::piped())
@@ -71,6 +66,36 @@ fn folding_waits_for_a_crowd_up_to_a_size_and_is_made_up_for_after_it() {
         .spawn()
         .unwrap();
     last.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+    last
+}
+
+/// A fold that everybody in line waits for is to find little left to do.
+#[test]
+fn in_a_crowd_the_log_is_copied_ahead_beside_those_who_wait() {
+    let directory = fast_dir();
+    let (state, mut world) = (directory.path(), TestWorld::new(9));
+    one_shot(state, &mut world, 0);
+    let mut last = last_in_line(state);
+    let lengths = || (std::fs::metadata(store_file(state)).unwrap().len(), log_bytes(state));
+    let mut copies = 0;
+    for number in 0..300 {
+        let (database, log) = lengths();
+        one_shot(state, &mut world, number);
+        let (grown, after) = lengths();
+        copies += usize::from(grown > database && after >= log);
+    }
+    last.kill().unwrap();
+    last.wait().unwrap();
+    assert!((1..=600 / 128).contains(&copies), "copied {copies} times without a fold");
+}
+
+/// Folding waits while others stand in line, but not beyond a size, and not beyond the crowd.
+#[test]
+fn folding_waits_for_a_crowd_up_to_a_size_and_is_made_up_for_after_it() {
+    let directory = fast_dir();
+    let (state, mut world) = (directory.path(), TestWorld::new(9));
+    one_shot(state, &mut world, 0);
+    let mut last = last_in_line(state);
     let (mut longest, mut folds, mut before) = (0, 0, 0);
     for number in 0..1_000 {
         one_shot(state, &mut world, number);

@@ -7,7 +7,7 @@ use clearway_core::agent::{Caller, ClientSession};
 use clearway_core::command::{Attend, Await, Command, Hit, Stay};
 use clearway_core::decide::{Notice, Success};
 use clearway_core::facts::Liveness;
-use clearway_core::limits::{CALL_MS_MAX, NOTES_MAX, NOTES_MS, WAIT_MS_MAX};
+use clearway_core::limits::{CALL_MS_MAX, NOTES_MAX, NOTES_MS, OFFER_MS, OFFERS_PER_WAIT_MAX, WAIT_MS_MAX};
 use clearway_core::target::Worktree;
 
 pub(super) const STORIES: &[Story] = &[
@@ -17,6 +17,7 @@ pub(super) const STORIES: &[Story] = &[
     ("a session that ends gives back what is clean and marks what is changed", ends),
     ("what a call has in hand does not yield before it is put down", in_hand),
     ("a call that is never heard of again does not hold for ever", lost_call),
+    ("whoever never took its turn is told that it waits no more", away),
     ("a holder is told who waits and a waiter that it is its turn, each once", told),
     ("what was written over is told to both, and to the holder alone if nobody is known", written_over),
     ("nobody is told more than its budget allows", budget),
@@ -118,6 +119,28 @@ fn in_hand(stage: &mut Stage) {
     queued(&edit(stage, &two, "a"));
     attend(stage, &one, wrote("a"));
     granted(&edit(stage, &two, "a"));
+}
+
+/// Whoever is refused an edit was promised to be told: also if it was away for as long as its turns were kept.
+fn away(stage: &mut Stage) {
+    let (one, two) = (hook("one", 7), hook("two", 8));
+    for file in ["a", "b"] {
+        stage.world.dirty.insert(file.to_owned());
+        granted(&edit(stage, &one, file));
+        attend(stage, &one, wrote(file));
+        queued(&edit(stage, &two, file));
+    }
+    stage.world.dirty.clear();
+    for _ in 0..=OFFERS_PER_WAIT_MAX {
+        stage.sweep();
+        stage.pass(OFFER_MS);
+    }
+    stage.sweep();
+    assert!(stage.waits().is_empty(), "{:?}", stage.waits());
+    let told = attend(stage, &two, Attend::Call).notices;
+    assert_eq!(told, [Notice::PlaceOver { target: "a".to_owned() }]);
+    granted(&edit(stage, &two, "b"));
+    assert!(attend(stage, &two, Attend::Call).notices.is_empty(), "it has the other");
 }
 
 fn lost_call(stage: &mut Stage) {

@@ -11,7 +11,7 @@ use serde::Serialize;
 /// Something worth saying beside an answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct NoticeJson {
-    /// `took-over`, `yielded`, `changed-hands`, `left-behind`, `waited-for`, `your-turn`, `passed-on`,
+    /// `took-over`, `yielded`, `changed-hands`, `left-behind`, `waited-for`, `your-turn`, `place-over`, `passed-on`,
     /// `written-over`, `wrote-over`, `lapsed`, `frozen`, `setting-ignored`, `not-shortened`, `nothing-held`,
     /// `kept-by-command`, `others-by-id`, `unknown-agent`, `is-name`, `taken-as-path`, `held-machine-wide`,
     /// `unreadable-rows`, `ends-at-scope`, `scope-moved`, `scope-replaced` or `scope-inside-another`.
@@ -64,6 +64,11 @@ impl NoticeJson {
                 let target = target.display();
                 let message = format!("{target} is kept for you for another {}", rounded(*left_ms));
                 Self { target: Some(target), ..Self::saying("your-turn", message) }
+            }
+            Notice::PlaceOver { target } => {
+                let message =
+                    format!("your turn at {target} came and was not taken; you wait for it no more");
+                Self { target: Some(target.clone()), ..Self::saying("place-over", message) }
             }
             Notice::PassedOn { target, to } => {
                 about("passed-on", target, to, format!("{target} made way for {to}; you had not changed it"))

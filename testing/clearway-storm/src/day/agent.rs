@@ -275,6 +275,8 @@ impl Agent {
         let answer = self.call(world, edit.subagent.as_deref(), &Event::Before(&edit.tool(self)))?;
         let Some(reason) = &answer.denied else {
             world.ledger.begins(&self.session, &edit.files);
+            // Whoever gets what it was refused needs not be told any more.
+            self.promised.retain(|files| !files.iter().all(|file| edit.files.contains(file)));
             self.plan.push_front(Step::After(edit));
             self.hear(world, &answer);
             return Ok(self.random.between(2, 8));
@@ -282,6 +284,10 @@ impl Agent {
         let is_needed = edit.files.iter().any(|file| world.ledger.is_in_the_way(&self.session, file));
         world.figures.refuse(world.now, &self.session, reason, is_needed);
         self.turn.refused += 1;
+        if reason.contains("edit it again") {
+            self.try_again(edit);
+            return Ok(self.random.between(5, 20));
+        }
         // What a subagent was promised ends with it.
         let is_promised = reason.contains("queue") && edit.subagent.is_none();
         if is_promised {
@@ -289,6 +295,13 @@ impl Agent {
         }
         self.work_on_something_else(edit.files, is_promised);
         Ok(self.random.between(5, 20))
+    }
+
+    /// What somebody else has for the length of one call is read and edited again.
+    fn try_again(&mut self, edit: Edit) {
+        let reads: Vec<Step> = edit.files.iter().cloned().map(Step::Read).collect();
+        self.plan.push_front(Step::Before(edit));
+        reads.into_iter().for_each(|read| self.plan.push_front(read));
     }
 
     /// A refusal promises to tell; one that does not asks for something to be finished first.

@@ -5,7 +5,7 @@ use super::agent::repository_of;
 
 /// When the first issue is given twice, and how many seconds apart the others are.
 const FIRST: u64 = 10 * 60;
-const APART: u64 = 45 * 60;
+const APART: u64 = 2 * 3_600;
 /// How many seconds ago the other agent may have begun with it.
 const AGO_MAX: u64 = 5 * 60;
 

@@ -54,24 +54,29 @@ pub struct Effort {
     pub small: u64,
     /// Calls in a history in which every agent is two processes.
     pub twins: u64,
+    /// How many of a hundred calls of the longer histories start the binary. The others are made by processes that live
+    /// from one death to the next and call the same command line.
+    pub started_percent: usize,
 }
 
 /// Records and judges. Each of the longer histories is told as soon as it is judged, because many of them take hours.
 pub fn run(programs: &Programs, effort: Effort, tell: &mut dyn FnMut(&str)) -> Outcome<String> {
     for number in 0..effort.histories {
-        let (seed, clients) = (effort.seed + number, effort.clients);
-        let script = Script { seed, clients, operations: effort.operations, size: Size::Large };
+        let (seed, clients, started_percent) = (effort.seed + number, effort.clients, effort.started_percent);
+        let script =
+            Script { seed, clients, operations: effort.operations, size: Size::Large, started_percent };
         tell(&format!("{} of {}, {}", number + 1, effort.histories, one(programs, script)?));
     }
     if effort.twins > 0 {
-        let (seed, operations) = (effort.seed, effort.twins);
-        let script = Script { seed, clients: CLIENTS_TWINS, operations, size: Size::Twins };
+        let (seed, operations, started_percent) = (effort.seed, effort.twins, effort.started_percent);
+        let script = Script { seed, clients: CLIENTS_TWINS, operations, size: Size::Twins, started_percent };
         tell(&format!("two processes for each agent, {}", one(programs, script)?));
     }
     for number in 0..effort.small {
         let seed = effort.seed + number;
         let operations = OPERATIONS_MAX as u64;
-        one(programs, Script { seed, clients: CLIENTS_SMALL, operations, size: Size::Small })?;
+        let (clients, size) = (CLIENTS_SMALL, Size::Small);
+        one(programs, Script { seed, clients, operations, size, started_percent: 100 })?;
     }
     Ok(format!("{} small histories: witness and search agree that all are linearizable\n", effort.small))
 }
@@ -88,20 +93,22 @@ pub fn judge_again(directory: &Path) -> Outcome<String> {
 }
 
 fn one(programs: &Programs, script: Script) -> Outcome<String> {
-    on_stage(programs, |stage| recorded_and_judged(stage, script)).map_err(|why| {
-        let Script { seed, clients, operations, size } = script;
+    on_stage(programs, |stage| recorded_and_judged(programs, stage, script)).map_err(|why| {
+        let Script { seed, clients, operations, size, started_percent } = script;
         let like_it = match size {
-            Size::Large => format!("--operations {operations} --clients {clients} --small 0 --twins 0"),
+            Size::Large => format!(
+                "--operations {operations} --clients {clients} --small 0 --twins 0 --started {started_percent}"
+            ),
             Size::Small => "--histories 0 --small 1 --twins 0".to_owned(),
-            Size::Twins => format!("--histories 0 --small 0 --twins {operations}"),
+            Size::Twins => format!("--histories 0 --small 0 --twins {operations} --started {started_percent}"),
         };
         format!("{why}\nrecord one like it: clearway-storm histories --seed {seed} {like_it}")
     })
 }
 
-fn recorded_and_judged(stage: &Stage, script: Script) -> Outcome<String> {
+fn recorded_and_judged(programs: &Programs, stage: &Stage, script: Script) -> Outcome<String> {
     let started = Instant::now();
-    let history = record(stage, script)?;
+    let history = record(programs, stage, script)?;
     let recorded_s = started.elapsed().as_secs_f64();
     let keep = |name: &str, text: &str| {
         std::fs::write(stage.path().join(name), text).map_err(|error| format!("{name}: {error}"))
@@ -133,14 +140,17 @@ fn verdict(history: &[Operation], log: &str) -> Outcome<u64> {
 fn told(history: &[Operation], script: Script, events: u64, recorded_s: f64, whole_s: f64) -> String {
     let killed = history.iter().filter(|one| matches!(one.ended, Ended::Killed)).count();
     let refused = history.iter().filter(|one| one.failure().is_some()).count();
+    let busy = history.iter().filter(|one| one.was_busy()).count();
     let waited =
         history.iter().filter(|one| matches!(one.ask, Ask::Reserve { how: How::Wait(_), .. })).count();
     format!(
-        "seed {}: {} operations by {} processes at once ({refused} refused, {waited} waiting, {killed} killed), \
+        "seed {}: {} operations by {} processes at once ({refused} refused, {busy} of \
+         them by a busy store, {waited} waiting, {killed} killed, {}% by the binary anew), \
          {events} events; recorded in {recorded_s:.1} s, judged in {:.1} s: linearizable\n",
         script.seed,
         history.len(),
         script.clients,
+        script.started_percent,
         whole_s - recorded_s
     )
 }

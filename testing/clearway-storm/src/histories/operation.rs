@@ -140,6 +140,11 @@ impl Operation {
         }
     }
 
+    /// Whether it was told that the store is busy: on a machine without time for it that is fair, and did nothing.
+    pub fn was_busy(&self) -> bool {
+        self.failure().is_some_and(|error| error["slug"] == "store-busy")
+    }
+
     /// The revision its answer belongs to.
     pub fn rev(&self) -> Option<u64> {
         self.success().and_then(|reply| reply["rev"].as_u64())

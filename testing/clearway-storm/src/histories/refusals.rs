@@ -27,6 +27,7 @@ pub(super) fn judge(one: &Judged<'_>, ledger: &Ledger) -> Result<(), Breach> {
             sometime(one, ledger, |lease| lease.is_some_and(|lease| Some(lease.holder) != one.me))
         }
         "not-found" => recipient_is_unknown(one, ledger),
+        "store-busy" => true,
         _ => {
             let code = match operation.ended {
                 Ended::Answered { code, .. } => code,

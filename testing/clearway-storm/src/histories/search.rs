@@ -38,6 +38,9 @@ impl Step {
     /// An operation, and the moment at which others find a killed one gone from the queue.
     fn of(judged: &Judged<'_>) -> Vec<Self> {
         let operation = judged.operation;
+        if operation.was_busy() {
+            return Vec::new();
+        }
         let (agent, invoked_ns, completed_ns) =
             (operation.agent.clone(), operation.invoked_ns, operation.completed_ns);
         let step = |act: Act, optional: bool, completed_ns: u64| Self {

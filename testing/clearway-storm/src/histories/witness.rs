@@ -209,11 +209,13 @@ fn carries_mark(operation: &Operation, event: &Event) -> bool {
     reason.as_ref() == Some(&operation.mark())
 }
 
-/// The same for a success, whose answer may not name everything it did.
+/// The same for a success, whose answer may not name everything it did. Whoever was told that the store is busy did
+/// nothing.
 fn fits_marked(operation: &Operation, event: &Event, ledger: &Ledger) -> bool {
     let is_named = matches!(event.body, Body::LeaseReleased { .. } | Body::LeaseTransferred { .. });
     let is_transfer = matches!(operation.ask, Ask::Transfer { .. });
-    (operation.success().is_none() || !is_named || is_transfer) && fits(operation, event, ledger)
+    let may_be_silent = operation.success().is_none() || !is_named || is_transfer;
+    may_be_silent && !operation.was_busy() && fits(operation, event, ledger)
 }
 
 /// Whether an operation may have made an event.

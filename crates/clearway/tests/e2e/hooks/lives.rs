@@ -244,6 +244,37 @@ fn a_file_that_many_edit_briefly_is_held_for_the_call_alone() {
 }
 
 #[test]
+fn nobody_waits_behind_an_agent_that_is_away_for_a_file_that_many_edit_briefly() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    let [mut one, mut away, mut three] =
+        ["one", "away", "three"].map(|name| Client::claude(&home, &app, name));
+    edit(&mut one, "src/mod.rs");
+    let said = away.before_edit("src/mod.rs").denied();
+    assert!(said.contains("this moment") && said.contains("edit it again"), "{said}");
+    assert!(app.agent("ada").ok(&["waits"])["waits"].as_array().is_some_and(Vec::is_empty));
+    app.write("src/mod.rs", "changed\n");
+    one.after_edit("src/mod.rs");
+    three.before_edit("src/mod.rs").silent();
+}
+
+#[test]
+fn a_patch_over_a_file_that_many_edit_briefly_keeps_a_place_for_the_others() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    let (mut one, mut two) = (Client::claude(&home, &app, "one"), Client::claude(&home, &app, "two"));
+    edit(&mut one, "src/a.rs");
+    app.write("src/a.rs", "changed\n");
+    one.after_edit("src/a.rs").silent();
+    let patch = "*** Begin Patch\n*** Update File: src/mod.rs\n*** Update File: src/a.rs\n*** End Patch";
+    let call = json!({"tool_name": "mcp__x__apply_patch", "tool_input": {"patch": patch}});
+    let said = two.event("PreToolUse", &call).denied();
+    assert!(said.contains("You are queued, 1st"), "{said}");
+}
+
+#[test]
 fn a_session_that_ends_releases_what_is_clean_wherever_it_edited() {
     let home = home();
     let (app, other) = (app(&home), home.repository("other", &[("x.rs", "x\n"), ("y.rs", "y\n")]));

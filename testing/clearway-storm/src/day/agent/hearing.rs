@@ -10,8 +10,10 @@ impl Agent {
         for line in answer.told.iter().flat_map(|told| told.lines()) {
             if let Some((path, _)) = line.split_once(" is free, and kept for you") {
                 self.take_turn(world, path);
-            } else if line.contains(" waits for ") {
-                self.commit_soon();
+            } else if let Some((path, _)) = line.split_once(" was kept for you while you were away") {
+                self.take_turn(world, path);
+            } else if let Some((_, path)) = line.split_once(" waits for ") {
+                self.commit_soon(path);
             } else {
                 self.forget(line);
             }
@@ -38,10 +40,13 @@ impl Agent {
         }
     }
 
-    fn commit_soon(&mut self) {
+    /// Commits what somebody waits for when it is done with it: what is half done is of no use to anybody.
+    fn commit_soon(&mut self, line: &str) {
+        let is_meant = |file: &String| file.split_once('/').is_some_and(|(_, path)| line.starts_with(path));
+        let is_edit = |step: &Step| matches!(step, Step::Before(edit) if edit.files.iter().any(is_meant));
         if self.random.chance(60) {
-            let at = self.between_calls();
-            self.plan.insert(at, Step::Commit);
+            let last = self.plan.iter().rposition(is_edit).map(|last| last + 1);
+            self.plan.insert(last.unwrap_or_else(|| self.between_calls()), Step::Commit);
         }
     }
 
