@@ -49,6 +49,8 @@ pub enum Command {
     Transfer(Transfer),
     /// Say what the agent of a client is doing.
     Attend(Attend),
+    /// Be the only one who writes files that everybody writes, for one tool call.
+    Enter(Enter),
     /// Admit no new path leases of agents for a while.
     Freeze {
         /// For how long.
@@ -197,6 +199,15 @@ pub enum Attend {
     End,
 }
 
+/// A tool call that is about to write files for which nobody holds a lease.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Enter {
+    /// Which.
+    pub targets: Vec<Target>,
+    /// In which checkout.
+    pub worktree: Worktree,
+}
+
 /// A file of somebody else that changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hit {
@@ -297,7 +308,7 @@ impl Command {
             Self::Reserve(_) | Self::Await(_) => Verb::Reserve,
             Self::Leave(_) => Verb::Leave,
             Self::Transfer(_) => Verb::Transfer,
-            Self::Attend(_) => Verb::Attend,
+            Self::Attend(_) | Self::Enter(_) => Verb::Attend,
             Self::Freeze { .. } => Verb::Freeze,
             Self::Thaw => Verb::Thaw,
             Self::Renew(_) => Verb::Renew,

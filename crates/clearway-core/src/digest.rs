@@ -38,6 +38,7 @@ impl Command {
             }
             Command::Freeze { for_ms } => field(&mut text, "for", Some(&for_ms.to_string())),
             Command::Attend(_)
+            | Command::Enter(_)
             | Command::Open
             | Command::Sweep
             | Command::Recover

@@ -172,8 +172,9 @@ pub fn change_lease(lease: &mut Lease, fence: Fence, at: Wall, body: &Body) {
             lease.mode = Mode::Shared;
             lease.set_terms(terms.clone());
         }
-        Body::LeaseTransferred { to, deadline, .. } => {
+        Body::LeaseTransferred { from, to, deadline, .. } => {
             (lease.holder, lease.fence, lease.deadline) = (*to, fence, *deadline);
+            lease.handed_by = Some(*from);
         }
         body => lease.ended = body.end().map(|how| Ended { how, at }).or(lease.ended),
     }

@@ -35,6 +35,8 @@ pub struct Lease {
     /// The process that keeps it: it lives no longer than that, and nothing else gives it back; `None` if it is the
     /// agent's own.
     pub bound: Option<Process>,
+    /// Who handed it over last; `None` if its holder was granted it.
+    pub handed_by: Option<AgentId>,
     /// The silence it allows.
     pub ttl_ms: u64,
     /// When it was granted.

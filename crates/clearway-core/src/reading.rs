@@ -37,6 +37,7 @@ impl Request {
             Command::Attend(Attend::Ran { hits }) => {
                 read.leases.extend(hits.iter().map(|hit| hit.lease));
             }
+            Command::Enter(_) => read.remembered = true,
             Command::Leave(_)
             | Command::LetGo(_)
             | Command::Attend(_)

@@ -307,6 +307,7 @@ pub(crate) fn write_lease(out: &mut Writer, lease: &Lease) {
     out.text(&lease.worktree.0);
     out.option(lease.slot, |out, slot| out.number(u64::from(slot)));
     out.option(lease.bound.as_ref(), write_process);
+    out.option(lease.handed_by, |out, agent| out.text(agent.as_str()));
     out.number(lease.ttl_ms);
     out.number(lease.granted.0);
     out.number(lease.deadline.0);
@@ -331,6 +332,7 @@ pub(crate) fn read_lease(input: &mut Reader<'_>, fold: Fold) -> Result<Lease, De
         worktree: Worktree(input.text()?.to_owned()),
         slot: input.option(|input| small(input, "slot"))?,
         bound: input.option(read_process)?,
+        handed_by: input.option(agent_id)?,
         ttl_ms: input.number()?,
         granted: Mono(input.number()?),
         deadline: Mono(input.number()?),

@@ -4,10 +4,11 @@ use crate::canonical::{lease_id, small};
 use crate::codec::{DecodeError, Reader, Writer};
 use crate::waiting::wait_id;
 use clearway_core::agent::AgentName;
-use clearway_core::slice::{Memo, Note};
+use clearway_core::slice::{Memo, Note, Writing};
+use clearway_core::target::Worktree;
 use clearway_core::time::Mono;
 
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 /// The bytes of a memo.
 pub fn encode(memo: &Memo) -> Vec<u8> {
@@ -17,6 +18,11 @@ pub fn encode(memo: &Memo) -> Vec<u8> {
     out.list(memo.in_hand.iter(), |out, (lease, until)| {
         out.text(lease.as_str());
         out.number(until.0);
+    });
+    out.list(memo.writing.iter(), |out, writing| {
+        out.text(&writing.path);
+        out.text(&writing.worktree.0);
+        out.number(writing.until.0);
     });
     out.list(memo.notes.iter(), write_note);
     out.number(memo.told_since.0);
@@ -35,12 +41,18 @@ fn try_decode(bytes: &[u8]) -> Result<Memo, DecodeError> {
     let memo = Memo {
         resting: input.flag("rest")?,
         in_hand: input.list(|input| Ok((lease_id(input)?, Mono(input.number()?))))?,
+        writing: input.list(read_writing)?,
         notes: input.list(read_note)?,
         told_since: Mono(input.number()?),
         told: small(&mut input, "count")?,
     };
     input.end()?;
     Ok(memo)
+}
+
+fn read_writing(input: &mut Reader<'_>) -> Result<Writing, DecodeError> {
+    let (path, worktree) = (input.text()?.to_owned(), Worktree(input.text()?.to_owned()));
+    Ok(Writing { path, worktree, until: Mono(input.number()?) })
 }
 
 fn write_note(out: &mut Writer, note: &Note) {
@@ -104,6 +116,11 @@ mod tests {
         let memo = Memo {
             resting: true,
             in_hand: vec![(lease, Mono(7))],
+            writing: vec![Writing {
+                path: "Cargo.lock".to_owned(),
+                worktree: Worktree("/w".to_owned()),
+                until: Mono(9),
+            }],
             notes: vec![
                 Note::WaitedFor(wait),
                 Note::Turn(wait),

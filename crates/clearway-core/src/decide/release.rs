@@ -158,6 +158,7 @@ fn keep_part(
         id: LeaseId::draw(entropy),
         target: keep.clone(),
         fence: Fence { epoch: draft.epoch, seq: draft.next_seq() },
+        handed_by: None,
         granted: draft.now.mono,
         deadline: draft.now.mono.plus_ms(parent.ttl_ms),
         created_at: draft.now.wall,

@@ -87,6 +87,7 @@ fn held_by_another(pattern: &str) -> Lease {
         worktree,
         slot: None,
         bound: None,
+        handed_by: None,
         ttl_ms,
         granted: now().mono,
         deadline: Mono(90_000),

@@ -190,6 +190,7 @@ fn hand(draft: &mut Draft<'_>, actor: Actor, lease: &Lease, to: &AgentView) -> L
     let moved = Lease {
         holder: to.agent.id,
         fence: Fence { epoch: draft.epoch, seq: draft.next_seq() },
+        handed_by: Some(lease.holder),
         deadline,
         ..lease.clone()
     };

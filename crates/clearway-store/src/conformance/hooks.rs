@@ -4,10 +4,11 @@ use super::Story;
 use super::stage::*;
 use crate::execute::Reply;
 use clearway_core::agent::{Caller, ClientSession};
-use clearway_core::command::{Attend, Await, Command, Hit, Stay};
+use clearway_core::command::{Attend, Await, Command, Enter, Hit, Stay};
 use clearway_core::decide::{Notice, Success};
 use clearway_core::facts::Liveness;
-use clearway_core::limits::{CALL_MS_MAX, NOTES_MAX, NOTES_MS, WAIT_MS_MAX};
+use clearway_core::limits::{CALL_MS_MAX, COMMON_MS_MAX, NOTES_MAX, NOTES_MS, WAIT_MS_MAX};
+use clearway_core::slug::Slug;
 use clearway_core::target::Worktree;
 
 pub(super) const STORIES: &[Story] = &[
@@ -21,6 +22,7 @@ pub(super) const STORIES: &[Story] = &[
     ("what was written over is told to both, and to the holder alone if nobody is known", written_over),
     ("nobody is told more than its budget allows", budget),
     ("an agent that rests is idle until it does something", rests),
+    ("what everybody writes is written by one call after the other, and held by nobody", one_writer),
 ];
 
 /// A client's hook.
@@ -187,4 +189,35 @@ fn rests(stage: &mut Stage) {
     attend(stage, &one, Attend::Call);
     assert_eq!(stage.at_work(), [true]);
     assert_eq!(stage.stored().len(), 1);
+}
+
+/// Is about to write a file that everybody writes.
+fn enter(stage: &mut Stage, caller: &Caller, file: &str) -> Reply {
+    let enter = Enter { targets: vec![path(file)], worktree: Worktree("/w".to_owned()) };
+    stage.execute(caller, Command::Enter(enter), None)
+}
+
+fn one_writer(stage: &mut Stage) {
+    let (one, two) = (hook("one", 7), hook("two", 8));
+    attend(stage, &one, Attend::Start);
+    let entered = |reply: Reply| assert!(reply.outcome.is_ok(), "{reply:?}");
+    let turned_away = |reply: Reply| {
+        let failure = refusal(reply, Slug::ReservationHeld);
+        assert!(failure.message.contains("is writing Cargo.lock at this moment"), "{}", failure.message);
+    };
+    entered(enter(stage, &one, "Cargo.lock"));
+    entered(enter(stage, &one, "Cargo.lock"));
+    turned_away(enter(stage, &two, "Cargo.lock"));
+    entered(enter(stage, &two, "go.sum"));
+    attend(stage, &one, wrote("Cargo.lock"));
+    entered(enter(stage, &two, "Cargo.lock"));
+    turned_away(enter(stage, &one, "Cargo.lock"));
+    attend(stage, &two, Attend::Rest);
+    entered(enter(stage, &one, "Cargo.lock"));
+    stage.pass(COMMON_MS_MAX - 1);
+    turned_away(enter(stage, &two, "Cargo.lock"));
+    stage.pass(1);
+    entered(enter(stage, &two, "Cargo.lock"));
+    assert!(stage.stored().is_empty(), "nobody holds it");
+    assert!(!stage.kinds().iter().any(|kind| kind.starts_with("reservation.")), "and no event tells of it");
 }

@@ -27,6 +27,7 @@ fn view() -> LeaseView {
         worktree: Worktree("/app".to_owned()),
         slot: None,
         bound: None,
+        handed_by: None,
         ttl_ms: 60_000,
         granted: Mono(90_000),
         deadline: Mono(150_000),

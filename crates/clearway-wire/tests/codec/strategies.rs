@@ -237,11 +237,11 @@ fn lease() -> impl Strategy<Value = Lease> {
     let grade = select(&[Grade::Auto, Grade::Claimed][..]);
     let what = (lease_id(), target(), set, mode(), grade, agent_id(), fence(), option::of(text()), text());
     let end_max = option::of(mono());
-    let slot = (option::of(any::<u32>()), option::of(process()));
+    let slot = (option::of(any::<u32>()), option::of(process()), option::of(agent_id()));
     let when = (slot, any::<u64>(), mono(), mono(), end_max, wall(), option::of(ended()));
     (what, when).prop_map(|(what, when)| {
         let (id, target, set, mode, grade, holder, fence, reason, worktree) = what;
-        let ((slot, bound), ttl_ms, granted, deadline, end_max, created_at, ended) = when;
+        let ((slot, bound, handed_by), ttl_ms, granted, deadline, end_max, created_at, ended) = when;
         Lease {
             id,
             target,
@@ -254,6 +254,7 @@ fn lease() -> impl Strategy<Value = Lease> {
             worktree: Worktree(worktree),
             slot,
             bound,
+            handed_by,
             ttl_ms,
             granted,
             deadline,

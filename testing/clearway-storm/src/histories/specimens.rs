@@ -231,6 +231,7 @@ fn granted(name: &str, lease: &str, pattern: &str, number: u64, seq: u64) -> Lea
         worktree: Worktree("/w".to_owned()),
         slot: None,
         bound: None,
+        handed_by: None,
         ttl_ms: LONG_MS,
         granted: Mono(0),
         deadline: Mono(LONG_MS),
