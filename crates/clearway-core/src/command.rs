@@ -146,6 +146,8 @@ pub struct Reserve {
     pub best_effort: bool,
     /// The process that the leases are for and end with; `None` if they are the agent's own.
     pub bound: Option<Process>,
+    /// Whether single paths that the holder does not touch make way for others.
+    pub makes_way: bool,
 }
 
 /// A request that would rather wait than be refused.

@@ -42,6 +42,10 @@ pub const WAITER_SILENCE_MS: u64 = 10_000;
 pub const OFFER_MS: u64 = 5 * 60 * 1_000;
 /// How long a tool call that was announced and not heard of again is believed to run.
 pub const CALL_MS_MAX: u64 = 2 * 60 * 1_000;
+/// How long an edit keeps a path of a broad claim from making way.
+pub const EDITED_MS: u64 = 10 * 60 * 1_000;
+/// Edits under broad claims that are remembered of one agent; beyond that the oldest are forgotten.
+pub const EDITS_PER_AGENT_MAX: usize = 256;
 /// How long a tool call that writes a file of the class *common* keeps others from it, if it is not heard of again.
 pub const COMMON_MS_MAX: u64 = 30 * 1_000;
 /// Things an agent is to be told that are kept for it; beyond that the oldest is dropped.

@@ -250,6 +250,8 @@ pub struct Memo {
     pub in_hand: Vec<(LeaseId, Mono)>,
     /// Files that everybody writes and that a tool call of this agent is about to write.
     pub writing: Vec<Writing>,
+    /// Files it edited under a claim of which paths make way, and until when that counts.
+    pub edited: Vec<Writing>,
     /// What it is to be told, oldest first.
     pub notes: Vec<Note>,
     /// Since when it was told how many things.
@@ -258,7 +260,7 @@ pub struct Memo {
     pub told: u32,
 }
 
-/// A file that a tool call writes, without a lease.
+/// A file that a tool call writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Writing {
     /// Its canonical path.
@@ -270,6 +272,20 @@ pub struct Writing {
 }
 
 impl Writing {
+    /// Each of these, until then.
+    pub fn all<'a>(
+        targets: &'a [Target],
+        worktree: &'a Worktree,
+        until: Mono,
+    ) -> impl Iterator<Item = Self> + 'a {
+        let writing = move |target: &Target| Self {
+            path: target.canonical().to_owned(),
+            worktree: worktree.clone(),
+            until,
+        };
+        targets.iter().map(writing)
+    }
+
     /// Whether it is one of these.
     pub fn is_of(&self, targets: &[Target], worktree: &Worktree) -> bool {
         self.worktree == *worktree && targets.iter().any(|target| target.canonical() == self.path)

@@ -516,6 +516,7 @@ impl Session<'_> {
             reason: None,
             best_effort: false,
             bound: None,
+            makes_way: false,
         }
     }
 }

@@ -130,7 +130,7 @@ impl SqliteTransaction<'_> {
         let (id, mode, grade, holder) =
             (lease.id.as_str(), lease.mode.word(), lease.grade.word(), lease.holder.as_str());
         let (fence, handed_by) = (lease.fence.to_integer(), lease.handed_by.as_ref().map(AgentId::as_str));
-        let end_max = lease.end_max.map(|end| end.0);
+        let (ceded, end_max) = (rows::ceded(lease), lease.end_max.map(|end| end.0));
         values.extend::<[&dyn ToSql; 12]>([
             &id,
             &space,
@@ -145,8 +145,10 @@ impl SqliteTransaction<'_> {
             &lease.slot,
             &bound,
         ]);
-        values.extend::<[&dyn ToSql; 7]>([
+        values.extend::<[&dyn ToSql; 9]>([
             &handed_by,
+            &lease.makes_way,
+            &ceded,
             &lease.ttl_ms,
             &lease.granted.0,
             &lease.deadline.0,
@@ -199,11 +201,12 @@ impl SqliteTransaction<'_> {
         self.postponed.retain(|(id, _)| id != lease.id.as_str());
         let scope = self.row()?.id;
         self.insert(
-            "UPDATE leases SET holder = ?, handed_by = ?, mode = ?, fence = ?, reason = ?, slot = ?, ttl_ms = ?, deadline = ?, \
+            "UPDATE leases SET holder = ?, handed_by = ?, ceded = ?, mode = ?, fence = ?, reason = ?, slot = ?, ttl_ms = ?, deadline = ?, \
              end_max = ?, check_at = ? WHERE scope = ? AND id = ?",
             &[
                 &lease.holder.as_str(),
                 &lease.handed_by.as_ref().map(AgentId::as_str),
+                &rows::ceded(lease),
                 &lease.mode.word(),
                 &lease.fence.to_integer(),
                 &lease.reason,

@@ -272,7 +272,7 @@ mod tests {
         let live = |from: u32, to: u32| {
             let insert = "WITH RECURSIVE past (n) AS (SELECT ?1 UNION ALL SELECT n + 1 FROM past WHERE n < ?2) \
                           INSERT INTO ended_leases SELECT 1, printf('%08d', n), 0, '/w', 'a.rs', 'a.rs', NULL, 'exclusive', \
-                          'claimed', printf('holder%02d', n % 50), n, NULL, NULL, '', printf('giver%02d', n % 50), 1000, 1, 2, NULL, 3, 'released', 4 \
+                          'claimed', printf('holder%02d', n % 50), n, NULL, NULL, '', printf('giver%02d', n % 50), 0, '', 1000, 1, 2, NULL, 3, 'released', 4 \
                           FROM past";
             connection.execute(insert, [from, to]).unwrap();
         };

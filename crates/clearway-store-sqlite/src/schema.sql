@@ -63,6 +63,9 @@ CREATE TABLE leases (
   -- The process it is for, or nothing: each process of a holder has leases of its own.
   bound      TEXT    NOT NULL,
   handed_by  TEXT,
+  -- Whether paths of it make way, and those that did: a line each, which no path can hold.
+  makes_way  INTEGER NOT NULL CHECK (makes_way IN (0, 1)),
+  ceded      TEXT    NOT NULL,
   ttl_ms     INTEGER NOT NULL CHECK (ttl_ms BETWEEN 1000 AND 86400000),
   granted    INTEGER NOT NULL,
   deadline   INTEGER NOT NULL CHECK (deadline >= granted),
@@ -96,6 +99,8 @@ CREATE TABLE ended_leases (
   slot       INTEGER,
   bound      TEXT    NOT NULL,
   handed_by  TEXT,
+  makes_way  INTEGER NOT NULL,
+  ceded      TEXT    NOT NULL,
   ttl_ms     INTEGER NOT NULL,
   granted    INTEGER NOT NULL,
   deadline   INTEGER NOT NULL,

@@ -19,11 +19,8 @@ pub fn encode(memo: &Memo) -> Vec<u8> {
         out.text(lease.as_str());
         out.number(until.0);
     });
-    out.list(memo.writing.iter(), |out, writing| {
-        out.text(&writing.path);
-        out.text(&writing.worktree.0);
-        out.number(writing.until.0);
-    });
+    out.list(memo.writing.iter(), write_writing);
+    out.list(memo.edited.iter(), write_writing);
     out.list(memo.notes.iter(), write_note);
     out.number(memo.told_since.0);
     out.number(u64::from(memo.told));
@@ -42,12 +39,19 @@ fn try_decode(bytes: &[u8]) -> Result<Memo, DecodeError> {
         resting: input.flag("rest")?,
         in_hand: input.list(|input| Ok((lease_id(input)?, Mono(input.number()?))))?,
         writing: input.list(read_writing)?,
+        edited: input.list(read_writing)?,
         notes: input.list(read_note)?,
         told_since: Mono(input.number()?),
         told: small(&mut input, "count")?,
     };
     input.end()?;
     Ok(memo)
+}
+
+fn write_writing(out: &mut Writer, writing: &Writing) {
+    out.text(&writing.path);
+    out.text(&writing.worktree.0);
+    out.number(writing.until.0);
 }
 
 fn read_writing(input: &mut Reader<'_>) -> Result<Writing, DecodeError> {
@@ -113,14 +117,16 @@ mod tests {
     fn a_memo_is_read_as_it_was_written_and_rubbish_as_nothing() {
         let (lease, wait) = (LeaseId::parse("abcdefgh").unwrap(), WaitId::parse("abcdefgh").unwrap());
         let to = AgentName::parse("heron").unwrap();
+        let writing = |path: &str| Writing {
+            path: path.to_owned(),
+            worktree: Worktree("/w".to_owned()),
+            until: Mono(9),
+        };
         let memo = Memo {
             resting: true,
             in_hand: vec![(lease, Mono(7))],
-            writing: vec![Writing {
-                path: "Cargo.lock".to_owned(),
-                worktree: Worktree("/w".to_owned()),
-                until: Mono(9),
-            }],
+            writing: vec![writing("Cargo.lock")],
+            edited: vec![writing("src/a.rs"), writing("src/b.rs")],
             notes: vec![
                 Note::WaitedFor(wait),
                 Note::Turn(wait),

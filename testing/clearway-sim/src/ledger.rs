@@ -86,6 +86,7 @@ impl Ledger {
                 lease.mode = Mode::Shared;
                 take_terms(lease, terms);
             }
+            Body::LeaseSplit { path, .. } => lease.ceded.push(path.clone()),
             Body::LeaseTransferred { from, to, deadline, .. } => {
                 (lease.holder, lease.deadline, lease.handed_by) = (*to, *deadline, Some(*from));
                 self.fenced(id, seq);

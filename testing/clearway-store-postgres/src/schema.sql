@@ -71,6 +71,8 @@ CREATE TABLE leases (
   -- The process it is for, or nothing: each process of a holder has leases of its own.
   bound      text COLLATE "C" NOT NULL,
   handed_by  text COLLATE "C",
+  makes_way  bigint NOT NULL CHECK (makes_way IN (0, 1)),
+  ceded      text   NOT NULL,
   ttl_ms     bigint NOT NULL CHECK (ttl_ms BETWEEN 1000 AND 86400000),
   granted    bigint NOT NULL,
   deadline   bigint NOT NULL CHECK (deadline >= granted),

@@ -26,11 +26,8 @@ pub(super) fn enter(
     let now = draft.now.mono;
     let memo = draft.memo(me);
     memo.writing.retain(|writing| writing.until > now && !writing.is_of(&enter.targets, &enter.worktree));
-    memo.writing.extend(enter.targets.iter().map(|target| Writing {
-        path: target.canonical().to_owned(),
-        worktree: enter.worktree.clone(),
-        until: now.plus_ms(COMMON_MS_MAX),
-    }));
+    let until = now.plus_ms(COMMON_MS_MAX);
+    memo.writing.extend(Writing::all(&enter.targets, &enter.worktree, until));
     Ok(Success::Released { released: Vec::new(), already: Vec::new(), remaining: Vec::new() })
 }
 

@@ -3,7 +3,7 @@
 
 use super::Notice;
 use super::draft::Draft;
-use crate::ids::{AgentId, Fence};
+use crate::ids::{AgentId, Epoch, Fence, Seq};
 use crate::lease::{End, Lease};
 use crate::limits::WIDE_PAST_MAX;
 use crate::pattern::Pattern;
@@ -14,8 +14,10 @@ use std::collections::BTreeMap;
 /// from is said already.
 pub(super) fn changed_hands(draft: &Draft<'_>, me: AgentId, lease: &Lease) -> Option<Notice> {
     let past = past_of(draft, lease);
-    let own = past.iter().filter_map(|old| last_had(old, me)).max()?;
-    let other = past.iter().filter(|old| old.holder != me).max_by_key(|old| old.fence)?;
+    let live = draft.slice.leases.iter().filter(|own| !own.ceded.is_empty() && own.ended.is_none());
+    let own = past.iter().copied().chain(live).filter_map(|old| last_had(old, me, &lease.target)).max()?;
+    let had_it = |old: &&&Lease| old.holder != me && old.is_on(&lease.target);
+    let other = past.iter().filter(had_it).max_by_key(|old| old.fence)?;
     let by = draft.slice.agent(other.holder)?.agent.name.clone();
     let is_said = |notice: &Notice| matches!(notice, Notice::TookOver { from, .. } if *from == by);
     let is_news = (other.fence, Had::Kept) > own && !draft.notices.iter().any(is_said);
@@ -41,8 +43,12 @@ enum Had {
     Kept,
 }
 
-fn last_had(old: &Lease, agent: AgentId) -> Option<(Fence, Had)> {
+/// When an agent last had something by a lease. What made way went to somebody else before anything that is told of here.
+fn last_had(old: &Lease, agent: AgentId, target: &Target) -> Option<(Fence, Had)> {
+    let before_all = Fence { epoch: Epoch(0), seq: Seq(0) };
     match old {
+        _ if old.ceded.contains(target) => (old.holder == agent).then_some((before_all, Had::Handed)),
+        _ if !old.is_on(target) => None,
         _ if old.holder == agent => Some((old.fence, Had::Kept)),
         _ if old.handed_by == Some(agent) => Some((old.fence, Had::Handed)),
         _ => None,

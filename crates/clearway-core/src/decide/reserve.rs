@@ -125,6 +125,7 @@ fn take(draft: &mut Draft<'_>, reserve: &Reserve, asking: Asking<'_>, entropy: &
     }
     if draft.is_hook && reserve.grade == Grade::Auto {
         draft.take_in_hand(me, &leases);
+        draft.note_edits(me, reserve);
     }
     let refused = refused(reserve, steps);
     if !refused.is_empty() {
@@ -149,6 +150,10 @@ impl Draft<'_> {
     pub(super) fn make_room(&mut self, room: &[Room], actor: Actor, to: AgentId) -> Vec<Notice> {
         let mut notices = Vec::new();
         for Room { lease, why } in room {
+            if let RoomWhy::Untouched(path) = why {
+                notices.extend(self.cede(lease.id, path, actor, to));
+                continue;
+            }
             if !self.end_lease(lease.id) {
                 continue;
             }
@@ -159,7 +164,7 @@ impl Draft<'_> {
                     Body::LeaseTakenOver { lease: id, holder, to },
                     from.map(|from| Notice::TookOver { target, from }),
                 ),
-                RoomWhy::Unchanged => (
+                RoomWhy::Unchanged | RoomWhy::Untouched(_) => (
                     Body::LeaseYielded { lease: id, holder, to },
                     from.map(|from| Notice::Yielded { target, from }),
                 ),
@@ -170,6 +175,19 @@ impl Draft<'_> {
             self.note(holder, Note::PassedOn { target: lease.target.display(), to });
         }
         notices
+    }
+
+    /// Takes a path out of a lease for somebody, and has its holder told. The rest stays what it is, under its fence.
+    fn cede(&mut self, id: LeaseId, path: &Target, actor: Actor, to: AgentId) -> Option<Notice> {
+        let mut lease = self.leases_now().find(|lease| lease.id == id)?.clone();
+        lease.ceded.push(path.clone());
+        let (holder, path) = (lease.holder, path.clone());
+        let target = path.display();
+        self.push(actor, Body::LeaseSplit { lease: id, holder, path, to });
+        self.replace(lease);
+        let (from, to) = (self.name_of(holder), self.name_of(to));
+        self.note(holder, Note::PassedOn { target: target.clone(), to });
+        Some(Notice::Yielded { target, from })
     }
 }
 
@@ -215,6 +233,8 @@ impl Taker<'_, '_> {
             slot,
             bound: self.reserve.bound.clone(),
             handed_by: None,
+            makes_way: self.reserve.makes_way && is_path,
+            ceded: Vec::new(),
             ttl_ms: self.reserve.ttl_ms,
             granted: now.mono,
             deadline: now.mono.plus_ms(self.reserve.ttl_ms),

@@ -28,6 +28,8 @@ fn view() -> LeaseView {
         slot: None,
         bound: None,
         handed_by: None,
+        makes_way: false,
+        ceded: Vec::new(),
         ttl_ms: 60_000,
         granted: Mono(90_000),
         deadline: Mono(150_000),
