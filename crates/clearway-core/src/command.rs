@@ -49,6 +49,8 @@ pub enum Command {
     Transfer(Transfer),
     /// Say what the agent of a client is doing.
     Attend(Attend),
+    /// Be the only one who writes files that everybody writes, for one tool call.
+    Enter(Enter),
     /// Admit no new path leases of agents for a while.
     Freeze {
         /// For how long.
@@ -144,6 +146,8 @@ pub struct Reserve {
     pub best_effort: bool,
     /// The process that the leases are for and end with; `None` if they are the agent's own.
     pub bound: Option<Process>,
+    /// Whether single paths that the holder does not touch make way for others.
+    pub makes_way: bool,
 }
 
 /// A request that would rather wait than be refused.
@@ -195,6 +199,15 @@ pub enum Attend {
     Rest,
     /// Its session ended, or it was a subagent and is done.
     End,
+}
+
+/// A tool call that is about to write files for which nobody holds a lease.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Enter {
+    /// Which.
+    pub targets: Vec<Target>,
+    /// In which checkout.
+    pub worktree: Worktree,
 }
 
 /// A file of somebody else that changed.
@@ -297,7 +310,7 @@ impl Command {
             Self::Reserve(_) | Self::Await(_) => Verb::Reserve,
             Self::Leave(_) => Verb::Leave,
             Self::Transfer(_) => Verb::Transfer,
-            Self::Attend(_) => Verb::Attend,
+            Self::Attend(_) | Self::Enter(_) => Verb::Attend,
             Self::Freeze { .. } => Verb::Freeze,
             Self::Thaw => Verb::Thaw,
             Self::Renew(_) => Verb::Renew,

@@ -38,6 +38,7 @@ impl Command {
             }
             Command::Freeze { for_ms } => field(&mut text, "for", Some(&for_ms.to_string())),
             Command::Attend(_)
+            | Command::Enter(_)
             | Command::Open
             | Command::Sweep
             | Command::Recover
@@ -61,6 +62,7 @@ fn describe_reserve(text: &mut String, reserve: &Reserve) {
     field(text, "max", reserve.max_ms.map(|ms| ms.to_string()).as_deref());
     field(text, "reason", reserve.reason.as_deref());
     field(text, "best-effort", reserve.best_effort.then_some("yes"));
+    field(text, "makes-way", reserve.makes_way.then_some("yes"));
     field(text, "bound", reserve.bound.as_ref().map(Process::key).as_deref());
 }
 

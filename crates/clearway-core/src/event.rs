@@ -5,6 +5,7 @@ use crate::facts::Process;
 use crate::ids::{AgentId, Epoch, LeaseId, Seq, WaitId};
 use crate::lease::{ExpiryCause, Lease, Mode, Terms};
 use crate::pattern::Fold;
+use crate::target::Target;
 use crate::time::{BootKey, Mono, Wall};
 use crate::wait::{Wait, WaitEnd};
 
@@ -138,6 +139,17 @@ pub enum Body {
         /// For whom.
         to: AgentId,
     },
+    /// A path of a broad claim that its holder had not touched made way for a request.
+    LeaseSplit {
+        /// Of which.
+        lease: LeaseId,
+        /// Whose it is.
+        holder: AgentId,
+        /// Which path.
+        path: Target,
+        /// For whom.
+        to: AgentId,
+    },
     /// The lease of a holder proven gone was ended for a request.
     LeaseTakenOver {
         /// Which.
@@ -254,6 +266,7 @@ impl Body {
             Self::LeaseReleased { .. } => "lease.released",
             Self::LeaseExpired { .. } => "lease.expired",
             Self::LeaseYielded { .. } => "lease.yielded",
+            Self::LeaseSplit { .. } => "lease.split",
             Self::LeaseTakenOver { .. } => "lease.taken-over",
             Self::LeaseTransferred { .. } => "lease.transferred",
             Self::WaitBegan(_) => "wait.began",
@@ -270,7 +283,7 @@ impl Body {
     }
 
     /// Every kind, for filters and their error messages.
-    pub const KINDS: [&'static str; 25] = [
+    pub const KINDS: [&'static str; 26] = [
         "scope.opened",
         "epoch.began",
         "agent.registered",
@@ -284,6 +297,7 @@ impl Body {
         "lease.orphaned",
         "lease.expired",
         "lease.yielded",
+        "lease.split",
         "lease.taken-over",
         "lease.transferred",
         "wait.began",

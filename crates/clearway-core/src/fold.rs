@@ -172,9 +172,11 @@ pub fn change_lease(lease: &mut Lease, fence: Fence, at: Wall, body: &Body) {
             lease.mode = Mode::Shared;
             lease.set_terms(terms.clone());
         }
-        Body::LeaseTransferred { to, deadline, .. } => {
+        Body::LeaseTransferred { from, to, deadline, .. } => {
             (lease.holder, lease.fence, lease.deadline) = (*to, fence, *deadline);
+            lease.handed_by = Some(*from);
         }
+        Body::LeaseSplit { path, .. } => lease.ceded.push(path.clone()),
         body => lease.ended = body.end().map(|how| Ended { how, at }).or(lease.ended),
     }
 }
@@ -236,6 +238,7 @@ impl Body {
             | Self::LeaseOrphaned { lease, .. }
             | Self::LeaseExpired { lease, .. }
             | Self::LeaseYielded { lease, .. }
+            | Self::LeaseSplit { lease, .. }
             | Self::LeaseTakenOver { lease, .. }
             | Self::LeaseTransferred { lease, .. } => Some(*lease),
             _ => None,

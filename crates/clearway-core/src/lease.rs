@@ -35,6 +35,12 @@ pub struct Lease {
     /// The process that keeps it: it lives no longer than that, and nothing else gives it back; `None` if it is the
     /// agent's own.
     pub bound: Option<Process>,
+    /// Who handed it over last; `None` if its holder was granted it.
+    pub handed_by: Option<AgentId>,
+    /// Whether single paths that its holder does not touch make way: those of a broad claim do, unless it is strict.
+    pub makes_way: bool,
+    /// Paths that made way, and are no part of it any more.
+    pub ceded: Vec<Target>,
     /// The silence it allows.
     pub ttl_ms: u64,
     /// When it was granted.
@@ -68,9 +74,24 @@ impl Lease {
         matches!(self.target, Target::Name(_)) || self.worktree == *worktree
     }
 
+    /// Whether it is on some of a target.
+    pub fn is_on(&self, target: &Target) -> bool {
+        self.target.overlaps(target) && !self.ceded.contains(target)
+    }
+
+    /// Whether holding it is holding all of a target.
+    pub fn covers(&self, target: &Target) -> bool {
+        self.target.covers(target) && !self.ceded.iter().any(|ceded| ceded.overlaps(target))
+    }
+
+    /// Whether two leases have something in common.
+    pub fn overlaps(&self, other: &Self) -> bool {
+        self.is_on(&other.target) && !other.ceded.contains(&self.target)
+    }
+
     /// Whether it is on any of these, as they are meant in a checkout.
     pub fn is_on_any<'a>(&self, targets: impl IntoIterator<Item = &'a Target>, worktree: &Worktree) -> bool {
-        self.is_in(worktree) && targets.into_iter().any(|target| target.overlaps(&self.target))
+        self.is_in(worktree) && targets.into_iter().any(|target| self.is_on(target))
     }
 
     /// The terms it stands on.

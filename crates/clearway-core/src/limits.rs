@@ -42,6 +42,12 @@ pub const WAITER_SILENCE_MS: u64 = 10_000;
 pub const OFFER_MS: u64 = 5 * 60 * 1_000;
 /// How long a tool call that was announced and not heard of again is believed to run.
 pub const CALL_MS_MAX: u64 = 2 * 60 * 1_000;
+/// How long an edit keeps a path of a broad claim from making way.
+pub const EDITED_MS: u64 = 10 * 60 * 1_000;
+/// Edits under broad claims that are remembered of one agent; beyond that the oldest are forgotten.
+pub const EDITS_PER_AGENT_MAX: usize = 256;
+/// How long a tool call that writes a file of the class *common* keeps others from it, if it is not heard of again.
+pub const COMMON_MS_MAX: u64 = 30 * 1_000;
 /// Things an agent is to be told that are kept for it; beyond that the oldest is dropped.
 pub const NOTES_PER_AGENT_MAX: usize = 16;
 /// Things an agent is told in [`NOTES_MS`], each in at most 400 bytes; beyond that only that its turn has come.
@@ -74,6 +80,8 @@ pub const IDEMPOTENCY_KEY_BYTES_MAX: usize = 128;
 
 /// Expired leases recorded by a write beyond those its own command touches.
 pub const EXPIRIES_PER_WRITE: usize = 64;
+/// Ended leases on more than one path that are looked at in each directory above a path which somebody takes.
+pub const WIDE_PAST_MAX: usize = 8;
 /// Longest silence of an agent that still counts as active.
 pub const ACTIVE_MS: u64 = 5 * 60 * 1_000;
 /// How often a sign of life is written when nothing else is.

@@ -37,6 +37,7 @@ impl Request {
             Command::Attend(Attend::Ran { hits }) => {
                 read.leases.extend(hits.iter().map(|hit| hit.lease));
             }
+            Command::Enter(_) => read.remembered = true,
             Command::Leave(_)
             | Command::LetGo(_)
             | Command::Attend(_)
@@ -222,7 +223,7 @@ fn adds_while_waiting(slice: &Slice, me: AgentId, reserve: &Reserve, place: Opti
                 && lease.bound == reserve.bound
                 && lease.ended.is_none()
                 && lease.mode >= reserve.mode
-                && lease.target.covers(&want.target)
+                && lease.covers(&want.target)
         };
         slice.leases.iter().any(covers)
     };

@@ -8,9 +8,10 @@ impl Reserve {
     /// Whether a lease would keep this request from being granted, were its holder somebody else.
     pub fn conflicts_with_lease(&self, lease: &Lease) -> bool {
         self.mode.conflicts_with(lease.mode)
-            && self.wants.iter().any(|want| {
-                want.target.overlaps(&lease.target) && self.same_space(&want.target, &lease.worktree)
-            })
+            && self
+                .wants
+                .iter()
+                .any(|want| lease.is_on(&want.target) && self.same_space(&want.target, &lease.worktree))
     }
 
     /// Whether two requests would be in each other's way.

@@ -30,14 +30,17 @@ pub struct ReadSet {
     pub held_by: Vec<AgentId>,
     /// Live leases whose deadline may have passed.
     pub due: Due,
-    /// The latest ended lease on exactly these literal paths, and the latest there of each agent that is looked up, to tell
-    /// whether a path changed hands.
+    /// The latest ended lease on exactly these literal paths, the latest there that each agent which is looked up held or
+    /// handed over, and the latest [`WIDE_PAST_MAX`](crate::limits::WIDE_PAST_MAX) on more than one path of each directory above them, to tell whether
+    /// a path changed hands.
     pub history: Vec<(Worktree, Pattern)>,
     /// The last refusal of this principal, so that repeats are counted.
     pub refusals_of: Option<String>,
     /// The idempotency key that will be asked about once the caller is known. A hint: an engine for which
     /// every question is a journey looks it up on the way, for each agent that is found.
     pub key: Option<String>,
+    /// Every agent of which something is remembered in this boot.
+    pub remembered: bool,
     /// Every place in the queue, if there is one.
     pub waits: bool,
     /// Waits whose surroundings this reads: what they want is among `overlapping` and `names`.
@@ -245,12 +248,48 @@ pub struct Memo {
     pub resting: bool,
     /// Leases that a running tool call is about to use, and until when that is believed.
     pub in_hand: Vec<(LeaseId, Mono)>,
+    /// Files that everybody writes and that a tool call of this agent is about to write.
+    pub writing: Vec<Writing>,
+    /// Files it edited under a claim of which paths make way, and until when that counts.
+    pub edited: Vec<Writing>,
     /// What it is to be told, oldest first.
     pub notes: Vec<Note>,
     /// Since when it was told how many things.
     pub told_since: Mono,
     /// How many.
     pub told: u32,
+}
+
+/// A file that a tool call writes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Writing {
+    /// Its canonical path.
+    pub path: String,
+    /// In which checkout.
+    pub worktree: Worktree,
+    /// Until when that is believed.
+    pub until: Mono,
+}
+
+impl Writing {
+    /// Each of these, until then.
+    pub fn all<'a>(
+        targets: &'a [Target],
+        worktree: &'a Worktree,
+        until: Mono,
+    ) -> impl Iterator<Item = Self> + 'a {
+        let writing = move |target: &Target| Self {
+            path: target.canonical().to_owned(),
+            worktree: worktree.clone(),
+            until,
+        };
+        targets.iter().map(writing)
+    }
+
+    /// Whether it is one of these.
+    pub fn is_of(&self, targets: &[Target], worktree: &Worktree) -> bool {
+        self.worktree == *worktree && targets.iter().any(|target| target.canonical() == self.path)
+    }
 }
 
 /// Something an agent is to be told at its next tool call.

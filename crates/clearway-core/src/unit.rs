@@ -4,6 +4,7 @@
 use crate::failure::Failure;
 use crate::lease::Lease;
 use crate::slug::Slug;
+use crate::target::Target;
 
 /// The numbers that the name of a resource stands for: `port:3000-3009` is the ports from 3000 to 3009.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,12 +52,25 @@ pub fn number_of(lease: &Lease) -> Option<u32> {
     Numbers::of(lease.target.canonical())?.first.checked_add(lease.slot?)
 }
 
-/// What a lease is on, with its number where it has one: `port:3001 of port:3000-3009`.
+/// What a lease is on, with its number where it has one, `port:3001 of port:3000-3009`, and without what made way.
 pub fn shown(lease: &Lease) -> String {
     let whole = lease.target.display();
     match (Numbers::of(lease.target.canonical()), number_of(lease)) {
         (Some(numbers), Some(number)) => format!("{}:{number} of {whole}", numbers.prefix),
-        _ => whole,
+        _ => whole + &without(lease),
+    }
+}
+
+/// How many paths that made way are named.
+const CEDED_SHOWN: usize = 2;
+
+/// What is no part of a lease any more.
+fn without(lease: &Lease) -> String {
+    let named: Vec<String> = lease.ceded.iter().take(CEDED_SHOWN).map(Target::display).collect();
+    match (lease.ceded.len(), lease.ceded.len().saturating_sub(CEDED_SHOWN)) {
+        (0, _) => String::new(),
+        (_, 0) => format!(" without {}", named.join(", ")),
+        (_, more) => format!(" without {} and {more} more", named.join(", ")),
     }
 }
 

@@ -157,7 +157,7 @@ impl Session<'_> {
         })?;
         let Some(held) = found.flatten() else { return Ok(Vec::new()) };
         let held: Vec<Lease> = held.into_iter().filter(|lease| lease.worktree == here).collect();
-        let is_free = |target: &Target| !held.iter().any(|lease| lease.target.overlaps(target));
+        let is_free = |target: &Target| !held.iter().any(|lease| lease.is_on(target));
         let free = targets.into_iter().filter(is_free);
         let free = free.filter_map(|target| Some((literal(&target)?, target)));
         let free: Vec<(String, Target)> = free.take(TARGETS_PER_REQUEST_MAX).collect();

@@ -263,7 +263,7 @@ impl Session<'_> {
         let is_held = |path: &String| {
             CanonicalPath::parse(path, self.site.fold).is_ok_and(|path| {
                 let target = Target::Path(Pattern::literal(&path));
-                held.iter().any(|view| view.lease.target.overlaps(&target))
+                held.iter().any(|view| view.lease.is_on(&target))
             })
         };
         let unheld = self.outside.changed_files(&root).iter().filter(|path| !is_held(path)).count();

@@ -14,7 +14,9 @@ use crate::session::{Globals, Hook, Session};
 use crate::targets::Look;
 use crate::touched;
 use clearway_core::agent::{AgentName, ClientSession, client_process, needs_more_above};
-use clearway_core::command::{Attend, Await, Command, LeaseRef, Release, Reserve, Selection, Stay, Want};
+use clearway_core::command::{
+    Attend, Await, Command, Enter, LeaseRef, Release, Reserve, Selection, Stay, Want,
+};
 use clearway_core::decide::Success;
 use clearway_core::facts::Process;
 use clearway_core::failure::{Details, Failure};
@@ -32,6 +34,11 @@ use std::path::{Path, PathBuf};
 
 /// How long a hook waits for a busy store: its client waits for it.
 const STORE_WAIT: &str = "500ms";
+/// How long a hook waits for a call of somebody else that writes a file of the class *common*; clients give it five
+/// seconds in all.
+const COMMON_WAIT_MS: u64 = 2_000;
+/// How often it looks meanwhile: the end of a call rings nobody.
+const COMMON_LOOK_MS: u64 = 100;
 /// How far above a hook its client is looked for: shells may stand between them.
 const ABOVE_MAX: usize = 6;
 
@@ -130,6 +137,7 @@ impl Answers {
 }
 
 /// Where an answer comes from.
+#[derive(Clone)]
 struct Place {
     ledger: Ledger,
     root: Option<String>,
@@ -153,19 +161,27 @@ pub fn before_edit(outside: &mut dyn Outside, call: &HookCall, files: &[String])
     parts.sort_by(|one, other| one.ground.site.key.cmp(&other.ground.site.key));
     let mut gate = Gate::open();
     let mut granted = Vec::new();
-    for Part { ground, targets, brief } in parts {
+    for Part { ground, targets, brief, common } in parts {
         let (directory, place, mode) = (ground.start.clone(), Place::of(&ground, call), ground.config.mode());
         let root = ground.site.root.clone().unwrap_or_else(|| directory.clone());
-        let reply = Session::on(outside, &globals, ground)?.take_for_edit(targets, &brief, mode)?;
-        let is_refused = !is_granted(&reply);
-        let new = fresh(&reply);
-        if let Some(hook) = globals.hook.as_ref().filter(|_| is_refused || !new.is_empty()) {
+        let mut session = Session::on(outside, &globals, ground)?;
+        let taken = (!targets.is_empty()).then(|| session.take_for_edit(targets, &brief, mode)).transpose()?;
+        let is_held = taken.as_ref().is_some_and(|reply| !is_granted(reply));
+        let may_enter = !common.is_empty() && !(is_held && mode == Mode::Enforce);
+        let entered = may_enter.then(|| session.write_common(&common, mode)).transpose()?;
+        let new = taken.as_ref().map(fresh).unwrap_or_default();
+        if let Some(hook) = globals.hook.as_ref().filter(|_| is_held || !new.is_empty()) {
             touched::remember(outside, &hook.session, &root);
         }
-        granted.push((directory, new));
-        gate.answers.add(outside, call, place, reply);
-        if is_refused {
-            gate.refuse(mode);
+        granted.push(Taken { directory, leases: new, common });
+        let mut is_refused = false;
+        for reply in taken.into_iter().chain(entered) {
+            let refuses = reply.outcome.is_err() || matches!(reply.outcome, Ok(Success::Queued { .. }));
+            gate.answers.add(outside, call, place.clone(), reply);
+            if refuses {
+                gate.refuse(mode);
+            }
+            is_refused |= refuses;
         }
         if is_refused && mode == Mode::Enforce {
             // What cannot be given back now yields to whoever asks for it; the refusal stands.
@@ -300,7 +316,8 @@ fn wrote(outside: &mut dyn Outside, call: &HookCall, files: &[String]) -> Result
         return Ok(answers);
     }
     let globals = &Globals { idempotency_key: None, ..call.globals_with_client(outside) };
-    for Part { ground, targets, brief } in parts {
+    for Part { ground, mut targets, brief, common } in parts {
+        targets.extend(common);
         let (worktree, place) = (ground.site.worktree(), Place::of(&ground, call));
         let attend = Command::Attend(Attend::Done { targets, brief, worktree });
         let reply = Session::on(outside, globals, ground)?.command(attend)?;
@@ -320,7 +337,7 @@ pub fn keep_changed(outside: &mut dyn Outside, call: &HookCall, files: &[String]
         return Ok(());
     }
     let globals = unheard(&call.globals_with_client(outside));
-    for Part { ground, targets, brief } in parts {
+    for Part { ground, targets, brief, .. } in parts {
         let worktree = ground.site.worktree();
         let root = ground.site.root.clone().unwrap_or_else(|| ground.start.clone());
         let mut session = Session::on(outside, &globals, ground)?;
@@ -374,6 +391,15 @@ struct Part {
     targets: Vec<Target>,
     /// Those of them that many edit briefly, so that nobody keeps them.
     brief: Vec<Target>,
+    /// Those that everybody writes, one call after the other, and nobody leases.
+    common: Vec<Target>,
+}
+
+/// What a call was given in one scope.
+struct Taken {
+    directory: PathBuf,
+    leases: Vec<LeaseRef>,
+    common: Vec<Target>,
 }
 
 /// Where the files lie. One that no path can name is nothing that could be held.
@@ -389,19 +415,20 @@ fn parts(outside: &mut dyn Outside, globals: &Globals, files: &[Destination]) ->
             left.retain(|file| file.directory != first.directory);
             continue;
         };
-        let (mut targets, mut brief) = (Vec::new(), Vec::new());
+        let (mut targets, mut brief, mut common) = (Vec::new(), Vec::new(), Vec::new());
         left.retain(|file| {
             let located = path_in(outside, &mut ground, &file.file);
-            if let Some((target, class)) = located.as_ref().and_then(|path| leased(&ground, path))
-                && !targets.contains(&target)
-            {
-                brief.extend(Some(target.clone()).filter(|_| class == PathClass::Hot));
-                targets.push(target);
+            if let Some((target, class)) = located.as_ref().and_then(|path| guarded(&ground, path)) {
+                let kind = if class == PathClass::Common { &mut common } else { &mut targets };
+                if !kind.contains(&target) {
+                    brief.extend(Some(target.clone()).filter(|_| class == PathClass::Hot));
+                    kind.push(target);
+                }
             }
             located.is_none() && *file != first
         });
-        if !targets.is_empty() {
-            parts.push(Part { ground, targets, brief });
+        if !(targets.is_empty() && common.is_empty()) {
+            parts.push(Part { ground, targets, brief, common });
         }
     }
     Ok(parts)
@@ -420,12 +447,12 @@ fn path_in(outside: &mut dyn Outside, ground: &mut Ground, file: &Path) -> Optio
     CanonicalPath::parse(&located.path, site.fold).ok().filter(|_| is_own)
 }
 
-/// What is leased for a path that is written. What everybody writes, and what nobody keeps, is not.
-fn leased(ground: &Ground, path: &CanonicalPath) -> Option<(Target, PathClass)> {
+/// A path that is written as something to look after, and in which way. What nobody keeps is not.
+fn guarded(ground: &Ground, path: &CanonicalPath) -> Option<(Target, PathClass)> {
     let classes = ground.config.classes(ground.site.fold);
     match classes.map_or(PathClass::Plain, |classes| classes.classify(path)) {
-        class @ (PathClass::Plain | PathClass::Hot) => Some((Target::Path(Pattern::literal(path)), class)),
-        PathClass::Common | PathClass::Ignored => None,
+        PathClass::Ignored => None,
+        class => Some((Target::Path(Pattern::literal(path)), class)),
     }
 }
 
@@ -471,6 +498,24 @@ impl Session<'_> {
         }
     }
 
+    /// Becomes the one who writes files that everybody writes, until the call is over. Waits a moment for whoever is at it,
+    /// where a refusal would be enforced.
+    fn write_common(&mut self, files: &[Target], mode: Mode) -> Result<Reply, Failure> {
+        self.forget_idempotency_key();
+        let enter = Command::Enter(Enter { targets: files.to_vec(), worktree: self.site.worktree() });
+        let patience_ms = if mode == Mode::Enforce { COMMON_WAIT_MS } else { 0 };
+        let ends = self.now()?.mono.plus_ms(patience_ms);
+        let scope = self.site.key.clone();
+        loop {
+            let reply = self.command(enter.clone())?;
+            let left_ms = ends.since(reply.now.mono);
+            if reply.outcome.is_ok() || left_ms == 0 {
+                return Ok(reply);
+            }
+            self.changed(&scope, reply.rev, left_ms.min(COMMON_LOOK_MS))?;
+        }
+    }
+
     /// What an edit of files needs.
     fn edit_of(&self, targets: Vec<Target>) -> Reserve {
         Reserve {
@@ -484,6 +529,7 @@ impl Session<'_> {
             reason: None,
             best_effort: false,
             bound: None,
+            makes_way: false,
         }
     }
 }
@@ -521,16 +567,23 @@ fn unheard(globals: &Globals) -> Globals {
 }
 
 /// One refusal refuses the whole call, so what other scopes granted for it goes back.
-fn give_back(
-    outside: &mut dyn Outside,
-    globals: &Globals,
-    granted: Vec<(PathBuf, Vec<LeaseRef>)>,
-) -> Result<(), Failure> {
+fn give_back(outside: &mut dyn Outside, globals: &Globals, granted: Vec<Taken>) -> Result<(), Failure> {
     let globals = unheard(globals);
-    for (directory, leases) in granted.into_iter().filter(|(_, leases)| !leases.is_empty()) {
+    for Taken { directory, leases, common } in granted {
+        if leases.is_empty() && common.is_empty() {
+            continue;
+        }
         let Some(ground) = invited(outside, &globals, &directory)? else { continue };
-        let release = Release { selection: Selection::of(leases), keep: Vec::new() };
-        Session::on(outside, &globals, ground)?.command(Command::Release(release))?.outcome?;
+        let worktree = ground.site.worktree();
+        let mut session = Session::on(outside, &globals, ground)?;
+        if !leases.is_empty() {
+            let release = Release { selection: Selection::of(leases), keep: Vec::new() };
+            session.command(Command::Release(release))?.outcome?;
+        }
+        if !common.is_empty() {
+            let done = Attend::Done { targets: common, brief: Vec::new(), worktree };
+            session.command(Command::Attend(done))?.outcome?;
+        }
     }
     Ok(())
 }

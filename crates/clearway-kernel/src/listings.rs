@@ -127,7 +127,7 @@ impl Session<'_> {
             let by_agent = filter.agent.as_ref().is_none_or(|name| view.agent.as_str() == name);
             let by_pattern = pattern
                 .as_ref()
-                .is_none_or(|pattern| view.lease.worktree == here && view.lease.target.overlaps(pattern));
+                .is_none_or(|pattern| view.lease.worktree == here && view.lease.is_on(pattern));
             by_agent && by_pattern && (filter.history || view.lease.ended.is_none())
         };
         found.leases.retain(is_wanted);
@@ -169,7 +169,7 @@ impl Session<'_> {
         live.sort_by_key(|view| view.lease.fence);
         let on_it = |view: &LeaseView| {
             let elsewhere = matches!(target, Target::Path(_)) && view.lease.worktree != here;
-            !elsewhere && view.lease.target.overlaps(&target)
+            !elsewhere && view.lease.is_on(&target)
         };
         live.retain(on_it);
         let names = match live.is_empty() {

@@ -39,6 +39,8 @@ pub struct ReserveWords {
     pub best_effort: bool,
     /// `--broad`.
     pub broad: bool,
+    /// `--strict`.
+    pub strict: bool,
 }
 
 /// Which leases are meant, as it was typed.
@@ -219,6 +221,7 @@ impl Session<'_> {
                 .filter(|text| !text.trim().is_empty()),
             best_effort: words.best_effort,
             bound: None,
+            makes_way: is_broad && !words.strict,
         };
         Ok((scope, reserve))
     }

@@ -134,6 +134,7 @@ impl Session<'_> {
             reason: words.reason.clone().or_else(|| in_short(&words.command)),
             best_effort: false,
             broad: false,
+            strict: false,
         };
         let (scope, mut reserve) = self.reservation(&asked)?;
         let mut look = Look { outside: self.outside, engine: &mut *self.engine };

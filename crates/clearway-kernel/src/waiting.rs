@@ -159,7 +159,7 @@ impl Session<'_> {
         }
     }
 
-    fn changed(&mut self, scope: &ScopeKey, after: Seq, wait_ms: u64) -> Result<bool, Failure> {
+    pub(crate) fn changed(&mut self, scope: &ScopeKey, after: Seq, wait_ms: u64) -> Result<bool, Failure> {
         self.engine.changed(scope, after, wait_ms).map_err(|error| store_failure(&error))
     }
 }

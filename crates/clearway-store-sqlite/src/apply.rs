@@ -104,52 +104,63 @@ impl SqliteTransaction<'_> {
     }
 
     pub(crate) fn insert_live(&mut self, lease: &Lease) -> Result<(), StoreError> {
-        let beside: [&dyn ToSql; 2] = [&rows::anchor(&lease.target), &lease.deadline_given(None).0];
-        self.insert_lease("leases", lease, "anchor, check_at", beside)
+        self.insert_lease("leases", lease, "check_at", &[&lease.deadline_given(None).0])
     }
 
     pub(crate) fn insert_ended(&mut self, lease: &Lease, ended: Ended) -> Result<(), StoreError> {
-        self.insert_lease("ended_leases", lease, "ended_how, ended_at", [&ended.how.word(), &ended.at.0])
+        self.insert_lease("ended_leases", lease, "ended_how, ended_at", &[&ended.how.word(), &ended.at.0])
     }
 
-    /// Inserts the columns every lease has, in the order of [`LEASE_COLUMNS`], and two more.
+    /// Inserts what every lease has, in the order of [`LEASE_COLUMNS`], and some columns more.
     fn insert_lease(
         &mut self,
         table: &str,
         lease: &Lease,
         columns: &str,
-        [first, second]: [&dyn ToSql; 2],
+        beside: &[&dyn ToSql],
     ) -> Result<(), StoreError> {
         let scope = self.row()?.id;
-        let text = format!(
-            "INSERT INTO {table} (scope, {LEASE_COLUMNS}, {columns}) \
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        let (set, bound) = (
+            lease.set.as_ref().map(SetId::as_str),
+            lease.bound.as_ref().map(Process::key).unwrap_or_default(),
         );
-        self.insert(
-            &text,
-            &[
-                &scope,
-                &lease.id.as_str(),
-                &rows::space(&lease.target),
-                &lease.worktree.0,
-                &lease.target.canonical(),
-                &lease.set.as_ref().map(SetId::as_str),
-                &lease.mode.word(),
-                &lease.grade.word(),
-                &lease.holder.as_str(),
-                &lease.fence.to_integer(),
-                &lease.reason,
-                &lease.slot,
-                &lease.bound.as_ref().map(Process::key).unwrap_or_default(),
-                &lease.ttl_ms,
-                &lease.granted.0,
-                &lease.deadline.0,
-                &lease.end_max.map(|end| end.0),
-                &lease.created_at.0,
-                first,
-                second,
-            ],
-        )
+        let mut values: Vec<&dyn ToSql> = vec![&scope];
+        let (space, canonical, anchor) =
+            (rows::space(&lease.target), lease.target.canonical(), rows::anchor(&lease.target));
+        let (id, mode, grade, holder) =
+            (lease.id.as_str(), lease.mode.word(), lease.grade.word(), lease.holder.as_str());
+        let (fence, handed_by) = (lease.fence.to_integer(), lease.handed_by.as_ref().map(AgentId::as_str));
+        let (ceded, end_max) = (rows::ceded(lease), lease.end_max.map(|end| end.0));
+        values.extend::<[&dyn ToSql; 12]>([
+            &id,
+            &space,
+            &lease.worktree.0,
+            &canonical,
+            &set,
+            &mode,
+            &grade,
+            &holder,
+            &fence,
+            &lease.reason,
+            &lease.slot,
+            &bound,
+        ]);
+        values.extend::<[&dyn ToSql; 9]>([
+            &handed_by,
+            &lease.makes_way,
+            &ceded,
+            &lease.ttl_ms,
+            &lease.granted.0,
+            &lease.deadline.0,
+            &end_max,
+            &lease.created_at.0,
+            &anchor,
+        ]);
+        values.extend(beside);
+        let places = vec!["?"; values.len()].join(", ");
+        let text =
+            format!("INSERT INTO {table} (scope, {LEASE_COLUMNS}, anchor, {columns}) VALUES ({places})");
+        self.insert(&text, &values)
     }
 
     fn has_ended(&self, id: LeaseId) -> Result<bool, StoreError> {
@@ -190,10 +201,12 @@ impl SqliteTransaction<'_> {
         self.postponed.retain(|(id, _)| id != lease.id.as_str());
         let scope = self.row()?.id;
         self.insert(
-            "UPDATE leases SET holder = ?, mode = ?, fence = ?, reason = ?, slot = ?, ttl_ms = ?, deadline = ?, \
+            "UPDATE leases SET holder = ?, handed_by = ?, ceded = ?, mode = ?, fence = ?, reason = ?, slot = ?, ttl_ms = ?, deadline = ?, \
              end_max = ?, check_at = ? WHERE scope = ? AND id = ?",
             &[
                 &lease.holder.as_str(),
+                &lease.handed_by.as_ref().map(AgentId::as_str),
+                &rows::ceded(lease),
                 &lease.mode.word(),
                 &lease.fence.to_integer(),
                 &lease.reason,

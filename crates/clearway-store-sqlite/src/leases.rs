@@ -3,6 +3,7 @@
 use crate::rows::{self, LEASE_COLUMNS, Readable};
 use clearway_core::ids::{AgentId, LeaseId};
 use clearway_core::lease::Lease;
+use clearway_core::limits::WIDE_PAST_MAX;
 use clearway_core::pattern::{Fold, Pattern};
 use clearway_core::target::{ResourceName, Worktree};
 use clearway_core::time::{Mono, Now};
@@ -23,6 +24,7 @@ const BY_TARGET: &str = "sqlite_autoindex_leases_2";
 
 const BY_PATTERN: &str = "ended_leases_by_pattern";
 const BY_PATTERN_AND_HOLDER: &str = "ended_leases_by_holder";
+const BY_PATTERN_AND_GIVER: &str = "ended_leases_by_giver";
 
 type Rows = Result<Vec<Readable<Lease>>>;
 
@@ -117,17 +119,37 @@ impl LeaseTable<'_> {
         statement.query_map(params![self.scope, now.mono.0, now.boot.0], read)?.collect()
     }
 
-    /// The latest ended lease on exactly this pattern, and the latest of each of these agents. How long the past of a
-    /// path is must not matter to whoever takes it now.
-    pub(crate) fn history(&self, worktree: &Worktree, pattern: &Pattern, agents: &[AgentId]) -> Rows {
-        let mut found =
-            self.past(&past_text(BY_PATTERN, ""), params![self.scope, worktree.0, pattern.canonical()])?;
-        if found.is_empty() {
+    /// The latest ended lease on exactly this path, the latest that each of these agents held or handed over, and the latest
+    /// on more of the directories above. How long the past of a path is must not matter to whoever takes it now.
+    pub(crate) fn history(&self, worktree: &Worktree, path: &Pattern, agents: &[AgentId]) -> Rows {
+        let here = params![self.scope, worktree.0, path.canonical()];
+        let mut found = self.past(&past_text(BY_PATTERN, ""), here)?;
+        // Whoever is new here had nothing before.
+        if agents.is_empty() {
             return Ok(found);
         }
-        for agent in agents {
-            let parameters = params![self.scope, worktree.0, pattern.canonical(), agent.as_str()];
+        let is_known = !found.is_empty();
+        for id in self.wide_past(worktree, path)? {
+            found.extend(self.ended("scope = ? AND id = ?", params![self.scope, id])?);
+        }
+        for agent in agents.iter().filter(|_| is_known) {
+            let parameters = params![self.scope, worktree.0, path.canonical(), agent.as_str()];
             found.extend(self.past(&past_text(BY_PATTERN_AND_HOLDER, "AND holder = ?"), parameters)?);
+            found.extend(self.past(&past_text(BY_PATTERN_AND_GIVER, "AND handed_by = ?"), parameters)?);
+        }
+        Ok(found)
+    }
+
+    /// Ids of the latest ended leases on more than one path of each directory above.
+    fn wide_past(&self, worktree: &Worktree, path: &Pattern) -> Result<Vec<String>> {
+        let mut statement = self.select(&wide_past_text())?;
+        let mut found = Vec::new();
+        for directory in ancestors(path.anchor()).into_iter().filter(|directory| *directory != path.anchor())
+        {
+            let limit = i64::try_from(WIDE_PAST_MAX).unwrap_or(i64::MAX);
+            let values = params![self.scope, worktree.0, directory, limit];
+            let ids = statement.query_map(values, |row| Ok(rows::legible(row, 0)))?;
+            found.extend(ids.collect::<Result<Vec<String>>>()?);
         }
         Ok(found)
     }
@@ -179,6 +201,13 @@ fn past_text(index: &str, condition: &str) -> String {
         "SELECT {LEASE_COLUMNS}, ended_how, ended_at FROM ended_leases INDEXED BY {index} \
          WHERE scope = ? AND worktree = ? AND pattern = ? AND space = 0 {condition} ORDER BY fence DESC LIMIT 1"
     )
+}
+
+/// The latest ended leases on more than one path that are anchored at a directory.
+fn wide_past_text() -> String {
+    "SELECT id FROM ended_leases INDEXED BY ended_leases_wide WHERE scope = ? AND worktree = ? AND anchor = ? \
+     AND space = 0 AND anchor <> pattern ORDER BY fence DESC LIMIT ?"
+        .to_owned()
 }
 
 /// The search for candidates at so many anchors and below the last of them.
@@ -242,8 +271,8 @@ mod tests {
         connection.execute(insert, []).unwrap();
         let live = |from: u32, to: u32| {
             let insert = "WITH RECURSIVE past (n) AS (SELECT ?1 UNION ALL SELECT n + 1 FROM past WHERE n < ?2) \
-                          INSERT INTO ended_leases SELECT 1, printf('%08d', n), 0, '/w', 'a.rs', NULL, 'exclusive', \
-                          'claimed', printf('holder%02d', n % 50), n, NULL, NULL, '', 1000, 1, 2, NULL, 3, 'released', 4 \
+                          INSERT INTO ended_leases SELECT 1, printf('%08d', n), 0, '/w', 'a.rs', 'a.rs', NULL, 'exclusive', \
+                          'claimed', printf('holder%02d', n % 50), n, NULL, NULL, '', printf('giver%02d', n % 50), 0, '', 1000, 1, 2, NULL, 3, 'released', 4 \
                           FROM past";
             connection.execute(insert, [from, to]).unwrap();
         };

@@ -84,7 +84,7 @@ impl Loader<'_> {
         if read.waits {
             slice.waits = self.queue(&mut slice.unreadable_waits)?;
         }
-        self.agents(lookup, &mut slice)?;
+        self.agents(lookup, self.remembered(read)?, &mut slice)?;
         slice.refusal = self.refusal(read)?;
         Ok(Loaded { slice: in_order(slice), kept: due.kept })
     }
@@ -158,11 +158,23 @@ impl Loader<'_> {
         Ok(())
     }
 
-    fn agents(&self, looked_up: Vec<Agent>, slice: &mut Slice) -> Result<()> {
+    /// Agents of which something is remembered in this boot, if they are asked for.
+    fn remembered(&self, read: &ReadSet) -> Result<Vec<AgentId>> {
+        if !read.remembered {
+            return Ok(Vec::new());
+        }
+        let mut statement =
+            self.connection.prepare_cached("SELECT agent FROM memos WHERE scope = ? AND boot = ?")?;
+        let ids = statement.query_map(params![self.scope.id, self.now.boot.0], |row| row.get(0))?;
+        let ids = ids.collect::<Result<Vec<String>>>()?;
+        Ok(ids.iter().filter_map(|id| AgentId::parse(id)).collect())
+    }
+
+    fn agents(&self, looked_up: Vec<Agent>, mut wanted: Vec<AgentId>, slice: &mut Slice) -> Result<()> {
         for agent in looked_up {
             self.add(agent, slice)?;
         }
-        let mut wanted: Vec<AgentId> = slice.leases.iter().map(|lease| lease.holder).collect();
+        wanted.extend(slice.leases.iter().map(|lease| lease.holder));
         wanted.extend(slice.waits.iter().map(|view| view.wait.agent));
         wanted.extend(slice.agents.iter().filter_map(|view| view.agent.parent));
         while let Some(id) = wanted.pop() {

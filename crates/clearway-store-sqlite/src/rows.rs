@@ -14,7 +14,7 @@ use rusqlite::{Row, Statement};
 
 /// The columns of a lease, in the order [`lease`] reads them.
 pub(crate) const LEASE_COLUMNS: &str = "id, space, worktree, pattern, write_set, mode, grade, holder, fence, reason, \
-     slot, bound, ttl_ms, granted, deadline, end_max, created_at";
+     slot, bound, handed_by, makes_way, ceded, ttl_ms, granted, deadline, end_max, created_at";
 
 /// The columns of a wait, in the order [`wait`] reads them.
 pub(crate) const WAIT_COLUMNS: &str =
@@ -35,8 +35,8 @@ pub(crate) fn lease(row: &Row<'_>, fold: Fold) -> rusqlite::Result<Readable<Leas
 /// Reads an ended lease: the columns of a lease, then how and when it ended.
 pub(crate) fn ended_lease(row: &Row<'_>, fold: Fold) -> rusqlite::Result<Readable<Lease>> {
     let read = || {
-        let how = End::from_word(&column::<String>(row, 17)?)?;
-        Some(Lease { ended: Some(Ended { how, at: Wall(column(row, 18)?) }), ..try_lease(row, fold)? })
+        let how = End::from_word(&column::<String>(row, 20)?)?;
+        Some(Lease { ended: Some(Ended { how, at: Wall(column(row, 21)?) }), ..try_lease(row, fold)? })
     };
     Ok(read().ok_or_else(|| legible(row, 0)))
 }
@@ -54,13 +54,25 @@ fn try_lease(row: &Row<'_>, fold: Fold) -> Option<Lease> {
         worktree: Worktree(column(row, 2)?),
         slot: column(row, 10)?,
         bound: bound(&column::<String>(row, 11)?)?,
-        ttl_ms: column(row, 12)?,
-        granted: Mono(column(row, 13)?),
-        deadline: Mono(column(row, 14)?),
-        end_max: column::<Option<u64>>(row, 15)?.map(Mono),
-        created_at: Wall(column(row, 16)?),
+        handed_by: optional(row, 12, |text: String| AgentId::parse(&text))?,
+        makes_way: column(row, 13)?,
+        ceded: paths(&column::<String>(row, 14)?, fold)?,
+        ttl_ms: column(row, 15)?,
+        granted: Mono(column(row, 16)?),
+        deadline: Mono(column(row, 17)?),
+        end_max: column::<Option<u64>>(row, 18)?.map(Mono),
+        created_at: Wall(column(row, 19)?),
         ended: None,
     })
+}
+
+/// Paths that made way, as a row holds them.
+pub(crate) fn ceded(lease: &Lease) -> String {
+    lease.ceded.iter().map(Target::canonical).collect::<Vec<_>>().join("\n")
+}
+
+fn paths(text: &str, fold: Fold) -> Option<Vec<Target>> {
+    text.lines().map(|line| target(0, line, fold)).collect()
 }
 
 fn bound(text: &str) -> Option<Option<Process>> {

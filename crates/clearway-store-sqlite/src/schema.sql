@@ -62,6 +62,10 @@ CREATE TABLE leases (
   slot       INTEGER CHECK (slot >= 0),
   -- The process it is for, or nothing: each process of a holder has leases of its own.
   bound      TEXT    NOT NULL,
+  handed_by  TEXT,
+  -- Whether paths of it make way, and those that did: a line each, which no path can hold.
+  makes_way  INTEGER NOT NULL CHECK (makes_way IN (0, 1)),
+  ceded      TEXT    NOT NULL,
   ttl_ms     INTEGER NOT NULL CHECK (ttl_ms BETWEEN 1000 AND 86400000),
   granted    INTEGER NOT NULL,
   deadline   INTEGER NOT NULL CHECK (deadline >= granted),
@@ -84,6 +88,7 @@ CREATE TABLE ended_leases (
   id         TEXT    NOT NULL CHECK (length(id) = 8),
   space      INTEGER NOT NULL CHECK (space IN (0, 1)),
   worktree   TEXT    NOT NULL,
+  anchor     TEXT    NOT NULL,
   pattern    TEXT    NOT NULL CHECK (length(pattern) > 0),
   write_set  TEXT,
   mode       TEXT    NOT NULL,
@@ -93,6 +98,9 @@ CREATE TABLE ended_leases (
   reason     TEXT,
   slot       INTEGER,
   bound      TEXT    NOT NULL,
+  handed_by  TEXT,
+  makes_way  INTEGER NOT NULL,
+  ceded      TEXT    NOT NULL,
   ttl_ms     INTEGER NOT NULL,
   granted    INTEGER NOT NULL,
   deadline   INTEGER NOT NULL,
@@ -107,6 +115,10 @@ CREATE INDEX ended_leases_by_fence ON ended_leases (scope, fence);
 -- The last who had a path, and the last time one agent had it: each is the end of an index, however long the past is.
 CREATE INDEX ended_leases_by_pattern ON ended_leases (scope, worktree, pattern, fence);
 CREATE INDEX ended_leases_by_holder ON ended_leases (scope, holder, worktree, pattern, fence);
+CREATE INDEX ended_leases_by_giver ON ended_leases (scope, handed_by, worktree, pattern, fence)
+  WHERE handed_by IS NOT NULL;
+-- What reached over more than one path, by the directory in front of it: few are, and whoever takes a path looks there.
+CREATE INDEX ended_leases_wide ON ended_leases (scope, worktree, anchor, fence) WHERE space = 0 AND anchor <> pattern;
 
 -- The queue: places that are still kept. At most a thousand, so it is read whole; `scopes.live_waits` says when there is
 -- nothing to read.

@@ -10,6 +10,7 @@ use clearway_core::fold::State;
 use clearway_core::ids::{AgentId, ScopeKey, Seq, WaitId};
 use clearway_core::lease::Lease;
 use clearway_core::limits::{IDEMPOTENCY_KEYS_MAX, IDEMPOTENCY_MS};
+use clearway_core::pattern::Pattern;
 use clearway_core::slice::{AgentLookup, AgentView, Due, Memo, ReadSet, RefusalMemory, Slice, Soft};
 use clearway_core::time::{BootKey, Mono, Now};
 use clearway_core::wait::{Wait, WaitView};
@@ -167,15 +168,17 @@ impl Scope {
     /// relies on more than it asked for fails here; a generous one shows that more changes nothing.
     fn answers(&self, read: &ReadSet, lease: &Lease) -> bool {
         use clearway_core::target::Target;
-        let overlaps = |(worktree, pattern): &(_, clearway_core::pattern::Pattern)| {
+        let overlaps = |(worktree, pattern): &(_, Pattern)| {
             lease.ended.is_none()
                 && *worktree == lease.worktree
                 && matches!(&lease.target, Target::Path(own) if own.collides_with(pattern))
         };
+        let is_wider =
+            |own: &Pattern, path: &Pattern| own.as_literal().is_none() && own.is_anchored_above(path);
         let was_there = |(worktree, pattern): &(_, _)| {
             lease.ended.is_some()
                 && *worktree == lease.worktree
-                && matches!(&lease.target, Target::Path(own) if own == pattern)
+                && matches!(&lease.target, Target::Path(own) if own == pattern || is_wider(own, pattern))
         };
         let is_name =
             |name| lease.ended.is_none() && matches!(&lease.target, Target::Name(own) if own == name);
@@ -209,7 +212,9 @@ impl Scope {
     fn wanted_agents(&self, read: &ReadSet, leases: &[Lease], waits: &[WaitView]) -> Vec<AgentId> {
         let holders = leases.iter().map(|lease| lease.holder);
         let waiters = waits.iter().map(|view| view.wait.agent);
-        let mut ids: Vec<AgentId> = self.looked_up(&read.agents).chain(holders).chain(waiters).collect();
+        let remembered = self.memos.keys().copied().filter(|_| read.remembered);
+        let mut ids: Vec<AgentId> =
+            self.looked_up(&read.agents).chain(holders).chain(waiters).chain(remembered).collect();
         let mut index = 0;
         while index < ids.len() {
             let parent = self.state.agents.get(&ids[index]).and_then(|agent| agent.parent);

@@ -97,6 +97,12 @@ fn encode_body(out: &mut Writer, body: &Body) {
             out.text(holder.as_str());
             out.text(to.as_str());
         }
+        Body::LeaseSplit { lease, holder, path, to } => {
+            out.text(lease.as_str());
+            out.text(holder.as_str());
+            write_target(out, path);
+            out.text(to.as_str());
+        }
         Body::LeaseTransferred { lease, from, to, deadline, operator_reason } => {
             out.text(lease.as_str());
             out.text(from.as_str());
@@ -189,6 +195,12 @@ fn decode_body(input: &mut Reader<'_>, kind: &str, fold: Fold) -> Result<Body, D
         "lease.yielded" => {
             Body::LeaseYielded { lease: lease_id(input)?, holder: agent_id(input)?, to: agent_id(input)? }
         }
+        "lease.split" => Body::LeaseSplit {
+            lease: lease_id(input)?,
+            holder: agent_id(input)?,
+            path: read_target(input, fold)?,
+            to: agent_id(input)?,
+        },
         "lease.taken-over" => {
             Body::LeaseTakenOver { lease: lease_id(input)?, holder: agent_id(input)?, to: agent_id(input)? }
         }
@@ -307,6 +319,9 @@ pub(crate) fn write_lease(out: &mut Writer, lease: &Lease) {
     out.text(&lease.worktree.0);
     out.option(lease.slot, |out, slot| out.number(u64::from(slot)));
     out.option(lease.bound.as_ref(), write_process);
+    out.option(lease.handed_by, |out, agent| out.text(agent.as_str()));
+    out.flag(lease.makes_way);
+    out.list(lease.ceded.iter(), write_target);
     out.number(lease.ttl_ms);
     out.number(lease.granted.0);
     out.number(lease.deadline.0);
@@ -331,6 +346,9 @@ pub(crate) fn read_lease(input: &mut Reader<'_>, fold: Fold) -> Result<Lease, De
         worktree: Worktree(input.text()?.to_owned()),
         slot: input.option(|input| small(input, "slot"))?,
         bound: input.option(read_process)?,
+        handed_by: input.option(agent_id)?,
+        makes_way: input.flag("claim that makes way")?,
+        ceded: input.list(|input| read_target(input, fold))?,
         ttl_ms: input.number()?,
         granted: Mono(input.number()?),
         deadline: Mono(input.number()?),

@@ -4,10 +4,11 @@ use crate::canonical::{lease_id, small};
 use crate::codec::{DecodeError, Reader, Writer};
 use crate::waiting::wait_id;
 use clearway_core::agent::AgentName;
-use clearway_core::slice::{Memo, Note};
+use clearway_core::slice::{Memo, Note, Writing};
+use clearway_core::target::Worktree;
 use clearway_core::time::Mono;
 
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 /// The bytes of a memo.
 pub fn encode(memo: &Memo) -> Vec<u8> {
@@ -18,6 +19,8 @@ pub fn encode(memo: &Memo) -> Vec<u8> {
         out.text(lease.as_str());
         out.number(until.0);
     });
+    out.list(memo.writing.iter(), write_writing);
+    out.list(memo.edited.iter(), write_writing);
     out.list(memo.notes.iter(), write_note);
     out.number(memo.told_since.0);
     out.number(u64::from(memo.told));
@@ -35,12 +38,25 @@ fn try_decode(bytes: &[u8]) -> Result<Memo, DecodeError> {
     let memo = Memo {
         resting: input.flag("rest")?,
         in_hand: input.list(|input| Ok((lease_id(input)?, Mono(input.number()?))))?,
+        writing: input.list(read_writing)?,
+        edited: input.list(read_writing)?,
         notes: input.list(read_note)?,
         told_since: Mono(input.number()?),
         told: small(&mut input, "count")?,
     };
     input.end()?;
     Ok(memo)
+}
+
+fn write_writing(out: &mut Writer, writing: &Writing) {
+    out.text(&writing.path);
+    out.text(&writing.worktree.0);
+    out.number(writing.until.0);
+}
+
+fn read_writing(input: &mut Reader<'_>) -> Result<Writing, DecodeError> {
+    let (path, worktree) = (input.text()?.to_owned(), Worktree(input.text()?.to_owned()));
+    Ok(Writing { path, worktree, until: Mono(input.number()?) })
 }
 
 fn write_note(out: &mut Writer, note: &Note) {
@@ -106,9 +122,16 @@ mod tests {
     fn a_memo_is_read_as_it_was_written_and_rubbish_as_nothing() {
         let (lease, wait) = (LeaseId::parse("abcdefgh").unwrap(), WaitId::parse("abcdefgh").unwrap());
         let to = AgentName::parse("heron").unwrap();
+        let writing = |path: &str| Writing {
+            path: path.to_owned(),
+            worktree: Worktree("/w".to_owned()),
+            until: Mono(9),
+        };
         let memo = Memo {
             resting: true,
             in_hand: vec![(lease, Mono(7))],
+            writing: vec![writing("Cargo.lock")],
+            edited: vec![writing("src/a.rs"), writing("src/b.rs")],
             notes: vec![
                 Note::WaitedFor(wait),
                 Note::Turn(wait),

@@ -110,6 +110,7 @@ fn write_reserve(out: &mut Writer, reserve: &Reserve) {
     out.option(reserve.reason.as_deref(), Writer::text);
     out.flag(reserve.best_effort);
     out.option(reserve.bound.as_ref(), write_process);
+    out.flag(reserve.makes_way);
 }
 
 fn read_reserve(input: &mut Reader<'_>, fold: Fold) -> Result<Reserve, DecodeError> {
@@ -126,5 +127,6 @@ fn read_reserve(input: &mut Reader<'_>, fold: Fold) -> Result<Reserve, DecodeErr
         reason: owned(input)?,
         best_effort: input.flag("best effort")?,
         bound: input.option(read_process)?,
+        makes_way: input.flag("claim that makes way")?,
     })
 }

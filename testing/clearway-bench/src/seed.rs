@@ -109,6 +109,7 @@ pub(crate) fn reserve(worktree: &Worktree, files: &[String]) -> Outcome<Command>
         reason: None,
         best_effort: false,
         bound: None,
+        makes_way: false,
     }))
 }
 

@@ -86,8 +86,9 @@ impl Ledger {
                 lease.mode = Mode::Shared;
                 take_terms(lease, terms);
             }
-            Body::LeaseTransferred { to, deadline, .. } => {
-                (lease.holder, lease.deadline) = (*to, *deadline);
+            Body::LeaseSplit { path, .. } => lease.ceded.push(path.clone()),
+            Body::LeaseTransferred { from, to, deadline, .. } => {
+                (lease.holder, lease.deadline, lease.handed_by) = (*to, *deadline, Some(*from));
                 self.fenced(id, seq);
             }
             _ => {

@@ -152,6 +152,7 @@ impl Script<'_> {
             worktree: lease.worktree,
             mode,
             bound: lease.bound,
+            makes_way: false,
             best_effort: false,
             ..self.reserve(at)
         };

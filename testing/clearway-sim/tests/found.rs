@@ -39,6 +39,7 @@ fn wanting(mode: Mode, wants: &[Want]) -> Reserve {
         reason: None,
         best_effort: false,
         bound: None,
+        makes_way: false,
     }
 }
 

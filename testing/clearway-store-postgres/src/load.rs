@@ -27,10 +27,13 @@ const FOUND: &str = "\
         AND l.worktree = '' AND l.anchor = ANY ($7) \
     UNION SELECT l.id FROM leases l WHERE l.scope = $1 AND l.id = ANY ($8) \
     UNION SELECT l.id FROM leases l WHERE l.scope = $1 AND l.ended_how IS NULL AND l.holder = ANY ($9) \
-    UNION (SELECT DISTINCT ON (l.worktree, l.pattern, l.holder) l.id FROM unnest($10, $11) AS want (worktree, pattern) \
+    UNION (SELECT DISTINCT ON (l.worktree, l.pattern, l.holder, l.handed_by) l.id FROM unnest($10, $11) AS want (worktree, pattern) \
         JOIN leases l ON l.scope = $1 AND l.ended_how IS NOT NULL AND l.space = 0 \
         AND l.worktree = want.worktree AND l.pattern = want.pattern \
-        ORDER BY l.worktree, l.pattern, l.holder, l.fence DESC) \
+        ORDER BY l.worktree, l.pattern, l.holder, l.handed_by, l.fence DESC) \
+    UNION SELECT l.id FROM unnest($23, $24) AS want (worktree, anchor) JOIN leases l ON l.scope = $1 \
+        AND l.ended_how IS NOT NULL AND l.space = 0 AND l.anchor <> l.pattern \
+        AND l.worktree = want.worktree AND l.anchor = want.anchor \
     UNION (SELECT l.id FROM leases l LEFT JOIN presence p ON p.scope = $1 AND p.agent = l.holder AND p.boot = $14 \
         WHERE l.scope = $1 AND l.ended_how IS NULL AND (l.deadline <= $13 OR l.end_max <= $13) \
         AND least(greatest(l.deadline, p.last_seen + l.ttl_ms), l.end_max) <= $13 \
@@ -71,7 +74,8 @@ pub(crate) fn questions(scope: &ScopeKey, read: &ReadSet, when: &When) -> Vec<St
         format!("SELECT {} FROM leases l WHERE l.scope = $1 AND l.id IN ({FOUND})", LEASES.columns("l"));
     let wanted = format!(
         "{LOOKED_UP} UNION SELECT l.holder FROM leases l WHERE l.scope = $1 AND l.id IN ({FOUND}) \
-         UNION SELECT w.agent FROM waits w WHERE w.scope = $1 AND $22 = 1"
+         UNION SELECT w.agent FROM waits w WHERE w.scope = $1 AND $22 = 1 \
+         UNION SELECT m.agent FROM memos m WHERE m.scope = $1 AND m.boot = $14 AND $25 = 1"
     );
     let family = format!(
         "WITH RECURSIVE wanted (id) AS (({wanted}) UNION \
@@ -110,12 +114,13 @@ pub(crate) fn all_agents(scope: &ScopeKey, when: &When) -> Statement {
 fn values(scope: &ScopeKey, read: &ReadSet, when: &When) -> Vec<Value> {
     // What a survey is about is among what overlaps and the names.
     let ReadSet { agents, overlapping, names, leases, held_by, due, history, .. } = read;
-    let ReadSet { refusals_of, key, waits, surveyed: _, .. } = read;
+    let ReadSet { refusals_of, key, remembered, waits, surveyed: _, .. } = read;
     let on_the_way = |(worktree, pattern): &(Worktree, Pattern)| {
         let pair = |anchor: &str| (worktree.0.clone(), anchor.to_owned());
         ancestors(pattern.anchor()).into_iter().map(pair).collect::<Vec<_>>()
     };
     let (at, anchors) = overlapping.iter().flat_map(on_the_way).unzip();
+    let (once_at, once_anchors) = history.iter().flat_map(on_the_way).unzip();
     // Below a single path as well: what is a file for one cannot be a directory for another.
     let beneath = |(worktree, pattern): &(Worktree, Pattern)| (worktree.0.clone(), below(pattern.anchor()));
     let (under, ranges): (Vec<String>, Vec<(String, String)>) = overlapping.iter().map(beneath).unzip();
@@ -148,6 +153,9 @@ fn values(scope: &ScopeKey, read: &ReadSet, when: &When) -> Vec<Value> {
         Value::text(RefusalMemory::principal(None)),
         Value::Text(key.clone()),
         Value::number(u64::from(*waits)),
+        texts(once_at),
+        texts(once_anchors),
+        Value::number(u64::from(*remembered)),
     ]
 }
 

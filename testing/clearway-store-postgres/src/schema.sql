@@ -70,6 +70,9 @@ CREATE TABLE leases (
   slot       bigint CHECK (slot >= 0),
   -- The process it is for, or nothing: each process of a holder has leases of its own.
   bound      text COLLATE "C" NOT NULL,
+  handed_by  text COLLATE "C",
+  makes_way  bigint NOT NULL CHECK (makes_way IN (0, 1)),
+  ceded      text   NOT NULL,
   ttl_ms     bigint NOT NULL CHECK (ttl_ms BETWEEN 1000 AND 86400000),
   granted    bigint NOT NULL,
   deadline   bigint NOT NULL CHECK (deadline >= granted),
@@ -86,6 +89,8 @@ CREATE INDEX leases_by_deadline ON leases (scope, deadline) WHERE ended_how IS N
 CREATE INDEX leases_by_end ON leases (scope, end_max) WHERE ended_how IS NULL AND end_max IS NOT NULL;
 CREATE INDEX ended_leases_by_pattern ON leases (scope, worktree, pattern, holder, fence)
   WHERE ended_how IS NOT NULL;
+CREATE INDEX ended_leases_wide ON leases (scope, worktree, anchor, fence)
+  WHERE ended_how IS NOT NULL AND space = 0 AND anchor <> pattern;
 
 -- The queue: places that are still kept, read whole. A place is checked at the commit: while the queue is made anew from
 -- the log, two may stand on the same one.

@@ -68,6 +68,9 @@ pub(crate) const LEASES: Table = Table {
         "reason",
         "slot",
         "bound",
+        "handed_by",
+        "makes_way",
+        "ceded",
         "ttl_ms",
         "granted",
         "deadline",
@@ -241,6 +244,9 @@ pub(crate) fn lease_values(lease: &Lease) -> Vec<Value> {
         Value::Text(lease.reason.clone()),
         Value::Number(lease.slot.map(i64::from)),
         Value::text(lease.bound.as_ref().map(Process::key).unwrap_or_default()),
+        Value::Text(lease.handed_by.map(|agent| agent.to_string())),
+        Value::number(u64::from(lease.makes_way)),
+        Value::text(lease.ceded.iter().map(Target::canonical).collect::<Vec<_>>().join("\n")),
         Value::number(lease.ttl_ms),
         Value::number(lease.granted.0),
         Value::number(lease.deadline.0),
@@ -271,6 +277,12 @@ pub(crate) fn read_lease(row: &Row, fold: Fold) -> Option<Lease> {
             "" => None,
             key => Some(Process::from_key(key)?),
         },
+        handed_by: optional(row, "handed_by", AgentId::parse)?,
+        makes_way: number(row, "makes_way")? == 1,
+        ceded: column::<String>(row, "ceded")?
+            .lines()
+            .map(|path| target(0, path, fold))
+            .collect::<Option<_>>()?,
         ttl_ms: number(row, "ttl_ms")?,
         granted: Mono(number(row, "granted")?),
         deadline: Mono(number(row, "deadline")?),

@@ -90,9 +90,9 @@ impl<'a> PostgresTransaction<'a> {
     /// that were looked for already.
     fn came_with_the_lock(&self, read: &ReadSet) -> Option<Slice> {
         let ReadSet { agents, overlapping, names, leases, held_by, due, history, .. } = read;
-        let ReadSet { refusals_of, waits, surveyed: _, key: _, .. } = read;
+        let ReadSet { refusals_of, remembered, waits, surveyed: _, key: _, .. } = read;
         let (first, asked) = self.first.as_ref()?;
-        let asks_more = *waits || *agents != AgentLookup::default() || *due != Due::None;
+        let asks_more = *waits || *remembered || *agents != AgentLookup::default() || *due != Due::None;
         if asks_more || !(held_by.is_empty() && history.is_empty()) {
             return None;
         }

@@ -76,6 +76,7 @@ impl Looper {
             reason: None,
             best_effort: false,
             bound: None,
+            makes_way: false,
         });
         let selection = Selection::These { leases: Vec::new(), targets: vec![target], worktree };
         let release = Command::Release(Release { selection, keep: Vec::new() });

@@ -38,6 +38,8 @@ pub struct Held {
     pub worktree: String,
     /// Whether nobody else may hold it.
     pub exclusive: bool,
+    /// Paths that are no part of it any more.
+    pub ceded: Vec<String>,
 }
 
 impl History {
@@ -70,6 +72,7 @@ impl History {
             "lease.granted" => self.grant(seq, data),
             "lease.upgraded" => self.upgrade(seq, data),
             "lease.renewed" => self.live(data).map(|_| ()),
+            "lease.split" => self.split(data),
             "lease.transferred" => self.transfer(seq, data),
             "lease.downgraded" => self.live(data).map(|lease| lease.exclusive = false),
             "wait.began" => self.begin_wait(data),
@@ -98,6 +101,7 @@ impl History {
             pattern: text("pattern")?,
             worktree: text("worktree")?,
             exclusive: text("mode")? == "exclusive",
+            ceded: Vec::new(),
         };
         let id = text("lease")?;
         if self.live.contains_key(&id) || self.ended.contains_key(&id) {
@@ -115,6 +119,11 @@ impl History {
         let held = lease.clone();
         self.move_fence(seq, (self.epoch << FENCE_SEQ_BITS) + seq)?;
         self.refuse_overlap(data["lease"].as_str().unwrap_or_default(), &held)
+    }
+
+    fn split(&mut self, data: &Value) -> Result<(), String> {
+        let path = data["path"].as_str().ok_or("no path")?.to_owned();
+        self.live(data).map(|lease| lease.ceded.push(path))
     }
 
     fn transfer(&mut self, seq: u64, data: &Value) -> Result<(), String> {
@@ -176,6 +185,8 @@ impl History {
     fn refuse_overlap(&self, id: &str, held: &Held) -> Result<(), String> {
         for (other_id, other) in self.live.iter().filter(|(other, _)| *other != id) {
             let conflict = (held.exclusive || other.exclusive) && held.holder != other.holder;
+            let apart = other.ceded.contains(&held.pattern) || held.ceded.contains(&other.pattern);
+            let conflict = conflict && !apart;
             if conflict && held.worktree == other.worktree && overlap(&held.pattern, &other.pattern)? {
                 return Err(format!("leases {id} and {other_id} of two holders live at once"));
             }

@@ -83,6 +83,9 @@ pub(crate) struct ReserveFlags {
     /// Allow a claim over much of the tree, for 10 minutes at most
     #[arg(long)]
     pub(crate) broad: bool,
+    /// With --broad: keep all of it, also files you have not touched for 10 minutes
+    #[arg(long, requires = "broad")]
+    pub(crate) strict: bool,
 }
 
 #[derive(Clone, Debug, Args)]

@@ -285,7 +285,7 @@ fn obstacle(
     let first = wanted.clone().next()?;
     let (hit, whose) = match (blockers.first(), ahead.first()) {
         (Some(blocker), _) => {
-            let hit = wanted.find(|target| target.overlaps(&blocker.lease.target));
+            let hit = wanted.find(|target| blocker.lease.is_on(target));
             (hit, format!("{} ({})", blocker.agent, blocker.liveness.word()))
         }
         (None, Some(ahead)) => {

@@ -105,6 +105,10 @@ fn words(body: &Body, known: &Known) -> String {
         Body::LeaseYielded { lease, holder, .. } | Body::LeaseTakenOver { lease, holder, .. } => {
             format!("{} from {}", known.lease(*lease), known.agent(*holder))
         }
+        Body::LeaseSplit { lease, holder, path, to } => {
+            let (holder, to) = (known.agent(*holder), known.agent(*to));
+            format!("{} out of {} of {holder}, for {to}", path.display(), known.lease(*lease))
+        }
         Body::LeaseTransferred { lease, from, to, operator_reason, .. } => {
             let by = operator_reason.as_ref().map(|reason| format!(", by an operator: {reason}"));
             let (from, to) = (known.agent(*from), known.agent(*to));

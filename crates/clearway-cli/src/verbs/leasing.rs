@@ -29,6 +29,7 @@ pub(super) fn reserve(
         reason: flags.reason,
         best_effort: flags.best_effort,
         broad: flags.broad,
+        strict: flags.strict,
     };
     let span = flags.wait.as_deref().map(|text| Some(text).filter(|text| *text != WAIT_AS_LONG_AS_ALLOWED));
     Changed::new(match (flags.queue, span) {
@@ -52,6 +53,7 @@ pub(super) fn check(session: &mut Session<'_>, flags: CheckFlags) -> Result<Chec
         reason: None,
         best_effort: false,
         broad: flags.broad,
+        strict: false,
     };
     Ok(CheckAnswer { asked: flags.patterns, checked: session.check(&words)? })
 }

@@ -10,7 +10,7 @@ use crate::event::{Actor, Body};
 use crate::facts::{FactQuery, Facts};
 use crate::ids::{AgentId, Entropy, LeaseId};
 use crate::lease::{Grade, Lease};
-use crate::slice::{AgentView, Note};
+use crate::slice::{AgentView, Note, Writing};
 use crate::target::Target;
 use crate::wait::{WaitEnd, WaitView};
 use std::collections::BTreeSet;
@@ -32,7 +32,13 @@ pub(super) fn attend(
     let (me, actor) = draft.register(identified, entropy);
     let ended = match attend {
         Attend::Start | Attend::Call => Vec::new(),
-        Attend::Done { targets, brief, .. } => put_down(draft, me, actor, targets, brief),
+        Attend::Done { targets, brief, worktree } => {
+            let written = |writing: &Writing| writing.is_of(targets, worktree);
+            if draft.memo_of(me).is_some_and(|memo| memo.writing.iter().any(written)) {
+                draft.memo(me).writing.retain(|writing| !written(writing));
+            }
+            put_down(draft, me, actor, targets, brief)
+        }
         Attend::Ran { hits } => {
             hits.iter().for_each(|hit| report(draft, me, *hit));
             Vec::new()
@@ -40,6 +46,7 @@ pub(super) fn attend(
         Attend::Rest => {
             let memo = draft.memo(me);
             memo.in_hand.clear();
+            memo.writing.clear();
             memo.resting = true;
             draft.rests = true;
             Vec::new()

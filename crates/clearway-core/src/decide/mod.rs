@@ -4,6 +4,7 @@
 //! of the outside it lacks. It refuses to know where the state came from and what becomes of the events.
 
 mod attend;
+mod common;
 mod cycle;
 mod draft;
 mod expiry;
@@ -14,6 +15,7 @@ mod kept;
 mod names;
 mod notes;
 mod operator;
+mod past;
 mod plan;
 mod queue;
 mod quota;
@@ -429,6 +431,7 @@ fn answer(
         Command::LetGo(process) => Ok(Ok(release::let_go(draft, process, &identified, entropy))),
         Command::Transfer(transfer) => transfer::transfer(draft, transfer, &identified, entropy),
         Command::Attend(attend) => attend::attend(draft, attend, &identified, entropy),
+        Command::Enter(enter) => Ok(common::enter(draft, enter, &identified, entropy)),
         Command::Leave(leave) => Ok(queue::leave(draft, leave, &identified, entropy)),
         Command::Freeze { for_ms } => Ok(freeze::freeze(draft, &identified, *for_ms, entropy)),
         Command::Thaw => Ok(freeze::thaw(draft, &identified, entropy)),

@@ -1,12 +1,14 @@
 //! What agents are told at their next tool call, and what they have in hand meanwhile. Soft state: no decision about
-//! leases rests on it but one: what a running tool call is about to change is not taken for unchanged.
+//! leases rests on it but two: what a running tool call is about to change is not taken for unchanged, and what was edited
+//! a while ago is not taken out of a broad claim.
 
 use super::Notice;
 use super::draft::Draft;
+use crate::command::{Reserve, Want};
 use crate::ids::{AgentId, LeaseId, WaitId};
-use crate::lease::Lease;
-use crate::limits::{CALL_MS_MAX, NOTES_MAX, NOTES_MS, NOTES_PER_AGENT_MAX};
-use crate::slice::{Memo, Note};
+use crate::lease::{Grade, Lease};
+use crate::limits::{CALL_MS_MAX, EDITED_MS, EDITS_PER_AGENT_MAX, NOTES_MAX, NOTES_MS, NOTES_PER_AGENT_MAX};
+use crate::slice::{Memo, Note, Writing};
 use crate::target::Target;
 use crate::time::Mono;
 use crate::wait::Wait;
@@ -70,7 +72,7 @@ impl Draft<'_> {
                     |lease: &&Lease| lease.holder == me && wait.wanted.conflicts_with_lease(lease);
                 let lease = self.leases_now().find(is_in_way)?;
                 let mut wants = wait.wanted.wants.iter().map(|want| &want.target);
-                let target = wants.find(|target| target.overlaps(&lease.target))?.display();
+                let target = wants.find(|target| lease.is_on(target))?.display();
                 let (by, reason) = (self.name_of(wait.agent), wait.wanted.reason.clone());
                 Some(Notice::WaitedFor { target, held: lease.target.clone(), grade: lease.grade, by, reason })
             }
@@ -109,6 +111,46 @@ impl Draft<'_> {
         }
         memo.in_hand.retain(|(id, until)| *until > now && !leases.iter().any(|lease| lease.id == *id));
         memo.in_hand.extend(leases.iter().map(|lease| (lease.id, now.plus_ms(CALL_MS_MAX))));
+    }
+
+    /// Remembers what is edited under claims of the family of which paths make way. Whoever has none leaves no trace.
+    pub(super) fn note_edits(&mut self, me: AgentId, reserve: &Reserve) {
+        let (now, root) = (self.now.mono, self.root_of(me));
+        let is_within = |want: &&Want| {
+            let around = |lease: &Lease| {
+                lease.makes_way && lease.is_in(&reserve.worktree) && lease.is_on(&want.target)
+            };
+            self.leases_now().any(|lease| around(lease) && self.root_of(lease.holder) == root)
+        };
+        let edited: Vec<Target> =
+            reserve.wants.iter().filter(is_within).map(|want| want.target.clone()).collect();
+        if edited.is_empty() {
+            return;
+        }
+        let edits = &mut self.memo(me).edited;
+        edits.retain(|edit| edit.until > now && !edit.is_of(&edited, &reserve.worktree));
+        edits.extend(Writing::all(&edited, &reserve.worktree, now.plus_ms(EDITED_MS)));
+        let surplus = edits.len().saturating_sub(EDITS_PER_AGENT_MAX);
+        edits.drain(..surplus);
+    }
+
+    /// Whether the family of a holder edited a path of its claim a while ago, or took it for that.
+    pub(super) fn was_edited(&self, lease: &Lease, path: &Target) -> bool {
+        let (now, root) = (self.now.mono, self.root_of(lease.holder));
+        let of_family = |agent: AgentId| self.root_of(agent) == root;
+        let is_this =
+            |edit: &Writing| edit.until > now && edit.is_of(std::slice::from_ref(path), &lease.worktree);
+        let agents = self.slice.agents.iter().map(|view| view.agent.id).filter(|agent| of_family(*agent));
+        let noted =
+            agents.filter_map(|agent| self.memo_of(agent)).any(|memo| memo.edited.iter().any(is_this));
+        let taken = |own: &Lease| {
+            own.grade == Grade::Auto
+                && own.target == *path
+                && own.worktree == lease.worktree
+                && of_family(own.holder)
+                && now.since(own.granted) < EDITED_MS
+        };
+        noted || self.leases_now().any(taken)
     }
 
     /// Whether a tool call of its holder is about to change what a lease is on.

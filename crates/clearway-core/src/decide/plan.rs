@@ -4,13 +4,13 @@
 //! a repair.
 
 use super::draft::Draft;
-use crate::agent::Liveness;
+use crate::agent::{Agent, Liveness};
 use crate::command::{Reserve, Want};
 use crate::facts::{FactQuery, Facts, Process};
 use crate::failure::{Ahead, LeaseView};
 use crate::ids::{AgentId, LeaseId, Seq};
 use crate::lease::{Grade, Lease, Mode};
-use crate::target::Target;
+use crate::target::{Target, Worktree};
 use crate::wait::WaitView;
 use std::collections::BTreeSet;
 
@@ -54,7 +54,7 @@ pub(super) struct Blocked {
     pub(super) ahead: Vec<Ahead>,
 }
 
-/// A lease that ends so that a request can be granted.
+/// A lease that ends, or gives a path, so that a request can be granted.
 #[derive(Clone, Debug)]
 pub(super) struct Room {
     pub(super) lease: Lease,
@@ -62,12 +62,14 @@ pub(super) struct Room {
 }
 
 /// Why a lease may be ended for somebody else.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum RoomWhy {
     /// Its holder is proven gone.
     HolderGone,
     /// It is automatic and its path has no uncommitted change.
     Unchanged,
+    /// It is a broad claim, and its holder does not touch this path of it: that alone makes way.
+    Untouched(Target),
 }
 
 /// Everyone in the way of any step, each lease once.
@@ -162,7 +164,7 @@ impl<'a> Planner<'a> {
         let mine = || self.here().filter(|lease| self.is_mine(lease));
         mine()
             .find(|lease| lease.target == *target)
-            .or_else(|| mine().find(|lease| lease.mode >= self.reserve.mode && lease.target.covers(target)))
+            .or_else(|| mine().find(|lease| lease.mode >= self.reserve.mode && lease.covers(target)))
     }
 
     /// Whether a lease is the caller's to use. A command has leases of its own, so that they last as long as it runs: what
@@ -233,7 +235,7 @@ impl<'a> Planner<'a> {
     fn obstacles(&self, want: &'a Want, ahead: Vec<&'a WaitView>) -> Obstacles<'a> {
         let mut found = Obstacles::default();
         for lease in self.in_the_way(want) {
-            match self.judge(lease) {
+            match self.judge(lease, want) {
                 Ok(Some(why)) => found.room.push(Room { lease: lease.clone(), why }),
                 Ok(None) => found.firm.push(lease),
                 Err(missing) => found.lacks(missing),
@@ -295,7 +297,7 @@ impl<'a> Planner<'a> {
     /// Whether the want is for a share or a unit of what somebody else has one of.
     fn is_one_more(&self, lease: &Lease, want: &Want) -> bool {
         let is_one_of_several = lease.mode == Mode::Shared || want.capacity > 1;
-        !self.is_mine(lease) && is_one_of_several && self.is_here(lease) && lease.target.covers(&want.target)
+        !self.is_mine(lease) && is_one_of_several && self.is_here(lease) && lease.covers(&want.target)
     }
 
     /// The processes whose death would end a wait.
@@ -318,7 +320,19 @@ impl<'a> Planner<'a> {
         self.is_here(lease)
             && lease.mode.conflicts_with(self.reserve.mode)
             && self.can_block((lease.holder, lease.bound.as_ref()), (self.me, self.reserve.bound.as_ref()))
-            && lease.target.overlaps(&want.target)
+            && lease.is_on(&want.target)
+            && !self.made_way(lease, want)
+    }
+
+    /// Whether a lease is on what the caller's own on the wanted gave away: raising or lowering that takes nothing back.
+    fn made_way(&self, lease: &Lease, want: &Want) -> bool {
+        let own = |own: &Lease| {
+            !own.ceded.is_empty()
+                && self.is_mine(own)
+                && own.target == want.target
+                && own.ceded.contains(&lease.target)
+        };
+        self.here().any(own)
     }
 
     /// How far what is in the way keeps the request from being granted.
@@ -349,7 +363,7 @@ impl<'a> Planner<'a> {
     pub(super) fn never_free(&self, want: &'a Want, processes: &BTreeSet<Process>) -> Option<&'a Lease> {
         let is_kept =
             |lease: &&Lease| lease.bound.as_ref().is_some_and(|process| processes.contains(process));
-        let is_firm = |lease: &&Lease| self.judge(lease) == Ok(None);
+        let is_firm = |lease: &&Lease| self.judge(lease, want) == Ok(None);
         let kept: Vec<&Lease> = self.in_the_way(want).filter(is_kept).filter(is_firm).collect();
         let is_all = units(&kept) > self.spare(want, kept.iter().copied());
         kept.first().copied().filter(|_| is_all)
@@ -375,7 +389,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Whether a lease in the way may be ended for this request.
-    fn judge(&self, lease: &Lease) -> Result<Option<RoomWhy>, BTreeSet<FactQuery>> {
+    fn judge(&self, lease: &Lease, want: &Want) -> Result<Option<RoomWhy>, BTreeSet<FactQuery>> {
         let view = self.draft.view();
         let Some(holder) = view.holder(lease) else { return Ok(None) };
         // What a process keeps is over with that process, and not before, whatever became of the agent.
@@ -391,28 +405,44 @@ impl<'a> Planner<'a> {
             .filter(|process| self.facts.process(process).is_none())
             .map(|process| FactQuery::Process(process.clone()))
             .collect();
-        let unchanged = self.is_unchanged(lease, &mut queries);
-        match (queries.is_empty(), unchanged) {
-            (false, _) => Err(queries),
-            (true, true) => Ok(Some(RoomWhy::Unchanged)),
-            (true, false) => Ok(None),
+        let why = if self.is_unchanged(lease, &mut queries) {
+            Some(RoomWhy::Unchanged)
+        } else if self.is_untouched(lease, want, &mut queries) {
+            Some(RoomWhy::Untouched(want.target.clone()))
+        } else {
+            None
+        };
+        if queries.is_empty() { Ok(why) } else { Err(queries) }
+    }
+
+    /// A path of a broad claim makes way if its holder neither changed nor edited it. What was edited is known of agents
+    /// alone that hooks speak for; a shared claim is there to read, and keeps all of it.
+    fn is_untouched(&self, lease: &Lease, want: &Want, queries: &mut BTreeSet<FactQuery>) -> bool {
+        let Target::Path(pattern) = &want.target else { return false };
+        let Some(path) = pattern.as_literal().filter(|_| lease.makes_way) else { return false };
+        let hooks_speak_for = |agent: &Agent| agent.client.has_hooks() && agent.process.is_some();
+        let holder = self.draft.slice.agent(lease.holder);
+        lease.mode == Mode::Exclusive
+            && lease.target.contains(&want.target)
+            && holder.is_some_and(|view| hooks_speak_for(&view.agent))
+            && !self.draft.was_edited(lease, &want.target)
+            && self.is_clean(&lease.worktree, path, queries)
+    }
+
+    /// Whether a path is known to have no uncommitted change.
+    fn is_clean(&self, worktree: &Worktree, path: &str, queries: &mut BTreeSet<FactQuery>) -> bool {
+        let dirty = self.facts.dirty(worktree, path);
+        if dirty.is_none() {
+            queries.insert(FactQuery::Dirty(worktree.clone(), path.to_owned()));
         }
+        dirty == Some(false)
     }
 
     /// An automatic lease stands only while its path has an uncommitted change, or a tool call is about to make one.
     fn is_unchanged(&self, lease: &Lease, queries: &mut BTreeSet<FactQuery>) -> bool {
         let Target::Path(pattern) = &lease.target else { return false };
         let (Grade::Auto, Some(path)) = (lease.grade, pattern.as_literal()) else { return false };
-        if self.draft.is_in_hand(lease) {
-            return false;
-        }
-        match self.facts.dirty(&lease.worktree, path) {
-            Some(dirty) => !dirty,
-            None => {
-                queries.insert(FactQuery::Dirty(lease.worktree.clone(), path.to_owned()));
-                false
-            }
-        }
+        !self.draft.is_in_hand(lease) && self.is_clean(&lease.worktree, path, queries)
     }
 }
 

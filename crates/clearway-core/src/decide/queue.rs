@@ -193,7 +193,7 @@ fn is_held(wait: &Wait, held: &[Lease], by: Option<&Process>) -> bool {
     wanted.wants.iter().all(|want| {
         held.iter().any(|lease| {
             lease.mode >= wanted.mode
-                && lease.target.covers(&want.target)
+                && lease.covers(&want.target)
                 && wait.is_for(lease, by)
                 && wanted.touches(&lease.target, &lease.worktree)
         })

@@ -89,7 +89,7 @@ pub(super) fn let_go(
 
 /// The lease a kept part comes from: it must hold all of it, or keeping would be taking.
 fn parent_of(keep: &Target, chosen: &Chosen) -> Result<Lease, Failure> {
-    let parent = chosen.live.iter().find(|lease| lease.target.contains(keep));
+    let parent = chosen.live.iter().find(|lease| lease.target.contains(keep) && lease.is_on(keep));
     parent.cloned().ok_or_else(|| {
         Failure::new(Slug::Usage, format!("{} is not inside anything this releases", keep.display()))
             .hint("--keep names a part of what is released; see what you hold: clearway leases")
@@ -158,6 +158,7 @@ fn keep_part(
         id: LeaseId::draw(entropy),
         target: keep.clone(),
         fence: Fence { epoch: draft.epoch, seq: draft.next_seq() },
+        handed_by: None,
         granted: draft.now.mono,
         deadline: draft.now.mono.plus_ms(parent.ttl_ms),
         created_at: draft.now.wall,
@@ -229,7 +230,7 @@ pub(super) fn by_target(
     chosen: &mut Chosen,
 ) {
     mine.retain(|lease| lease.is_in(worktree));
-    let missed = targets.iter().filter(|target| !mine.iter().any(|lease| target.overlaps(&lease.target)));
+    let missed = targets.iter().filter(|target| !mine.iter().any(|lease| lease.is_on(target)));
     let (verb, is_operator) = (draft.verb, draft.operator_reason.is_some());
     let mut held = held_by(draft, draft.me());
     held.retain(|lease| lease.is_in(worktree));
@@ -239,7 +240,7 @@ pub(super) fn by_target(
     }));
     for lease in mine {
         let inside = targets.iter().any(|target| target.contains(&lease.target));
-        let touched = targets.iter().any(|target| target.overlaps(&lease.target));
+        let touched = targets.iter().any(|target| lease.is_on(target));
         let known = chosen.live.iter().any(|other| other.id == lease.id);
         match (!known, inside, touched) {
             (true, true, _) => chosen.live.push(lease),
@@ -280,7 +281,7 @@ pub(super) fn refuse_unheld(draft: &Draft<'_>) -> Result<(), Failure> {
 pub(super) fn refuse_part(selection: &Selection, chosen: &Chosen, how: &str) -> Result<(), Failure> {
     let Selection::These { targets, .. } = selection else { return Ok(()) };
     let is_met = |target: &Target| chosen.live.iter().any(|lease| target.contains(&lease.target));
-    let around = |target| chosen.remaining.iter().find(|lease| lease.target.overlaps(target));
+    let around = |target| chosen.remaining.iter().find(|lease| lease.is_on(target));
     let part = targets.iter().filter(|target| !is_met(target)).find_map(|part| Some((part, around(part)?)));
     let Some((part, whole)) = part else { return Ok(()) };
     let (part, target, id) = (part.display(), &whole.target, whole.id);

@@ -175,9 +175,8 @@ pub(super) fn refuse_ended(draft: &Draft<'_>, lease: &Lease) -> Result<(), Failu
 /// A stale answer says who holds the thing now.
 fn stale(draft: &Draft<'_>, slug: Slug, message: String, lease: &Lease) -> Failure {
     let view = draft.view();
-    let same = |other: &&Lease| {
-        other.id != lease.id && other.worktree == lease.worktree && other.target.overlaps(&lease.target)
-    };
+    let same =
+        |other: &&Lease| other.id != lease.id && other.worktree == lease.worktree && other.overlaps(lease);
     let held_now: Vec<LeaseView> =
         view.live_except(&draft.ended).filter(same).filter_map(|other| draft.show(other)).collect();
     let own = Some(lease).filter(|lease| is_live(draft, lease) && Some(lease.holder) != draft.me());

@@ -50,7 +50,7 @@ pub fn since_granted(success: &Success, slice: &Slice, now: &Now) -> Vec<Notice>
 /// What to say of a lease that is over: how it ended, and who has it since.
 pub(super) fn lapsed(view: &View<'_>, slice: &Slice, granted: &Lease) -> Option<Notice> {
     let ended = view.ended(slice.lease(granted.id)?)?;
-    let same = |other: &&Lease| other.worktree == granted.worktree && other.target.overlaps(&granted.target);
+    let same = |other: &&Lease| other.worktree == granted.worktree && other.overlaps(granted);
     let held_by = view.live().find(same).and_then(|other| view.holder(other));
     Some(Notice::Lapsed {
         lease: granted.id,

@@ -5,6 +5,7 @@ use super::draft::Draft;
 use super::freeze;
 use super::identity::Identified;
 use super::inside;
+use super::past::{changed_hands, left_behind};
 use super::plan::{Blocked, Planner, Room, RoomWhy, Step, ahead, blocked, blockers};
 use super::queue::{self, Asking};
 use super::quota::Held;
@@ -15,7 +16,7 @@ use crate::event::{Actor, Body};
 use crate::failure::{Ahead, Details, Failure, LeaseView, Retry};
 use crate::hint::Hint;
 use crate::ids::{AgentId, Entropy, Fence, LeaseId, SetId};
-use crate::lease::{End, Grade, Lease, Mode};
+use crate::lease::{Grade, Lease, Mode};
 use crate::limits::COMMAND_RETRY_MS;
 use crate::slice::{Freeze, Note};
 use crate::slug::Slug;
@@ -124,6 +125,7 @@ fn take(draft: &mut Draft<'_>, reserve: &Reserve, asking: Asking<'_>, entropy: &
     }
     if draft.is_hook && reserve.grade == Grade::Auto {
         draft.take_in_hand(me, &leases);
+        draft.note_edits(me, reserve);
     }
     let refused = refused(reserve, steps);
     if !refused.is_empty() {
@@ -148,6 +150,10 @@ impl Draft<'_> {
     pub(super) fn make_room(&mut self, room: &[Room], actor: Actor, to: AgentId) -> Vec<Notice> {
         let mut notices = Vec::new();
         for Room { lease, why } in room {
+            if let RoomWhy::Untouched(path) = why {
+                notices.extend(self.cede(lease.id, path, actor, to));
+                continue;
+            }
             if !self.end_lease(lease.id) {
                 continue;
             }
@@ -158,7 +164,7 @@ impl Draft<'_> {
                     Body::LeaseTakenOver { lease: id, holder, to },
                     from.map(|from| Notice::TookOver { target, from }),
                 ),
-                RoomWhy::Unchanged => (
+                RoomWhy::Unchanged | RoomWhy::Untouched(_) => (
                     Body::LeaseYielded { lease: id, holder, to },
                     from.map(|from| Notice::Yielded { target, from }),
                 ),
@@ -169,6 +175,19 @@ impl Draft<'_> {
             self.note(holder, Note::PassedOn { target: lease.target.display(), to });
         }
         notices
+    }
+
+    /// Takes a path out of a lease for somebody, and has its holder told. The rest stays what it is, under its fence.
+    fn cede(&mut self, id: LeaseId, path: &Target, actor: Actor, to: AgentId) -> Option<Notice> {
+        let mut lease = self.leases_now().find(|lease| lease.id == id)?.clone();
+        lease.ceded.push(path.clone());
+        let (holder, path) = (lease.holder, path.clone());
+        let target = path.display();
+        self.push(actor, Body::LeaseSplit { lease: id, holder, path, to });
+        self.replace(lease);
+        let (from, to) = (self.name_of(holder), self.name_of(to));
+        self.note(holder, Note::PassedOn { target: target.clone(), to });
+        Some(Notice::Yielded { target, from })
     }
 }
 
@@ -213,6 +232,9 @@ impl Taker<'_, '_> {
             worktree: if is_path { self.reserve.worktree.clone() } else { Worktree::default() },
             slot,
             bound: self.reserve.bound.clone(),
+            handed_by: None,
+            makes_way: self.reserve.makes_way && is_path,
+            ceded: Vec::new(),
             ttl_ms: self.reserve.ttl_ms,
             granted: now.mono,
             deadline: now.mono.plus_ms(self.reserve.ttl_ms),
@@ -282,35 +304,6 @@ impl Taker<'_, '_> {
         }
         lease.deadline = lease.deadline.max(now.plus_ms(lease.ttl_ms));
     }
-}
-
-/// Somebody else held the very path after the caller last did.
-fn changed_hands(draft: &Draft<'_>, me: AgentId, lease: &Lease) -> Option<Notice> {
-    let past = |mine: bool| {
-        let same = move |old: &&Lease| {
-            old.ended.is_some() && old.target == lease.target && (old.holder == me) == mine
-        };
-        draft
-            .slice
-            .leases
-            .iter()
-            .filter(same)
-            .filter(|old| old.worktree == lease.worktree)
-            .max_by_key(|old| old.fence)
-    };
-    let (own, other) = (past(true)?, past(false)?);
-    let by = draft.slice.agent(other.holder)?.agent.name.clone();
-    (other.fence > own.fence).then(|| Notice::ChangedHands { target: lease.target.display(), by })
-}
-
-/// The last who held the very path ended and left a change behind. Whoever above the caller holds it since was told.
-fn left_behind(draft: &Draft<'_>, me: AgentId, lease: &Lease) -> Option<Notice> {
-    let was_here =
-        |old: &&Lease| old.id != lease.id && old.target == lease.target && old.worktree == lease.worktree;
-    let last = draft.slice.leases.iter().filter(was_here).max_by_key(|old| old.fence)?;
-    let is_orphan = last.ended.is_some_and(|ended| ended.how == End::Orphaned) && last.holder != me;
-    let from = draft.slice.agent(last.holder)?.agent.name.clone();
-    is_orphan.then(|| Notice::LeftBehind { target: lease.target.display(), from })
 }
 
 fn within_quota(draft: &Draft<'_>, me: AgentId, reserve: &Reserve, steps: &[Step]) -> Result<(), Failure> {

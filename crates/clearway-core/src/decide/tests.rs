@@ -34,6 +34,7 @@ fn on(pattern: &str) -> Reserve {
         reason: None,
         best_effort: false,
         bound: None,
+        makes_way: false,
     }
 }
 
@@ -87,6 +88,9 @@ fn held_by_another(pattern: &str) -> Lease {
         worktree,
         slot: None,
         bound: None,
+        handed_by: None,
+        makes_way: false,
+        ceded: Vec::new(),
         ttl_ms,
         granted: now().mono,
         deadline: Mono(90_000),

@@ -128,7 +128,7 @@ fn stands_alone(draft: &Draft<'_>, chosen: &[Lease], to: &AgentView) -> Result<(
         draft.root_of(other.holder) == draft.root_of(lease.holder)
             && other.worktree == lease.worktree
             && other.mode.conflicts_with(lease.mode)
-            && other.target.overlaps(&lease.target)
+            && other.overlaps(lease)
             && draft.can_block(other.holder, to.agent.id)
             && !units
     };
@@ -190,6 +190,7 @@ fn hand(draft: &mut Draft<'_>, actor: Actor, lease: &Lease, to: &AgentView) -> L
     let moved = Lease {
         holder: to.agent.id,
         fence: Fence { epoch: draft.epoch, seq: draft.next_seq() },
+        handed_by: Some(lease.holder),
         deadline,
         ..lease.clone()
     };

@@ -160,6 +160,16 @@ impl Pattern {
         }
     }
 
+    /// Whether it is anchored at a directory above what the other is anchored at.
+    pub fn is_anchored_above(&self, other: &Self) -> bool {
+        let below =
+            |anchor: &str| other.anchor().strip_prefix(anchor).is_some_and(|rest| rest.starts_with('/'));
+        match self.anchor() {
+            "" => !other.anchor().is_empty(),
+            anchor => below(anchor),
+        }
+    }
+
     /// Whether the pattern may match anywhere in the scope.
     pub fn is_root_level(&self) -> bool {
         self.anchor().is_empty()

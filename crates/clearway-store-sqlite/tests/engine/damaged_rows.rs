@@ -250,6 +250,8 @@ fn a_lost_index_or_constraint_is_named() {
         "ended_leases_by_fence",
         "ended_leases_by_pattern",
         "ended_leases_by_holder",
+        "ended_leases_by_giver",
+        "ended_leases_wide",
         "idempotency_by_rev",
     ];
     let dropped = indexes.map(|index| (format!("DROP INDEX {index}"), format!("index {index} is missing")));

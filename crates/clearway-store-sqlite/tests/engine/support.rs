@@ -168,6 +168,7 @@ pub(crate) fn claim(targets: &[Target]) -> Reserve {
         reason: None,
         best_effort: false,
         bound: None,
+        makes_way: false,
     }
 }
 

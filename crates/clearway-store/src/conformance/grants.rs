@@ -2,7 +2,7 @@
 
 use super::Story;
 use super::stage::*;
-use clearway_core::command::{Command, Renew, Selection};
+use clearway_core::command::{Command, Release, Renew, Selection};
 use clearway_core::decide::{Notice, Success};
 use clearway_core::facts::Liveness;
 use clearway_core::lease::Mode;
@@ -25,6 +25,10 @@ pub(super) const STORIES: &[Story] = &[
     ("an automatic lease yields where nothing was changed, and stands where something was", yielded),
     ("a claimed lease never yields", claimed_stands),
     ("regaining a path another held in between is said", changed_hands),
+    (
+        "a path also changes hands within something wider, by a hand-over, and by what yields",
+        changed_hands_within,
+    ),
     ("candidates are found above, at and below, and by the matcher alone", candidates),
     ("fences rise from grant to grant", fences),
 ];
@@ -254,4 +258,43 @@ fn fences(stage: &mut Stage) {
         last = lease.lease.fence.to_integer();
         stage.release(&named(&agent), fenced(&lease));
     }
+}
+
+/// Whom the path went to in between, as whoever takes it is told.
+#[track_caller]
+fn regained(stage: &mut Stage, agent: &str, what: &str) -> Option<String> {
+    let reply = stage.reserve(&named(agent), &[path(what)], How::default());
+    assert!(reply.outcome.is_ok(), "{reply:?}");
+    reply.notices.iter().find_map(|notice| match notice {
+        Notice::ChangedHands { by, .. } => Some(by.to_string()),
+        _ => None,
+    })
+}
+
+fn held_for_a_while(stage: &mut Stage, agent: &str, what: &str) {
+    let held = stage.grant(agent, what, How::default());
+    stage.release(&named(agent), by_id(&held));
+}
+
+fn changed_hands_within(stage: &mut Stage) {
+    held_for_a_while(stage, "a", "src/one");
+    held_for_a_while(stage, "b", "src/**");
+    assert_eq!(regained(stage, "a", "src/one").as_deref(), Some("b"), "within a directory");
+    assert_eq!(regained(stage, "a", "src/new"), None, "what the caller never had");
+    stage.command("a", Command::Release(Release { selection: Selection::All, keep: Vec::new() }));
+    held_for_a_while(stage, "a", "lib/*.rs");
+    held_for_a_while(stage, "b", "lib/two.rs");
+    assert_eq!(regained(stage, "a", "lib/two.rs").as_deref(), Some("b"), "out of a pattern of its own");
+    held_for_a_while(stage, "a", "docs/**");
+    held_for_a_while(stage, "b", "docs/*.md");
+    assert_eq!(regained(stage, "a", "docs/x.txt"), None, "another pattern beside it");
+    assert_eq!(regained(stage, "a", "docs/x.md").as_deref(), Some("b"), "both by patterns");
+    let given = stage.grant("a", "handed", How::default());
+    stage.take("b", "other");
+    super::handover::moved(super::handover::hand(stage, "a", "b", Some(vec![fenced(&given)])));
+    stage.release(&named("b"), by_id(&given));
+    assert_eq!(regained(stage, "a", "handed").as_deref(), Some("b"), "handed over and given back");
+    held_for_a_while(stage, "a", "soft");
+    stage.grant("b", "soft", auto());
+    assert_eq!(regained(stage, "a", "soft").as_deref(), Some("b"), "made way in the same request");
 }

@@ -4,10 +4,14 @@ use super::Story;
 use super::stage::*;
 use crate::execute::Reply;
 use clearway_core::agent::{Caller, ClientSession};
-use clearway_core::command::{Attend, Await, Command, Hit, Stay};
+use clearway_core::command::{Attend, Await, Command, Enter, Hit, Release, Selection, Stay};
 use clearway_core::decide::{Notice, Success};
 use clearway_core::facts::Liveness;
-use clearway_core::limits::{CALL_MS_MAX, NOTES_MAX, NOTES_MS, OFFER_MS, OFFERS_PER_WAIT_MAX, WAIT_MS_MAX};
+use clearway_core::failure::LeaseView;
+use clearway_core::limits::{
+    CALL_MS_MAX, COMMON_MS_MAX, NOTES_MAX, NOTES_MS, OFFER_MS, OFFERS_PER_WAIT_MAX, WAIT_MS_MAX,
+};
+use clearway_core::slug::Slug;
 use clearway_core::target::Worktree;
 
 pub(super) const STORIES: &[Story] = &[
@@ -22,6 +26,11 @@ pub(super) const STORIES: &[Story] = &[
     ("what was written over is told to both, and to the holder alone if nobody is known", written_over),
     ("nobody is told more than its budget allows", budget),
     ("an agent that rests is idle until it does something", rests),
+    ("a path of a broad claim that nobody touches makes way, and the rest stays", split),
+    ("what was changed or edited is not taken out of a broad claim", not_split),
+    ("only the broad claim of an agent that hooks speak for makes way", firm_claims),
+    ("what made way is no part of the claim, whatever becomes of it", after_the_split),
+    ("what everybody writes is written by one call after the other, and held by nobody", one_writer),
 ];
 
 /// A client's hook.
@@ -210,4 +219,112 @@ fn rests(stage: &mut Stage) {
     attend(stage, &one, Attend::Call);
     assert_eq!(stage.at_work(), [true]);
     assert_eq!(stage.stored().len(), 1);
+}
+
+/// Is about to write a file that everybody writes.
+fn enter(stage: &mut Stage, caller: &Caller, file: &str) -> Reply {
+    let enter = Enter { targets: vec![path(file)], worktree: Worktree("/w".to_owned()) };
+    stage.execute(caller, Command::Enter(enter), None)
+}
+
+fn one_writer(stage: &mut Stage) {
+    let (one, two) = (hook("one", 7), hook("two", 8));
+    attend(stage, &one, Attend::Start);
+    let entered = |reply: Reply| assert!(reply.outcome.is_ok(), "{reply:?}");
+    let turned_away = |reply: Reply| {
+        let failure = refusal(reply, Slug::ReservationHeld);
+        assert!(failure.message.contains("is writing Cargo.lock at this moment"), "{}", failure.message);
+    };
+    entered(enter(stage, &one, "Cargo.lock"));
+    entered(enter(stage, &one, "Cargo.lock"));
+    turned_away(enter(stage, &two, "Cargo.lock"));
+    entered(enter(stage, &two, "go.sum"));
+    attend(stage, &one, wrote("Cargo.lock"));
+    entered(enter(stage, &two, "Cargo.lock"));
+    turned_away(enter(stage, &one, "Cargo.lock"));
+    attend(stage, &two, Attend::Rest);
+    entered(enter(stage, &one, "Cargo.lock"));
+    stage.pass(COMMON_MS_MAX - 1);
+    turned_away(enter(stage, &two, "Cargo.lock"));
+    stage.pass(1);
+    entered(enter(stage, &two, "Cargo.lock"));
+    assert!(stage.stored().is_empty(), "nobody holds it");
+    assert!(!stage.kinds().iter().any(|kind| kind.starts_with("reservation.")), "and no event tells of it");
+}
+
+/// A claim over everything, by an agent that hooks speak for.
+fn claim_broadly(stage: &mut Stage, caller: &Caller) -> LeaseView {
+    attend(stage, caller, Attend::Start);
+    let how = How { makes_way: true, max_ms: Some(600_000), ..How::default() };
+    only(leases(stage.reserve(caller, &[path("**")], how)))
+}
+
+fn split(stage: &mut Stage) {
+    let (one, two, three) = (hook("one", 7), hook("two", 8), hook("three", 9));
+    let claim = claim_broadly(stage, &one);
+    let taken = edit(stage, &two, "src/a");
+    granted(&taken);
+    assert!(matches!(&taken.notices[..], [Notice::Yielded { target, .. }] if target == "src/a"), "{taken:?}");
+    assert!(stage.kinds().ends_with(&["lease.split", "lease.granted"]), "{:?}", stage.kinds());
+    let told = attend(stage, &one, Attend::Call).notices;
+    assert!(matches!(&told[..], [Notice::PassedOn { target, .. }] if target == "src/a"), "{told:?}");
+    queued(&edit(stage, &three, "src/a"));
+    stage.world.dirty.insert("src/a".to_owned());
+    queued(&edit(stage, &one, "src/a"));
+    let rest = edit(stage, &one, "src/b");
+    let rest = only(leases(rest));
+    assert_eq!(
+        (rest.lease.id, rest.lease.fence),
+        (claim.lease.id, claim.lease.fence),
+        "the rest is what it was"
+    );
+    assert_eq!(rest.lease.ceded, [path("src/a")]);
+}
+
+fn not_split(stage: &mut Stage) {
+    let (one, two) = (hook("one", 7), hook("two", 8));
+    claim_broadly(stage, &one);
+    stage.world.dirty.insert("changed".to_owned());
+    queued(&edit(stage, &two, "changed"));
+    granted(&edit(stage, &one, "edited"));
+    attend(stage, &one, wrote("edited"));
+    granted(&edit(stage, &subagent("one", 7, "x"), "by-a-child"));
+    attend(stage, &subagent("one", 7, "x"), wrote("by-a-child"));
+    queued(&edit(stage, &two, "edited"));
+    queued(&edit(stage, &two, "by-a-child"));
+}
+
+fn firm_claims(stage: &mut Stage) {
+    let two = hook("two", 8);
+    let broad = |how: How| How { makes_way: true, ..how };
+    leases(stage.reserve(&named("script"), &[path("a/**")], broad(How::default())));
+    queued(&edit(stage, &two, "a/f"));
+    attend(stage, &hook("one", 7), Attend::Start);
+    leases(stage.reserve(&hook("one", 7), &[path("b/**")], How::default()));
+    queued(&edit(stage, &two, "b/f"));
+    leases(stage.reserve(&hook("one", 7), &[path("c/**")], broad(shared())));
+    queued(&edit(stage, &two, "c/f"));
+    leases(stage.reserve(&hook("one", 7), &[path("d/**")], broad(How::default())));
+    let wide = stage.reserve(&two, &[path("d/*.rs")], How::default());
+    refusal(wide, Slug::ReservationHeld);
+}
+
+fn after_the_split(stage: &mut Stage) {
+    let (one, two) = (hook("one", 7), hook("two", 8));
+    let claim = claim_broadly(stage, &one);
+    granted(&edit(stage, &two, "a"));
+    stage.world.dirty.insert("a".to_owned());
+    let lower = stage.reserve(&one, &[path("**")], shared());
+    assert_eq!(only(leases(lower)).lease.id, claim.lease.id, "lowering takes nothing back");
+    let raise = stage.reserve(&one, &[path("**")], How::default());
+    assert_eq!(only(leases(raise)).lease.ceded, [path("a")], "and raising neither");
+    let keep = Release { selection: Selection::of(vec![by_id(&claim)]), keep: vec![path("a")] };
+    refusal(stage.execute(&one, Command::Release(keep), None), Slug::Usage);
+    stage.world.dirty.clear();
+    attend(stage, &two, wrote("a"));
+    attend(stage, &two, Attend::End);
+    let back = edit(stage, &one, "a");
+    granted(&back);
+    assert!(back.notices.iter().any(|notice| matches!(notice, Notice::ChangedHands { .. })), "{back:?}");
+    assert_eq!(stage.stored().len(), 2, "it is held by itself again");
 }

@@ -115,6 +115,8 @@ pub struct How {
     pub key: Option<String>,
     /// The process the leases are for.
     pub bound: Option<Process>,
+    /// Whether paths of it make way.
+    pub makes_way: bool,
 }
 
 impl Default for How {
@@ -130,6 +132,7 @@ impl Default for How {
             capacity: 1,
             key: None,
             bound: None,
+            makes_way: false,
         }
     }
 }
@@ -446,6 +449,7 @@ pub(super) fn reservation(targets: &[Target], how: &How) -> Reserve {
         reason: how.reason.clone(),
         best_effort: how.best_effort,
         bound: how.bound.clone(),
+        makes_way: how.makes_way,
     }
 }
 

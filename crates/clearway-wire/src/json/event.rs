@@ -141,6 +141,17 @@ pub enum EventData {
         /// For whom.
         to_id: String,
     },
+    /// `lease.split`
+    LeaseSplit {
+        /// Of which.
+        lease: String,
+        /// Whose it is.
+        holder_id: String,
+        /// The path that made way.
+        path: String,
+        /// For whom.
+        to_id: String,
+    },
     /// `lease.expired`
     LeaseExpired {
         /// Which.
@@ -341,6 +352,12 @@ impl EventData {
                     to_id: to.to_string(),
                 }
             }
+            Body::LeaseSplit { lease, holder, path, to } => Self::LeaseSplit {
+                lease: lease.to_string(),
+                holder_id: holder.to_string(),
+                path: path.display(),
+                to_id: to.to_string(),
+            },
             Body::LeaseTransferred { lease, from, to, operator_reason, .. } => Self::LeaseTransferred {
                 lease: lease.to_string(),
                 from_id: from.to_string(),

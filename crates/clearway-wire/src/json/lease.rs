@@ -2,6 +2,7 @@
 
 use super::{integer, rfc3339};
 use clearway_core::failure::LeaseView;
+use clearway_core::target::Target;
 use clearway_core::time::Now;
 use clearway_core::unit;
 use schemars::JsonSchema;
@@ -17,6 +18,10 @@ pub struct LeaseJson {
     pub kind: String,
     /// What it is on: a pattern relative to the root of the worktree, or the name of a resource.
     pub pattern: String,
+    /// Paths that made way for others and are no part of it any more.
+    pub ceded: Vec<String>,
+    /// Whether more of them may: a broad claim gives up single paths that its holder neither changed nor edited.
+    pub makes_way: bool,
     /// `exclusive` or `shared`.
     pub mode: String,
     /// `auto` (taken by a hook) or `claimed` (taken by `reserve`).
@@ -65,6 +70,8 @@ impl LeaseJson {
             id: lease.id.to_string(),
             kind: lease.kind().word().to_owned(),
             pattern: lease.target.display(),
+            ceded: lease.ceded.iter().map(Target::display).collect(),
+            makes_way: lease.makes_way,
             mode: lease.mode.word().to_owned(),
             grade: lease.grade.word().to_owned(),
             agent: view.agent.to_string(),

@@ -118,6 +118,12 @@ fn endings() -> impl Strategy<Value = Body> {
         ),
         (lease_id(), agent_id()).prop_map(|(lease, holder)| Body::LeaseOrphaned { lease, holder }),
         three().prop_map(|(lease, holder, to)| Body::LeaseYielded { lease, holder, to }),
+        (three(), target()).prop_map(|((lease, holder, to), path)| Body::LeaseSplit {
+            lease,
+            holder,
+            path,
+            to
+        }),
         three().prop_map(|(lease, holder, to)| Body::LeaseTakenOver { lease, holder, to }),
     ]
 }
@@ -192,14 +198,26 @@ fn queued() -> impl Strategy<Value = Queued> {
 fn wanted() -> impl Strategy<Value = Reserve> {
     let want = (target(), any::<u32>()).prop_map(|(target, capacity)| Want { target, capacity });
     let grade = select(&[Grade::Auto, Grade::Claimed][..]);
-    let what = (vec(want, 0..3), text(), mode(), grade, any::<bool>());
+    let what = (vec(want, 0..3), text(), mode(), grade, any::<bool>(), any::<bool>());
     let how =
         (any::<u64>(), option::of(any::<u64>()), option::of(text()), any::<bool>(), option::of(process()));
     (what, how).prop_map(|(what, how)| {
-        let (wants, worktree, mode, grade, as_set) = what;
+        let (wants, worktree, mode, grade, as_set, makes_way) = what;
         let (ttl_ms, max_ms, reason, best_effort, bound) = how;
         let worktree = Worktree(worktree);
-        Reserve { wants, worktree, mode, grade, as_set, ttl_ms, max_ms, reason, best_effort, bound }
+        Reserve {
+            wants,
+            worktree,
+            mode,
+            grade,
+            as_set,
+            ttl_ms,
+            max_ms,
+            reason,
+            best_effort,
+            bound,
+            makes_way,
+        }
     })
 }
 
@@ -232,16 +250,28 @@ fn refusals() -> impl Strategy<Value = Body> {
     ]
 }
 
+fn way() -> impl Strategy<Value = (bool, Vec<Target>)> {
+    (any::<bool>(), vec(target(), 0..3))
+}
+
 fn lease() -> impl Strategy<Value = Lease> {
     let set = option::of(id().prop_map(|text| SetId::parse(&text).unwrap()));
     let grade = select(&[Grade::Auto, Grade::Claimed][..]);
     let what = (lease_id(), target(), set, mode(), grade, agent_id(), fence(), option::of(text()), text());
     let end_max = option::of(mono());
-    let slot = (option::of(any::<u32>()), option::of(process()));
+    let slot = (option::of(any::<u32>()), option::of(process()), option::of(agent_id()), way());
     let when = (slot, any::<u64>(), mono(), mono(), end_max, wall(), option::of(ended()));
     (what, when).prop_map(|(what, when)| {
         let (id, target, set, mode, grade, holder, fence, reason, worktree) = what;
-        let ((slot, bound), ttl_ms, granted, deadline, end_max, created_at, ended) = when;
+        let (
+            (slot, bound, handed_by, (makes_way, ceded)),
+            ttl_ms,
+            granted,
+            deadline,
+            end_max,
+            created_at,
+            ended,
+        ) = when;
         Lease {
             id,
             target,
@@ -254,6 +284,9 @@ fn lease() -> impl Strategy<Value = Lease> {
             worktree: Worktree(worktree),
             slot,
             bound,
+            handed_by,
+            makes_way,
+            ceded,
             ttl_ms,
             granted,
             deadline,

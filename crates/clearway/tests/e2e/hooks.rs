@@ -2,6 +2,7 @@
 
 mod attribution;
 mod bad_payloads;
+mod broad;
 mod crowd;
 mod fixtures;
 mod gate;

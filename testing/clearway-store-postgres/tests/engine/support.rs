@@ -165,6 +165,7 @@ fn wanted(pattern: &str) -> Reserve {
         reason: None,
         best_effort: false,
         bound: None,
+        makes_way: false,
     }
 }
 

@@ -215,6 +215,7 @@ fn wanted(pattern: &str) -> clearway_core::command::Reserve {
         reason: None,
         best_effort: false,
         bound: None,
+        makes_way: false,
     }
 }
 
@@ -231,6 +232,9 @@ fn granted(name: &str, lease: &str, pattern: &str, number: u64, seq: u64) -> Lea
         worktree: Worktree("/w".to_owned()),
         slot: None,
         bound: None,
+        handed_by: None,
+        makes_way: false,
+        ceded: Vec::new(),
         ttl_ms: LONG_MS,
         granted: Mono(0),
         deadline: Mono(LONG_MS),

@@ -275,6 +275,47 @@ fn a_patch_over_a_file_that_many_edit_briefly_keeps_a_place_for_the_others() {
 }
 
 #[test]
+fn a_lock_file_is_written_by_one_call_after_the_other_and_held_by_nobody() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    let (mut one, mut two) = (Client::claude(&home, &app, "one"), Client::claude(&home, &app, "two"));
+    edit(&mut one, "Cargo.lock");
+    let reason = two.before_edit("Cargo.lock").denied();
+    assert!(reason.starts_with("Not edited: claude-"), "{reason}");
+    assert!(
+        reason.contains("is writing Cargo.lock at this moment") && reason.contains("try again"),
+        "{reason}"
+    );
+    assert!(held(&app).is_empty());
+    assert!(list(&app.clearway().ok(&["waits"]), "waits").is_empty(), "there is nothing to wait for");
+    let waits = std::thread::spawn(move || {
+        two.before_edit("Cargo.lock").silent();
+        two
+    });
+    one.after_edit("Cargo.lock").silent();
+    let two = waits.join().expect("it is let in as soon as the other is done");
+    one.before_edit("Cargo.lock").denied();
+    drop(two);
+}
+
+#[test]
+fn a_call_that_is_refused_for_a_lock_file_takes_nothing_else() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    let (mut one, mut two) = (Client::claude(&home, &app, "one"), Client::claude(&home, &app, "two"));
+    edit(&mut one, "Cargo.lock");
+    let patch = "*** Begin Patch\n*** Update File: src/a.rs\n*** Update File: Cargo.lock\n*** End Patch";
+    let call = json!({"tool_name": "mcp__x__apply_patch", "tool_input": {"patch": patch}});
+    two.event("PreToolUse", &call).denied();
+    assert!(held(&app).is_empty(), "{:?}", held(&app));
+    home.user_config("mode = \"warn\"\n");
+    let told = two.event("PreToolUse", &call).told();
+    assert!(told.contains("It may be edited all the same."), "{told}");
+}
+
+#[test]
 fn a_session_that_ends_releases_what_is_clean_wherever_it_edited() {
     let home = home();
     let (app, other) = (app(&home), home.repository("other", &[("x.rs", "x\n"), ("y.rs", "y\n")]));

@@ -1,0 +1,89 @@
+//! What a path has been through before somebody takes it: who held it since the caller last did, and who left changes
+//! in it.
+
+use super::Notice;
+use super::draft::Draft;
+use crate::ids::{AgentId, Epoch, Fence, Seq};
+use crate::lease::{End, Lease};
+use crate::limits::WIDE_PAST_MAX;
+use crate::pattern::Pattern;
+use crate::target::Target;
+use std::collections::BTreeMap;
+
+/// Somebody else held the path after the caller last did, by itself or within something wider. Whoever it was taken over
+/// from is said already.
+pub(super) fn changed_hands(draft: &Draft<'_>, me: AgentId, lease: &Lease) -> Option<Notice> {
+    let past = past_of(draft, lease);
+    let live = draft.slice.leases.iter().filter(|own| !own.ceded.is_empty() && own.ended.is_none());
+    let own = past.iter().copied().chain(live).filter_map(|old| last_had(old, me, &lease.target)).max()?;
+    let had_it = |old: &&&Lease| old.holder != me && old.is_on(&lease.target);
+    let other = past.iter().filter(had_it).max_by_key(|old| old.fence)?;
+    let by = draft.slice.agent(other.holder)?.agent.name.clone();
+    let is_said = |notice: &Notice| matches!(notice, Notice::TookOver { from, .. } if *from == by);
+    let is_news = (other.fence, Had::Kept) > own && !draft.notices.iter().any(is_said);
+    is_news.then(|| Notice::ChangedHands { target: lease.target.display(), by })
+}
+
+/// The last who held the very path ended and left a change behind. Whoever above the caller holds it since was told.
+pub(super) fn left_behind(draft: &Draft<'_>, me: AgentId, lease: &Lease) -> Option<Notice> {
+    let was_here =
+        |old: &&Lease| old.id != lease.id && old.target == lease.target && old.worktree == lease.worktree;
+    let last = draft.slice.leases.iter().filter(was_here).max_by_key(|old| old.fence)?;
+    let is_orphan = last.ended.is_some_and(|ended| ended.how == End::Orphaned) && last.holder != me;
+    let from = draft.slice.agent(last.holder)?.agent.name.clone();
+    is_orphan.then(|| Notice::LeftBehind { target: lease.target.display(), from })
+}
+
+/// How an agent had a lease in relation to its fence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Had {
+    /// Until then: it handed it over.
+    Handed,
+    /// From then on.
+    Kept,
+}
+
+/// When an agent last had something by a lease. What made way went to somebody else before anything that is told of here.
+fn last_had(old: &Lease, agent: AgentId, target: &Target) -> Option<(Fence, Had)> {
+    let before_all = Fence { epoch: Epoch(0), seq: Seq(0) };
+    match old {
+        _ if old.ceded.contains(target) => (old.holder == agent).then_some((before_all, Had::Handed)),
+        _ if !old.is_on(target) => None,
+        _ if old.holder == agent => Some((old.fence, Had::Kept)),
+        _ if old.handed_by == Some(agent) => Some((old.fence, Had::Handed)),
+        _ => None,
+    }
+}
+
+/// Leases that were on what a lease is on, and are over; of a single path also those that reached further.
+fn past_of<'a>(draft: &Draft<'a>, lease: &Lease) -> Vec<&'a Lease> {
+    let is_over = |old: &&Lease| old.ended.is_some() || draft.ended.contains(&old.id);
+    let ended = || draft.slice.leases.iter().filter(|old| old.worktree == lease.worktree).filter(is_over);
+    let mut past: Vec<&Lease> = ended().filter(|old| old.target == lease.target).collect();
+    if let Target::Path(path) = &lease.target
+        && path.as_literal().is_some()
+    {
+        past.extend(wider(path, ended()).into_iter().filter(|old| old.target.contains(&lease.target)));
+    }
+    past
+}
+
+/// The latest leases on more than one path of each directory above a path. What an engine found beyond those counts for
+/// nothing.
+fn wider<'a>(path: &Pattern, ended: impl Iterator<Item = &'a Lease>) -> Vec<&'a Lease> {
+    let mut above: BTreeMap<&str, Vec<&Lease>> = BTreeMap::new();
+    for old in ended {
+        if let Target::Path(pattern) = &old.target
+            && pattern.as_literal().is_none()
+            && pattern.is_anchored_above(path)
+        {
+            above.entry(pattern.anchor()).or_default().push(old);
+        }
+    }
+    let latest = |mut leases: Vec<&'a Lease>| {
+        leases.sort_by_key(|old| std::cmp::Reverse(old.fence));
+        leases.truncate(WIDE_PAST_MAX);
+        leases
+    };
+    above.into_values().flat_map(latest).collect()
+}
