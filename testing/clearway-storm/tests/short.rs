@@ -43,11 +43,11 @@ fn histories_of_sixteen_processes_with_deaths_and_pauses_are_linearizable() {
 fn histories_of_processes_that_live_from_death_to_death_are_linearizable() {
     let effort = histories::Effort {
         seed: 3,
-        operations: 1_500,
+        operations: 600,
         histories: 1,
         clients: 16,
         small: 0,
-        twins: 300,
+        twins: 150,
         started_percent: 10,
     };
     passes(histories::run(&programs(), effort, &mut |line| print!("{line}")));
