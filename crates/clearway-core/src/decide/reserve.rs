@@ -218,6 +218,8 @@ impl Taker<'_, '_> {
     fn grant(&mut self, want: &Want, slot: Option<u32>, entropy: &mut Entropy<'_>) {
         let now = self.draft.now;
         let is_path = matches!(want.target, Target::Path(_));
+        // Whoever names a single file beside something broad means that file.
+        let is_wide = matches!(&want.target, Target::Path(pattern) if pattern.as_literal().is_none());
         let in_set = self.reserve.as_set && is_path;
         let set = in_set.then(|| *self.set.get_or_insert_with(|| SetId::draw(entropy)));
         let lease = Lease {
@@ -233,7 +235,7 @@ impl Taker<'_, '_> {
             slot,
             bound: self.reserve.bound.clone(),
             handed_by: None,
-            makes_way: self.reserve.makes_way && is_path,
+            makes_way: self.reserve.makes_way && is_wide,
             ceded: Vec::new(),
             ttl_ms: self.reserve.ttl_ms,
             granted: now.mono,

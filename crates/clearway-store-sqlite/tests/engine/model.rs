@@ -240,7 +240,7 @@ impl Watch {
             .leases
             .values()
             .filter(|other| other.ended.is_none() && other.id != lease.id)
-            .filter(|other| other.worktree == lease.worktree && other.target.overlaps(&lease.target))
+            .filter(|other| other.worktree == lease.worktree && other.overlaps(lease))
             .filter(|other| other.mode.conflicts_with(lease.mode))
             .filter(|other| can_block(other.holder, lease.holder, parent_of))
             .collect();

@@ -276,7 +276,7 @@ impl Script {
             reason: self.reason(),
             best_effort: self.rng.one_in(4),
             bound: self.rng.one_in(8).then(|| process(self.pid())),
-            makes_way: self.rng.below(4) == 0,
+            makes_way: max_ms.is_some(),
         }
     }
 

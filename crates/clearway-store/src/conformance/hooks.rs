@@ -304,7 +304,8 @@ fn firm_claims(stage: &mut Stage) {
     queued(&edit(stage, &two, "b/f"));
     leases(stage.reserve(&hook("one", 7), &[path("c/**")], broad(shared())));
     queued(&edit(stage, &two, "c/f"));
-    leases(stage.reserve(&hook("one", 7), &[path("d/**")], broad(How::default())));
+    leases(stage.reserve(&hook("one", 7), &[path("d/**"), path("e")], broad(How::default())));
+    queued(&edit(stage, &two, "e"));
     let wide = stage.reserve(&two, &[path("d/*.rs")], How::default());
     refusal(wide, Slug::ReservationHeld);
 }

@@ -55,6 +55,7 @@ fn a_blocker_is_a_lease_with_liveness_and_waiters_beside_its_fields() {
             "created_at": "2026-07-29T21:48:15.123Z", "expires_at": "2026-07-29T21:49:15.123Z",
             "expires_in_ms": 50_000, "state": "active", "worktree": "/app", "ttl_ms": 60_000, "set_id": null,
             "slot": null, "number": null, "pid": null, "ended_at": null, "ended_how": null, "liveness": "idle",
+            "ceded": [], "makes_way": false,
             "waiters": 0,
         })
     );
