@@ -10,6 +10,7 @@ mod machine;
 mod running;
 mod sites;
 mod stores;
+mod uncommitted;
 
 use clearway_cli::Streams;
 use clearway_platform::command;
