@@ -134,6 +134,8 @@ slugs! {
     NoIdentity = "no-identity", Usage;
     /// Nobody said that it may be done.
     NotConfirmed = "not-confirmed", Usage;
+    /// There is no checkout of a git repository here.
+    NoCheckout = "no-checkout", Usage;
     /// The key was used for another request.
     IdempotencyMismatch = "idempotency-mismatch", Usage;
 
@@ -182,6 +184,8 @@ slugs! {
     NetworkFileSystem = "network-file-system", Unavailable;
     /// There is no git to be run.
     GitMissing = "git-missing", Unavailable;
+    /// Git did not do it.
+    GitFailed = "git-failed", Unavailable;
     /// A client's configuration cannot be written.
     ClientConfigUnwritable = "client-config-unwritable", Unavailable;
     /// A row of the operation cannot be read.

@@ -5,7 +5,10 @@
 //! given worktree and nothing else.
 
 mod child;
+mod diff;
 mod status;
+
+pub use diff::{FileChange, LineRun};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};

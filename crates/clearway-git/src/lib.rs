@@ -15,7 +15,7 @@ mod nested;
 mod resolve;
 
 pub use discover::{DiscoverError, Repository, discover};
-pub use git::{GIT_WAIT_MS, Git, GitError};
+pub use git::{FileChange, GIT_WAIT_MS, Git, GitError, LineRun};
 pub use head::head_name;
 pub use index::index_entry_count;
 pub use nested::{is_repository_root, nested_repository};

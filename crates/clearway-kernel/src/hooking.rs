@@ -7,6 +7,7 @@ use crate::attribution;
 use crate::config::Mode;
 use crate::ground::{Ground, invited};
 use crate::ledger::Ledger;
+use crate::lines::{self, Wrote};
 use crate::listings::Status;
 use crate::outage::{is_over, trouble};
 use crate::outside::{Destination, Outside};
@@ -69,7 +70,7 @@ pub enum Doing {
     /// It used such a tool.
     Ran,
     /// It used a tool, which wrote these files.
-    Wrote(Vec<String>),
+    Wrote(Vec<Wrote>),
     /// Its turn is over.
     Rests,
     /// Its session is over, or it was a subagent and is done.
@@ -308,24 +309,47 @@ fn welcome(outside: &mut dyn Outside, globals: &Globals, start: &Path) -> Result
     }
 }
 
-fn wrote(outside: &mut dyn Outside, call: &HookCall, files: &[String]) -> Result<Answers, Failure> {
-    let files = destinations(outside, &call.cwd, files);
+fn wrote(outside: &mut dyn Outside, call: &HookCall, wrote: &[Wrote]) -> Result<Answers, Failure> {
     let mut answers = Answers::default();
+    let named: Vec<String> = wrote.iter().map(|wrote| wrote.file.clone()).collect();
+    let files = destinations(outside, &call.cwd, &named);
     let parts = parts(outside, &call.globals(), &files)?;
     if parts.is_empty() {
         return Ok(answers);
     }
     let globals = &Globals { idempotency_key: None, ..call.globals_with_client(outside) };
-    for Part { ground, mut targets, brief, common } in parts {
+    for Part { mut ground, mut targets, brief, common } in parts {
         targets.extend(common);
         let (worktree, place) = (ground.site.worktree(), Place::of(&ground, call));
-        let attend = Command::Attend(Attend::Done { targets, brief, worktree });
+        let put = put_into(outside, call, &mut ground, wrote);
+        let attend = Command::Attend(Attend::Done { targets, brief, worktree: worktree.clone() });
         let reply = Session::on(outside, globals, ground)?.command(attend)?;
+        if let Some((agent, _)) = &reply.agent {
+            let by = (*agent, reply.now.wall);
+            for (path, put) in &put {
+                lines::note(outside, &place.ledger, by, &worktree, (path.as_str(), put));
+            }
+        }
         let caller = attribution::caller(reply.agent.as_ref().map(|(id, _)| *id), &call.session);
         attribution::end(outside, &place.ledger.scope, &caller);
         answers.add(outside, call, place, reply);
     }
     Ok(answers)
+}
+
+/// What a call put into files of a scope, as far as its client says.
+fn put_into<'w>(
+    outside: &mut dyn Outside,
+    call: &HookCall,
+    ground: &mut Ground,
+    wrote: &'w [Wrote],
+) -> Vec<(CanonicalPath, &'w [String])> {
+    let mut put = Vec::new();
+    for wrote in wrote.iter().filter(|wrote| !wrote.put.is_empty()) {
+        let Ok(file) = outside.destination(&call.cwd, &wrote.file) else { continue };
+        put.extend(path_in(outside, ground, &file.file).map(|path| (path, wrote.put.as_slice())));
+    }
+    put
 }
 
 /// Takes leases on files that a tool call changed without having named them, as far as they are free: the work is the

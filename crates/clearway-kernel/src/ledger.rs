@@ -123,9 +123,10 @@ impl Ledger {
         Self { url, start: ground.start.clone(), scope: ground.site.key.clone() }
     }
 
-    fn path(&self, outside: &mut dyn Outside) -> Option<PathBuf> {
+    /// A file of notes of the scope.
+    pub(crate) fn beside(&self, outside: &mut dyn Outside, suffix: &str) -> Option<PathBuf> {
         let store = StoreAt { url: self.url.as_deref(), from: &self.start };
-        outside.file_beside_store(store, &self.scope, SUFFIX).ok()
+        outside.file_beside_store(store, &self.scope, suffix).ok()
     }
 
     /// Notes that a file of somebody was written, by whom if that is known.
@@ -141,7 +142,7 @@ impl Ledger {
     }
 
     fn add(&self, outside: &mut dyn Outside, note: &HookNote) {
-        let Some(path) = self.path(outside) else { return };
+        let Some(path) = self.beside(outside, SUFFIX) else { return };
         drop(outside.jot(&path, &note.line(), NOTES_BYTES_MAX));
     }
 }

@@ -17,6 +17,7 @@ mod handing;
 mod hooking;
 mod identity;
 mod ledger;
+mod lines;
 mod listings;
 mod mutations;
 mod outage;
@@ -46,6 +47,7 @@ pub use hooking::{
     Answers, Doing, Gate, HookCall, ScopeAnswer, attend, before_edit, company, fields_of_tool, keep_changed,
 };
 pub use ledger::{AgentCost, CallEnd, Cost, HookNote, Noted, note_call};
+pub use lines::{Attributed, AttributedFile, Author, ChangedRun, Uncommitted, Wrote};
 pub use listings::{AgentSeen, Agents, LeaseFilter, Leases, Status, Who};
 pub use mutations::{Checked, ChosenWords, ReleaseWords, RenewWords, ReserveWords};
 pub use outage::{Outage, outage};

@@ -2,6 +2,7 @@
 
 use crate::attribution::Changed;
 use crate::finding::ProcessPlace;
+use crate::lines::Uncommitted;
 use crate::site::{Located, Site};
 use clearway_core::agent::{Above, Client};
 use clearway_core::facts::Process;
@@ -78,6 +79,17 @@ pub trait Outside: World {
 
     /// Who committed how often at the site since an instant, on any branch, the busiest first.
     fn commits_since(&mut self, site: &Site, since: Wall) -> Option<Vec<(String, u64)>>;
+
+    /// What is not committed of the checkout of a site, line by line, untracked files included.
+    fn uncommitted(&mut self, site: &Site) -> Result<Vec<Uncommitted>, Failure>;
+
+    /// When each of these files was last committed on the branch that is checked out, as far back as asked.
+    fn committed_since(
+        &mut self,
+        site: &Site,
+        paths: &[&str],
+        since: Wall,
+    ) -> Result<BTreeMap<String, Wall>, Failure>;
 
     /// The terminal session this process runs in.
     fn terminal_session(&mut self) -> Option<Process>;

@@ -11,6 +11,7 @@ mod machine;
 mod running;
 mod sites;
 mod stores;
+mod uncommitted;
 
 pub use machine::Machine;
 pub use stores::Engines;

@@ -1,7 +1,7 @@
 //! The kernel's outside, answered by the real machine.
 
 use crate::stores::Engines;
-use crate::{backstage, changes, facts, inner, running, sites, stores};
+use crate::{backstage, changes, facts, inner, running, sites, stores, uncommitted};
 use clearway_cli::{Backstage, Host, Spent, Zone};
 use clearway_core::agent::{Above, Client};
 use clearway_core::facts::{FactQuery, Facts, Process};
@@ -13,7 +13,7 @@ use clearway_core::time::{BootKey, Mono, Now, Wall};
 use clearway_git::Git;
 use clearway_kernel::{
     BuildFacts, Changed, Destination, FileId, Knows, Located, Order, Outside, ProcessPlace, Running, Site,
-    SiteKind, StoreAt, Surroundings,
+    SiteKind, StoreAt, Surroundings, Uncommitted,
 };
 use clearway_platform::clock::{Clock, SystemClock};
 use clearway_platform::environment::{self, Environment};
@@ -209,6 +209,19 @@ impl Outside for Machine {
         let root = site.root.as_deref().filter(|_| site.kind == SiteKind::Git)?;
         let git = Git::locate(&self.environment).ok()?;
         git.commits_since(root, since.0.div_euclid(1_000)).ok()
+    }
+
+    fn uncommitted(&mut self, site: &Site) -> Result<Vec<Uncommitted>, Failure> {
+        uncommitted::of(&self.environment, site)
+    }
+
+    fn committed_since(
+        &mut self,
+        site: &Site,
+        paths: &[&str],
+        since: Wall,
+    ) -> Result<BTreeMap<String, Wall>, Failure> {
+        uncommitted::last_commits(&self.environment, site, paths, since)
     }
 
     fn terminal_session(&mut self) -> Option<Process> {

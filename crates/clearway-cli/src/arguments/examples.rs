@@ -237,6 +237,15 @@ Files and directories that you and your subagents hold in this checkout; a
 pattern with other wildcards than DIR/** names no path and is left out. One
 that begins with a dash is told as ./-NAME; where names have spaces use -0.";
 
+pub(super) const DIFF: &str = "\
+Examples:
+  clearway diff
+  clearway diff --stat
+  clearway diff src/ --agent-name otter
+
+Lines that agents wrote by their tools are told by their hooks. A line that no
+hook told of, such as one that you typed, is nobody's: -, or unattributed.";
+
 pub(super) const STATUSLINE: &str = "\
 Examples:
   clearway statusline

@@ -265,6 +265,19 @@ pub(crate) struct MineFlags {
 }
 
 #[derive(Clone, Debug, Args)]
+pub(crate) struct DiffFlags {
+    /// Files, directories or patterns; everything without any
+    #[arg(value_name = "PATTERN")]
+    pub(crate) patterns: Vec<String>,
+    /// Only the lines of this agent
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent_name: Option<String>,
+    /// Only how many lines of each file are whose
+    #[arg(long)]
+    pub(crate) stat: bool,
+}
+
+#[derive(Clone, Debug, Args)]
 pub(crate) struct StatusFlags {
     /// What hooks told and refused each agent in the last day, and slow hook calls
     #[arg(long)]

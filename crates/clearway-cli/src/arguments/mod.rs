@@ -5,7 +5,7 @@ mod flags;
 pub(crate) mod quick;
 
 pub(crate) use flags::{
-    Audit, CheckFlags, CompletionsFlags, Config, DemoFlags, DigestFlags, DoctorFlags, EventsFlags,
+    Audit, CheckFlags, CompletionsFlags, Config, DemoFlags, DiffFlags, DigestFlags, DoctorFlags, EventsFlags,
     ExplainFlags, FreezeFlags, HelpFlags, HookFlags, InitFlags, LeasesFlags, ManFlags, MineFlags,
     ReleaseFlags, RenewFlags, ReserveFlags, Scope, StatusFlags, SweepFlags, ThawFlags, TransferFlags,
     WaitFlags, WaitsFlags, WhereFlags, WhoFlags, WithFlags, mode,
@@ -184,6 +184,9 @@ pub(crate) enum Verb {
     /// Print your paths, for other commands
     #[command(after_help = examples::MINE)]
     Mine(MineFlags),
+    /// Show uncommitted lines and whose they are
+    #[command(after_help = examples::DIFF)]
+    Diff(DiffFlags),
     /// One line for a status bar; empty if there is nothing to say
     #[command(after_help = examples::STATUSLINE)]
     Statusline,

@@ -1,6 +1,7 @@
 //! What a hook was called for, whichever client called it.
 
 use clearway_core::agent::Client;
+use clearway_kernel::Wrote;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -19,6 +20,8 @@ pub(crate) struct Event {
     pub(crate) moment: Moment,
     /// Files that the tool call changed, as far as the client says so once it is over.
     pub(crate) changed: Vec<String>,
+    /// What the tool call put into which file, as far as its input says so.
+    pub(crate) put: Vec<(String, String)>,
     /// The client's own id of the tool call.
     pub(crate) tool_use: Option<String>,
     /// Where the agent works.
@@ -79,6 +82,15 @@ impl Event {
             _ => return Vec::new(),
         };
         self.changed.iter().filter(|file| !announced.contains(file)).cloned().collect()
+    }
+
+    /// The files that a tool call wrote, with what it put there.
+    pub(crate) fn wrote(&self, files: &[String]) -> Vec<Wrote> {
+        let put_into = |file: &String| {
+            let of_file = self.put.iter().filter(|(into, _)| into == file);
+            Wrote { file: file.clone(), put: of_file.map(|(_, text)| text.clone()).collect() }
+        };
+        files.iter().map(put_into).collect()
     }
 
     /// What a second call for the same thing has in common with the first.

@@ -17,6 +17,29 @@ pub(crate) fn files(patch: &str) -> Vec<String> {
     files
 }
 
+/// The runs of lines that a patch adds, with the file that they are in once it was applied.
+pub(crate) fn added(patch: &str) -> Vec<(String, String)> {
+    let mut added: Vec<(String, String)> = Vec::new();
+    let (mut file, mut is_run) = (String::new(), false);
+    for line in patch.lines() {
+        let named = HEADERS.iter().find_map(|header| line.trim_start().strip_prefix(header));
+        if let Some(named) = named {
+            file = named.trim().to_owned();
+        }
+        let line = line.strip_prefix('+').filter(|_| named.is_none() && !file.is_empty());
+        match (line, added.last_mut()) {
+            (Some(line), Some((_, run))) if is_run => {
+                run.push('\n');
+                run.push_str(line);
+            }
+            (Some(line), _) => added.push((file.clone(), line.to_owned())),
+            (None, _) => {}
+        }
+        is_run = line.is_some();
+    }
+    added
+}
+
 /// The files of a patch that a command hands to `apply_patch`: Codex applies it without calling its own tool for that.
 /// They are meant from where the command has gone by then.
 pub(crate) fn typed(command: &str) -> Vec<String> {
@@ -49,6 +72,14 @@ mod tests {
         let patch = "*** Begin Patch\n*** Add File: new.rs\n+a\n*** Update File: src/old name.rs\n\
                      *** Move to: src/b.rs\n@@\n-x\n+y\n*** Delete File: gone.rs\n*** Update File: new.rs\n*** End Patch";
         assert_eq!(files(patch), ["new.rs", "src/old name.rs", "src/b.rs", "gone.rs"]);
+    }
+
+    #[test]
+    fn added_lines_are_those_of_the_file_that_comes_of_it() {
+        let patch = "*** Begin Patch\n*** Update File: a.rs\n*** Move to: b.rs\n@@\n-x\n+y\n z\n\
+                     *** Add File: c.rs\n+one\n+two\n*** End Patch";
+        let owned = |(file, line): (&str, &str)| (file.to_owned(), line.to_owned());
+        assert_eq!(added(patch), [("b.rs", "y"), ("c.rs", "one\ntwo")].map(owned));
     }
 
     #[test]

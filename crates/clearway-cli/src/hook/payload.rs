@@ -82,8 +82,10 @@ pub(crate) enum McpName {
 pub(crate) fn read(client: Client, words: &Words, payload: &Value, event: Option<&str>) -> Event {
     let name = text(payload, &["hook_event_name"]).or(event).unwrap_or_default();
     let known = words.events.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+    let is_after = known.is_some_and(|(_, when)| *when == When::AfterTool);
     Event {
         client,
+        put: if is_after { put(words, payload) } else { Vec::new() },
         session: text(payload, words.fields.session).and_then(session_id).filter(|id| !id.is_empty()),
         subagent: text(payload, words.fields.subagent).and_then(session_id).filter(|id| !id.is_empty()),
         moment: known.map_or(Moment::Other, |(_, when)| moment(*when, words, payload)),
@@ -114,9 +116,8 @@ fn act(words: &Words, payload: &Value) -> Act {
     let Some(name) = text(payload, words.fields.tool) else { return Act::Other };
     let input = words.fields.input.iter().find_map(|field| payload.get(field));
     let Some(input) = input.and_then(object) else { return Act::Other };
-    let known = words.tools.iter().find(|(known, _)| *known == name).map(|(_, tool)| *tool);
     let of_server = words.mcp.tool_of(name);
-    let act = match known.or_else(|| of_server.and_then(tools::of_server)) {
+    let act = match tool_of(words, payload) {
         Some(Tool::Writes(fields)) => edit(fields.iter().flat_map(|field| files(input.get(field))).collect()),
         Some(Tool::Patch(fields)) => edit(text(&input, fields).map(patch::files).unwrap_or_default()),
         Some(Tool::Shell(field)) => text(&input, &[field]).map_or(Act::Other, shell),
@@ -126,6 +127,36 @@ fn act(words: &Words, payload: &Value) -> Act {
         Act::Other if of_server.is_some() => Act::Server(server_tool(name, &input)),
         act => act,
     }
+}
+
+/// Fields of a tool's input that hold what it puts into its file, whatever the client.
+const PUT: [&str; 6] = ["new_string", "content", "new_str", "file_text", "newText", "contents"];
+/// A list of edits in one file, each with such a field.
+const EDITS: &str = "edits";
+
+/// What a tool call puts into which file.
+fn put(words: &Words, payload: &Value) -> Vec<(String, String)> {
+    let input = words.fields.input.iter().find_map(|field| payload.get(field)).and_then(object);
+    let Some(input) = input else { return Vec::new() };
+    match tool_of(words, payload) {
+        Some(Tool::Writes(fields)) => {
+            let named: Vec<String> = fields.iter().flat_map(|field| files(input.get(field))).collect();
+            // What goes into which of several files is not said.
+            let [file] = named.as_slice() else { return Vec::new() };
+            let edits = input.get(EDITS).and_then(Value::as_array).into_iter().flatten();
+            let texts = std::iter::once(&*input).chain(edits).filter_map(|edit| text(edit, &PUT));
+            texts.map(|text| (file.clone(), text.to_owned())).collect()
+        }
+        Some(Tool::Patch(fields)) => text(&input, fields).map(patch::added).unwrap_or_default(),
+        Some(Tool::Shell(_)) | None => Vec::new(),
+    }
+}
+
+/// What is known of the tool that a payload names.
+fn tool_of(words: &Words, payload: &Value) -> Option<Tool> {
+    let name = text(payload, words.fields.tool)?;
+    let known = words.tools.iter().find(|(known, _)| *known == name).map(|(_, tool)| *tool);
+    known.or_else(|| words.mcp.tool_of(name).and_then(tools::of_server))
 }
 
 fn server_tool(name: &str, input: &Value) -> ServerTool {

@@ -249,6 +249,14 @@ impl Outside for Stage {
         None
     }
 
+    fn uncommitted(&mut self, _: &Site) -> Result<Vec<clearway_kernel::Uncommitted>, Failure> {
+        Ok(Vec::new())
+    }
+
+    fn committed_since(&mut self, _: &Site, _: &[&str], _: Wall) -> Result<BTreeMap<String, Wall>, Failure> {
+        Ok(BTreeMap::new())
+    }
+
     fn terminal_session(&mut self) -> Option<Process> {
         None
     }

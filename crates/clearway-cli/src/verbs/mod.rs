@@ -9,6 +9,7 @@ mod events;
 mod finding;
 mod init;
 mod leasing;
+mod lines;
 mod listing;
 mod looking_back;
 mod own;
@@ -130,6 +131,10 @@ fn obey(
         Verb::Who(flags) => answer(listing::who(&mut session(host, &globals)?, &flags)?),
         Verb::Leases(flags) => answer(listing::leases(&mut session(host, &globals)?, flags)?),
         Verb::Mine(flags) => answer(own::mine(&mut session(host, &globals)?, &flags)?),
+        Verb::Diff(flags) => {
+            let agent = globals.agent.clone();
+            answer(lines::diff(&mut session(host, &globals)?, &flags, agent.as_deref())?)
+        }
         Verb::Statusline => answer(own::statusline(&mut session(host, &globals)?)?),
         Verb::Agents => answer(listing::agents(&mut session(host, &globals)?)?),
         Verb::Where(flags) => answer(finding::where_is(&mut session(host, &globals)?, &flags)?),

@@ -22,6 +22,7 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         ("sweep", of::<Acted<SweepReply>>("clearway sweep")),
         ("leases", of::<Looked<LeasesReply>>("clearway leases")),
         ("mine", of::<Looked<MineReply>>("clearway mine")),
+        ("diff", of::<Looked<DiffReply>>("clearway diff")),
         ("statusline", of::<Looked<StatuslineReply>>("clearway statusline")),
         ("where", of::<Looked<WhereReply>>("clearway where")),
         ("digest", of::<Looked<DigestReply>>("clearway digest")),

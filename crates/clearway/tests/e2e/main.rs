@@ -13,6 +13,7 @@ mod hints;
 mod hooks;
 mod identity;
 mod init;
+mod lines;
 mod looking_back;
 mod lost;
 mod moving;

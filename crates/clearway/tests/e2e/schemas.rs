@@ -27,7 +27,7 @@ fn every_verb_answers_as_its_schema_says() {
     let home = home();
     let repository = app(&home);
     let directory = home.directory("man").display().to_string();
-    let verbs: [&[&str]; 33] = [
+    let verbs: [&[&str]; 34] = [
         &["reserve", "src/a.rs", "--reason", "x"],
         &["reserve", "--kind", "name", "build"],
         &["reserve", "--kind", "write-set", "docs/"],
@@ -37,6 +37,7 @@ fn every_verb_answers_as_its_schema_says() {
         &["leases"],
         &["agents"],
         &["mine"],
+        &["diff"],
         &["statusline"],
         &["status"],
         &["status", "--cost"],

@@ -500,6 +500,7 @@ fn hooks() {
     story.hook("claude", &edit(&root, "src/a.rs"));
     story.hook("claude", &edit(&root, "src/b.rs"));
     story.both("otter", &["mine"]);
+    story.both("otter", &["diff", "--stat"]);
     story.both("otter", &["statusline"]);
     story.hook("claude", &json!([]));
     story.hook("clod", &edit(&root, "src/b.rs"));

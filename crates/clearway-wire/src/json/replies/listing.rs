@@ -11,6 +11,54 @@ pub struct MineReply {
     pub paths: Vec<String>,
 }
 
+/// `diff`
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct DiffReply {
+    /// Files with uncommitted changes, in the order of their paths.
+    pub files: Vec<FileLinesJson>,
+}
+
+/// What is not committed of a file.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct FileLinesJson {
+    /// Its path, relative to the root of the worktree.
+    pub path: String,
+    /// Whether it holds something else than text, or too much, so that no lines are told.
+    pub binary: bool,
+    /// How many lines were added.
+    pub added: u64,
+    /// How many lines were removed.
+    pub removed: u64,
+    /// Who added how many of them, as far as hooks told.
+    pub by: Vec<AuthorLinesJson>,
+    /// How many of the added lines are nobody's, as far as hooks told.
+    pub unattributed: u64,
+    /// The added lines; of one agent, if one was named.
+    pub lines: Vec<ChangedLineJson>,
+}
+
+/// How many lines an agent added.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct AuthorLinesJson {
+    /// Its name.
+    pub agent: String,
+    /// Its id.
+    pub agent_id: String,
+    /// How many.
+    pub lines: u64,
+}
+
+/// One added line.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ChangedLineJson {
+    /// Its number in the file, from 1.
+    pub number: u64,
+    /// Who wrote it; `null` if nobody is known to have.
+    pub agent: Option<String>,
+    /// The line.
+    pub text: String,
+}
+
 /// `statusline`
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct StatuslineReply {

@@ -14,7 +14,10 @@ pub use leasing::{
     CheckReply, FreezeReply, LeftReply, QueuedReply, RefusedTarget, ReleaseReply, RenewReply, ReserveReply,
     SweepReply, ThawReply, TransferReply, WaitsReply,
 };
-pub use listing::{AgentsReply, LeasesReply, MineReply, StatusReply, StatuslineReply, WhereReply, WhoReply};
+pub use listing::{
+    AgentsReply, AuthorLinesJson, ChangedLineJson, DiffReply, FileLinesJson, LeasesReply, MineReply,
+    StatusReply, StatuslineReply, WhereReply, WhoReply,
+};
 pub use looking_back::{
     AgentCostJson, CommitsJson, CostReply, DeedsJson, DigestReply, LongestWaitJson, OperatorActJson,
     PassedJson, SlowCallJson, WrittenOverJson,

@@ -1,0 +1,256 @@
+//! Whose uncommitted lines these are, from what hooks told of the calls that wrote them.
+//!
+//! After an edit the prints of its lines are noted beside the store, by path and agent; nothing is decided by them, and
+//! what cannot be noted is forgotten. What a note is older than the last commit of its file is not about what is
+//! uncommitted now. Who holds a file is another question, which leases answer.
+
+use crate::ledger::Ledger;
+use crate::listings::AgentSeen;
+use crate::outside::Outside;
+use crate::passing::name_after;
+use crate::session::Session;
+use clearway_core::agent::AgentName;
+use clearway_core::authorship::{LinePrint, Writing, authors, prints_of};
+use clearway_core::failure::Failure;
+use clearway_core::hint::Hint;
+use clearway_core::ids::{AgentId, Seq};
+use clearway_core::lease::Kind;
+use clearway_core::nearest::nearest;
+use clearway_core::path::CanonicalPath;
+use clearway_core::slug::Slug;
+use clearway_core::target::{Target, Worktree};
+use clearway_core::text::quoted;
+use clearway_core::time::Wall;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Bytes of notes of one scope: some hundred thousand lines.
+const NOTES_BYTES_MAX: u64 = 4 * 1_024 * 1_024;
+/// Lines of one call that are noted; of more nobody is the author.
+const LINES_MAX: usize = 5_000;
+/// Bytes of a file beyond which looking for lines in it would take too long.
+const FILE_BYTES_MAX: usize = 1_024 * 1_024;
+const SUFFIX: &str = "-lines";
+
+/// What a tool call put into a file, as its client told.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wrote {
+    /// The file, as the client named it.
+    pub file: String,
+    /// The texts it put there; none if the client did not say.
+    pub put: Vec<String>,
+}
+
+/// What is not committed of one file, as git tells it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Uncommitted {
+    /// Its path in the checkout.
+    pub path: String,
+    /// Whether it holds something else than text, of which no line can be told.
+    pub is_binary: bool,
+    /// Runs of changed lines, from the top.
+    pub runs: Vec<ChangedRun>,
+}
+
+/// Lines that took the place of others.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChangedRun {
+    /// The number of the first line that is there now, from 1.
+    pub first: u64,
+    /// Lines that were there.
+    pub removed: Vec<String>,
+    /// Lines that are there now.
+    pub added: Vec<String>,
+}
+
+/// Uncommitted lines, each with its author as far as that is known.
+#[derive(Clone, Debug)]
+pub struct Attributed {
+    /// The revision at which the names are right.
+    pub rev: Seq,
+    /// Files in the order of their paths.
+    pub files: Vec<AttributedFile>,
+    /// Whose lines alone were asked for.
+    pub only: Option<AgentName>,
+}
+
+/// The uncommitted lines of a file.
+#[derive(Clone, Debug)]
+pub struct AttributedFile {
+    /// What git tells.
+    pub change: Uncommitted,
+    /// For each run the author of each added line; `None` if nobody's.
+    pub authors: Vec<Vec<Option<Author>>>,
+}
+
+/// An agent that wrote lines.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Author {
+    /// Its name; the id where the name is forgotten.
+    pub name: String,
+    /// Its id.
+    pub id: AgentId,
+}
+
+impl AttributedFile {
+    /// How many lines each author added, nobody's under `None`.
+    pub fn counts(&self) -> BTreeMap<Option<Author>, u64> {
+        let mut counts = BTreeMap::new();
+        for author in self.authors.iter().flatten() {
+            *counts.entry(author.clone()).or_default() += 1;
+        }
+        counts
+    }
+
+    fn has(&self, name: &AgentName) -> bool {
+        self.authors.iter().flatten().flatten().any(|author| author.name == name.as_str())
+    }
+}
+
+/// A call that wrote into a file, as it is noted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Note {
+    at: Wall,
+    checkout: String,
+    path: String,
+    writing: Writing,
+}
+
+impl Note {
+    fn line(&self) -> String {
+        let Self { at, checkout, path, writing } = self;
+        let prints: Vec<String> = writing.lines.iter().map(|print| format!("{:x}", print.0)).collect();
+        format!("{}\t{}\t{checkout}\t{path}\t{}", at.0, writing.author, prints.join(","))
+    }
+
+    /// What cannot be read is passed over: a later build may write other lines.
+    fn read(line: &str) -> Option<Self> {
+        let mut fields = line.split('\t');
+        let at = Wall(fields.next()?.parse().ok()?);
+        let author = AgentId::parse(fields.next()?)?;
+        let (checkout, path) = (fields.next()?.to_owned(), fields.next()?.to_owned());
+        let print = |text: &str| u64::from_str_radix(text, 16).map(LinePrint).ok();
+        let lines = fields.next()?.split(',').map(print).collect::<Option<_>>()?;
+        Some(Self { at, checkout, path, writing: Writing { author, lines } })
+    }
+}
+
+/// Notes which lines of a file hold what a call put there.
+pub(crate) fn note(
+    outside: &mut dyn Outside,
+    ledger: &Ledger,
+    by: (AgentId, Wall),
+    worktree: &Worktree,
+    (path, put): (&str, &[String]),
+) {
+    let file = Path::new(&worktree.0).join(path);
+    let text = outside.read_text(&file).ok().flatten().filter(|text| text.len() <= FILE_BYTES_MAX);
+    let lines = text.map(|text| prints_of(&text, put)).unwrap_or_default();
+    if lines.is_empty() || lines.len() > LINES_MAX {
+        return;
+    }
+    let ((author, at), checkout) = (by, name_after(&worktree.0));
+    let note = Note { at, checkout, path: path.to_owned(), writing: Writing { author, lines } };
+    let Some(place) = ledger.beside(outside, SUFFIX) else { return };
+    drop(outside.jot(&place, &note.line(), NOTES_BYTES_MAX));
+}
+
+impl Session<'_> {
+    /// The uncommitted lines of this checkout, each with its author, at these paths or everywhere; those of one agent if
+    /// one is named.
+    pub fn attributed(&mut self, patterns: &[String], agent: Option<&str>) -> Result<Attributed, Failure> {
+        let targets: Vec<Target> =
+            patterns.iter().map(|text| self.target(Kind::Path, text)).collect::<Result<_, _>>()?;
+        let seen = self.agents()?;
+        let only = agent.map(|word| meant(word, &seen.agents)).transpose()?;
+        let mut changes = self.outside.uncommitted(&self.site)?;
+        changes
+            .retain(|change| targets.is_empty() || targets.iter().any(|target| self.is_at(target, change)));
+        let notes = self.notes_on(&changes)?;
+        let named = |id: AgentId| {
+            let known = seen.agents.iter().find(|seen| seen.view.agent.id == id);
+            let name = known.map_or_else(|| id.to_string(), |seen| seen.view.agent.name.to_string());
+            Author { name, id }
+        };
+        let mut files: Vec<AttributedFile> = changes
+            .into_iter()
+            .map(|change| {
+                let writings = notes.get(&change.path).map(Vec::as_slice).unwrap_or_default();
+                let of_run = |run: &ChangedRun| authors(&run.added, writings);
+                let ids = change.runs.iter().map(of_run);
+                let authors = ids.map(|ids| ids.into_iter().map(|id| id.map(named)).collect()).collect();
+                AttributedFile { change, authors }
+            })
+            .collect();
+        files.retain(|file| only.as_ref().is_none_or(|name| file.has(name)));
+        Ok(Attributed { rev: seen.rev, files, only })
+    }
+
+    fn is_at(&self, target: &Target, change: &Uncommitted) -> bool {
+        let Target::Path(pattern) = target else { return false };
+        CanonicalPath::parse(&change.path, self.site.fold).is_ok_and(|path| pattern.matches(&path))
+    }
+
+    /// What is noted of these files since their last commit, the oldest first.
+    fn notes_on(&mut self, changes: &[Uncommitted]) -> Result<BTreeMap<String, Vec<Writing>>, Failure> {
+        let place = self.file_beside_store(SUFFIX)?;
+        let text = self.outside.read_text(&place)?.unwrap_or_default();
+        let checkout = name_after(&self.site.worktree().0);
+        let is_here =
+            |note: &Note| note.checkout == checkout && changes.iter().any(|at| at.path == note.path);
+        let notes: Vec<Note> = text.lines().filter_map(Note::read).filter(is_here).collect();
+        let Some(oldest) = notes.iter().map(|note| note.at).min() else { return Ok(BTreeMap::new()) };
+        let paths: Vec<&str> = changes.iter().map(|change| change.path.as_str()).collect();
+        let committed = self.outside.committed_since(&self.site, &paths, oldest)?;
+        let mut writings: BTreeMap<String, Vec<Writing>> = BTreeMap::new();
+        for note in notes {
+            let is_committed = committed.get(&note.path).is_some_and(|at| is_before(note.at, *at));
+            if !is_committed {
+                writings.entry(note.path).or_default().push(note.writing);
+            }
+        }
+        Ok(writings)
+    }
+}
+
+/// Git counts in seconds: what was written in the second of a commit may be in it or not, and stays its author's.
+fn is_before(note: Wall, committed: Wall) -> bool {
+    note.0.div_euclid(1_000) < committed.0.div_euclid(1_000)
+}
+
+fn meant(word: &str, agents: &[AgentSeen]) -> Result<AgentName, Failure> {
+    let names = || agents.iter().map(|seen| &seen.view.agent.name);
+    let is_meant =
+        |seen: &&AgentSeen| seen.view.agent.name.as_str() == word || seen.view.agent.id.to_string() == word;
+    if let Some(seen) = agents.iter().find(is_meant) {
+        return Ok(seen.view.agent.name.clone());
+    }
+    let failure = Failure::new(Slug::NotFound, format!("nobody here is called {}", quoted(word)));
+    let near = nearest(word, names().map(AgentName::as_str));
+    let near = near.map(|name| Hint::from(format!("did you mean: clearway diff --agent-name {name}")));
+    Err(near.into_iter().fold(failure, Failure::hint).hint("see who is here: clearway agents"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_is_read_as_it_was_written_and_rubbish_is_passed_over() {
+        let writing = Writing {
+            author: AgentId::parse("agent001").unwrap(),
+            lines: [LinePrint(0), LinePrint(u64::MAX)].into(),
+        };
+        let note = Note { at: Wall(7), checkout: "c".to_owned(), path: "a b.rs".to_owned(), writing };
+        assert_eq!(Note::read(&note.line()), Some(note));
+        for rubbish in ["", "7\tagent001\tc\ta", "7\tagent001\tc\ta\tx", "x\tagent001\tc\ta\t1"] {
+            assert_eq!(Note::read(rubbish), None, "{rubbish}");
+        }
+    }
+
+    #[test]
+    fn what_was_written_in_the_second_of_a_commit_stays() {
+        assert!(is_before(Wall(1_999), Wall(2_000)));
+        assert!(!is_before(Wall(2_000), Wall(2_000)) && !is_before(Wall(2_999), Wall(2_000)));
+    }
+}
