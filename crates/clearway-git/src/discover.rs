@@ -54,7 +54,11 @@ pub enum DiscoverError {
 ///
 /// A start that does not exist yet is taken for its nearest existing ancestor.
 pub fn discover(start: &Path) -> Result<Option<Repository>, DiscoverError> {
-    let start = nearest_existing(start)?;
+    discover_from(&nearest_existing(start)?)
+}
+
+/// The same for a start that exists and is canonical, which is not found out again.
+pub fn discover_from(start: &Path) -> Result<Option<Repository>, DiscoverError> {
     for dir in start.ancestors() {
         if let Some(repository) = repository_at(dir)? {
             return Ok(Some(repository));
@@ -78,21 +82,37 @@ fn nearest_existing(start: &Path) -> Result<PathBuf, DiscoverError> {
     }
 }
 
-/// The repository whose worktree root or bare directory this is.
+/// The repository whose worktree root or bare directory this canonical directory is.
 fn repository_at(dir: &Path) -> Result<Option<Repository>, DiscoverError> {
     let dot_git = dir.join(".git");
-    match fs::metadata(&dot_git) {
-        Ok(found) if found.is_dir() => {
-            if let Some(repository) = with_worktree(&dot_git, dir)? {
+    match look_at(&dot_git) {
+        Ok((found, spelling)) if found.is_dir() => {
+            if let Some(repository) = with_worktree(&dot_git, spelling, dir)? {
                 return Ok(Some(repository));
             }
         }
-        Ok(found) if found.is_file() => return through_gitfile(&dot_git, dir).map(Some),
+        Ok((found, _)) if found.is_file() => return through_gitfile(&dot_git, dir).map(Some),
         Ok(_) => {}
         Err(error) if is_absence(error.kind()) => {}
         Err(source) => return Err(DiscoverError::Unreadable { path: dot_git, source }),
     }
-    bare(dir)
+    bare(dir, Spelling::Canonical)
+}
+
+/// Whether a path may lead through links.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Spelling {
+    Canonical,
+    Any,
+}
+
+/// What lies at, or behind, a name in a canonical directory. What is no link is spelled as it should be.
+fn look_at(name: &Path) -> io::Result<(fs::Metadata, Spelling)> {
+    let found = fs::symlink_metadata(name)?;
+    if found.is_symlink() {
+        return Ok((fs::metadata(name)?, Spelling::Any));
+    }
+    Ok((found, Spelling::Canonical))
 }
 
 /// A start that is a file has `file/.git` asked of it; a dangling `.git` link is no repository.
@@ -100,8 +120,12 @@ fn is_absence(kind: io::ErrorKind) -> bool {
     matches!(kind, io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-fn with_worktree(git_dir: &Path, worktree: &Path) -> Result<Option<Repository>, DiscoverError> {
-    let Some(mut repository) = bare(git_dir)? else { return Ok(None) };
+fn with_worktree(
+    git_dir: &Path,
+    spelling: Spelling,
+    worktree: &Path,
+) -> Result<Option<Repository>, DiscoverError> {
+    let Some(mut repository) = bare(git_dir, spelling)? else { return Ok(None) };
     let is_main = repository.git_dir == repository.common_dir;
     let has_worktree = !is_main || !layout::is_configured_bare(&repository.common_dir);
     repository.worktree = has_worktree.then(|| worktree.to_owned());
@@ -117,18 +141,24 @@ fn through_gitfile(file: &Path, worktree: &Path) -> Result<Repository, DiscoverE
         }
         Err(GitfileError::Malformed(reason)) => return Err(broken(reason.to_owned())),
     };
-    let found = with_worktree(&git_dir, worktree)?;
+    let found = with_worktree(&git_dir, Spelling::Any, worktree)?;
     found.ok_or_else(|| broken(format!("{} is not a git directory", git_dir.display())))
 }
 
 /// The directory as a git directory of its own, if it is one.
-fn bare(dir: &Path) -> Result<Option<Repository>, DiscoverError> {
+fn bare(dir: &Path, spelling: Spelling) -> Result<Option<Repository>, DiscoverError> {
     let hidden = |path: &Path| {
         let path = path.to_owned();
         move |source| DiscoverError::Unreadable { path, source }
     };
     let Some(common_dir) = layout::common_dir_of(dir).map_err(hidden(dir))? else { return Ok(None) };
-    let common_dir = fs::canonicalize(&common_dir).map_err(hidden(&common_dir))?;
-    let git_dir = fs::canonicalize(dir).map_err(hidden(dir))?;
+    let git_dir = match spelling {
+        Spelling::Canonical => dir.to_owned(),
+        Spelling::Any => fs::canonicalize(dir).map_err(hidden(dir))?,
+    };
+    let common_dir = match common_dir == dir {
+        true => git_dir.clone(),
+        false => fs::canonicalize(&common_dir).map_err(hidden(&common_dir))?,
+    };
     Ok(Some(Repository { common_dir, git_dir, worktree: None }))
 }

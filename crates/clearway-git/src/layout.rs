@@ -1,10 +1,12 @@
 //! How git lays out its directories on disk, as far as we rely on it.
 
 use std::ffi::OsStr;
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+
+use clearway_platform::files::read_small;
 
 /// Git's small pointer files hold one path; whatever is longer is not one.
 const POINTER_BYTES_MAX: u64 = 8 * 1_024;
@@ -21,7 +23,7 @@ pub(crate) enum GitfileError {
 
 /// The directory a `.git` file points to, relative ones taken from where the file lies.
 pub(crate) fn read_gitfile(file: &Path) -> Result<PathBuf, GitfileError> {
-    let bytes = read_limited(file, POINTER_BYTES_MAX).map_err(GitfileError::Unreadable)?;
+    let bytes = read_small(file, POINTER_BYTES_MAX).map_err(GitfileError::Unreadable)?;
     let target = bytes
         .strip_prefix(b"gitdir:")
         .ok_or(GitfileError::Malformed("it does not start with \"gitdir:\""))?
@@ -45,7 +47,7 @@ pub(crate) fn common_dir_of(git_dir: &Path) -> io::Result<Option<PathBuf>> {
         return Ok(None);
     }
     let pointer = git_dir.join("commondir");
-    let common_dir = match read_limited(&pointer, POINTER_BYTES_MAX) {
+    let common_dir = match read_small(&pointer, POINTER_BYTES_MAX) {
         Ok(bytes) => beside(&pointer, bytes.trim_ascii()),
         Err(_) => git_dir.to_owned(),
     };
@@ -55,7 +57,7 @@ pub(crate) fn common_dir_of(git_dir: &Path) -> io::Result<Option<PathBuf>> {
 
 /// Whether the repository's own configuration says that it has no main worktree.
 pub(crate) fn is_configured_bare(common_dir: &Path) -> bool {
-    let config = read_limited(&common_dir.join("config"), CONFIG_BYTES_MAX).unwrap_or_default();
+    let config = read_small(&common_dir.join("config"), CONFIG_BYTES_MAX).unwrap_or_default();
     core_bare(&String::from_utf8_lossy(&config))
 }
 
@@ -99,7 +101,7 @@ fn head_text(path: &Path) -> io::Result<Vec<u8>> {
         let target = fs::read_link(path)?;
         return Ok([b"ref:", target.as_os_str().as_bytes()].concat());
     }
-    read_limited(path, POINTER_BYTES_MAX)
+    read_small(path, POINTER_BYTES_MAX)
 }
 
 fn reads_like_head(bytes: &[u8]) -> bool {
@@ -114,12 +116,6 @@ fn reads_like_head(bytes: &[u8]) -> bool {
 fn beside(file: &Path, target: &[u8]) -> PathBuf {
     let target = Path::new(OsStr::from_bytes(target));
     file.parent().map_or_else(|| target.to_owned(), |parent| parent.join(target))
-}
-
-fn read_limited(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    File::open(path)?.take(bytes_max).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }
 
 #[cfg(test)]

@@ -14,9 +14,9 @@ mod layout;
 mod nested;
 mod resolve;
 
-pub use discover::{DiscoverError, Repository, discover};
+pub use discover::{DiscoverError, Repository, discover, discover_from};
 pub use git::{FileChange, GIT_WAIT_MS, Git, GitError, LineRun};
 pub use head::head_name;
 pub use index::index_entry_count;
 pub use nested::{is_repository_root, nested_repository};
-pub use resolve::{Located, PathKind, ResolveError, destination, resolve};
+pub use resolve::{Located, PathKind, ResolveError, destination, resolve, resolve_from};

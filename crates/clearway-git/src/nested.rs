@@ -24,5 +24,9 @@ pub fn nested_repository(worktree: &Path, relative_path: &str) -> Option<PathBuf
 /// A `.git` file counts even if it leads nowhere: git refuses to look past it too.
 pub fn is_repository_root(dir: &Path) -> bool {
     let dot_git = dir.join(".git");
+    // Most directories have none, and one look tells.
+    if std::fs::symlink_metadata(&dot_git).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
+        return false;
+    }
     matches!(layout::common_dir_of(&dot_git), Ok(Some(_))) || layout::read_gitfile(&dot_git).is_ok()
 }

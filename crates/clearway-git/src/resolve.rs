@@ -88,14 +88,19 @@ pub enum ResolveError {
 pub fn resolve(root: &Path, cwd: &Path, argument: &Path) -> Result<Located, ResolveError> {
     let root = walk(Path::new("/"), root, LastLink::Follow)?.path;
     let cwd = walk(Path::new("/"), cwd, LastLink::Follow)?.path;
-    let kept = walk(&cwd, argument, LastLink::Keep)?;
-    let walked = if kept.path.starts_with(&root) {
+    resolve_from(&root, &cwd, argument)
+}
+
+/// The same for a `root` and a `cwd` that exist and are canonical, which is not found out again.
+pub fn resolve_from(root: &Path, cwd: &Path, argument: &Path) -> Result<Located, ResolveError> {
+    let kept = walk(cwd, argument, LastLink::Keep)?;
+    let walked = if kept.path.starts_with(root) {
         kept
     } else {
         // A link outside is not ours to track, but it may lead in.
-        walk(&cwd, argument, LastLink::Follow)?
+        walk(cwd, argument, LastLink::Follow)?
     };
-    locate(&root, walked)
+    locate(root, walked)
 }
 
 /// Where something written to `argument` by someone working in `cwd` ends up: every link is followed.

@@ -44,6 +44,16 @@ fn a_plain_repository_is_found_from_its_root_and_from_below() {
 }
 
 #[test]
+fn a_git_directory_behind_a_link_is_named_where_it_lies() {
+    let sandbox = Sandbox::new();
+    let root = sandbox.repository("repo");
+    fs::rename(root.join(".git"), sandbox.at("kept")).unwrap();
+    link(&sandbox.at("kept"), &root.join(".git"));
+    let repository = found_like_git(&sandbox, "repo");
+    assert_eq!((repository.git_dir, repository.common_dir), (sandbox.at("kept"), sandbox.at("kept")));
+}
+
+#[test]
 fn a_repository_without_a_commit_or_on_a_detached_head_is_one() {
     let sandbox = Sandbox::new();
     sandbox.repository("detached");

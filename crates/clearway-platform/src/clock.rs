@@ -76,37 +76,34 @@ pub enum ClockError {
 
 /// The machine's own clock.
 #[derive(Debug, Default)]
-pub struct SystemClock {
-    boot: OnceLock<BootKey>,
-}
+pub struct SystemClock;
 
 impl SystemClock {
-    /// A clock that reads the boot id at its first reading and keeps it.
+    /// A clock that reads the boot id at its first reading.
     pub fn new() -> Self {
-        Self::default()
+        Self
     }
 }
 
 impl Clock for SystemClock {
     fn read(&self) -> Result<Reading, ClockError> {
-        let boot = match self.boot.get() {
-            Some(boot) => boot.clone(),
-            None => {
-                let boot = boot_key()?;
-                self.boot.get_or_init(|| boot).clone()
-            }
-        };
+        let boot = boot_key()?;
         let mono_ms = millis(clock_gettime(ClockId::Monotonic));
         let wall_ms = millis(clock_gettime(ClockId::Realtime));
         Ok(Reading { boot, mono_ms: u64::try_from(mono_ms).unwrap_or(0), wall_ms })
     }
 }
 
-/// The boot key this process lives under.
+/// The boot key this process lives under, which stays the same as long as it does: it is read once.
 pub fn boot_key() -> Result<BootKey, ClockError> {
+    static BOOT: OnceLock<BootKey> = OnceLock::new();
+    if let Some(boot) = BOOT.get() {
+        return Ok(boot.clone());
+    }
     let boot_id =
         system::boot_id().map_err(|source| ClockError::BootId { place: system::BOOT_ID_PLACE, source })?;
-    Ok(BootKey::new(&boot_id, system::time_namespace().as_deref()))
+    let boot = BootKey::new(&boot_id, system::time_namespace().as_deref());
+    Ok(BOOT.get_or_init(|| boot).clone())
 }
 
 /// Rounds down, so that no deadline looks reached before it is.

@@ -28,13 +28,16 @@ impl Environment {
     /// Looks at this process, once.
     pub fn capture() -> Self {
         let (stdin, stdout, stderr) = (std::io::stdin(), std::io::stdout(), std::io::stderr());
+        let (stdout_is_terminal, stderr_is_terminal) = (stdout.is_terminal(), stderr.is_terminal());
+        let width_of_stdout = || stdout_is_terminal.then(|| width_of(&stdout)).flatten();
+        let width_of_stderr = || stderr_is_terminal.then(|| width_of(&stderr)).flatten();
         Self {
             vars: std::env::vars_os().collect(),
             cwd: std::env::current_dir().ok(),
             stdin_is_terminal: stdin.is_terminal(),
-            stdout_is_terminal: stdout.is_terminal(),
-            stderr_is_terminal: stderr.is_terminal(),
-            terminal_width: width_of(&stdout).or_else(|| width_of(&stderr)),
+            stdout_is_terminal,
+            stderr_is_terminal,
+            terminal_width: width_of_stdout().or_else(width_of_stderr),
         }
     }
 
@@ -127,11 +130,8 @@ fn absolute<'e>(environment: &'e Environment, variable: &str) -> Option<&'e Path
     environment.var(variable).map(Path::new).filter(|path| path.is_absolute())
 }
 
-fn width_of(stream: &(impl IsTerminal + AsFd)) -> Option<u16> {
-    if !stream.is_terminal() {
-        return None;
-    }
-    let size = rustix::termios::tcgetwinsize(stream).ok()?;
+fn width_of(terminal: &impl AsFd) -> Option<u16> {
+    let size = rustix::termios::tcgetwinsize(terminal).ok()?;
     (size.ws_col > 0).then_some(size.ws_col)
 }
 

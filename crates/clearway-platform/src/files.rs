@@ -25,7 +25,7 @@ pub use private::{
 pub use replace::{Turn, can_run, remove_followed, remove_if_empty, replace, take_turn};
 pub use upkeep::{
     Entry, TemporaryDir, allocate, copy_private, entry, exists, flush, flush_with_name, length, names_in,
-    read_start, read_text, remove_if_present, rename, temporary_dir,
+    read_small, read_start, read_text, remove_if_present, rename, temporary_dir,
 };
 pub use volume::{FsKind, can_write, file_system_kind, free_bytes, lacks, mount_point};
 

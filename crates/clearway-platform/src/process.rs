@@ -225,7 +225,7 @@ fn place() -> Result<&'static Place, ProcessError> {
         return Ok(place);
     }
     let own = std::process::id();
-    let process_table_is_ours = system::read_own_stat().is_ok_and(|stat| stat.pid == own);
+    let process_table_is_ours = system::own_pid_shown() == Some(own);
     let missing = || ProcessError::Unreadable { pid: own, source: io::ErrorKind::NotFound.into() };
     let pid_namespace = system::pid_namespace().ok_or_else(missing)?;
     let place = Place { host: system::host(), boot: boot_key()?, pid_namespace, process_table_is_ours };

@@ -37,6 +37,9 @@ pub struct Machine {
     clock: SystemClock,
     since_start: Stopwatch,
     asking_ms: u64,
+    /// Directories that are known to lead through no links: the kernel names the working directory without any, and
+    /// those of destinations were walked to.
+    canonical: BTreeSet<PathBuf>,
 }
 
 impl Machine {
@@ -61,7 +64,8 @@ impl Machine {
             terminal_columns: environment.terminal_width,
         };
         let (clock, since_start) = (SystemClock::new(), Stopwatch::start());
-        Self { environment, surroundings, engines, clock, since_start, asking_ms: 0 }
+        let canonical = environment.cwd.iter().cloned().collect();
+        Self { environment, surroundings, engines, clock, since_start, asking_ms: 0, canonical }
     }
 
     pub(crate) fn state_dir(&self) -> Result<PathBuf, Failure> {
@@ -97,6 +101,8 @@ impl Outside for Machine {
     }
 
     fn find_site(&mut self, start: &Path, named: bool, knows: &mut Knows<'_>) -> Result<Site, Failure> {
+        let canonical = self.canonical.get(start).map(PathBuf::as_path);
+        let start = sites::Start { directory: start, canonical };
         sites::find(&self.environment, start, named, knows)
     }
 
@@ -105,7 +111,9 @@ impl Outside for Machine {
     }
 
     fn destination(&mut self, from: &Path, file: &str) -> Result<Destination, Failure> {
-        sites::destination(from, file)
+        let destination = sites::destination(from, file)?;
+        self.canonical.insert(destination.directory.clone());
+        Ok(destination)
     }
 
     fn reached_scope(&mut self, site: &Site, pattern: &Pattern, knows: &mut Knows<'_>) -> Option<PathBuf> {

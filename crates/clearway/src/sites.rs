@@ -15,26 +15,44 @@ use std::path::{Path, PathBuf};
 /// The innermost repository, or else the nearest directory that is a scope already, or else this directory.
 pub(crate) fn find(
     environment: &Environment,
-    start: &Path,
+    start: Start<'_>,
     named: bool,
     knows: &mut Knows<'_>,
 ) -> Result<Site, Failure> {
-    let cwd = start.canonicalize().map_err(|error| {
-        let message = format!("{} cannot be entered: {error}", shown(&start.display().to_string()));
-        Failure::new(Slug::NoScope, message).hint("name a directory that exists: clearway -C DIR …")
-    })?;
-    if !cwd.is_dir() {
-        let message = format!("{} is no directory", shown(&start.display().to_string()));
-        return Err(
-            Failure::new(Slug::NoScope, message).hint("name the directory it lies in: clearway -C DIR …")
-        );
-    }
-    let repository = clearway_git::discover(&cwd).map_err(|error| {
+    let cwd = start.entered()?;
+    let repository = clearway_git::discover_from(&cwd).map_err(|error| {
         Failure::new(Slug::NoScope, error.to_string()).hint("repair the repository, or run outside of it")
     })?;
     match repository {
         Some(repository) => Ok(git_site(&repository, cwd)),
         None => directory_site(environment, cwd, named, knows),
+    }
+}
+
+/// Where a search for a scope begins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Start<'a> {
+    pub(crate) directory: &'a Path,
+    /// The same without links, where that is known.
+    pub(crate) canonical: Option<&'a Path>,
+}
+
+impl Start<'_> {
+    /// The directory, canonical, if it can be worked in.
+    fn entered(self) -> Result<PathBuf, Failure> {
+        let start = self.directory;
+        if let Some(canonical) = self.canonical.filter(|canonical| canonical.is_dir()) {
+            return Ok(canonical.to_owned());
+        }
+        let cwd = start.canonicalize().map_err(|error| {
+            let message = format!("{} cannot be entered: {error}", shown(&start.display().to_string()));
+            Failure::new(Slug::NoScope, message).hint("name a directory that exists: clearway -C DIR …")
+        })?;
+        if cwd.is_dir() {
+            return Ok(cwd);
+        }
+        let message = format!("{} is no directory", shown(&start.display().to_string()));
+        Err(Failure::new(Slug::NoScope, message).hint("name the directory it lies in: clearway -C DIR …"))
     }
 }
 
@@ -105,7 +123,7 @@ pub(crate) fn resolve(site: &Site, argument: &str, knows: &mut Knows<'_>) -> Res
     let Some(root) = &site.root else {
         return Err(Failure::new(Slug::OutsideScope, format!("{} has no paths", site.place)));
     };
-    let located = clearway_git::resolve(root, &site.cwd, Path::new(argument));
+    let located = clearway_git::resolve_from(root, &site.cwd, Path::new(argument));
     let located = located.map_err(|error| unresolved(site, argument, &error, knows))?;
     let repository = located.nested.or_else(|| located.is_nested_root.then(|| root.join(&located.path)));
     let directory = inner_directory(site, root, &located.path, knows);

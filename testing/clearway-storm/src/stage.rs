@@ -153,7 +153,7 @@ pub(crate) struct Onlooker {
 impl Onlooker {
     /// Looks at the scope of a stage, which has to exist.
     pub(crate) fn new(stage: &Stage) -> Outcome<Self> {
-        Ok(Self { engine: stage.engine(), scope: stage.scope()?, clock: SystemClock::default() })
+        Ok(Self { engine: stage.engine(), scope: stage.scope()?, clock: SystemClock::new() })
     }
 
     /// Everyone in the queue.

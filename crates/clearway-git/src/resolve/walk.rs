@@ -40,7 +40,7 @@ pub(super) fn walk(from: &Path, argument: &Path, last: LastLink) -> Result<Walke
     }
     let wants_directory = bytes.ends_with(b"/") || bytes.ends_with(b"/.") || bytes == b".";
     let last = if wants_directory { LastLink::Follow } else { last };
-    let mut walker = Walker { here: from.to_owned(), kind: PathKind::ExistingDirectory, missing: 0 };
+    let mut walker = Walker { from, here: from.to_owned(), kind: PathKind::ExistingDirectory, missing: 0 };
     walker.run(argument, last)?;
     if wants_directory {
         walker.demand_directory()?;
@@ -48,14 +48,16 @@ pub(super) fn walk(from: &Path, argument: &Path, last: LastLink) -> Result<Walke
     Ok(Walked { path: walker.here, kind: walker.kind })
 }
 
-struct Walker {
+struct Walker<'a> {
+    /// Where it began: this and everything above it are directories and no links.
+    from: &'a Path,
     here: PathBuf,
     kind: PathKind,
     /// How many parts at the end of `here` do not exist.
     missing: usize,
 }
 
-impl Walker {
+impl Walker<'_> {
     fn run(&mut self, argument: &Path, last: LastLink) -> Result<(), ResolveError> {
         let mut ahead = Ahead::default();
         ahead.put(argument);
@@ -86,6 +88,10 @@ impl Walker {
         let next = self.here.join(name);
         if self.missing > 0 {
             self.miss(next);
+            return Ok(None);
+        }
+        if self.from.starts_with(&next) {
+            self.arrive(next, PathKind::ExistingDirectory);
             return Ok(None);
         }
         match fs::symlink_metadata(&next) {

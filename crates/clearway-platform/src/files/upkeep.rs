@@ -104,7 +104,7 @@ pub fn read_text(path: &Path) -> Result<Option<String>, FileError> {
         if !metadata.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
         }
-        let mut text = String::new();
+        let mut text = String::with_capacity(SMALL_BYTES);
         File::open(path)?.take(TEXT_BYTES_MAX).read_to_string(&mut text)?;
         Ok(text)
     };
@@ -117,12 +117,21 @@ pub fn read_text(path: &Path) -> Result<Option<String>, FileError> {
 
 /// The first bytes of a file; none if it is not there.
 pub fn read_start(path: &Path, bytes_max: usize) -> Result<Vec<u8>, FileError> {
-    let mut bytes = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(bytes_max as u64).read_to_end(&mut bytes));
-    match read {
+    match read_small(path, bytes_max as u64) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(FileError::system("read", path)(error)),
-        _ => Ok(bytes),
+        read => Ok(read.unwrap_or_default()),
     }
+}
+
+/// The size of a file that is expected to be small: the files of `/proc`, and those in which a line or two stand.
+const SMALL_BYTES: usize = 1_024;
+
+/// The bytes of a file, at most so many. A small file takes one read, and one more that finds its end: the standard
+/// library asks for its size first, which `/proc` does not tell, and then begins with 32 bytes.
+pub fn read_small(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(SMALL_BYTES);
+    File::open(path)?.take(bytes_max).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// A private directory that is removed with everything in it.

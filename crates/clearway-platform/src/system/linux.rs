@@ -7,8 +7,9 @@ use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStringExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use crate::files::read_small;
 use crate::process::stat::{Stat, parse_stat};
 use signal_hook::iterator::exfiltrator::WithOrigin;
 use signal_hook::low_level::siginfo::{Cause, Origin};
@@ -18,7 +19,7 @@ pub(crate) const BOOT_ID_PLACE: &str = "/proc/sys/kernel/random/boot_id";
 
 /// A fresh identifier at every boot.
 pub(crate) fn boot_id() -> io::Result<String> {
-    let text = fs::read_to_string(BOOT_ID_PLACE)?;
+    let text = text_at(BOOT_ID_PLACE)?;
     let boot_id = text.trim();
     if boot_id.is_empty() {
         return Err(io::ErrorKind::UnexpectedEof.into());
@@ -54,7 +55,7 @@ pub(crate) fn pid_namespace() -> Option<String> {
 
 /// The machine id where one was set up, else the host name.
 pub(crate) fn host() -> Option<String> {
-    let machine_id = fs::read_to_string("/etc/machine-id").ok();
+    let machine_id = text_at("/etc/machine-id").ok();
     let machine_id = machine_id.as_deref().map(str::trim).filter(|id| is_machine_id(id));
     if let Some(machine_id) = machine_id {
         return Some(format!("machine:{machine_id}"));
@@ -71,6 +72,11 @@ pub(crate) fn read_stat(pid: u32) -> io::Result<Stat> {
 /// Reads this process as `/proc` sees it, which may be under a foreign pid (see [`Stat::pid`]).
 pub(crate) fn read_own_stat() -> io::Result<Stat> {
     stat_at("/proc/self/stat")
+}
+
+/// The pid that `/proc` gives this process.
+pub(crate) fn own_pid_shown() -> Option<u32> {
+    fs::read_link("/proc/self").ok()?.to_str()?.parse().ok()
 }
 
 /// The variables a process was started with; readable for processes of the same user only.
@@ -129,7 +135,7 @@ pub(crate) fn was_sent(origin: &Origin) -> (i32, bool) {
 
 /// Reads strings that each end with a NUL byte.
 fn strings_at(path: &str) -> Option<Vec<OsString>> {
-    let bytes = fs::read(path).ok()?;
+    let bytes = read_small(Path::new(path), u64::MAX).ok()?;
     let bytes = bytes.strip_suffix(&[0]).unwrap_or(&bytes);
     if bytes.is_empty() {
         return Some(Vec::new());
@@ -138,8 +144,13 @@ fn strings_at(path: &str) -> Option<Vec<OsString>> {
 }
 
 fn stat_at(path: &str) -> io::Result<Stat> {
-    let bytes = fs::read(path).map_err(vanished_to_not_found)?;
+    let bytes = read_small(Path::new(path), u64::MAX).map_err(vanished_to_not_found)?;
     parse_stat(&bytes).ok_or_else(|| io::ErrorKind::InvalidData.into())
+}
+
+fn text_at(path: &str) -> io::Result<String> {
+    let bytes = read_small(Path::new(path), u64::MAX)?;
+    String::from_utf8(bytes).map_err(|_| io::ErrorKind::InvalidData.into())
 }
 
 /// A process that ends between open and read answers ESRCH, which means the same as ENOENT.

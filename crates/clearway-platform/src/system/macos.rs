@@ -51,6 +51,11 @@ pub(crate) fn read_own_stat() -> io::Result<Stat> {
     read_stat(std::process::id())
 }
 
+/// The pid that the process table gives this process.
+pub(crate) fn own_pid_shown() -> Option<u32> {
+    read_own_stat().ok().map(|stat| stat.pid)
+}
+
 /// Not offered without a private interface.
 pub(crate) fn initial_environment(_pid: u32) -> Option<Vec<OsString>> {
     None

@@ -27,6 +27,9 @@ fn every_way_to_reach_a_repository_leads_to_one_scope() {
     let elsewhere = home.directory("elsewhere");
     let named = home.clearway(&elsewhere).args(&["-C", &with_slash]).agent("bob");
     named.fails("reservation-held", 1, &["reserve", "src/a.rs"]);
+    let again = || home.clearway(repository.path()).args(&["-C", &with_slash]).agent("bob");
+    again().fails("reservation-held", 1, &["reserve", "src/a.rs"]);
+    assert_eq!(text(&again().ok(&["status"]), "scope"), expected);
     let relative = home.clearway(&elsewhere).args(&["-C", "../app/src"]).agent("bob");
     relative.fails("reservation-held", 1, &["reserve", "a.rs"]);
 }

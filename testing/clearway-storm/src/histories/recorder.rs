@@ -66,7 +66,7 @@ struct MonotonicClock {
 
 impl MonotonicClock {
     fn start() -> Outcome<Self> {
-        let clock = clearway_platform::clock::SystemClock::default();
+        let clock = clearway_platform::clock::SystemClock::new();
         let now = crate::stage::now(&clock).map_err(|error| error.to_string())?;
         Ok(Self { origin: Instant::now(), origin_ms: now.mono.0 })
     }
