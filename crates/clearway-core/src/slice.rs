@@ -159,11 +159,11 @@ impl Slice {
         }
     }
 
-    /// What is around those who wait, where a turn was not taken in time: what becomes of it depends on what stands in
-    /// whose way. `None` where none ran out.
-    pub fn around_lapsed_turns(&self, now: &Now) -> Option<ReadSet> {
-        let lapsed = |view: &WaitView| view.offer_lapsed(now.mono);
-        self.waits.iter().any(lapsed).then(|| ReadSet::around(&self.waits))
+    /// What is around those who wait, where a turn may have come or passed on: both depend on what stands in whose way.
+    /// `None` where everybody who waits has the turn.
+    pub fn around_turns(&self, now: &Now) -> Option<ReadSet> {
+        let is_open = |view: &WaitView| view.wait.offered_until.is_none() || view.offer_lapsed(now.mono);
+        self.waits.iter().any(is_open).then(|| ReadSet::around(&self.waits))
     }
 
     /// The lease with this id.
@@ -199,6 +199,12 @@ impl ScopeState {
     /// Whether its deadlines are read from the clock of this boot.
     pub fn is_of(&self, boot: &BootKey) -> bool {
         self.boot.as_ref() == Some(boot)
+    }
+
+    /// What is to be said of a log that ends too early.
+    pub fn tail_is_lost(&self) -> String {
+        let events = if self.lost_tail == 1 { "later event is" } else { "later events are" };
+        format!("the log ends at {}, but {} {events} remembered", self.rev, self.lost_tail)
     }
 
     /// The pause that is neither over nor of another boot.

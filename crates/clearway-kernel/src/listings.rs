@@ -241,7 +241,11 @@ impl Session<'_> {
             elsewhere
         });
         let me = me.map(|seen| (seen.view.agent.id, seen.view.agent.name));
-        let mut warnings = warnings(&leases, &survey.listed.unreadable);
+        let scope = &survey.slice.scope;
+        let is_cut = scope.lost_tail > 0 && scope.is_of(&survey.now.boot);
+        let cut = is_cut.then(|| format!("{}; nothing is granted: clearway doctor", scope.tail_is_lost()));
+        let mut warnings: Vec<String> = cut.into_iter().collect();
+        warnings.extend(self::warnings(&leases, &survey.listed.unreadable));
         warnings.extend(self.place_notice().and_then(|notice| place_warning(&notice)));
         warnings.extend(self.without_place(&leases, me.as_ref().map(|(id, _)| *id)));
         warnings.extend(left_behind.into_iter().map(|(path, agent)| {

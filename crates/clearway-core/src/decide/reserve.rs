@@ -284,11 +284,12 @@ impl Taker<'_, '_> {
     }
 }
 
-/// Somebody else held the very path after the caller last did.
+/// Somebody else held the very path after the caller last did, up to its end or until it ran out unrecorded.
 fn changed_hands(draft: &Draft<'_>, me: AgentId, lease: &Lease) -> Option<Notice> {
+    let view = draft.view();
     let past = |mine: bool| {
         let same = move |old: &&Lease| {
-            old.ended.is_some() && old.target == lease.target && (old.holder == me) == mine
+            view.ended(old).is_some() && old.target == lease.target && (old.holder == me) == mine
         };
         draft
             .slice
