@@ -65,6 +65,7 @@ impl AgentLookup {
             lookup.keys.push(session.root_key());
             lookup.keys.extend(session.subagent.as_ref().map(|_| session.key()));
             lookup.processes.extend(session.process.clone().filter(|_| caller.hook));
+            lookup.processes.extend(caller.earlier.clone());
         }
         lookup.processes.extend(caller.ancestors.iter().cloned());
         if caller.claim.is_none() && caller.session.is_none() {
@@ -118,6 +119,17 @@ impl Slice {
     /// The agent with this id.
     pub fn agent(&self, id: AgentId) -> Option<&AgentView> {
         self.agents.iter().find(|view| view.agent.id == id)
+    }
+
+    /// Those below the top of a family that are still there in the process of their client, which ends with it.
+    pub fn subagents_of(&self, root: AgentId) -> Vec<AgentId> {
+        let process = self.agent(root).and_then(|view| view.agent.process.as_ref());
+        let is_below = |view: &&AgentView| {
+            let agent = &view.agent;
+            agent.root == root && agent.id != root && agent.ended_at.is_none()
+        };
+        let is_same = |view: &&AgentView| process.is_some() && view.agent.process.as_ref() == process;
+        self.agents.iter().filter(is_below).filter(is_same).map(|view| view.agent.id).collect()
     }
 
     /// Takes in what a second reading found.
@@ -260,7 +272,7 @@ pub enum Note {
     WaitedFor(WaitId),
     /// Its own turn has come.
     Turn(WaitId),
-    /// What it held, and had not changed, went to somebody else.
+    /// What it held went to somebody else.
     PassedOn {
         /// What.
         target: String,

@@ -5,6 +5,7 @@
 
 use crate::attribution;
 use crate::config::Mode;
+use crate::earlier;
 use crate::ground::{Ground, invited};
 use crate::ledger::Ledger;
 use crate::listings::Status;
@@ -15,7 +16,7 @@ use crate::targets::Look;
 use crate::touched;
 use clearway_core::agent::{AgentName, ClientSession, client_process, needs_more_above};
 use clearway_core::command::{Attend, Await, Command, LeaseRef, Release, Reserve, Selection, Stay, Want};
-use clearway_core::decide::Success;
+use clearway_core::decide::{Notice, Success};
 use clearway_core::facts::Process;
 use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
@@ -159,8 +160,10 @@ pub fn before_edit(outside: &mut dyn Outside, call: &HookCall, files: &[String])
         let reply = Session::on(outside, &globals, ground)?.take_for_edit(targets, mode)?;
         let is_refused = !is_granted(&reply);
         let new = fresh(&reply);
-        if let Some(hook) = globals.hook.as_ref().filter(|_| is_refused || !new.is_empty()) {
-            touched::remember(outside, &hook.session, &root);
+        if let Some(hook) = globals.hook.as_ref().filter(|_| is_refused || !new.is_empty())
+            && touched::remember(outside, &hook.session, &root)
+        {
+            attribution::leave_trace(outside, &place.ledger.scope);
         }
         granted.push((directory, new));
         gate.answers.add(outside, call, place, reply);
@@ -198,7 +201,10 @@ pub fn attend(outside: &mut dyn Outside, call: &HookCall, doing: &Doing) -> Resu
     if here.is_none() && !leaves {
         return Ok(answers);
     }
-    let globals = Globals { idempotency_key: None, ..call.globals_with_client(outside) };
+    let mut globals = Globals { idempotency_key: None, ..call.globals_with_client(outside) };
+    if let Some(hook) = globals.hook.as_mut().filter(|_| *doing == Doing::Starts) {
+        hook.earlier = earlier::process_of(outside, &hook.session);
+    }
     if let Some(ground) = here {
         attend_in(outside, call, &globals, ground, doing, attend.clone(), &mut answers)?;
     }
@@ -362,6 +368,7 @@ impl HookCall {
                 session: ClientSession { process, ..self.session.clone() },
                 hears: self.hears,
                 forks: self.forks,
+                earlier: None,
             }),
             ..Globals::default()
         }
@@ -454,6 +461,11 @@ impl Session<'_> {
                 self.forget_idempotency_key();
                 self.command(command)
             }
+            // What was granted once is over: the call is about to write a file that it does not hold.
+            Ok(_) if reply.replayed && reply.notices.iter().any(is_lapse) => {
+                self.forget_idempotency_key();
+                self.command(command)
+            }
             _ => Ok(reply),
         }
     }
@@ -473,6 +485,10 @@ impl Session<'_> {
             bound: None,
         }
     }
+}
+
+fn is_lapse(notice: &Notice) -> bool {
+    matches!(notice, Notice::Lapsed { .. })
 }
 
 fn is_granted(reply: &Reply) -> bool {

@@ -113,10 +113,7 @@ fn line(notice: &Notice, answer: &ScopeAnswer) -> Option<Said> {
             });
         }
         Notice::PassedOn { target, to } => {
-            format!(
-                "{} made way for {to}; you had not changed it. Read it again before you edit it.",
-                path(target)
-            )
+            format!("{} made way for {to}. Read it again before you edit it.", path(target))
         }
         Notice::WrittenOver { target, by } => {
             let who = match by {
@@ -236,9 +233,11 @@ fn waits(answer: &ScopeAnswer, queued: &Queued, blockers: &[LeaseView], ahead: &
         return Said::plain(frozen(reply, &place));
     };
     if queued.wait.since < reply.now.mono && !reply.replayed {
-        return Said::plain(format!(
-            "Not edited: {what} is still with {whose}. You are {place} in the queue; you will be told."
-        ));
+        let still = match blockers {
+            [] => format!("{whose} still has the turn at {what}"),
+            _ => format!("{what} is still with {whose}"),
+        };
+        return Said::plain(format!("Not edited: {still}. You are {place} in the queue; you will be told."));
     }
     let first = match blockers.first() {
         Some(blocker) => format!("{what} is with {whose}{}.{}", stated(blocker), unfinished(blocker)),
@@ -321,7 +320,11 @@ fn unfinished(blocker: &LeaseView) -> String {
 }
 
 fn others(count: usize) -> String {
-    if count > 1 { format!(" {} more stand in the way.", count - 1) } else { String::new() }
+    match count {
+        0 | 1 => String::new(),
+        2 => " 1 more stands in the way.".to_owned(),
+        _ => format!(" {} more stand in the way.", count - 1),
+    }
 }
 
 /// A refusal that keeps no place, with the first command that helps.

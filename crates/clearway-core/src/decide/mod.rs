@@ -145,7 +145,7 @@ pub enum Notice {
         /// From whom.
         from: AgentName,
     },
-    /// The former holder had not changed the file.
+    /// The former holder had no uncommitted change in the file.
     Yielded {
         /// On what.
         target: String,
@@ -186,7 +186,7 @@ pub enum Notice {
         /// For how long.
         left_ms: u64,
     },
-    /// What the caller held, and had not changed, went to somebody else.
+    /// What the caller held went to somebody else.
     PassedOn {
         /// What.
         target: String,

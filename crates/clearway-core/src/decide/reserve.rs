@@ -303,14 +303,19 @@ fn changed_hands(draft: &Draft<'_>, me: AgentId, lease: &Lease) -> Option<Notice
     (other.fence > own.fence).then(|| Notice::ChangedHands { target: lease.target.display(), by })
 }
 
-/// The last who held the very path ended and left a change behind. Whoever above the caller holds it since was told.
+/// The last who held the very path ended and left a change behind, or was proven gone and made way for a turn that the
+/// caller takes now. Whoever above the caller holds it since was told.
 fn left_behind(draft: &Draft<'_>, me: AgentId, lease: &Lease) -> Option<Notice> {
     let was_here =
         |old: &&Lease| old.id != lease.id && old.target == lease.target && old.worktree == lease.worktree;
     let last = draft.slice.leases.iter().filter(was_here).max_by_key(|old| old.fence)?;
-    let is_orphan = last.ended.is_some_and(|ended| ended.how == End::Orphaned) && last.holder != me;
-    let from = draft.slice.agent(last.holder)?.agent.name.clone();
-    is_orphan.then(|| Notice::LeftBehind { target: lease.target.display(), from })
+    let how = last.ended.filter(|_| last.holder != me)?.how;
+    let (target, from) = (lease.target.display(), draft.slice.agent(last.holder)?.agent.name.clone());
+    match how {
+        End::Orphaned => Some(Notice::LeftBehind { target, from }),
+        End::TakenOver => Some(Notice::TookOver { target, from }),
+        End::Released | End::Yielded | End::Expired(_) => None,
+    }
 }
 
 fn within_quota(draft: &Draft<'_>, me: AgentId, reserve: &Reserve, steps: &[Step]) -> Result<(), Failure> {
