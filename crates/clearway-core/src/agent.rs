@@ -313,6 +313,8 @@ pub struct Caller {
     pub hears: bool,
     /// Whether the session begins as a branch of the one that its process had.
     pub forks: bool,
+    /// The process, dead by now, in which the session was begun before.
+    pub earlier: Option<Process>,
 }
 
 impl Caller {

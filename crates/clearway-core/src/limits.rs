@@ -86,6 +86,9 @@ pub const WIDE_PAST_MAX: usize = 8;
 pub const ACTIVE_MS: u64 = 5 * 60 * 1_000;
 /// How often a sign of life is written when nothing else is.
 pub const PRESENCE_MS: u64 = 15_000;
+/// A sign of life that is later than the clock by more than this was never seen. Whoever waited for its turn meets signs
+/// that are a little later than its own reading.
+pub const SEEN_AHEAD_MS_MAX: u64 = 60_000;
 /// Refusals by the same blockers within this time are counted, not repeated as events.
 pub const REFUSAL_REPEAT_MS: u64 = 60_000;
 

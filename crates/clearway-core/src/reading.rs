@@ -8,6 +8,7 @@ use crate::ids::{AgentId, WaitId};
 use crate::lease::Lease;
 use crate::limits::LEASES_PER_AGENT_MAX;
 use crate::slice::{AgentLookup, Due, Note, ReadSet, RefusalMemory, Slice};
+use crate::target::{Target, Worktree};
 use crate::time::Now;
 use crate::wait::WaitView;
 
@@ -21,6 +22,10 @@ impl Request {
             waits: true,
             ..ReadSet::default()
         };
+        if let Some((targets, worktree)) = self.named_targets() {
+            targets.iter().for_each(|target| read.meet(worktree, target));
+            read.history.clear();
+        }
         match &self.command {
             Command::Reserve(reserve) | Command::Await(Await { reserve, .. }) => read.meet_all(reserve),
             Command::Transfer(transfer) => {
@@ -59,6 +64,7 @@ impl Request {
                 .into_iter()
                 .chain(self.recipient(slice))
                 .chain(self.parent(slice, agent))
+                .chain(self.subagents(slice, agent))
                 .chain(self.keepers(slice))
                 .collect(),
             refusals_of: Some(RefusalMemory::principal(agent)),
@@ -138,6 +144,12 @@ impl Request {
         agent.filter(|_| ends).and_then(|agent| slice.agent(agent)?.agent.parent)
     }
 
+    /// Whoever ends with the caller.
+    fn subagents(&self, slice: &Slice, agent: Option<AgentId>) -> Vec<AgentId> {
+        let ends = matches!(self.command, Command::Attend(Attend::End));
+        agent.filter(|_| ends).map(|agent| slice.subagents_of(agent)).unwrap_or_default()
+    }
+
     /// Whoever goes on holding parts of what is released, and may come to hold too much.
     fn keepers(&self, slice: &Slice) -> Vec<AgentId> {
         let keeps = matches!(&self.command, Command::Release(release) if !release.keep.is_empty());
@@ -163,6 +175,18 @@ impl Request {
     pub fn wanted(&self) -> Option<&Reserve> {
         match &self.command {
             Command::Reserve(reserve) | Command::Await(Await { reserve, .. }) => Some(reserve),
+            _ => None,
+        }
+    }
+
+    /// What the request names without asking for it. Any of the caller's family may hold it.
+    fn named_targets(&self) -> Option<(&[Target], &Worktree)> {
+        match &self.command {
+            Command::Renew(Renew { selection: Selection::These { targets, worktree, .. }, .. })
+            | Command::Release(Release { selection: Selection::These { targets, worktree, .. }, .. })
+            | Command::Transfer(Transfer { selection: Selection::These { targets, worktree, .. }, .. }) => {
+                Some((targets, worktree))
+            }
             _ => None,
         }
     }

@@ -68,6 +68,7 @@ impl AgentLookup {
             lookup.keys.push(session.root_key());
             lookup.keys.extend(session.subagent.as_ref().map(|_| session.key()));
             lookup.processes.extend(session.process.clone().filter(|_| caller.hook));
+            lookup.processes.extend(caller.earlier.clone());
         }
         lookup.processes.extend(caller.ancestors.iter().cloned());
         if caller.claim.is_none() && caller.session.is_none() {
@@ -123,6 +124,17 @@ impl Slice {
         self.agents.iter().find(|view| view.agent.id == id)
     }
 
+    /// Those below the top of a family that are still there in the process of their client, which ends with it.
+    pub fn subagents_of(&self, root: AgentId) -> Vec<AgentId> {
+        let process = self.agent(root).and_then(|view| view.agent.process.as_ref());
+        let is_below = |view: &&AgentView| {
+            let agent = &view.agent;
+            agent.root == root && agent.id != root && agent.ended_at.is_none()
+        };
+        let is_same = |view: &&AgentView| process.is_some() && view.agent.process.as_ref() == process;
+        self.agents.iter().filter(is_below).filter(is_same).map(|view| view.agent.id).collect()
+    }
+
     /// Takes in what a second reading found.
     pub fn merge(&mut self, other: Self) {
         for view in other.agents {
@@ -162,11 +174,11 @@ impl Slice {
         }
     }
 
-    /// What is around those who wait, where a turn was not taken in time: what becomes of it depends on what stands in
-    /// whose way. `None` where none ran out.
-    pub fn around_lapsed_turns(&self, now: &Now) -> Option<ReadSet> {
-        let lapsed = |view: &WaitView| view.offer_lapsed(now.mono);
-        self.waits.iter().any(lapsed).then(|| ReadSet::around(&self.waits))
+    /// What is around those who wait, where a turn may have come or passed on: both depend on what stands in whose way.
+    /// `None` where everybody who waits has the turn.
+    pub fn around_turns(&self, now: &Now) -> Option<ReadSet> {
+        let is_open = |view: &WaitView| view.wait.offered_until.is_none() || view.offer_lapsed(now.mono);
+        self.waits.iter().any(is_open).then(|| ReadSet::around(&self.waits))
     }
 
     /// The lease with this id.
@@ -202,6 +214,12 @@ impl ScopeState {
     /// Whether its deadlines are read from the clock of this boot.
     pub fn is_of(&self, boot: &BootKey) -> bool {
         self.boot.as_ref() == Some(boot)
+    }
+
+    /// What is to be said of a log that ends too early.
+    pub fn tail_is_lost(&self) -> String {
+        let events = if self.lost_tail == 1 { "later event is" } else { "later events are" };
+        format!("the log ends at {}, but {} {events} remembered", self.rev, self.lost_tail)
     }
 
     /// The pause that is neither over nor of another boot.
@@ -304,7 +322,7 @@ pub enum Note {
         /// For what it waited.
         target: String,
     },
-    /// What it held, and had not changed, went to somebody else.
+    /// What it held went to somebody else.
     PassedOn {
         /// What.
         target: String,

@@ -65,9 +65,19 @@ pub fn rounded(ms: u64) -> String {
     }
 }
 
+/// A span that has passed, as people say it: a second that is not over yet does not count.
+pub fn elapsed(ms: u64) -> String {
+    rounded(ms / 1_000 * 1_000)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_has_passed_is_not_rounded_up() {
+        assert_eq!([999, 1_000, 1_999, 61_500].map(elapsed), ["0s", "1s", "1s", "1m 1s"]);
+    }
 
     #[test]
     fn spans_are_said_in_two_units() {

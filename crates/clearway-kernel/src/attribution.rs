@@ -59,6 +59,22 @@ pub(crate) fn forget(outside: &mut dyn Outside, scope: &ScopeKey, caller: &str) 
     }
 }
 
+/// Leaves a trace of a scope in which a hook took a lease, so that its store is missed if it goes.
+pub(crate) fn leave_trace(outside: &mut dyn Outside, scope: &ScopeKey) {
+    if let Some(path) = trace(outside, scope) {
+        drop(outside.write_private(&path, ""));
+    }
+}
+
+/// Whether a hook took a lease in a scope since the machine started.
+pub(crate) fn left_trace(outside: &mut dyn Outside, scope: &ScopeKey) -> bool {
+    trace(outside, scope).is_some_and(|path| matches!(outside.read_text(&path), Ok(Some(_))))
+}
+
+fn trace(outside: &dyn Outside, scope: &ScopeKey) -> Option<PathBuf> {
+    outside.passing_file(&format!("scope-{scope}")).ok()
+}
+
 /// Whether a hook was answered in a scope since the machine started, as far as it left a trace.
 pub(crate) fn was_here(outside: &dyn Outside, scope: &ScopeKey) -> bool {
     !outside.passing_files(&front(scope)).is_empty()

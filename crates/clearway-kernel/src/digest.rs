@@ -1,6 +1,6 @@
 //! A night in few lines: what agents did since an instant, and what waits for a person.
 
-use crate::ledger::Cost;
+use crate::ledger::{AgentCost, Cost};
 use crate::session::Session;
 use clearway_core::agent::AgentName;
 use clearway_core::event::{Body, Event};
@@ -92,7 +92,7 @@ impl Session<'_> {
         let open = tally.open.values().cloned().collect::<Vec<Wait>>();
         open.iter().for_each(|wait| tally.waited(wait, status.now.wall, true));
         for (name, agent) in &cost.agents {
-            tally.refused_by_hooks(names.iter().find(|(_, known)| known.as_str() == name), agent.refused);
+            tally.refused_by_hooks(names.iter().find(|(_, known)| known.as_str() == name), *agent);
         }
         let targets = self.lease_names(&tally.leases())?;
         let name_of = |id: AgentId| names.get(&id).map_or_else(|| id.to_string(), ToString::to_string);
@@ -205,10 +205,12 @@ impl Tally {
         }
     }
 
-    /// A hook's refusal keeps a place in the queue and leaves no event of a refusal.
-    fn refused_by_hooks(&mut self, agent: Option<(&AgentId, &AgentName)>, refused: u64) {
-        if let Some((id, _)) = agent.filter(|_| refused > 0) {
-            self.deeds.entry(*id).or_default().refused += refused;
+    /// A hook's refusal keeps a place in the queue and leaves no event of a refusal; one that is not enforced leaves the
+    /// event, and nobody was refused anything.
+    fn refused_by_hooks(&mut self, agent: Option<(&AgentId, &AgentName)>, cost: AgentCost) {
+        if let Some((id, _)) = agent.filter(|_| cost.refused + cost.let_pass > 0) {
+            let deeds = self.deeds.entry(*id).or_default();
+            deeds.refused = (deeds.refused + cost.refused).saturating_sub(cost.let_pass);
         }
     }
 

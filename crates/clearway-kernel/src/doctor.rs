@@ -11,19 +11,22 @@ use clearway_core::command::Command;
 use clearway_core::facts::Process;
 use clearway_core::failure::Failure;
 use clearway_core::hint::Hint;
+use clearway_core::limits::SEEN_AHEAD_MS_MAX;
 use clearway_core::path::CanonicalPath;
 use clearway_core::pattern::Pattern;
 use clearway_core::shell;
-use clearway_core::slice::ReadSet;
+use clearway_core::slice::{AgentView, ReadSet};
 use clearway_core::slug::Slug;
 use clearway_core::target::Target;
 use clearway_core::text::shown;
-use clearway_store::contract::{About, Examination, Finding, LeaseListing, Severity};
+use clearway_core::time::{Mono, Now, rounded};
+use clearway_store::contract::{About, Examination, Finding, LeaseListing, Severity, StoreError};
 use clearway_store::verify::{Mark, verify};
 use std::path::{Path, PathBuf};
 
 /// What making rows, tables and indexes anew mends by the way.
-const MENDED_BY_REBUILDING: [About; 4] = [About::Schema, About::Pages, About::Ballast, About::Witness];
+const MENDED_BY_REBUILDING: [About; 5] =
+    [About::Key, About::Schema, About::Pages, About::Ballast, About::Witness];
 
 /// What was looked at, in order.
 #[derive(Clone, Debug)]
@@ -91,7 +94,15 @@ impl Session<'_> {
         let mut checks = vec![self.build_check(), self.scope_check()];
         checks.extend(place_check(&self.whereabouts()));
         let key = self.site.key.clone();
-        let examination = self.engine.examine(&key).map_err(|error| store_failure(&error))?;
+        let examination = match self.engine.examine(&key) {
+            Ok(examination) => examination,
+            // Who is in the way of everybody is what a doctor is asked for.
+            Err(error @ StoreError::Busy { .. }) => {
+                checks.push(kept_out(&store_failure(&error)));
+                return Ok(Diagnosis { checks });
+            }
+            Err(error) => return Err(store_failure(&error)),
+        };
         if holds_nothing(&examination) {
             let is_wrong = |check: &Check| check.status == CheckStatus::Wrong;
             checks.extend(findings(&examination).into_iter().filter(is_wrong));
@@ -110,6 +121,7 @@ impl Session<'_> {
             // What keeps these from being looked at is among the findings above.
             checks.extend(self.cost().ok().as_ref().and_then(slow_check));
             checks.extend(self.uncovered().unwrap_or_default());
+            checks.extend(self.seen_too_early().unwrap_or_default());
             checks.extend(self.written_in_silence().unwrap_or_default().iter().map(silent_check));
         }
         Ok(Diagnosis { checks })
@@ -270,6 +282,22 @@ impl Session<'_> {
         Ok(uncovered.iter().map(|(process, client)| uncovered_check(process.pid, *client, unheld)).collect())
     }
 
+    /// Signs of life that are later than the clock: nobody saw them, and they keep no lease.
+    fn seen_too_early(&mut self) -> Result<Vec<Check>, Failure> {
+        let now = self.now()?;
+        let at_the_end = Now { mono: Mono(i64::MAX as u64), ..now.clone() };
+        let agents = self.read(|snapshot| snapshot.agents(&at_the_end))?.unwrap_or_default();
+        let ahead_ms = |view: &AgentView| view.last_seen.map_or(0, |seen| seen.since(now.mono));
+        let too_early = agents.iter().filter(|view| ahead_ms(view) > SEEN_AHEAD_MS_MAX);
+        let check = |view: &AgentView| {
+            let ahead = rounded(ahead_ms(view));
+            let text =
+                format!("{} is said to be seen {ahead} from now: that keeps no lease", view.agent.name);
+            wrong("presence", text, "its next command says when it was seen: clearway agents")
+        };
+        Ok(too_early.map(check).collect())
+    }
+
     /// Git hooks that Interlock left: they would refuse commits by reservations that nobody makes any more.
     fn other_git_hooks(&mut self) -> Vec<Check> {
         if self.site.kind != SiteKind::Git {
@@ -355,6 +383,13 @@ fn damaged(about: &'static str, failure: Failure) -> Result<Option<Check>, Failu
         Slug::StoreNotPrivate => Ok(None),
         _ => Err(failure),
     }
+}
+
+/// What keeps everything else from being looked at.
+fn kept_out(failure: &Failure) -> Check {
+    let text = format!("nothing in it could be looked at: {}", failure.message);
+    let hint = failure.hints.first().map(ToString::to_string);
+    Check { about: "store", status: CheckStatus::Wrong, text, hint }
 }
 
 /// Whether there was to be a store, and there is nothing to look at.

@@ -74,9 +74,14 @@ fn find_names(path: &str) -> String {
 fn busy(message: String, holders: &[String]) -> Failure {
     let message = if holders.is_empty() { message } else { format!("{message}: {}", holders.join("; ")) };
     let failure = Failure::new(Slug::StoreBusy, message).retry(Retry::Now);
-    let failure = holders.iter().filter_map(|holder| wake(holder)).fold(failure, Failure::hint);
-    failure
-        .hint("wait longer with: --timeout 30s")
+    // Nobody waits out a process that stands still.
+    let mut hints: Vec<String> = holders.iter().filter_map(|holder| wake(holder)).collect();
+    if hints.is_empty() {
+        hints.push("wait longer with: --timeout 30s".to_owned());
+    }
+    hints
+        .into_iter()
+        .fold(failure, Failure::hint)
         .details(Details::Fields(holders.iter().map(|holder| ("holder", holder.clone().into())).collect()))
 }
 
@@ -97,7 +102,7 @@ pub(crate) fn way_out(finding: &Finding, place: &str) -> String {
         About::Names => return find_names(place),
         About::Privacy => return make_private(finding.path.as_deref().unwrap_or(place)),
         About::Lost | About::Gate | About::Foreign => return begin_anew(place, finding.about == About::Gate),
-        About::Rows | About::Schema | About::Pages => REPAIR,
+        About::Rows | About::Key | About::Schema | About::Pages => REPAIR,
     };
     words.to_owned()
 }

@@ -1,7 +1,7 @@
 //! What a session stands on: the scope, the settings and the store. Which scope a directory belongs to is for the
 //! store to say, and no repository says which store: so the store comes first.
 
-use crate::attribution::was_here;
+use crate::attribution::{left_trace, was_here};
 use crate::config::{Config, ConfigText, FlagValue, Inputs, KeyId, Layer, REPOSITORY_FILE};
 use crate::failures::{config_failure, store_failure};
 use crate::identity;
@@ -137,12 +137,15 @@ fn unopened(outside: &mut dyn Outside, config: &Config, start: &Path, failure: F
 }
 
 /// A scope without its store: somebody invited us, and what we knew is gone. A store of its own leaves its directory;
-/// of one that somebody named, what hooks left behind tells.
+/// of one whose directory is gone too, and of one that somebody named, what hooks left behind tells.
 fn is_missing(outside: &mut dyn Outside, config: &Config, start: &Path, site: &Site) -> Option<Failure> {
     let store = StoreAt { url: config.store_url(), from: start };
     let file = outside.file_beside_store(store, &site.key, "").ok()?;
     let is_invited = match store.url {
-        None => file.parent().is_some_and(|directory| outside.is_directory(directory)),
+        None => {
+            let has_directory = file.parent().is_some_and(|directory| outside.is_directory(directory));
+            has_directory || left_trace(outside, &site.key)
+        }
         Some(_) => was_here(outside, &site.key),
     };
     is_invited.then(|| {

@@ -5,6 +5,7 @@
 
 use crate::attribution;
 use crate::config::Mode;
+use crate::earlier;
 use crate::ground::{Ground, invited};
 use crate::ledger::Ledger;
 use crate::lines::{self, Wrote};
@@ -18,7 +19,7 @@ use clearway_core::agent::{AgentName, ClientSession, client_process, needs_more_
 use clearway_core::command::{
     Attend, Await, Command, Enter, LeaseRef, Release, Reserve, Selection, Stay, Want,
 };
-use clearway_core::decide::Success;
+use clearway_core::decide::{Notice, Success};
 use clearway_core::facts::Process;
 use clearway_core::failure::{Details, Failure};
 use clearway_core::ids::ScopeKey;
@@ -166,13 +167,16 @@ pub fn before_edit(outside: &mut dyn Outside, call: &HookCall, files: &[String])
         let (directory, place, mode) = (ground.start.clone(), Place::of(&ground, call), ground.config.mode());
         let root = ground.site.root.clone().unwrap_or_else(|| directory.clone());
         let mut session = Session::on(outside, &globals, ground)?;
-        let taken = (!targets.is_empty()).then(|| session.take_for_edit(targets, &brief, mode)).transpose()?;
+        let taken =
+            (!targets.is_empty()).then(|| session.take_for_edit(targets, &brief, mode)).transpose()?;
         let is_held = taken.as_ref().is_some_and(|reply| !is_granted(reply));
         let may_enter = !common.is_empty() && !(is_held && mode == Mode::Enforce);
         let entered = may_enter.then(|| session.write_common(&common, mode)).transpose()?;
         let new = taken.as_ref().map(fresh).unwrap_or_default();
-        if let Some(hook) = globals.hook.as_ref().filter(|_| is_held || !new.is_empty()) {
-            touched::remember(outside, &hook.session, &root);
+        if let Some(hook) = globals.hook.as_ref().filter(|_| is_held || !new.is_empty())
+            && touched::remember(outside, &hook.session, &root)
+        {
+            attribution::leave_trace(outside, &place.ledger.scope);
         }
         granted.push(Taken { directory, leases: new, common });
         let mut is_refused = false;
@@ -215,7 +219,10 @@ pub fn attend(outside: &mut dyn Outside, call: &HookCall, doing: &Doing) -> Resu
     if here.is_none() && !leaves {
         return Ok(answers);
     }
-    let globals = Globals { idempotency_key: None, ..call.globals_with_client(outside) };
+    let mut globals = Globals { idempotency_key: None, ..call.globals_with_client(outside) };
+    if let Some(hook) = globals.hook.as_mut().filter(|_| *doing == Doing::Starts) {
+        hook.earlier = earlier::process_of(outside, &hook.session);
+    }
     if let Some(ground) = here {
         attend_in(outside, call, &globals, ground, doing, attend.clone(), &mut answers)?;
     }
@@ -403,6 +410,7 @@ impl HookCall {
                 session: ClientSession { process, ..self.session.clone() },
                 hears: self.hears,
                 forks: self.forks,
+                earlier: None,
             }),
             ..Globals::default()
         }
@@ -518,6 +526,11 @@ impl Session<'_> {
                 self.forget_idempotency_key();
                 self.command(command)
             }
+            // What was granted once is over: the call is about to write a file that it does not hold.
+            Ok(_) if reply.replayed && reply.notices.iter().any(is_lapse) => {
+                self.forget_idempotency_key();
+                self.command(command)
+            }
             _ => Ok(reply),
         }
     }
@@ -568,6 +581,10 @@ fn is_over_soon(reply: &Reply, reserve: &Reserve, brief: &[Target]) -> bool {
         && leases.iter().all(|blocker| {
             blocker.lease.grade == Grade::Auto && !kept().any(|target| target.overlaps(&blocker.lease.target))
         })
+}
+
+fn is_lapse(notice: &Notice) -> bool {
+    matches!(notice, Notice::Lapsed { .. })
 }
 
 fn is_granted(reply: &Reply) -> bool {

@@ -17,9 +17,10 @@ pub(crate) fn caller(
     hook: Option<&Hook>,
 ) -> Result<Caller, Failure> {
     let claim = claim.map(agent_name).transpose()?;
-    if let Some(Hook { session, hears, forks }) = hook {
+    if let Some(Hook { session, hears, forks, earlier }) = hook {
         let (session, hears, forks) = (Some(session.clone()), *hears, *forks);
-        return Ok(Caller { claim, session, hook: true, hears, forks, ..Caller::default() });
+        let earlier = earlier.clone();
+        return Ok(Caller { claim, session, hook: true, hears, forks, earlier, ..Caller::default() });
     }
     let (named, malformed_sessions) = sessions(&outside.surroundings().variables);
     let above = if named.len() > 1 { outside.started_with(&variables_of(&named)) } else { Vec::new() };

@@ -68,18 +68,21 @@ pub enum Noted {
     Told,
     /// It refused a tool call.
     Refused,
+    /// It would have refused one, had it been told to.
+    LetPass,
     /// It found that what somebody else holds was written.
     WrittenOver,
 }
 
 impl Noted {
-    const ALL: [Self; 4] = [Self::Silent, Self::Told, Self::Refused, Self::WrittenOver];
+    const ALL: [Self; 5] = [Self::Silent, Self::Told, Self::Refused, Self::LetPass, Self::WrittenOver];
 
     fn word(self) -> &'static str {
         match self {
             Self::Silent => "silent",
             Self::Told => "told",
             Self::Refused => "refused",
+            Self::LetPass => "let-pass",
             Self::WrittenOver => "written-over",
         }
     }
@@ -189,6 +192,8 @@ pub struct AgentCost {
     pub told: u64,
     /// How many tool calls were refused.
     pub refused: u64,
+    /// How many would have been, had anything been enforced.
+    pub let_pass: u64,
     /// Bytes that its model was told, refusals included.
     pub bytes: u64,
     /// How many calls were slow.
@@ -204,6 +209,7 @@ impl AgentCost {
     fn add(&mut self, note: &HookNote) {
         self.told += u64::from(note.what == Noted::Told);
         self.refused += u64::from(note.what == Noted::Refused);
+        self.let_pass += u64::from(note.what == Noted::LetPass);
         self.bytes += note.bytes;
         self.slow += u64::from(note.is_slow());
     }
@@ -273,7 +279,7 @@ mod tests {
         let found = cost(Wall(1), notes);
         let names: Vec<&str> = found.agents.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["otter", "heron"]);
-        assert_eq!(found.agents[0].1, AgentCost { told: 1, refused: 1, bytes: 401, slow: 0 });
+        assert_eq!(found.agents[0].1, AgentCost { told: 1, refused: 1, let_pass: 0, bytes: 401, slow: 0 });
         assert_eq!(found.agents[0].1.tokens(), 101);
         assert_eq!(found.slow.iter().map(|note| note.ms).collect::<Vec<_>>(), [700, 300]);
     }

@@ -9,6 +9,7 @@ pub mod audit;
 pub mod config;
 mod digest;
 mod doctor;
+mod earlier;
 mod events;
 mod failures;
 mod finding;
@@ -16,6 +17,7 @@ mod ground;
 mod handing;
 mod hooking;
 mod identity;
+mod later;
 mod ledger;
 mod lines;
 mod listings;
@@ -46,6 +48,7 @@ pub use ground::{ConfigPlace, config_places};
 pub use hooking::{
     Answers, Doing, Gate, HookCall, ScopeAnswer, attend, before_edit, company, fields_of_tool, keep_changed,
 };
+pub use later::{keep_for_later, kept_for_now};
 pub use ledger::{AgentCost, CallEnd, Cost, HookNote, Noted, note_call};
 pub use lines::{Attributed, AttributedFile, Author, ChangedRun, Uncommitted, Wrote};
 pub use listings::{AgentSeen, Agents, LeaseFilter, Leases, Status, Who};

@@ -1,5 +1,6 @@
 //! The verbs that look at what is held: leases, who, agents, status. None of them writes.
 
+use crate::config::Mode as Enforcement;
 use crate::failures::store_failure;
 use crate::own::ENDED_ROWS;
 use crate::queueing::with_queue;
@@ -241,7 +242,12 @@ impl Session<'_> {
             elsewhere
         });
         let me = me.map(|seen| (seen.view.agent.id, seen.view.agent.name));
-        let mut warnings = warnings(&leases, &survey.listed.unreadable);
+        let scope = &survey.slice.scope;
+        let is_cut = scope.lost_tail > 0 && scope.is_of(&survey.now.boot);
+        let cut = is_cut.then(|| format!("{}; nothing is granted: clearway doctor", scope.tail_is_lost()));
+        let mut warnings: Vec<String> = cut.into_iter().collect();
+        warnings.extend(self::warnings(&leases, &survey.listed.unreadable));
+        warnings.extend(lenience(self.config.mode()));
         warnings.extend(self.place_notice().and_then(|notice| place_warning(&notice)));
         warnings.extend(self.without_place(&leases, me.as_ref().map(|(id, _)| *id)));
         warnings.extend(left_behind.into_iter().map(|(path, agent)| {
@@ -399,6 +405,16 @@ fn count_waiters(leases: &mut [LeaseView], queue: &[Queued]) {
 /// A scope that is not the one its directory had looks empty, or is somebody else's.
 fn place_warning(notice: &Notice) -> Option<String> {
     notice.about_place().map(|(text, way_out)| format!("{text}; {way_out}"))
+}
+
+/// That nothing is enforced is easily forgotten.
+fn lenience(mode: Enforcement) -> Option<String> {
+    let mode = match mode {
+        Enforcement::Enforce => return None,
+        Enforcement::Warn => "warn",
+        Enforcement::Observe => "observe",
+    };
+    Some(format!("edits of files that are with somebody else are not refused here: mode = {mode}"))
 }
 
 fn warnings(leases: &[LeaseView], unreadable: &[String]) -> Vec<String> {

@@ -4,7 +4,7 @@ use crate::identity::reason_text;
 use crate::session::Session;
 use crate::site::{Found, Site};
 use crate::targets::{Look, Placed, end_at_scope, lease_ref, looks_like_lease, path_target, resource_name};
-use clearway_core::breadth::{Breadth, too_broad};
+use clearway_core::breadth::{Breadth, too_broad, too_broad_to_ask};
 use clearway_core::command::{Command, LeaseRef, Release, Renew, Reserve, Selection, Want};
 use clearway_core::decide::{Notice, not_shortened};
 use clearway_core::duration;
@@ -110,7 +110,8 @@ impl Session<'_> {
 
     /// Asks whether a reservation would be granted: the very decision of `reserve`, of which nothing is written.
     pub fn check(&mut self, words: &ReserveWords) -> Result<Checked, Failure> {
-        let (scope, reserve) = self.reservation(words)?;
+        let (scope, reserve) =
+            self.reservation(words).map_err(|refusal| too_broad_to_ask(refusal, &words.targets))?;
         let Reply { rev, now, mut notices, outcome, .. } =
             self.preview_in(&scope, Command::Reserve(reserve))?;
         // What granting would bring about did not happen; what is so without it is so all the same.

@@ -55,7 +55,7 @@ pub fn outage(
 /// The trouble of a moment ago, for a hook that is about to ask the same store.
 pub(crate) fn trouble(outside: &mut dyn Outside, scope: &ScopeKey) -> Option<Failure> {
     let known = memory(outside, scope).filter(Known::is_in_way)?;
-    Some(Failure::new(known.slug, format!("{} a moment ago", known.message)))
+    Some(Failure::new(known.slug, format!("{} (so it was a moment ago)", known.message)))
 }
 
 /// The store answered, and wrote for it or not; whether an outage is over that the agent is to be told of. Where nobody

@@ -123,7 +123,24 @@ impl Session<'_> {
             return self.command_everywhere(all.clone(), all);
         }
         let scopes = self.scopes_of_waits(&waits)?;
-        self.command_in(&self.one_scope(scopes)?, Command::Leave(Leave { waits: Some(waits) }))
+        let scope = self.one_scope(scopes)?;
+        self.refuse_unknown(&scope, &waits)?;
+        self.command_in(&scope, Command::Leave(Leave { waits: Some(waits) }))
+    }
+
+    /// A place that was given up before may be given up again; one that never was is a slip of the pen.
+    fn refuse_unknown(&mut self, scope: &ScopeKey, ids: &[WaitId]) -> Result<(), Failure> {
+        let Waits { rev, waits, .. } = self.waits_in(scope)?;
+        let waits_there = |id: &WaitId| waits.iter().any(|queued| queued.wait.id == *id);
+        let mut unknown: BTreeSet<WaitId> = ids.iter().copied().filter(|id| !waits_there(id)).collect();
+        if !unknown.is_empty() {
+            self.find_event(scope, Seq(1)..=rev, |body| {
+                let Body::WaitBegan(wait) = body else { return None };
+                unknown.remove(&wait.id);
+                unknown.is_empty().then_some(())
+            })?;
+        }
+        unknown.first().map_or(Ok(()), |id| Err(nobody_at(*id)))
     }
 
     /// Lists who waits for what here, and what the caller waits for machine-wide.
@@ -208,8 +225,9 @@ pub(crate) fn with_queue(
     now: &Now,
 ) -> Result<Slice, StoreError> {
     let mut slice = snapshot.load(read, now)?;
-    if let Some(around) = slice.around_lapsed_turns(now) {
+    if let Some(around) = slice.around_turns(now) {
         slice.merge(snapshot.load(&around, now)?);
+        slice.surveyed = around.surveyed;
     }
     Ok(slice)
 }
@@ -237,8 +255,13 @@ fn by_id(id: WaitId, found: &[Queued], me: Option<AgentId>) -> Result<Wait, Fail
             let message = format!("it is {} that waits at {id}, not you", queued.agent);
             Err(Failure::new(Slug::NotHolder, message).hint(hint))
         }
-        None => Err(Failure::new(Slug::NotFound, format!("nobody waits at {id}")).hint(hint)),
+        None => Err(nobody_at(id)),
     }
+}
+
+fn nobody_at(id: WaitId) -> Failure {
+    Failure::new(Slug::NotFound, format!("nobody waits at {id}"))
+        .hint("see who waits for what: clearway waits")
 }
 
 fn choose_one(own: &[(ScopeKey, Queued)]) -> Failure {

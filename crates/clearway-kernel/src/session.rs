@@ -11,6 +11,7 @@ use clearway_core::agent::{Caller, ClientSession};
 use clearway_core::command::{Command, Request};
 use clearway_core::decide::Notice;
 use clearway_core::event::{Body, Durability};
+use clearway_core::facts::Process;
 use clearway_core::failure::Failure;
 use clearway_core::ids::{ScopeKey, Seq};
 use clearway_core::input::idempotency_key;
@@ -50,6 +51,8 @@ pub struct Hook {
     pub hears: bool,
     /// Whether the session begins as a branch of the one that its process had.
     pub forks: bool,
+    /// The process, dead by now, in which the session was begun before.
+    pub earlier: Option<Process>,
 }
 
 /// A caller at work.

@@ -10,17 +10,18 @@ use std::path::{Path, PathBuf};
 const SCOPES_MAX: usize = 64;
 const BYTES_MAX: u64 = 64 * 1_024;
 
-/// Remembers a directory of a scope in which a session took a lease, or has to wait for one.
-pub(crate) fn remember(outside: &mut dyn Outside, session: &ClientSession, directory: &Path) {
-    let Some((path, text)) = memory(outside, session).zip(directory.to_str()) else { return };
+/// Remembers a directory of a scope in which a session took a lease, or has to wait for one; whether that is new.
+pub(crate) fn remember(outside: &mut dyn Outside, session: &ClientSession, directory: &Path) -> bool {
+    let Some((path, text)) = memory(outside, session).zip(directory.to_str()) else { return false };
     let known = read(outside, &path);
     let is_line = !text.contains('\n');
     if !is_line || known.len() >= SCOPES_MAX || known.iter().any(|known| known == directory) {
-        return;
+        return false;
     }
     if outside.jot(&path, text, BYTES_MAX).is_err() {
         drop(outside.write_private(&path, &format!("{text}\n")));
     }
+    true
 }
 
 /// The directories that are remembered of a session.

@@ -121,7 +121,8 @@ impl Engine for SqliteEngine {
         scope: &ScopeKey,
         create: bool,
     ) -> Result<Option<Box<dyn Transaction + '_>>, StoreError> {
-        Ok(self.turn(scope, create)?.map(|transaction| Box::new(transaction) as Box<dyn Transaction>))
+        let transaction = self.turn(scope, create)?.map(SqliteTransaction::refuse_renamed).transpose()?;
+        Ok(transaction.map(|transaction| Box::new(transaction) as Box<dyn Transaction>))
     }
 
     fn snapshot(&mut self, scope: &ScopeKey) -> Result<Option<Box<dyn Snapshot + '_>>, StoreError> {
@@ -192,7 +193,8 @@ impl Engine for SqliteEngine {
     }
 
     fn examine(&mut self, scope: &ScopeKey) -> Result<Examination, StoreError> {
-        self.look_at(scope)
+        let patience = Patience::of(self.settings.timeout);
+        self.look_at(scope).map_err(|error| patience.spent_on(error))
     }
 
     fn writers(&mut self, scope: &ScopeKey) -> Result<Vec<String>, StoreError> {
@@ -200,7 +202,8 @@ impl Engine for SqliteEngine {
     }
 
     fn witness(&mut self, scope: &ScopeKey) -> Result<Option<Head>, StoreError> {
-        self.witnessed(scope)
+        let patience = Patience::of(self.settings.timeout);
+        self.witnessed(scope).map_err(|error| patience.spent_on(error))
     }
 
     fn make_room(&mut self, scope: &ScopeKey) -> Result<bool, StoreError> {

@@ -6,7 +6,7 @@ use crate::ballast;
 use crate::connect::{Reader, database_writers, refuse_lost, refuse_several_names};
 use crate::engine::{Settings, SqliteEngine};
 use crate::errors;
-use crate::load::scope_row;
+use crate::load::{ScopeRow, scope_row};
 use crate::rows::legible;
 use crate::schema::Schema;
 use crate::snapshot::KeyedRow;
@@ -62,8 +62,7 @@ impl SqliteEngine {
         let file = self.settings().place.file(scope);
         let Settings { schema, timeout, .. } = *self.settings();
         let Some(reader) = Reader::open(&file, schema, timeout)? else { return Ok(None) };
-        let row =
-            scope_row(&reader.connection, scope.as_str()).map_err(|error| errors::sqlite(&file, &error))?;
+        let row = scope_row(&reader.connection, scope).map_err(|error| errors::sqlite(&file, &error))?;
         Ok(row.and_then(|row| witness::remembered(&file, row.id)))
     }
 }
@@ -141,8 +140,11 @@ fn look_inside(
         look_at_pages(connection, found)?;
         look_for_lost_scopes(connection, file, found)?;
         look_at_remembered(connection, found)?;
-        let row = scope_row(connection, scope.as_str())?;
+        let row = scope_row(connection, scope)?;
         if let Some(row) = row {
+            if row.is_renamed {
+                found.error(About::Key, renamed(&row));
+            }
             found.witness = witness::remembered(file, row.id);
             look_at_witness(row.head, found);
         }
@@ -247,6 +249,18 @@ fn look_for_lost_scopes(
         }
     }
     Ok(())
+}
+
+/// Whoever goes on under a key that is not the log's own breaks its chain of hashes.
+pub(crate) fn refuse_renamed(row: &ScopeRow, file: &Path) -> Result<(), StoreError> {
+    match row.is_renamed {
+        true => Err(StoreError::Corrupt { path: file.display().to_string(), reason: renamed(row) }),
+        false => Ok(()),
+    }
+}
+
+fn renamed(row: &ScopeRow) -> String {
+    format!("its log of {} events goes by another key than the one it was hashed with", row.head.rev)
 }
 
 /// A scope that only the gate remembers.

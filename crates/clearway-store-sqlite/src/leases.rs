@@ -3,7 +3,7 @@
 use crate::rows::{self, LEASE_COLUMNS, Readable};
 use clearway_core::ids::{AgentId, LeaseId};
 use clearway_core::lease::Lease;
-use clearway_core::limits::WIDE_PAST_MAX;
+use clearway_core::limits::{SEEN_AHEAD_MS_MAX, WIDE_PAST_MAX};
 use clearway_core::pattern::{Fold, Pattern};
 use clearway_core::target::{ResourceName, Worktree};
 use clearway_core::time::{Mono, Now};
@@ -112,11 +112,16 @@ impl LeaseTable<'_> {
         let mut statement = self.select(
             "SELECT id, min(coalesce(end_max, 9223372036854775807), max(deadline, coalesce(last_seen + ttl_ms, 0))) \
              FROM leases INDEXED BY leases_by_check \
-             LEFT JOIN presence ON presence.scope = leases.scope AND agent = holder AND boot = ?3 \
+             LEFT JOIN presence ON presence.scope = leases.scope AND agent = holder AND boot = ?3 AND last_seen <= ?4 \
              WHERE leases.scope = ?1 AND check_at <= ?2",
         )?;
         let read = |row: &rusqlite::Row<'_>| Ok((rows::legible(row, 0), Mono(row.get(1)?)));
-        statement.query_map(params![self.scope, now.mono.0, now.boot.0], read)?.collect()
+        statement
+            .query_map(
+                params![self.scope, now.mono.0, now.boot.0, now.mono.plus_ms(SEEN_AHEAD_MS_MAX).0],
+                read,
+            )?
+            .collect()
     }
 
     /// The latest ended lease on exactly this path, the latest that each of these agents held or handed over, and the latest
@@ -162,6 +167,13 @@ impl LeaseTable<'_> {
     /// Every live lease, in the order of fences.
     pub(crate) fn all_live(&self) -> Rows {
         self.live("scope = ? ORDER BY fence", params![self.scope])
+    }
+
+    /// Every live lease that is found where its target is; one that is not counts as unreadable.
+    pub(crate) fn all_in_place(&self) -> Rows {
+        let mut statement =
+            self.select(&format!("SELECT {LEASE_COLUMNS}, anchor FROM leases WHERE scope = ?"))?;
+        rows::collect(&mut statement, [self.scope], |row| rows::lease_in_place(row, self.fold))
     }
 
     /// The latest ended leases; all of them without a limit.

@@ -3,8 +3,9 @@
 use crate::leases::{Due, LeaseTable};
 use crate::rows::{self, AGENT_COLUMNS, Readable};
 use clearway_core::agent::Agent;
-use clearway_core::ids::{AgentId, Epoch, Seq};
+use clearway_core::ids::{AgentId, Epoch, ScopeKey, Seq};
 use clearway_core::lease::Lease;
+use clearway_core::limits::SEEN_AHEAD_MS_MAX;
 use clearway_core::pattern::Fold;
 use clearway_core::slice::{self, AgentLookup, AgentView, Freeze, ReadSet, RefusalMemory, ScopeState, Slice};
 use clearway_core::time::{BootKey, Mono, Now};
@@ -22,15 +23,37 @@ pub(crate) struct ScopeRow {
     pub(crate) state: ScopeState,
     /// Whether the log ends with the event that the row says it does.
     pub(crate) has_head: bool,
+    /// Whether the row goes by another key than the log was hashed with.
+    pub(crate) is_renamed: bool,
 }
 
-/// Finds a scope's row.
-pub(crate) fn scope_row(connection: &Connection, key: &str) -> Result<Option<ScopeRow>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT id, rev, head, epoch, boot, folds, live_leases, root_patterns, live_waits, frozen_until, frozen_reason, \
-         EXISTS (SELECT 1 FROM events WHERE scope = id AND seq = rev AND hash = head) FROM scopes WHERE key = ?",
-    )?;
-    statement.query_row([key], read_scope).optional()
+/// The columns of a scope, in the order [`read_scope`] reads them.
+const SCOPE_COLUMNS: &str = "id, rev, head, epoch, boot, folds, live_leases, root_patterns, live_waits, \
+     frozen_until, frozen_reason, EXISTS (SELECT 1 FROM events WHERE scope = id AND seq = rev AND hash = head)";
+
+/// Finds a scope's row: by its key, or by its log, of which the key is a part.
+pub(crate) fn scope_row(connection: &Connection, key: &ScopeKey) -> Result<Option<ScopeRow>> {
+    let text = format!("SELECT {SCOPE_COLUMNS} FROM scopes WHERE key = ?");
+    let found = connection.prepare_cached(&text)?.query_row([key.as_str()], read_scope).optional()?;
+    found.map_or_else(|| renamed_row(connection, key), |row| Ok(Some(row)))
+}
+
+/// The row of the log whose first event was hashed with this key. The first write to a file that holds other scopes
+/// pays for it.
+fn renamed_row(connection: &Connection, key: &ScopeKey) -> Result<Option<ScopeRow>> {
+    let text = format!(
+        "SELECT {SCOPE_COLUMNS}, first.bytes, first.hash FROM scopes \
+         JOIN events AS first ON first.scope = id AND first.seq = 1"
+    );
+    let mut statement = connection.prepare(&text)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let (Ok(bytes), Ok(hash)) = (row.get::<_, Vec<u8>>(12), row.get::<_, [u8; 32]>(13)) else { continue };
+        if ChainHash::GENESIS.next(key, Seq(1), &bytes).0 == hash {
+            return Ok(Some(ScopeRow { is_renamed: true, ..read_scope(row)? }));
+        }
+    }
+    Ok(None)
 }
 
 fn read_scope(row: &rusqlite::Row<'_>) -> Result<ScopeRow> {
@@ -51,7 +74,18 @@ fn read_scope(row: &rusqlite::Row<'_>) -> Result<ScopeRow> {
         lost_tail: 0,
     };
     let has_head = rev.0 == 0 || row.get(11)?;
-    Ok(ScopeRow { id: row.get(0)?, head: Head { rev, hash: ChainHash(hash) }, state, has_head })
+    Ok(ScopeRow {
+        id: row.get(0)?,
+        head: Head { rev, hash: ChainHash(hash) },
+        state,
+        has_head,
+        is_renamed: false,
+    })
+}
+
+/// A sign of life as far as it can be one: what was not seen yet was not seen.
+fn believed(seen: Mono, now: &Now) -> Option<Mono> {
+    (seen.since(now.mono) <= SEEN_AHEAD_MS_MAX).then(|| seen.min(now.mono))
 }
 
 /// What a read set was answered with.
@@ -237,7 +271,7 @@ impl Loader<'_> {
             let memo: Option<Vec<u8>> = row.get(3)?;
             Ok(AgentView {
                 agent,
-                last_seen: row.get::<_, Option<u64>>(0)?.map(Mono),
+                last_seen: row.get::<_, Option<u64>>(0)?.and_then(|seen| believed(Mono(seen), self.now)),
                 live_leases: row.get(1)?,
                 shortest_ttl_ms: row.get(2)?,
                 memo: memo.map(|bytes| memo::decode(&bytes)).unwrap_or_default(),

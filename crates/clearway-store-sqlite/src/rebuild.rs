@@ -22,6 +22,7 @@ impl SqliteTransaction<'_> {
         let lost_tail = row.state.lost_tail;
         (row.head, row.state) = (head, ScopeState { lost_tail, ..state.scope.clone() });
         let scope = row.id;
+        self.insert("UPDATE scopes SET key = ? WHERE id = ?", &[&self.key.as_str(), &scope])?;
         // What is mended takes nothing.
         self.held_before = self.held();
         let heard = self.heard(scope, state.scope.fold)?;

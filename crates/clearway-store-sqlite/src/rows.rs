@@ -32,6 +32,13 @@ pub(crate) fn lease(row: &Row<'_>, fold: Fold) -> rusqlite::Result<Readable<Leas
     Ok(try_lease(row, fold).ok_or_else(|| legible(row, 0)))
 }
 
+/// Reads a lease and then its anchor, which has to be that of its target: searches go by it.
+pub(crate) fn lease_in_place(row: &Row<'_>, fold: Fold) -> rusqlite::Result<Readable<Lease>> {
+    let stored = column::<String>(row, 17);
+    let is_there = |lease: &Lease| stored.as_deref() == Some(anchor(&lease.target));
+    Ok(try_lease(row, fold).filter(is_there).ok_or_else(|| legible(row, 0)))
+}
+
 /// Reads an ended lease: the columns of a lease, then how and when it ended.
 pub(crate) fn ended_lease(row: &Row<'_>, fold: Fold) -> rusqlite::Result<Readable<Lease>> {
     let read = || {

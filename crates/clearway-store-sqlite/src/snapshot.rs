@@ -2,6 +2,7 @@
 
 use crate::connect::Reader;
 use crate::errors;
+use crate::examine::refuse_renamed;
 use crate::load::{Loaded, Loader, ScopeRow, scope_row};
 use crate::rows::{self, AGENT_COLUMNS};
 use crate::witness::remembered;
@@ -39,7 +40,7 @@ impl<'a> SqliteSnapshot<'a> {
 
     fn look(&mut self, begin: &str, scope: &ScopeKey) -> std::result::Result<(), StoreError> {
         let connection = &self.reader.connection;
-        let row = connection.execute_batch(begin).and_then(|()| scope_row(connection, scope.as_str()));
+        let row = connection.execute_batch(begin).and_then(|()| scope_row(connection, scope));
         self.scope = row.map_err(|error| errors::sqlite(&self.reader.path, &error))?;
         Ok(())
     }
@@ -210,6 +211,8 @@ fn read_event(row: &rusqlite::Row<'_>) -> Result<StoredEvent> {
 
 impl Snapshot for SqliteSnapshot<'_> {
     fn load(&mut self, read: &ReadSet, now: &Now) -> std::result::Result<Slice, StoreError> {
+        // Nothing is decided from a log that nobody could go on with.
+        self.scope.as_ref().map_or(Ok(()), |row| refuse_renamed(row, &self.reader.path))?;
         Ok(self.reading().load(read, now)?.slice)
     }
 

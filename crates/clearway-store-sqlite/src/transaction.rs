@@ -4,7 +4,7 @@ use crate::ballast;
 use crate::connect::{PAGE_BYTES, Patience, Writer};
 use crate::engine::Settings;
 use crate::errors;
-use crate::examine::lost_scope;
+use crate::examine::{lost_scope, refuse_renamed};
 use crate::load::{Loaded, ScopeRow, scope_row};
 use crate::snapshot::{KeyedRow, Reading};
 use crate::witness;
@@ -46,7 +46,7 @@ pub(crate) struct SqliteTransaction<'a> {
     pub(crate) writer: &'a mut Writer,
     /// The turn; it is given up when all that needs it is done.
     guard: Option<GateGuard>,
-    key: ScopeKey,
+    pub(crate) key: ScopeKey,
     pub(crate) scope: Option<ScopeRow>,
     runtime_dir: PathBuf,
     /// Leases whose holder turned out alive: when to look again.
@@ -79,7 +79,7 @@ impl<'a> SqliteTransaction<'a> {
             held_before: 0,
             open: true,
         };
-        transaction.scope = transaction.run(|connection| scope_row(connection, scope.as_str()))?;
+        transaction.scope = transaction.run(|connection| scope_row(connection, scope))?;
         transaction.begun_at = transaction.reading().head().rev;
         transaction.held_before = transaction.held();
         transaction.note_lost_tail()?;
@@ -127,6 +127,11 @@ impl<'a> SqliteTransaction<'a> {
         Ok(())
     }
 
+    /// For everybody but a repair.
+    pub(crate) fn refuse_renamed(self) -> Result<Self, StoreError> {
+        self.scope.as_ref().map_or(Ok(()), |row| refuse_renamed(row, &self.writer.path)).map(|()| self)
+    }
+
     fn damaged(&self, reason: String) -> StoreError {
         StoreError::Corrupt { path: self.writer.path.display().to_string(), reason }
     }
@@ -161,7 +166,7 @@ impl<'a> SqliteTransaction<'a> {
                         VALUES (?, 0, ?, 0, NULL, 0, 0, 0, 0)";
             let (key, genesis) = (self.key.clone(), Head::EMPTY.hash.0);
             self.run(|connection| connection.execute(text, params![key.as_str(), genesis]))?;
-            self.scope = self.run(|connection| scope_row(connection, key.as_str()))?;
+            self.scope = self.run(|connection| scope_row(connection, &key))?;
         }
         self.scope.as_mut().ok_or_else(|| StoreError::Internal("the scope's row vanished".to_owned()))
     }

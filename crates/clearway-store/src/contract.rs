@@ -327,6 +327,8 @@ pub enum About {
     Gate,
     /// Stored rows.
     Rows,
+    /// The key that a log goes by.
+    Key,
     /// Tables and indexes.
     Schema,
     /// The file itself.
@@ -348,6 +350,7 @@ impl About {
             Self::Lost => "lost",
             Self::Gate => "gate",
             Self::Rows => "rows",
+            Self::Key => "key",
             Self::Schema => "schema",
             Self::Pages => "pages",
             Self::Foreign => "store",
@@ -356,7 +359,8 @@ impl About {
 
     /// Whether facts are damaged or gone, which is more than a nuisance.
     pub fn is_damage(self) -> bool {
-        matches!(self, Self::Lost | Self::Gate | Self::Rows | Self::Schema | Self::Pages | Self::Foreign)
+        use About::{Foreign, Gate, Key, Lost, Pages, Rows, Schema};
+        matches!(self, Lost | Gate | Rows | Key | Schema | Pages | Foreign)
     }
 }
 

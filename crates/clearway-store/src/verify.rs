@@ -126,15 +126,19 @@ impl<'a> Walk<'a> {
 
     /// The log ends here: everything remembered must have been passed.
     fn end(&mut self, stored: Head) {
+        let end = self.head.rev;
+        let beyond = self.marks.iter().filter(|mark| mark.head.rev > end).max_by_key(|mark| mark.head.rev);
+        let remembered = beyond.map(|mark| format!("{} remembers {}", mark.by, mark.head.rev));
         if stored != self.head {
-            let what = format!("the log ends at {}, the scope says {}", self.head.rev, stored.rev);
-            return self.fail(self.head.rev.next(), what);
+            let said = match stored.rev == end {
+                true => "with another event than the scope's row says".to_owned(),
+                false => format!("the scope says {}", stored.rev),
+            };
+            let remembered = remembered.map(|text| format!(", and {text}")).unwrap_or_default();
+            return self.fail(end.next(), format!("the log ends at {end}, {said}{remembered}"));
         }
-        let beyond =
-            self.marks.iter().filter(|mark| mark.head.rev > self.head.rev).max_by_key(|mark| mark.head.rev);
-        if let Some(mark) = beyond {
-            let what =
-                format!("the log ends at {}, but {} remembers {}", self.head.rev, mark.by, mark.head.rev);
+        if let Some(remembered) = remembered {
+            let what = format!("the log ends at {end}, but {remembered}");
             let seq = self.head.rev.next();
             self.broken.get_or_insert(Broken { seq, what, is_lost_tail: true });
         }

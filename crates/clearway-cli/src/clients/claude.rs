@@ -24,7 +24,9 @@ pub(super) static DIALECT: Dialect = Dialect {
     rewrite: None,
     owns: |payload, variables| {
         let told = variables.get("CLAUDE_CODE_SESSION_ID").filter(|told| !told.is_empty());
-        told.is_some_and(|told| payload.get("session_id").and_then(Value::as_str) == Some(told))
+        let is_told =
+            told.is_some_and(|told| payload.get("session_id").and_then(Value::as_str) == Some(told));
+        is_told || is_shaped(payload)
     },
     setup: Setup {
         title: "Claude Code",
@@ -47,6 +49,7 @@ pub(super) static DIALECT: Dialect = Dialect {
             fields.extend(called.blocks.then(|| ("onFailure", json!("block"))));
             fields
         },
+        reads,
         unattended: "unattended: a hook that fails or is missing blocks the tool call",
         withheld,
     },
@@ -60,6 +63,16 @@ pub(super) static DIALECT: Dialect = Dialect {
         entry("SessionEnd", None),
     ],
 };
+
+/// Whether a payload about a tool is Claude Code's, whatever hook it was sent to: its ids of calls are those of its models,
+/// and it has none of the fields by which those who imitate it are known.
+fn is_shaped(payload: &Value) -> bool {
+    let of_others = ["cursor_version", "conversation_id", "sessionId", "timestamp", "turn_id"];
+    let id = payload.get("tool_use_id").and_then(Value::as_str).unwrap_or_default();
+    id.starts_with("toolu_")
+        && payload.get("transcript_path").is_some()
+        && !of_others.iter().any(|field| payload.get(field).is_some())
+}
 
 /// Tools that may change files. Every other call is worth a look before it, to be told what waits, and none after it.
 const WRITING: &str = "^(Edit|Write|MultiEdit|NotebookEdit|Bash|PowerShell|mcp__.*)$";
@@ -108,6 +121,42 @@ pub(super) fn tell(event: &Event, told: &Told) -> Option<Value> {
     }
     (!document.is_empty()).then_some(Value::Object(document))
 }
+
+/// It reads plain JSON, after a mark or not, and loads nothing of a file in which a setting has another type than its own.
+fn reads(text: &str) -> Result<(), String> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if text.trim().is_empty() {
+        return Ok(());
+    }
+    let settings: Value = serde_json::from_str(text)
+        .map_err(|error| format!("it reads plain JSON, without comments and trailing commas ({error})"))?;
+    let is_wrong =
+        |(at, kind, _): &&(&str, Kind, &str)| settings.pointer(at).is_some_and(|found| !kind(found));
+    TYPES.iter().find(is_wrong).map_or(Ok(()), |(at, _, wanted)| {
+        Err(format!("{} is to be {wanted}", at.trim_start_matches('/').replace('/', ".")))
+    })
+}
+
+type Kind = fn(&Value) -> bool;
+
+/// Settings that people write by hand, each with what it has to be.
+const TYPES: &[(&str, Kind, &str)] = &[
+    ("/disableAllHooks", Value::is_boolean, "true or false"),
+    ("/model", Value::is_string, "a text"),
+    ("/env", Value::is_object, "an object"),
+    ("/permissions", Value::is_object, "an object"),
+    ("/permissions/allow", Value::is_array, "a list"),
+    ("/permissions/deny", Value::is_array, "a list"),
+    ("/permissions/ask", Value::is_array, "a list"),
+    ("/permissions/additionalDirectories", Value::is_array, "a list"),
+    ("/permissions/defaultMode", Value::is_string, "a text"),
+    ("/cleanupPeriodDays", Value::is_number, "a number"),
+    ("/includeCoAuthoredBy", Value::is_boolean, "true or false"),
+    ("/statusLine", Value::is_object, "an object"),
+    ("/outputStyle", Value::is_string, "a text"),
+    ("/apiKeyHelper", Value::is_string, "a text"),
+    ("/enabledPlugins", Value::is_object, "an object"),
+];
 
 fn withheld(scene: &mut Scene<'_>, _: &Installed) -> Option<Standing> {
     for managed in MANAGED {

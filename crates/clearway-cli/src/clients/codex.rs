@@ -40,6 +40,7 @@ pub(super) static DIALECT: Dialect = Dialect {
         handler: |called| {
             vec![("type", json!("command")), ("command", called.line()), ("timeout", called.seconds())]
         },
+        reads: |_| Ok(()),
         unattended: "unattended: it goes on when a hook fails, and cannot be told otherwise",
         withheld,
     },

@@ -46,6 +46,7 @@ pub(super) static DIALECT: Dialect = Dialect {
                 ("timeoutSec", called.seconds()),
             ]
         },
+        reads: |_| Ok(()),
         unattended: "unattended: a hook that is missing or crashes blocks the tool call, one that is too slow does not",
         withheld,
     },

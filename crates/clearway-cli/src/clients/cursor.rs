@@ -39,6 +39,7 @@ pub(super) static DIALECT: Dialect = Dialect {
             fields.extend(called.blocks.then_some(("failClosed", json!(true))));
             fields
         },
+        reads: |_| Ok(()),
         unattended: "unattended: a hook that fails or is missing blocks the tool call",
         withheld: |_, _| None,
     },

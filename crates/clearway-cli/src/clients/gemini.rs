@@ -5,7 +5,7 @@ use super::{Dialect, Registration};
 use crate::hook::event::{Event, Moment};
 use crate::hook::payload::{Fields, McpName, Tool, When, Words};
 use crate::hook::reply::Told;
-use crate::setup::{Form, Installed, NAME, Scene, Setup, Standing, shown, variable};
+use crate::setup::{Form, Installed, NAME, Scene, Setup, Standing, no_json_with_comments, shown, variable};
 use clearway_core::agent::Client;
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -43,6 +43,7 @@ pub(super) static DIALECT: Dialect = Dialect {
                 ("timeout", json!(called.timeout_ms)),
             ]
         },
+        reads,
         unattended: "unattended: a hook that is missing or crashes blocks the tool call, one that is too slow does not",
         withheld,
     },
@@ -86,6 +87,15 @@ fn tell(event: &Event, told: &Told) -> Option<Value> {
         document.insert("systemMessage".to_owned(), json!(person));
     }
     (!document.is_empty()).then_some(Value::Object(document))
+}
+
+/// It takes comments out before it reads JSON, and nothing else.
+fn reads(text: &str) -> Result<(), String> {
+    if text.starts_with('\u{feff}') {
+        return Err("it begins with a byte order mark".to_owned());
+    }
+    no_json_with_comments(text)
+        .map_err(|error| format!("it reads JSON with comments, without trailing commas ({error})"))
 }
 
 const SYSTEM: &str = "/etc/gemini-cli/settings.json";

@@ -8,6 +8,7 @@ pub(crate) mod event;
 mod patch;
 pub(crate) mod payload;
 pub(crate) mod reply;
+mod surrogates;
 mod texts;
 mod tools;
 mod typed;
@@ -21,7 +22,7 @@ use clearway_core::text::shown;
 use clearway_kernel::config::Mode;
 use clearway_kernel::{
     Answers, CallEnd, Doing, Gate, Hook, HookCall, Noted, Outage, attend, before_edit, company,
-    fields_of_tool, keep_changed, note_call, outage,
+    fields_of_tool, keep_changed, keep_for_later, kept_for_now, note_call, outage,
 };
 use event::{Act, Event, Moment};
 use reply::{Reply, Told, Verdict};
@@ -81,7 +82,7 @@ fn not_run(why: &str) -> Reply {
 
 fn payload(host: &mut dyn Host) -> Result<Value, String> {
     let bytes = host.input(PAYLOAD_BYTES_MAX, PAYLOAD_WAIT).map_err(|failure| failure.message)?;
-    let value: Value = serde_json::from_slice(&bytes).map_err(|error| format!("no JSON: {error}"))?;
+    let value = surrogates::read(&bytes).map_err(|error| format!("no JSON: {error}"))?;
     if value.is_object() { Ok(value) } else { Err("the payload is no JSON object".to_owned()) }
 }
 
@@ -101,11 +102,12 @@ fn respond(
     let event = contained(|| configured(&event, &call, host)).unwrap_or(event);
     let judged = contained(|| judge(&event, &call, host));
     let verdict = match &judged {
-        Ok(judged) => judged.verdict.clone(),
+        Ok(judged) => heard(dialect, &event, &call, host, judged.verdict.clone()),
         Err(failure) => unchecked(dialect, &event, &call, host, failure),
     };
     let reply = dialect.render(&event, &verdict);
     let (what, bytes) = said(&verdict, &reply);
+    let what = if judged.as_ref().is_ok_and(|judged| judged.lets_pass) { Noted::LetPass } else { what };
     let spent = host.spent();
     let failed = judged.as_ref().err().map(|failure| failure.slug.as_str());
     let cause = failed.unwrap_or_else(|| longest(spent, payload_ms));
@@ -117,6 +119,40 @@ fn respond(
         Ok(())
     });
     reply
+}
+
+/// What there is to know of an edit, told when the model hears it: before the call, or else after it.
+fn heard(
+    dialect: &Dialect,
+    event: &Event,
+    call: &HookCall,
+    host: &mut dyn Host,
+    verdict: Verdict,
+) -> Verdict {
+    let (before, is_over) = match &event.moment {
+        Moment::BeforeTool(Act::Edit(_)) => (event.clone(), false),
+        Moment::AfterTool(act @ Act::Edit(_)) => {
+            (Event { moment: Moment::BeforeTool(act.clone()), ..event.clone() }, true)
+        }
+        _ => return verdict,
+    };
+    if dialect.hears(&before) {
+        return verdict;
+    }
+    match verdict {
+        Verdict::Tell(Told { model: Some(text), .. }) if !is_over => {
+            keep_for_later(host, call, &text);
+            Verdict::Silent
+        }
+        verdict if is_over => match (kept_for_now(host, call), verdict) {
+            (Some(kept), Verdict::Tell(Told { model: Some(text), person })) => {
+                Verdict::Tell(Told { model: Some(format!("{kept}\n{text}")), person })
+            }
+            (Some(kept), Verdict::Silent) => tell(Some(kept)),
+            (_, verdict) => verdict,
+        },
+        verdict => verdict,
+    }
 }
 
 /// What was said, and how much of it the model has to read.
@@ -146,7 +182,8 @@ fn carried_out(dialect: &Dialect, event: &Event, call: &HookCall, host: &mut dyn
         return None;
     };
     let words = typed::words(command)?;
-    let agent = (Hook { session: call.session.clone(), hears: false, forks: false }, call.cwd.clone());
+    let agent =
+        (Hook { session: call.session.clone(), hears: false, forks: false, earlier: None }, call.cwd.clone());
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     let code = contained(|| {
         let mut streams = Streams { stdout: &mut stdout, stderr: &mut stderr };
@@ -204,11 +241,13 @@ fn unchecked(
 struct Judged {
     verdict: Verdict,
     answers: Answers,
+    /// Whether it would have been a refusal, had refusals been enforced.
+    lets_pass: bool,
 }
 
 impl Judged {
     fn silent() -> Self {
-        Self { verdict: Verdict::Silent, answers: Answers::default() }
+        Self { verdict: Verdict::Silent, answers: Answers::default(), lets_pass: false }
     }
 }
 
@@ -250,7 +289,7 @@ fn judge(event: &Event, call: &HookCall, host: &mut dyn Host) -> Result<Judged, 
         // What cannot be taken now is as it was before anybody said so.
         drop(keep_changed(host, call, &unannounced));
     }
-    Ok(Judged { verdict: tell(texts::beside(&answers)), answers })
+    Ok(Judged { verdict: tell(texts::beside(&answers)), answers, lets_pass: false })
 }
 
 /// What becomes of an edit, as the settings have it.
@@ -260,7 +299,8 @@ fn gated(gate: Gate) -> Judged {
         (Some(reason), Mode::Warn) => tell(Some(reason)),
         (Some(_), Mode::Observe) | (None, _) => tell(texts::beside(&gate.answers)),
     };
-    Judged { verdict, answers: gate.answers }
+    let lets_pass = gate.refused.is_some() && gate.mode != Mode::Enforce;
+    Judged { verdict, answers: gate.answers, lets_pass }
 }
 
 /// Silent for whoever is alone and whom nothing waits for.
@@ -269,7 +309,7 @@ fn start(call: &HookCall, host: &mut dyn Host) -> Result<Judged, Failure> {
     let welcome = company(host, call)?.and_then(|(status, mode)| texts::welcome(&status, mode));
     let texts: Vec<String> = welcome.into_iter().chain(texts::beside(&answers)).collect();
     let verdict = tell((!texts.is_empty()).then(|| texts.join("\n")));
-    Ok(Judged { verdict, answers })
+    Ok(Judged { verdict, answers, lets_pass: false })
 }
 
 fn tell(model: Option<String>) -> Verdict {

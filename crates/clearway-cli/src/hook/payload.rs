@@ -2,6 +2,7 @@
 
 use super::event::{Act, Event, Moment, ServerTool};
 use super::patch;
+use super::surrogates;
 use super::tools;
 use clearway_core::agent::Client;
 use clearway_core::input::session_id;
@@ -193,7 +194,9 @@ fn named_file(file: &Value) -> Option<&str> {
 fn object(input: &Value) -> Option<Cow<'_, Value>> {
     match input {
         Value::Object(_) => Some(Cow::Borrowed(input)),
-        Value::String(text) => serde_json::from_str(text).ok().filter(Value::is_object).map(Cow::Owned),
+        Value::String(text) => {
+            surrogates::read(text.as_bytes()).ok().filter(Value::is_object).map(Cow::Owned)
+        }
         _ => None,
     }
 }

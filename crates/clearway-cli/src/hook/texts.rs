@@ -118,10 +118,7 @@ fn line(notice: &Notice, answer: &ScopeAnswer) -> Option<Said> {
             path(target)
         ),
         Notice::PassedOn { target, to } => {
-            format!(
-                "{} made way for {to}; you had not changed it. Read it again before you edit it.",
-                path(target)
-            )
+            format!("{} made way for {to}. Read it again before you edit it.", path(target))
         }
         Notice::WrittenOver { target, by } => {
             let who = match by {
@@ -241,9 +238,11 @@ fn waits(answer: &ScopeAnswer, queued: &Queued, blockers: &[LeaseView], ahead: &
         return Said::plain(frozen(reply, &place));
     };
     if queued.wait.since < reply.now.mono && !reply.replayed {
-        return Said::plain(format!(
-            "Not edited: {what} is still with {whose}. You are {place} in the queue; you will be told."
-        ));
+        let still = match blockers {
+            [] => format!("{whose} still has the turn at {what}"),
+            _ => format!("{what} is still with {whose}"),
+        };
+        return Said::plain(format!("Not edited: {still}. You are {place} in the queue; you will be told."));
     }
     let first = match blockers.first() {
         Some(blocker) => format!("{what} is with {whose}{}.{}", stated(blocker), unfinished(blocker)),
@@ -326,7 +325,11 @@ fn unfinished(blocker: &LeaseView) -> String {
 }
 
 fn others(count: usize) -> String {
-    if count > 1 { format!(" {} more stand in the way.", count - 1) } else { String::new() }
+    match count {
+        0 | 1 => String::new(),
+        2 => " 1 more stands in the way.".to_owned(),
+        _ => format!(" {} more stand in the way.", count - 1),
+    }
 }
 
 /// A refusal over what is held for the length of one call: whoever tries again after its next step gets it.

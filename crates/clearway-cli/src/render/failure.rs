@@ -6,6 +6,9 @@ use clearway_core::slug::Slug;
 use clearway_core::text::printable;
 use clearway_core::time::Now;
 
+/// Leases in the way that are shown before the rest is only counted. Programs are told all of them.
+const HOLDERS_SHOWN: usize = 8;
+
 /// The lines for standard error.
 pub(crate) fn failure(failure: &Failure, now: &Now, page: &Page) -> String {
     let mark = format!("error[{}]", failure.slug);
@@ -13,8 +16,14 @@ pub(crate) fn failure(failure: &Failure, now: &Now, page: &Page) -> String {
     let mut text = wrap(&head, page.columns, "", "  ").join("\n");
     text = text.replacen(&mark, &page.paint(Tone::Bad, &mark), 1);
     text.push('\n');
-    for view in in_the_way(&failure.details) {
+    let in_the_way = in_the_way(&failure.details);
+    for view in in_the_way.iter().take(HOLDERS_SHOWN) {
         text.push_str(&holding(view, now, page, "  "));
+    }
+    if in_the_way.len() > HOLDERS_SHOWN {
+        let more = format!("  and {} more: clearway leases", in_the_way.len() - HOLDERS_SHOWN);
+        text.push_str(&page.given.advice(&more));
+        text.push('\n');
     }
     if let Details::Blockers { ahead, .. } = &failure.details {
         text.push_str(&before_you(ahead));

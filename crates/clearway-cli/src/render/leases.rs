@@ -6,7 +6,7 @@ use clearway_core::decide::Notice;
 use clearway_core::failure::{Ahead, LeaseView};
 use clearway_core::lease::Mode;
 use clearway_core::text::printable;
-use clearway_core::time::{Now, rounded};
+use clearway_core::time::{Now, elapsed, rounded};
 use clearway_core::unit;
 
 /// How long a lease still lasts, or the process with which it ends.
@@ -34,7 +34,7 @@ pub(crate) fn machine_wide_name(view: &LeaseView) -> String {
 
 /// How long ago something was.
 pub(crate) fn ago(ms: u64) -> String {
-    if ms < 1_000 { "now".to_owned() } else { format!("{} ago", rounded(ms)) }
+    if ms < 1_000 { "now".to_owned() } else { format!("{} ago", elapsed(ms)) }
 }
 
 /// A number of things.

@@ -3,6 +3,7 @@
 use super::entries::{self, entries};
 use super::journal::{Journal, Restored};
 use super::place::{self, Form, HookFile, directory, setup_of, user_files};
+use super::standing::unread;
 use super::text::{Removed, Unfit};
 use super::{Wish, detected, diff, page, shown, toml};
 use crate::Host;
@@ -132,7 +133,10 @@ fn set_up(
     let mut changes = Vec::new();
     for (position, file) in files.iter().enumerate() {
         let edited = match position {
-            0 => edit(host, file, &|text| file.form.install(&cleared(file, text)?, &wanted)),
+            0 => edit(host, file, &|text| {
+                unread(client, file, text).map_or(Ok(()), |why| Err(Unfit(why)))?;
+                file.form.install(&cleared(file, text)?, &wanted)
+            }),
             _ => edit(host, file, &|text| Ok(file.form.remove(&cleared(file, text)?, None)?.text)),
         };
         let change = Change { client: Some(client), note: note.clone().filter(|_| position == 0), ..edited };

@@ -25,6 +25,7 @@ pub(crate) use found::{Found, ours};
 pub(crate) use journal::hex;
 pub(crate) use place::{Form, Setup, below_home, variable};
 pub(crate) use standing::{Installed, Scene, Standing, is_true};
+pub(crate) use surgery::no_json_with_comments;
 
 use crate::Host;
 use clearway_core::agent::Client;

@@ -24,6 +24,8 @@ pub(crate) struct Setup {
     pub(crate) repository_files: &'static [(&'static str, Form)],
     /// What an entry is made of, in the order it is written.
     pub(crate) handler: fn(&Called<'_>) -> Vec<(&'static str, Value)>,
+    /// Whether it would read its first file of hooks, if that has this text; if not, why.
+    pub(crate) reads: fn(&str) -> Result<(), String>,
     /// What it does when nobody watches and a hook fails.
     pub(crate) unattended: &'static str,
     /// Why it runs no hooks, though they are whole.

@@ -67,6 +67,9 @@ pub(super) fn judge(scene: &mut Scene<'_>) -> Standing {
     let mut damaged = None;
     for file in files {
         let Some(text) = scene.text(&file.path) else { continue };
+        if let Some(why) = unread(scene.client, &file, &text) {
+            return to_mend(format!("it does not load {}: {why}", shown(&file.path)));
+        }
         let Ok(document) = file.form.value(&text) else {
             return to_mend(format!("{} cannot be read", shown(&file.path)));
         };
@@ -87,6 +90,19 @@ pub(super) fn judge(scene: &mut Scene<'_>) -> Standing {
         Some(why) => Standing::damage(why),
         None => Standing::left("it has no hooks of ours", INIT),
     }
+}
+
+/// Bytes of a file of settings; a longer one would be read for minutes.
+const FILE_BYTES_MAX: usize = 1_024 * 1_024;
+
+/// Why a client would not load a file, or we would not, whatever is in it.
+pub(super) fn unread(client: Client, file: &HookFile, text: &str) -> Option<String> {
+    if text.len() > FILE_BYTES_MAX {
+        return Some(format!("it is longer than {} KiB, which is no settings file", FILE_BYTES_MAX / 1_024));
+    }
+    let setup = setup_of(client)?;
+    let is_first = setup.user_files.first().is_some_and(|(name, _)| file.path.ends_with(name));
+    if is_first { (setup.reads)(text).err() } else { None }
 }
 
 /// What only a person can do: `init` would be refused as often as it is run.

@@ -20,6 +20,13 @@ pub(super) struct Document<'t> {
     pub(super) has_comments: bool,
 }
 
+/// Why a text is no JSON with comments, and without commas before an end.
+pub(crate) fn no_json_with_comments(text: &str) -> Result<(), String> {
+    let options = ParseOptions { allow_trailing_commas: false, ..OPTIONS };
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &options);
+    parsed.map(drop).map_err(|error| error.to_string())
+}
+
 impl<'t> Document<'t> {
     pub(super) fn read(text: &'t str) -> Result<Self, Unfit> {
         let collect = CollectOptions { comments: CommentCollectionStrategy::AsTokens, tokens: true };

@@ -1,5 +1,6 @@
 //! `mine` and `statusline`: what is the caller's own, in a form for other programs.
 
+use super::status::awaiting;
 use crate::arguments::MineFlags;
 use crate::console::{Answer, Problem, document};
 use crate::given::Given;
@@ -60,13 +61,14 @@ impl Answer for Line {
 fn line(status: &Status) -> String {
     let me = status.me.as_ref().map(|(id, _)| *id);
     let mine: Vec<_> = status.leases.iter().filter(|view| Some(view.lease.holder) == me).collect();
-    let waited: u64 = mine.iter().map(|view| view.waiters).sum();
+    let waited = me.map_or(0, |me| awaiting(status, me).count() as u64);
     let waiting = status.waits.iter().filter(|queued| Some(queued.wait.agent) == me);
     let (turns, waiting): (Vec<_>, Vec<_>) = waiting.partition(|queued| queued.wait.offered_until.is_some());
     let is_here = |seen: &&AgentSeen| {
         Some(seen.view.agent.id) != me && (seen.liveness == Liveness::Active || seen.view.live_leases > 0)
     };
     let others = status.agents.iter().filter(|seen| seen.liveness != Liveness::Gone).filter(is_here).count();
+    let frozen = status.frozen.as_ref().map(|_| "frozen".to_owned());
     let parts = [
         (status.warnings.len() as u64, "warning", "warnings"),
         (turns.len() as u64, "turn is yours", "turns are yours"),
@@ -76,5 +78,6 @@ fn line(status: &Status) -> String {
         (others as u64, "other agent", "other agents"),
     ];
     let said = parts.into_iter().filter(|(number, ..)| *number > 0);
-    said.map(|(number, one, many)| count(number, one, many)).collect::<Vec<_>>().join(", ")
+    let said = said.map(|(number, one, many)| count(number, one, many));
+    frozen.into_iter().chain(said).collect::<Vec<_>>().join(", ")
 }

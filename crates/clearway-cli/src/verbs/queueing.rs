@@ -8,7 +8,7 @@ use crate::render::{Cell, Fit, Page, Table, Tone, ago};
 use clearway_core::failure::Failure;
 use clearway_core::slug::Slug;
 use clearway_core::text::printable;
-use clearway_core::time::{Now, rounded};
+use clearway_core::time::{Now, elapsed, rounded};
 use clearway_core::wait::Queued;
 use clearway_kernel::{ChosenWords, Session, Standing, Waits};
 use clearway_wire::json::{Looked, WaitJson, WaitsReply};
@@ -90,7 +90,7 @@ fn live_line(standing: &Standing<'_>) -> String {
     let earlier = standing.ahead.first().map(|ahead| format!("{} is before you", ahead.agent));
     let why = holder.or(earlier).unwrap_or_else(|| "your turn".to_owned());
     let since =
-        if standing.waited_ms < 1_000 { String::new() } else { format!(" {}", rounded(standing.waited_ms)) };
+        if standing.waited_ms < 1_000 { String::new() } else { format!(" {}", elapsed(standing.waited_ms)) };
     format!(
         "waiting{since}: {}; place {}, at most {} more",
         printable(&why),

@@ -5,12 +5,13 @@ use crate::console::{Answer, Problem, document};
 use crate::given::Given;
 use crate::render::{
     Cell, Fit, Page, Table, Tone, ago, count, left, liveness_tone, machine_wide_name, placed_pattern, wrap,
+    wrap_hint,
 };
 use clearway_core::failure::LeaseView;
 use clearway_core::ids::AgentId;
 use clearway_core::text::{columns, printable, truncate_columns};
 use clearway_core::time::rounded;
-use clearway_core::wait::Queued;
+use clearway_core::wait::{Queued, waiters_for};
 use clearway_kernel::{AgentSeen, Session, Status};
 use clearway_wire::json::{Actor, AgentJson, Blocker, Looked, StatusReply, WaitJson, rfc3339};
 
@@ -22,6 +23,8 @@ const WARNINGS_SHOWN: usize = 3;
 const WAITS_SHOWN: usize = 3;
 /// At a terminal a warning, or the reason of a freeze, takes two lines at most.
 const WARNING_COLUMNS_MAX: usize = 140;
+/// Of what a warning says, so much stays beside the longest command.
+const SAID_COLUMNS_MIN: usize = 40;
 /// Columns given to what an agent holds.
 const HOLDS_COLUMNS_MAX: usize = 200;
 
@@ -119,7 +122,7 @@ impl Look {
         }
         let mut text = page.paint(Tone::Bad, "needs you") + "\n";
         for warning in warnings.iter().take(WARNINGS_SHOWN) {
-            text.push_str(&short_lines(&page.given.advice(&printable(warning)), page));
+            text.push_str(&warning_lines(&page.given.advice(&printable(warning)), page));
         }
         if warnings.len() > WARNINGS_SHOWN {
             let more = format!("  and {} more: clearway status --json", warnings.len() - WARNINGS_SHOWN);
@@ -202,8 +205,14 @@ impl Look {
             text.push_str(&format!("you wait for: {}\n", some_of(&awaited, 80)));
         }
         text.extend(self.frozen().map(|frozen| frozen + "\n"));
-        if !warnings.is_empty() {
-            text.push_str(&format!("needs a person: {}\n", some_of(warnings, 140)));
+        let awaiting: Vec<String> =
+            self.awaiting().map(|queued| format!("{} ({})", queued.agent, first_wanted(queued))).collect();
+        if !awaiting.is_empty() {
+            text.push_str(&format!("wait for you: {}\n", some_of(&awaiting, 80)));
+        }
+        if let Some(first) = warnings.first() {
+            let more = if warnings.len() > 1 { format!(" +{}", warnings.len() - 1) } else { String::new() };
+            text.push_str(&format!("needs a person{more}: {}\n", shortened(&given.advice(first), 140)));
         }
         let next = given.advice(&format!("next: clearway {}", self.next()));
         let room = TERSE_BYTES_MAX.saturating_sub(next.len() + 2);
@@ -217,6 +226,11 @@ impl Look {
         let me = self.found.me.as_ref().map(|(id, _)| *id);
         let here = self.found.waits.iter().filter(move |queued| Some(queued.wait.agent) == me);
         here.chain(&self.found.machine_wide.waits)
+    }
+
+    /// Those who wait for what the caller holds.
+    fn awaiting(&self) -> impl Iterator<Item = &Queued> {
+        self.found.me.iter().flat_map(|(me, _)| awaiting(&self.found, *me))
     }
 
     /// The verb that is most likely of use: a turn that has come is kept only for a while, and what a running command
@@ -234,13 +248,45 @@ impl Look {
     }
 }
 
+/// Every wait of others that somebody's leases are in the way of, once.
+pub(super) fn awaiting(status: &Status, me: AgentId) -> impl Iterator<Item = &Queued> {
+    let held = move |view: &&LeaseView| view.lease.holder == me;
+    let is_in_the_way = move |queued: &Queued| {
+        let wait = || std::iter::once(&queued.wait);
+        status.leases.iter().filter(held).any(|view| waiters_for(&view.lease, wait()) > 0)
+    };
+    status.waits.iter().filter(move |queued| queued.wait.agent != me && is_in_the_way(queued))
+}
+
+fn first_wanted(queued: &Queued) -> String {
+    queued.wait.wanted.wants.first().map(|want| want.target.display()).unwrap_or_default()
+}
+
 /// What somebody waits for, and whether its turn has come.
 fn in_short(queued: &Queued) -> String {
-    let target = queued.wait.wanted.wants.first().map(|want| want.target.display()).unwrap_or_default();
+    let target = first_wanted(queued);
     match queued.wait.offered_until {
         Some(_) => format!("{target} (your turn)"),
         None => format!("{target} (place {})", queued.position),
     }
+}
+
+/// A sentence of at most so many columns, whose command at its end stays whole: half of one cannot be pasted.
+fn shortened(text: &str, columns_max: usize) -> String {
+    let command = text.rsplit_once(": ").filter(|(_, command)| command.starts_with("clearway "));
+    match command {
+        Some((said, command)) => {
+            let room = columns_max.saturating_sub(columns(command) + 2).max(SAID_COLUMNS_MIN);
+            format!("{}: {command}", truncate_columns(said, room))
+        }
+        None => truncate_columns(text, columns_max).into_owned(),
+    }
+}
+
+/// A warning in two lines of a terminal and one for its command.
+fn warning_lines(warning: &str, page: &Page) -> String {
+    let room = if page.is_terminal { WARNING_COLUMNS_MAX } else { page.room };
+    wrap_hint(&shortened(warning, room), page.columns, "  ", "    ").join("\n") + "\n"
 }
 
 /// A sentence that takes two lines of a terminal at most.

@@ -91,19 +91,27 @@ fn report(draft: &mut Draft<'_>, me: AgentId, hit: Hit) {
 }
 
 /// What an agent leaves passes to its parent. Without one, what is clean is given back, and what is changed is marked as
-/// left behind.
+/// left behind; its subagents end with it, for nobody would tell of their end any more.
 fn end(draft: &mut Draft<'_>, me: AgentId, actor: Actor) -> Result<Vec<LeaseId>, BTreeSet<FactQuery>> {
     let parent = draft.slice.agent(me).and_then(|view| draft.slice.agent(view.agent.parent?)).cloned();
-    let leases: Vec<Lease> =
-        held_by(draft, Some(me)).into_iter().filter(|lease| lease.bound.is_none()).collect();
+    let mut ending = if parent.is_none() { draft.slice.subagents_of(me) } else { Vec::new() };
+    ending.push(me);
+    let leases: Vec<Lease> = ending
+        .iter()
+        .flat_map(|agent| held_by(draft, Some(*agent)))
+        .filter(|lease| lease.bound.is_none())
+        .collect();
     let ended = match parent {
         Some(parent) => pass_up(draft, actor, &leases, &parent),
         None => let_go(draft, actor, &leases)?,
     };
-    let waits: Vec<WaitView> = draft.queue.iter().filter(|view| view.wait.agent == me).cloned().collect();
+    let is_ending = |view: &&WaitView| ending.contains(&view.wait.agent);
+    let waits: Vec<WaitView> = draft.queue.iter().filter(is_ending).cloned().collect();
     waits.iter().for_each(|view| draft.end_wait(actor, view, WaitEnd::Gone));
-    draft.push(actor, Body::AgentEnded { agent: me });
-    *draft.memo(me) = crate::slice::Memo::default();
+    for agent in ending {
+        draft.push(actor, Body::AgentEnded { agent });
+        *draft.memo(agent) = crate::slice::Memo::default();
+    }
     Ok(ended)
 }
 

@@ -74,13 +74,11 @@ impl Draft<'_> {
         if scope.lost_tail == 0 || !same_boot || matches!(request.command, Command::Recover) {
             return Ok(());
         }
-        let message =
-            format!("the log ends at {}, but {} later events are remembered", scope.rev, scope.lost_tail);
-        Err(Failure::new(Slug::StoreCorrupt, message).hint("see what is known: clearway audit verify").hint(
-            Hint::for_operator(
+        Err(Failure::new(Slug::StoreCorrupt, scope.tail_is_lost())
+            .hint("see what is known: clearway audit verify")
+            .hint(Hint::for_operator(
                 "go on without them; every lease ends: clearway doctor --repair --reason TEXT",
-            ),
-        ))
+            )))
     }
 
     /// Records the expiry of every overdue lease that concerns the request, and of those that are over for longest, each

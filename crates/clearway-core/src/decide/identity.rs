@@ -129,8 +129,8 @@ fn by_session(slice: &Slice, session: &ClientSession, caller: &Caller) -> Identi
     child
 }
 
-/// A new session id from a client process that is known goes on as the agent of that process; one that is a branch of it
-/// is a child of that agent, because both may go on.
+/// A new session id from a client process that is known goes on as the agent of that process, and so does an earlier id
+/// of one that is dead; one that is a branch of it is a child of that agent, because both may go on.
 fn session_agent(slice: &Slice, session: &ClientSession, caller: &Caller) -> Identified {
     let newcomer = Newcomer {
         client: session.client,
@@ -149,6 +149,15 @@ fn session_agent(slice: &Slice, session: &ClientSession, caller: &Caller) -> Ide
         let here =
             slice.agents.iter().filter(|view| process.is_some() && view.agent.process.as_ref() == process);
         let before = here.filter(of_process).max_by_key(|view| view.agent.registered_at);
+        let resumed = || {
+            let process = caller.earlier.as_ref()?;
+            let is_of_it = |view: &&AgentView| view.agent.process.as_ref() == Some(process);
+            let of_it = slice.agents.iter().filter(is_of_it);
+            of_it
+                .filter(|view| view.agent.client == session.client && view.agent.parent.is_none())
+                .max_by_key(|view| view.agent.registered_at)
+        };
+        let before = before.or_else(resumed);
         match caller.forks {
             true => {
                 found.newcomer.parent = before.map(|view| Box::new(known(view, Established::Session)));

@@ -147,7 +147,7 @@ pub enum Notice {
         /// From whom.
         from: AgentName,
     },
-    /// The former holder had not changed the file.
+    /// The former holder had no uncommitted change in the file.
     Yielded {
         /// On what.
         target: String,
@@ -193,7 +193,7 @@ pub enum Notice {
         /// What.
         target: String,
     },
-    /// What the caller held, and had not changed, went to somebody else.
+    /// What the caller held went to somebody else.
     PassedOn {
         /// What.
         target: String,

@@ -24,14 +24,19 @@ pub(super) fn changed_hands(draft: &Draft<'_>, me: AgentId, lease: &Lease) -> Op
     is_news.then(|| Notice::ChangedHands { target: lease.target.display(), by })
 }
 
-/// The last who held the very path ended and left a change behind. Whoever above the caller holds it since was told.
+/// The last who held the very path ended and left a change behind, or was proven gone and made way for a turn that the
+/// caller takes now. Whoever above the caller holds it since was told.
 pub(super) fn left_behind(draft: &Draft<'_>, me: AgentId, lease: &Lease) -> Option<Notice> {
     let was_here =
         |old: &&Lease| old.id != lease.id && old.target == lease.target && old.worktree == lease.worktree;
     let last = draft.slice.leases.iter().filter(was_here).max_by_key(|old| old.fence)?;
-    let is_orphan = last.ended.is_some_and(|ended| ended.how == End::Orphaned) && last.holder != me;
-    let from = draft.slice.agent(last.holder)?.agent.name.clone();
-    is_orphan.then(|| Notice::LeftBehind { target: lease.target.display(), from })
+    let how = last.ended.filter(|_| last.holder != me)?.how;
+    let (target, from) = (lease.target.display(), draft.slice.agent(last.holder)?.agent.name.clone());
+    match how {
+        End::Orphaned => Some(Notice::LeftBehind { target, from }),
+        End::TakenOver => Some(Notice::TookOver { target, from }),
+        End::Released | End::Yielded | End::Expired(_) => None,
+    }
 }
 
 /// How an agent had a lease in relation to its fence.
@@ -57,7 +62,8 @@ fn last_had(old: &Lease, agent: AgentId, target: &Target) -> Option<(Fence, Had)
 
 /// Leases that were on what a lease is on, and are over; of a single path also those that reached further.
 fn past_of<'a>(draft: &Draft<'a>, lease: &Lease) -> Vec<&'a Lease> {
-    let is_over = |old: &&Lease| old.ended.is_some() || draft.ended.contains(&old.id);
+    let view = draft.view();
+    let is_over = |old: &&Lease| view.ended(old).is_some() || draft.ended.contains(&old.id);
     let ended = || draft.slice.leases.iter().filter(|old| old.worktree == lease.worktree).filter(is_over);
     let mut past: Vec<&Lease> = ended().filter(|old| old.target == lease.target).collect();
     if let Target::Path(path) = &lease.target

@@ -27,8 +27,8 @@ use crate::time::Now;
 use crate::wait::{Queued, Wait, WaitEnd, WaitView, position};
 use std::collections::BTreeSet;
 
-/// The queue as it stands, whether or not anybody recorded what became of those who waited: by the very rule that records
-/// it. Where a turn ran out, what is around the waits has to be in the slice ([`Slice::around_lapsed_turns`]).
+/// The queue as it stands, whether or not anybody recorded what became of those who waited, and whose turn has come: by
+/// the very rules that record it. What is around the waits has to be in the slice ([`Slice::around_turns`]).
 pub fn standing_queue(slice: &Slice, facts: &Facts, now: &Now) -> Result<Vec<WaitView>, BTreeSet<FactQuery>> {
     if !slice.scope.is_of(&now.boot) {
         return Ok(Vec::new());
@@ -39,7 +39,8 @@ pub fn standing_queue(slice: &Slice, facts: &Facts, now: &Now) -> Result<Vec<Wai
         return Err(unknown);
     }
     draft.record_wait_ends()?;
-    Ok(draft.queue)
+    let unknown = draft.record_offers();
+    if unknown.is_empty() { Ok(draft.queue) } else { Err(unknown) }
 }
 
 impl Draft<'_> {

@@ -186,7 +186,7 @@ pub(super) fn choose(draft: &mut Draft<'_>, selection: &Selection, actor: Actor)
         }
         Selection::These { leases, targets, worktree } => {
             let mut chosen = by_id(draft, leases, actor)?;
-            let mine = own(draft, actor);
+            let mine = of_family(draft, actor);
             kept::refuse_named(draft, (targets, worktree), actor, &mine)?;
             by_target(draft, targets, worktree, mine, &mut chosen);
             Ok(chosen)
@@ -292,6 +292,16 @@ pub(super) fn refuse_part(selection: &Selection, chosen: &Chosen, how: &str) -> 
     Err(Failure::new(Slug::NotFound, message)
         .hint(Hint::command("name the whole of it", how, &[target.canonical()]))
         .hint(format!("or its lease: clearway {how} {id}")))
+}
+
+/// What an agent holds itself, and what its subagents hold: what is typed in a subagent's shell is the root's, and the
+/// root may act for its family. What is named of it is in the slice, whoever of them holds it.
+fn of_family(draft: &Draft<'_>, actor: Actor) -> Vec<Lease> {
+    let is_of_family = |lease: &&Lease| {
+        let of_subagent = || actor.agent == Some(draft.root_of(lease.holder));
+        actor.agent.is_some() && (actor.agent == Some(lease.holder) || of_subagent())
+    };
+    draft.leases_now().filter(is_of_family).filter(|lease| lease.bound.is_none()).cloned().collect()
 }
 
 /// What an agent holds itself. What one of its commands runs under ends with that command.

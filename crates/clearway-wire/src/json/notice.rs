@@ -41,9 +41,12 @@ impl NoticeJson {
             Notice::TookOver { target, from } => {
                 about("took-over", target, from, format!("took over {target} from {from}, which is gone"))
             }
-            Notice::Yielded { target, from } => {
-                about("yielded", target, from, format!("{from} had not changed {target} and made room"))
-            }
+            Notice::Yielded { target, from } => about(
+                "yielded",
+                target,
+                from,
+                format!("{from} had no uncommitted change in {target} and made room"),
+            ),
             Notice::ChangedHands { target, by } => about(
                 "changed-hands",
                 target,
@@ -71,7 +74,7 @@ impl NoticeJson {
                 Self { target: Some(target.clone()), ..Self::saying("place-over", message) }
             }
             Notice::PassedOn { target, to } => {
-                about("passed-on", target, to, format!("{target} made way for {to}; you had not changed it"))
+                about("passed-on", target, to, format!("{target} made way for {to}"))
             }
             Notice::WrittenOver { target, by } => {
                 let who = by.as_ref().map_or_else(

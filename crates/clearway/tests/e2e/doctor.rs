@@ -385,3 +385,21 @@ fn git_hooks_of_interlock_are_named_with_the_way_to_what_was_there_before() {
     assert!(ran.success() && said(&app, "git").is_empty(), "{hint}");
     assert!(std::fs::read_to_string(hooks.join("pre-commit")).expect("a file").ends_with("true\n"));
 }
+
+/// What was not seen yet was not seen: it keeps no lease, and somebody put it there.
+#[test]
+fn a_sign_of_life_from_the_future_keeps_nothing_and_is_reported() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["src/a.rs", "--ttl", "1s"]);
+    let later = "UPDATE presence SET last_seen = last_seen + 999999999";
+    assert_eq!(crate::open_store(&home).execute(later, []).expect("a row"), 1);
+    let error = repository.clearway().fails("unhealthy", 1, &["doctor"]);
+    let checks = list(&error["details"], "checks");
+    let check = checks.iter().find(|check| check["about"] == "presence").expect("it is reported");
+    assert!(text(check, "text").starts_with("alice is said to be seen "), "{check}");
+    clearway_testkit::eventually("the lease runs out", || {
+        repository.is_clear("bob", "src/a.rs").then_some(())
+    });
+    repository.grant("bob", &["src/a.rs"]);
+}

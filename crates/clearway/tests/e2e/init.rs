@@ -52,7 +52,8 @@ pub(crate) fn trust(home: &Home, repository: &Repository<'_>) {
     write(&file(home, ".claude.json"), &state.to_string());
 }
 
-const SETTINGS: &str = "{\r\n\t// mine\r\n\t\"model\": \"opus\",\r\n\t\"hooks\": {\r\n\t\t\"PreToolUse\": [\r\n\t\t\t{\"matcher\": \"*\", \"hooks\": [{\"type\": \"command\", \"command\": \"other\"}]}, // theirs\r\n\t\t],\r\n\t},\r\n}";
+const SETTINGS: &str = "{\r\n\t\"model\": \"opus\",\r\n\t\"hooks\": {\r\n\t\t\"PreToolUse\": [\r\n\t\t\t{\"matcher\": \"*\", \"hooks\": [{\"type\": \"command\", \"command\": \"other\"}]}\r\n\t\t]\r\n\t}\r\n}";
+const COMMENTED: &str = "{\r\n\t// mine\r\n\t\"hooks\": {\r\n\t\t\"BeforeTool\": [\r\n\t\t\t{\"matcher\": \".*\", \"hooks\": [{\"type\": \"command\", \"command\": \"other\"}]} // theirs\r\n\t\t]\r\n\t}\r\n}";
 
 #[test]
 fn clients_that_are_found_are_set_up_once_and_given_back_to_the_byte() {
@@ -62,7 +63,7 @@ fn clients_that_are_found_are_set_up_once_and_given_back_to_the_byte() {
         home.directory(&format!(".{client}"));
     }
     write(&file(&home, ".claude/settings.json"), SETTINGS);
-    write(&file(&home, ".gemini/settings.json"), "");
+    write(&file(&home, ".gemini/settings.json"), COMMENTED);
     trust(&home, &repository);
     let before = users_files(&home);
 
@@ -77,8 +78,8 @@ fn clients_that_are_found_are_set_up_once_and_given_back_to_the_byte() {
         let text = read(&file(&home, name));
         assert!(text.contains(&home.binary().display().to_string()) && text.contains(client), "{text}");
     }
-    let claude = read(&file(&home, ".claude/settings.json"));
-    assert!(claude.contains("// theirs\r\n") && !claude.replace("\r\n", "").contains('\n'), "{claude}");
+    let gemini = read(&file(&home, ".gemini/settings.json"));
+    assert!(gemini.contains("// theirs\r\n") && !gemini.replace("\r\n", "").contains('\n'), "{gemini}");
 
     let set_up = users_files(&home);
     let again = repository.clearway().run(&["init", "-y"]).expect(1);
@@ -99,11 +100,11 @@ fn what_others_change_in_between_stays() {
     let settings = file(&home, ".claude/settings.json");
     write(&settings, SETTINGS);
     repository.clearway().run(&["init", "-y", "--client", "claude"]).expect(1);
-    let edited = read(&settings).replacen("\"opus\"", "\"sonnet\", // since", 1);
+    let edited = read(&settings).replacen("\"opus\"", "\"sonnet\", \"since\": 1", 1);
     write(&settings, &edited);
     let told = repository.clearway().run(&["init", "-y", "--uninstall", "--client", "claude"]).expect(0);
     assert!(told.stdout().contains("the rest is kept"), "{}", told.stdout());
-    assert_eq!(read(&settings), SETTINGS.replacen("\"opus\"", "\"sonnet\", // since", 1));
+    assert_eq!(read(&settings), SETTINGS.replacen("\"opus\"", "\"sonnet\", \"since\": 1", 1));
 }
 
 #[test]
@@ -126,7 +127,15 @@ fn a_client_whose_file_is_broken_is_refused_and_the_others_go_on() {
     let home = home();
     let repository = app(&home);
     let settings = file(&home, ".claude/settings.json");
-    for broken in ["{\"hooks\": {", "[]", "{\"hooks\": {\"PreToolUse\": \"x\"}}"] {
+    for broken in [
+        "{\"hooks\": {",
+        "[]",
+        "{\"hooks\": {\"PreToolUse\": \"x\"}}",
+        "{\n  // mine\n}",
+        "{\"model\": \"opus\",}",
+        "{\"permissions\": {\"allow\": \"x\"}}",
+        &format!("{{\"x\": \"{}\"}}", "x".repeat(2 << 20)),
+    ] {
         write(&settings, broken);
         let words = ["init", "-y", "--client", "claude", "--client", "cursor"];
         let error = repository.clearway().fails("client-not-active", 1, &words);
@@ -146,6 +155,43 @@ fn a_client_whose_file_is_broken_is_refused_and_the_others_go_on() {
         &["init", "-y", "--uninstall", "--client", "claude"],
     );
     assert!(text(&error, "message").contains("settings.json"));
+}
+
+#[test]
+fn a_file_that_gemini_does_not_load_is_not_edited_and_comments_are_no_reason() {
+    let home = home();
+    let repository = app(&home);
+    let settings = file(&home, ".gemini/settings.json");
+    for broken in ["{\"a\": 1,}", "\u{feff}{}"] {
+        write(&settings, broken);
+        let error =
+            repository.clearway().fails("client-not-active", 1, &["init", "-y", "--client", "gemini"]);
+        assert_eq!(error["details"]["files"][0]["problem"]["slug"], "client-config", "{error:#}");
+        assert_eq!(read(&settings), broken);
+    }
+    write(&settings, "{\n  // mine\n}");
+    repository.clearway().ok(&["init", "-y", "--client", "gemini"]);
+}
+
+#[test]
+fn a_file_that_its_client_stopped_loading_is_not_called_active() {
+    let home = home();
+    let repository = app(&home);
+    trust(&home, &repository);
+    let settings = file(&home, ".claude/settings.json");
+    repository.clearway().ok(&["init", "-y", "--client", "claude"]);
+    for (own, why) in
+        [("// mine\n", "plain JSON"), ("\"permissions\": {\"allow\": \"x\"},", "permissions.allow")]
+    {
+        let whole = read(&settings);
+        write(&settings, &whole.replacen('{', &format!("{{{own}"), 1));
+        let error =
+            repository.clearway().fails("client-not-active", 1, &["init", "-y", "--client", "claude"]);
+        let client = &list(&error["details"], "clients")[0];
+        assert_eq!(text(client, "standing"), "one-step-left", "{error:#}");
+        assert!(error.to_string().contains(why), "{error:#}");
+        write(&settings, &whole);
+    }
 }
 
 #[test]
@@ -389,7 +435,7 @@ fn what_is_remembered_of_files_is_not_written_over() {
 }
 
 const INTERLOCK: &str = r#"{
-  // mine
+  "mine": 1,
   "enabledPlugins": {"interlock@interagency": true, "other@x": true},
   "hooks": {
     "PreToolUse": [
@@ -420,7 +466,7 @@ fn hooks_of_tools_that_did_this_before_are_named_taken_out_and_given_back() {
     clearway().ok(&["init", "-y", "--client", "claude", "--without-others"]);
     let cleared = read(&settings);
     assert!(!cleared.contains("inter"), "{cleared}");
-    for kept in ["// mine", "\"other@x\": true", "\"command\": \"mine\"", "hook"] {
+    for kept in ["\"mine\": 1", "\"other@x\": true", "\"command\": \"mine\"", "hook"] {
         assert!(cleared.contains(kept), "{kept}: {cleared}");
     }
     clearway().ok(&["init", "-y", "--uninstall"]);

@@ -261,7 +261,8 @@ fn a_claim_over_the_whole_tree_is_taken_on_purpose_and_briefly() {
         assert!(left_ms <= 600_000, "{spelling}: {lease}");
         assert!(!repository.is_clear("bob", "a"), "{spelling}");
     }
-    repository.agent("bob").fails("claim-too-broad", 3, &["check", "**"]);
+    let error = repository.agent("bob").fails("claim-too-broad", 3, &["check", "**"]);
+    assert!(error["hints"][0].as_str().is_some_and(|hint| hint.ends_with("check --broad '**'")), "{error}");
     repository.agent("bob").json(&["check", "--broad", "**"]).expect(1);
 }
 

@@ -114,10 +114,30 @@ fn whoever_stands_still_while_it_is_the_first_to_open_the_store_is_named_too() {
         let busy = arena.run("eve", &["reserve", "c.rs", "--timeout", "1s"]).refused(75, "store-busy");
         let message = busy.value["error"]["message"].as_str().unwrap();
         assert!(message.contains(&format!("pid {}", stuck.pid)) && message.contains("stopped"), "{message}");
+        let hints = busy.value["error"]["hints"].to_string();
+        assert!(hints.contains("kill -CONT") && !hints.contains("--timeout"), "{hints}");
         stuck.go_on().expect(0);
     }
     arena.run("eve", &["reserve", "c.rs"]).expect(0);
     assert_eq!(arena.audited().unwrap().live.len(), 3);
+}
+
+/// A doctor that may not look in says for whom, and what else it knows.
+#[test]
+fn a_doctor_that_is_kept_out_reports_all_the_same_and_says_how_long_it_waited() {
+    let home = home();
+    let arena = Arena::new(&home, "kept-out");
+    arena.run("ada", &["reserve", "a.rs"]).expect(0);
+    let stuck = Stopped::after(&arena, &["check", "b.rs"], "ftruncate", "-shm>");
+    let report = arena.run("eve", &["doctor", "--timeout", "1s"]).refused(1, "unhealthy");
+    let checks = report.value["error"]["details"]["checks"].as_array().unwrap();
+    assert!(checks.iter().any(|check| check["about"] == "build"), "{report:?}");
+    let store = checks.iter().find(|check| check["about"] == "store").unwrap();
+    let told = store["text"].as_str().unwrap();
+    assert!(told.contains(&format!("pid {}", stuck.pid)) && !told.contains("waited 0 ms"), "{told}");
+    assert_eq!(store["hint"], format!("a stopped process can go on with: kill -CONT {}", stuck.pid));
+    stuck.go_on().expect(0);
+    arena.audited().unwrap();
 }
 
 /// A holder that stood still past its deadline comes back with a fence that is no longer good.

@@ -146,6 +146,109 @@ fn every_flipped_bit_that_changes_a_fact_is_reported() {
     assert!(changed > FLIPS / 4, "flips that change nothing prove nothing: {changed}");
 }
 
+/// What is projected from the log, and comes back from it.
+const PROJECTED: [&str; 4] = ["agents", "ended_leases", "leases", "waits"];
+
+/// Other values for a column, each of a kind that some constraint lets pass.
+const OTHERWISE: [&str; 9] = [
+    "CASE typeof({c}) WHEN 'integer' THEN {c} + 1 ELSE substr({c}, 1, length({c}) - 1) || 'q' END",
+    "{c} - 1",
+    "{c} + 1000",
+    "1 - {c}",
+    "CASE {c} WHEN 'shared' THEN 'exclusive' ELSE 'shared' END",
+    "CASE {c} WHEN 'auto' THEN 'claimed' ELSE 'auto' END",
+    "CAST(substr({c}, 1, length({c}) - 1) || x'51' AS BLOB)",
+    "coalesce({c}, 'q')",
+    "coalesce({c}, 1)",
+];
+
+/// Changes a column in one row, with every index, as a tool of somebody's would.
+fn altered(store: &Path, table: &str, column: &str) -> bool {
+    let connection = Connection::open(store).unwrap();
+    connection.execute_batch("PRAGMA foreign_keys = OFF").unwrap();
+    OTHERWISE.iter().any(|value| {
+        let value = value.replace("{c}", &format!("\"{column}\""));
+        let row = format!("SELECT rowid FROM \"{table}\" LIMIT 1");
+        let only =
+            if connection.prepare(&row).is_ok() { format!(" WHERE rowid = ({row})") } else { String::new() };
+        let text = format!("UPDATE \"{table}\" SET \"{column}\" = {value}{only}");
+        let before = selected(&connection, &format!("SELECT \"{column}\" FROM \"{table}\"")).unwrap();
+        let changed = connection.execute(&text, []).is_ok();
+        changed && before != selected(&connection, &format!("SELECT \"{column}\" FROM \"{table}\"")).unwrap()
+    })
+}
+
+#[test]
+fn a_column_that_was_changed_with_its_indexes_is_reported_and_made_anew() {
+    let home = home();
+    let arena = busy_arena(&home, "columns");
+    frozen(&arena);
+    let columns = selected(&Connection::open(arena.copy("asked").store("")).unwrap(), COLUMNS).unwrap();
+    let mut looked_at = 0;
+    for row in &columns {
+        let [Value::Text(table), Value::Text(column)] = row.as_slice() else { panic!("{row:?}") };
+        let at = format!("{table}.{column}");
+        if SOFT.contains(&at.as_str()) || SOFT.contains(&format!("{table}.*").as_str()) {
+            continue;
+        }
+        let changed = arena.copy("changed");
+        assert!(altered(&changed.store(""), table, column), "{at} could not be changed");
+        changed.run("auditor", &["doctor"]).refused(1, "unhealthy");
+        if table != "idempotency" {
+            assert_eq!(changed.run("auditor", &["audit", "verify"]).slug(), "audit-broken", "{at}");
+        }
+        if PROJECTED.contains(&table.as_str()) || at == "scopes.key" {
+            changed.run("auditor", &["doctor", "--repair"]).expect(0);
+            changed.audited().unwrap_or_else(|error| panic!("{at}: {error}"));
+        }
+        looked_at += 1;
+        std::fs::remove_dir_all(changed.state()).unwrap();
+    }
+    assert!(looked_at > 70, "{looked_at} columns prove little");
+}
+
+/// The index by which candidates are found says one thing, the pattern another: both would be held.
+#[test]
+fn a_lease_that_was_put_where_nobody_looks_for_it_is_missed_and_put_back() {
+    let home = home();
+    let arena = Arena::new(&home, "anchored");
+    arena.run("bob", &["reserve", "src/main.rs"]).expect(0);
+    let connection = Connection::open(arena.store("")).unwrap();
+    connection.execute("UPDATE leases SET anchor = 'src/main.ra'", []).unwrap();
+    drop(connection);
+    let broken = arena.run("ada", &["audit", "verify"]).refused(1, "audit-broken");
+    assert!(broken.stdout.contains("a stored row does not follow"), "{broken:?}");
+    arena.run("ada", &["doctor"]).refused(1, "unhealthy");
+    arena.run("ada", &["doctor", "--repair"]).expect(0);
+    arena.run("ada", &["reserve", "src/main.rs"]).refused(1, "reservation-held");
+    arena.audited().unwrap();
+}
+
+/// A log that goes by another key is still this scope's: its hashes say so.
+#[test]
+fn a_log_under_another_key_is_missed_refuses_writes_and_is_given_its_key_back() {
+    let home = home();
+    let arena = busy_arena(&home, "renamed");
+    let connection = Connection::open(arena.store("")).unwrap();
+    let rename = "UPDATE scopes SET key = substr(key, 1, length(key) - 1) || 'q'";
+    connection.execute(rename, []).unwrap();
+    drop(connection);
+    arena.run("ada", &["audit", "verify"]).refused(1, "audit-broken");
+    arena.run("ada", &["doctor"]).refused(1, "unhealthy");
+    let before = dump(&arena.scope_directory(), &home.path().join("scratch")).unwrap();
+    for path in ["c.rs", "free.rs"] {
+        let refused = arena.run("zoe", &["reserve", path]).refused(69, "store-corrupt");
+        assert!(refused.stdout.contains("another key"), "{refused:?}");
+    }
+    for words in [["check", "free.rs"].as_slice(), &["who", "c.rs"], &["status"]] {
+        arena.run("zoe", words).refused(69, "store-corrupt");
+    }
+    assert_eq!(dump(&arena.scope_directory(), &home.path().join("scratch")).unwrap(), before);
+    arena.run("zoe", &["doctor", "--repair"]).expect(0);
+    arena.run("zoe", &["reserve", "c.rs"]).refused(1, "reservation-held");
+    arena.audited().unwrap();
+}
+
 #[test]
 fn an_older_copy_that_was_put_back_is_found_and_gone_on_with_only_by_repair() {
     let home = home();
@@ -161,7 +264,11 @@ fn an_older_copy_that_was_put_back_is_found_and_gone_on_with_only_by_repair() {
     }
     let broken = arena.run("ada", &["audit", "verify"]).refused(1, "audit-broken");
     assert_eq!(broken.value["error"]["details"]["first_bad_seq"], 5);
+    assert!(broken.stdout.contains("the witness beside the store remembers"), "{broken:?}");
     arena.run("ada", &["doctor"]).expect(1);
+    let status = arena.run("eve", &["status"]).expect(0);
+    let warning = status.value["warnings"][0].as_str().expect("a warning");
+    assert!(warning.contains("5 later events are remembered; nothing is granted"), "{warning}");
     arena.run("eve", &["reserve", "b.rs"]).refused(69, "store-corrupt");
     arena.run("eve", &["check", "b.rs"]).refused(69, "store-corrupt");
     assert_eq!(arena.run("eve", &["who", "a.rs"]).expect(0).value["holders"][0]["agent"], "ada");
@@ -181,6 +288,23 @@ fn an_older_copy_that_was_put_back_is_found_and_gone_on_with_only_by_repair() {
     assert!(reply.value["leases"][0]["fence"].as_u64().unwrap() > (last.epoch << 40) + last.rev);
     let history = arena.audited().unwrap();
     assert_eq!((history.epoch, history.live.len()), (2, 1));
+}
+
+/// The row of the scope was made to fit, the hash in it and the gate were not.
+#[test]
+fn a_tail_that_was_cut_off_is_told_by_what_remembers_it() {
+    let home = home();
+    let arena = Arena::new(&home, "cut");
+    arena.run("ada", &["reserve", "a.rs"]).expect(0);
+    arena.run("ada", &["reserve", "b.rs"]).expect(0);
+    let connection = Connection::open(arena.store("")).unwrap();
+    let cut = "DELETE FROM events WHERE seq = (SELECT max(seq) FROM events); UPDATE scopes SET rev = rev - 1";
+    connection.execute_batch(cut).unwrap();
+    drop(connection);
+    let broken = arena.run("ada", &["audit", "verify"]).refused(1, "audit-broken");
+    let message = broken.value["error"]["message"].as_str().unwrap();
+    assert!(message.contains("ends at 4, with another event than the scope's row says"), "{message}");
+    assert!(message.contains("the witness beside the store remembers 5"), "{message}");
 }
 
 /// Whoever can write the store can hash it anew and make the gate agree. Only the anchor tells.

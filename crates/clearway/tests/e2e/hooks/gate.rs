@@ -226,3 +226,41 @@ fn a_client_that_counts_its_calls_anew_is_not_refused_for_it() {
     }
     assert_eq!(held(&app).len(), 2);
 }
+
+#[test]
+fn a_call_that_is_told_twice_holds_its_file_the_second_time_too() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    let mut one = Client::claude(&home, &app, "one");
+    let input = json!({"file_path": app.path().join("src/a.rs")});
+    let call = json!({"tool_name": "Edit", "tool_use_id": "toolu_same", "tool_input": input});
+    one.event("PreToolUse", &call).silent();
+    app.clearway().session("one").ok(&["release", "src/a.rs"]);
+    assert!(held(&app).is_empty());
+    one.event("PreToolUse", &call).silent();
+    assert_eq!(held(&app).len(), 1);
+    app.clearway().session("one").ok(&["release", "src/a.rs"]);
+    app.grant("otter", &["src/a.rs"]);
+    one.event("PreToolUse", &call).denied();
+}
+
+#[test]
+fn a_payload_of_claude_is_known_whatever_hook_it_reaches() {
+    let home = home();
+    let app = app(&home);
+    app.grant("otter", &["src/a.rs"]);
+    let payload = json!({
+        "session_id": "one", "transcript_path": "/nowhere/t.jsonl", "cwd": app.path(), "hook_event_name": "PreToolUse",
+        "tool_name": "Edit", "tool_use_id": "toolu_1", "tool_input": {"file_path": app.path().join("src/a.rs")},
+    });
+    for (client, denial) in [
+        ("codex", "permissionDecision"),
+        ("gemini", "\"decision\":\"deny\""),
+        ("cursor", "\"permission\":\"deny\""),
+        ("copilot", "\"permissionDecision\":\"deny\""),
+    ] {
+        let ran = app.clearway().run_with(payload.to_string().as_bytes(), &["hook", client]).expect(2);
+        assert!(ran.stdout().contains(denial), "{client}: {}", ran.stdout());
+    }
+}

@@ -126,6 +126,27 @@ fn another_session_id_of_the_same_client_is_the_same_agent() {
 }
 
 #[test]
+fn an_earlier_id_of_a_client_that_died_is_the_same_agent_when_it_is_resumed() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    let mut one = Client::claude(&home, &app, "one");
+    one.event("SessionStart", &json!({"source": "startup"})).silent();
+    edit(&mut one, "src/a.rs");
+    app.write("src/a.rs", "changed\n");
+    one.event("SessionEnd", &json!({"reason": "clear"})).silent();
+    one.resume_as("two");
+    one.event("SessionStart", &json!({"source": "clear"})).silent();
+    one.die();
+    let mut again = Client::claude(&home, &app, "one");
+    again.event("SessionStart", &json!({"source": "resume"})).silent();
+    edit(&mut again, "src/a.rs");
+    let agents = app.clearway().ok(&["agents"]);
+    let claudes = each(&agents, "agents", "client").into_iter().filter(|client| *client == "claude-code");
+    assert_eq!(claudes.count(), 1, "{agents:#}");
+}
+
+#[test]
 fn a_session_that_is_resumed_in_another_process_is_not_taken_for_dead() {
     let home = home();
     let app = app(&home);
@@ -187,6 +208,7 @@ fn a_holder_learns_once_who_waits_and_the_waiter_when_it_is_free() {
     two.before_edit("src/a.rs").silent();
     let told = one.event("PreToolUse", &read).told();
     assert!(told.contains("src/a.rs made way for claude-"), "{told}");
+    assert!(!told.contains("changed it"), "nobody knows whether it was, before it was committed: {told}");
 }
 
 #[test]
@@ -399,4 +421,61 @@ fn whoever_edits_in_another_repository_waits_holds_and_ends_there_too() {
     let held = held(&other);
     assert!(!held.iter().any(|(pattern, _)| pattern == "b.rs"), "{held:?}");
     assert!(list(&other.clearway().ok(&["waits"]), "waits").is_empty());
+}
+
+#[test]
+fn a_session_that_ends_takes_its_subagents_along() {
+    let home = home();
+    let app = app(&home);
+    let mut one = at_work(&home, &app);
+    as_subagent(&mut one, "x", "src/b.rs").silent();
+    app.write("src/b.rs", "changed\n");
+    as_subagent(&mut one, "x", "src/c.rs").silent();
+    one.event("SessionEnd", &json!({"reason": "other"})).silent();
+    assert!(held(&app).is_empty(), "{:?}", held(&app));
+    let kinds = app.kinds();
+    let count = |kind: &str| kinds.iter().filter(|other| *other == kind).count();
+    assert_eq!((count("lease.orphaned"), count("agent.ended")), (2, 2), "{kinds:?}");
+    let mut two = Client::claude(&home, &app, "two");
+    two.before_edit("src/c.rs").silent();
+    let told = two.before_edit("src/b.rs").told();
+    assert!(told.contains("ended and left changes in it"), "{told}");
+}
+
+#[test]
+fn what_a_subagent_is_told_to_type_works_in_its_shell() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    let (mut one, mut two) = (Client::claude(&home, &app, "one"), Client::claude(&home, &app, "two"));
+    edit(&mut one, "src/a.rs");
+    as_subagent(&mut one, "x", "src/b.rs").silent();
+    app.write("src/b.rs", "changed\n");
+    two.before_edit("src/b.rs").denied();
+    let read = json!({"tool_name": "Read", "tool_input": {}, "agent_id": "x"});
+    let told = one.event("PreToolUse", &read).told();
+    assert!(told.ends_with("clearway release src/b.rs"), "{told}");
+    let shell = app.clearway().session("one");
+    assert_eq!(list(&shell.ok(&["release", "src/b.rs"]), "released").len(), 1);
+    let others = app.clearway().session("two").ok(&["release", "src/a.rs"]);
+    assert!(list(&others, "released").is_empty(), "nobody else's: {others:#}");
+    assert_eq!(held(&app).len(), 1);
+}
+
+#[test]
+fn whoever_gets_a_dead_agents_file_through_the_queue_is_told_of_its_changes() {
+    let home = home();
+    let app = app(&home);
+    let one = at_work(&home, &app);
+    let (mut two, mut three) = (Client::claude(&home, &app, "two"), Client::claude(&home, &app, "three"));
+    two.before_edit("src/a.rs").denied();
+    three.before_edit("src/a.rs").denied();
+    one.die();
+    three.before_edit("src/a.rs").denied();
+    let turn = two.event("PreToolUse", &json!({"tool_name": "Read", "tool_input": {}})).told();
+    assert!(turn.contains("is free, and kept for you"), "{turn}");
+    let again = three.before_edit("src/a.rs").denied();
+    assert!(again.contains("still has the turn at src/a.rs") && !again.contains("still with"), "{again}");
+    let told = two.before_edit("src/a.rs").told();
+    assert!(told.contains("held it and is gone") && told.contains("not committed"), "{told}");
 }

@@ -223,3 +223,22 @@ fn a_directory_is_nothing_that_a_call_writes() {
     Client::claude(&home, &app, "one").before_edit("src").silent();
     assert!(super::gate::held(&app).is_empty());
 }
+
+#[test]
+fn a_scope_whose_directory_is_removed_is_missed_by_whoever_edited_there() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    let mut one = Client::claude(&home, &app, "one");
+    one.before_edit("src/a.rs").silent();
+    let scope = home.only_store().parent().expect("a directory").to_owned();
+    let kept = scope.with_extension("kept");
+    fs::rename(&scope, &kept).expect("a directory");
+    let told = one.before_edit("src/b.rs").told();
+    assert!(told.starts_with("Edits are not checked by Clearway for now"), "{told}");
+    home.user_config("posture = \"unattended\"\n");
+    let refused = one.before_edit("src/b.rs").denied();
+    assert!(refused.contains("Trying again does not help"), "{refused}");
+    let other = home.repository("other", &[("x.rs", "\n")]);
+    Client::claude(&home, &other, "two").before_edit("x.rs").silent();
+}

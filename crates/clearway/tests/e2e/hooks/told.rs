@@ -110,3 +110,76 @@ fn a_command_that_does_not_fit_is_left_out() {
     assert!(told.starts_with("heron waits for ddd") && told.ends_with(" when you release it"), "{told}");
     assert!(told.len() <= BYTES_MAX, "{} bytes: {told}", told.len());
 }
+
+/// A call of a client whose model hears only after it, before and after: what the model is told.
+fn heard_after(app: &clearway_testkit::Repository<'_>, client: &str, file: &str) -> String {
+    let (session, cwd, file) = (format!("{client}-late"), app.path(), app.path().join(file));
+    let payload = |after: bool| match client {
+        "gemini" => json!({
+            "session_id": session, "transcript_path": "/t", "cwd": cwd, "timestamp": "t", "tool_name": "replace",
+            "hook_event_name": if after { "AfterTool" } else { "BeforeTool" }, "tool_input": {"file_path": file},
+        }),
+        "cursor" => json!({
+            "conversation_id": session, "cursor_version": "2", "cwd": cwd, "tool_name": "Write",
+            "hook_event_name": if after { "postToolUse" } else { "preToolUse" }, "tool_input": {"file_path": file},
+        }),
+        _ => {
+            json!({"sessionId": session, "timestamp": 1, "cwd": cwd, "toolName": "edit", "toolArgs": {"path": file}})
+        }
+    };
+    let call = |after: bool| {
+        let event = if after { "postToolUse" } else { "preToolUse" };
+        let words: &[&str] = if client == "copilot" { &["hook", client, event] } else { &["hook", client] };
+        app.clearway().run_with(payload(after).to_string().as_bytes(), words).expect(0).stdout()
+    };
+    assert_eq!(call(false), "", "{client} does not hear it");
+    let said = call(true);
+    assert_eq!(call(true), "", "it is said once");
+    said
+}
+
+#[test]
+fn what_belongs_to_an_edit_is_told_after_it_where_nobody_hears_it_before() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    for client in ["gemini", "cursor", "copilot"] {
+        let (dead, ended) = (format!("src/{client}-dead.rs"), format!("src/{client}-ended.rs"));
+        let mut one = Client::claude(&home, &app, &format!("{client}-one"));
+        one.before_edit(&ended).silent();
+        app.write(&ended, "changed\n");
+        one.event("SessionEnd", &json!({"reason": "other"})).silent();
+        let mut two = Client::claude(&home, &app, &format!("{client}-two"));
+        two.before_edit(&dead).silent();
+        app.write(&dead, "changed\n");
+        two.die();
+        let told = heard_after(&app, client, &dead);
+        assert!(told.contains("held it and is gone"), "{client}: {told}");
+        let told = heard_after(&app, client, &ended);
+        assert!(told.contains("ended and left changes in it"), "{client}: {told}");
+    }
+    home.user_config("mode = \"warn\"\n");
+    app.grant("otter", &["src/held.rs"]);
+    for client in ["gemini", "cursor", "copilot"] {
+        let told = heard_after(&app, client, "src/held.rs");
+        assert!(told.contains("otter") && told.contains("may be edited all the same"), "{client}: {told}");
+    }
+}
+
+#[test]
+fn where_nothing_is_enforced_that_is_shown_and_nobody_counts_as_refused() {
+    let home = home();
+    let app = app(&home);
+    home.user_config("mode = \"observe\"\n");
+    app.grant("otter", &["src/a.rs"]);
+    let mut one = Client::claude(&home, &app, "one");
+    one.before_edit("src/a.rs").silent();
+    let shown = app.clearway().text(&["status"]);
+    assert!(shown.contains("are not refused here"), "{shown}");
+    let digest = app.clearway().ok(&["digest"]);
+    let refused: Vec<u64> =
+        list(&digest, "agents").iter().filter_map(|agent| agent["refused"].as_u64()).collect();
+    assert!(!refused.is_empty() && refused.iter().all(|count| *count == 0), "{digest:#}");
+    home.user_config("mode = \"enforce\"\n");
+    assert!(!app.clearway().text(&["status"]).contains("are not refused here"));
+}
