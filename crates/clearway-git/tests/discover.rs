@@ -48,7 +48,7 @@ fn a_git_directory_behind_a_link_is_named_where_it_lies() {
     let sandbox = Sandbox::new();
     let root = sandbox.repository("repo");
     fs::rename(root.join(".git"), sandbox.at("kept")).unwrap();
-    link(&sandbox.at("kept"), &root.join(".git"));
+    link(sandbox.at("kept"), root.join(".git"));
     let repository = found_like_git(&sandbox, "repo");
     assert_eq!((repository.git_dir, repository.common_dir), (sandbox.at("kept"), sandbox.at("kept")));
 }
