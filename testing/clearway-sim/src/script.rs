@@ -131,6 +131,7 @@ impl Script<'_> {
             reason: self.rng.one_in(3).then(|| "routes".to_owned()),
             best_effort: self.rng.one_in(5),
             bound: self.rng.one_in(5).then_some(process),
+            makes_way: false,
         }
     }
 

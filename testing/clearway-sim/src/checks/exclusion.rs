@@ -82,6 +82,7 @@ pub(crate) fn of_grant(scene: &Scene<'_>, ledger: &Ledger, event: &Event) -> Che
         reason: None,
         best_effort: false,
         bound: lease.bound.clone(),
+        makes_way: false,
     };
     let way = Way { ledger, world: scene.world, now: scene.now };
     let asker = Asker { agent: lease.holder, wanted: &wanted, place: 0 };
