@@ -16,6 +16,9 @@ use rusqlite::{Row, Statement};
 pub(crate) const LEASE_COLUMNS: &str = "id, space, worktree, pattern, write_set, mode, grade, holder, fence, reason, \
      slot, bound, handed_by, makes_way, ceded, ttl_ms, granted, deadline, end_max, created_at";
 
+/// How many these are, and so where those stand that follow them.
+const AFTER_LEASE: usize = 20;
+
 /// The columns of a wait, in the order [`wait`] reads them.
 pub(crate) const WAIT_COLUMNS: &str =
     "id, agent, wanted, place, attached, until, kept_until, offered_until, offers, since, created_at, heard";
@@ -34,7 +37,7 @@ pub(crate) fn lease(row: &Row<'_>, fold: Fold) -> rusqlite::Result<Readable<Leas
 
 /// Reads a lease and then its anchor, which has to be that of its target: searches go by it.
 pub(crate) fn lease_in_place(row: &Row<'_>, fold: Fold) -> rusqlite::Result<Readable<Lease>> {
-    let stored = column::<String>(row, 17);
+    let stored = column::<String>(row, AFTER_LEASE);
     let is_there = |lease: &Lease| stored.as_deref() == Some(anchor(&lease.target));
     Ok(try_lease(row, fold).filter(is_there).ok_or_else(|| legible(row, 0)))
 }
@@ -42,8 +45,11 @@ pub(crate) fn lease_in_place(row: &Row<'_>, fold: Fold) -> rusqlite::Result<Read
 /// Reads an ended lease: the columns of a lease, then how and when it ended.
 pub(crate) fn ended_lease(row: &Row<'_>, fold: Fold) -> rusqlite::Result<Readable<Lease>> {
     let read = || {
-        let how = End::from_word(&column::<String>(row, 20)?)?;
-        Some(Lease { ended: Some(Ended { how, at: Wall(column(row, 21)?) }), ..try_lease(row, fold)? })
+        let how = End::from_word(&column::<String>(row, AFTER_LEASE)?)?;
+        Some(Lease {
+            ended: Some(Ended { how, at: Wall(column(row, AFTER_LEASE + 1)?) }),
+            ..try_lease(row, fold)?
+        })
     };
     Ok(read().ok_or_else(|| legible(row, 0)))
 }
