@@ -176,9 +176,17 @@ impl LeaseTable<'_> {
         rows::collect(&mut statement, [self.scope], |row| rows::lease_in_place(row, self.fold))
     }
 
-    /// The latest ended leases; all of them without a limit.
-    pub(crate) fn latest_ended(&self, limit: Option<usize>) -> Rows {
-        let limit = limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX));
+    /// The same for ended ones, which are looked for by it too.
+    pub(crate) fn all_ended_in_place(&self) -> Rows {
+        let text =
+            format!("SELECT {LEASE_COLUMNS}, ended_how, ended_at, anchor FROM ended_leases WHERE scope = ?");
+        let mut statement = self.select(&text)?;
+        rows::collect(&mut statement, [self.scope], |row| rows::ended_lease_in_place(row, self.fold))
+    }
+
+    /// The latest ended leases.
+    pub(crate) fn latest_ended(&self, limit: usize) -> Rows {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         self.ended("scope = ? ORDER BY fence DESC LIMIT ?", params![self.scope, limit])
     }
 

@@ -16,7 +16,7 @@ use rusqlite::{Connection, Result};
 /// Everything stored about a scope, as it is; an unreadable row is missing from it.
 pub(crate) fn read(connection: &Connection, scope: &ScopeRow) -> Result<State> {
     let table = LeaseTable { connection, scope: scope.id, fold: scope.state.fold };
-    let leases = table.all_in_place()?.into_iter().chain(table.latest_ended(None)?);
+    let leases = table.all_in_place()?.into_iter().chain(table.all_ended_in_place()?);
     let mut statement = connection.prepare(&format!("SELECT {AGENT_COLUMNS} FROM agents WHERE scope = ?"))?;
     let agents = rows::collect(&mut statement, [scope.id], rows::agent)?;
     Ok(State {

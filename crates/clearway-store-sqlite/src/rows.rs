@@ -37,9 +37,17 @@ pub(crate) fn lease(row: &Row<'_>, fold: Fold) -> rusqlite::Result<Readable<Leas
 
 /// Reads a lease and then its anchor, which has to be that of its target: searches go by it.
 pub(crate) fn lease_in_place(row: &Row<'_>, fold: Fold) -> rusqlite::Result<Readable<Lease>> {
-    let stored = column::<String>(row, AFTER_LEASE);
-    let is_there = |lease: &Lease| stored.as_deref() == Some(anchor(&lease.target));
-    Ok(try_lease(row, fold).filter(is_there).ok_or_else(|| legible(row, 0)))
+    Ok(lease(row, fold)?.and_then(|lease| in_place(row, AFTER_LEASE, lease)))
+}
+
+/// The same for an ended lease.
+pub(crate) fn ended_lease_in_place(row: &Row<'_>, fold: Fold) -> rusqlite::Result<Readable<Lease>> {
+    Ok(ended_lease(row, fold)?.and_then(|lease| in_place(row, AFTER_LEASE + 2, lease)))
+}
+
+fn in_place(row: &Row<'_>, index: usize, lease: Lease) -> Readable<Lease> {
+    let is_there = column::<String>(row, index).as_deref() == Some(anchor(&lease.target));
+    if is_there { Ok(lease) } else { Err(legible(row, 0)) }
 }
 
 /// Reads an ended lease: the columns of a lease, then how and when it ended.

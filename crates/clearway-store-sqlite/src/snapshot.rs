@@ -107,7 +107,7 @@ impl Reading<'_> {
             let table = Loader { connection, scope, now };
             let mut rows = match wanted {
                 LeaseListing::Live => Vec::new(),
-                LeaseListing::WithEnded(limit) => table.table().latest_ended(Some(limit))?,
+                LeaseListing::WithEnded(limit) => table.table().latest_ended(limit)?,
             };
             rows.reverse();
             rows.extend(table.table().all_live()?);

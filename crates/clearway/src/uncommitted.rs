@@ -37,7 +37,7 @@ fn checkout(site: &Site) -> Result<&Path, Failure> {
             Slug::NoCheckout,
             "there is no git checkout here, so nothing is committed or uncommitted",
         )
-        .hint("go to a checkout, or name one with: clearway -C DIR")
+        .hint("go to a checkout, or name one: cd DIR")
     })
 }
 

@@ -40,7 +40,7 @@ const TRUSTED: (&str, &str) =
 #[test]
 fn claude_code_runs_hooks_where_they_are_not_switched_off_and_the_folder_is_trusted() {
     let user = "/home/you/.claude/settings.json";
-    let off = r#"{"disableAllHooks": true} // for now"#;
+    let off = r#"{"disableAllHooks": true}"#;
     check("claude", &[TRUSTED], "active", "claude");
     check("claude", &[], "one-step-left", "cd /app && claude");
     let distrusted = r#"{"projects": {"/app": {"hasTrustDialogAccepted": false}}}"#;

@@ -3,7 +3,7 @@
 
 use crate::script::{Script, Step};
 use crate::support::{Rng, TestWorld, beside, claim, engine, path, process, request, scope, store_file};
-use clearway_core::agent::{Caller, Client, ClientSession, OperatorAct};
+use clearway_core::agent::{Caller, Client, ClientSession};
 use clearway_core::command::{Attend, Command, Reserve};
 use clearway_core::fold::State;
 use clearway_core::ids::Seq;
@@ -34,7 +34,10 @@ pub(crate) fn live(state: &Path, seed: u64, events: u64, kinds_min: usize) {
     let (mut engine, mut world) = (engine(state), TestWorld::new(seed));
     let mut script = Script::new(seed);
     let (mut fold, mut kinds) = (State::default(), BTreeSet::new());
-    while fold.scope.rev < Seq(events) || kinds.len() + KINDS_OF_A_SESSION < kinds_min {
+    if kinds_min > 0 {
+        session(&mut engine, &mut world);
+    }
+    while fold.scope.rev < Seq(events) || kinds.len() < kinds_min {
         let Step::Ask(request) = script.next(&mut world, &fold) else { continue };
         let reply = execute(&mut engine, &mut world, Rules::default(), &scope(), &request).unwrap();
         script.learn(&request, &reply);
@@ -45,37 +48,31 @@ pub(crate) fn live(state: &Path, seed: u64, events: u64, kinds_min: usize) {
             kinds.insert(event.body.kind());
         }
     }
-    if kinds_min > 0 {
-        session(&mut engine, &mut world);
-    }
 }
 
-/// Kinds of events that only hooks cause: an agent goes on as another session, ends, and leaves something behind.
-const KINDS_OF_A_SESSION: usize = 3;
-
-/// A client's session from its first edit to its end, which leaves a change behind.
+/// What only hooks cause: a client's session from its first edit to its end, which leaves a change behind, and a broad claim
+/// of which a file made way.
 fn session(engine: &mut dyn Engine, world: &mut TestWorld) {
-    let hook = |session: &str| {
+    let hook = |session: &str, pid: u32| {
         let session = ClientSession {
             client: Client::ClaudeCode,
             session: session.to_owned(),
             subagent: None,
-            process: Some(process(300)),
+            process: Some(process(pid)),
         };
         Caller { session: Some(session), hook: true, hears: true, ..Caller::default() }
     };
     world.dirty.insert("left/behind".to_owned());
-    let act = OperatorAct { reason: "an edit".to_owned(), at_terminal: true, holds_key: false };
-    let person = Caller { operator: Some(act), terminal: Some(process(301)), ..Caller::default() };
-    let thaw = request(person, Command::Thaw, None);
-    execute(engine, world, Rules::default(), &scope(), &thaw).unwrap();
-    let edit = Reserve { grade: Grade::Auto, ..claim(&[path("left/behind")]) };
-    for (session, command) in [
-        ("one", Command::Reserve(edit)),
-        ("two", Command::Attend(Attend::Start)),
-        ("two", Command::Attend(Attend::End)),
+    let edit = |file: &str| Command::Reserve(Reserve { grade: Grade::Auto, ..claim(&[path(file)]) });
+    let broad = Reserve { makes_way: true, ..claim(&[path("broad/**")]) };
+    for (session, pid, command) in [
+        ("one", 300, edit("left/behind")),
+        ("two", 300, Command::Attend(Attend::Start)),
+        ("two", 300, Command::Attend(Attend::End)),
+        ("three", 301, Command::Reserve(broad)),
+        ("four", 302, edit("broad/one")),
     ] {
-        let request = request(hook(session), command, None);
+        let request = request(hook(session, pid), command, None);
         let reply = execute(engine, world, Rules::default(), &scope(), &request).unwrap();
         assert!(reply.outcome.is_ok(), "{reply:?}");
     }

@@ -345,7 +345,7 @@ fn a_foreign_writer_is_waited_for_within_the_time_given() {
 }
 
 /// Every verb there is, with words that open the store; without words where it opens none, or is asked apart.
-const VERBS: [(&str, &[&str]); 35] = [
+const VERBS: [(&str, &[&str]); 36] = [
     ("init", &["init", "-y"]),
     ("reserve", &["reserve", "b.rs"]),
     ("who", &["who", "a.rs"]),
@@ -375,6 +375,7 @@ const VERBS: [(&str, &[&str]); 35] = [
     ("renew", &["renew"]),
     ("sweep", &["sweep"]),
     ("mine", &["mine"]),
+    ("diff", &["diff"]),
     ("statusline", &["statusline"]),
     ("where", &["where", "alice"]),
     ("digest", &["digest"]),

@@ -8,7 +8,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const OLD: &str = "{\n\t\"model\": \"opus\", // mine\n}\n";
+const OLD: &str = "{\n\t\"model\":  \"opus\"\n}\n";
 const MODE: u32 = 0o664;
 
 /// A user of its own with a file of Claude Code.
