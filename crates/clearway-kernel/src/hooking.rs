@@ -170,7 +170,8 @@ pub fn before_edit(outside: &mut dyn Outside, call: &HookCall, files: &[String])
         let taken =
             (!targets.is_empty()).then(|| session.take_for_edit(targets, &brief, mode)).transpose()?;
         let is_held = taken.as_ref().is_some_and(|reply| !is_granted(reply));
-        let may_enter = !common.is_empty() && !(is_held && mode == Mode::Enforce);
+        let is_kept_out = is_held && mode == Mode::Enforce;
+        let may_enter = !common.is_empty() && !is_kept_out;
         let entered = may_enter.then(|| session.write_common(&common, mode)).transpose()?;
         let new = taken.as_ref().map(fresh).unwrap_or_default();
         if let Some(hook) = globals.hook.as_ref().filter(|_| is_held || !new.is_empty())
