@@ -151,7 +151,8 @@ const PROJECTED: [&str; 4] = ["agents", "ended_leases", "leases", "waits"];
 
 /// Other values for a column, each of a kind that some constraint lets pass.
 const OTHERWISE: [&str; 9] = [
-    "CASE typeof({c}) WHEN 'integer' THEN {c} + 1 ELSE substr({c}, 1, length({c}) - 1) || 'q' END",
+    "CASE typeof({c}) WHEN 'integer' THEN {c} + 1 ELSE substr({c}, 1, length({c}) - 1) || \
+     CASE substr({c}, -1) WHEN 'q' THEN 'r' ELSE 'q' END END",
     "{c} - 1",
     "{c} + 1000",
     "1 - {c}",
