@@ -154,6 +154,7 @@ mod tests {
         let turn = take_turn(&path, Duration::ZERO).unwrap();
         assert!(take_turn(&path, Duration::from_millis(1)).is_err());
         drop(turn);
-        take_turn(&path, Duration::ZERO).unwrap();
+        // Whoever gave up may be let in for a moment before it goes.
+        take_turn(&path, Duration::from_secs(30)).unwrap();
     }
 }
