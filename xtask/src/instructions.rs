@@ -1,15 +1,17 @@
 //! Instruction counts of the hot verbs: a gate that does not depend on the load of the machine.
 //!
-//! The released binary runs under valgrind in a fixed place with a fixed environment. What is counted varies by a few
-//! instructions with drawn ids, so the least of several runs is compared, within a tolerance.
+//! The released binary runs under valgrind in a fixed place with a fixed environment. What is counted still varies with
+//! drawn ids: their order decides how the store's pages split and when its log is folded in, which every call reads. So
+//! the least of several runs is compared, within a tolerance wider than that.
 
 use crate::sandbox::Sandbox;
 use crate::{release, root};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// How far a count may move, either way, before somebody has to look: a count that fell is written down too.
-const TOLERANCE_PERCENT: u64 = 3;
+/// How far a count may move, either way, before somebody has to look: a count that fell is written down too. Drawn ids
+/// alone moved `reserve_new` by 3.2 % once.
+const TOLERANCE_PERCENT: u64 = 6;
 /// The least of so many runs counts.
 const RUNS: u32 = 3;
 /// The session of the agent whose calls are counted, and of another one that stands in its way.

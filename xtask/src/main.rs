@@ -4,6 +4,7 @@
 mod bench;
 mod instructions;
 mod invocation;
+mod order;
 mod release;
 mod sandbox;
 mod test;
@@ -21,6 +22,7 @@ cargo xtask COMMAND
                          times of the released binary and of the kernel beside the floors of this machine;
                          --write keeps them in docs/benchmarks.md
   instructions [--write] instruction counts of the hot verbs against testing/instructions.toml; --write updates it
+  order                  traces which functions the hot verbs run, for the linker to put side by side
   docs                   writes the generated documents: the command line's reference and the schemas of its answers
   release [--with-storms]
                          builds the static binary, and what plays storms with it, and says where it is
@@ -41,6 +43,7 @@ fn main() -> ExitCode {
         ["bench", options @ ..] => bench::run(options),
         ["instructions"] => instructions::check(),
         ["instructions", "--write"] => instructions::write(),
+        ["order"] => order::write(),
         ["docs"] => Invocation::new(DOCUMENTS).with("CLEARWAY_UPDATE_DOCS", "1").run(),
         ["install"] => release::install(),
         ["release"] => release::build().map(|binary| println!("{}", binary.display())),

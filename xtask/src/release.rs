@@ -10,12 +10,14 @@ use std::process::Stdio;
 const ELF_FIXED: u16 = 2;
 /// The kind of a program header that names a dynamic linker.
 const ELF_INTERPRETER: u32 = 3;
+/// The section of the functions of short calls, among the names of a file's sections.
+const FIRST_FUNCTIONS: &[u8] = b"\0.text.first\0";
 
 /// Builds `clearway` for release and makes sure that it is what it is meant to be.
 pub(crate) fn build() -> Result<PathBuf, String> {
     build_package("clearway")?;
     let binary = directory().join("clearway");
-    is_static(&binary)?;
+    is_quick_to_start(&binary)?;
     Ok(binary)
 }
 
@@ -63,8 +65,8 @@ pub(crate) fn target() -> String {
     format!("{}-unknown-linux-musl", std::env::consts::ARCH)
 }
 
-/// A relocated or dynamically linked binary would start several times slower, and nothing else would tell.
-fn is_static(binary: &Path) -> Result<(), String> {
+/// A binary that is relocated, linked dynamically or laid out at random starts slower, and nothing else would tell.
+fn is_quick_to_start(binary: &Path) -> Result<(), String> {
     let bytes = std::fs::read(binary).map_err(|error| format!("{}: {error}", binary.display()))?;
     let complain = |what: &str| Err(format!("{} {what}; see docs/adr/0004-linking.md", binary.display()));
     if read_u16(&bytes, 16) != Some(ELF_FIXED) {
@@ -72,6 +74,9 @@ fn is_static(binary: &Path) -> Result<(), String> {
     }
     if program_headers(&bytes).any(|kind| kind == ELF_INTERPRETER) {
         return complain("is dynamically linked");
+    }
+    if !bytes.windows(FIRST_FUNCTIONS.len()).any(|names| names == FIRST_FUNCTIONS) {
+        return complain("has its functions in no order");
     }
     Ok(())
 }

@@ -3,13 +3,13 @@
 use crate::given::Given;
 use crate::render::{self, Page};
 use crate::verbs::code_beside_command;
-use crate::{Host, Streams, hook};
+use crate::{Host, Streams, githook, hook};
 use clearway_core::decide::Notice;
 use clearway_core::failure::Failure;
 use clearway_core::slug::Slug;
 use clearway_core::text::truncate_columns;
 use clearway_core::time::{BootKey, Mono, Now, Wall};
-use clearway_kernel::{Outside, Surroundings};
+use clearway_kernel::{Globals, Outside, Surroundings};
 use clearway_wire::json::Failed;
 use serde::Serialize;
 use std::ffi::OsString;
@@ -81,9 +81,21 @@ impl<'a, 'b> Console<'a, 'b> {
         self.page.given = given;
     }
 
+    /// Where the caller acts: paths of any other checkout are shown with it.
+    pub(crate) fn stand_in(&mut self, checkout: &str) {
+        let here = Some(checkout.to_owned());
+        self.error_page.here.clone_from(&here);
+        self.page.here = here;
+    }
+
     /// Answers a hook, which has a form of its own for everything, and returns the exit code.
     pub(crate) fn hook(&mut self, words: &[OsString], host: &mut dyn Host) -> u8 {
         hook::run(words, host, self.streams)
+    }
+
+    /// The same for a hook of git.
+    pub(crate) fn git_hook(&mut self, words: &[OsString], given: &Globals, host: &mut dyn Host) -> u8 {
+        githook::run(words, given, host, self.streams)
     }
 
     /// Shows an answer and returns the exit code.

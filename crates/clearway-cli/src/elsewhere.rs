@@ -21,8 +21,8 @@ pub(crate) fn with_command(failure: Failure, line: &[String]) -> Failure {
     Failure { hints: vec![hint], ..failure }
 }
 
-/// The verb with its own flags and the path alone: what else was named may belong to other scopes. Flags of every verb are
-/// left out, since whoever shows a hint adds those that it needs.
+/// The verb with its own flags and the path alone: what else was named may belong to other scopes. Flags of every verb
+/// are left out, since whoever shows a hint adds those that it needs.
 fn words_there(line: &[String], there: &Elsewhere) -> Option<String> {
     let command = arguments::command();
     let (name, given) = command.clone().try_get_matches_from(line).ok()?.remove_subcommand()?;

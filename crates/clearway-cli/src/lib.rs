@@ -9,6 +9,7 @@ mod demo;
 #[cfg(test)]
 mod docs;
 mod elsewhere;
+mod githook;
 mod given;
 mod hook;
 mod pages;
@@ -23,10 +24,10 @@ pub use arguments::command;
 pub use clearway_wire::json::Zone;
 pub use clients::{Registration, registrations};
 pub use demo::{Backstage, By, Ran};
-pub use setup::ClientFiles;
+pub use setup::{ClientFiles, HooksPlace};
 
 use clearway_core::failure::Failure;
-use clearway_kernel::{Hook, Outside};
+use clearway_kernel::{Globals, Hook, Outside};
 use console::Console;
 use std::ffi::OsString;
 use std::io::Write;
@@ -78,6 +79,9 @@ pub fn run(arguments: Vec<OsString>, host: &mut dyn Host, streams: &mut Streams<
     if let Some(words) = hook::plain(&arguments) {
         return hook::run(words, host, streams);
     }
+    if let Some(words) = githook::plain(&arguments) {
+        return githook::run(words, &Globals::default(), host, streams);
+    }
     match run_for(None, arguments.clone(), host, streams) {
         // A client takes the code of a line that cannot be read for a denial.
         USAGE if usage::calls_a_hook(&arguments) => hook::NOT_RUN,
@@ -88,9 +92,19 @@ pub fn run(arguments: Vec<OsString>, host: &mut dyn Host, streams: &mut Streams<
 /// The exit code of a line that cannot be read.
 const USAGE: u8 = 2;
 
-/// The same for the agent of a hook, where it works.
+/// The agent of a hook, for which a line is carried out.
+#[derive(Clone, Debug)]
+pub(crate) struct OnBehalf {
+    pub(crate) hook: Hook,
+    /// Where it works.
+    pub(crate) cwd: PathBuf,
+    /// What tells a line that is told twice, unless it says so itself.
+    pub(crate) key: Option<String>,
+}
+
+/// The same for the agent of a hook.
 fn run_for(
-    agent: Option<(Hook, PathBuf)>,
+    agent: Option<OnBehalf>,
     arguments: Vec<OsString>,
     host: &mut dyn Host,
     streams: &mut Streams<'_>,

@@ -4,7 +4,7 @@ use crate::{arguments, hook};
 use clap::Args;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clearway_core::failure::Failure;
-use clearway_core::hint::Hint;
+use clearway_core::hint::{self, Hint};
 use clearway_core::input::wait_span_ms;
 use clearway_core::shell;
 use clearway_core::slug::Slug;
@@ -120,15 +120,56 @@ pub(crate) fn failure(error: &clap::Error, arguments: &[String]) -> Failure {
     let runs = verb_named(arguments).trim() == RUNS;
     let failure = match taken_for_a_time(arguments).filter(|_| missing) {
         Some(word) if runs => {
-            failure.hint(format!("{NEXT_WORD}: clearway with {} --wait 5m -- CMD…", shell::word(word)))
+            failure.hint(format!("{NEXT_WORD}: clearway {}", waiting_to_run(word, arguments)))
         }
         Some(word) => failure.hint(Hint::command(NEXT_WORD, "reserve --wait 5m", &[word])),
-        None if missing && runs => {
-            failure.hint("the command stands behind two dashes: clearway with NAME -- CMD…")
-        }
+        None if missing && runs => failure.hint(command_to_run(arguments)),
         None => failure,
     };
-    failure.hint(format!("how it is used: clearway help{}", verb_named(arguments)))
+    if failure.hints.iter().any(|hint| hint.line().is_some()) {
+        return failure;
+    }
+    failure.hint(help_on(&verb_named(arguments)))
+}
+
+/// A line whose `--wait` took a word for its time: that was a name, or the command if a name stands before it.
+fn waiting_to_run(word: &str, arguments: &[String]) -> String {
+    let before = arguments.iter().skip_while(|typed| *typed != RUNS).skip(1);
+    let names: Vec<String> =
+        before.take_while(|typed| !typed.starts_with('-')).map(|name| shell::word(name)).collect();
+    let behind = arguments.iter().skip_while(|typed| *typed != "--wait").skip(1);
+    match names.as_slice() {
+        [] => format!("with {} --wait 5m -- CMD…", shell::word(word)),
+        names => {
+            let command: Vec<String> = behind.map(|typed| shell::as_it_is(typed)).collect();
+            format!("with {} --wait 5m -- {}", names.join(" "), command.join(" "))
+        }
+    }
+}
+
+/// How a line that runs a command is written, with what was typed of it. Flags may stand anywhere and have values, so a
+/// line with some of them is not made whole.
+fn command_to_run(arguments: &[String]) -> String {
+    let words: Vec<&str> =
+        arguments.iter().map(String::as_str).skip_while(|word| *word != RUNS).skip(1).collect();
+    let shown = |words: &[&str]| words.iter().map(|word| shell::as_it_is(word)).collect::<Vec<_>>().join(" ");
+    let behind = words.iter().position(|word| *word == "--").map(|at| &words[at + 1..]);
+    match (words.as_slice(), behind) {
+        (["--", ..], Some(command @ [_, ..])) => {
+            let command = shown(command);
+            format!("name what it is to have for itself, such as build: clearway with build -- {command}")
+        }
+        ([name, command @ ..], None)
+            if !command.is_empty() && !words.iter().any(|word| word.starts_with('-')) =>
+        {
+            behind_dashes(&shell::word(name), &shown(command))
+        }
+        _ => behind_dashes("NAME", "CMD…"),
+    }
+}
+
+fn behind_dashes(name: &str, command: &str) -> String {
+    format!("the command stands behind two dashes: clearway with {name} -- {command}")
 }
 
 const NEXT_WORD: &str = "--wait takes the next word for its time; say how long to wait";
@@ -175,18 +216,23 @@ pub(crate) fn check_flags(globals: &Globals) -> Result<(), Failure> {
 fn check_flag(key: KeyId, flag: &str, value: &str) -> Result<(), Failure> {
     let Some(why) = wrong_with(key, value) else { return Ok(()) };
     let (slug, hint) = match key {
-        KeyId::Agent => (Slug::InvalidAgentName, "how it is used: clearway help --all"),
-        KeyId::StoreTimeout => (Slug::InvalidDuration, "durations look like 500ms, 90s or 15m"),
-        _ => (Slug::Usage, "how it is used: clearway help --all"),
+        KeyId::Agent => (Slug::InvalidAgentName, help_on(" --all")),
+        KeyId::StoreTimeout => (Slug::InvalidDuration, "durations look like 500ms, 90s or 15m".to_owned()),
+        _ => (Slug::Usage, help_on(" --all")),
     };
     Err(Failure::new(slug, format!("{flag} {} cannot be used: {why}", quoted(value))).hint(hint))
+}
+
+/// Where it stands how a verb is used.
+fn help_on(verb: &str) -> String {
+    format!("how it is used: clearway help{verb}")
 }
 
 fn not_utf8(raw: &OsString) -> Failure {
     let shown = raw.to_string_lossy();
     Failure::new(Slug::InvalidPath, format!("{} is not UTF-8", quoted(&shown)))
         .hint("rename it, or reserve the directory it lies in")
-        .hint("the rules for paths: clearway explain invalid-path")
+        .hint(hint::PATH_RULES)
 }
 
 fn name_not_utf8(raw: &OsString) -> Failure {
@@ -310,6 +356,27 @@ mod tests {
             "clearway with",
             "NAME and CMD are missing",
             "the command stands behind two dashes: clearway with NAME -- CMD…",
+        );
+        check("clearway with build make -j4", "-j is not known here", "how it is used: clearway help with");
+        check(
+            "clearway with build make all",
+            "CMD is missing",
+            "the command stands behind two dashes: clearway with build -- make all",
+        );
+        check(
+            "clearway with build --wait make all",
+            "CMD is missing",
+            "--wait takes the next word for its time; say how long to wait: clearway with build --wait 5m -- make all",
+        );
+        check(
+            "clearway with --wait build",
+            "NAME and CMD are missing",
+            "--wait takes the next word for its time; say how long to wait: clearway with build --wait 5m -- CMD…",
+        );
+        check(
+            "clearway with -- make -j4",
+            "NAME is missing",
+            "name what it is to have for itself, such as build: clearway with build -- make -j4",
         );
         check(
             "clearway reserve x --best-effort --wait",

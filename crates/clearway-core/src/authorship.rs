@@ -4,7 +4,7 @@
 //! is never blamed on whoever came next.
 
 use crate::ids::AgentId;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Stands for a line: equal lines have equal prints, whatever blanks they end with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -63,6 +63,20 @@ pub fn authors(added: &[String], writings: &[Writing]) -> Vec<Option<AgentId>> {
     added.iter().map(author).collect()
 }
 
+/// How many lines of each author a text leaves out, of lines and who wrote each. A line that stands anywhere in the text
+/// is kept, and blank lines are nobody's loss.
+pub fn left_out(lines: &[String], authors: &[Option<AgentId>], text: &str) -> BTreeMap<AgentId, u64> {
+    let kept: BTreeSet<LinePrint> = text.lines().map(LinePrint::of).collect();
+    let is_lost = |line: &str| !line.trim().is_empty() && !kept.contains(&LinePrint::of(line));
+    let mut counts = BTreeMap::new();
+    for (line, author) in lines.iter().zip(authors) {
+        if let Some(author) = author.filter(|_| is_lost(line)) {
+            *counts.entry(author).or_default() += 1;
+        }
+    }
+    counts
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,6 +123,16 @@ mod tests {
         assert_eq!(prints_of(file, &["fast".to_owned()]), expect);
         assert_eq!(prints_of(file, &["gone".to_owned(), "\n".to_owned(), String::new()]), BTreeSet::new());
         assert_eq!(prints_of(file, &[file.to_owned()]).len(), 3);
+    }
+
+    #[test]
+    fn a_text_leaves_out_what_stands_nowhere_in_it() {
+        let (ada, bob) = (agent(1), agent(2));
+        let there = lines("one\n\ntwo\nthree\nfour");
+        let by = [Some(ada), Some(ada), Some(bob), Some(ada), None];
+        assert_eq!(left_out(&there, &by, ""), [(ada, 2), (bob, 1)].into());
+        assert_eq!(left_out(&there, &by, "three  \r\nnew\none\n"), [(bob, 1)].into());
+        assert_eq!(left_out(&there, &by, "four, one, two\nthree\ntwo\none"), [].into());
     }
 
     #[test]

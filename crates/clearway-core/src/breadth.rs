@@ -54,17 +54,6 @@ pub fn too_broad(targets: &[String], limit: u64) -> Failure {
         .hint("or claim the part you will change")
 }
 
-/// The same refusal for whoever only asks.
-pub fn too_broad_to_ask(refusal: Failure, targets: &[String]) -> Failure {
-    if refusal.slug != Slug::ClaimTooBroad {
-        return refusal;
-    }
-    let words = targets.iter().map(|target| shell::word(target)).collect::<Vec<_>>().join(" ");
-    Failure::new(refusal.slug, refusal.message)
-        .hint(format!("ask all the same: clearway check --broad {words}"))
-        .hint("or ask about the part you will change")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,11 +1,14 @@
 //! Commands: what a caller asks the kernel to do, already parsed and within its limits.
 
 use crate::agent::{AgentName, Caller};
+use crate::commit;
 use crate::facts::Process;
 use crate::ids::{Fence, LeaseId, WaitId};
 use crate::lease::{Grade, Mode};
 use crate::pattern::Fold;
+use crate::snapshot::Keeping;
 use crate::target::{Target, Worktree};
+use crate::time::Mono;
 use std::fmt;
 
 /// A command and who gives it where.
@@ -51,6 +54,12 @@ pub enum Command {
     Attend(Attend),
     /// Be the only one who writes files that everybody writes, for one tool call.
     Enter(Enter),
+    /// Commit paths, as git is about to. What is decided is whether that takes along what is with somebody else.
+    Commit(Commit),
+    /// Give back what a commit made clean.
+    Settle(Settle),
+    /// Rebase a checkout, as git is about to. What is decided is whether somebody else is at work there.
+    Rebase(Worktree),
     /// Admit no new path leases of agents for a while.
     Freeze {
         /// For how long.
@@ -58,6 +67,8 @@ pub enum Command {
     },
     /// Admit them again.
     Thaw,
+    /// Record that what was not committed is kept.
+    Keep(Keeping),
     /// Begin the scope, if it has not begun.
     Open,
     /// Record every expiry.
@@ -83,10 +94,16 @@ pub enum Verb {
     Transfer,
     /// Say what an agent is doing.
     Attend,
+    /// Commit.
+    Commit,
+    /// Rebase.
+    Rebase,
     /// Begin a pause.
     Freeze,
     /// End it.
     Thaw,
+    /// Keep what is not committed.
+    Snapshot,
     /// Begin a scope.
     Open,
     /// Record expiries.
@@ -107,8 +124,11 @@ impl Verb {
             Self::Leave => "wait",
             Self::Transfer => "transfer",
             Self::Attend => "attend",
+            Self::Commit => "commit",
+            Self::Rebase => "rebase",
             Self::Freeze => "freeze",
             Self::Thaw => "thaw",
+            Self::Snapshot => "snapshot",
             Self::Open => "init",
             Self::Sweep => "sweep",
             Self::Recover => "recover",
@@ -210,6 +230,38 @@ pub struct Enter {
     pub worktree: Worktree,
 }
 
+/// A commit that git is about to make, as far as it may concern somebody else.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Commit {
+    /// Paths of it that somebody else may hold.
+    pub paths: Vec<Target>,
+    /// Those of them that the operation which is under way brought along, and nobody changed since.
+    pub brought: Vec<Target>,
+    /// Paths of it, and who of another family is known to have written lines of theirs.
+    pub written: Vec<(Target, AgentName)>,
+    /// In which checkout.
+    pub worktree: Worktree,
+}
+
+impl Commit {
+    /// The same of one path alone.
+    #[must_use]
+    pub fn only(&self, path: &Target) -> Self {
+        let paths = self.paths.iter().filter(|own| *own == path).cloned().collect();
+        let written = self.written.iter().filter(|(own, _)| own == path).cloned().collect();
+        Self { paths, written, ..self.clone() }
+    }
+}
+
+/// A commit that git made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settle {
+    /// Leases of the caller's family on paths of it.
+    pub leases: Vec<LeaseId>,
+    /// When it began: what was taken or renewed after that is for work after it.
+    pub began: Mono,
+}
+
 /// A file of somebody else that changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hit {
@@ -290,6 +342,12 @@ pub enum Selection {
 }
 
 impl Reserve {
+    /// Whether single paths of a target make way for others. Whoever names a single file beside something broad means
+    /// that file.
+    pub(crate) fn gives_way(&self, target: &Target) -> bool {
+        self.makes_way && matches!(target, Target::Path(pattern) if pattern.as_literal().is_none())
+    }
+
     /// What it names, for the record of a denial.
     pub fn subject(&self) -> String {
         self.wants.iter().map(|want| want.target.display()).collect::<Vec<_>>().join(" ")
@@ -311,10 +369,13 @@ impl Command {
             Self::Leave(_) => Verb::Leave,
             Self::Transfer(_) => Verb::Transfer,
             Self::Attend(_) | Self::Enter(_) => Verb::Attend,
+            Self::Commit(_) | Self::Settle(_) => Verb::Commit,
+            Self::Rebase(_) => Verb::Rebase,
             Self::Freeze { .. } => Verb::Freeze,
             Self::Thaw => Verb::Thaw,
             Self::Renew(_) => Verb::Renew,
             Self::Release(_) | Self::LetGo(_) => Verb::Release,
+            Self::Keep(_) => Verb::Snapshot,
             Self::Open => Verb::Open,
             Self::Sweep => Verb::Sweep,
             Self::Recover => Verb::Recover,
@@ -329,6 +390,10 @@ impl Command {
                 return waits.iter().flatten().map(WaitId::as_str).collect::<Vec<_>>().join(" ");
             }
             Self::Freeze { .. } | Self::Thaw => return "scope".to_owned(),
+            Self::Commit(Commit { paths, written, .. }) => {
+                return commit::recorded(paths.iter().chain(written.iter().map(|(path, _)| path))).join(" ");
+            }
+            Self::Rebase(worktree) => return worktree.0.clone(),
             Self::Reserve(reserve) | Self::Await(Await { reserve, .. }) => return reserve.subject(),
             Self::Renew(Renew { selection: Selection::These { leases, targets, .. }, .. })
             | Self::Release(Release { selection: Selection::These { leases, targets, .. }, .. })
@@ -341,9 +406,28 @@ impl Command {
         ids.chain(targets.iter().map(|target| target.display())).collect::<Vec<_>>().join(" ")
     }
 
+    /// The checkout from which leases are named, if it names some.
+    pub fn names_from(&self) -> Option<&Worktree> {
+        match self {
+            Self::Renew(Renew { selection: Selection::These { worktree, .. }, .. })
+            | Self::Release(Release { selection: Selection::These { worktree, .. }, .. })
+            | Self::Transfer(Transfer { selection: Selection::These { worktree, .. }, .. }) => Some(worktree),
+            _ => None,
+        }
+    }
+
     /// Whether a scope that does not exist yet comes into being by this command.
     pub fn opens_scope(&self) -> bool {
-        matches!(self, Self::Reserve(_) | Self::Await(_) | Self::Freeze { .. } | Self::Open)
+        matches!(self, Self::Reserve(_) | Self::Await(_) | Self::Freeze { .. } | Self::Open | Self::Keep(_))
+    }
+
+    /// Whether an agent that had ended is back with it.
+    pub fn brings_back(&self) -> bool {
+        match self {
+            Self::Attend(attend) => *attend != Attend::End,
+            Self::Reserve(_) | Self::Await(_) | Self::Enter(_) => true,
+            _ => false,
+        }
     }
 
     /// Whether it asks for a place in the queue that is kept without anybody waiting at it.
@@ -360,7 +444,12 @@ impl Command {
     pub fn gives_back(&self) -> bool {
         matches!(
             self,
-            Self::Release(_) | Self::LetGo(_) | Self::Leave(_) | Self::Attend(Attend::End) | Self::Recover
+            Self::Release(_)
+                | Self::LetGo(_)
+                | Self::Settle(_)
+                | Self::Leave(_)
+                | Self::Attend(Attend::End)
+                | Self::Recover
         )
     }
 }

@@ -37,8 +37,16 @@ impl Command {
                 describe_selection(&mut text, &transfer.selection);
             }
             Command::Freeze { for_ms } => field(&mut text, "for", Some(&for_ms.to_string())),
+            // The commit is drawn anew each time; what is asked for is not.
+            Command::Keep(keeping) => {
+                field(&mut text, "worktree", Some(&keeping.worktree.0));
+                field(&mut text, "reason", keeping.reason.as_deref());
+            }
             Command::Attend(_)
             | Command::Enter(_)
+            | Command::Commit(_)
+            | Command::Settle(_)
+            | Command::Rebase(_)
             | Command::Open
             | Command::Sweep
             | Command::Recover

@@ -5,6 +5,7 @@ use crate::facts::Process;
 use crate::ids::{AgentId, Epoch, LeaseId, Seq, WaitId};
 use crate::lease::{ExpiryCause, Lease, Mode, Terms};
 use crate::pattern::Fold;
+use crate::snapshot::Keeping;
 use crate::target::Target;
 use crate::time::{BootKey, Mono, Wall};
 use crate::wait::{Wait, WaitEnd};
@@ -98,6 +99,14 @@ pub enum Body {
     },
     /// An exclusive lease became shared. It keeps its fence and its unit.
     LeaseDowngraded {
+        /// Which.
+        lease: LeaseId,
+        /// On which terms from now on.
+        terms: Terms,
+    },
+    /// A lease that made way became a claim that does not: one that a hook took, or a broad one. It keeps its fence, since
+    /// its holder had it all along.
+    LeaseClaimed {
         /// Which.
         lease: LeaseId,
         /// On which terms from now on.
@@ -225,6 +234,17 @@ pub enum Body {
         /// Why.
         reason: String,
     },
+    /// An operator let a commit take along what is with somebody else.
+    CommitAllowed {
+        /// Which paths.
+        paths: Vec<String>,
+        /// Who held them.
+        blockers: Vec<LeaseId>,
+        /// Why.
+        reason: String,
+    },
+    /// What was not committed is kept; the number of the snapshot is that of this event.
+    SnapshotTaken(Keeping),
     /// A request met a lease of somebody else.
     ReservationRefused {
         /// What was asked for.
@@ -263,6 +283,7 @@ impl Body {
             Self::LeaseRenewed { .. } => "lease.renewed",
             Self::LeaseUpgraded { .. } => "lease.upgraded",
             Self::LeaseDowngraded { .. } => "lease.downgraded",
+            Self::LeaseClaimed { .. } => "lease.claimed",
             Self::LeaseReleased { .. } => "lease.released",
             Self::LeaseExpired { .. } => "lease.expired",
             Self::LeaseYielded { .. } => "lease.yielded",
@@ -277,13 +298,15 @@ impl Body {
             Self::WaitEnded { .. } => "wait.ended",
             Self::ScopeFrozen { .. } => "scope.frozen",
             Self::ScopeThawed { .. } => "scope.thawed",
+            Self::CommitAllowed { .. } => "commit.allowed",
+            Self::SnapshotTaken(_) => "snapshot.taken",
             Self::ReservationRefused { .. } => "reservation.refused",
             Self::ActionDenied { .. } => "action.denied",
         }
     }
 
     /// Every kind, for filters and their error messages.
-    pub const KINDS: [&'static str; 26] = [
+    pub const KINDS: [&'static str; 29] = [
         "scope.opened",
         "epoch.began",
         "agent.registered",
@@ -293,6 +316,7 @@ impl Body {
         "lease.renewed",
         "lease.upgraded",
         "lease.downgraded",
+        "lease.claimed",
         "lease.released",
         "lease.orphaned",
         "lease.expired",
@@ -308,6 +332,8 @@ impl Body {
         "wait.ended",
         "scope.frozen",
         "scope.thawed",
+        "commit.allowed",
+        "snapshot.taken",
         "reservation.refused",
         "action.denied",
     ];
@@ -320,6 +346,8 @@ impl Body {
             | Self::LeaseTransferred { .. }
             | Self::ScopeFrozen { .. }
             | Self::ScopeThawed { .. }
+            | Self::CommitAllowed { .. }
+            | Self::SnapshotTaken(_)
             | Self::LeaseReleased { operator_reason: Some(_), .. }
             | Self::WaitEnded { operator_reason: Some(_), .. } => Durability::Full,
             _ => Durability::Normal,

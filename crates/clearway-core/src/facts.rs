@@ -1,6 +1,7 @@
 //! Facts of the outside that a decision may rely on: which processes are dead, which paths have uncommitted
-//! changes. Gathered by an adapter outside any transaction; a decision that lacks one asks for it by name.
+//! changes or are ignored. Gathered by an adapter outside any transaction; a decision that lacks one asks for it by name.
 
+use crate::snapshot::{Keeping, SnapshotCause};
 use crate::target::Worktree;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,7 +44,7 @@ impl Process {
 
 /// What the machine says of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Liveness {
+pub enum ProcessLife {
     /// It runs.
     Alive,
     /// It is proven gone.
@@ -59,21 +60,39 @@ pub enum FactQuery {
     Process(Process),
     /// Is there an uncommitted change at this path of this worktree?
     Dirty(Worktree, String),
+    /// Does git ignore this path of this worktree?
+    Ignored(Worktree, String),
+    /// What is not committed at this path and below it is to be kept, for this reason: which snapshot holds it?
+    Keep(Worktree, String, SnapshotCause),
     /// By which processes was the caller started, near or far?
     Above,
+    /// By which was this one?
+    AboveOf(Process),
+}
+
+/// What the machine says of what started a process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StartedBy {
+    /// These did, near or far.
+    These(BTreeSet<Process>),
+    /// Nobody here can tell.
+    Unseen,
 }
 
 /// The facts gathered so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
-    processes: BTreeMap<Process, Liveness>,
+    processes: BTreeMap<Process, ProcessLife>,
     dirty: BTreeMap<(Worktree, String), bool>,
+    ignored: BTreeMap<(Worktree, String), bool>,
     above: Option<BTreeSet<Process>>,
+    kept: BTreeMap<(Worktree, String), Option<Keeping>>,
+    above_of: BTreeMap<Process, StartedBy>,
 }
 
 impl Facts {
     /// Records what the machine said of a process.
-    pub fn learn_process(&mut self, process: Process, liveness: Liveness) {
+    pub fn learn_process(&mut self, process: Process, liveness: ProcessLife) {
         self.processes.insert(process, liveness);
     }
 
@@ -82,25 +101,43 @@ impl Facts {
         self.dirty.insert((worktree, path), dirty);
     }
 
+    /// Records whether git ignores a path.
+    pub fn learn_ignored(&mut self, worktree: Worktree, path: String, ignored: bool) {
+        self.ignored.insert((worktree, path), ignored);
+    }
+
+    /// Records which snapshot holds what is not committed at a path; `None` if nothing is, or it cannot be kept.
+    pub fn learn_kept(&mut self, worktree: Worktree, path: String, kept: Option<Keeping>) {
+        self.kept.insert((worktree, path), kept);
+    }
+
     /// Records which processes the caller was started by.
     pub fn learn_above(&mut self, processes: BTreeSet<Process>) {
         self.above = Some(processes);
     }
 
-    /// Takes it that nothing asked here would be to the asker's advantage: every process lives, every path has changed,
-    /// and nothing above the asker ends its waiting.
+    /// Records which processes another one was started by.
+    pub fn learn_above_of(&mut self, process: Process, above: StartedBy) {
+        self.above_of.insert(process, above);
+    }
+
+    /// Takes it that nothing asked here would be to the asker's advantage: every process lives, every path has changed
+    /// and none is ignored, and nothing above the asker ends its waiting.
     pub(crate) fn assume_the_worst(&mut self, queries: &BTreeSet<FactQuery>) {
         for query in queries {
             match query.clone() {
-                FactQuery::Process(process) => self.learn_process(process, Liveness::Alive),
+                FactQuery::Process(process) => self.learn_process(process, ProcessLife::Alive),
                 FactQuery::Dirty(worktree, path) => self.learn_dirty(worktree, path, true),
+                FactQuery::Ignored(worktree, path) => self.learn_ignored(worktree, path, false),
                 FactQuery::Above => self.learn_above(BTreeSet::new()),
+                FactQuery::Keep(worktree, path, _) => self.learn_kept(worktree, path, None),
+                FactQuery::AboveOf(process) => self.learn_above_of(process, StartedBy::Unseen),
             }
         }
     }
 
     /// What is known of a process; `None` if nobody asked yet.
-    pub fn process(&self, process: &Process) -> Option<Liveness> {
+    pub fn process(&self, process: &Process) -> Option<ProcessLife> {
         self.processes.get(process).copied()
     }
 
@@ -109,8 +146,23 @@ impl Facts {
         self.above.as_ref()
     }
 
+    /// Which snapshot holds what is not committed at a path; `None` if nobody asked yet.
+    pub fn kept(&self, worktree: &Worktree, path: &str) -> Option<Option<&Keeping>> {
+        self.kept.get(&(worktree.clone(), path.to_owned())).map(Option::as_ref)
+    }
+
+    /// What is known of what started a process; `None` if nobody asked yet.
+    pub fn above_of(&self, process: &Process) -> Option<&StartedBy> {
+        self.above_of.get(process)
+    }
+
     /// What is known of a path; `None` if nobody asked yet.
     pub fn dirty(&self, worktree: &Worktree, path: &str) -> Option<bool> {
         self.dirty.get(&(worktree.clone(), path.to_owned())).copied()
+    }
+
+    /// Whether git ignores a path; `None` if nobody asked yet.
+    pub fn ignored(&self, worktree: &Worktree, path: &str) -> Option<bool> {
+        self.ignored.get(&(worktree.clone(), path.to_owned())).copied()
     }
 }

@@ -107,11 +107,19 @@ pub enum Field {
     Text(String),
     /// A number.
     Number(u64),
+    /// Any number of texts.
+    Texts(Vec<String>),
 }
 
 impl From<String> for Field {
     fn from(text: String) -> Self {
         Self::Text(text)
+    }
+}
+
+impl From<Vec<String>> for Field {
+    fn from(texts: Vec<String>) -> Self {
+        Self::Texts(texts)
     }
 }
 
@@ -132,6 +140,7 @@ impl fmt::Display for Field {
         match self {
             Self::Text(text) => formatter.write_str(text),
             Self::Number(number) => write!(formatter, "{number}"),
+            Self::Texts(texts) => formatter.write_str(&texts.join(", ")),
         }
     }
 }
@@ -231,7 +240,7 @@ impl LeaseView {
         Self {
             lease: lease.clone(),
             agent: holder.agent.name.clone(),
-            deadline: lease.deadline_given(holder.last_seen),
+            deadline: lease.deadline_given(holder.last_seen()),
             liveness,
             waiters: 0,
         }

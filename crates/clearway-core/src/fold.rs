@@ -3,7 +3,7 @@
 use crate::agent::Agent;
 use crate::event::{Body, Event};
 use crate::ids::{AgentId, Fence, LeaseId, Seq, WaitId};
-use crate::lease::{End, Ended, Lease, Mode};
+use crate::lease::{End, Ended, Grade, Lease, Mode};
 use crate::slice::{Freeze, ScopeState};
 use crate::time::Wall;
 use crate::wait::Wait;
@@ -89,7 +89,10 @@ impl State {
                 self.scope.frozen = Some(Freeze { until: *until, reason: reason.clone() });
             }
             Body::ScopeThawed { .. } => self.scope.frozen = None,
-            Body::ReservationRefused { .. } | Body::ActionDenied { .. } => {}
+            Body::CommitAllowed { .. }
+            | Body::ReservationRefused { .. }
+            | Body::ActionDenied { .. }
+            | Body::SnapshotTaken(_) => {}
             body if body.wait().is_some() => self.change_wait(event.seq, body)?,
             body => self.change(event.seq, event.at, body)?,
         }
@@ -172,6 +175,10 @@ pub fn change_lease(lease: &mut Lease, fence: Fence, at: Wall, body: &Body) {
             lease.mode = Mode::Shared;
             lease.set_terms(terms.clone());
         }
+        Body::LeaseClaimed { terms, .. } => {
+            (lease.grade, lease.makes_way) = (Grade::Claimed, false);
+            lease.set_terms(terms.clone());
+        }
         Body::LeaseTransferred { from, to, deadline, .. } => {
             (lease.holder, lease.fence, lease.deadline) = (*to, fence, *deadline);
             lease.handed_by = Some(*from);
@@ -234,6 +241,7 @@ impl Body {
             Self::LeaseRenewed { lease, .. }
             | Self::LeaseUpgraded { lease, .. }
             | Self::LeaseDowngraded { lease, .. }
+            | Self::LeaseClaimed { lease, .. }
             | Self::LeaseReleased { lease, .. }
             | Self::LeaseOrphaned { lease, .. }
             | Self::LeaseExpired { lease, .. }

@@ -8,6 +8,16 @@ use std::fmt;
 /// What stands before a command in advice.
 const BEFORE_COMMAND: &str = ": clearway ";
 
+/// What to do about a store in a directory that is not there: that is a slip more often than a wish.
+pub const STORE_SLIP: &str = "look for a slip in --store, CLEARWAY_STORE or store.url";
+
+/// Commands that lead on from many a failure, each with what it is good for.
+pub const DOCTOR: &str = "see what is wrong: clearway doctor";
+pub const PATH_RULES: &str = "the rules for paths: clearway explain invalid-path";
+pub const SNAPSHOTS: &str = "see what is kept: clearway snapshots";
+pub const AGENTS: &str = "see who is here: clearway agents";
+pub const WAITS: &str = "see who waits for what: clearway waits";
+
 /// One piece of advice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hint {

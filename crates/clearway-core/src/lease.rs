@@ -4,7 +4,7 @@
 //! event; a later sign of life extends it without one, so [`Lease::deadline_given`] is the only right way to
 //! ask when a lease ends.
 
-use crate::facts::{Facts, Liveness, Process};
+use crate::facts::{Facts, Process, ProcessLife};
 use crate::ids::{AgentId, Fence, LeaseId, SetId};
 use crate::target::{Target, Worktree};
 use crate::time::{Mono, Now, Wall};
@@ -132,7 +132,7 @@ impl Lease {
     /// Whether the process that kept it is proven dead. Whoever asks has to gather that fact first: what is not known
     /// ends nothing.
     pub fn has_lost_its_process(&self, facts: &Facts) -> bool {
-        self.bound.as_ref().is_some_and(|process| facts.process(process) == Some(Liveness::Dead))
+        self.bound.as_ref().is_some_and(|process| facts.process(process) == Some(ProcessLife::Dead))
     }
 
     /// Whether the lease is over at `now`. At the deadline instant it is, for every operation alike.
@@ -248,7 +248,7 @@ pub enum End {
 }
 
 impl End {
-    /// The state as the interface words it: a lease is active, released, expired or transferred.
+    /// The state as the interface words it: a lease that is not active is released or expired.
     pub fn state_word(self) -> &'static str {
         match self {
             Self::Expired(_) => "expired",

@@ -86,16 +86,35 @@ pub const WIDE_PAST_MAX: usize = 8;
 pub const ACTIVE_MS: u64 = 5 * 60 * 1_000;
 /// How often a sign of life is written when nothing else is.
 pub const PRESENCE_MS: u64 = 15_000;
-/// A sign of life that is later than the clock by more than this was never seen. Whoever waited for its turn meets signs
-/// that are a little later than its own reading.
+/// A sign of life that is later than the clock by more than this was never seen.
 pub const SEEN_AHEAD_MS_MAX: u64 = 60_000;
 /// Refusals by the same blockers within this time are counted, not repeated as events.
 pub const REFUSAL_REPEAT_MS: u64 = 60_000;
+
+/// How many leases that ran out meanwhile are told of beside a renewal of everything.
+pub const LAPSES_TOLD_MAX: usize = 3;
 
 /// How long an idempotency key is remembered.
 pub const IDEMPOTENCY_MS: u64 = 24 * 60 * 60 * 1_000;
 /// How many idempotency keys one scope remembers.
 pub const IDEMPOTENCY_KEYS_MAX: u64 = 10_000;
+
+/// Bytes of files in one snapshot.
+pub const SNAPSHOT_BYTES_MAX: u64 = 200 * 1_000_000;
+/// Snapshots that one scope keeps.
+pub const SNAPSHOTS_PER_SCOPE_MAX: usize = 200;
+/// How long a snapshot is kept.
+pub const SNAPSHOT_KEPT_MS: u64 = 7 * 24 * 60 * 60 * 1_000;
+/// Bytes of an ignored file that is kept beside a snapshot.
+pub const SNAPSHOT_IGNORED_FILE_BYTES_MAX: u64 = 1_000_000;
+/// Bytes of all ignored files beside one snapshot.
+pub const SNAPSHOT_IGNORED_BYTES_MAX: u64 = 20 * 1_000_000;
+/// Ignored files that are looked at for one snapshot.
+pub const SNAPSHOT_IGNORED_FILES_MAX: usize = 2_000;
+/// How long each of the two calls of git that make a snapshot may take.
+pub const SNAPSHOT_MS_MAX: u64 = 5_000;
+/// The same in a hook, which a client waits for.
+pub const SNAPSHOT_HOOK_MS_MAX: u64 = 2_000;
 
 /// Room kept aside beside a store, given up on a full disk so that leases can still be given back.
 pub const BALLAST_BYTES: u64 = 256 * 1_024;

@@ -7,6 +7,7 @@ use crate::facts::Facts;
 use crate::ids::{AgentId, WaitId};
 use crate::lease::Lease;
 use crate::limits::LEASES_PER_AGENT_MAX;
+use crate::pattern::{Fold, Pattern};
 use crate::slice::{AgentLookup, Due, Note, ReadSet, RefusalMemory, Slice};
 use crate::target::{Target, Worktree};
 use crate::time::Now;
@@ -30,6 +31,7 @@ impl Request {
             Command::Reserve(reserve) | Command::Await(Await { reserve, .. }) => read.meet_all(reserve),
             Command::Transfer(transfer) => {
                 read.agents.names.push(transfer.to.clone());
+                read.agents.ids.extend(AgentId::parse(transfer.to.as_str()));
                 read.leases.extend(self.named_leases().iter().map(|lease| lease.id));
             }
             Command::Renew(_) | Command::Release(_) => {
@@ -43,11 +45,22 @@ impl Request {
                 read.leases.extend(hits.iter().map(|hit| hit.lease));
             }
             Command::Enter(_) => read.remembered = true,
+            Command::Commit(commit) => {
+                let paths = commit.paths.iter().chain(commit.written.iter().map(|(path, _)| path));
+                paths.for_each(|path| read.meet(&commit.worktree, path));
+                read.history.clear();
+            }
+            Command::Settle(settle) => read.leases.extend(settle.leases.iter().copied()),
+            Command::Rebase(worktree) => {
+                let all = Pattern::parse("**", Fold::Exact).into_iter();
+                read.overlapping.extend(all.map(|all| (worktree.clone(), all)));
+            }
             Command::Leave(_)
             | Command::LetGo(_)
             | Command::Attend(_)
             | Command::Freeze { .. }
             | Command::Thaw
+            | Command::Keep(_)
             | Command::Open
             | Command::Anchor => {}
             Command::Sweep | Command::Recover => read.due = Due::EveryLive,
@@ -70,6 +83,10 @@ impl Request {
             refusals_of: Some(RefusalMemory::principal(agent)),
             ..ReadSet::default()
         };
+        for (worktree, path) in slice.left_by(agent).iter().filter(|_| self.command.brings_back()) {
+            read.overlapping.push((worktree.clone(), path.clone()));
+            read.history.push((worktree.clone(), path.clone()));
+        }
         for wanted in self.named_leases() {
             let lease = slice.lease(wanted.id);
             let stale =
@@ -135,7 +152,7 @@ impl Request {
     /// Whoever is handed something may hold the same already.
     fn recipient(&self, slice: &Slice) -> Option<AgentId> {
         let Command::Transfer(Transfer { to, .. }) = &self.command else { return None };
-        slice.agents.iter().find(|view| view.agent.name == *to).map(|view| view.agent.id)
+        slice.agent_meant(to).map(|view| view.agent.id)
     }
 
     /// Whoever gets what a subagent leaves may hold the same already.

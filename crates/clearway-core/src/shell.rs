@@ -26,6 +26,41 @@ pub struct Line {
     pub is_plain: bool,
 }
 
+/// The commands of a text that a shell runs one after the other: what `;`, `&&` and the ends of lines part.
+pub fn chain(text: &str) -> Vec<&str> {
+    let (mut parts, mut start, mut quote) = (Vec::new(), 0, None);
+    let mut letters = text.char_indices().peekable();
+    while let Some((at, letter)) = letters.next() {
+        let next = letters.peek().map(|(_, next)| *next);
+        let length = match (quote, letter) {
+            (Some(open), _) if letter == open => {
+                quote = None;
+                0
+            }
+            (None | Some('"'), '\\') => {
+                letters.next();
+                0
+            }
+            (None, '\'' | '"') => {
+                quote = Some(letter);
+                0
+            }
+            (None, ';' | '\n') => 1,
+            (None, '&') if next == Some('&') => {
+                letters.next();
+                2
+            }
+            _ => 0,
+        };
+        if length > 0 {
+            parts.push(&text[start..at]);
+            start = at + length;
+        }
+    }
+    parts.push(&text[start..]);
+    parts.into_iter().map(str::trim).filter(|part| !part.is_empty()).collect()
+}
+
 /// Reads a text as a shell would.
 pub fn read(text: &str) -> Line {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);

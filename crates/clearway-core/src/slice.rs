@@ -3,12 +3,13 @@
 //! An engine answers a [`ReadSet`] with a [`Slice`]: at least what was asked for, possibly more. Deciding
 //! filters, so a generous engine can never change an answer.
 
-use crate::agent::{Agent, AgentName, Caller, IdentityKey};
+use crate::agent::{Agent, AgentName, Caller, IdentityKey, SignOfLife};
 use crate::command::Reserve;
 use crate::facts::Process;
 use crate::ids::{AgentId, Epoch, LeaseId, Seq, WaitId};
-use crate::lease::Lease;
+use crate::lease::{Lease, Mode};
 use crate::limits::EXPIRIES_PER_WRITE;
+use crate::path::CanonicalPath;
 use crate::pattern::{Fold, Pattern};
 use crate::target::{ResourceName, Target, Worktree};
 use crate::time::{BootKey, Mono, Now};
@@ -56,6 +57,8 @@ pub struct AgentLookup {
     pub keys: Vec<IdentityKey>,
     /// Client processes.
     pub processes: Vec<Process>,
+    /// Ids: no name may be one that another agent has.
+    pub ids: Vec<AgentId>,
 }
 
 impl AgentLookup {
@@ -64,6 +67,7 @@ impl AgentLookup {
     pub fn of(caller: &Caller) -> Self {
         let mut lookup = Self::default();
         lookup.names.extend(caller.claim.clone());
+        lookup.ids.extend(caller.claim.as_ref().and_then(|name| AgentId::parse(name.as_str())));
         if let Some(session) = &caller.session {
             lookup.keys.push(session.root_key());
             lookup.keys.extend(session.subagent.as_ref().map(|_| session.key()));
@@ -122,6 +126,40 @@ impl Slice {
     /// The agent with this id.
     pub fn agent(&self, id: AgentId) -> Option<&AgentView> {
         self.agents.iter().find(|view| view.agent.id == id)
+    }
+
+    /// What an agent left behind that is known to have ended.
+    pub fn left_by(&self, agent: Option<AgentId>) -> Vec<(Worktree, Pattern)> {
+        let ended = agent.and_then(|id| self.agent(id)).filter(|view| view.agent.ended_at.is_some());
+        let left = ended.into_iter().flat_map(|view| &view.memo.left);
+        let pattern = |path: &str| Some(Pattern::literal(&CanonicalPath::parse(path, self.scope.fold).ok()?));
+        left.filter_map(|(worktree, path)| Some((worktree.clone(), pattern(path)?))).collect()
+    }
+
+    /// The agent that has this name, or else this id.
+    pub fn agent_meant(&self, word: &AgentName) -> Option<&AgentView> {
+        let by_id = || self.agents.iter().find(|view| view.agent.id.as_str() == word.as_str());
+        self.agents.iter().find(|view| view.agent.name == *word).or_else(by_id)
+    }
+
+    /// Whether one of these agents has a path to itself by a lease that time does not end now. It takes nothing anew then,
+    /// so that an engine need not look for what the path has been through.
+    pub fn is_with(
+        &self,
+        agents: &[AgentId],
+        worktree: &Worktree,
+        path: &Pattern,
+        overdue: &[LeaseId],
+    ) -> bool {
+        self.leases.iter().any(|lease| {
+            lease.ended.is_none()
+                && lease.mode == Mode::Exclusive
+                && lease.bound.is_none()
+                && agents.contains(&lease.holder)
+                && lease.worktree == *worktree
+                && matches!(&lease.target, Target::Path(own) if own == path)
+                && !overdue.contains(&lease.id)
+        })
     }
 
     /// Those below the top of a family that are still there in the process of their client, which ends with it.
@@ -216,6 +254,11 @@ impl ScopeState {
         self.boot.as_ref() == Some(boot)
     }
 
+    /// Whether the log ends too early, and no start of the machine explains that.
+    pub fn has_lost_tail(&self, now: &Now) -> bool {
+        self.lost_tail > 0 && self.is_of(&now.boot)
+    }
+
     /// What is to be said of a log that ends too early.
     pub fn tail_is_lost(&self) -> String {
         let events = if self.lost_tail == 1 { "later event is" } else { "later events are" };
@@ -243,7 +286,7 @@ pub struct AgentView {
     /// The agent.
     pub agent: Agent,
     /// Its last sign of life in this boot.
-    pub last_seen: Option<Mono>,
+    pub sign: Option<SignOfLife>,
     /// Live leases it holds.
     pub live_leases: u64,
     /// The shortest silence among them, by which a decision tells how often a sign of life has to be noted.
@@ -253,9 +296,14 @@ pub struct AgentView {
 }
 
 impl AgentView {
+    /// When it was last seen in this boot.
+    pub fn last_seen(&self) -> Option<Mono> {
+        self.sign.and_then(SignOfLife::seen)
+    }
+
     /// The last sign of life that tells of work; whoever's turn ended is not at it.
     pub fn at_work(&self) -> Option<Mono> {
-        self.last_seen.filter(|_| !self.memo.resting)
+        self.last_seen().filter(|_| !self.memo.resting)
     }
 }
 
@@ -270,6 +318,8 @@ pub struct Memo {
     pub writing: Vec<Writing>,
     /// Files it edited under a claim of which paths make way, and until when that counts.
     pub edited: Vec<Writing>,
+    /// Files with changes that it left behind when it ended, and that are its own again if it comes back.
+    pub left: Vec<(Worktree, String)>,
     /// What it is to be told, oldest first.
     pub notes: Vec<Note>,
     /// Since when it was told how many things.
@@ -328,6 +378,8 @@ pub enum Note {
         target: String,
         /// To whom.
         to: AgentName,
+        /// The snapshot of what it left there uncommitted.
+        kept: Option<Seq>,
     },
     /// What it holds changed, and not by an edit of its own.
     WrittenOver {

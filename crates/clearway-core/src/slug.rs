@@ -103,6 +103,12 @@ slugs! {
     WouldDeadlock = "would-deadlock", Negative;
     /// A person stopped new edits for a while.
     Frozen = "frozen", Negative;
+    /// The commit would take along what is with somebody else.
+    CommitRefused = "commit-refused", Negative;
+    /// Nothing of what is changed is the caller's.
+    NothingToCommit = "nothing-to-commit", Negative;
+    /// Somebody else has changes in the checkout that are not committed.
+    OthersAtWork = "others-at-work", Negative;
     /// The log does not verify.
     AuditBroken = "audit-broken", Negative;
     /// The doctor found something wrong.
@@ -186,6 +192,12 @@ slugs! {
     GitMissing = "git-missing", Unavailable;
     /// Git did not do it.
     GitFailed = "git-failed", Unavailable;
+    /// What is not committed is more than a snapshot may hold.
+    SnapshotTooLarge = "snapshot-too-large", Unavailable;
+    /// A file that is to be kept cannot be read.
+    SnapshotUnreadable = "snapshot-unreadable", Unavailable;
+    /// A file of a snapshot cannot be brought back.
+    RestoreFailed = "restore-failed", Unavailable;
     /// A client's configuration cannot be written.
     ClientConfigUnwritable = "client-config-unwritable", Unavailable;
     /// A row of the operation cannot be read.

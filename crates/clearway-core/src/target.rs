@@ -60,6 +60,14 @@ impl Target {
         }
     }
 
+    /// The one path that this is, if it is one.
+    pub fn literal(&self) -> Option<&str> {
+        match self {
+            Self::Path(pattern) => pattern.as_literal(),
+            Self::Name(_) => None,
+        }
+    }
+
     /// Whether this pattern is a candidate of every request in its worktree.
     pub fn is_root_level(&self) -> bool {
         matches!(self, Self::Path(pattern) if pattern.is_root_level())
@@ -111,6 +119,16 @@ impl ResourceName {
         Ok(Self(text.to_owned()))
     }
 
+    /// The index of a checkout, which those who write it take in turns. Of a long root the end tells; two that look alike
+    /// only wait for each other once more.
+    pub fn git_index(worktree: &Worktree) -> Self {
+        const BEFORE: &str = "git-index:";
+        let root = crate::text::printable(&worktree.0);
+        let room = RESOURCE_NAME_BYTES_MAX - BEFORE.len();
+        let start = root.ceil_char_boundary(root.len().saturating_sub(room));
+        Self(format!("{BEFORE}{}", root[start..].trim_end()))
+    }
+
     /// The name.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -150,6 +168,16 @@ mod tests {
             assert_eq!(ResourceName::parse(bad), Err(error));
         }
         assert_eq!(ResourceName::parse(&"x".repeat(129)), Err(ResourceNameError::TooLong { bytes: 129 }));
+    }
+
+    #[test]
+    fn the_index_of_every_checkout_has_a_name() {
+        let name = |root: &str| ResourceName::git_index(&Worktree(root.to_owned()));
+        assert_eq!(name("/w/x").as_str(), "git-index:/w/x");
+        for root in ["", "/a\nb", "/ends in space ", &"/größe".repeat(99)] {
+            assert_eq!(ResourceName::parse(name(root).as_str()), Ok(name(root)), "{root}");
+        }
+        assert!(name(&format!("/{}/one", "x".repeat(200))) != name(&format!("/{}/two", "x".repeat(200))));
     }
 
     #[test]

@@ -6,9 +6,9 @@
 
 use crate::agent::{Agent, AgentName, Liveness};
 use crate::command::Reserve;
-use crate::facts::{Facts, Liveness as ProcessLiveness, Process};
+use crate::facts::{Facts, Process, ProcessLife};
 use crate::ids::{AgentId, Seq, WaitId};
-use crate::lease::Lease;
+use crate::lease::{Grade, Lease};
 use crate::limits::WAITER_SILENCE_MS;
 use crate::time::{Mono, Wall};
 use std::collections::BTreeSet;
@@ -125,7 +125,7 @@ impl WaitView {
     /// Why the process that waits does so no more, or the time is up.
     fn process_over(&self, facts: &Facts, now: Mono) -> Option<WaitEnd> {
         let wait = &self.wait;
-        let is_dead = |process: &Process| facts.process(process) == Some(ProcessLiveness::Dead);
+        let is_dead = |process: &Process| facts.process(process) == Some(ProcessLife::Dead);
         let heard = self.heard.map_or(wait.since, |heard| heard.max(wait.since));
         if wait.attached.as_ref().is_some_and(is_dead) {
             Some(WaitEnd::Gone)
@@ -145,6 +145,12 @@ impl WaitView {
 }
 
 impl Wait {
+    /// Whether it is of an edit that a hook refused. Its agent works on elsewhere and holds nothing for it, so that nobody
+    /// stands still while it waits.
+    pub fn is_of_edit(&self) -> bool {
+        self.wanted.grade == Grade::Auto && self.attached.is_none()
+    }
+
     /// Whether the turn of this wait may be taken by a request of its agent. One that is kept for the agent serves its
     /// commands, too; where a process waits, or what a command is to run under, is for that one alone.
     pub fn serves(&self, request: &Reserve) -> bool {

@@ -1,14 +1,18 @@
-//! What only `git` itself can tell: what is tracked, dirty or ignored.
+//! What only `git` itself can tell: what is tracked, dirty or ignored; and what it keeps for us.
 //!
-//! Read-only and without side effects: no optional locks, no file system monitor, no pager, no
-//! shell. Paths are literal; `GIT_*` variables do not reach the child, so the answer is about the
-//! given worktree and nothing else.
+//! Questions are read-only and without side effects: no optional locks, no file system monitor, no pager, no shell.
+//! Paths are literal; `GIT_*` variables that say which repository is meant do not reach the child, so the answer is
+//! about the given worktree and nothing else.
 
-mod child;
+pub(crate) mod child;
+mod commit;
 mod diff;
-mod status;
+mod hooked;
+pub(crate) mod status;
 
+pub use commit::NewCommit;
 pub use diff::{FileChange, LineRun};
+pub use hooked::{UnderWay, hooked_git_dir, under_way};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -18,6 +22,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use child::{Answer, Feed};
 use clearway_platform::environment::Environment;
 
 /// How long one `git` may take before it is ended, unless told otherwise.
@@ -96,6 +101,22 @@ impl Git {
         Ok(Self { program, vars, timeout: Duration::from_millis(GIT_WAIT_MS) })
     }
 
+    /// The same for a commit, which is made by whoever the environment says: only what names another repository, index or
+    /// way to read a path is kept from it.
+    pub fn for_commit(environment: &Environment) -> Result<Self, GitError> {
+        let git = Self::locate(environment)?;
+        let is_kept = |name: &OsStr| !ELSEWHERE.iter().any(|elsewhere| name == *elsewhere);
+        let vars = environment.vars.iter().filter(|(name, _)| is_kept(name));
+        Ok(Self { vars: vars.map(|(name, value)| (name.clone(), value.clone())).collect(), ..git })
+    }
+
+    /// With one more variable.
+    #[must_use]
+    pub fn with_var(mut self, name: &str, value: &str) -> Self {
+        self.vars.push((name.into(), value.into()));
+        self
+    }
+
     /// The program that was found.
     pub fn program(&self) -> &Path {
         &self.program
@@ -139,6 +160,21 @@ impl Git {
         Ok(dirty)
     }
 
+    /// Where git looks for hooks, whatever the settings say.
+    pub fn hooks_directory(&self, worktree: &Path) -> Result<PathBuf, GitError> {
+        let options = ["--path-format=absolute", "--git-path", "hooks"];
+        let answer = self.ask(worktree, &Question { command: "rev-parse", options: &options, paths: &[] })?;
+        let line = answer.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        Ok(PathBuf::from(OsStr::from_bytes(line)))
+    }
+
+    /// Names that files had and have, as far as that is staged.
+    pub fn renames(&self, worktree: &Path) -> Result<Vec<(String, String)>, GitError> {
+        let options = ["--porcelain=v2", "-z", "--untracked-files=no", "--renames"];
+        let question = Question { command: "status", options: &options, paths: &[] };
+        Ok(status::renamed_in(&self.ask(worktree, &question)?))
+    }
+
     /// How many commits each author made on any branch since an instant, in seconds, the busiest first.
     pub fn commits_since(&self, worktree: &Path, seconds: i64) -> Result<Vec<(String, u64)>, GitError> {
         let since = format!("--since=@{seconds}");
@@ -147,18 +183,64 @@ impl Git {
         Ok(counted(&output))
     }
 
-    fn ask(&self, worktree: &Path, question: &Question<'_>) -> Result<Vec<u8>, GitError> {
+    pub(crate) fn ask(&self, worktree: &Path, question: &Question<'_>) -> Result<Vec<u8>, GitError> {
+        answered(self.run(worktree, question)?, question)
+    }
+
+    /// Whether git says yes: 0 is yes, 1 is no, anything else is no answer.
+    pub(crate) fn says(&self, worktree: &Path, question: &Question<'_>) -> Result<bool, GitError> {
         let answer = self.run(worktree, question)?;
-        if answer.code == Some(0) { Ok(answer.output) } else { Err(answer.failure(question.command)) }
+        match answer.code {
+            Some(0) => Ok(true),
+            Some(1) => Ok(false),
+            _ => Err(answer.failure(question.command)),
+        }
+    }
+
+    /// The same of a command that reads its standard input.
+    pub(crate) fn ask_fed(
+        &self,
+        worktree: &Path,
+        question: &Question<'_>,
+        feed: Feed,
+    ) -> Result<Vec<u8>, GitError> {
+        answered(self.run_fed(worktree, question, feed)?, question)
     }
 }
 
+fn answered(answer: Answer, question: &Question<'_>) -> Result<Vec<u8>, GitError> {
+    if answer.code == Some(0) { Ok(answer.output) } else { Err(answer.failure(question.command)) }
+}
+
+/// Variables by which git would read or write another repository, another index, or paths as patterns. They are what
+/// `git rev-parse --local-env-vars` names, and the ways to read a path.
+const ELSEWHERE: [&str; 18] = [
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_CEILING_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_CONFIG",
+    "GIT_DIR",
+    "GIT_GLOB_PATHSPECS",
+    "GIT_GRAFT_FILE",
+    "GIT_ICASE_PATHSPECS",
+    "GIT_INDEX_FILE",
+    "GIT_INTERNAL_SUPER_PREFIX",
+    "GIT_LITERAL_PATHSPECS",
+    "GIT_NAMESPACE",
+    "GIT_NOGLOB_PATHSPECS",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_PREFIX",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_SHALLOW_FILE",
+    "GIT_WORK_TREE",
+];
+
 /// One call of git.
 #[derive(Debug)]
-struct Question<'q> {
-    command: &'static str,
-    options: &'q [&'q str],
-    paths: &'q [&'q str],
+pub(crate) struct Question<'q> {
+    pub(crate) command: &'static str,
+    pub(crate) options: &'q [&'q str],
+    pub(crate) paths: &'q [&'q str],
 }
 
 /// Everything is below the empty path, which is the root.
@@ -199,7 +281,7 @@ fn or_root(path: &str) -> &str {
 }
 
 /// Splits the paths so that no command line gets longer than the system allows.
-fn batches<'p>(paths: &[&'p str], bytes_max: usize) -> Vec<Vec<&'p str>> {
+pub(crate) fn batches<'p>(paths: &[&'p str], bytes_max: usize) -> Vec<Vec<&'p str>> {
     let mut batches: Vec<Vec<&str>> = Vec::new();
     let mut bytes = 0;
     for path in paths.iter().map(|path| or_root(path)) {

@@ -8,11 +8,10 @@ use std::path::{Path, PathBuf};
 
 use clearway_platform::files::read_small;
 
+use crate::config;
+
 /// Git's small pointer files hold one path; whatever is longer is not one.
 const POINTER_BYTES_MAX: u64 = 8 * 1_024;
-
-/// Configuration beyond this is not searched for `core.bare`.
-const CONFIG_BYTES_MAX: u64 = 1_024 * 1_024;
 
 /// Why a `.git` file names no directory.
 #[derive(Debug)]
@@ -57,33 +56,7 @@ pub(crate) fn common_dir_of(git_dir: &Path) -> io::Result<Option<PathBuf>> {
 
 /// Whether the repository's own configuration says that it has no main worktree.
 pub(crate) fn is_configured_bare(common_dir: &Path) -> bool {
-    let config = read_small(&common_dir.join("config"), CONFIG_BYTES_MAX).unwrap_or_default();
-    core_bare(&String::from_utf8_lossy(&config))
-}
-
-/// The last `bare` of a `[core]` section decides; includes are not followed.
-fn core_bare(config: &str) -> bool {
-    let mut in_core = false;
-    let mut bare = false;
-    for line in config.lines().map(str::trim) {
-        if let Some(section) = line.strip_prefix('[') {
-            in_core = section.split(']').next().is_some_and(|name| name.trim().eq_ignore_ascii_case("core"));
-        } else if in_core && let Some(value) = value_of(line, "bare") {
-            bare = is_true(value);
-        }
-    }
-    bare
-}
-
-/// The value of `key = value ; comment`; a key alone means true.
-fn value_of<'l>(line: &'l str, wanted: &str) -> Option<&'l str> {
-    let line = line.split(['#', ';']).next().unwrap_or(line);
-    let (key, value) = line.split_once('=').unwrap_or((line, "true"));
-    key.trim().eq_ignore_ascii_case(wanted).then(|| value.trim())
-}
-
-fn is_true(value: &str) -> bool {
-    ["true", "yes", "on", "1"].iter().any(|word| value.eq_ignore_ascii_case(word))
+    config::value_in(&common_dir.join("config"), "core", "bare").is_some_and(|value| config::is_true(&value))
 }
 
 /// A symbolic ref or the full name of a commit; git also accepts a link into `refs`.
@@ -132,18 +105,5 @@ mod tests {
         check(b"ref: elsewhere", false);
         check(b"0123456789abcdef", false);
         check(b"<html>", false);
-    }
-
-    #[test]
-    fn the_last_bare_of_a_core_section_decides() {
-        let check = |config, expect| assert_eq!(core_bare(config), expect, "{config:?}");
-        check("", false);
-        check("[core]\n\tbare = true\n", true);
-        check("[Core]\n\tBARE=Yes ; why not\n", true);
-        check("[core]\nbare\n", true);
-        check("[core]\nbare = true\n[core]\nbare = false\n", false);
-        check("[core \"sub\"]\nbare = true\n", false);
-        check("[remote \"core\"]\nbare = true\n", false);
-        check("bare = true\n", false);
     }
 }

@@ -1,22 +1,34 @@
 //! Facts about git repositories: which one a path belongs to, what it tracks, what is dirty.
 //!
-//! Finding a repository and resolving a path only read files, because hooks do both on every
-//! call; `git` itself is asked only for what its index and ignore rules alone can tell. Nothing
-//! here changes a repository, and no `GIT_*` variable is obeyed.
+//! Finding a repository, resolving a path and telling whether it is ignored only read files,
+//! because hooks do that; `git` itself is asked only for what differs from its commits. Nothing
+//! here changes a repository but [`Git::commit_only`], [`Git::snapshot`], which adds a reference of
+//! its own, and [`Git::bring_back`], and no `GIT_*` variable leads to another one.
 //!
 //! Start with [`discover`], then [`resolve`].
 
+mod config;
 mod discover;
 mod git;
+mod glob;
 mod head;
+mod ignored;
 mod index;
 mod layout;
 mod nested;
 mod resolve;
+mod snapshot;
 
 pub use discover::{DiscoverError, Repository, discover, discover_from};
-pub use git::{FileChange, GIT_WAIT_MS, Git, GitError, LineRun};
+pub use git::{
+    FileChange, GIT_WAIT_MS, Git, GitError, LineRun, NewCommit, UnderWay, hooked_git_dir, under_way,
+};
 pub use head::head_name;
+pub use ignored::is_ignored;
 pub use index::index_entry_count;
 pub use nested::{is_repository_root, nested_repository};
 pub use resolve::{Located, PathKind, ResolveError, destination, resolve, resolve_from};
+pub use snapshot::{
+    Back, BackOrder, BackState, Draft, IgnoredRules, KeptFile, KeptState, Label, Listed, Manifest, Manner,
+    SNAPSHOTS, SnapshotError, SnapshotOrder, Staged,
+};

@@ -56,8 +56,8 @@ pub enum ResolveError {
         /// Where the argument leads.
         path: PathBuf,
     },
-    /// Nothing was written.
-    #[error("an empty argument names no path")]
+    /// Nothing was written, or spaces alone, which is hardly meant: such a file is had by `./ `.
+    #[error("an argument of nothing, or of spaces alone, names no path")]
     Empty,
     /// No path contains a zero byte.
     #[error("the argument contains a zero byte")]

@@ -231,6 +231,12 @@ fn strange_git(sandbox: &Sandbox, script: &str) -> Git {
     Git::locate(&environment).unwrap()
 }
 
+/// The strange git wrote down which process it is before anything else.
+fn must_be_ended(sandbox: &Sandbox) {
+    let pid = fs::read_to_string(sandbox.at("strange/pid")).expect("it began");
+    assert_eq!(clearway_platform::process::state_of(pid.trim().parse().expect("a number")), None);
+}
+
 #[test]
 fn a_git_that_does_not_come_back_is_ended() {
     let sandbox = Sandbox::new();
@@ -238,10 +244,7 @@ fn a_git_that_does_not_come_back_is_ended() {
         strange_git(&sandbox, "echo $$ > pid; exec sleep 1000").with_timeout(Duration::from_millis(200));
     let error = git.tracked_files(&sandbox.at("strange")).unwrap_err();
     assert!(matches!(error, GitError::TimedOut { .. }), "{error:?}");
-    if let Ok(pid) = fs::read_to_string(sandbox.at("strange/pid")) {
-        let pid: u32 = pid.trim().parse().unwrap_or(u32::MAX);
-        assert_eq!(clearway_platform::process::state_of(pid), None);
-    }
+    must_be_ended(&sandbox);
 }
 
 #[test]
@@ -251,10 +254,7 @@ fn a_git_that_said_everything_and_does_not_end_is_ended() {
     let git = strange_git(&sandbox, script).with_timeout(Duration::from_millis(500));
     let error = git.tracked_files(&sandbox.at("strange")).unwrap_err();
     assert!(matches!(error, GitError::TimedOut { .. }), "{error:?}");
-    if let Ok(pid) = fs::read_to_string(sandbox.at("strange/pid")) {
-        let pid: u32 = pid.trim().parse().unwrap_or(u32::MAX);
-        assert_eq!(clearway_platform::process::state_of(pid), None);
-    }
+    must_be_ended(&sandbox);
 }
 
 #[test]

@@ -229,5 +229,6 @@ fn is_act_of_operator(body: &Body) -> bool {
             | Body::EpochBegan { operator_reason: Some(_), .. }
             | Body::ScopeFrozen { .. }
             | Body::ScopeThawed { .. }
+            | Body::CommitAllowed { .. }
     )
 }

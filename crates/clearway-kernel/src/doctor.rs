@@ -1,17 +1,16 @@
 //! A doctor looks at everything a command depends on, and names what is wrong and what to do.
 
-use crate::failures::{REPAIR, store_failure, wake, way_out};
+use crate::failures::{REPAIR, said, store_failure, wake, way_out};
 use crate::ledger::{Cost, SLOW_MS};
 use crate::listings::{AgentSeen, LeaseFilter};
 use crate::placing::Whereabouts;
 use crate::session::Session;
 use crate::site::SiteKind;
-use clearway_core::agent::Client;
+use clearway_core::agent::{Client, SignOfLife};
 use clearway_core::command::Command;
 use clearway_core::facts::Process;
 use clearway_core::failure::Failure;
 use clearway_core::hint::Hint;
-use clearway_core::limits::SEEN_AHEAD_MS_MAX;
 use clearway_core::path::CanonicalPath;
 use clearway_core::pattern::Pattern;
 use clearway_core::shell;
@@ -19,7 +18,7 @@ use clearway_core::slice::{AgentView, ReadSet};
 use clearway_core::slug::Slug;
 use clearway_core::target::Target;
 use clearway_core::text::shown;
-use clearway_core::time::{Mono, Now, rounded};
+use clearway_core::time::rounded;
 use clearway_store::contract::{About, Examination, Finding, LeaseListing, Severity, StoreError};
 use clearway_store::verify::{Mark, verify};
 use std::path::{Path, PathBuf};
@@ -199,8 +198,8 @@ impl Session<'_> {
             writers => Check {
                 about: "writers",
                 status: CheckStatus::Notable,
-                text: writers.join("; "),
-                hint: writers.iter().find_map(|writer| wake(writer)),
+                text: said(writers),
+                hint: writers.iter().find_map(wake),
             },
         })
     }
@@ -285,17 +284,14 @@ impl Session<'_> {
     /// Signs of life that are later than the clock: nobody saw them, and they keep no lease.
     fn seen_too_early(&mut self) -> Result<Vec<Check>, Failure> {
         let now = self.now()?;
-        let at_the_end = Now { mono: Mono(i64::MAX as u64), ..now.clone() };
-        let agents = self.read(|snapshot| snapshot.agents(&at_the_end))?.unwrap_or_default();
-        let ahead_ms = |view: &AgentView| view.last_seen.map_or(0, |seen| seen.since(now.mono));
-        let too_early = agents.iter().filter(|view| ahead_ms(view) > SEEN_AHEAD_MS_MAX);
+        let agents = self.read(|snapshot| snapshot.agents(&now))?.unwrap_or_default();
         let check = |view: &AgentView| {
-            let ahead = rounded(ahead_ms(view));
-            let text =
-                format!("{} is said to be seen {ahead} from now: that keeps no lease", view.agent.name);
-            wrong("presence", text, "its next command says when it was seen: clearway agents")
+            let Some(SignOfLife::Ahead { ms }) = view.sign else { return None };
+            let (name, ahead) = (&view.agent.name, rounded(ms));
+            let text = format!("{name} is said to be seen {ahead} from now: that keeps no lease");
+            Some(wrong("presence", text, "its next command says when it was seen: clearway agents"))
         };
-        Ok(too_early.map(check).collect())
+        Ok(agents.iter().filter_map(check).collect())
     }
 
     /// Git hooks that Interlock left: they would refuse commits by reservations that nobody makes any more.

@@ -4,7 +4,7 @@
 use crate::outside::Outside;
 use crate::passing::name_after;
 use clearway_core::agent::ClientSession;
-use clearway_core::facts::{FactQuery, Facts, Liveness, Process};
+use clearway_core::facts::{FactQuery, Facts, Process, ProcessLife};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -19,7 +19,7 @@ pub(crate) fn process_of(outside: &mut dyn Outside, session: &ClientSession) -> 
     let before = before.filter(|before| before != own)?;
     let mut facts = Facts::default();
     outside.gather(&BTreeSet::from([FactQuery::Process(before.clone())]), &mut facts);
-    (facts.process(&before) == Some(Liveness::Dead)).then_some(before)
+    (facts.process(&before) == Some(ProcessLife::Dead)).then_some(before)
 }
 
 fn memory(outside: &dyn Outside, session: &ClientSession) -> Option<PathBuf> {

@@ -2,9 +2,10 @@
 
 use crate::config::ConfigError;
 use clearway_core::failure::{Details, Failure, Retry};
+use clearway_core::hint::STORE_SLIP;
 use clearway_core::shell;
 use clearway_core::slug::Slug;
-use clearway_store::contract::{About, Finding, Openness, StoreError};
+use clearway_store::contract::{About, Finding, Holder, Openness, StoreError};
 
 /// What a store's trouble means to a user.
 pub fn store_failure(error: &StoreError) -> Failure {
@@ -40,6 +41,9 @@ pub fn store_failure(error: &StoreError) -> Failure {
         StoreError::SeveralNames { path, .. } => {
             Failure::new(Slug::StoreUnavailable, message).hint(find_names(path))
         }
+        StoreError::Nowhere { directory } => Failure::new(Slug::StoreUnavailable, message)
+            .hint(STORE_SLIP)
+            .hint(format!("if it is meant, make it first: mkdir -p -m 700 {}", shell::word(directory))),
         StoreError::Link { path } => Failure::new(Slug::StoreUnavailable, message)
             .hint(format!("name the file it leads to: readlink -m {}", shell::word(path))),
         StoreError::Newer { .. } => Failure::new(Slug::StoreNewer, message)
@@ -71,25 +75,34 @@ fn find_names(path: &str) -> String {
     format!("nothing was written; find its names and remove all but one: find / -samefile {path} 2>/dev/null")
 }
 
-fn busy(message: String, holders: &[String]) -> Failure {
-    let message = if holders.is_empty() { message } else { format!("{message}: {}", holders.join("; ")) };
+fn busy(message: String, holders: &[Holder]) -> Failure {
+    let message = if holders.is_empty() { message } else { format!("{message}: {}", said(holders)) };
     let failure = Failure::new(Slug::StoreBusy, message).retry(Retry::Now);
     // Nobody waits out a process that stands still.
-    let mut hints: Vec<String> = holders.iter().filter_map(|holder| wake(holder)).collect();
+    let mut hints: Vec<String> = holders.iter().filter_map(wake).collect();
     if hints.is_empty() {
         hints.push("wait longer with: --timeout 30s".to_owned());
     }
-    hints
-        .into_iter()
-        .fold(failure, Failure::hint)
-        .details(Details::Fields(holders.iter().map(|holder| ("holder", holder.clone().into())).collect()))
+    let details = match holders {
+        [] => Details::None,
+        holders => Details::field("holders", holders.iter().map(ToString::to_string).collect::<Vec<_>>()),
+    };
+    hints.into_iter().fold(failure, Failure::hint).details(details)
 }
 
-/// What lets a stopped process go on, for a holder such as `pid 17 (vim), stopped (T), holds …`.
-pub(crate) fn wake(holder: &str) -> Option<String> {
-    let (pid, rest) = holder.strip_prefix("pid ")?.split_once(' ')?;
-    let (_, state) = rest.split_once("), ")?;
-    state.starts_with("stopped").then(|| format!("a stopped process can go on with: kill -CONT {pid}"))
+/// Those who are in the way, in one line.
+pub(crate) fn said(holders: &[Holder]) -> String {
+    holders.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+/// What lets a stopped process go on.
+pub(crate) fn wake(holder: &Holder) -> Option<String> {
+    match holder {
+        Holder::Process { pid, is_stopped: true, .. } => {
+            Some(format!("a stopped process can go on with: kill -CONT {pid}"))
+        }
+        Holder::Process { .. } | Holder::Told(_) => None,
+    }
 }
 
 /// What leads out of what an examination of a store at this place found.
@@ -102,6 +115,7 @@ pub(crate) fn way_out(finding: &Finding, place: &str) -> String {
         About::Names => return find_names(place),
         About::Privacy => return make_private(finding.path.as_deref().unwrap_or(place)),
         About::Lost | About::Gate | About::Foreign => return begin_anew(place, finding.about == About::Gate),
+        About::Nowhere => STORE_SLIP,
         About::Rows | About::Key | About::Schema | About::Pages => REPAIR,
     };
     words.to_owned()

@@ -3,9 +3,8 @@
 use crate::listings::AgentSeen;
 use crate::own::ENDED_ROWS;
 use crate::session::Session;
-use clearway_core::agent::{Agent, AgentName, Liveness};
+use clearway_core::agent::{Agent, Liveness};
 use clearway_core::failure::{Failure, LeaseView};
-use clearway_core::hint::Hint;
 use clearway_core::ids::Seq;
 use clearway_core::nearest::nearest;
 use clearway_core::shell;
@@ -50,10 +49,7 @@ impl Session<'_> {
         let key = self.site.key.clone();
         let survey = self.survey_in(&key, LeaseListing::WithEnded(ENDED_ROWS))?;
         let agents = survey.agents();
-        let is_meant = |seen: &&AgentSeen| {
-            seen.view.agent.name.as_str() == word || seen.view.agent.id.to_string() == word
-        };
-        let seen = agents.iter().find(is_meant).ok_or_else(|| nobody(word, &agents))?.clone();
+        let seen = meant(word, &agents, "where")?.clone();
         let agent = &seen.view.agent;
         // A subagent is where its session is.
         let top = agents.iter().find(|other| other.view.agent.id == agent.root).unwrap_or(&seen);
@@ -64,17 +60,24 @@ impl Session<'_> {
         let branch = place.directory.as_deref().and_then(|directory| self.outside.branch_of(directory));
         let resume = resume(agent, place.directory.as_deref());
         let now = self.now()?;
-        let silent_ms = seen.view.last_seen.map(|last| now.mono.since(last));
+        let silent_ms = seen.view.last_seen().map(|last| now.mono.since(last));
         let (rev, pid) = (survey.rev(), process.map(|process| process.pid));
         Ok(AgentPlace { rev, seen, silent_ms, pid, place, branch, resume })
     }
 }
 
-fn nobody(word: &str, agents: &[AgentSeen]) -> Failure {
-    let names = || agents.iter().map(|seen| &seen.view.agent.name).map(AgentName::as_str);
-    let failure = Failure::new(Slug::NotFound, format!("nobody here is called {}", quoted(word)));
-    let near = nearest(word, names()).map(|name| format!("did you mean: clearway where {name}"));
-    near.map(Hint::from).into_iter().fold(failure, Failure::hint).hint("see who is here: clearway agents")
+/// The agent that a word names or is the id of. `verb` is what was asked of it, up to the word.
+pub(crate) fn meant<'a>(word: &str, agents: &'a [AgentSeen], verb: &str) -> Result<&'a AgentSeen, Failure> {
+    let is_meant =
+        |seen: &&AgentSeen| seen.view.agent.name.as_str() == word || seen.view.agent.id.to_string() == word;
+    agents.iter().find(is_meant).ok_or_else(|| {
+        let names = agents.iter().map(|seen| seen.view.agent.name.as_str());
+        let failure = Failure::new(Slug::NotFound, format!("nobody here is called {}", quoted(word)));
+        failure.hint(match nearest(word, names) {
+            Some(near) => format!("did you mean: clearway {verb} {near}"),
+            None => "see who is here: clearway agents".to_owned(),
+        })
+    })
 }
 
 fn last_worktree(leases: &[LeaseView], agent: &Agent) -> Option<PathBuf> {

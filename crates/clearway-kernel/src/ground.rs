@@ -59,10 +59,7 @@ pub(crate) fn invited(
         (Ok(files), Ok(config)) => (files, config),
         (_, Err(mistake)) | (Err(mistake), _) => return unreadable(outside, start, mistake),
     };
-    let mut engine = match open(outside, &config, start) {
-        Ok(engine) => engine,
-        Err(failure) => return unopened(outside, &config, start, failure).map_or(Ok(None), Err),
-    };
+    let mut engine = open(outside, &config, start)?;
     let mut store = Asked::new(Some(&mut *engine), Some(&config), start);
     let mut missing = None;
     let found = match here(outside, &mut store, false) {
@@ -124,18 +121,6 @@ pub(crate) fn without_store(
     Ok((config, site))
 }
 
-/// What is wrong with a store that was not opened. One that somebody named and that is nowhere invited us nowhere,
-/// unless it was there before.
-fn unopened(outside: &mut dyn Outside, config: &Config, start: &Path, failure: Failure) -> Option<Failure> {
-    let store = StoreAt { url: Some(config.store_url()?), from: start };
-    let Ok(file) = outside.file_beside_store(store, &ScopeKey::machine(), "") else { return Some(failure) };
-    if file.parent().is_some_and(|directory| outside.is_directory(directory)) {
-        return Some(failure);
-    }
-    let found = here(outside, &mut Asked::new(None, None, start), false).ok()?;
-    was_here(outside, &found.site.key).then_some(failure)
-}
-
 /// A scope without its store: somebody invited us, and what we knew is gone. A store of its own leaves its directory;
 /// of one whose directory is gone too, and of one that somebody named, what hooks left behind tells.
 fn is_missing(outside: &mut dyn Outside, config: &Config, start: &Path, site: &Site) -> Option<Failure> {
@@ -144,7 +129,7 @@ fn is_missing(outside: &mut dyn Outside, config: &Config, start: &Path, site: &S
     let is_invited = match store.url {
         None => {
             let has_directory = file.parent().is_some_and(|directory| outside.is_directory(directory));
-            has_directory || left_trace(outside, &site.key)
+            has_directory || left_trace(outside, &site.key) || was_here(outside, &site.key)
         }
         Some(_) => was_here(outside, &site.key),
     };

@@ -4,9 +4,11 @@ use crate::identity::agent_name;
 use crate::mutations::{Chosen, ChosenWords, usage};
 use crate::session::Session;
 use clearway_core::command::{Command, Selection, Transfer};
+use clearway_core::decide::Notice;
 use clearway_core::failure::Failure;
 use clearway_core::input::freeze_span_ms;
 use clearway_core::limits::FREEZE_MS;
+use clearway_core::slug::Slug;
 use clearway_store::Reply;
 
 impl Session<'_> {
@@ -17,16 +19,29 @@ impl Session<'_> {
             let everything = format!("everything you hold: clearway transfer --to {to} --all");
             usage("name what to hand over", &everything)
         })?;
-        match chosen {
+        let transfer = |selection| Command::Transfer(Transfer { to: to.clone(), selection });
+        let reply = match chosen {
             Chosen::Everything => {
-                let transfer = Command::Transfer(Transfer { to, selection: Selection::All });
-                self.command_everywhere(transfer.clone(), transfer)
+                let all = transfer(Selection::All);
+                self.command_everywhere(all.clone(), all)?
             }
             Chosen::These { scope, selection } => {
-                let reply = self.command_in(&scope, Command::Transfer(Transfer { to, selection }))?;
-                self.with_names(words, reply)
+                let reply = self.command_in(&scope, transfer(selection))?;
+                self.with_names(words, reply)?
             }
+        };
+        self.with_near_name(to.as_str(), reply)
+    }
+
+    /// An answer that finds nobody of a name, with the one that comes near.
+    fn with_near_name(&mut self, name: &str, mut reply: Reply) -> Result<Reply, Failure> {
+        if let Err(failure) = &mut reply.outcome
+            && failure.slug == Slug::NotFound
+            && let Some(Notice::UnknownAgent { near: Some(near), .. }) = self.unknown_agent(name)?
+        {
+            failure.hints = vec![format!("did you mean {near}?").into()];
         }
+        Ok(reply)
     }
 
     /// Admits no new path leases of agents for a while.

@@ -1,46 +1,41 @@
-//! What the hooks of agents' clients ask and tell: may these files be written, what is the agent doing, is it still there.
+//! What the hooks of agents' clients tell: what is the agent doing, what did it write, is it still there. Whether files may
+//! be written is answered in `editing.rs`.
 //!
 //! A hook names files, never patterns, and creates no scope: where nobody invited us it learns so before anything
 //! else. What a client's payload looks like, and how an answer is written for it, is for an adapter.
 
 use crate::attribution;
-use crate::config::Mode;
+use crate::config::Enforcement;
 use crate::earlier;
+use crate::editing::fresh;
 use crate::ground::{Ground, invited};
+use crate::later;
 use crate::ledger::Ledger;
 use crate::lines::{self, Wrote};
 use crate::listings::Status;
 use crate::outage::{is_over, trouble};
-use crate::outside::{Destination, Outside};
+use crate::outside::Outside;
+use crate::overwriting::Overwrite;
+use crate::parts::{Part, destinations, located, parts};
 use crate::session::{Globals, Hook, Session};
+use crate::shelter;
 use crate::targets::Look;
 use crate::touched;
+use crate::warned;
 use clearway_core::agent::{AgentName, ClientSession, client_process, needs_more_above};
-use clearway_core::command::{
-    Attend, Await, Command, Enter, LeaseRef, Release, Reserve, Selection, Stay, Want,
-};
-use clearway_core::decide::{Notice, Success};
+use clearway_core::command::{Attend, Command, Reserve};
+use clearway_core::decide::Success;
 use clearway_core::facts::Process;
-use clearway_core::failure::{Details, Failure};
+use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
 use clearway_core::input::idempotency_key;
-use clearway_core::lease::{Grade, Mode as Sharing};
-use clearway_core::limits::{TARGETS_PER_REQUEST_MAX, TTL_MS_AUTO, WAIT_MS_MAX};
-use clearway_core::path::{CanonicalPath, PathClass};
-use clearway_core::pattern::Pattern;
-use clearway_core::slug::Slug;
-use clearway_core::target::Target;
+use clearway_core::target::Worktree;
 use clearway_store::Reply;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// How long a hook waits for a busy store: its client waits for it.
-const STORE_WAIT: &str = "500ms";
-/// How long a hook waits for a call of somebody else that writes a file of the class *common*; clients give it five
-/// seconds in all.
-const COMMON_WAIT_MS: u64 = 2_000;
-/// How often it looks meanwhile: the end of a call rings nobody.
-const COMMON_LOOK_MS: u64 = 100;
+pub(crate) const STORE_WAIT: &str = "500ms";
 /// How far above a hook its client is looked for: shells may stand between them.
 const ABOVE_MAX: usize = 6;
 
@@ -78,39 +73,28 @@ pub enum Doing {
     Ends,
 }
 
-/// What became of a request to write files: the answers of every scope touched that invited us, up to the first that
-/// refuses.
-#[derive(Debug)]
-pub struct Gate {
-    /// One for each scope.
-    pub answers: Answers,
-    /// What is to be done about a refusal: the strictest of those that there are.
-    pub mode: Mode,
-    /// Which of the answers it is.
-    pub refused: Option<usize>,
-}
-
-impl Gate {
-    fn open() -> Self {
-        Self { answers: Answers::default(), mode: Mode::Observe, refused: None }
-    }
-
-    /// Takes note that the last answer is a refusal.
-    fn refuse(&mut self, mode: Mode) {
-        if self.refused.is_none() || mode > self.mode {
-            self.refused = self.answers.of_scopes.len().checked_sub(1);
-            self.mode = mode;
-        }
-    }
-}
-
 /// What one scope answered.
 #[derive(Debug)]
 pub struct ScopeAnswer {
     /// The answer.
     pub reply: Reply,
-    /// Where the paths that it names start, unless the agent stands there.
-    pub root: Option<String>,
+    /// Where the paths that it names start.
+    pub checkout: Worktree,
+    /// Where the agent stands.
+    pub stands: Stands,
+    /// Why what was granted is refused all the same.
+    pub overwrite: Option<Overwrite>,
+}
+
+/// Where an agent stands that is told of paths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stands {
+    /// Where they start.
+    AtRoot,
+    /// Somewhere else in their checkout.
+    Inside,
+    /// In another checkout, or in none.
+    Elsewhere,
 }
 
 /// The answers of scopes.
@@ -125,11 +109,17 @@ pub struct Answers {
 }
 
 impl Answers {
-    fn add(&mut self, outside: &mut dyn Outside, call: &HookCall, place: Place, reply: Reply) {
-        let Place { ledger, root } = place;
+    pub(crate) fn add(
+        &mut self,
+        outside: &mut dyn Outside,
+        call: &HookCall,
+        place: Place,
+        reply: Reply,
+    ) -> &mut ScopeAnswer {
+        let Place { ledger, checkout, stands } = place;
         self.recovered |= is_over(outside, &ledger.scope, !fresh(&reply).is_empty(), call.hears);
-        self.of_scopes.push(ScopeAnswer { reply, root });
         self.ledger.get_or_insert(ledger);
+        self.of_scopes.push_mut(ScopeAnswer { reply, checkout, stands, overwrite: None })
     }
 
     /// Whom the call turned out to be of.
@@ -140,62 +130,38 @@ impl Answers {
 
 /// Where an answer comes from.
 #[derive(Clone)]
-struct Place {
-    ledger: Ledger,
-    root: Option<String>,
+pub(crate) struct Place {
+    pub(crate) ledger: Ledger,
+    checkout: Worktree,
+    stands: Stands,
 }
 
 impl Place {
-    fn of(ground: &Ground, call: &HookCall) -> Self {
-        let root = ground.site.root.as_ref().filter(|root| **root != call.cwd);
-        Self { ledger: Ledger::of(ground), root: root.map(|root| root.display().to_string()) }
+    pub(crate) fn of(ground: &Ground, call: &HookCall) -> Self {
+        let is_root = ground.site.root.as_ref().is_some_and(|root| *root == call.cwd);
+        let stands = if is_root { Stands::AtRoot } else { Stands::Inside };
+        Self { ledger: Ledger::of(ground), checkout: ground.site.worktree(), stands }
+    }
+
+    /// The same, once there is something to say: only then it matters whose checkout it is, and finding out takes a look.
+    pub(crate) fn for_telling(
+        mut self,
+        session: &mut Session<'_>,
+        call: &HookCall,
+        reply: &Reply,
+        refuses: bool,
+    ) -> Self {
+        let says = !reply.notices.is_empty() || refuses;
+        if says && self.stands == Stands::Inside && !session.has_inside(&call.cwd) {
+            self.stands = Stands::Elsewhere;
+        }
+        self
     }
 }
 
-/// Takes a lease on every file that is about to be written, or a place in the queue where somebody else is at work.
-pub fn before_edit(outside: &mut dyn Outside, call: &HookCall, files: &[String]) -> Result<Gate, Failure> {
-    let files = destinations(outside, &call.cwd, files);
-    let mut parts = parts(outside, &call.globals(), &files)?;
-    if parts.is_empty() {
-        return Ok(Gate::open());
-    }
-    let globals = call.globals_with_client(outside);
-    parts.sort_by(|one, other| one.ground.site.key.cmp(&other.ground.site.key));
-    let mut gate = Gate::open();
-    let mut granted = Vec::new();
-    for Part { ground, targets, brief, common } in parts {
-        let (directory, place, mode) = (ground.start.clone(), Place::of(&ground, call), ground.config.mode());
-        let root = ground.site.root.clone().unwrap_or_else(|| directory.clone());
-        let mut session = Session::on(outside, &globals, ground)?;
-        let taken =
-            (!targets.is_empty()).then(|| session.take_for_edit(targets, &brief, mode)).transpose()?;
-        let is_held = taken.as_ref().is_some_and(|reply| !is_granted(reply));
-        let is_kept_out = is_held && mode == Mode::Enforce;
-        let may_enter = !common.is_empty() && !is_kept_out;
-        let entered = may_enter.then(|| session.write_common(&common, mode)).transpose()?;
-        let new = taken.as_ref().map(fresh).unwrap_or_default();
-        if let Some(hook) = globals.hook.as_ref().filter(|_| is_held || !new.is_empty())
-            && touched::remember(outside, &hook.session, &root)
-        {
-            attribution::leave_trace(outside, &place.ledger.scope);
-        }
-        granted.push(Taken { directory, leases: new, common });
-        let mut is_refused = false;
-        for reply in taken.into_iter().chain(entered) {
-            let refuses = reply.outcome.is_err() || matches!(reply.outcome, Ok(Success::Queued { .. }));
-            gate.answers.add(outside, call, place.clone(), reply);
-            if refuses {
-                gate.refuse(mode);
-            }
-            is_refused |= refuses;
-        }
-        if is_refused && mode == Mode::Enforce {
-            // What cannot be given back now yields to whoever asks for it; the refusal stands.
-            drop(give_back(outside, &globals, granted));
-            break;
-        }
-    }
-    Ok(gate)
+/// Whether an answer keeps its caller from what it asked for.
+pub(crate) fn refuses(reply: &Reply) -> bool {
+    reply.outcome.is_err() || matches!(reply.outcome, Ok(Success::Queued { .. }))
 }
 
 /// Takes note of what an agent is doing, in the scope it works in or those of the files it wrote. What there is to say
@@ -203,17 +169,18 @@ pub fn before_edit(outside: &mut dyn Outside, call: &HookCall, files: &[String])
 pub fn attend(outside: &mut dyn Outside, call: &HookCall, doing: &Doing) -> Result<Answers, Failure> {
     let attend = match doing {
         Doing::Wrote(files) if !files.is_empty() => return wrote(outside, call, files),
-        Doing::Wrote(_) => Attend::Done {
-            targets: Vec::new(),
-            brief: Vec::new(),
-            worktree: clearway_core::target::Worktree::default(),
-        },
+        Doing::Wrote(_) => {
+            Attend::Done { targets: Vec::new(), brief: Vec::new(), worktree: Worktree::default() }
+        }
         Doing::Starts => Attend::Start,
         Doing::Calls | Doing::Runs => Attend::Call,
         Doing::Ran => Attend::Ran { hits: Vec::new() },
         Doing::Rests => Attend::Rest,
         Doing::Ends => Attend::End,
     };
+    if *doing == Doing::Ran {
+        shelter::after_shell(outside, call);
+    }
     let mut answers = Answers::default();
     let leaves = matches!(doing, Doing::Rests | Doing::Ends);
     let here = welcome(outside, &call.globals(), &call.cwd)?;
@@ -248,6 +215,7 @@ fn attend_in(
         _ => attend,
     };
     let reply = session.command(Command::Attend(attend))?;
+    let place = place.for_telling(&mut session, call, &reply, refuses(&reply));
     for (hit, path) in hits {
         let by = reply.agent.as_ref().filter(|_| hit.explained).map(|(_, name)| name);
         place.ledger.note_written_over(outside, reply.now.wall, by, path);
@@ -255,7 +223,11 @@ fn attend_in(
     let caller = attribution::caller(reply.agent.as_ref().map(|(id, _)| *id), &call.session);
     match doing {
         Doing::Runs => attribution::begin(outside, &scope, &caller),
-        Doing::Ends => attribution::forget(outside, &scope, &caller),
+        Doing::Ends => {
+            attribution::forget(outside, &scope, &caller);
+            warned::forget(outside, call);
+            later::forget(outside, call);
+        }
         _ => {}
     }
     answers.add(outside, call, place, reply);
@@ -275,8 +247,9 @@ fn attend_elsewhere(
     let Some(session) = globals.hook.as_ref().map(|hook| hook.session.clone()) else { return };
     let mut done: BTreeSet<ScopeKey> = answers.ledger.iter().map(|ledger| ledger.scope.clone()).collect();
     // Where the session works was asked already: finding that out anew would cost every call of it.
-    let was_asked = answers.ledger.is_some();
-    let is_away = |directory: &PathBuf| !(was_asked && call.cwd.starts_with(directory));
+    let asked: Vec<PathBuf> =
+        answers.of_scopes.iter().map(|answer| PathBuf::from(&answer.checkout.0)).collect();
+    let is_away = |directory: &PathBuf| !asked.contains(directory);
     for directory in touched::directories(outside, &session).into_iter().filter(is_away) {
         let Ok(Some(ground)) = welcome(outside, globals, &directory) else { continue };
         if done.insert(ground.site.key.clone()) {
@@ -289,7 +262,7 @@ fn attend_elsewhere(
 }
 
 /// Who else is where an agent begins to work; `None` where nobody invited us.
-pub fn company(outside: &mut dyn Outside, call: &HookCall) -> Result<Option<(Status, Mode)>, Failure> {
+pub fn company(outside: &mut dyn Outside, call: &HookCall) -> Result<Option<(Status, Enforcement)>, Failure> {
     let globals = Globals { idempotency_key: None, ..call.globals() };
     let Some(ground) = welcome(outside, &globals, &call.cwd)? else { return Ok(None) };
     let mode = ground.config.mode();
@@ -309,7 +282,11 @@ pub fn fields_of_tool(
 }
 
 /// The ground of a scope that invited us, unless its store failed a moment ago.
-fn welcome(outside: &mut dyn Outside, globals: &Globals, start: &Path) -> Result<Option<Ground>, Failure> {
+pub(crate) fn welcome(
+    outside: &mut dyn Outside,
+    globals: &Globals,
+    start: &Path,
+) -> Result<Option<Ground>, Failure> {
     let Some(ground) = invited(outside, globals, start)? else { return Ok(None) };
     match trouble(outside, &ground.site.key) {
         Some(trouble) => Err(trouble),
@@ -329,9 +306,13 @@ fn wrote(outside: &mut dyn Outside, call: &HookCall, wrote: &[Wrote]) -> Result<
     for Part { mut ground, mut targets, brief, common } in parts {
         targets.extend(common);
         let (worktree, place) = (ground.site.worktree(), Place::of(&ground, call));
-        let put = put_into(outside, call, &mut ground, wrote);
+        let said = wrote.iter().filter(|wrote| !wrote.put.is_empty());
+        let said = said.map(|wrote| (wrote.file.as_str(), wrote.put.as_slice()));
+        let put = located(outside, call, &mut ground, said);
         let attend = Command::Attend(Attend::Done { targets, brief, worktree: worktree.clone() });
-        let reply = Session::on(outside, globals, ground)?.command(attend)?;
+        let mut session = Session::on(outside, globals, ground)?;
+        let reply = session.command(attend)?;
+        let place = place.for_telling(&mut session, call, &reply, refuses(&reply));
         if let Some((agent, _)) = &reply.agent {
             let by = (*agent, reply.now.wall);
             for (path, put) in &put {
@@ -343,21 +324,6 @@ fn wrote(outside: &mut dyn Outside, call: &HookCall, wrote: &[Wrote]) -> Result<
         answers.add(outside, call, place, reply);
     }
     Ok(answers)
-}
-
-/// What a call put into files of a scope, as far as its client says.
-fn put_into<'w>(
-    outside: &mut dyn Outside,
-    call: &HookCall,
-    ground: &mut Ground,
-    wrote: &'w [Wrote],
-) -> Vec<(CanonicalPath, &'w [String])> {
-    let mut put = Vec::new();
-    for wrote in wrote.iter().filter(|wrote| !wrote.put.is_empty()) {
-        let Ok(file) = outside.destination(&call.cwd, &wrote.file) else { continue };
-        put.extend(path_in(outside, ground, &file.file).map(|path| (path, wrote.put.as_slice())));
-    }
-    put
 }
 
 /// Takes leases on files that a tool call changed without having named them, as far as they are free: the work is the
@@ -395,8 +361,13 @@ impl HookCall {
         self.globals_of(None)
     }
 
+    /// What tells a call that is made twice, if the store takes it for a key.
+    pub fn usable_key(&self) -> Option<String> {
+        self.key.clone().filter(|key| idempotency_key(key).is_ok())
+    }
+
     /// The same with the process of the client, which takes a look at those above.
-    fn globals_with_client(&self, outside: &mut dyn Outside) -> Globals {
+    pub(crate) fn globals_with_client(&self, outside: &mut dyn Outside) -> Globals {
         let told = self.session.client.process_variable();
         let told_pid = told.and_then(|name| outside.surroundings().variables.get(name)?.parse().ok());
         let above = outside.commands_above(ABOVE_MAX, &|above| needs_more_above(above, told_pid));
@@ -406,7 +377,7 @@ impl HookCall {
     fn globals_of(&self, process: Option<Process>) -> Globals {
         Globals {
             timeout: Some(STORE_WAIT.to_owned()),
-            idempotency_key: self.key.clone().filter(|key| idempotency_key(key).is_ok()),
+            idempotency_key: self.usable_key(),
             hook: Some(Hook {
                 session: ClientSession { process, ..self.session.clone() },
                 hears: self.hears,
@@ -418,214 +389,17 @@ impl HookCall {
     }
 }
 
-/// The files of one scope.
-struct Part {
-    ground: Ground,
-    targets: Vec<Target>,
-    /// Those of them that many edit briefly, so that nobody keeps them.
-    brief: Vec<Target>,
-    /// Those that everybody writes, one call after the other, and nobody leases.
-    common: Vec<Target>,
-}
-
-/// What a call was given in one scope.
-struct Taken {
-    directory: PathBuf,
-    leases: Vec<LeaseRef>,
-    common: Vec<Target>,
-}
-
-/// Where the files lie. One that no path can name is nothing that could be held.
-fn destinations(outside: &mut dyn Outside, cwd: &Path, files: &[String]) -> Vec<Destination> {
-    files.iter().filter_map(|file| outside.destination(cwd, file).ok()).collect()
-}
-
-/// The files by the scopes they belong to, without those that nobody invited us to or that are never leased.
-fn parts(outside: &mut dyn Outside, globals: &Globals, files: &[Destination]) -> Result<Vec<Part>, Failure> {
-    let (mut parts, mut left): (Vec<Part>, Vec<&Destination>) = (Vec::new(), files.iter().collect());
-    while let Some(first) = left.first().copied() {
-        let Some(mut ground) = welcome(outside, globals, &first.directory)? else {
-            left.retain(|file| file.directory != first.directory);
-            continue;
-        };
-        let (mut targets, mut brief, mut common) = (Vec::new(), Vec::new(), Vec::new());
-        left.retain(|file| {
-            let located = path_in(outside, &mut ground, &file.file);
-            if let Some((target, class)) = located.as_ref().and_then(|path| guarded(&ground, path)) {
-                let kind = if class == PathClass::Common { &mut common } else { &mut targets };
-                if !kind.contains(&target) {
-                    brief.extend(Some(target.clone()).filter(|_| class == PathClass::Hot));
-                    kind.push(target);
-                }
-            }
-            located.is_none() && *file != first
-        });
-        if !(targets.is_empty() && common.is_empty()) {
-            parts.push(Part { ground, targets, brief, common });
-        }
-    }
-    Ok(parts)
-}
-
-/// The path of a file in a scope; `None` if it is not of that scope, cannot be named there, or is a directory, which no
-/// call can write.
-fn path_in(outside: &mut dyn Outside, ground: &mut Ground, file: &Path) -> Option<CanonicalPath> {
-    let Ground { site, engine, .. } = ground;
-    site.root.as_ref()?;
-    if outside.is_directory(file) {
-        return None;
-    }
-    let located = Look { outside, engine: &mut **engine }.resolve(site, file.to_str()?).ok()?;
-    let is_own = located.nested.is_none() && !located.path.is_empty();
-    CanonicalPath::parse(&located.path, site.fold).ok().filter(|_| is_own)
-}
-
-/// A path that is written as something to look after, and in which way. What nobody keeps is not.
-fn guarded(ground: &Ground, path: &CanonicalPath) -> Option<(Target, PathClass)> {
-    let classes = ground.config.classes(ground.site.fold);
-    match classes.map_or(PathClass::Plain, |classes| classes.classify(path)) {
-        PathClass::Ignored => None,
-        class => Some((Target::Path(Pattern::literal(path)), class)),
-    }
-}
-
 impl Session<'_> {
-    /// Only a refusal that is enforced keeps a place in the queue: whoever edits all the same does not wait. Nobody waits
-    /// for what is held for the length of one call: a turn that is kept for somebody who is away would keep everybody
-    /// from a file that is free.
-    fn take_for_edit(
-        &mut self,
-        mut targets: Vec<Target>,
-        brief: &[Target],
-        mode: Mode,
-    ) -> Result<Reply, Failure> {
-        if mode != Mode::Enforce {
-            // Nothing is kept from anybody, so nothing is refused for its size either.
-            targets.truncate(TARGETS_PER_REQUEST_MAX);
-        }
-        if targets.len() > TARGETS_PER_REQUEST_MAX {
-            let message = format!("one call writes {} files", targets.len());
-            return Err(Failure::new(Slug::TooLarge, message)
-                .hint(format!("write at most {TARGETS_PER_REQUEST_MAX} files in one call")));
-        }
-        let reserve = self.edit_of(targets);
-        if mode != Mode::Enforce || !brief.is_empty() {
-            let reply = self.command_of_client(Command::Reserve(reserve.clone()))?;
-            if mode != Mode::Enforce || is_over_soon(&reply, &reserve, brief) {
-                return Ok(reply);
-            }
-        }
-        let wait = Await { reserve, stay: Stay::Durable, wait_ms: WAIT_MS_MAX, wait: None };
-        self.command_of_client(Command::Await(wait))
+    /// Whether a directory lies in the checkout, and not in one inside of it.
+    fn has_inside(&mut self, directory: &Path) -> bool {
+        let mut look = Look { outside: self.outside, engine: &mut *self.engine };
+        let located = directory.to_str().map(|directory| look.resolve(&self.site, directory));
+        located.is_some_and(|located| located.is_ok_and(|located| located.nested.is_none()))
     }
-
-    fn command_of_client(&mut self, command: Command) -> Result<Reply, Failure> {
-        let reply = self.command(command.clone())?;
-        match &reply.outcome {
-            // A client that counts its calls anew, as after it was started again, means another call by the same name.
-            Err(failure) if failure.slug == Slug::IdempotencyMismatch => {
-                self.forget_idempotency_key();
-                self.command(command)
-            }
-            // What was granted once is over: the call is about to write a file that it does not hold.
-            Ok(_) if reply.replayed && reply.notices.iter().any(is_lapse) => {
-                self.forget_idempotency_key();
-                self.command(command)
-            }
-            _ => Ok(reply),
-        }
-    }
-
-    /// Becomes the one who writes files that everybody writes, until the call is over. Waits a moment for whoever is at it,
-    /// where a refusal would be enforced.
-    fn write_common(&mut self, files: &[Target], mode: Mode) -> Result<Reply, Failure> {
-        self.forget_idempotency_key();
-        let enter = Command::Enter(Enter { targets: files.to_vec(), worktree: self.site.worktree() });
-        let patience_ms = if mode == Mode::Enforce { COMMON_WAIT_MS } else { 0 };
-        let ends = self.now()?.mono.plus_ms(patience_ms);
-        let scope = self.site.key.clone();
-        loop {
-            let reply = self.command(enter.clone())?;
-            let left_ms = ends.since(reply.now.mono);
-            if reply.outcome.is_ok() || left_ms == 0 {
-                return Ok(reply);
-            }
-            self.changed(&scope, reply.rev, left_ms.min(COMMON_LOOK_MS))?;
-        }
-    }
-
-    /// What an edit of files needs.
-    fn edit_of(&self, targets: Vec<Target>) -> Reserve {
-        Reserve {
-            wants: targets.into_iter().map(|target| Want { target, capacity: 1 }).collect(),
-            worktree: self.site.worktree(),
-            mode: Sharing::Exclusive,
-            grade: Grade::Auto,
-            as_set: false,
-            ttl_ms: TTL_MS_AUTO,
-            max_ms: None,
-            reason: None,
-            best_effort: false,
-            bound: None,
-            makes_way: false,
-        }
-    }
-}
-
-/// Whether a request was granted, or only what is held for the length of a call is in its way.
-fn is_over_soon(reply: &Reply, reserve: &Reserve, brief: &[Target]) -> bool {
-    let Err(failure) = &reply.outcome else { return true };
-    let Details::Blockers { leases, ahead } = &failure.details else { return false };
-    let is_held = failure.slug == Slug::ReservationHeld && ahead.is_empty();
-    let kept = || reserve.wants.iter().map(|want| &want.target).filter(|target| !brief.contains(target));
-    is_held
-        && leases.iter().all(|blocker| {
-            blocker.lease.grade == Grade::Auto && !kept().any(|target| target.overlaps(&blocker.lease.target))
-        })
-}
-
-fn is_lapse(notice: &Notice) -> bool {
-    matches!(notice, Notice::Lapsed { .. })
-}
-
-fn is_granted(reply: &Reply) -> bool {
-    matches!(reply.outcome, Ok(Success::Reserved { .. }))
-}
-
-/// Leases that this very answer granted.
-fn fresh(reply: &Reply) -> Vec<LeaseRef> {
-    let Ok(Success::Reserved { leases, .. }) = &reply.outcome else { return Vec::new() };
-    let is_new = |lease: &&clearway_core::lease::Lease| {
-        !reply.replayed && lease.granted == reply.now.mono && lease.fence.seq <= reply.rev
-    };
-    let leases = leases.iter().map(|view| &view.lease).filter(is_new);
-    leases.map(|lease| LeaseRef { id: lease.id, fence: Some(lease.fence) }).collect()
 }
 
 /// For a request beside the one whose answer the agent gets: what is said there reaches nobody, so nothing is.
-fn unheard(globals: &Globals) -> Globals {
+pub(crate) fn unheard(globals: &Globals) -> Globals {
     let hook = globals.hook.clone().map(|hook| Hook { hears: false, ..hook });
     Globals { idempotency_key: None, hook, ..globals.clone() }
-}
-
-/// One refusal refuses the whole call, so what other scopes granted for it goes back.
-fn give_back(outside: &mut dyn Outside, globals: &Globals, granted: Vec<Taken>) -> Result<(), Failure> {
-    let globals = unheard(globals);
-    for Taken { directory, leases, common } in granted {
-        if leases.is_empty() && common.is_empty() {
-            continue;
-        }
-        let Some(ground) = invited(outside, &globals, &directory)? else { continue };
-        let worktree = ground.site.worktree();
-        let mut session = Session::on(outside, &globals, ground)?;
-        if !leases.is_empty() {
-            let release = Release { selection: Selection::of(leases), keep: Vec::new() };
-            session.command(Command::Release(release))?.outcome?;
-        }
-        if !common.is_empty() {
-            let done = Attend::Done { targets: common, brief: Vec::new(), worktree };
-            session.command(Command::Attend(done))?.outcome?;
-        }
-    }
-    Ok(())
 }

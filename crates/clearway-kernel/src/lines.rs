@@ -4,24 +4,21 @@
 //! what cannot be noted is forgotten. What a note is older than the last commit of its file is not about what is
 //! uncommitted now. Who holds a file is another question, which leases answer.
 
+use crate::finding::meant;
 use crate::ledger::Ledger;
-use crate::listings::AgentSeen;
 use crate::outside::Outside;
 use crate::passing::name_after;
 use crate::session::Session;
+use crate::site::SiteKind;
 use clearway_core::agent::AgentName;
-use clearway_core::authorship::{LinePrint, Writing, authors, prints_of};
+use clearway_core::authorship::{LinePrint, Writing, authors, left_out, prints_of};
 use clearway_core::failure::Failure;
-use clearway_core::hint::Hint;
 use clearway_core::ids::{AgentId, Seq};
 use clearway_core::lease::Kind;
-use clearway_core::nearest::nearest;
 use clearway_core::path::CanonicalPath;
-use clearway_core::slug::Slug;
 use clearway_core::target::{Target, Worktree};
-use clearway_core::text::quoted;
 use clearway_core::time::Wall;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Bytes of notes of one scope: some hundred thousand lines.
@@ -107,7 +104,8 @@ impl AttributedFile {
     }
 }
 
-/// A call that wrote into a file, as it is noted.
+/// A call that wrote into a file, as it is noted. Without a line it tells that the file had no uncommitted change when its
+/// author took it: what is noted before is not about what is there now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Note {
     at: Wall,
@@ -130,7 +128,10 @@ impl Note {
         let author = AgentId::parse(fields.next()?)?;
         let (checkout, path) = (fields.next()?.to_owned(), fields.next()?.to_owned());
         let print = |text: &str| u64::from_str_radix(text, 16).map(LinePrint).ok();
-        let lines = fields.next()?.split(',').map(print).collect::<Option<_>>()?;
+        let lines = match fields.next()? {
+            "" => BTreeSet::new(),
+            prints => prints.split(',').map(print).collect::<Option<_>>()?,
+        };
         Some(Self { at, checkout, path, writing: Writing { author, lines } })
     }
 }
@@ -155,6 +156,20 @@ pub(crate) fn note(
     drop(outside.jot(&place, &note.line(), NOTES_BYTES_MAX));
 }
 
+/// Notes that a file had no uncommitted change when somebody took it.
+pub(crate) fn note_clean(
+    outside: &mut dyn Outside,
+    ledger: &Ledger,
+    (author, at): (AgentId, Wall),
+    worktree: &Worktree,
+    path: &str,
+) {
+    let (checkout, writing) = (name_after(&worktree.0), Writing { author, lines: BTreeSet::new() });
+    let note = Note { at, checkout, path: path.to_owned(), writing };
+    let Some(place) = ledger.beside(outside, SUFFIX) else { return };
+    drop(outside.jot(&place, &note.line(), NOTES_BYTES_MAX));
+}
+
 impl Session<'_> {
     /// The uncommitted lines of this checkout, each with its author, at these paths or everywhere; those of one agent if
     /// one is named.
@@ -162,8 +177,9 @@ impl Session<'_> {
         let targets: Vec<Target> =
             patterns.iter().map(|text| self.target(Kind::Path, text)).collect::<Result<_, _>>()?;
         let seen = self.agents()?;
-        let only = agent.map(|word| meant(word, &seen.agents)).transpose()?;
-        let mut changes = self.outside.uncommitted(&self.site)?;
+        let only = agent.map(|word| meant(word, &seen.agents, "diff --agent-name")).transpose()?;
+        let only = only.map(|seen| seen.view.agent.name.clone());
+        let mut changes = self.outside.uncommitted(&self.site, &[""])?;
         changes
             .retain(|change| targets.is_empty() || targets.iter().any(|target| self.is_at(target, change)));
         let notes = self.notes_on(&changes)?;
@@ -186,6 +202,43 @@ impl Session<'_> {
         Ok(Attributed { rev: seen.rev, files, only })
     }
 
+    /// Files of this checkout of which somebody whom `is_meant` means is noted to have written lines, committed by now or
+    /// not.
+    pub(crate) fn noted_by(
+        &mut self,
+        is_meant: &dyn Fn(AgentId) -> bool,
+    ) -> Result<BTreeMap<String, BTreeSet<AgentId>>, Failure> {
+        let place = self.file_beside_store(SUFFIX)?;
+        let text = self.outside.read_text(&place)?.unwrap_or_default();
+        let checkout = name_after(&self.site.worktree().0);
+        let mut noted: BTreeMap<String, BTreeSet<AgentId>> = BTreeMap::new();
+        for line in text.lines() {
+            let mut fields = line.split('\t').skip(1);
+            let author = fields.next().and_then(AgentId::parse).filter(|author| is_meant(*author));
+            let (Some(author), Some(at), Some(path)) = (author, fields.next(), fields.next()) else {
+                continue;
+            };
+            if at == checkout {
+                noted.entry(path.to_owned()).or_default().insert(author);
+            }
+        }
+        Ok(noted)
+    }
+
+    /// Who wrote lines of these changes, as far as hooks told.
+    pub(crate) fn authors_of(
+        &mut self,
+        changes: &[Uncommitted],
+    ) -> Result<BTreeMap<String, BTreeSet<AgentId>>, Failure> {
+        let notes = self.notes_on(changes)?;
+        let of_change = |change: &Uncommitted| {
+            let writings = notes.get(&change.path).map(Vec::as_slice).unwrap_or_default();
+            let by = change.runs.iter().flat_map(|run| authors(&run.added, writings)).flatten().collect();
+            (change.path.clone(), by)
+        };
+        Ok(changes.iter().map(of_change).collect())
+    }
+
     fn is_at(&self, target: &Target, change: &Uncommitted) -> bool {
         let Target::Path(pattern) = target else { return false };
         CanonicalPath::parse(&change.path, self.site.fold).is_ok_and(|path| pattern.matches(&path))
@@ -193,14 +246,9 @@ impl Session<'_> {
 
     /// What is noted of these files since their last commit, the oldest first.
     fn notes_on(&mut self, changes: &[Uncommitted]) -> Result<BTreeMap<String, Vec<Writing>>, Failure> {
-        let place = self.file_beside_store(SUFFIX)?;
-        let text = self.outside.read_text(&place)?.unwrap_or_default();
-        let checkout = name_after(&self.site.worktree().0);
-        let is_here =
-            |note: &Note| note.checkout == checkout && changes.iter().any(|at| at.path == note.path);
-        let notes: Vec<Note> = text.lines().filter_map(Note::read).filter(is_here).collect();
-        let Some(oldest) = notes.iter().map(|note| note.at).min() else { return Ok(BTreeMap::new()) };
         let paths: Vec<&str> = changes.iter().map(|change| change.path.as_str()).collect();
+        let notes = self.noted(&paths)?;
+        let Some(oldest) = notes.iter().map(|note| note.at).min() else { return Ok(BTreeMap::new()) };
         let committed = self.outside.committed_since(&self.site, &paths, oldest)?;
         let mut writings: BTreeMap<String, Vec<Writing>> = BTreeMap::new();
         for note in notes {
@@ -211,24 +259,68 @@ impl Session<'_> {
         }
         Ok(writings)
     }
+
+    /// What is noted of these files of this checkout, committed or not, the oldest first.
+    fn noted(&mut self, paths: &[&str]) -> Result<Vec<Note>, Failure> {
+        let place = self.file_beside_store(SUFFIX)?;
+        let text = self.outside.read_text(&place)?.unwrap_or_default();
+        let checkout = name_after(&self.site.worktree().0);
+        let is_here = |note: &Note| note.checkout == checkout && paths.contains(&note.path.as_str());
+        let mut notes: Vec<Note> = Vec::new();
+        for note in text.lines().filter_map(Note::read).filter(is_here) {
+            match note.writing.lines.is_empty() {
+                true => notes.retain(|earlier| earlier.path != note.path),
+                false => notes.push(note),
+            }
+        }
+        Ok(notes)
+    }
+
+    /// How many lines of each other author a file has that are not committed and that a text leaves out. Git is asked only
+    /// where the file as it stands, committed or not, has lines of others that the text does not; where git does not
+    /// answer, none of them counts as committed.
+    pub(crate) fn left_out(
+        &mut self,
+        path: &str,
+        text: &str,
+        is_other: impl Fn(AgentId) -> bool,
+    ) -> Result<BTreeMap<AgentId, u64>, Failure> {
+        if self.site.kind != SiteKind::Git {
+            return Ok(BTreeMap::new());
+        }
+        let notes = self.noted(&[path])?;
+        if !notes.iter().any(|note| is_other(note.writing.author)) {
+            return Ok(BTreeMap::new());
+        }
+        let file = Path::new(&self.site.worktree().0).join(path);
+        let there = self.outside.read_text(&file).ok().flatten().unwrap_or_default();
+        let there: Vec<String> = there.lines().map(str::to_owned).collect();
+        let writings: Vec<Writing> = notes.into_iter().map(|note| note.writing).collect();
+        let of_others = |lines: &[String], writings: &[Writing]| {
+            let mut counts = left_out(lines, &authors(lines, writings), text);
+            counts.retain(|author, _| is_other(*author));
+            counts
+        };
+        let counts = of_others(&there, &writings);
+        if counts.is_empty() {
+            return Ok(counts);
+        }
+        let Ok(changes) = self.outside.uncommitted(&self.site, &[path]) else { return Ok(counts) };
+        let Ok(notes) = self.notes_on(&changes) else { return Ok(counts) };
+        let writings = notes.get(path).map(Vec::as_slice).unwrap_or_default();
+        let mut counts = BTreeMap::new();
+        for run in changes.iter().filter(|change| change.path == path).flat_map(|change| &change.runs) {
+            for (author, count) in of_others(&run.added, writings) {
+                *counts.entry(author).or_default() += count;
+            }
+        }
+        Ok(counts)
+    }
 }
 
 /// Git counts in seconds: what was written in the second of a commit may be in it or not, and stays its author's.
 fn is_before(note: Wall, committed: Wall) -> bool {
     note.0.div_euclid(1_000) < committed.0.div_euclid(1_000)
-}
-
-fn meant(word: &str, agents: &[AgentSeen]) -> Result<AgentName, Failure> {
-    let names = || agents.iter().map(|seen| &seen.view.agent.name);
-    let is_meant =
-        |seen: &&AgentSeen| seen.view.agent.name.as_str() == word || seen.view.agent.id.to_string() == word;
-    if let Some(seen) = agents.iter().find(is_meant) {
-        return Ok(seen.view.agent.name.clone());
-    }
-    let failure = Failure::new(Slug::NotFound, format!("nobody here is called {}", quoted(word)));
-    let near = nearest(word, names().map(AgentName::as_str));
-    let near = near.map(|name| Hint::from(format!("did you mean: clearway diff --agent-name {name}")));
-    Err(near.into_iter().fold(failure, Failure::hint).hint("see who is here: clearway agents"))
 }
 
 #[cfg(test)]

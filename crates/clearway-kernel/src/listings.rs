@@ -1,21 +1,21 @@
 //! The verbs that look at what is held: leases, who, agents, status. None of them writes.
 
-use crate::config::Mode as Enforcement;
+use crate::config::Enforcement;
 use crate::failures::store_failure;
 use crate::own::ENDED_ROWS;
 use crate::queueing::with_queue;
 use crate::scopes::MachineWide;
 use crate::session::Session;
 use clearway_core::agent::{self, AgentName, Caller, Liveness};
-use clearway_core::decide::{Identified, Notice, identify};
+use clearway_core::decide::{Identified, Notice, identify, lost_tail};
 use clearway_core::facts::{FactQuery, Facts};
 use clearway_core::failure::{Failure, LeaseView};
 use clearway_core::ids::{AgentId, LeaseId, ScopeKey, Seq};
 use clearway_core::lease::{Kind, Lease};
 use clearway_core::nearest::nearest;
 use clearway_core::pattern::Fold;
-use clearway_core::slice::{AgentLookup, AgentView, Freeze, ReadSet, Slice};
-use clearway_core::target::Target;
+use clearway_core::slice::{AgentLookup, AgentView, Freeze, ReadSet, ScopeState, Slice};
+use clearway_core::target::{Target, Worktree};
 use clearway_core::text::shown;
 use clearway_core::time::Now;
 use clearway_core::wait::{Queued, waiters_for};
@@ -100,6 +100,8 @@ pub struct Status {
     pub rev: Seq,
     /// The instant.
     pub now: Now,
+    /// The checkout that the caller stands in.
+    pub here: Worktree,
     /// Who the caller is here, if it is known.
     pub me: Option<(AgentId, AgentName)>,
     /// Every agent that is not gone, and every gone one that still holds something.
@@ -173,6 +175,7 @@ impl Session<'_> {
             !elsewhere && view.lease.is_on(&target)
         };
         live.retain(on_it);
+        let cut = told_of_cut(&slice.scope, &now, live.is_empty())?;
         let names = match live.is_empty() {
             true => self.held_names(kind, &[argument.to_owned()])?,
             false => Vec::new(),
@@ -182,7 +185,7 @@ impl Session<'_> {
             false => Vec::new(),
         };
         let names = names.into_iter().map(Notice::IsName).chain(machine_wide);
-        let notices = names.chain(self.place_notice()).collect();
+        let notices = names.chain(self.place_notice()).chain(cut).collect();
         let waiters = queue.into_iter().filter(|queued| queued.wait.wanted.touches(&target, &here)).collect();
         Ok(Who { rev: slice.scope.rev, now, path: target.display(), holders: live, waiters, notices })
     }
@@ -243,9 +246,8 @@ impl Session<'_> {
         });
         let me = me.map(|seen| (seen.view.agent.id, seen.view.agent.name));
         let scope = &survey.slice.scope;
-        let is_cut = scope.lost_tail > 0 && scope.is_of(&survey.now.boot);
-        let cut = is_cut.then(|| format!("{}; nothing is granted: clearway doctor", scope.tail_is_lost()));
-        let mut warnings: Vec<String> = cut.into_iter().collect();
+        let mut warnings: Vec<String> =
+            scope.has_lost_tail(&survey.now).then(|| cut(scope)).into_iter().collect();
         warnings.extend(self::warnings(&leases, &survey.listed.unreadable));
         warnings.extend(lenience(self.config.mode()));
         warnings.extend(self.place_notice().and_then(|notice| place_warning(&notice)));
@@ -255,7 +257,8 @@ impl Session<'_> {
         }));
         let frozen = survey.slice.scope.frozen_at(&survey.now).cloned();
         let (rev, now, waits) = (survey.rev(), survey.now, survey.queue);
-        Ok(Status { rev, now, me, agents, leases, waits, machine_wide, frozen, warnings })
+        let here = self.site.worktree();
+        Ok(Status { rev, now, here, me, agents, leases, waits, machine_wide, frozen, warnings })
     }
 
     /// Who the caller is in this scope, if it is known here.
@@ -285,8 +288,11 @@ impl Session<'_> {
     fn look(&mut self, wanted: LeaseListing) -> Result<Leases, Failure> {
         let survey = self.survey(wanted)?;
         let (rev, leases) = (survey.rev(), survey.leases());
+        let is_empty = leases.iter().all(|view| view.lease.ended.is_some());
+        let notices = told_of_cut(&survey.slice.scope, &survey.now, is_empty)?;
         let unreadable = survey.listed.unreadable;
-        Ok(Leases { rev, now: survey.now, leases, machine_wide: Vec::new(), unreadable, notices: Vec::new() })
+        let notices = notices.into_iter().collect();
+        Ok(Leases { rev, now: survey.now, leases, machine_wide: Vec::new(), unreadable, notices })
     }
 
     fn survey(&mut self, wanted: LeaseListing) -> Result<Survey, Failure> {
@@ -322,7 +328,7 @@ impl Session<'_> {
 
 /// One look at a scope, before it is put into words.
 pub(crate) struct Survey {
-    now: Now,
+    pub(crate) now: Now,
     slice: Slice,
     listed: Listed,
     views: Vec<AgentView>,
@@ -343,6 +349,13 @@ impl Survey {
         let Some(me) = me.map(|view| view.agent.id) else { return BTreeSet::new() };
         let is_below = |view: &&AgentView| view.agent.id == me || view.agent.root == me;
         self.views.iter().filter(is_below).map(|view| view.agent.id).collect()
+    }
+
+    /// Everybody of the caller's family, which is one for commits; nobody if the caller is not known here.
+    pub(crate) fn household_of(&self, caller: &Caller) -> BTreeSet<AgentId> {
+        let me = identify(&self.slice, caller).ok().and_then(|identified| identified.known);
+        let Some(root) = me.map(|view| view.agent.root) else { return BTreeSet::new() };
+        self.views.iter().filter(|view| view.agent.root == root).map(|view| view.agent.id).collect()
     }
 
     pub(crate) fn rev(&self) -> Seq {
@@ -390,7 +403,7 @@ pub(crate) fn show(
         let holder = by_id.get(&lease.holder)?;
         let liveness = agent::liveness(&holder.agent, holder.at_work(), facts, now.mono);
         let mut view = LeaseView::new(lease, holder, liveness);
-        view.lease.ended = lease.ended_given(holder.last_seen, now, same_boot, facts);
+        view.lease.ended = lease.ended_given(holder.last_seen(), now, same_boot, facts);
         Some(view)
     };
     leases.iter().filter_map(show_one).collect()
@@ -435,4 +448,16 @@ fn warnings(leases: &[LeaseView], unreadable: &[String]) -> Vec<String> {
         found.push(format!("{roots} patterns without a leading directory slow every request"));
     }
     found
+}
+
+/// Of a log that lost its tail what is left is shown and said to be that. That nothing is held would be believed.
+fn told_of_cut(scope: &ScopeState, now: &Now, is_empty: bool) -> Result<Option<Notice>, Failure> {
+    match lost_tail(scope, now) {
+        Some(failure) if is_empty => Err(failure),
+        lost => Ok(lost.map(|_| Notice::TailLost { text: cut(scope) })),
+    }
+}
+
+fn cut(scope: &ScopeState) -> String {
+    format!("{}; nothing is granted: clearway doctor", scope.tail_is_lost())
 }

@@ -1,10 +1,11 @@
 //! The verbs that change something, and `check`, which asks whether one would.
 
 use crate::identity::reason_text;
+use crate::lapses::told_with;
 use crate::session::Session;
 use crate::site::{Found, Site};
 use crate::targets::{Look, Placed, end_at_scope, lease_ref, looks_like_lease, path_target, resource_name};
-use clearway_core::breadth::{Breadth, too_broad, too_broad_to_ask};
+use clearway_core::breadth::{Breadth, too_broad};
 use clearway_core::command::{Command, LeaseRef, Release, Renew, Reserve, Selection, Want};
 use clearway_core::decide::{Notice, not_shortened};
 use clearway_core::duration;
@@ -108,17 +109,23 @@ impl Session<'_> {
         lasting(reply, words.ttl.as_deref())
     }
 
-    /// Asks whether a reservation would be granted: the very decision of `reserve`, of which nothing is written.
+    /// Asks whether a reservation would be granted: the very decision of `reserve`, of which nothing is written. However
+    /// much is asked about, asking takes nothing from anybody: that a claim of it would have to say that it is meant is
+    /// told beside the answer.
     pub fn check(&mut self, words: &ReserveWords) -> Result<Checked, Failure> {
-        let (scope, reserve) =
-            self.reservation(words).map_err(|refusal| too_broad_to_ask(refusal, &words.targets))?;
+        let (scope, reserve, breadth) = self.request(words)?;
+        let unsaid = breadth.filter(|_| !words.broad).map(|_| Notice::NeedsBroad {
+            targets: words.targets.clone(),
+            mode: words.mode,
+            max_ms: BROAD_MS_MAX,
+        });
         let Reply { rev, now, mut notices, outcome, .. } =
             self.preview_in(&scope, Command::Reserve(reserve))?;
         // What granting would bring about did not happen; what is so without it is so all the same.
         notices.retain(|notice| {
             matches!(notice, Notice::UnreadableRows(_) | Notice::EndsAtScope { .. } | Notice::Frozen { .. })
         });
-        notices.extend(self.place_notice());
+        notices.extend(self.place_notice().into_iter().chain(unsaid));
         let clear = outcome.is_ok();
         if clear {
             notices.extend(self.held_names(words.kind, &words.targets)?.into_iter().map(Notice::IsName));
@@ -140,10 +147,12 @@ impl Session<'_> {
         let reply = match self.chosen(&words.chosen)?.unwrap_or(Chosen::Everything) {
             Chosen::Everything => {
                 let all = renew(Selection::All);
-                self.command_everywhere(all.clone(), all)?
+                let lapses = self.lapses()?;
+                told_with(self.command_everywhere(all.clone(), all)?, lapses)
             }
             Chosen::These { scope, selection } => {
-                let reply = self.command_in(&scope, renew(selection))?;
+                let reply = self.command_in(&scope, renew(selection.clone()))?;
+                let reply = self.unless_ran_out(&scope, &selection, reply)?;
                 self.with_names(&words.chosen, reply)?
             }
         };
@@ -191,21 +200,32 @@ impl Session<'_> {
         self.command(Command::Open)
     }
 
-    /// Records every expiry.
+    /// Records every expiry, and keeps snapshots no longer that were kept for long enough.
     pub fn sweep(&mut self) -> Result<Reply, Failure> {
-        self.command(Command::Sweep)
+        let reply = self.command(Command::Sweep)?;
+        self.forget_outlived();
+        Ok(reply)
     }
 
+    /// What is asked for. A claim that reaches far has to say that it is meant, and is told what becomes of it.
     pub(crate) fn reservation(&mut self, words: &ReserveWords) -> Result<(ScopeKey, Reserve), Failure> {
+        let (scope, reserve, breadth) = self.request(words)?;
+        if breadth.is_some() && !words.broad {
+            return Err(too_broad(&words.targets, self.config.broad_files()));
+        }
+        self.notices.extend(breadth);
+        Ok((scope, reserve))
+    }
+
+    /// The words as a request, and what to know of it if it reaches far.
+    fn request(&mut self, words: &ReserveWords) -> Result<(ScopeKey, Reserve, Option<Notice>), Failure> {
         within_limit(words.targets.len())?;
         let wants = self.wants(words)?;
         let scope = self.one_scope(wants.iter().map(|want| self.scope_of(&want.target)))?;
         let max_ms = words.max.as_deref().map(|text| lease_span_ms(text, "--max")).transpose()?;
         let is_broad = self.is_broad(&wants)?;
-        if is_broad && !words.broad {
-            return Err(too_broad(&words.targets, self.config.broad_files()));
-        }
-        let broad_ms = is_broad.then_some(BROAD_MS_MAX);
+        let (broad_ms, makes_way) = (is_broad.then_some(BROAD_MS_MAX), is_broad && !words.strict);
+        let max_ms = max_ms.into_iter().chain(broad_ms).min();
         let reserve = Reserve {
             wants,
             worktree: self.site.worktree(),
@@ -213,7 +233,7 @@ impl Session<'_> {
             grade: Grade::Claimed,
             as_set: words.kind == Kind::WriteSet,
             ttl_ms: self.ttl(words)?,
-            max_ms: max_ms.into_iter().chain(broad_ms).min(),
+            max_ms,
             reason: words
                 .reason
                 .as_deref()
@@ -222,9 +242,10 @@ impl Session<'_> {
                 .filter(|text| !text.trim().is_empty()),
             best_effort: words.best_effort,
             bound: None,
-            makes_way: is_broad && !words.strict,
+            makes_way,
         };
-        Ok((scope, reserve))
+        let breadth = max_ms.filter(|_| is_broad).map(|max_ms| Notice::Broad { max_ms, makes_way });
+        Ok((scope, reserve, breadth))
     }
 
     fn ttl(&self, words: &ReserveWords) -> Result<u64, Failure> {

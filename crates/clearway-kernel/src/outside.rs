@@ -3,6 +3,7 @@
 use crate::attribution::Changed;
 use crate::finding::ProcessPlace;
 use crate::lines::Uncommitted;
+use crate::shelf::Shelf;
 use crate::site::{Located, Site};
 use clearway_core::agent::{Above, Client};
 use clearway_core::facts::Process;
@@ -80,8 +81,9 @@ pub trait Outside: World {
     /// Who committed how often at the site since an instant, on any branch, the busiest first.
     fn commits_since(&mut self, site: &Site, since: Wall) -> Option<Vec<(String, u64)>>;
 
-    /// What is not committed of the checkout of a site, line by line, untracked files included.
-    fn uncommitted(&mut self, site: &Site) -> Result<Vec<Uncommitted>, Failure>;
+    /// What is not committed at these paths of the checkout of a site, line by line, untracked files included. The empty
+    /// path is everything.
+    fn uncommitted(&mut self, site: &Site, paths: &[&str]) -> Result<Vec<Uncommitted>, Failure>;
 
     /// When each of these files was last committed on the branch that is checked out, as far back as asked.
     fn committed_since(
@@ -90,6 +92,26 @@ pub trait Outside: World {
         paths: &[&str],
         since: Wall,
     ) -> Result<BTreeMap<String, Wall>, Failure>;
+
+    /// The paths of the checkout of a site with a change that is not committed, untracked files included.
+    fn changed_paths(&mut self, site: &Site) -> Result<ChangedPaths, Failure>;
+
+    /// Commits paths of the checkout of a site as they are there, and nothing else.
+    fn commit(&mut self, site: &Site, order: &CommitOrder) -> Result<GitCommit, Failure>;
+
+    /// What git is in the middle of, asked by a hook that git started.
+    fn under_way(&mut self) -> UnderWay;
+
+    /// What the commit is about that git makes now, asked by such a hook.
+    fn staged(&mut self, under_way: &UnderWay) -> Result<Staged, Failure>;
+
+    /// What is staged of these paths, line by line, asked by such a hook.
+    fn staged_lines(&mut self, paths: &[&str]) -> Result<Vec<Uncommitted>, Failure>;
+
+    /// The paths of the last commit, asked by such a hook; none of a merge.
+    fn committed_paths(&mut self) -> Result<Vec<String>, Failure>;
+    /// Where snapshots of a checkout lie.
+    fn shelf(&mut self, root: &Path) -> Result<Box<dyn Shelf + '_>, Failure>;
 
     /// The terminal session this process runs in.
     fn terminal_session(&mut self) -> Option<Process>;
@@ -168,6 +190,60 @@ pub trait Outside: World {
 
     /// Which build this is.
     fn build(&self) -> BuildFacts;
+}
+
+/// What is changed in a checkout.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChangedPaths {
+    /// Every path, in order. Names that are not UTF-8, which nobody can reserve, are left out.
+    pub paths: Vec<String>,
+    /// Names that files had and have, both among the paths.
+    pub renames: Vec<(String, String)>,
+}
+
+/// What git is in the middle of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum UnderWay {
+    /// Nothing that takes more than one step.
+    #[default]
+    Nothing,
+    /// A merge of these commits.
+    Merge(Vec<String>),
+    /// A commit is applied again.
+    CherryPick,
+    /// A commit is undone.
+    Revert,
+    /// Commits are moved.
+    Rebase,
+}
+
+/// What a commit is about.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Staged {
+    /// Its paths; of a merge those that no side of it has so.
+    pub paths: Vec<String>,
+    /// Paths that changed in the checkout since they were staged, looked for only where something is under way.
+    pub changed_since: Vec<String>,
+}
+
+/// A commit to make.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommitOrder {
+    /// Its message, each a paragraph.
+    pub messages: Vec<String>,
+    /// What goes into it.
+    pub paths: Vec<String>,
+    /// Who commits, where that was said in words: what git starts has to know.
+    pub agent: Option<String>,
+}
+
+/// A commit that git made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GitCommit {
+    /// Its name.
+    pub id: String,
+    /// The branch it is on; `None` for a detached head.
+    pub branch: Option<String>,
 }
 
 /// Where a file is that is to be written.

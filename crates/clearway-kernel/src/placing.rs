@@ -2,6 +2,7 @@
 //! finds none and one at a used path finds another's: what the directory was is remembered beside the store, and
 //! compared. Only the default store keeps such a record.
 
+use crate::config::file_of;
 use crate::failures::store_failure;
 use crate::mutations::usage;
 use crate::outside::{FileId, Outside, StoreAt};
@@ -145,8 +146,12 @@ impl Session<'_> {
         notice
     }
 
-    /// What there is to say of a directory that the scope does not know yet, to whoever looks and whoever writes.
+    /// What there is to say of a store that is nowhere, or of a directory that the scope does not know yet, to whoever
+    /// looks and whoever writes.
     pub(crate) fn place_notice(&mut self) -> Option<Notice> {
+        if let Some(nowhere) = self.store_nowhere() {
+            return Some(nowhere);
+        }
         let id = self.directory_id()?;
         match self.record.clone() {
             Some(record) if record.id == id || record.told == Some(id) => None,
@@ -156,6 +161,12 @@ impl Session<'_> {
                 Some(Notice::ScopeMoved { scope: scope.to_string(), from })
             }
         }
+    }
+
+    fn store_nowhere(&self) -> Option<Notice> {
+        let file = self.start.join(file_of(self.config.store_url()?)?);
+        let directory = file.parent().filter(|directory| !self.outside.is_directory(directory))?;
+        Some(Notice::StoreNowhere { directory: directory.display().to_string() })
     }
 
     pub(crate) fn whereabouts(&mut self) -> Whereabouts {

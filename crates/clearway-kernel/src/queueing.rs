@@ -5,15 +5,17 @@ use crate::mutations::{ReserveWords, lasting};
 use crate::session::Session;
 use crate::waiting::{AtEnd, Place, Watcher};
 use clearway_core::agent::Client;
-use clearway_core::command::{Await, Command, Leave, Stay};
+use clearway_core::command::{Await, Command, Leave, Stay, Want};
 use clearway_core::decide::{Success, standing_queue};
 use clearway_core::event::Body;
-use clearway_core::failure::Failure;
+use clearway_core::failure::{Failure, LeaseView};
 use clearway_core::ids::{AgentId, ScopeKey, Seq, WaitId};
 use clearway_core::input::wait_span_ms;
+use clearway_core::lease::Lease;
 use clearway_core::limits::WAIT_MS_MAX;
 use clearway_core::slice::{ReadSet, Slice};
 use clearway_core::slug::Slug;
+use clearway_core::target::{Target, Worktree};
 use clearway_core::text::quoted;
 use clearway_core::time::Now;
 use clearway_core::wait::{Queued, Wait, WaitEnd, WaitView, position};
@@ -68,8 +70,44 @@ impl Session<'_> {
         if let Some(reply) = self.answered_before(id)? {
             return Ok(reply);
         }
-        let (scope, Wait { id, wanted, .. }, seen) = self.own_wait(id)?;
+        let (scope, Wait { id, wanted, .. }, seen) = match (self.own_wait(id), id) {
+            (Err(failure), Some(id)) if failure.slug == Slug::NotFound => {
+                return self.got_before(id, failure);
+            }
+            (own, _) => own?,
+        };
         self.wait_for(&scope, &wanted, Some(Place { wait: id, seen }), wait_ms, AtEnd::Queue, watch)
+    }
+
+    /// What a wait that is over got, if its agent holds all of it still: to wait for that again changes nothing.
+    fn got_before(&mut self, id: WaitId, otherwise: Failure) -> Result<Reply, Failure> {
+        for scope in [self.site.key.clone(), ScopeKey::machine()] {
+            let survey = self.survey_in(&scope, LeaseListing::Live)?;
+            let Some(me) = survey.caller(&self.caller).map(|seen| seen.view.agent.id) else { continue };
+            let log = Seq(1)..=survey.rev();
+            let is_it = |body: &Body| granted_wait(body, me) == Some(id);
+            if self.find_event(&scope, log.clone(), |body| is_it(&body).then_some(()))?.is_none() {
+                continue;
+            }
+            let began = |body: Body| match body {
+                Body::WaitBegan(wait) if wait.id == id => Some(wait),
+                _ => None,
+            };
+            let Some(Wait { wanted, .. }) = self.find_event(&scope, log, began)? else { continue };
+            let holds = |want: &Want| {
+                let is_own = |view: &LeaseView| {
+                    let Lease { holder, mode, bound, ended, .. } = &view.lease;
+                    (*holder == me && *mode >= wanted.mode && *bound == wanted.bound && ended.is_none())
+                        && view.lease.is_in(&wanted.worktree)
+                        && view.lease.covers(&want.target)
+                };
+                survey.leases().iter().any(is_own)
+            };
+            if wanted.wants.iter().all(holds) {
+                return self.command_in(&scope, Command::Reserve(wanted));
+            }
+        }
+        Err(otherwise)
     }
 
     /// The answer to an equal wait under the same key. Its place is gone since it was granted, so it is not looked for
@@ -196,7 +234,7 @@ impl Session<'_> {
             [] => Err(Failure::new(Slug::NotFound, "you wait for nothing here")
                 .hint("to wait for a reservation: clearway reserve --wait 5m PATTERN")),
             [(scope, only)] => Ok((scope.clone(), only.wait.id)),
-            several => Err(choose_one(several)),
+            several => Err(choose_one(several, &self.site.worktree())),
         }
     }
 
@@ -264,11 +302,17 @@ fn nobody_at(id: WaitId) -> Failure {
         .hint("see who waits for what: clearway waits")
 }
 
-fn choose_one(own: &[(ScopeKey, Queued)]) -> Failure {
+fn choose_one(own: &[(ScopeKey, Queued)], here: &Worktree) -> Failure {
     let failure = Failure::new(Slug::Usage, format!("you wait for {} things; name one", own.len()));
-    own.iter().take(8).fold(failure, |failure, (_, queued)| {
-        let targets: Vec<String> =
-            queued.wait.wanted.wants.iter().map(|want| want.target.display()).collect();
-        failure.hint(format!("for {}: clearway wait {}", targets.join(" "), queued.wait.id))
+    own.iter().take(8).fold(failure, |failure, (scope, queued)| {
+        let wanted = &queued.wait.wanted;
+        let targets: Vec<String> = wanted.wants.iter().map(|want| want.target.display()).collect();
+        let has_path = wanted.wants.iter().any(|want| matches!(want.target, Target::Path(_)));
+        let place = match *scope == ScopeKey::machine() {
+            true => " (machine-wide)".to_owned(),
+            false if has_path && wanted.worktree != *here => format!(" in {}", wanted.worktree.0),
+            false => String::new(),
+        };
+        failure.hint(format!("for {}{place}: clearway wait {}", targets.join(" "), queued.wait.id))
     })
 }

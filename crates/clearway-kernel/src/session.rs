@@ -11,7 +11,7 @@ use clearway_core::agent::{Caller, ClientSession};
 use clearway_core::command::{Command, Request};
 use clearway_core::decide::Notice;
 use clearway_core::event::{Body, Durability};
-use clearway_core::facts::Process;
+use clearway_core::facts::{FactQuery, Facts, Process};
 use clearway_core::failure::Failure;
 use clearway_core::ids::{ScopeKey, Seq};
 use clearway_core::input::idempotency_key;
@@ -20,6 +20,7 @@ use clearway_core::slug::Slug;
 use clearway_store::contract::{Engine, LeaseListing, Snapshot, StoreError};
 use clearway_store::{Reply, Rules, World, execute, preview};
 use clearway_wire::canonical;
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
@@ -193,7 +194,8 @@ impl<'a> Session<'a> {
     pub(crate) fn command_in(&mut self, scope: &ScopeKey, command: Command) -> Result<Reply, Failure> {
         let nested = self.made_inside_another(scope)?;
         let opens = command.opens_scope() && *scope == self.site.key;
-        let mut reply = self.ask(execute, scope, command)?;
+        let mut reply = self.ask(execute, true, scope, command)?;
+        self.name_kept(&mut reply);
         reply.notices.extend(nested.filter(|_| reply.rev.0 > 0));
         reply.notices.extend(self.ignored_settings());
         if opens && reply.rev.0 > 0 && !std::mem::replace(&mut self.place_noted, true) {
@@ -213,17 +215,23 @@ impl<'a> Session<'a> {
 
     /// What a command would answer now. Nothing is written.
     pub(crate) fn preview_in(&mut self, scope: &ScopeKey, command: Command) -> Result<Reply, Failure> {
-        self.ask(preview, scope, command)
+        self.ask(preview, false, scope, command)
     }
 
-    fn ask(&mut self, how: Executor, scope: &ScopeKey, command: Command) -> Result<Reply, Failure> {
+    fn ask(
+        &mut self,
+        how: Executor,
+        keeps: bool,
+        scope: &ScopeKey,
+        command: Command,
+    ) -> Result<Reply, Failure> {
         let request = Request {
             caller: self.caller.clone(),
             command,
             idempotency_key: self.idempotency_key.clone(),
             birth: self.birth_of(scope),
         };
-        let mut world = Borrowed(self.outside);
+        let mut world = Borrowed { outside: self.outside, keeps };
         let reply = match how(&mut *self.engine, &mut world, self.rules, scope, &request) {
             Ok(reply) => reply,
             Err(error @ StoreError::Full { .. }) => return Err(self.without_room(scope, &error)),
@@ -272,7 +280,7 @@ impl<'a> Session<'a> {
     }
 
     /// A decision names paths from the root. Where the caller stands elsewhere, a hint has to say so to work.
-    fn at_root(&self, mut failure: Failure) -> Failure {
+    pub(crate) fn at_root(&self, mut failure: Failure) -> Failure {
         let (cwd, here) = (self.site.cwd.display().to_string(), self.site.worktree());
         failure.hints.iter_mut().for_each(|hint| hint.run_from(&cwd, &here));
         failure
@@ -326,22 +334,32 @@ impl<'a> Session<'a> {
 type Executor = fn(&mut dyn Engine, &mut dyn World, Rules, &ScopeKey, &Request) -> Result<Reply, StoreError>;
 
 /// The outside seen as no more than the executor needs.
-struct Borrowed<'a>(&'a mut dyn Outside);
+struct Borrowed<'a> {
+    outside: &'a mut dyn Outside,
+    /// Whether what somebody is about to take over is kept: not for who only asks what would be.
+    keeps: bool,
+}
 
 impl World for Borrowed<'_> {
     fn now(&mut self) -> Result<clearway_core::time::Now, StoreError> {
-        self.0.now()
+        self.outside.now()
     }
 
     fn draw(&mut self, bytes: &mut [u8]) {
-        self.0.draw(bytes);
+        self.outside.draw(bytes);
     }
 
-    fn gather(
-        &mut self,
-        queries: &std::collections::BTreeSet<clearway_core::facts::FactQuery>,
-        facts: &mut clearway_core::facts::Facts,
-    ) {
-        self.0.gather(queries, facts);
+    fn gather(&mut self, queries: &BTreeSet<FactQuery>, facts: &mut Facts) {
+        if self.keeps {
+            return self.outside.gather(queries, facts);
+        }
+        let is_kept = |query: &FactQuery| matches!(query, FactQuery::Keep(..));
+        let (kept, others): (BTreeSet<_>, BTreeSet<_>) = queries.iter().cloned().partition(is_kept);
+        for query in kept {
+            if let FactQuery::Keep(worktree, path, _) = query {
+                facts.learn_kept(worktree, path, None);
+            }
+        }
+        self.outside.gather(&others, facts);
     }
 }

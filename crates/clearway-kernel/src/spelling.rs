@@ -45,11 +45,11 @@ impl Session<'_> {
     pub(crate) fn taken_as_path(&mut self, word: &str) -> Result<Option<Notice>, Failure> {
         let is_bare = !word.contains(['/', '.', '*', '?', '[', '{', '\\']);
         let Some(name) = resource_name(&self.config, word).ok().filter(|_| is_bare) else { return Ok(None) };
-        let is_named = self.config.is_resource(name.as_str()) || {
-            let scope = self.scope_of(&Target::Name(name.clone()));
-            self.found(word) != Found::File && !self.held_in(&scope, vec![name.clone()])?.is_empty()
-        };
-        Ok(is_named.then_some(Notice::TakenAsPath(name)))
+        let scope = self.scope_of(&Target::Name(name.clone()));
+        let is_held =
+            self.found(word) != Found::File && !self.held_in(&scope, vec![name.clone()])?.is_empty();
+        let is_named = is_held || self.config.is_resource(name.as_str());
+        Ok(is_named.then_some(Notice::TakenAsPath { name, is_held }))
     }
 
     /// Those of the names nobody holds here that somebody holds machine-wide: a repository without the setting does not

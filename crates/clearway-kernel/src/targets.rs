@@ -8,7 +8,7 @@ use clearway_core::decide::Notice;
 use clearway_core::failure::{Details, Elsewhere, Failure};
 use clearway_core::ids::{Fence, LeaseId, ScopeKey};
 use clearway_core::path::{CanonicalPath, PathError};
-use clearway_core::pattern::{Pattern, PatternError};
+use clearway_core::pattern::{PATTERN_BYTES_MAX, Pattern, PatternError, PatternErrorKind};
 use clearway_core::shell;
 use clearway_core::slug::Slug;
 use clearway_core::target::{ResourceName, Target};
@@ -128,7 +128,7 @@ fn existing(site: &Site, argument: &str, located: &Located) -> Result<Placed, Fa
     }
     let path = canonical(site, argument, &located.path)?;
     let is_directory = located.found == Found::Directory && !located.is_nested_root;
-    let pattern = if is_directory { Pattern::subtree(&path) } else { Pattern::literal(&path) };
+    let pattern = if is_directory { subtree(argument, &path)? } else { Pattern::literal(&path) };
     let inner = located.nested.clone().filter(|_| located.is_nested_root);
     Ok(Placed { target: Target::Path(pattern), inner })
 }
@@ -137,7 +137,18 @@ fn named(site: &Site, argument: &str, located: &Located) -> Result<Target, Failu
     refuse_nested(site, argument, located)?;
     let path = canonical(site, argument, &located.path)?;
     let is_directory = means_directory(argument) || path.is_root();
-    Ok(Target::Path(if is_directory { Pattern::subtree(&path) } else { Pattern::literal(&path) }))
+    Ok(Target::Path(if is_directory { subtree(argument, &path)? } else { Pattern::literal(&path) }))
+}
+
+/// A directory stands for a pattern, which has to be one that can be written: whoever is shown it may name it again.
+fn subtree(argument: &str, path: &CanonicalPath) -> Result<Pattern, Failure> {
+    let pattern = Pattern::subtree(path);
+    let bytes = pattern.canonical().len();
+    if bytes <= PATTERN_BYTES_MAX {
+        return Ok(pattern);
+    }
+    let kind = PatternErrorKind::TooManyBytes { bytes, bytes_max: PATTERN_BYTES_MAX };
+    Err(invalid_pattern(argument, &PatternError { position: 0, kind }))
 }
 
 /// The directory in front of the first wildcard is a path like any other; what follows, from `split` on, is the pattern.
@@ -189,9 +200,14 @@ fn as_pattern(failure: Failure, argument: &str, pattern: &str) -> Failure {
 }
 
 fn invalid_pattern(argument: &str, error: &PatternError) -> Failure {
-    Failure::new(Slug::InvalidPattern, format!("{} is no pattern: {error}", quoted(argument)))
-        .hint("put a backslash before a character that is meant as it is: app/\\[id\\]/page.tsx")
-        .hint("the language of patterns: clearway explain invalid-pattern")
+    let failure = Failure::new(Slug::InvalidPattern, format!("{} is no pattern: {error}", quoted(argument)));
+    let failure = match error.kind.is_too_much() {
+        true => failure.hint("name less of it, or several patterns"),
+        false => {
+            failure.hint("put a backslash before a character that is meant as it is: app/\\[id\\]/page.tsx")
+        }
+    };
+    failure.hint("the language of patterns: clearway explain invalid-pattern")
 }
 
 fn invalid_path(argument: &str, error: &PathError) -> Failure {

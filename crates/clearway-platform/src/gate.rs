@@ -99,7 +99,8 @@ impl GateGuard {
     }
 }
 
-/// Who holds a record lock for writing on one byte of a file, in words. For people; no decision rests on it.
+/// Who holds a record lock for writing on one byte of a file, in words. For people, and for whoever is in no hurry to
+/// try in vain; whether something may be done is never decided by it.
 pub fn byte_lock_holders(path: &Path, byte: u64) -> Vec<GateHolder> {
     holders::of_byte(path, byte).into_iter().map(|found| found.standing_in(GateFile::Database)).collect()
 }
@@ -142,13 +143,15 @@ pub struct GateHolder {
     pub pid: u32,
     /// What it is doing, in words such as `stopped (T)`.
     pub state: String,
+    /// Whether it stands still until somebody lets it go on.
+    pub is_stopped: bool,
     /// Its command's short name, empty if it cannot be seen.
     pub command: String,
 }
 
 impl fmt::Display for GateHolder {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { file, pid, state, command } = self;
+        let Self { file, pid, state, command, .. } = self;
         match command.as_str() {
             "" => write!(out, "pid {pid}, {state}, holds {file}"),
             command => write!(out, "pid {pid} ({command}), {state}, holds {file}"),

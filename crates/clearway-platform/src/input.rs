@@ -19,7 +19,8 @@ pub enum Input {
     Unfinished,
 }
 
-/// Room for what most payloads take. A call pays for every page that it touches, so there is no more until it is needed.
+/// Room for what most payloads take. A call pays for every page that it touches, so there is no more until it is
+/// needed.
 const FIRST_BYTES: usize = 4 * 1_024;
 
 /// Reads standard input to its end, at most so many bytes and for at most so long.

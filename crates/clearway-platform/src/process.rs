@@ -67,6 +67,11 @@ impl ProcessState {
             letter => format!("in state {letter}"),
         }
     }
+
+    /// Whether it stands still until somebody lets it go on.
+    pub fn is_stopped(&self) -> bool {
+        matches!(self.letter, 'T' | 't')
+    }
 }
 
 /// Why a process could not be identified.
@@ -108,7 +113,13 @@ pub fn ancestors() -> impl Iterator<Item = ProcessIdentity> {
     chain(system::read_own_stat().ok())
 }
 
-/// The same, each with the short name of its command; nothing is looked at before it is asked for.
+/// The processes above another one, nearest first; `None` if it is not one that can be seen from here to live.
+pub fn ancestors_of(process: &ProcessIdentity) -> Option<Vec<ProcessIdentity>> {
+    let is_seen = || liveness(process) == Liveness::Alive;
+    is_seen().then(|| chain(system::read_stat(process.pid).ok()).collect())
+}
+
+/// The same of this one, each with the short name of its command; nothing is looked at before it is asked for.
 pub fn commands_above() -> impl Iterator<Item = (ProcessIdentity, String)> {
     let above = std::iter::successors(system::read_own_stat().ok(), parent_of).skip(1);
     above.take(ANCESTORS_MAX).map_while(|stat| Some((identify(&stat).ok()?, stat.command)))

@@ -158,6 +158,7 @@ fn a_holder_that_stands_still_is_named_as_stopped() {
         file: GateFile::Gate,
         pid: holder.0.id(),
         state: "stopped (T)".to_owned(),
+        is_stopped: true,
         command: "cat".to_owned(),
     };
     assert_eq!(holders_when_busy(&Gate::beside(&store)), [expect]);

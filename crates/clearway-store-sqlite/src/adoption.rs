@@ -5,7 +5,7 @@ use crate::errors;
 use crate::place::Place;
 use clearway_core::ids::{ScopeKey, Seq};
 use clearway_platform::files::{self, with_suffix};
-use clearway_store::contract::{Snapshot as _, StoreError};
+use clearway_store::contract::{Holder, Snapshot as _, StoreError};
 use std::path::{Path, PathBuf};
 
 const SUFFIX: &str = "-alias";
@@ -35,7 +35,8 @@ pub(crate) fn refuse_adopted(store: &Path) -> Result<(), StoreError> {
     match read(&with_suffix(store, SUFFIX))? {
         None => Ok(()),
         Some(scope) => {
-            Err(StoreError::Busy { waited_ms: 0, holders: vec![format!("it goes on as {scope}")] })
+            let holders = vec![Holder::Told(format!("it goes on as {scope}"))];
+            Err(StoreError::Busy { waited_ms: 0, holders })
         }
     }
 }
@@ -77,7 +78,7 @@ impl SqliteEngine {
         let alias = alias_file(&self.settings.place, key);
         let Some(mut transaction) = self.turn(key, false)? else { return Ok(None) };
         if transaction.head()?.rev != rev {
-            let holders = vec!["somebody wrote to it meanwhile".to_owned()];
+            let holders = vec![Holder::Told("somebody wrote to it meanwhile".to_owned())];
             return Err(StoreError::Busy { waited_ms: 0, holders });
         }
         let fail = |error: files::FileError| errors::file(directory, &error);

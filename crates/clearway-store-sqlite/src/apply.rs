@@ -201,13 +201,16 @@ impl SqliteTransaction<'_> {
         self.postponed.retain(|(id, _)| id != lease.id.as_str());
         let scope = self.row()?.id;
         self.insert(
-            "UPDATE leases SET holder = ?, handed_by = ?, ceded = ?, mode = ?, fence = ?, reason = ?, slot = ?, ttl_ms = ?, deadline = ?, \
+            "UPDATE leases SET holder = ?, handed_by = ?, ceded = ?, mode = ?, grade = ?, makes_way = ?, fence = ?, reason = ?, \
+             slot = ?, ttl_ms = ?, deadline = ?, \
              end_max = ?, check_at = ? WHERE scope = ? AND id = ?",
             &[
                 &lease.holder.as_str(),
                 &lease.handed_by.as_ref().map(AgentId::as_str),
                 &rows::ceded(lease),
                 &lease.mode.word(),
+                &lease.grade.word(),
+                &lease.makes_way,
                 &lease.fence.to_integer(),
                 &lease.reason,
                 &lease.slot,

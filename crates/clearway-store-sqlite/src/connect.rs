@@ -7,11 +7,11 @@ use crate::schema::{APPLICATION_ID, Schema, number_of};
 use crate::witness;
 use clearway_platform::files::{self, Entry, FileKey, PrivacyComplaint, with_suffix};
 use clearway_platform::gate::{self, Gate, GateGuard};
-use clearway_platform::stopwatch::Stopwatch;
-use clearway_store::contract::{Head, Openness, StoreError};
+use clearway_platform::stopwatch::{Stopwatch, pause};
+use clearway_store::contract::{Head, Holder, Openness, StoreError};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -71,8 +71,11 @@ impl Writer {
         let guard = self.gate.acquire(patience.left()).map_err(|error| errors::gate(&self.path, error))?;
         // What was put aside while this one waited is nobody's log any more.
         if files::device_and_inode(&self.path).ok() != self.key {
-            let holders = vec!["the store was put aside or replaced meanwhile".to_owned()];
+            let holders = vec![Holder::Told("the store was put aside or replaced meanwhile".to_owned())];
             return Err(StoreError::Busy { waited_ms: patience.waited_ms(), holders });
+        }
+        if !self.is_set {
+            let_first_pass(&self.path, patience)?;
         }
         let set = self.connection.busy_timeout(patience.left()).and_then(|()| self.set());
         set.map_err(|error| self.failed(&error, patience))?;
@@ -167,6 +170,8 @@ pub(crate) struct Reader {
     key: Option<FileKey>,
     /// Keeps the copy alive where the original could not be opened without writing.
     copy: Option<PrivateCopy>,
+    /// What the gate remembered before the copy was made: later it may know more than a copy can.
+    remembered: BTreeMap<i64, Head>,
 }
 
 impl Reader {
@@ -213,17 +218,27 @@ impl Reader {
         self.copy.is_some()
     }
 
+    /// The head that the gate remembers of a scope, no later than what is read here.
+    pub(crate) fn remembered(&self, scope: i64) -> Option<Head> {
+        match &self.copy {
+            Some(_) => self.remembered.get(&scope).copied(),
+            None => witness::remembered(&self.path, scope),
+        }
+    }
+
     fn in_place(path: &Path, wait: Duration) -> Result<Self, StoreError> {
+        let_first_pass(path, &Patience::of(wait))?;
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = open(path, flags, wait)?;
-        Self::on(connection, path, None)
+        Self::on(connection, path, None, BTreeMap::new())
     }
 
     fn copied(path: &Path) -> Result<Self, StoreError> {
+        let remembered = witness::all_remembered(path).collect();
         let copy = PrivateCopy::of(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = open_as(&copy.path(), path, flags, Duration::ZERO)?;
-        Self::on(connection, path, Some(copy))
+        Self::on(connection, path, Some(copy), remembered)
     }
 
     /// Whether what was opened is no longer what lies at the path: it was replaced, or is gone.
@@ -231,10 +246,15 @@ impl Reader {
         self.key.is_none() || files::device_and_inode(&self.path).ok() != self.key
     }
 
-    fn on(connection: Connection, path: &Path, copy: Option<PrivateCopy>) -> Result<Self, StoreError> {
+    fn on(
+        connection: Connection,
+        path: &Path,
+        copy: Option<PrivateCopy>,
+        remembered: BTreeMap<i64, Head>,
+    ) -> Result<Self, StoreError> {
         let key = files::device_and_inode(path).ok();
         let schema = number_of(&connection).map_err(|error| errors::sqlite(path, &error))?;
-        Ok(Self { connection, path: path.to_owned(), schema, key, copy })
+        Ok(Self { connection, path: path.to_owned(), schema, key, copy, remembered })
     }
 
     /// An older schema is read by way of a migrated copy, so that reading has one set of statements.
@@ -330,19 +350,58 @@ impl Patience {
     }
 }
 
-/// The bytes of SQLite's shared-memory file by which one process keeps others out: those of a writer, of a checkpoint,
-/// of reading the log anew, and of whoever is the first to open the file.
-const SHARED_MEMORY_LOCKS: [u64; 4] = [120, 121, 122, 128];
+/// Waits for a process that is the first to open the store and keeps everybody out meanwhile, at most as long as the
+/// caller waits for anything. SQLite would try for ten seconds whatever it was told, and whoever writes would stand in
+/// the gate all that time.
+///
+/// The first one empties the shared-memory file before it lets others in, so a whole one is asked nothing more. Where it
+/// is empty, and one process stays the one that locks it, there is no use in trying; whatever else is so, SQLite finds
+/// out.
+fn let_first_pass(path: &Path, patience: &Patience) -> Result<(), StoreError> {
+    let shared = with_suffix(path, "-shm");
+    let first = || match files::length(&shared) {
+        Some(bytes) if bytes < SHARED_MEMORY_BYTES_MIN => {
+            gate::byte_lock_holders(&shared, FIRST_LOCK).into_iter().next()
+        }
+        _ => None,
+    };
+    let Some(seen) = first() else { return Ok(()) };
+    let mut look_again = FIRST_LOOK;
+    while let Some(now) = first().filter(|now| now.pid == seen.pid) {
+        if patience.left().is_zero() {
+            let holders = vec![errors::holder(now)];
+            return Err(StoreError::Busy { waited_ms: patience.waited_ms(), holders });
+        }
+        pause(look_again.min(patience.left()));
+        look_again = (look_again * 2).min(LAST_LOOK);
+    }
+    Ok(())
+}
+
+/// How soon to look whether the first one is through: it hardly ever takes as long as this. One that stands still is
+/// looked at less and less often.
+const FIRST_LOOK: Duration = Duration::from_millis(1);
+const LAST_LOOK: Duration = Duration::from_millis(50);
+
+/// The least that SQLite's shared-memory file holds once it is in use.
+const SHARED_MEMORY_BYTES_MIN: u64 = 32_768;
+
+/// The byte of that file which whoever is the first to open it locks.
+const FIRST_LOCK: u64 = 128;
+
+/// The bytes of it by which one process keeps others out: those of a writer, of a checkpoint, of reading the log anew,
+/// and of whoever is the first to open the file.
+const SHARED_MEMORY_LOCKS: [u64; 4] = [120, 121, 122, FIRST_LOCK];
 
 /// The first of the bytes that whoever keeps the database to itself locks in the file.
 const WHOLE_FILE_LOCK: u64 = 0x4000_0002;
 
-/// Who holds one of the database's own locks, in words.
-pub(crate) fn database_writers(file: &Path) -> Vec<String> {
+/// Who holds one of the database's own locks.
+pub(crate) fn database_writers(file: &Path) -> Vec<Holder> {
     let shared = with_suffix(file, "-shm");
     let in_memory = SHARED_MEMORY_LOCKS.iter().flat_map(|byte| gate::byte_lock_holders(&shared, *byte));
     let holders = in_memory.chain(gate::byte_lock_holders(file, WHOLE_FILE_LOCK));
-    holders.map(|holder| holder.to_string()).collect::<BTreeSet<_>>().into_iter().collect()
+    holders.map(errors::holder).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 fn refuse_newer(path: &Path, found: u32, schema: Schema) -> Result<(), StoreError> {

@@ -12,7 +12,9 @@ use clearway_core::fold::State;
 use clearway_core::ids::{ScopeKey, Seq};
 use clearway_platform::doorbell::{self, Listener};
 use clearway_platform::files::{self, with_suffix};
-use clearway_store::contract::{Capabilities, Engine, Examination, Head, Snapshot, StoreError, Transaction};
+use clearway_store::contract::{
+    Capabilities, Engine, Examination, Head, Holder, Snapshot, StoreError, Transaction,
+};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -76,8 +78,11 @@ impl SqliteEngine {
             return Ok(true);
         }
         self.refuse_place(path)?;
-        if create && !files::exists(path) {
-            adoption::refuse_adopted(path)?;
+        if !files::exists(path) {
+            self.settings.place.refuse_nowhere()?;
+            if create {
+                adoption::refuse_adopted(path)?;
+            }
         }
         let Settings { schema, timeout, .. } = self.settings;
         let Some(writer) = Writer::open(path, create, schema, timeout)? else { return Ok(false) };
@@ -197,7 +202,7 @@ impl Engine for SqliteEngine {
         self.look_at(scope).map_err(|error| patience.spent_on(error))
     }
 
-    fn writers(&mut self, scope: &ScopeKey) -> Result<Vec<String>, StoreError> {
+    fn writers(&mut self, scope: &ScopeKey) -> Result<Vec<Holder>, StoreError> {
         Ok(self.seen_writing(scope))
     }
 

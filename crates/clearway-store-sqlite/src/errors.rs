@@ -4,8 +4,8 @@ use crate::ballast;
 use crate::connect::database_writers;
 use clearway_core::limits::BALLAST_BYTES;
 use clearway_platform::files::{self, FileError};
-use clearway_platform::gate::GateError;
-use clearway_store::contract::{Openness, StoreError};
+use clearway_platform::gate::{GateError, GateHolder};
+use clearway_store::contract::{Holder, Openness, StoreError};
 use rusqlite::{Error, ErrorCode};
 use std::path::Path;
 
@@ -128,11 +128,17 @@ fn with_cause(error: &FileError) -> String {
 pub(crate) fn gate(path: &Path, error: GateError) -> StoreError {
     match error {
         GateError::Busy { waited_ms, holders } => {
-            StoreError::Busy { waited_ms, holders: holders.iter().map(ToString::to_string).collect() }
+            StoreError::Busy { waited_ms, holders: holders.into_iter().map(holder).collect() }
         }
         GateError::File(error) => file(path, &error),
         other => StoreError::Internal(other.to_string()),
     }
+}
+
+/// Who holds a lock, for the contract.
+pub(crate) fn holder(found: GateHolder) -> Holder {
+    let GateHolder { file, pid, state, is_stopped, command } = found;
+    Holder::Process { pid, command, state, is_stopped, holds: file.to_string() }
 }
 
 #[cfg(test)]

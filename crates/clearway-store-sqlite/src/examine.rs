@@ -14,7 +14,7 @@ use crate::witness;
 use clearway_core::ids::ScopeKey;
 use clearway_platform::files::{self, FileError, PrivacyComplaint, with_suffix};
 use clearway_platform::gate::{self, Gate};
-use clearway_store::contract::{About, Examination, Finding, Head, Severity, StoreError};
+use clearway_store::contract::{About, Examination, Finding, Head, Holder, Severity, StoreError};
 use rusqlite::{Connection, Row};
 use std::path::Path;
 
@@ -31,7 +31,12 @@ impl SqliteEngine {
         if !found.exists {
             match refuse_lost(&file, schema, self.settings().timeout) {
                 Err(lost @ StoreError::Lost { .. }) => found.error(About::Lost, lost.to_string()),
-                _ => look_at_place(&file, &mut found),
+                _ => match self.settings().place.refuse_nowhere() {
+                    Err(nowhere @ StoreError::Nowhere { .. }) => {
+                        found.error(About::Nowhere, nowhere.to_string());
+                    }
+                    _ => look_at_place(&file, &mut found),
+                },
             }
             look_at_privacy(&file, &self.settings().place.directories(&file), &mut found);
             return Ok(found);
@@ -51,11 +56,11 @@ impl SqliteEngine {
         Ok(found)
     }
 
-    /// Who holds the gate or the database's write lock, in words.
-    pub(crate) fn seen_writing(&self, scope: &ScopeKey) -> Vec<String> {
+    /// Who holds the gate or the database's write lock.
+    pub(crate) fn seen_writing(&self, scope: &ScopeKey) -> Vec<Holder> {
         let file = self.settings().place.file(scope);
         let gates = gate::holders(&Gate::beside(&file));
-        gates.iter().map(ToString::to_string).chain(database_writers(&file)).collect()
+        gates.into_iter().map(errors::holder).chain(database_writers(&file)).collect()
     }
 
     pub(crate) fn witnessed(&mut self, scope: &ScopeKey) -> Result<Option<Head>, StoreError> {

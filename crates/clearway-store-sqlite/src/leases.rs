@@ -1,9 +1,10 @@
 //! Finding leases: by what they may overlap, by id, by holder, by time.
 
 use crate::rows::{self, LEASE_COLUMNS, Readable};
+use clearway_core::agent::SignOfLife;
 use clearway_core::ids::{AgentId, LeaseId};
 use clearway_core::lease::Lease;
-use clearway_core::limits::{SEEN_AHEAD_MS_MAX, WIDE_PAST_MAX};
+use clearway_core::limits::WIDE_PAST_MAX;
 use clearway_core::pattern::{Fold, Pattern};
 use clearway_core::target::{ResourceName, Worktree};
 use clearway_core::time::{Mono, Now};
@@ -117,10 +118,7 @@ impl LeaseTable<'_> {
         )?;
         let read = |row: &rusqlite::Row<'_>| Ok((rows::legible(row, 0), Mono(row.get(1)?)));
         statement
-            .query_map(
-                params![self.scope, now.mono.0, now.boot.0, now.mono.plus_ms(SEEN_AHEAD_MS_MAX).0],
-                read,
-            )?
+            .query_map(params![self.scope, now.mono.0, now.boot.0, SignOfLife::latest(now.mono).0], read)?
             .collect()
     }
 

@@ -26,5 +26,6 @@ mod waits;
 mod witness;
 
 pub use engine::{Settings, SqliteEngine};
+pub use memory::Heap;
 pub use place::Place;
 pub use schema::Schema;

@@ -2,10 +2,9 @@
 
 use crate::leases::{Due, LeaseTable};
 use crate::rows::{self, AGENT_COLUMNS, Readable};
-use clearway_core::agent::Agent;
-use clearway_core::ids::{AgentId, Epoch, ScopeKey, Seq};
+use clearway_core::agent::{Agent, SignOfLife};
+use clearway_core::ids::{AgentId, Epoch, LeaseId, ScopeKey, Seq};
 use clearway_core::lease::Lease;
-use clearway_core::limits::SEEN_AHEAD_MS_MAX;
 use clearway_core::pattern::Fold;
 use clearway_core::slice::{self, AgentLookup, AgentView, Freeze, ReadSet, RefusalMemory, ScopeState, Slice};
 use clearway_core::time::{BootKey, Mono, Now};
@@ -83,11 +82,6 @@ fn read_scope(row: &rusqlite::Row<'_>) -> Result<ScopeRow> {
     })
 }
 
-/// A sign of life as far as it can be one: what was not seen yet was not seen.
-fn believed(seen: Mono, now: &Now) -> Option<Mono> {
-    (seen.since(now.mono) <= SEEN_AHEAD_MS_MAX).then(|| seen.min(now.mono))
-}
-
 /// What a read set was answered with.
 #[derive(Debug, Default)]
 pub(crate) struct Loaded {
@@ -110,10 +104,13 @@ impl Loader<'_> {
         let lookup = self.looked_up(&read.agents)?;
         let due = self.due(read.due)?;
         self.take(due.overdue, &mut slice)?;
+        let overdue: Vec<LeaseId> = slice.leases.iter().map(|lease| lease.id).collect();
         self.take(self.leases(read)?, &mut slice)?;
         let callers: Vec<AgentId> = lookup.iter().map(|agent| agent.id).collect();
         for (worktree, pattern) in &read.history {
-            self.take(self.table().history(worktree, pattern, &callers)?, &mut slice)?;
+            if !slice.is_with(&callers, worktree, pattern, &overdue) {
+                self.take(self.table().history(worktree, pattern, &callers)?, &mut slice)?;
+            }
         }
         if read.waits {
             slice.waits = self.queue(&mut slice.unreadable_waits)?;
@@ -226,8 +223,9 @@ impl Loader<'_> {
         let names = lookup.names.iter().map(|name| ("name = ?2", name.as_str().to_owned()));
         let keys = lookup.keys.iter().map(|key| ("key = ?2", key.0.clone()));
         let processes = lookup.processes.iter().map(|process| ("process = ?2", process.key()));
+        let ids = lookup.ids.iter().map(|id| ("id = ?2", id.to_string()));
         let mut found = Vec::new();
-        for (condition, value) in names.chain(keys).chain(processes) {
+        for (condition, value) in names.chain(keys).chain(processes).chain(ids) {
             found.extend(self.agents_where(condition, &value)?);
         }
         Ok(found)
@@ -268,10 +266,10 @@ impl Loader<'_> {
         let id = agent.id;
         let parameters = params![self.scope.id, id.as_str(), self.now.boot.0];
         statement.query_row(parameters, |row| {
-            let memo: Option<Vec<u8>> = row.get(3)?;
+            let (stored, memo): (Option<u64>, Option<Vec<u8>>) = (row.get(0)?, row.get(3)?);
             Ok(AgentView {
                 agent,
-                last_seen: row.get::<_, Option<u64>>(0)?.and_then(|seen| believed(Mono(seen), self.now)),
+                sign: stored.map(|at| SignOfLife::judged(Mono(at), self.now.mono)),
                 live_leases: row.get(1)?,
                 shortest_ttl_ms: row.get(2)?,
                 memo: memo.map(|bytes| memo::decode(&bytes)).unwrap_or_default(),

@@ -1,18 +1,192 @@
-//! SQLite's memory comes from the allocator of the program.
+//! The memory of the program: one heap, from which SQLite gets its own too.
 //!
-//! A call lives for a millisecond, and what it pays for most are fresh pages: about three microseconds each. SQLite would
-//! otherwise ask the C library, which keeps a second heap with pages of its own and, in a static binary, asks the kernel
-//! for nearly every block. One heap has half the pages. `docs/adr/0004-linking.md` has the figures.
+//! A call lives for a millisecond. What it pays for are fresh pages, more than a microsecond each, and four thousand blocks
+//! taken and given back, each under a lock. So [`Heap`] keeps small blocks packed together and hands a block that was
+//! given back to the next who asks for one of its size; what is larger is left to dlmalloc. SQLite would otherwise ask the
+//! C library, which keeps a second heap with pages of its own and, in a static binary, asks the kernel for nearly
+//! every block. `docs/adr/0004-linking.md` has the figures.
 //!
-//! This is the one file of the workspace with `unsafe` in it: the functions SQLite calls get and give raw blocks. Each
-//! block begins with a word that tells its whole size, since SQLite gives back no more than a pointer.
+//! This is the one file of the workspace with `unsafe` in it: an allocator, and the functions SQLite calls, get and give raw
+//! blocks. Each of SQLite's begins with a word that tells its whole size, since it gives back no more than a pointer.
 
-#![expect(unsafe_code, reason = "SQLite's memory functions deal in raw blocks; nothing else here does")]
+#![expect(
+    unsafe_code,
+    reason = "an allocator and SQLite's memory functions deal in raw blocks; nothing else here does"
+)]
 
+use dlmalloc::GlobalDlmalloc;
 use rusqlite::ffi;
-use std::alloc::{Layout, alloc, dealloc, realloc};
+use std::alloc::{GlobalAlloc, Layout, alloc, dealloc, realloc};
+use std::cell::UnsafeCell;
 use std::ffi::{c_int, c_void};
+use std::ptr::null_mut;
 use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Small blocks differ by so many bytes, and are aligned to them.
+const STEP: usize = 16;
+/// The longest small block.
+const SMALL_BYTES_MAX: usize = 1_024;
+/// How much is taken from dlmalloc at once to cut small blocks from.
+const PIECE_BYTES: usize = 16 * 1_024;
+/// Small blocks by length: one list for each.
+const LENGTHS: usize = SMALL_BYTES_MAX / STEP;
+
+/// The allocator of a program that is over before it pays to tidy up: a small block that is given back waits for the
+/// next one of its length. It is never cut or joined, so a program that lives long keeps what it needed at its peak.
+pub struct Heap {
+    is_locked: AtomicBool,
+    small: UnsafeCell<Small>,
+}
+
+/// Small blocks: those that were given back, and where the next is cut.
+struct Small {
+    /// The first free block of each length; its first word leads to the next.
+    free: [*mut u8; LENGTHS],
+    cut_from: *mut u8,
+    left: usize,
+}
+
+// SAFETY: the lists are reached through `Heap::small` alone, which lets in one thread at a time.
+unsafe impl Sync for Heap {}
+
+impl std::fmt::Debug for Heap {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("Heap")
+    }
+}
+
+impl Default for Heap {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Heap {
+    /// A heap with nothing in it yet.
+    pub const fn new() -> Self {
+        let small = Small { free: [null_mut(); LENGTHS], cut_from: null_mut(), left: 0 };
+        Self { is_locked: AtomicBool::new(false), small: UnsafeCell::new(small) }
+    }
+
+    /// One thread at a time. Nearly always there is only one; `work` is some ten instructions and cannot panic.
+    fn small<T>(&self, work: impl FnOnce(&mut Small) -> T) -> T {
+        while self.is_locked.swap(true, Ordering::Acquire) {
+            std::thread::yield_now();
+        }
+        // SAFETY: whoever holds the lock is the only one here.
+        let done = work(unsafe { &mut *self.small.get() });
+        self.is_locked.store(false, Ordering::Release);
+        done
+    }
+}
+
+/// Which list blocks of this layout are on; `None` for what is left to dlmalloc.
+fn list_of(layout: Layout) -> Option<usize> {
+    (layout.size() <= SMALL_BYTES_MAX && layout.align() <= STEP)
+        .then(|| layout.size().saturating_sub(1) / STEP)
+}
+
+impl Small {
+    fn take(&mut self, list: usize) -> *mut u8 {
+        let block = self.free[list];
+        if block.is_null() {
+            return self.cut((list + 1) * STEP);
+        }
+        // SAFETY: what is on a list was put there by `give_back`, with the next in its first word.
+        self.free[list] = unsafe { block.cast::<*mut u8>().read() };
+        block
+    }
+
+    fn cut(&mut self, bytes: usize) -> *mut u8 {
+        if self.left < bytes && !self.begin_piece() {
+            return null_mut();
+        }
+        let block = self.cut_from;
+        // SAFETY: at least so many bytes of the piece are left.
+        self.cut_from = unsafe { block.add(bytes) };
+        self.left -= bytes;
+        block
+    }
+
+    /// What is left of the piece before becomes a block of its own.
+    fn begin_piece(&mut self) -> bool {
+        // SAFETY: the layout is no smaller than a step and a power of two aligned; so are the rests.
+        let piece = unsafe { GlobalDlmalloc.alloc(Layout::from_size_align_unchecked(PIECE_BYTES, STEP)) };
+        if piece.is_null() {
+            return false;
+        }
+        if self.left >= STEP {
+            // SAFETY: nobody has the rest of the piece, which is a whole number of steps long.
+            unsafe { self.give_back(self.cut_from, self.left / STEP - 1) };
+        }
+        (self.cut_from, self.left) = (piece, PIECE_BYTES);
+        true
+    }
+
+    /// # Safety
+    /// `block` is of this list and nobody has it any more.
+    unsafe fn give_back(&mut self, block: *mut u8, list: usize) {
+        // SAFETY: a block is at least a step long and aligned to it, which a pointer fits into.
+        unsafe { block.cast::<*mut u8>().write(self.free[list]) };
+        self.free[list] = block;
+    }
+}
+
+// SAFETY: a small block is cut from a piece once and is on a list or with one caller, never both; the rest is dlmalloc's.
+unsafe impl GlobalAlloc for Heap {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        match list_of(layout) {
+            Some(list) => self.small(|small| small.take(list)),
+            // SAFETY: as asked.
+            None => unsafe { GlobalDlmalloc.alloc(layout) },
+        }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        match list_of(layout) {
+            // SAFETY: the caller had a block of this layout, and so of this list.
+            Some(list) => self.small(|small| unsafe { small.give_back(block, list) }),
+            // SAFETY: as asked.
+            None => unsafe { GlobalDlmalloc.dealloc(block, layout) },
+        }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        if list_of(layout).is_none() {
+            // SAFETY: as asked.
+            return unsafe { GlobalDlmalloc.alloc_zeroed(layout) };
+        }
+        // SAFETY: the block is as long as the layout says, or there is none.
+        unsafe {
+            let block = self.alloc(layout);
+            if !block.is_null() {
+                block.write_bytes(0, layout.size());
+            }
+            block
+        }
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
+        // SAFETY: the caller keeps to what `GlobalAlloc::realloc` asks, so that the new layout is valid and the block is at
+        // least as long as what is copied.
+        unsafe {
+            let wanted = Layout::from_size_align_unchecked(bytes, layout.align());
+            match (list_of(layout), list_of(wanted)) {
+                (None, None) => GlobalDlmalloc.realloc(block, layout, bytes),
+                (here, there) if here == there => block,
+                _ => {
+                    let moved = self.alloc(wanted);
+                    if !moved.is_null() {
+                        moved.copy_from_nonoverlapping(block, layout.size().min(bytes));
+                        self.dealloc(block, layout);
+                    }
+                    moved
+                }
+            }
+        }
+    }
+}
 
 /// The word in front of every block. SQLite asks for alignment to eight bytes, so the word is as long.
 const WORD: usize = 8;
@@ -29,7 +203,7 @@ pub(crate) fn share() {
             xRoundup: Some(round_up),
             xInit: Some(begin),
             xShutdown: Some(end),
-            pAppData: std::ptr::null_mut(),
+            pAppData: null_mut(),
         };
         // SAFETY: SQLite copies the table before it returns, and the functions in it keep their promises below. Should it
         // be set up already it refuses, and goes on with the memory it has.
@@ -43,7 +217,7 @@ fn layout(bytes: usize) -> Option<Layout> {
 }
 
 unsafe extern "C" fn take(bytes: c_int) -> *mut c_void {
-    let Some(block) = usize::try_from(bytes).ok().and_then(layout) else { return std::ptr::null_mut() };
+    let Some(block) = usize::try_from(bytes).ok().and_then(layout) else { return null_mut() };
     // SAFETY: the layout is at least a word long.
     unsafe { marked(alloc(block), block) }
 }
@@ -54,7 +228,7 @@ unsafe extern "C" fn take(bytes: c_int) -> *mut c_void {
 /// `start` is null or the start of a block of that layout.
 unsafe fn marked(start: *mut u8, block: Layout) -> *mut c_void {
     if start.is_null() {
-        return std::ptr::null_mut();
+        return null_mut();
     }
     // SAFETY: the block is aligned to a word and at least one long.
     unsafe {
@@ -86,7 +260,7 @@ unsafe extern "C" fn give_back(pointer: *mut c_void) {
 }
 
 unsafe extern "C" fn resize(pointer: *mut c_void, bytes: c_int) -> *mut c_void {
-    let Some(wanted) = usize::try_from(bytes).ok().and_then(layout) else { return std::ptr::null_mut() };
+    let Some(wanted) = usize::try_from(bytes).ok().and_then(layout) else { return null_mut() };
     // SAFETY: SQLite resizes what it was given, and never to or from nothing.
     unsafe {
         let (start, block) = block_of(pointer);
@@ -117,6 +291,66 @@ unsafe extern "C" fn end(_: *mut c_void) {}
 mod tests {
     use super::*;
 
+    fn small(bytes: usize) -> Layout {
+        Layout::from_size_align(bytes, 8).unwrap()
+    }
+
+    #[test]
+    fn a_small_block_that_was_given_back_is_the_next_of_its_length() {
+        let heap = Heap::new();
+        // SAFETY: every block is given back as it was taken.
+        unsafe {
+            let (first, second) = (heap.alloc(small(40)), heap.alloc(small(40)));
+            assert_eq!(second as usize - first as usize, 48, "packed together");
+            heap.dealloc(first, small(40));
+            assert_ne!(heap.alloc(small(64)), first, "of another length");
+            assert_eq!(heap.alloc(small(33)), first, "of the same");
+            assert_eq!(heap.realloc(first, small(33), 48), first, "as long as it is already");
+            assert_eq!((first as usize % STEP, heap.alloc(small(1)) as usize % STEP), (0, 0));
+        }
+    }
+
+    #[test]
+    fn blocks_keep_their_bytes_whatever_becomes_of_them() {
+        let heap = Heap::new();
+        let aligned = Layout::from_size_align(64, 4_096).unwrap();
+        // SAFETY: every block is used within its length, and given back once.
+        unsafe {
+            let mut block = heap.alloc_zeroed(small(24));
+            assert!((0..24).all(|index| block.add(index).read() == 0));
+            (0..24).for_each(|index| block.add(index).write(index as u8));
+            for (from, to) in [(24, 500), (500, 5_000), (5_000, 100_000), (100_000, 900), (900, 24)] {
+                block = heap.realloc(block, small(from), to);
+                assert!((0..24).all(|index| block.add(index).read() == index as u8), "{from} to {to}");
+            }
+            heap.dealloc(block, small(24));
+            assert!((0..24).all(|index| heap.alloc_zeroed(small(24)).add(index).read() == 0), "taken again");
+            assert_eq!(heap.alloc(aligned) as usize % 4_096, 0);
+        }
+    }
+
+    #[test]
+    fn no_two_have_the_same_bytes_however_many_threads_there_are() {
+        static HEAP: Heap = Heap::new();
+        let fill = |mark: u8| {
+            let mut kept = Vec::new();
+            for bytes in (1..2_000_usize).map(|step| step * 37 % 1_200 + 1) {
+                // SAFETY: the block is used within its length, and given back once.
+                unsafe {
+                    let block = HEAP.alloc(small(bytes));
+                    block.write_bytes(mark, bytes);
+                    match bytes % 3 {
+                        0 => HEAP.dealloc(block, small(bytes)),
+                        _ => kept.push(std::slice::from_raw_parts(block, bytes)),
+                    }
+                }
+            }
+            kept.iter().all(|block| block.iter().all(|byte| *byte == mark))
+        };
+        let threads: Vec<_> = (1..=4).map(|mark| std::thread::spawn(move || fill(mark))).collect();
+        assert!(threads.into_iter().all(|thread| thread.join().unwrap()));
+    }
+
     #[test]
     fn a_block_keeps_its_bytes_when_it_grows_and_tells_its_size() {
         // SAFETY: every block is used as SQLite would use it.
@@ -130,8 +364,8 @@ mod tests {
             let shrunk = resize(grown.cast(), 8).cast::<u8>();
             assert_eq!((size(shrunk.cast()), shrunk.add(7).read()), (8, 7));
             give_back(shrunk.cast());
-            give_back(std::ptr::null_mut());
-            assert_eq!(size(std::ptr::null_mut()), 0);
+            give_back(null_mut());
+            assert_eq!(size(null_mut()), 0);
             assert!(take(-1).is_null(), "no block is smaller than nothing");
             assert_eq!([round_up(1), round_up(8), round_up(9)], [8, 8, 16]);
         }

@@ -1,7 +1,9 @@
 //! Which file holds a scope: one function for every reader and writer.
 
+use crate::errors;
 use clearway_core::ids::ScopeKey;
 use clearway_platform::files::{self, with_suffix};
+use clearway_store::contract::StoreError;
 use std::path::{Path, PathBuf};
 
 /// Where the scopes of a user live.
@@ -42,6 +44,18 @@ impl Place {
         };
         let above = file.ancestors().skip(1).take(own);
         above.filter(|directory| !directory.as_os_str().is_empty()).collect()
+    }
+
+    /// Refuses to begin a store that somebody named in a directory that is not there: that is a slip more often than a
+    /// wish, and a store nobody else uses keeps nobody out of anybody's way.
+    pub(crate) fn refuse_nowhere(&self) -> Result<(), StoreError> {
+        let Self::OneFile(file) = self else { return Ok(()) };
+        let directory = file.parent().unwrap_or(file);
+        if files::exists(directory) {
+            return Ok(());
+        }
+        files::entry(directory).map_err(|error| errors::looking(file, &error))?;
+        Err(StoreError::Nowhere { directory: directory.display().to_string() })
     }
 
     /// A file that belongs to the scope and lies beside its database.

@@ -2,10 +2,9 @@
 
 use crate::connect::Reader;
 use crate::errors;
-use crate::examine::refuse_renamed;
+use crate::examine::{lost_scope, refuse_renamed};
 use crate::load::{Loaded, Loader, ScopeRow, scope_row};
 use crate::rows::{self, AGENT_COLUMNS};
-use crate::witness::remembered;
 use clearway_core::fold::State;
 use clearway_core::ids::{AgentId, ScopeKey, Seq};
 use clearway_core::limits::IDEMPOTENCY_MS;
@@ -25,16 +24,18 @@ pub(crate) struct SqliteSnapshot<'a> {
 
 impl<'a> SqliteSnapshot<'a> {
     /// Begins, and notes what the log lost of what the gate remembers. The gate is looked at after the log, so a
-    /// commit in between looks like a loss: the log is then looked at once more. A copy cannot tell.
+    /// commit in between looks like a loss: the log is then looked at once more.
     pub(crate) fn begin(reader: &'a mut Reader, scope: &ScopeKey) -> std::result::Result<Self, StoreError> {
         let mut snapshot = Self { reader, scope: None };
         snapshot.look("BEGIN", scope)?;
-        let Some(witnessed) = snapshot.witnessed() else { return Ok(snapshot) };
+        let Some((number, witnessed)) = snapshot.witnessed()? else { return Ok(snapshot) };
         if snapshot.lacks(&witnessed) > 0 {
             snapshot.look("ROLLBACK; BEGIN", scope)?;
         }
-        let lost_tail = snapshot.lacks(&witnessed);
-        snapshot.scope.iter_mut().for_each(|row| row.state.lost_tail = lost_tail);
+        // Others may have begun scopes meanwhile.
+        if snapshot.number()? == number {
+            snapshot.note_loss(&witnessed)?;
+        }
         Ok(snapshot)
     }
 
@@ -45,9 +46,26 @@ impl<'a> SqliteSnapshot<'a> {
         Ok(())
     }
 
-    fn witnessed(&self) -> Option<Head> {
-        let row = self.scope.as_ref().filter(|_| !self.reader.is_copy())?;
-        remembered(&self.reader.path, row.id)
+    /// The number of the scope and what the gate remembers of it. One that is not there has the number that it would get.
+    fn witnessed(&self) -> std::result::Result<Option<(i64, Head)>, StoreError> {
+        let number = self.number()?;
+        Ok(self.reader.remembered(number).map(|head| (number, head)))
+    }
+
+    fn number(&self) -> std::result::Result<i64, StoreError> {
+        let next = || next_scope(&self.reader.connection);
+        let number = self.scope.as_ref().map_or_else(next, |row| Ok(row.id));
+        number.map_err(|error| errors::sqlite(&self.reader.path, &error))
+    }
+
+    fn note_loss(&mut self, witnessed: &Head) -> std::result::Result<(), StoreError> {
+        let lost_tail = self.lacks(witnessed);
+        let Some(row) = &mut self.scope else {
+            let holds_others = self.number()? > 1;
+            return Err(lost_scope(&self.reader.path, witnessed, holds_others));
+        };
+        row.state.lost_tail = lost_tail;
+        Ok(())
     }
 
     /// How many events the log is short of a head.
@@ -55,6 +73,11 @@ impl<'a> SqliteSnapshot<'a> {
         let own = self.scope.as_ref().map_or(Head::EMPTY, |row| row.head);
         head.rev.0.saturating_sub(own.rev.0)
     }
+}
+
+/// The number that the next scope of a file gets. Where the gate remembers one of that number, it is gone.
+pub(crate) fn next_scope(connection: &Connection) -> Result<i64> {
+    connection.query_row("SELECT coalesce(max(id), 0) + 1 FROM scopes", [], |row| row.get(0))
 }
 
 impl Drop for SqliteSnapshot<'_> {

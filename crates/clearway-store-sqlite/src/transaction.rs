@@ -6,7 +6,7 @@ use crate::engine::Settings;
 use crate::errors;
 use crate::examine::{lost_scope, refuse_renamed};
 use crate::load::{Loaded, ScopeRow, scope_row};
-use crate::snapshot::{KeyedRow, Reading};
+use crate::snapshot::{KeyedRow, Reading, next_scope};
 use crate::witness;
 use clearway_core::event::{Durability, Event};
 use clearway_core::fold::State;
@@ -143,8 +143,7 @@ impl<'a> SqliteTransaction<'a> {
 
     /// A log that begins anew where the gate remembers another would give out the same fences a second time.
     fn refuse_lost_scope(&self) -> Result<(), StoreError> {
-        let next = "SELECT coalesce(max(id), 0) + 1 FROM scopes";
-        let next = self.run(|connection| connection.query_row(next, [], |row| row.get(0)))?;
+        let next = self.run(next_scope)?;
         let Some(head) = self.witnessed(next) else { return Ok(()) };
         Err(lost_scope(&self.writer.path, &head, next > 1))
     }

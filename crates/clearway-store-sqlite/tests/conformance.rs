@@ -1,5 +1,6 @@
 //! SQLite lives through every story, in one file per scope and in one file for all.
 
+use clearway_platform::files::create_private_dir_all;
 use clearway_store::conformance::run_all;
 use clearway_store_sqlite::{Place, Schema, Settings, SqliteEngine};
 use std::path::Path;
@@ -34,6 +35,7 @@ fn one_file_for_every_scope_conforms() {
     run_all(|_| {
         number += 1;
         let own = directory.path().join(number.to_string());
+        create_private_dir_all(&own).unwrap();
         engine(Place::OneFile(own.join("store.db")), &own)
     });
 }

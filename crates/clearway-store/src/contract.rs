@@ -20,6 +20,7 @@ use clearway_core::slice::{AgentView, ReadSet, Slice, Soft};
 use clearway_core::time::Now;
 use clearway_wire::chain::{self, ChainHash};
 use clearway_wire::outcome;
+use std::fmt;
 use thiserror::Error;
 
 /// Reads the clock of this machine.
@@ -93,9 +94,9 @@ pub trait Engine {
     /// What a doctor would want to know of the store. Reads only.
     fn examine(&mut self, scope: &ScopeKey) -> Result<Examination, StoreError>;
 
-    /// Who is writing right now, in words. Looks at every process of the machine if it has to, so only for a person who
+    /// Who is writing right now. Looks at every process of the machine if it has to, so only for a person who
     /// asks. An engine that cannot tell names nobody.
-    fn writers(&mut self, _scope: &ScopeKey) -> Result<Vec<String>, StoreError> {
+    fn writers(&mut self, _scope: &ScopeKey) -> Result<Vec<Holder>, StoreError> {
         Ok(Vec::new())
     }
 
@@ -335,6 +336,8 @@ pub enum About {
     Pages,
     /// A file that is no store at all.
     Foreign,
+    /// A directory that is not there.
+    Nowhere,
 }
 
 impl About {
@@ -353,7 +356,7 @@ impl About {
             Self::Key => "key",
             Self::Schema => "schema",
             Self::Pages => "pages",
-            Self::Foreign => "store",
+            Self::Foreign | Self::Nowhere => "store",
         }
     }
 
@@ -384,6 +387,40 @@ pub enum Openness {
     Owner,
 }
 
+/// What keeps a writer out.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Holder {
+    /// A process of this machine.
+    Process {
+        /// Its number; 0 where it cannot be seen.
+        pid: u32,
+        /// The short name of its command; empty where it cannot be seen.
+        command: String,
+        /// What it is doing, in words.
+        state: String,
+        /// Whether it stands still until somebody lets it go on.
+        is_stopped: bool,
+        /// What it holds, in words.
+        holds: String,
+    },
+    /// What the engine alone can tell, or what happened meanwhile.
+    Told(String),
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Process { pid, command, state, holds, .. } if command.is_empty() => {
+                write!(out, "pid {pid}, {state}, holds {holds}")
+            }
+            Self::Process { pid, command, state, holds, .. } => {
+                write!(out, "pid {pid} ({command}), {state}, holds {holds}")
+            }
+            Self::Told(text) => out.write_str(text),
+        }
+    }
+}
+
 /// Why a store could not do what it was asked.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum StoreError {
@@ -392,8 +429,8 @@ pub enum StoreError {
     Busy {
         /// How long.
         waited_ms: u64,
-        /// Who holds what, in words.
-        holders: Vec<String>,
+        /// Who or what was in the way, as far as it can be told.
+        holders: Vec<Holder>,
     },
     /// No room.
     #[error("no space left for {path}: {free_bytes} bytes are free on {disk}")]
@@ -460,6 +497,12 @@ pub enum StoreError {
         path: String,
         /// How many.
         names: u64,
+    },
+    /// Nowhere: somebody named it, and the directory it is to lie in is not there.
+    #[error("there is no directory {directory} for the store to lie in")]
+    Nowhere {
+        /// The directory.
+        directory: String,
     },
     /// A way to it, and not itself.
     #[error("{path} is a symbolic link: the gate of a store lies beside the file itself")]

@@ -5,6 +5,7 @@ use crate::contract::{
     Capabilities, Engine, Examination, Head, LeaseListing, Listed, Remembered, Snapshot, StoreError,
     StoredEvent, Transaction, in_order,
 };
+use clearway_core::agent::SignOfLife;
 use clearway_core::event::{Durability, Event};
 use clearway_core::fold::State;
 use clearway_core::ids::{AgentId, ScopeKey, Seq, WaitId};
@@ -126,7 +127,7 @@ impl Scope {
         let held = || self.live().filter(|lease| lease.holder == agent);
         Some(AgentView {
             agent: self.state.agents.get(&agent)?.clone(),
-            last_seen: self.seen(agent, now),
+            sign: self.sign(agent, now),
             live_leases: held().count() as u64,
             shortest_ttl_ms: held().map(|lease| lease.ttl_ms).min(),
             memo: self.memo(agent, now),
@@ -149,9 +150,14 @@ impl Scope {
         lease.is_expired(self.seen(lease.holder, now), now.mono)
     }
 
-    /// The last sign of life in this boot.
     fn seen(&self, agent: AgentId, now: &Now) -> Option<Mono> {
-        self.seen.get(&agent).filter(|(boot, _)| *boot == now.boot).map(|(_, at)| *at)
+        self.sign(agent, now).and_then(SignOfLife::seen)
+    }
+
+    /// The last sign of life in this boot.
+    fn sign(&self, agent: AgentId, now: &Now) -> Option<SignOfLife> {
+        let stored = self.seen.get(&agent).filter(|(boot, _)| *boot == now.boot);
+        stored.map(|(_, at)| SignOfLife::judged(*at, now.mono))
     }
 
     fn memo(&self, agent: AgentId, now: &Now) -> Memo {
@@ -204,6 +210,7 @@ impl Scope {
         let asked = self.state.agents.values().filter(|agent| {
             lookup.names.contains(&agent.name)
                 || lookup.keys.contains(&agent.key)
+                || lookup.ids.contains(&agent.id)
                 || agent.process.as_ref().is_some_and(|process| lookup.processes.contains(process))
         });
         asked.map(|agent| agent.id)

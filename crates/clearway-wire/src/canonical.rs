@@ -11,6 +11,7 @@ use clearway_core::facts::Process;
 use clearway_core::ids::{AgentId, Epoch, Fence, LeaseId, Seq, SetId};
 use clearway_core::lease::{End, Ended, ExpiryCause, Grade, Lease, Mode, Terms};
 use clearway_core::pattern::{Fold, Pattern};
+use clearway_core::snapshot::{Keeping, SnapshotCause};
 use clearway_core::target::{ResourceName, Target, Worktree};
 use clearway_core::time::{BootKey, Mono, Wall};
 use clearway_core::wait::WaitEnd;
@@ -72,7 +73,7 @@ fn encode_body(out: &mut Writer, body: &Body) {
             write_terms(out, terms);
             out.option(operator_reason.as_deref(), Writer::text);
         }
-        Body::LeaseDowngraded { lease, terms } => {
+        Body::LeaseDowngraded { lease, terms } | Body::LeaseClaimed { lease, terms } => {
             out.text(lease.as_str());
             write_terms(out, terms);
         }
@@ -133,6 +134,12 @@ fn encode_body(out: &mut Writer, body: &Body) {
             out.text(reason);
         }
         Body::ScopeThawed { reason } => out.text(reason),
+        Body::CommitAllowed { paths, blockers, reason } => {
+            out.list(paths.iter(), |out, path| out.text(path));
+            out.list(blockers.iter(), |out, blocker| out.text(blocker.as_str()));
+            out.text(reason);
+        }
+        Body::SnapshotTaken(keeping) => write_keeping(out, keeping),
         Body::ReservationRefused { targets, mode, blockers, repeats } => {
             out.list(targets.iter(), |out, target| out.text(target));
             out.text(mode.word());
@@ -180,6 +187,7 @@ fn decode_body(input: &mut Reader<'_>, kind: &str, fold: Fold) -> Result<Body, D
             terms: read_terms(input)?,
         },
         "lease.downgraded" => Body::LeaseDowngraded { lease: lease_id(input)?, terms: read_terms(input)? },
+        "lease.claimed" => Body::LeaseClaimed { lease: lease_id(input)?, terms: read_terms(input)? },
         "lease.released" => Body::LeaseReleased {
             lease: lease_id(input)?,
             holder: agent_id(input)?,
@@ -231,6 +239,12 @@ fn decode_body(input: &mut Reader<'_>, kind: &str, fold: Fold) -> Result<Body, D
             Body::ScopeFrozen { until: Mono(input.number()?), reason: input.text()?.to_owned() }
         }
         "scope.thawed" => Body::ScopeThawed { reason: input.text()?.to_owned() },
+        "commit.allowed" => Body::CommitAllowed {
+            paths: input.list(|input| input.text().map(str::to_owned))?,
+            blockers: input.list(lease_id)?,
+            reason: input.text()?.to_owned(),
+        },
+        "snapshot.taken" => Body::SnapshotTaken(read_keeping(input)?),
         "reservation.refused" => Body::ReservationRefused {
             targets: input.list(|input| input.text().map(str::to_owned))?,
             mode: mode(input)?,
@@ -244,6 +258,26 @@ fn decode_body(input: &mut Reader<'_>, kind: &str, fold: Fold) -> Result<Body, D
             repeats: input.number()?,
         },
         other => return Err(DecodeError::unknown("event", other)),
+    })
+}
+
+fn write_keeping(out: &mut Writer, keeping: &Keeping) {
+    out.text(&keeping.commit);
+    out.text(&keeping.worktree.0);
+    out.text(keeping.cause.word());
+    out.option(keeping.reason.as_deref(), Writer::text);
+    out.number(keeping.files);
+    out.number(keeping.bytes);
+}
+
+fn read_keeping(input: &mut Reader<'_>) -> Result<Keeping, DecodeError> {
+    Ok(Keeping {
+        commit: input.text()?.to_owned(),
+        worktree: Worktree(input.text()?.to_owned()),
+        cause: input.word("cause", SnapshotCause::from_word)?,
+        reason: owned(input)?,
+        files: input.number()?,
+        bytes: input.number()?,
     })
 }
 

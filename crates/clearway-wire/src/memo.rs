@@ -4,11 +4,12 @@ use crate::canonical::{lease_id, small};
 use crate::codec::{DecodeError, Reader, Writer};
 use crate::waiting::wait_id;
 use clearway_core::agent::AgentName;
+use clearway_core::ids::Seq;
 use clearway_core::slice::{Memo, Note, Writing};
 use clearway_core::target::Worktree;
 use clearway_core::time::Mono;
 
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 
 /// The bytes of a memo.
 pub fn encode(memo: &Memo) -> Vec<u8> {
@@ -21,6 +22,10 @@ pub fn encode(memo: &Memo) -> Vec<u8> {
     });
     out.list(memo.writing.iter(), write_writing);
     out.list(memo.edited.iter(), write_writing);
+    out.list(memo.left.iter(), |out, (worktree, path)| {
+        out.text(&worktree.0);
+        out.text(path);
+    });
     out.list(memo.notes.iter(), write_note);
     out.number(memo.told_since.0);
     out.number(u64::from(memo.told));
@@ -40,6 +45,7 @@ fn try_decode(bytes: &[u8]) -> Result<Memo, DecodeError> {
         in_hand: input.list(|input| Ok((lease_id(input)?, Mono(input.number()?))))?,
         writing: input.list(read_writing)?,
         edited: input.list(read_writing)?,
+        left: input.list(|input| Ok((Worktree(input.text()?.to_owned()), input.text()?.to_owned())))?,
         notes: input.list(read_note)?,
         told_since: Mono(input.number()?),
         told: small(&mut input, "count")?,
@@ -69,10 +75,13 @@ fn write_note(out: &mut Writer, note: &Note) {
             out.byte(1);
             out.text(wait.as_str());
         }
-        Note::PassedOn { target, to } => {
-            out.byte(2);
+        Note::PassedOn { target, to, kept } => {
+            out.byte(if kept.is_some() { 6 } else { 2 });
             out.text(target);
             out.text(to.as_str());
+            if let Some(number) = kept {
+                out.number(number.0);
+            }
         }
         Note::WrittenOver { target, by } => {
             out.byte(3);
@@ -95,9 +104,11 @@ fn read_note(input: &mut Reader<'_>) -> Result<Note, DecodeError> {
     Ok(match input.byte()? {
         0 => Note::WaitedFor(wait_id(input)?),
         1 => Note::Turn(wait_id(input)?),
-        2 => {
+        how @ (2 | 6) => {
             let target = input.text()?.to_owned();
-            Note::PassedOn { target, to: input.word("agent name", AgentName::parse)? }
+            let to = input.word("agent name", AgentName::parse)?;
+            let kept = (how == 6).then(|| input.number().map(Seq)).transpose()?;
+            Note::PassedOn { target, to, kept }
         }
         3 => {
             let target = input.text()?.to_owned();
@@ -132,10 +143,12 @@ mod tests {
             in_hand: vec![(lease, Mono(7))],
             writing: vec![writing("Cargo.lock")],
             edited: vec![writing("src/a.rs"), writing("src/b.rs")],
+            left: vec![(Worktree("/w".to_owned()), "src/a.rs".to_owned())],
             notes: vec![
                 Note::WaitedFor(wait),
                 Note::Turn(wait),
-                Note::PassedOn { target: "a".to_owned(), to: to.clone() },
+                Note::PassedOn { target: "a".to_owned(), to: to.clone(), kept: None },
+                Note::PassedOn { target: "a".to_owned(), to: to.clone(), kept: Some(Seq(41)) },
                 Note::WrittenOver { target: "a".to_owned(), by: Some(to.clone()) },
                 Note::WrittenOver { target: "b".to_owned(), by: None },
                 Note::WroteOver { target: "a".to_owned(), holder: to },

@@ -6,7 +6,7 @@ use crate::waiting::{read_ahead, read_queued, wait_id, write_ahead, write_queued
 use clearway_core::agent::{AgentName, Liveness};
 use clearway_core::decide::{Refused, Success};
 use clearway_core::failure::LeaseView;
-use clearway_core::ids::LeaseId;
+use clearway_core::ids::{LeaseId, Seq};
 use clearway_core::pattern::Fold;
 use clearway_core::slice::Freeze;
 use clearway_core::time::Mono;
@@ -64,6 +64,11 @@ pub fn encode(success: &Success) -> Vec<u8> {
             out.byte(8);
             out.flag(*was_frozen);
         }
+        Success::Kept { number } => {
+            out.byte(9);
+            out.number(number.0);
+        }
+        Success::Done => out.byte(10),
     }
     out.finish()
 }
@@ -97,6 +102,8 @@ pub fn decode(bytes: &[u8], fold: Fold) -> Result<Success, DecodeError> {
         6 => Success::Transferred(input.list(|input| read_view(input, fold))?),
         7 => Success::Frozen(Freeze { until: Mono(input.number()?), reason: input.text()?.to_owned() }),
         8 => Success::Thawed { was_frozen: input.flag("freeze")? },
+        9 => Success::Kept { number: Seq(input.number()?) },
+        10 => Success::Done,
         other => return Err(DecodeError::unknown("outcome", other.to_string())),
     };
     input.end()?;

@@ -1,7 +1,8 @@
 //! The files of agents' clients, on the real machine.
 
-use crate::machine::{Machine, directory_of, file_failure};
-use clearway_cli::ClientFiles;
+use crate::failures::{directory_of, file_failure};
+use crate::machine::Machine;
+use clearway_cli::{ClientFiles, HooksPlace};
 use clearway_core::failure::Failure;
 use clearway_core::slug::Slug;
 use clearway_platform::files::{self, FileError};
@@ -38,6 +39,21 @@ impl ClientFiles for Machine {
 
     fn remove_empty_directory(&mut self, path: &Path) {
         files::remove_if_empty(path);
+    }
+
+    fn hooks_place(&self, root: &Path) -> Option<HooksPlace> {
+        let repository = clearway_git::discover(root).ok().flatten()?;
+        let git = clearway_git::Git::locate(self.environment()).ok()?;
+        let directory = git.hooks_directory(root).ok()?;
+        Some(HooksPlace { directory, own: repository.common_dir.join("hooks") })
+    }
+
+    fn put_hook(&mut self, path: &Path, kept: Option<&Path>, text: &str) -> Result<(), Failure> {
+        files::put_in_front(path, kept, text.as_bytes()).map_err(|error| unwritable(&error))
+    }
+
+    fn give_back_hook(&mut self, path: &Path, kept: &Path) -> Result<(), Failure> {
+        files::put_back(path, kept).map_err(|error| unwritable(&error))
     }
 
     fn typed_line(&mut self) -> Result<String, Failure> {

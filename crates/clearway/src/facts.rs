@@ -1,6 +1,6 @@
-//! Facts of the outside: processes and uncommitted changes.
+//! Facts of the outside: processes, uncommitted changes and what git ignores.
 
-use clearway_core::facts::{FactQuery, Facts, Liveness, Process};
+use clearway_core::facts::{FactQuery, Facts, Process, ProcessLife, StartedBy};
 use clearway_core::target::Worktree;
 use clearway_git::Git;
 use clearway_platform::clock::BootKey;
@@ -15,8 +15,15 @@ pub(crate) fn gather(environment: &Environment, queries: &BTreeSet<FactQuery>, f
     for query in queries {
         match query {
             FactQuery::Process(process) => facts.learn_process(process.clone(), liveness(process)),
+            // Asked of the shelf.
+            FactQuery::Keep(..) => {}
             FactQuery::Above => {
                 facts.learn_above(process::ancestors().map(|above| process(&above)).collect())
+            }
+            FactQuery::AboveOf(process) => facts.learn_above_of(process.clone(), above(process)),
+            FactQuery::Ignored(worktree, path) => {
+                let is_ignored = clearway_git::is_ignored(environment, Path::new(&worktree.0), path);
+                facts.learn_ignored(worktree.clone(), path.clone(), is_ignored);
             }
             FactQuery::Dirty(worktree, path) => paths.entry(worktree).or_default().push(path),
         }
@@ -58,10 +65,15 @@ pub(crate) fn identity(wanted: &Process) -> ProcessIdentity {
     }
 }
 
-fn liveness(wanted: &Process) -> Liveness {
+fn above(of: &Process) -> StartedBy {
+    let found = process::ancestors_of(&identity(of));
+    found.map_or(StartedBy::Unseen, |above| StartedBy::These(above.iter().map(process).collect()))
+}
+
+fn liveness(wanted: &Process) -> ProcessLife {
     match process::liveness(&identity(wanted)) {
-        process::Liveness::Alive => Liveness::Alive,
-        process::Liveness::Dead => Liveness::Dead,
-        process::Liveness::Unknown => Liveness::Unknown,
+        process::Liveness::Alive => ProcessLife::Alive,
+        process::Liveness::Dead => ProcessLife::Dead,
+        process::Liveness::Unknown => ProcessLife::Unknown,
     }
 }

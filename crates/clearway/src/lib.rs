@@ -1,17 +1,23 @@
-//! The composition root: the kernel's questions are answered with the real machine, and the command line is handed over;
-//! nothing is decided here. [`main`] is the whole binary. [`Machine`] is there for tests that let one process call the
-//! command line many times.
+//! The composition root: the kernel's questions are answered with the real machine, and the command line is handed
+//! over; nothing is decided here. [`main`] is the whole binary. [`Machine`] is there for tests that let one process
+//! call the command line many times.
 
 mod backstage;
 mod changes;
 mod clients;
+mod commits;
 mod facts;
+mod failures;
+mod hooked;
+mod host;
 mod inner;
 mod machine;
 mod running;
+mod shelf;
 mod sites;
 mod stores;
 mod uncommitted;
+mod world;
 
 pub use machine::Machine;
 pub use stores::Engines;

@@ -1,28 +1,28 @@
 //! The kernel's outside, answered by the real machine.
 
+use crate::failures::{directory_of, file_failure, no_home};
+use crate::shelf::{self, GitShelf};
 use crate::stores::Engines;
-use crate::{backstage, changes, facts, inner, running, sites, stores, uncommitted};
-use clearway_cli::{Backstage, Host, Spent, Zone};
+use crate::{changes, commits, facts, hooked, inner, running, sites, stores, uncommitted};
 use clearway_core::agent::{Above, Client};
-use clearway_core::facts::{FactQuery, Facts, Process};
+use clearway_core::facts::Process;
 use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
 use clearway_core::pattern::{Fold, Pattern};
 use clearway_core::slug::Slug;
-use clearway_core::time::{BootKey, Mono, Now, Wall};
-use clearway_git::Git;
+use clearway_core::time::Wall;
+use clearway_git::{Draft, Git};
 use clearway_kernel::{
-    BuildFacts, Changed, Destination, FileId, Knows, Located, Order, Outside, ProcessPlace, Running, Site,
-    SiteKind, StoreAt, Surroundings, Uncommitted,
+    BuildFacts, Changed, ChangedPaths, CommitOrder, Destination, FileId, GitCommit, Knows, Located, Order,
+    Outside, ProcessPlace, Running, Shelf, Site, SiteKind, Staged, StoreAt, Surroundings, Uncommitted,
+    UnderWay,
 };
-use clearway_platform::clock::{Clock, SystemClock};
+use clearway_platform::clock::SystemClock;
 use clearway_platform::environment::{self, Environment};
-use clearway_platform::files::{self, FileError};
-use clearway_platform::input::{self, Input};
+use clearway_platform::files;
 use clearway_platform::stopwatch::Stopwatch;
-use clearway_platform::{output, process, random};
-use clearway_store::World;
-use clearway_store::contract::{Engine, StoreError};
+use clearway_platform::{output, process};
+use clearway_store::contract::Engine;
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -34,18 +34,21 @@ pub struct Machine {
     environment: Environment,
     surroundings: Surroundings,
     engines: Engines,
-    clock: SystemClock,
-    since_start: Stopwatch,
-    asking_ms: u64,
+    pub(crate) clock: SystemClock,
+    pub(crate) since_start: Stopwatch,
+    pub(crate) asking_ms: u64,
     /// Directories that are known to lead through no links: the kernel names the working directory without any, and
     /// those of destinations were walked to.
     canonical: BTreeSet<PathBuf>,
+    /// Snapshots that have no number yet.
+    drafts: Vec<Draft>,
 }
 
 impl Machine {
     /// The machine as a process finds it, with where its engines come from.
     pub fn new(environment: Environment, engines: Engines) -> Self {
-        // A setting of ours that is no text stays recognisable as such, so that it is refused instead of not being found.
+        // A setting of ours that is no text stays recognisable as such, so that it is refused instead of not being
+        // found.
         let text = |(name, value): (&std::ffi::OsString, &std::ffi::OsString)| {
             let name = name.to_str()?;
             let value = match value.to_str() {
@@ -65,33 +68,24 @@ impl Machine {
         };
         let (clock, since_start) = (SystemClock::new(), Stopwatch::start());
         let canonical = environment.cwd.iter().cloned().collect();
-        Self { environment, surroundings, engines, clock, since_start, asking_ms: 0, canonical }
+        Self {
+            environment,
+            surroundings,
+            engines,
+            clock,
+            since_start,
+            asking_ms: 0,
+            canonical,
+            drafts: Vec::new(),
+        }
+    }
+
+    pub(crate) fn environment(&self) -> &Environment {
+        &self.environment
     }
 
     pub(crate) fn state_dir(&self) -> Result<PathBuf, Failure> {
         environment::state_dir(&self.environment).map_err(|error| no_home(&error))
-    }
-}
-
-impl World for Machine {
-    fn now(&mut self) -> Result<Now, StoreError> {
-        let reading = self.clock.read().map_err(|error| StoreError::Internal(error.to_string()))?;
-        Ok(Now {
-            boot: BootKey(reading.boot.as_str().to_owned()),
-            mono: Mono(reading.mono_ms),
-            wall: Wall(reading.wall_ms),
-        })
-    }
-
-    fn draw(&mut self, bytes: &mut [u8]) {
-        // Without randomness no id would be unpredictable, and there is no way on from there.
-        random::fill(bytes).unwrap_or_else(|error| panic!("the system gives no random bytes: {error}"));
-    }
-
-    fn gather(&mut self, queries: &BTreeSet<FactQuery>, facts: &mut Facts) {
-        let stopwatch = Stopwatch::start();
-        facts::gather(&self.environment, queries, facts);
-        self.asking_ms += stopwatch.elapsed_ms();
     }
 }
 
@@ -219,8 +213,8 @@ impl Outside for Machine {
         git.commits_since(root, since.0.div_euclid(1_000)).ok()
     }
 
-    fn uncommitted(&mut self, site: &Site) -> Result<Vec<Uncommitted>, Failure> {
-        uncommitted::of(&self.environment, site)
+    fn uncommitted(&mut self, site: &Site, paths: &[&str]) -> Result<Vec<Uncommitted>, Failure> {
+        uncommitted::of(&self.environment, site, paths)
     }
 
     fn committed_since(
@@ -230,6 +224,35 @@ impl Outside for Machine {
         since: Wall,
     ) -> Result<BTreeMap<String, Wall>, Failure> {
         uncommitted::last_commits(&self.environment, site, paths, since)
+    }
+
+    fn changed_paths(&mut self, site: &Site) -> Result<ChangedPaths, Failure> {
+        commits::changed(&self.environment, site)
+    }
+
+    fn commit(&mut self, site: &Site, order: &CommitOrder) -> Result<GitCommit, Failure> {
+        commits::make(&self.environment, site, order)
+    }
+
+    fn under_way(&mut self) -> UnderWay {
+        hooked::under_way(&self.environment)
+    }
+
+    fn staged(&mut self, under_way: &UnderWay) -> Result<Staged, Failure> {
+        hooked::staged(&self.environment, under_way)
+    }
+
+    fn staged_lines(&mut self, paths: &[&str]) -> Result<Vec<Uncommitted>, Failure> {
+        hooked::lines(&self.environment, paths)
+    }
+
+    fn committed_paths(&mut self) -> Result<Vec<String>, Failure> {
+        hooked::committed(&self.environment)
+    }
+
+    fn shelf(&mut self, root: &Path) -> Result<Box<dyn Shelf + '_>, Failure> {
+        let git = Git::locate(&self.environment).map_err(|error| shelf::unanswered(&error))?;
+        Ok(Box::new(GitShelf { git, root: root.to_owned(), drafts: &mut self.drafts }))
     }
 
     fn terminal_session(&mut self) -> Option<Process> {
@@ -348,62 +371,8 @@ impl Outside for Machine {
     }
 }
 
-impl Host for Machine {
-    fn zone(&self) -> Zone {
-        let text = self.environment.text("TZ");
-        Zone::read(environment::zone_file(&self.environment).as_deref(), text)
-    }
-
-    fn spent(&self) -> Spent {
-        Spent { total_ms: self.since_start.elapsed_ms(), asking_ms: self.asking_ms }
-    }
-
-    fn input(&mut self, bytes_max: usize, patience: Duration) -> Result<Vec<u8>, Failure> {
-        let unreadable = |why: &str| Failure::new(Slug::Usage, format!("standard input {why}"));
-        match input::read(bytes_max, patience) {
-            Ok(Input::Whole(bytes)) => Ok(bytes),
-            Ok(Input::TooLong) => Err(unreadable(&format!("is longer than {bytes_max} bytes"))),
-            Ok(Input::Unfinished) => Err(unreadable("did not end in time")),
-            Err(error) => Err(unreadable(&format!("cannot be read: {error}"))),
-        }
-    }
-
-    fn backstage(&mut self) -> Result<Box<dyn Backstage>, Failure> {
-        backstage::prepare(&self.environment)
-    }
-}
-
 /// Whether an entry of an environment gives a variable a value that is not empty.
 fn sets(entry: &std::ffi::OsStr, name: &str) -> bool {
     let value = entry.as_encoded_bytes().strip_prefix(name.as_bytes());
     value.and_then(|rest| rest.strip_prefix(b"=")).is_some_and(|value| !value.is_empty())
-}
-
-/// Makes the directory a file is to lie in, if it is not there.
-pub(crate) fn directory_of(path: &Path) -> Result<(), FileError> {
-    match path.parent().filter(|parent| !parent.as_os_str().is_empty() && !parent.exists()) {
-        Some(parent) => files::create_private_dir_all(parent),
-        None => Ok(()),
-    }
-}
-
-fn no_home(error: &environment::HomeError) -> Failure {
-    Failure::new(Slug::StoreUnavailable, error.to_string())
-        .hint("set HOME, or XDG_STATE_HOME and XDG_CONFIG_HOME")
-}
-
-pub(crate) fn file_failure(error: &FileError) -> Failure {
-    use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem, StorageFull};
-    let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
-    let message = format!("{error}{cause}");
-    let kind = match error {
-        FileError::System { source, .. } => Some(source.kind()),
-        _ => None,
-    };
-    match kind {
-        Some(StorageFull) => Failure::new(Slug::StoreFull, message).hint("make room on that disk"),
-        Some(ReadOnlyFilesystem | PermissionDenied) => Failure::new(Slug::StoreReadOnly, message)
-            .hint("reading still works; to write, make the directory writable"),
-        _ => Failure::new(Slug::StoreUnavailable, message).hint("see what is wrong: clearway doctor"),
-    }
 }

@@ -1,6 +1,7 @@
 //! Commands for the kernel, run by the real machine.
 
 use clearway_core::failure::Failure;
+use clearway_core::hint;
 use clearway_core::slug::Slug;
 use clearway_core::text::quoted;
 use clearway_kernel::{Order, Running};
@@ -67,7 +68,7 @@ pub(crate) fn start(order: &Order) -> Result<Box<dyn Running>, Failure> {
 /// What keeps every command from being started, such as a directory that is gone, says nothing of this one.
 fn not_started(error: &io::Error) -> Failure {
     Failure::new(Slug::CommandNotExecutable, format!("the command cannot be started: {error}"))
-        .hint("see what is wrong: clearway doctor")
+        .hint(hint::DOCTOR)
 }
 
 /// What was found and could not be begun: a program for another machine, or one whose loader is missing.
@@ -94,7 +95,8 @@ impl Running for Started {
             Ok(Some(End::Code(code))) => Ok(Some(code)),
             Ok(Some(End::NotBegun(error))) => Err(not_begun(&self.program, &error)),
             Err(error) => {
-                Err(Failure::new(Slug::Internal, format!("the command cannot be waited for: {error}")))
+                let message = format!("the command cannot be waited for: {error}");
+                Err(Failure::new(Slug::Internal, message).hint(hint::DOCTOR))
             }
         }
     }

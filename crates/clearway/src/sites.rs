@@ -1,6 +1,7 @@
 //! Which scope owns a directory, and where an argument lies in it.
 
 use clearway_core::failure::{Elsewhere, Failure};
+use clearway_core::hint;
 use clearway_core::pattern::Fold;
 use clearway_core::shell;
 use clearway_core::slug::Slug;
@@ -192,7 +193,7 @@ fn unresolved(site: &Site, argument: &str, error: &ResolveError, knows: &mut Kno
         other => {
             let why = shown(&other.to_string());
             Failure::new(Slug::InvalidPath, format!("{} cannot be used: {why}{cause}", quoted(argument)))
-                .hint("the rules for paths: clearway explain invalid-path")
+                .hint(hint::PATH_RULES)
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Which engine, and where its files are.
 
 use clearway_core::failure::Failure;
-use clearway_core::shell;
 use clearway_core::slug::Slug;
 use clearway_core::text::shown;
 use clearway_kernel::StoreAt;
@@ -27,11 +26,14 @@ pub(crate) fn settings(
     store: StoreAt<'_>,
     timeout: Duration,
 ) -> Result<Settings, Failure> {
-    let place = place(state, store)?;
-    if let Place::OneFile(file) = &place {
-        refuse_nowhere(file)?;
-    }
-    Ok(Settings { place, runtime_dir, timeout, network, schema: Schema::CURRENT, leave_open: true })
+    Ok(Settings {
+        place: place(state, store)?,
+        runtime_dir,
+        timeout,
+        network,
+        schema: Schema::CURRENT,
+        leave_open: true,
+    })
 }
 
 /// Where scopes live under a configuration.
@@ -51,21 +53,6 @@ pub(crate) fn place(state: &Path, store: StoreAt<'_>) -> Result<Place, Failure> 
         );
     }
     Ok(Place::OneFile(absolute))
-}
-
-/// A store that somebody names lies in a directory that is there: one that is not is a slip more often than a wish, and
-/// a store nobody else uses keeps nobody out of anybody's way. Whoever only reads is told too: that nobody holds
-/// anything would be an answer about another store.
-fn refuse_nowhere(store: &Path) -> Result<(), Failure> {
-    let directory = store.parent().unwrap_or(store);
-    if directory.exists() {
-        return Ok(());
-    }
-    let directory = directory.display().to_string();
-    let message = format!("there is no directory {} for the store to lie in", shown(&directory));
-    Err(Failure::new(Slug::StoreUnavailable, message)
-        .hint("look for a slip in --store, CLEARWAY_STORE or store.url")
-        .hint(format!("if it is meant, make it first: mkdir -p -m 700 {}", shell::word(&directory))))
 }
 
 /// Names the network file system a path lies on: its locks do not hold between machines.

@@ -1,5 +1,6 @@
-//! The hook before an edit as a client calls it: payload on standard input, answer on standard output. Beside it the same
-//! job done by scripts, as hooks usually are: read the payload, look in a database who holds the file, take it, answer.
+//! The hook before an edit as a client calls it: payload on standard input, answer on standard output. Beside it the
+//! same job done by scripts, as hooks usually are: read the payload, look in a database who holds the file, take it,
+//! answer.
 
 use crate::figures::{Goal, Samples, Table, ms, ratio};
 use crate::floors::find;

@@ -1,16 +1,18 @@
 //! Measures what an agent waits for, beside what the machine itself costs, and prints Markdown.
 //!
-//! `clearway-bench BINARY [--quick]`, started by `cargo xtask bench`. It asserts nothing: times depend on the machine and
-//! its load. Whatever has a goal is measured in turns with its floor, so that load hits both.
+//! `clearway-bench BINARY [--quick]`, started by `cargo xtask bench`. It asserts nothing: times depend on the machine
+//! and its load. Whatever has a goal is measured in turns with its floor, so that load hits both.
 
 mod figures;
 mod floors;
+mod git;
 mod hooks;
 mod inside;
 mod memory;
 mod one_shot;
 mod repository;
 mod seed;
+mod snapshots;
 
 use figures::Table;
 use std::path::{Path, PathBuf};
@@ -19,7 +21,7 @@ use std::process::ExitCode;
 /// The product's allocator, so that the kernel is measured as it runs.
 #[cfg(target_env = "musl")]
 #[global_allocator]
-static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
+static HEAP: clearway_store_sqlite::Heap = clearway_store_sqlite::Heap::new();
 
 /// What went wrong, in words: a benchmark has no caller that would tell errors apart.
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
@@ -55,13 +57,24 @@ fn main() -> ExitCode {
 }
 
 fn measure(binary: &Path, effort: Effort) -> Outcome<()> {
-    let binary: PathBuf = binary.canonicalize()?;
+    let place = tempfile::Builder::new().prefix("clearway-bench-").tempdir()?;
+    let binary = installed(binary, place.path())?;
     print("One call, start to exit", one_shot::measure(&binary, effort)?);
     print("A hook before an edit", hooks::measure(&binary, effort)?);
+    print("A snapshot at 100,000 files", snapshots::measure(&binary, effort)?);
+    print("Git with our hooks", git::measure(&binary, effort)?);
     print("Floors of this machine", floors::measure(&binary, effort)?);
     print("Inside one process", inside::measure(effort)?);
     print("Size", memory::measure(&binary)?);
     Ok(())
+}
+
+/// The binary as an installation puts it somewhere: in one go. What a linker wrote in small pieces lies in the kernel's
+/// memory in small pieces too, and every start of it then takes a third longer, until the machine starts anew.
+fn installed(binary: &Path, place: &Path) -> Outcome<PathBuf> {
+    let copy = place.canonicalize()?.join("clearway");
+    std::fs::copy(binary, &copy)?;
+    Ok(copy)
 }
 
 fn print(heading: &str, table: Table) {

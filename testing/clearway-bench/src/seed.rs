@@ -4,7 +4,7 @@ use crate::Outcome;
 use crate::repository::Repository;
 use clearway_core::agent::{AgentName, Caller};
 use clearway_core::command::{Command, Release, Request, Reserve, ScopeBirth, Selection, Want};
-use clearway_core::facts::{FactQuery, Facts, Liveness};
+use clearway_core::facts::{FactQuery, Facts, ProcessLife, StartedBy};
 use clearway_core::lease::{Grade, Mode};
 use clearway_core::limits::{LEASES_PER_AGENT_MAX, TARGETS_PER_REQUEST_MAX, TTL_MS_MAX};
 use clearway_core::pattern::{Fold, Pattern};
@@ -42,8 +42,13 @@ impl World for Machine {
     fn gather(&mut self, queries: &BTreeSet<FactQuery>, facts: &mut Facts) {
         for query in queries {
             match query {
-                FactQuery::Process(process) => facts.learn_process(process.clone(), Liveness::Unknown),
+                FactQuery::Process(process) => facts.learn_process(process.clone(), ProcessLife::Unknown),
                 FactQuery::Above => facts.learn_above(BTreeSet::new()),
+                FactQuery::AboveOf(process) => facts.learn_above_of(process.clone(), StartedBy::Unseen),
+                FactQuery::Ignored(worktree, path) => {
+                    facts.learn_ignored(worktree.clone(), path.clone(), false);
+                }
+                FactQuery::Keep(worktree, path, _) => facts.learn_kept(worktree.clone(), path.clone(), None),
                 FactQuery::Dirty(worktree, path) => facts.learn_dirty(worktree.clone(), path.clone(), true),
             }
         }

@@ -1,5 +1,5 @@
-//! What the product is built from: licences, sources, versions. The rules are those of deny.toml, so that they hold with
-//! and without cargo-deny.
+//! What the product is built from: licences, sources, versions. The rules are those of deny.toml, so that they hold
+//! with and without cargo-deny.
 
 use clearway_checks::licence::is_satisfied;
 use clearway_checks::package;

@@ -27,8 +27,8 @@ pub static CODEX: RealClient = RealClient {
     answer,
 };
 
-/// Sandboxed as it is for most people: the repository can be written but for `.git`, and nothing else. What tests make lies
-/// in a temporary directory, so the one for all has to be taken out.
+/// Sandboxed as it is for most people: the repository can be written but for `.git`, and nothing else. What tests make
+/// lies in a temporary directory, so the one for all has to be taken out.
 fn configure(home: &Path, hooks: &Hooks, endpoint: &str) {
     let events =
         hooks.events(1, |binary, arguments| json!({"command": format!("{binary} {}", arguments.join(" "))}));

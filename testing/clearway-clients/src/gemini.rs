@@ -36,8 +36,8 @@ pub static GEMINI: RealClient = RealClient {
     answer,
 };
 
-/// What cannot be started is a denial to it, of every call and of every end of a turn, which it then begins anew without
-/// end. A binary that is gone has to be no opinion, so the line looks for it first.
+/// What cannot be started is a denial to it, of every call and of every end of a turn, which it then begins anew
+/// without end. A binary that is gone has to be no opinion, so the line looks for it first.
 fn line(binary: &str, arguments: &[&str]) -> Value {
     json!({"command": format!("test ! -x {binary} || {binary} {}", arguments.join(" "))})
 }

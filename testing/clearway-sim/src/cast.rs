@@ -136,7 +136,7 @@ impl Cast {
     fn born(&mut self, role: Role, world: &mut SimWorld) -> Member {
         self.sessions += 1;
         let far = role == Role::FarSession;
-        let process = world.start(far);
+        let process = world.start(far, None);
         let client = matches!(role, Role::Session | Role::FarSession | Role::Person).then_some(process);
         let session = |client: &Option<Process>| ClientSession {
             client: Client::ClaudeCode,
@@ -162,7 +162,7 @@ impl Cast {
 
 impl Shell {
     fn new(world: &mut SimWorld, far: bool, above: Option<Process>) -> Self {
-        let process = world.start(far);
+        let process = world.start(far, above.as_ref());
         Self { process, above, paused: false, resumed: false, waiting: None, refs: Vec::new() }
     }
 }

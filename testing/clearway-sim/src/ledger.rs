@@ -6,7 +6,7 @@ use clearway_core::agent::{Agent, Caller, IdentityKey};
 use clearway_core::event::{Body, Event};
 use clearway_core::fold::State;
 use clearway_core::ids::{AgentId, Fence, LeaseId, Seq, WaitId};
-use clearway_core::lease::{Lease, Mode, Terms};
+use clearway_core::lease::{Grade, Lease, Mode, Terms};
 use clearway_core::target::{Target, Worktree};
 use clearway_core::time::{BootKey, Mono, Now};
 use clearway_core::wait::Wait;
@@ -40,7 +40,11 @@ impl Ledger {
         }
         self.rev = seq;
         match &event.body {
-            Body::ScopeOpened { .. } | Body::ReservationRefused { .. } | Body::ActionDenied { .. } => {}
+            Body::ScopeOpened { .. }
+            | Body::CommitAllowed { .. }
+            | Body::ReservationRefused { .. }
+            | Body::ActionDenied { .. }
+            | Body::SnapshotTaken(_) => {}
             Body::EpochBegan { epoch, boot, .. } => {
                 (self.epoch, self.boot, self.frozen_until) = (epoch.0, Some(boot.clone()), None);
             }
@@ -84,6 +88,10 @@ impl Ledger {
             }
             Body::LeaseDowngraded { terms, .. } => {
                 lease.mode = Mode::Shared;
+                take_terms(lease, terms);
+            }
+            Body::LeaseClaimed { terms, .. } => {
+                (lease.grade, lease.makes_way) = (Grade::Claimed, false);
                 take_terms(lease, terms);
             }
             Body::LeaseSplit { path, .. } => lease.ceded.push(path.clone()),

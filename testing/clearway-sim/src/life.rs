@@ -14,7 +14,7 @@ use clearway_core::agent::{Agent, AgentName, Caller, Established, IdentityKey, O
 use clearway_core::command::{Await, Command, LeaseRef, Leave, Release, Request, Selection, Stay, Want};
 use clearway_core::decide::{Decide, Success};
 use clearway_core::event::{Actor, Body, Durability, Event};
-use clearway_core::facts::{FactQuery, Facts, Liveness};
+use clearway_core::facts::{FactQuery, Facts, ProcessLife};
 use clearway_core::ids::{AgentId, ScopeKey, Seq};
 use clearway_core::lease::Lease;
 use clearway_core::pattern::Fold;
@@ -319,7 +319,7 @@ impl Life {
         let queue = ReadSet { waits: true, ..ReadSet::default() };
         let waits = snapshot.load(&queue, &now).map_err(internal)?.waits;
         self.ledger.seen =
-            agents.into_iter().filter_map(|view| Some((view.agent.id, view.last_seen?))).collect();
+            agents.into_iter().filter_map(|view| Some((view.agent.id, view.last_seen()?))).collect();
         self.ledger.heard = waits.into_iter().filter_map(|view| Some((view.wait.id, view.heard?))).collect();
         self.ledger.soft_boot = Some(now.boot);
         Ok(())
@@ -562,7 +562,7 @@ impl Life {
         for lease in held {
             let release = |selection| Command::Release(Release { selection, keep: Vec::new() });
             match (lease.bound, self.member_of(lease.holder)) {
-                (Some(process), Some(member)) if self.world.liveness(&process) != Liveness::Dead => {
+                (Some(process), Some(member)) if self.world.liveness(&process) != ProcessLife::Dead => {
                     let caller = self.cast.members[member].caller.clone();
                     let ended = request(caller, Command::LetGo(process), None);
                     self.ask(ShellRef { member, shell: 0 }, &ended)?;

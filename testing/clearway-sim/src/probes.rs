@@ -8,7 +8,7 @@ use crate::ledger::Ledger;
 use clearway_core::command::{Await, Command, Stay};
 use clearway_core::decide::{Notice, Success};
 use clearway_core::event::{Body, Event};
-use clearway_core::facts::Liveness;
+use clearway_core::facts::ProcessLife;
 use clearway_core::failure::{Circle, Details, Failure};
 use clearway_core::lease::{ExpiryCause, Lease, Mode};
 use clearway_core::slug::Slug;
@@ -292,7 +292,7 @@ impl Probes {
             let lease = &view.lease;
             let holder = ledger.agents.get(&lease.holder);
             let process = holder.and_then(|agent| agent.process.as_ref());
-            let unknown = |process| scene.world.liveness(process) == Liveness::Unknown;
+            let unknown = |process| scene.world.liveness(process) == ProcessLife::Unknown;
             self.hit_if(process.is_some_and(unknown), Probe::UnknownHolderKept);
             let way = Way { ledger, world: scene.world, now: scene.now };
             let dirty = crate::checks::way::may_yield(lease) && !way.is_unchanged(lease);

@@ -87,7 +87,9 @@ fn outcome(reply: &Reply) -> String {
         Ok(Success::Transferred(leases)) => format!("transferred {}", leases.len()),
         Ok(Success::Frozen(_)) => "frozen".to_owned(),
         Ok(Success::Thawed { .. }) => "thawed".to_owned(),
+        Ok(Success::Kept { number }) => format!("kept {}", number.0),
         Ok(Success::Swept { expired }) => format!("swept {}", expired.len()),
+        Ok(Success::Done) => "done".to_owned(),
         Err(failure) => failure.slug.to_string(),
     }
 }

@@ -1,12 +1,12 @@
 //! The outside of a life: one clock, processes that live, die or cannot be asked about, files that are changed or not.
 
 use crate::rng::Rng;
-use clearway_core::facts::{FactQuery, Facts, Liveness, Process};
+use clearway_core::facts::{FactQuery, Facts, Process, ProcessLife, StartedBy};
 use clearway_core::target::Worktree;
 use clearway_core::time::{BootKey, Mono, Now, Wall};
 use clearway_store::World;
 use clearway_store::contract::StoreError;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The machine every process of a life can be asked about.
 const HERE: &str = "here";
@@ -22,6 +22,8 @@ pub(crate) struct SimWorld {
     dirty: BTreeSet<(Worktree, String)>,
     /// Processes that whoever asks was started by.
     above: BTreeSet<Process>,
+    /// By which process another one was started, where that matters.
+    started_by: BTreeMap<Process, Process>,
     entropy: Rng,
     pids: u32,
     /// Facts gathered earlier, in whose light a request is decided now.
@@ -41,6 +43,7 @@ impl SimWorld {
             dead: BTreeSet::new(),
             dirty: BTreeSet::new(),
             above: BTreeSet::new(),
+            started_by: BTreeMap::new(),
             entropy: Rng(seed ^ 0x5eed_5eed),
             pids: 100,
             held: Facts::default(),
@@ -62,15 +65,17 @@ impl SimWorld {
     }
 
     /// A process that just started, here or where nobody can ask about it.
-    pub(crate) fn start(&mut self, far: bool) -> Process {
+    pub(crate) fn start(&mut self, far: bool, above: Option<&Process>) -> Process {
         self.pids += 1;
-        Process {
+        let process = Process {
             host: if far { FAR } else { HERE }.to_owned(),
             boot: self.now.boot.0.clone(),
             pid_namespace: "p".to_owned(),
             pid: self.pids,
             start: u64::from(self.pids),
-        }
+        };
+        self.started_by.extend(above.map(|above| (process.clone(), above.clone())));
+        process
     }
 
     pub(crate) fn kill(&mut self, process: &Process) {
@@ -91,13 +96,13 @@ impl SimWorld {
     }
 
     /// What can be told of a process here.
-    pub(crate) fn liveness(&self, process: &Process) -> Liveness {
+    pub(crate) fn liveness(&self, process: &Process) -> ProcessLife {
         if process.host == FAR {
-            Liveness::Unknown
+            ProcessLife::Unknown
         } else if self.is_gone(process) {
-            Liveness::Dead
+            ProcessLife::Dead
         } else {
-            Liveness::Alive
+            ProcessLife::Alive
         }
     }
 
@@ -109,6 +114,22 @@ impl SimWorld {
     /// The processes above whoever asks that are still there.
     pub(crate) fn above(&self) -> BTreeSet<Process> {
         self.above.iter().filter(|process| !self.is_gone(process)).cloned().collect()
+    }
+
+    /// Whether a process was started by another one, near or far, in truth.
+    pub(crate) fn is_below(&self, process: &Process, above: &Process) -> bool {
+        std::iter::successors(Some(process), |below| self.started_by.get(below))
+            .skip(1)
+            .any(|found| found == above)
+    }
+
+    /// What can be told here of what started a process.
+    fn above_of(&self, process: &Process) -> StartedBy {
+        let above = std::iter::successors(Some(process), |below| self.started_by.get(below)).skip(1);
+        match self.liveness(process) {
+            ProcessLife::Alive => StartedBy::These(above.cloned().collect()),
+            ProcessLife::Dead | ProcessLife::Unknown => StartedBy::Unseen,
+        }
     }
 
     pub(crate) fn is_dirty(&self, worktree: &Worktree, path: &str) -> bool {
@@ -132,7 +153,8 @@ impl SimWorld {
     pub(crate) fn is_outdated(&self, query: &FactQuery, held: &Facts) -> bool {
         match query {
             FactQuery::Process(process) => held.process(process) != Some(self.liveness(process)),
-            FactQuery::Above => false,
+            FactQuery::Above | FactQuery::Ignored(..) | FactQuery::Keep(..) => false,
+            FactQuery::AboveOf(process) => held.above_of(process) != Some(&self.above_of(process)),
             FactQuery::Dirty(worktree, path) => {
                 held.dirty(worktree, path) != Some(self.is_dirty(worktree, path))
             }
@@ -146,6 +168,12 @@ impl SimWorld {
                 facts.learn_process(process.clone(), held.unwrap_or_else(|| self.liveness(process)));
             }
             FactQuery::Above => facts.learn_above(self.above()),
+            FactQuery::AboveOf(process) => {
+                let held = self.held.above_of(process).cloned();
+                facts.learn_above_of(process.clone(), held.unwrap_or_else(|| self.above_of(process)));
+            }
+            FactQuery::Ignored(worktree, path) => facts.learn_ignored(worktree.clone(), path.clone(), false),
+            FactQuery::Keep(worktree, path, _) => facts.learn_kept(worktree.clone(), path.clone(), None),
             FactQuery::Dirty(worktree, path) => {
                 let held = self.held.dirty(worktree, path);
                 let dirty = held.unwrap_or_else(|| self.is_dirty(worktree, path));

@@ -10,7 +10,7 @@ use clearway_core::ids::{AgentId, ScopeKey, Seq};
 use clearway_core::slice::{AgentView, ReadSet, Slice};
 use clearway_core::time::{BootKey, Mono, Now, Wall};
 use clearway_store::contract::{
-    Capabilities, Engine, Examination, Head, LeaseListing, Listed, MachineClock, Opened, Remembered,
+    Capabilities, Engine, Examination, Head, Holder, LeaseListing, Listed, MachineClock, Opened, Remembered,
     Snapshot, StoreError, StoredEvent, Transaction, in_order,
 };
 use clearway_wire::chain::digest;
@@ -154,7 +154,8 @@ fn given_up(link: &mut Link, trouble: Trouble, key: i64, waited_ms: u64, path: &
         WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1 \
         AND (l.classid::bigint << 32 | l.objid::bigint) = $1";
     let rows = link.run(&[Statement::new(question, vec![Value::Number(Some(key))])]).unwrap_or_default();
-    let holders = rows.iter().flatten().filter_map(|row| tables::column(row, "holder")).collect();
+    let holders =
+        rows.iter().flatten().filter_map(|row| tables::column(row, "holder")).map(Holder::Told).collect();
     StoreError::Busy { waited_ms, holders }
 }
 

@@ -1,6 +1,6 @@
 //! What the server's errors mean to the contract.
 
-use clearway_store::contract::StoreError;
+use clearway_store::contract::{Holder, StoreError};
 use tokio_postgres::error::SqlState;
 
 /// Why a batch failed, reduced to what is looked at: its first failure.
@@ -59,6 +59,6 @@ impl Trouble {
     }
 
     fn busy(self) -> StoreError {
-        StoreError::Busy { waited_ms: 0, holders: vec![self.text] }
+        StoreError::Busy { waited_ms: 0, holders: vec![Holder::Told(self.text)] }
     }
 }

@@ -6,10 +6,10 @@
 //! got wrong about that shows here first. `docs/adr/0009-postgres-proof.md` says what did.
 //!
 //! The driver is `tokio-postgres`. It is the one kept by the people who write the protocol crate below it, it speaks
-//! the extended protocol in binary, and several statements can be under way at once, which is what makes two round trips
-//! of a dozen statements. The blocking `postgres` crate is a wrapper around it that gives pipelining away; `sqlx` and
-//! `diesel` bring pools, macros and dialects that a contract of data has no use for; a protocol client of our own would
-//! be more code than the engine. Its runtime has one thread and lives inside `link.rs`; nothing of it shows.
+//! the extended protocol in binary, and several statements can be under way at once, which is what makes two round
+//! trips of a dozen statements. The blocking `postgres` crate is a wrapper around it that gives pipelining away; `sqlx`
+//! and `diesel` bring pools, macros and dialects that a contract of data has no use for; a protocol client of our own
+//! would be more code than the engine. Its runtime has one thread and lives inside `link.rs`; nothing of it shows.
 //!
 //! Read `engine.rs`, then `load.rs`; `schema.sql` and `tables.rs` say what is stored; `server.rs` starts the server.
 

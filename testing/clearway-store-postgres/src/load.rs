@@ -1,10 +1,11 @@
 //! Answering a read set: a few statements that need nothing of each other, so that all go out at once.
 //!
-//! Which agents stand behind the leases and waits found, and who their ancestors are, the server works out itself. The search for
-//! leases narrows by anchor and returns what it finds: deciding filters.
+//! Which agents stand behind the leases and waits found, and who their ancestors are, the server works out itself. The
+//! search for leases narrows by anchor and returns what it finds: deciding filters.
 
 use crate::link::{Statement, Value};
 use crate::tables::{self, AGENTS, IDEMPOTENCY, LEASES, REFUSALS, WAITS, column, number, optional_number};
+use clearway_core::agent::SignOfLife;
 use clearway_core::ids::{AgentId, ScopeKey, Seq};
 use clearway_core::limits::IDEMPOTENCY_MS;
 use clearway_core::pattern::{Fold, Pattern};
@@ -42,7 +43,7 @@ const FOUND: &str = "\
 
 /// Ids of agents a read set looks up.
 const LOOKED_UP: &str = "SELECT a.id FROM agents a WHERE a.scope = $1 \
-    AND (a.name = ANY ($16) OR a.key = ANY ($17) OR a.process = ANY ($18))";
+    AND (a.name = ANY ($16) OR a.key = ANY ($17) OR a.process = ANY ($18) OR a.id = ANY ($26))";
 
 /// An agent `a` with what is softly known of it and what it holds.
 const VIEW: &str = "(SELECT p.last_seen FROM presence p WHERE p.scope = $1 AND p.agent = a.id AND p.boot = $14) \
@@ -156,6 +157,7 @@ fn values(scope: &ScopeKey, read: &ReadSet, when: &When) -> Vec<Value> {
         texts(once_at),
         texts(once_anchors),
         Value::number(u64::from(*remembered)),
+        texts(agents.ids.iter().map(ToString::to_string).collect()),
     ]
 }
 
@@ -224,7 +226,8 @@ impl Keyed {
 pub(crate) fn read_view(row: &Row) -> Option<AgentView> {
     Some(AgentView {
         agent: tables::read_agent(row)?,
-        last_seen: optional_number(row, "last_seen")?.map(Mono),
+        // The server keeps the time for everybody: no sign of life is ahead of it.
+        sign: optional_number(row, "last_seen")?.map(|at| SignOfLife::Seen(Mono(at))),
         live_leases: number(row, "live")?,
         shortest_ttl_ms: optional_number(row, "shortest")?,
         memo: column::<Option<Vec<u8>>>(row, "memo")?.map(|bytes| memo::decode(&bytes)).unwrap_or_default(),

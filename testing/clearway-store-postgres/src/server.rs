@@ -23,9 +23,9 @@ const STOP_MAX: Duration = Duration::from_secs(10);
 ///
 /// The data are sorted by letters, punctuation last, as servers do whose locale is a language: a search which relies on
 /// the order of bytes and forgot to say so fails here. A server built without such orders is taken as it is. The signal
-/// asks for an immediate stop: nothing here is worth a checkpoint. It is sent until the server is gone, because one that
-/// has only just been started does not hear it yet; what it had started itself may go on writing for a moment, so that the
-/// data are removed until they are gone.
+/// asks for an immediate stop: nothing here is worth a checkpoint. It is sent until the server is gone, because one
+/// that has only just been started does not hear it yet; what it had started itself may go on writing for a moment, so
+/// that the data are removed until they are gone.
 const KEEPER: &str = r#"
 trap '' TERM INT HUP
 make() { "$1/initdb" -D "$2/data" -A trust -U clearway -E UTF8 --no-sync --locale=C $3; }

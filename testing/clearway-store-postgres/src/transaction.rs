@@ -1,5 +1,5 @@
-//! A write transaction. Changes are kept here and go out with the commit, in one round trip; whatever is read before that
-//! sends them first.
+//! A write transaction. Changes are kept here and go out with the commit, in one round trip; whatever is read before
+//! that sends them first.
 
 use crate::engine::View;
 use crate::link::{CHANNEL, Statement, Value};
@@ -82,12 +82,13 @@ impl<'a> PostgresTransaction<'a> {
             found.id.as_str() == agent
                 && (lookup.names.contains(&found.name)
                     || lookup.keys.contains(&found.key)
+                    || lookup.ids.contains(&found.id)
                     || found.process.as_ref().is_some_and(|process| lookup.processes.contains(process)))
         })
     }
 
-    /// What is asked after the lock was taken, if all of it came with the lock: the principal's last refusal, and leases
-    /// that were looked for already.
+    /// What is asked after the lock was taken, if all of it came with the lock: the principal's last refusal, and
+    /// leases that were looked for already.
     fn came_with_the_lock(&self, read: &ReadSet) -> Option<Slice> {
         let ReadSet { agents, overlapping, names, leases, held_by, due, history, .. } = read;
         let ReadSet { refusals_of, remembered, waits, surveyed: _, key: _, .. } = read;
@@ -133,8 +134,8 @@ impl<'a> PostgresTransaction<'a> {
     }
 
     /// Replaces every projection of the scope by what the log says. The log does not say what was heard of those who
-    /// wait: their rows are corrected, not made anew, or all of them would have gone silent. What was written since the fold was made is
-    /// folded in here, where nobody else can write.
+    /// wait: their rows are corrected, not made anew, or all of them would have gone silent. What was written since the
+    /// fold was made is folded in here, where nobody else can write.
     pub(crate) fn rebuild(mut self, mut state: State) -> Result<(), StoreError> {
         let corrupt = |reason: String| StoreError::Corrupt { path: "the log".to_owned(), reason };
         let before = Seq(state.scope.rev.0.saturating_sub(1));

@@ -1,5 +1,5 @@
-//! Fairness: many processes loop through the turnstile without a pause, and newcomers come by one after the other. Every
-//! one is served, nobody is told that the store is busy, and how long it took is printed.
+//! Fairness: many processes loop through the turnstile without a pause, and newcomers come by one after the other.
+//! Every one is served, nobody is told that the store is busy, and how long it took is printed.
 
 use crate::figures::{Goal, Goals, Times, jain, judged};
 use crate::random::Random;
@@ -107,8 +107,8 @@ fn table(effort: Effort, alone: &Seen, beside: &Seen, shares: &[u64], seconds: f
     judged(seen, &goals)
 }
 
-/// Newcomers inside at once. More would pile up without end where the machine itself cannot start so many processes, and
-/// the store would be blamed for it; those few take longer than the goal allows long before.
+/// Newcomers inside at once. More would pile up without end where the machine itself cannot start so many processes,
+/// and the store would be blamed for it; those few take longer than the goal allows long before.
 const INSIDE_MAX: usize = 32;
 
 /// Newcomers come at their times, whether or not those before are done, unless too many are inside.

@@ -1,5 +1,5 @@
-//! `clearway-storm STORM`: one command for each storm. It builds the binary under test first, in its own profile, unless
-//! it is given one.
+//! `clearway-storm STORM`: one command for each storm. It builds the binary under test first, in its own profile,
+//! unless it is given one.
 
 use clearway_storm::{
     Goals, Outcome, Programs, day, fairness, histories, looper, night, pauses, resident, wakeups,
@@ -11,7 +11,7 @@ use std::time::Duration;
 /// Loopers are the engine as the binary has it, with the binary's allocator.
 #[cfg(target_env = "musl")]
 #[global_allocator]
-static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
+static HEAP: clearway_store_sqlite::Heap = clearway_store_sqlite::Heap::new();
 
 const USAGE: &str = "\
 clearway-storm STORM [--long] [--seed NUMBER] [--binary FILE]

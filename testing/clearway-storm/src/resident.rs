@@ -8,7 +8,9 @@ use clearway_cli::Streams;
 use clearway_core::fold::State;
 use clearway_core::ids::{ScopeKey, Seq};
 use clearway_platform::environment::Environment;
-use clearway_store::contract::{Capabilities, Engine, Examination, Head, Snapshot, StoreError, Transaction};
+use clearway_store::contract::{
+    Capabilities, Engine, Examination, Head, Holder, Snapshot, StoreError, Transaction,
+};
 use clearway_store_sqlite::{Settings, SqliteEngine};
 use serde_json::Value;
 use std::cell::RefCell;
@@ -156,7 +158,7 @@ impl Engine for Lent {
         self.own().examine(scope)
     }
 
-    fn writers(&mut self, scope: &ScopeKey) -> Result<Vec<String>, StoreError> {
+    fn writers(&mut self, scope: &ScopeKey) -> Result<Vec<Holder>, StoreError> {
         self.own().writers(scope)
     }
 

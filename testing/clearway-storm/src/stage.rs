@@ -176,15 +176,11 @@ impl Onlooker {
 
     /// Looks until the queue is as wished.
     pub(crate) fn until(&mut self, what: &str, wished: impl Fn(&[WaitView]) -> bool) -> Outcome<()> {
-        const PATIENCE: Duration = Duration::from_secs(60);
-        let started = std::time::Instant::now();
-        while !wished(&self.waits()?) {
-            if started.elapsed() > PATIENCE {
-                return Err(format!("waited in vain until {what}"));
-            }
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        Ok(())
+        let waits = || match self.waits() {
+            Ok(waits) => wished(&waits).then_some(Ok(())),
+            Err(error) => Some(Err(error)),
+        };
+        clearway_testkit::seen(waits).unwrap_or_else(|| Err(format!("waited in vain until {what}")))
     }
 }
 

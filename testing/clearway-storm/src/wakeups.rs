@@ -1,5 +1,5 @@
-//! Wake-ups: a lease that is given back reaches whoever waits for it, soon, and also when the waiter's time is up at that
-//! very moment. A waiter then has its lease or its place, never neither.
+//! Wake-ups: a lease that is given back reaches whoever waits for it, soon, and also when the waiter's time is up at
+//! that very moment. A waiter then has its lease or its place, never neither.
 
 use crate::figures::{Goal, Goals, Times, judged};
 use crate::random::Random;

@@ -136,8 +136,9 @@ pub fn behind(command: Command, runner: &[&str]) -> Command {
 /// How the list of every process of the machine is opened.
 const ALL_PROCESSES: &str = "\"/proc\",";
 
-/// Reads `PID call(arguments) = result` lines of the first process. Calls of its children are not its own. Behind a look at
-/// every process files are opened as often as there are processes, so an opening there has no number that holds.
+/// Reads `PID call(arguments) = result` lines of the first process. Calls of its children are not its own. Behind a
+/// look at every process files are opened as often as there are processes, so an opening there has no number that
+/// holds.
 fn points_in(log: &str) -> Vec<Point> {
     let mut counts = std::collections::BTreeMap::new();
     let first = log.split_ascii_whitespace().next().unwrap_or_default().to_owned();

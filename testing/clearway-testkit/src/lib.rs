@@ -29,7 +29,7 @@ pub use files::Files;
 pub use repository::Repository;
 pub use terminal::Terminal;
 pub use transcript::steady;
-pub use waiting::{eventually, within};
+pub use waiting::{eventually, seen, until, within};
 
 use std::path::{Path, PathBuf};
 

@@ -47,6 +47,15 @@ impl Terminal {
         }
     }
 
+    /// Types a text, for whoever reads next.
+    ///
+    /// # Panics
+    /// If the terminal takes no keys.
+    pub fn type_in(&self, text: &str) {
+        let typed = rustix::io::write(&self.window, text.as_bytes()).expect("the terminal takes keys");
+        assert_eq!(typed, text.len());
+    }
+
     /// Makes the command, which must be one of `setsid --ctty`, the leader of a session at this terminal. It keeps
     /// its process id.
     ///

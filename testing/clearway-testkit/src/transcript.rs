@@ -1,7 +1,7 @@
 //! What a command said, with everything replaced that no two runs share.
 
-/// Replaces instants, hashes, spans in milliseconds, sizes, ages and process ids, so that two runs of one story read alike.
-/// Ids are no business of this: only the story knows which words are ids.
+/// Replaces instants, hashes, commits, spans in milliseconds, sizes, ages and process ids, so that two runs of one
+/// story read alike. Ids are no business of this: only the story knows which words are ids.
 pub fn steady(text: &str) -> String {
     let lines: Vec<String> = text.split('\n').map(|line| milliseconds(&words(line))).collect();
     lines.join("\n")
@@ -22,7 +22,12 @@ fn words(line: &str) -> String {
         }
         spaces = 0;
         let is_pid = out.ends_with("process ") && word.bytes().all(|b| b.is_ascii_digit());
-        out.push_str(&if is_pid { "PID".to_owned() } else { word_of(word) });
+        let is_commit = out.ends_with(" as ") && word.len() == 9 && is_hex(word);
+        out.push_str(&match (is_pid, is_commit) {
+            (true, _) => "PID".to_owned(),
+            (_, true) => "COMMIT".to_owned(),
+            _ => word_of(word),
+        });
     }
     ages(&out)
 }
@@ -31,12 +36,18 @@ fn word_of(word: &str) -> String {
     let body = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
     let steady = if is_instant(body) {
         "TIME"
-    } else if body.len() == 64 && body.bytes().all(|b| b.is_ascii_hexdigit()) {
+    } else if body.len() == 64 && is_hex(body) {
         "HASH"
+    } else if body.len() == 40 && is_hex(body) {
+        "COMMIT"
     } else {
         return word.to_owned();
     };
     word.replacen(body, steady, 1)
+}
+
+fn is_hex(word: &str) -> bool {
+    word.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// `2026-07-29T21:48:25.123Z` and its parts.
@@ -107,6 +118,7 @@ mod tests {
             ("ada    active  2s ago  src/", "ada  active  now  src/"),
             ("process 123 waits", "process PID waits"),
             (&format!("head {hash}"), "head HASH"),
+            ("2 paths as 0123abcde on main", "2 paths as COMMIT on main"),
         ] {
             assert_eq!(steady(text), expect);
         }

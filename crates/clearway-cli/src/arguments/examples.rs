@@ -13,6 +13,7 @@ Examples:
   clearway init
   clearway init --dry-run
   clearway init --yes --client claude --agents-md
+  clearway init --git-hooks
   clearway init --uninstall";
 
 pub(super) const RESERVE: &str = "\
@@ -237,6 +238,15 @@ Files and directories that you and your subagents hold in this checkout; a
 pattern with other wildcards than DIR/** names no path and is left out. One
 that begins with a dash is told as ./-NAME; where names have spaces use -0.";
 
+pub(super) const COMMIT: &str = "\
+Examples:
+  clearway commit -m \"split the lexer\"
+  clearway commit -m \"split the lexer\" src/lexer.rs tests/
+
+Takes what you and your subagents hold, and what only you are known to have
+written: new files, deletions and new names too. What is nobody's is taken if
+it is named. What others staged or changed stays as it is.";
+
 pub(super) const DIFF: &str = "\
 Examples:
   clearway diff
@@ -275,7 +285,17 @@ Examples:
 
 Clients call it; nobody has to type it. It answers in the client's own form:
 nothing at all where there is nothing to say, and exit code 2 with a reason
-where a file is with somebody else.";
+where a file is with somebody else. Words that it does not know are exit code 1:
+to a client 2 is a denial.";
+
+pub(super) const GIT_HOOK: &str = "\
+Examples:
+  clearway git-hook prepare-commit-msg .git/COMMIT_EDITMSG
+  clearway git-hook post-commit
+
+Known are prepare-commit-msg, post-commit, pre-rebase and pre-push. A commit of
+an agent that takes along what is with others is refused; a person is told, and
+goes on. CLEARWAY_COMMIT_REASON says why an operator lets it pass.";
 
 pub(super) const COMPLETIONS: &str = "\
 Examples:
@@ -294,3 +314,38 @@ Examples:
   clearway help --all
   clearway help reserve
   clearway help audit verify";
+
+pub(super) const SNAPSHOT: &str = "\
+Examples:
+  clearway snapshot
+  clearway snapshot src/ --reason \"before the big rename\"
+
+Changed, staged, removed and untracked files are kept as a commit that no
+branch leads to: your index, your stash and your files stay as they are. Small
+ignored files (1 MB each, 20 MB together) are kept beside it, not in git, but
+for those in directories that a build makes, such as target or node_modules.";
+
+pub(super) const SNAPSHOTS: &str = "\
+Examples:
+  clearway snapshots
+  clearway snapshots --json";
+
+pub(super) const SHOW: &str = "\
+Examples:
+  clearway show s41";
+
+pub(super) const RESTORE: &str = "\
+Examples:
+  clearway restore s41
+  clearway restore s41 src/parser.rs
+
+Files get back every byte and their mode, and what was staged is staged again.
+What is written over and not committed is kept as a snapshot first.";
+
+pub(super) const UNDO: &str = "\
+Examples:
+  clearway undo
+  clearway undo --dry-run
+  clearway undo s41 -y
+
+A file that was changed since stays as it is and is named.";

@@ -5,10 +5,11 @@ mod flags;
 pub(crate) mod quick;
 
 pub(crate) use flags::{
-    Audit, CheckFlags, CompletionsFlags, Config, DemoFlags, DiffFlags, DigestFlags, DoctorFlags, EventsFlags,
-    ExplainFlags, FreezeFlags, HelpFlags, HookFlags, InitFlags, LeasesFlags, ManFlags, MineFlags,
-    ReleaseFlags, RenewFlags, ReserveFlags, Scope, StatusFlags, SweepFlags, ThawFlags, TransferFlags,
-    WaitFlags, WaitsFlags, WhereFlags, WhoFlags, WithFlags, mode,
+    Audit, CheckFlags, CommitFlags, CompletionsFlags, Config, DemoFlags, DiffFlags, DigestFlags, DoctorFlags,
+    EventsFlags, ExplainFlags, FreezeFlags, GitHookFlags, HelpFlags, HookFlags, InitFlags, LeasesFlags,
+    ManFlags, MineFlags, ReleaseFlags, RenewFlags, ReserveFlags, RestoreFlags, Scope, ShowFlags,
+    SnapshotFlags, StatusFlags, SweepFlags, ThawFlags, TransferFlags, UndoFlags, WaitFlags, WaitsFlags,
+    WhereFlags, WhoFlags, WithFlags, mode,
 };
 
 use clap::builder::PossibleValuesParser;
@@ -187,6 +188,24 @@ pub(crate) enum Verb {
     /// Show uncommitted lines and whose they are
     #[command(after_help = examples::DIFF)]
     Diff(DiffFlags),
+    /// Commit what is yours, and nothing else
+    #[command(after_help = examples::COMMIT)]
+    Commit(CommitFlags),
+    /// Keep what is not committed, where nothing overwrites it
+    #[command(after_help = examples::SNAPSHOT)]
+    Snapshot(SnapshotFlags),
+    /// List snapshots
+    #[command(after_help = examples::SNAPSHOTS)]
+    Snapshots,
+    /// Tell what is in a snapshot, and who held it
+    #[command(after_help = examples::SHOW)]
+    Show(ShowFlags),
+    /// Bring files of a snapshot back
+    #[command(after_help = examples::RESTORE)]
+    Restore(RestoreFlags),
+    /// Bring back what was last written over or removed
+    #[command(after_help = examples::UNDO)]
+    Undo(UndoFlags),
     /// One line for a status bar; empty if there is nothing to say
     #[command(after_help = examples::STATUSLINE)]
     Statusline,
@@ -235,6 +254,9 @@ pub(crate) enum Verb {
     /// Answer a client's hook; its payload is on standard input
     #[command(after_help = examples::HOOK)]
     Hook(HookFlags),
+    /// Answer a hook of git, which says so by its exit code
+    #[command(after_help = examples::GIT_HOOK)]
+    GitHook(GitHookFlags),
     /// Print a completion script for a shell
     #[command(after_help = examples::COMPLETIONS)]
     Completions(CompletionsFlags),

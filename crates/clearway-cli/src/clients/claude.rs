@@ -2,7 +2,7 @@
 
 use super::{Dialect, Registration};
 use crate::hook::event::{Event, Moment};
-use crate::hook::payload::{Fields, McpName, Tool, When, Words};
+use crate::hook::payload::{Fields, Tool, When, Words};
 use crate::hook::reply::Told;
 use crate::setup::{Form, Installed, Scene, Setup, Standing, below_home, is_true, shown, variable};
 use clearway_core::agent::Client;
@@ -14,10 +14,12 @@ pub(super) static DIALECT: Dialect = Dialect {
     words: Words {
         events: EVENTS,
         tools: TOOLS,
-        mcp: McpName::DoubleUnderscore,
-        fields: Fields::OF_CLAUDE,
+        mcp: tool_of_server,
+        fields: FIELDS,
         // The second is there for commands, with the setting `bashEditDiffEnabled` or where commands do the editing.
         changed: &["/tool_response/filePath", "/tool_response/bashEditDiff/changedFiles"],
+        goes_on: GOES_ON,
+        forks: FORKS,
     },
     deny,
     tell,
@@ -49,6 +51,9 @@ pub(super) static DIALECT: Dialect = Dialect {
             fields.extend(called.blocks.then(|| ("onFailure", json!("block"))));
             fields
         },
+        kinds: &["command", "http", "mcp_tool", "prompt", "agent"],
+        beside: &[],
+        plugins: Some("enabledPlugins"),
         reads,
         unattended: "unattended: a hook that fails or is missing blocks the tool call",
         withheld,
@@ -64,8 +69,8 @@ pub(super) static DIALECT: Dialect = Dialect {
     ],
 };
 
-/// Whether a payload about a tool is Claude Code's, whatever hook it was sent to: its ids of calls are those of its models,
-/// and it has none of the fields by which those who imitate it are known.
+/// Whether a payload about a tool is Claude Code's, whatever hook it was sent to: its ids of calls are those of its
+/// models, and it has none of the fields by which those who imitate it are known.
 fn is_shaped(payload: &Value) -> bool {
     let of_others = ["cursor_version", "conversation_id", "sessionId", "timestamp", "turn_id"];
     let id = payload.get("tool_use_id").and_then(Value::as_str).unwrap_or_default();
@@ -91,9 +96,35 @@ pub(super) const EVENTS: &[(&str, When)] = &[
     ("SubagentStop", When::SubagentEnd),
 ];
 
+/// As those name them too who imitate it.
+pub(super) const FIELDS: Fields = Fields {
+    event: &["hook_event_name"],
+    session: &["session_id"],
+    subagent: &["agent_id"],
+    tool: &["tool_name"],
+    input: &["tool_input"],
+    result: &["tool_response"],
+    tool_use: &["tool_use_id"],
+    cwd: &["cwd"],
+    reason: &["reason"],
+    source: &["source"],
+    put: &["new_string", "content"],
+    whole: &["content"],
+};
+
+/// After `/clear`, and when another session is taken up in its place.
+pub(super) const GOES_ON: &[&str] = &["clear", "resume"];
+
+pub(super) const FORKS: &[&str] = &["fork"];
+
+/// Out of `mcp__server__tool`.
+pub(super) fn tool_of_server(name: &str) -> Option<&str> {
+    name.strip_prefix("mcp__")?.rsplit_once("__").map(|(_, tool)| tool)
+}
+
 pub(super) const TOOLS: &[(&str, Tool)] = &[
     ("Edit", Tool::Writes(&["file_path"])),
-    ("Write", Tool::Writes(&["file_path"])),
+    ("Write", Tool::Replaces(&["file_path"])),
     ("MultiEdit", Tool::Writes(&["file_path"])),
     ("NotebookEdit", Tool::Writes(&["notebook_path"])),
     ("Bash", Tool::Shell("command")),
@@ -122,7 +153,8 @@ pub(super) fn tell(event: &Event, told: &Told) -> Option<Value> {
     (!document.is_empty()).then_some(Value::Object(document))
 }
 
-/// It reads plain JSON, after a mark or not, and loads nothing of a file in which a setting has another type than its own.
+/// It reads plain JSON, after a mark or not, and loads nothing of a file in which a setting has another type than its
+/// own.
 fn reads(text: &str) -> Result<(), String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if text.trim().is_empty() {
@@ -150,7 +182,8 @@ const TYPES: &[(&str, Kind, &str)] = &[
     ("/permissions/ask", Value::is_array, "a list"),
     ("/permissions/additionalDirectories", Value::is_array, "a list"),
     ("/permissions/defaultMode", Value::is_string, "a text"),
-    ("/cleanupPeriodDays", Value::is_number, "a number"),
+    ("/cleanupPeriodDays", Value::is_u64, "a number of days, from 0 on"),
+    ("/sandbox", Value::is_object, "an object"),
     ("/includeCoAuthoredBy", Value::is_boolean, "true or false"),
     ("/statusLine", Value::is_object, "an object"),
     ("/outputStyle", Value::is_string, "a text"),
@@ -178,6 +211,10 @@ fn withheld(scene: &mut Scene<'_>, _: &Installed) -> Option<Standing> {
         let step = format!("remove \"disableAllHooks\" from {}", shown(path));
         return Some(Standing::left("all its hooks are switched off", step));
     }
+    if let Some((path, _)) = layers.iter().find(|(_, layer)| layer.pointer(SIMPLE).is_some_and(is_on)) {
+        let step = format!("remove \"CLAUDE_CODE_SIMPLE\" from \"env\" in {}", shown(path));
+        return Some(Standing::left("CLAUDE_CODE_SIMPLE switches all its hooks off", step));
+    }
     let own = scene.directory.join(".claude.json");
     let home = scene.home();
     let state = if scene.directory == home.join(".claude") { home.join(".claude.json") } else { own };
@@ -192,6 +229,15 @@ fn withheld(scene: &mut Scene<'_>, _: &Installed) -> Option<Standing> {
     }
     let step = format!("start it once and trust the folder: cd {} && claude", scene.folder());
     Some(Standing::left("it runs no hooks before you trust this folder", step))
+}
+
+/// The variable of a mode without hooks, where settings give it.
+const SIMPLE: &str = "/env/CLAUDE_CODE_SIMPLE";
+
+/// Whether a variable of its environment says yes.
+fn is_on(value: &Value) -> bool {
+    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned).to_lowercase();
+    ["1", "true", "yes", "on"].contains(&text.as_str())
 }
 
 const MANAGED: [&str; 2] = [

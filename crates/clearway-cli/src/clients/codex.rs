@@ -1,9 +1,9 @@
 //! OpenAI Codex. It speaks like Claude Code, takes several files in one patch, and lets pass whatever it cannot read: a
 //! bare `allow` or an `ask` would be such a thing.
 
-use super::claude::{deny, tell};
+use super::claude::{self, deny, tell};
 use super::{Dialect, Registration};
-use crate::hook::payload::{Fields, McpName, Tool, When, Words};
+use crate::hook::payload::{Tool, When, Words};
 use crate::setup::{
     Form, Found, Installed, Scene, Setup, Standing, below_home, hex, is_true, ours, shown, variable,
 };
@@ -17,9 +17,11 @@ pub(super) static DIALECT: Dialect = Dialect {
     words: Words {
         events: EVENTS,
         tools: TOOLS,
-        mcp: McpName::DoubleUnderscore,
-        fields: Fields::OF_CLAUDE,
+        mcp: claude::tool_of_server,
+        fields: claude::FIELDS,
         changed: &[],
+        goes_on: claude::GOES_ON,
+        forks: claude::FORKS,
     },
     deny,
     tell,
@@ -40,7 +42,11 @@ pub(super) static DIALECT: Dialect = Dialect {
         handler: |called| {
             vec![("type", json!("command")), ("command", called.line()), ("timeout", called.seconds())]
         },
-        reads: |_| Ok(()),
+        kinds: &["command", "mcp_tool", "prompt", "agent"],
+        // What it remembers of the trust in its hooks.
+        beside: &["state"],
+        plugins: None,
+        reads,
         unattended: "unattended: it goes on when a hook fails, and cannot be told otherwise",
         withheld,
     },
@@ -72,17 +78,23 @@ const EVENTS: &[(&str, When)] = &[
 const TOOLS: &[(&str, Tool)] =
     &[("apply_patch", Tool::Patch(&["command", "input", "patch"])), ("Bash", Tool::Shell("command"))];
 
+/// It reads plain JSON, and no hook of a file that is none.
+fn reads(text: &str) -> Result<(), String> {
+    if text.trim().is_empty() {
+        return Ok(());
+    }
+    let read = serde_json::from_str::<Value>(text);
+    read.map(drop).map_err(|error| {
+        format!("it reads plain JSON, without comments, commas at the end and marks ({error})")
+    })
+}
+
 const REQUIREMENTS: &str = "/etc/codex/requirements.toml";
 
 fn withheld(scene: &mut Scene<'_>, installed: &Installed) -> Option<Standing> {
     let requirements = scene.text(Path::new(REQUIREMENTS)).and_then(|text| Form::Toml.value(&text).ok());
     if requirements.is_some_and(|policy| is_true(&policy, "allow_managed_hooks_only")) {
         return Some(Standing::NotEnforceable(format!("{REQUIREMENTS} admits managed hooks only")));
-    }
-    let is_json = installed.file.form != Form::Toml;
-    if is_json && serde_json::from_str::<Value>(&installed.text).is_err() {
-        let step = format!("take comments, trailing commas and marks out of {}", shown(&installed.file.path));
-        return Some(Standing::left("it reads plain JSON only", step));
     }
     let config = scene.directory.join("config.toml");
     let config = match scene.text(&config).map(|text| Form::Toml.value(&text)) {

@@ -1,9 +1,10 @@
-//! GitHub Copilot CLI, from its documentation. The case of an event's name decides what its payload looks like; ours are
-//! written small, and such a payload does not name its event, so the command line does. It also runs Claude Code's hooks.
+//! GitHub Copilot CLI, from its documentation. The case of an event's name decides what its payload looks like; ours
+//! are written small, and such a payload does not name its event, so the command line does. It also runs Claude Code's
+//! hooks.
 
-use super::{Dialect, Registration};
+use super::{Dialect, Registration, claude};
 use crate::hook::event::{Event, Moment};
-use crate::hook::payload::{Fields, McpName, Tool, When, Words};
+use crate::hook::payload::{Fields, Tool, When, Words};
 use crate::hook::reply::Told;
 use crate::setup::{Form, Installed, Scene, Setup, Standing, below_home, is_true, shown, variable};
 use clearway_core::agent::Client;
@@ -14,15 +15,21 @@ pub(super) static DIALECT: Dialect = Dialect {
     words: Words {
         events: EVENTS,
         tools: TOOLS,
-        mcp: McpName::DoubleUnderscore,
+        mcp: claude::tool_of_server,
         fields: Fields {
             session: &["sessionId", "session_id"],
             subagent: &["agentId", "agent_id"],
             tool: &["toolName", "tool_name"],
             input: &["toolArgs", "tool_input"],
+            result: &["toolResult", "tool_result", "tool_response"],
             tool_use: &["toolUseId", "tool_use_id"],
+            put: &["new_string", "content", "new_str", "file_text"],
+            whole: &["content", "file_text"],
+            ..claude::FIELDS
         },
         changed: &[],
+        goes_on: claude::GOES_ON,
+        forks: claude::FORKS,
     },
     deny: |_, reason| json!({"permissionDecision": "deny", "permissionDecisionReason": reason}),
     tell,
@@ -46,6 +53,9 @@ pub(super) static DIALECT: Dialect = Dialect {
                 ("timeoutSec", called.seconds()),
             ]
         },
+        kinds: &["command", "http", "prompt"],
+        beside: &[],
+        plugins: None,
         reads: |_| Ok(()),
         unattended: "unattended: a hook that is missing or crashes blocks the tool call, one that is too slow does not",
         withheld,
@@ -75,13 +85,13 @@ const EVENTS: &[(&str, When)] = &[
 ];
 
 const TOOLS: &[(&str, Tool)] = &[
-    ("create", Tool::Writes(&["path", "file_path"])),
+    ("create", Tool::Replaces(&["path", "file_path"])),
     ("edit", Tool::Writes(&["path", "file_path"])),
-    ("str_replace_editor", Tool::Writes(&["path", "file_path"])),
-    ("apply_patch", Tool::Patch(&["input", "patch", "command"])),
+    ("str_replace_editor", Tool::Editor(&["path", "file_path"])),
+    ("apply_patch", Tool::Patch(&["input", "patch", "patchText", "command"])),
     ("bash", Tool::Shell("command")),
     // What it calls them where it runs the hooks of Claude Code.
-    ("Write", Tool::Writes(&["file_path", "path"])),
+    ("Write", Tool::Replaces(&["file_path", "path"])),
     ("Edit", Tool::Writes(&["file_path", "path"])),
     ("Bash", Tool::Shell("command")),
 ];

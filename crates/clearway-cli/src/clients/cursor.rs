@@ -1,9 +1,9 @@
-//! Cursor, from its documentation: the editor and its command-line agent read the same files. It also runs Claude Code's
-//! hooks, and does not enforce `ask`.
+//! Cursor, from its documentation: the editor and its command-line agent read the same files. It also runs Claude
+//! Code's hooks, and does not enforce `ask`.
 
-use super::{Dialect, Registration};
+use super::{Dialect, Registration, claude};
 use crate::hook::event::{Event, Moment};
-use crate::hook::payload::{Fields, McpName, Tool, When, Words};
+use crate::hook::payload::{Fields, Tool, When, Words};
 use crate::hook::reply::Told;
 use crate::setup::{Form, Setup, below_home};
 use clearway_core::agent::Client;
@@ -14,15 +14,18 @@ pub(super) static DIALECT: Dialect = Dialect {
     words: Words {
         events: EVENTS,
         tools: TOOLS,
-        mcp: McpName::Colon,
+        mcp: |name| name.strip_prefix("MCP:"),
         fields: Fields {
             session: &["conversation_id", "session_id"],
             subagent: &["subagent_id"],
-            tool: &["tool_name"],
-            input: &["tool_input"],
-            tool_use: &["tool_use_id"],
+            result: &["tool_output", "tool_response"],
+            put: &["new_string", "content", "contents"],
+            whole: &["content", "contents"],
+            ..claude::FIELDS
         },
         changed: &[],
+        goes_on: claude::GOES_ON,
+        forks: claude::FORKS,
     },
     deny: |_, reason| json!({"permission": "deny", "user_message": reason, "agent_message": reason}),
     tell,
@@ -39,6 +42,9 @@ pub(super) static DIALECT: Dialect = Dialect {
             fields.extend(called.blocks.then_some(("failClosed", json!(true))));
             fields
         },
+        kinds: &["command", "prompt"],
+        beside: &[],
+        plugins: None,
         reads: |_| Ok(()),
         unattended: "unattended: a hook that fails or is missing blocks the tool call",
         withheld: |_, _| None,
@@ -69,9 +75,9 @@ const EVENTS: &[(&str, When)] = &[
 ];
 
 const TOOLS: &[(&str, Tool)] = &[
-    ("Write", Tool::Writes(&["file_path", "path", "target_file"])),
+    ("Write", Tool::Replaces(&["file_path", "path", "target_file"])),
     ("Edit", Tool::Writes(&["file_path", "path", "target_file"])),
-    ("Delete", Tool::Writes(&["file_path", "path", "target_file"])),
+    ("Delete", Tool::Removes(&["file_path", "path", "target_file"])),
     ("Shell", Tool::Shell("command")),
     ("Bash", Tool::Shell("command")),
 ];

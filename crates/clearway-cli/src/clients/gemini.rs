@@ -1,9 +1,9 @@
-//! Gemini CLI. Anything on standard output that is no JSON counts as permission, and only what is said after a tool call
-//! reaches the model.
+//! Gemini CLI. Anything on standard output that is no JSON counts as permission, and only what is said after a tool
+//! call reaches the model.
 
-use super::{Dialect, Registration};
+use super::{Dialect, Registration, claude};
 use crate::hook::event::{Event, Moment};
-use crate::hook::payload::{Fields, McpName, Tool, When, Words};
+use crate::hook::payload::{Tool, When, Words};
 use crate::hook::reply::Told;
 use crate::setup::{Form, Installed, NAME, Scene, Setup, Standing, no_json_with_comments, shown, variable};
 use clearway_core::agent::Client;
@@ -15,9 +15,12 @@ pub(super) static DIALECT: Dialect = Dialect {
     words: Words {
         events: EVENTS,
         tools: TOOLS,
-        mcp: McpName::Underscore,
-        fields: Fields::OF_CLAUDE,
+        // Server and tool cannot be told apart in `mcp_server_tool`.
+        mcp: |name| name.strip_prefix("mcp_"),
+        fields: claude::FIELDS,
         changed: &["/tool_response/returnDisplay/filePath"],
+        goes_on: claude::GOES_ON,
+        forks: claude::FORKS,
     },
     deny: |_, reason| json!({"decision": "deny", "reason": reason}),
     tell,
@@ -43,6 +46,10 @@ pub(super) static DIALECT: Dialect = Dialect {
                 ("timeout", json!(called.timeout_ms)),
             ]
         },
+        kinds: &["command"],
+        // Settings that stood among its hooks once.
+        beside: &["enabled", "disabled", "notifications"],
+        plugins: None,
         reads,
         unattended: "unattended: a hook that is missing or crashes blocks the tool call, one that is too slow does not",
         withheld,
@@ -72,7 +79,7 @@ const EVENTS: &[(&str, When)] = &[
 const OWN_EVENTS: [&str; 3] = ["BeforeTool", "AfterTool", "AfterAgent"];
 
 const TOOLS: &[(&str, Tool)] = &[
-    ("write_file", Tool::Writes(&["file_path"])),
+    ("write_file", Tool::Replaces(&["file_path"])),
     ("replace", Tool::Writes(&["file_path"])),
     ("run_shell_command", Tool::Shell("command")),
 ];

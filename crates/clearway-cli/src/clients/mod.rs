@@ -122,8 +122,8 @@ mod tests {
         }
     }
 
-    /// What a client is asked to call us for after a tool is a text of its own, which may not change lightly: the person
-    /// would be asked again. So it is compared with what is known of the tools.
+    /// What a client is asked to call us for after a tool is a text of its own, which may not change lightly: the
+    /// person would be asked again. So it is compared with what is known of the tools.
     #[test]
     fn every_tool_that_may_write_is_heard_of_before_and_after() {
         for dialect in CLIENTS {

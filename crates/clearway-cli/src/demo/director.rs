@@ -370,7 +370,7 @@ mod tests {
 
     const UNWATCHED: Pace = Pace { slow: true, is_watched: false };
     const PAGE: Page =
-        Page { columns: 80, room: 80, colour: false, is_terminal: false, given: Given::NOTHING };
+        Page { columns: 80, room: 80, colour: false, is_terminal: false, given: Given::NOTHING, here: None };
 
     fn played(fake: &mut Fake, pace: Pace) -> (Result<Played, Problem>, String) {
         fake.slow = pace.slow;

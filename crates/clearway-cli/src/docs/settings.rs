@@ -136,7 +136,9 @@ gpu = { capacity = 1, scope = "machine" }
 ```
 
 A name that ends in a range of numbers tells each holder its own: `clearway with port -- CMD` finds it in
-`CLEARWAY_NUMBER_PORT`. A repository's file may declare a resource, and make one of the user's narrower.
+`CLEARWAY_NUMBER_PORT`. A repository's file may declare a resource, and make one of the user's narrower. How much there
+is of what the whole machine shares belongs into the user's file: where repositories alone declare it, each asks by its
+own number.
 "#;
 
 const TOOLS: &str = r#"

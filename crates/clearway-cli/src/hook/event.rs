@@ -1,7 +1,7 @@
 //! What a hook was called for, whichever client called it.
 
 use clearway_core::agent::Client;
-use clearway_kernel::Wrote;
+use clearway_kernel::{WholeText, Wrote};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -22,6 +22,8 @@ pub(crate) struct Event {
     pub(crate) changed: Vec<String>,
     /// What the tool call put into which file, as far as its input says so.
     pub(crate) put: Vec<(String, String)>,
+    /// The files that a tool call is about to write as a whole, as far as its input says what they are to hold.
+    pub(crate) whole: Vec<WholeText>,
     /// The client's own id of the tool call.
     pub(crate) tool_use: Option<String>,
     /// Where the agent works.

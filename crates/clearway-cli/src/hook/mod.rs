@@ -14,15 +14,16 @@ mod tools;
 mod typed;
 
 use crate::clients::{self, Dialect, named};
-use crate::{Host, Spent, Streams};
+use crate::{Host, OnBehalf, Spent, Streams};
 use clearway_core::agent::ClientSession;
 use clearway_core::failure::Failure;
 use clearway_core::slug::Slug;
 use clearway_core::text::shown;
-use clearway_kernel::config::Mode;
+use clearway_kernel::config::Enforcement;
 use clearway_kernel::{
-    Answers, CallEnd, Doing, Gate, Hook, HookCall, Noted, Outage, attend, before_edit, company,
-    fields_of_tool, keep_changed, keep_for_later, kept_for_now, note_call, outage,
+    Answers, CallEnd, Doing, Hook, HookCall, Noted, Outage, Ruling, attend, before_edit, before_shell,
+    company, fields_of_tool, keep_changed, keep_for_later, kept_for_now, note_call, outage, told_before,
+    was_told_before,
 };
 use event::{Act, Event, Moment};
 use reply::{Reply, Told, Verdict};
@@ -100,13 +101,18 @@ fn respond(
         return rewritten;
     }
     let event = contained(|| configured(&event, &call, host)).unwrap_or(event);
-    let judged = contained(|| judge(&event, &call, host));
+    // What there is to say beside can wait for the next call; that nothing is checked cannot.
+    let has_room = has_room(&event, &call, host);
+    let judged = contained(|| judge(&event, &HookCall { hears: has_room, ..call.clone() }, host));
     let verdict = match &judged {
         Ok(judged) => heard(dialect, &event, &call, host, judged.verdict.clone()),
         Err(failure) => unchecked(dialect, &event, &call, host, failure),
     };
     let reply = dialect.render(&event, &verdict);
     let (what, bytes) = said(&verdict, &reply);
+    if let (Moment::BeforeTool(_), Noted::Told, Some(tool_use)) = (&event.moment, what, &event.tool_use) {
+        told_before(host, &call, tool_use);
+    }
     let what = if judged.as_ref().is_ok_and(|judged| judged.lets_pass) { Noted::LetPass } else { what };
     let spent = host.spent();
     let failed = judged.as_ref().err().map(|failure| failure.slug.as_str());
@@ -119,6 +125,12 @@ fn respond(
         Ok(())
     });
     reply
+}
+
+/// Whether the model hears what is said now, and was told nothing yet of this very tool call.
+fn has_room(event: &Event, call: &HookCall, host: &mut dyn Host) -> bool {
+    let tool_use = event.tool_use.as_deref().filter(|_| matches!(event.moment, Moment::AfterTool(_)));
+    call.hears && !tool_use.is_some_and(|tool_use| was_told_before(host, call, tool_use))
 }
 
 /// What there is to know of an edit, told when the model hears it: before the call, or else after it.
@@ -182,8 +194,8 @@ fn carried_out(dialect: &Dialect, event: &Event, call: &HookCall, host: &mut dyn
         return None;
     };
     let words = typed::words(command)?;
-    let agent =
-        (Hook { session: call.session.clone(), hears: false, forks: false, earlier: None }, call.cwd.clone());
+    let hook = Hook { session: call.session.clone(), hears: false, forks: false, earlier: None };
+    let agent = OnBehalf { hook, cwd: call.cwd.clone(), key: call.usable_key() };
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     let code = contained(|| {
         let mut streams = Streams { stdout: &mut stdout, stderr: &mut stderr };
@@ -208,8 +220,8 @@ fn contained<T>(act: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> 
     caught.unwrap_or_else(|_| Err(Failure::new(Slug::Internal, "clearway failed inside")))
 }
 
-/// What is answered where nothing could be checked: an edit passes with a word, once, or is refused where nobody watches.
-/// The word is said after the edit where nobody would hear it before. Whatever else the agent does passes.
+/// What is answered where nothing could be checked: an edit passes with a word, once, or is refused where nobody
+/// watches. The word is said after the edit where nobody would hear it before. Whatever else the agent does passes.
 fn unchecked(
     dialect: &Dialect,
     event: &Event,
@@ -269,9 +281,12 @@ fn configured(event: &Event, call: &HookCall, host: &mut dyn Host) -> Result<Eve
 
 fn judge(event: &Event, call: &HookCall, host: &mut dyn Host) -> Result<Judged, Failure> {
     let doing = match &event.moment {
-        Moment::BeforeTool(Act::Edit(files)) => return before_edit(host, call, files).map(gated),
+        Moment::BeforeTool(Act::Edit(files)) => {
+            return before_edit(host, call, files, &event.whole).map(gated);
+        }
         Moment::SessionStart => return start(call, host),
-        Moment::BeforeTool(Act::Shell(_) | Act::Server(_)) => Doing::Runs,
+        Moment::BeforeTool(Act::Shell(command)) => return before_command(host, call, command),
+        Moment::BeforeTool(Act::Server(_)) => Doing::Runs,
         Moment::BeforeTool(_) => Doing::Calls,
         Moment::AfterTool(Act::Shell(_) | Act::Server(_)) => Doing::Ran,
         Moment::AfterTool(Act::Edit(files)) => Doing::Wrote(event.wrote(files)),
@@ -292,15 +307,41 @@ fn judge(event: &Event, call: &HookCall, host: &mut dyn Host) -> Result<Judged, 
     Ok(Judged { verdict: tell(texts::beside(&answers)), answers, lets_pass: false })
 }
 
-/// What becomes of an edit, as the settings have it.
-fn gated(gate: Gate) -> Judged {
-    let verdict = match (texts::refusal(&gate), gate.mode) {
-        (Some(reason), Mode::Enforce) => Verdict::Deny(reason),
-        (Some(reason), Mode::Warn) => tell(Some(reason)),
-        (Some(_), Mode::Observe) | (None, _) => tell(texts::beside(&gate.answers)),
+/// What a command would destroy is kept first; one that destroys what cannot be kept is refused.
+fn before_command(host: &mut dyn Host, call: &HookCall, command: &str) -> Result<Judged, Failure> {
+    let kept = before_shell(host, call, command);
+    let answers = attend(host, call, &Doing::Runs)?;
+    let beside = texts::beside(&answers);
+    let (verdict, lets_pass) = match kept {
+        Ok(None) => (tell(beside), false),
+        Ok(Some(kept)) => {
+            let texts: Vec<String> = [texts::sheltered(&kept)].into_iter().chain(beside).collect();
+            (tell(Some(texts.join("\n"))), false)
+        }
+        Err(failure) => match mode_here(host, call)? {
+            Enforcement::Enforce => (Verdict::Deny(texts::unsheltered(&failure)), false),
+            Enforcement::Warn => (tell(Some(texts::unsheltered(&failure))), true),
+            Enforcement::Observe => (tell(beside), true),
+        },
     };
-    let lets_pass = gate.refused.is_some() && gate.mode != Mode::Enforce;
-    Judged { verdict, answers: gate.answers, lets_pass }
+    Ok(Judged { verdict, answers, lets_pass })
+}
+
+fn mode_here(host: &mut dyn Host, call: &HookCall) -> Result<Enforcement, Failure> {
+    Ok(company(host, call)?.map_or(Enforcement::Observe, |(_, mode)| mode))
+}
+
+/// What becomes of an edit, as the settings have it.
+fn gated(ruling: Ruling) -> Judged {
+    let verdict = match (texts::refusal(&ruling), ruling.mode) {
+        (Some(reason), Enforcement::Enforce) => Verdict::Deny(reason),
+        (Some(reason), Enforcement::Warn) if !ruling.is_known => tell(Some(reason)),
+        (Some(_), Enforcement::Warn | Enforcement::Observe) | (None, _) => {
+            tell(texts::beside(&ruling.answers))
+        }
+    };
+    let lets_pass = ruling.refused.is_some() && ruling.mode != Enforcement::Enforce;
+    Judged { verdict, answers: ruling.answers, lets_pass }
 }
 
 /// Silent for whoever is alone and whom nothing waits for.

@@ -1,8 +1,9 @@
-//! Which files a patch in the `apply_patch` format touches. The patch is not applied and not checked: whatever looks like
-//! a header counts, so that a patch that the client would repair does not slip through.
+//! Which files a patch in the `apply_patch` format touches. The patch is not applied and not checked: whatever looks
+//! like a header counts, so that a patch that the client would repair does not slip through.
 
 use clearway_core::shell;
-use std::path::PathBuf;
+use clearway_kernel::WholeText;
+use std::path::{Path, PathBuf};
 
 /// Every file that is added, updated, deleted or moved to, each once, in order.
 pub(crate) fn files(patch: &str) -> Vec<String> {
@@ -40,16 +41,52 @@ pub(crate) fn added(patch: &str) -> Vec<(String, String)> {
     added
 }
 
+/// The files that a patch adds or deletes, each with what it is to hold: what is there already counts for nothing. One
+/// that is deleted and added is written anew.
+pub(crate) fn whole(patch: &str) -> Vec<WholeText> {
+    let mut whole: Vec<WholeText> = Vec::new();
+    let mut is_added = false;
+    for line in patch.lines() {
+        let header = line.trim_start();
+        let (added, deleted) = (header.strip_prefix(ADD), header.strip_prefix(DELETE));
+        if let Some(file) = added.or(deleted).map(str::trim).filter(|file| !file.is_empty()) {
+            whole.retain(|whole| whole.file != file);
+            whole.push(WholeText { file: file.to_owned(), text: String::new() });
+            is_added = added.is_some();
+        } else if HEADERS.iter().any(|other| header.starts_with(other)) {
+            is_added = false;
+        } else if let (true, Some(line), Some(last)) = (is_added, line.strip_prefix('+'), whole.last_mut()) {
+            last.text.push_str(line);
+            last.text.push('\n');
+        }
+    }
+    whole
+}
+
 /// The files of a patch that a command hands to `apply_patch`: Codex applies it without calling its own tool for that.
 /// They are meant from where the command has gone by then.
 pub(crate) fn typed(command: &str) -> Vec<String> {
-    let Some((before, patch)) = command.split_once(BEGIN) else { return Vec::new() };
-    if !PROGRAMS.iter().any(|program| before.contains(program)) {
-        return Vec::new();
-    }
+    let Some((directory, patch)) = handed_over(command) else { return Vec::new() };
+    files(patch).iter().map(|file| below(&directory, file)).collect()
+}
+
+/// Those of them that are written as a whole.
+pub(crate) fn typed_whole(command: &str) -> Vec<WholeText> {
+    let Some((directory, patch)) = handed_over(command) else { return Vec::new() };
+    let meant = |whole: WholeText| WholeText { file: below(&directory, &whole.file), ..whole };
+    self::whole(patch).into_iter().map(meant).collect()
+}
+
+/// Where a command has gone when it hands over a patch, and the patch.
+fn handed_over(command: &str) -> Option<(PathBuf, &str)> {
+    let (before, patch) = command.split_once(BEGIN)?;
+    PROGRAMS.iter().any(|program| before.contains(program)).then_some(())?;
     let steps = before.split(['&', ';', '\n']).map(|step| shell::read(step).words);
-    let directory: PathBuf = steps.filter_map(gone_to).collect();
-    files(patch).into_iter().map(|file| directory.join(file).to_string_lossy().into_owned()).collect()
+    Some((steps.filter_map(gone_to).collect(), patch))
+}
+
+fn below(directory: &Path, file: &str) -> String {
+    directory.join(file).to_string_lossy().into_owned()
 }
 
 /// Where a step of a command goes.
@@ -61,7 +98,9 @@ fn gone_to(step: Vec<String>) -> Option<String> {
 
 const BEGIN: &str = "*** Begin Patch";
 const PROGRAMS: [&str; 2] = ["apply_patch", "applypatch"];
-const HEADERS: [&str; 4] = ["*** Add File:", "*** Update File:", "*** Delete File:", "*** Move to:"];
+const ADD: &str = "*** Add File:";
+const DELETE: &str = "*** Delete File:";
+const HEADERS: [&str; 4] = [ADD, "*** Update File:", DELETE, "*** Move to:"];
 
 #[cfg(test)]
 mod tests {
@@ -80,6 +119,22 @@ mod tests {
                      *** Add File: c.rs\n+one\n+two\n*** End Patch";
         let owned = |(file, line): (&str, &str)| (file.to_owned(), line.to_owned());
         assert_eq!(added(patch), [("b.rs", "y"), ("c.rs", "one\ntwo")].map(owned));
+    }
+
+    #[test]
+    fn what_is_added_or_deleted_is_written_as_a_whole() {
+        let patch = "*** Begin Patch\n*** Delete File: a.rs\n*** Update File: b.rs\n@@\n-x\n+y\n\
+                     *** Delete File: c.rs\n*** Add File: c.rs\n+one\n+\n+two\n*** End Patch";
+        let expect = [("a.rs", ""), ("c.rs", "one\n\ntwo\n")]
+            .map(|(file, text)| WholeText { file: file.to_owned(), text: text.to_owned() });
+        assert_eq!(whole(patch), expect);
+        let typed = typed_whole(&format!("cd src && apply_patch <<'EOF'\n{patch}\nEOF"));
+        assert_eq!(
+            typed.iter().map(|whole| whole.file.as_str()).collect::<Vec<_>>(),
+            ["src/a.rs", "src/c.rs"]
+        );
+        assert_eq!(typed[1].text, expect[1].text);
+        assert!(typed_whole(&format!("cat <<EOF\n{patch}")).is_empty());
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Reading what a client sent without trusting it.
+//! Reading what a client sent without trusting it. What its words are is data that its own file in `clients/` holds:
+//! nothing here knows one client from another.
 
 use super::event::{Act, Event, Moment, ServerTool};
 use super::patch;
@@ -6,6 +7,7 @@ use super::surrogates;
 use super::tools;
 use clearway_core::agent::Client;
 use clearway_core::input::session_id;
+use clearway_kernel::WholeText;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -17,33 +19,39 @@ pub(crate) struct Words {
     pub(crate) events: &'static [(&'static str, When)],
     /// Names of tools.
     pub(crate) tools: &'static [(&'static str, Tool)],
-    /// How a tool of an MCP server is called, up to the name that the server gave it.
-    pub(crate) mcp: McpName,
+    /// The name that an MCP server gave a tool of this name; `None` for a tool of no server. Where server and tool
+    /// cannot be told apart, it is the end of the name.
+    pub(crate) mcp: fn(&str) -> Option<&str>,
     /// The fields of a payload.
     pub(crate) fields: Fields,
     /// Where a payload names files that a tool call turned out to have changed, each a pointer into it.
     pub(crate) changed: &'static [&'static str],
+    /// Why a session ends that is followed by another one of the same client.
+    pub(crate) goes_on: &'static [&'static str],
+    /// Out of what a session begins that is a branch of another one.
+    pub(crate) forks: &'static [&'static str],
 }
 
 /// Names of fields; of several the first that is there counts.
 #[derive(Debug)]
 pub(crate) struct Fields {
+    pub(crate) event: &'static [&'static str],
     pub(crate) session: &'static [&'static str],
     pub(crate) subagent: &'static [&'static str],
     pub(crate) tool: &'static [&'static str],
     pub(crate) input: &'static [&'static str],
+    /// What is there once the tool was used.
+    pub(crate) result: &'static [&'static str],
     pub(crate) tool_use: &'static [&'static str],
-}
-
-impl Fields {
-    /// As Claude Code names them, and those who imitate it.
-    pub(crate) const OF_CLAUDE: Self = Self {
-        session: &["session_id"],
-        subagent: &["agent_id"],
-        tool: &["tool_name"],
-        input: &["tool_input"],
-        tool_use: &["tool_use_id"],
-    };
+    pub(crate) cwd: &'static [&'static str],
+    /// Why a session ends.
+    pub(crate) reason: &'static [&'static str],
+    /// Out of what a session begins.
+    pub(crate) source: &'static [&'static str],
+    /// In a tool's input, what it puts into its file.
+    pub(crate) put: &'static [&'static str],
+    /// In a tool's input, all that its file is to hold.
+    pub(crate) whole: &'static [&'static str],
 }
 
 /// What an event is, before its tool is looked at.
@@ -62,45 +70,48 @@ pub(crate) enum When {
 pub(crate) enum Tool {
     /// Every field of these that is there names a file.
     Writes(&'static [&'static str]),
+    /// The same, and the file is to hold nothing but the text that comes with it.
+    Replaces(&'static [&'static str]),
+    /// The same, and a command beside them says whether the file is looked at, made or changed.
+    Editor(&'static [&'static str]),
+    /// The same, and the file is to go.
+    Removes(&'static [&'static str]),
     /// The first field of these that is there is a patch over several files.
     Patch(&'static [&'static str]),
     /// This field is a command.
     Shell(&'static str),
 }
 
-/// How the tools of MCP servers are named.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum McpName {
-    /// `mcp__server__tool`.
-    DoubleUnderscore,
-    /// `mcp_server_tool`.
-    Underscore,
-    /// `MCP:tool`.
-    Colon,
-}
-
 /// Understands a payload. The event's name is what the payload says, or else what the command line says.
 pub(crate) fn read(client: Client, words: &Words, payload: &Value, event: Option<&str>) -> Event {
-    let name = text(payload, &["hook_event_name"]).or(event).unwrap_or_default();
+    let name = text(payload, words.fields.event).or(event);
+    let name = name.or_else(|| unnamed(words, payload)).unwrap_or_default();
     let known = words.events.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
-    let is_after = known.is_some_and(|(_, when)| *when == When::AfterTool);
+    let is = |at: When| known.is_some_and(|(_, when)| *when == at);
     Event {
         client,
-        put: if is_after { put(words, payload) } else { Vec::new() },
+        put: if is(When::AfterTool) { put(words, payload) } else { Vec::new() },
+        whole: if is(When::BeforeTool) { whole(words, payload) } else { Vec::new() },
         session: text(payload, words.fields.session).and_then(session_id).filter(|id| !id.is_empty()),
         subagent: text(payload, words.fields.subagent).and_then(session_id).filter(|id| !id.is_empty()),
         moment: known.map_or(Moment::Other, |(_, when)| moment(*when, words, payload)),
         changed: words.changed.iter().flat_map(|at| files(payload.pointer(at))).collect(),
         name: name.to_owned(),
         tool_use: text(payload, words.fields.tool_use).map(str::to_owned),
-        goes_on: text(payload, &["reason"]).is_some_and(|reason| GOES_ON.contains(&reason)),
-        forks: text(payload, &["source"]) == Some("fork"),
-        cwd: text(payload, &["cwd"]).map(PathBuf::from).filter(|cwd| cwd.is_absolute()),
+        goes_on: text(payload, words.fields.reason).is_some_and(|reason| words.goes_on.contains(&reason)),
+        forks: text(payload, words.fields.source).is_some_and(|source| words.forks.contains(&source)),
+        cwd: text(payload, words.fields.cwd).map(PathBuf::from).filter(|cwd| cwd.is_absolute()),
     }
 }
 
-/// Why a session ends that is followed by another one of the same client.
-const GOES_ON: [&str; 2] = ["clear", "resume"];
+/// What a payload is about that does not name its event, in a hook whose line does not either: it was put into the file
+/// of another client, and is about a tool call or it would be of no consequence.
+fn unnamed(words: &Words, payload: &Value) -> Option<&'static str> {
+    text(payload, words.fields.tool)?;
+    let is_over = words.fields.result.iter().any(|field| payload.get(field).is_some());
+    let wanted = if is_over { When::AfterTool } else { When::BeforeTool };
+    words.events.iter().find(|(_, when)| *when == wanted).map(|(name, _)| *name)
+}
 
 fn moment(when: When, words: &Words, payload: &Value) -> Moment {
     match when {
@@ -115,11 +126,13 @@ fn moment(when: When, words: &Words, payload: &Value) -> Moment {
 
 fn act(words: &Words, payload: &Value) -> Act {
     let Some(name) = text(payload, words.fields.tool) else { return Act::Other };
-    let input = words.fields.input.iter().find_map(|field| payload.get(field));
-    let Some(input) = input.and_then(object) else { return Act::Other };
-    let of_server = words.mcp.tool_of(name);
+    let Some(input) = input_of(words, payload) else { return Act::Other };
+    let of_server = (words.mcp)(name);
     let act = match tool_of(words, payload) {
-        Some(Tool::Writes(fields)) => edit(fields.iter().flat_map(|field| files(input.get(field))).collect()),
+        Some(Tool::Editor(_)) if tools::editor_looks(&input) => return Act::Other,
+        Some(
+            Tool::Writes(fields) | Tool::Replaces(fields) | Tool::Editor(fields) | Tool::Removes(fields),
+        ) => edit(named_by(fields, &input)),
         Some(Tool::Patch(fields)) => edit(text(&input, fields).map(patch::files).unwrap_or_default()),
         Some(Tool::Shell(field)) => text(&input, &[field]).map_or(Act::Other, shell),
         None => Act::Other,
@@ -130,34 +143,57 @@ fn act(words: &Words, payload: &Value) -> Act {
     }
 }
 
-/// Fields of a tool's input that hold what it puts into its file, whatever the client.
-const PUT: [&str; 6] = ["new_string", "content", "new_str", "file_text", "newText", "contents"];
-/// A list of edits in one file, each with such a field.
-const EDITS: &str = "edits";
-
 /// What a tool call puts into which file.
 fn put(words: &Words, payload: &Value) -> Vec<(String, String)> {
-    let input = words.fields.input.iter().find_map(|field| payload.get(field)).and_then(object);
-    let Some(input) = input else { return Vec::new() };
+    let Some(input) = input_of(words, payload) else { return Vec::new() };
     match tool_of(words, payload) {
-        Some(Tool::Writes(fields)) => {
-            let named: Vec<String> = fields.iter().flat_map(|field| files(input.get(field))).collect();
+        Some(Tool::Writes(fields) | Tool::Replaces(fields) | Tool::Editor(fields)) => {
+            let named = named_by(fields, &input);
             // What goes into which of several files is not said.
             let [file] = named.as_slice() else { return Vec::new() };
-            let edits = input.get(EDITS).and_then(Value::as_array).into_iter().flatten();
-            let texts = std::iter::once(&*input).chain(edits).filter_map(|edit| text(edit, &PUT));
+            let edits = input.get(tools::EDITS).and_then(Value::as_array).into_iter().flatten();
+            let put = |edit| text(edit, words.fields.put).or_else(|| text(edit, &tools::PUT));
+            let texts = std::iter::once(&*input).chain(edits).filter_map(put);
             texts.map(|text| (file.clone(), text.to_owned())).collect()
         }
         Some(Tool::Patch(fields)) => text(&input, fields).map(patch::added).unwrap_or_default(),
-        Some(Tool::Shell(_)) | None => Vec::new(),
+        Some(Tool::Removes(_) | Tool::Shell(_)) | None => Vec::new(),
     }
+}
+
+/// The files that a tool call is about to write as a whole, with what they are to hold.
+fn whole(words: &Words, payload: &Value) -> Vec<WholeText> {
+    let Some(input) = input_of(words, payload) else { return Vec::new() };
+    match tool_of(words, payload) {
+        Some(Tool::Replaces(fields)) => replaced(words, fields, &input),
+        Some(Tool::Editor(fields)) if tools::editor_creates(&input) => replaced(words, fields, &input),
+        Some(Tool::Removes(fields)) => {
+            let gone = |file| WholeText { file, text: String::new() };
+            named_by(fields, &input).into_iter().map(gone).collect()
+        }
+        Some(Tool::Patch(fields)) => text(&input, fields).map(patch::whole).unwrap_or_default(),
+        Some(Tool::Shell(field)) => text(&input, &[field]).map(patch::typed_whole).unwrap_or_default(),
+        Some(Tool::Writes(_) | Tool::Editor(_)) | None => Vec::new(),
+    }
+}
+
+/// A text that is not said is no reason to keep anybody from writing it.
+fn replaced(words: &Words, fields: &[&str], input: &Value) -> Vec<WholeText> {
+    let all = text(input, words.fields.whole).or_else(|| text(input, &tools::WHOLE));
+    let Some(text) = all.filter(|_| !tools::adds(input)) else { return Vec::new() };
+    named_by(fields, input).into_iter().map(|file| WholeText { file, text: text.to_owned() }).collect()
+}
+
+/// The files that these fields name.
+fn named_by(fields: &[&str], input: &Value) -> Vec<String> {
+    fields.iter().flat_map(|field| files(input.get(field))).collect()
 }
 
 /// What is known of the tool that a payload names.
 fn tool_of(words: &Words, payload: &Value) -> Option<Tool> {
     let name = text(payload, words.fields.tool)?;
     let known = words.tools.iter().find(|(known, _)| *known == name).map(|(_, tool)| *tool);
-    known.or_else(|| words.mcp.tool_of(name).and_then(tools::of_server))
+    known.or_else(|| (words.mcp)(name).and_then(tools::of_server))
 }
 
 fn server_tool(name: &str, input: &Value) -> ServerTool {
@@ -187,7 +223,22 @@ fn files(named: Option<&Value>) -> Vec<String> {
 }
 
 fn named_file(file: &Value) -> Option<&str> {
-    file.as_str().or_else(|| text(file, &["path", "file_path", "filePath"]))
+    file.as_str().or_else(|| text(file, &LISTED))
+}
+
+/// How an object in a list names its file. Arguments of servers are read too, of which nobody has a list.
+const LISTED: [&str; 3] = ["path", "file_path", "filePath"];
+
+/// The input of a tool. Where that is the bare text of a patch, it is what the tool's first field would hold.
+fn input_of<'p>(words: &Words, payload: &'p Value) -> Option<Cow<'p, Value>> {
+    let input = words.fields.input.iter().find_map(|field| payload.get(field))?;
+    let bare = || match (tool_of(words, payload), input) {
+        (Some(Tool::Patch([field, ..])), Value::String(patch)) => Some(Cow::Owned(Value::Object(
+            [((*field).to_owned(), Value::from(patch.as_str()))].into_iter().collect(),
+        ))),
+        _ => None,
+    };
+    object(input).or_else(bare)
 }
 
 /// Some clients write a tool's input as JSON inside a text.
@@ -204,15 +255,4 @@ fn object(input: &Value) -> Option<Cow<'_, Value>> {
 /// The first of these fields that is a text.
 pub(crate) fn text<'v>(value: &'v Value, fields: &[&str]) -> Option<&'v str> {
     fields.iter().find_map(|field| value.get(field)?.as_str())
-}
-
-impl McpName {
-    /// The name that the server gave a tool. Where server and tool cannot be told apart, it is the end of the name.
-    fn tool_of(self, name: &str) -> Option<&str> {
-        match self {
-            Self::DoubleUnderscore => name.strip_prefix("mcp__")?.rsplit_once("__").map(|(_, tool)| tool),
-            Self::Underscore => name.strip_prefix("mcp_"),
-            Self::Colon => name.strip_prefix("MCP:"),
-        }
-    }
 }

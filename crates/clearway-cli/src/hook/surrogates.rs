@@ -16,8 +16,8 @@ const UNREADABLE: &[u8] = b"\\ufffd";
 /// The bytes of one escape.
 const ESCAPE: usize = 6;
 
-/// The same document with every escape of a lone half replaced, byte for byte of the same length; `None` if there is none.
-/// What is no JSON stays what it is: nothing but escapes of halves is touched.
+/// The same document with every escape of a lone half replaced, byte for byte of the same length; `None` if there is
+/// none. What is no JSON stays what it is: nothing but escapes of halves is touched.
 fn mended(document: &[u8]) -> Option<Vec<u8>> {
     let mut mended: Option<Vec<u8>> = None;
     let mut at = 0;

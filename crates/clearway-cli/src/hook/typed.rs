@@ -1,5 +1,5 @@
-//! A plain `clearway VERB …` in a command that an agent is about to run. A sandboxed shell cannot reach the store, so the
-//! hook carries it out and the shell only prints the answer.
+//! A plain `clearway VERB …` in a command that an agent is about to run. A sandboxed shell cannot reach the store, so
+//! the hook carries it out and the shell only prints the answer.
 //!
 //! Nothing here is a shell: whatever is more than one command of plain words is left to one.
 
@@ -12,7 +12,9 @@ pub(crate) fn words(command: &str) -> Option<Vec<String>> {
     let line = shell::read(command.trim());
     let is_ours = line.is_plain && line.words.first().is_some_and(|program| program == "clearway");
     let said = is_ours.then(|| Cli::try_parse_from(&line.words).ok()).flatten()?;
-    said.verb.is_some_and(|verb| answers_at_once(&verb)).then_some(line.words)
+    // What a sandbox does not let write is not written for it: of all that is carried out, only this names a file.
+    let names_a_file = said.everywhere.store.is_some();
+    said.verb.is_some_and(|verb| !names_a_file && answers_at_once(&verb)).then_some(line.words)
 }
 
 /// Whether a verb takes no time, and needs nothing but the store.
@@ -73,6 +75,10 @@ mod tests {
             "clearway reserve --wait a",
             "clearway reserve",
             "clearway demo",
+            "clearway reserve a --store /x/s.db",
+            "clearway --store=/x/s.db who a",
+            "clearway audit anchor --export /x",
+            "clearway man /x",
             "clearway hook claude",
             "cd x && clearway who a",
             "clearway who a; rm -rf b",

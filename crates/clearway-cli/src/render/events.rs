@@ -2,7 +2,7 @@
 
 use super::{Page, Tone, count};
 use clearway_core::event::Body;
-use clearway_core::ids::{AgentId, LeaseId};
+use clearway_core::ids::{AgentId, LeaseId, Seq};
 use clearway_core::text::{printable, truncate_columns};
 use clearway_core::time::rounded;
 use clearway_kernel::EventSeen;
@@ -63,14 +63,14 @@ pub(crate) fn line(seen: &EventSeen, known: &mut Known, page: &Page) -> String {
     let day_and_time = at.get(5..19).unwrap_or(&at).replace('T', " ");
     let actor = seen.agent.as_ref().map_or("-", |name| name.as_str());
     let front = format!("{:>5}  {day_and_time}  {:KIND_COLUMNS$}  ", event.seq.0, event.body.kind());
-    let words = format!("{actor}: {}", words(&event.body, known));
+    let words = format!("{actor}: {}", words(event.seq, &event.body, known));
     let room = page.room.saturating_sub(front.chars().count());
     let words = truncate_columns(&printable(&words), room).into_owned();
     let words = words.replacen(actor, &page.paint(Tone::Strong, actor), 1);
     format!("{}{words}", page.paint(Tone::Faint, &front))
 }
 
-fn words(body: &Body, known: &Known) -> String {
+fn words(seq: Seq, body: &Body, known: &Known) -> String {
     match body {
         Body::ScopeOpened { place, .. } => place.clone(),
         Body::EpochBegan { epoch, lost_tail: 0, .. } => format!("start {} of the machine", epoch.0),
@@ -95,6 +95,7 @@ fn words(body: &Body, known: &Known) -> String {
         }
         Body::LeaseUpgraded { lease, .. } => format!("{} now exclusive", known.lease(*lease)),
         Body::LeaseDowngraded { lease, .. } => format!("{} now shared", known.lease(*lease)),
+        Body::LeaseClaimed { lease, .. } => format!("{} now claimed", known.lease(*lease)),
         Body::LeaseReleased { lease, operator_reason: None, .. } => known.lease(*lease),
         Body::LeaseReleased { lease, holder, operator_reason: Some(reason) } => {
             format!("{} of {}, by an operator: {reason}", known.lease(*lease), known.agent(*holder))
@@ -130,6 +131,12 @@ fn words(body: &Body, known: &Known) -> String {
             format!("{wait} of {}, {}{}", known.agent(*agent), cause.word(), by.unwrap_or_default())
         }
         Body::ScopeFrozen { reason, .. } | Body::ScopeThawed { reason } => reason.clone(),
+        Body::CommitAllowed { paths, reason, .. } => format!("{}, by an operator: {reason}", paths.join(" ")),
+        Body::SnapshotTaken(keeping) => {
+            let why = keeping.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+            let files = count(keeping.files, "file", "files");
+            format!("s{} {files}, {}{why}", seq.0, keeping.cause.word())
+        }
         Body::ReservationRefused { targets, blockers, .. } => {
             let in_the_way: Vec<String> = blockers.iter().map(|id| known.lease(*id)).collect();
             match in_the_way.is_empty() {

@@ -1,6 +1,6 @@
 //! A failure for people: what happened, who stands in the way, what to do now.
 
-use super::{Page, Tone, before_you, holding, wrap, wrap_hint};
+use super::{Page, Tone, and_more, before_you, holding, wrap, wrap_hint};
 use clearway_core::failure::{Details, Failure, LeaseView};
 use clearway_core::slug::Slug;
 use clearway_core::text::printable;
@@ -20,13 +20,12 @@ pub(crate) fn failure(failure: &Failure, now: &Now, page: &Page) -> String {
     for view in in_the_way.iter().take(HOLDERS_SHOWN) {
         text.push_str(&holding(view, now, page, "  "));
     }
-    if in_the_way.len() > HOLDERS_SHOWN {
-        let more = format!("  and {} more: clearway leases", in_the_way.len() - HOLDERS_SHOWN);
-        text.push_str(&page.given.advice(&more));
+    if let Some(more) = and_more(in_the_way.len(), HOLDERS_SHOWN) {
+        text.push_str(&page.given.advice(&format!("  {more}: clearway leases")));
         text.push('\n');
     }
     if let Details::Blockers { ahead, .. } = &failure.details {
-        text.push_str(&before_you(ahead));
+        text.push_str(&before_you(ahead, page));
     }
     for hint in &failure.hints {
         text.push_str(&hint_lines(&printable(&hint.to_string()), page));

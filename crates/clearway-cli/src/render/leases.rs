@@ -2,9 +2,11 @@
 
 use super::{Cell, Fit, Page, Table, Tone, wrap, wrap_hint};
 use clearway_core::agent::Liveness;
+use clearway_core::command::Want;
 use clearway_core::decide::Notice;
 use clearway_core::failure::{Ahead, LeaseView};
 use clearway_core::lease::Mode;
+use clearway_core::target::{Target, Worktree};
 use clearway_core::text::printable;
 use clearway_core::time::{Now, elapsed, rounded};
 use clearway_core::unit;
@@ -17,14 +19,29 @@ pub(crate) fn left(view: &LeaseView, now: &Now) -> String {
     }
 }
 
-/// What a lease is on, seen from a checkout. One of another checkout says which, because its pattern means other files.
-pub(crate) fn placed_pattern(view: &LeaseView, here: &str) -> String {
-    let pattern = unit::shown(&view.lease);
-    match view.lease.worktree.0.as_str() {
-        "" => format!("{pattern} (name)"),
-        same if same == here => pattern,
-        elsewhere => format!("{elsewhere}: {pattern}"),
+/// What a lease is on, in a list: which checkout it is of, unless the reader acts there, or that it is a name.
+pub(crate) fn placed_pattern(view: &LeaseView, page: &Page) -> String {
+    match view.lease.worktree.0.is_empty() {
+        true => format!("{} (name)", unit::shown(&view.lease)),
+        false => own_pattern(view, page),
     }
+}
+
+/// The same for whoever knows which are names.
+fn own_pattern(view: &LeaseView, page: &Page) -> String {
+    from_root(&unit::shown(&view.lease), &view.lease.worktree.0, page)
+}
+
+/// What somebody waits for, in a list.
+pub(crate) fn placed_wants(wants: &[Want], worktree: &Worktree, page: &Page) -> String {
+    let targets: Vec<String> = wants.iter().map(|want| want.target.display()).collect();
+    let has_path = wants.iter().any(|want| matches!(want.target, Target::Path(_)));
+    let root = if has_path { worktree.0.as_str() } else { "" };
+    from_root(&targets.join(" "), root, page)
+}
+
+fn from_root(what: &str, root: &str, page: &Page) -> String {
+    if page.is_elsewhere(root) { format!("{root}: {what}") } else { what.to_owned() }
 }
 
 /// What a lease of the machine's scope is on, seen from another scope.
@@ -42,6 +59,12 @@ pub(crate) fn count(number: u64, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
+/// How many of a list are left when its first ones were shown; nothing if all were.
+pub(crate) fn and_more(all: usize, shown: usize) -> Option<String> {
+    let left = all.checked_sub(shown).filter(|left| *left > 0)?;
+    Some(format!("and {left} more"))
+}
+
 /// What the colour of a liveness is.
 pub(crate) fn liveness_tone(liveness: Liveness) -> Tone {
     match liveness {
@@ -57,7 +80,7 @@ pub(crate) fn lease_table(views: &[LeaseView], now: &Now, page: &Page) -> String
     for view in views {
         table.row(vec![
             Cell::new(view.lease.id.as_str()),
-            Cell::new(unit::shown(&view.lease)).tone(Tone::Strong),
+            Cell::new(own_pattern(view, page)).tone(Tone::Strong),
             Cell::new(view.lease.mode.word()),
             Cell::new(match &view.lease.bound {
                 Some(process) => format!("while process {} runs", process.pid),
@@ -74,7 +97,9 @@ pub(crate) fn holding(view: &LeaseView, now: &Now, page: &Page, indent: &str) ->
     let lease = &view.lease;
     let name = view.agent.to_string();
     let how = if lease.mode == Mode::Exclusive { "exclusively" } else { "shared" };
-    let target = unit::shown(lease);
+    let root = lease.worktree.0.as_str();
+    let place = if page.is_elsewhere(root) { format!(" in {root}") } else { String::new() };
+    let target = unit::shown(lease) + &place;
     let head =
         format!("{name} ({}) holds {} {how}, lease {}", view.liveness.word(), printable(&target), lease.id);
     let since = match ago(now.mono.since(lease.granted)).as_str() {
@@ -117,16 +142,22 @@ fn ending(view: &LeaseView, now: &Now) -> String {
 const AHEAD_SHOWN: usize = 3;
 
 /// Who waits longer for the same.
-pub(crate) fn before_you(ahead: &[Ahead]) -> String {
+pub(crate) fn before_you(ahead: &[Ahead], page: &Page) -> String {
     let one = |ahead: &Ahead| {
         let turn = if ahead.offered { "has the turn for" } else { "waits for" };
-        format!("  {} {turn} {} before you\n", ahead.agent, printable(&ahead.target))
+        let line = format!("{} {turn} {} before you", ahead.agent, printable(&ahead.target));
+        wrapped(&line, page, "  ")
     };
     let shown: String = ahead.iter().take(AHEAD_SHOWN).map(one).collect();
-    match ahead.len().saturating_sub(AHEAD_SHOWN) {
-        0 => shown,
-        more => format!("{shown}  and {more} more before you\n"),
+    match and_more(ahead.len(), AHEAD_SHOWN) {
+        None => shown,
+        Some(more) => format!("{shown}  {more} before you\n"),
     }
+}
+
+/// A line as wide as the page at most, and what is left of it a little further in.
+pub(crate) fn wrapped(line: &str, page: &Page, indent: &str) -> String {
+    wrap(line, page.columns, indent, &format!("{indent}  ")).join("\n") + "\n"
 }
 
 /// Things to know beside an answer.

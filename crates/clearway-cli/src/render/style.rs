@@ -24,6 +24,8 @@ pub(crate) struct Page {
     pub(crate) is_terminal: bool,
     /// What commands in the text repeat of the line that was typed.
     pub(crate) given: Given,
+    /// The checkout that the reader acts in, if it acts in one.
+    pub(crate) here: Option<String>,
 }
 
 /// What a colour means. Every text says the same without it.
@@ -68,7 +70,14 @@ impl Page {
             colour: is_terminal && !plain,
             is_terminal,
             given: Given::NOTHING,
+            here: None,
         }
+    }
+
+    /// Whether paths that start at this root are of another checkout than the one the reader acts in: they mean other
+    /// files than the same words do here. What has no root is no path.
+    pub(crate) fn is_elsewhere(&self, root: &str) -> bool {
+        !root.is_empty() && self.here.as_deref().is_some_and(|here| here != root)
     }
 
     /// Paints a text that is printable already.

@@ -144,7 +144,14 @@ mod tests {
         let mut table = Table::new(fits);
         rows.iter().for_each(|row| table.row(row.iter().map(Cell::new).collect()));
         table.render(
-            &Page { columns, room: columns, colour: false, is_terminal: true, given: Given::NOTHING },
+            &Page {
+                columns,
+                room: columns,
+                colour: false,
+                is_terminal: true,
+                given: Given::NOTHING,
+                here: None,
+            },
             "",
         )
     }

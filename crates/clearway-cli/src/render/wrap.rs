@@ -1,5 +1,6 @@
 //! Breaking long lines between words.
 
+use clearway_core::agent::Client;
 use clearway_core::text::columns;
 
 /// Breaks a text into lines of at most `width` columns. The first begins with `first`, the others with `next`.
@@ -23,25 +24,30 @@ pub(crate) fn wrap(text: &str, width: usize, first: &str, next: &str) -> Vec<Str
     lines
 }
 
-/// What the commands in hints begin with.
-const COMMANDS: [&str; 5] = ["aside=$(mktemp", "chmod", "clearway", "kill", "ls"];
+/// What the commands in hints begin with, beside those that go on with a client's session.
+const COMMANDS: [&str; 10] =
+    ["aside=$(mktemp", "chmod", "clearway", "find", "git", "kill", "ls", "mkdir", "mv", "readlink"];
 
-/// Breaks a hint or a note like [`wrap`], but keeps the command at its end on a line of its own, so that it can be copied.
+/// Breaks a hint or a note like [`wrap`], but keeps the command at its end on a line of its own, so that it can be
+/// copied.
 pub(crate) fn wrap_hint(hint: &str, width: usize, first: &str, next: &str) -> Vec<String> {
     let marked = |mark| hint.strip_prefix(mark).map(|advice| (mark, advice));
     let (mark, advice) = ["hint: ", "note: "].into_iter().find_map(marked).unwrap_or(("", hint));
-    match advice.split_once(": ") {
-        Some((words, command)) if is_command(command) && columns(first) + columns(hint) > width => {
+    let splits = advice.match_indices(": ").map(|(at, _)| (&advice[..at], &advice[at + 2..]));
+    let command = splits.into_iter().find(|(_, command)| is_command(command));
+    match command.filter(|_| columns(first) + columns(hint) > width) {
+        Some((words, command)) => {
             let mut lines = wrap(&format!("{mark}{words}:"), width, first, next);
             lines.push(format!("{next}{command}"));
             lines
         }
-        _ => wrap(hint, width, first, next),
+        None => wrap(hint, width, first, next),
     }
 }
 
 fn is_command(text: &str) -> bool {
-    text.split(' ').next().is_some_and(|word| COMMANDS.contains(&word))
+    let resumes = |client: &Client| client.resume_words().is_some_and(|words| text.starts_with(words));
+    text.split(' ').next().is_some_and(|word| COMMANDS.contains(&word)) || Client::ALL.iter().any(resumes)
 }
 
 #[cfg(test)]
@@ -60,6 +66,8 @@ mod tests {
         let hint = "see who holds it: clearway who src/a.rs";
         assert_eq!(wrap_hint(hint, 80, "- ", "  "), ["- see who holds it: clearway who src/a.rs"]);
         assert_eq!(wrap_hint(hint, 24, "- ", "  "), ["- see who holds it:", "  clearway who src/a.rs"]);
+        let twice = "for a: b.rs: clearway wait abcdefgh";
+        assert_eq!(wrap_hint(twice, 20, "- ", "  "), ["- for a: b.rs:", "  clearway wait abcdefgh"]);
         let note = "note: it moved; go on: clearway scope adopt a-1";
         assert_eq!(wrap_hint(note, 24, "", "  "), ["note: it moved; go on:", "  clearway scope adopt a-1"]);
     }

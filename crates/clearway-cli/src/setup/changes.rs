@@ -1,14 +1,16 @@
 //! What becomes of the files of clients: planned from their texts, and carried out one by one.
 
 use super::entries::{self, entries};
+use super::found::{blocks, ours};
 use super::journal::{Journal, Restored};
 use super::place::{self, Form, HookFile, directory, setup_of, user_files};
 use super::standing::unread;
 use super::text::{Removed, Unfit};
-use super::{Wish, detected, diff, page, shown, toml};
+use super::{Wish, detected, diff, githooks, page, shown, toml};
 use crate::Host;
 use clearway_core::agent::Client;
 use clearway_core::failure::Failure;
+use clearway_core::hint;
 use clearway_core::redact::redact;
 use clearway_core::slug::Slug;
 use std::path::{Path, PathBuf};
@@ -27,6 +29,8 @@ pub(crate) struct Change {
     pub(crate) outcome: Result<After, Failure>,
     /// What is worth knowing about it.
     pub(crate) note: Option<String>,
+    /// Where what was there is kept, if it is a hook of git.
+    pub(crate) kept: Option<PathBuf>,
 }
 
 /// What becomes of a file.
@@ -80,14 +84,50 @@ pub(crate) fn plan(host: &mut dyn Host, root: Option<&Path>, wish: &Wish) -> Res
             changes.extend(set_up(host, client, &directory, wish)?);
         }
     }
+    if wish.uninstall {
+        changes.extend(remembered(host, &journal, wish, &changes));
+    }
     if let Some(root) = root.filter(|_| wish.agents_md || wish.uninstall) {
         changes.extend(page_change(host, &journal, root, wish.uninstall));
+    }
+    if let Some(root) = root.filter(|_| wish.git_hooks || wish.uninstall) {
+        changes.extend(githooks::changes(host, root, wish)?);
     }
     changes.retain(|change| !wish.uninstall || change.is_due() || change.outcome.is_err());
     Ok(changes)
 }
 
-/// Makes the changes, each on its own, and of those somebody was shown and agreed to no others. A failure takes the place of what was to become of a file.
+/// Files that were set up where a client had its directory then, and has it no more.
+fn remembered(host: &mut dyn Host, journal: &Journal, wish: &Wish, known: &[Change]) -> Vec<Change> {
+    let is_new = |path: &&Path| !known.iter().any(|change| change.path == **path);
+    let mut changes = Vec::new();
+    for path in journal.paths().filter(is_new) {
+        let Ok(Some(text)) = host.read_text(path) else { continue };
+        let is_meant = |client: &Client| wish.clients.is_empty() || wish.clients.contains(client);
+        let of_client = place::all().filter(is_meant).find_map(|client| {
+            let file = file_of(client, path)?;
+            let document = file.form.value(&text).ok()?;
+            ours(&document, file.form.shape())
+                .iter()
+                .any(|found| found.calls(client))
+                .then_some((client, file))
+        });
+        if let Some((client, file)) = of_client {
+            changes.push(take_back(host, journal, Some(client), path, &|text, before| {
+                file.form.remove(text, before)
+            }));
+        }
+    }
+    changes
+}
+
+/// The file of a client that this is, wherever the client had its directory.
+fn file_of(client: Client, path: &Path) -> Option<HookFile> {
+    user_files(client, Path::new("")).into_iter().find(|file| path.ends_with(&file.path))
+}
+
+/// Makes the changes, each on its own, and of those somebody was shown and agreed to no others. A failure takes the
+/// place of what was to become of a file.
 pub(crate) fn carry_out(
     host: &mut dyn Host,
     root: Option<&Path>,
@@ -119,17 +159,20 @@ fn set_up(
     directory: &Path,
     wish: &Wish,
 ) -> Result<Vec<Change>, Failure> {
-    let unattended = wish.unattended;
-    let wanted = entries(client, &stable_binary(host)?, unattended);
+    let plugins = setup_of(client).and_then(|setup| setup.plugins);
     let cleared = |file: &HookFile, text: &str| match wish.without_others {
-        true => file.form.without_rivals(text),
+        true => file.form.without_rivals(text, plugins),
         false => Ok(text.to_owned()),
     };
     let mut files = user_files(client, directory);
     if let Some(tables) = files.iter().position(|file| is_used_table(host, file)) {
         files.swap(0, tables);
     }
-    let note = setup_of(client).filter(|_| unattended).map(|setup| setup.unattended.to_owned());
+    let is_kept = !wish.unattended && files.iter().any(|file| blocks_already(host, client, file));
+    let unattended = wish.unattended || is_kept;
+    let wanted = entries(client, &stable_binary(host)?, unattended);
+    let kept = if is_kept { KEPT } else { "" };
+    let note = setup_of(client).filter(|_| unattended).map(|setup| format!("{}{kept}", setup.unattended));
     let mut changes = Vec::new();
     for (position, file) in files.iter().enumerate() {
         let edited = match position {
@@ -146,6 +189,16 @@ fn set_up(
         }
     }
     Ok(changes)
+}
+
+/// What is said of a setting that nobody asked for this time.
+const KEPT: &str = "; kept as it was, go back with: clearway init --uninstall && clearway init";
+
+/// Whether a hook that fails is taken for a refusal already: what was asked for once is not taken back in passing.
+fn blocks_already(host: &mut dyn Host, client: Client, file: &HookFile) -> bool {
+    let text = host.read_text(&file.path).ok().flatten();
+    let document = text.and_then(|text| file.form.value(&text).ok());
+    document.is_some_and(|document| blocks(client, &document, file.form.shape()))
 }
 
 /// Whether a file's tables carry hooks already: there a person looks for them.
@@ -167,7 +220,7 @@ fn edit(host: &mut dyn Host, file: &HookFile, edit: &dyn Fn(&str) -> Result<Stri
             (before, outcome)
         }
     };
-    Change { client: None, path: file.path.clone(), before, outcome, note: None }
+    Change { client: None, path: file.path.clone(), before, outcome, note: None, kept: None }
 }
 
 type Take<'a> = dyn Fn(&str, Option<&str>) -> Result<Removed, Unfit> + 'a;
@@ -180,8 +233,14 @@ fn take_back(
     path: &Path,
     remove: &Take<'_>,
 ) -> Change {
-    let mut change =
-        Change { client, path: path.to_owned(), before: None, outcome: Ok(After::Unchanged), note: None };
+    let mut change = Change {
+        client,
+        path: path.to_owned(),
+        before: None,
+        outcome: Ok(After::Unchanged),
+        note: None,
+        kept: None,
+    };
     match host.read_text(path) {
         Err(failure) => change.outcome = Err(unreadable(path, &failure.message)),
         Ok(None) => {}
@@ -224,7 +283,7 @@ fn page_change(host: &mut dyn Host, journal: &Journal, root: &Path, uninstall: b
             (before, Ok(if is_same { After::Unchanged } else { After::Text(after) }))
         }
     };
-    vec![Change { client: None, path, before, outcome, note: None }]
+    vec![Change { client: None, path, before, outcome, note: None, kept: None }]
 }
 
 /// Remembers first and writes then, so that whatever happens in between, what was there is known.
@@ -236,6 +295,9 @@ fn make(
     uninstall: bool,
 ) -> Result<(), Failure> {
     let path = &change.path;
+    if let Some(kept) = &change.kept {
+        return githooks::make(host, change, kept, uninstall);
+    }
     if uninstall {
         match &change.outcome {
             Ok(After::Absent) => host.remove_text(path)?,
@@ -247,7 +309,7 @@ fn make(
         return host.write_private(journal_path, &journal.text());
     }
     let Ok(After::Text(after)) = &change.outcome else { return Ok(()) };
-    let bare = change.before.as_deref().map(|before| bare(change, before, journal.original(path)));
+    let bare = change.before.as_deref().and_then(|before| bare(change, before, journal));
     journal.note(path, change.before.as_deref(), bare, after);
     host.write_private(journal_path, &journal.text())?;
     let made = host.replace_text(path, after)?;
@@ -258,19 +320,20 @@ fn make(
     Ok(())
 }
 
-/// A text as it is without us.
-fn bare(change: &Change, before: &str, original: Option<&str>) -> String {
+/// A text as it is without us; `None` if that is nothing, and nothing was there before us.
+fn bare(change: &Change, before: &str, journal: &Journal) -> Option<String> {
+    let original = journal.original(&change.path);
     let removed = match change.client {
-        None => Ok(page::remove(before)),
-        Some(_) if change.path.extension().is_some_and(|extension| extension == "toml") => {
-            toml::remove(before, original)
+        None => Some(page::remove(before)),
+        Some(client) => {
+            file_of(client, &change.path).and_then(|file| file.form.remove(before, original).ok())
         }
-        Some(client) => match user_files(client, Path::new("")).first() {
-            Some(file) => file.form.remove(before, original),
-            None => Err(Unfit(String::new())),
-        },
     };
-    removed.map_or_else(|_| before.to_owned(), |removed| removed.text)
+    match removed {
+        Some(removed) if removed.is_hollow && journal.was_absent(&change.path) => None,
+        Some(removed) => Some(removed.text),
+        None => Some(before.to_owned()),
+    }
 }
 
 fn read_journal(host: &mut dyn Host) -> Result<Journal, Failure> {
@@ -291,10 +354,10 @@ fn unreadable_journal(path: &Path, why: &str) -> Failure {
 }
 
 /// Our own program by a path that stays when it is replaced by a newer one: the one it is found by.
-fn stable_binary(host: &dyn Host) -> Result<String, Failure> {
-    let own = host
-        .own_binary()
-        .ok_or_else(|| Failure::new(Slug::Internal, "the path of this program is not known"))?;
+pub(super) fn stable_binary(host: &dyn Host) -> Result<String, Failure> {
+    let own = host.own_binary().ok_or_else(|| {
+        Failure::new(Slug::Internal, "the path of this program is not known").hint(hint::DOCTOR)
+    })?;
     let path = host.surroundings().variables.get("PATH").cloned().unwrap_or_default();
     let candidates =
         path.split(':').filter(|part| part.starts_with('/')).map(|part| Path::new(part).join(entries::NAME));

@@ -1,6 +1,6 @@
 //! Which hooks a file holds, whoever put them there.
 
-use super::entries::{Shape, entries, handlers, is_ours, words};
+use super::entries::{Entry, Shape, entries, handlers, is_ours, words};
 use clearway_core::agent::Client;
 use serde_json::Value;
 
@@ -12,6 +12,13 @@ pub(crate) struct Found {
     /// Where it stands: in which element of the event's list, and where in that.
     pub(crate) place: (usize, usize),
     pub(crate) handler: Value,
+}
+
+impl Found {
+    /// Whether it calls us for a client.
+    pub(super) fn calls(&self, client: Client) -> bool {
+        words(&self.handler).get(2).is_some_and(|word| word == client.name_stem())
+    }
 }
 
 /// Every handler of a document of hooks.
@@ -65,14 +72,9 @@ pub(super) fn state(client: Client, document: &Value, shape: Shape) -> State {
     let Some(binary) = ours.first().and_then(|found| words(&found.handler).into_iter().next()) else {
         return State::Missing;
     };
-    let list =
-        |event: &str| document.get("hooks").and_then(|hooks| hooks.get(event)).and_then(Value::as_array);
     let is_whole = |unattended: &bool| {
         let wanted = entries(client, &binary, *unattended);
-        let is_there =
-            |event: &str, is_in: &dyn Fn(&Value) -> bool| list(event).into_iter().flatten().any(is_in);
-        wanted.len() == ours.len()
-            && wanted.iter().all(|entry| is_there(entry.event, &|element| entry.is_in(element, shape)))
+        wanted.len() == ours.len() && wanted.iter().all(|entry| is_there(entry, document, shape))
     };
     match [false, true].into_iter().find(is_whole) {
         Some(unattended) => State::Whole { binary, unattended },
@@ -80,11 +82,22 @@ pub(super) fn state(client: Client, document: &Value, shape: Shape) -> State {
     }
 }
 
+fn is_there(entry: &Entry, document: &Value, shape: Shape) -> bool {
+    let list = document.get("hooks").and_then(|hooks| hooks.get(entry.event)).and_then(Value::as_array);
+    list.into_iter().flatten().any(|element| entry.is_in(element, shape))
+}
+
+/// Whether a client was asked to take a hook of ours that fails for a refusal.
+pub(super) fn blocks(client: Client, document: &Value, shape: Shape) -> bool {
+    let called = ours(document, shape).first().and_then(|found| words(&found.handler).into_iter().next());
+    let Some(binary) = called else { return false };
+    let lenient = entries(client, &binary, false);
+    let strict = entries(client, &binary, true);
+    strict.iter().any(|entry| !lenient.contains(entry) && is_there(entry, document, shape))
+}
+
 /// Tools that did this job before and whose hooks would refuse or reserve beside ours.
 const RIVALS: [&str; 3] = ["interlock", "intermute", "foundry"];
-
-/// Where Claude Code keeps which plugins are on.
-pub(super) const PLUGINS: &str = "enabledPlugins";
 
 /// Whether a name is one of theirs.
 pub(super) fn is_rival_name(text: &str) -> bool {
@@ -97,10 +110,10 @@ pub(super) fn is_rival(handler: &Value) -> bool {
     is_rival_name(&words(handler).join(" "))
 }
 
-/// Commands of such tools in a document, and plugins of theirs that it enables.
-pub(super) fn rivals(document: &Value, shape: Shape) -> Vec<String> {
+/// Commands of such tools in a document, and plugins of theirs that a setting of it enables.
+pub(super) fn rivals(document: &Value, shape: Shape, plugins: Option<&str>) -> Vec<String> {
     let commands = all(document, shape).into_iter().map(|found| words(&found.handler).join(" "));
-    let plugins = document.get(PLUGINS).and_then(Value::as_object);
+    let plugins = plugins.and_then(|setting| document.get(setting)?.as_object());
     let plugins = plugins.into_iter().flatten().filter(|(_, on)| **on == Value::Bool(true));
     let plugins = plugins.map(|(name, _)| format!("plugin {name}"));
     let mut named: Vec<String> = commands.chain(plugins).filter(|text| is_rival_name(text)).collect();

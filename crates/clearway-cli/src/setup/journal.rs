@@ -52,6 +52,16 @@ impl Journal {
         serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
     }
 
+    /// Every file that was changed.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.files.keys().map(PathBuf::as_path)
+    }
+
+    /// Whether a file is remembered as one that was not there before us.
+    pub(super) fn was_absent(&self, path: &Path) -> bool {
+        self.files.get(path).is_some_and(|record| record.original.is_none())
+    }
+
     pub(super) fn original(&self, path: &Path) -> Option<&str> {
         self.files.get(path).and_then(|record| record.original.as_deref())
     }
@@ -84,10 +94,9 @@ impl Journal {
         if let Some(record) = record.filter(|record| record.written == digest(text)) {
             return record.original.clone().map_or(Restored::Absent, Restored::Bytes);
         }
-        let was_absent = record.is_some_and(|record| record.original.is_none());
         match removed {
             Removed { text: less, .. } if less == text => Restored::Untouched,
-            Removed { is_hollow: true, .. } if was_absent => Restored::Absent,
+            Removed { is_hollow: true, .. } if self.was_absent(path) => Restored::Absent,
             Removed { text: less, .. } => Restored::Less(less),
         }
     }

@@ -1,7 +1,7 @@
 //! Hooks in a JSON file: which are there, and the text with ours or without them.
 
 use super::entries::{Entry, Shape, handlers, is_ours};
-use super::found::{PLUGINS, is_rival, is_rival_name};
+use super::found::{is_rival, is_rival_name};
 use super::surgery::{Document, Holder, Piece, plain, property, spot};
 use super::text::{Removed, Unfit, newline_of, split_mark};
 use jsonc_parser::ast::{Array, Object, Value as Ast};
@@ -61,21 +61,21 @@ pub(super) fn remove(text: &str, original: Option<&str>, shape: Shape) -> Result
 }
 
 /// The text without the handlers and plugins of tools that did this job before.
-pub(super) fn without_rivals(text: &str, shape: Shape) -> Result<String, Unfit> {
+pub(super) fn without_rivals(text: &str, shape: Shape, plugins: Option<&str>) -> Result<String, Unfit> {
     let (mark, body) = split_mark(text);
     let mut body = body.to_owned();
     while let Some((event, less)) = without_next(&body, &[], shape, is_rival)? {
         body = without_hollow(&less, &event, &Value::Null)?;
     }
-    while let Some(less) = without_rival_plugin(&body)? {
+    while let Some(less) = without_rival_plugin(&body, plugins)? {
         body = less;
     }
     Ok(format!("{mark}{body}"))
 }
 
-fn without_rival_plugin(body: &str) -> Result<Option<String>, Unfit> {
+fn without_rival_plugin(body: &str, plugins: Option<&str>) -> Result<Option<String>, Unfit> {
     let document = Document::read(body)?;
-    let plugins = document.root().and_then(|root| property(root, PLUGINS)?.value.as_object());
+    let plugins = document.root().and_then(|root| property(root, plugins?)?.value.as_object());
     let Some(plugins) = plugins else { return Ok(None) };
     let is_on = |plugin: &&jsonc_parser::ast::ObjectProp<'_>| {
         is_rival_name(plugin.name.as_str()) && plain(&plugin.value) == Value::Bool(true)

@@ -1,17 +1,19 @@
 //! Setting up agents' clients: their own configuration is made to call our hooks, and given back again.
 //!
-//! What a file becomes is a pure function of its text (`jsonc.rs`, `toml.rs`, `page.rs`), whether a client will run what
-//! is in it a pure judgement of its files (`standing.rs`). Here the files are read and written, one after the other: what
-//! keeps one client from being set up keeps no other. Nothing of this is on the path of a hook.
+//! What a file becomes is a pure function of its text (`jsonc.rs`, `toml.rs`, `page.rs`), whether a client will run
+//! what is in it a pure judgement of its files (`standing.rs`). Here the files are read and written, one after the
+//! other: what keeps one client from being set up keeps no other. Nothing of this is on the path of a hook.
 
 mod changes;
 mod diff;
 mod entries;
 mod found;
+pub(crate) mod githooks;
 mod journal;
 mod jsonc;
 mod page;
 pub(crate) mod place;
+mod shapes;
 pub(crate) mod standing;
 mod surgery;
 #[cfg(test)]
@@ -22,6 +24,7 @@ mod toml;
 pub(crate) use changes::{After, Change, carry_out, plan};
 pub(crate) use entries::NAME;
 pub(crate) use found::{Found, ours};
+pub use githooks::HooksPlace;
 pub(crate) use journal::hex;
 pub(crate) use place::{Form, Setup, below_home, variable};
 pub(crate) use standing::{Installed, Scene, Standing, is_true};
@@ -59,6 +62,15 @@ pub trait ClientFiles {
     /// Removes a directory, if it is empty.
     fn remove_empty_directory(&mut self, path: &Path);
 
+    /// Where git of a checkout looks for hooks; `None` where there is no git.
+    fn hooks_place(&self, root: &Path) -> Option<HooksPlace>;
+
+    /// Puts an executable hook where another may be, which is kept under another name if one is given.
+    fn put_hook(&mut self, path: &Path, kept: Option<&Path>, text: &str) -> Result<(), Failure>;
+
+    /// Puts back the hook that was kept, or none where none was.
+    fn give_back_hook(&mut self, path: &Path, kept: &Path) -> Result<(), Failure>;
+
     /// A line that a person types.
     fn typed_line(&mut self) -> Result<String, Failure>;
 }
@@ -74,6 +86,8 @@ pub(crate) struct Wish {
     pub(crate) agents_md: bool,
     /// Hooks of other tools for this are to be taken out.
     pub(crate) without_others: bool,
+    /// Git is to call us.
+    pub(crate) git_hooks: bool,
     /// Everything of ours is to be taken away instead.
     pub(crate) uninstall: bool,
 }
@@ -130,6 +144,7 @@ fn notes(
     client: Client,
 ) -> (Vec<String>, Vec<String>) {
     let repository = root.map(|root| repository_files(client, root)).unwrap_or_default();
+    let plugins = setup_of(client).and_then(|setup| setup.plugins);
     let (mut notes, mut installs, mut rivals) = (Vec::new(), Vec::new(), Vec::new());
     for file in user_files(client, directory).iter().chain(&repository) {
         let Ok(Some(text)) = host.read_text(&file.path) else { continue };
@@ -137,7 +152,7 @@ fn notes(
         if !found::ours(&document, file.form.shape()).is_empty() {
             installs.push(shown(&file.path));
         }
-        for rival in found::rivals(&document, file.form.shape()) {
+        for rival in found::rivals(&document, file.form.shape(), plugins) {
             let remark =
                 format!("another tool for this is still installed in {}: {rival}", shown(&file.path));
             if repository.contains(file) { notes.push(remark) } else { rivals.push(remark) }

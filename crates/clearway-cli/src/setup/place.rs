@@ -24,6 +24,12 @@ pub(crate) struct Setup {
     pub(crate) repository_files: &'static [(&'static str, Form)],
     /// What an entry is made of, in the order it is written.
     pub(crate) handler: fn(&Called<'_>) -> Vec<(&'static str, Value)>,
+    /// The kinds of hooks that it is known to run.
+    pub(crate) kinds: &'static [&'static str],
+    /// Names among its hooks that are settings of its own and no events.
+    pub(crate) beside: &'static [&'static str],
+    /// The setting that holds which plugins are on, if it has plugins.
+    pub(crate) plugins: Option<&'static str>,
     /// Whether it would read its first file of hooks, if that has this text; if not, why.
     pub(crate) reads: fn(&str) -> Result<(), String>,
     /// What it does when nobody watches and a hook fails.
@@ -99,9 +105,9 @@ impl Form {
     }
 
     /// The text without other tools for this; in tables they are left to a person.
-    pub(super) fn without_rivals(self, text: &str) -> Result<String, Unfit> {
+    pub(super) fn without_rivals(self, text: &str, plugins: Option<&str>) -> Result<String, Unfit> {
         match self {
-            Self::Json(shape) => jsonc::without_rivals(text, shape),
+            Self::Json(shape) => jsonc::without_rivals(text, shape, plugins),
             Self::Toml => Ok(text.to_owned()),
         }
     }

@@ -1,9 +1,10 @@
 //! Whether a client will run our hooks, going by its own files: what they switch off, what they trust, what an
-//! administrator forbids. Of what a file does not say, trust counts as not given and a switch as not touched, as the client
-//! takes it. What is told on a client's command line or in its environment is not seen here.
+//! administrator forbids. Of what a file does not say, trust counts as not given and a switch as not touched, as the
+//! client takes it. What is told on a client's command line or in its environment is not seen here.
 
 use super::found::{State, state};
 use super::place::{Form, HookFile, setup_of, user_files};
+use super::shapes::mistake;
 use super::text::Unfit;
 use super::{entries, jsonc, shown, toml};
 use crate::Host;
@@ -81,8 +82,9 @@ pub(super) fn judge(scene: &mut Scene<'_>) -> Standing {
             State::Missing => {}
             State::Changed => damaged = Some(format!("its hooks in {} were changed", shown(&file.path))),
             State::Whole { binary, .. } => {
-                let installed = Installed { file, text, document, binary };
-                return broken(scene, &installed).unwrap_or_else(|| switched_off(scene, &installed));
+                let installed = Installed { file, document, binary };
+                let stops = broken(scene, &installed).or_else(|| dropped(scene, &installed));
+                return stops.unwrap_or_else(|| switched_off(scene, &installed));
             }
         }
     }
@@ -120,7 +122,6 @@ fn unfit(client: Client, file: &HookFile, text: &str) -> Option<Unfit> {
 /// Our hooks as they were found.
 pub(crate) struct Installed {
     pub(crate) file: HookFile,
-    pub(crate) text: String,
     pub(crate) document: Value,
     binary: String,
 }
@@ -131,6 +132,16 @@ fn broken(scene: &Scene<'_>, installed: &Installed) -> Option<Standing> {
         return None;
     }
     Some(Standing::damage(format!("its hooks call {}, which cannot be run", shown(binary))))
+}
+
+/// Over one entry that is no hook a client may drop the whole file.
+fn dropped(scene: &Scene<'_>, installed: &Installed) -> Option<Standing> {
+    let setup = setup_of(scene.client)?;
+    let shape = installed.file.form.shape();
+    let why = mistake(&installed.document, shape, setup.kinds, setup.beside)?;
+    let path = shown(&installed.file.path);
+    let why = format!("it may load no hook of {path}: {why}");
+    Some(Standing::left(why, format!("mend that entry by hand in {path}")))
 }
 
 fn switched_off(scene: &mut Scene<'_>, installed: &Installed) -> Standing {

@@ -1,7 +1,7 @@
 //! JSON with comments, edited as text: what is added or taken away is named, and every other byte stays where it is.
 //!
-//! The text is parsed for its ranges alone. An editor that keeps a tree was rejected: it trims blank lines next to what it
-//! adds and drops comments next to what it removes. Nothing here knows what a hook is.
+//! The text is parsed for its ranges alone. An editor that keeps a tree was rejected: it trims blank lines next to what
+//! it adds and drops comments next to what it removes. Nothing here knows what a hook is.
 
 use super::text::{Edit, Unfit, applied, newline_of};
 use jsonc_parser::ast::{Object, Value as Ast};

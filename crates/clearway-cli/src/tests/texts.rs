@@ -75,7 +75,7 @@ fn commands_in_every_answer_mean_the_caller() {
     let note = format!("{}{}", note.stdout, note.stderr).replace("\n  ", " ");
     assert!(note.contains("give it back with: clearway --agent ada release "), "{note}");
     let whole = stage.run("--agent ada audit verify").expect(0).stdout;
-    assert!(whole.contains("not anchored: clearway --agent ada audit anchor\n"), "{whole}");
+    assert!(whole.contains("a person at a terminal may vouch for it: clearway audit anchor\n"), "{whole}");
     let slip = stage.run("--agent ada reserve --wait a.rs").expect(2).stderr.replace("\n   ", "");
     assert!(slip.contains("clearway --agent ada reserve --wait 5m a.rs"), "{slip}");
     stage.seat_person();

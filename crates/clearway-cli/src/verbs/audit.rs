@@ -3,6 +3,7 @@
 use crate::console::{Answer, Console, Problem, document};
 use crate::given::Given;
 use crate::render::{Page, Tone, wrap};
+use clearway_core::hint::Hint;
 use clearway_core::ids::Seq;
 use clearway_core::text::printable;
 use clearway_kernel::{AnchorOutcome, Session, Verified};
@@ -69,7 +70,10 @@ impl Answer for Whole {
             return "the log is empty\n".to_owned();
         }
         let anchors = match anchored {
-            None => page.given.advice("not anchored: clearway audit anchor"),
+            None => {
+                let advice = "not anchored; a person at a terminal may vouch for it: clearway audit anchor";
+                page.given.hint(Hint::for_operator(advice)).to_string()
+            }
             Some(seq) => format!("anchored up to event {seq}, {unanchored} after it"),
         };
         let whole = page.paint(Tone::Good, "whole");

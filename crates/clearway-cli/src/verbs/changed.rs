@@ -3,7 +3,7 @@
 use super::{Done, settled};
 use crate::console::{Answer, Problem, document};
 use crate::given::Given;
-use crate::render::{Page, Tone, before_you, count, holding, lease_table, notices};
+use crate::render::{Page, Tone, and_more, before_you, count, holding, lease_table, notices, wrapped};
 use clearway_core::decide::{Refused, Success};
 use clearway_core::failure::{Ahead, LeaseView};
 use clearway_core::ids::LeaseId;
@@ -13,7 +13,8 @@ use clearway_core::wait::Queued;
 use clearway_kernel::Reply;
 use clearway_wire::json::{
     Acted, Actor, AheadJson, Blocker, FreezeReply, LeaseJson, LeftReply, QueuedReply, RefusedTarget,
-    ReleaseReply, RenewReply, ReserveReply, SweepReply, ThawReply, TransferReply, WaitJson, rfc3339,
+    ReleaseReply, RenewReply, ReserveReply, SnapshotReply, SweepReply, ThawReply, TransferReply, WaitJson,
+    rfc3339,
 };
 use serde::Serialize;
 
@@ -98,9 +99,15 @@ impl Answer for Changed {
                     remaining: LeaseJson::list(remaining, now),
                 },
             ),
+            // A snapshot has an answer of its own.
+            Success::Kept { number } => {
+                let (snapshot, commit, files) = (Some(number.0), None, Vec::new());
+                self.acted(given, SnapshotReply { snapshot, commit, files, left_out: Vec::new() })
+            }
             Success::Swept { expired } => {
                 self.acted(given, SweepReply { expired: texts(expired), dry_run: false })
             }
+            Success::Done => self.acted(given, ()),
         }
     }
 
@@ -121,14 +128,16 @@ impl Answer for Changed {
             Success::Released { released, already, remaining } => {
                 self.released(released, already, remaining, page)
             }
-            Success::Swept { expired } => swept(expired, "recorded as expired"),
+            Success::Kept { number } => format!("kept as s{}\n", number.0),
+            Success::Done => "done\n".to_owned(),
+            Success::Swept { expired } => swept(expired, "recorded as expired", page),
             Success::Queued { queued, blockers, ahead } => self.told_queued(queued, blockers, ahead, page),
             Success::Left { waits } if waits.is_empty() => {
                 format!("nothing to leave{}: you wait for nothing here\n", self.as_whom())
             }
             Success::Left { waits } => {
                 let places = count(waits.len() as u64, "place", "places");
-                format!("left {places} in the queue{}: {}\n", self.as_whom(), some(waits))
+                wrapped(&format!("left {places} in the queue{}: {}", self.as_whom(), some(waits)), page, "")
             }
             Success::Transferred(leases) if leases.is_empty() => {
                 format!("nothing to hand over{}\n", self.as_whom())
@@ -139,7 +148,7 @@ impl Answer for Changed {
                 format!("handed {moved} to {to}{}\n{}", self.as_whom(), lease_table(leases, now, page))
             }
             Success::Frozen(freeze) => format!(
-                "{} for {}: agents get no new paths; {}\n",
+                "{} for {}: agents get no new paths\n{}\n",
                 page.paint(Tone::Care, "frozen"),
                 rounded(freeze.until.since(now.mono)),
                 page.given.advice("end it early: clearway thaw --reason TEXT")
@@ -165,7 +174,7 @@ impl Changed {
             let mark = page.paint(Tone::Care, "not reserved:");
             text.push_str(&format!("{mark} {}\n", printable(target)));
             blockers.iter().for_each(|view| text.push_str(&holding(view, &self.done.now, page, "  ")));
-            text.push_str(&before_you(ahead));
+            text.push_str(&before_you(ahead, page));
         }
         text
     }
@@ -180,7 +189,7 @@ impl Changed {
         );
         let mut text = head;
         blockers.iter().for_each(|view| text.push_str(&holding(view, &self.done.now, page, "  ")));
-        text.push_str(&before_you(ahead));
+        text.push_str(&before_you(ahead, page));
         let turn = format!("your place is kept; take your turn with: clearway wait {}", queued.wait.id);
         text + &page.given.advice(&turn) + "\n"
     }
@@ -197,11 +206,11 @@ impl Changed {
             ([], _) => String::new(),
             _ => {
                 let leases = count(released.len() as u64, "lease", "leases");
-                format!("released {leases}{}: {}\n", self.as_whom(), some(released))
+                wrapped(&format!("released {leases}{}: {}", self.as_whom(), some(released)), page, "")
             }
         };
         if !already.is_empty() {
-            text.push_str(&format!("over already: {}\n", some(already)));
+            text.push_str(&wrapped(&format!("over already: {}", some(already)), page, ""));
         }
         if !remaining.is_empty() {
             text.push_str("still held:\n");
@@ -212,19 +221,20 @@ impl Changed {
 }
 
 /// What has run out, and what comes of it.
-pub(super) fn swept(expired: &[LeaseId], done: &str) -> String {
+pub(super) fn swept(expired: &[LeaseId], done: &str, page: &Page) -> String {
     if expired.is_empty() {
         return "no lease has run out\n".to_owned();
     }
-    format!("{} {done}: {}\n", count(expired.len() as u64, "lease", "leases"), some(expired))
+    let leases = count(expired.len() as u64, "lease", "leases");
+    wrapped(&format!("{leases} {done}: {}", some(expired)), page, "")
 }
 
 /// Ids for people, who read a few of them at most.
 fn some<T: ToString>(ids: &[T]) -> String {
     let shown = texts(ids.get(..IDS_SHOWN).unwrap_or(ids)).join(" ");
-    match ids.len().saturating_sub(IDS_SHOWN) {
-        0 => shown,
-        more => format!("{shown} and {more} more"),
+    match and_more(ids.len(), IDS_SHOWN) {
+        None => shown,
+        Some(more) => format!("{shown} {more}"),
     }
 }
 

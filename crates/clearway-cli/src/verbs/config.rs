@@ -2,7 +2,7 @@
 
 use crate::console::{Answer, Problem, document};
 use crate::given::Given;
-use crate::render::{Cell, Fit, Page, Table, Tone, wrap};
+use crate::render::{Cell, Fit, Page, Table, Tone, wrap, wrapped};
 use clearway_core::text::printable;
 use clearway_kernel::config::{Config, Entry, KeyId, layer_word, unknown_variables};
 use clearway_kernel::{ConfigPlace, Globals, Outside, Session, config_places};
@@ -185,6 +185,7 @@ impl Answer for Classes {
             }
             text.push_str(&table.render(page, "  "));
         }
-        text + "classes guide automatic leases; what you reserve by name is granted whatever its class\n"
+        let note = "classes guide automatic leases; what you reserve by name is granted whatever its class";
+        text + &wrapped(note, page, "")
     }
 }

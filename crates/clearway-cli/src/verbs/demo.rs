@@ -17,8 +17,8 @@ pub(super) fn demo(host: &mut dyn Host, flags: &DemoFlags, console: &mut Console
     let can_type = host.surroundings().stdin_is_terminal;
     let pace = Pace { slow: flags.slow, is_watched };
     let mut show = |text: &str| if json { Ok(true) } else { console.line(text) };
-    let enter = if is_watched && can_type { " Enter goes on at once." } else { "" };
-    show(&format!("A throw-away repository; ada, bob and cy are agents with a shell each.{enter}\n\n"))?;
+    let enter = if is_watched && can_type { "Enter goes on at once.\n" } else { "" };
+    show(&format!("A throw-away repository; ada, bob and cy are agents with a shell each.\n{enter}\n"))?;
     match Director::new(&mut *backstage, page, pace, &mut show).play() {
         Ok(Played::Whole(reply)) => answer(Shown(reply)),
         Ok(Played::LeftAlone) => Ok(super::Told::Already(0)),

@@ -41,6 +41,7 @@ pub(super) fn doctor(
     let clients = setup::detected(host);
     let seen = setup::look(host, root.as_deref(), &clients);
     diagnosis.checks.extend(seen.iter().flat_map(client_checks));
+    diagnosis.checks.extend(root.iter().flat_map(|root| setup::githooks::checks(host, root)));
     Ok(Finding::new(repaired, diagnosis))
 }
 

@@ -35,7 +35,6 @@ pub(super) fn events(
     if let Some(last) = flags.last.or((!from_start).then_some(EVENTS_BEFORE_FOLLOWING.min(wanted))) {
         let found = session.events(&EventFilter { last: Some(last), ..filter.clone() })?;
         filter.from = Some(found.cursor);
-        wanted = wanted.saturating_sub(found.events.len());
         if !write(session, &found.events, &mut known, console)? || !flags.follow {
             return Ok(());
         }

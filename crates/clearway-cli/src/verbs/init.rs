@@ -39,12 +39,26 @@ pub(super) fn init(
         Consent::Denied => (Deed::Declined, planned),
         Consent::NobodyToAsk => (Deed::Unconfirmed, planned),
     };
+    let changes = if wish.unattended && !site.is_unattended { with_posture(changes) } else { changes };
     let clients = if wish.uninstall { Vec::new() } else { chosen(host, &wish) };
     let clients = look(host, site.root(), &clients);
     let (uninstall, was_shown) = (wish.uninstall, consent == Consent::Typed);
     answer(
         SetUp { site, deed, uninstall, was_shown, changes, clients, left: None }.judged(flags, console.json),
     )
+}
+
+/// What a client does when a hook fails says nothing of what a hook answers when the store does.
+fn with_posture(changes: Vec<Change>) -> Vec<Change> {
+    let with = |change: Change| {
+        Change {
+        note: change.note.map(|note| {
+            format!("{note}; while the store cannot be asked edits pass, unless settings say posture = \"unattended\"")
+        }),
+        ..change
+    }
+    };
+    changes.into_iter().map(with).collect()
 }
 
 /// Whether it may be written.
@@ -90,6 +104,7 @@ fn wish(flags: &InitFlags) -> Wish {
         unattended: flags.unattended,
         agents_md: flags.agents_md,
         without_others: flags.without_others,
+        git_hooks: flags.git_hooks,
         uninstall: flags.uninstall,
     }
 }
@@ -105,13 +120,17 @@ struct Site {
     root: Option<PathBuf>,
     /// Whether hooks act here already.
     is_invited: bool,
+    /// Whether they refuse what they cannot check.
+    is_unattended: bool,
 }
 
 impl Site {
     fn of(host: &mut dyn Host, globals: &Globals) -> Result<Self, Failure> {
         let mut session = Session::open(host, globals)?;
         let is_invited = session.is_invited()?;
-        Ok(Self { scope: session.site.key.to_string(), root: session.site.root.clone(), is_invited })
+        let is_unattended = session.config.is_unattended();
+        let (scope, root) = (session.site.key.to_string(), session.site.root.clone());
+        Ok(Self { scope, root, is_invited, is_unattended })
     }
 
     fn root(&self) -> Option<&Path> {
@@ -317,6 +336,7 @@ fn unconfirmed(flags: &InitFlags, json: bool) -> Failure {
         ("--unattended", flags.unattended),
         ("--agents-md", flags.agents_md),
         ("--without-others", flags.without_others),
+        ("--git-hooks", flags.git_hooks),
         ("--uninstall", flags.uninstall),
         ("-y", true),
     ];
@@ -358,7 +378,7 @@ impl Answer for SetUp {
             text.push_str(&self.change_lines(change, page));
         }
         if self.clients.is_empty() && !self.uninstall {
-            text.push_str("no client of agents was found; name one with --client\n");
+            text.push_str("no client of agents was found; name one: clearway init --client claude\n");
         }
         for seen in &self.clients {
             text.push_str(&client_lines(seen, page));

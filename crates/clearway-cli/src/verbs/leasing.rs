@@ -117,7 +117,7 @@ impl Answer for CheckAnswer {
             false => format!("{}: {asked}\n", page.paint(Tone::Care, "not clear")),
         };
         blockers.iter().for_each(|view| text.push_str(&holding(view, now, page, "  ")));
-        text.push_str(&before_you(ahead));
+        text.push_str(&before_you(ahead, page));
         text + &notices(found.iter().filter(|notice| !notice.is_slip()), page)
     }
 
@@ -144,7 +144,7 @@ impl Answer for Overdue {
         document(&Acted { ok: true, rev: self.rev.0, actor, replayed: false, notices, body })
     }
 
-    fn text(&self, _: &Page) -> String {
-        swept(&self.expired, "would be recorded as expired")
+    fn text(&self, page: &Page) -> String {
+        swept(&self.expired, "would be recorded as expired", page)
     }
 }

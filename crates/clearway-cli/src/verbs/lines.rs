@@ -11,13 +11,9 @@ use clearway_wire::json::{AuthorLinesJson, ChangedLineJson, DiffReply, FileLines
 /// How whoever wrote a line that no hook told of is called.
 const NOBODY: &str = "-";
 
-pub(super) fn diff(
-    session: &mut Session<'_>,
-    flags: &DiffFlags,
-    agent: Option<&str>,
-) -> Result<Lines, Problem> {
-    let agent = flags.agent_name.as_deref().or(agent);
-    Ok(Lines { found: session.attributed(&flags.patterns, agent)?, stat: flags.stat })
+pub(super) fn diff(session: &mut Session<'_>, flags: &DiffFlags) -> Result<Lines, Problem> {
+    let only = flags.agent_name.as_deref();
+    Ok(Lines { found: session.attributed(&flags.patterns, only)?, stat: flags.stat })
 }
 
 /// The answer of `diff`.

@@ -19,8 +19,7 @@ use clearway_wire::json::{AgentJson, AgentsReply, Blocker, LeasesReply, Looked, 
 pub(super) fn leases(session: &mut Session<'_>, flags: LeasesFlags) -> Result<LeaseList, Problem> {
     let history = flags.history;
     let filter = LeaseFilter { agent: flags.agent_name, pattern: flags.pattern, history };
-    let here = session.site.worktree().0;
-    Ok(LeaseList { found: session.leases(&filter)?, history, here })
+    Ok(LeaseList { found: session.leases(&filter)?, history })
 }
 
 pub(super) fn who(session: &mut Session<'_>, flags: &WhoFlags) -> Result<Holders, Problem> {
@@ -37,7 +36,6 @@ pub(super) fn agents(session: &mut Session<'_>) -> Result<AgentList, Problem> {
 pub(super) struct LeaseList {
     found: Leases,
     history: bool,
-    here: String,
 }
 
 impl Answer for LeaseList {
@@ -56,7 +54,7 @@ impl Answer for LeaseList {
         let Leases { leases, machine_wide, unreadable, .. } = &self.found;
         let mut text = match leases.is_empty() && machine_wide.is_empty() {
             true => "no leases\n".to_owned(),
-            false => self.table().render(page, ""),
+            false => self.table(page).render(page, ""),
         };
         for id in unreadable {
             let note = format!("note: the row of lease {} cannot be read: clearway doctor", printable(id));
@@ -72,12 +70,12 @@ impl Answer for LeaseList {
 }
 
 impl LeaseList {
-    fn table(&self) -> Table {
+    fn table(&self, page: &Page) -> Table {
         let fits = [Fit::Whole, Fit::Start, Fit::Last, Fit::Whole, Fit::Whole, Fit::End];
         let mut table = Table::new(&fits);
         let ends = if self.history { "state" } else { "left" };
         table.head(&["id", "pattern", "holder", "mode", ends, "why"]);
-        let here = self.found.leases.iter().map(|view| (view, placed_pattern(view, &self.here)));
+        let here = self.found.leases.iter().map(|view| (view, placed_pattern(view, page)));
         let there = self.found.machine_wide.iter().map(|view| (view, machine_wide_name(view)));
         here.chain(there).for_each(|(view, name)| table.row(self.row(view, &name)));
         table
@@ -130,7 +128,7 @@ impl Answer for Holders {
             false => holders.iter().map(|view| holding(view, now, page, "")).collect(),
         };
         if !waiters.is_empty() {
-            text.push_str(&wait_table(waiters, &[], now).render(page, ""));
+            text.push_str(&wait_table(waiters, &[], now, page).render(page, ""));
         }
         text
     }
@@ -168,7 +166,7 @@ impl Answer for AgentList {
                 Cell::new(format!("{}{you}", view.agent.name)).tone(Tone::Strong),
                 Cell::new(view.agent.client.word()),
                 Cell::new(liveness.word()).tone(liveness_tone(*liveness)),
-                Cell::new(view.last_seen.map_or("-".to_owned(), |seen| ago(now.mono.since(seen)))),
+                Cell::new(view.last_seen().map_or("-".to_owned(), |seen| ago(now.mono.since(seen)))),
                 Cell::new(held_and_awaited(view.live_leases, *waiting)),
             ]);
         }

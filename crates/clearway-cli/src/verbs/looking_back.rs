@@ -4,7 +4,7 @@ use crate::Host;
 use crate::arguments::DigestFlags;
 use crate::console::{Answer, Problem, document};
 use crate::given::Given;
-use crate::render::{Cell, Fit, Page, Table, Tone, count, wrap};
+use crate::render::{Cell, Fit, Page, Table, Tone, and_more, count, wrap};
 use clearway_core::duration;
 use clearway_core::failure::Failure;
 use clearway_core::ids::Seq;
@@ -74,6 +74,7 @@ impl Answer for LookBack {
                 since: rfc3339(found.since),
                 events: found.events,
                 commits: found.commits.as_ref().map(commits),
+                let_pass: let_pass(&found.cost),
                 agents: found.agents.iter().map(deeds_json).collect(),
                 longest_wait: found.longest_wait.as_ref().map(|wait| LongestWaitJson {
                     agent: wait.agent.clone(),
@@ -129,6 +130,10 @@ impl LookBack {
         let refused = found.agents.iter().map(|(_, deeds)| deeds.refused).sum::<u64>();
         if refused > 0 {
             lines.push(("refusals", refused.to_string()));
+        }
+        if let_pass(&found.cost) > 0 {
+            let edits = count(let_pass(&found.cost), "edit", "edits");
+            lines.push(("let pass", format!("{edits} that would have been refused; nothing is enforced")));
         }
         let waits = found.agents.iter().map(|(_, deeds)| deeds.waits).sum::<u64>();
         if let Some(longest) = &found.longest_wait {
@@ -187,33 +192,44 @@ fn agent_table(agents: &[(String, Deeds)], page: &Page) -> String {
             Cell::new(waited),
         ]);
     }
-    let more = agents.len().saturating_sub(AGENTS_SHOWN);
-    table.render(page, "") + &if more > 0 { format!("and {more} more\n") } else { String::new() }
+    let more = and_more(agents.len(), AGENTS_SHOWN).map(|more| more + "\n");
+    table.render(page, "") + &more.unwrap_or_default()
 }
+
+/// Lines of one thing that is told: what comes from outside has no say in how long this is.
+const ITEM_LINES_MAX: usize = 2;
 
 fn about_lines(about: &str, said: &str, page: &Page) -> String {
     let front = format!("{about:12} ");
     let next = " ".repeat(front.len());
-    // Two lines at most: what comes from outside has no say in how long this is.
     let lines = wrap(&printable(said), page.columns, &front, &next);
-    lines.into_iter().take(2).map(|line| line + "\n").collect()
+    lines.into_iter().take(ITEM_LINES_MAX).map(|line| line + "\n").collect()
 }
 
 fn named(list: &[String], page: &Page) -> String {
     let lines = list.iter().take(NAMED).flat_map(|item| {
-        wrap(&printable(item), page.columns, "  ", "    ").into_iter().take(2).collect::<Vec<_>>()
+        wrap(&printable(item), page.columns, "  ", "    ")
+            .into_iter()
+            .take(ITEM_LINES_MAX)
+            .collect::<Vec<_>>()
     });
     let text: String = lines.map(|line| line + "\n").collect();
-    match list.len().saturating_sub(NAMED) {
-        0 => text,
-        more => text + &page.given.advice(&format!("  and {more} more: clearway status --json")) + "\n",
+    match and_more(list.len(), NAMED) {
+        None => text,
+        Some(more) => text + &page.given.advice(&format!("  {more}: clearway status --json")) + "\n",
     }
 }
 
 fn some(list: &[String]) -> String {
-    let more = list.len().saturating_sub(NAMED);
     let named = list.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
-    if more > 0 { format!("{named} and {more} more") } else { named }
+    match and_more(list.len(), NAMED) {
+        None => named,
+        Some(more) => format!("{named} {more}"),
+    }
+}
+
+fn let_pass(cost: &Cost) -> u64 {
+    cost.agents.iter().map(|(_, agent)| agent.let_pass).sum()
 }
 
 fn tokens(cost: &Cost) -> u64 {
@@ -257,6 +273,7 @@ impl Answer for Costs {
             agent: name.clone(),
             told: cost.told,
             refused: cost.refused,
+            let_pass: cost.let_pass,
             bytes: cost.bytes,
             tokens: cost.tokens(),
             slow: cost.slow,
@@ -294,11 +311,19 @@ impl Answer for Costs {
 }
 
 fn cost_table(agents: &[(String, AgentCost)]) -> Table {
-    let mut table = Table::new(&[Fit::Last, Fit::Whole, Fit::Whole, Fit::Whole, Fit::Whole, Fit::Whole]);
-    table.head(&["agent", "told", "refused", "bytes", "tokens", "slow"]);
+    // Where refusals are enforced nothing is let pass, and there is nothing to say of it.
+    let is_lenient = agents.iter().any(|(_, cost)| cost.let_pass > 0);
+    let heads = ["agent", "told", "refused", "let pass", "bytes", "tokens", "slow"];
+    let heads: Vec<&str> = heads.into_iter().filter(|head| is_lenient || *head != "let pass").collect();
+    let fits: Vec<Fit> =
+        heads.iter().enumerate().map(|(at, _)| if at == 0 { Fit::Last } else { Fit::Whole }).collect();
+    let mut table = Table::new(&fits);
+    table.head(&heads);
     for (name, cost) in agents {
-        let numbers = [cost.told, cost.refused, cost.bytes, cost.tokens(), cost.slow];
-        let numbers = numbers.iter().map(|number| Cell::new(number.to_string()));
+        let let_pass = is_lenient.then_some(cost.let_pass);
+        let numbers = [cost.told, cost.refused].into_iter().chain(let_pass);
+        let numbers = numbers.chain([cost.bytes, cost.tokens(), cost.slow]);
+        let numbers = numbers.map(|number| Cell::new(number.to_string()));
         table.row(std::iter::once(Cell::new(name).tone(Tone::Strong)).chain(numbers).collect());
     }
     table

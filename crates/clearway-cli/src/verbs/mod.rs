@@ -2,6 +2,7 @@
 
 mod audit;
 mod changed;
+mod committing;
 mod config;
 mod demo;
 mod doctor;
@@ -16,20 +17,20 @@ mod own;
 mod queueing;
 mod running;
 mod scope;
+mod snapshots;
 mod status;
 mod words;
 
 pub(crate) use running::code_beside_command;
 pub(crate) use words::Detail;
 
-use crate::Host;
 use crate::arguments::{self, Audit, Cli, Config, Scope, StatusFlags, Verb};
 use crate::console::{Answer, Console, Problem};
 use crate::given::Given;
-use crate::{elsewhere, usage};
+use crate::{Host, OnBehalf, elsewhere, usage};
 use clap::FromArgMatches;
 use clap::error::ErrorKind;
-use clearway_kernel::{Globals, Hook, Outside, Reply, Session};
+use clearway_kernel::{Globals, Outside, Reply, Session};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -47,7 +48,7 @@ pub(crate) enum Told {
 /// Reads the command line and does what it says.
 pub(crate) fn run(
     arguments: Vec<OsString>,
-    agent: Option<(Hook, PathBuf)>,
+    agent: Option<OnBehalf>,
     host: &mut dyn Host,
     console: &mut Console<'_, '_>,
 ) -> Outcome {
@@ -76,17 +77,13 @@ fn placed_right(problem: Problem, line: &[String]) -> Problem {
 }
 
 /// Does what was asked. A session is opened by the verbs that look into a scope, and by no other.
-fn obey(
-    cli: Cli,
-    agent: Option<(Hook, PathBuf)>,
-    host: &mut dyn Host,
-    console: &mut Console<'_, '_>,
-) -> Outcome {
+fn obey(cli: Cli, agent: Option<OnBehalf>, host: &mut dyn Host, console: &mut Console<'_, '_>) -> Outcome {
     let mut globals = cli.everywhere.globals();
     console.repeat(Given::of(&globals));
-    if let Some((hook, cwd)) = agent {
+    if let Some(OnBehalf { hook, cwd, key }) = agent {
         globals.directory = Some(cwd.join(globals.directory.unwrap_or_default()));
         globals.hook = Some(hook);
+        globals.idempotency_key = globals.idempotency_key.or(key);
     }
     usage::check_flags(&globals)?;
     let Some(verb) = cli.verb else { return answer(words::help(&[], words::Detail::Brief)?) };
@@ -95,18 +92,27 @@ fn obey(
         Verb::Explain(flags) => words::explain(flags.slug.as_deref()),
         Verb::Completions(flags) => answer(words::completions(flags.shell)),
         Verb::Man(flags) => {
-            let named = flags.pages.as_deref().and_then(Path::to_str).map(str::to_owned);
-            let directory = flags.pages.map(|path| placed(host, &globals, &path));
-            let is_there = directory.as_deref().is_some_and(|directory| host.is_directory(directory));
-            match named.filter(|_| !is_there).and_then(|name| words::man_of_verb(&name)) {
-                Some(manual) => answer(manual),
-                None => answer(words::man(directory.as_deref())?),
+            let named: Vec<String> =
+                flags.pages.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+            match flags.pages.as_slice() {
+                [] => answer(words::man(None)?),
+                [page]
+                    if host.is_directory(&placed(host, &globals, page))
+                        || !words::is_verb_like(&named[0]) =>
+                {
+                    answer(words::man(Some(&placed(host, &globals, page)))?)
+                }
+                _ => answer(words::man_of_verb(&named)?),
             }
         }
         Verb::Hook(flags) => {
             let words: Vec<OsString> =
                 std::iter::once(flags.client).chain(flags.event).map(OsString::from).collect();
             Ok(Told::Already(console.hook(&words, host)))
+        }
+        Verb::GitHook(flags) => {
+            let words: Vec<OsString> = std::iter::once(flags.name).chain(flags.words).collect();
+            Ok(Told::Already(console.git_hook(&words, &globals, host)))
         }
         Verb::Init(flags) => init::init(host, &globals, &flags, console),
         Verb::Demo(flags) => demo::demo(host, &flags, console),
@@ -115,60 +121,77 @@ fn obey(
         Verb::Config(verb) => config(&verb, host, &globals),
         Verb::Scope(Scope::List) => answer(scope::list(&mut Session::open_anywhere(host, &globals)?)?),
         Verb::Scope(Scope::Adopt { key }) => {
-            answer(scope::adopt(&mut session(host, &globals)?, key.as_deref())?)
+            answer(scope::adopt(&mut session(host, &globals, console)?, key.as_deref())?)
         }
-        Verb::Reserve(flags) => answer(leasing::reserve(&mut session(host, &globals)?, flags, console)?),
-        Verb::Check(flags) => answer(leasing::check(&mut session(host, &globals)?, flags)?),
-        Verb::Renew(flags) => answer(leasing::renew(&mut session(host, &globals)?, flags)?),
-        Verb::Release(flags) => answer(leasing::release(&mut session(host, &globals)?, flags)?),
-        Verb::Sweep(flags) => leasing::sweep(&mut session(host, &globals)?, &flags),
-        Verb::Wait(flags) => answer(queueing::wait(&mut session(host, &globals)?, &flags, console)?),
-        Verb::Waits(flags) => answer(queueing::waits(&mut session(host, &globals)?, &flags)?),
-        Verb::Transfer(flags) => answer(queueing::transfer(&mut session(host, &globals)?, flags)?),
-        Verb::Freeze(flags) => answer(queueing::freeze(&mut session(host, &globals)?, &flags)?),
-        Verb::Thaw(flags) => answer(queueing::thaw(&mut session(host, &globals)?, &flags)?),
-        Verb::With(flags) => running::with(&mut session(host, &globals)?, flags, console).map(Told::Already),
-        Verb::Who(flags) => answer(listing::who(&mut session(host, &globals)?, &flags)?),
-        Verb::Leases(flags) => answer(listing::leases(&mut session(host, &globals)?, flags)?),
-        Verb::Mine(flags) => answer(own::mine(&mut session(host, &globals)?, &flags)?),
-        Verb::Diff(flags) => {
-            let agent = globals.agent.clone();
-            answer(lines::diff(&mut session(host, &globals)?, &flags, agent.as_deref())?)
+        Verb::Reserve(flags) => {
+            answer(leasing::reserve(&mut session(host, &globals, console)?, flags, console)?)
         }
-        Verb::Statusline => answer(own::statusline(&mut session(host, &globals)?)?),
-        Verb::Agents => answer(listing::agents(&mut session(host, &globals)?)?),
-        Verb::Where(flags) => answer(finding::where_is(&mut session(host, &globals)?, &flags)?),
+        Verb::Check(flags) => answer(leasing::check(&mut session(host, &globals, console)?, flags)?),
+        Verb::Renew(flags) => answer(leasing::renew(&mut session(host, &globals, console)?, flags)?),
+        Verb::Release(flags) => answer(leasing::release(&mut session(host, &globals, console)?, flags)?),
+        Verb::Sweep(flags) => leasing::sweep(&mut session(host, &globals, console)?, &flags),
+        Verb::Wait(flags) => answer(queueing::wait(&mut session(host, &globals, console)?, &flags, console)?),
+        Verb::Waits(flags) => {
+            answer(queueing::waits(&mut session(host, &globals, console)?, &flags, console)?)
+        }
+        Verb::Transfer(flags) => answer(queueing::transfer(&mut session(host, &globals, console)?, flags)?),
+        Verb::Freeze(flags) => answer(queueing::freeze(&mut session(host, &globals, console)?, &flags)?),
+        Verb::Thaw(flags) => answer(queueing::thaw(&mut session(host, &globals, console)?, &flags)?),
+        Verb::With(flags) => {
+            running::with(&mut session(host, &globals, console)?, flags, console).map(Told::Already)
+        }
+        Verb::Who(flags) => answer(listing::who(&mut session(host, &globals, console)?, &flags)?),
+        Verb::Leases(flags) => answer(listing::leases(&mut session(host, &globals, console)?, flags)?),
+        Verb::Mine(flags) => answer(own::mine(&mut session(host, &globals, console)?, &flags)?),
+        Verb::Diff(flags) => answer(lines::diff(&mut session(host, &globals, console)?, &flags)?),
+        Verb::Commit(flags) => {
+            answer(committing::commit(&mut session(host, &globals, console)?, flags, console)?)
+        }
+        Verb::Snapshot(flags) => answer(snapshots::snapshot(&mut session(host, &globals, console)?, &flags)?),
+        Verb::Snapshots => answer(snapshots::snapshots(&mut session(host, &globals, console)?)?),
+        Verb::Show(flags) => answer(snapshots::show(&mut session(host, &globals, console)?, &flags)?),
+        Verb::Restore(flags) => answer(snapshots::restore(&mut session(host, &globals, console)?, &flags)?),
+        Verb::Undo(flags) => snapshots::undo(host, &globals, &flags, console),
+        Verb::Statusline => answer(own::statusline(&mut session(host, &globals, console)?)?),
+        Verb::Agents => answer(listing::agents(&mut session(host, &globals, console)?)?),
+        Verb::Where(flags) => answer(finding::where_is(&mut session(host, &globals, console)?, &flags)?),
         Verb::Digest(flags) => answer(looking_back::digest(host, &globals, &flags)?),
         Verb::Status(StatusFlags { cost: true }) => {
-            answer(looking_back::cost(&mut session(host, &globals)?)?)
+            answer(looking_back::cost(&mut session(host, &globals, console)?)?)
         }
         Verb::Status(_) => {
             let is_terminal = host.surroundings().stdout_is_terminal;
-            answer(status::status(&mut session(host, &globals)?, is_terminal)?)
+            answer(status::status(&mut session(host, &globals, console)?, is_terminal)?)
         }
         Verb::Events(flags) => {
-            events::events(&mut session(host, &globals)?, flags, console).map(|()| Told::Already(0))
+            events::events(&mut session(host, &globals, console)?, flags, console).map(|()| Told::Already(0))
         }
     }
 }
 
 /// A caller in the scope that the line names.
-fn session<'h>(host: &'h mut dyn Host, globals: &Globals) -> Result<Session<'h>, Problem> {
-    Ok(Session::open(host, globals)?)
+fn session<'h>(
+    host: &'h mut dyn Host,
+    globals: &Globals,
+    console: &mut Console<'_, '_>,
+) -> Result<Session<'h>, Problem> {
+    let session = Session::open(host, globals)?;
+    console.stand_in(&session.site.worktree().0);
+    Ok(session)
 }
 
 fn audit(verb: Audit, host: &mut dyn Host, globals: &Globals, console: &mut Console<'_, '_>) -> Outcome {
     match verb {
         Audit::Verify { anchors } => {
             let anchors: Vec<PathBuf> = anchors.iter().map(|path| placed(host, globals, path)).collect();
-            answer(audit::verify(&mut session(host, globals)?, &anchors)?)
+            answer(audit::verify(&mut session(host, globals, console)?, &anchors)?)
         }
         Audit::Anchor { export } => {
             let export = export.map(|path| placed(host, globals, &path));
-            answer(audit::anchor(&mut session(host, globals)?, export)?)
+            answer(audit::anchor(&mut session(host, globals, console)?, export)?)
         }
         Audit::Export { from } => {
-            audit::export(&mut session(host, globals)?, from, console).map(|()| Told::Already(0))
+            audit::export(&mut session(host, globals, console)?, from, console).map(|()| Told::Already(0))
         }
     }
 }
@@ -176,10 +199,10 @@ fn audit(verb: Audit, host: &mut dyn Host, globals: &Globals, console: &mut Cons
 fn config(verb: &Config, host: &mut dyn Host, globals: &Globals) -> Outcome {
     match verb {
         Config::Path => answer(config::paths(host, globals)?),
-        Config::Classes => answer(config::classes(&session(host, globals)?)),
+        Config::Classes => answer(config::classes(&Session::open(host, globals)?)),
         Config::Show => {
             let variables = host.surroundings().variables.clone();
-            answer(config::show(&session(host, globals)?, &variables))
+            answer(config::show(&Session::open(host, globals)?, &variables))
         }
     }
 }

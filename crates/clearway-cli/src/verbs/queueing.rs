@@ -4,7 +4,7 @@ use super::changed::Changed;
 use crate::arguments::{FreezeFlags, ThawFlags, TransferFlags, WaitFlags, WaitsFlags};
 use crate::console::{Answer, Console, Problem, document};
 use crate::given::Given;
-use crate::render::{Cell, Fit, Page, Table, Tone, ago};
+use crate::render::{Cell, Fit, Page, Table, Tone, ago, placed_wants};
 use clearway_core::failure::Failure;
 use clearway_core::slug::Slug;
 use clearway_core::text::printable;
@@ -38,11 +38,18 @@ fn one_at_a_time() -> Failure {
         .hint("what is wanted together is waited for together: clearway reserve --wait 5m PATTERN…")
 }
 
-pub(super) fn waits(session: &mut Session<'_>, flags: &WaitsFlags) -> Result<Queue, Problem> {
+pub(super) fn waits(
+    session: &mut Session<'_>,
+    flags: &WaitsFlags,
+    console: &mut Console<'_, '_>,
+) -> Result<Queue, Problem> {
     let mut found = session.waits()?;
     if let Some(name) = &flags.agent_name {
         found.waits.retain(|queued| queued.agent.as_str() == name);
         found.machine_wide.retain(|queued| queued.agent.as_str() == name);
+        if found.waits.is_empty() && found.machine_wide.is_empty() {
+            console.note(&session.unknown_agent(name)?);
+        }
     }
     Ok(Queue(found))
 }
@@ -117,26 +124,26 @@ impl Answer for Queue {
         let Waits { now, waits, machine_wide, .. } = &self.0;
         match waits.is_empty() && machine_wide.is_empty() {
             true => "nobody waits\n".to_owned(),
-            false => wait_table(waits, machine_wide, now).render(page, ""),
+            false => wait_table(waits, machine_wide, now, page).render(page, ""),
         }
     }
 }
 
 /// Places in the queue, one a line, and after them those in the queue of the machine.
-pub(super) fn wait_table(waits: &[Queued], machine_wide: &[Queued], now: &Now) -> Table {
+pub(super) fn wait_table(waits: &[Queued], machine_wide: &[Queued], now: &Now, page: &Page) -> Table {
     let mut table = Table::new(&[Fit::Whole, Fit::Start, Fit::Last, Fit::Whole, Fit::Whole, Fit::End]);
     table.head(&["id", "waits for", "who", "place", "since", "how"]);
-    waits.iter().for_each(|queued| table.row(wait_row(queued, "", now)));
-    machine_wide.iter().for_each(|queued| table.row(wait_row(queued, " (machine-wide)", now)));
+    waits.iter().for_each(|queued| table.row(wait_row(queued, "", now, page)));
+    machine_wide.iter().for_each(|queued| table.row(wait_row(queued, " (machine-wide)", now, page)));
     table
 }
 
-fn wait_row(queued: &Queued, whereabouts: &str, now: &Now) -> Vec<Cell> {
+fn wait_row(queued: &Queued, whereabouts: &str, now: &Now, page: &Page) -> Vec<Cell> {
     let wait = &queued.wait;
-    let targets: Vec<String> = wait.wanted.wants.iter().map(|want| want.target.display()).collect();
     vec![
         Cell::new(wait.id.as_str()),
-        Cell::new(targets.join(" ") + whereabouts).tone(Tone::Strong),
+        Cell::new(placed_wants(&wait.wanted.wants, &wait.wanted.worktree, page) + whereabouts)
+            .tone(Tone::Strong),
         Cell::new(queued.agent.as_str()),
         Cell::new(queued.position.to_string()),
         Cell::new(ago(now.mono.since(wait.since))),

@@ -4,11 +4,12 @@ use super::queueing::wait_table;
 use crate::console::{Answer, Problem, document};
 use crate::given::Given;
 use crate::render::{
-    Cell, Fit, Page, Table, Tone, ago, count, left, liveness_tone, machine_wide_name, placed_pattern, wrap,
-    wrap_hint,
+    Cell, Fit, Page, Table, Tone, ago, and_more, count, left, liveness_tone, machine_wide_name,
+    placed_pattern, placed_wants, wrap, wrap_hint,
 };
 use clearway_core::failure::LeaseView;
 use clearway_core::ids::AgentId;
+use clearway_core::lease::Grade;
 use clearway_core::text::{columns, printable, truncate_columns};
 use clearway_core::time::rounded;
 use clearway_core::wait::{Queued, waiters_for};
@@ -17,11 +18,15 @@ use clearway_wire::json::{Actor, AgentJson, Blocker, Looked, StatusReply, WaitJs
 
 /// What an agent reads costs it tokens, so its form is no longer than this.
 const TERSE_BYTES_MAX: usize = 400;
+/// Columns there of what the agent holds, of what others hold, and of each side of the queue.
+const TERSE_OWN_COLUMNS_MAX: usize = 120;
+const TERSE_OTHERS_COLUMNS_MAX: usize = 140;
+const TERSE_QUEUE_COLUMNS_MAX: usize = 80;
 /// Warnings shown to people before the rest is only counted; more would push ten agents off 24 lines.
 const WARNINGS_SHOWN: usize = 3;
 /// Waits shown to people before the rest is only counted.
 const WAITS_SHOWN: usize = 3;
-/// At a terminal a warning, or the reason of a freeze, takes two lines at most.
+/// At a terminal a warning, or the reason of a freeze, takes two lines at most; an agent reads as much of it.
 const WARNING_COLUMNS_MAX: usize = 140;
 /// Of what a warning says, so much stays beside the longest command.
 const SAID_COLUMNS_MIN: usize = 40;
@@ -35,7 +40,6 @@ pub(super) fn status(session: &mut Session<'_>, stdout_is_terminal: bool) -> Res
         found,
         scope: session.site.key.to_string(),
         place: session.site.place.clone(),
-        here: session.site.worktree().0,
         terse: by_agent && !stdout_is_terminal,
     })
 }
@@ -46,13 +50,12 @@ pub(crate) struct Look {
     pub(crate) found: Status,
     pub(crate) scope: String,
     pub(crate) place: String,
-    pub(crate) here: String,
     pub(crate) terse: bool,
 }
 
 impl Answer for Look {
     fn json(&self, given: &Given) -> String {
-        let Status { rev, now, me, agents, leases, waits, machine_wide, frozen, warnings } = &self.found;
+        let Status { rev, now, me, agents, leases, waits, machine_wide, frozen, warnings, .. } = &self.found;
         let leases_there = machine_wide.leases.iter().map(|view| view.lease.id.to_string());
         let waits_there = machine_wide.waits.iter().map(|queued| queued.wait.id.to_string());
         let agent = |seen: &AgentSeen| AgentJson::new(&seen.view, seen.liveness, seen.waiting, now);
@@ -73,14 +76,14 @@ impl Answer for Look {
     }
 
     fn text(&self, page: &Page) -> String {
-        if self.terse { self.terse_form(&page.given) } else { self.people_form(page) }
+        if self.terse { self.terse_form(page) } else { self.people_form(page) }
     }
 }
 
 impl Look {
     /// What can be reserved here: where there are no paths, names.
     fn first_step(&self) -> &'static str {
-        if self.here.is_empty() { "reserve --kind name NAME" } else { "reserve PATH" }
+        if self.found.here.0.is_empty() { "reserve --kind name NAME" } else { "reserve PATH" }
     }
 
     fn people_form(&self, page: &Page) -> String {
@@ -95,7 +98,7 @@ impl Look {
                 text.push_str(&page.given.advice(&nobody));
                 text.push('\n');
             }
-            false => text.push_str(&self.agent_table().render(page, "  ")),
+            false => text.push_str(&self.agent_table(page).render(page, "  ")),
         }
         text.push_str(&self.waits(page));
         let held = leases.len() + machine_wide.leases.len();
@@ -124,9 +127,8 @@ impl Look {
         for warning in warnings.iter().take(WARNINGS_SHOWN) {
             text.push_str(&warning_lines(&page.given.advice(&printable(warning)), page));
         }
-        if warnings.len() > WARNINGS_SHOWN {
-            let more = format!("  and {} more: clearway status --json", warnings.len() - WARNINGS_SHOWN);
-            text.push_str(&page.given.advice(&more));
+        if let Some(more) = and_more(warnings.len(), WARNINGS_SHOWN) {
+            text.push_str(&page.given.advice(&format!("  {more}: clearway status --json")));
             text.push('\n');
         }
         text + "\n"
@@ -141,14 +143,14 @@ impl Look {
         if shown == 0 {
             return String::new();
         }
-        let text = wait_table(shown_here, shown_there, &self.found.now).render(page, "  ");
-        match here.len() + there.len() - shown {
-            0 => text,
-            more => text + &page.given.advice(&format!("  and {more} more: clearway waits")) + "\n",
+        let text = wait_table(shown_here, shown_there, &self.found.now, page).render(page, "  ");
+        match and_more(here.len() + there.len(), shown) {
+            None => text,
+            Some(more) => text + &page.given.advice(&format!("  {more}: clearway waits")) + "\n",
         }
     }
 
-    fn agent_table(&self) -> Table {
+    fn agent_table(&self, page: &Page) -> Table {
         let Status { now, agents, .. } = &self.found;
         let mut table = Table::new(&[Fit::Last, Fit::Whole, Fit::Whole, Fit::End]);
         table.head(&["agent", "state", "seen", "holds"]);
@@ -156,67 +158,70 @@ impl Look {
             table.row(vec![
                 Cell::new(view.agent.name.as_str()).tone(Tone::Strong),
                 Cell::new(liveness.word()).tone(liveness_tone(*liveness)),
-                Cell::new(view.last_seen.map_or("-".to_owned(), |seen| ago(now.mono.since(seen)))),
-                Cell::new(self.holds(view.agent.id)),
+                Cell::new(view.last_seen().map_or("-".to_owned(), |seen| ago(now.mono.since(seen)))),
+                Cell::new(self.holds(view.agent.id, page)),
             ]);
         }
         table
     }
 
     /// What an agent holds: as many patterns as have room, and how many more.
-    fn holds(&self, agent: AgentId) -> String {
-        let patterns = self.held_by(agent);
+    fn holds(&self, agent: AgentId, page: &Page) -> String {
+        let patterns = self.held_by(agent, page);
         let joined = some_of(&patterns, HOLDS_COLUMNS_MAX);
         let count = if patterns.len() > 1 { format!("{}: ", patterns.len()) } else { String::new() };
         count + &joined
     }
 
     /// What an agent holds here; of the caller also what it holds machine-wide.
-    fn held_by(&self, agent: AgentId) -> Vec<String> {
+    fn held_by(&self, agent: AgentId, page: &Page) -> Vec<String> {
         let own = self.found.leases.iter().filter(|view| view.lease.holder == agent);
-        let here = own.map(|view| self.pattern(view));
+        let here = own.map(|view| placed_pattern(view, page));
         let is_me = self.found.me.as_ref().is_some_and(|(id, _)| *id == agent);
         let there = self.found.machine_wide.leases.iter().filter(|_| is_me).map(machine_wide_name);
         here.chain(there).collect()
     }
 
-    fn pattern(&self, view: &LeaseView) -> String {
-        placed_pattern(view, &self.here)
-    }
-
     /// Everything an agent needs before its next edit, in few bytes.
-    fn terse_form(&self, given: &Given) -> String {
+    fn terse_form(&self, page: &Page) -> String {
+        let given = &page.given;
         let Status { now, me, leases, warnings, .. } = &self.found;
         let is_mine = |view: &&LeaseView| me.as_ref().is_some_and(|(id, _)| view.lease.holder == *id);
-        let mine = me.as_ref().map(|(id, _)| self.held_by(*id)).unwrap_or_default();
+        let mine = me.as_ref().map(|(id, _)| self.held_by(*id, page)).unwrap_or_default();
         let others: Vec<String> = leases
             .iter()
             .filter(|view| !is_mine(view))
-            .map(|view| format!("{} {} {}", self.pattern(view), view.agent, left(view, now)))
+            .map(|view| format!("{} {} {}", placed_pattern(view, page), view.agent, left(view, now)))
             .collect();
         let name = me.as_ref().map_or("not registered yet", |(_, name)| name.as_str());
-        let holds = if mine.is_empty() { "nothing".to_owned() } else { some_of(&mine, 120) };
+        let holds =
+            if mine.is_empty() { "nothing".to_owned() } else { some_of(&mine, TERSE_OWN_COLUMNS_MAX) };
         let mut text = format!("you: {name}; you hold: {holds}\n");
         if !others.is_empty() {
-            text.push_str(&format!("others hold: {}\n", some_of(&others, 140)));
+            text.push_str(&format!("others hold: {}\n", some_of(&others, TERSE_OTHERS_COLUMNS_MAX)));
         }
-        let awaited: Vec<String> = self.awaited().map(in_short).collect();
+        let awaited: Vec<String> = self.awaited().map(|queued| in_short(queued, page)).collect();
         if !awaited.is_empty() {
-            text.push_str(&format!("you wait for: {}\n", some_of(&awaited, 80)));
+            text.push_str(&format!("you wait for: {}\n", some_of(&awaited, TERSE_QUEUE_COLUMNS_MAX)));
         }
         text.extend(self.frozen().map(|frozen| frozen + "\n"));
-        let awaiting: Vec<String> =
-            self.awaiting().map(|queued| format!("{} ({})", queued.agent, first_wanted(queued))).collect();
+        let awaiting: Vec<String> = self
+            .awaiting()
+            .map(|queued| format!("{} ({})", queued.agent, first_wanted(queued, page)))
+            .collect();
         if !awaiting.is_empty() {
-            text.push_str(&format!("wait for you: {}\n", some_of(&awaiting, 80)));
+            text.push_str(&format!("wait for you: {}\n", some_of(&awaiting, TERSE_QUEUE_COLUMNS_MAX)));
         }
         if let Some(first) = warnings.first() {
             let more = if warnings.len() > 1 { format!(" +{}", warnings.len() - 1) } else { String::new() };
-            text.push_str(&format!("needs a person{more}: {}\n", shortened(&given.advice(first), 140)));
+            text.push_str(&format!(
+                "needs a person{more}: {}\n",
+                shortened(&given.advice(first), WARNING_COLUMNS_MAX)
+            ));
         }
         let next = given.advice(&format!("next: clearway {}", self.next()));
         let room = TERSE_BYTES_MAX.saturating_sub(next.len() + 2);
-        format!("{}\n{next}\n", cut(printable_lines(&text).trim_end(), room))
+        format!("{}\n{next}\n", cut(printable_lines(&text).trim_end(), room).trim_end())
     }
 }
 
@@ -239,11 +244,13 @@ impl Look {
         let turn = self.awaited().find(|queued| queued.wait.offered_until.is_some());
         let me = self.found.me.as_ref().map(|(id, _)| *id);
         let here = self.found.leases.iter().filter(|view| Some(view.lease.holder) == me);
-        let mut own = here.chain(&self.found.machine_wide.leases);
-        match (turn, own.any(|view| view.lease.bound.is_none())) {
+        let own = here.chain(&self.found.machine_wide.leases).filter(|view| view.lease.bound.is_none());
+        match (turn, own.map(|view| view.lease.grade).min()) {
             (Some(queued), _) => format!("wait {}", queued.wait.id),
-            (None, true) => "release --all".to_owned(),
-            (None, false) => self.first_step().to_owned(),
+            // What a hook took is not committed yet, and would be anybody's.
+            (None, Some(Grade::Auto)) => "mine --dirty".to_owned(),
+            (None, Some(Grade::Claimed)) => "release --all".to_owned(),
+            (None, None) => self.first_step().to_owned(),
         }
     }
 }
@@ -258,13 +265,14 @@ pub(super) fn awaiting(status: &Status, me: AgentId) -> impl Iterator<Item = &Qu
     status.waits.iter().filter(move |queued| queued.wait.agent != me && is_in_the_way(queued))
 }
 
-fn first_wanted(queued: &Queued) -> String {
-    queued.wait.wanted.wants.first().map(|want| want.target.display()).unwrap_or_default()
+fn first_wanted(queued: &Queued, page: &Page) -> String {
+    let wanted = &queued.wait.wanted;
+    placed_wants(wanted.wants.get(..1).unwrap_or_default(), &wanted.worktree, page)
 }
 
 /// What somebody waits for, and whether its turn has come.
-fn in_short(queued: &Queued) -> String {
-    let target = first_wanted(queued);
+fn in_short(queued: &Queued, page: &Page) -> String {
+    let target = first_wanted(queued, page);
     match queued.wait.offered_until {
         Some(_) => format!("{target} (your turn)"),
         None => format!("{target} (place {})", queued.position),
@@ -315,8 +323,24 @@ fn printable_lines(text: &str) -> String {
     text.lines().map(|line| printable(line).into_owned()).collect::<Vec<_>>().join("\n")
 }
 
-/// At most so many bytes, never half a character.
+/// At most so many bytes, never half a character, and never half a command: one that was cut means something else.
 fn cut(text: &str, bytes_max: usize) -> &str {
-    let end = (0..=bytes_max.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-    text.get(..end).unwrap_or_default()
+    let end = text.floor_char_boundary(bytes_max);
+    let kept = &text[..end];
+    let begun = kept.rfind(": clearway ").filter(|at| end < text.len() && !kept[*at..].contains('\n'));
+    begun.map_or(kept, |at| &kept[..at])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_cut_ends_with_no_half_of_a_character_or_command() {
+        assert_eq!(cut("aä", 2), "a");
+        let text = "you: ada\nneeds a person: give yours back: clearway release abcdefgh";
+        assert_eq!(cut(text, 60), "you: ada\nneeds a person: give yours back");
+        assert_eq!(cut(text, text.len()), text);
+        assert_eq!(cut("a: clearway agents\nbcd", 20), "a: clearway agents\nb");
+    }
 }

@@ -208,11 +208,20 @@ pub(super) fn man(directory: Option<&Path>) -> Result<Manual, Problem> {
     Ok(Manual(ManReply { written, page: None }))
 }
 
-/// The page of one verb, if there is one of that name.
-pub(super) fn man_of_verb(name: &str) -> Option<Manual> {
+/// Whether a word can be meant as a verb: a directory that is not there is written as one.
+pub(super) fn is_verb_like(word: &str) -> bool {
+    !word.contains(['/', '.'])
+}
+
+/// The page of one verb.
+pub(super) fn man_of_verb(words: &[String]) -> Result<Manual, Problem> {
     let command = arguments::with_whole_usage(prepared(Detail::All));
-    let page = manual_page(command.find_subcommand(name)?.clone());
-    Some(Manual(ManReply { written: Vec::new(), page: Some(page) }))
+    let found = words.iter().try_fold(&command, |command, word| command.find_subcommand(word));
+    let page = found.cloned().map(manual_page).ok_or_else(|| {
+        let message = format!("{} is neither a verb nor a directory", quoted(&words.join(" ")));
+        Failure::new(Slug::NotFound, message).hint("see the verbs: clearway help --all")
+    })?;
+    Ok(Manual(ManReply { written: Vec::new(), page: Some(page) }))
 }
 
 fn manual_page(command: clap::Command) -> String {

@@ -2,7 +2,7 @@
 
 use super::draft::Draft;
 use super::identity::Identified;
-use super::renew::held_by;
+use super::selection::held_by;
 use super::transfer::hand_over;
 use super::{Step, Success};
 use crate::command::{Attend, Hit};
@@ -10,8 +10,10 @@ use crate::event::{Actor, Body};
 use crate::facts::{FactQuery, Facts};
 use crate::ids::{AgentId, Entropy, LeaseId};
 use crate::lease::{Grade, Lease};
-use crate::slice::{AgentView, Note, Writing};
-use crate::target::Target;
+use crate::limits::TARGETS_PER_REQUEST_MAX;
+use crate::slice::{AgentView, Memo, Note, Writing};
+use crate::snapshot::SnapshotCause;
+use crate::target::{Target, Worktree};
 use crate::wait::{WaitEnd, WaitView};
 use std::collections::BTreeSet;
 
@@ -27,21 +29,21 @@ pub(super) fn attend(
     let ended_before = identified.known.as_ref().is_none_or(|view| view.agent.ended_at.is_some());
     let is_nobody = identified.known.is_none() && !matches!(attend, Attend::Start);
     if is_nobody || (is_end && ended_before) {
-        return Ok(Ok(released(Vec::new())));
+        return Ok(Ok(Success::Done));
     }
     let (me, actor) = draft.register(identified, entropy);
-    let ended = match attend {
-        Attend::Start | Attend::Call => Vec::new(),
+    Ok(Ok(match attend {
+        Attend::Start | Attend::Call => Success::Done,
         Attend::Done { targets, brief, worktree } => {
             let written = |writing: &Writing| writing.is_of(targets, worktree);
             if draft.memo_of(me).is_some_and(|memo| memo.writing.iter().any(written)) {
                 draft.memo(me).writing.retain(|writing| !written(writing));
             }
-            put_down(draft, me, actor, targets, brief)
+            Success::released(put_down(draft, me, actor, targets, brief))
         }
         Attend::Ran { hits } => {
             hits.iter().for_each(|hit| report(draft, me, *hit));
-            Vec::new()
+            Success::Done
         }
         Attend::Rest => {
             let memo = draft.memo(me);
@@ -49,15 +51,10 @@ pub(super) fn attend(
             memo.writing.clear();
             memo.resting = true;
             draft.rests = true;
-            Vec::new()
+            Success::Done
         }
-        Attend::End => end(draft, me, actor)?,
-    };
-    Ok(Ok(released(ended)))
-}
-
-fn released(released: Vec<LeaseId>) -> Success {
-    Success::Released { released, already: Vec::new(), remaining: Vec::new() }
+        Attend::End => Success::released(end(draft, me, actor)?),
+    }))
 }
 
 /// The leases of a tool call that is over are not in hand any more; what is held for a moment only is given back.
@@ -108,15 +105,27 @@ fn end(draft: &mut Draft<'_>, me: AgentId, actor: Actor) -> Result<Vec<LeaseId>,
     let is_ending = |view: &&WaitView| ending.contains(&view.wait.agent);
     let waits: Vec<WaitView> = draft.queue.iter().filter(is_ending).cloned().collect();
     waits.iter().for_each(|view| draft.end_wait(actor, view, WaitEnd::Gone));
+    let left = leases.iter().filter(|lease| ended.contains(&lease.id) && is_changed(lease, draft.facts));
+    let left: BTreeSet<(Worktree, String)> =
+        left.filter_map(|lease| Some((lease.worktree.clone(), literal(lease)?.to_owned()))).collect();
     for agent in ending {
         draft.push(actor, Body::AgentEnded { agent });
-        *draft.memo(agent) = crate::slice::Memo::default();
+        *draft.memo(agent) = Memo::default();
     }
+    draft.memo(me).left = left.into_iter().take(TARGETS_PER_REQUEST_MAX).collect();
     Ok(ended)
 }
 
+/// Where both hold the same, it goes on as the subagent's lease: the past of a path is told by its latest fence, and what
+/// the parent leaves behind one day is not to lie behind something that was given back.
 fn pass_up(draft: &mut Draft<'_>, actor: Actor, leases: &[Lease], parent: &AgentView) -> Vec<LeaseId> {
     for lease in leases {
+        let own = held_by(draft, Some(parent.agent.id))
+            .into_iter()
+            .find(|own| own.target == lease.target && own.worktree == lease.worktree && own.bound.is_none());
+        if let Some(own) = own.filter(|own| own.mode <= lease.mode && own.grade <= lease.grade) {
+            draft.give_back(actor, &own);
+        }
         hand_over(draft, actor, lease, parent);
     }
     draft.record_fulfilled(parent.agent.id, actor, None);
@@ -134,9 +143,16 @@ fn let_go(
         return Err(missing);
     }
     let facts = draft.facts;
+    let changed = leases.iter().filter(|lease| is_changed(lease, facts));
+    let unkept = draft.unkept(changed, SnapshotCause::Left);
+    if !unkept.is_empty() {
+        return Err(unkept);
+    }
     let let_go = |lease: &Lease| match is_changed(lease, facts) {
         false => draft.give_back(actor, lease),
         true => {
+            let kept = draft.record_kept(actor, lease);
+            draft.notices.extend(kept.map(|(_, notice)| notice));
             draft.end_lease(lease.id);
             draft.push(actor, Body::LeaseOrphaned { lease: lease.id, holder: lease.holder });
             lease.id

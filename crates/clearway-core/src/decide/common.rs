@@ -28,7 +28,7 @@ pub(super) fn enter(
     memo.writing.retain(|writing| writing.until > now && !writing.is_of(&enter.targets, &enter.worktree));
     let until = now.plus_ms(COMMON_MS_MAX);
     memo.writing.extend(Writing::all(&enter.targets, &enter.worktree, until));
-    Ok(Success::Released { released: Vec::new(), already: Vec::new(), remaining: Vec::new() })
+    Ok(Success::Done)
 }
 
 /// Who writes one of the files now, said so that the call is made again.

@@ -1,8 +1,11 @@
 //! Circles of waiting: A waits for what B holds while B waits for what A holds.
 //!
-//! The graph has an edge from each waiting agent to whoever holds, or earlier waits for, what it waits for, and from
-//! an agent to its subagents that wait, since it goes on when they are done. A request that would close a circle is
-//! refused at once. A resource with room for several is left out: any one of its holders can end that wait.
+//! The graph has an edge from each wait to whoever holds what it waits for, and to whoever is earlier in line for it. An
+//! agent goes on when all of its waits are over, and those of its subagents; one whose edit was refused works on
+//! elsewhere, so that it waits for nobody by that, but its place is as far off as those who keep it from its turn. What
+//! a command runs under is free when that command ends, whatever its agent waits for meanwhile: it goes on when what
+//! waits inside of it does. A request that would close a circle is refused at once. A resource with room for several is
+//! left out: any one of its holders can end that wait.
 //!
 //! What is not known yet is taken to stand in the way. Where that makes no circle there is none; where it does, all
 //! that was taken for granted is asked for at once, however long the way was.
@@ -12,34 +15,60 @@ use super::plan::{Planner, Step};
 use crate::agent::AgentName;
 use crate::command::Reserve;
 use crate::event::Actor;
-use crate::facts::{FactQuery, Facts};
-use crate::failure::{Circle, CircleStep, Details, Failure};
+use crate::facts::{FactQuery, Facts, Process, StartedBy};
+use crate::failure::{Circle, CircleStep, Details, Failure, LeaseView};
 use crate::hint::Hint;
-use crate::ids::{AgentId, LeaseId, Seq, WaitId};
+use crate::ids::{AgentId, LeaseId, WaitId};
 use crate::lease::{Lease, Mode};
 use crate::slug::Slug;
-use crate::wait::{Wait, WaitView};
+use crate::wait::Wait;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// One agent waits for another.
+/// What goes on when something else does.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Node {
+    /// An agent, as long as it waits for anything.
+    Agent(AgentId),
+    /// A process that runs a command of an agent.
+    Command(AgentId, Process),
+    /// A place in the queue, of an agent.
+    Place(AgentId, WaitId),
+}
+
+impl Node {
+    fn agent(&self) -> AgentId {
+        match self {
+            Self::Agent(agent) | Self::Command(agent, _) | Self::Place(agent, _) => *agent,
+        }
+    }
+
+    /// What ends a lease.
+    fn of_lease(lease: &Lease) -> Self {
+        match &lease.bound {
+            Some(process) => Self::Command(lease.holder, process.clone()),
+            None => Self::Agent(lease.holder),
+        }
+    }
+
+    fn of_wait(wait: &Wait) -> Self {
+        Self::Place(wait.agent, wait.id)
+    }
+}
+
+/// One waits for another.
 #[derive(Clone, Debug)]
 struct Edge {
-    from: AgentId,
-    to: AgentId,
+    from: Node,
+    to: Node,
     what: String,
     lease: Option<Lease>,
 }
 
-/// The circle that `me` closes by waiting for `wanted` at `place`, if there is one.
-pub(super) fn find(
-    draft: &Draft<'_>,
-    me: AgentId,
-    wanted: &Reserve,
-    place: Seq,
-) -> Result<Option<Circle>, BTreeSet<FactQuery>> {
+/// The circle that a wait closes, or would, if there is one.
+pub(super) fn find(draft: &Draft<'_>, wait: &Wait) -> Result<Option<Circle>, BTreeSet<FactQuery>> {
     let mut graph = Graph::new(draft);
-    let circle = graph.search(me, wanted, place);
+    let circle = graph.search(wait);
     graph.settle(circle, Option::is_none)
 }
 
@@ -78,8 +107,8 @@ fn circles<'w>(
 ) -> Result<BTreeMap<WaitId, Circle>, BTreeSet<FactQuery>> {
     let mut graph = Graph::new(draft);
     let mut found = BTreeMap::new();
-    for wait in waits {
-        let circle = graph.search(wait.agent, &wait.wanted, wait.place);
+    for wait in waits.filter(|wait| !wait.is_of_edit()) {
+        let circle = graph.search(wait);
         found.extend(circle.map(|circle| (wait.id, circle)));
     }
     graph.settle(found, BTreeMap::is_empty)
@@ -105,65 +134,102 @@ impl<'a> Graph<'a> {
         if self.assumed.is_empty() || is_none(&found) { Ok(found) } else { Err(self.assumed) }
     }
 
-    /// The first circle through `me`. The walk goes on behind it, so that whatever else may be one is known as well.
-    fn search(&mut self, me: AgentId, wanted: &Reserve, place: Seq) -> Option<Circle> {
-        let mut reached: BTreeMap<AgentId, Edge> = BTreeMap::new();
-        let mut open: VecDeque<Edge> = self.blocked_on(me, wanted, place).into();
+    /// The first circle through a wait. The walk goes on behind it, so that whatever else may be one is known as well.
+    fn search(&mut self, me: &Wait) -> Option<Circle> {
+        let mut reached: BTreeMap<Node, Edge> = BTreeMap::new();
+        let start = Node::of_wait(me);
+        let mut open: VecDeque<Edge> = self.blocked_on(&start, me).into();
         let mut found = None;
         while let Some(edge) = open.pop_front() {
-            if edge.to == me {
-                found = found.or_else(|| Some(self.circle(me, edge, &reached)));
-            } else if let Entry::Vacant(unseen) = reached.entry(edge.to) {
-                open.extend(self.leaving(edge.to, me));
+            if self.goes_on_with(&edge.to, me) {
+                found = found.or_else(|| Some(self.circle(&start, edge, &reached)));
+            } else if let Entry::Vacant(unseen) = reached.entry(edge.to.clone()) {
+                open.extend(self.leaving(&edge.to, me));
                 unseen.insert(edge);
             }
         }
         found
     }
 
-    /// Whom an agent waits for: by each of its waits, and its subagents that wait, `me` being about to.
-    fn leaving(&mut self, from: AgentId, me: AgentId) -> Vec<Edge> {
+    /// Whether something goes on only when a wait is over.
+    fn goes_on_with(&mut self, node: &Node, wait: &Wait) -> bool {
+        match node {
+            Node::Agent(agent) => *agent == wait.agent && !wait.is_of_edit(),
+            Node::Command(holder, process) => self.is_inside(wait, *holder, process),
+            Node::Place(_, id) => *id == wait.id,
+        }
+    }
+
+    /// What something waits for: by each wait that it goes on with, and an agent for its subagents that wait, `me` being
+    /// about to.
+    fn leaving(&mut self, from: &Node, me: &Wait) -> Vec<Edge> {
+        let draft = self.draft;
         let mut edges = Vec::new();
-        for WaitView { wait, .. } in &self.draft.queue {
-            if wait.agent == from {
-                edges.extend(self.blocked_on(from, &wait.wanted, wait.place));
-            } else if self.is_ancestor(from, wait.agent) {
-                edges.push(below(from, wait.agent));
+        for wait in draft.queue.iter().map(|view| &view.wait) {
+            if self.goes_on_with(from, wait) {
+                self.take_to_wait(wait);
+                edges.extend(self.blocked_on(from, wait));
             }
         }
-        if self.is_ancestor(from, me) {
-            edges.push(below(from, me));
+        if let Node::Agent(above) = from {
+            let waits = draft.queue.iter().map(|view| &view.wait).filter(|wait| !wait.is_of_edit());
+            let waiting = waits.map(|wait| wait.agent).chain([me.agent]);
+            edges.extend(waiting.filter(|agent| self.is_ancestor(*above, *agent)).map(|to| below(from, to)));
         }
         edges
     }
 
-    /// Who keeps a request from being granted, by the very rule that grants it.
-    fn blocked_on(&mut self, from: AgentId, wanted: &Reserve, place: Seq) -> Vec<Edge> {
-        let steps = self.steps(from, wanted, place);
+    /// Whoever waits is taken to be there. Once it is known that its process is not, its place is given up.
+    fn take_to_wait(&mut self, wait: &Wait) {
+        let client = self.draft.slice.agent(wait.agent).and_then(|view| view.agent.process.as_ref());
+        let unknown =
+            wait.attached.iter().chain(client).filter(|process| self.facts.process(process).is_none());
+        self.assumed.extend(unknown.cloned().map(FactQuery::Process));
+    }
+
+    /// Whether a wait keeps a command from ending: the process that waits was started by it, near or far, or the client
+    /// of its agent was. Where nobody can see that, a process is taken to wait inside of what its own agent runs.
+    fn is_inside(&mut self, wait: &Wait, holder: AgentId, command: &Process) -> bool {
+        let client = self.draft.slice.agent(wait.agent).and_then(|view| view.agent.process.as_ref());
+        let attached = wait.attached.as_ref().map(|process| (process, wait.agent == holder));
+        let client = client.map(|process| (process, false));
+        attached.into_iter().chain(client).any(|(process, unseen)| match self.facts.above_of(process) {
+            Some(StartedBy::These(above)) => above.contains(command),
+            Some(StartedBy::Unseen) => unseen,
+            None => {
+                self.assumed.insert(FactQuery::AboveOf(process.clone()));
+                true
+            }
+        })
+    }
+
+    /// Who keeps a wait from being granted, by the very rule that grants it.
+    fn blocked_on(&mut self, from: &Node, wait: &Wait) -> Vec<Edge> {
+        let wanted = &wait.wanted;
+        let steps = self.steps(wait);
+        let edge =
+            |to: Node, what: String, lease: Option<Lease>| Edge { from: from.clone(), to, what, lease };
         let mut edges = Vec::new();
         for (want, step) in wanted.wants.iter().zip(steps) {
             let Step::Blocked(blocked) = step else { continue };
             if want.capacity > 1 && wanted.mode == Mode::Exclusive {
                 continue;
             }
-            // What another command of the same agent runs under ends with that command, whoever waits.
-            let others = blocked.leases.into_iter().filter(|view| view.lease.holder != from);
-            edges.extend(others.map(|view| Edge {
-                from,
-                to: view.lease.holder,
-                what: view.lease.target.display(),
-                lease: Some(view.lease),
+            edges.extend(blocked.leases.into_iter().map(|LeaseView { lease, .. }| {
+                edge(Node::of_lease(&lease), lease.target.display(), Some(lease))
             }));
             let earlier = blocked.ahead.iter().filter_map(|ahead| self.waiter(ahead.wait));
-            let earlier = earlier.filter(|to| *to != from);
-            edges.extend(earlier.map(|to| Edge { from, to, what: want.target.display(), lease: None }));
+            // Nobody waits for itself by having come earlier.
+            let others = earlier.filter(|to| *to != Node::Agent(wait.agent));
+            edges.extend(others.map(|to| edge(to, want.target.display(), None)));
         }
         edges
     }
 
-    fn steps(&mut self, from: AgentId, wanted: &Reserve, place: Seq) -> Vec<Step> {
+    fn steps(&mut self, wait: &Wait) -> Vec<Step> {
+        let Wait { agent, wanted, place, .. } = wait;
         loop {
-            match Planner::at(self.draft, from, wanted, place).knowing(&self.facts).plan() {
+            match Planner::at(self.draft, *agent, wanted, *place).knowing(&self.facts).plan() {
                 Ok(steps) => return steps,
                 Err(missing) => {
                     self.facts.assume_the_worst(&missing);
@@ -173,8 +239,12 @@ impl<'a> Graph<'a> {
         }
     }
 
-    fn waiter(&self, wait: WaitId) -> Option<AgentId> {
-        self.draft.queue.iter().find(|view| view.wait.id == wait).map(|view| view.wait.agent)
+    /// Who waits at a place: an agent, which may wait elsewhere too; what is about to run a command, or the place that an
+    /// edit left behind, waits there alone.
+    fn waiter(&self, wait: WaitId) -> Option<Node> {
+        let wait = self.draft.queue.iter().map(|view| &view.wait).find(|other| other.id == wait)?;
+        let is_alone = wait.wanted.bound.is_some() || wait.is_of_edit();
+        Some(if is_alone { Node::of_wait(wait) } else { Node::Agent(wait.agent) })
     }
 
     fn can_block(&self, holder: AgentId, requester: AgentId) -> bool {
@@ -186,10 +256,10 @@ impl<'a> Graph<'a> {
     }
 
     /// The way back from the edge that closes the circle.
-    fn circle(&self, me: AgentId, last: Edge, reached: &BTreeMap<AgentId, Edge>) -> Circle {
+    fn circle(&self, start: &Node, last: Edge, reached: &BTreeMap<Node, Edge>) -> Circle {
         let mut way = vec![last];
         while let Some(edge) =
-            way.last().filter(|edge| edge.from != me).and_then(|edge| reached.get(&edge.from))
+            way.last().filter(|edge| edge.from != *start).and_then(|edge| reached.get(&edge.from))
         {
             way.push(edge.clone());
         }
@@ -200,9 +270,9 @@ impl<'a> Graph<'a> {
         let yielder =
             youngest.map(|lease| (self.draft.name_of(lease.holder), lease.id, lease.target.display()));
         let steps = way.into_iter().map(|edge| CircleStep {
-            agent: self.draft.name_of(edge.from),
+            agent: self.draft.name_of(edge.from.agent()),
             waits_for: edge.what,
-            of: self.draft.name_of(edge.to),
+            of: self.draft.name_of(edge.to.agent()),
             lease: edge.lease.as_ref().map(|lease| lease.id),
             kept_by: edge.lease.and_then(|lease| lease.bound).map(|process| process.pid),
         });
@@ -210,8 +280,8 @@ impl<'a> Graph<'a> {
     }
 }
 
-fn below(from: AgentId, to: AgentId) -> Edge {
-    Edge { from, to, what: "its subagent".to_owned(), lease: None }
+fn below(from: &Node, to: AgentId) -> Edge {
+    Edge { from: from.clone(), to: Node::Agent(to), what: "its subagent".to_owned(), lease: None }
 }
 
 impl Circle {
@@ -224,8 +294,7 @@ impl Circle {
     pub(super) fn failure_of_transfer(self) -> Failure {
         let message = format!("they would wait for each other for ever: {}", self.told());
         Failure::new(Slug::WouldDeadlock, message)
-            .hint("hand it to somebody who waits for nothing, or give it back: clearway release ID…")
-            .hint("see who waits for what: clearway waits")
+            .hint("hand it to somebody who waits for nothing; see who waits for what: clearway waits")
             .details(Details::Circle(Box::new(self)))
     }
 
@@ -235,7 +304,6 @@ impl Circle {
         let message = format!("they would wait for each other for ever: {}", self.told());
         Failure::new(Slug::WouldDeadlock, message)
             .hint("take it when you have what you wait for, or leave the queue: clearway wait --cancel")
-            .hint("see who waits for what: clearway waits")
             .details(Details::Circle(Box::new(self)))
     }
 

@@ -9,11 +9,12 @@ use crate::command::{Command, Request, Verb, Want};
 use crate::event::{Actor, Body, Event};
 use crate::facts::Facts;
 use crate::failure::{Details, Failure, LeaseView};
-use crate::ids::{AgentId, Entropy, Epoch, LeaseId, Seq, WaitId};
+use crate::ids::{AgentId, Entropy, Epoch, Fence, LeaseId, Seq, WaitId};
 use crate::lease::{Lease, Mode};
 use crate::limits::{PRESENCE_MS, REFUSAL_REPEAT_MS};
 use crate::slice::{Freeze, Memo, RefusalMemory, Slice, Soft};
 use crate::slug::Slug;
+use crate::target::Worktree;
 use crate::time::Now;
 use crate::wait::{WaitView, waiters_for};
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,6 +43,10 @@ pub(super) struct Draft<'a> {
     /// Who a new epoch is ascribed to.
     pub(super) recovered_by: Actor,
     pub(super) verb: Verb,
+    /// Where the caller stands, if it names leases from there.
+    here: Option<Worktree>,
+    /// Snapshots that this decision recorded, by their commits.
+    pub(super) kept: BTreeMap<String, Seq>,
     /// Agents that this decision registered, and whose children they are.
     newborn: Vec<(AgentId, Option<AgentId>)>,
     /// What is remembered of agents, as this decision leaves it.
@@ -63,6 +68,7 @@ impl<'a> Draft<'a> {
             notices,
             operator_reason: request.caller.operator.as_ref().map(|act| act.reason.clone()),
             verb: request.command.verb(),
+            here: request.command.names_from().cloned(),
             is_hook: request.caller.hook,
             ..Self::of_nobody(slice, now, facts)
         }
@@ -85,6 +91,8 @@ impl<'a> Draft<'a> {
             operator_reason: None,
             recovered_by: Actor::KERNEL,
             verb: Verb::Sweep,
+            here: None,
+            kept: BTreeMap::new(),
             newborn: Vec::new(),
             memos: BTreeMap::new(),
             is_hook: false,
@@ -92,6 +100,13 @@ impl<'a> Draft<'a> {
             events: Vec::new(),
             soft: Vec::new(),
         }
+    }
+
+    /// What a lease is on, with its checkout unless the caller stands there.
+    pub(super) fn placed(&self, lease: &Lease) -> String {
+        let (what, Worktree(root)) = (lease.target.display(), &lease.worktree);
+        let is_here = root.is_empty() || self.here.as_ref().is_none_or(|here| *here == lease.worktree);
+        if is_here { what } else { format!("{what} in {root}") }
     }
 
     pub(super) fn view(&self) -> View<'a> {
@@ -111,6 +126,16 @@ impl<'a> Draft<'a> {
     /// The seq the next event will have.
     pub(super) fn next_seq(&self) -> Seq {
         Seq(self.slice.scope.rev.0 + self.events.len() as u64 + 1)
+    }
+
+    /// The fence of a lease that the next event grants.
+    pub(super) fn next_fence(&self) -> Fence {
+        Fence { epoch: self.epoch, seq: self.next_seq() }
+    }
+
+    /// Whether this very decision granted it, or gave it a new fence.
+    pub(super) fn is_granted_here(&self, lease: &Lease) -> bool {
+        lease.fence.seq > self.slice.scope.rev
     }
 
     pub(super) fn push(&mut self, actor: Actor, body: Body) {
@@ -151,12 +176,12 @@ impl<'a> Draft<'a> {
         })
     }
 
-    /// What is remembered of an agent, to be changed.
     /// What is remembered of an agent, as it is by now.
     pub(super) fn memo_of(&self, agent: AgentId) -> Option<&Memo> {
         self.memos.get(&agent).or_else(|| self.slice.agent(agent).map(|view| &view.memo))
     }
 
+    /// The same, to be changed.
     pub(super) fn memo(&mut self, agent: AgentId) -> &mut Memo {
         let known = || self.slice.agent(agent).map(|view| view.memo.clone()).unwrap_or_default();
         self.memos.entry(agent).or_insert_with(known)

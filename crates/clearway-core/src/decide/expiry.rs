@@ -10,9 +10,24 @@ use crate::hint::Hint;
 use crate::ids::Epoch;
 use crate::lease::{ExpiryCause, Lease};
 use crate::limits::EXPIRIES_PER_WRITE;
+use crate::slice::ScopeState;
 use crate::slug::Slug;
+use crate::time::Now;
 use crate::wait::WaitEnd;
 use std::collections::BTreeSet;
+
+/// Within one boot nothing committed can vanish: a log that is shorter than its witness remembers was damaged or put
+/// back, and going on would hand out its fences again. A new boot may have lost the last moments with the power; its
+/// new epoch makes that safe.
+pub fn lost_tail(scope: &ScopeState, now: &Now) -> Option<Failure> {
+    scope.has_lost_tail(now).then(|| {
+        Failure::new(Slug::StoreCorrupt, scope.tail_is_lost())
+            .hint("see what is known: clearway audit verify")
+            .hint(Hint::for_operator(
+                "go on without them; every lease ends: clearway doctor --repair --reason TEXT",
+            ))
+    })
+}
 
 impl Draft<'_> {
     /// The draft after everything that time did: the epoch is this boot's, and what ran out is recorded.
@@ -65,20 +80,11 @@ impl Draft<'_> {
         }
     }
 
-    /// Within one boot nothing committed can vanish: a log that is shorter than its witness remembers was
-    /// damaged or put back, and going on would hand out its fences again. A new boot may have lost the last
-    /// moments with the power; its new epoch makes that safe.
     pub(super) fn refuse_lost_tail(&self, request: &Request) -> Result<(), Failure> {
-        let scope = &self.slice.scope;
-        let same_boot = scope.is_of(&self.now.boot);
-        if scope.lost_tail == 0 || !same_boot || matches!(request.command, Command::Recover) {
-            return Ok(());
+        match request.command {
+            Command::Recover => Ok(()),
+            _ => lost_tail(&self.slice.scope, self.now).map_or(Ok(()), Err),
         }
-        Err(Failure::new(Slug::StoreCorrupt, scope.tail_is_lost())
-            .hint("see what is known: clearway audit verify")
-            .hint(Hint::for_operator(
-                "go on without them; every lease ends: clearway doctor --repair --reason TEXT",
-            )))
     }
 
     /// Records the expiry of every overdue lease that concerns the request, and of those that are over for longest, each

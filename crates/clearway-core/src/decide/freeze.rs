@@ -28,7 +28,8 @@ pub(super) fn freeze(
     let until = draft.now.mono.plus_ms(for_ms);
     draft.push(actor, Body::ScopeFrozen { until, reason: reason.clone() });
     let freeze = Freeze { until, reason };
-    draft.frozen = Some(freeze.clone());
+    let before = draft.frozen.replace(freeze.clone());
+    draft.notices.extend(before.map(|before| before.changed_to(&freeze, draft.now)));
     Ok(Success::Frozen(freeze))
 }
 
@@ -88,14 +89,31 @@ impl Freeze {
         Notice::Frozen { left_ms: self.until.since(now.mono), reason: self.reason.clone() }
     }
 
+    /// What the person is told who put another pause in the place of this one.
+    fn changed_to(self, now_in_force: &Self, now: &Now) -> Notice {
+        Notice::FreezeChanged {
+            was_left_ms: self.until.since(now.mono),
+            left_ms: now_in_force.until.since(now.mono),
+            was_for: self.reason,
+        }
+    }
+
     /// The refusal of an agent that wants something new.
     pub(super) fn failure(&self, now: &Now) -> Failure {
+        self.refusal(now)
+            .hint("finish what you hold; new leases are granted again after that")
+            .hint("keep a place for then: add --queue, or wait: add --wait")
+    }
+
+    /// The refusal of whoever would hand an agent something new.
+    pub(super) fn failure_of_transfer(&self, now: &Now) -> Failure {
+        self.refusal(now).hint("keep it, and hand it over when new edits are admitted again")
+    }
+
+    fn refusal(&self, now: &Now) -> Failure {
         let left_ms = self.until.since(now.mono);
         let left = crate::time::rounded(left_ms);
         let message = format!("a person stopped new edits here for another {left}: {}", self.reason);
-        Failure::new(Slug::Frozen, message)
-            .hint("finish what you hold; new leases are granted again after that")
-            .hint("keep a place for then: add --queue, or wait: add --wait")
-            .retry(Retry::AfterMs(left_ms.max(1)))
+        Failure::new(Slug::Frozen, message).retry(Retry::AfterMs(left_ms.max(1)))
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! An explicit claim, then the innermost client session, then a registered process above the caller, then the terminal.
 
+use super::operator::inside_agent;
 use crate::agent::{AgentName, Caller, Client, ClientSession, Established, IdentityKey};
 use crate::facts::Process;
 use crate::failure::{Details, Failure};
@@ -68,6 +69,12 @@ pub fn identify(slice: &Slice, caller: &Caller) -> Result<Identified, Failure> {
     }
 }
 
+/// Whether nothing says that an agent calls: no name that was chosen, no client's session, no client above. A person is
+/// kept from nothing by what agents hold.
+pub fn is_person(slice: &Slice, caller: &Caller) -> bool {
+    caller.claim.is_none() && !inside_agent(slice, caller)
+}
+
 fn by_claim(slice: &Slice, caller: &Caller, name: &AgentName) -> Result<Identified, Failure> {
     let taken = slice.agents.iter().find(|view| view.agent.name == *name);
     let own_key = caller.session.as_ref().map(ClientSession::root_key);
@@ -75,6 +82,7 @@ fn by_claim(slice: &Slice, caller: &Caller, name: &AgentName) -> Result<Identifi
         Some(view) if view.agent.client == Client::Manual => Ok(known(view, Established::Claim)),
         Some(view) if Some(&view.agent.key) == own_key.as_ref() => Ok(known(view, Established::Session)),
         Some(view) => Err(not_you(view)),
+        None if slice.agent_meant(name).is_some() => Err(is_an_id(name)),
         None => Ok(Identified {
             known: None,
             how: Established::Claim,
@@ -111,6 +119,12 @@ fn not_you(view: &AgentView) -> Failure {
             "leave out --agent and CLEARWAY_AGENT to act as yourself, or choose a name nobody has: clearway agents",
         ))
         .details(Details::field("agent", view.agent.name.to_string()))
+}
+
+/// Where an agent is named its id will do as well, so nobody may be called by one.
+fn is_an_id(name: &AgentName) -> Failure {
+    Failure::new(Slug::InvalidAgentName, format!("{name} is the id of another agent here"))
+        .hint(Hint::for_anybody("choose a name that is nobody's: clearway agents"))
 }
 
 /// The agent of a session, or of a subagent in it.

@@ -3,10 +3,10 @@
 
 use super::Notice;
 use super::draft::Draft;
-use super::renew::held_by;
+use super::selection::held_by;
 use crate::command::{Selection, Verb};
 use crate::event::Actor;
-use crate::facts::{FactQuery, Liveness, Process};
+use crate::facts::{FactQuery, Process, ProcessLife};
 use crate::failure::{Details, Failure};
 use crate::hint::Hint;
 use crate::lease::Lease;
@@ -32,7 +32,7 @@ pub(super) fn evidence(draft: &Draft<'_>, selection: &Selection, actor: Actor) -
 /// lives, a person may know, and say so by releasing it.
 pub(super) fn refuse(draft: &mut Draft<'_>, actor: Actor, lease: &Lease) -> Result<(), Failure> {
     let Some(process) = &lease.bound else { return Ok(()) };
-    let is_unseen = draft.facts.process(process) == Some(Liveness::Unknown);
+    let is_unseen = draft.facts.process(process) == Some(ProcessLife::Unknown);
     if is_unseen && draft.verb == Verb::Release && draft.operator_reason.is_some() {
         return Ok(());
     }
@@ -71,7 +71,7 @@ fn stays(draft: &Draft<'_>, lease: &Lease) -> Option<Notice> {
 
 /// Whether its number means that process here: elsewhere it may be anybody's.
 pub(super) fn is_seen(draft: &Draft<'_>, process: &Process) -> bool {
-    draft.facts.process(process) == Some(Liveness::Alive)
+    draft.facts.process(process) == Some(ProcessLife::Alive)
 }
 
 fn of_commands(draft: &Draft<'_>, actor: Actor) -> Vec<Lease> {

@@ -9,7 +9,7 @@ use crate::ids::{AgentId, LeaseId, WaitId};
 use crate::lease::{Grade, Lease};
 use crate::limits::{CALL_MS_MAX, EDITED_MS, EDITS_PER_AGENT_MAX, NOTES_MAX, NOTES_MS, NOTES_PER_AGENT_MAX};
 use crate::slice::{Memo, Note, Writing};
-use crate::target::Target;
+use crate::target::{Target, Worktree};
 use crate::time::Mono;
 use crate::wait::Wait;
 
@@ -64,7 +64,11 @@ impl Draft<'_> {
                 let wait = self.waiting(*id)?;
                 let left_ms = wait.offered_until?.since(self.now.mono);
                 let target = wait.wanted.wants.first()?.target.clone();
-                Some(Notice::YourTurn { target, left_ms })
+                let worktree = match &target {
+                    Target::Path(_) => wait.wanted.worktree.clone(),
+                    Target::Name(_) => Worktree::default(),
+                };
+                Some(Notice::YourTurn { target, worktree, left_ms })
             }
             Note::WaitedFor(id) => {
                 let wait = self.waiting(*id)?;
@@ -74,7 +78,8 @@ impl Draft<'_> {
                 let mut wants = wait.wanted.wants.iter().map(|want| &want.target);
                 let target = wants.find(|target| lease.is_on(target))?.display();
                 let (by, reason) = (self.name_of(wait.agent), wait.wanted.reason.clone());
-                Some(Notice::WaitedFor { target, held: lease.target.clone(), grade: lease.grade, by, reason })
+                let (held, worktree, grade) = (lease.target.clone(), lease.worktree.clone(), lease.grade);
+                Some(Notice::WaitedFor { target, held, worktree, grade, by, reason })
             }
             Note::PlaceOver { target } => {
                 let is_this = |wanted: &Target| wanted.display() == *target;
@@ -83,8 +88,8 @@ impl Draft<'_> {
                 let has_it = self.leases_now().any(|lease| lease.holder == me && is_this(&lease.target));
                 (!waits_again && !has_it).then(|| Notice::PlaceOver { target: target.clone() })
             }
-            Note::PassedOn { target, to } => {
-                Some(Notice::PassedOn { target: target.clone(), to: to.clone() })
+            Note::PassedOn { target, to, kept } => {
+                Some(Notice::PassedOn { target: target.clone(), to: to.clone(), kept: *kept })
             }
             Note::WrittenOver { target, by } => {
                 Some(Notice::WrittenOver { target: target.clone(), by: by.clone() })

@@ -11,7 +11,7 @@ use crate::slice::Slice;
 use crate::slug::Slug;
 
 /// Whether the caller is inside an agent's session: by a session variable, or below a process registered as a client.
-fn inside_agent(slice: &Slice, caller: &Caller) -> bool {
+pub(super) fn inside_agent(slice: &Slice, caller: &Caller) -> bool {
     caller.in_client_session() || caller.ancestors.iter().any(|process| registered(slice, process).is_some())
 }
 
@@ -39,6 +39,7 @@ fn not_operator(command: &Command, why: &str) -> Failure {
     let act = match command {
         Command::Anchor => "an anchor is signed by an operator",
         Command::Freeze { .. } | Command::Thaw => "whether agents may edit is for an operator to say",
+        Command::Commit(_) => "letting a commit take along what is with others is an operator's act",
         _ => "--reason is for an operator's act",
     };
     Failure::new(Slug::NotOperator, format!("{act}, and {why}"))
@@ -74,7 +75,7 @@ mod tests {
         };
         let view = AgentView {
             agent,
-            last_seen: None,
+            sign: None,
             live_leases: 0,
             shortest_ttl_ms: None,
             memo: crate::slice::Memo::default(),

@@ -3,12 +3,14 @@
 
 use super::Notice;
 use super::draft::Draft;
+use crate::command::Want;
+use crate::facts::FactQuery;
 use crate::ids::{AgentId, Epoch, Fence, Seq};
 use crate::lease::{End, Lease};
 use crate::limits::WIDE_PAST_MAX;
 use crate::pattern::Pattern;
-use crate::target::Target;
-use std::collections::BTreeMap;
+use crate::target::{Target, Worktree};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Somebody else held the path after the caller last did, by itself or within something wider. Whoever it was taken over
 /// from is said already.
@@ -24,19 +26,48 @@ pub(super) fn changed_hands(draft: &Draft<'_>, me: AgentId, lease: &Lease) -> Op
     is_news.then(|| Notice::ChangedHands { target: lease.target.display(), by })
 }
 
-/// The last who held the very path ended and left a change behind, or was proven gone and made way for a turn that the
-/// caller takes now. Whoever above the caller holds it since was told.
+/// The last who held the very path ended and left a change behind that is still there, or was proven gone and made way
+/// for a turn that the caller takes now. Whoever above the caller holds it since was told.
 pub(super) fn left_behind(draft: &Draft<'_>, me: AgentId, lease: &Lease) -> Option<Notice> {
-    let was_here =
-        |old: &&Lease| old.id != lease.id && old.target == lease.target && old.worktree == lease.worktree;
-    let last = draft.slice.leases.iter().filter(was_here).max_by_key(|old| old.fence)?;
+    let last = last_on(draft, &lease.target, &lease.worktree)?;
     let how = last.ended.filter(|_| last.holder != me)?.how;
     let (target, from) = (lease.target.display(), draft.slice.agent(last.holder)?.agent.name.clone());
     match how {
+        End::Orphaned if is_clean(draft, lease) => None,
         End::Orphaned => Some(Notice::LeftBehind { target, from }),
         End::TakenOver => Some(Notice::TookOver { target, from }),
         End::Released | End::Yielded | End::Expired(_) => None,
     }
+}
+
+/// What has to be known of files that are about to be taken, and were left behind by others: nobody is told of a change
+/// that was committed or undone since.
+pub(super) fn unknown_leftovers<'w>(
+    draft: &Draft<'_>,
+    me: AgentId,
+    worktree: &Worktree,
+    taken: impl Iterator<Item = &'w Want>,
+) -> BTreeSet<FactQuery> {
+    let is_left = |want: &&Want| {
+        last_on(draft, &want.target, worktree).is_some_and(|last| {
+            last.holder != me && last.ended.is_some_and(|ended| ended.how == End::Orphaned)
+        })
+    };
+    let path = |want: &Want| want.target.canonical().to_owned();
+    let unknown = taken.filter(is_left).map(path).filter(|path| draft.facts.dirty(worktree, path).is_none());
+    unknown.map(|path| FactQuery::Dirty(worktree.clone(), path)).collect()
+}
+
+/// The last of the leases on exactly this path that were there before this decision. The past of anything else is not
+/// asked for, and counts for nothing where an engine brings it along.
+fn last_on<'a>(draft: &Draft<'a>, target: &Target, worktree: &Worktree) -> Option<&'a Lease> {
+    target.literal()?;
+    let was_here = |old: &&Lease| old.target == *target && old.worktree == *worktree;
+    draft.slice.leases.iter().filter(was_here).max_by_key(|old| old.fence)
+}
+
+fn is_clean(draft: &Draft<'_>, lease: &Lease) -> bool {
+    draft.facts.dirty(&lease.worktree, lease.target.canonical()) == Some(false)
 }
 
 /// How an agent had a lease in relation to its fence.

@@ -4,13 +4,13 @@
 //! a repair.
 
 use super::draft::Draft;
-use crate::agent::{Agent, Liveness};
+use super::way::{RoomWhy, may_end};
 use crate::command::{Reserve, Want};
 use crate::facts::{FactQuery, Facts, Process};
 use crate::failure::{Ahead, LeaseView};
 use crate::ids::{AgentId, LeaseId, Seq};
 use crate::lease::{Grade, Lease, Mode};
-use crate::target::{Target, Worktree};
+use crate::target::Target;
 use crate::wait::WaitView;
 use std::collections::BTreeSet;
 
@@ -21,12 +21,16 @@ pub(super) enum Step {
     Grant { slot: Option<u32>, room: Vec<Room> },
     /// The same lease, extended.
     Extend(LeaseId),
+    /// The same lease, which makes way no more.
+    Claim(LeaseId),
     /// The same lease, made exclusive, after these made room.
     Upgrade { lease: LeaseId, slot: Option<u32>, room: Vec<Room> },
     /// The same lease, made shared, after these made room.
     Downgrade { lease: LeaseId, room: Vec<Room> },
     /// Another target of this request covers it.
     Covered,
+    /// Nothing: git ignores it, so nobody holds it and nobody is kept from it.
+    Ignored,
     /// Nothing: these stand in the way.
     Blocked(Blocked),
 }
@@ -34,14 +38,17 @@ pub(super) enum Step {
 impl Step {
     /// Whether it is for more than the caller has.
     pub(super) fn is_new(&self) -> bool {
-        !matches!(self, Self::Extend(_) | Self::Downgrade { .. } | Self::Covered)
+        !matches!(
+            self,
+            Self::Extend(_) | Self::Claim(_) | Self::Downgrade { .. } | Self::Covered | Self::Ignored
+        )
     }
 
     /// What has to end for it.
     pub(super) fn room(&self) -> &[Room] {
         match self {
             Self::Grant { room, .. } | Self::Upgrade { room, .. } | Self::Downgrade { room, .. } => room,
-            Self::Extend(_) | Self::Covered | Self::Blocked(_) => &[],
+            Self::Extend(_) | Self::Claim(_) | Self::Covered | Self::Ignored | Self::Blocked(_) => &[],
         }
     }
 }
@@ -59,17 +66,6 @@ pub(super) struct Blocked {
 pub(super) struct Room {
     pub(super) lease: Lease,
     pub(super) why: RoomWhy,
-}
-
-/// Why a lease may be ended for somebody else.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum RoomWhy {
-    /// Its holder is proven gone.
-    HolderGone,
-    /// It is automatic and its path has no uncommitted change.
-    Unchanged,
-    /// It is a broad claim, and its holder does not touch this path of it: that alone makes way.
-    Untouched(Target),
 }
 
 /// Everyone in the way of any step, each lease once.
@@ -108,18 +104,21 @@ pub(super) struct Planner<'a> {
     facts: &'a Facts,
     /// The requester's place in the queue: only who waits longer goes first.
     place: Seq,
+    /// Whether what git ignores is left out: a hook asks for what its agent writes, whatever that is.
+    leaves_out_ignored: bool,
 }
 
 impl<'a> Planner<'a> {
     pub(super) fn new(draft: &'a Draft<'a>, me: AgentId, reserve: &'a Reserve) -> Self {
         let serves = |view: &&WaitView| view.wait.agent == me && view.wait.serves(reserve);
         let place = draft.queue.iter().filter(serves).map(|view| view.wait.place).min();
-        Self::at(draft, me, reserve, place.unwrap_or(Seq(u64::MAX)))
+        let leaves_out_ignored = draft.is_hook && reserve.grade == Grade::Auto;
+        Self { leaves_out_ignored, ..Self::at(draft, me, reserve, place.unwrap_or(Seq(u64::MAX))) }
     }
 
     /// What an agent would get that asks from this place.
     pub(super) fn at(draft: &'a Draft<'a>, me: AgentId, reserve: &'a Reserve, place: Seq) -> Self {
-        Self { draft, me, reserve, facts: draft.facts, place }
+        Self { draft, me, reserve, facts: draft.facts, place, leaves_out_ignored: false }
     }
 
     /// The same, were these the facts.
@@ -135,7 +134,8 @@ impl<'a> Planner<'a> {
         for (index, want) in wants.iter().enumerate() {
             let earlier = wants[..index].iter().zip(&steps);
             let covered = |(other, step): (&Want, &Step)| {
-                !matches!(step, Step::Blocked(_)) && other.target.covers(&want.target)
+                let is_firm = !self.reserve.gives_way(&other.target) || self.is_lenient(want);
+                !matches!(step, Step::Blocked(_)) && other.target.covers(&want.target) && is_firm
             };
             steps.push(if earlier.into_iter().any(covered) {
                 Step::Covered
@@ -151,20 +151,44 @@ impl<'a> Planner<'a> {
 
     fn step(&self, want: &'a Want) -> Result<Step, BTreeSet<FactQuery>> {
         let mode = self.reserve.mode;
-        match self.own(&want.target) {
+        match self.own(want) {
             Some(own) if own.target == want.target && own.mode < mode => self.upgrade(own, want),
             Some(own) if own.target == want.target && own.mode > mode => self.downgrade(own, want),
+            Some(own) if self.is_weaker(own, want) => Ok(Step::Claim(own.id)),
             Some(own) => Ok(Step::Extend(own.id)),
+            None if self.leaves_out_ignored && self.is_ignored(&want.target)? => Ok(Step::Ignored),
             None => self.grant(want),
         }
     }
 
-    /// The caller's own lease on exactly this, or one that covers it in at least the wanted mode.
-    fn own(&self, target: &Target) -> Option<&'a Lease> {
+    /// Whether git ignores what nobody of the caller's holds yet; what it has, it has.
+    fn is_ignored(&self, target: &Target) -> Result<bool, BTreeSet<FactQuery>> {
+        let Target::Path(pattern) = target else { return Ok(false) };
+        let Some(path) = pattern.as_literal() else { return Ok(false) };
+        let (worktree, path) = (&self.reserve.worktree, path.to_owned());
+        let known = self.facts.ignored(worktree, &path);
+        known.ok_or_else(|| BTreeSet::from([FactQuery::Ignored(worktree.clone(), path)]))
+    }
+
+    /// The caller's own lease on exactly this, or one that covers it in at least the wanted mode, and as firmly.
+    fn own(&self, want: &Want) -> Option<&'a Lease> {
+        let target = &want.target;
         let mine = || self.here().filter(|lease| self.is_mine(lease));
-        mine()
-            .find(|lease| lease.target == *target)
-            .or_else(|| mine().find(|lease| lease.mode >= self.reserve.mode && lease.covers(target)))
+        let covers = |lease: &&Lease| {
+            lease.mode >= self.reserve.mode && lease.covers(target) && !self.is_weaker(lease, want)
+        };
+        mine().find(|lease| lease.target == *target).or_else(|| mine().find(covers))
+    }
+
+    /// Whether a lease makes way where what is asked for would not.
+    fn is_weaker(&self, lease: &Lease, want: &Want) -> bool {
+        let yields = lease.grade == Grade::Auto && lease.target == want.target;
+        (yields || lease.makes_way) && !self.is_lenient(want)
+    }
+
+    /// Whether what is asked for makes way itself, or is only the edit of a file under what is held already.
+    fn is_lenient(&self, want: &Want) -> bool {
+        self.reserve.grade == Grade::Auto || self.reserve.gives_way(&want.target)
     }
 
     /// Whether a lease is the caller's to use. A command has leases of its own, so that they last as long as it runs: what
@@ -390,59 +414,7 @@ impl<'a> Planner<'a> {
 
     /// Whether a lease in the way may be ended for this request.
     fn judge(&self, lease: &Lease, want: &Want) -> Result<Option<RoomWhy>, BTreeSet<FactQuery>> {
-        let view = self.draft.view();
-        let Some(holder) = view.holder(lease) else { return Ok(None) };
-        // What a process keeps is over with that process, and not before, whatever became of the agent.
-        let evidence = match &lease.bound {
-            Some(process) => Some(process),
-            None if view.liveness(holder) == Liveness::Gone => {
-                return Ok(Some(RoomWhy::HolderGone));
-            }
-            None => holder.agent.process.as_ref(),
-        };
-        let mut queries: BTreeSet<FactQuery> = evidence
-            .into_iter()
-            .filter(|process| self.facts.process(process).is_none())
-            .map(|process| FactQuery::Process(process.clone()))
-            .collect();
-        let why = if self.is_unchanged(lease, &mut queries) {
-            Some(RoomWhy::Unchanged)
-        } else if self.is_untouched(lease, want, &mut queries) {
-            Some(RoomWhy::Untouched(want.target.clone()))
-        } else {
-            None
-        };
-        if queries.is_empty() { Ok(why) } else { Err(queries) }
-    }
-
-    /// A path of a broad claim makes way if its holder neither changed nor edited it. What was edited is known of agents
-    /// alone that hooks speak for; a shared claim is there to read, and keeps all of it.
-    fn is_untouched(&self, lease: &Lease, want: &Want, queries: &mut BTreeSet<FactQuery>) -> bool {
-        let Target::Path(pattern) = &want.target else { return false };
-        let Some(path) = pattern.as_literal().filter(|_| lease.makes_way) else { return false };
-        let hooks_speak_for = |agent: &Agent| agent.client.has_hooks() && agent.process.is_some();
-        let holder = self.draft.slice.agent(lease.holder);
-        lease.mode == Mode::Exclusive
-            && lease.target.contains(&want.target)
-            && holder.is_some_and(|view| hooks_speak_for(&view.agent))
-            && !self.draft.was_edited(lease, &want.target)
-            && self.is_clean(&lease.worktree, path, queries)
-    }
-
-    /// Whether a path is known to have no uncommitted change.
-    fn is_clean(&self, worktree: &Worktree, path: &str, queries: &mut BTreeSet<FactQuery>) -> bool {
-        let dirty = self.facts.dirty(worktree, path);
-        if dirty.is_none() {
-            queries.insert(FactQuery::Dirty(worktree.clone(), path.to_owned()));
-        }
-        dirty == Some(false)
-    }
-
-    /// An automatic lease stands only while its path has an uncommitted change, or a tool call is about to make one.
-    fn is_unchanged(&self, lease: &Lease, queries: &mut BTreeSet<FactQuery>) -> bool {
-        let Target::Path(pattern) = &lease.target else { return false };
-        let (Grade::Auto, Some(path)) = (lease.grade, pattern.as_literal()) else { return false };
-        !self.draft.is_in_hand(lease) && self.is_clean(&lease.worktree, path, queries)
+        may_end(self.draft, self.facts, lease, &want.target)
     }
 }
 

@@ -4,19 +4,20 @@
 //! Giving something back grants nothing by itself; whoever waits takes it in a transaction of its own.
 
 use super::Success;
+use super::authority::may_act_for;
 use super::cycle;
 use super::draft::Draft;
 use super::freeze;
 use super::identity::Identified;
 use super::plan::{Planner, Step, ahead, blocked, blockers};
-use super::renew::held_by;
-use crate::command::{Await, Leave, Stay};
+use super::selection::held_by;
+use crate::command::{Await, Leave, Reserve, Stay};
 use crate::event::{Actor, Body};
 use crate::facts::{FactQuery, Facts, Process};
 use crate::failure::{Failure, LeaseView};
 use crate::hint::Hint;
-use crate::ids::{AgentId, Entropy, Seq, WaitId};
-use crate::lease::Lease;
+use crate::ids::{AgentId, Entropy, WaitId};
+use crate::lease::{Grade, Lease};
 use crate::limits::{
     OFFER_MS, OFFERS_PER_WAIT_MAX, WAITER_PULSE_MS, WAITER_SILENCE_MS, WAITS_PER_AGENT_MAX,
     WAITS_PER_SCOPE_MAX,
@@ -95,8 +96,9 @@ impl Draft<'_> {
         }
         let mut last = self.clone();
         last.push_wait(Actor::KERNEL, Body::WaitPassed { wait: wait.id });
-        let is_over = wait.offers >= OFFERS_PER_WAIT_MAX
-            || cycle::find(&last, wait.agent, &wait.wanted, self.next_seq())?.is_some();
+        let as_last = Wait { place: self.next_seq(), ..wait.clone() };
+        let is_circle = !wait.is_of_edit() && cycle::find(&last, &as_last)?.is_some();
+        let is_over = wait.offers >= OFFERS_PER_WAIT_MAX || is_circle;
         if is_over {
             self.end_wait(Actor::KERNEL, view, WaitEnd::Lapsed);
             // It was promised to be told, and nothing else would.
@@ -216,7 +218,10 @@ pub(super) fn stay(
     asking: Asking<'_>,
     entropy: &mut Entropy<'_>,
 ) -> Result<Option<Result<Success, Failure>>, BTreeSet<FactQuery>> {
-    let own = own_wait(draft, request, asking.me);
+    let own = match own_wait(draft, request, asking.me) {
+        None if request.wait.is_none() => wider_wait(draft, &request.reserve, asking.me)?,
+        own => own,
+    };
     let process = match &request.stay {
         Stay::Durable => None,
         Stay::Attached(process) => Some(process.clone()),
@@ -259,6 +264,32 @@ fn own_wait(draft: &Draft<'_>, request: &Await, me: AgentId) -> Option<WaitView>
         Some(id) => mine().find(|view| view.wait.id == id).cloned(),
         None => mine().find(equal).cloned(),
     }
+}
+
+/// The place of an edit over more files, if nothing is in its way but what is in the way of this one: whoever tries a part
+/// of a patch again waits for the same.
+fn wider_wait(
+    draft: &Draft<'_>,
+    request: &Reserve,
+    me: AgentId,
+) -> Result<Option<WaitView>, BTreeSet<FactQuery>> {
+    if request.grade != Grade::Auto {
+        return Ok(None);
+    }
+    let is_wider = |view: &&WaitView| {
+        let Wait { agent, wanted, attached, .. } = &view.wait;
+        *agent == me && attached.is_none() && wanted.grade == Grade::Auto && view.wait.serves(request)
+    };
+    for view in draft.queue.iter().filter(is_wider) {
+        let Wait { wanted, place, .. } = &view.wait;
+        let steps = Planner::at(draft, me, wanted, *place).plan()?;
+        let mut blocked =
+            wanted.wants.iter().zip(&steps).filter(|(_, step)| matches!(step, Step::Blocked(_)));
+        if blocked.all(|(want, _)| request.wants.iter().any(|part| part.target.covers(&want.target))) {
+            return Ok(Some(view.clone()));
+        }
+    }
+    Ok(None)
 }
 
 /// A place that was named is kept or nothing: whoever gave it up was told that nobody waits there.
@@ -304,9 +335,6 @@ fn begin(
     if let Err(failure) = within_quota(draft, asking.me) {
         return Ok(Err(draft.denied(asking.actor, request.reserve.subject(), failure)));
     }
-    if let Some(circle) = cycle::find(draft, asking.me, &request.reserve, Seq(u64::MAX))? {
-        return Ok(Err(draft.refuse_circle((asking.me, asking.actor), &request.reserve, circle)));
-    }
     let wait = Wait {
         id: WaitId::draw(entropy),
         agent: asking.me,
@@ -320,6 +348,12 @@ fn begin(
         since: draft.now.mono,
         created_at: draft.now.wall,
     };
+    // Whoever is refused an edit goes on: it closes no circle, and holders were told that somebody waits.
+    if !wait.is_of_edit()
+        && let Some(circle) = cycle::find(draft, &wait)?
+    {
+        return Ok(Err(draft.refuse_circle((asking.me, asking.actor), &request.reserve, circle)));
+    }
     draft.push_wait(asking.actor, Body::WaitBegan(wait.clone()));
     Ok(Ok(wait))
 }
@@ -359,22 +393,18 @@ pub(super) fn leave(
         None => draft.queue.iter().filter(|view| Some(view.wait.agent) == actor.agent).cloned().collect(),
         Some(ids) => draft.queue.iter().filter(|view| ids.contains(&view.wait.id)).cloned().collect(),
     };
-    if let Some(foreign) = chosen.iter().find(|view| !may_leave(draft, actor, view)) {
+    if let Some(foreign) = chosen.iter().find(|view| !may_act_for(draft, actor, view.wait.agent)) {
         let id = foreign.wait.id;
         draft.record_denial(actor, id.to_string(), Slug::NotHolder);
         return Err(Failure::new(Slug::NotHolder, format!("wait {id} is somebody else's"))
             .hint("see whose it is: clearway waits")
-            .hint(Hint::for_operator("a person may end it: clearway wait --cancel ID --reason TEXT")));
+            .hint(Hint::for_operator(&format!(
+                "a person may end it: clearway wait --cancel {id} --reason TEXT"
+            ))));
     }
     let actor = if chosen.is_empty() { actor } else { draft.sign(identified, entropy) };
     for view in &chosen {
         draft.end_wait(actor, view, WaitEnd::Cancelled);
     }
     Ok(Success::Left { waits: chosen.into_iter().map(|view| view.wait.id).collect() })
-}
-
-fn may_leave(draft: &Draft<'_>, actor: Actor, view: &WaitView) -> bool {
-    let root = draft.slice.agent(view.wait.agent).map(|known| known.agent.root);
-    actor.agent.is_some_and(|agent| agent == view.wait.agent || Some(agent) == root)
-        || draft.operator_reason.is_some()
 }

@@ -4,18 +4,16 @@ use super::draft::Draft;
 use super::identity::Identified;
 use super::kept;
 use super::quota::Held;
-use super::renew::{find, held_by, is_current, is_live, may_act};
-use super::{Notice, Step, Success};
-use crate::command::{LeaseRef, Release, Selection};
+use super::selection::{Chosen, choose, held_by};
+use super::{Step, Success};
+use crate::command::Release;
 use crate::event::{Actor, Body};
 use crate::facts::Process;
 use crate::failure::{Failure, LeaseView};
-use crate::hint::Hint;
-use crate::ids::{AgentId, Entropy, Fence, LeaseId, SetId};
+use crate::ids::{AgentId, Entropy, LeaseId, SetId};
 use crate::lease::Lease;
-use crate::nearest::nearest;
 use crate::slug::Slug;
-use crate::target::{Target, Worktree};
+use crate::target::Target;
 use std::collections::BTreeSet;
 
 /// Releases what is named, all or none. Releasing what is gone already is no error and no event.
@@ -62,7 +60,7 @@ fn keep_parts<'k>(
     entropy: &mut Entropy<'_>,
 ) {
     for (keep, parent) in parts {
-        let lease = match already_held(draft, keep, parent, remaining) {
+        let lease = match already_held(draft, keep, parent) {
             Some(lease) => lease,
             None => keep_part(draft, actor, keep, parent, entropy),
         };
@@ -83,8 +81,7 @@ pub(super) fn let_go(
     let mut kept = held_by(draft, actor.agent);
     kept.retain(|lease| lease.bound.as_ref() == Some(process));
     let actor = if kept.is_empty() { actor } else { draft.sign(identified, entropy) };
-    let released = kept.iter().map(|lease| draft.give_back(actor, lease)).collect();
-    Success::Released { released, already: Vec::new(), remaining: Vec::new() }
+    Success::released(kept.iter().map(|lease| draft.give_back(actor, lease)).collect())
 }
 
 /// The lease a kept part comes from: it must hold all of it, or keeping would be taking.
@@ -123,7 +120,7 @@ fn within_quota(draft: &Draft<'_>, chosen: &Chosen, keep: &[Target], kept: &[Lea
     for (keep, parent) in keep.iter().zip(kept) {
         let place = |lease: &Lease| (lease.holder, lease.worktree.clone());
         let same = |part: &(&Target, &Lease)| part.0 == keep && place(part.1) == place(parent);
-        if !parts.iter().any(same) && already_held(&after, keep, parent, &[]).is_none() {
+        if !parts.iter().any(same) && already_held(&after, keep, parent).is_none() {
             parts.push((keep, parent));
         }
     }
@@ -138,12 +135,11 @@ fn within_quota(draft: &Draft<'_>, chosen: &Chosen, keep: &[Target], kept: &[Lea
 }
 
 /// A holder has one live lease on the same target: one that stays, or one kept a moment ago, is that one.
-fn already_held(draft: &Draft<'_>, keep: &Target, parent: &Lease, kept: &[LeaseView]) -> Option<Lease> {
+fn already_held(draft: &Draft<'_>, keep: &Target, parent: &Lease) -> Option<Lease> {
     let same = |lease: &&Lease| {
         lease.holder == parent.holder && lease.worktree == parent.worktree && lease.target == *keep
     };
-    let here = kept.iter().map(|view| &view.lease).find(same).cloned();
-    here.or_else(|| draft.view().live_except(&draft.ended).find(same).cloned())
+    draft.leases_now().find(same).cloned()
 }
 
 /// Goes on holding a part on the terms of the whole. Nobody else can be there: the whole was held until now.
@@ -157,7 +153,7 @@ fn keep_part(
     let lease = Lease {
         id: LeaseId::draw(entropy),
         target: keep.clone(),
-        fence: Fence { epoch: draft.epoch, seq: draft.next_seq() },
+        fence: draft.next_fence(),
         handed_by: None,
         granted: draft.now.mono,
         deadline: draft.now.mono.plus_ms(parent.ttl_ms),
@@ -167,144 +163,4 @@ fn keep_part(
     draft.push(actor, Body::LeaseGranted(lease.clone()));
     draft.replace(lease.clone());
     lease
-}
-
-/// What a selection comes to.
-#[derive(Debug, Default)]
-pub(super) struct Chosen {
-    pub(super) live: Vec<Lease>,
-    pub(super) already: Vec<LeaseId>,
-    pub(super) remaining: Vec<Lease>,
-}
-
-pub(super) fn choose(draft: &mut Draft<'_>, selection: &Selection, actor: Actor) -> Result<Chosen, Failure> {
-    match selection {
-        Selection::All => {
-            refuse_unreadable(draft)?;
-            kept::leave(draft, actor, |_| true);
-            Ok(Chosen { live: own(draft, actor), ..Chosen::default() })
-        }
-        Selection::These { leases, targets, worktree } => {
-            let mut chosen = by_id(draft, leases, actor)?;
-            let mine = of_family(draft, actor);
-            kept::refuse_named(draft, (targets, worktree), actor, &mine)?;
-            by_target(draft, targets, worktree, mine, &mut chosen);
-            Ok(chosen)
-        }
-    }
-}
-
-/// An operation over everything cannot leave out what it cannot read.
-fn refuse_unreadable(draft: &Draft<'_>) -> Result<(), Failure> {
-    let first = draft.slice.unreadable.first().and_then(|row| LeaseId::parse(row));
-    first.map_or(Ok(()), |id| find(draft, id).map(|_| ()))
-}
-
-fn by_id(draft: &mut Draft<'_>, refs: &[LeaseRef], actor: Actor) -> Result<Chosen, Failure> {
-    let mut chosen = Chosen::default();
-    for wanted in refs {
-        let lease = find(draft, wanted.id)?;
-        is_current(draft, wanted, &lease)?;
-        let over = !is_live(draft, &lease);
-        if !over {
-            may_act(draft, actor, &lease)?;
-            kept::refuse(draft, actor, &lease)?;
-        }
-        let twice =
-            chosen.live.iter().any(|other| other.id == lease.id) || chosen.already.contains(&lease.id);
-        match (twice, over) {
-            (true, _) => {}
-            (false, true) => chosen.already.push(lease.id),
-            (false, false) => chosen.live.push(lease),
-        }
-    }
-    Ok(chosen)
-}
-
-/// Adds those of the caller's leases that are inside the targets.
-pub(super) fn by_target(
-    draft: &mut Draft<'_>,
-    targets: &[Target],
-    worktree: &Worktree,
-    mut mine: Vec<Lease>,
-    chosen: &mut Chosen,
-) {
-    mine.retain(|lease| lease.is_in(worktree));
-    let missed = targets.iter().filter(|target| !mine.iter().any(|lease| lease.is_on(target)));
-    let (verb, is_operator) = (draft.verb, draft.operator_reason.is_some());
-    let mut held = held_by(draft, draft.me());
-    held.retain(|lease| lease.is_in(worktree));
-    draft.notices.extend(missed.map(|target| match is_operator {
-        true => Notice::OthersById { target: target.display(), verb },
-        false => nothing_held(target, &held),
-    }));
-    for lease in mine {
-        let inside = targets.iter().any(|target| target.contains(&lease.target));
-        let touched = targets.iter().any(|target| lease.is_on(target));
-        let known = chosen.live.iter().any(|other| other.id == lease.id);
-        match (!known, inside, touched) {
-            (true, true, _) => chosen.live.push(lease),
-            (true, false, true) => chosen.remaining.push(lease),
-            _ => {}
-        }
-    }
-}
-
-/// What to say of a target on which the caller holds nothing: it may be a slip.
-fn nothing_held(target: &Target, held: &[Lease]) -> Notice {
-    let text = target.display();
-    let is_path = |target: &Target| matches!(target, Target::Path(_));
-    let alike = held.iter().filter(|lease| is_path(&lease.target) == is_path(target));
-    let texts: Vec<(String, &Lease)> = alike.map(|lease| (lease.target.display(), lease)).collect();
-    let near = nearest(&text, texts.iter().map(|(text, _)| text.as_str()));
-    let near = texts.iter().find(|(text, _)| Some(text.as_str()) == near);
-    Notice::NothingHeld { meant: near.map(|(_, lease)| lease.target.clone()), target: text }
-}
-
-/// Giving back what one does not hold changes nothing, and that is what was asked for. Whoever would go on holding it, or
-/// hand it over, is mistaken: it may be somebody else's by now.
-pub(super) fn refuse_unheld(draft: &Draft<'_>) -> Result<(), Failure> {
-    let unheld = draft.notices.iter().find_map(|notice| match notice {
-        Notice::NothingHeld { target, meant } => Some((target, meant)),
-        _ => None,
-    });
-    let Some((target, meant)) = unheld else { return Ok(()) };
-    let failure = Failure::new(Slug::NotFound, format!("you hold nothing on {target}; nothing was changed"));
-    let meant = meant
-        .iter()
-        .fold(failure, |failure, meant| failure.hint(format!("did you mean {}?", meant.canonical())));
-    Err(meant.hint("see what you hold, and what others do: clearway leases"))
-}
-
-/// A lease is renewed or handed over as a whole: whoever names a part of it is told which lease that is part of. `how` is
-/// the verb with the flags it needs.
-pub(super) fn refuse_part(selection: &Selection, chosen: &Chosen, how: &str) -> Result<(), Failure> {
-    let Selection::These { targets, .. } = selection else { return Ok(()) };
-    let is_met = |target: &Target| chosen.live.iter().any(|lease| target.contains(&lease.target));
-    let around = |target| chosen.remaining.iter().find(|lease| lease.is_on(target));
-    let part = targets.iter().filter(|target| !is_met(target)).find_map(|part| Some((part, around(part)?)));
-    let Some((part, whole)) = part else { return Ok(()) };
-    let (part, target, id) = (part.display(), &whole.target, whole.id);
-    let whole = target.display();
-    let message = format!(
-        "you hold no lease on {part} alone: it is a part of lease {id} on {whole}; nothing was changed"
-    );
-    Err(Failure::new(Slug::NotFound, message)
-        .hint(Hint::command("name the whole of it", how, &[target.canonical()]))
-        .hint(format!("or its lease: clearway {how} {id}")))
-}
-
-/// What an agent holds itself, and what its subagents hold: what is typed in a subagent's shell is the root's, and the
-/// root may act for its family. What is named of it is in the slice, whoever of them holds it.
-fn of_family(draft: &Draft<'_>, actor: Actor) -> Vec<Lease> {
-    let is_of_family = |lease: &&Lease| {
-        let of_subagent = || actor.agent == Some(draft.root_of(lease.holder));
-        actor.agent.is_some() && (actor.agent == Some(lease.holder) || of_subagent())
-    };
-    draft.leases_now().filter(is_of_family).filter(|lease| lease.bound.is_none()).cloned().collect()
-}
-
-/// What an agent holds itself. What one of its commands runs under ends with that command.
-fn own(draft: &Draft<'_>, actor: Actor) -> Vec<Lease> {
-    held_by(draft, actor.agent).into_iter().filter(|lease| lease.bound.is_none()).collect()
 }

@@ -17,6 +17,7 @@ impl Success {
             read.leases.push(lease.id);
             read.meet(&lease.worktree, &lease.target);
         }
+        read.waits = matches!(self, Self::Queued { .. });
         read.for_the_answer_alone()
     }
 
@@ -44,7 +45,23 @@ pub fn not_shortened(success: &Success, asked_ttl_ms: u64, now: &Now) -> Vec<Not
 pub fn since_granted(success: &Success, slice: &Slice, now: &Now) -> Vec<Notice> {
     let nothing_asked = Facts::default();
     let view = View::new(slice, now, &nothing_asked);
-    success.granted().iter().filter_map(|granted| lapsed(&view, slice, &granted.lease)).collect()
+    let leases = success.granted().iter().map(|granted| &granted.lease);
+    let since = |lease: &Lease| lapsed(&view, slice, lease).or_else(|| moved_on(&view, slice, lease));
+    leases.filter_map(since).chain(waits_no_more(success, slice)).collect()
+}
+
+/// What to say of a lease that somebody else has by now.
+fn moved_on(view: &View<'_>, slice: &Slice, granted: &Lease) -> Option<Notice> {
+    let lease = slice.lease(granted.id).filter(|lease| lease.holder != granted.holder)?;
+    let to = view.holder(lease)?.agent.name.clone();
+    Some(Notice::MovedOn { lease: lease.id, target: lease.target.display(), to })
+}
+
+/// What to say of a place in the queue that is gone.
+fn waits_no_more(success: &Success, slice: &Slice) -> Option<Notice> {
+    let Success::Queued { queued, .. } = success else { return None };
+    let is_gone = slice.waits.iter().all(|view| view.wait.id != queued.wait.id);
+    is_gone.then_some(Notice::WaitOver { wait: queued.wait.id })
 }
 
 /// What to say of a lease that is over: how it ended, and who has it since.

@@ -5,21 +5,24 @@ use super::draft::Draft;
 use super::freeze;
 use super::identity::Identified;
 use super::inside;
-use super::past::{changed_hands, left_behind};
-use super::plan::{Blocked, Planner, Room, RoomWhy, Step, ahead, blocked, blockers};
+use super::left::is_free;
+use super::past::{changed_hands, left_behind, unknown_leftovers};
+use super::plan::{Blocked, Planner, Room, Step, ahead, blocked, blockers};
 use super::queue::{self, Asking};
 use super::quota::Held;
+use super::way::RoomWhy;
 use super::{Notice, Refused, Step as Answer, Success};
 use crate::agent::Liveness;
 use crate::command::{Await, Reserve, Stay, Want};
 use crate::event::{Actor, Body};
 use crate::failure::{Ahead, Details, Failure, LeaseView, Retry};
 use crate::hint::Hint;
-use crate::ids::{AgentId, Entropy, Fence, LeaseId, SetId};
+use crate::ids::{AgentId, Entropy, LeaseId, SetId};
 use crate::lease::{Grade, Lease, Mode};
 use crate::limits::COMMAND_RETRY_MS;
 use crate::slice::{Freeze, Note};
 use crate::slug::Slug;
+use crate::snapshot::SnapshotCause;
 use crate::target::{Target, Worktree};
 use std::collections::BTreeSet;
 
@@ -70,7 +73,13 @@ pub(super) fn reserve(
     if frozen.is_some() || blocked == steps.len() || (blocked > 0 && !reserve.best_effort) {
         return turn_away(draft, asked, asking, frozen, entropy);
     }
+    let new = reserve.wants.iter().zip(&steps).filter(|(_, step)| matches!(step, Step::Grant { .. }));
+    let mut unknown = unknown_leftovers(draft, me, &reserve.worktree, new.map(|(want, _)| want));
+    let is_left = |room: &&Room| room.why == RoomWhy::HolderGone;
+    let left = steps.iter().flat_map(Step::room).filter(is_left).map(|room| &room.lease);
+    unknown.extend(draft.unkept(left, SnapshotCause::TakeOver));
     match within_quota(draft, me, reserve, &steps) {
+        Ok(()) if !unknown.is_empty() => Err(unknown),
         Ok(()) => take(draft, reserve, asking, entropy),
         Err(failure) => Ok(Err(draft.denied(actor, reserve.subject(), failure))),
     }
@@ -134,6 +143,23 @@ fn take(draft: &mut Draft<'_>, reserve: &Reserve, asking: Asking<'_>, entropy: &
     Ok(Ok(Success::Reserved { leases: show(draft, &leases), refused }))
 }
 
+/// Grants those steps of a plan that nobody has to make room for, as far as the quota goes.
+pub(super) fn grant_free(
+    draft: &mut Draft<'_>,
+    reserve: &Reserve,
+    (me, actor): (AgentId, Actor),
+    steps: &[Step],
+    entropy: &mut Entropy<'_>,
+) {
+    if within_quota(draft, me, reserve, steps).is_err() {
+        return;
+    }
+    let mut taker = Taker { draft, reserve, me, actor, set: None, taken: Vec::new() };
+    for (want, step) in reserve.wants.iter().zip(steps).filter(|(_, step)| is_free(step)) {
+        taker.take(want, step, entropy);
+    }
+}
+
 /// What a plan leaves out.
 fn refused(reserve: &Reserve, steps: &[Step]) -> Vec<Refused> {
     let left_out = reserve.wants.iter().zip(steps).filter_map(|(want, step)| match step {
@@ -157,6 +183,8 @@ impl Draft<'_> {
             if !self.end_lease(lease.id) {
                 continue;
             }
+            let is_left = *why == RoomWhy::HolderGone;
+            let (kept, said) = is_left.then(|| self.record_kept(actor, lease)).flatten().unzip();
             let from = self.view().holder(lease).map(|holder| holder.agent.name.clone());
             let (target, id, holder) = (lease.target.display(), lease.id, lease.holder);
             let (body, notice) = match why {
@@ -170,9 +198,9 @@ impl Draft<'_> {
                 ),
             };
             self.push(actor, body);
-            notices.extend(notice);
+            notices.extend(notice.into_iter().chain(said));
             let to = self.name_of(to);
-            self.note(holder, Note::PassedOn { target: lease.target.display(), to });
+            self.note(holder, Note::PassedOn { target: lease.target.display(), to, kept });
         }
         notices
     }
@@ -186,7 +214,7 @@ impl Draft<'_> {
         self.push(actor, Body::LeaseSplit { lease: id, holder, path, to });
         self.replace(lease);
         let (from, to) = (self.name_of(holder), self.name_of(to));
-        self.note(holder, Note::PassedOn { target: target.clone(), to });
+        self.note(holder, Note::PassedOn { target: target.clone(), to, kept: None });
         Some(Notice::Yielded { target, from })
     }
 }
@@ -209,17 +237,16 @@ impl Taker<'_, '_> {
         match step {
             Step::Grant { slot, .. } => self.grant(want, *slot, entropy),
             Step::Extend(lease) => self.extend(want, *lease),
+            Step::Claim(lease) => self.claim(want, *lease),
             Step::Upgrade { lease, slot, .. } => self.upgrade(want, *lease, *slot),
             Step::Downgrade { lease, .. } => self.downgrade(want, *lease),
-            Step::Covered | Step::Blocked(_) => {}
+            Step::Covered | Step::Ignored | Step::Blocked(_) => {}
         }
     }
 
     fn grant(&mut self, want: &Want, slot: Option<u32>, entropy: &mut Entropy<'_>) {
         let now = self.draft.now;
         let is_path = matches!(want.target, Target::Path(_));
-        // Whoever names a single file beside something broad means that file.
-        let is_wide = matches!(&want.target, Target::Path(pattern) if pattern.as_literal().is_none());
         let in_set = self.reserve.as_set && is_path;
         let set = in_set.then(|| *self.set.get_or_insert_with(|| SetId::draw(entropy)));
         let lease = Lease {
@@ -229,13 +256,13 @@ impl Taker<'_, '_> {
             mode: self.reserve.mode,
             grade: self.reserve.grade,
             holder: self.me,
-            fence: Fence { epoch: self.draft.epoch, seq: self.draft.next_seq() },
+            fence: self.draft.next_fence(),
             reason: self.reserve.reason.clone(),
             worktree: if is_path { self.reserve.worktree.clone() } else { Worktree::default() },
             slot,
             bound: self.reserve.bound.clone(),
             handed_by: None,
-            makes_way: self.reserve.makes_way && is_wide,
+            makes_way: self.reserve.gives_way(&want.target),
             ceded: Vec::new(),
             ttl_ms: self.reserve.ttl_ms,
             granted: now.mono,
@@ -278,13 +305,24 @@ impl Taker<'_, '_> {
         self.taken.push(lease);
     }
 
+    /// What a hook took, or a broad claim gave away path by path, is meant now. Its holder had it all along, so that the
+    /// fence by which it is known stays, as with a renewal.
+    fn claim(&mut self, want: &Want, id: LeaseId) {
+        let Some(mut lease) = self.current(id) else { return };
+        (lease.grade, lease.makes_way) = (Grade::Claimed, false);
+        self.restate(&mut lease, want);
+        self.draft.push(self.actor, Body::LeaseClaimed { lease: id, terms: lease.terms() });
+        self.change(lease);
+    }
+
     fn upgrade(&mut self, want: &Want, id: LeaseId, slot: Option<u32>) {
         let Some(mut lease) = self.current(id) else { return };
         (lease.mode, lease.slot) = (Mode::Exclusive, slot);
-        lease.fence = Fence { epoch: self.draft.epoch, seq: self.draft.next_seq() };
+        lease.fence = self.draft.next_fence();
         self.restate(&mut lease, want);
         self.draft.push(self.actor, Body::LeaseUpgraded { lease: id, slot, terms: lease.terms() });
         self.change(lease);
+        self.mean(want, id);
     }
 
     fn downgrade(&mut self, want: &Want, id: LeaseId) {
@@ -293,6 +331,15 @@ impl Taker<'_, '_> {
         self.restate(&mut lease, want);
         self.draft.push(self.actor, Body::LeaseDowngraded { lease: id, terms: lease.terms() });
         self.change(lease);
+        self.mean(want, id);
+    }
+
+    /// What a hook took is claimed by whoever asks for it in words, in whatever mode.
+    fn mean(&mut self, want: &Want, id: LeaseId) {
+        let is_auto = self.current(id).is_some_and(|lease| lease.grade == Grade::Auto);
+        if is_auto && self.reserve.grade == Grade::Claimed {
+            self.claim(want, id);
+        }
     }
 
     /// Puts a lease of the caller on the terms of the request: it never gets a shorter silence, an earlier stated
@@ -321,7 +368,26 @@ fn within_quota(draft: &Draft<'_>, me: AgentId, reserve: &Reserve, steps: &[Step
 
 fn refuse(draft: &mut Draft<'_>, reserve: &Reserve, asking: Asking<'_>) -> Failure {
     let blockers = record_refusal(draft, reserve, asking);
-    held(draft, reserve, blockers, ahead(asking.steps))
+    let way_out = waited_for(draft, reserve, asking.me, &blockers)
+        .unwrap_or_else(|| "wait for your turn: add --wait 5m; keep a place and go on: add --queue".into());
+    held(draft, reserve, blockers, ahead(asking.steps), way_out)
+}
+
+/// What to tell somebody instead of waiting: whoever holds the thing waits for what the caller has of it, as two do who
+/// share it and each want it alone. Only what every request sees is looked at.
+fn waited_for(draft: &Draft<'_>, reserve: &Reserve, me: AgentId, blockers: &[LeaseView]) -> Option<Hint> {
+    let is_own = |lease: &&Lease| {
+        lease.holder == me && lease.bound.is_none() && reserve.touches(&lease.target, &lease.worktree)
+    };
+    let own: Vec<&Lease> = draft.leases_now().filter(is_own).collect();
+    let holds =
+        |agent: AgentId| blockers.iter().any(|view| view.lease.holder == agent && view.lease.bound.is_none());
+    draft.queue.iter().map(|view| &view.wait).filter(|wait| holds(wait.agent)).find_map(|wait| {
+        let lease = own.iter().find(|lease| wait.wanted.conflicts_with_lease(lease))?;
+        let (target, waiting) = (lease.target.display(), draft.name_of(wait.agent));
+        let purpose = format!("waiting would never end unless you give back {target} to {waiting}");
+        Some(Hint::command(&purpose, "release", &[lease.id.as_str()]))
+    })
 }
 
 fn refuse_frozen(draft: &mut Draft<'_>, reserve: &Reserve, asking: Asking<'_>, freeze: &Freeze) -> Failure {
@@ -344,7 +410,13 @@ fn record_refusal(draft: &mut Draft<'_>, reserve: &Reserve, asking: Asking<'_>) 
 /// How many blockers a message spells out; the details hold them all.
 const BLOCKERS_SAID: usize = 3;
 
-fn held(draft: &Draft<'_>, reserve: &Reserve, leases: Vec<LeaseView>, ahead: Vec<Ahead>) -> Failure {
+fn held(
+    draft: &Draft<'_>,
+    reserve: &Reserve,
+    leases: Vec<LeaseView>,
+    ahead: Vec<Ahead>,
+    way_out: Hint,
+) -> Failure {
     let now = draft.now.mono;
     let mut said: Vec<String> = leases.iter().map(|blocker| describe(blocker, now)).collect();
     said.extend(ahead.iter().map(describe_ahead));
@@ -362,7 +434,7 @@ fn held(draft: &Draft<'_>, reserve: &Reserve, leases: Vec<LeaseView>, ahead: Vec
         Some(Target::Name(name)) => Hint::about_name(LOOK, "who", name.as_str()),
         None => Hint::from(format!("{LOOK}: clearway leases")),
     });
-    failure = failure.hint("wait for your turn: add --wait 5m; keep a place and go on: add --queue");
+    failure = failure.hint(way_out);
     if reserve.wants.len() > 1 && !reserve.best_effort {
         failure = failure.hint("take what is free and skip the rest: add --best-effort");
     }

@@ -9,7 +9,7 @@ use crate::limits::{LEASES_PER_SCOPE_MAX, ROOT_PATTERNS_PER_SCOPE_MAX, WAIT_MS_M
 use crate::pattern::{Fold, Pattern};
 use crate::slice::ScopeState;
 use crate::slug::Slug;
-use crate::target::Worktree;
+use crate::target::{Target, Worktree};
 use crate::time::{BootKey, Mono, Wall};
 use crate::wait::{Wait, WaitView};
 
@@ -98,6 +98,21 @@ fn held_by_another(pattern: &str) -> Lease {
         created_at: now().wall,
         ended: None,
     }
+}
+
+#[test]
+fn whoever_has_a_path_to_itself_takes_nothing_so_its_past_need_not_be_read() {
+    let (own, path) = (held_by_another("src/a"), Pattern::parse("src/a", Fold::Exact).unwrap());
+    let with = |lease: &Lease, overdue: &[LeaseId]| {
+        let slice = Slice { leases: vec![lease.clone()], ..Slice::default() };
+        slice.is_with(&[own.holder], &own.worktree, &path, overdue)
+    };
+    assert!(with(&own, &[]));
+    assert!(!with(&own, &[own.id]), "it may be over, and taken anew");
+    assert!(!with(&held_by_another("src/**"), &[]), "a path of it may have made way");
+    assert!(!with(&Lease { mode: Mode::Shared, ..own.clone() }, &[]), "others may have shared it since");
+    assert!(!with(&Lease { holder: id(AgentId::parse, 2), ..own.clone() }, &[]));
+    assert!(!with(&Lease { worktree: Worktree("/v".to_owned()), ..own.clone() }, &[]));
 }
 
 fn waiting(number: u64) -> WaitView {

@@ -4,18 +4,18 @@ use super::cycle;
 use super::draft::Draft;
 use super::identity::Identified;
 use super::kept;
+use super::over::refuse_ended;
 use super::quota::Held;
-use super::release::{Chosen, choose, refuse_part, refuse_unheld};
-use super::renew::refuse_ended;
+use super::selection::{Chosen, choose, refuse_part, refuse_unheld};
 use super::{Step, Success};
-use crate::agent::{AgentName, Liveness};
+use crate::agent::{AgentName, Client, Liveness};
 use crate::command::{Selection, Transfer};
 use crate::event::{Actor, Body};
 use crate::facts::FactQuery;
 use crate::failure::{Details, Failure, LeaseView};
-use crate::ids::{Entropy, Fence, LeaseId};
+use crate::ids::{Entropy, LeaseId};
 use crate::lease::Lease;
-use crate::slice::AgentView;
+use crate::slice::{AgentView, Freeze};
 use crate::slug::Slug;
 use crate::target::Target;
 use std::collections::BTreeSet;
@@ -40,6 +40,9 @@ pub(super) fn transfer(
         Ok(chosen) => chosen,
         Err(failure) => return Ok(Err(failure)),
     };
+    if let Some(freeze) = stopped_by(draft, &chosen, &to) {
+        return Ok(Err(draft.denied(actor, subject(&chosen), freeze.failure_of_transfer(draft.now))));
+    }
     if let Err(failure) = stands_alone(draft, &chosen, &to) {
         return Ok(Err(draft.denied(actor, subject(&chosen), failure)));
     }
@@ -73,13 +76,20 @@ fn hand_all(
     Ok(Ok(leases))
 }
 
+/// The pause that keeps an agent from getting paths, whoever gives them. A person may hand over what it wants.
+fn stopped_by(draft: &Draft<'_>, chosen: &[Lease], to: &AgentView) -> Option<Freeze> {
+    let is_path = |lease: &Lease| matches!(lease.target, Target::Path(_));
+    let is_stopped = to.agent.client != Client::Terminal && draft.operator_reason.is_none();
+    draft.frozen.clone().filter(|_| is_stopped && chosen.iter().any(is_path))
+}
+
 fn subject(chosen: &[Lease]) -> String {
     chosen.iter().map(|lease| lease.id.as_str()).collect::<Vec<_>>().join(" ")
 }
 
 /// Who gets them: an agent of this scope that is not known to be gone.
 fn recipient(draft: &Draft<'_>, name: &AgentName) -> Result<Result<AgentView, Failure>, BTreeSet<FactQuery>> {
-    let Some(view) = draft.slice.agents.iter().find(|view| view.agent.name == *name) else {
+    let Some(view) = draft.slice.agent_meant(name) else {
         return Ok(Err(Failure::new(Slug::NotFound, format!("nobody here is called {name}"))
             .hint("see who is here: clearway agents")
             .hint("an agent is known from its first reservation on")));
@@ -89,6 +99,7 @@ fn recipient(draft: &Draft<'_>, name: &AgentName) -> Result<Result<AgentView, Fa
     {
         return Err(BTreeSet::from([FactQuery::Process(process.clone())]));
     }
+    let name = &view.agent.name;
     Ok(if draft.view().liveness(view) == Liveness::Gone {
         Err(Failure::new(Slug::RecipientGone, format!("{name} is gone and can hold nothing"))
             .hint("hand it to somebody who is here: clearway agents")
@@ -106,7 +117,7 @@ fn chosen(
     to: &AgentView,
 ) -> Result<Vec<Lease>, Failure> {
     let chosen = choose(draft, selection, actor)?;
-    refuse_unheld(draft)?;
+    refuse_unheld(&chosen)?;
     refuse_part(selection, &chosen, &format!("{} --to {}", draft.verb, to.agent.name))?;
     let Chosen { live, already, .. } = chosen;
     if let Some(lease) = already.first().and_then(|id| draft.slice.lease(*id)) {
@@ -140,9 +151,9 @@ fn stands_alone(draft: &Draft<'_>, chosen: &[Lease], to: &AgentView) -> Result<(
     let message = format!(
         "lease {} on {} cannot be handed over alone: lease {} on {} is held within it",
         lease.id,
-        lease.target.display(),
+        draft.placed(lease),
         other.id,
-        other.target.display()
+        draft.placed(other)
     );
     let way_out = match &other.bound {
         Some(process) => format!("wait for the command that runs within it, process {}", process.pid),
@@ -189,7 +200,7 @@ fn hand(draft: &mut Draft<'_>, actor: Actor, lease: &Lease, to: &AgentView) -> L
     let deadline = draft.now.mono.plus_ms(lease.ttl_ms);
     let moved = Lease {
         holder: to.agent.id,
-        fence: Fence { epoch: draft.epoch, seq: draft.next_seq() },
+        fence: draft.next_fence(),
         handed_by: Some(lease.holder),
         deadline,
         ..lease.clone()

@@ -49,7 +49,7 @@ impl<'a> View<'a> {
     }
 
     pub(super) fn last_seen(&self, agent: AgentId) -> Option<Mono> {
-        self.slice.agent(agent).filter(|_| self.same_boot).and_then(|view| view.last_seen)
+        self.slice.agent(agent).filter(|_| self.same_boot).and_then(AgentView::last_seen)
     }
 
     pub(super) fn holder(&self, lease: &Lease) -> Option<&'a AgentView> {

@@ -1,7 +1,7 @@
 //! Path classes: which paths are never leased, which are shared by everybody, which everybody touches.
 //!
-//! The defaults are one table; configuration adds rules, it removes none. Whether git ignores a path is a
-//! fact the caller brings. Nothing here decides what a class means for a lease.
+//! The defaults are one table; configuration adds rules, it removes none. Whether git ignores a path is
+//! another question. Nothing here decides what a class means for a lease.
 
 use super::{CanonicalPath, Fold};
 use crate::pattern::{Pattern, PatternError};
@@ -91,11 +91,6 @@ impl Classes {
                 || class.defaults().any(|text| self.default_matches(text, path, &segments))
         };
         [PathClass::Ignored, PathClass::Common, PathClass::Hot].into_iter().find(is_of).unwrap_or_default()
-    }
-
-    /// The class of a path, given whether git ignores it.
-    pub fn classify_knowing(&self, path: &CanonicalPath, git_ignored: bool) -> PathClass {
-        if git_ignored { PathClass::Ignored } else { self.classify(path) }
     }
 
     /// A default is read only where it may match: reading all of them was a fifth of what a hook did.
@@ -236,14 +231,6 @@ mod tests {
         check(&classes, "gen/mod.rs~", PathClass::Ignored);
         check(&classes, "Cargo.lock", PathClass::Common);
         check(&classes, "src/registry.rs", PathClass::Hot);
-    }
-
-    #[test]
-    fn what_git_ignores_is_ignored_whatever_its_name() {
-        let classes = Classes::new(ClassLists::default(), Fold::Exact).expect("readable defaults");
-        let path = CanonicalPath::parse("Cargo.lock", Fold::Exact).expect("a valid path");
-        assert_eq!(classes.classify_knowing(&path, true), PathClass::Ignored);
-        assert_eq!(classes.classify_knowing(&path, false), PathClass::Common);
     }
 
     #[test]

@@ -102,6 +102,19 @@ impl PatternErrorKind {
         }
     }
 
+    /// Whether it would be a pattern if there were less of it.
+    pub fn is_too_much(&self) -> bool {
+        use PatternErrorKind::*;
+        matches!(
+            self,
+            TooManyBytes { .. }
+                | TooManyWildcards { .. }
+                | TooManyAlternatives { .. }
+                | TooManyTokens { .. }
+                | BraceTooDeep { .. }
+        )
+    }
+
     pub(super) fn at(self, position: usize) -> PatternError {
         PatternError { position, kind: self }
     }

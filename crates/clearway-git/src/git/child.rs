@@ -1,6 +1,6 @@
 //! Running one `git` and reading its answer within bounds of time and size.
 
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -17,12 +17,21 @@ const MESSAGE_BYTES_MAX: usize = 2_048;
 
 /// What one `git` said.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(crate) struct Answer {
     /// `None` if a signal ended it.
     pub(super) code: Option<i32>,
     pub(super) output: Vec<u8>,
     message: Vec<u8>,
 }
+
+/// What writes to git's standard input, beside whoever reads its answer.
+pub(crate) type Feed = Box<dyn FnOnce(&mut dyn Write) -> io::Result<()> + Send>;
+
+/// Commands that write. Nobody's hooks are run for what is ours alone, nothing of it is logged as if it were a person's,
+/// and it is on the disk when git says so.
+const WRITING: [&str; 3] = ["fast-import", "update-ref", "update-index"];
+const WRITES: [&str; 6] =
+    ["-c", "core.hooksPath=/dev/null", "-c", "core.logAllRefUpdates=false", "-c", "core.fsync=all"];
 
 impl Answer {
     pub(super) fn failure(&self, command: &'static str) -> GitError {
@@ -32,8 +41,36 @@ impl Answer {
 
 impl Git {
     pub(super) fn run(&self, worktree: &Path, question: &Question<'_>) -> Result<Answer, GitError> {
+        let command = self.command(worktree, question);
+        self.run_command(question.command, command, None)
+    }
+
+    /// The same with something on its standard input. What git does not read to its end it judges itself.
+    pub(super) fn run_fed(
+        &self,
+        worktree: &Path,
+        question: &Question<'_>,
+        feed: Feed,
+    ) -> Result<Answer, GitError> {
+        self.run_command(question.command, self.command(worktree, question), Some(feed))
+    }
+
+    /// Runs a git, with what is fed to it on its standard input.
+    pub(super) fn run_command(
+        &self,
+        name: &'static str,
+        mut command: Command,
+        feed: Option<Feed>,
+    ) -> Result<Answer, GitError> {
         let failed = |source| GitError::Run { program: self.program.clone(), source };
-        let mut child = self.command(worktree, question).spawn().map_err(failed)?;
+        if feed.is_some() {
+            command.stdin(Stdio::piped());
+        }
+        let mut child = command.spawn().map_err(failed)?;
+        if let (Some(feed), Some(mut pipe)) = (feed, child.stdin.take()) {
+            let write = move || drop(feed(&mut pipe));
+            drop(thread::Builder::new().name("clearway-feed".to_owned()).spawn(write));
+        }
         let output = read_in_thread(child.stdout.take(), OUTPUT_BYTES_MAX + 1, Rest::Leave);
         let message = read_in_thread(child.stderr.take(), MESSAGE_BYTES_MAX, Rest::Discard);
         let started = Instant::now();
@@ -41,17 +78,17 @@ impl Git {
             .recv_timeout(self.timeout.saturating_sub(started.elapsed()))
         {
             Ok(bytes) => bytes.map_err(failed),
-            Err(RecvTimeoutError::Timeout) => Err(self.timed_out(question.command)),
+            Err(RecvTimeoutError::Timeout) => Err(self.timed_out(name)),
             Err(RecvTimeoutError::Disconnected) => Err(failed(io::ErrorKind::BrokenPipe.into())),
         };
-        let output = heard(output).and_then(|output| within_limit(question.command, output));
+        let output = heard(output).and_then(|output| within_limit(name, output));
         let said = output.and_then(|output| Ok((output, heard(message)?)));
         let (output, message) = said.inspect_err(|_| end(&mut child))?;
         match wait_until(&mut child, started.checked_add(self.timeout)).map_err(failed)? {
             Some(status) => Ok(Answer { code: status.code(), output, message }),
             None => {
                 end(&mut child);
-                Err(self.timed_out(question.command))
+                Err(self.timed_out(name))
             }
         }
     }
@@ -63,17 +100,24 @@ impl Git {
 
     /// `core.fsmonitor` is a program named by the repository, and therefore switched off.
     fn command(&self, worktree: &Path, question: &Question<'_>) -> Command {
+        let mut git = self.bare_command(worktree);
+        git.env("LC_ALL", "C")
+            .args(["--no-optional-locks", "-c", "core.quotepath=off", "-c", "core.fsmonitor=false"])
+            .arg("--literal-pathspecs")
+            .args(WRITING.contains(&question.command).then_some(WRITES).into_iter().flatten())
+            .arg(question.command)
+            .args(question.options)
+            .args((!question.paths.is_empty()).then_some("--"))
+            .args(question.paths);
+        git
+    }
+
+    /// Git as it is, without a word yet.
+    pub(super) fn bare_command(&self, worktree: &Path) -> Command {
         let mut git = Command::new(&self.program);
         git.env_clear()
             .envs(self.vars.iter().map(|(name, value)| (name, value)))
-            .env("LC_ALL", "C")
             .current_dir(worktree)
-            .args(["--no-optional-locks", "-c", "core.quotepath=off", "-c", "core.fsmonitor=false"])
-            .arg("--literal-pathspecs")
-            .arg(question.command)
-            .args(question.options)
-            .arg("--")
-            .args(question.paths)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());

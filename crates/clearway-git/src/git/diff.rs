@@ -73,27 +73,29 @@ impl Git {
 
     fn has_commit(&self, worktree: &Path) -> Result<bool, GitError> {
         let options = ["--quiet", "--verify", "HEAD"];
-        let answer = self.run(worktree, &Question { command: "rev-parse", options: &options, paths: &[] })?;
-        match answer.code {
-            Some(0) => Ok(true),
-            Some(1) => Ok(false),
-            _ => Err(answer.failure("rev-parse")),
-        }
+        self.says(worktree, &Question { command: "rev-parse", options: &options, paths: &[] })
     }
 }
 
 /// A patch against the last commit without context, as no setting of a user or a repository changes it.
-const PATCH: [&str; 9] = [
-    "HEAD",
-    "--no-color",
-    "--no-ext-diff",
-    "--no-textconv",
-    "--no-renames",
-    "--unified=0",
-    "--ignore-submodules=dirty",
-    "--src-prefix=a/",
-    "--dst-prefix=b/",
-];
+const PATCH: [&str; 9] = patch_of("HEAD");
+/// The same of what is staged, which also says what is new before the first commit.
+pub(super) const STAGED_PATCH: [&str; 9] = patch_of("--cached");
+
+const fn patch_of(what: &str) -> [&str; 9] {
+    [
+        what,
+        "--no-color",
+        "--no-ext-diff",
+        "--no-textconv",
+        "--no-renames",
+        "--unified=0",
+        "--ignore-submodules=dirty",
+        "--src-prefix=a/",
+        "--dst-prefix=b/",
+    ]
+}
+
 const NEW: [&str; 3] = ["--others", "--exclude-standard", "-z"];
 const ALL: [&str; 4] = ["--cached", "--others", "--exclude-standard", "-z"];
 
@@ -112,7 +114,7 @@ fn new_file(worktree: &Path, path: String) -> FileChange {
 }
 
 /// Reads a patch without context. A line that cannot be text is shown with replacement characters.
-fn read(patch: &[u8]) -> Vec<FileChange> {
+pub(super) fn read(patch: &[u8]) -> Vec<FileChange> {
     let mut changes: Vec<FileChange> = Vec::new();
     let (mut removed_left, mut added_left) = (0, 0);
     for line in String::from_utf8_lossy(patch).split('\n') {

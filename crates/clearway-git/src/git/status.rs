@@ -4,25 +4,73 @@ use super::GitError;
 
 /// Every path the status speaks of, without a slash at the end.
 pub(super) fn dirty_in(output: &[u8]) -> Result<Vec<String>, GitError> {
-    let mut records = output.split(|byte| *byte == 0).filter(|record| !record.is_empty());
     let mut dirty = Vec::new();
-    while let Some(record) = records.next() {
-        // Git writes this many fields before the path; a rename's old path follows as its own.
-        let fields_before_path = match record.first() {
-            Some(b'1') => 8,
-            Some(b'2') => 9,
-            Some(b'u') => 10,
-            Some(b'?') => 1,
-            Some(b'#' | b'!') => continue,
-            _ => return Err(unknown(record)),
-        };
-        let path = record.splitn(fields_before_path + 1, |byte| *byte == b' ').nth(fields_before_path);
-        dirty.push(text(path.ok_or_else(|| unknown(record))?));
-        if record.first() == Some(&b'2') {
-            dirty.push(text(records.next().ok_or_else(|| unknown(record))?));
+    for record in records(output)? {
+        if !matches!(record.kind, b'#' | b'!') {
+            dirty.push(text(record.path));
+            dirty.extend(record.was.map(text));
         }
     }
     Ok(dirty)
+}
+
+/// The paths of a status that the index does not know. A repository inside is none of them.
+pub(super) fn untracked_in(output: &[u8]) -> Result<Vec<String>, GitError> {
+    let records = output.split(|byte| *byte == 0);
+    let new = records.filter_map(|record| record.strip_prefix(b"? ")).filter(|path| !path.ends_with(b"/"));
+    new.map(|path| std::str::from_utf8(path).map(str::to_owned).map_err(|_| unknown(path))).collect()
+}
+
+/// Names that were given away and those that took their place, as far as the index tells.
+pub(super) fn renamed_in(output: &[u8]) -> Vec<(String, String)> {
+    let mut records = output.split(|byte| *byte == 0);
+    let mut renamed = Vec::new();
+    while let Some(record) = records.next() {
+        if record.first() == Some(&b'2')
+            && let (Some(to), Some(from)) = (record.splitn(10, |byte| *byte == b' ').nth(9), records.next())
+        {
+            renamed.push((text(from), text(to)));
+        }
+    }
+    renamed
+}
+
+/// One record of a status.
+#[derive(Debug)]
+pub(crate) struct Record<'o> {
+    /// What it is about: `1` and `2` a tracked path, `u` an unmerged one, `?` an untracked one, `!` an ignored one, `#`
+    /// the checkout as a whole.
+    pub(crate) kind: u8,
+    /// What is said before the path.
+    pub(crate) fields: Vec<&'o [u8]>,
+    /// The path; of the checkout as a whole, what is said.
+    pub(crate) path: &'o [u8],
+    /// What a renamed path was before.
+    pub(crate) was: Option<&'o [u8]>,
+}
+
+/// Reads the whole status.
+pub(crate) fn records(output: &[u8]) -> Result<Vec<Record<'_>>, GitError> {
+    let mut parts = output.split(|byte| *byte == 0).filter(|record| !record.is_empty());
+    let mut records = Vec::new();
+    while let Some(record) = parts.next() {
+        // Git writes this many fields before the path; a rename's old path follows as its own.
+        let (kind, fields_before_path) = match record.first() {
+            Some(b'1') => (b'1', 8),
+            Some(b'2') => (b'2', 9),
+            Some(b'u') => (b'u', 10),
+            Some(b'?') => (b'?', 1),
+            Some(b'!') => (b'!', 1),
+            Some(b'#') => (b'#', 2),
+            _ => return Err(unknown(record)),
+        };
+        let mut fields: Vec<&[u8]> = record.splitn(fields_before_path + 1, |byte| *byte == b' ').collect();
+        let path = if fields.len() > fields_before_path { fields.pop() } else { None };
+        let path = path.or((kind == b'#').then_some(b"".as_slice())).ok_or_else(|| unknown(record))?;
+        let was = (kind == b'2').then(|| parts.next().ok_or_else(|| unknown(record))).transpose()?;
+        records.push(Record { kind, fields, path, was });
+    }
+    Ok(records)
 }
 
 /// An untracked repository is listed with a slash at its end.
@@ -57,6 +105,15 @@ mod tests {
         let hash = "0".repeat(40);
         let renamed = format!("2 R. N... 1 2 3 {hash} {hash} R100 new name\0old name\0? x\0");
         check(&renamed, &["new name", "old name", "x"]);
+    }
+
+    #[test]
+    fn new_files_and_new_names_are_told_apart_from_changes() {
+        let hash = "0".repeat(40);
+        let output = format!("2 R. N... 1 2 3 {hash} {hash} R100 new\0old\0? x y\0? repo/\0");
+        assert_eq!(renamed_in(output.as_bytes()), [("old".to_owned(), "new".to_owned())]);
+        assert_eq!(untracked_in(output.as_bytes()).unwrap(), ["x y"]);
+        assert!(untracked_in(b"? \xff\0").is_err());
     }
 
     #[test]

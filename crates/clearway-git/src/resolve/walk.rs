@@ -32,7 +32,7 @@ pub(super) struct Walked {
 /// Walks an argument from a directory that was itself walked before.
 pub(super) fn walk(from: &Path, argument: &Path, last: LastLink) -> Result<Walked, ResolveError> {
     let bytes = argument.as_os_str().as_bytes();
-    if bytes.is_empty() {
+    if bytes.trim_ascii().is_empty() {
         return Err(ResolveError::Empty);
     }
     if bytes.contains(&0) {

@@ -69,13 +69,13 @@ impl Session<'_> {
     }
 
     fn verify_log(&mut self, anchor_files: &[PathBuf]) -> Result<Verified, Failure> {
-        let Marks { marks, anchored, witnessed, stranger } = self.marks(anchor_files)?;
+        let Marks { marks, anchored, witness, stranger } = self.marks(anchor_files)?;
         let key = self.site.key.clone();
         let report = self.read(|snapshot| verify(snapshot, &key, &marks))?;
         let mut findings: Vec<Failure> = Vec::new();
         match &report {
             Some(report) => {
-                findings.extend(wrong_with(report));
+                findings.extend(wrong_with(report, witness.as_ref()));
                 findings.extend(self.damage()?);
             }
             None => findings.extend(marks.iter().max_by_key(|mark| mark.head.rev).map(no_log)),
@@ -87,7 +87,7 @@ impl Session<'_> {
         let report = report.map(|report| (report.events, report.head, report.state.scope.epoch));
         let (events, head, epoch) = report.unwrap_or((0, Head::EMPTY, Epoch(0)));
         let unanchored = head.rev.0.saturating_sub(anchored.map_or(0, |seq| seq.0));
-        let witnessed = witnessed || events == 0;
+        let witnessed = witness.is_some() || events == 0;
         Ok(Verified { events, head, epoch, anchored, unanchored, witnessed })
     }
 
@@ -98,9 +98,8 @@ impl Session<'_> {
         let mut marks: Vec<Mark> = anchors.iter().map(Anchor::mark).collect();
         let key = self.site.key.clone();
         let witness = self.engine.witness(&key).map_err(|error| store_failure(&error))?;
-        let witnessed = witness.is_some();
         marks.extend(witness.map(|head| Mark { head, by: "the witness beside the store".to_owned() }));
-        Ok(Marks { marks, anchored, witnessed, stranger })
+        Ok(Marks { marks, anchored, witness, stranger })
     }
 
     /// Verifies the log and signs the head it verified with the operator's key and writes it beside the store, and to `export` if given.
@@ -215,8 +214,8 @@ pub(crate) struct Marks {
     pub(crate) marks: Vec<Mark>,
     /// The last event an anchor vouches for.
     anchored: Option<Seq>,
-    /// Whether the gate beside the store remembers the log.
-    witnessed: bool,
+    /// What the gate beside the store remembers of the log.
+    witness: Option<Head>,
     /// What to say of anchors that the operator did not sign.
     stranger: Option<Failure>,
 }
@@ -228,19 +227,24 @@ fn no_anchor_of(scope: &ScopeKey, path: &Path) -> Failure {
 }
 
 /// What is wrong with a log that was read. Rows are compared with a whole log alone.
-fn wrong_with(report: &Report) -> Option<Failure> {
+fn wrong_with(report: &Report, witness: Option<&Head>) -> Option<Failure> {
     match (&report.broken, report.stale_projections.first()) {
-        (Some(what), _) => Some(broken_log(what)),
+        (Some(what), _) => Some(broken_log(what, witness)),
         (None, Some(first)) => Some(altered(first, report.stale_projections.len(), report.head.rev)),
         (None, None) => None,
     }
 }
 
-fn broken_log(Broken { seq, what, is_lost_tail }: &Broken) -> Failure {
+/// What the gate misses it refuses to go on without until somebody says so. Of what anchors alone remember nothing here
+/// knows: the store and its gate were put back together, and go on as if nothing had been.
+fn broken_log(Broken { seq, what, is_lost_tail }: &Broken, witness: Option<&Head>) -> Failure {
     let mut failure = broken(*seq, what);
     if *is_lost_tail {
-        failure = failure
-            .hint("go on without what is lost; every lease ends: clearway doctor --repair --reason TEXT");
+        let is_missed = witness.is_some_and(|head| head.rev >= *seq);
+        failure = failure.hint(match is_missed {
+            true => "go on without what is lost; every lease ends: clearway doctor --repair --reason TEXT",
+            false => "put a newer copy of the store back; nothing that is left here holds what is missing",
+        });
         failure.hints.rotate_right(1);
     }
     failure

@@ -89,7 +89,7 @@ pub enum LeaseDurability {
 
 /// What hooks do about a file that is with somebody else, the strictest last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Mode {
+pub enum Enforcement {
     /// They record it.
     Observe,
     /// They record and say it.
@@ -134,11 +134,11 @@ impl Config {
     }
 
     /// What hooks do about a file that is with somebody else.
-    pub fn mode(&self) -> Mode {
+    pub fn mode(&self) -> Enforcement {
         match self.choice(KeyId::Mode, keys::MODE_ENFORCE) {
-            keys::MODE_OBSERVE => Mode::Observe,
-            keys::MODE_WARN => Mode::Warn,
-            _ => Mode::Enforce,
+            keys::MODE_OBSERVE => Enforcement::Observe,
+            keys::MODE_WARN => Enforcement::Warn,
+            _ => Enforcement::Enforce,
         }
     }
 

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 
 use super::keys::KEYS;
 use crate::audit::KEY_VARIABLE;
+use crate::githooks::REASON_VARIABLE;
 use clearway_core::nearest::nearest;
 use clearway_core::unit;
 
 const PREFIX: &str = "CLEARWAY_";
 
 /// Variables that are read without being settings.
-const ALSO_READ: [&str; 1] = [KEY_VARIABLE];
+const ALSO_READ: [&str; 2] = [KEY_VARIABLE, REASON_VARIABLE];
 
 /// A `CLEARWAY_…` variable that nothing reads.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -19,7 +19,8 @@ pub fn folds_case(dir: &Path) -> bool {
     names.filter_map(|name| answer(dir, &name)).next().unwrap_or_else(|| folds_own_name(dir))
 }
 
-/// The same, asked of one name that is known to be there: where nothing has that name in swapped case, one look suffices.
+/// The same, asked of one name that is known to be there: where nothing has that name in swapped case, one look
+/// suffices.
 pub fn folds_case_of(dir: &Path, name: &str) -> bool {
     let Some(swapped) = swap_case(name) else { return folds_case(dir) };
     match fs::symlink_metadata(dir.join(swapped)) {

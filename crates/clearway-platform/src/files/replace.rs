@@ -17,8 +17,8 @@ const COMMON_FILE_MODE: u32 = 0o666;
 const LINKS_MAX: usize = 40;
 const MODE_BITS: u32 = 0o7777;
 
-/// Replaces a file as a whole or makes it. A link is followed, also one that leads nowhere yet, and a file keeps its mode.
-/// Answers the directories that had to be made, outermost first.
+/// Replaces a file as a whole or makes it. A link is followed, also one that leads nowhere yet, and a file keeps its
+/// mode. Answers the directories that had to be made, outermost first.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<Vec<PathBuf>, FileError> {
     let target = followed(path)?;
     let parent = parent_of(&target);

@@ -1,5 +1,5 @@
-//! Who holds a file lock, as far as the system tells. Only asked once a wait has failed, and only
-//! to help a person: no decision may rest on it.
+//! Who holds a file lock, as far as the system tells. Asked once a wait has failed, to help a person, or to find out
+//! that trying would be in vain: what may be done is never decided by it.
 
 use std::path::Path;
 
@@ -16,8 +16,9 @@ impl Holder {
     pub(super) fn standing_in(self, file: GateFile) -> GateHolder {
         let state = process::state_of(self.pid);
         let words = state.as_ref().map_or_else(|| "not visible from here".to_owned(), |state| state.words());
+        let is_stopped = state.as_ref().is_some_and(process::ProcessState::is_stopped);
         let command = state.map(|state| state.command).unwrap_or_default();
-        GateHolder { file, pid: self.pid, state: words, command }
+        GateHolder { file, pid: self.pid, state: words, is_stopped, command }
     }
 }
 

@@ -1,13 +1,14 @@
 //! The line in front of the gate, in strict order of arrival.
 //!
-//! A lock that comes free is taken by whoever asks first, not by whoever waited longest: a sleeper takes a while to wake,
-//! and busy processes ask all the time. So nobody waits for the same lock as somebody else. Everybody draws a ticket,
-//! locks the byte of its own ticket and waits for the byte of the ticket before: no newcomer can have that one. A process
-//! that dies leaves its byte, wherever it stood; whoever comes after it then makes sure that all before are gone too.
+//! A lock that comes free is taken by whoever asks first, not by whoever waited longest: a sleeper takes a while to
+//! wake, and busy processes ask all the time. So nobody waits for the same lock as somebody else. Everybody draws a
+//! ticket, locks the byte of its own ticket and waits for the byte of the ticket before: no newcomer can have that one.
+//! A process that dies leaves its byte, wherever it stood; whoever comes after it then makes sure that all before are
+//! gone too.
 //!
 //! The locks belong to the open file, so threads of one process stand in line like processes. The file holds the last
-//! ticket drawn and the first in line; what it says only matters to those in line. Whatever goes wrong here costs order and
-//! nothing else: the gate excludes, with or without a line.
+//! ticket drawn and the first in line; what it says only matters to those in line. Whatever goes wrong here costs order
+//! and nothing else: the gate excludes, with or without a line.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -46,8 +47,8 @@ impl Line {
         locks::is_free(&self.0, DRAWING, None).unwrap_or(true)
     }
 
-    /// Draws a ticket, after all drawn before. `None`, no place, where a count that was lost gives one out again, where it
-    /// cannot be written, and where there are no such locks.
+    /// Draws a ticket, after all drawn before. `None`, no place, where a count that was lost gives one out again, where
+    /// it cannot be written, and where there are no such locks.
     pub(super) fn join(&self) -> Option<Place> {
         locks::wait(&self.0, DRAWING, 1).ok()?;
         let drawn = self.draw();

@@ -6,7 +6,7 @@ use clearway_core::agent::{Agent, AgentName, Client, Established, IdentityKey, c
 use clearway_core::command::Request;
 use clearway_core::decide::Success;
 use clearway_core::event::{Actor, Body, Durability, Event};
-use clearway_core::facts::Liveness;
+use clearway_core::facts::ProcessLife;
 use clearway_core::fold::State;
 use clearway_core::ids::{AgentId, Fence, LeaseId, Seq};
 use clearway_core::lease::{ExpiryCause, Lease, Mode};
@@ -218,7 +218,7 @@ impl Watch {
             }
             ExpiryCause::ProcessGone => {
                 let pid = lease.bound.as_ref().map_or(0, |process| process.pid);
-                assert_eq!(twins.world.processes.get(&pid), Some(&Liveness::Dead), "{lease:?}")
+                assert_eq!(twins.world.processes.get(&pid), Some(&ProcessLife::Dead), "{lease:?}")
             }
             ExpiryCause::Silence => assert!(now.mono >= lease.deadline_given(seen), "{lease:?}"),
             ExpiryCause::Maximum => assert!(lease.end_max.is_some_and(|end| now.mono >= end), "{lease:?}"),

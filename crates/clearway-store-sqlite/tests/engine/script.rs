@@ -3,17 +3,18 @@
 use crate::support::{Rng, TestWorld, named, process};
 use clearway_core::agent::{AgentName, Caller, Client, ClientSession, OperatorAct};
 use clearway_core::command::{
-    Attend, Await, Command, LeaseRef, Leave, Release, Renew, Request, Reserve, ScopeBirth, Selection, Stay,
-    Transfer, Want,
+    Attend, Await, Command, Commit, LeaseRef, Leave, Release, Renew, Request, Reserve, ScopeBirth, Selection,
+    Settle, Stay, Transfer, Want,
 };
 use clearway_core::decide::Success;
-use clearway_core::facts::Liveness;
+use clearway_core::facts::ProcessLife;
 use clearway_core::fold::State;
 use clearway_core::ids::{AgentId, Fence, WaitId};
 use clearway_core::lease::{Grade, Mode};
 use clearway_core::limits::OFFER_MS;
 use clearway_core::pattern::{Fold, Pattern};
 use clearway_core::target::{ResourceName, Target, Worktree};
+use clearway_core::time::Mono;
 use clearway_store::Reply;
 
 /// A write pays for at most 64 overdue leases, and which ones is an engine's own choice. Lives stay below that
@@ -129,6 +130,7 @@ impl Script {
             6..=8 => self.release(),
             9 => self.hand_over(),
             10 if self.rng.one_in(3) => self.pause(),
+            14 if self.hooks && self.rng.one_in(4) => self.commit(),
             10..=14 => self.wait(),
             15 if self.hooks => self.attend(),
             _ => {
@@ -193,7 +195,7 @@ impl Script {
                 world.reboot(self.boots);
             }
             16..=17 => {
-                let life = self.rng.pick(&[Liveness::Alive, Liveness::Dead, Liveness::Unknown]);
+                let life = self.rng.pick(&[ProcessLife::Alive, ProcessLife::Dead, ProcessLife::Unknown]);
                 world.processes.insert(self.pid(), life);
             }
             18..=20 => {
@@ -251,6 +253,20 @@ impl Script {
     fn pause(&mut self) -> Step {
         let command = if self.rng.one_in(2) { Command::Freeze { for_ms: 600_000 } } else { Command::Thaw };
         self.operated(command)
+    }
+
+    /// Git is about to commit or rebase, or committed.
+    fn commit(&mut self) -> Step {
+        let worktree = self.worktree();
+        let command = match self.rng.below(4) {
+            0 => Command::Rebase(worktree),
+            1 => {
+                let leases = self.refs().into_iter().map(|lease| lease.id).collect();
+                Command::Settle(Settle { leases, began: Mono(self.rng.pick(&[1, u64::from(u32::MAX)])) })
+            }
+            _ => Command::Commit(Commit { paths: vec![self.path()], worktree, ..Commit::default() }),
+        };
+        if self.rng.one_in(2) { self.operated(command) } else { self.ask(command) }
     }
 
     fn operated(&mut self, command: Command) -> Step {

@@ -3,8 +3,8 @@
 
 use crate::script::{Script, Step};
 use crate::support::{Rng, TestWorld, beside, claim, engine, path, process, request, scope, store_file};
-use clearway_core::agent::{Caller, Client, ClientSession};
-use clearway_core::command::{Attend, Command, Reserve};
+use clearway_core::agent::{AgentName, Caller, Client, ClientSession, OperatorAct};
+use clearway_core::command::{Attend, Command, Commit, Reserve};
 use clearway_core::fold::State;
 use clearway_core::ids::Seq;
 use clearway_core::lease::Grade;
@@ -50,8 +50,8 @@ pub(crate) fn live(state: &Path, seed: u64, events: u64, kinds_min: usize) {
     }
 }
 
-/// What only hooks cause: a client's session from its first edit to its end, which leaves a change behind, and a broad claim
-/// of which a file made way.
+/// What only hooks cause: a client's session from its first edit to its end, which leaves a change behind, a broad claim
+/// of which a file made way, a file that is claimed after it was edited, and a commit that an operator let take it along.
 fn session(engine: &mut dyn Engine, world: &mut TestWorld) {
     let hook = |session: &str, pid: u32| {
         let session = ClientSession {
@@ -64,6 +64,12 @@ fn session(engine: &mut dyn Engine, world: &mut TestWorld) {
     };
     world.dirty.insert("left/behind".to_owned());
     let edit = |file: &str| Command::Reserve(Reserve { grade: Grade::Auto, ..claim(&[path(file)]) });
+    let taken_along = claim(&[path("broad/one")]);
+    let commit = Commit {
+        paths: taken_along.wants.into_iter().map(|want| want.target).collect(),
+        worktree: taken_along.worktree,
+        ..Commit::default()
+    };
     let broad = Reserve { makes_way: true, ..claim(&[path("broad/**")]) };
     for (session, pid, command) in [
         ("one", 300, edit("left/behind")),
@@ -71,8 +77,16 @@ fn session(engine: &mut dyn Engine, world: &mut TestWorld) {
         ("two", 300, Command::Attend(Attend::End)),
         ("three", 301, Command::Reserve(broad)),
         ("four", 302, edit("broad/one")),
+        ("four", 302, Command::Reserve(claim(&[path("broad/one")]))),
+        ("five", 303, Command::Commit(commit)),
     ] {
-        let request = request(hook(session, pid), command, None);
+        let mut caller = hook(session, pid);
+        if matches!(command, Command::Commit(_)) {
+            let reason = "release day".to_owned();
+            caller = Caller { claim: AgentName::parse("person"), ..Caller::default() };
+            caller.operator = Some(OperatorAct { reason, at_terminal: true, holds_key: false });
+        }
+        let request = request(caller, command, None);
         let reply = execute(engine, world, Rules::default(), &scope(), &request).unwrap();
         assert!(reply.outcome.is_ok(), "{reply:?}");
     }

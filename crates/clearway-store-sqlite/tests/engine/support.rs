@@ -4,11 +4,12 @@
 use clearway_core::agent::{AgentName, Caller};
 use clearway_core::command::{Command, Release, Request, Reserve, ScopeBirth, Selection, Want};
 use clearway_core::decide::Success;
-use clearway_core::facts::{FactQuery, Facts, Liveness, Process};
+use clearway_core::facts::{FactQuery, Facts, Process, ProcessLife, StartedBy};
 use clearway_core::failure::LeaseView;
 use clearway_core::ids::ScopeKey;
 use clearway_core::lease::{Grade, Mode};
 use clearway_core::pattern::{Fold, Pattern};
+use clearway_core::snapshot::Keeping;
 use clearway_core::target::{Target, Worktree};
 use clearway_core::time::{BootKey, Mono, Now, Wall};
 use clearway_store::contract::{About, Engine, Severity, StoreError};
@@ -92,7 +93,7 @@ impl Rng {
 #[derive(Clone, Debug)]
 pub(crate) struct TestWorld {
     pub(crate) now: Now,
-    pub(crate) processes: BTreeMap<u32, Liveness>,
+    pub(crate) processes: BTreeMap<u32, ProcessLife>,
     pub(crate) dirty: BTreeSet<String>,
     pub(crate) entropy: Rng,
 }
@@ -128,10 +129,25 @@ impl World for TestWorld {
         for query in queries {
             match query {
                 FactQuery::Process(process) => {
-                    let liveness = self.processes.get(&process.pid).copied().unwrap_or(Liveness::Alive);
+                    let liveness = self.processes.get(&process.pid).copied().unwrap_or(ProcessLife::Alive);
                     facts.learn_process(process.clone(), liveness);
                 }
                 FactQuery::Above => facts.learn_above(BTreeSet::new()),
+                FactQuery::AboveOf(process) => facts.learn_above_of(process.clone(), StartedBy::Unseen),
+                FactQuery::Ignored(worktree, path) => {
+                    facts.learn_ignored(worktree.clone(), path.clone(), false);
+                }
+                FactQuery::Keep(worktree, path, cause) => {
+                    let kept = Keeping {
+                        commit: format!("commit of {path}"),
+                        worktree: worktree.clone(),
+                        cause: *cause,
+                        reason: None,
+                        files: 1,
+                        bytes: 1,
+                    };
+                    facts.learn_kept(worktree.clone(), path.clone(), Some(kept));
+                }
                 FactQuery::Dirty(worktree, path) => {
                     facts.learn_dirty(worktree.clone(), path.clone(), self.dirty.contains(path));
                 }

@@ -4,7 +4,7 @@ use super::Story;
 use super::queue::{asks, circle, placed, queue};
 use super::stage::*;
 use clearway_core::command::Stay;
-use clearway_core::facts::Liveness;
+use clearway_core::facts::ProcessLife;
 use clearway_core::ids::LeaseId;
 use clearway_core::lease::Mode;
 use clearway_core::slug::Slug;
@@ -72,6 +72,6 @@ fn long_chain(stage: &mut Stage) {
 
 fn broken_chain(stage: &mut Stage) {
     terminals(stage, 3);
-    stage.world.processes.insert(2, Liveness::Dead);
+    stage.world.processes.insert(2, ProcessLife::Dead);
     placed(asks(stage, &at_terminal(1), &[path("f3")], &How::default(), Stay::Durable));
 }

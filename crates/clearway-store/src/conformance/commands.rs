@@ -2,12 +2,12 @@
 
 use super::Story;
 use super::handover::hand;
-use super::queue::{again, asks, ends as wait_ends, granted, offers, placed};
+use super::queue::{again, asks, circle, ends as wait_ends, granted, offers, placed};
 use super::stage::*;
 use clearway_core::agent::AgentName;
 use clearway_core::command::{Command, Release, Selection, Stay, Transfer};
 use clearway_core::decide::{Notice, Success};
-use clearway_core::facts::Liveness;
+use clearway_core::facts::ProcessLife;
 use clearway_core::failure::Failure;
 use clearway_core::ids::LeaseId;
 use clearway_core::slug::Slug;
@@ -23,6 +23,8 @@ pub(super) const STORIES: &[Story] = &[
     ("who asks from inside a command for what it keeps is refused at once", asked_from_inside),
     ("what a command keeps outlives its agent", bound_and_left),
     ("two commands of one agent wait for each other in turn", bound_and_waiting),
+    ("commands of two agents take turns, and none is taken for a circle", bound_in_turns),
+    ("commands that each wait inside for what the other runs under would wait for ever", bound_crosswise),
     ("a command inside another one is not kept waiting by who waits for the outer one", bound_and_nested),
 ];
 
@@ -84,10 +86,10 @@ fn kept_from_others(stage: &mut Stage) {
     assert_eq!(released(reply).0, []);
     assert_eq!(ends(stage, "b", 11), [], "nobody speaks for a process of somebody else");
     let unseen = only(leases(stage.reserve(&named("a"), &[name("far")], bound(12))));
-    stage.world.processes.insert(12, Liveness::Unknown);
+    stage.world.processes.insert(12, ProcessLife::Unknown);
     refusal(stage.release(&named("a"), by_id(&unseen)), Slug::HeldByCommand);
     assert_eq!(released(stage.release(&operator(20, "it is over"), by_id(&unseen))).0, [unseen.lease.id]);
-    stage.world.processes.insert(11, Liveness::Dead);
+    stage.world.processes.insert(11, ProcessLife::Dead);
     let (_, already, _) = released(stage.release(&named("a"), by_id(&kept)));
     assert_eq!(already, [kept.lease.id]);
 }
@@ -95,11 +97,11 @@ fn kept_from_others(stage: &mut Stage) {
 fn bound_and_killed(stage: &mut Stage) {
     let held = only(leases(stage.reserve(&named("a"), &[name("build")], bound(11))));
     refusal(stage.reserve(&named("b"), &[name("build")], bound(12)), Slug::ReservationHeld);
-    stage.world.processes.insert(11, Liveness::Dead);
+    stage.world.processes.insert(11, ProcessLife::Dead);
     let taken = only(leases(stage.reserve(&named("b"), &[name("build")], bound(12))));
     assert!(taken.lease.fence > held.lease.fence);
     let other = only(leases(stage.reserve(&named("b"), &[name("test")], bound(12))));
-    stage.world.processes.insert(12, Liveness::Dead);
+    stage.world.processes.insert(12, ProcessLife::Dead);
     refusal(stage.renew(&named("b"), by_id(&taken)), Slug::LeaseExpired);
     assert_eq!(stage.sweep(), [other.lease.id], "the one that nobody recorded yet");
     assert_eq!(stage.sweep(), [], "once");
@@ -109,7 +111,7 @@ fn bound_and_left(stage: &mut Stage) {
     let caller = at_terminal(10);
     leases(stage.reserve(&caller, &[name("build")], bound(11)));
     leases(stage.reserve(&caller, &[name("mine")], How::default()));
-    stage.world.processes.insert(10, Liveness::Dead);
+    stage.world.processes.insert(10, ProcessLife::Dead);
     refusal(stage.reserve(&named("b"), &[name("build")], bound(12)), Slug::ReservationHeld);
     leases(stage.reserve(&named("b"), &[name("mine")], How::default()));
 }
@@ -170,6 +172,30 @@ fn bound_and_waiting(stage: &mut Stage) {
     assert_eq!(ends(stage, "a", 11), [first.lease.id]);
     refusal(stage.reserve(&named("a"), &[name("build")], bound(14)), Slug::ReservationHeld);
     assert!(granted(&again(stage, "a", &second, Stay::Attached(process(12)))), "it waited longest");
+}
+
+fn bound_in_turns(stage: &mut Stage) {
+    leases(stage.reserve(&named("a"), &[name("build")], bound(11)));
+    let line = [("b", 12), ("a", 13), ("b", 14), ("a", 15)];
+    let waits = line.map(|(agent, pid)| placed(waits_bound(stage, agent, &["build"], pid)).0);
+    ends(stage, "a", 11);
+    for (wait, (agent, pid)) in waits.iter().zip(line) {
+        assert!(granted(&again(stage, agent, wait, Stay::Attached(process(pid)))), "{agent} {pid}");
+        ends(stage, agent, pid);
+    }
+}
+
+fn bound_crosswise(stage: &mut Stage) {
+    leases(stage.reserve(&named("a"), &[name("one")], bound(11)));
+    leases(stage.reserve(&named("b"), &[name("two")], bound(12)));
+    leases(stage.reserve(&named("b"), &[name("three")], bound(13)));
+    stage.world.started_by.extend([(21, 20), (20, 11), (22, 12), (23, 13)]);
+    placed(waits_bound(stage, "a", &["two"], 21));
+    let found = circle(waits_bound(stage, "b", &["one"], 22));
+    let agents: Vec<&str> = found.steps.iter().map(|step| step.agent.as_str()).collect();
+    assert_eq!(agents, ["b", "a"]);
+    placed(waits_bound(stage, "b", &["one"], 23));
+    placed(waits_bound(stage, "b", &["two"], 24));
 }
 
 fn bound_and_nested(stage: &mut Stage) {

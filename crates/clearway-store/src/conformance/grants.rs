@@ -4,7 +4,7 @@ use super::Story;
 use super::stage::*;
 use clearway_core::command::{Command, Release, Renew, Selection};
 use clearway_core::decide::{Notice, Success};
-use clearway_core::facts::Liveness;
+use clearway_core::facts::ProcessLife;
 use clearway_core::lease::Mode;
 use clearway_core::slug::Slug;
 use clearway_core::target::Worktree;
@@ -167,7 +167,7 @@ fn worktrees(stage: &mut Stage) {
 fn taken_over(stage: &mut Stage) {
     let held = only(leases(stage.reserve(&at_terminal(7), &[path("f")], How::default())));
     assert_eq!(stage.refused("b", "f", How::default()).len(), 1, "its process is alive");
-    stage.world.processes.insert(7, Liveness::Dead);
+    stage.world.processes.insert(7, ProcessLife::Dead);
     assert!(stage.check(&named("b"), &[path("f")], &How::default()).is_empty(), "check agrees");
     let reply = stage.reserve(&named("b"), &[path("f")], How::default());
     assert!(matches!(&reply.notices[..], [Notice::TookOver { from, .. }] if *from == held.agent));
@@ -184,7 +184,7 @@ fn taken_over(stage: &mut Stage) {
 
 fn unknown_holder(stage: &mut Stage) {
     leases(stage.reserve(&at_terminal(7), &[path("f")], How::default()));
-    stage.world.processes.insert(7, Liveness::Unknown);
+    stage.world.processes.insert(7, ProcessLife::Unknown);
     assert_eq!(stage.refused("b", "f", How::default()).len(), 1);
 }
 

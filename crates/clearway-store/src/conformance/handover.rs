@@ -6,7 +6,7 @@ use crate::execute::Reply;
 use clearway_core::agent::AgentName;
 use clearway_core::command::{Command, LeaseRef, Selection, Transfer};
 use clearway_core::decide::Success;
-use clearway_core::facts::Liveness;
+use clearway_core::facts::ProcessLife;
 use clearway_core::failure::LeaseView;
 use clearway_core::limits::{FREEZE_MS, LEASES_PER_AGENT_MAX, TARGETS_PER_REQUEST_MAX};
 use clearway_core::slug::Slug;
@@ -22,6 +22,7 @@ pub(super) const STORIES: &[Story] = &[
     ("whoever waits for what it is handed waits no more", handed_to_a_waiter),
     ("nothing is handed over that would make a circle of waiting", no_circle_by_hand),
     ("while a person stops the agents they get no new paths, and people do", frozen),
+    ("while a person stops the agents nobody hands them paths, and a person does", handed_while_frozen),
     ("while a person stops the agents they go on with what they hold", own_while_frozen),
     ("the end of a pause is the turn of those who waited for it", thaw_offers),
     ("only a person stops and restarts the agents", by_a_person),
@@ -95,7 +96,7 @@ fn to_whom(stage: &mut Stage) {
     refusal(hand(stage, "a", "stranger", None), Slug::NotFound);
     refusal(hand(stage, "a", "a", Some(vec![by_id(&held)])), Slug::Usage);
     let gone = stage.reserve(&at_terminal(9), &[path("t")], How::default()).agent.unwrap().1;
-    stage.world.processes.insert(9, Liveness::Dead);
+    stage.world.processes.insert(9, ProcessLife::Dead);
     refusal(hand(stage, "a", gone.as_str(), None), Slug::RecipientGone);
     take_many(stage, "b", (0..LEASES_PER_AGENT_MAX).map(|n| name(&format!("n{n}"))));
     refusal(hand(stage, "a", "b", None), Slug::QuotaExceeded);
@@ -151,6 +152,18 @@ fn own_while_frozen(stage: &mut Stage) {
     stage.grant("a", "src/f", shared());
     refusal(stage.reserve(&named("a"), &[path("g")], How::default()), Slug::Frozen);
     refusal(stage.reserve(&named("a"), &[path("src/**")], How::default()), Slug::Frozen);
+}
+
+fn handed_while_frozen(stage: &mut Stage) {
+    let held = stage.take("a", "f");
+    let build = only(leases(stage.reserve(&named("a"), &[name("build")], How::default())));
+    stage.take("b", "g");
+    freeze(stage);
+    refusal(hand(stage, "a", "b", Some(vec![by_id(&held)])), Slug::Frozen);
+    moved(hand(stage, "a", "b", Some(vec![by_id(&build)])));
+    let to = AgentName::parse("b").unwrap();
+    let transfer = Transfer { to, selection: Selection::of(vec![by_id(&held)]) };
+    moved(stage.execute(&operator(77, "ada is ill"), Command::Transfer(transfer), None));
 }
 
 fn thaw_offers(stage: &mut Stage) {

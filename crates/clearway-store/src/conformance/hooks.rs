@@ -4,10 +4,11 @@ use super::Story;
 use super::stage::*;
 use crate::execute::Reply;
 use clearway_core::agent::{Caller, ClientSession};
-use clearway_core::command::{Attend, Await, Command, Enter, Hit, Release, Selection, Stay};
+use clearway_core::command::{Attend, Await, Command, Enter, Hit, Release, Reserve, Selection, Stay};
 use clearway_core::decide::{Notice, Success};
-use clearway_core::facts::Liveness;
+use clearway_core::facts::ProcessLife;
 use clearway_core::failure::LeaseView;
+use clearway_core::lease::Grade;
 use clearway_core::limits::{
     CALL_MS_MAX, COMMON_MS_MAX, NOTES_MAX, NOTES_MS, OFFER_MS, OFFERS_PER_WAIT_MAX, WAIT_MS_MAX,
 };
@@ -19,10 +20,16 @@ pub(super) const STORIES: &[Story] = &[
     ("a session in another process is the same agent, and its old process is no evidence", other_process),
     ("what a subagent leaves is its parent's, and a finished child refuses nobody", subagents),
     ("a session that ends gives back what is clean and marks what is changed", ends),
+    ("whoever comes back has again what it left changed and nobody took", comes_back),
+    ("what was left behind and is clean by now is told to nobody", left_clean),
+    ("whoever is refused an edit waits and closes no circle", edits_in_a_circle),
+    ("what a hook took is claimed under its id and fence, and does not yield", claimed),
     ("what a call has in hand does not yield before it is put down", in_hand),
     ("a call that is never heard of again does not hold for ever", lost_call),
+    ("whoever tries a part of a patch again waits at one place while it waits for the same", part_again),
     ("whoever never took its turn is told that it waits no more", away),
     ("a holder is told who waits and a waiter that it is its turn, each once", told),
+    ("what the dead left uncommitted is kept before it goes to somebody else, and both are told", kept),
     ("what was written over is told to both, and to the holder alone if nobody is known", written_over),
     ("nobody is told more than its budget allows", budget),
     ("an agent that rests is idle until it does something", rests),
@@ -30,6 +37,7 @@ pub(super) const STORIES: &[Story] = &[
     ("what was changed or edited is not taken out of a broad claim", not_split),
     ("only the broad claim of an agent that hooks speak for makes way", firm_claims),
     ("what made way is no part of the claim, whatever becomes of it", after_the_split),
+    ("what git ignores is held by nobody and nobody is asked about what is held already", ignored),
     ("what everybody writes is written by one call after the other, and held by nobody", one_writer),
 ];
 
@@ -87,7 +95,7 @@ fn same_process(stage: &mut Stage) {
 fn other_process(stage: &mut Stage) {
     stage.world.dirty.insert("a".to_owned());
     granted(&edit(stage, &hook("one", 7), "a"));
-    stage.world.processes.insert(7, Liveness::Dead);
+    stage.world.processes.insert(7, ProcessLife::Dead);
     attend(stage, &hook("one", 8), Attend::Start);
     queued(&edit(stage, &hook("two", 9), "a"));
     assert_eq!(stage.agents(), 2);
@@ -105,6 +113,73 @@ fn subagents(stage: &mut Stage) {
     attend(stage, &x, Attend::End);
     granted(&edit(stage, &root, "a"));
     queued(&edit(stage, &hook("other", 9), "a"));
+}
+
+fn comes_back(stage: &mut Stage) {
+    stage.world.dirty.extend(["a", "b", "c", "d"].map(str::to_owned));
+    let (one, two, worker) = (hook("one", 7), hook("two", 8), subagent("one", 7, "x"));
+    for file in ["a", "b", "c"] {
+        granted(&edit(stage, &one, file));
+    }
+    granted(&edit(stage, &worker, "a"));
+    granted(&edit(stage, &worker, "d"));
+    attend(stage, &one, Attend::End);
+    assert!(stage.stored().is_empty());
+    granted(&edit(stage, &two, "b"));
+    stage.world.dirty.remove("c");
+    attend(stage, &hook("one", 9), Attend::Start);
+    let held = |stage: &mut Stage| -> Vec<String> {
+        let mut held: Vec<String> = stage.held().iter().map(|lease| lease.target.display()).collect();
+        held.sort();
+        held
+    };
+    assert_eq!(held(stage), ["a", "b", "d"], "b is two's, and c is clean");
+    queued(&edit(stage, &two, "a"));
+    queued(&edit(stage, &two, "d"));
+    queued(&edit(stage, &hook("one", 9), "b"));
+    attend(stage, &hook("one", 9), Attend::End);
+    stage.world.dirty.remove("a");
+    granted(&edit(stage, &two, "a"));
+    attend(stage, &hook("one", 9), Attend::Start);
+    assert_eq!(held(stage), ["a", "b"], "whoever waited has the turn at what was left");
+}
+
+fn left_clean(stage: &mut Stage) {
+    stage.world.dirty.insert("a".to_owned());
+    granted(&edit(stage, &hook("one", 7), "a"));
+    attend(stage, &hook("one", 7), Attend::End);
+    stage.world.dirty.clear();
+    let taken = edit(stage, &hook("two", 8), "a");
+    granted(&taken);
+    assert!(taken.notices.is_empty(), "{taken:?}");
+}
+
+fn edits_in_a_circle(stage: &mut Stage) {
+    stage.world.dirty.extend(["a", "b", "c"].map(str::to_owned));
+    let (one, two, three) = (hook("one", 7), hook("two", 8), hook("three", 9));
+    granted(&edit(stage, &one, "a"));
+    queued(&edit(stage, &two, "a"));
+    queued(&edit(stage, &three, "a"));
+    granted(&edit(stage, &three, "b"));
+    queued(&edit(stage, &two, "b"));
+    granted(&edit(stage, &two, "c"));
+    queued(&edit(stage, &three, "c"));
+    queued(&edit(stage, &one, "b"));
+}
+
+fn claimed(stage: &mut Stage) {
+    let one = hook("one", 7);
+    granted(&edit(stage, &one, "a"));
+    attend(stage, &one, wrote("a"));
+    let before = stage.held().remove(0);
+    let reserve = Reserve { reason: Some("mine".to_owned()), ..reservation(&[path("a")], &How::default()) };
+    granted(&stage.execute(&one, Command::Reserve(reserve), None));
+    let lease = stage.held().remove(0);
+    assert_eq!((lease.id, lease.fence, lease.grade), (before.id, before.fence, Grade::Claimed));
+    assert_eq!(lease.reason.as_deref(), Some("mine"));
+    queued(&edit(stage, &hook("two", 8), "a"));
+    granted(&edit(stage, &one, "a"));
+    assert_eq!(stage.held().remove(0).grade, Grade::Claimed, "an edit makes it no less");
 }
 
 fn ends(stage: &mut Stage) {
@@ -130,6 +205,36 @@ fn in_hand(stage: &mut Stage) {
     granted(&edit(stage, &two, "a"));
 }
 
+fn part_again(stage: &mut Stage) {
+    let (one, two, three) = (hook("one", 7), hook("two", 8), hook("three", 9));
+    let patch = |stage: &mut Stage, files: &[&str]| {
+        let files: Vec<_> = files.iter().map(|file| path(file)).collect();
+        let wait = Await {
+            reserve: reservation(&files, &auto()),
+            stay: Stay::Durable,
+            wait_ms: WAIT_MS_MAX,
+            wait: None,
+        };
+        stage.execute(&two, Command::Await(wait), None)
+    };
+    for (caller, file) in [(&one, "b"), (&three, "c")] {
+        stage.world.dirty.insert(file.to_owned());
+        granted(&edit(stage, caller, file));
+        attend(stage, caller, wrote(file));
+    }
+    queued(&patch(stage, &["a", "b"]));
+    queued(&patch(stage, &["b"]));
+    assert_eq!(stage.waits().len(), 1, "{:?}", stage.waits());
+    queued(&patch(stage, &["b", "c"]));
+    queued(&patch(stage, &["c"]));
+    assert_eq!(stage.waits().len(), 3, "somebody else is in the way of the rest: {:?}", stage.waits());
+    stage.world.dirty.clear();
+    granted(&patch(stage, &["b", "c"]));
+    assert_eq!(stage.waits().len(), 1, "the part was granted, the patch was not: {:?}", stage.waits());
+    granted(&patch(stage, &["a", "b"]));
+    assert!(stage.waits().is_empty());
+}
+
 /// Whoever is refused an edit was promised to be told: also if it was away for as long as its turns were kept.
 fn away(stage: &mut Stage) {
     let (one, two) = (hook("one", 7), hook("two", 8));
@@ -150,6 +255,27 @@ fn away(stage: &mut Stage) {
     assert_eq!(told, [Notice::PlaceOver { target: "a".to_owned() }]);
     granted(&edit(stage, &two, "b"));
     assert!(attend(stage, &two, Attend::Call).notices.is_empty(), "it has the other");
+}
+
+fn ignored(stage: &mut Stage) {
+    stage.world.ignored.insert("out".to_owned());
+    let (one, two) = (hook("one", 7), hook("two", 8));
+    for caller in [&one, &two] {
+        let reply = edit(stage, caller, "out");
+        assert!(
+            matches!(&reply.outcome, Ok(Success::Reserved { leases, .. }) if leases.is_empty()),
+            "{reply:?}"
+        );
+    }
+    granted(&edit(stage, &one, "a"));
+    let asked = stage.world.gathered;
+    granted(&edit(stage, &one, "a"));
+    assert_eq!(stage.world.gathered, asked, "whoever has a file is served without a question");
+    // What was taken before the file came to be ignored stays, and so does what somebody claims by its name.
+    stage.world.ignored.insert("a".to_owned());
+    granted(&edit(stage, &one, "a"));
+    assert_eq!(stage.stored().len(), 1);
+    stage.take("ada", "out");
 }
 
 fn lost_call(stage: &mut Stage) {
@@ -178,6 +304,33 @@ fn told(stage: &mut Stage) {
     granted(&edit(stage, &two, "a"));
     let former = attend(stage, &one, Attend::Call).notices;
     assert!(matches!(former.as_slice(), [Notice::PassedOn { .. }]), "{former:?}");
+}
+
+fn kept(stage: &mut Stage) {
+    let (one, two) = (hook("one", 7), hook("two", 8));
+    stage.world.dirty.insert("a".to_owned());
+    for file in ["a", "b"] {
+        granted(&edit(stage, &one, file));
+        attend(stage, &one, wrote(file));
+    }
+    stage.world.processes.insert(7, ProcessLife::Dead);
+    let reply = edit(stage, &two, "a");
+    granted(&reply);
+    let number =
+        stage.events().iter().find(|event| event.body.kind() == "snapshot.taken").map(|event| event.seq);
+    let is_kept = |notice: &Notice| matches!(notice, Notice::Kept { number: n, .. } if Some(*n) == number);
+    assert!(number.is_some() && reply.notices.iter().any(is_kept), "{reply:?}");
+    let kinds = stage.kinds();
+    let at = |kind: &str| kinds.iter().position(|found| *found == kind);
+    assert!(at("snapshot.taken") < at("lease.taken-over"), "{kinds:?}");
+    // What is committed needs no keeping.
+    let reply = edit(stage, &two, "b");
+    granted(&reply);
+    assert!(!reply.notices.iter().any(|notice| matches!(notice, Notice::Kept { .. })), "{reply:?}");
+    // Back in another process, the former holder hears of it.
+    let back = hook("one", 9);
+    let heard = attend(stage, &back, Attend::Start).notices;
+    assert!(matches!(&heard[..], [Notice::PassedOn { kept, .. }] if *kept == number), "{heard:?}");
 }
 
 fn written_over(stage: &mut Stage) {

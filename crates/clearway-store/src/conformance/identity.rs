@@ -3,13 +3,15 @@
 use super::Story;
 use super::stage::*;
 use clearway_core::agent::{AgentName, Caller};
-use clearway_core::command::Command;
+use clearway_core::command::{Command, Selection, Transfer};
+use clearway_core::decide::Success;
 use clearway_core::event::Body;
 use clearway_core::slug::Slug;
 
 pub(super) const STORIES: &[Story] = &[
     ("one session is one agent, whoever asks", one_session),
     ("a session's name cannot be claimed from outside", not_you),
+    ("nobody is called by the id of another agent, and an id names its agent", called_by_an_id),
     ("inside its session an agent may say its own name", own_name),
     ("an unnamed agent gets a readable name of its own", readable),
     ("a caller nobody can tell apart is refused", nobody),
@@ -44,6 +46,19 @@ fn not_you(stage: &mut Stage) {
             .events()
             .iter()
             .any(|event| { matches!(&event.body, Body::ActionDenied { reason, .. } if reason == "not-you") })
+    );
+}
+
+fn called_by_an_id(stage: &mut Stage) {
+    let reply = stage.reserve(&in_session("s1"), &[path("f")], How::default());
+    let (id, name) = reply.agent.unwrap();
+    refusal(stage.reserve(&named(id.as_str()), &[path("g")], How::default()), Slug::InvalidAgentName);
+    stage.take("b", "g");
+    let to = AgentName::parse(id.as_str()).unwrap();
+    let reply = stage.command("b", Command::Transfer(Transfer { to, selection: Selection::All }));
+    assert!(
+        matches!(&reply.outcome, Ok(Success::Transferred(leases)) if leases[0].agent == name),
+        "{reply:?}"
     );
 }
 

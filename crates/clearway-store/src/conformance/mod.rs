@@ -6,6 +6,7 @@
 
 mod circles;
 mod commands;
+mod commits;
 mod families;
 mod grants;
 mod handover;
@@ -43,6 +44,7 @@ pub fn stories() -> Vec<Story> {
         circles::STORIES,
         handover::STORIES,
         hooks::STORIES,
+        commits::STORIES,
         log::STORIES,
     ]
     .concat()

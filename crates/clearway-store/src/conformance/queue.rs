@@ -6,7 +6,7 @@ use clearway_core::agent::Caller;
 use clearway_core::command::{Await, Command, Leave, Stay};
 use clearway_core::decide::Success;
 use clearway_core::event::Body;
-use clearway_core::facts::Liveness;
+use clearway_core::facts::ProcessLife;
 use clearway_core::failure::{Circle, Details, Failure};
 use clearway_core::ids::WaitId;
 use clearway_core::limits::{OFFER_MS, WAIT_MS_MAX, WAITER_SILENCE_MS, WAITS_PER_AGENT_MAX};
@@ -193,7 +193,7 @@ fn killed_waiter(stage: &mut Stage) {
     let wait = attach(stage, "b", "f", 11);
     released(stage.release(&named("a"), by_id(&held)));
     refusal(stage.reserve(&named("c"), &[path("f")], How::default()), Slug::ReservationHeld);
-    stage.world.processes.insert(11, Liveness::Dead);
+    stage.world.processes.insert(11, ProcessLife::Dead);
     stage.take("c", "f");
     assert_eq!(ends(stage), [(wait.id, WaitEnd::Gone)]);
 }
@@ -220,7 +220,7 @@ fn kept_again(stage: &mut Stage) {
         let place = queue(stage, "b", "f");
         assert_eq!(placed(again(stage, "b", &place, Stay::Attached(process(pid)))).0.place, place.place);
         match how {
-            "killed" => drop(stage.world.processes.insert(pid, Liveness::Dead)),
+            "killed" => drop(stage.world.processes.insert(pid, ProcessLife::Dead)),
             _ => stage.pass(WAITER_SILENCE_MS),
         }
         refusal(stage.reserve(&named("c"), &[path("f")], How::default()), Slug::ReservationHeld);
@@ -241,7 +241,7 @@ fn found_again(stage: &mut Stage) {
     stage.take("a", "f");
     let place = queue(stage, "b", "f");
     placed(again(stage, "b", &place, Stay::Attached(process(41))));
-    stage.world.processes.insert(41, Liveness::Dead);
+    stage.world.processes.insert(41, ProcessLife::Dead);
     assert_eq!(queue(stage, "b", "f").id, place.id);
     assert_eq!(stage.waits().len(), 1);
 }
@@ -253,11 +253,11 @@ fn living_waiters(stage: &mut Stage) {
     assert_eq!(waiters(stage, "b"), 0, "it is the caller that waits");
     attach(stage, "c", "f", 31);
     assert_eq!(waiters(stage, "d"), 2);
-    stage.world.processes.insert(31, Liveness::Dead);
+    stage.world.processes.insert(31, ProcessLife::Dead);
     assert_eq!(waiters(stage, "d"), 1, "c is dead");
     attach(stage, "e", "f", 32);
     let last = attach(stage, "d", "f", 33);
-    stage.world.processes.insert(32, Liveness::Dead);
+    stage.world.processes.insert(32, ProcessLife::Dead);
     let failure = again(stage, "d", &last, Stay::Last).unwrap_err();
     assert_eq!(blockers(&failure)[0].waiters, 1, "e is dead too");
 }

@@ -11,13 +11,14 @@ use clearway_core::command::{
 };
 use clearway_core::decide::Success;
 use clearway_core::event::{Actor, Body, Durability, Event};
-use clearway_core::facts::{FactQuery, Facts, Liveness, Process};
+use clearway_core::facts::{FactQuery, Facts, Process, ProcessLife, StartedBy};
 use clearway_core::failure::{Failure, LeaseView};
 use clearway_core::ids::{AgentId, LeaseId, ScopeKey, Seq};
-use clearway_core::lease::{Grade, Mode};
+use clearway_core::lease::{Grade, Lease, Mode};
 use clearway_core::pattern::{Fold, Pattern};
 use clearway_core::slice::ReadSet;
 use clearway_core::slug::Slug;
+use clearway_core::snapshot::Keeping;
 use clearway_core::target::{ResourceName, Target, Worktree};
 use clearway_core::time::{BootKey, Mono, Now, Wall};
 use clearway_core::wait::WaitView;
@@ -46,11 +47,15 @@ pub struct StageWorld {
     /// What the clock shows.
     pub now: Now,
     /// What is known of processes; others are alive.
-    pub processes: BTreeMap<u32, Liveness>,
+    pub processes: BTreeMap<u32, ProcessLife>,
     /// Processes that the caller runs inside of.
     pub inside: BTreeSet<u32>,
+    /// Which processes were started by which; others by none that matters.
+    pub started_by: BTreeMap<u32, u32>,
     /// Paths with uncommitted changes; others have none.
     pub dirty: BTreeSet<String>,
+    /// Paths that git ignores; others it does not.
+    pub ignored: BTreeSet<String>,
     /// How often facts were asked for.
     pub gathered: usize,
     /// Drawn before anything else, to force collisions.
@@ -80,10 +85,30 @@ impl World for StageWorld {
         for query in queries {
             match query {
                 FactQuery::Process(process) => {
-                    let liveness = self.processes.get(&process.pid).copied().unwrap_or(Liveness::Alive);
+                    let liveness = self.processes.get(&process.pid).copied().unwrap_or(ProcessLife::Alive);
                     facts.learn_process(process.clone(), liveness);
                 }
+                FactQuery::Keep(worktree, path, cause) => {
+                    let kept = self.dirty.contains(path).then(|| Keeping {
+                        commit: format!("commit of {path}"),
+                        worktree: worktree.clone(),
+                        cause: *cause,
+                        reason: None,
+                        files: 1,
+                        bytes: 1,
+                    });
+                    facts.learn_kept(worktree.clone(), path.clone(), kept);
+                }
                 FactQuery::Above => facts.learn_above(self.inside.iter().copied().map(process).collect()),
+                FactQuery::AboveOf(below) => {
+                    let above =
+                        std::iter::successors(Some(below.pid), |pid| self.started_by.get(pid).copied());
+                    let above = StartedBy::These(above.skip(1).map(process).collect());
+                    facts.learn_above_of(below.clone(), above);
+                }
+                FactQuery::Ignored(worktree, path) => {
+                    facts.learn_ignored(worktree.clone(), path.clone(), self.ignored.contains(path));
+                }
                 FactQuery::Dirty(worktree, path) => {
                     facts.learn_dirty(worktree.clone(), path.clone(), self.dirty.contains(path));
                 }
@@ -208,7 +233,9 @@ impl Stage {
             now,
             processes: BTreeMap::new(),
             inside: BTreeSet::new(),
+            started_by: BTreeMap::new(),
             dirty: BTreeSet::new(),
+            ignored: BTreeSet::new(),
             gathered: 0,
             forced: Vec::new(),
             state: 42,
@@ -302,6 +329,13 @@ impl Stage {
         self.execute(caller, Command::Release(Release { selection, keep: Vec::new() }), None)
     }
 
+    /// Renews whatever lies inside a pattern.
+    pub fn renew_inside(&mut self, caller: &Caller, pattern: &str) -> Reply {
+        let targets = vec![path(pattern)];
+        let selection = Selection::These { leases: Vec::new(), targets, worktree: How::default().worktree };
+        self.execute(caller, Command::Renew(Renew { selection, ttl_ms: None, reason: None }), None)
+    }
+
     /// Releases whatever lies inside a pattern.
     pub fn release_inside(&mut self, caller: &Caller, pattern: &str) -> Reply {
         let targets = vec![path(pattern)];
@@ -319,9 +353,13 @@ impl Stage {
 
     /// Leases nobody ended, whether or not their time is over.
     pub fn stored(&mut self) -> Vec<LeaseId> {
+        self.held().iter().map(|lease| lease.id).collect()
+    }
+
+    /// The same, whole.
+    pub fn held(&mut self) -> Vec<Lease> {
         let now = self.world.now.clone();
-        let listed = self.snapshot(|snapshot| snapshot.leases(LeaseListing::Live, &now)).unwrap_or_default();
-        listed.leases.iter().map(|lease| lease.id).collect()
+        self.snapshot(|snapshot| snapshot.leases(LeaseListing::Live, &now)).unwrap_or_default().leases
     }
 
     /// How many agents there are.

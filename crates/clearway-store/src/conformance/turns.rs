@@ -7,7 +7,7 @@ use super::stage::*;
 use clearway_core::command::{Await, Command, Stay};
 use clearway_core::decide::Success;
 use clearway_core::event::Body;
-use clearway_core::facts::Liveness;
+use clearway_core::facts::ProcessLife;
 use clearway_core::ids::WaitId;
 use clearway_core::limits::{FREEZE_MS, OFFER_MS, WAIT_MS_MAX};
 use clearway_core::slug::Slug;
@@ -133,7 +133,7 @@ fn not_rejoined(stage: &mut Stage) {
 fn behind_the_dead(stage: &mut Stage) {
     leases(stage.reserve(&at_terminal(9), &[path("f")], How::default()));
     let wait = queue(stage, "b", "f");
-    stage.world.processes.insert(9, Liveness::Dead);
+    stage.world.processes.insert(9, ProcessLife::Dead);
     stage.sweep();
     assert_eq!(offers(stage), [wait.id]);
     stage.take("b", "f");
@@ -144,7 +144,7 @@ fn dead_waiter_swept(stage: &mut Stage) {
     let dead = placed(asks(stage, &at_terminal(9), &[path("f")], &How::default(), Stay::Durable)).0;
     let next = queue(stage, "b", "f");
     released(stage.release(&named("a"), by_id(&held)));
-    stage.world.processes.insert(9, Liveness::Dead);
+    stage.world.processes.insert(9, ProcessLife::Dead);
     stage.sweep();
     assert_eq!(ends(stage), [(dead.id, WaitEnd::Gone)]);
     assert_eq!(offers(stage), [dead.id, next.id]);

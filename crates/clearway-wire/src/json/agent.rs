@@ -15,7 +15,7 @@ pub struct AgentJson {
     pub id: String,
     /// Unique in the scope.
     pub name: String,
-    /// `claude-code`, `codex`, `gemini`, `manual` or `terminal`.
+    /// `claude-code`, `codex`, `gemini`, `cursor`, `copilot`, `manual` or `terminal`.
     pub client: String,
     /// `active`, `idle` or `gone`.
     pub liveness: String,
@@ -40,7 +40,7 @@ impl AgentJson {
             name: agent.name.to_string(),
             client: agent.client.word().to_owned(),
             liveness: liveness.word().to_owned(),
-            last_active_ms_ago: view.last_seen.map(|seen| integer(now.mono.since(seen))),
+            last_active_ms_ago: view.last_seen().map(|seen| integer(now.mono.since(seen))),
             leases: integer(view.live_leases),
             waiting: integer(waiting),
             parent_id: agent.parent.map(|parent| parent.to_string()),

@@ -37,7 +37,9 @@ pub struct ErrorJson {
     pub hints: Vec<String>,
     /// Whether trying again helps.
     pub retry: RetryJson,
-    /// Data that depends on the slug: `blockers` and `ahead`, `cycle` and `yielder`, `lease` and `held_now`, `first_bad_seq`, `holders`, `checks`.
+    /// Data that depends on the slug, among them `blockers` and `ahead`, `cycle` and `yielder`, `lease` and `held_now`,
+    /// `first_bad_seq`, `directory` and `path`, `holders`, `checks`, and single facts such as `agent`, `lease` and
+    /// `pid`.
     pub details: Map<String, Value>,
 }
 
@@ -113,22 +115,11 @@ fn details(details: &Details, now: &Now) -> Map<String, Value> {
     }
 }
 
-/// `holder` may come any number of times, so it is always a list.
 fn named(fields: &[(&'static str, Field)]) -> Map<String, Value> {
-    let mut map = Map::new();
-    for (name, field) in fields {
-        let value = match field {
-            Field::Text(text) => json!(text),
-            Field::Number(number) => json!(integer(*number)),
-        };
-        if *name == "holder" {
-            let holders = map.entry("holders").or_insert_with(|| json!([]));
-            if let Value::Array(list) = holders {
-                list.push(value);
-            }
-        } else {
-            map.insert((*name).to_owned(), value);
-        }
-    }
-    map
+    let value = |field: &Field| match field {
+        Field::Text(text) => json!(text),
+        Field::Number(number) => json!(integer(*number)),
+        Field::Texts(texts) => json!(texts),
+    };
+    fields.iter().map(|(name, field)| ((*name).to_owned(), value(field))).collect()
 }

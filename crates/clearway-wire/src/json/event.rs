@@ -121,7 +121,7 @@ pub enum EventData {
     },
     /// `lease.granted`
     LeaseGranted(LeaseFacts),
-    /// `lease.renewed`, `lease.upgraded` and `lease.downgraded`
+    /// `lease.renewed`, `lease.upgraded`, `lease.downgraded` and `lease.claimed`
     LeaseRenewed {
         /// Which.
         lease: String,
@@ -158,7 +158,7 @@ pub enum EventData {
         lease: String,
         /// Whose it was.
         holder_id: String,
-        /// `silence`, `maximum`, `reboot` or `recovery`.
+        /// `silence`, `maximum`, `reboot`, `recovery` or `process-gone`.
         cause: String,
     },
     /// `lease.released` and `lease.orphaned`
@@ -211,6 +211,30 @@ pub enum EventData {
     ScopePaused {
         /// Why.
         operator_reason: String,
+    },
+    /// `commit.allowed`
+    CommitAllowed {
+        /// Paths that are with somebody else.
+        paths: Vec<String>,
+        /// Leases on them.
+        blockers: Vec<String>,
+        /// Why an operator let them go along.
+        operator_reason: String,
+    },
+    /// `snapshot.taken`
+    SnapshotTaken {
+        /// The commit that holds it.
+        commit: String,
+        /// Of which checkout.
+        worktree: String,
+        /// `asked`, `command`, `take-over`, `session-end` or `restore`.
+        cause: String,
+        /// Why, in somebody's words.
+        reason: Option<String>,
+        /// How many files it holds.
+        files: u64,
+        /// How many bytes they have.
+        bytes: u64,
     },
     /// `reservation.refused`
     ReservationRefused {
@@ -327,14 +351,14 @@ impl EventData {
                 reason: terms.reason.clone(),
                 operator_reason: operator_reason.clone(),
             },
-            Body::LeaseUpgraded { lease, terms, .. } | Body::LeaseDowngraded { lease, terms } => {
-                Self::LeaseRenewed {
-                    lease: lease.to_string(),
-                    ttl_ms: integer(terms.ttl_ms),
-                    reason: terms.reason.clone(),
-                    operator_reason: None,
-                }
-            }
+            Body::LeaseUpgraded { lease, terms, .. }
+            | Body::LeaseDowngraded { lease, terms }
+            | Body::LeaseClaimed { lease, terms } => Self::LeaseRenewed {
+                lease: lease.to_string(),
+                ttl_ms: integer(terms.ttl_ms),
+                reason: terms.reason.clone(),
+                operator_reason: None,
+            },
             Body::LeaseReleased { lease, holder, operator_reason } => Self::LeaseReleased {
                 lease: lease.to_string(),
                 holder_id: holder.to_string(),
@@ -381,6 +405,19 @@ impl EventData {
             Body::ScopeFrozen { reason, .. } | Body::ScopeThawed { reason } => {
                 Self::ScopePaused { operator_reason: reason.clone() }
             }
+            Body::CommitAllowed { paths, blockers, reason } => Self::CommitAllowed {
+                paths: paths.clone(),
+                blockers: blockers.iter().map(ToString::to_string).collect(),
+                operator_reason: reason.clone(),
+            },
+            Body::SnapshotTaken(keeping) => Self::SnapshotTaken {
+                commit: keeping.commit.clone(),
+                worktree: keeping.worktree.0.clone(),
+                cause: keeping.cause.word().to_owned(),
+                reason: keeping.reason.clone(),
+                files: integer(keeping.files),
+                bytes: integer(keeping.bytes),
+            },
             Body::ReservationRefused { targets, mode, blockers, repeats } => Self::ReservationRefused {
                 targets: targets.clone(),
                 mode: mode.word().to_owned(),

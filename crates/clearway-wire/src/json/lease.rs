@@ -40,7 +40,7 @@ pub struct LeaseJson {
     pub expires_at: String,
     /// The same as a span from now; 0 once it is over.
     pub expires_in_ms: u64,
-    /// `active`, `released`, `expired` or `transferred`.
+    /// `active`, `released` or `expired`; one that was handed over is active, and its new holder's.
     pub state: String,
     /// The checkout it is about; empty for names.
     pub worktree: String,

@@ -26,15 +26,16 @@ pub use event::{AgentFacts, EventData, EventJson, ExportedJson, LeaseFacts, Wait
 pub use lease::{Blocker, LeaseJson};
 pub use notice::NoticeJson;
 pub use replies::{
-    AdoptReply, AgentCostJson, AgentsReply, AnchorReply, AuthorLinesJson, ChangedLineJson, CheckReply,
-    CheckedThing, ClassReply, ClassesReply, ClientFileJson, ClientJson, CommitsJson, CompletionsReply,
-    ConfigFile, CostReply, DeedsJson, DemoReply, DemoStep, DiffReply, DigestReply, DoctorReply, ExplainReply,
-    FileLinesJson, FreezeReply, IgnoredSetting, InitReply, LeasesReply, LeftReply, LongestWaitJson, ManReply,
-    MineReply, OperatorActJson, OverriddenSetting, PassedJson, PathsReply, PatternReply, ProblemJson,
-    QueuedReply, RefusedTarget, ReleaseReply, RenewReply, RepairedJson, ReserveReply, ScopeReply,
-    ScopesReply, Setting, SettingsReply, SlowCallJson, SlugReply, SlugsReply, StatusReply, StatuslineReply,
-    SweepReply, TextReply, ThawReply, TransferReply, UnknownVariableReply, VerifyReply, WaitsReply,
-    WhereReply, WhoReply, WrittenOverJson,
+    AdoptReply, AgentCostJson, AgentsReply, AnchorReply, AuthorLinesJson, BackFileJson, BackReply,
+    ChangedLineJson, CheckReply, CheckedThing, ClassReply, ClassesReply, ClientFileJson, ClientJson,
+    CommitReply, CommitsJson, CompletionsReply, ConfigFile, CostReply, DeedsJson, DemoReply, DemoStep,
+    DiffReply, DigestReply, DoctorReply, ExplainReply, FileLinesJson, FreezeReply, IgnoredSetting, InitReply,
+    LeasesReply, LeftReply, LongestWaitJson, ManReply, MineReply, OperatorActJson, OverriddenSetting,
+    PassedJson, PathsReply, PatternReply, ProblemJson, QueuedReply, RefusedTarget, ReleaseReply, RenewReply,
+    RepairedJson, ReserveReply, ScopeReply, ScopesReply, Setting, SettingsReply, ShowReply, SlowCallJson,
+    SlugReply, SlugsReply, SnapshotFileJson, SnapshotJson, SnapshotReply, SnapshotsReply, StatusReply,
+    StatuslineReply, SweepReply, TextReply, ThawReply, TransferReply, UnknownVariableReply, VerifyReply,
+    WaitsReply, WhereReply, WhoReply, WrittenOverJson,
 };
 pub use schemas::schemas;
 pub use time::{Zone, instant, rfc3339};

@@ -2,19 +2,23 @@
 
 use clearway_core::agent::AgentName;
 use clearway_core::decide::{Notice, held_as_name};
-use clearway_core::hint::Hint;
+use clearway_core::hint::{self, Hint};
+use clearway_core::lease::Mode;
 use clearway_core::shell;
 use clearway_core::time::rounded;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::cmp::Ordering;
 
 /// Something worth saying beside an answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct NoticeJson {
-    /// `took-over`, `yielded`, `changed-hands`, `left-behind`, `waited-for`, `your-turn`, `place-over`, `passed-on`,
-    /// `written-over`, `wrote-over`, `lapsed`, `frozen`, `setting-ignored`, `not-shortened`, `nothing-held`,
-    /// `kept-by-command`, `others-by-id`, `unknown-agent`, `is-name`, `taken-as-path`, `held-machine-wide`,
-    /// `unreadable-rows`, `ends-at-scope`, `scope-moved`, `scope-replaced` or `scope-inside-another`.
+    /// `took-over`, `kept`, `yielded`, `changed-hands`, `left-behind`, `waited-for`, `your-turn`, `place-over`,
+    /// `passed-on`, `written-over`, `wrote-over`, `lapsed`, `moved-on`, `wait-over`, `frozen`, `freeze-changed`,
+    /// `broad`, `needs-broad`, `setting-ignored`,
+    /// `not-shortened`, `nothing-held`, `kept-by-command`, `others-by-id`, `unknown-agent`, `is-name`, `taken-as-path`,
+    /// `held-machine-wide`, `unreadable-rows`, `ends-at-scope`, `scope-moved`, `scope-replaced`,
+    /// `scope-inside-another`, `store-nowhere` or `tail-lost`.
     pub code: String,
     /// The same in words.
     pub message: String,
@@ -63,7 +67,7 @@ impl NoticeJson {
                 let reason = reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
                 about("waited-for", target, by, format!("{by} waits for {target}{reason}"))
             }
-            Notice::YourTurn { target, left_ms } => {
+            Notice::YourTurn { target, left_ms, .. } => {
                 let target = target.display();
                 let message = format!("{target} is kept for you for another {}", rounded(*left_ms));
                 Self { target: Some(target), ..Self::saying("your-turn", message) }
@@ -73,8 +77,14 @@ impl NoticeJson {
                     format!("your turn at {target} came and was not taken; you wait for it no more");
                 Self { target: Some(target.clone()), ..Self::saying("place-over", message) }
             }
-            Notice::PassedOn { target, to } => {
-                about("passed-on", target, to, format!("{target} made way for {to}"))
+            Notice::PassedOn { target, to, kept } => {
+                let kept = kept.map(|number| format!("; what you left there is kept as s{}", number.0));
+                let message = format!("{target} made way for {to}{}", kept.unwrap_or_default());
+                about("passed-on", target, to, message)
+            }
+            Notice::Kept { target, from, number, .. } => {
+                let message = format!("{target} as {from} left it is also kept as s{}", number.0);
+                about("kept", target, from, message)
             }
             Notice::WrittenOver { target, by } => {
                 let who = by.as_ref().map_or_else(
@@ -101,9 +111,51 @@ impl NoticeJson {
                     ..Self::saying("lapsed", message)
                 }
             }
+            Notice::MovedOn { lease, target, to } => Self {
+                lease: Some(lease.to_string()),
+                ..about("moved-on", target, to, format!("{to} holds lease {lease} on {target} by now"))
+            },
+            Notice::WaitOver { wait } => {
+                let message = format!("nobody waits at {wait} any more; see what you hold: clearway leases");
+                Self::saying("wait-over", suggest(&message))
+            }
             Notice::Frozen { left_ms, reason } => {
                 let left = rounded(*left_ms);
                 Self::saying("frozen", format!("new edits are stopped for another {left}: {reason}"))
+            }
+            Notice::FreezeChanged { was_left_ms, left_ms, was_for } => {
+                let (was, left) = (rounded(*was_left_ms), rounded(*left_ms));
+                let how = match left_ms.cmp(was_left_ms) {
+                    Ordering::Less => "shortened",
+                    Ordering::Equal => "kept",
+                    Ordering::Greater => "lengthened",
+                };
+                let message =
+                    format!("the freeze there was is {how} from another {was} to {left}: {was_for}");
+                Self::saying("freeze-changed", message)
+            }
+            Notice::Broad { max_ms, makes_way } => {
+                let most = rounded(*max_ms);
+                let way = match makes_way {
+                    true => {
+                        "; files in it that you do not change make way for others, unless --strict is added"
+                    }
+                    false => "",
+                };
+                Self::saying(
+                    "broad",
+                    format!("a claim this broad ends {most} after it is granted at the latest{way}"),
+                )
+            }
+            Notice::NeedsBroad { targets, mode, max_ms } => {
+                let words: Vec<String> = targets.iter().map(|target| shell::word(target)).collect();
+                let shared = if *mode == Mode::Shared { "--shared " } else { "" };
+                let claim = suggest(&format!(
+                    "a claim of all that lasts {} at most: clearway reserve --broad {shared}{}",
+                    rounded(*max_ms),
+                    words.join(" ")
+                ));
+                Self { target: Some(targets.join(" ")), ..Self::saying("needs-broad", claim) }
             }
             Notice::SettingIgnored { key, value, source, kept } => {
                 let message = format!(
@@ -145,7 +197,7 @@ impl NoticeJson {
             Notice::UnknownAgent { name, near } => {
                 let meant = match near {
                     Some(near) => format!("; did you mean {near}?"),
-                    None => format!("; {}", suggest("see who is here: clearway agents")),
+                    None => format!("; {}", suggest(hint::AGENTS)),
                 };
                 Self {
                     agent: Some(name.clone()),
@@ -155,10 +207,12 @@ impl NoticeJson {
             Notice::IsName(name) => {
                 Self { target: Some(name.to_string()), ..Self::saying("is-name", held_as_name(name)) }
             }
-            Notice::TakenAsPath(name) => {
-                let message = format!(
-                    "{name} was taken for a path; it is also the name of a resource: add --kind name"
-                );
+            Notice::TakenAsPath { name, is_held } => {
+                let named = match is_held {
+                    true => "somebody holds the name",
+                    false => "it is also the name of a resource",
+                };
+                let message = format!("{name} was taken for a path; {named}: add --kind name");
                 Self { target: Some(name.to_string()), ..Self::saying("taken-as-path", message) }
             }
             Notice::HeldMachineWide(name) => {
@@ -179,15 +233,19 @@ impl NoticeJson {
                 let message = format!("{target} covers nothing in {inner}, {there}");
                 Self { target: Some(target.clone()), ..Self::saying("ends-at-scope", message) }
             }
-            Notice::ScopeMoved { from: place, .. } | Notice::ScopeReplaced { place } => {
+            Notice::ScopeMoved { from: place, .. }
+            | Notice::ScopeReplaced { place }
+            | Notice::StoreNowhere { directory: place } => {
                 let (text, way_out) = notice.about_place().unwrap_or_default();
                 let code = match notice {
                     Notice::ScopeMoved { .. } => "scope-moved",
+                    Notice::StoreNowhere { .. } => "store-nowhere",
                     _ => "scope-replaced",
                 };
                 let message = format!("{text}; {}", suggest(&way_out));
                 Self { target: Some(place.clone()), ..Self::saying(code, message) }
             }
+            Notice::TailLost { text } => Self::saying("tail-lost", suggest(text)),
             Notice::ScopeInsideAnother { inner, outer } => {
                 let message = format!(
                     "{inner} is now a scope of its own inside {outer}; leases of one are not seen in the other"

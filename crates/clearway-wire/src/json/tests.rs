@@ -104,9 +104,9 @@ fn details_have_one_shape_for_each_sort() {
     let circle = || Details::Circle(Box::new(Circle { steps: steps.clone(), yielder: None }));
     check_details(circle(), "/cycle/0/kept_by", json!(17));
     check_details(circle(), "/cycle/1/kept_by", json!(null));
-    for holders in [vec!["a"], vec!["a", "b"]] {
-        let fields = holders.iter().map(|holder| ("holder", (*holder).to_owned().into())).collect();
-        check_details(Details::Fields(fields), "/holders", json!(holders));
+    for holders in [&["a"][..], &["a", "b"]] {
+        let texts: Vec<String> = holders.iter().map(ToString::to_string).collect();
+        check_details(Details::field("holders", texts), "/holders", json!(holders));
     }
 }
 
@@ -144,4 +144,25 @@ fn every_schema_describes_an_object_and_says_what_is_required() {
         assert!(schema["required"].as_array().is_some_and(|required| !required.is_empty()), "{name}");
         assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema", "{name}");
     }
+}
+
+/// The words of an interface are listed where programs read about them.
+#[test]
+fn published_lists_of_words_are_whole() {
+    use clearway_core::agent::Client;
+    let published = |name: &str| {
+        let found = schemas().into_iter().find(|(schema, _)| *schema == name);
+        found.map(|(_, schema)| schema.to_string()).unwrap_or_else(|| panic!("no schema {name}"))
+    };
+    let clients = Client::ALL.map(Client::word);
+    let causes = ExpiryCause::ALL.map(ExpiryCause::word);
+    for (schema, words) in [("agents", clients.as_slice()), ("events", causes.as_slice())] {
+        let text = published(schema);
+        let missing: Vec<&&str> = words.iter().filter(|word| !text.contains(&format!("`{word}`"))).collect();
+        assert!(missing.is_empty(), "{schema}: {missing:?}");
+    }
+    let states = [End::Released, End::Expired(ExpiryCause::Silence)].map(End::state_word);
+    let leases = published("leases");
+    assert!(states.iter().all(|state| leases.contains(&format!("`{state}`"))), "{leases}");
+    assert!(!leases.contains("`transferred`"), "no lease is ever called that");
 }

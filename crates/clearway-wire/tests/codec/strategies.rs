@@ -11,6 +11,7 @@ use clearway_core::lease::{End, Ended, ExpiryCause, Grade, Lease, Mode, Terms};
 use clearway_core::path::CanonicalPath;
 use clearway_core::pattern::{Fold, Pattern};
 use clearway_core::slice::Freeze;
+use clearway_core::snapshot::{Keeping, SnapshotCause};
 use clearway_core::target::{ResourceName, Target, Worktree};
 use clearway_core::time::{BootKey, Mono, Wall};
 use clearway_core::wait::{Queued, Wait, WaitEnd};
@@ -65,6 +66,8 @@ pub(crate) fn success() -> impl Strategy<Value = Success> {
         vec(view(), 0..3).prop_map(Success::Transferred),
         (mono(), text()).prop_map(|(until, reason)| Success::Frozen(Freeze { until, reason })),
         any::<bool>().prop_map(|was_frozen| Success::Thawed { was_frozen }),
+        any::<u64>().prop_map(|number| Success::Kept { number: Seq(number) }),
+        Just(Success::Done),
     ]
 }
 
@@ -99,6 +102,7 @@ fn changes() -> impl Strategy<Value = Body> {
         (lease_id(), option::of(any::<u32>()), terms())
             .prop_map(|(lease, slot, terms)| Body::LeaseUpgraded { lease, slot, terms }),
         (lease_id(), terms()).prop_map(|(lease, terms)| Body::LeaseDowngraded { lease, terms }),
+        (lease_id(), terms()).prop_map(|(lease, terms)| Body::LeaseClaimed { lease, terms }),
     ]
 }
 
@@ -160,7 +164,24 @@ fn waiting() -> impl Strategy<Value = Body> {
         ),
         (mono(), text()).prop_map(|(until, reason)| Body::ScopeFrozen { until, reason }),
         text().prop_map(|reason| Body::ScopeThawed { reason }),
+        (vec(text(), 0..3), vec(lease_id(), 0..3), text())
+            .prop_map(|(paths, blockers, reason)| Body::CommitAllowed { paths, blockers, reason }),
+        keeping().prop_map(Body::SnapshotTaken),
     ]
+}
+
+fn keeping() -> impl Strategy<Value = Keeping> {
+    let cause = select(&SnapshotCause::ALL[..]);
+    (text(), text(), cause, option::of(text()), any::<u64>(), any::<u64>()).prop_map(
+        |(commit, worktree, cause, reason, files, bytes)| Keeping {
+            commit,
+            worktree: Worktree(worktree),
+            cause,
+            reason,
+            files,
+            bytes,
+        },
+    )
 }
 
 fn wait() -> impl Strategy<Value = Wait> {

@@ -1,5 +1,6 @@
 //! The one who stays behind: a process that waits until its demonstration has ended, even by a signal, and with it
-//! everybody who could still write, and removes what they left. Where it is killed as well, the next demonstration or `doctor --repair` does.
+//! everybody who could still write, and removes what they left. Where it is killed as well, the next demonstration or
+//! `doctor --repair` does.
 
 use super::child::end;
 use clearway_platform::files;

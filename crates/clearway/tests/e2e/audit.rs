@@ -405,3 +405,26 @@ fn a_lost_store_is_noticed_by_its_anchors() {
     }
     repository.clearway().fails("audit-broken", 1, &["audit", "verify"]);
 }
+
+/// The store and its gate were put back together, so that nothing on this machine misses anything.
+#[test]
+fn what_only_an_anchor_elsewhere_remembers_is_told_without_a_repair_that_mends_nothing() {
+    let (home, terminal) = (home(), Terminal::open());
+    let repository = busy(&home);
+    let elsewhere = home.path().join("anchors");
+    let (directory, older) =
+        (home.only_store().parent().expect("a place").to_owned(), home.path().join("older"));
+    let copy = |from: &Path, to: &Path| {
+        let copied = std::process::Command::new("cp").args(["-aT"]).args([from, to]).status();
+        assert!(copied.is_ok_and(|status| status.success()));
+    };
+    copy(&directory, &older);
+    repository.grant("carol", &["main.rs"]);
+    person(&repository, &terminal).ok(&["audit", "anchor", "--export", &elsewhere.display().to_string()]);
+    std::fs::remove_dir_all(&directory).expect("it is gone");
+    copy(&older, &directory);
+    let verify = ["audit", "verify", "--anchors", &elsewhere.display().to_string()];
+    let error = repository.clearway().fails("audit-broken", 1, &verify);
+    let hints = error["hints"].to_string();
+    assert!(hints.contains("put a newer copy of the store back") && !hints.contains("doctor"), "{hints}");
+}

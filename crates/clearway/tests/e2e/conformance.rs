@@ -18,7 +18,7 @@ fn rows() -> Vec<[String; 3]> {
     text.lines().filter_map(cells).filter(|[id, ..]| id != "id" && !id.starts_with("---")).collect()
 }
 
-/// Every test function of the source tree, as `file stem::name`.
+/// Every test function of the source tree, by its name behind the modules around it, as few or as many as are named.
 fn tests() -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for directory in ["crates", "testing", "xtask"] {
@@ -33,12 +33,22 @@ fn collect(directory: &Path, found: &mut BTreeSet<String>) {
         if path.is_dir() {
             collect(&path, found);
         } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let modules = modules(&path);
             let text = std::fs::read_to_string(&path).expect("a source file");
-            let names = marked(&text).into_iter().chain(told(&text));
-            found.extend(names.map(|name| format!("{stem}::{name}")));
+            for name in marked(&text).into_iter().chain(told(&text)) {
+                let below = |first: usize| format!("{}::{name}", modules[first..].join("::"));
+                found.extend((0..modules.len()).map(below));
+            }
         }
     }
+}
+
+/// The modules that a source file lies in, outermost first: the folders below its crate, and the file itself unless it
+/// speaks for its folder.
+fn modules(file: &Path) -> Vec<String> {
+    let below = file.strip_prefix(root()).unwrap_or(file).with_extension("");
+    let parts = below.iter().map(|part| part.to_string_lossy().into_owned());
+    parts.skip_while(|part| part != "src" && part != "tests").skip(1).filter(|part| part != "mod").collect()
 }
 
 /// The functions that the test harness runs.
@@ -147,6 +157,14 @@ fn no_finding_is_left_out() {
         .chain(promises.map(|id| format!("P-{id:02}")));
     let missing: Vec<String> = expected.filter(|id| !ids.contains(id)).collect();
     assert!(missing.is_empty(), "docs/conformance.md says nothing about {missing:?}");
+}
+
+#[test]
+fn a_test_is_found_by_the_modules_around_it() {
+    let of = |file: &str| modules(&root().join(file)).join("::");
+    assert_eq!(of("crates/clearway/tests/e2e/bad_input/words.rs"), "e2e::bad_input::words");
+    assert_eq!(of("crates/clearway/tests/e2e/bad_input/mod.rs"), "e2e::bad_input");
+    assert_eq!(of("testing/clearway-storm/src/histories/model.rs"), "histories::model");
 }
 
 #[test]

@@ -215,10 +215,15 @@ fn a_follower_stops_after_the_limit() {
     let home = home();
     let repository = app(&home);
     repository.grant("alice", &["a.rs"]);
-    let child = repository.clearway().spawn(&["events", "-f", "--limit", "5"]);
-    repository.grant("alice", &["b.rs"]);
-    let output = child.wait_with_output().expect("it ends");
-    assert_eq!(String::from_utf8_lossy(&output.stdout).lines().count(), 5);
+    let mut follower = Follower::start(&repository, &["--limit", "2"]);
+    let old = [number(&follower.next(), "seq"), number(&follower.next(), "seq")];
+    assert_eq!(old, [3, 4], "what was before does not count");
+    for path in ["b.rs", "c.rs", "d.rs"] {
+        repository.grant("alice", &[path]);
+    }
+    let new = [number(&follower.next(), "seq"), number(&follower.next(), "seq")];
+    assert!(follower.child.wait().expect("it ends").success());
+    assert_eq!((new, follower.lines.iter().count()), ([5, 6], 0));
 }
 
 #[test]

@@ -136,6 +136,15 @@ fn running<'s>(runner: &'static [&'static str]) -> Scene<'s> {
     Scene { place: Box::new(move |command| behind(command, runner)), ..Scene::default() }
 }
 
+/// The command told that a file may not be opened, which nobody can tell root otherwise.
+fn unreadable(command: Command, file: &str) -> Command {
+    let inject = "inject=openat:error=EACCES";
+    behind(
+        command,
+        &["strace", "-f", "-qq", "-o", "/dev/null", "-P", file, "-e", "trace=openat", "-e", inject],
+    )
+}
+
 /// Where examples are played.
 struct Stage<'s> {
     home: &'s Home,
@@ -150,6 +159,14 @@ impl<'s> Stage<'s> {
             ("reservation-held" | "would-deadlock" | "frozen" | "not-you" | "recipient-gone", _) => {
                 self.of_others(slug)
             }
+            ("commit-refused" | "nothing-to-commit" | "others-at-work", _) => {
+                self.repository.grant("ada", &["src/parser.rs"]);
+                self.repository.write("src/parser.rs", "changed\n");
+                if slug == "commit-refused" {
+                    self.repository.write("src/lexer.rs", "changed\n");
+                }
+                typed_by(Some("bob"))
+            }
             ("audit-broken" | "unhealthy" | "unreadable-row" | "store-corrupt" | "store-newer", _) => {
                 self.of_damage(slug)
             }
@@ -160,6 +177,7 @@ impl<'s> Stage<'s> {
             ("too-large" | "quota-exceeded" | "idempotency-mismatch" | "cursor-diverged", _) => {
                 self.of_requests(slug)
             }
+            ("snapshot-too-large" | "snapshot-unreadable" | "restore-failed", _) => self.of_snapshots(slug),
             (_, _) => self.of_files(slug),
         }
     }
@@ -172,6 +190,33 @@ impl<'s> Stage<'s> {
             self.repository.grant("bob", &["src/parser.rs"]);
         }
         with_word("nntmoilz", text(&lease, "id"))
+    }
+
+    fn of_snapshots(&self, slug: &str) -> Scene<'s> {
+        let repository = self.repository;
+        match slug {
+            "snapshot-too-large" => {
+                let file = std::fs::File::create(repository.path().join("data.bin")).expect("a file");
+                file.set_len(250_000_000).expect("a size");
+                Scene::default()
+            }
+            "snapshot-unreadable" => {
+                repository.write("secret.pem", "secret\n");
+                let file = repository.path().join("secret.pem").display().to_string();
+                Scene { place: Box::new(move |command| unreadable(command, &file)), ..Scene::default() }
+            }
+            _ => {
+                repository.write("src/a.rs", "mine\n");
+                let taken = repository.agent("ada").ok(&["snapshot"])["snapshot"].to_string();
+                repository.git(&["checkout", "--quiet", "--", "."]);
+                let disk = Namespace::of_mounts();
+                let source = repository.path().join("src").display().to_string();
+                disk.script(&format!(
+                    "mount --bind '{source}' '{source}' && mount -o remount,ro,bind '{source}'"
+                ));
+                Scene { words: vec![("s41", format!("s{taken}"))], ..inside(disk) }
+            }
+        }
     }
 
     fn of_others(&self, slug: &str) -> Scene<'s> {

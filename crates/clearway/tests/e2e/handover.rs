@@ -255,6 +255,27 @@ fn a_freeze_keeps_agents_from_new_paths_and_leaves_them_what_they_hold() {
 }
 
 #[test]
+fn whoever_freezes_again_is_told_what_became_of_the_freeze_before() {
+    let home = home();
+    let repository = app(&home);
+    let root = operator(&home, &repository);
+    let first = root().ok(&["freeze", "--reason", "cutting the release", "--for", "1h"]);
+    assert!(list(&first, "notices").is_empty(), "{first}");
+    for (span, how) in [("5m", "shortened"), ("2h", "lengthened")] {
+        let again = root().ok(&["freeze", "--reason", "cutting the release", "--for", span]);
+        assert_eq!(each(&again, "notices", "code"), ["freeze-changed"], "{again}");
+        let said = text(&again["notices"][0], "message");
+        assert!(said.contains(&format!("is {how} from another ")), "{said}");
+        assert!(said.ends_with(&format!(" to {span}: cutting the release")), "{said}");
+    }
+    let shown = root().text(&["freeze", "--reason", "a hotfix", "--for", "1m"]);
+    assert!(shown.contains("note: the freeze there was is shortened from another "), "{shown}");
+    root().ok(&["thaw", "--reason", "it is out"]);
+    let anew = root().ok(&["freeze", "--reason", "another one"]);
+    assert!(list(&anew, "notices").is_empty(), "what is over is not changed: {anew}");
+}
+
+#[test]
 fn who_waits_out_a_freeze_is_told_why_and_has_the_turn_when_it_ends() {
     let home = home();
     let repository = app(&home);
@@ -292,4 +313,45 @@ fn an_agent_can_neither_freeze_nor_thaw() {
     }
     root().fails("usage", 2, &["freeze", "--reason", "x", "--for"]);
     repository.grant("bob", &["main.rs"]);
+}
+
+#[test]
+fn an_agent_is_handed_something_by_its_id_and_nobody_is_called_by_one() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("bob", &["docs/"]);
+    let lease = repository.grant("alice", &["src/a.rs"]);
+    let agents = repository.clearway().ok(&["agents"]);
+    let bob = list(&agents, "agents").iter().find(|agent| agent["name"] == "bob").expect("bob");
+    let id = text(bob, "id");
+    repository.agent(id).fails("invalid-agent-name", 2, &["reserve", "main.rs"]);
+    let moved = repository.agent("alice").ok(&["transfer", "--to", id, text(&lease, "id")]);
+    assert_eq!(moved["leases"][0]["agent"], "bob", "{moved:#}");
+}
+
+#[test]
+fn while_new_edits_are_stopped_nobody_hands_an_agent_a_path() {
+    let home = home();
+    let repository = app(&home);
+    let root = operator(&home, &repository);
+    repository.grant("bob", &["docs/"]);
+    let lease = repository.grant("alice", &["src/a.rs"]);
+    root().ok(&["freeze", "--reason", "release"]);
+    let error = repository.agent("alice").fails("frozen", 1, &["transfer", "--to", "bob", "src/a.rs"]);
+    assert!(!error["hints"].to_string().contains("--queue"), "{error:#}");
+    root().ok(&["transfer", "--to", "bob", text(&lease, "id"), "--reason", "alice is ill"]);
+}
+
+#[test]
+fn a_slip_in_the_name_of_whom_to_hand_it_to_is_told_with_the_name_that_was_meant() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["src/a.rs"]);
+    repository.grant("robert", &["src/b.rs"]);
+    for words in [["--to", "robrt", "src/a.rs"], ["--to", "robrt", "--all"]] {
+        let error = repository.agent("alice").fails("not-found", 5, &[&["transfer"], &words[..]].concat());
+        assert_eq!(error["hints"], serde_json::json!(["did you mean robert?"]), "{error}");
+    }
+    let error = repository.agent("alice").fails("not-found", 5, &["transfer", "--to", "zoe", "--all"]);
+    assert!(error["hints"].to_string().contains("clearway --agent alice agents"), "{error}");
 }

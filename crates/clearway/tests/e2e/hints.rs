@@ -183,6 +183,38 @@ fn every_suggested_command_works_when_pasted() {
     assert!(pasted >= 40, "{pasted} commands");
 }
 
+/// However a circle of waiting would be closed: by waiting, by handing over, by taking.
+#[test]
+fn a_circle_of_waiting_is_told_with_one_command() {
+    let home = home();
+    let repository = app(&home);
+    let agent = |name: &str| repository.agent(name);
+    let queue = |name: &str, words: &[&str]| agent(name).ok(&[&["reserve", "--queue"], words].concat());
+    let waiting =
+        [closing_a_circle(&repository, "frank", "grace"), closing_a_circle(&repository, "ivan", "heidi")];
+    for (name, path) in [("alice", "x"), ("bob", "y"), ("carol", "z")] {
+        repository.grant(name, &[path]);
+    }
+    queue("bob", &["z"]);
+    queue("carol", &["x"]);
+    let handing = agent("alice").json(&["transfer", "--to", "bob", "--all"]);
+    repository.grant("ann", &["read", "--shared"]);
+    repository.grant("will", &["will"]);
+    repository.grant("ben", &["ben"]);
+    queue("will", &["read", "ben", "--shared"]);
+    queue("ann", &["will"]);
+    let taking = agent("ann").json(&["reserve", "read"]);
+    for ran in waiting.iter().chain([&handing, &taking]) {
+        let error = error(ran);
+        assert_eq!(error["slug"], "would-deadlock", "{error:#}");
+        let hints = hints(&error);
+        let commands: Vec<&str> = hints.iter().filter_map(|hint| command(hint)).collect();
+        assert_eq!(commands.len(), 1, "{error:#}");
+        let output = ran.shell(&home, commands[0]).output().expect("a shell");
+        assert!(output.status.success(), "{}: {output:?}", commands[0]);
+    }
+}
+
 #[test]
 fn a_suggested_command_acts_as_the_agent_that_failed() {
     let home = home();
@@ -209,7 +241,7 @@ fn a_command_in_a_good_answer_works_when_pasted_too() {
     let queued = repository.agent("ada").run(&["reserve", "--queue", "w1.rs"]);
     repository.agent("dave").ok(&["release", "--all"]);
     let status = repository.agent("ada").run(&["status"]);
-    for (ran, answer) in [(&queued, "reserved as ada\n"), (&status, "error[not-found]")] {
+    for (ran, answer) in [(&queued, "reserved as ada\n"), (&status, "reserved as ada\n")] {
         let told = ran.stdout();
         let last = told.lines().last().and_then(command).expect("a command");
         let output = ran.shell(&home, last).output().expect("a shell");
@@ -244,6 +276,19 @@ fn a_suggestion_with_a_placeholder_works_once_it_is_filled_in() {
             assert!(!said.contains("error[usage]"), "{filled}: {said}");
         }
     }
+}
+
+/// A line that is broken in the middle of a command is two commands when it is pasted.
+#[test]
+fn a_command_that_is_too_long_for_a_line_is_a_line_of_its_own() {
+    let home = home();
+    let repository = app(&home);
+    let directory = home.path().join("a directory that has a long name").join("and one more below it");
+    let store = directory.join("team.db").display().to_string();
+    let told = repository.agent("ada").run(&["--store", &store, "reserve", "x"]).expect(69).stderr();
+    let make = told.lines().map(str::trim).find(|line| line.starts_with("mkdir ")).expect("a command");
+    let made = home.shell(repository.path(), make).status().expect("a shell");
+    assert!(made.success() && directory.is_dir(), "{told}");
 }
 
 #[test]

@@ -1,11 +1,15 @@
 //! The hooks of agents' clients: what is granted, refused and said when a file is about to be written.
 
 mod attribution;
+mod back;
 mod bad_payloads;
 mod broad;
 mod crowd;
+mod elsewhere;
 mod fixtures;
 mod gate;
+mod hot;
+mod ignored;
 mod lives;
 mod outages;
 mod told;

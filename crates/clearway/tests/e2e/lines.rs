@@ -149,3 +149,30 @@ fn a_stranger_is_named_and_a_place_without_git_is_refused() {
     let plain = home.directory("plain");
     home.clearway(&plain).fails("no-checkout", 2, &["diff"]);
 }
+
+#[test]
+fn a_line_that_was_undone_and_written_again_is_of_whoever_wrote_it_last() {
+    let home = home();
+    let app = invited(&home);
+    app.write("src/a.rs", "one\n");
+    commit(&app);
+    let (mut ada, mut cy) = (Client::claude(&home, &app, "ada"), Client::claude(&home, &app, "cy"));
+    let input = json!({"old_string": "one", "new_string": "one\nsame line"});
+    writes(&mut ada, &app, "src/a.rs", "one\nsame line\n", "Edit", &input);
+    app.git(&["checkout", "-q", "--", "src/a.rs"]);
+    writes(&mut cy, &app, "src/a.rs", "one\nsame line\n", "Edit", &input);
+    let [_, _, cy] = names(&app).try_into().expect("three agents");
+    assert_eq!(lines(&app, &[]), [(2, Some(cy), "same line".to_owned())]);
+}
+
+#[test]
+fn acting_as_somebody_is_no_question_for_its_lines() {
+    let home = home();
+    let repository = app(&home);
+    repository.write("main.rs", "changed\n");
+    let seen = repository.clearway().ok(&["diff"]);
+    assert_eq!(list(&seen, "files").len(), 1, "{seen:#}");
+    assert_eq!(repository.agent("ada").ok(&["diff"])["files"], seen["files"]);
+    assert_eq!(repository.clearway().args(&["--agent", "ada"]).ok(&["diff"])["files"], seen["files"]);
+    repository.clearway().fails("not-found", 5, &["diff", "--agent-name", "ada"]);
+}

@@ -179,3 +179,47 @@ fn a_gate_that_forgot_is_reported_and_remembers_again_by_the_next_write_or_a_rep
         assert!(list(&reply, "checks").iter().all(|check| check["about"] != "witness"), "{reply:#}");
     }
 }
+
+/// What is lost is not free: whoever looks is told the same as whoever asks.
+#[test]
+fn nothing_is_called_free_or_empty_of_which_the_gate_knows_more() {
+    let home = home();
+    let repository = app(&home);
+    let store = crate::shared_store(&home);
+    let path = store.display().to_string();
+    let at = |name: &str| repository.agent(name).args(&["--store", &path]);
+    home.repository("other", &[]).agent("zoe").args(&["--store", &path]).ok(&["reserve", "z.rs"]);
+    let older = home.path().join("older.db");
+    let keep = |older: &Path| {
+        let copy = format!("VACUUM INTO '{}'", older.display());
+        rusqlite::Connection::open(&store).expect("a store").execute_batch(&copy).expect("a copy");
+    };
+    keep(&older);
+    at("alice").ok(&["reserve", "src/a.rs", "--ttl", "1h"]);
+    at("alice").ok(&["release", "--all"]);
+    let later = home.path().join("later.db");
+    keep(&later);
+    at("alice").ok(&["reserve", "src/a.rs"]);
+    let whole = home.path().join("whole.db");
+    keep(&whole);
+    for (put_back, slug) in [(&older, "store-lost"), (&later, "store-corrupt")] {
+        for suffix in ["-wal", "-shm"] {
+            let _ = std::fs::remove_file(beside(&store, suffix));
+        }
+        std::fs::write(&store, std::fs::read(put_back).expect("a copy")).expect("it is put back");
+        for words in
+            [["check", "src/a.rs"].as_slice(), &["who", "src/a.rs"], &["leases"], &["reserve", "src/a.rs"]]
+        {
+            at("bob").fails(slug, 69, words);
+        }
+    }
+    let warnings = at("bob").ok(&["status"])["warnings"].to_string();
+    assert!(warnings.contains("later event"), "{warnings}");
+    std::fs::write(&store, std::fs::read(&whole).expect("a copy")).expect("it is put back");
+    assert_eq!(at("bob").ok(&["who", "src/a.rs"])["holders"][0]["agent"], "alice");
+    let delete = "PRAGMA foreign_keys = OFF; DELETE FROM scopes";
+    rusqlite::Connection::open(&store).expect("a store").execute_batch(delete).expect("nothing is left");
+    for words in [["reserve", "src/a.rs"].as_slice(), &["check", "src/a.rs"], &["leases"], &["status"]] {
+        at("bob").fails("store-lost", 69, words);
+    }
+}

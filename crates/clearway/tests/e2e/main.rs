@@ -2,6 +2,8 @@
 
 mod audit;
 mod bad_input;
+mod checkouts;
+mod commits;
 mod config;
 mod conformance;
 mod demo;
@@ -13,6 +15,7 @@ mod hints;
 mod hooks;
 mod identity;
 mod init;
+mod keeping;
 mod lines;
 mod looking_back;
 mod lost;

@@ -210,9 +210,12 @@ fn a_path_that_is_also_the_name_of_a_resource_is_pointed_out() {
     let repository = app(&home);
     repository.write(".clearway.toml", "[resources]\nbuild = 2\n");
     repository.grant("alice", &["--kind", "name", "deploy"]);
-    for word in ["build", "deploy"] {
+    for (word, why) in [("build", "it is also the name of a resource"), ("deploy", "somebody holds the name")]
+    {
         let reply = repository.agent("bob").ok(&["reserve", word]);
         assert_eq!(each(&reply, "notices", "code"), ["taken-as-path"], "{word}");
+        let said = text(&reply["notices"][0], "message");
+        assert!(said.contains(why) && said.ends_with("add --kind name"), "{said}");
     }
     for words in
         [["reserve", "test"].as_slice(), &["reserve", "src"], &["reserve", "--kind", "name", "build"]]

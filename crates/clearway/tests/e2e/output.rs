@@ -297,7 +297,9 @@ fn the_manual_of_one_verb_is_had_by_its_name_unless_that_is_a_directory() {
     let page = repository.clearway().text(&["man", "reserve"]);
     assert!(page.contains("clearway\\-reserve"), "{page}");
     assert!(!repository.path().join("reserve").exists());
-    repository.clearway().fails("not-found", 5, &["man", "nowhere"]);
+    let error = repository.clearway().fails("not-found", 5, &["man", "nowhere"]);
+    assert_eq!(crate::text(&error, "message"), "\"nowhere\" is neither a verb nor a directory");
+    assert!(repository.clearway().text(&["man", "audit", "verify"]).contains("clearway\\-audit\\-verify"));
     std::fs::create_dir(repository.path().join("reserve")).expect("a directory");
     let written = repository.clearway().ok(&["man", "reserve"]);
     assert!(!crate::list(&written, "written").is_empty(), "{written:#}");

@@ -1,7 +1,8 @@
 //! Patterns and paths: two requests meet exactly when some path belongs to both.
 
-use crate::{app, home, text};
+use crate::{app, each, home, list, text};
 use clearway_testkit::Repository;
+use serde_json::Value;
 
 /// Alice holds one thing; whether Bob could have another.
 #[track_caller]
@@ -261,9 +262,61 @@ fn a_claim_over_the_whole_tree_is_taken_on_purpose_and_briefly() {
         assert!(left_ms <= 600_000, "{spelling}: {lease}");
         assert!(!repository.is_clear("bob", "a"), "{spelling}");
     }
-    let error = repository.agent("bob").fails("claim-too-broad", 3, &["check", "**"]);
-    assert!(error["hints"][0].as_str().is_some_and(|hint| hint.ends_with("check --broad '**'")), "{error}");
-    repository.agent("bob").json(&["check", "--broad", "**"]).expect(1);
+}
+
+#[test]
+fn whoever_claims_the_whole_tree_is_told_when_that_ends_and_what_makes_way() {
+    let home = home();
+    let repository = home.repository("app", &[("a", "")]);
+    let check = |words: &[&str], ends: &str, way: bool| {
+        let words = [&["reserve", "--broad", "."], words].concat();
+        let reply = repository.agent("alice").ok(&words);
+        assert_eq!(each(&reply, "notices", "code"), ["broad"], "{reply}");
+        let said = text(&reply["notices"][0], "message").to_owned();
+        assert!(said.contains(&format!("ends {ends} after it is granted")), "{said}");
+        assert_eq!(said.contains("make way for others"), way, "{said}");
+        repository.agent("alice").ok(&["release", "--all"]);
+        let shown = repository.agent("alice").text(&words);
+        assert!(shown.contains("note: a claim this broad ends"), "{shown}");
+        repository.agent("alice").ok(&["release", "--all"]);
+    };
+    check(&[], "10m", true);
+    check(&["--max", "2h"], "10m", true);
+    check(&["--max", "5m"], "5m", true);
+    check(&["--strict"], "10m", false);
+    repository.grant("bob", &["a"]);
+    let queued = repository.agent("alice").ok(&["reserve", "--broad", ".", "--queue"]);
+    assert_eq!(each(&queued, "notices", "code"), ["broad"], "{queued}");
+    let narrow = repository.agent("bob").ok(&["reserve", "--broad", "b"]);
+    assert!(list(&narrow, "notices").is_empty(), "what is not broad is a claim like others: {narrow}");
+}
+
+#[test]
+fn asking_about_the_whole_tree_is_answered_and_says_what_a_claim_of_it_takes() {
+    let home = home();
+    let repository = home.repository("app", &[("a", "")]);
+    let bob = || repository.agent("bob");
+    let claim = |asked: &Value| {
+        let said = text(&asked["notices"][0], "message");
+        said.split_once(": ").map(|(_, command)| command.to_owned()).unwrap_or_default()
+    };
+    let free = bob().ok(&["check", "."]);
+    assert_eq!((&free["clear"], each(&free, "notices", "code")), (&true.into(), vec!["needs-broad"]));
+    assert_eq!(claim(&free), "clearway --agent bob reserve --broad .");
+    assert_eq!(
+        claim(&bob().ok(&["check", "--shared", "."])),
+        "clearway --agent bob reserve --broad --shared ."
+    );
+    repository.grant("alice", &["a"]);
+    let held = bob().json(&["check", "."]).expect(1).value();
+    assert_eq!(each(&held, "blockers", "agent"), ["alice"], "{held}");
+    assert_eq!(each(&held, "notices", "code"), ["needs-broad"], "{held}");
+    let meant = bob().json(&["check", "--broad", "**"]).expect(1).value();
+    assert!(list(&meant, "notices").is_empty(), "whoever says so knows: {meant}");
+    repository.agent("alice").ok(&["release", "--all"]);
+    let output = home.shell(repository.path(), &claim(&free)).output().expect("a shell");
+    assert!(output.status.success(), "{output:?}");
+    assert!(!repository.is_clear("alice", "a"));
 }
 
 #[test]

@@ -164,3 +164,30 @@ fn a_shorter_span_that_shortens_nothing_says_so() {
         assert_eq!(list(&reply, "notices").len(), 0, "{arguments:?}: {reply}");
     }
 }
+
+/// Whoever would go on is told that it does not hold it any more, however it names it and whoever recorded the end.
+#[test]
+fn what_ran_out_is_not_renewed_by_its_path_and_told_beside_a_renewal_of_everything() {
+    let home = home();
+    let repository = app(&home);
+    let lease = repository.grant("ada", &["src/a.rs", "--ttl", "1s"]);
+    let id = text(&lease, "id");
+    eventually("it is free", || {
+        Some(repository.clearway().ok(&["leases"])).filter(|leases| list(leases, "leases").is_empty())
+    });
+    repository.agent("bob").ok(&["sweep"]);
+    for words in [["renew", id], ["renew", "src/a.rs"], ["renew", "src/"]] {
+        let error = repository.agent("ada").fails("lease-expired", 4, &words);
+        assert_eq!(error["details"]["lease"]["id"], id, "{error:#}");
+    }
+    repository.grant("bob", &["src/a.rs"]);
+    let error = repository.agent("ada").fails("lease-expired", 4, &["renew", "src/a.rs"]);
+    assert!(text(&error, "message").ends_with("has expired; bob holds it now"), "{error:#}");
+    let told = repository.agent("ada").ok(&["renew"]);
+    let notice = &told["notices"][0];
+    assert_eq!((text(notice, "code"), text(notice, "lease")), ("lapsed", id), "{told:#}");
+    repository.agent("ada").fails("not-found", 5, &["renew", "docs/"]);
+    repository.agent("bob").ok(&["release", "--all"]);
+    repository.grant("ada", &["src/a.rs"]);
+    assert_eq!(repository.agent("ada").ok(&["renew"])["notices"], serde_json::json!([]), "it has it again");
+}

@@ -1,6 +1,6 @@
 //! Idempotency keys: the same request twice has one effect and one answer.
 
-use crate::{app, home, list, number, text};
+use crate::{app, each, home, list, number, text};
 use clearway_testkit::eventually;
 
 #[test]
@@ -105,4 +105,29 @@ fn releases_and_renewals_are_replayed_too() {
         );
         assert_eq!(first["released"], second["released"]);
     }
+}
+
+/// What an answer said when it was first given need not be so any more.
+#[test]
+fn a_replayed_place_or_hand_over_says_what_became_of_it() {
+    let home = home();
+    let repository = app(&home);
+    let lease = repository.grant("alice", &["src/a.rs"]);
+    repository.grant("carol", &["docs/"]);
+    let queue =
+        || repository.agent("bob").args(&["--idempotency-key", "q"]).ok(&["reserve", "src/a.rs", "--queue"]);
+    assert_eq!(queue()["notices"], serde_json::json!([]));
+    assert_eq!(queue()["notices"], serde_json::json!([]), "it waits there still");
+    repository.agent("bob").ok(&["wait", "--cancel"]);
+    let again = queue();
+    assert_eq!(each(&again, "notices", "code"), ["wait-over"], "{again:#}");
+    let hand = || {
+        let words = ["transfer", "--to", "carol", text(&lease, "id")];
+        repository.agent("alice").args(&["--idempotency-key", "t"]).ok(&words)
+    };
+    assert_eq!(hand()["notices"], serde_json::json!([]));
+    repository.agent("carol").ok(&["transfer", "--to", "bob", text(&lease, "id")]);
+    let again = hand();
+    let told = &again["notices"][0];
+    assert_eq!((text(told, "code"), text(told, "agent")), ("moved-on", "bob"), "{again:#}");
 }

@@ -27,7 +27,7 @@ fn every_verb_answers_as_its_schema_says() {
     let home = home();
     let repository = app(&home);
     let directory = home.directory("man").display().to_string();
-    let verbs: [&[&str]; 34] = [
+    let verbs: [&[&str]; 36] = [
         &["reserve", "src/a.rs", "--reason", "x"],
         &["reserve", "--kind", "name", "build"],
         &["reserve", "--kind", "write-set", "docs/"],
@@ -38,6 +38,7 @@ fn every_verb_answers_as_its_schema_says() {
         &["agents"],
         &["mine"],
         &["diff"],
+        &["snapshots"],
         &["statusline"],
         &["status"],
         &["status", "--cost"],
@@ -46,6 +47,7 @@ fn every_verb_answers_as_its_schema_says() {
         &["waits"],
         &["wait", "--cancel"],
         &["transfer", "--to", "bob", "docs/", "--kind", "write-set"],
+        &["commit", "-m", "x", "main.rs"],
         &["release", "--all"],
         &["leases", "--history"],
         &["sweep"],
@@ -65,6 +67,7 @@ fn every_verb_answers_as_its_schema_says() {
     ];
     let mut seen = BTreeSet::new();
     repository.grant("bob", &["z.rs"]);
+    repository.write("main.rs", "changed\n");
     for words in verbs {
         repository.agent("alice").operator(&home).ok(words);
         let arguments: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
@@ -81,6 +84,13 @@ fn every_verb_answers_as_its_schema_says() {
     operator().ok(&["freeze", "--reason", "x"]);
     operator().ok(&["thaw", "--reason", "x"]);
     seen.extend(["wait", "freeze", "thaw"].map(str::to_owned));
+    repository.write("z.rs", "changed\n");
+    let taken = repository.agent("alice").ok(&["snapshot"])["snapshot"].to_string();
+    for verb in ["show", "restore"] {
+        repository.agent("alice").ok(&[verb, &taken]);
+    }
+    repository.agent("alice").ok(&["undo", &taken, "--dry-run"]);
+    seen.extend(["snapshot", "show", "restore", "undo"].map(str::to_owned));
     repository.clearway().ok(&["completions", "bash"]);
     repository.clearway().ok(&["help", "reserve"]);
     repository.clearway().fails("usage", 2, &["frobnicate"]);

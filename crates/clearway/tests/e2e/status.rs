@@ -153,3 +153,45 @@ fn what_is_piped_is_never_cut_and_a_terminal_is_as_wide_as_it_says() {
     let wide = at_width("250");
     assert!(wide.contains(&path) && wide.contains(&reason), "{wide}");
 }
+
+#[test]
+fn answers_fit_a_terminal_of_eighty_columns() {
+    let home = home();
+    let repository = app(&home);
+    let deep = format!("{}/x.rs", "directory/".repeat(6));
+    repository.grant("a-rather-long-name", &[&deep]);
+    repository.agent("another-long-name").ok(&["reserve", "--queue", &deep]);
+    let names: Vec<String> = (0..5).map(|number| format!("{number}.rs")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    repository.agent("a-rather-long-name").ok(&[&["reserve"], names.as_slice()].concat());
+    for line in [
+        &format!("--agent x check {deep}"),
+        "--agent a-rather-long-name release --all",
+        &format!("--agent x check {deep}"),
+        "config classes",
+        "freeze --reason release",
+    ] {
+        let shown = home.terminal(repository.path(), &format!("clearway {line}"));
+        let shown = without_colours(&String::from_utf8_lossy(&shown.stdout).replace('\r', ""));
+        assert!(!shown.is_empty(), "{line}");
+        for row in shown.lines() {
+            assert!(row.chars().count() <= 80, "{line}: {} columns: {row}", row.chars().count());
+        }
+    }
+}
+
+#[test]
+fn what_an_agent_reads_ends_with_no_half_of_a_command() {
+    let home = home();
+    let repository = app(&home);
+    repository.git(&["worktree", "add", "-q", "../tree"]);
+    let tree = repository.path().with_file_name("tree");
+    let paths: Vec<String> = (0..40).map(|number| format!("path-{number}.rs")).collect();
+    let words: Vec<&str> = std::iter::once("reserve").chain(paths.iter().map(String::as_str)).collect();
+    home.clearway(&tree).agent("ada").ok(&words);
+    std::fs::remove_dir_all(&tree).expect("a checkout goes");
+    let told = repository.agent("ada").text(&["status"]);
+    assert!(told.contains("40 leases are on paths of ") && told.len() <= 400, "{told}");
+    assert!(!told.contains("clearway release"), "forty ids have no room: {told}");
+    assert!(told.ends_with("next: clearway --agent ada release --all\n"), "{told}");
+}

@@ -225,10 +225,14 @@ fn another_user_is_told_that_the_store_cannot_be_read() {
     let home = home();
     let repository = app(&home);
     repository.grant("alice", &["a.rs"]);
-    let script = "exec setpriv --reuid 65534 --regid 65534 --clear-groups clearway --json leases";
-    let output = home.shell(repository.path(), script).output().expect("a shell");
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(said.contains("store-unavailable") && said.contains("cannot be read"), "{said}");
+    let named = format!("--store {} leases", home.only_store().display());
+    for words in ["leases", &named, "--agent eve reserve b.rs"] {
+        let script =
+            format!("exec setpriv --reuid 65534 --regid 65534 --clear-groups clearway --json {words}");
+        let output = home.shell(repository.path(), &script).output().expect("a shell");
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(said.contains("store-unavailable") && said.contains("cannot be read"), "{words}: {said}");
+    }
 }
 
 #[test]
@@ -345,7 +349,7 @@ fn a_foreign_writer_is_waited_for_within_the_time_given() {
 }
 
 /// Every verb there is, with words that open the store; without words where it opens none, or is asked apart.
-const VERBS: [(&str, &[&str]); 36] = [
+const VERBS: [(&str, &[&str]); 43] = [
     ("init", &["init", "-y"]),
     ("reserve", &["reserve", "b.rs"]),
     ("who", &["who", "a.rs"]),
@@ -376,10 +380,17 @@ const VERBS: [(&str, &[&str]); 36] = [
     ("sweep", &["sweep"]),
     ("mine", &["mine"]),
     ("diff", &["diff"]),
+    ("snapshot", &["snapshot"]),
+    ("snapshots", &["snapshots"]),
+    ("show", &["show", "1"]),
+    ("restore", &["restore", "1"]),
+    ("undo", &["undo"]),
+    ("commit", &["commit", "-m", "x"]),
     ("statusline", &["statusline"]),
     ("where", &["where", "alice"]),
     ("digest", &["digest"]),
     ("hook", &[]),
+    ("git-hook", &[]),
     ("completions", &[]),
     ("man", &[]),
 ];

@@ -1,14 +1,10 @@
 //! Where the tests take place: one repository, one state directory, and what can be said about both.
 
 use clearway_testkit::checker::History;
-use clearway_testkit::{Clearway, Home};
+use clearway_testkit::{Clearway, Home, until};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
-
-/// How long a condition that must come true is looked at before the test gives up.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) fn home() -> Home {
     Home::new(env!("CARGO_BIN_EXE_clearway"))
@@ -121,7 +117,7 @@ impl<'h> Arena<'h> {
 
     /// Polls `check` until the path is free.
     pub(crate) fn wait_until_free(&self, path: &str) {
-        wait_until(&format!("{path} becomes free"), || self.run("watcher", &["check", path]).code == 0);
+        until(&format!("{path} becomes free"), || self.run("watcher", &["check", path]).code == 0);
     }
 
     /// The log folded by the independent checker.
@@ -222,16 +218,6 @@ impl std::fmt::Debug for Reply {
 /// Starts a command with its answer kept.
 pub(crate) fn started(mut command: Command) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the command starts")
-}
-
-/// Looks until something is true.
-#[track_caller]
-pub(crate) fn wait_until(what: &str, mut is_true: impl FnMut() -> bool) {
-    let started = Instant::now();
-    while !is_true() {
-        assert!(started.elapsed() < PATIENCE, "looked for {PATIENCE:?} and still waiting until {what}");
-        std::thread::yield_now();
-    }
 }
 
 /// What is stored, without ids, times and hashes. Two runs of the same commands give equal facts.

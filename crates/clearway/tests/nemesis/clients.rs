@@ -1,5 +1,5 @@
-//! kill -9 while a client's configuration is written: it is the old one or the new one, with its mode, and what was there
-//! before comes back whatever happened.
+//! kill -9 while a client's configuration is written: it is the old one or the new one, with its mode, and what was
+//! there before comes back whatever happened.
 
 use crate::arena::home;
 use clearway_testkit::Home;

@@ -1,10 +1,10 @@
 //! Holders that die without saying goodbye: proven death frees at once, and nothing less than proof does.
 
-use crate::arena::{Arena, Reply, home, started, wait_until};
-use clearway_testkit::Terminal;
+use crate::arena::{Arena, Reply, home, started};
 use clearway_testkit::faults::behind;
 use clearway_testkit::namespace::Namespace;
 use clearway_testkit::process::{state, stop};
+use clearway_testkit::{Terminal, until};
 use std::process::Child;
 
 /// The leader of a session at a terminal, which reserves `path` and then stays.
@@ -12,7 +12,7 @@ pub(crate) fn session(arena: &Arena<'_>, terminal: &Terminal, path: &str) -> Chi
     let script = r#""$0" "$@" && exec sleep 600"#;
     let runner = ["setsid", "--ctty", "bash", "-c", script];
     let child = started(terminal.seat(behind(arena.anonymous(&["reserve", path]), &runner)));
-    wait_until("the session holds its path", || arena.run("eve", &["check", path]).code == 1);
+    until("the session holds its path", || arena.run("eve", &["check", path]).code == 1);
     child
 }
 
@@ -25,7 +25,7 @@ fn a_terminal_session_killed_without_warning_is_taken_over_by_the_next_reservati
     let held = arena.run("eve", &["reserve", "a.rs"]).refused(1, "reservation-held");
     assert_eq!(held.value["error"]["details"]["blockers"][0]["liveness"], "active");
     holder.kill().unwrap();
-    wait_until("the holder is dead, though nobody has asked for it yet", || state(holder.id()) == Some('Z'));
+    until("the holder is dead, though nobody has asked for it yet", || state(holder.id()) == Some('Z'));
     let taken = arena.run("eve", &["reserve", "a.rs"]).expect(0);
     assert_eq!(taken.value["notices"][0]["code"], "took-over", "{taken:?}");
     holder.wait().unwrap();

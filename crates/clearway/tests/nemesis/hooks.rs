@@ -1,5 +1,5 @@
-//! Hooks over a store that cannot be written, or in a kernel that fails inside: the policy's answer in each client's own
-//! words, one notice for the whole outage, and one when it is over.
+//! Hooks over a store that cannot be written, or in a kernel that fails inside: the policy's answer in each client's
+//! own words, one notice for the whole outage, and one when it is over.
 
 use crate::arena::{Reply, home};
 use crate::disks::Mounted;
@@ -68,8 +68,8 @@ impl Mounted<'_> {
         answered(self.namespace.enter(self.arena.bare(&words)), &payload)
     }
 
-    /// The same without the random bytes that the kernel asks for. The first are asked for by the allocator, which can do
-    /// without.
+    /// The same without the random bytes that the kernel asks for. The first are asked for by the allocator, which can
+    /// do without.
     fn failing_inside(&self, client: &str, name: &str) -> Output {
         let (words, payload) = fixture(client, name, self.arena.directory());
         let point = Point { call: "getrandom".to_owned(), nth: 2, shown: String::new() };

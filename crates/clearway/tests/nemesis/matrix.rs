@@ -27,7 +27,8 @@ impl<'h> Prepared<'h> {
         let arena = Arena::new(home, case.name);
         (case.prepare)(&arena);
         let before = arena.facts().expect("the state before");
-        // What copies share, such as the directory of doorbells, is made by the first of them and is no point of others.
+        // What copies share, such as the directory of doorbells, is made by the first of them and is no point of
+        // others.
         Reply::of(case.command(&arena.copy(&format!("{}-first", case.name)))).expect(0);
         let done = arena.copy(&format!("{}-done", case.name));
         let (points, output) = points(case.command(&done), &home.path().join(format!("{}.trace", case.name)));
@@ -57,8 +58,8 @@ fn share() -> usize {
     }
 }
 
-/// Strikes every case at its share of the points that have faults, each on its own copy of the state. A case is prepared
-/// right before it is struck: a turn that is offered lasts for minutes only.
+/// Strikes every case at its share of the points that have faults, each on its own copy of the state. A case is
+/// prepared right before it is struck: a turn that is offered lasts for minutes only.
 ///
 /// # Panics
 /// If anything was wrong, with all of it.

@@ -1,9 +1,10 @@
 //! Processes that stand still in the worst places: others are told who it is, nobody is shut out for ever, and both
 //! going on and dying mend it.
 
-use crate::arena::{Arena, Reply, home, started, wait_until};
+use crate::arena::{Arena, Reply, home, started};
 use clearway_testkit::faults::{Point, points, stopped, stopping};
 use clearway_testkit::process::{go_on, holds_lock, kill, state, stop};
+use clearway_testkit::until;
 use std::process::Child;
 
 /// A command that stands still, with the process it is.
@@ -21,7 +22,7 @@ impl Stopped {
         let point = found.iter().find(is_it).expect("the command makes such a call");
         std::fs::remove_file(&log).expect("the log of the count");
         let tracer = started(stopping(arena.command("stuck", arguments), point, &log));
-        wait_until("it stands still", || stopped(&log).is_some());
+        until("it stands still", || stopped(&log).is_some());
         Self { tracer, pid: stopped(&log).unwrap_or_default() }
     }
 
@@ -88,9 +89,9 @@ fn a_writer_stopped_in_the_turnstile_shuts_nobody_out_and_is_named_too() {
     let stuck = Stopped::in_transaction(&arena, "b.rs");
     let next = arena.store("-next");
     let second = arena.start("second", &["reserve", "second.rs", "--timeout", "60s"]);
-    wait_until("the second one stands in the turnstile", || holds_lock(second.id(), &next));
+    until("the second one stands in the turnstile", || holds_lock(second.id(), &next));
     stop(second.id());
-    wait_until("the second one stands still", || state(second.id()) == Some('T'));
+    until("the second one stands still", || state(second.id()) == Some('T'));
     let busy = arena.run("eve", &["reserve", "c.rs", "--timeout", "1s"]).refused(75, "store-busy");
     let message = busy.value["error"]["message"].as_str().unwrap();
     for pid in [stuck.pid, second.id()] {
@@ -120,6 +121,38 @@ fn whoever_stands_still_while_it_is_the_first_to_open_the_store_is_named_too() {
     }
     arena.run("eve", &["reserve", "c.rs"]).expect(0);
     assert_eq!(arena.audited().unwrap().live.len(), 3);
+}
+
+/// SQLite by itself tries for ten seconds; whoever said how long it waits is answered before that. Which of the two
+/// gives up first is seen by running both.
+#[test]
+fn whoever_says_how_long_it_waits_is_not_kept_longer_by_the_first_to_open_the_store() {
+    let home = home();
+    let arena = Arena::new(&home, "patient");
+    arena.run("ada", &["reserve", "a.rs"]).expect(0);
+    let store = arena.store("");
+    for arguments in [["reserve", "b.rs"], ["check", "b.rs"]] {
+        let stuck = Stopped::after(&arena, &arguments, "ftruncate", "-shm>");
+        let (path, (begun, begins)) = (store.clone(), std::sync::mpsc::channel());
+        let tries = std::thread::spawn(move || {
+            let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
+            let plain = rusqlite::Connection::open_with_flags(path, flags).expect("a store");
+            begun.send(()).expect("somebody waits");
+            plain.query_row("SELECT count(*) FROM events", [], |row| row.get::<_, u64>(0)).is_ok()
+        });
+        begins.recv().expect("it begins");
+        for words in [["check", "c.rs"], ["reserve", "c.rs"], ["leases", "--history"]] {
+            let words = [words.as_slice(), &["--timeout", "100ms"]].concat();
+            let busy = arena.run("eve", &words).refused(75, "store-busy");
+            let message = busy.value["error"]["message"].as_str().unwrap();
+            // A reservation that stands still holds the gate too.
+            assert!(message.contains(&format!("pid {}", stuck.pid)), "{message}");
+        }
+        assert!(!tries.is_finished(), "whoever says nothing still tries");
+        stuck.go_on().expect(0);
+        assert!(tries.join().expect("a thread"), "it is let in at last");
+    }
+    assert_eq!(arena.audited().unwrap().live.len(), 2);
 }
 
 /// A doctor that may not look in says for whom, and what else it knows.
@@ -176,8 +209,22 @@ fn writers_do_not_wait_for_an_anchor_that_is_being_exported() {
     arena.run("eve", &["audit", "verify", "--anchors", &export]).expect(0);
 }
 
-/// A process that stands still cannot take its turn, and nobody can tell when it will go on: after ten seconds of silence
-/// the next one gets it.
+/// Stops a process where it keeps nobody from the store: it may be seen to wait before it has let go of the gate.
+fn stop_outside_the_gate(arena: &Arena<'_>, pid: u32) {
+    let files = ["-gate", "-next"].map(|suffix| arena.store(suffix));
+    until("it stands still outside the gate", || {
+        stop(pid);
+        until("it stands still", || state(pid) == Some('T'));
+        let is_outside = !files.iter().any(|file| holds_lock(pid, file));
+        if !is_outside {
+            go_on(pid);
+        }
+        is_outside
+    });
+}
+
+/// A process that stands still cannot take its turn, and nobody can tell when it will go on: after ten seconds of
+/// silence the next one gets it.
 #[test]
 fn a_waiting_process_that_stands_still_loses_its_place_and_joins_again_when_it_goes_on() {
     let home = home();
@@ -188,14 +235,14 @@ fn a_waiting_process_that_stands_still_loses_its_place_and_joins_again_when_it_g
         let found = arena.run("reader", &["waits", "--agent-name", agent]).expect(0);
         found.value["waits"].as_array().is_some_and(|waits| waits.iter().any(|wait| wait["pid"].is_u64()))
     };
-    wait_until("bob waits", || waits("bob"));
-    stop(asleep.id());
+    until("bob waits", || waits("bob"));
+    stop_outside_the_gate(&arena, asleep.id());
     let next = arena.start("eve", &["reserve", "a.rs", "--wait", "10m"]);
-    wait_until("eve waits", || waits("eve"));
+    until("eve waits", || waits("eve"));
     arena.run("ada", &["release", "--all"]).expect(0);
     assert_eq!(Reply::wait(next).expect(0).value["leases"][0]["agent"], "eve");
     go_on(asleep.id());
-    wait_until("bob waits again", || waits("bob"));
+    until("bob waits again", || waits("bob"));
     arena.run("eve", &["release", "--all"]).expect(0);
     assert_eq!(Reply::wait(asleep).expect(0).value["leases"][0]["agent"], "bob");
     let history = arena.audited().unwrap();
@@ -213,7 +260,7 @@ fn a_wait_outlives_a_store_that_is_busy_for_longer_than_one_try_may_take() {
         let found = arena.run("reader", &["waits"]).expect(0);
         found.value["waits"].as_array().is_some_and(|waits| !waits.is_empty())
     };
-    wait_until("bob waits", has_place);
+    until("bob waits", has_place);
     let stuck = Stopped::in_transaction(&arena, "b.rs");
     arena.run("eve", &["reserve", "c.rs", "--timeout", "4s"]).refused(75, "store-busy");
     stuck.go_on().expect(0);

@@ -3,7 +3,7 @@
 use super::{Named, caller, seen};
 use clearway_core::command::{Command, Request};
 use clearway_core::decide::{Decision, decide};
-use clearway_core::facts::{Facts, Liveness, Process};
+use clearway_core::facts::{Facts, Process, ProcessLife};
 use clearway_core::ids::Entropy;
 use clearway_core::lease::{Grade, Lease, Mode};
 use clearway_core::slice::Slice;
@@ -58,7 +58,7 @@ fn asks_for_leases(request: &Request) -> bool {
 /// The slice without some leases. What is due is left in, so that only the conflict is not seen.
 fn without_leases(s: &Slice, n: &Now, hidden: impl Fn(&Lease) -> bool) -> Slice {
     let is_due = |lease: &Lease| {
-        let last_seen = s.agent(lease.holder).and_then(|view| view.last_seen);
+        let last_seen = s.agent(lease.holder).and_then(|view| view.last_seen());
         s.scope.boot.as_ref() != Some(&n.boot) || lease.is_expired(last_seen, n.mono)
     };
     seen(s, |slice| slice.leases.retain(|lease| lease.ended.is_some() || is_due(lease) || !hidden(lease)))
@@ -124,7 +124,7 @@ fn one_worktree(s: &Slice, r: &Request, f: &Facts, n: &Now, e: &mut Entropy<'_>)
 fn shifted(s: &Slice, n: &Now, when: impl Fn(u64) -> bool, to: u64) -> Slice {
     seen(s, |slice| {
         for lease in &mut slice.leases {
-            let last_seen = s.agent(lease.holder).and_then(|view| view.last_seen);
+            let last_seen = s.agent(lease.holder).and_then(|view| view.last_seen());
             if lease.ended.is_none() && when(lease.deadline_given(last_seen).0) {
                 (lease.deadline, lease.end_max, lease.ttl_ms) = (Mono(n.mono.0 + to), None, 0);
             }
@@ -141,7 +141,7 @@ fn early_by_one(s: &Slice, r: &Request, f: &Facts, n: &Now, e: &mut Entropy<'_>)
 }
 
 fn no_signs(s: &Slice, r: &Request, f: &Facts, n: &Now, e: &mut Entropy<'_>) -> Decision {
-    let slice = seen(s, |slice| slice.agents.iter_mut().for_each(|view| view.last_seen = None));
+    let slice = seen(s, |slice| slice.agents.iter_mut().for_each(|view| view.sign = None));
     decide(&slice, r, f, n, e)
 }
 
@@ -158,7 +158,7 @@ fn processes(s: &Slice) -> Vec<Process> {
     agents.chain(leases).chain(waits).collect()
 }
 
-fn retold(s: &Slice, f: &Facts, from: Liveness, to: Liveness) -> Facts {
+fn retold(s: &Slice, f: &Facts, from: ProcessLife, to: ProcessLife) -> Facts {
     let mut facts = f.clone();
     for process in processes(s) {
         if f.process(&process) == Some(from) {
@@ -169,17 +169,17 @@ fn retold(s: &Slice, f: &Facts, from: Liveness, to: Liveness) -> Facts {
 }
 
 fn unknown_is_dead(s: &Slice, r: &Request, f: &Facts, n: &Now, e: &mut Entropy<'_>) -> Decision {
-    decide(s, r, &retold(s, f, Liveness::Unknown, Liveness::Dead), n, e)
+    decide(s, r, &retold(s, f, ProcessLife::Unknown, ProcessLife::Dead), n, e)
 }
 
 fn dead_is_alive(s: &Slice, r: &Request, f: &Facts, n: &Now, e: &mut Entropy<'_>) -> Decision {
-    decide(s, r, &retold(s, f, Liveness::Dead, Liveness::Alive), n, e)
+    decide(s, r, &retold(s, f, ProcessLife::Dead, ProcessLife::Alive), n, e)
 }
 
 fn silent_is_gone(s: &Slice, r: &Request, f: &Facts, n: &Now, e: &mut Entropy<'_>) -> Decision {
     let slice = seen(s, |slice| {
         for view in &mut slice.agents {
-            if view.last_seen.is_none_or(|seen| n.mono.since(seen) > 60_000) {
+            if view.last_seen().is_none_or(|seen| n.mono.since(seen) > 60_000) {
                 view.agent.ended_at = Some(n.wall);
             }
         }

@@ -27,8 +27,8 @@ pub(crate) fn of_event(scene: &Scene<'_>, ledger: &Ledger, event: &Event) -> Che
                 format!("{} of a lease that is somebody else's", event.body.kind())
             })
         }
-        Body::ScopeFrozen { .. } | Body::ScopeThawed { .. } => {
-            answer(scene.request.caller.operator.is_some(), || "an agent froze or thawed".to_owned())
+        Body::ScopeFrozen { .. } | Body::ScopeThawed { .. } | Body::CommitAllowed { .. } => {
+            answer(scene.request.caller.operator.is_some(), || "an agent did an operator's act".to_owned())
         }
         _ => Ok(()),
     }
@@ -107,6 +107,13 @@ pub(crate) fn of_step(scene: &Scene<'_>, ledger: &Ledger, events: &[Event], repl
         Ok(Success::Frozen(freeze)) => {
             let until = ledger.frozen_until;
             answer(until == Some(freeze.until), || "frozen otherwise than it says".to_owned())
+        }
+        Ok(Success::Kept { number }) => {
+            answer(number.0 == ledger.rev, || "kept under a number that is not its event's".to_owned())
+        }
+        Ok(Success::Done) => {
+            let written = leases_of(events, |body| matches!(body, Body::LeaseReleased { .. }));
+            answer(written.is_empty(), || "gave leases back and does not say so".to_owned())
         }
         Ok(Success::Thawed { .. }) => answer(!ledger.is_frozen(scene.now), || "still frozen".to_owned()),
     }

@@ -45,7 +45,8 @@ pub(crate) fn of_event(scene: &Scene<'_>, ledger: &Ledger, event: &Event, signs:
             match body {
                 Body::LeaseRenewed { terms, .. }
                 | Body::LeaseUpgraded { terms, .. }
-                | Body::LeaseDowngraded { terms, .. } => {
+                | Body::LeaseDowngraded { terms, .. }
+                | Body::LeaseClaimed { terms, .. } => {
                     let capped = |end: Mono| lease.end_max.map_or(end, |max| end.min(max));
                     early(capped(terms.deadline) >= capped(lease.deadline), lease, "was shortened")
                 }

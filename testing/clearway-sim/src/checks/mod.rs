@@ -125,6 +125,7 @@ pub(crate) fn after(
         lifetimes::of_step(scene, then, ledger, events)?;
         queue::of_step(scene, then, ledger, events, reply)?;
         inside::of_step(scene, ledger, reply)?;
+        circles::of_refusal(scene, ledger, reply)?;
         answers::of_step(scene, ledger, events, reply)?;
     }
     circles::of_step(scene, then, ledger, events)

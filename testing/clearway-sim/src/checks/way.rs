@@ -4,7 +4,7 @@ use crate::ground;
 use crate::ledger::Ledger;
 use crate::world::SimWorld;
 use clearway_core::command::{Reserve, Want};
-use clearway_core::facts::{Liveness, Process};
+use clearway_core::facts::{Process, ProcessLife};
 use clearway_core::ids::AgentId;
 use clearway_core::lease::{Grade, Lease, Mode};
 use clearway_core::target::Target;
@@ -185,7 +185,7 @@ impl<'a> Way<'a> {
     }
 
     pub(crate) fn is_dead(&self, process: &Process) -> bool {
-        self.world.liveness(process) == Liveness::Dead
+        self.world.liveness(process) == ProcessLife::Dead
     }
 
     /// Whether a place in the queue still counts.

@@ -1,5 +1,5 @@
-//! What is true of a server and not of a file: others are inside at the same time, a connection can be cut anywhere, the
-//! time is the server's, and every question is a journey.
+//! What is true of a server and not of a file: others are inside at the same time, a connection can be cut anywhere,
+//! the time is the server's, and every question is a journey.
 
 mod clock;
 mod cuts;

@@ -1,6 +1,7 @@
 //! No server outlives whoever started it.
 
 use clearway_store_postgres::Server;
+use clearway_testkit::until;
 use std::fs::Permissions;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
@@ -33,16 +34,6 @@ fn is_running(pid: &str) -> bool {
     !state.is_empty() && !state.starts_with('Z')
 }
 
-fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
-    for _ in 0..6_000 {
-        if holds() {
-            return;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
-    panic!("{what}: not within a minute");
-}
-
 #[test]
 fn a_server_ends_with_its_owner() {
     let server = Server::start();
@@ -58,8 +49,8 @@ fn a_server_ends_when_its_owner_is_killed() {
     let pid = server_of(&directory);
     owner.kill().unwrap();
     owner.wait().unwrap();
-    wait_until("the directory goes", || !directory.exists());
-    wait_until("the server ends", || !is_running(&pid));
+    until("the directory goes", || !directory.exists());
+    until("the server ends", || !is_running(&pid));
 }
 
 #[test]
@@ -69,10 +60,10 @@ fn a_server_ends_when_its_owner_is_killed_while_it_starts() {
         std::fs::set_permissions(place.path(), Permissions::from_mode(0o777)).unwrap();
         let directories = || std::fs::read_dir(place.path()).unwrap().flatten().map(|entry| entry.path());
         let mut owner = owner_command().env("TMPDIR", place.path()).spawn().unwrap();
-        wait_until(moment, || directories().any(|directory| directory.join(moment).exists()));
+        until(moment, || directories().any(|directory| directory.join(moment).exists()));
         owner.kill().unwrap();
         owner.wait().unwrap();
-        wait_until("the directory goes", || directories().next().is_none());
+        until("the directory goes", || directories().next().is_none());
     }
 }
 

@@ -5,7 +5,7 @@ use clearway_core::command::{
     Await, Command, LeaseRef, Release, Request, Reserve, ScopeBirth, Selection, Stay, Want,
 };
 use clearway_core::decide::Success;
-use clearway_core::facts::{FactQuery, Facts, Liveness};
+use clearway_core::facts::{FactQuery, Facts, ProcessLife, StartedBy};
 use clearway_core::failure::LeaseView;
 use clearway_core::ids::{ScopeKey, Seq, WaitId};
 use clearway_core::lease::{Grade, Mode};
@@ -65,8 +65,13 @@ impl World for Draws {
     fn gather(&mut self, queries: &BTreeSet<FactQuery>, facts: &mut Facts) {
         for query in queries {
             match query {
-                FactQuery::Process(process) => facts.learn_process(process.clone(), Liveness::Alive),
+                FactQuery::Process(process) => facts.learn_process(process.clone(), ProcessLife::Alive),
                 FactQuery::Above => facts.learn_above(BTreeSet::new()),
+                FactQuery::AboveOf(process) => facts.learn_above_of(process.clone(), StartedBy::Unseen),
+                FactQuery::Ignored(worktree, path) => {
+                    facts.learn_ignored(worktree.clone(), path.clone(), false);
+                }
+                FactQuery::Keep(worktree, path, _) => facts.learn_kept(worktree.clone(), path.clone(), None),
                 FactQuery::Dirty(worktree, path) => facts.learn_dirty(worktree.clone(), path.clone(), false),
             }
         }

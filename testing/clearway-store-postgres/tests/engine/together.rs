@@ -49,7 +49,7 @@ fn a_wait_for_another_writer_is_bounded_and_names_it() {
     match other.reserve("f", None) {
         Err(StoreError::Busy { waited_ms: 50, holders }) => {
             let named = format!("clearway pid {}", std::process::id());
-            assert!(holders.len() == 1 && holders[0].starts_with(&named), "{holders:?}");
+            assert!(holders.len() == 1 && holders[0].to_string().starts_with(&named), "{holders:?}");
         }
         answer => panic!("{answer:?}"),
     }

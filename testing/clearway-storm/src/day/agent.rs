@@ -6,7 +6,7 @@ mod hearing;
 mod plan;
 
 use super::World;
-use super::client::{Answer, Client, Event, Kind, Speaker, Tool};
+use super::client::{Answer, Client, Event, Kind, Put, Speaker, Tool};
 use crate::random::Random;
 use crate::stage::Outcome;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -55,7 +55,7 @@ enum Step {
     Begin(&'static str),
     Read(String),
     Before(Edit),
-    After(Edit),
+    After(Begun),
     Shell(String),
     ShellDone(String),
     Commit,
@@ -75,11 +75,11 @@ struct Edit {
     subagent: Option<String>,
 }
 
-impl Edit {
-    fn tool(&self, agent: &Agent) -> Tool {
-        let files = self.files.iter().map(|file| agent.seen(file));
-        if self.whole || self.anew { Tool::Write(files.collect()) } else { Tool::Edit(files.collect()) }
-    }
+/// An edit that was admitted, and what it puts into each of its files.
+#[derive(Clone, Debug)]
+struct Begun {
+    edit: Edit,
+    tool: Tool,
 }
 
 /// The repository that an agent works in.
@@ -174,7 +174,7 @@ impl Agent {
                 Ok(self.random.between(5, 25))
             }
             Step::Before(edit) => self.before(world, edit),
-            Step::After(edit) => self.after(world, &edit),
+            Step::After(begun) => self.after(world, &begun),
             Step::Shell(command) => self.shell(world, command),
             Step::ShellDone(command) => {
                 let answer = self.call(world, None, &Event::After(&Tool::Shell(command)))?;
@@ -272,20 +272,23 @@ impl Agent {
 
     fn before(&mut self, world: &mut World<'_>, edit: Edit) -> Outcome<usize> {
         world.figures.edits += 1;
-        let answer = self.call(world, edit.subagent.as_deref(), &Event::Before(&edit.tool(self)))?;
+        let tool = self.tool(world, &edit)?;
+        let answer = self.call(world, edit.subagent.as_deref(), &Event::Before(&tool))?;
         let Some(reason) = &answer.denied else {
             world.ledger.begins(&self.session, &edit.files);
             // Whoever gets what it was refused needs not be told any more.
             self.promised.retain(|files| !files.iter().all(|file| edit.files.contains(file)));
-            self.plan.push_front(Step::After(edit));
+            self.plan.push_front(Step::After(Begun { edit, tool }));
             self.hear(world, &answer);
             return Ok(self.random.between(2, 8));
         };
         let is_needed = edit.files.iter().any(|file| world.ledger.is_in_the_way(&self.session, file));
         world.figures.refuse(world.now, &self.session, reason, is_needed);
         self.turn.refused += 1;
-        if reason.contains("edit it again") {
-            self.try_again(edit);
+        // Whoever is told of lines that it would have removed changes some lines, and not the whole.
+        let in_place = reason.contains("edit it in place");
+        if in_place || reason.contains("edit it again") {
+            self.try_again(Edit { whole: edit.whole && !in_place, anew: edit.anew && !in_place, ..edit });
             return Ok(self.random.between(5, 20));
         }
         // What a subagent was promised ends with it.
@@ -321,13 +324,33 @@ impl Agent {
         }
     }
 
-    /// The tool has done its work, on what is there or on what the agent remembers of it.
-    fn after(&mut self, world: &mut World<'_>, edit: &Edit) -> Outcome<usize> {
+    /// What an edit puts into its files: a line each, at the end of what is there or of what the agent remembers of it.
+    fn tool(&mut self, world: &World<'_>, edit: &Edit) -> Outcome<Tool> {
+        let mut puts = Vec::new();
         for file in &edit.files {
             self.edits += 1;
+            let text = format!("// {} wrote this as its edit {}\n", self.session, self.edits);
+            puts.push(Put { file: self.seen(file), text });
+        }
+        let is_whole = edit.whole || edit.anew;
+        let (Some(file), Some(put)) = (edit.files.first(), puts.first().filter(|_| is_whole)) else {
+            return Ok(Tool::Edit(puts));
+        };
+        let there = world.text(file)?;
+        let text = format!("{}{}", self.remembered(edit, file).unwrap_or(&there), put.text);
+        Ok(Tool::Write(Put { text, ..put.clone() }))
+    }
+
+    /// The tool has done its work.
+    fn after(&mut self, world: &mut World<'_>, begun: &Begun) -> Outcome<usize> {
+        let Begun { edit, tool } = begun;
+        for (number, file) in edit.files.iter().enumerate() {
             let there = world.text(file)?;
-            let line = format!("// {} wrote this as its edit {}\n", self.session, self.edits);
-            let text = format!("{}{line}", self.remembered(edit, file).unwrap_or(&there));
+            let text = match tool {
+                Tool::Write(put) => put.text.clone(),
+                Tool::Edit(puts) => format!("{there}{}", puts[number].text),
+                Tool::Read(_) | Tool::Shell(_) => return Err("an edit is none".to_owned()),
+            };
             if !self.changed.contains(file) {
                 self.base.insert(file.clone(), there.clone());
             }
@@ -340,7 +363,7 @@ impl Agent {
         }
         self.turn.done += 1;
         world.ledger.is_done(&self.session);
-        let answer = self.call(world, edit.subagent.as_deref(), &Event::After(&edit.tool(self)))?;
+        let answer = self.call(world, edit.subagent.as_deref(), &Event::After(tool))?;
         self.hear(world, &answer);
         Ok(self.random.between(10, 40))
     }

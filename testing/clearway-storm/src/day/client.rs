@@ -20,11 +20,18 @@ pub(super) enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Tool {
     Read(String),
-    /// Changes some lines of these files; only Codex changes several at once.
-    Edit(Vec<String>),
+    /// Adds a line to each of these files; only Codex changes several at once.
+    Edit(Vec<Put>),
     /// Writes a whole file.
-    Write(String),
+    Write(Put),
     Shell(String),
+}
+
+/// A file, and the text that is put into it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Put {
+    pub(super) file: String,
+    pub(super) text: String,
 }
 
 /// What the hook is called for.
@@ -219,24 +226,21 @@ impl Kind {
         match (self, tool) {
             (Self::Gemini, Tool::Read(file)) => ("read_file", json!({"file_path": whole(file)})),
             (Self::Gemini, Tool::Shell(command)) => ("run_shell_command", json!({"command": command})),
-            (Self::Gemini, Tool::Write(file)) => {
-                ("write_file", json!({"file_path": whole(file), "content": "…"}))
+            (Self::Gemini, Tool::Write(put)) => {
+                ("write_file", json!({"file_path": whole(&put.file), "content": put.text}))
             }
-            (Self::Gemini, Tool::Edit(files)) => (
-                "replace",
-                json!({"file_path": files.first().map(whole), "old_string": "a", "new_string": "b"}),
-            ),
-            (Self::Codex, Tool::Edit(files)) => ("apply_patch", json!({"command": patch(files)})),
-            (Self::Codex, Tool::Write(file)) => {
-                ("apply_patch", json!({"command": patch(std::slice::from_ref(file))}))
+            (Self::Gemini, Tool::Edit(puts)) => ("replace", replacement(puts, cwd)),
+            (Self::Codex, Tool::Edit(puts)) => ("apply_patch", json!({"command": patch(UPDATE, puts)})),
+            (Self::Codex, Tool::Write(put)) => {
+                ("apply_patch", json!({"command": patch(ADD, std::slice::from_ref(put))}))
             }
             (Self::Codex, Tool::Read(file)) => ("Bash", json!({"command": format!("cat {file}")})),
             (_, Tool::Shell(command)) => ("Bash", json!({"command": command})),
             (Self::Claude, Tool::Read(file)) => ("Read", json!({"file_path": whole(file)})),
-            (Self::Claude, Tool::Write(file)) => ("Write", json!({"file_path": whole(file), "content": "…"})),
-            (Self::Claude, Tool::Edit(files)) => {
-                ("Edit", json!({"file_path": files.first().map(whole), "old_string": "a", "new_string": "b"}))
+            (Self::Claude, Tool::Write(put)) => {
+                ("Write", json!({"file_path": whole(&put.file), "content": put.text}))
             }
+            (Self::Claude, Tool::Edit(puts)) => ("Edit", replacement(puts, cwd)),
         }
     }
 
@@ -265,7 +269,19 @@ impl Kind {
     }
 }
 
-fn patch(files: &[String]) -> String {
-    let update = |file: &String| format!("*** Update File: {file}\n@@\n-a\n+b\n");
-    format!("*** Begin Patch\n{}*** End Patch\n", files.iter().map(update).collect::<String>())
+fn replacement(puts: &[Put], cwd: &Path) -> Value {
+    let put = puts.first();
+    let (file, text) = (put.map(|put| cwd.join(&put.file)), put.map(|put| put.text.trim_end()));
+    json!({"file_path": file, "old_string": "a", "new_string": text})
+}
+
+const UPDATE: (&str, &str) = ("Update", "@@\n");
+const ADD: (&str, &str) = ("Add", "");
+
+fn patch((verb, hunk): (&str, &str), puts: &[Put]) -> String {
+    let part = |put: &Put| {
+        let lines: String = put.text.lines().map(|line| format!("+{line}\n")).collect();
+        format!("*** {verb} File: {}\n{hunk}{lines}", put.file)
+    };
+    format!("*** Begin Patch\n{}*** End Patch\n", puts.iter().map(part).collect::<String>())
 }

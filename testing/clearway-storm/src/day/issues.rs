@@ -1,5 +1,5 @@
-//! Issues that are given to two agents, by people who do not know of each other: how agents come to rewrite one file at one
-//! time. Whoever meets by chance only, on files picked at random, hardly ever has anything to lose.
+//! Issues that are given to two agents, by people who do not know of each other: how agents come to rewrite one file at
+//! one time. Whoever meets by chance only, on files picked at random, hardly ever has anything to lose.
 
 use super::agent::repository_of;
 

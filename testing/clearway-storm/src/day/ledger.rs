@@ -22,7 +22,8 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    /// A file was written: who wrote it, what it held before, what it holds now. Which lines of others are lost by that.
+    /// A file was written: who wrote it, what it held before, what it holds now. Which lines of others are lost by
+    /// that.
     pub(super) fn wrote(&mut self, session: &str, file: &str, before: &str, after: &str) -> Vec<String> {
         let now: BTreeSet<&str> = after.lines().collect();
         let mut lost = Vec::new();

@@ -394,8 +394,8 @@ impl Model {
         });
     }
 
-    /// The leases that a caller means, or why it may not have them. What is over is nobody's, and may be named by anybody
-    /// who knows its fence.
+    /// The leases that a caller means, or why it may not have them. What is over is nobody's, and may be named by
+    /// anybody who knows its fence.
     fn meant(&self, me: &str, which: &Which) -> Result<Vec<String>, &'static str> {
         let mine = |wanted: &dyn Fn(&Held) -> bool| {
             let own = self.live().filter(|(_, held)| held.agent == me && wanted(held));

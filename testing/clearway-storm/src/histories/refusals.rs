@@ -104,8 +104,8 @@ fn meet(one: &Judged<'_>, spans: &[(u64, u64)]) -> bool {
     from < to && from <= one.window.ceiling
 }
 
-/// Whether the leases that make up a circle lived while it was asked. One of the caller's own that the log does not know
-/// is the one it would have got: taking it would have closed the circle.
+/// Whether the leases that make up a circle lived while it was asked. One of the caller's own that the log does not
+/// know is the one it would have got: taking it would have closed the circle.
 fn is_circle(one: &Judged<'_>, ledger: &Ledger, details: &Value) -> bool {
     let steps = details["cycle"].as_array().cloned().unwrap_or_default();
     let span = |step: &Value| {

@@ -127,8 +127,8 @@ fn give<'a>(
     }
 }
 
-/// Who made an event: whose answer names it, or whose mark it carries, or whose answer shows what was renewed; else whose
-/// refusal it records; else who was killed, and last anybody else of that time who may have.
+/// Who made an event: whose answer names it, or whose mark it carries, or whose answer shows what was renewed; else
+/// whose refusal it records; else who was killed, and last anybody else of that time who may have.
 fn maker(event: &Event, own: &[usize], judged: &[Judged<'_>], ledger: &Ledger) -> Result<usize, Breach> {
     let seq = event.seq.0;
     // Operations are in the order of their starts, and so are floors. Ceilings are not where an agent is two processes.
@@ -202,7 +202,8 @@ fn carries_mark(operation: &Operation, event: &Event) -> bool {
         Body::LeaseGranted(lease) => &lease.reason,
         Body::LeaseRenewed { terms, .. }
         | Body::LeaseUpgraded { terms, .. }
-        | Body::LeaseDowngraded { terms, .. } => &terms.reason,
+        | Body::LeaseDowngraded { terms, .. }
+        | Body::LeaseClaimed { terms, .. } => &terms.reason,
         Body::WaitBegan(wait) => &wait.wanted.reason,
         _ => return false,
     };
@@ -233,9 +234,12 @@ fn fits(operation: &Operation, event: &Event, ledger: &Ledger) -> bool {
             };
             terms.reason == mark || patterns.iter().any(wider)
         }
-        (Ask::Reserve { .. }, Body::LeaseUpgraded { terms, .. } | Body::LeaseDowngraded { terms, .. }) => {
-            terms.reason == mark
-        }
+        (
+            Ask::Reserve { .. },
+            Body::LeaseUpgraded { terms, .. }
+            | Body::LeaseDowngraded { terms, .. }
+            | Body::LeaseClaimed { terms, .. },
+        ) => terms.reason == mark,
         (Ask::Reserve { how, .. }, Body::WaitBegan(wait)) => *how != How::Now && wait.wanted.reason == mark,
         (Ask::Reserve { how, .. }, Body::WaitAttached { .. }) => *how != How::Now,
         (Ask::Reserve { .. }, Body::WaitEnded { cause, .. }) => *cause != WaitEnd::Cancelled,
@@ -304,6 +308,7 @@ pub(super) fn is_taking(body: &Body) -> bool {
             | Body::LeaseRenewed { .. }
             | Body::LeaseUpgraded { .. }
             | Body::LeaseDowngraded { .. }
+            | Body::LeaseClaimed { .. }
     )
 }
 

@@ -67,6 +67,19 @@ pub struct ThawReply {
     pub was_frozen: bool,
 }
 
+/// `commit`
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct CommitReply {
+    /// The full name of the commit.
+    pub commit: String,
+    /// The branch it is on; null for a detached head.
+    pub branch: Option<String>,
+    /// What is in it.
+    pub paths: Vec<String>,
+    /// How many changed paths of the checkout are not in it.
+    pub left: u64,
+}
+
 /// Something that best effort could not get.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct RefusedTarget {

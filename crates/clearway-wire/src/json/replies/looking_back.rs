@@ -25,6 +25,8 @@ pub struct AgentCostJson {
     pub told: u64,
     /// How many of its tool calls were refused.
     pub refused: u64,
+    /// How many would have been, had the settings been to enforce it.
+    pub let_pass: u64,
     /// Bytes that its model was told, refusals included.
     pub bytes: u64,
     /// About how many tokens that is.
@@ -55,6 +57,8 @@ pub struct DigestReply {
     pub events: u64,
     /// Who committed how often, as git tells it; null where git cannot tell.
     pub commits: Option<Vec<CommitsJson>>,
+    /// Edits that would have been refused, had the settings been to enforce it.
+    pub let_pass: u64,
     /// Who did something, the busiest first.
     pub agents: Vec<DeedsJson>,
     /// The longest that anybody waited.

@@ -8,11 +8,12 @@ mod pages;
 mod scopes;
 mod settings;
 mod setup;
+mod snapshots;
 
 pub use audit::{AnchorReply, VerifyReply};
 pub use leasing::{
-    CheckReply, FreezeReply, LeftReply, QueuedReply, RefusedTarget, ReleaseReply, RenewReply, ReserveReply,
-    SweepReply, ThawReply, TransferReply, WaitsReply,
+    CheckReply, CommitReply, FreezeReply, LeftReply, QueuedReply, RefusedTarget, ReleaseReply, RenewReply,
+    ReserveReply, SweepReply, ThawReply, TransferReply, WaitsReply,
 };
 pub use listing::{
     AgentsReply, AuthorLinesJson, ChangedLineJson, DiffReply, FileLinesJson, LeasesReply, MineReply,
@@ -31,4 +32,7 @@ pub use settings::{
 pub use setup::{
     CheckedThing, ClientFileJson, ClientJson, DemoReply, DemoStep, DoctorReply, InitReply, ProblemJson,
     RepairedJson,
+};
+pub use snapshots::{
+    BackFileJson, BackReply, ShowReply, SnapshotFileJson, SnapshotJson, SnapshotReply, SnapshotsReply,
 };

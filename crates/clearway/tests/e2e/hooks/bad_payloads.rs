@@ -2,6 +2,7 @@
 
 use crate::{app, home};
 use clearway_testkit::Repository;
+use serde_json::{Value, json};
 
 /// What a hook says to these bytes: nothing on standard output, and never the code of a denial.
 #[track_caller]
@@ -120,4 +121,35 @@ fn a_client_that_went_away_and_a_directory_that_is_gone_are_no_reason_to_panic()
     assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "2");
     let err = std::fs::read_to_string(home.path().join("err")).expect("text");
     assert!(err.starts_with("Not edited: ") && !err.contains("panicked"), "{err}");
+}
+
+/// What a client's hook answers to a payload of Copilot CLI, which does not name its event.
+fn of_copilot(app: &Repository<'_>, words: &[&str], tool: &str, arguments: &Value) -> i32 {
+    let payload = json!({
+        "sessionId": "c-1", "timestamp": 1, "cwd": app.path(), "toolName": tool, "toolArgs": arguments,
+    });
+    app.clearway().run_with(payload.to_string().as_bytes(), &[&["hook"], words].concat()).code()
+}
+
+#[test]
+fn every_form_of_a_patch_is_checked_and_a_look_is_none() {
+    let home = home();
+    let app = app(&home);
+    app.grant("otter", &["src/a.rs"]);
+    let patch = "*** Begin Patch\n*** Update File: src/a.rs\n@@\n-a\n+b\n*** End Patch";
+    let view = json!({"command": "view", "path": "src/a.rs"});
+    let insert = json!({"command": "insert", "path": "src/a.rs"});
+    for hook in [&["copilot", "preToolUse"][..], &["claude"], &["gemini"]] {
+        for (tool, arguments, is_refused) in [
+            ("apply_patch", json!(patch), true),
+            ("apply_patch", json!({"patchText": patch}), true),
+            ("apply_patch", json!(json!({"patchText": patch}).to_string()), true),
+            ("str_replace_editor", insert.clone(), true),
+            ("str_replace_editor", view.clone(), false),
+            ("view", json!({"path": "src/a.rs"}), false),
+        ] {
+            let code = of_copilot(&app, hook, tool, &arguments);
+            assert_eq!(code != 0, is_refused, "{hook:?} {tool} {arguments}");
+        }
+    }
 }

@@ -1,7 +1,9 @@
 //! What each client sends and is answered: one file for each event we register and each tool that writes.
 //!
-//! `payload` is what the client sends, with `$ROOT` for the repository; `writes` the files it is about to write; `denial`
-//! the document that keeps it from doing so. `arguments` are those of the hook where the payload does not name its event.
+//! `payload` is what the client sends, with `$ROOT` for the repository; `writes` the files it is about to write;
+//! `denial` the document that keeps it from doing so. `overwrite` is the document that keeps it from writing
+//! `CHANGELOG.md` without the lines that somebody else, `$OTTER`, has in it. `arguments` are those of the hook where
+//! the payload does not name its event.
 
 use crate::{app, home};
 use clearway_testkit::Home;
@@ -109,6 +111,26 @@ fn what_is_held_is_denied_in_the_form_of_the_client() {
         assert_eq!(held, "otter", "{}: all of it or nothing", fixture.path.display());
         assert!(ran.stderr().starts_with("Not edited: "), "{}", ran.stderr());
     }
+}
+
+#[test]
+fn a_whole_file_without_the_lines_of_somebody_else_is_denied_in_the_form_of_the_client() {
+    let mut clients = std::collections::BTreeSet::new();
+    for fixture in Fixture::all() {
+        let Some(expect) = fixture.text.get("overwrite") else { continue };
+        let home = home();
+        let app = invited(&home);
+        let otter = super::hot::has_lines_in_the_changelog(&home, &app);
+        let ran =
+            app.clearway().run_with(fixture.payload(app.path()).as_bytes(), &fixture.arguments()).expect(2);
+        let document: Value = serde_json::from_str(&ran.stdout().replace(&otter.name, "$OTTER"))
+            .unwrap_or_else(|error| panic!("{}: {error}: {}", fixture.path.display(), ran.stdout()));
+        assert_eq!(document, *expect, "{}\n{document:#}", fixture.path.display());
+        let leases = app.clearway().ok(&["leases"]);
+        assert!(crate::list(&leases, "leases").is_empty(), "{}: {leases}", fixture.path.display());
+        clients.insert(fixture.client);
+    }
+    assert_eq!(clients.into_iter().collect::<Vec<_>>(), names_in(&folder()), "each client");
 }
 
 /// Where a client also runs the hooks of another, both see one agent, so neither refuses the other.

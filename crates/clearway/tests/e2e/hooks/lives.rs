@@ -297,6 +297,32 @@ fn a_patch_over_a_file_that_many_edit_briefly_keeps_a_place_for_the_others() {
 }
 
 #[test]
+fn a_part_of_a_patch_that_is_tried_again_waits_at_the_place_of_the_patch() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    let mut one = Client::claude(&home, &app, "one");
+    edit(&mut one, "src/a.rs");
+    app.write("src/a.rs", "changed\n");
+    one.after_edit("src/a.rs").silent();
+    let codex = |number: u8, files: &[&str]| {
+        let updates: String =
+            files.iter().map(|file| format!("*** Update File: {file}\n@@\n-a\n+b\n")).collect();
+        let patch = format!("*** Begin Patch\n{updates}*** End Patch");
+        let payload = json!({
+            "session_id": "two", "cwd": app.path(), "hook_event_name": "PreToolUse", "turn_id": "t", "model": "m",
+            "tool_use_id": format!("call-{number}"), "tool_name": "apply_patch", "tool_input": {"command": patch},
+        });
+        app.clearway().run_with(payload.to_string().as_bytes(), &["hook", "codex"]).expect(2).stderr()
+    };
+    codex(1, &["src/b.rs", "src/a.rs"]);
+    let again = codex(2, &["src/a.rs"]);
+    assert!(again.contains("is still with claude-") && again.contains("You are 1st in the queue"), "{again}");
+    let waits = app.clearway().ok(&["waits"]);
+    assert_eq!(list(&waits, "waits").len(), 1, "{waits}");
+}
+
+#[test]
 fn a_lock_file_is_written_by_one_call_after_the_other_and_held_by_nobody() {
     let home = home();
     let app = app(&home);
@@ -362,7 +388,7 @@ fn a_session_that_ends_releases_what_is_clean_wherever_it_edited() {
     one.event("SessionEnd", &json!({"reason": "other", "cwd": home.path()})).silent();
     for (repository, ends) in [
         (&app, ["lease.released", "agent.ended"].as_slice()),
-        (&other, &["lease.released", "lease.orphaned", "agent.ended"]),
+        (&other, &["lease.released", "snapshot.taken", "lease.orphaned", "agent.ended"]),
         (&inner, &["lease.released", "agent.ended"]),
     ] {
         assert!(held(repository).is_empty(), "{}", repository.path().display());
@@ -416,7 +442,8 @@ fn whoever_edits_in_another_repository_waits_holds_and_ends_there_too() {
     two.event("PreToolUse", &read).silent();
     other.git(&["commit", "-qam", "done"]);
     let told = two.event("PreToolUse", &read).told();
-    assert!(told.starts_with("a.rs is free, and kept for you"), "{told}");
+    let free = format!("a.rs in {} is free, and kept for you", other.path().display());
+    assert!(told.starts_with(&free), "{told}");
     two.event("SessionEnd", &json!({"reason": "other"})).silent();
     let held = held(&other);
     assert!(!held.iter().any(|(pattern, _)| pattern == "b.rs"), "{held:?}");
@@ -456,6 +483,7 @@ fn what_a_subagent_is_told_to_type_works_in_its_shell() {
     let told = one.event("PreToolUse", &read).told();
     assert!(told.ends_with("clearway release src/b.rs"), "{told}");
     let shell = app.clearway().session("one");
+    assert_eq!(list(&app.clearway().session("one").ok(&["renew", "src/b.rs"]), "leases").len(), 1);
     assert_eq!(list(&shell.ok(&["release", "src/b.rs"]), "released").len(), 1);
     let others = app.clearway().session("two").ok(&["release", "src/a.rs"]);
     assert!(list(&others, "released").is_empty(), "nobody else's: {others:#}");

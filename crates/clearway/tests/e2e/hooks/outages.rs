@@ -163,7 +163,8 @@ fn a_store_that_is_nowhere_speaks_only_where_it_was_before() {
     two.before_edit("x.rs").silent();
     assert!(memory(&home).is_none(), "nothing is remembered where nobody invited us");
     let told = one.before_edit("src/a.rs").told();
-    assert!(told.starts_with("Edits are not checked by Clearway for now: there is no directory"), "{told}");
+    assert!(told.starts_with("Edits are not checked by Clearway for now: "), "{told}");
+    assert!(told.contains("store.db is not there any more"), "{told}");
     one.before_edit("src/b.rs").silent();
     fs::create_dir(&directory).expect("a directory");
     fs::remove_file(memory(&home).expect("something is remembered")).expect("a file");
@@ -241,4 +242,19 @@ fn a_scope_whose_directory_is_removed_is_missed_by_whoever_edited_there() {
     assert!(refused.contains("Trying again does not help"), "{refused}");
     let other = home.repository("other", &[("x.rs", "\n")]);
     Client::claude(&home, &other, "two").before_edit("x.rs").silent();
+}
+
+#[test]
+fn a_scope_whose_directory_is_removed_is_missed_where_only_a_command_ran() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    home.user_config("posture = \"unattended\"\n");
+    let mut one = Client::claude(&home, &app, "one");
+    let run = json!({"tool_name": "Bash", "tool_use_id": "toolu_1", "tool_input": {"command": "true"}});
+    one.event("PreToolUse", &run).silent();
+    let scope = home.only_store().parent().expect("a directory").to_owned();
+    fs::rename(&scope, scope.with_extension("kept")).expect("a directory");
+    let refused = one.before_edit("src/a.rs").denied();
+    assert!(refused.contains("Trying again does not help"), "{refused}");
 }

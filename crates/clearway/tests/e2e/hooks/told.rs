@@ -14,13 +14,13 @@ fn edit_from(client: &mut Client, directory: &Path, file: &Path) -> Answer {
     client.event("PreToolUse", &json!({"cwd": directory, "tool_name": "Edit", "tool_input": input}))
 }
 
-fn reads(client: &mut Client) -> Answer {
+pub(super) fn reads(client: &mut Client) -> Answer {
     client.event("PreToolUse", &json!({"tool_name": "Read", "tool_input": {"file_path": "docs/x.md"}}))
 }
 
 /// Runs what stands behind a word of a text, in a directory; what it prints.
 #[track_caller]
-fn run_what_follows(home: &Home, directory: &Path, text: &str, word: &str) -> String {
+pub(super) fn run_what_follows(home: &Home, directory: &Path, text: &str, word: &str) -> String {
     let (_, command) = text.split_once(word).unwrap_or_else(|| panic!("{word} in {text}"));
     let command = command.lines().next().unwrap_or_default();
     let output =
@@ -107,7 +107,12 @@ fn a_command_that_does_not_fit_is_left_out() {
     app.clearway().session("one").ok(&["reserve", &deeper]);
     app.agent("heron").ok(&["reserve", "--queue", &deeper]);
     let told = reads(&mut one).told();
-    assert!(told.starts_with("heron waits for ddd") && told.ends_with(" when you release it"), "{told}");
+    assert!(
+        told.starts_with("heron waits for …ddd")
+            && told.contains("éé.rs. ")
+            && told.ends_with(" when you release it"),
+        "{told}"
+    );
     assert!(told.len() <= BYTES_MAX, "{} bytes: {told}", told.len());
 }
 
@@ -182,4 +187,59 @@ fn where_nothing_is_enforced_that_is_shown_and_nobody_counts_as_refused() {
     assert!(!refused.is_empty() && refused.iter().all(|count| *count == 0), "{digest:#}");
     home.user_config("mode = \"enforce\"\n");
     assert!(!app.clearway().text(&["status"]).contains("are not refused here"));
+}
+
+#[test]
+fn a_warning_is_given_once_for_each_holder_of_a_file() {
+    let home = home();
+    let app = app(&home);
+    home.user_config("mode = \"warn\"\n");
+    app.grant("otter", &["src/a.rs", "src/b.rs"]);
+    let mut one = Client::claude(&home, &app, "one");
+    for file in ["src/a.rs", "src/b.rs"] {
+        assert!(one.before_edit(file).told().contains("otter"));
+    }
+    for number in 0..30 {
+        one.before_edit(["src/a.rs", "src/b.rs"][number % 2]).silent();
+    }
+    app.agent("otter").ok(&["release", "src/a.rs"]);
+    app.grant("heron", &["src/a.rs"]);
+    assert!(one.before_edit("src/a.rs").told().contains("heron"), "another holder is news");
+    one.before_edit("src/a.rs").silent();
+    let cost = app.clearway().ok(&["status", "--cost"]);
+    assert_eq!(list(&cost, "agents")[0]["let_pass"], 34, "each of them is counted: {cost}");
+    let digest = app.clearway().ok(&["digest"]);
+    assert_eq!(digest["let_pass"], 34, "{digest}");
+    let shown = app.clearway().text(&["digest"]);
+    assert!(shown.contains("34 edits that would have been refused"), "{shown}");
+    assert!(app.clearway().text(&["status", "--cost"]).contains("let pass"));
+}
+
+#[test]
+fn one_tool_call_is_told_one_thing_before_and_after_it_together() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    let mut one = Client::claude(&home, &app, "one");
+    let files = [("src/a.rs", "two"), ("src/b.rs", "three")];
+    for (file, _) in files {
+        one.before_edit(file).silent();
+        app.write(file, "changed\n");
+    }
+    let waiting = files.map(|(file, name)| {
+        let mut waiting = Client::claude(&home, &app, name);
+        waiting.before_edit(file).denied();
+        waiting
+    });
+    let call = |number: u32| {
+        let input = json!({"file_path": app.path().join("src/c.rs"), "old_string": "a", "new_string": "b"});
+        json!({"tool_name": "Edit", "tool_use_id": format!("toolu_{number}"), "tool_input": input})
+    };
+    let mut told = Vec::new();
+    for number in 0..2 {
+        told.push(one.event("PreToolUse", &call(number)).told());
+        one.event("PostToolUse", &call(number)).silent();
+    }
+    assert!(told[0].contains("src/a.rs") && told[1].contains("src/b.rs"), "{told:?}");
+    drop(waiting);
 }

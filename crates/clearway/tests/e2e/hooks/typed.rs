@@ -3,10 +3,11 @@
 use crate::{app, each, home, list};
 use serde_json::{Value, json};
 
+/// A call of the shell, by an id of its own for each command.
 fn shell(command: &str, root: &std::path::Path) -> String {
     json!({
         "session_id": "t-1", "turn_id": "1", "model": "m", "cwd": root, "permission_mode": "bypassPermissions",
-        "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_use_id": "c1", "tool_input": {"command": command},
+        "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_use_id": command.replace(|c: char| !c.is_ascii_alphanumeric(), "-"), "tool_input": {"command": command},
     })
     .to_string()
 }
@@ -45,10 +46,37 @@ fn whatever_is_more_than_that_is_left_to_the_shell() {
         "clearway reserve src/a.rs && touch x",
         "clearway reserve $(touch x)",
         "clearway with build -- touch x",
+        "clearway reserve src/a.rs --store x",
+        "clearway --store=x status",
     ] {
         let ran =
             app.clearway().run_with(shell(command, app.path()).as_bytes(), &["hook", "codex"]).expect(0);
         assert_eq!((ran.stdout(), ran.stderr()), Default::default(), "{command}");
     }
     assert!(!app.path().join("x").exists() && !home.state().exists());
+}
+
+/// Two hooks of one client are told of the same call.
+#[test]
+fn what_is_told_twice_is_done_once_and_answered_twice() {
+    let home = home();
+    let app = app(&home);
+    app.grant("otter", &["src/b.rs"]);
+    app.clearway().env("CODEX_SESSION_ID", "t-1").ok(&["reserve", "src/a.rs"]);
+    let hook = |command: &str| {
+        let payload = shell(command, app.path());
+        let document = app.clearway().run_with(payload.as_bytes(), &["hook", "codex"]).expect(0).stdout();
+        let document: Value = serde_json::from_str(&document).expect("a document");
+        document["hookSpecificOutput"]["updatedInput"]["command"].as_str().expect("a command").to_owned()
+    };
+    let hand_over = "clearway transfer --to otter src/a.rs";
+    let (first, again) = (hook(hand_over), hook(hand_over));
+    for said in [&first, &again] {
+        assert!(said.contains("handed 1 lease to otter"), "{said}");
+    }
+    assert!(again.contains("the answer to an earlier, equal request"), "{again}");
+    let own = hook("clearway --idempotency-key mine reserve src/c.rs");
+    assert!(own.contains("reserved as codex-"), "{own}");
+    let kinds = app.kinds();
+    assert_eq!(kinds.iter().filter(|kind| *kind == "lease.transferred").count(), 1, "{kinds:?}");
 }

@@ -62,8 +62,8 @@ impl Agent {
         steps
     }
 
-    /// The issue first; then, as often as not, what it left in files and did not commit; and something new. What tools write
-    /// for everybody is nothing to go over by hand.
+    /// The issue first; then, as often as not, what it left in files and did not commit; and something new. What tools
+    /// write for everybody is nothing to go over by hand.
     fn files_of_turn(&mut self, issue: Option<&String>) -> Vec<String> {
         let own = self.changed.iter().filter(|file| !file.ends_with("/Cargo.lock"));
         let unfinished: Vec<String> =

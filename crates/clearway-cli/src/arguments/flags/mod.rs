@@ -1,0 +1,20 @@
+//! The flags and words of each verb.
+
+mod leasing;
+mod looking;
+mod own_work;
+mod queueing;
+mod setting_up;
+mod words;
+
+pub(crate) use leasing::{
+    CheckFlags, FreezeFlags, LeasesFlags, ReleaseFlags, RenewFlags, ReserveFlags, SweepFlags, ThawFlags,
+    TransferFlags, WhoFlags, mode,
+};
+pub(crate) use looking::{Audit, DigestFlags, EventsFlags, StatusFlags, WhereFlags};
+pub(crate) use own_work::{
+    CommitFlags, DiffFlags, MineFlags, RestoreFlags, ShowFlags, SnapshotFlags, UndoFlags,
+};
+pub(crate) use queueing::{WaitFlags, WaitsFlags, WithFlags};
+pub(crate) use setting_up::{Config, DemoFlags, DoctorFlags, GitHookFlags, HookFlags, InitFlags, Scope};
+pub(crate) use words::{CompletionsFlags, ExplainFlags, HelpFlags, ManFlags};

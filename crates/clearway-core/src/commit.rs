@@ -1,0 +1,145 @@
+//! What of a change a commit may take along: what is the caller's own or nobody's, and never what is with somebody else.
+//!
+//! The one rule of `clearway commit` and of the check that git's hooks make. A family is one agent here.
+
+use crate::ids::AgentId;
+use crate::lease::{Lease, Mode};
+use crate::target::Target;
+
+/// Whose the uncommitted change of a path is, as far as leases and told lines say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Whose {
+    /// The caller's family holds the path or wrote all of it that anybody is known to have written.
+    Mine,
+    /// Nobody holds it and nobody is known to have written it.
+    Nobodys,
+    /// Somebody else holds it.
+    Held(Vec<Lease>),
+    /// Nobody holds it, and these others wrote lines of it.
+    Written(Vec<AgentId>),
+}
+
+impl Whose {
+    /// Whether a commit of the caller may take it along if it is asked to.
+    pub fn may_go(&self) -> bool {
+        matches!(self, Self::Mine | Self::Nobodys)
+    }
+}
+
+/// Judges a path by the live leases of its checkout and the authors of its uncommitted lines.
+///
+/// Who holds a path answers for what is in it: the lines of somebody who gave it away go with it. A shared lease of
+/// somebody else is in the way of whoever has none.
+pub fn whose<'l>(
+    path: &Target,
+    leases: impl IntoIterator<Item = &'l Lease>,
+    authors: &[AgentId],
+    is_family: impl Fn(AgentId) -> bool,
+) -> Whose {
+    let on_it = leases.into_iter().filter(|lease| lease.is_on(path));
+    let (own, others): (Vec<&Lease>, Vec<&Lease>) = on_it.partition(|lease| is_family(lease.holder));
+    let is_in_way = |lease: &&Lease| own.is_empty() || lease.mode == Mode::Exclusive;
+    let held: Vec<Lease> = others.into_iter().filter(is_in_way).cloned().collect();
+    if !held.is_empty() {
+        return Whose::Held(held);
+    }
+    if !own.is_empty() {
+        return Whose::Mine;
+    }
+    let mut foreign: Vec<AgentId> = authors.iter().copied().filter(|author| !is_family(*author)).collect();
+    foreign.sort_unstable();
+    foreign.dedup();
+    match (foreign.is_empty(), authors.is_empty()) {
+        (false, _) => Whose::Written(foreign),
+        (true, true) => Whose::Nobodys,
+        (true, false) => Whose::Mine,
+    }
+}
+
+/// Paths that a record names; of more it tells how many.
+const PATHS_RECORDED: usize = 32;
+
+/// What a record says a commit was about.
+pub fn recorded<'t>(paths: impl Iterator<Item = &'t Target>) -> Vec<String> {
+    let mut paths: Vec<String> = paths.map(Target::display).collect();
+    paths.sort();
+    paths.dedup();
+    let more = paths.len().saturating_sub(PATHS_RECORDED);
+    paths.truncate(PATHS_RECORDED);
+    if more > 0 {
+        paths.push(format!("and {more} more"));
+    }
+    paths
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::{Epoch, Fence, LeaseId, Seq};
+    use crate::lease::Grade;
+    use crate::pattern::{Fold, Pattern};
+    use crate::target::Worktree;
+    use crate::time::{Mono, Wall};
+
+    fn path(text: &str) -> Target {
+        Target::Path(Pattern::parse(text, Fold::Exact).unwrap())
+    }
+
+    fn agent(number: u8) -> AgentId {
+        AgentId::parse(&format!("agent00{number}")).unwrap()
+    }
+
+    fn lease(holder: AgentId, on: &str, mode: Mode) -> Lease {
+        Lease {
+            id: LeaseId::parse("abcdefgh").unwrap(),
+            target: path(on),
+            set: None,
+            mode,
+            grade: Grade::Claimed,
+            holder,
+            fence: Fence { epoch: Epoch::default(), seq: Seq::default() },
+            reason: None,
+            worktree: Worktree::default(),
+            slot: None,
+            bound: None,
+            handed_by: None,
+            makes_way: false,
+            ceded: Vec::new(),
+            ttl_ms: 1,
+            granted: Mono(0),
+            deadline: Mono(1),
+            end_max: None,
+            created_at: Wall(0),
+            ended: None,
+        }
+    }
+
+    #[test]
+    fn a_path_is_its_holders_then_its_writers_then_nobodys() {
+        let (me, child, other) = (agent(1), agent(2), agent(3));
+        let is_family = |id: AgentId| id == me || id == child;
+        let (alone, shared) = (Mode::Exclusive, Mode::Shared);
+        let held = |lease: Lease| Whose::Held(vec![lease]);
+        for (leases, authors, expect) in [
+            (vec![], vec![], Whose::Nobodys),
+            (vec![], vec![me, child], Whose::Mine),
+            (vec![], vec![me, other], Whose::Written(vec![other])),
+            (vec![lease(child, "src/**", alone)], vec![other], Whose::Mine),
+            (vec![lease(other, "src/a.rs", alone)], vec![me], held(lease(other, "src/a.rs", alone))),
+            (vec![lease(other, "src/**", shared)], vec![], held(lease(other, "src/**", shared))),
+            (vec![lease(other, "src/**", shared), lease(me, "src/a.rs", shared)], vec![], Whose::Mine),
+            (vec![lease(other, "docs/**", alone)], vec![], Whose::Nobodys),
+        ] {
+            let found = whose(&path("src/a.rs"), &leases, &authors, is_family);
+            assert_eq!(found, expect, "{leases:?} {authors:?}");
+        }
+    }
+
+    #[test]
+    fn a_path_that_made_way_is_no_part_of_a_broad_claim() {
+        let mut broad = lease(agent(3), "src/**", Mode::Exclusive);
+        broad.ceded.push(path("src/a.rs"));
+        assert_eq!(whose(&path("src/a.rs"), [&broad], &[], |_| false), Whose::Nobodys);
+        assert!(matches!(whose(&path("src/b.rs"), [&broad], &[], |_| false), Whose::Held(_)));
+    }
+}

@@ -1,0 +1,300 @@
+//! What there is to say beside an answer.
+
+use crate::agent::AgentName;
+use crate::command::Verb;
+use crate::hint::STORE_SLIP;
+use crate::ids::{LeaseId, Seq, WaitId};
+use crate::lease::{End, Grade, Mode};
+use crate::target::{ResourceName, Target, Worktree};
+use crate::text::shown;
+
+/// Something worth saying beside an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// The former holder was proven gone.
+    TookOver {
+        /// On what.
+        target: String,
+        /// From whom.
+        from: AgentName,
+    },
+    /// What somebody left uncommitted on a path is kept.
+    Kept {
+        /// On what.
+        target: String,
+        /// Whose.
+        from: AgentName,
+        /// Under which number.
+        number: Seq,
+        /// The commit that holds it.
+        commit: String,
+    },
+    /// The former holder had no uncommitted change in the file.
+    Yielded {
+        /// On what.
+        target: String,
+        /// By whom.
+        from: AgentName,
+    },
+    /// Somebody else held the path since the caller last did: read it again before editing.
+    ChangedHands {
+        /// On what.
+        target: String,
+        /// Who held it.
+        by: AgentName,
+    },
+    /// The last who held the path ended, and changes of it that are not committed are still there.
+    LeftBehind {
+        /// On what.
+        target: String,
+        /// Whose.
+        from: AgentName,
+    },
+    /// Somebody waits for what the caller holds.
+    WaitedFor {
+        /// For what.
+        target: String,
+        /// What the caller holds of it.
+        held: Target,
+        /// The checkout that both are in; none for names.
+        worktree: Worktree,
+        /// How it came to hold it.
+        grade: Grade,
+        /// Who.
+        by: AgentName,
+        /// Why.
+        reason: Option<String>,
+    },
+    /// What the caller waited for is kept for it.
+    YourTurn {
+        /// What.
+        target: Target,
+        /// The checkout that it is in; none for names.
+        worktree: Worktree,
+        /// For how long.
+        left_ms: u64,
+    },
+    /// What the caller waited for was kept for it as often as turns are kept; it waits no more.
+    PlaceOver {
+        /// What.
+        target: String,
+    },
+    /// What the caller held went to somebody else.
+    PassedOn {
+        /// What.
+        target: String,
+        /// To whom.
+        to: AgentName,
+        /// The snapshot of what the caller left there uncommitted.
+        kept: Option<Seq>,
+    },
+    /// What the caller holds changed, and not by an edit of its own.
+    WrittenOver {
+        /// What.
+        target: String,
+        /// During whose call; `None` if that cannot be told.
+        by: Option<AgentName>,
+    },
+    /// What somebody else holds changed during a call of the caller.
+    WroteOver {
+        /// What.
+        target: String,
+        /// Who holds it.
+        holder: AgentName,
+    },
+    /// A lease that the caller had, or that an answer given once more had granted, is over by now.
+    Lapsed {
+        /// The lease.
+        lease: LeaseId,
+        /// On what.
+        target: String,
+        /// How it ended.
+        how: End,
+        /// Who holds it now.
+        held_by: Option<AgentName>,
+    },
+    /// A lease that an answer given once more speaks of went to somebody else since.
+    MovedOn {
+        /// The lease.
+        lease: LeaseId,
+        /// On what.
+        target: String,
+        /// To whom.
+        to: AgentName,
+    },
+    /// The place in the queue that an answer given once more speaks of is gone.
+    WaitOver {
+        /// The place.
+        wait: WaitId,
+    },
+    /// A person stopped new edits, so that even what is free is not given out.
+    Frozen {
+        /// For how long still.
+        left_ms: u64,
+        /// Why.
+        reason: String,
+    },
+    /// A person changed the pause that there was.
+    FreezeChanged {
+        /// For how long it was to last still.
+        was_left_ms: u64,
+        /// For how long it lasts now.
+        left_ms: u64,
+        /// Why it was ordered.
+        was_for: String,
+    },
+    /// A claim reaches so far that it ends soon whatever was asked for.
+    Broad {
+        /// How long after it is granted.
+        max_ms: u64,
+        /// Whether what the caller does not change in it makes way for others.
+        makes_way: bool,
+    },
+    /// What was asked about reaches so far that a claim of it has to say that it is meant.
+    NeedsBroad {
+        /// As it was written.
+        targets: Vec<String>,
+        /// How it would be held.
+        mode: Mode,
+        /// How long such a claim lasts at most.
+        max_ms: u64,
+    },
+    /// A setting of the caller's own environment or line would lower safety and does not count inside an agent's session.
+    SettingIgnored {
+        /// Which.
+        key: &'static str,
+        /// What it was to be.
+        value: String,
+        /// Where that was said.
+        source: String,
+        /// What it is.
+        kept: String,
+    },
+    /// A lease lasts longer than the shorter span that was asked for.
+    NotShortened {
+        /// The lease.
+        lease: LeaseId,
+        /// On what.
+        target: String,
+        /// How long it lasts without a sign of life.
+        left_ms: u64,
+    },
+    /// The caller holds nothing that was named.
+    NothingHeld {
+        /// What was named.
+        target: String,
+        /// What it may have meant.
+        meant: Option<Target>,
+    },
+    /// A lease of the caller was left alone: a running command keeps it, and its end alone gives it back.
+    KeptByCommand {
+        /// The lease.
+        lease: LeaseId,
+        /// On what.
+        target: String,
+        /// The process of the command, where its number means that process here.
+        pid: Option<u32>,
+    },
+    /// An operator named what it does not hold itself; a lease of somebody else is named by its id.
+    OthersById {
+        /// What was named.
+        target: String,
+        /// The verb that was meant.
+        verb: Verb,
+    },
+    /// No agent here has the name that was asked for.
+    UnknownAgent {
+        /// What was asked for.
+        name: String,
+        /// What it may have meant.
+        near: Option<AgentName>,
+    },
+    /// Nothing was found on the path, but somebody holds the name.
+    IsName(ResourceName),
+    /// A path was taken that is also the name of a resource.
+    TakenAsPath {
+        /// The name.
+        name: ResourceName,
+        /// Whether somebody holds it by that name, or it is only configured.
+        is_held: bool,
+    },
+    /// Nobody holds the name here, but somebody holds the one that the whole machine shares.
+    HeldMachineWide(ResourceName),
+    /// Stored rows that nobody can read.
+    UnreadableRows(Vec<String>),
+    /// This command made a scope below a directory that is one already.
+    ScopeInsideAnother {
+        /// The new scope.
+        inner: String,
+        /// The scope around it.
+        outer: String,
+    },
+    /// This command made a scope for a directory that another scope remembers as its own.
+    ScopeMoved {
+        /// The other scope's key.
+        scope: String,
+        /// Where the directory was.
+        from: String,
+    },
+    /// The scope was begun by another directory at this place.
+    ScopeReplaced {
+        /// The place.
+        place: String,
+    },
+    /// The store that was named lies in a directory that is not there: it is answered as empty.
+    StoreNowhere {
+        /// The directory.
+        directory: String,
+    },
+    /// The log ends too early, so that more may be held than is known.
+    TailLost {
+        /// How that is said.
+        text: String,
+    },
+    /// What was asked for seems to reach into a scope inside this one, and does not.
+    EndsAtScope {
+        /// What was asked for.
+        target: String,
+        /// The scope inside.
+        inner: String,
+    },
+}
+
+impl Notice {
+    /// Of a scope that is not the one its directory had, or a store that is nowhere: how things are, and what leads on.
+    pub fn about_place(&self) -> Option<(String, String)> {
+        match self {
+            Self::ScopeMoved { scope, from } => Some((
+                format!("this was at {}, where the scope {scope} has its log", shown(from)),
+                format!("go on with that one: clearway scope adopt {scope}"),
+            )),
+            Self::ScopeReplaced { place } => Some((
+                format!("this scope was begun by another directory that was at {}", shown(place)),
+                "if this is the same repository, say so: clearway scope adopt".to_owned(),
+            )),
+            Self::StoreNowhere { directory } => Some((
+                format!("there is no directory {} for the store to lie in", shown(directory)),
+                STORE_SLIP.to_owned(),
+            )),
+            _ => None,
+        }
+    }
+
+    /// Whether it says that the words of the call were hardly meant.
+    pub fn is_slip(&self) -> bool {
+        matches!(
+            self,
+            Self::NothingHeld { .. }
+                | Self::IsName(_)
+                | Self::TakenAsPath { .. }
+                | Self::HeldMachineWide(_)
+                | Self::OthersById { .. }
+                | Self::UnknownAgent { .. }
+        )
+    }
+}
+
+/// What to say of a word that was taken for a path and is a name somebody holds.
+pub fn held_as_name(name: &ResourceName) -> String {
+    format!("{name} is held as a name: add --kind name")
+}

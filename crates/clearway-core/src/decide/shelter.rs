@@ -1,0 +1,71 @@
+//! What somebody else is about to take over, or nobody looks after any more, is kept before that: the decision says what,
+//! somebody outside keeps it while nothing is locked, and its record is part of the same transaction.
+
+use super::draft::Draft;
+use super::identity::Identified;
+use super::{Notice, Success};
+use crate::event::{Actor, Body};
+use crate::facts::FactQuery;
+use crate::ids::{Entropy, Seq};
+use crate::lease::Lease;
+use crate::snapshot::{Keeping, SnapshotCause};
+use crate::target::Target;
+use std::collections::BTreeSet;
+
+impl Draft<'_> {
+    /// What has yet to be kept of the paths of these leases.
+    pub(super) fn unkept<'l>(
+        &self,
+        leases: impl Iterator<Item = &'l Lease>,
+        cause: SnapshotCause,
+    ) -> BTreeSet<FactQuery> {
+        let query = |lease: &Lease| {
+            let path = kept_path(lease)?;
+            let is_known = self.facts.kept(&lease.worktree, &path).is_some();
+            (!is_known).then(|| FactQuery::Keep(lease.worktree.clone(), path, cause))
+        };
+        leases.filter_map(query).collect()
+    }
+
+    /// Records the snapshot of what is not committed on the path of a lease, each once; its number and what there is to
+    /// say of it, if there is one.
+    pub(super) fn record_kept(&mut self, actor: Actor, lease: &Lease) -> Option<(Seq, Notice)> {
+        let path = kept_path(lease)?;
+        let keeping = self.facts.kept(&lease.worktree, &path)??.clone();
+        let number = match self.kept.get(&keeping.commit) {
+            Some(number) => *number,
+            None => {
+                let number = self.next_seq();
+                self.kept.insert(keeping.commit.clone(), number);
+                self.push(actor, Body::SnapshotTaken(keeping.clone()));
+                number
+            }
+        };
+        let (target, from) = (lease.target.display(), self.name_of(lease.holder));
+        Some((number, Notice::Kept { target, from, number, commit: keeping.commit }))
+    }
+}
+
+/// What somebody keeps is recorded for it; there is nothing to refuse.
+pub(super) fn keep(
+    draft: &mut Draft<'_>,
+    keeping: &Keeping,
+    identified: &Identified,
+    entropy: &mut Entropy<'_>,
+) -> Success {
+    let (_, actor) = draft.register(identified, entropy);
+    let number = draft.next_seq();
+    draft.push(actor, Body::SnapshotTaken(keeping.clone()));
+    Success::Kept { number }
+}
+
+/// Where the files of a lease lie: its path, or the directory in front of its wildcards.
+fn kept_path(lease: &Lease) -> Option<String> {
+    let Target::Path(pattern) = &lease.target else { return None };
+    if let Some(path) = pattern.as_literal() {
+        return Some(path.to_owned());
+    }
+    let text = lease.target.canonical();
+    let end = text.find(['*', '?', '[', '{', '\\']).unwrap_or(text.len());
+    Some(text[..end].rfind('/').map_or_else(String::new, |slash| text[..slash].to_owned()))
+}

@@ -1,0 +1,111 @@
+//! What a hook that git started asks of the commit at hand. Here the variables count that git sets for its hooks: they
+//! say which repository, and which index the commit is made from.
+
+use super::diff::{FileChange, STAGED_PATCH, read};
+use super::{Git, GitError, PATHS_BYTES_MAX, Question, batches};
+use clearway_platform::environment::Environment;
+use std::path::{Path, PathBuf};
+
+/// What git is in the middle of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum UnderWay {
+    /// Nothing that takes more than one step.
+    #[default]
+    Nothing,
+    /// A merge of these commits.
+    Merge(Vec<String>),
+    /// A commit is applied again.
+    CherryPick,
+    /// A commit is undone.
+    Revert,
+    /// Commits are moved, or taken from a mailbox.
+    Rebase,
+}
+
+/// What a repository is in the middle of, as its git directory tells.
+pub fn under_way(git_dir: &Path) -> UnderWay {
+    let has = |name: &str| git_dir.join(name).exists();
+    if has("rebase-merge") || has("rebase-apply") {
+        return UnderWay::Rebase;
+    }
+    if let Ok(heads) = std::fs::read_to_string(git_dir.join("MERGE_HEAD")) {
+        return UnderWay::Merge(heads.lines().map(str::to_owned).collect());
+    }
+    match (has("CHERRY_PICK_HEAD"), has("REVERT_HEAD")) {
+        (true, _) => UnderWay::CherryPick,
+        (_, true) => UnderWay::Revert,
+        _ => UnderWay::Nothing,
+    }
+}
+
+/// The git directory that a hook is about: the one git named, or that of the directory.
+pub fn hooked_git_dir(environment: &Environment, directory: &Path) -> Option<PathBuf> {
+    match environment.var("GIT_DIR") {
+        Some(named) => Some(directory.join(named)),
+        None => crate::discover(directory).ok().flatten().map(|repository| repository.git_dir),
+    }
+}
+
+impl Git {
+    /// Git with everything that git told its hook.
+    pub fn for_hook(environment: &Environment) -> Result<Self, GitError> {
+        let git = Self::locate(environment)?;
+        let vars = environment.vars.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+        Ok(Self { vars, ..git })
+    }
+
+    /// Paths in which the index differs from the last commit, or from this one; both names of a renamed file. Names that
+    /// are not UTF-8 are shown with replacement characters.
+    pub fn staged_paths(&self, directory: &Path, commit: Option<&str>) -> Result<Vec<String>, GitError> {
+        let mut options = vec!["--cached", "--name-only", "--no-renames", "--no-ext-diff", "-z"];
+        options.extend(commit);
+        Ok(names(&self.ask(directory, &Question { command: "diff", options: &options, paths: &[] })?))
+    }
+
+    /// Paths in which the checkout differs from the index.
+    pub fn unstaged_paths(&self, directory: &Path) -> Result<Vec<String>, GitError> {
+        let options = ["--name-only", "--no-renames", "--no-ext-diff", "-z"];
+        Ok(names(&self.ask(directory, &Question { command: "diff", options: &options, paths: &[] })?))
+    }
+
+    /// What the index holds beyond the last commit at these paths, line by line.
+    pub fn staged_changes(&self, directory: &Path, paths: &[&str]) -> Result<Vec<FileChange>, GitError> {
+        let mut changes = Vec::new();
+        for batch in batches(paths, PATHS_BYTES_MAX) {
+            let question = Question { command: "diff", options: &STAGED_PATCH, paths: &batch };
+            changes.extend(read(&self.ask(directory, &question)?));
+        }
+        Ok(changes)
+    }
+
+    /// Paths that the last commit changed; none of a merge.
+    pub fn committed_paths(&self, directory: &Path) -> Result<Vec<String>, GitError> {
+        let options = ["--root", "-r", "--no-commit-id", "--name-only", "--no-renames", "-z", "HEAD"];
+        Ok(names(&self.ask(directory, &Question { command: "diff-tree", options: &options, paths: &[] })?))
+    }
+}
+
+fn names(output: &[u8]) -> Vec<String> {
+    let names = output.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+    names.map(|name| String::from_utf8_lossy(name).into_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_under_way_is_told_by_the_git_directory() {
+        let dir = tempfile::tempdir().unwrap();
+        let put = |name: &str, text: &str| std::fs::write(dir.path().join(name), text).unwrap();
+        assert_eq!(under_way(dir.path()), UnderWay::Nothing);
+        put("REVERT_HEAD", "1\n");
+        assert_eq!(under_way(dir.path()), UnderWay::Revert);
+        put("CHERRY_PICK_HEAD", "1\n");
+        assert_eq!(under_way(dir.path()), UnderWay::CherryPick);
+        put("MERGE_HEAD", "1\n2\n");
+        assert_eq!(under_way(dir.path()), UnderWay::Merge(vec!["1".to_owned(), "2".to_owned()]));
+        std::fs::create_dir(dir.path().join("rebase-merge")).unwrap();
+        assert_eq!(under_way(dir.path()), UnderWay::Rebase);
+    }
+}

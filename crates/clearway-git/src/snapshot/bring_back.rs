@@ -1,0 +1,308 @@
+//! Bringing files of a snapshot back into a checkout: what would be done, and doing it.
+
+use super::SnapshotError;
+use super::content::{self, Content};
+use super::ignored::unpacked;
+use super::manifest::{KeptFile, KeptState, Manifest};
+use super::survey::{Ignored, Staged, Survey, survey};
+use crate::git::{Git, GitError, Question};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// What to bring back.
+#[derive(Clone, Debug)]
+pub struct BackOrder<'o> {
+    /// The root of the checkout.
+    pub worktree: &'o Path,
+    /// The snapshot.
+    pub commit: &'o str,
+    /// Only these paths and what lies below them; the empty path is everything.
+    pub paths: &'o [&'o str],
+    /// Over what.
+    pub manner: Manner,
+    /// Paths that are known not to have changed since, whatever git says of them.
+    pub unchanged: BTreeSet<PathBuf>,
+    /// What was kept of ignored files beside it.
+    pub pack: &'o [u8],
+}
+
+/// Over what a file may be brought back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Manner {
+    /// Over anything.
+    Whatever,
+    /// Only over what git has, or over nothing: what was changed since stays as it is.
+    OnlyUnchanged,
+}
+
+/// What is to become of one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Back {
+    /// The file.
+    pub file: KeptFile,
+    /// What would be done to it.
+    pub state: BackState,
+    /// Whether the index gets back what was staged of it.
+    pub restages: bool,
+    /// Whether what lies there now is nowhere else.
+    pub is_dirty: bool,
+}
+
+/// What is to become of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BackState {
+    /// Nothing: it is as it was.
+    Same,
+    /// It is written.
+    Written,
+    /// It is removed, as it was.
+    Removed,
+    /// It stays: it was changed since.
+    ChangedSince,
+    /// It stays: something is in its way.
+    InTheWay,
+    /// It stays: what was kept of it beside git is gone.
+    Lost,
+}
+
+impl BackState {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Same => "same",
+            Self::Written => "restored",
+            Self::Removed => "removed",
+            Self::ChangedSince => "changed-since",
+            Self::InTheWay => "in-the-way",
+            Self::Lost => "lost",
+        }
+    }
+}
+
+impl Git {
+    /// What bringing a snapshot back would do.
+    pub fn plan_back(&self, order: &BackOrder<'_>) -> Result<Vec<Back>, SnapshotError> {
+        Ok(self.prepare(order)?.into_iter().map(|(back, _)| back).collect())
+    }
+
+    /// Brings it back: the index first, so that one that is locked leaves everything as it was.
+    pub fn bring_back(&self, order: &BackOrder<'_>) -> Result<Vec<Back>, SnapshotError> {
+        let prepared = self.prepare(order)?;
+        self.restage(order.worktree, prepared.iter().map(|(back, _)| back))?;
+        // What goes makes room for what comes: a directory may be where a file was, and the other way round.
+        for state in [BackState::Removed, BackState::Written] {
+            for (back, content) in prepared.iter().filter(|(back, _)| back.state == state) {
+                let path = &back.file.path;
+                let written = content::write(order.worktree, path, content);
+                written.map_err(|source| SnapshotError::Unwritable { path: path.clone(), source })?;
+            }
+        }
+        Ok(prepared.into_iter().map(|(back, _)| back).collect())
+    }
+
+    fn prepare(&self, order: &BackOrder<'_>) -> Result<Vec<(Back, Content)>, SnapshotError> {
+        let manifest = self.snapshot_manifest(order.worktree, order.commit)?;
+        let mut wanted = manifest.files.clone();
+        wanted.retain(|file| order.paths.iter().any(|path| is_at_or_below(&file.path, Path::new(path))));
+        let contents = self.contents(order, &manifest, &wanted)?;
+        let now = survey(self, order.worktree, &[""], Ignored::PassedOver)?;
+        let moved = self.moved(order.worktree, &manifest, &now)?;
+        let mut judge = Judge { order, now: &now, moved: &moved, going: BTreeSet::new() };
+        let is_gone = |(_, content): &(&KeptFile, &Content)| **content == Content::Nothing;
+        let gone = wanted.iter().zip(&contents).filter(is_gone);
+        let judged = gone.map(|(file, content)| judge.judge(file.clone(), content.clone()).0);
+        let going = judged.filter(|back| back.state == BackState::Removed).map(|back| back.file.path);
+        judge.going = going.collect();
+        Ok(wanted.into_iter().zip(contents).map(|(file, content)| judge.judge(file, content)).collect())
+    }
+
+    /// What a snapshot holds at these paths.
+    fn contents(
+        &self,
+        order: &BackOrder<'_>,
+        manifest: &Manifest,
+        files: &[KeptFile],
+    ) -> Result<Vec<Content>, SnapshotError> {
+        let options = ["-r", "-z", "--full-tree", order.commit];
+        let tree =
+            self.ask(order.worktree, &Question { command: "ls-tree", options: &options, paths: &[] })?;
+        let ids = entries(&tree);
+        let id_of = |file: &KeptFile| match file.state {
+            KeptState::Deleted | KeptState::Ignored => None,
+            _ => ids.get(&file.path).cloned(),
+        };
+        let wanted: Vec<Option<(bool, String)>> = files.iter().map(id_of).collect();
+        let mut blobs = self.blobs(order.worktree, wanted.iter().flatten().map(|(_, id)| id))?.into_iter();
+        let mut ignored = unpacked(manifest, order.pack);
+        let content = |(file, wanted): (&KeptFile, &Option<(bool, String)>)| match wanted {
+            None => ignored.remove(&file.path).unwrap_or(Content::Nothing),
+            Some((true, _)) => Content::Link(blobs.next().unwrap_or_default()),
+            Some((false, _)) => Content::File { mode: file.mode, bytes: blobs.next().unwrap_or_default() },
+        };
+        Ok(files.iter().zip(&wanted).map(content).collect())
+    }
+
+    fn blobs<'i>(
+        &self,
+        worktree: &Path,
+        ids: impl Iterator<Item = &'i String>,
+    ) -> Result<Vec<Vec<u8>>, SnapshotError> {
+        let ids: String = ids.map(|id| format!("{id}\n")).collect();
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let question = Question { command: "cat-file", options: &["--batch"], paths: &[] };
+        let feed = Box::new(move |out: &mut dyn Write| out.write_all(ids.as_bytes()));
+        let output = self.ask_fed(worktree, &question, feed)?;
+        batch(&output).ok_or_else(|| {
+            let record = String::from_utf8_lossy(output.get(..80).unwrap_or(&output)).into_owned();
+            GitError::Format { command: "cat-file", record }.into()
+        })
+    }
+
+    /// Paths that commits since the snapshot changed. One that went back to before it, as `reset --hard` does, changed none.
+    fn moved(
+        &self,
+        worktree: &Path,
+        manifest: &Manifest,
+        now: &Survey,
+    ) -> Result<BTreeSet<PathBuf>, SnapshotError> {
+        let (Some(base), Some(head)) = (&manifest.base, &now.head) else { return Ok(BTreeSet::new()) };
+        if base == head || self.is_ancestor(worktree, head, base)? {
+            return Ok(BTreeSet::new());
+        }
+        let options = ["-r", "-z", "--no-renames", "--name-only", base, head];
+        let output = self.ask(worktree, &Question { command: "diff-tree", options: &options, paths: &[] })?;
+        let names = output.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+        Ok(names.map(|name| PathBuf::from(OsStr::from_bytes(name))).collect())
+    }
+
+    fn is_ancestor(&self, worktree: &Path, one: &str, of: &str) -> Result<bool, SnapshotError> {
+        let options = ["--is-ancestor", one, of];
+        let question = Question { command: "merge-base", options: &options, paths: &[] };
+        Ok(self.says(worktree, &question)?)
+    }
+
+    fn restage<'b>(
+        &self,
+        worktree: &Path,
+        backs: impl Iterator<Item = &'b Back>,
+    ) -> Result<(), SnapshotError> {
+        let mut lines = Vec::new();
+        for back in backs.filter(|back| back.restages) {
+            let entry = match &back.file.staged {
+                Staged::Same => continue,
+                Staged::Deleted => format!("0 {}\t", "0".repeat(40)),
+                Staged::Entry { mode, id } => format!("{mode} {id}\t"),
+            };
+            lines.extend(entry.as_bytes());
+            lines.extend(back.file.path.as_os_str().as_bytes());
+            lines.push(0);
+        }
+        if lines.is_empty() {
+            return Ok(());
+        }
+        let question = Question { command: "update-index", options: &["-z", "--index-info"], paths: &[] };
+        self.ask_fed(worktree, &question, Box::new(move |out: &mut dyn Write| out.write_all(&lines)))?;
+        Ok(())
+    }
+}
+
+/// What decides about one file.
+struct Judge<'j> {
+    order: &'j BackOrder<'j>,
+    now: &'j Survey,
+    moved: &'j BTreeSet<PathBuf>,
+    /// Files that are removed before anything is written.
+    going: BTreeSet<PathBuf>,
+}
+
+impl Judge<'_> {
+    fn judge(&self, file: KeptFile, kept: Content) -> (Back, Content) {
+        let root = self.order.worktree;
+        let change = self.now.files.get(&file.path);
+        let there = content::read(&root.join(&file.path), u64::MAX - 1);
+        let is_same = there.as_ref().is_ok_and(|there| *there == kept);
+        let is_there = !matches!(there, Ok(Content::Nothing));
+        let is_dirty = is_there && !is_same && (change.is_some() || file.state == KeptState::Ignored);
+        let is_known = self.order.unchanged.contains(&file.path);
+        let is_changed = !is_known && (is_dirty || self.moved.contains(&file.path));
+        let state = if file.state == KeptState::Ignored && kept == Content::Nothing {
+            BackState::Lost
+        } else if is_same {
+            BackState::Same
+        } else if !content::way_is_clear(root, &file.path, &self.going) {
+            BackState::InTheWay
+        } else if self.order.manner == Manner::OnlyUnchanged && is_changed {
+            BackState::ChangedSince
+        } else if kept == Content::Nothing {
+            BackState::Removed
+        } else {
+            BackState::Written
+        };
+        let staged_now = change.map(|change| change.staged.clone()).unwrap_or_default();
+        let is_free = staged_now == Staged::Same || self.order.manner == Manner::Whatever;
+        let stays = matches!(state, BackState::ChangedSince | BackState::InTheWay | BackState::Lost);
+        let restages = file.staged != Staged::Same
+            && file.staged != staged_now
+            && is_free
+            && !stays
+            && !change.is_some_and(|change| change.conflict);
+        (Back { file, state, restages, is_dirty }, kept)
+    }
+}
+
+fn is_at_or_below(path: &Path, above: &Path) -> bool {
+    path.starts_with(above)
+}
+
+/// The blobs of a tree: whether each is a link, and its name.
+fn entries(tree: &[u8]) -> BTreeMap<PathBuf, (bool, String)> {
+    let entry = |record: &[u8]| {
+        let tab = record.iter().position(|byte| *byte == b'\t')?;
+        let (front, path) = (std::str::from_utf8(&record[..tab]).ok()?, &record[tab + 1..]);
+        let mut words = front.split(' ');
+        let (mode, kind, id) = (words.next()?, words.next()?, words.next()?);
+        let path = PathBuf::from(OsStr::from_bytes(path));
+        (kind == "blob").then(|| (path, (mode == "120000", id.to_owned())))
+    };
+    tree.split(|byte| *byte == 0).filter_map(entry).collect()
+}
+
+/// What `cat-file --batch` answered.
+fn batch(output: &[u8]) -> Option<Vec<Vec<u8>>> {
+    let (mut blobs, mut rest) = (Vec::new(), output);
+    while !rest.is_empty() {
+        let end = rest.iter().position(|byte| *byte == b'\n')?;
+        let head = std::str::from_utf8(&rest[..end]).ok()?;
+        let bytes: usize = head.rsplit(' ').next()?.parse().ok()?;
+        let start = end + 1;
+        blobs.push(rest.get(start..start + bytes)?.to_vec());
+        rest = rest.get(start + bytes + 1..)?;
+    }
+    Some(blobs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blobs_are_read_whatever_is_in_them() {
+        assert_eq!(batch(b"aa blob 3\na\nb\nbb blob 0\n\n"), Some(vec![b"a\nb".to_vec(), Vec::new()]));
+        assert_eq!(batch(b"aa missing\n"), None);
+        assert_eq!(batch(b"aa blob 9\nshort\n"), None);
+    }
+
+    #[test]
+    fn links_and_files_of_a_tree_are_told_apart_and_submodules_are_none() {
+        let tree = b"100644 blob aa\tx y\x00120000 blob bb\tl\n\x00160000 commit cc\tsub\0";
+        let found = entries(tree);
+        assert_eq!(found.get(Path::new("x y")), Some(&(false, "aa".to_owned())));
+        assert_eq!(found.get(Path::new("l\n")), Some(&(true, "bb".to_owned())));
+        assert_eq!(found.len(), 2);
+    }
+}

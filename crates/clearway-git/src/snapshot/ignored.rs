@@ -1,0 +1,115 @@
+//! Small files that git ignores: settings and keys of a person that no command brings back. They are kept beside git,
+//! never in it, because they were not meant to be there.
+
+use super::content::{self, Content, LINK_MODE, Sort};
+use super::manifest::{KeptFile, KeptState, Manifest};
+use super::survey::Staged;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Which ignored files are small enough.
+#[derive(Clone, Copy, Debug)]
+pub struct IgnoredRules<'o> {
+    /// Bytes of one.
+    pub file_bytes_max: u64,
+    /// Bytes of all of them.
+    pub bytes_max: u64,
+    /// How many are looked at.
+    pub files_max: usize,
+    /// Names of directories whose content is made anew by a build.
+    pub build_directories: &'o [&'o str],
+}
+
+/// What is kept of them.
+#[derive(Debug, Default)]
+pub(super) struct Gathered {
+    /// Each with its bytes; of a link, where it leads.
+    pub(super) files: Vec<(KeptFile, Vec<u8>)>,
+    /// What is too large, too much or cannot be read.
+    pub(super) left_out: Vec<PathBuf>,
+    looked_at: usize,
+    bytes: u64,
+}
+
+/// Reads those that are small enough, in the order of their paths.
+pub(super) fn gather(worktree: &Path, ignored: &[PathBuf], rules: IgnoredRules<'_>) -> Gathered {
+    let mut gathered = Gathered::default();
+    for path in ignored {
+        gathered.take_in(worktree, path, rules);
+    }
+    gathered.files.sort_by(|(one, _), (other, _)| one.path.cmp(&other.path));
+    gathered
+}
+
+impl Gathered {
+    fn take_in(&mut self, worktree: &Path, path: &Path, rules: IgnoredRules<'_>) {
+        let place = worktree.join(path);
+        let sort = content::sort_of(&place);
+        if let Ok(Sort::Directory) = sort {
+            let is_built = path
+                .file_name()
+                .is_some_and(|name| rules.build_directories.iter().any(|known| name == *known));
+            if !is_built && !crate::is_repository_root(&place) {
+                self.take_below(worktree, path, &place, rules);
+            }
+            return;
+        }
+        self.looked_at += 1;
+        let bytes_left = rules.bytes_max.saturating_sub(self.bytes).min(rules.file_bytes_max);
+        let is_small = |bytes: u64| bytes <= bytes_left && self.looked_at <= rules.files_max;
+        match sort {
+            Ok(Sort::File { bytes } | Sort::Link { bytes }) if is_small(bytes) => {
+                match content::read(&place, bytes_left) {
+                    Ok(Content::File { mode, bytes }) => self.keep(path, mode, bytes),
+                    Ok(Content::Link(target)) => self.keep(path, LINK_MODE, target),
+                    Ok(Content::Nothing) => {}
+                    Err(_) => self.left_out.push(path.to_owned()),
+                }
+            }
+            Ok(Sort::File { .. } | Sort::Link { .. }) | Err(_) => self.left_out.push(path.to_owned()),
+            Ok(Sort::Nothing | Sort::Directory | Sort::Special) => {}
+        }
+    }
+
+    fn take_below(&mut self, worktree: &Path, path: &Path, place: &Path, rules: IgnoredRules<'_>) {
+        let Ok(entries) = std::fs::read_dir(place) else {
+            self.left_out.push(path.to_owned());
+            return;
+        };
+        let mut names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
+        names.sort();
+        for name in names {
+            // What is too much is named by the directory it lies in.
+            if self.looked_at > rules.files_max {
+                self.left_out.push(path.to_owned());
+                return;
+            }
+            self.take_in(worktree, &path.join(name), rules);
+        }
+    }
+
+    fn keep(&mut self, path: &Path, mode: u32, content: Vec<u8>) {
+        let bytes = content.len() as u64;
+        self.bytes += bytes;
+        let (path, staged) = (path.to_owned(), Staged::Same);
+        self.files.push((KeptFile { path, state: KeptState::Ignored, mode, bytes, staged }, content));
+    }
+}
+
+/// The ignored files of a snapshot, by their paths; none of what was not kept whole.
+pub(super) fn unpacked(manifest: &Manifest, pack: &[u8]) -> BTreeMap<PathBuf, Content> {
+    let mut rest = pack;
+    let mut found = BTreeMap::new();
+    for file in manifest.files.iter().filter(|file| file.state == KeptState::Ignored) {
+        let Ok(bytes) = usize::try_from(file.bytes) else { break };
+        let Some((content, after)) = rest.split_at_checked(bytes) else { break };
+        rest = after;
+        let bytes = content.to_vec();
+        let content = match file.mode {
+            LINK_MODE => Content::Link(bytes),
+            mode => Content::File { mode, bytes },
+        };
+        found.insert(file.path.clone(), content);
+    }
+    found
+}

@@ -1,0 +1,68 @@
+//! Snapshots: what a checkout holds beyond its last commit, kept by git as a commit of its own.
+//!
+//! One `git status` says what there is and one `git fast-import` writes it, so no index is made and none is changed.
+//! The commit stands on the one that is checked out and holds every changed file as it lies on disk, whatever git's
+//! filters would make of it; what is staged is a second parent. Its message lists the files with what a tree cannot
+//! say of them. A reference below `refs/clearway/snap/` keeps it; no ordinary push sends that, and no `git gc` takes it.
+//!
+//! Bringing files back is the only thing here that changes a checkout or its index.
+
+mod bring_back;
+mod content;
+mod ignored;
+mod listing;
+mod manifest;
+mod survey;
+mod take;
+
+pub use bring_back::{Back, BackOrder, BackState, Manner};
+pub use ignored::IgnoredRules;
+pub use listing::Listed;
+pub use manifest::{KeptFile, KeptState, Label, Manifest};
+pub use survey::Staged;
+pub use take::{Draft, SnapshotOrder};
+
+use crate::git::GitError;
+use std::io;
+use std::path::PathBuf;
+
+/// Where snapshots lie, below it by agent and number.
+pub const SNAPSHOTS: &str = "refs/clearway/snap/";
+
+/// Why a snapshot cannot be taken or brought back.
+#[derive(Debug, thiserror::Error)]
+pub enum SnapshotError {
+    /// Git did not answer.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// It would be larger than allowed.
+    #[error("{bytes} bytes are not committed, more than {bytes_max}")]
+    TooLarge {
+        /// How large.
+        bytes: u64,
+        /// What is allowed.
+        bytes_max: u64,
+        /// The largest files.
+        largest: Vec<(PathBuf, u64)>,
+    },
+    /// Files cannot be read, so they cannot be kept.
+    #[error("{} files cannot be read", paths.len())]
+    Unreadable {
+        /// Which.
+        paths: Vec<PathBuf>,
+    },
+    /// A file cannot be written.
+    #[error("cannot write {}", path.display())]
+    Unwritable {
+        /// Which.
+        path: PathBuf,
+        /// What the system answered.
+        source: io::Error,
+    },
+    /// A commit is no snapshot of ours.
+    #[error("{commit} is no snapshot")]
+    NoSnapshot {
+        /// The commit.
+        commit: String,
+    },
+}

@@ -1,0 +1,316 @@
+//! The gate before an edit: every file that is about to be written is taken, or the whole call is refused.
+//!
+//! Plain files are leased and waited for; what many edit briefly is leased for the length of the call; what everybody
+//! writes has a gate of its own. What a refusal says is for an adapter.
+
+use crate::attribution;
+use crate::config::Enforcement;
+use crate::ground::{Ground, invited};
+use crate::hooking::{Answers, HookCall, Place, refuses, unheard};
+use crate::lines;
+use crate::outside::Outside;
+use crate::overwriting::{Overwrite, WholeText};
+use crate::parts::{Part, destinations, located, parts};
+use crate::session::{Globals, Session};
+use crate::touched;
+use crate::warned;
+use clearway_core::command::{Attend, Await, Command, LeaseRef, Release, Reserve, Selection, Stay, Want};
+use clearway_core::decide::{Notice, Success};
+use clearway_core::failure::{Details, Failure};
+use clearway_core::ids::AgentId;
+use clearway_core::lease::{Grade, Mode};
+use clearway_core::limits::{TARGETS_PER_REQUEST_MAX, TTL_MS_AUTO, WAIT_MS_MAX};
+use clearway_core::path::CanonicalPath;
+use clearway_core::pattern::Pattern;
+use clearway_core::slug::Slug;
+use clearway_core::target::Target;
+use clearway_core::time::Wall;
+use clearway_store::Reply;
+use std::path::PathBuf;
+
+/// What became of a request to write files: the answers of every scope touched that invited us, up to the first that
+/// refuses.
+#[derive(Debug)]
+pub struct Ruling {
+    /// One for each scope.
+    pub answers: Answers,
+    /// What is to be done about a refusal: the strictest of those that there are.
+    pub mode: Enforcement,
+    /// Which of the answers it is.
+    pub refused: Option<usize>,
+    /// Whether the agent was warned of that very refusal before.
+    pub is_known: bool,
+}
+
+impl Ruling {
+    fn none_refused() -> Self {
+        Self { answers: Answers::default(), mode: Enforcement::Observe, refused: None, is_known: false }
+    }
+
+    /// Takes note that the last answer is a refusal.
+    fn refuse(&mut self, mode: Enforcement) {
+        if self.refused.is_none() || mode > self.mode {
+            self.refused = self.answers.of_scopes.len().checked_sub(1);
+            self.mode = mode;
+        }
+    }
+}
+
+/// Takes a lease on every file that is about to be written, or a place in the queue where somebody else is at work.
+/// Of files that are to be written as a whole, what they are to hold is told too.
+pub fn before_edit(
+    outside: &mut dyn Outside,
+    call: &HookCall,
+    files: &[String],
+    whole: &[WholeText],
+) -> Result<Ruling, Failure> {
+    let files = destinations(outside, &call.cwd, files);
+    let mut parts = parts(outside, &call.globals(), &files)?;
+    if parts.is_empty() {
+        return Ok(Ruling::none_refused());
+    }
+    let globals = call.globals_with_client(outside);
+    parts.sort_by(|one, other| one.ground.site.key.cmp(&other.ground.site.key));
+    let mut ruling = Ruling::none_refused();
+    let mut granted = Vec::new();
+    for Part { mut ground, targets, brief, common } in parts {
+        let whole = replaced(outside, call, &mut ground, &brief, whole);
+        let (directory, place, mode) = (ground.start.clone(), Place::of(&ground, call), ground.config.mode());
+        let root = ground.site.root.clone().unwrap_or_else(|| directory.clone());
+        let worktree = ground.site.worktree();
+        let mut session = Session::on(outside, &globals, ground)?;
+        let Admitted { answers, new, is_held } = session.admit(targets, &brief, &common, &whole, mode)?;
+        let mut told = |answer: Admission| {
+            (place.clone().for_telling(&mut session, call, &answer.reply, answer.refuses()), answer)
+        };
+        let answers: Vec<(Place, Admission)> = answers.into_iter().map(&mut told).collect();
+        if let Some(hook) = globals.hook.as_ref().filter(|_| is_held || !new.is_empty())
+            && touched::remember(outside, &hook.session, &root)
+        {
+            attribution::leave_trace(outside, &place.ledger.scope);
+        }
+        for (by, path) in answers.iter().flat_map(|(_, answer)| made_way(&answer.reply)) {
+            lines::note_clean(outside, &place.ledger, by, &worktree, &path);
+        }
+        granted.push(Taken { directory, leases: new, common });
+        let is_refused = answers.iter().any(|(_, answer)| answer.refuses());
+        for (place, answer) in answers {
+            let refuses = answer.refuses();
+            if refuses && mode == Enforcement::Warn {
+                let lines = answer.overwrite.as_ref().map(|lines| format!("{lines:?}")).unwrap_or_default();
+                let what = warned::subject(&answer.reply) + &lines;
+                let is_known = !warned::is_news(outside, call, &place.ledger.scope, &what);
+                ruling.is_known = is_known && (ruling.refused.is_none() || ruling.is_known);
+            }
+            ruling.answers.add(outside, call, place, answer.reply).overwrite = answer.overwrite;
+            if refuses {
+                ruling.refuse(mode);
+            }
+        }
+        if is_refused && mode == Enforcement::Enforce {
+            // What cannot be given back now yields to whoever asks for it; the refusal stands.
+            drop(give_back(outside, &globals, granted));
+            break;
+        }
+    }
+    Ok(ruling)
+}
+
+/// Files that were taken from somebody because nothing in them was changed, and by whom when.
+fn made_way(reply: &Reply) -> Vec<((AgentId, Wall), String)> {
+    let (Ok(Success::Reserved { leases, .. }), Some((me, _))) = (&reply.outcome, &reply.agent) else {
+        return Vec::new();
+    };
+    let yielded = |target: &Target| {
+        let is_it = |notice: &Notice| matches!(notice, Notice::Yielded { target: own, .. } if *own == target.display());
+        !reply.replayed && reply.notices.iter().any(is_it)
+    };
+    let taken = leases.iter().map(|view| &view.lease.target).filter(|target| yielded(target));
+    taken.map(|target| ((*me, reply.now.wall), target.canonical().to_owned())).collect()
+}
+
+/// What a scope answered to its part of a call, and what it granted by that.
+struct Admitted {
+    answers: Vec<Admission>,
+    new: Vec<LeaseRef>,
+    /// Whether what is leased is with somebody else, or lines in it.
+    is_held: bool,
+}
+
+/// One answer.
+struct Admission {
+    reply: Reply,
+    overwrite: Option<Overwrite>,
+}
+
+impl Admission {
+    fn refuses(&self) -> bool {
+        refuses(&self.reply) || self.overwrite.is_some()
+    }
+}
+
+/// Those of the files that many edit briefly which are to be written as a whole, with their text.
+fn replaced<'w>(
+    outside: &mut dyn Outside,
+    call: &HookCall,
+    ground: &mut Ground,
+    brief: &[Target],
+    whole: &'w [WholeText],
+) -> Vec<(CanonicalPath, &'w str)> {
+    if brief.is_empty() {
+        return Vec::new();
+    }
+    let texts = whole.iter().map(|whole| (whole.file.as_str(), whole.text.as_str()));
+    let mut found = located(outside, call, ground, texts);
+    found.retain(|(path, _)| brief.contains(&Target::Path(Pattern::literal(path))));
+    found
+}
+
+/// What a call was given in one scope.
+struct Taken {
+    directory: PathBuf,
+    leases: Vec<LeaseRef>,
+    common: Vec<Target>,
+}
+
+impl Session<'_> {
+    /// Takes what is leased, then the turn at what everybody writes, unless the call is refused by then.
+    fn admit(
+        &mut self,
+        targets: Vec<Target>,
+        brief: &[Target],
+        common: &[Target],
+        whole: &[(CanonicalPath, &str)],
+        mode: Enforcement,
+    ) -> Result<Admitted, Failure> {
+        let mut admitted = Admitted { answers: Vec::new(), new: Vec::new(), is_held: false };
+        if !targets.is_empty() {
+            let mut reply = self.take_for_edit(targets, brief, mode)?;
+            admitted.new = fresh(&reply);
+            let overwrite = self.at_stake(&mut reply, whole)?;
+            admitted.is_held = !is_granted(&reply) || overwrite.is_some();
+            admitted.answers.push(Admission { reply, overwrite });
+        }
+        let is_kept_out = admitted.is_held && mode == Enforcement::Enforce;
+        if !common.is_empty() && !is_kept_out {
+            let reply = self.write_common(common, mode)?;
+            admitted.answers.push(Admission { reply, overwrite: None });
+        }
+        Ok(admitted)
+    }
+
+    /// Only a refusal that is enforced keeps a place in the queue: whoever edits all the same does not wait. Nobody waits
+    /// for what is held for the length of one call: a turn that is kept for somebody who is away would keep everybody
+    /// from a file that is free.
+    fn take_for_edit(
+        &mut self,
+        mut targets: Vec<Target>,
+        brief: &[Target],
+        mode: Enforcement,
+    ) -> Result<Reply, Failure> {
+        if mode != Enforcement::Enforce {
+            // Nothing is kept from anybody, so nothing is refused for its size either.
+            targets.truncate(TARGETS_PER_REQUEST_MAX);
+        }
+        if targets.len() > TARGETS_PER_REQUEST_MAX {
+            let message = format!("one call writes {} files", targets.len());
+            return Err(Failure::new(Slug::TooLarge, message)
+                .hint(format!("write at most {TARGETS_PER_REQUEST_MAX} files in one call")));
+        }
+        let reserve = self.edit_of(targets);
+        if mode != Enforcement::Enforce || !brief.is_empty() {
+            let reply = self.command_of_client(Command::Reserve(reserve.clone()))?;
+            if mode != Enforcement::Enforce || is_over_soon(&reply, &reserve, brief) {
+                return Ok(reply);
+            }
+        }
+        let wait = Await { reserve, stay: Stay::Durable, wait_ms: WAIT_MS_MAX, wait: None };
+        self.command_of_client(Command::Await(wait))
+    }
+
+    fn command_of_client(&mut self, command: Command) -> Result<Reply, Failure> {
+        let reply = self.command(command.clone())?;
+        match &reply.outcome {
+            // A client that counts its calls anew, as after it was started again, means another call by the same name.
+            Err(failure) if failure.slug == Slug::IdempotencyMismatch => {
+                self.forget_idempotency_key();
+                self.command(command)
+            }
+            // What was granted once is over: the call is about to write a file that it does not hold.
+            Ok(_) if reply.replayed && reply.notices.iter().any(is_lapse) => {
+                self.forget_idempotency_key();
+                self.command(command)
+            }
+            _ => Ok(reply),
+        }
+    }
+
+    /// What an edit of files needs.
+    pub(crate) fn edit_of(&self, targets: Vec<Target>) -> Reserve {
+        Reserve {
+            wants: targets.into_iter().map(|target| Want { target, capacity: 1 }).collect(),
+            worktree: self.site.worktree(),
+            mode: Mode::Exclusive,
+            grade: Grade::Auto,
+            as_set: false,
+            ttl_ms: TTL_MS_AUTO,
+            max_ms: None,
+            reason: None,
+            best_effort: false,
+            bound: None,
+            makes_way: false,
+        }
+    }
+}
+
+/// Whether a request was granted, or only what is held for the length of a call is in its way.
+fn is_over_soon(reply: &Reply, reserve: &Reserve, brief: &[Target]) -> bool {
+    let Err(failure) = &reply.outcome else { return true };
+    let Details::Blockers { leases, ahead } = &failure.details else { return false };
+    let is_held = failure.slug == Slug::ReservationHeld && ahead.is_empty();
+    let kept = || reserve.wants.iter().map(|want| &want.target).filter(|target| !brief.contains(target));
+    is_held
+        && leases.iter().all(|blocker| {
+            blocker.lease.grade == Grade::Auto && !kept().any(|target| target.overlaps(&blocker.lease.target))
+        })
+}
+
+fn is_lapse(notice: &Notice) -> bool {
+    matches!(notice, Notice::Lapsed { .. })
+}
+
+pub(crate) fn is_granted(reply: &Reply) -> bool {
+    matches!(reply.outcome, Ok(Success::Reserved { .. }))
+}
+
+/// Leases that this very answer granted.
+pub(crate) fn fresh(reply: &Reply) -> Vec<LeaseRef> {
+    let Ok(Success::Reserved { leases, .. }) = &reply.outcome else { return Vec::new() };
+    let is_new = |lease: &&clearway_core::lease::Lease| {
+        !reply.replayed && lease.granted == reply.now.mono && lease.fence.seq <= reply.rev
+    };
+    let leases = leases.iter().map(|view| &view.lease).filter(is_new);
+    leases.map(|lease| LeaseRef { id: lease.id, fence: Some(lease.fence) }).collect()
+}
+
+/// One refusal refuses the whole call, so what other scopes granted for it goes back.
+fn give_back(outside: &mut dyn Outside, globals: &Globals, granted: Vec<Taken>) -> Result<(), Failure> {
+    let globals = unheard(globals);
+    for Taken { directory, leases, common } in granted {
+        if leases.is_empty() && common.is_empty() {
+            continue;
+        }
+        let Some(ground) = invited(outside, &globals, &directory)? else { continue };
+        let worktree = ground.site.worktree();
+        let mut session = Session::on(outside, &globals, ground)?;
+        if !leases.is_empty() {
+            let release = Release { selection: Selection::of(leases), keep: Vec::new() };
+            session.command(Command::Release(release))?.outcome?;
+        }
+        if !common.is_empty() {
+            let done = Attend::Done { targets: common, brief: Vec::new(), worktree };
+            session.command(Command::Attend(done))?.outcome?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,392 @@
+//! Snapshots: keeping what is not committed, looking at what is kept, and bringing it back.
+//!
+//! A snapshot is made first and recorded then, so that no transaction spans git: its number is that of its event, and
+//! what has no number is forgotten. What is written over by bringing one back is kept before.
+
+use crate::identity::reason_text;
+use crate::listings::LeaseFilter;
+use crate::outside::Outside;
+use crate::session::Session;
+use crate::shelf::{Back, BackOrder, DraftOrder, Drafted, Shelf, SnapshotFile, SnapshotSeen};
+use crate::site::SiteKind;
+use crate::targets::Look;
+use clearway_core::agent::AgentName;
+use clearway_core::command::Command;
+use clearway_core::decide::{Notice, Success};
+use clearway_core::failure::{Failure, LeaseView};
+use clearway_core::ids::{AgentId, Seq};
+use clearway_core::limits::{SNAPSHOT_HOOK_MS_MAX, SNAPSHOT_MS_MAX};
+use clearway_core::path::CanonicalPath;
+use clearway_core::shell;
+use clearway_core::slug::Slug;
+use clearway_core::snapshot::{SnapshotCause, is_outlived};
+use clearway_core::target::Target;
+use clearway_core::text::quoted;
+use clearway_core::time::Wall;
+use clearway_store::Reply;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// Small ignored files of a snapshot, beside the store; its commit follows.
+const IGNORED_SUFFIX: &str = "-ignored-";
+
+/// What became of a request for a snapshot.
+#[derive(Debug)]
+pub struct Taken {
+    /// The revision it belongs to.
+    pub rev: Seq,
+    /// The answer of the log; `None` if there was nothing to keep.
+    pub reply: Option<Reply>,
+    /// The number.
+    pub number: Option<Seq>,
+    /// What is kept; none of it is told again when an answer is.
+    pub drafted: Option<Drafted>,
+}
+
+/// The snapshots of a repository.
+#[derive(Debug)]
+pub struct Snapshots {
+    /// The revision looked at.
+    pub rev: Seq,
+    /// The latest first, each with the name of whose it is, where that is known.
+    pub list: Vec<(SnapshotSeen, Option<AgentName>)>,
+}
+
+/// What is in a snapshot.
+#[derive(Debug)]
+pub struct SnapshotShown {
+    /// The revision looked at.
+    pub rev: Seq,
+    /// Which.
+    pub seen: SnapshotSeen,
+    /// The name of whose it is.
+    pub agent: Option<AgentName>,
+    /// Its files, each with who held it then.
+    pub files: Vec<(SnapshotFile, Vec<AgentName>)>,
+}
+
+/// What bringing a snapshot back does, or would do.
+#[derive(Debug)]
+pub struct Plan {
+    /// The revision looked at.
+    pub rev: Seq,
+    /// Which snapshot.
+    pub seen: SnapshotSeen,
+    /// Each file.
+    pub files: Vec<Back>,
+    /// The snapshot of what was written over.
+    pub before: Option<Seq>,
+    order: BackOrder,
+}
+
+impl Plan {
+    /// Whether it changes anything.
+    pub fn is_due(&self) -> bool {
+        self.files.iter().any(|back| back.state.is_touched() || back.restages)
+    }
+}
+
+impl Session<'_> {
+    /// Keeps what is not committed, at these paths or everywhere.
+    pub fn snapshot(&mut self, paths: &[String], reason: Option<&str>) -> Result<Taken, Failure> {
+        let paths = self.places(paths)?;
+        let reason = reason.map(reason_text).transpose()?.filter(|text| !text.trim().is_empty());
+        self.take_snapshot(paths, SnapshotCause::Asked, reason)
+    }
+
+    /// The same for whatever cause.
+    pub(crate) fn take_snapshot(
+        &mut self,
+        paths: Vec<String>,
+        cause: SnapshotCause,
+        reason: Option<String>,
+    ) -> Result<Taken, Failure> {
+        let at = self.now()?.wall;
+        // Whoever takes over, or is gone, has nothing to do with what git ignores.
+        let with_ignored = !matches!(cause, SnapshotCause::TakeOver | SnapshotCause::Left);
+        let ignored_beside = with_ignored.then(|| self.file_beside_store(IGNORED_SUFFIX)).transpose()?;
+        let is_hurried = cause == SnapshotCause::Command;
+        let within_ms = if is_hurried { SNAPSHOT_HOOK_MS_MAX } else { SNAPSHOT_MS_MAX };
+        let order = DraftOrder { paths, cause, reason: reason.clone(), at, within_ms, ignored_beside };
+        let Some(drafted) = self.shelf()?.draft(&order)? else {
+            let (rev, _) = self.names_at()?;
+            return Ok(Taken { rev, reply: None, number: None, drafted: None });
+        };
+        let keeping = drafted.keeping(self.site.worktree(), cause, reason);
+        let reply = self.command(Command::Keep(keeping))?;
+        let number = match &reply.outcome {
+            Ok(Success::Kept { number }) => *number,
+            Ok(_) => return Err(Failure::new(Slug::Internal, "a snapshot was answered otherwise")),
+            Err(failure) => return Err(failure.clone()),
+        };
+        // An answer that is given once more is about an earlier snapshot: this one is forgotten.
+        let drafted = Some(drafted).filter(|_| !reply.replayed);
+        if let (Some(drafted), Some((agent, _))) = (&drafted, &reply.agent) {
+            self.shelf()?.keep(&drafted.commit, *agent, number)?;
+            self.forget_outlived();
+        }
+        Ok(Taken { rev: reply.rev, reply: Some(reply), number: Some(number), drafted })
+    }
+
+    /// Gives snapshots their names that a decision gave their numbers. Of one that cannot have it nobody is told.
+    pub(crate) fn name_kept(&mut self, reply: &mut Reply) {
+        let Some((agent, _)) = reply.agent else { return };
+        let mut named: BTreeMap<String, bool> = BTreeMap::new();
+        for notice in &reply.notices {
+            if let Notice::Kept { number, commit, .. } = notice
+                && !named.contains_key(commit)
+            {
+                let kept = self.shelf().and_then(|mut shelf| shelf.keep(commit, agent, *number));
+                named.insert(commit.clone(), kept.is_ok());
+            }
+        }
+        reply.notices.retain(|notice| match notice {
+            Notice::Kept { commit, .. } => named.get(commit) == Some(&true),
+            _ => true,
+        });
+    }
+
+    /// Keeps no longer what was kept for long enough. What cannot be forgotten now is forgotten another time.
+    pub(crate) fn forget_outlived(&mut self) {
+        drop(self.try_to_forget());
+    }
+
+    fn try_to_forget(&mut self) -> Result<(), Failure> {
+        let now = self.now()?.wall;
+        let list = self.shelf()?.list()?;
+        let is_over = |(after, seen): &(usize, SnapshotSeen)| is_outlived(*after, seen.at, now);
+        let (over, kept): (Vec<_>, Vec<_>) = list.into_iter().enumerate().partition(is_over);
+        let over: Vec<SnapshotSeen> = over.into_iter().map(|(_, seen)| seen).collect();
+        if over.is_empty() {
+            return Ok(());
+        }
+        self.shelf()?.forget(&over)?;
+        for seen in over.iter().filter(|seen| !kept.iter().any(|(_, kept)| kept.commit == seen.commit)) {
+            let ignored = self.file_beside_store(&format!("{IGNORED_SUFFIX}{}", seen.commit))?;
+            self.outside.remove_file(&ignored)?;
+            let after = self.file_beside_store(&after_suffix(seen.number))?;
+            self.outside.remove_file(&after)?;
+        }
+        Ok(())
+    }
+
+    /// What is kept.
+    pub fn snapshots(&mut self) -> Result<Snapshots, Failure> {
+        let (rev, names) = self.names_at()?;
+        let list = self.shelf()?.list()?;
+        let named = |seen: SnapshotSeen| (seen.clone(), names.get(&seen.agent).cloned());
+        Ok(Snapshots { rev, list: list.into_iter().map(named).collect() })
+    }
+
+    /// What is in one.
+    pub fn show_snapshot(&mut self, word: &str) -> Result<SnapshotShown, Failure> {
+        let (rev, names) = self.names_at()?;
+        let seen = self.snapshot_meant(word)?;
+        let files = self.shelf()?.files(&seen.commit)?;
+        let leases = self.leases(&LeaseFilter { history: true, ..LeaseFilter::default() })?.leases;
+        let held = |file: SnapshotFile| {
+            let holders = self.holders_at(&leases, &seen, &file.path);
+            (file, holders)
+        };
+        let files = files.into_iter().map(held).collect();
+        Ok(SnapshotShown { rev, agent: names.get(&seen.agent).cloned(), seen, files })
+    }
+
+    /// What bringing a snapshot back over everything would do.
+    pub fn plan_restore(&mut self, word: &str, paths: &[String]) -> Result<Plan, Failure> {
+        let (rev, _) = self.names_at()?;
+        let paths = self.places(paths)?;
+        let seen = self.snapshot_meant(word)?;
+        let seen = self.of_this_checkout("restore", seen)?;
+        self.plan(rev, seen, paths, true)
+    }
+
+    /// What undoing would do: of a snapshot, or of the last that was taken before something was written over.
+    pub fn plan_undo(&mut self, word: Option<&str>) -> Result<Plan, Failure> {
+        let (rev, _) = self.names_at()?;
+        let seen = match word {
+            Some(word) => self.snapshot_meant(word)?,
+            None => self.last_undone()?,
+        };
+        let seen = self.of_this_checkout("undo", seen)?;
+        self.plan(rev, seen, vec![String::new()], false)
+    }
+
+    /// Does what was planned. What is written over and nowhere else is kept first.
+    pub fn carry_out(&mut self, plan: Plan) -> Result<Plan, Failure> {
+        let touched = |back: &&Back| back.state.is_touched();
+        let dirty: Vec<String> = plan
+            .files
+            .iter()
+            .filter(touched)
+            .filter(|back| back.is_dirty)
+            .map(|back| back.file.path.clone())
+            .collect();
+        let mut before = None;
+        if !dirty.is_empty() {
+            let reason = Some(format!("before s{} was brought back", plan.seen.number.0));
+            before = self.take_snapshot(dirty, SnapshotCause::Restore, reason)?.number;
+        }
+        let files = self.shelf()?.bring_back(&plan.order)?;
+        if let Some(number) = before {
+            let paths = files.iter().filter(touched).map(|back| back.file.path.as_str());
+            self.note_after(number, paths)?;
+        }
+        Ok(Plan { files, before, rev: before.unwrap_or(plan.rev), ..plan })
+    }
+
+    fn plan(
+        &mut self,
+        rev: Seq,
+        seen: SnapshotSeen,
+        paths: Vec<String>,
+        over_changes: bool,
+    ) -> Result<Plan, Failure> {
+        let unchanged = self.unchanged_since(seen.number)?;
+        let ignored_beside = self.file_beside_store(IGNORED_SUFFIX)?;
+        let commit = seen.commit.clone();
+        let order = BackOrder { commit, paths, over_changes, unchanged, ignored_beside };
+        let files = self.shelf()?.plan(&order)?;
+        Ok(Plan { rev, seen, files, before: None, order })
+    }
+
+    /// Where snapshots of this checkout lie.
+    pub(crate) fn shelf(&mut self) -> Result<Box<dyn Shelf + '_>, Failure> {
+        let root = self.site.root.clone().filter(|_| self.site.kind == SiteKind::Git);
+        let root = root.ok_or_else(no_checkout)?;
+        self.outside.shelf(&root)
+    }
+
+    /// Words as paths from the root; everything without any.
+    fn places(&mut self, words: &[String]) -> Result<Vec<String>, Failure> {
+        if words.is_empty() {
+            return Ok(vec![String::new()]);
+        }
+        // A scope without paths is told apart from a path that is not there.
+        self.shelf()?;
+        let mut look = Look { outside: self.outside, engine: &mut *self.engine };
+        let site = &self.site;
+        words.iter().map(|word| look.resolve(site, word).map(|located| located.path)).collect()
+    }
+
+    fn names_at(&mut self) -> Result<(Seq, BTreeMap<AgentId, AgentName>), Failure> {
+        let seen = self.agents()?;
+        let name = |agent: crate::listings::AgentSeen| (agent.view.agent.id, agent.view.agent.name);
+        Ok((seen.rev, seen.agents.into_iter().map(name).collect()))
+    }
+
+    fn snapshot_meant(&mut self, word: &str) -> Result<SnapshotSeen, Failure> {
+        let number = word.strip_prefix('s').unwrap_or(word).parse::<u64>().map_err(|_| {
+            let message = format!("{} is no number of a snapshot, such as 41 or s41", quoted(word));
+            Failure::new(Slug::InvalidId, message).hint("see what is kept: clearway snapshots")
+        })?;
+        let found = self.shelf()?.list()?.into_iter().find(|seen| seen.number.0 == number);
+        found.ok_or_else(|| {
+            Failure::new(Slug::NotFound, format!("there is no snapshot s{number}"))
+                .hint("see what is kept: clearway snapshots")
+        })
+    }
+
+    fn last_undone(&mut self) -> Result<SnapshotSeen, Failure> {
+        let here = self.site.worktree().0;
+        let is_meant =
+            |seen: &SnapshotSeen| seen.worktree == here && seen.cause.is_some_and(SnapshotCause::is_undone);
+        self.shelf()?.list()?.into_iter().find(is_meant).ok_or_else(|| {
+            Failure::new(Slug::NotFound, "nothing that was written over in this checkout is kept")
+                .hint("see what is kept: clearway snapshots")
+        })
+    }
+
+    fn of_this_checkout(&self, verb: &str, seen: SnapshotSeen) -> Result<SnapshotSeen, Failure> {
+        if seen.worktree == self.site.worktree().0 {
+            return Ok(seen);
+        }
+        let (number, place) = (seen.number.0, shell::word(&seen.worktree));
+        let message = format!("s{number} is of another checkout: {}", seen.worktree);
+        Err(Failure::new(Slug::OutsideScope, message)
+            .hint(format!("bring it back there: clearway -C {place} {verb} s{number}")))
+    }
+
+    /// Who held a path of a checkout at the instant of a snapshot.
+    fn holders_at(&self, leases: &[LeaseView], seen: &SnapshotSeen, path: &str) -> Vec<AgentName> {
+        let Ok(path) = CanonicalPath::parse(path, self.site.fold) else { return Vec::new() };
+        let is_on = |view: &&LeaseView| match &view.lease.target {
+            Target::Path(pattern) => view.lease.worktree.0 == seen.worktree && pattern.matches(&path),
+            Target::Name(_) => false,
+        };
+        let lived = |view: &&LeaseView| {
+            let ended = view.lease.ended.map_or(Wall(i64::MAX), |ended| ended.at);
+            view.lease.created_at.0 <= seen.at.0 && seen.at.0 <= ended.0
+        };
+        let mut holders: Vec<AgentName> = Vec::new();
+        for view in leases.iter().filter(is_on).filter(lived) {
+            if !holders.contains(&view.agent) {
+                holders.push(view.agent.clone());
+            }
+        }
+        holders
+    }
+
+    /// Notes how files lie there once something was written over what a snapshot holds of them, so that it can be told
+    /// whether they changed since. What cannot be noted counts as changed.
+    pub(crate) fn note_after<'p>(
+        &mut self,
+        number: Seq,
+        paths: impl Iterator<Item = &'p str>,
+    ) -> Result<(), Failure> {
+        let Some(root) = self.site.root.clone() else { return Ok(()) };
+        let place = self.file_beside_store(&after_suffix(number))?;
+        let lines: String = paths
+            .map(|path| format!("{}\t{}\n", changed_at(self.outside, &root, path), one_line(path)))
+            .collect();
+        self.outside.write_private(&place, &lines)
+    }
+
+    /// The paths that lie there as they were noted.
+    fn unchanged_since(&mut self, number: Seq) -> Result<BTreeSet<String>, Failure> {
+        let Some(root) = self.site.root.clone() else { return Ok(BTreeSet::new()) };
+        let place = self.file_beside_store(&after_suffix(number))?;
+        let text = self.outside.read_text(&place)?.unwrap_or_default();
+        let noted = text.lines().filter_map(|line| line.split_once('\t'));
+        let noted = noted.map(|(at, path)| (at.to_owned(), as_it_was(path)));
+        let is_same = |(at, path): &(String, String)| *at == changed_at(self.outside, &root, path);
+        Ok(noted.filter(is_same).map(|(_, path)| path).collect())
+    }
+}
+
+fn after_suffix(number: Seq) -> String {
+    format!("-after-{}", number.0)
+}
+
+/// What tells whether a file is still the one that was looked at.
+fn changed_at(outside: &dyn Outside, root: &Path, path: &str) -> String {
+    let at: Option<i64> = outside.changed_at(&PathBuf::from(root).join(path));
+    at.map_or_else(|| "-".to_owned(), |at| at.to_string())
+}
+
+fn one_line(path: &str) -> String {
+    path.replace('%', "%25").replace('\n', "%0A")
+}
+
+fn as_it_was(line: &str) -> String {
+    line.replace("%0A", "\n").replace("%25", "%")
+}
+
+/// Why nothing can be said of what is committed.
+pub fn no_checkout() -> Failure {
+    Failure::new(Slug::NoCheckout, "there is no git checkout here, so nothing is committed or uncommitted")
+        .hint("go to a checkout, or name one: cd DIR")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_path_is_one_line_and_read_back() {
+        for path in ["a b", "a\nb", "100%", "%0A", "a%250Ab\n"] {
+            assert_eq!(as_it_was(&one_line(path)), path);
+            assert!(!one_line(path).contains('\n'));
+        }
+    }
+}

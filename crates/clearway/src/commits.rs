@@ -1,0 +1,60 @@
+//! What is changed in a checkout, and commits of some of it.
+
+use crate::shelf::unanswered;
+use crate::uncommitted::checkout;
+use clearway_core::failure::Failure;
+use clearway_core::slug::Slug;
+use clearway_git::{Git, GitError, NewCommit};
+use clearway_kernel::{ChangedPaths, CommitOrder, GitCommit, Site};
+use clearway_platform::environment::Environment;
+use std::time::Duration;
+
+/// How long hooks of a repository may take over a commit.
+const COMMIT_WAIT: Duration = Duration::from_secs(600);
+
+/// Everything that is changed.
+pub(crate) fn changed(environment: &Environment, site: &Site) -> Result<ChangedPaths, Failure> {
+    let root = checkout(site)?;
+    let found = Git::locate(environment).and_then(|git| {
+        let paths = git.dirty_paths(root, &[""])?;
+        let renames = git.renames(root)?;
+        Ok(ChangedPaths { paths: paths.into_iter().filter(|path| is_named(path)).collect(), renames })
+    });
+    found.map_err(|error| unanswered(&error))
+}
+
+/// A name that is not UTF-8 is shown with replacement characters, and names nothing.
+fn is_named(path: &str) -> bool {
+    !path.contains(char::REPLACEMENT_CHARACTER)
+}
+
+/// Makes a commit.
+pub(crate) fn make(
+    environment: &Environment,
+    site: &Site,
+    order: &CommitOrder,
+) -> Result<GitCommit, Failure> {
+    let root = checkout(site)?;
+    let paths: Vec<&str> = order.paths.iter().map(String::as_str).collect();
+    let made = Git::for_commit(environment).and_then(|git| {
+        let git = git.with_timeout(COMMIT_WAIT);
+        let git = match &order.agent {
+            Some(agent) => git.with_var("CLEARWAY_AGENT", agent),
+            None => git,
+        };
+        git.commit_only(root, &order.messages, &paths)
+    });
+    let NewCommit { id, branch } = made.map_err(|error| not_made(&error))?;
+    Ok(GitCommit { id, branch })
+}
+
+fn not_made(error: &GitError) -> Failure {
+    let hint = match error {
+        GitError::Missing => return unanswered(error),
+        GitError::Failed { message, .. } if message.contains("partial commit") => {
+            "what is under way has to be finished or given up first; see: git status"
+        }
+        _ => "nothing was committed; see what git says: git status",
+    };
+    Failure::new(Slug::GitFailed, error.to_string()).hint(hint)
+}

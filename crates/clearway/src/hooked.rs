@@ -1,0 +1,60 @@
+//! The commit at hand, as a hook that git started finds it.
+
+use crate::shelf::unanswered;
+use crate::uncommitted::change;
+use clearway_core::failure::Failure;
+use clearway_git::{Git, GitError};
+use clearway_kernel::{Staged, Uncommitted, UnderWay};
+use clearway_platform::environment::Environment;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+pub(crate) fn under_way(environment: &Environment) -> UnderWay {
+    let Some(git_dir) = clearway_git::hooked_git_dir(environment, &here(environment)) else {
+        return UnderWay::Nothing;
+    };
+    match clearway_git::under_way(&git_dir) {
+        clearway_git::UnderWay::Nothing => UnderWay::Nothing,
+        clearway_git::UnderWay::Merge(heads) => UnderWay::Merge(heads),
+        clearway_git::UnderWay::CherryPick => UnderWay::CherryPick,
+        clearway_git::UnderWay::Revert => UnderWay::Revert,
+        clearway_git::UnderWay::Rebase => UnderWay::Rebase,
+    }
+}
+
+pub(crate) fn staged(environment: &Environment, under_way: &UnderWay) -> Result<Staged, Failure> {
+    asked(environment, |git, here| {
+        let mut paths = git.staged_paths(here, None)?;
+        if let UnderWay::Merge(heads) = under_way {
+            for head in heads {
+                let differs: BTreeSet<String> = git.staged_paths(here, Some(head))?.into_iter().collect();
+                paths.retain(|path| differs.contains(path));
+            }
+        }
+        let is_plain = *under_way == UnderWay::Nothing || paths.is_empty();
+        let changed_since = if is_plain { Vec::new() } else { git.unstaged_paths(here)? };
+        Ok(Staged { paths, changed_since })
+    })
+}
+
+pub(crate) fn lines(environment: &Environment, paths: &[&str]) -> Result<Vec<Uncommitted>, Failure> {
+    let changes = asked(environment, |git, here| git.staged_changes(here, paths))?;
+    Ok(changes.into_iter().map(change).collect())
+}
+
+pub(crate) fn committed(environment: &Environment) -> Result<Vec<String>, Failure> {
+    asked(environment, Git::committed_paths)
+}
+
+fn asked<T>(
+    environment: &Environment,
+    ask: impl FnOnce(&Git, &Path) -> Result<T, GitError>,
+) -> Result<T, Failure> {
+    let answer = Git::for_hook(environment).and_then(|git| ask(&git, &here(environment)));
+    answer.map_err(|error| unanswered(&error))
+}
+
+/// Git starts its hooks at the root of the checkout, and names the index from there.
+fn here(environment: &Environment) -> PathBuf {
+    environment.cwd.clone().unwrap_or_default()
+}

@@ -1,0 +1,228 @@
+//! The shelf of snapshots, which is git's.
+
+use crate::failures::{directory_of, file_failure};
+use clearway_core::failure::Failure;
+use clearway_core::hint::{self, Hint};
+use clearway_core::ids::{AgentId, Seq};
+use clearway_core::limits::{
+    SNAPSHOT_BYTES_MAX, SNAPSHOT_IGNORED_BYTES_MAX, SNAPSHOT_IGNORED_FILE_BYTES_MAX,
+    SNAPSHOT_IGNORED_FILES_MAX,
+};
+use clearway_core::slug::Slug;
+use clearway_core::snapshot::{BUILD_DIRECTORIES, SnapshotCause};
+use clearway_core::text::shown;
+use clearway_core::time::Wall;
+use clearway_git::{
+    self as git, Draft, Git, GitError, KeptFile, Label, Listed, Manner, SNAPSHOTS, SnapshotError, Staged,
+};
+use clearway_kernel::{Back, BackOrder, BackState, DraftOrder, Drafted, Shelf, SnapshotFile, SnapshotSeen};
+use clearway_platform::{files, random};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Which ignored files are kept.
+const IGNORED: git::IgnoredRules<'static> = git::IgnoredRules {
+    file_bytes_max: SNAPSHOT_IGNORED_FILE_BYTES_MAX,
+    bytes_max: SNAPSHOT_IGNORED_BYTES_MAX,
+    files_max: SNAPSHOT_IGNORED_FILES_MAX,
+    build_directories: &BUILD_DIRECTORIES,
+};
+
+/// Bytes of a word that no other snapshot has.
+const NONCE_BYTES: usize = 8;
+
+/// The snapshots of a checkout.
+pub(crate) struct GitShelf<'m> {
+    pub(crate) git: Git,
+    pub(crate) root: PathBuf,
+    /// What has no number yet. It is forgotten with the machine.
+    pub(crate) drafts: &'m mut Vec<Draft>,
+}
+
+impl Shelf for GitShelf<'_> {
+    fn draft(&mut self, order: &DraftOrder) -> Result<Option<Drafted>, Failure> {
+        let paths: Vec<&str> = order.paths.iter().map(String::as_str).collect();
+        let label = Label {
+            cause: order.cause.word().to_owned(),
+            reason: order.reason.clone(),
+            at_ms: order.at.0,
+            worktree: self.root.clone(),
+        };
+        let wanted = git::SnapshotOrder {
+            worktree: &self.root,
+            paths: &paths,
+            label,
+            nonce: nonce()?,
+            bytes_max: SNAPSHOT_BYTES_MAX,
+            ignored: order.ignored_beside.as_ref().map(|_| IGNORED),
+        };
+        let hurried = self.git.clone().with_timeout(Duration::from_millis(order.within_ms));
+        let Some(draft) = hurried.snapshot(wanted).map_err(|error| failure(&error))? else { return Ok(None) };
+        if let Some(beside) = order.ignored_beside.as_ref().filter(|_| !draft.pack.is_empty()) {
+            let place = files::with_suffix(beside, &draft.commit);
+            let written = directory_of(&place).and_then(|()| files::write_atomic(&place, &draft.pack));
+            written.map_err(|error| file_failure(&error))?;
+        }
+        let drafted = Drafted {
+            commit: draft.commit.clone(),
+            files: draft.manifest.files.iter().map(file).collect(),
+            left_out: draft.left_out.iter().map(|path| path.to_string_lossy().into_owned()).collect(),
+        };
+        self.drafts.push(draft);
+        Ok(Some(drafted))
+    }
+
+    fn keep(&mut self, commit: &str, agent: AgentId, number: Seq) -> Result<(), Failure> {
+        let Some(at) = self.drafts.iter().position(|draft| draft.commit == commit) else {
+            return Err(
+                Failure::new(Slug::Internal, format!("there is no draft {commit}")).hint(hint::DOCTOR)
+            );
+        };
+        self.drafts.swap_remove(at).keep(&reference(agent, number)).map_err(|error| failure(&error))
+    }
+
+    fn list(&mut self) -> Result<Vec<SnapshotSeen>, Failure> {
+        let listed = self.git.snapshots(&self.root).map_err(|error| failure(&error))?;
+        Ok(listed.into_iter().filter_map(seen).collect())
+    }
+
+    fn forget(&mut self, snapshots: &[SnapshotSeen]) -> Result<(), Failure> {
+        let named = |seen: &SnapshotSeen| (reference(seen.agent, seen.number), seen.commit.clone());
+        let named: Vec<(String, String)> = snapshots.iter().map(named).collect();
+        self.git.forget_snapshots(&self.root, &named).map_err(|error| failure(&error))
+    }
+
+    fn files(&mut self, commit: &str) -> Result<Vec<SnapshotFile>, Failure> {
+        let manifest = self.git.snapshot_manifest(&self.root, commit).map_err(|error| failure(&error))?;
+        Ok(manifest.files.iter().map(file).collect())
+    }
+
+    fn plan(&mut self, order: &BackOrder) -> Result<Vec<Back>, Failure> {
+        self.with_order(order, |git, order| git.plan_back(order))
+    }
+
+    fn bring_back(&mut self, order: &BackOrder) -> Result<Vec<Back>, Failure> {
+        self.with_order(order, |git, order| git.bring_back(order))
+    }
+}
+
+impl GitShelf<'_> {
+    fn with_order(
+        &self,
+        order: &BackOrder,
+        act: impl Fn(&Git, &git::BackOrder<'_>) -> Result<Vec<git::Back>, SnapshotError>,
+    ) -> Result<Vec<Back>, Failure> {
+        let paths: Vec<&str> = order.paths.iter().map(String::as_str).collect();
+        let manner = if order.over_changes { Manner::Whatever } else { Manner::OnlyUnchanged };
+        let unchanged = order.unchanged.iter().map(PathBuf::from).collect();
+        let (worktree, commit) = (self.root.as_path(), order.commit.as_str());
+        let place = files::with_suffix(&order.ignored_beside, commit);
+        // What is not there is named, file by file.
+        let pack = std::fs::read(place).unwrap_or_default();
+        let order = git::BackOrder { worktree, commit, paths: &paths, manner, unchanged, pack: &pack };
+        Ok(act(&self.git, &order).map_err(|error| failure(&error))?.iter().map(back).collect())
+    }
+}
+
+fn reference(agent: AgentId, number: Seq) -> String {
+    format!("{SNAPSHOTS}{agent}/{}", number.0)
+}
+
+fn nonce() -> Result<String, Failure> {
+    let mut bytes = [0; NONCE_BYTES];
+    random::fill(&mut bytes)
+        .map_err(|error| Failure::new(Slug::Internal, error.to_string()).hint(hint::DOCTOR))?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+fn file(file: &KeptFile) -> SnapshotFile {
+    SnapshotFile {
+        path: file.path.to_string_lossy().into_owned(),
+        state: file.state.word(),
+        is_staged: file.staged != Staged::Same,
+        mode: file.mode,
+        bytes: file.bytes,
+    }
+}
+
+/// A snapshot of a name that no agent can have is none of ours.
+fn seen(listed: Listed) -> Option<SnapshotSeen> {
+    let agent = listed.reference.strip_prefix(SNAPSHOTS)?.split('/').next()?;
+    let manifest = listed.manifest;
+    Some(SnapshotSeen {
+        number: Seq(listed.number),
+        commit: listed.commit,
+        agent: AgentId::parse(agent)?,
+        worktree: manifest.label.worktree.display().to_string(),
+        cause: SnapshotCause::from_word(&manifest.label.cause),
+        reason: manifest.label.reason,
+        at: Wall(manifest.label.at_ms),
+        files: manifest.file_count,
+        bytes: manifest.bytes,
+    })
+}
+
+fn back(back: &git::Back) -> Back {
+    let state = match back.state {
+        git::BackState::Same => BackState::Same,
+        git::BackState::Written => BackState::Restored,
+        git::BackState::Removed => BackState::Removed,
+        git::BackState::ChangedSince => BackState::ChangedSince,
+        git::BackState::InTheWay => BackState::InTheWay,
+        git::BackState::Lost => BackState::Lost,
+    };
+    Back { file: file(&back.file), state, restages: back.restages, is_dirty: back.is_dirty }
+}
+
+/// Why git did not answer.
+pub(crate) fn unanswered(error: &GitError) -> Failure {
+    match error {
+        GitError::Missing => Failure::new(Slug::GitMissing, error.to_string())
+            .hint("install git, or put it on PATH: what is not committed is asked of it"),
+        _ => Failure::new(Slug::GitFailed, error.to_string()).hint("see what git says: git status"),
+    }
+}
+
+fn failure(error: &SnapshotError) -> Failure {
+    match error {
+        SnapshotError::Git(error) => unanswered(error),
+        SnapshotError::TooLarge { bytes, bytes_max, largest } => {
+            let named: Vec<String> = largest
+                .iter()
+                .map(|(path, bytes)| format!("{} ({})", name(path), megabytes(*bytes)))
+                .collect();
+            let message = format!(
+                "what is not committed has {}, more than the {} of a snapshot; the largest: {}",
+                megabytes(*bytes),
+                megabytes(*bytes_max),
+                named.join(", ")
+            );
+            Failure::new(Slug::SnapshotTooLarge, message)
+                .hint("commit or move the largest, or let git ignore them")
+                .hint("keep a part: clearway snapshot PATH")
+        }
+        SnapshotError::Unreadable { paths } => {
+            let named: Vec<String> = paths.iter().take(5).map(|path| name(path)).collect();
+            let message = format!("cannot read what is to be kept: {}", named.join(", "));
+            Failure::new(Slug::SnapshotUnreadable, message)
+                .hint("make it readable, or keep the rest: clearway snapshot PATH")
+        }
+        SnapshotError::Unwritable { path, source } => {
+            let message = format!("cannot write {}: {source}", name(path));
+            Failure::new(Slug::RestoreFailed, message)
+                .hint(Hint::from("the snapshot is untouched; make room for it, then run the same again"))
+        }
+        SnapshotError::NoSnapshot { .. } => {
+            Failure::new(Slug::NotFound, error.to_string()).hint(hint::SNAPSHOTS)
+        }
+    }
+}
+
+fn name(path: &Path) -> String {
+    shown(&path.display().to_string())
+}
+
+fn megabytes(bytes: u64) -> String {
+    let tenths = bytes / 100_000;
+    format!("{}.{} MB", tenths / 10, tenths % 10)
+}

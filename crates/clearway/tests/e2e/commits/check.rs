@@ -1,0 +1,279 @@
+//! The check of a commit that git makes: what passes, what is refused, what is recorded, what is given back.
+
+use super::stage::{Stage, Who, hinted, said};
+use crate::{home, list, text};
+use clearway_testkit::Terminal;
+use serde_json::json;
+
+const ADA: Who = Who::Agent("ada");
+
+fn files() -> [(&'static str, &'static str); 3] {
+    [("held.txt", "1\n"), ("own.txt", "1\n"), ("Cargo.lock", "1\n")]
+}
+
+#[test]
+fn an_agents_commit_of_what_another_holds_is_refused_with_the_command_that_commits_the_rest() {
+    let home = home();
+    let stage = Stage::new(&home, &files());
+    stage.grant("bob", &["held.txt", "--reason", "mine"]);
+    stage.write("held.txt", "2\n");
+    stage.write("own.txt", "2\n");
+    stage.write("new file.txt", "2\n");
+    let before = stage.head();
+    let refused = stage.types(ADA, "git add -A && git commit -q -m \"it's split\" -m body");
+    let told = said(&refused);
+    assert!(!refused.status.success(), "{told}");
+    assert!(told.starts_with("error[commit-refused]: held.txt is with bob\n"), "{told}");
+    assert_eq!(stage.head(), before);
+    let command = hinted(&told);
+    assert_eq!(command, "clearway commit -m 'it'\\''s split' 'new file.txt' own.txt");
+    let pasted = stage.types(ADA, &command);
+    assert!(pasted.status.success(), "{}", said(&pasted));
+    assert_eq!(stage.paths_in("HEAD"), ["new file.txt", "own.txt"]);
+    assert_eq!(stage.git("git status --porcelain"), "M  held.txt\n");
+    let denied = stage.events("action.denied");
+    assert_eq!(denied.len(), 1);
+    assert_eq!(
+        (&denied[0]["data"]["action"], &denied[0]["data"]["subject"]),
+        (&json!("commit"), &json!("held.txt"))
+    );
+    assert_eq!(text(&denied[0], "agent"), "ada");
+}
+
+#[test]
+fn a_person_passes_with_a_word_and_the_silent_case_is_silent() {
+    let home = home();
+    let stage = Stage::new(&home, &files());
+    stage.grant("bob", &["held.txt"]);
+    stage.write("own.txt", "2\n");
+    for who in [Who::Person, ADA] {
+        let passed =
+            stage.types(who, "git commit -q --allow-empty -m x -- && git commit -q --only -m x own.txt");
+        assert_eq!((passed.status.success(), said(&passed)), (true, String::new()));
+        stage.write("own.txt", "3\n");
+    }
+    stage.write("held.txt", "2\n");
+    let passed = stage.types(Who::Person, "git commit -q -a -m x");
+    assert_eq!(
+        (passed.status.success(), said(&passed)),
+        (true, "clearway: held.txt is with bob\n".to_owned())
+    );
+    assert_eq!(stage.paths_in("HEAD"), ["held.txt"]);
+}
+
+#[test]
+fn at_a_terminal_a_person_passes_with_a_word() {
+    let home = home();
+    let stage = Stage::new(&home, &files());
+    stage.grant("bob", &["held.txt"]);
+    stage.write("held.txt", "2\n");
+    let terminal = Terminal::open();
+    let mut window = home.session_shell(&terminal, &stage.root, "git commit -q -a -m x 2> said");
+    assert!(window.status().expect("a shell").success());
+    let said = std::fs::read_to_string(stage.root.join("said")).expect("text");
+    assert_eq!(said, "clearway: held.txt is with bob\n");
+}
+
+#[test]
+fn an_operators_override_is_recorded_and_an_agents_is_refused() {
+    let home = home();
+    let stage = Stage::new(&home, &files());
+    stage.grant("bob", &["held.txt"]);
+    stage.write("held.txt", "2\n");
+    let line = "CLEARWAY_COMMIT_REASON='bob is on holiday' git commit -q -a -m x";
+    let refused = stage.types(Who::Session("s1"), line);
+    assert!(
+        !refused.status.success() && said(&refused).contains("error[not-operator]"),
+        "{}",
+        said(&refused)
+    );
+    let key = format!("CLEARWAY_OPERATOR_KEY={} {line}", home.operator_key().display());
+    let passed = stage.types(ADA, &key);
+    assert_eq!((passed.status.success(), said(&passed)), (true, String::new()));
+    let allowed = stage.events("commit.allowed");
+    let data = &allowed[0]["data"];
+    assert_eq!(
+        (&data["paths"], &data["operator_reason"]),
+        (&json!(["held.txt"]), &json!("bob is on holiday"))
+    );
+    assert_eq!(list(data, "blockers").len(), 1);
+    home.clearway(&stage.root).ok(&["audit", "verify"]);
+}
+
+#[test]
+fn lines_that_another_wrote_are_not_taken_along_though_nobody_holds_the_file() {
+    let home = home();
+    let stage = Stage::new(&home, &files());
+    stage.edits("bob", None, "held.txt", Some("1\nbob\n"));
+    home.clearway(&stage.root).session("bob").ok(&["release", "--all"]);
+    let refused = stage.types(ADA, "git commit -q -a -m x");
+    let told = said(&refused);
+    let words = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("held.txt has uncommitted lines of claude-"), "{told}");
+    assert!(stage.types(ADA, &hinted(&told)).status.success(), "{told}");
+    // Whoever takes the file answers for what is in it.
+    stage.grant("ada", &["held.txt"]);
+    let passed = stage.types(ADA, "git commit -q -a -m x");
+    assert!(passed.status.success(), "{}", said(&passed));
+    stage.write("held.txt", "1\nbob\nada\n");
+    home.clearway(&stage.root).agent("ada").ok(&["release", "--all"]);
+    assert!(stage.types(ADA, "git commit -q -a -m y").status.success(), "what is committed is nobody's");
+}
+
+#[test]
+fn a_part_of_a_file_that_was_staged_by_itself_is_judged_by_itself() {
+    let home = home();
+    let stage = Stage::new(&home, &[("held.txt", "1\n2\n3\n")]);
+    stage.edits("bob", None, "held.txt", Some("1\n2\n3\nbob\n"));
+    home.clearway(&stage.root).session("bob").ok(&["release", "--all"]);
+    stage.write("held.txt", "ada\n2\n3\n");
+    stage.git("git add held.txt");
+    stage.write("held.txt", "ada\n2\n3\nbob\n");
+    let passed = stage.types(ADA, "git commit -q -m x");
+    assert!(passed.status.success(), "{}", said(&passed));
+    assert!(!stage.types(ADA, "git commit -q -a -m x").status.success());
+}
+
+#[test]
+fn what_everybody_writes_and_what_made_way_is_in_nobodys_way() {
+    let home = home();
+    let stage = Stage::new(&home, &files());
+    stage.grant("bob", &["Cargo.lock", "held.txt"]);
+    stage.write("Cargo.lock", "2\n");
+    assert!(stage.types(ADA, "git commit -q -a -m x").status.success());
+    stage.edits("gone", None, "own.txt", Some("2\n"));
+    let end =
+        json!({"session_id": "gone", "cwd": stage.root, "hook_event_name": "SessionEnd", "reason": "other"});
+    stage.hook(&end).expect(0);
+    let passed = stage.types(ADA, "git commit -q -a -m x");
+    assert!(passed.status.success(), "{}", said(&passed));
+}
+
+#[test]
+fn a_commit_gives_back_what_hooks_took_and_tells_who_waits() {
+    let home = home();
+    let stage = Stage::new(&home, &files());
+    stage.edits("one", None, "own.txt", Some("2\n"));
+    stage.edits("one", None, "other.txt", Some("2\n"));
+    stage.edits("one", Some("x"), "held.txt", Some("2\n"));
+    home.clearway(&stage.root).session("one").ok(&["reserve", "claimed.txt"]);
+    stage.write("claimed.txt", "1\n");
+    home.clearway(&stage.root).agent("bob").ok(&["reserve", "own.txt", "--queue"]);
+    let passed =
+        stage.types(Who::Session("one"), "git add own.txt held.txt claimed.txt && git commit -q -m x");
+    assert_eq!((passed.status.success(), said(&passed)), (true, String::new()));
+    let mut left = stage.leases();
+    left.sort();
+    assert_eq!(left, ["build", "claimed.txt", "other.txt"]);
+    let offered = stage.events("wait.offered");
+    assert_eq!(offered.len(), 1, "bob's turn has come");
+    // What is changed again, or never was in the commit, stays.
+    stage.edits("one", None, "held.txt", Some("3\n"));
+    stage.git("git add held.txt");
+    stage.write("held.txt", "4\n");
+    assert!(stage.types(Who::Session("one"), "git commit -q -m x").status.success());
+    assert!(stage.leases().contains(&"held.txt".to_owned()));
+}
+
+#[test]
+fn what_was_taken_while_a_commit_was_made_is_kept() {
+    let home = home();
+    let stage = Stage::new(&home, &files());
+    stage.edits("one", None, "own.txt", Some("2\n"));
+    stage.edits("one", None, "held.txt", Some("2\n"));
+    // An edit of the session between the beginning and the end of its own commit, of which nothing is changed yet.
+    let edit = json!({"session_id": "one", "cwd": stage.root, "hook_event_name": "PreToolUse",
+        "tool_name": "Edit", "tool_input": {"file_path": stage.root.join("held.txt")}});
+    stage.write("edit.json", &edit.to_string());
+    let commit_msg = stage.root.join(".git/hooks/commit-msg");
+    std::fs::write(&commit_msg, "#!/bin/sh\nclearway hook claude < edit.json\n").expect("a file");
+    std::fs::set_permissions(&commit_msg, std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .expect("a mode");
+    let passed = stage.types(Who::Session("one"), "git commit -q -m x own.txt held.txt");
+    assert!(passed.status.success(), "{}", said(&passed));
+    let mut left = stage.leases();
+    left.sort();
+    assert_eq!(left, ["build", "held.txt"]);
+}
+
+#[test]
+fn where_nobody_invited_us_nothing_is_said_or_made_and_a_lost_store_locks_nobody_out() {
+    let home = home();
+    let repository = home.repository("quiet", &files());
+    let stage = Stage { home: &home, root: repository.path().to_owned() };
+    stage.call_hooks(&stage.root.join(".git/hooks"));
+    stage.write("own.txt", "2\n");
+    let passed = stage.types(ADA, "git commit -q -a -m x");
+    assert_eq!((passed.status.success(), said(&passed)), (true, String::new()));
+    assert!(!home.state().join("scopes").exists());
+
+    stage.grant("bob", &["held.txt"]);
+    stage.write("held.txt", "2\n");
+    let rubbish = "rubbish that is no database, and longer than its head".repeat(9);
+    for end in ["", "-wal", "-shm"] {
+        std::fs::write(format!("{}{end}", home.only_store().display()), &rubbish).expect("a file");
+    }
+    for who in [Who::Person, ADA] {
+        let passed = stage.types(who, "git commit -q -a -m x --allow-empty");
+        assert!(
+            passed.status.success() && said(&passed).contains("; nothing was checked"),
+            "{}",
+            said(&passed)
+        );
+    }
+    home.user_config("posture = \"unattended\"\n");
+    stage.write("held.txt", "3\n");
+    assert!(!stage.types(ADA, "git commit -q -a -m x").status.success(), "nobody watches");
+    assert!(stage.types(Who::Person, "git commit -q -a -m x").status.success());
+}
+
+#[test]
+fn modes_that_do_not_enforce_let_it_pass() {
+    let home = home();
+    let stage = Stage::new(&home, &files());
+    stage.grant("bob", &["held.txt"]);
+    for (mode, expect) in [("observe", ""), ("warn", "clearway: held.txt is with bob\n")] {
+        home.user_config(&format!("mode = \"{mode}\"\n"));
+        stage.write("held.txt", mode);
+        let passed = stage.types(ADA, "git commit -q -a -m x");
+        assert_eq!((passed.status.success(), said(&passed)), (true, expect.to_owned()), "{mode}");
+    }
+}
+
+#[test]
+fn refs_of_ours_are_not_pushed_by_anybody_and_everything_else_is() {
+    let home = home();
+    let stage = Stage::new(&home, &files());
+    let remote = home.directory("remote.git");
+    stage.git(&format!("git init -q --bare {0} && git remote add origin {0}", remote.display()));
+    stage.git("git push -q origin main && git push -q --tags origin");
+    stage.git("git update-ref refs/clearway/snap/x HEAD");
+    let refused = stage.types(Who::Person, "git push -q --mirror origin");
+    assert!(!refused.status.success());
+    assert!(said(&refused).contains("clearway: refs/clearway/snap/x is not pushed"), "{}", said(&refused));
+    stage.git("git push -q --all origin");
+}
+
+#[test]
+fn an_agents_rebase_is_refused_before_it_begins_while_another_has_changes_here() {
+    let home = home();
+    let stage = Stage::new(&home, &files());
+    stage.git("git checkout -q -b topic && echo 2 > own.txt && git commit -q -a -m topic");
+    stage.git("git checkout -q main && echo 2 > more.txt && git add . && git commit -q -m main && git checkout -q topic");
+    stage.grant("bob", &["held.txt", "new/"]);
+    assert!(stage.types(ADA, "git rebase -q main").status.success(), "what is reserved and unchanged stays");
+    stage.git("git reset -q --hard ORIG_HEAD");
+    stage.write("new/file.txt", "bob\n");
+    let refused = stage.types(ADA, "git rebase -q main");
+    let told = said(&refused);
+    assert!(
+        !refused.status.success() && told.contains("error[others-at-work]: bob has uncommitted changes"),
+        "{told}"
+    );
+    assert!(!stage.root.join(".git/rebase-merge").exists());
+    let command = hinted(&told);
+    let pasted = stage.types(ADA, &command);
+    assert!(pasted.status.success(), "{command}: {}", said(&pasted));
+    let passed = stage.types(Who::Person, "git rebase -q main");
+    assert!(passed.status.success(), "{}", said(&passed));
+}

@@ -1,0 +1,139 @@
+//! `init --git-hooks`: ours stand in front of what is there, and go without a trace.
+
+use super::stage::{Stage, Who, said};
+use crate::{home, list, text};
+use clearway_testkit::Files;
+use std::os::unix::fs::PermissionsExt;
+
+const ADA: Who = Who::Agent("ada");
+
+fn stage<'h>(home: &'h clearway_testkit::Home) -> Stage<'h> {
+    let repository = home.repository("app", &[("held.txt", "1\n"), ("own.txt", "1\n")]);
+    Stage { home, root: repository.path().to_owned() }
+}
+
+fn script(stage: &Stage<'_>, name: &str, text: &str) {
+    let path = stage.root.join(".git/hooks").join(name);
+    stage.write(&format!(".git/hooks/{name}"), text);
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).expect("a mode");
+}
+
+fn init(stage: &Stage<'_>, words: &[&str]) {
+    stage.home.clearway(&stage.root).run(&[&["init", "-y"], words].concat()).expect(0);
+}
+
+#[test]
+fn a_hook_that_is_there_runs_first_and_comes_back_byte_by_byte() {
+    let home = home();
+    let stage = stage(&home);
+    script(&stage, "prepare-commit-msg", "#!/bin/sh\necho \"first $2\" >> ran\ntest ! -e refuse\n");
+    script(&stage, "pre-push", "#!/bin/sh\ncat > pushed\n");
+    let before = Files::below(&stage.root.join(".git/hooks"));
+    for _ in 0..2 {
+        init(&stage, &["--git-hooks"]);
+    }
+    stage.grant("bob", &["held.txt"]);
+    let refused = stage.types(ADA, "echo 2 > held.txt; git commit -q -a -m x");
+    assert!(
+        !refused.status.success() && said(&refused).contains("error[commit-refused]"),
+        "{}",
+        said(&refused)
+    );
+    assert_eq!(std::fs::read_to_string(stage.root.join("ran")).expect("it ran"), "first message\n");
+    stage.write("refuse", "");
+    assert!(!stage.types(Who::Person, "git commit -q -a -m x").status.success(), "the other hook refuses");
+    std::fs::remove_file(stage.root.join("refuse")).expect("a file");
+    assert!(stage.types(Who::Person, "git commit -q -a -m x").status.success());
+    let remote = home.directory("remote.git");
+    stage.git(&format!("git init -q --bare -b main {0} && git push -q {0} main", remote.display()));
+    assert!(
+        std::fs::read_to_string(stage.root.join("pushed")).expect("it ran").starts_with("refs/heads/main ")
+    );
+    let healthy = home.clearway(&stage.root).run(&["doctor"]).stdout();
+    assert!(healthy.contains("git calls us before commits, rebases and pushes"), "{healthy}");
+    init(&stage, &["--uninstall"]);
+    assert_eq!(Files::below(&stage.root.join(".git/hooks")), before);
+}
+
+#[test]
+fn without_hooks_before_there_are_none_after() {
+    let home = home();
+    let stage = stage(&home);
+    let before = Files::below(&stage.root.join(".git"));
+    init(&stage, &["--git-hooks"]);
+    assert_ne!(Files::below(&stage.root.join(".git")), before);
+    init(&stage, &["--uninstall"]);
+    assert_eq!(Files::below(&stage.root.join(".git")), before);
+}
+
+#[test]
+fn a_program_that_is_gone_locks_nobody_out_unless_nobody_watches() {
+    let home = home();
+    let stage = stage(&home);
+    for (words, passes) in [(["--git-hooks"].as_slice(), true), (&["--git-hooks", "--unattended"], false)] {
+        init(&stage, words);
+        let hook = stage.root.join(".git/hooks/prepare-commit-msg");
+        let text = std::fs::read_to_string(&hook).expect("a hook");
+        let gone =
+            text.lines().map(|line| line.replace(&home.binary().display().to_string(), "/nowhere/clearway"));
+        std::fs::write(&hook, gone.collect::<Vec<_>>().join("\n") + "\n").expect("a file");
+        let committed = stage.types(ADA, "git commit -q --allow-empty -m x");
+        assert_eq!(committed.status.success(), passes, "{}", said(&committed));
+        assert!(said(&committed).contains("prepare-commit-msg checked nothing, for the program is gone"));
+    }
+}
+
+#[test]
+fn a_hook_that_lost_its_mode_or_was_replaced_is_named_and_another_place_is_left_alone() {
+    let home = home();
+    let stage = stage(&home);
+    script(&stage, "post-commit", "#!/bin/sh\n");
+    init(&stage, &["--git-hooks"]);
+    let hooks = stage.root.join(".git/hooks");
+    let plain = std::fs::Permissions::from_mode(0o644);
+    std::fs::set_permissions(hooks.join("pre-rebase"), plain).expect("a mode");
+    stage.write(".git/hooks/post-commit", "#!/bin/sh\necho mine\n");
+    let error = home.clearway(&stage.root).fails("unhealthy", 1, &["doctor"]);
+    let checks = list(&error["details"], "checks");
+    let said: Vec<&str> = checks.iter().map(|check| text(check, "text")).collect();
+    for expect in ["pre-rebase cannot be run", "post-commit was replaced"] {
+        assert!(said.iter().any(|text| text.contains(expect)), "{expect}: {said:?}");
+    }
+    init(&stage, &["--git-hooks"]);
+    home.clearway(&stage.root).ok(&["doctor"]);
+
+    stage.git("git config core.hooksPath team-hooks");
+    let ran = home.clearway(&stage.root).run(&["init", "-y", "--git-hooks"]).expect(78);
+    assert!(ran.stdout().contains("core.hooksPath leads git to"), "{}", ran.stdout());
+    assert!(!stage.root.join("team-hooks").exists());
+    let error = home.clearway(&stage.root).fails("unhealthy", 1, &["doctor"]);
+    let passed_over =
+        |check: &serde_json::Value| text(check, "text").contains("hooks is passed over: core.hooksPath");
+    assert!(list(&error["details"], "checks").iter().any(passed_over), "{error}");
+    init(&stage, &["--uninstall"]);
+    assert!(!hooks.join("pre-rebase").exists() && !hooks.join("post-commit.before-clearway").exists());
+}
+
+/// The pre-commit framework moves a hook that it finds to `NAME.legacy`, and runs that before its own.
+#[test]
+fn a_hook_of_ours_that_another_runs_is_in_order_and_is_taken_away() {
+    let home = home();
+    let stage = stage(&home);
+    init(&stage, &["--git-hooks"]);
+    stage.git("cd .git/hooks && mv prepare-commit-msg prepare-commit-msg.legacy");
+    script(&stage, "prepare-commit-msg", "#!/bin/sh\n\"$0.legacy\" \"$@\" || exit $?\necho theirs >> ran\n");
+    stage.grant("bob", &["held.txt"]);
+    home.clearway(&stage.root).ok(&["doctor"]);
+    init(&stage, &["--git-hooks"]);
+    assert!(!stage.root.join(".git/hooks/prepare-commit-msg.before-clearway").exists());
+    assert!(!stage.types(ADA, "echo 2 > held.txt; git commit -q -a -m x").status.success());
+    stage.git("rm .git/hooks/prepare-commit-msg.legacy; git checkout -q held.txt");
+    init(&stage, &["--git-hooks"]);
+    stage.git("cd .git/hooks && mv prepare-commit-msg prepare-commit-msg.legacy && mv prepare-commit-msg.before-clearway prepare-commit-msg");
+    init(&stage, &["--uninstall"]);
+    let left = stage.git("ls .git/hooks");
+    assert_eq!(
+        left.lines().filter(|name| !name.ends_with(".sample")).collect::<Vec<_>>(),
+        ["prepare-commit-msg"]
+    );
+}

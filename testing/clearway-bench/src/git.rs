@@ -1,0 +1,119 @@
+//! What git takes with our hooks, beside the same without them, each in turns with the other.
+
+use crate::figures::{Goal, Samples, Table, ms, ratio};
+use crate::repository::Repository;
+use crate::{Effort, Outcome};
+use std::path::Path;
+
+const COMMIT: Goal = Goal::times(1.2);
+const REBASE: Goal = Goal::times(1.5);
+const FETCH: Goal = Goal::times(1.05);
+
+/// Commits that are moved at once.
+const MOVED: usize = 20;
+/// Turns for each of the calls that others are measured with.
+const CALLS_PER_TURN: usize = 4;
+
+/// What is measured, in a shell at the root of a repository, and what is done before it and not measured.
+struct Act {
+    name: &'static str,
+    before: &'static str,
+    typed: &'static [&'static str],
+    goal: Goal,
+    /// Whether somebody else holds a file meanwhile that has nothing to do with it.
+    others: bool,
+}
+
+const ACTS: [Act; 4] = [
+    Act {
+        name: "commit of a file",
+        before: "echo $$ >> own.txt",
+        typed: &["commit", "--quiet", "--all", "--message", "x"],
+        goal: COMMIT,
+        others: false,
+    },
+    Act {
+        name: "commit of a file, others hold another",
+        before: "echo $$ >> own.txt",
+        typed: &["commit", "--quiet", "--all", "--message", "x"],
+        goal: COMMIT,
+        others: true,
+    },
+    Act {
+        name: "rebase of 20 commits",
+        before: "true",
+        typed: &["rebase", "--quiet", "--no-ff", "base"],
+        goal: REBASE,
+        others: true,
+    },
+    Act { name: "fetch", before: "true", typed: &["fetch", "--quiet", "origin"], goal: FETCH, others: true },
+];
+
+pub(crate) fn measure(binary: &Path, effort: Effort) -> Outcome<Table> {
+    let mut table = Table::new(&["git", "with hooks p50", "p99", "without p50", "x without", "goal"]);
+    for act in &ACTS {
+        eprintln!("measuring git: {}", act.name);
+        let (with, without) = (prepared(Some(binary), act)?, prepared(None, act)?);
+        let (mut hooked, mut plain) = (Samples::default(), Samples::default());
+        for _ in 0..effort.calls.div_ceil(CALLS_PER_TURN) {
+            for (repository, samples) in [(&with, &mut hooked), (&without, &mut plain)] {
+                samples.add(once(repository, act)?);
+            }
+        }
+        let times = hooked.median() / plain.median();
+        table.row(&[
+            act.name.to_owned(),
+            ms(hooked.median()),
+            ms(hooked.percentile(99)),
+            ms(plain.median()),
+            ratio(times),
+            act.goal.said_of(times),
+        ]);
+    }
+    Ok(table)
+}
+
+/// One act, after what comes before it.
+fn once(repository: &Repository, act: &Act) -> Outcome<std::time::Duration> {
+    std::env::set_current_dir(repository.root())?;
+    shell(repository, act.before)?;
+    let measured = repository.time(Path::new("git"), act.typed);
+    std::env::set_current_dir("/")?;
+    match measured? {
+        (time, status) if status.success() => Ok(time),
+        (_, status) => Err(format!("git {}: {status}", act.typed.join(" ")).into()),
+    }
+}
+
+/// A repository with something to commit, to move and to fetch from, and with hooks if a binary is given.
+fn prepared(binary: Option<&Path>, act: &Act) -> Outcome<Repository> {
+    let repository = Repository::new()?;
+    std::env::set_current_dir(repository.root())?;
+    shell(
+        &repository,
+        &format!(
+            "git config user.name T && git config user.email t@example.org && git config gc.auto 0 \
+             && echo 1 > own.txt && echo 1 > held.txt && git add . && git commit -q -m base && git branch base \
+             && git clone -q --bare . ../remote && git remote add origin ../remote && git fetch -q origin \
+             && for i in $(seq {MOVED}); do echo $i > $i.txt && git add . && git commit -q -m $i || exit 1; done"
+        ),
+    )?;
+    if let Some(binary) = binary {
+        let binary = binary.display();
+        let hold = if act.others { "held.txt" } else { "--kind name build" };
+        shell(
+            &repository,
+            &format!("{binary} init -y --git-hooks --client claude; {binary} --agent other reserve {hold}"),
+        )?;
+        if !repository.root().join(".git/hooks/prepare-commit-msg").exists() {
+            return Err("the hooks were not installed".into());
+        }
+    }
+    std::env::set_current_dir("/")?;
+    Ok(repository)
+}
+
+fn shell(repository: &Repository, script: &str) -> Outcome<()> {
+    let (_, status) = repository.time(Path::new("sh"), &["-c", script])?;
+    if status.success() { Ok(()) } else { Err(format!("{script}: {status}").into()) }
+}
