@@ -13,6 +13,9 @@ use std::fs::File;
 use std::path::Path;
 use std::process::Stdio;
 
+/// The longest number in a name of Rust's: 64 bits, to the base of 62.
+const NUMBER_DIGITS_MAX: usize = 11;
+
 /// The agent whose calls are traced, and another one that stands in its way.
 const SESSIONS: [&str; 2] = ["traced-0000", "holding-0000"];
 
@@ -93,21 +96,31 @@ impl Tracer<'_> {
     }
 }
 
-/// The function that a line of valgrind's introduces, without what changes with every build: the hash in a name of
-/// Rust's, and what follows it.
+/// The function that a line of valgrind's introduces, without what changes with every build.
 fn function(line: &str) -> Option<String> {
     let named = line.strip_prefix("fn=(").or_else(|| line.strip_prefix("cfn=("))?;
     let name = named.split_once(") ")?.1;
-    // How deep it calls itself.
+    // How deep it calls itself, and which unit the compiler took it from.
     let name = name.split('\'').next().unwrap_or(name);
-    let is_plain =
-        |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.$".contains(&byte));
-    if name.starts_with("0x") || !is_plain(name) {
-        return None;
-    }
-    let hash =
-        name.rfind("17h").filter(|at| name[at + 3..].bytes().take(16).all(|byte| byte.is_ascii_hexdigit()));
-    Some(hash.map_or_else(|| name.to_owned(), |at| format!("{}17h*", &name[..at])))
+    let name = name.split(".llvm.").next().unwrap_or(name);
+    let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.$".contains(&byte));
+    (!name.starts_with("0x") && is_plain)
+        .then(|| if name.starts_with("_R") { lasting(name) } else { name.to_owned() })
+}
+
+/// A pattern for a name of Rust's, without the hashes of its crates (`Cs…_`) and without the places that parts of it
+/// repeat (`B…_`), which move with the length of a hash. Other words that look like these are left out as well: a pattern
+/// may say less than the name that it is made of.
+fn lasting(name: &str) -> String {
+    let without_number = |piece: &str| {
+        let behind = |mark: &str| piece.rfind(mark).map(|at| at + mark.len());
+        let is_near = |at: &usize| piece.len() - at <= NUMBER_DIGITS_MAX;
+        let number = behind("Cs").filter(is_near).or_else(|| behind("B").filter(is_near));
+        number.map_or_else(|| piece.to_owned(), |at| format!("{}*", &piece[..at]))
+    };
+    let (marked, last) = name.rsplit_once('_').unwrap_or(("", name));
+    let pieces: Vec<String> = marked.split('_').map(without_number).collect();
+    format!("{}_{last}", pieces.join("_"))
 }
 
 /// What a client tells before or after an edit.
@@ -124,15 +137,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_function_is_named_without_the_hash_of_its_build() {
+    fn a_function_is_named_without_what_changes_with_a_build() {
         let name = |line: &str| function(line);
         assert_eq!(
-            name("fn=(12) _ZN4core3fmt5write17h0123456789abcdefE").as_deref(),
-            Some("_ZN4core3fmt5write17h*")
+            name("fn=(12) _RNvNtCs7BliBxkEZsN_4core3fmt5write").as_deref(),
+            Some("_RNvNtCs*_4core3fmt5write")
         );
         assert_eq!(
-            name("fn=(2) _ZN4core3ops17h0123456789abcdefE.llvm.77").as_deref(),
-            Some("_ZN4core3ops17h*")
+            name("fn=(2) _RINvNtCs7BliBxkEZsN_4core3ptr13drop_in_placeNtNtB4_3fmt5ErrorECsaz6eC2DG7lh_8clearway.llvm.77")
+                .as_deref(),
+            Some("_RINvNtCs*_4core3ptr13drop_in_placeNtNtB*_3fmt5ErrorECs*_8clearway")
         );
         assert_eq!(name("cfn=(3) yy_reduce.constprop.0").as_deref(), Some("yy_reduce.constprop.0"));
         assert_eq!(name("fn=(4) sqlite3Parser'2").as_deref(), Some("sqlite3Parser"));
