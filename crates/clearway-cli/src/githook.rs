@@ -77,7 +77,7 @@ fn push(host: &mut dyn Host, streams: &mut Streams<'_>) -> u8 {
     let name = line.split(' ').step_by(2).find(|name| name.starts_with(OWN_REFS)).unwrap_or_default();
     let name = clearway_core::text::printable(name);
     let text = format!(
-        "clearway: {name} is not pushed: it is of this machine alone\n  push branches: git push --all\n"
+        "clearway: {name} is not pushed: it is of this machine alone\n  push a branch by its name: git push origin HEAD\n"
     );
     let _ = streams.stderr.write_all(text.as_bytes());
     REFUSED

@@ -105,6 +105,8 @@ pub const SNAPSHOT_BYTES_MAX: u64 = 200 * 1_000_000;
 pub const SNAPSHOTS_PER_SCOPE_MAX: usize = 200;
 /// How long a snapshot is kept.
 pub const SNAPSHOT_KEPT_MS: u64 = 7 * 24 * 60 * 60 * 1_000;
+/// Snapshots of a scope that are kept however old they are: the newest.
+pub const SNAPSHOTS_KEPT_ALWAYS: usize = 20;
 /// Bytes of an ignored file that is kept beside a snapshot.
 pub const SNAPSHOT_IGNORED_FILE_BYTES_MAX: u64 = 1_000_000;
 /// Bytes of all ignored files beside one snapshot.

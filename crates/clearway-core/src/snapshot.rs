@@ -1,6 +1,6 @@
 //! Snapshots: what was not committed at an instant, kept where nothing overwrites it. Here is what the log says of one.
 
-use crate::limits::{SNAPSHOT_KEPT_MS, SNAPSHOTS_PER_SCOPE_MAX};
+use crate::limits::{SNAPSHOT_KEPT_MS, SNAPSHOTS_KEPT_ALWAYS, SNAPSHOTS_PER_SCOPE_MAX};
 use crate::target::Worktree;
 use crate::time::Wall;
 
@@ -86,10 +86,12 @@ impl SnapshotCause {
     }
 }
 
-/// Whether a snapshot has been kept for long enough: `after` are the later ones.
+/// Whether a snapshot has been kept for long enough: `after` are the later ones. The newest stay however old they are: a
+/// clock that was set forward must not be what they are lost to.
 pub fn is_outlived(after: usize, taken: Wall, now: Wall) -> bool {
     let age_ms = u64::try_from(now.0.saturating_sub(taken.0)).unwrap_or(0);
-    after >= SNAPSHOTS_PER_SCOPE_MAX || age_ms > SNAPSHOT_KEPT_MS
+    let is_old = age_ms > SNAPSHOT_KEPT_MS && after >= SNAPSHOTS_KEPT_ALWAYS;
+    is_old || after >= SNAPSHOTS_PER_SCOPE_MAX
 }
 
 #[cfg(test)]
@@ -97,9 +99,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_snapshot_lasts_a_week_and_as_long_as_there_are_few_and_a_clock_set_back_ends_none() {
+    fn a_snapshot_lasts_a_week_and_as_long_as_there_are_few_whatever_a_clock_says() {
         let week = i64::try_from(SNAPSHOT_KEPT_MS).unwrap();
-        assert!(!is_outlived(0, Wall(0), Wall(week)) && is_outlived(0, Wall(0), Wall(week + 1)));
+        let few = SNAPSHOTS_KEPT_ALWAYS;
+        assert!(!is_outlived(few, Wall(0), Wall(week)) && is_outlived(few, Wall(0), Wall(week + 1)));
+        assert!(!is_outlived(few - 1, Wall(0), Wall(i64::MAX)));
         assert!(!is_outlived(199, Wall(5), Wall(5)) && is_outlived(200, Wall(5), Wall(5)));
         assert!(!is_outlived(0, Wall(week * 9), Wall(0)));
     }

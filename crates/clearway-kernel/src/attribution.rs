@@ -175,7 +175,7 @@ impl Session<'_> {
         let held: Vec<Lease> = held.into_iter().filter(|lease| lease.worktree == here).collect();
         let is_free = |target: &Target| !held.iter().any(|lease| lease.is_on(target));
         let free = targets.into_iter().filter(is_free);
-        let free = free.filter_map(|target| Some((literal(&target)?, target)));
+        let free = free.filter_map(|target| Some((target.literal()?.to_owned(), target)));
         let free: Vec<(String, Target)> = free.take(TARGETS_PER_REQUEST_MAX).collect();
         let mut facts = Facts::default();
         let queries = free.iter().map(|(path, _)| FactQuery::Dirty(here.clone(), path.clone())).collect();
@@ -222,7 +222,8 @@ impl Session<'_> {
                 let is_own = lease.holder == seen.view.agent.id && lease.worktree == here;
                 is_own && lease.ended.is_none() && !is_in_hand(&seen.view, lease, now)
             });
-            let paths: Vec<String> = own.filter_map(|lease| literal(&lease.target)).collect();
+            let paths: Vec<String> =
+                own.filter_map(|lease| lease.target.literal().map(str::to_owned)).collect();
             let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
             let changed = self.outside.changed_since(&root, &paths, last.at_ns, LOOK);
             let count = changed.iter().filter(|changed| !changed.is_gone).count();
@@ -249,13 +250,6 @@ impl Session<'_> {
     }
 }
 
-fn literal(target: &Target) -> Option<String> {
-    match target {
-        Target::Path(pattern) => pattern.as_literal().map(str::to_owned),
-        Target::Name(_) => None,
-    }
-}
-
 /// Whether a call of its holder is about to change what a lease is on.
 fn is_in_hand(holder: &AgentView, lease: &Lease, now: Mono) -> bool {
     holder.memo.in_hand.iter().any(|(id, until)| *id == lease.id && *until > now)
@@ -274,7 +268,7 @@ struct Foreign {
 
 impl Foreign {
     fn of(lease: Lease, agents: &[AgentView], own_root: AgentId, now: Mono) -> Option<Self> {
-        let path = literal(&lease.target)?;
+        let path = lease.target.literal()?.to_owned();
         let holder = agents.iter().find(|view| view.agent.id == lease.holder)?;
         let root = Some(holder.agent.root).filter(|root| *root != own_root)?;
         let family =

@@ -3,23 +3,24 @@
 //! Git makes the commit, of named paths alone, so what others staged or changed stays as it is. Those who commit so take
 //! turns at the index of a checkout: git itself reads it before it locks it.
 
+use crate::githooks::{PATHS_TOLD_APART, PathOfCommit};
 use crate::mutations::usage;
 use crate::outside::{ChangedPaths, CommitOrder, GitCommit};
 use crate::session::Session;
 use crate::targets::Look;
 use crate::waiting::{AtEnd, Watcher};
-use clearway_core::agent::Liveness;
-use clearway_core::command::{Command, Reserve, Want};
+use clearway_core::agent::{AgentName, Liveness};
+use clearway_core::command::{Command, Commit, Reserve, Want};
 use clearway_core::commit::{Whose, whose};
 use clearway_core::decide::Success;
 use clearway_core::facts::Process;
 use clearway_core::failure::{Details, Failure, LeaseView};
 use clearway_core::hint::Hint;
 use clearway_core::ids::AgentId;
-use clearway_core::lease::{Grade, Kind, Mode};
+use clearway_core::lease::{Grade, Kind, Lease, Mode};
 use clearway_core::limits::TTL_MS_AUTO;
 use clearway_core::path::CanonicalPath;
-use clearway_core::pattern::Pattern;
+use clearway_core::pattern::Fold;
 use clearway_core::shell;
 use clearway_core::slug::Slug;
 use clearway_core::target::{ResourceName, Target};
@@ -68,14 +69,15 @@ impl Session<'_> {
         }
         // Nobody is made to wait, and no scope begins, where there is nothing to commit.
         self.share(words)?;
-        let process = self.take_index(watch)?;
+        let (process, turn) = self.take_index(watch)?;
         let began = self.now()?.mono;
         let made = self.share(words).and_then(|share| {
             let agent = self.caller.claim.as_ref().map(ToString::to_string);
             let order = CommitOrder { messages: words.messages.clone(), paths: share.paths.clone(), agent };
             Ok((self.outside.commit(&self.site, &order)?, share))
         });
-        let reply = self.command(Command::LetGo(process))?;
+        // What git did is the answer, whatever becomes of the turn, which ends with this process all the same.
+        let reply = self.command(Command::LetGo(process)).unwrap_or(turn);
         let (commit, share) = made?;
         // Git's hook may have done so already; where there is none, the work is over all the same.
         let paths = share.paths.clone();
@@ -84,7 +86,7 @@ impl Session<'_> {
     }
 
     /// Waits until nobody else who takes turns writes the index of this checkout. The turn ends with this process.
-    fn take_index(&mut self, watch: &mut Watcher<'_>) -> Result<Process, Failure> {
+    fn take_index(&mut self, watch: &mut Watcher<'_>) -> Result<(Process, Reply), Failure> {
         let process = self.outside.own_process().ok_or_else(|| {
             Failure::new(Slug::Internal, "this process cannot be told apart from others, so it has no turn")
                 .hint("commit by git itself: git commit --only")
@@ -107,13 +109,14 @@ impl Session<'_> {
         let wait_ms = self.patience_ms(None, "", "")?;
         let scope = self.site.key.clone();
         let reply = self.wait_for(&scope, &reserve, None, wait_ms, AtEnd::GiveUp, watch)?;
-        match reply.outcome {
-            Ok(Success::Reserved { .. }) => Ok(process),
+        match &reply.outcome {
+            Ok(Success::Reserved { .. }) => Ok((process, reply)),
             Ok(_) => Err(Failure::new(Slug::Internal, "the kernel gave the answer to another question")),
-            Err(mut failure) => {
-                failure.hints.clear();
-                Err(failure.hint("others commit in this checkout; try again"))
+            Err(failure) if failure.slug == Slug::ReservationHeld => {
+                let held = Failure { hints: Vec::new(), ..failure.clone() };
+                Err(held.hint("others commit in this checkout; try again"))
             }
+            Err(failure) => Err(failure.clone()),
         }
     }
 
@@ -123,144 +126,163 @@ impl Session<'_> {
     }
 
     fn own_share(&mut self, words: &CommitWords) -> Result<Share, Failure> {
-        let named = self.named_paths(&words.paths)?;
         let changed = self.outside.changed_paths(&self.site)?;
         let judged = self.judged(&changed)?;
-        let is_named = |path: &str| named.iter().any(|named| named.is(path));
-        let mut taken: BTreeSet<&str> = BTreeSet::new();
-        let mut refused: Vec<&Judged> = Vec::new();
-        for judged in &judged {
-            match &judged.whose {
-                _ if !named.is_empty() && !is_named(&judged.path) => {}
-                Whose::Mine => drop(taken.insert(&judged.path)),
-                Whose::Nobodys if !named.is_empty() => drop(taken.insert(&judged.path)),
-                Whose::Nobodys => {}
-                Whose::Held(_) | Whose::Written(_) if named.is_empty() => {}
-                Whose::Held(_) | Whose::Written(_) => refused.push(judged),
+        let (mut taken, refusal) = match words.paths.is_empty() {
+            true => (paths_of(judged.iter().filter(|judged| judged.whose == Whose::Mine)), None),
+            false => {
+                let named = self.named_paths(&words.paths, &changed)?;
+                let is_named = |judged: &&Judged| named.iter().any(|named| named.is(&judged.path));
+                self.without_refused(judged.iter().filter(is_named).collect())?
             }
-        }
+        };
         let partners = partners(&changed, &judged, &taken);
         taken.extend(partners);
-        if !refused.is_empty() {
-            let rest: Vec<&str> = taken.into_iter().collect();
-            return Err(with_others(&refused, &words.messages, &rest));
+        match refusal {
+            Some(refusal) => Err(with_others(refusal, &words.messages, &taken)),
+            None if taken.is_empty() => Err(nothing(&judged, words)),
+            None => {
+                let left = (judged.len() - taken.len()) as u64;
+                Ok(Share { paths: taken.into_iter().map(str::to_owned).collect(), left })
+            }
         }
-        if taken.is_empty() {
-            return Err(nothing(&judged, words));
+    }
+
+    /// Those that the check of a commit lets pass, and why the others are refused, if there are any.
+    fn without_refused<'j>(&mut self, named: Vec<&'j Judged>) -> Result<Named<'j>, Failure> {
+        let (free, others): (Vec<&Judged>, Vec<&Judged>) =
+            named.into_iter().partition(|judged| judged.whose.may_go());
+        let mut taken = paths_of(free.into_iter());
+        let refusal = self.refusal_of(&self.concerning(&others))?;
+        let Some(refusal) = refusal else {
+            taken.extend(paths_of(others.into_iter()));
+            return Ok((taken, None));
+        };
+        if others.len() <= PATHS_TOLD_APART {
+            for judged in others {
+                let passes = self.refusal_of(&self.concerning(&[judged]))?.is_none();
+                taken.extend(passes.then_some(judged.path.as_str()));
+            }
         }
-        let left = (judged.len() - taken.len()) as u64;
-        Ok(Share { paths: taken.into_iter().map(str::to_owned).collect(), left })
+        Ok((taken, Some(refusal)))
+    }
+
+    /// A commit of what is not the caller's, for the check.
+    fn concerning(&self, others: &[&Judged]) -> Commit {
+        let written = |judged: &&Judged| {
+            let target = judged.target.clone();
+            judged.writers.iter().map(move |writer| (target.clone(), writer.clone())).collect::<Vec<_>>()
+        };
+        let is_held = |judged: &&&Judged| matches!(judged.whose, Whose::Held(_));
+        Commit {
+            paths: others.iter().filter(is_held).map(|judged| judged.target.clone()).collect(),
+            brought: Vec::new(),
+            written: others.iter().flat_map(written).collect(),
+            worktree: self.site.worktree(),
+        }
     }
 
     /// Whose each change of this checkout is.
     fn judged(&mut self, changed: &ChangedPaths) -> Result<Vec<Judged>, Failure> {
         let key = self.site.key.clone();
         let survey = self.survey_in(&key, LeaseListing::Live)?;
-        let (here, fold) = (self.site.worktree(), self.site.fold);
+        let here = self.site.worktree();
         let family = survey.household_of(&self.caller);
         let counts = |view: &LeaseView| {
-            view.lease.ended.is_none() && view.lease.worktree == here && view.liveness != Liveness::Gone
+            let is_there = view.liveness != Liveness::Gone || view.lease.bound.is_some();
+            view.lease.ended.is_none() && view.lease.worktree == here && is_there
         };
-        let leases: Vec<LeaseView> = survey.leases().into_iter().filter(counts).collect();
-        let agents = survey.agents();
-        let gone: BTreeSet<AgentId> = agents
-            .iter()
-            .filter(|seen| seen.liveness == Liveness::Gone)
-            .map(|seen| seen.view.agent.id)
+        let leases: Vec<Lease> = survey.leases().into_iter().filter(counts).map(|view| view.lease).collect();
+        let names: BTreeMap<AgentId, AgentName> = survey
+            .agents()
+            .into_iter()
+            .filter(|seen| seen.liveness != Liveness::Gone)
+            .map(|seen| (seen.view.agent.id, seen.view.agent.name))
             .collect();
-        let names: BTreeMap<AgentId, String> =
-            agents.iter().map(|seen| (seen.view.agent.id, seen.view.agent.name.to_string())).collect();
-        let authors = self.authors_of_changes(&gone)?;
-        let judge = |path: &String| {
-            let target = Target::Path(Pattern::literal(&CanonicalPath::parse(path, fold).ok()?));
-            let live = leases.iter().map(|view| &view.lease);
-            let authors = authors.get(path).map(Vec::as_slice).unwrap_or_default();
-            let whose = whose(&target, live, authors, |agent| family.contains(&agent));
-            let others = match &whose {
-                Whose::Held(held) => {
-                    let is_held = |view: &&LeaseView| held.iter().any(|lease| lease.id == view.lease.id);
-                    leases.iter().filter(is_held).cloned().collect()
-                }
-                _ => Vec::new(),
-            };
+        let authors = self.authors_of_changes()?;
+        let judge = |path: PathOfCommit| {
+            let is_family = |agent: AgentId| family.contains(&agent);
+            let counts = |lease: &&Lease| path.is_guarded || is_family(lease.holder);
+            let by = authors.get(&path.path).into_iter().flatten().copied();
+            let by: Vec<AgentId> =
+                by.filter(|author| path.is_guarded && names.contains_key(author)).collect();
+            let whose = whose(&path.target, leases.iter().filter(counts), &by, is_family);
             let writers = match &whose {
                 Whose::Written(by) => by.iter().filter_map(|id| names.get(id).cloned()).collect(),
                 _ => Vec::new(),
             };
-            Some(Judged { path: path.clone(), whose, others, writers })
+            Judged { path: path.path, target: path.target, whose, writers }
         };
-        Ok(changed.paths.iter().filter_map(judge).collect())
+        Ok(self.paths_of_commit(&changed.paths).into_iter().map(judge).collect())
     }
 
-    /// Who of those that are still there wrote the uncommitted lines of each file, as far as hooks told.
-    fn authors_of_changes(
-        &mut self,
-        gone: &BTreeSet<AgentId>,
-    ) -> Result<BTreeMap<String, Vec<AgentId>>, Failure> {
+    /// Who wrote the uncommitted lines of each file, as far as hooks told.
+    fn authors_of_changes(&mut self) -> Result<BTreeMap<String, Vec<AgentId>>, Failure> {
         let files = self.attributed(&[], None)?.files;
         let authors = files.into_iter().map(|file| {
             let by = file.counts().into_keys().flatten().map(|author| author.id);
-            (file.change.path.clone(), by.filter(|author| !gone.contains(author)).collect())
+            (file.change.path.clone(), by.collect())
         });
         Ok(authors.collect())
     }
 
     /// The words as paths of this checkout, and as what else they may mean.
-    fn named_paths(&mut self, words: &[String]) -> Result<Vec<NamedPath>, Failure> {
+    fn named_paths(&mut self, words: &[String], changed: &ChangedPaths) -> Result<Vec<NamedPath>, Failure> {
         let mut named = Vec::new();
         for word in words {
             let target = self.target(Kind::Path, word)?;
             let mut look = Look { outside: self.outside, engine: &mut *self.engine };
             let literal = look.resolve(&self.site, word).ok().map(|located| located.path);
-            named.push(NamedPath { target, literal, fold: self.site.fold });
+            let literal = literal.filter(|literal| changed.paths.iter().any(|path| is_below(path, literal)));
+            named.push(match literal {
+                Some(literal) => NamedPath::Literal(literal),
+                None => NamedPath::Pattern(target, self.site.fold),
+            });
         }
         Ok(named)
     }
 }
 
-/// A word that names changes: a file that is gone is meant by its very name, whatever is in it.
-struct NamedPath {
-    target: Target,
-    literal: Option<String>,
-    fold: clearway_core::pattern::Fold,
+/// A word that names changes.
+enum NamedPath {
+    /// Something is changed at or below what bears this very name, also where it is gone: that is what is meant, whatever
+    /// letters are in it.
+    Literal(String),
+    /// Nothing does.
+    Pattern(Target, Fold),
 }
 
 impl NamedPath {
     fn is(&self, path: &str) -> bool {
-        let Target::Path(pattern) = &self.target else { return false };
-        let is_below = |directory: &String| {
-            directory.is_empty()
-                || path
-                    .strip_prefix(directory.as_str())
-                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        self.literal.as_ref().is_some_and(is_below)
-            || CanonicalPath::parse(path, self.fold).is_ok_and(|path| pattern.matches(&path))
+        match self {
+            Self::Literal(literal) => is_below(path, literal),
+            Self::Pattern(Target::Path(pattern), fold) => {
+                CanonicalPath::parse(path, *fold).is_ok_and(|path| pattern.matches(&path))
+            }
+            Self::Pattern(Target::Name(_), _) => false,
+        }
     }
+}
+
+/// Whether a path is a place or lies below it; the empty place is the root.
+fn is_below(path: &str, place: &str) -> bool {
+    place.is_empty() || path.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// A change, and whose it is.
 struct Judged {
     path: String,
+    target: Target,
     whose: Whose,
-    /// The leases of others on it.
-    others: Vec<LeaseView>,
     /// The others that wrote it.
-    writers: Vec<String>,
+    writers: Vec<AgentName>,
 }
 
-impl Judged {
-    fn why(&self) -> String {
-        let by = |verb: &str, mut names: Vec<String>| {
-            names.sort();
-            names.dedup();
-            format!("{} {verb} {}", shown(&self.path), names.join(", "))
-        };
-        match self.others.is_empty() {
-            true => by("has uncommitted lines of", self.writers.clone()),
-            false => by("is held by", self.others.iter().map(|view| view.agent.to_string()).collect()),
-        }
-    }
+/// The named paths that go into a commit, and why the others do not.
+type Named<'j> = (BTreeSet<&'j str>, Option<Failure>);
+
+fn paths_of<'j>(judged: impl Iterator<Item = &'j Judged>) -> BTreeSet<&'j str> {
+    judged.map(|judged| judged.path.as_str()).collect()
 }
 
 /// Of a file with a new name both names go together, if nobody else has the other one.
@@ -272,25 +294,23 @@ fn partners<'c>(changed: &'c ChangedPaths, judged: &[Judged], taken: &BTreeSet<&
 }
 
 /// The command that commits what is left of what was asked for.
-pub(crate) fn rest_of_it(messages: &[String], paths: &[&str]) -> Option<Hint> {
+pub(crate) fn rest_of_it(messages: &[String], purpose: &str, paths: &[&str]) -> Option<Hint> {
     let mut verb = "commit".to_owned();
     messages.iter().for_each(|message| verb.push_str(&format!(" -m {}", shell::as_it_is(message))));
-    (!paths.is_empty()).then(|| Hint::command("commit the rest", &verb, paths))
+    (!paths.is_empty()).then(|| Hint::command(purpose, &verb, paths))
 }
 
-fn with_others(refused: &[&Judged], messages: &[String], rest: &[&str]) -> Failure {
-    let why: Vec<String> = refused.iter().take(PATHS_NAMED).map(|judged| judged.why()).collect();
-    let more = refused.len().saturating_sub(PATHS_NAMED);
-    let more = if more > 0 { format!(", and {more} more are with others") } else { String::new() };
-    let mut seen = BTreeSet::new();
-    let leases = refused.iter().flat_map(|judged| judged.others.clone());
-    let leases = leases.filter(|view| seen.insert(view.lease.id)).collect();
-    let message = format!("{}{more}; nothing was committed", why.join(", "));
-    let failure = Failure::new(Slug::CommitRefused, message)
-        .details(Details::Blockers { leases, ahead: Vec::new().into() });
-    let first = refused.first().map(|judged| judged.path.as_str()).unwrap_or_default();
-    failure
-        .hint(rest_of_it(messages, rest).unwrap_or_else(|| Hint::command("see whose it is", "who", &[first])))
+fn with_others(refusal: Failure, messages: &[String], rest: &BTreeSet<&str>) -> Failure {
+    let rest: Vec<&str> = rest.iter().copied().collect();
+    let message = format!("{}; nothing was committed", refusal.message);
+    let held = match &refusal.details {
+        Details::Blockers { leases, .. } => leases.first().map(|view| view.lease.target.display()),
+        _ => None,
+    };
+    let look = held.map(|held| Hint::command("see whose it is", "who", &[&held]));
+    let hint = rest_of_it(messages, "commit the rest", &rest).or(look);
+    let failure = Failure { message, hints: Vec::new(), ..refusal };
+    failure.hint(hint.unwrap_or_else(|| Hint::from("see whose lines they are: clearway diff --stat")))
 }
 
 fn nothing(judged: &[Judged], words: &CommitWords) -> Failure {
@@ -313,16 +333,7 @@ fn nothing(judged: &[Judged], words: &CommitWords) -> Failure {
     let failure = Failure::new(Slug::NothingToCommit, message);
     let changed = judged.len() as u64;
     let failure = failure.details(Details::field("changed", changed));
-    match (free.len(), rest_of_it(&words.messages, &free)) {
-        (1..=PATHS_NAMED, Some(Hint::Command { flags, words, paths, runner, .. })) => {
-            failure.hint(Hint::Command {
-                purpose: "nobody is known to have changed it; name it to commit it".to_owned(),
-                flags,
-                words,
-                paths,
-                runner,
-            })
-        }
-        _ => failure.hint("see whose it is: clearway diff --stat"),
-    }
+    let purpose = "nobody is known to have changed it; name it to commit it";
+    let by_name = rest_of_it(&words.messages, purpose, &free).filter(|_| free.len() <= PATHS_NAMED);
+    failure.hint(by_name.unwrap_or_else(|| Hint::from("see whose it is: clearway diff --stat")))
 }

@@ -34,7 +34,7 @@ pub(crate) const REASON_VARIABLE: &str = "CLEARWAY_COMMIT_REASON";
 /// Paths of one request; more are asked about in several.
 const PATHS_ASKED: usize = 128;
 /// Paths beyond which none is looked at by itself for what can be committed without it.
-const PATHS_TOLD_APART: usize = 32;
+pub(crate) const PATHS_TOLD_APART: usize = 32;
 /// Bytes of a mark, of which only the last line counts.
 const MARK_BYTES_MAX: u64 = 1_024;
 /// What git writes into the message of a commit that undoes another.
@@ -132,6 +132,14 @@ struct Scene {
     now: Mono,
 }
 
+/// A path of a commit.
+pub(crate) struct PathOfCommit {
+    pub(crate) path: String,
+    pub(crate) target: Target,
+    /// Whether leases are about it. What everybody writes, and what nobody keeps, is nobody's.
+    pub(crate) is_guarded: bool,
+}
+
 impl Scene {
     fn own(&self) -> impl Iterator<Item = &Lease> {
         self.leases.iter().filter(|lease| self.family.contains(&lease.holder))
@@ -145,7 +153,7 @@ impl Scene {
 impl Session<'_> {
     fn check_commit(&mut self, under_way: &UnderWay, message: Option<&str>) -> Result<GitAnswer, Failure> {
         let scene = self.scene()?;
-        if scene.own().any(|lease| literal(lease).is_some()) {
+        if scene.own().any(|lease| lease.target.literal().is_some()) {
             self.mark_begin(scene.now);
         }
         let noted = self.noted_by(&|author| scene.others.contains_key(&author))?;
@@ -240,7 +248,7 @@ impl Session<'_> {
     }
 
     /// Why a commit would be refused, as far as can be told without writing anything.
-    fn refusal_of(&mut self, commit: &Commit) -> Result<Option<Failure>, Failure> {
+    pub(crate) fn refusal_of(&mut self, commit: &Commit) -> Result<Option<Failure>, Failure> {
         let key = self.site.key.clone();
         for part in parts(commit) {
             match self.preview_in(&key, Command::Commit(part))?.outcome {
@@ -279,17 +287,24 @@ impl Session<'_> {
         Ok(rest)
     }
 
-    /// Paths that leases are about. What everybody writes, and what nobody keeps, is nobody's.
+    /// The paths that leases are about.
     fn guarded_paths(&self, staged: &Staged) -> Vec<(String, Target)> {
+        let paths = self.paths_of_commit(&staged.paths).into_iter();
+        paths.filter(|path| path.is_guarded).map(|path| (path.path, path.target)).collect()
+    }
+
+    /// Paths of a commit as leases know them.
+    pub(crate) fn paths_of_commit(&self, paths: &[String]) -> Vec<PathOfCommit> {
         let fold = self.site.fold;
         let classes = self.config.classes(fold);
-        let guarded = |path: &String| {
+        let known = |path: &String| {
             let canonical = CanonicalPath::parse(path, fold).ok()?;
             let class = classes.as_ref().map_or(PathClass::Plain, |classes| classes.classify(&canonical));
-            let is_kept = !matches!(class, PathClass::Common | PathClass::Ignored);
-            is_kept.then(|| (path.clone(), Target::Path(Pattern::literal(&canonical))))
+            let is_guarded = !matches!(class, PathClass::Common | PathClass::Ignored);
+            let target = Target::Path(Pattern::literal(&canonical));
+            Some(PathOfCommit { path: path.clone(), target, is_guarded })
         };
-        staged.paths.iter().filter_map(guarded).collect()
+        paths.iter().filter_map(known).collect()
     }
 
     fn check_rebase(&mut self) -> Result<GitAnswer, Failure> {
@@ -358,12 +373,12 @@ impl Session<'_> {
     ) -> Result<(), Failure> {
         let scene = self.scene()?;
         let own = scene.own().filter(|lease| lease.grade == Grade::Auto && lease.bound.is_none());
-        let own: Vec<&Lease> = own.filter(|lease| literal(lease).is_some()).collect();
+        let own: Vec<&Lease> = own.filter(|lease| lease.target.literal().is_some()).collect();
         if own.is_empty() {
             return Ok(());
         }
         let committed: BTreeSet<String> = committed(self)?.into_iter().collect();
-        let is_in_it = |lease: &&&Lease| literal(lease).is_some_and(|path| committed.contains(path));
+        let is_in_it = |lease: &&&Lease| lease.target.literal().is_some_and(|path| committed.contains(path));
         let leases: Vec<_> = own.iter().filter(is_in_it).map(|lease| lease.id).collect();
         let began = began.or_else(|| self.marked_begin()).unwrap_or(scene.now);
         if !leases.is_empty() {
@@ -405,13 +420,6 @@ fn parts(commit: &Commit) -> Vec<Commit> {
     held.chain(commit.written.chunks(PATHS_ASKED).map(|written| with(&[], written))).collect()
 }
 
-fn literal(lease: &Lease) -> Option<&str> {
-    match &lease.target {
-        Target::Path(pattern) => pattern.as_literal(),
-        Target::Name(_) => None,
-    }
-}
-
 /// One command is enough, and it is not the one of a lease that is wanted.
 fn without_advice(mut failure: Failure) -> Failure {
     failure.hints.clear();
@@ -437,7 +445,7 @@ fn way_out(
         UnderWay::Nothing | UnderWay::Rebase => {
             let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
             let messages = vec![first_paragraph(message)];
-            crate::committing::rest_of_it(&messages, &rest).unwrap_or_else(|| {
+            crate::committing::rest_of_it(&messages, "commit the rest", &rest).unwrap_or_else(|| {
                 let is_held = |(_, target): &&(String, Target)| commit.paths.contains(target);
                 match paths.iter().find(is_held) {
                     Some((path, _)) => Hint::command("see whose it is", "who", &[path]),

@@ -128,7 +128,8 @@ impl Session<'_> {
         Ok(Taken { rev: reply.rev, reply: Some(reply), number: Some(number), drafted })
     }
 
-    /// Gives snapshots their names that a decision gave their numbers. Of one that cannot have it nobody is told.
+    /// Gives snapshots their names that a decision gave their numbers. Of one that cannot have it the caller is not told; whoever
+    /// held the path before is told the number, which then leads to nothing.
     pub(crate) fn name_kept(&mut self, reply: &mut Reply) {
         let Some((agent, _)) = reply.agent else { return };
         let mut named: BTreeMap<String, bool> = BTreeMap::new();

@@ -54,6 +54,8 @@ pub(super) fn undo(
 ) -> super::Outcome {
     let plan = session(host, globals, console)?.plan_undo(flags.number.as_deref())?;
     let told = |plan, done, left| answer(Brought { plan, done, left });
+    // What was shown is done, and not what somebody kept since.
+    let number = format!("s{}", plan.seen.number.0);
     if flags.dry_run || (!plan.is_due() && !flags.yes) {
         return told(plan, false, None);
     }
@@ -71,7 +73,7 @@ pub(super) fn undo(
         }
     }
     let mut session = session(host, globals, console)?;
-    let plan = session.plan_undo(flags.number.as_deref())?;
+    let plan = session.plan_undo(Some(&number))?;
     let plan = session.carry_out(plan)?;
     told(plan, true, None)
 }

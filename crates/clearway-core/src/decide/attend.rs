@@ -107,7 +107,7 @@ fn end(draft: &mut Draft<'_>, me: AgentId, actor: Actor) -> Result<Vec<LeaseId>,
     waits.iter().for_each(|view| draft.end_wait(actor, view, WaitEnd::Gone));
     let left = leases.iter().filter(|lease| ended.contains(&lease.id) && is_changed(lease, draft.facts));
     let left: BTreeSet<(Worktree, String)> =
-        left.filter_map(|lease| Some((lease.worktree.clone(), literal(lease)?.to_owned()))).collect();
+        left.filter_map(|lease| Some((lease.worktree.clone(), lease.target.literal()?.to_owned()))).collect();
     for agent in ending {
         draft.push(actor, Body::AgentEnded { agent });
         *draft.memo(agent) = Memo::default();
@@ -161,19 +161,12 @@ fn let_go(
     Ok(leases.iter().map(let_go).collect())
 }
 
-fn literal(lease: &Lease) -> Option<&str> {
-    match &lease.target {
-        Target::Path(pattern) => pattern.as_literal(),
-        Target::Name(_) => None,
-    }
-}
-
 fn unknown(lease: &Lease, facts: &Facts) -> Option<FactQuery> {
-    let path = literal(lease)?;
+    let path = lease.target.literal()?;
     let is_known = facts.dirty(&lease.worktree, path).is_some();
     (!is_known).then(|| FactQuery::Dirty(lease.worktree.clone(), path.to_owned()))
 }
 
 fn is_changed(lease: &Lease, facts: &Facts) -> bool {
-    literal(lease).is_some_and(|path| facts.dirty(&lease.worktree, path) == Some(true))
+    lease.target.literal().is_some_and(|path| facts.dirty(&lease.worktree, path) == Some(true))
 }

@@ -97,7 +97,7 @@ pub(super) fn settle(draft: &mut Draft<'_>, settle: &Settle, identified: &Identi
             && !draft.is_in_hand(lease)
     };
     let done: Vec<Lease> = draft.leases_now().filter(is_over).cloned().collect();
-    let places = done.iter().filter_map(|lease| Some((lease, literal(lease)?)));
+    let places = done.iter().filter_map(|lease| Some((lease, lease.target.literal()?)));
     let unknown = places.clone().filter(|(lease, path)| draft.facts.dirty(&lease.worktree, path).is_none());
     let unknown: BTreeSet<FactQuery> =
         unknown.map(|(lease, path)| FactQuery::Dirty(lease.worktree.clone(), path.to_owned())).collect();
@@ -231,11 +231,4 @@ fn names(names: impl Iterator<Item = String>) -> String {
     names.sort();
     names.dedup();
     names.join(", ")
-}
-
-fn literal(lease: &Lease) -> Option<&str> {
-    match &lease.target {
-        Target::Path(pattern) => pattern.as_literal(),
-        Target::Name(_) => None,
-    }
 }

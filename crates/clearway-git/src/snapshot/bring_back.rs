@@ -91,7 +91,7 @@ impl Git {
     /// Brings it back: the index first, so that one that is locked leaves everything as it was.
     pub fn bring_back(&self, order: &BackOrder<'_>) -> Result<Vec<Back>, SnapshotError> {
         let prepared = self.prepare(order)?;
-        self.restage(order.worktree, prepared.iter().map(|(back, _)| back))?;
+        self.restage(order, prepared.iter().map(|(back, _)| back))?;
         // What goes makes room for what comes: a directory may be where a file was, and the other way round.
         for state in [BackState::Removed, BackState::Written] {
             for (back, content) in prepared.iter().filter(|(back, _)| back.state == state) {
@@ -188,14 +188,16 @@ impl Git {
 
     fn restage<'b>(
         &self,
-        worktree: &Path,
+        order: &BackOrder<'_>,
         backs: impl Iterator<Item = &'b Back>,
     ) -> Result<(), SnapshotError> {
         let mut lines = Vec::new();
+        // As long as any id of the repository, of which there are two kinds.
+        let no_id = "0".repeat(order.commit.len());
         for back in backs.filter(|back| back.restages) {
             let entry = match &back.file.staged {
                 Staged::Same => continue,
-                Staged::Deleted => format!("0 {}\t", "0".repeat(40)),
+                Staged::Deleted => format!("0 {no_id}\t"),
                 Staged::Entry { mode, id } => format!("{mode} {id}\t"),
             };
             lines.extend(entry.as_bytes());
@@ -206,7 +208,7 @@ impl Git {
             return Ok(());
         }
         let question = Question { command: "update-index", options: &["-z", "--index-info"], paths: &[] };
-        self.ask_fed(worktree, &question, Box::new(move |out: &mut dyn Write| out.write_all(&lines)))?;
+        self.ask_fed(order.worktree, &question, Box::new(move |out: &mut dyn Write| out.write_all(&lines)))?;
         Ok(())
     }
 }

@@ -93,7 +93,7 @@ fn what_is_named_and_nobodys_is_taken_and_what_is_with_others_is_refused_with_th
     let below = app.clearway_in("src").agent("ada");
     let ran = below.json(&["commit", "-m", "it's", ".", "../loose file.txt"]).expect(1);
     let error = ran.slug("commit-refused");
-    assert_eq!(text(&error, "message"), "src/b.rs is held by bob; nothing was committed");
+    assert_eq!(text(&error, "message"), "src/b.rs is with bob; nothing was committed");
     assert_eq!(status(&app), " M src/b.rs\n?? \"loose file.txt\"\n");
     let hint = list(&error, "hints")[0].as_str().expect("a hint");
     let command = hint.strip_prefix("commit the rest: ").expect("a command");
@@ -104,6 +104,29 @@ fn what_is_named_and_nobodys_is_taken_and_what_is_with_others_is_refused_with_th
 }
 
 #[test]
+fn the_check_of_gits_hooks_is_the_rule_of_this_commit_too() {
+    let home = home();
+    let app = app(&home);
+    app.grant("bob", &["--broad", "--strict", "."]);
+    app.write("Cargo.lock", "what everybody writes\n");
+    let made = commit(&app, "ada", &["Cargo.lock"]);
+    assert_eq!(made["paths"], json!(["Cargo.lock"]));
+    app.write("src/a.rs", "bob\n");
+    let error = app.agent("ada").fails("commit-refused", 1, &["commit", "-m", "x", "src/a.rs"]);
+    assert_eq!(text(&error, "message"), "src/a.rs is with bob; nothing was committed");
+}
+
+#[test]
+fn whoever_has_no_name_is_told_that_and_nothing_of_others() {
+    let home = home();
+    let app = app(&home);
+    app.write("loose.txt", "somebody\n");
+    let error = app.clearway().fails("no-identity", 2, &["commit", "-m", "x", "loose.txt"]);
+    assert!(!error["hints"].to_string().contains("others commit"), "{error}");
+    assert_eq!(status(&app), "?? loose.txt\n");
+}
+
+#[test]
 fn a_file_that_is_gone_is_named_by_its_very_name() {
     let home = home();
     let app = home.repository("app", &[("app/[id]/page.tsx", "x\n"), ("app/i/page.tsx", "x\n")]);
@@ -111,7 +134,7 @@ fn a_file_that_is_gone_is_named_by_its_very_name() {
         std::fs::remove_dir_all(app.path().join(file)).expect("a directory");
     }
     let made = app.clearway_in("app").agent("ada").ok(&["commit", "-m", "x", "[id]/page.tsx"]);
-    assert!(list(&made, "paths").contains(&json!("app/[id]/page.tsx")), "{made}");
+    assert_eq!(made["paths"], json!(["app/[id]/page.tsx"]), "what the brackets would match is not named");
 }
 
 #[test]

@@ -138,3 +138,19 @@ fn an_answer_that_is_given_once_more_keeps_nothing_new() {
     let references = app.git(&["for-each-ref", "--format=%(refname)", "refs/clearway"]);
     assert_eq!(references.lines().count(), 1, "{references}");
 }
+
+#[test]
+fn a_repository_with_longer_ids_gets_its_staged_deletions_back() {
+    let home = home();
+    let long = home.directory("long");
+    let script = "git init -q -b main --object-format=sha256 . && git config user.name T \
+        && git config user.email t@example.org && echo x > a && git add a && git commit -qm first && git rm -q a";
+    assert!(home.shell(&long, script).status().expect("git").success());
+    let ada = || home.clearway(&long).agent("ada");
+    let taken = format!("s{}", number(&ada().ok(&["snapshot"]), "snapshot"));
+    assert!(home.shell(&long, "git reset -q --hard").status().expect("git").success());
+    ada().ok(&["restore", &taken]);
+    assert!(!long.join("a").exists());
+    let said = home.shell(&long, "git status --porcelain").output().expect("git");
+    assert_eq!(String::from_utf8_lossy(&said.stdout), "D  a\n");
+}

@@ -39,8 +39,17 @@ fn while_it_is_kept_no_housekeeping_takes_it_and_when_it_is_old_it_goes() {
         Files::below(&home.state()).paths().filter(is_pack).count()
     };
     assert_eq!((references(&app).len(), beside(&home)), (1, 1));
+    // The newest stay however old they are.
+    let newer = |count: u32| {
+        app.write("src/a.rs", &format!("newer {count}\n"));
+        snapshot(&app, &["src/a.rs"]);
+    };
+    (1..20).for_each(newer);
     app.clearway().ok(&["sweep"]);
-    assert_eq!((references(&app).len(), beside(&home)), (0, 0));
+    assert_eq!((references(&app).len(), beside(&home)), (20, 1));
+    newer(20);
+    app.clearway().ok(&["sweep"]);
+    assert_eq!((references(&app).len(), beside(&home)), (20, 0));
     app.git(&["gc", "--quiet", "--prune=now"]);
     assert!(!has(&app, &home, &commit));
     app.agent("ada").fails("not-found", 5, &["show", &old]);
