@@ -163,7 +163,14 @@ impl Session<'_> {
         }
     }
 
-    fn store_nowhere(&self) -> Option<Notice> {
+    /// Whoever asks whether a log is whole is not told so of one whose very place is not there.
+    pub(crate) fn refuse_nowhere(&self) -> Result<(), Failure> {
+        let complaint = self.store_nowhere().and_then(|notice| notice.about_place());
+        complaint.map_or(Ok(()), |(what, hint)| Err(Failure::new(Slug::StoreUnavailable, what).hint(hint)))
+    }
+
+    /// What there is to say of a store that was named in a directory which is not there.
+    pub fn store_nowhere(&self) -> Option<Notice> {
         let file = self.start.join(file_of(self.config.store_url()?)?);
         let directory = file.parent().filter(|directory| !self.outside.is_directory(directory))?;
         Some(Notice::StoreNowhere { directory: directory.display().to_string() })

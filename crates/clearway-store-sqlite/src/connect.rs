@@ -354,17 +354,17 @@ impl Patience {
 /// caller waits for anything. SQLite would try for ten seconds whatever it was told, and whoever writes would stand in
 /// the gate all that time.
 ///
-/// The first one empties the shared-memory file before it lets others in, so a whole one is asked nothing more. Where it
-/// is empty, and one process stays the one that locks it, there is no use in trying; whatever else is so, SQLite finds
-/// out.
+/// The first one empties the shared-memory file before it lets others in, makes room in it, and writes its beginning when
+/// it has read the whole log: one that begins as it should is asked nothing more. Where it does not, and one process stays
+/// the one that locks it, there is no use in trying; whatever else is so, SQLite finds out.
 fn let_first_pass(path: &Path, patience: &Patience) -> Result<(), StoreError> {
     let shared = with_suffix(path, "-shm");
-    let first = || match files::length(&shared) {
-        Some(bytes) if bytes < SHARED_MEMORY_BYTES_MIN => {
-            gate::byte_lock_holders(&shared, FIRST_LOCK).into_iter().next()
-        }
-        _ => None,
+    let is_begun = || {
+        let start = files::read_start(&shared, IS_BEGUN + 1);
+        start.map_or(true, |start| start.get(IS_BEGUN).is_some_and(|byte| *byte != 0))
     };
+    let locks = || SHARED_MEMORY_LOCKS.iter().flat_map(|byte| gate::byte_lock_holders(&shared, *byte));
+    let first = || if is_begun() { None } else { locks().next() };
     let Some(seen) = first() else { return Ok(()) };
     let mut look_again = FIRST_LOOK;
     while let Some(now) = first().filter(|now| now.pid == seen.pid) {
@@ -383,15 +383,12 @@ fn let_first_pass(path: &Path, patience: &Patience) -> Result<(), StoreError> {
 const FIRST_LOOK: Duration = Duration::from_millis(1);
 const LAST_LOOK: Duration = Duration::from_millis(50);
 
-/// The least that SQLite's shared-memory file holds once it is in use.
-const SHARED_MEMORY_BYTES_MIN: u64 = 32_768;
+/// The byte of SQLite's shared-memory file that is not zero once its beginning is written.
+const IS_BEGUN: usize = 12;
 
-/// The byte of that file which whoever is the first to open it locks.
-const FIRST_LOCK: u64 = 128;
-
-/// The bytes of it by which one process keeps others out: those of a writer, of a checkpoint, of reading the log anew,
-/// and of whoever is the first to open the file.
-const SHARED_MEMORY_LOCKS: [u64; 4] = [120, 121, 122, FIRST_LOCK];
+/// The bytes of that file by which one process keeps others out: those of a writer, of a checkpoint, of
+/// reading the log anew, and of whoever is the first to open the file.
+const SHARED_MEMORY_LOCKS: [u64; 4] = [120, 121, 122, 128];
 
 /// The first of the bytes that whoever keeps the database to itself locks in the file.
 const WHOLE_FILE_LOCK: u64 = 0x4000_0002;

@@ -1,13 +1,14 @@
 //! Whether a log is whole: its chain, its order, its fold, and what was anchored or witnessed of it.
 
 use crate::contract::{Head, Snapshot, StoreError};
-use clearway_core::event::Body;
+use clearway_core::event::{Body, Event};
 use clearway_core::fold::State;
 use clearway_core::ids::{ScopeKey, Seq};
 use clearway_core::limits::EVENTS_PER_READ;
 use clearway_core::pattern::Fold;
 use clearway_wire::canonical;
 use clearway_wire::chain::ChainHash;
+use std::ops::Range;
 
 /// What verification found.
 #[derive(Clone, Debug)]
@@ -22,6 +23,31 @@ pub struct Report {
     pub stale_projections: Vec<String>,
     /// The fold itself, as far as the log could be read.
     pub state: State,
+    given_up: GivenUp,
+}
+
+impl Report {
+    /// Whether an operator went on without the event that once had this number.
+    pub fn gave_up(&self, seq: Seq) -> bool {
+        self.given_up.has(seq)
+    }
+}
+
+/// Numbers of events that were lost, and that an operator went on without, as the log itself records. Others have them
+/// now, which nobody who remembers the lost ones can know.
+#[derive(Clone, Debug, Default)]
+struct GivenUp(Vec<Range<u64>>);
+
+impl GivenUp {
+    fn note(&mut self, event: &Event) {
+        if let Body::EpochBegan { lost_tail, operator_reason: Some(_), .. } = event.body {
+            self.0.push(event.seq.0..event.seq.0.saturating_add(lost_tail));
+        }
+    }
+
+    fn has(&self, seq: Seq) -> bool {
+        self.0.iter().any(|lost| lost.contains(&seq.0))
+    }
 }
 
 /// Where a log goes wrong.
@@ -84,12 +110,13 @@ struct Walk<'a> {
     fold: Fold,
     state: State,
     broken: Option<Broken>,
+    given_up: GivenUp,
 }
 
 impl<'a> Walk<'a> {
     fn new(scope: &'a ScopeKey, marks: &'a [Mark]) -> Self {
         let (head, fold, state) = (Head::EMPTY, Fold::default(), State::default());
-        Self { scope, marks, head, fold, state, broken: None }
+        Self { scope, marks, head, fold, state, broken: None, given_up: GivenUp::default() }
     }
 
     fn step(&mut self, seq: Seq, bytes: &[u8], hash: ChainHash) {
@@ -107,6 +134,7 @@ impl<'a> Walk<'a> {
                 if let Body::ScopeOpened { fold, .. } = event.body {
                     self.fold = fold;
                 }
+                self.given_up.note(&event);
                 if let Err(error) = self.state.apply(&event) {
                     return self.fail(seq, error.to_string());
                 }
@@ -118,7 +146,7 @@ impl<'a> Walk<'a> {
 
     fn compare_marks(&mut self, seq: Seq, hash: ChainHash) {
         let differs = self.marks.iter().find(|mark| mark.head.rev == seq && mark.head.hash != hash);
-        if let Some(mark) = differs {
+        if let Some(mark) = differs.filter(|_| !self.given_up.has(seq)) {
             let what = format!("{} remembers another event there: the history was rewritten", mark.by);
             self.fail(seq, what);
         }
@@ -127,7 +155,8 @@ impl<'a> Walk<'a> {
     /// The log ends here: everything remembered must have been passed.
     fn end(&mut self, stored: Head) {
         let end = self.head.rev;
-        let beyond = self.marks.iter().filter(|mark| mark.head.rev > end).max_by_key(|mark| mark.head.rev);
+        let is_beyond = |mark: &&Mark| mark.head.rev > end && !self.given_up.has(mark.head.rev);
+        let beyond = self.marks.iter().filter(is_beyond).max_by_key(|mark| mark.head.rev);
         let remembered = beyond.map(|mark| format!("{} remembers {}", mark.by, mark.head.rev));
         if stored != self.head {
             let said = match stored.rev == end {
@@ -157,6 +186,7 @@ impl<'a> Walk<'a> {
             broken: self.broken,
             stale_projections,
             state: self.state,
+            given_up: self.given_up,
         }
     }
 }

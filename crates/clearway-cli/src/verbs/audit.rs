@@ -2,7 +2,7 @@
 
 use crate::console::{Answer, Console, Problem, document};
 use crate::given::Given;
-use crate::render::{Page, Tone, wrap};
+use crate::render::{Page, Tone, count, wrap};
 use clearway_core::hint::Hint;
 use clearway_core::ids::Seq;
 use clearway_core::text::printable;
@@ -51,7 +51,7 @@ pub(super) struct Whole(Verified);
 
 impl Answer for Whole {
     fn json(&self, _: &Given) -> String {
-        let Verified { events, head, anchored, unanchored, witnessed, .. } = &self.0;
+        let Verified { events, head, anchored, unanchored, given_up, witnessed, .. } = &self.0;
         document(&Looked::new(
             head.rev,
             VerifyReply {
@@ -59,13 +59,14 @@ impl Answer for Whole {
                 head: head.hash.to_string(),
                 anchored_seq: anchored.map(|seq| seq.0),
                 unanchored: *unanchored,
+                given_up: *given_up,
                 witnessed: *witnessed,
             },
         ))
     }
 
     fn text(&self, page: &Page) -> String {
-        let Verified { events, head, anchored, unanchored, witnessed, .. } = &self.0;
+        let Verified { events, head, anchored, unanchored, given_up, witnessed, .. } = &self.0;
         if *events == 0 {
             return "the log is empty\n".to_owned();
         }
@@ -78,6 +79,10 @@ impl Answer for Whole {
         };
         let whole = page.paint(Tone::Good, "whole");
         let mut text = format!("the log is {whole}: {events} events\n  head {}\n  {anchors}\n", head.hash);
+        if *given_up > 0 {
+            let anchors = count(*given_up, "anchor", "anchors");
+            text.push_str(&format!("  {anchors} of lost events that an operator went on without\n"));
+        }
         if !witnessed {
             let note = "note: the gate beside the store does not remember this log, so only an anchor could tell if \
                         its end were missing; see: clearway doctor";

@@ -132,7 +132,7 @@ fn obey(cli: Cli, agent: Option<OnBehalf>, host: &mut dyn Host, console: &mut Co
         Verb::Sweep(flags) => leasing::sweep(&mut session(host, &globals, console)?, &flags),
         Verb::Wait(flags) => answer(queueing::wait(&mut session(host, &globals, console)?, &flags, console)?),
         Verb::Waits(flags) => {
-            answer(queueing::waits(&mut session(host, &globals, console)?, &flags, console)?)
+            answer(queueing::waits(&mut looking(host, &globals, console)?, &flags, console)?)
         }
         Verb::Transfer(flags) => answer(queueing::transfer(&mut session(host, &globals, console)?, flags)?),
         Verb::Freeze(flags) => answer(queueing::freeze(&mut session(host, &globals, console)?, &flags)?),
@@ -142,7 +142,7 @@ fn obey(cli: Cli, agent: Option<OnBehalf>, host: &mut dyn Host, console: &mut Co
         }
         Verb::Who(flags) => answer(listing::who(&mut session(host, &globals, console)?, &flags)?),
         Verb::Leases(flags) => answer(listing::leases(&mut session(host, &globals, console)?, flags)?),
-        Verb::Mine(flags) => answer(own::mine(&mut session(host, &globals, console)?, &flags)?),
+        Verb::Mine(flags) => answer(own::mine(&mut looking(host, &globals, console)?, &flags)?),
         Verb::Diff(flags) => answer(lines::diff(&mut session(host, &globals, console)?, &flags)?),
         Verb::Commit(flags) => {
             answer(committing::commit(&mut session(host, &globals, console)?, flags, console)?)
@@ -153,7 +153,7 @@ fn obey(cli: Cli, agent: Option<OnBehalf>, host: &mut dyn Host, console: &mut Co
         Verb::Restore(flags) => answer(snapshots::restore(&mut session(host, &globals, console)?, &flags)?),
         Verb::Undo(flags) => snapshots::undo(host, &globals, &flags, console),
         Verb::Statusline => answer(own::statusline(&mut session(host, &globals, console)?)?),
-        Verb::Agents => answer(listing::agents(&mut session(host, &globals, console)?)?),
+        Verb::Agents => answer(listing::agents(&mut looking(host, &globals, console)?)?),
         Verb::Where(flags) => answer(finding::where_is(&mut session(host, &globals, console)?, &flags)?),
         Verb::Digest(flags) => answer(looking_back::digest(host, &globals, &flags)?),
         Verb::Status(StatusFlags { cost: true }) => {
@@ -164,7 +164,7 @@ fn obey(cli: Cli, agent: Option<OnBehalf>, host: &mut dyn Host, console: &mut Co
             answer(status::status(&mut session(host, &globals, console)?, is_terminal)?)
         }
         Verb::Events(flags) => {
-            events::events(&mut session(host, &globals, console)?, flags, console).map(|()| Told::Already(0))
+            events::events(&mut looking(host, &globals, console)?, flags, console).map(|()| Told::Already(0))
         }
     }
 }
@@ -177,6 +177,17 @@ fn session<'h>(
 ) -> Result<Session<'h>, Problem> {
     let session = Session::open(host, globals)?;
     console.stand_in(&session.site.worktree().0);
+    Ok(session)
+}
+
+/// The same for a look whose answer has no place for what is strange about the store.
+fn looking<'h>(
+    host: &'h mut dyn Host,
+    globals: &Globals,
+    console: &mut Console<'_, '_>,
+) -> Result<Session<'h>, Problem> {
+    let session = session(host, globals, console)?;
+    console.note(&session.store_nowhere());
     Ok(session)
 }
 

@@ -6,24 +6,28 @@ use super::draft::Draft;
 use crate::command::Want;
 use crate::facts::FactQuery;
 use crate::ids::{AgentId, Epoch, Fence, Seq};
-use crate::lease::{End, Lease};
+use crate::lease::{End, Lease, Mode};
 use crate::limits::WIDE_PAST_MAX;
 use crate::pattern::Pattern;
 use crate::target::{Target, Worktree};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Somebody else held the path after the caller last did, by itself or within something wider. Whoever it was taken over
-/// from is said already.
+/// from is said already. Who shared it with the caller and left first is no news, and who had it alone is told before
+/// whoever shared it.
 pub(super) fn changed_hands(draft: &Draft<'_>, me: AgentId, lease: &Lease) -> Option<Notice> {
     let past = past_of(draft, lease);
     let live = draft.slice.leases.iter().filter(|own| !own.ceded.is_empty() && own.ended.is_none());
-    let own = past.iter().copied().chain(live).filter_map(|old| last_had(old, me, &lease.target)).max()?;
-    let had_it = |old: &&&Lease| old.holder != me && old.is_on(&lease.target);
-    let other = past.iter().filter(had_it).max_by_key(|old| old.fence)?;
+    let had = |old: &'_ Lease| Some((last_had(old, me, &lease.target)?, old.ended.map(|ended| ended.at)));
+    let (own, own_end) = past.iter().copied().chain(live).filter_map(had).max_by_key(|(had, _)| *had)?;
+    let stayed = |old: &Lease| old.mode == Mode::Exclusive || old.ended.map(|ended| ended.at) > own_end;
+    let is_news = |old: &&&Lease| {
+        old.holder != me && old.is_on(&lease.target) && (old.fence, Had::Kept) > own && stayed(old)
+    };
+    let other = past.iter().filter(is_news).max_by_key(|old| (old.mode == Mode::Exclusive, old.fence))?;
     let by = draft.slice.agent(other.holder)?.agent.name.clone();
     let is_said = |notice: &Notice| matches!(notice, Notice::TookOver { from, .. } if *from == by);
-    let is_news = (other.fence, Had::Kept) > own && !draft.notices.iter().any(is_said);
-    is_news.then(|| Notice::ChangedHands { target: lease.target.display(), by })
+    (!draft.notices.iter().any(is_said)).then(|| Notice::ChangedHands { target: lease.target.display(), by })
 }
 
 /// The last who held the very path ended and left a change behind that is still there, or was proven gone and made way

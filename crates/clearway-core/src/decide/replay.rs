@@ -30,9 +30,11 @@ impl Success {
     }
 }
 
-/// Which of the leases last longer than the span that was asked for, because no request brings an end nearer.
+/// Which of the leases last longer than the span that was asked for, because no request brings an end nearer. One that a
+/// command is run under lasts as long as that.
 pub fn not_shortened(success: &Success, asked_ttl_ms: u64, now: &Now) -> Vec<Notice> {
-    let longer = |view: &&LeaseView| view.deadline.since(now.mono) > asked_ttl_ms;
+    let longer =
+        |view: &&LeaseView| view.lease.bound.is_none() && view.deadline.since(now.mono) > asked_ttl_ms;
     let notice = |view: &LeaseView| Notice::NotShortened {
         lease: view.lease.id,
         target: view.lease.target.display(),

@@ -429,7 +429,12 @@ fn held(
     let mut failure =
         Failure::new(Slug::ReservationHeld, said.join("; ")).retry(Retry::AfterMs(soonest.max(1)));
     const LOOK: &str = "see who holds it and until when";
-    failure = failure.hint(match reserve.wants.first().map(|want| &want.target) {
+    let is_blocked = |want: &&Want| {
+        leases.iter().any(|blocker| blocker.lease.is_on(&want.target))
+            || ahead.iter().any(|ahead| ahead.target == want.target.display())
+    };
+    let blocked = reserve.wants.iter().find(is_blocked).or(reserve.wants.first());
+    failure = failure.hint(match blocked.map(|want| &want.target) {
         Some(Target::Path(pattern)) => Hint::command(LOOK, "who", &[pattern.canonical()]),
         Some(Target::Name(name)) => Hint::about_name(LOOK, "who", name.as_str()),
         None => Hint::from(format!("{LOOK}: clearway leases")),

@@ -35,6 +35,8 @@ pub struct Verified {
     pub anchored: Option<Seq>,
     /// Events after it.
     pub unanchored: u64,
+    /// Anchors of events that were lost, and that an operator went on without.
+    pub given_up: u64,
     /// Whether the gate beside the store remembers what there is of the log.
     pub witnessed: bool,
 }
@@ -69,7 +71,9 @@ impl Session<'_> {
     }
 
     fn verify_log(&mut self, anchor_files: &[PathBuf]) -> Result<Verified, Failure> {
+        self.refuse_nowhere()?;
         let Marks { marks, anchored, witness, stranger } = self.marks(anchor_files)?;
+        let (mut anchored, mut given_up) = (anchored, 0);
         let key = self.site.key.clone();
         let report = self.read(|snapshot| verify(snapshot, &key, &marks))?;
         let mut findings: Vec<Failure> = Vec::new();
@@ -77,6 +81,9 @@ impl Session<'_> {
             Some(report) => {
                 findings.extend(wrong_with(report, witness.as_ref()));
                 findings.extend(self.damage()?);
+                let all = anchored.len();
+                anchored.retain(|seq| !report.gave_up(*seq));
+                given_up = (all - anchored.len()) as u64;
             }
             None => findings.extend(marks.iter().max_by_key(|mark| mark.head.rev).map(no_log)),
         }
@@ -86,15 +93,16 @@ impl Session<'_> {
         }
         let report = report.map(|report| (report.events, report.head, report.state.scope.epoch));
         let (events, head, epoch) = report.unwrap_or((0, Head::EMPTY, Epoch(0)));
+        let anchored = anchored.into_iter().max();
         let unanchored = head.rev.0.saturating_sub(anchored.map_or(0, |seq| seq.0));
         let witnessed = witness.is_some() || events == 0;
-        Ok(Verified { events, head, epoch, anchored, unanchored, witnessed })
+        Ok(Verified { events, head, epoch, anchored, unanchored, given_up, witnessed })
     }
 
     /// Every head that somebody remembers. What a stranger signed is not among them.
     pub(crate) fn marks(&mut self, anchor_files: &[PathBuf]) -> Result<Marks, Failure> {
         let (anchors, stranger) = self.anchors(anchor_files)?;
-        let anchored = anchors.iter().map(|anchor| anchor.head().rev).max();
+        let anchored = anchors.iter().map(|anchor| anchor.head().rev).collect();
         let mut marks: Vec<Mark> = anchors.iter().map(Anchor::mark).collect();
         let key = self.site.key.clone();
         let witness = self.engine.witness(&key).map_err(|error| store_failure(&error))?;
@@ -126,6 +134,7 @@ impl Session<'_> {
 
     /// Reads out a piece of the log for keeping elsewhere.
     pub fn export(&mut self, after: Seq, limit: usize) -> Result<Vec<Exported>, Failure> {
+        self.refuse_nowhere()?;
         let now = self.now()?;
         let read = clearway_core::slice::ReadSet::default();
         let found = self
@@ -212,8 +221,8 @@ impl Session<'_> {
 #[derive(Debug)]
 pub(crate) struct Marks {
     pub(crate) marks: Vec<Mark>,
-    /// The last event an anchor vouches for.
-    anchored: Option<Seq>,
+    /// The events that anchors vouch for.
+    anchored: Vec<Seq>,
     /// What the gate beside the store remembers of the log.
     witness: Option<Head>,
     /// What to say of anchors that the operator did not sign.

@@ -166,7 +166,9 @@ impl Drop for TemporaryDir {
 
 /// Makes a private directory with an unpredictable name in the system's place for temporary files.
 pub fn temporary_dir(stem: &str) -> Result<TemporaryDir, FileError> {
-    let base = std::env::temp_dir();
+    // What is named relative to a directory is another place in the next one.
+    let named = Some(std::env::temp_dir()).filter(|base| base.is_absolute());
+    let base = named.unwrap_or_else(|| PathBuf::from("/tmp"));
     let mut salt = [0_u8; 8];
     random::fill(&mut salt).map_err(FileError::system("name a directory in", &base))?;
     let path = base.join(directory_name(stem, u64::from_ne_bytes(salt)));

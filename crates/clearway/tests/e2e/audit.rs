@@ -205,7 +205,9 @@ fn a_stored_row_that_does_not_follow_from_the_log_is_noticed_and_rebuilt() {
 fn roll_back(store: &Path, copy: &Path) {
     for suffix in ["", "-wal", "-gate"] {
         let name = format!("store.db{suffix}");
-        std::fs::copy(copy.join(&name), store.with_file_name(&name)).expect("a copy");
+        if copy.join(&name).exists() {
+            std::fs::copy(copy.join(&name), store.with_file_name(&name)).expect("a copy");
+        }
     }
     let _ = std::fs::remove_file(store.with_file_name("store.db-shm"));
 }
@@ -232,6 +234,44 @@ fn an_older_copy_put_back_is_found_against_the_last_anchor() {
     check_broken(&repository, None);
     std::fs::remove_file(home.only_store().with_file_name("store.db-anchors")).expect("the anchors");
     repository.clearway().fails("audit-broken", 1, &["audit", "verify", "--anchors", &exported]);
+}
+
+#[test]
+fn what_an_operator_went_on_without_is_told_and_breaks_the_log_no_longer() {
+    let (home, terminal) = (home(), Terminal::open());
+    let repository = busy(&home);
+    let copy = home.path().join("copy");
+    copy_store(&home, &copy);
+    repository.grant("carol", &["main.rs"]);
+    person(&repository, &terminal).ok(&["audit", "anchor"]);
+    std::fs::remove_file(copy.join("store.db-gate")).expect("the gate stays the newer one");
+    roll_back(&home.only_store(), &copy);
+    repository.clearway().fails("audit-broken", 1, &["audit", "verify"]);
+    let repair = ["doctor", "--repair", "--reason", "an older copy was put back"];
+    repository.agent("mallory").operator(&home).ok(&repair);
+    for file in ["src/a.rs", "src/b.rs", "main.rs"] {
+        repository.grant("dave", &[file]);
+    }
+    let verified = repository.clearway().ok(&["audit", "verify"]);
+    assert_eq!((number(&verified, "given_up"), &verified["anchored_seq"]), (1, &Value::Null));
+    person(&repository, &terminal).ok(&["audit", "anchor"]);
+    let verified = repository.clearway().ok(&["audit", "verify"]);
+    assert_eq!((number(&verified, "given_up"), number(&verified, "unanchored")), (1, 0));
+    person(&repository, &terminal).ok(&["doctor"]);
+}
+
+#[test]
+fn a_log_whose_place_is_not_there_is_not_called_whole() {
+    let home = home();
+    let repository = busy(&home);
+    for verb in ["verify", "export"] {
+        let line = ["--store", "/nowhere/at/all/s.db", "audit", verb];
+        repository.clearway().fails("store-unavailable", 69, &line);
+    }
+    for verb in ["agents", "waits", "events", "mine"] {
+        let ran = repository.agent("ada").run(&["--store", "/nowhere/at/all/s.db", verb]).expect(0);
+        assert!(ran.stderr().contains("there is no directory /nowhere/at/all"), "{verb}: {}", ran.stderr());
+    }
 }
 
 #[test]
@@ -366,11 +406,8 @@ fn a_lost_tail_names_the_way_out_and_going_on_is_no_start_of_the_machine() {
     let copy = home.path().join("copy");
     copy_store(&home, &copy);
     repository.grant("carol", &["main.rs"]);
-    for suffix in ["", "-wal"] {
-        let name = format!("store.db{suffix}");
-        std::fs::copy(copy.join(&name), home.only_store().with_file_name(&name)).expect("a copy");
-    }
-    let _ = std::fs::remove_file(home.only_store().with_file_name("store.db-shm"));
+    std::fs::remove_file(copy.join("store.db-gate")).expect("the gate stays the newer one");
+    roll_back(&home.only_store(), &copy);
     let error = repository.clearway().json(&["doctor"]).expect(1).slug("unhealthy");
     let hint = error["hints"][0].as_str().expect("a hint");
     assert!(hint.contains("clearway doctor --repair --reason TEXT"), "{hint}");

@@ -121,6 +121,14 @@ fn a_program_reads_the_steps_with_exit_codes_and_durations() {
 }
 
 #[test]
+fn a_place_for_temporary_files_that_depends_on_where_one_stands_is_none() {
+    let home = home();
+    let here = home.directory("here");
+    home.clearway(&here).env("TMPDIR", "relative").run(&["demo"]).expect(0);
+    assert!(std::fs::read_dir(&here).expect("a directory").next().is_none());
+}
+
+#[test]
 fn without_git_it_says_so_and_makes_nothing() {
     let home = home();
     let error = demo(&home).env("PATH", home.directory("empty")).fails("git-missing", 69, &["demo"]);

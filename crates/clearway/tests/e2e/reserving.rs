@@ -257,6 +257,35 @@ fn whoever_regains_a_path_is_told_that_another_held_it() {
 }
 
 #[test]
+fn whoever_shared_a_path_and_left_first_is_no_news() {
+    let home = home();
+    let repository = app(&home);
+    for agent in ["alice", "bob"] {
+        repository.grant(agent, &["--shared", "src/a.rs"]);
+    }
+    for agent in ["bob", "alice"] {
+        repository.agent(agent).ok(&["release", "--all"]);
+    }
+    assert_eq!(list(&repository.agent("alice").ok(&["reserve", "src/a.rs"]), "notices").len(), 0);
+}
+
+#[test]
+fn a_refusal_of_several_leads_to_what_is_held() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["docs/"]);
+    let error = repository.agent("bob").fails("reservation-held", 1, &["reserve", "src/a.rs", "docs/x.md"]);
+    assert!(error["hints"][0].as_str().is_some_and(|hint| hint.ends_with("who docs/x.md")), "{error}");
+    repository.grant("alice", &["--kind", "name", "build"]);
+    let names = ["reserve", "--kind", "name", "free", "build"];
+    let error = repository.agent("bob").fails("reservation-held", 1, &names);
+    assert!(
+        error["hints"][0].as_str().is_some_and(|hint| hint.ends_with("who --kind name build")),
+        "{error}"
+    );
+}
+
+#[test]
 fn a_refusal_repeated_at_once_is_counted_not_logged_again() {
     let home = home();
     let repository = app(&home);

@@ -7,6 +7,15 @@ use clearway_testkit::process::{go_on, holds_lock, kill, state, stop};
 use clearway_testkit::until;
 use std::process::Child;
 
+/// Where whoever is the first to open the store stands still: as it empties the index of the log, and as it makes room
+/// in it.
+const FIRST: [(&str, [&str; 2]); 4] = [
+    ("ftruncate", ["reserve", "b.rs"]),
+    ("ftruncate", ["check", "b.rs"]),
+    ("pwrite64", ["reserve", "b.rs"]),
+    ("pwrite64", ["check", "b.rs"]),
+];
+
 /// A command that stands still, with the process it is.
 pub(crate) struct Stopped {
     tracer: Child,
@@ -110,8 +119,8 @@ fn whoever_stands_still_while_it_is_the_first_to_open_the_store_is_named_too() {
     let home = home();
     let arena = Arena::new(&home, "first");
     arena.run("ada", &["reserve", "a.rs"]).expect(0);
-    for arguments in [["reserve", "b.rs"], ["check", "b.rs"]] {
-        let stuck = Stopped::after(&arena, &arguments, "ftruncate", "-shm>");
+    for (call, arguments) in FIRST {
+        let stuck = Stopped::after(&arena, &arguments, call, "-shm>");
         let busy = arena.run("eve", &["reserve", "c.rs", "--timeout", "1s"]).refused(75, "store-busy");
         let message = busy.value["error"]["message"].as_str().unwrap();
         assert!(message.contains(&format!("pid {}", stuck.pid)) && message.contains("stopped"), "{message}");
@@ -131,8 +140,8 @@ fn whoever_says_how_long_it_waits_is_not_kept_longer_by_the_first_to_open_the_st
     let arena = Arena::new(&home, "patient");
     arena.run("ada", &["reserve", "a.rs"]).expect(0);
     let store = arena.store("");
-    for arguments in [["reserve", "b.rs"], ["check", "b.rs"]] {
-        let stuck = Stopped::after(&arena, &arguments, "ftruncate", "-shm>");
+    for (call, arguments) in FIRST {
+        let stuck = Stopped::after(&arena, &arguments, call, "-shm>");
         let (path, (begun, begins)) = (store.clone(), std::sync::mpsc::channel());
         let tries = std::thread::spawn(move || {
             let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;

@@ -30,7 +30,7 @@ pub(crate) struct EventsFlags {
     /// Begin with this event, or after the one at SEQ@HASH if it is unchanged
     #[arg(long, value_name = "SEQ|SEQ@HASH")]
     pub(crate) from: Option<String>,
-    /// Stop after so many
+    /// Stop after so many; with -f and without --from, after so many that are new
     #[arg(long, value_name = "COUNT")]
     pub(crate) limit: Option<usize>,
     /// Only so many, the latest ones

@@ -9,7 +9,7 @@ pub(crate) struct WaitFlags {
     /// The wait, as listed by `waits`; yours if it is the only one
     #[arg(value_name = "ID")]
     pub(crate) waits: Vec<String>,
-    /// How long to wait; without it as long as the calling client allows
+    /// How long to wait; without it as long as the calling client allows, 10m in a plain shell
     #[arg(long = "for", value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) span: Option<String>,
     /// Leave the queue instead: at these places, or at all of yours

@@ -14,6 +14,8 @@ pub struct VerifyReply {
     pub anchored_seq: Option<u64>,
     /// How many events came after it.
     pub unanchored: u64,
+    /// Anchors of events that were lost, and that an operator went on without.
+    pub given_up: u64,
     /// Whether the gate file beside the store remembers the log. Where it does not, a tail that was lost before the
     /// next write is missed by anchors alone.
     pub witnessed: bool,
