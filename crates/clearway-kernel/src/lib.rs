@@ -60,7 +60,7 @@ pub use finding::{AgentPlace, ProcessPlace};
 pub use githooks::{GitAnswer, after_commit, before_commit, before_rebase};
 pub use ground::{ConfigPlace, config_places};
 pub use hooking::{
-    Answers, Doing, HookCall, ScopeAnswer, Stands, attend, company, fields_of_tool, keep_changed,
+    Answers, Company, Doing, HookCall, ScopeAnswer, Stands, attend, company, fields_of_tool, keep_changed,
 };
 pub use later::{keep_for_later, kept_for_now, told_before, was_told_before};
 pub use ledger::{AgentCost, CallEnd, Cost, HookNote, Noted, note_call};

@@ -3,6 +3,7 @@
 mod check;
 mod crowd;
 mod install;
+mod managers;
 mod matrix;
 mod own;
 mod stage;

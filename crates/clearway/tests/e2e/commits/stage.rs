@@ -1,6 +1,6 @@
 //! A repository whose git calls our hooks, and those who commit there.
 
-use clearway_testkit::{Home, Ran};
+use clearway_testkit::{Clearway, Home, Ran};
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -71,6 +71,23 @@ impl<'h> Stage<'h> {
             Who::Person => {}
         }
         shell.output().expect("a shell")
+    }
+
+    /// The binary, to which git says that it is of this version: hooks are installed otherwise for a newer one.
+    pub(super) fn beside_git(&self, version: &str) -> Clearway {
+        let directory = self.home.path().join(format!("git-{version}"));
+        if !directory.exists() {
+            std::fs::create_dir(&directory).expect("a directory");
+            let script = format!(
+                "#!/bin/sh\nfor word; do if test \"$word\" = version; then echo git version {version}; exit; fi; done\n\
+                 PATH=/usr/local/bin:/usr/bin:/bin exec git \"$@\"\n"
+            );
+            std::fs::write(directory.join("git"), script).expect("a file");
+            let mode = std::fs::Permissions::from_mode(0o755);
+            std::fs::set_permissions(directory.join("git"), mode).expect("a mode");
+        }
+        let path = format!("{}:/usr/local/bin:/usr/bin:/bin", directory.display());
+        self.home.clearway(&self.root).env("PATH", path)
     }
 
     pub(super) fn grant(&self, agent: &str, words: &[&str]) -> Value {
