@@ -12,7 +12,7 @@ pub(crate) mod status;
 
 pub use commit::NewCommit;
 pub use diff::{FileChange, LineRun};
-pub use hooked::{UnderWay, hooked_git_dir, under_way};
+pub use hooked::{UnderWay, fetched, hooked_git_dir, under_way};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};

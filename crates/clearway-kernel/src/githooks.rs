@@ -39,6 +39,8 @@ const PATHS_TOLD_APART: usize = 32;
 const MARK_BYTES_MAX: u64 = 1_024;
 /// What git writes into the message of a commit that undoes another.
 const REVERTS: &str = "This reverts commit ";
+/// The reference that is detached where no branch is checked out.
+const HEAD: &str = "HEAD";
 
 /// How a hook of git is answered.
 #[derive(Clone, Debug)]
@@ -62,7 +64,55 @@ pub fn before_commit(outside: &mut dyn Outside, given: &Globals, message: Option
             UnderWay::Nothing if message.is_some_and(|text| text.contains(REVERTS)) => UnderWay::Revert,
             under_way => under_way,
         };
-        on_ground(outside, given, |session| session.check_commit(&under_way, message))
+        on_ground(outside, given, |session| {
+            let answer = session.check_commit(&under_way, message)?;
+            if !matches!(answer, GitAnswer::Refused(_)) {
+                session.note_checked();
+            }
+            Ok(answer)
+        })
+    })
+}
+
+/// A reference that git is about to change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefMove {
+    /// The commit it leads to; zeros if there is none.
+    pub from: String,
+    /// The commit it will lead to.
+    pub to: String,
+    /// Its name.
+    pub name: String,
+}
+
+/// Whether the branch that is checked out, or a detached head, is about to lead to commits that nothing led to before and
+/// that take along what is with somebody else. Only asked where settings are strict; what the check before a commit saw
+/// passes, and so does everything that was committed before.
+pub fn before_move(outside: &mut dyn Outside, given: &Globals, moves: &[RefMove]) -> GitAnswer {
+    let Some(head) = outside.hooked_head() else { return GitAnswer::Silent };
+    let name = head.branch.as_deref().unwrap_or(HEAD);
+    let Some(moved) = moves.iter().find(|moved| moved.name == name) else { return GitAnswer::Silent };
+    if moved.to == head.commit || outside.under_way() == UnderWay::Rebase {
+        return GitAnswer::Silent;
+    }
+    answered(outside, given, |outside| {
+        on_ground(outside, given, |session| match session.config.is_strict() {
+            true => session.check_move(moved),
+            false => Ok(GitAnswer::Silent),
+        })
+    })
+}
+
+/// Why commits are not pushed: an agent does not pass on what went past the check and is still with somebody else.
+pub fn before_push(outside: &mut dyn Outside, given: &Globals, pushed: &[String]) -> GitAnswer {
+    answered(outside, given, |outside| {
+        on_ground(outside, given, |session| {
+            drop(session.look_for_unchecked(None));
+            if session.config.mode() != Enforcement::Enforce {
+                return Ok(GitAnswer::Silent);
+            }
+            Ok(session.unchecked_in(pushed)?.map_or(GitAnswer::Silent, GitAnswer::Refused))
+        })
     })
 }
 
@@ -73,6 +123,7 @@ pub fn after_commit(outside: &mut dyn Outside, given: &Globals) -> GitAnswer {
             return Ok(GitAnswer::Silent);
         }
         on_ground(outside, given, |session| {
+            drop(session.look_for_unchecked(None));
             let committed = |session: &mut Session<'_>| session.outside.committed_paths();
             session.settle_commit(committed, None).map(|()| GitAnswer::Silent)
         })
@@ -159,6 +210,27 @@ impl Session<'_> {
             None => Ok(GitAnswer::Silent),
             Some(failure) => self.refuse_commit(&scene, under_way, message, &paths, &commit, failure),
         }
+    }
+
+    /// Without a lease of anybody else in this checkout git is not asked.
+    fn check_move(&mut self, moved: &RefMove) -> Result<GitAnswer, Failure> {
+        let scene = self.scene()?;
+        if scene.is_person || scene.foreign().next().is_none() || self.was_checked(&moved.from) {
+            return Ok(GitAnswer::Silent);
+        }
+        let staged = Staged { paths: self.outside.new_paths(&moved.from, &moved.to)?, ..Staged::default() };
+        let paths = self.guarded_paths(&staged);
+        let nobodys = BTreeMap::new();
+        let commit = self.concerning_others(&scene, &staged, &paths, &nobodys, &UnderWay::Nothing)?;
+        match self.refusal_of(&commit)? {
+            None => Ok(GitAnswer::Silent),
+            Some(failure) => self.refuse_commit(&scene, &UnderWay::Nothing, None, &paths, &commit, failure),
+        }
+    }
+
+    /// The caller and its subagents.
+    pub(crate) fn own_family(&mut self) -> Result<BTreeSet<AgentId>, Failure> {
+        Ok(self.scene()?.family)
     }
 
     fn refuse_commit(

@@ -209,6 +209,10 @@ fn attend_in(
 ) -> Result<(), Failure> {
     let (place, scope) = (Place::of(&ground, call), ground.site.key.clone());
     let mut session = Session::on(outside, globals, ground)?;
+    if matches!(doing, Doing::Runs | Doing::Ran) {
+        // What cannot be looked at now is looked at another time.
+        drop(session.look_for_unchecked(Some(&call.session).filter(|_| *doing == Doing::Ran)));
+    }
     let hits = if *doing == Doing::Ran { session.hits(&call.session)? } else { Vec::new() };
     let attend = match doing {
         Doing::Ran => Attend::Ran { hits: hits.iter().map(|(hit, _)| *hit).collect() },

@@ -6,6 +6,7 @@
 
 mod attribution;
 pub mod audit;
+mod checked;
 mod committing;
 mod common;
 pub mod config;
@@ -57,7 +58,9 @@ pub use editing::{Ruling, before_edit};
 pub use events::{EventFilter, EventSeen, Events};
 pub use failures::{config_failure, store_failure};
 pub use finding::{AgentPlace, ProcessPlace};
-pub use githooks::{GitAnswer, after_commit, before_commit, before_rebase};
+pub use githooks::{
+    GitAnswer, RefMove, after_commit, before_commit, before_move, before_push, before_rebase,
+};
 pub use ground::{ConfigPlace, config_places};
 pub use hooking::{
     Answers, Company, Doing, HookCall, ScopeAnswer, Stands, attend, company, fields_of_tool, keep_changed,
@@ -69,8 +72,8 @@ pub use listings::{AgentSeen, Agents, LeaseFilter, Leases, Status, Who};
 pub use mutations::{Checked, ChosenWords, ReleaseWords, RenewWords, ReserveWords};
 pub use outage::{Outage, outage};
 pub use outside::{
-    BuildFacts, ChangedPaths, CommitOrder, Destination, FileId, GitCommit, Knows, Order, Outside, Running,
-    Staged, StoreAt, Surroundings, UnderWay,
+    BuildFacts, ChangedPaths, CommitOrder, Destination, FileId, GitCommit, Head, HeadMove, Knows, Order,
+    Outside, Running, Staged, StoreAt, Surroundings, UnderWay,
 };
 pub use overwriting::{Overwrite, WholeText};
 pub use own::Mine;

@@ -110,6 +110,23 @@ pub trait Outside: World {
 
     /// The paths of the last commit, asked by such a hook; none of a merge.
     fn committed_paths(&mut self) -> Result<Vec<String>, Failure>;
+
+    /// What is checked out where git runs its hooks, asked by such a hook; `None` if that takes git to tell.
+    fn hooked_head(&mut self) -> Option<Head>;
+
+    /// Paths that a branch would change by going from one commit to another, through commits that nothing led to before,
+    /// asked by such a hook.
+    fn new_paths(&mut self, from: &str, to: &str) -> Result<Vec<String>, Failure>;
+
+    /// The steps of the head of a checkout that its log holds beyond so many bytes, and how many it has.
+    fn head_moves(&mut self, root: &Path, after: u64) -> Option<(u64, Vec<HeadMove>)>;
+
+    /// Paths in which two commits of a checkout differ.
+    fn paths_between(&mut self, root: &Path, from: &str, to: &str) -> Result<Vec<String>, Failure>;
+
+    /// Whether one commit of a checkout is among those that lead to another.
+    fn leads_to(&mut self, root: &Path, commit: &str, head: &str) -> bool;
+
     /// Where snapshots of a checkout lie.
     fn shelf(&mut self, root: &Path) -> Result<Box<dyn Shelf + '_>, Failure>;
 
@@ -215,6 +232,28 @@ pub enum UnderWay {
     Revert,
     /// Commits are moved.
     Rebase,
+}
+
+/// What a checkout has its head at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// The full name of the branch; `None` if it is detached.
+    pub branch: Option<String>,
+    /// The commit; zeros before the first.
+    pub commit: String,
+}
+
+/// One step of the head of a checkout.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeadMove {
+    /// The commit it led to before; zeros before the first.
+    pub from: String,
+    /// The commit it led to then.
+    pub to: String,
+    /// When, to the second.
+    pub at: Wall,
+    /// What git said of it.
+    pub action: String,
 }
 
 /// What a commit is about.

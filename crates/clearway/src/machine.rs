@@ -13,9 +13,9 @@ use clearway_core::slug::Slug;
 use clearway_core::time::Wall;
 use clearway_git::{Draft, Git};
 use clearway_kernel::{
-    BuildFacts, Changed, ChangedPaths, CommitOrder, Destination, FileId, GitCommit, Knows, Located, Order,
-    Outside, ProcessPlace, Running, Shelf, Site, SiteKind, Staged, StoreAt, Surroundings, Uncommitted,
-    UnderWay,
+    BuildFacts, Changed, ChangedPaths, CommitOrder, Destination, FileId, GitCommit, Head, HeadMove, Knows,
+    Located, Order, Outside, ProcessPlace, Running, Shelf, Site, SiteKind, Staged, StoreAt, Surroundings,
+    Uncommitted, UnderWay,
 };
 use clearway_platform::clock::SystemClock;
 use clearway_platform::environment::{self, Environment};
@@ -244,6 +244,26 @@ impl Outside for Machine {
 
     fn staged_lines(&mut self, paths: &[&str]) -> Result<Vec<Uncommitted>, Failure> {
         hooked::lines(&self.environment, paths)
+    }
+
+    fn hooked_head(&mut self) -> Option<Head> {
+        hooked::head(&self.environment)
+    }
+
+    fn new_paths(&mut self, from: &str, to: &str) -> Result<Vec<String>, Failure> {
+        hooked::new_paths(&self.environment, from, to)
+    }
+
+    fn head_moves(&mut self, root: &Path, after: u64) -> Option<(u64, Vec<HeadMove>)> {
+        hooked::head_moves(root, after)
+    }
+
+    fn paths_between(&mut self, root: &Path, from: &str, to: &str) -> Result<Vec<String>, Failure> {
+        hooked::paths_between(&self.environment, root, from, to)
+    }
+
+    fn leads_to(&mut self, root: &Path, commit: &str, head: &str) -> bool {
+        hooked::leads_to(&self.environment, root, commit, head)
     }
 
     fn committed_paths(&mut self) -> Result<Vec<String>, Failure> {

@@ -6,7 +6,9 @@ mod install;
 mod managers;
 mod matrix;
 mod own;
+mod past;
 mod stage;
+mod strict;
 
 use clearway_testkit::Repository;
 
