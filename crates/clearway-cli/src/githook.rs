@@ -67,6 +67,10 @@ fn tell(answer: &GitAnswer, host: &mut dyn Host, streams: &mut Streams<'_>) -> u
     };
     match answer {
         GitAnswer::Silent => 0,
+        GitAnswer::Said(text) => {
+            let _ = streams.stderr.write_all(format!("clearway: {text}\n").as_bytes());
+            0
+        }
         GitAnswer::Warned(failure) => say(failure, "", streams),
         GitAnswer::Unchecked(failure) => say(failure, "; nothing was checked", streams),
         GitAnswer::Refused(failure) => {

@@ -23,7 +23,7 @@ use clearway_core::slug::Slug;
 use clearway_core::target::Target;
 use clearway_core::time::Wall;
 use clearway_store::contract::LeaseListing;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Bytes of what is remembered of checks: some hundred commits.
 const BYTES_MAX: u64 = 16 * 1_024;
@@ -38,8 +38,13 @@ impl Session<'_> {
     /// Remembers that the commit which git makes now was checked.
     pub(crate) fn note_checked(&mut self) {
         let (Some(head), Some(path)) = (self.outside.hooked_head(), self.memory("checked")) else { return };
-        if self.outside.jot(&path, &head.commit, BYTES_MAX).is_err() {
-            drop(self.outside.write_private(&path, &format!("{}\n", head.commit)));
+        self.jot_down(&path, &head.commit);
+    }
+
+    /// Nobody waits for the disk: what is lost with the power is forgotten with the boot.
+    fn jot_down(&mut self, path: &Path, line: &str) {
+        if self.outside.jot(path, line, BYTES_MAX).is_err() {
+            drop(self.outside.write_private(path, &format!("{line}\n")));
         }
     }
 
@@ -129,12 +134,12 @@ impl Session<'_> {
             return Vec::new();
         };
         let known = self.outside.read_text(&path).ok().flatten();
-        let known: Option<u64> = known.and_then(|text| text.trim().parse().ok());
+        let known: Option<u64> = known.and_then(|text| text.lines().next_back()?.parse().ok());
         let Some((length, moves)) = self.outside.head_moves(&root, known.unwrap_or(u64::MAX)) else {
             return Vec::new();
         };
         if known != Some(length) {
-            drop(self.outside.write_private(&path, &length.to_string()));
+            self.jot_down(&path, &length.to_string());
         }
         moves
     }

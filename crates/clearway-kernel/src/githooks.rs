@@ -31,6 +31,9 @@ use std::path::PathBuf;
 /// Says why an operator lets a commit take along what is with others.
 pub(crate) const REASON_VARIABLE: &str = "CLEARWAY_COMMIT_REASON";
 
+/// Says that a commit is one of ours, which tells by itself what its hooks would.
+pub const INSIDE_COMMIT: &str = "CLEARWAY_INSIDE_COMMIT";
+
 /// Paths of one request; more are asked about in several.
 const PATHS_ASKED: usize = 128;
 /// Paths beyond which none is looked at by itself for what can be committed without it.
@@ -49,6 +52,8 @@ pub enum GitAnswer {
     Silent,
     /// Git goes on, and this is to be known.
     Warned(Failure),
+    /// Nothing is in the way, and this is to be known.
+    Said(String),
     /// Git is to stop.
     Refused(Failure),
     /// Git goes on though nothing was checked.
@@ -125,7 +130,10 @@ pub fn after_commit(outside: &mut dyn Outside, given: &Globals) -> GitAnswer {
         on_ground(outside, given, |session| {
             drop(session.look_for_unchecked(None));
             let committed = |session: &mut Session<'_>| session.outside.committed_paths();
-            session.settle_commit(committed, None).map(|()| GitAnswer::Silent)
+            let others = session.settle_commit(committed, None)?;
+            let is_told_later = session.outside.surroundings().variables.contains_key(INSIDE_COMMIT);
+            let clash = if is_told_later { None } else { session.radar_here(&others)? };
+            Ok(clash.map_or(GitAnswer::Silent, GitAnswer::Said))
         })
     })
 }
@@ -180,6 +188,8 @@ struct Scene {
     leases: Vec<Lease>,
     /// Everybody who is not known to be gone, by its id.
     others: BTreeMap<AgentId, AgentName>,
+    /// Other checkouts in which they hold paths.
+    elsewhere: BTreeSet<String>,
     now: Mono,
 }
 
@@ -416,23 +426,31 @@ impl Session<'_> {
             liveness != Liveness::Gone && !family.contains(&view.agent.id)
         };
         let others = agents.iter().filter(is_there);
-        let others = others.map(|view| (view.agent.id, view.agent.name.clone())).collect();
+        let others: BTreeMap<AgentId, AgentName> =
+            others.map(|view| (view.agent.id, view.agent.name.clone())).collect();
+        let is_elsewhere = |lease: &&Lease| {
+            matches!(lease.target, Target::Path(_))
+                && lease.worktree != here
+                && others.contains_key(&lease.holder)
+        };
+        let elsewhere = leases.iter().filter(is_elsewhere).map(|lease| lease.worktree.0.clone()).collect();
         let is_person = is_person(&slice, &self.caller);
         let leases = leases.into_iter().filter(is_path).collect();
-        Ok(Scene { is_person, family, leases, others, now: now.mono })
+        Ok(Scene { is_person, family, leases, others, elsewhere, now: now.mono })
     }
 
-    /// Gives back what hooks took of the family on paths of a commit, `began` being when it began, if that is known.
+    /// Gives back what hooks took of the family on paths of a commit, `began` being when it began, if that is known. The
+    /// checkouts in which others are at work.
     pub(crate) fn settle_commit(
         &mut self,
         committed: impl FnOnce(&mut Self) -> Result<Vec<String>, Failure>,
         began: Option<Mono>,
-    ) -> Result<(), Failure> {
+    ) -> Result<BTreeSet<String>, Failure> {
         let scene = self.scene()?;
         let own = scene.own().filter(|lease| lease.grade == Grade::Auto && lease.bound.is_none());
         let own: Vec<&Lease> = own.filter(|lease| literal(lease).is_some()).collect();
         if own.is_empty() {
-            return Ok(());
+            return Ok(scene.elsewhere);
         }
         let committed: BTreeSet<String> = committed(self)?.into_iter().collect();
         let is_in_it = |lease: &&&Lease| literal(lease).is_some_and(|path| committed.contains(path));
@@ -441,7 +459,7 @@ impl Session<'_> {
         if !leases.is_empty() {
             self.command(Command::Settle(Settle { leases, began }))?.outcome?;
         }
-        Ok(())
+        Ok(scene.elsewhere.clone())
     }
 
     fn mark(&self) -> Option<PathBuf> {

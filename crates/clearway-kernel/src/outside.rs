@@ -127,6 +127,15 @@ pub trait Outside: World {
     /// Whether one commit of a checkout is among those that lead to another.
     fn leads_to(&mut self, root: &Path, commit: &str, head: &str) -> bool;
 
+    /// The checkouts of the repository of a checkout, asked before merges are predicted.
+    fn checkouts(&mut self, root: &Path) -> Result<Vec<CheckedOut>, Failure>;
+
+    /// The commit that a name leads to.
+    fn commit_of(&mut self, root: &Path, name: &str) -> Result<Option<String>, Failure>;
+
+    /// The paths that a merge of two commits could not decide. Nothing is merged.
+    fn merge_conflicts(&mut self, root: &Path, one: &str, other: &str) -> Result<Vec<String>, Failure>;
+
     /// Where snapshots of a checkout lie.
     fn shelf(&mut self, root: &Path) -> Result<Box<dyn Shelf + '_>, Failure>;
 
@@ -232,6 +241,17 @@ pub enum UnderWay {
     Revert,
     /// Commits are moved.
     Rebase,
+}
+
+/// A checkout of a repository.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckedOut {
+    /// Its root.
+    pub root: PathBuf,
+    /// The commit that is checked out.
+    pub commit: String,
+    /// The branch; `None` for a detached head.
+    pub branch: Option<String>,
 }
 
 /// What a checkout has its head at.

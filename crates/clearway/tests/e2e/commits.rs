@@ -7,6 +7,7 @@ mod managers;
 mod matrix;
 mod own;
 mod past;
+mod radar;
 mod stage;
 mod strict;
 

@@ -150,6 +150,18 @@ impl Outside for Stage {
         Ok(Vec::new())
     }
 
+    fn checkouts(&mut self, _: &Path) -> Result<Vec<clearway_kernel::CheckedOut>, Failure> {
+        Ok(Vec::new())
+    }
+
+    fn commit_of(&mut self, _: &Path, _: &str) -> Result<Option<String>, Failure> {
+        Ok(None)
+    }
+
+    fn merge_conflicts(&mut self, _: &Path, _: &str, _: &str) -> Result<Vec<String>, Failure> {
+        Ok(Vec::new())
+    }
+
     fn hooked_head(&mut self) -> Option<clearway_kernel::Head> {
         None
     }
