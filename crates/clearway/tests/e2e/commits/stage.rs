@@ -35,6 +35,12 @@ impl<'h> Stage<'h> {
         stage
     }
 
+    /// The same where what no other hook saw is refused too.
+    pub(super) fn strict(&self) {
+        self.home.user_config("[git]\nstrict = true\n");
+        self.call_hook(&self.root.join(".git/hooks"), "reference-transaction");
+    }
+
     /// Another checkout of the same repository, or another repository.
     pub(super) fn at(&self, root: &Path) -> Self {
         Self { home: self.home, root: root.to_owned() }
@@ -42,12 +48,14 @@ impl<'h> Stage<'h> {
 
     pub(super) fn call_hooks(&self, directory: &Path) {
         std::fs::create_dir_all(directory).expect("a directory");
-        for name in HOOKS {
-            let path = directory.join(name);
-            let line = format!("#!/bin/sh\nexec {} git-hook {name} \"$@\"\n", self.home.binary().display());
-            std::fs::write(&path, line).expect("a file");
-            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("a mode");
-        }
+        HOOKS.iter().for_each(|name| self.call_hook(directory, name));
+    }
+
+    fn call_hook(&self, directory: &Path, name: &str) {
+        let path = directory.join(name);
+        let line = format!("#!/bin/sh\nexec {} git-hook {name} \"$@\"\n", self.home.binary().display());
+        std::fs::write(&path, line).expect("a file");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("a mode");
     }
 
     pub(super) fn write(&self, file: &str, text: &str) {
