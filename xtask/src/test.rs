@@ -81,7 +81,7 @@ fn stages() -> Result<Vec<Vec<Step>>, String> {
     let mut stages: Vec<Vec<Step>> = alone(forms());
     stages.push(vec![step("build of the tests", &format!("{tests} --no-run"))]);
     // Installing waits for the network, during which the compiler has the machine to itself.
-    stages.push(vec![step("lints", lints), ("real clients".to_owned(), clients)]);
+    stages.push(vec![step("lints", lints), ("real clients and managers of hooks".to_owned(), clients)]);
     stages.extend(alone(looks()));
     stages.push(vec![step("tests", tests)]);
     stages.push(vec![step("examples in documentation", "cargo test --locked --workspace --doc")]);

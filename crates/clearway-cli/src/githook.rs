@@ -6,7 +6,9 @@
 use crate::console::{Console, Problem};
 use crate::{Host, Streams};
 use clearway_core::failure::Failure;
-use clearway_kernel::{GitAnswer, Globals, after_commit, before_commit, before_rebase};
+use clearway_kernel::{
+    GitAnswer, Globals, RefMove, after_commit, before_commit, before_move, before_push, before_rebase,
+};
 use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
@@ -18,6 +20,8 @@ const REFS_BYTES_MAX: usize = 4 * 1_024 * 1_024;
 const REFS_WAIT: Duration = Duration::from_secs(10);
 /// What is ours alone and never leaves the repository.
 const OWN_REFS: &str = "refs/clearway/";
+/// The one moment at which git can be kept from changing references.
+const PREPARED: &str = "prepared";
 /// What git takes for a refusal.
 const REFUSED: u8 = 1;
 
@@ -38,7 +42,17 @@ pub(crate) fn run(words: &[OsString], given: &Globals, host: &mut dyn Host, stre
         }
         "post-commit" => after_commit(host, given),
         "pre-rebase" => before_rebase(host, given),
-        "pre-push" => return push(host, streams),
+        "pre-push" => match told(host) {
+            Some(text) => match own_ref(&text) {
+                Some(name) => return keep_back(name, streams),
+                None => before_push(host, given, &pushed(&text)),
+            },
+            None => GitAnswer::Silent,
+        },
+        "reference-transaction" if words.get(1).is_some_and(|state| state == PREPARED) => {
+            let moves = told(host).map(|text| moves(&text)).unwrap_or_default();
+            if moves.is_empty() { GitAnswer::Silent } else { before_move(host, given, &moves) }
+        }
         _ => GitAnswer::Silent,
     };
     tell(&answer, host, streams)
@@ -53,6 +67,10 @@ fn tell(answer: &GitAnswer, host: &mut dyn Host, streams: &mut Streams<'_>) -> u
     };
     match answer {
         GitAnswer::Silent => 0,
+        GitAnswer::Said(text) => {
+            let _ = streams.stderr.write_all(format!("clearway: {text}\n").as_bytes());
+            0
+        }
         GitAnswer::Warned(failure) => say(failure, "", streams),
         GitAnswer::Unchecked(failure) => say(failure, "; nothing was checked", streams),
         GitAnswer::Refused(failure) => {
@@ -68,13 +86,44 @@ fn message(host: &mut dyn Host, file: &Path) -> Option<String> {
     host.read_text(&here.join(file)).ok().flatten()
 }
 
-/// Keeps what is ours from being pushed. Each line names a local ref, its commit, a remote ref and its commit.
-fn push(host: &mut dyn Host, streams: &mut Streams<'_>) -> u8 {
-    let Ok(bytes) = host.input(REFS_BYTES_MAX, REFS_WAIT) else { return 0 };
-    let text = String::from_utf8_lossy(&bytes);
-    let own = text.lines().find(|line| line.split(' ').step_by(2).any(|name| name.starts_with(OWN_REFS)));
-    let Some(line) = own else { return 0 };
-    let name = line.split(' ').step_by(2).find(|name| name.starts_with(OWN_REFS)).unwrap_or_default();
+/// What git tells a hook on its standard input, if it is to be had.
+fn told(host: &mut dyn Host) -> Option<String> {
+    host.input(REFS_BYTES_MAX, REFS_WAIT).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// A reference of ours among those that are pushed. Each line names a local one, its commit, a remote one and its commit.
+fn own_ref(text: &str) -> Option<&str> {
+    text.lines().flat_map(|line| line.split(' ').step_by(2)).find(|name| name.starts_with(OWN_REFS))
+}
+
+/// The commits that are pushed; none of a reference that is removed.
+fn pushed(text: &str) -> Vec<String> {
+    let commits = text.lines().filter_map(|line| line.split(' ').nth(1));
+    commits.filter(|commit| is_commit(commit)).map(str::to_owned).collect()
+}
+
+/// Changes of branches and of a head. Each line names the commits before and after and the reference; symbolic ones, and
+/// those that are removed, lead nobody to a commit.
+fn moves(text: &str) -> Vec<RefMove> {
+    let one = |line: &str| {
+        let mut words = line.split(' ');
+        let (from, to, name) = (words.next()?, words.next()?, words.next()?);
+        let is_branch = name == "HEAD" || name.starts_with("refs/heads/");
+        (is_branch && is_commit(to) && from != to).then(|| RefMove {
+            from: from.to_owned(),
+            to: to.to_owned(),
+            name: name.to_owned(),
+        })
+    };
+    text.lines().filter_map(one).collect()
+}
+
+fn is_commit(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_hexdigit()) && text.bytes().any(|byte| byte != b'0')
+}
+
+/// Keeps what is ours from being pushed.
+fn keep_back(name: &str, streams: &mut Streams<'_>) -> u8 {
     let name = clearway_core::text::printable(name);
     let text = format!(
         "clearway: {name} is not pushed: it is of this machine alone\n  push a branch by its name: git push origin HEAD\n"
@@ -86,6 +135,18 @@ fn push(host: &mut dyn Host, streams: &mut Streams<'_>) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_references_only_branches_and_heads_that_move_to_a_commit_count() {
+        let (none, one, two) = ("0".repeat(40), "1".repeat(40), "2".repeat(40));
+        let text = format!(
+            "{none} {one} refs/remotes/origin/main\n{one} {none} refs/heads/gone\n{one} {one} refs/heads/same\n\
+             ref:refs/heads/a ref:refs/heads/b HEAD\n{none} {one} refs/stash\n{none} {one} refs/clearway/snap/a/1\n\
+             {one} {two} HEAD\n{none} {two} refs/heads/main\n"
+        );
+        let names: Vec<String> = moves(&text).into_iter().map(|moved| moved.name).collect();
+        assert_eq!(names, ["HEAD", "refs/heads/main"]);
+    }
 
     #[test]
     fn a_plain_call_by_git_is_known_by_its_verb() {

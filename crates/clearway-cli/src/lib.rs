@@ -24,7 +24,7 @@ pub use arguments::command;
 pub use clearway_wire::json::Zone;
 pub use clients::{Registration, registrations};
 pub use demo::{Backstage, By, Ran};
-pub use setup::{ClientFiles, HooksPlace};
+pub use setup::{ClientFiles, HooksFollowed, HooksPlace};
 
 use clearway_core::failure::Failure;
 use clearway_kernel::{Globals, Hook, Outside};

@@ -8,7 +8,7 @@ use crate::lease::{Grade, Mode};
 use crate::pattern::Fold;
 use crate::snapshot::Keeping;
 use crate::target::{Target, Worktree};
-use crate::time::Mono;
+use crate::time::{Mono, Wall};
 use std::fmt;
 
 /// A command and who gives it where.
@@ -58,6 +58,8 @@ pub enum Command {
     Commit(Commit),
     /// Give back what a commit made clean.
     Settle(Settle),
+    /// Tell of a commit that the check never saw.
+    Unchecked(Unchecked),
     /// Rebase a checkout, as git is about to. What is decided is whether somebody else is at work there.
     Rebase(Worktree),
     /// Admit no new path leases of agents for a while.
@@ -262,6 +264,21 @@ pub struct Settle {
     pub began: Mono,
 }
 
+/// A commit that git made past the check.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unchecked {
+    /// Which.
+    pub commit: String,
+    /// Its paths that somebody may hold.
+    pub paths: Vec<Target>,
+    /// In which checkout.
+    pub worktree: Worktree,
+    /// When it was made.
+    pub at: Wall,
+    /// Whether the caller made it, and nobody else may have.
+    pub explained: bool,
+}
+
 /// A file of somebody else that changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hit {
@@ -369,7 +386,7 @@ impl Command {
             Self::Leave(_) => Verb::Leave,
             Self::Transfer(_) => Verb::Transfer,
             Self::Attend(_) | Self::Enter(_) => Verb::Attend,
-            Self::Commit(_) | Self::Settle(_) => Verb::Commit,
+            Self::Commit(_) | Self::Settle(_) | Self::Unchecked(_) => Verb::Commit,
             Self::Rebase(_) => Verb::Rebase,
             Self::Freeze { .. } => Verb::Freeze,
             Self::Thaw => Verb::Thaw,

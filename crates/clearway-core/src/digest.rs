@@ -46,6 +46,7 @@ impl Command {
             | Command::Enter(_)
             | Command::Commit(_)
             | Command::Settle(_)
+            | Command::Unchecked(_)
             | Command::Rebase(_)
             | Command::Open
             | Command::Sweep

@@ -243,6 +243,15 @@ pub enum Body {
         /// Why.
         reason: String,
     },
+    /// A commit that the check never saw holds what was with somebody else.
+    CommitUnchecked {
+        /// Which.
+        commit: String,
+        /// Paths of it.
+        paths: Vec<String>,
+        /// Who held them.
+        blockers: Vec<LeaseId>,
+    },
     /// What was not committed is kept; the number of the snapshot is that of this event.
     SnapshotTaken(Keeping),
     /// A request met a lease of somebody else.
@@ -299,6 +308,7 @@ impl Body {
             Self::ScopeFrozen { .. } => "scope.frozen",
             Self::ScopeThawed { .. } => "scope.thawed",
             Self::CommitAllowed { .. } => "commit.allowed",
+            Self::CommitUnchecked { .. } => "commit.unchecked",
             Self::SnapshotTaken(_) => "snapshot.taken",
             Self::ReservationRefused { .. } => "reservation.refused",
             Self::ActionDenied { .. } => "action.denied",
@@ -306,7 +316,7 @@ impl Body {
     }
 
     /// Every kind, for filters and their error messages.
-    pub const KINDS: [&'static str; 29] = [
+    pub const KINDS: [&'static str; 30] = [
         "scope.opened",
         "epoch.began",
         "agent.registered",
@@ -333,6 +343,7 @@ impl Body {
         "scope.frozen",
         "scope.thawed",
         "commit.allowed",
+        "commit.unchecked",
         "snapshot.taken",
         "reservation.refused",
         "action.denied",

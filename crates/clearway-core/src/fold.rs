@@ -90,6 +90,7 @@ impl State {
             }
             Body::ScopeThawed { .. } => self.scope.frozen = None,
             Body::CommitAllowed { .. }
+            | Body::CommitUnchecked { .. }
             | Body::ReservationRefused { .. }
             | Body::ActionDenied { .. }
             | Body::SnapshotTaken(_) => {}

@@ -50,6 +50,10 @@ impl Request {
                 paths.for_each(|path| read.meet(&commit.worktree, path));
                 read.history.clear();
             }
+            Command::Unchecked(found) => {
+                found.paths.iter().for_each(|path| read.meet(&found.worktree, path));
+                read.history.clear();
+            }
             Command::Settle(settle) => read.leases.extend(settle.leases.iter().copied()),
             Command::Rebase(worktree) => {
                 let all = Pattern::parse("**", Fold::Exact).into_iter();

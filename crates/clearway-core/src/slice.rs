@@ -388,6 +388,15 @@ pub enum Note {
         /// During whose call; `None` if that cannot be told.
         by: Option<AgentName>,
     },
+    /// What it holds is in a commit that the check never saw.
+    CommittedUnchecked {
+        /// What.
+        target: String,
+        /// Which commit.
+        commit: String,
+        /// Who made it; `None` if that cannot be told.
+        by: Option<AgentName>,
+    },
     /// A call of its own changed what somebody else holds.
     WroteOver {
         /// What.

@@ -8,11 +8,13 @@ pub(crate) mod child;
 mod commit;
 mod diff;
 mod hooked;
+mod radar;
 pub(crate) mod status;
 
 pub use commit::NewCommit;
 pub use diff::{FileChange, LineRun};
-pub use hooked::{UnderWay, hooked_git_dir, under_way};
+pub use hooked::{UnderWay, fetched, hooked_git_dir, under_way};
+pub use radar::{Checkout, MERGES_WITHOUT_CHECKOUT};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -160,6 +162,13 @@ impl Git {
         Ok(dirty)
     }
 
+    /// Which git it is, by the first two numbers of its version.
+    pub fn version(&self, worktree: &Path) -> Result<(u32, u32), GitError> {
+        let answer = self.ask(worktree, &Question { command: "version", options: &[], paths: &[] })?;
+        let text = String::from_utf8_lossy(&answer).trim().to_owned();
+        version_in(&text).ok_or(GitError::Format { command: "version", record: text })
+    }
+
     /// Where git looks for hooks, whatever the settings say.
     pub fn hooks_directory(&self, worktree: &Path) -> Result<PathBuf, GitError> {
         let options = ["--path-format=absolute", "--git-path", "hooks"];
@@ -264,6 +273,11 @@ fn tracked(output: &[u8]) -> Vec<String> {
     paths
 }
 
+fn version_in(text: &str) -> Option<(u32, u32)> {
+    let mut numbers = text.strip_prefix("git version ")?.split('.');
+    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
+}
+
 /// How often each name is there, the most frequent first.
 fn counted(output: &[u8]) -> Vec<(String, u64)> {
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
@@ -313,6 +327,19 @@ mod tests {
         let counts = counted("bob\0ada\0ada\0\u{e9}\0".as_bytes());
         assert_eq!(counts, [("ada".to_owned(), 2), ("bob".to_owned(), 1), ("\u{e9}".to_owned(), 1)]);
         assert_eq!(counted(b""), []);
+    }
+
+    #[test]
+    fn a_version_is_known_by_two_numbers() {
+        for (text, expect) in [
+            ("git version 2.47.3", Some((2, 47))),
+            ("git version 2.55.0.windows.1", Some((2, 55))),
+            ("git version 2.39.5 (Apple Git-154)", Some((2, 39))),
+            ("git version next", None),
+            ("hub version 2.14", None),
+        ] {
+            assert_eq!(version_in(text), expect, "{text}");
+        }
     }
 
     proptest! {

@@ -21,9 +21,10 @@ mod snapshot;
 
 pub use discover::{DiscoverError, Repository, discover, discover_from};
 pub use git::{
-    FileChange, GIT_WAIT_MS, Git, GitError, LineRun, NewCommit, UnderWay, hooked_git_dir, under_way,
+    Checkout, FileChange, GIT_WAIT_MS, Git, GitError, LineRun, MERGES_WITHOUT_CHECKOUT, NewCommit, UnderWay,
+    fetched, hooked_git_dir, under_way,
 };
-pub use head::head_name;
+pub use head::{Head, HeadMove, head, head_moves, head_name};
 pub use ignored::is_ignored;
 pub use index::index_entry_count;
 pub use nested::{is_repository_root, nested_repository};

@@ -128,6 +128,20 @@ impl Call {
 }
 
 impl Session<'_> {
+    /// Whether no other call can have run during the caller's, which is about to end.
+    pub(crate) fn ran_alone(&mut self, session: &ClientSession, now_ns: i64) -> Result<bool, Failure> {
+        let scope = self.site.key.clone();
+        let me = caller(self.foreign_leases()?.map(|(me, _)| me), session);
+        let own = mark_of(self.outside, &scope, &me);
+        let call = own.as_ref().and_then(|own| Call::read(self.outside, own)).filter(|call| call.runs);
+        let Some((own, call)) = own.zip(call) else { return Ok(false) };
+        let marks = self.outside.passing_files(&front(&scope));
+        let mut meets = |mark: &PathBuf| {
+            Call::read(self.outside, mark).is_some_and(|other| other.meets(call.at_ns, now_ns))
+        };
+        Ok(!marks.into_iter().filter(|mark| *mark != own).any(|mark| meets(&mark)))
+    }
+
     /// Leases of others whose files changed during the caller's call, which ends with this.
     pub(crate) fn hits(&mut self, session: &ClientSession) -> Result<Vec<(Hit, String)>, Failure> {
         let scope = self.site.key.clone();

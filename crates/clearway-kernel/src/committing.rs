@@ -50,6 +50,8 @@ pub struct Committed {
     pub paths: Vec<String>,
     /// How many changed paths of the checkout are not.
     pub left: u64,
+    /// What of it will not merge with the work of others.
+    pub clash: Option<String>,
     /// How the scope stood afterwards, and who committed.
     pub reply: Reply,
 }
@@ -81,8 +83,9 @@ impl Session<'_> {
         let (commit, share) = made?;
         // Git's hook may have done so already; where there is none, the work is over all the same.
         let paths = share.paths.clone();
-        drop(self.settle_commit(|_| Ok(paths), Some(began)));
-        Ok(Committed { commit, paths: share.paths, left: share.left, reply })
+        let others = self.settle_commit(|_| Ok(paths), Some(began)).unwrap_or_default();
+        let clash = self.radar_here(&others).unwrap_or_default();
+        Ok(Committed { commit, paths: share.paths, left: share.left, clash, reply })
     }
 
     /// Waits until nobody else who takes turns writes the index of this checkout. The turn ends with this process.

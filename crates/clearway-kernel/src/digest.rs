@@ -132,7 +132,7 @@ impl Session<'_> {
     }
 
     /// The events of the end of the log whose time is not before an instant, in order.
-    fn events_since(&mut self, since: Wall, head: Seq) -> Result<Vec<Event>, Failure> {
+    pub(crate) fn events_since(&mut self, since: Wall, head: Seq) -> Result<Vec<Event>, Failure> {
         let fold = self.fold()?;
         let (mut found, mut last) = (Vec::new(), head.0);
         while last > 0 {

@@ -1,7 +1,8 @@
 //! A doctor looks at everything a command depends on, and names what is wrong and what to do.
 
+use crate::checked::UncheckedCommit;
 use crate::failures::{REPAIR, said, store_failure, wake, way_out};
-use crate::ledger::{Cost, SLOW_MS};
+use crate::ledger::{Cost, DAY_MS, SLOW_MS};
 use crate::listings::{AgentSeen, LeaseFilter};
 use crate::placing::Whereabouts;
 use crate::session::Session;
@@ -18,7 +19,7 @@ use clearway_core::slice::{AgentView, ReadSet};
 use clearway_core::slug::Slug;
 use clearway_core::target::Target;
 use clearway_core::text::shown;
-use clearway_core::time::rounded;
+use clearway_core::time::{Wall, rounded};
 use clearway_store::contract::{About, Examination, Finding, LeaseListing, Severity, StoreError};
 use clearway_store::verify::{Mark, verify};
 use std::path::{Path, PathBuf};
@@ -119,6 +120,7 @@ impl Session<'_> {
             checks.extend(self.log_check());
             // What keeps these from being looked at is among the findings above.
             checks.extend(self.cost().ok().as_ref().and_then(slow_check));
+            checks.extend(self.unchecked_commits().unwrap_or_default());
             checks.extend(self.uncovered().unwrap_or_default());
             checks.extend(self.seen_too_early().unwrap_or_default());
             checks.extend(self.written_in_silence().unwrap_or_default().iter().map(silent_check));
@@ -295,6 +297,23 @@ impl Session<'_> {
     }
 
     /// Git hooks that Interlock left: they would refuse commits by reservations that nobody makes any more.
+    /// Commits of the last day that went past the check with what was with somebody else.
+    fn unchecked_commits(&mut self) -> Result<Vec<Check>, Failure> {
+        let since = Wall(self.now()?.wall.0 - DAY_MS);
+        let check = |(commit, paths, _): UncheckedCommit| Check {
+            about: "git",
+            status: CheckStatus::Notable,
+            text: format!(
+                "{commit} went past the check with what was with somebody else: {}",
+                paths.join(", ")
+            ),
+            hint: Some(
+                "see who held it and who committed: clearway events --kind commit.unchecked".to_owned(),
+            ),
+        };
+        Ok(self.unchecked_since(since)?.into_iter().map(check).collect())
+    }
+
     fn other_git_hooks(&mut self) -> Vec<Check> {
         if self.site.kind != SiteKind::Git {
             return Vec::new();

@@ -31,6 +31,9 @@ use std::path::PathBuf;
 /// Says why an operator lets a commit take along what is with others.
 pub(crate) const REASON_VARIABLE: &str = "CLEARWAY_COMMIT_REASON";
 
+/// Says that a commit is one of ours, which tells by itself what its hooks would.
+pub const INSIDE_COMMIT: &str = "CLEARWAY_INSIDE_COMMIT";
+
 /// Paths of one request; more are asked about in several.
 const PATHS_ASKED: usize = 128;
 /// Paths beyond which none is looked at by itself for what can be committed without it.
@@ -39,6 +42,8 @@ pub(crate) const PATHS_TOLD_APART: usize = 32;
 const MARK_BYTES_MAX: u64 = 1_024;
 /// What git writes into the message of a commit that undoes another.
 const REVERTS: &str = "This reverts commit ";
+/// The reference that is detached where no branch is checked out.
+const HEAD: &str = "HEAD";
 
 /// How a hook of git is answered.
 #[derive(Clone, Debug)]
@@ -47,6 +52,8 @@ pub enum GitAnswer {
     Silent,
     /// Git goes on, and this is to be known.
     Warned(Failure),
+    /// Nothing is in the way, and this is to be known.
+    Said(String),
     /// Git is to stop.
     Refused(Failure),
     /// Git goes on though nothing was checked.
@@ -62,7 +69,55 @@ pub fn before_commit(outside: &mut dyn Outside, given: &Globals, message: Option
             UnderWay::Nothing if message.is_some_and(|text| text.contains(REVERTS)) => UnderWay::Revert,
             under_way => under_way,
         };
-        on_ground(outside, given, |session| session.check_commit(&under_way, message))
+        on_ground(outside, given, |session| {
+            let answer = session.check_commit(&under_way, message)?;
+            if !matches!(answer, GitAnswer::Refused(_)) {
+                session.note_checked();
+            }
+            Ok(answer)
+        })
+    })
+}
+
+/// A reference that git is about to change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefMove {
+    /// The commit it leads to; zeros if there is none.
+    pub from: String,
+    /// The commit it will lead to.
+    pub to: String,
+    /// Its name.
+    pub name: String,
+}
+
+/// Whether the branch that is checked out, or a detached head, is about to lead to commits that nothing led to before and
+/// that take along what is with somebody else. Only asked where settings are strict; what the check before a commit saw
+/// passes, and so does everything that was committed before.
+pub fn before_move(outside: &mut dyn Outside, given: &Globals, moves: &[RefMove]) -> GitAnswer {
+    let Some(head) = outside.hooked_head() else { return GitAnswer::Silent };
+    let name = head.branch.as_deref().unwrap_or(HEAD);
+    let Some(moved) = moves.iter().find(|moved| moved.name == name) else { return GitAnswer::Silent };
+    if moved.to == head.commit || outside.under_way() == UnderWay::Rebase {
+        return GitAnswer::Silent;
+    }
+    answered(outside, given, |outside| {
+        on_ground(outside, given, |session| match session.config.is_strict() {
+            true => session.check_move(moved),
+            false => Ok(GitAnswer::Silent),
+        })
+    })
+}
+
+/// Why commits are not pushed: an agent does not pass on what went past the check and is still with somebody else.
+pub fn before_push(outside: &mut dyn Outside, given: &Globals, pushed: &[String]) -> GitAnswer {
+    answered(outside, given, |outside| {
+        on_ground(outside, given, |session| {
+            drop(session.look_for_unchecked(None));
+            if session.config.mode() != Enforcement::Enforce {
+                return Ok(GitAnswer::Silent);
+            }
+            Ok(session.unchecked_in(pushed)?.map_or(GitAnswer::Silent, GitAnswer::Refused))
+        })
     })
 }
 
@@ -73,8 +128,12 @@ pub fn after_commit(outside: &mut dyn Outside, given: &Globals) -> GitAnswer {
             return Ok(GitAnswer::Silent);
         }
         on_ground(outside, given, |session| {
+            drop(session.look_for_unchecked(None));
             let committed = |session: &mut Session<'_>| session.outside.committed_paths();
-            session.settle_commit(committed, None).map(|()| GitAnswer::Silent)
+            let others = session.settle_commit(committed, None)?;
+            let is_told_later = session.outside.surroundings().variables.contains_key(INSIDE_COMMIT);
+            let clash = if is_told_later { None } else { session.radar_here(&others)? };
+            Ok(clash.map_or(GitAnswer::Silent, GitAnswer::Said))
         })
     })
 }
@@ -129,6 +188,8 @@ struct Scene {
     leases: Vec<Lease>,
     /// Everybody who is not known to be gone, by its id.
     others: BTreeMap<AgentId, AgentName>,
+    /// Other checkouts in which they hold paths.
+    elsewhere: BTreeSet<String>,
     now: Mono,
 }
 
@@ -167,6 +228,27 @@ impl Session<'_> {
             None => Ok(GitAnswer::Silent),
             Some(failure) => self.refuse_commit(&scene, under_way, message, &paths, &commit, failure),
         }
+    }
+
+    /// Without a lease of anybody else in this checkout git is not asked.
+    fn check_move(&mut self, moved: &RefMove) -> Result<GitAnswer, Failure> {
+        let scene = self.scene()?;
+        if scene.is_person || scene.foreign().next().is_none() || self.was_checked(&moved.from) {
+            return Ok(GitAnswer::Silent);
+        }
+        let staged = Staged { paths: self.outside.new_paths(&moved.from, &moved.to)?, ..Staged::default() };
+        let paths = self.guarded_paths(&staged);
+        let nobodys = BTreeMap::new();
+        let commit = self.concerning_others(&scene, &staged, &paths, &nobodys, &UnderWay::Nothing)?;
+        match self.refusal_of(&commit)? {
+            None => Ok(GitAnswer::Silent),
+            Some(failure) => self.refuse_commit(&scene, &UnderWay::Nothing, None, &paths, &commit, failure),
+        }
+    }
+
+    /// The caller and its subagents.
+    pub(crate) fn own_family(&mut self) -> Result<BTreeSet<AgentId>, Failure> {
+        Ok(self.scene()?.family)
     }
 
     fn refuse_commit(
@@ -359,23 +441,31 @@ impl Session<'_> {
             liveness != Liveness::Gone && !family.contains(&view.agent.id)
         };
         let others = agents.iter().filter(is_there);
-        let others = others.map(|view| (view.agent.id, view.agent.name.clone())).collect();
+        let others: BTreeMap<AgentId, AgentName> =
+            others.map(|view| (view.agent.id, view.agent.name.clone())).collect();
+        let is_elsewhere = |lease: &&Lease| {
+            matches!(lease.target, Target::Path(_))
+                && lease.worktree != here
+                && others.contains_key(&lease.holder)
+        };
+        let elsewhere = leases.iter().filter(is_elsewhere).map(|lease| lease.worktree.0.clone()).collect();
         let is_person = is_person(&slice, &self.caller);
         let leases = leases.into_iter().filter(is_path).collect();
-        Ok(Scene { is_person, family, leases, others, now: now.mono })
+        Ok(Scene { is_person, family, leases, others, elsewhere, now: now.mono })
     }
 
-    /// Gives back what hooks took of the family on paths of a commit, `began` being when it began, if that is known.
+    /// Gives back what hooks took of the family on paths of a commit, `began` being when it began, if that is known. The
+    /// checkouts in which others are at work.
     pub(crate) fn settle_commit(
         &mut self,
         committed: impl FnOnce(&mut Self) -> Result<Vec<String>, Failure>,
         began: Option<Mono>,
-    ) -> Result<(), Failure> {
+    ) -> Result<BTreeSet<String>, Failure> {
         let scene = self.scene()?;
         let own = scene.own().filter(|lease| lease.grade == Grade::Auto && lease.bound.is_none());
         let own: Vec<&Lease> = own.filter(|lease| lease.target.literal().is_some()).collect();
         if own.is_empty() {
-            return Ok(());
+            return Ok(scene.elsewhere);
         }
         let committed: BTreeSet<String> = committed(self)?.into_iter().collect();
         let is_in_it = |lease: &&&Lease| lease.target.literal().is_some_and(|path| committed.contains(path));
@@ -384,7 +474,7 @@ impl Session<'_> {
         if !leases.is_empty() {
             self.command(Command::Settle(Settle { leases, began }))?.outcome?;
         }
-        Ok(())
+        Ok(scene.elsewhere.clone())
     }
 
     fn mark(&self) -> Option<PathBuf> {

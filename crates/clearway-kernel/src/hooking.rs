@@ -209,6 +209,10 @@ fn attend_in(
 ) -> Result<(), Failure> {
     let (place, scope) = (Place::of(&ground, call), ground.site.key.clone());
     let mut session = Session::on(outside, globals, ground)?;
+    if matches!(doing, Doing::Runs | Doing::Ran) {
+        // What cannot be looked at now is looked at another time.
+        drop(session.look_for_unchecked(Some(&call.session).filter(|_| *doing == Doing::Ran)));
+    }
     let hits = if *doing == Doing::Ran { session.hits(&call.session)? } else { Vec::new() };
     let attend = match doing {
         Doing::Ran => Attend::Ran { hits: hits.iter().map(|(hit, _)| *hit).collect() },
@@ -261,13 +265,26 @@ fn attend_elsewhere(
     }
 }
 
+/// Where an agent begins to work.
+#[derive(Clone, Debug)]
+pub struct Company {
+    /// Who else is there.
+    pub status: Status,
+    /// What is done about edits.
+    pub mode: Enforcement,
+    /// The root of the checkout.
+    pub root: Option<PathBuf>,
+    /// Whether what no other hook of git saw is refused too.
+    pub is_strict: bool,
+}
+
 /// Who else is where an agent begins to work; `None` where nobody invited us.
-pub fn company(outside: &mut dyn Outside, call: &HookCall) -> Result<Option<(Status, Enforcement)>, Failure> {
+pub fn company(outside: &mut dyn Outside, call: &HookCall) -> Result<Option<Company>, Failure> {
     let globals = Globals { idempotency_key: None, ..call.globals() };
     let Some(ground) = welcome(outside, &globals, &call.cwd)? else { return Ok(None) };
-    let mode = ground.config.mode();
+    let (mode, is_strict, root) = (ground.config.mode(), ground.config.is_strict(), ground.site.root.clone());
     let status = Session::on(outside, &globals, ground)?.status()?;
-    Ok(Some((status, mode)))
+    Ok(Some(Company { status, mode, root, is_strict }))
 }
 
 /// The arguments of a tool that name files, as the settings of the place have it where the agent works.

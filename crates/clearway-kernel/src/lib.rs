@@ -6,6 +6,7 @@
 
 mod attribution;
 pub mod audit;
+mod checked;
 mod committing;
 mod common;
 pub mod config;
@@ -35,6 +36,7 @@ mod parts;
 mod passing;
 mod placing;
 mod queueing;
+mod radar;
 mod running;
 mod scopes;
 mod session;
@@ -57,10 +59,12 @@ pub use editing::{Ruling, before_edit};
 pub use events::{EventFilter, EventSeen, Events};
 pub use failures::{config_failure, store_failure};
 pub use finding::{AgentPlace, ProcessPlace};
-pub use githooks::{GitAnswer, after_commit, before_commit, before_rebase};
+pub use githooks::{
+    GitAnswer, INSIDE_COMMIT, RefMove, after_commit, before_commit, before_move, before_push, before_rebase,
+};
 pub use ground::{ConfigPlace, config_places};
 pub use hooking::{
-    Answers, Doing, HookCall, ScopeAnswer, Stands, attend, company, fields_of_tool, keep_changed,
+    Answers, Company, Doing, HookCall, ScopeAnswer, Stands, attend, company, fields_of_tool, keep_changed,
 };
 pub use later::{keep_for_later, kept_for_now, told_before, was_told_before};
 pub use ledger::{AgentCost, CallEnd, Cost, HookNote, Noted, note_call};
@@ -69,13 +73,14 @@ pub use listings::{AgentSeen, Agents, LeaseFilter, Leases, Status, Who};
 pub use mutations::{Checked, ChosenWords, ReleaseWords, RenewWords, ReserveWords};
 pub use outage::{Outage, outage};
 pub use outside::{
-    BuildFacts, ChangedPaths, CommitOrder, Destination, FileId, GitCommit, Knows, Order, Outside, Running,
-    Staged, StoreAt, Surroundings, UnderWay,
+    BuildFacts, ChangedPaths, CheckedOut, CommitOrder, Destination, FileId, GitCommit, Head, HeadMove, Knows,
+    Order, Outside, Running, Staged, StoreAt, Surroundings, UnderWay,
 };
 pub use overwriting::{Overwrite, WholeText};
 pub use own::Mine;
 pub use placing::{Adoption, ScopeSeen};
 pub use queueing::Waits;
+pub use radar::{Conflict, Radar, Tip};
 pub use running::{Held, Run, WithWait, WithWords};
 pub use scopes::MachineWide;
 pub use session::{Globals, Hook, Session};

@@ -110,6 +110,32 @@ pub trait Outside: World {
 
     /// The paths of the last commit, asked by such a hook; none of a merge.
     fn committed_paths(&mut self) -> Result<Vec<String>, Failure>;
+
+    /// What is checked out where git runs its hooks, asked by such a hook; `None` if that takes git to tell.
+    fn hooked_head(&mut self) -> Option<Head>;
+
+    /// Paths that a branch would change by going from one commit to another, through commits that nothing led to before,
+    /// asked by such a hook.
+    fn new_paths(&mut self, from: &str, to: &str) -> Result<Vec<String>, Failure>;
+
+    /// The steps of the head of a checkout that its log holds beyond so many bytes, and how many it has.
+    fn head_moves(&mut self, root: &Path, after: u64) -> Option<(u64, Vec<HeadMove>)>;
+
+    /// Paths in which two commits of a checkout differ.
+    fn paths_between(&mut self, root: &Path, from: &str, to: &str) -> Result<Vec<String>, Failure>;
+
+    /// Whether one commit of a checkout is among those that lead to another.
+    fn leads_to(&mut self, root: &Path, commit: &str, head: &str) -> bool;
+
+    /// The checkouts of the repository of a checkout, asked before merges are predicted.
+    fn checkouts(&mut self, root: &Path) -> Result<Vec<CheckedOut>, Failure>;
+
+    /// The commit that a name leads to.
+    fn commit_of(&mut self, root: &Path, name: &str) -> Result<Option<String>, Failure>;
+
+    /// The paths that a merge of two commits could not decide. Nothing is merged.
+    fn merge_conflicts(&mut self, root: &Path, one: &str, other: &str) -> Result<Vec<String>, Failure>;
+
     /// Where snapshots of a checkout lie.
     fn shelf(&mut self, root: &Path) -> Result<Box<dyn Shelf + '_>, Failure>;
 
@@ -215,6 +241,39 @@ pub enum UnderWay {
     Revert,
     /// Commits are moved.
     Rebase,
+}
+
+/// A checkout of a repository.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckedOut {
+    /// Its root.
+    pub root: PathBuf,
+    /// The commit that is checked out.
+    pub commit: String,
+    /// The branch; `None` for a detached head.
+    pub branch: Option<String>,
+}
+
+/// What a checkout has its head at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// The full name of the branch; `None` if it is detached.
+    pub branch: Option<String>,
+    /// The commit; zeros before the first.
+    pub commit: String,
+}
+
+/// One step of the head of a checkout.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeadMove {
+    /// The commit it led to before; zeros before the first.
+    pub from: String,
+    /// The commit it led to then.
+    pub to: String,
+    /// When, to the second.
+    pub at: Wall,
+    /// What git said of it.
+    pub action: String,
 }
 
 /// What a commit is about.

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 pub use append::append_line;
 pub use case::{folds_case, folds_case_of};
-pub use front::{put_back, put_in_front};
+pub use front::{put_back, put_in_front, replace_locked};
 pub use jot::jot;
 pub use leftovers::{DEMO, READING, leftover_directories, leftovers, remove_leftover};
 pub use private::{

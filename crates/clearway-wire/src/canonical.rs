@@ -139,6 +139,11 @@ fn encode_body(out: &mut Writer, body: &Body) {
             out.list(blockers.iter(), |out, blocker| out.text(blocker.as_str()));
             out.text(reason);
         }
+        Body::CommitUnchecked { commit, paths, blockers } => {
+            out.text(commit);
+            out.list(paths.iter(), |out, path| out.text(path));
+            out.list(blockers.iter(), |out, blocker| out.text(blocker.as_str()));
+        }
         Body::SnapshotTaken(keeping) => write_keeping(out, keeping),
         Body::ReservationRefused { targets, mode, blockers, repeats } => {
             out.list(targets.iter(), |out, target| out.text(target));
@@ -243,6 +248,11 @@ fn decode_body(input: &mut Reader<'_>, kind: &str, fold: Fold) -> Result<Body, D
             paths: input.list(|input| input.text().map(str::to_owned))?,
             blockers: input.list(lease_id)?,
             reason: input.text()?.to_owned(),
+        },
+        "commit.unchecked" => Body::CommitUnchecked {
+            commit: input.text()?.to_owned(),
+            paths: input.list(|input| input.text().map(str::to_owned))?,
+            blockers: input.list(lease_id)?,
         },
         "snapshot.taken" => Body::SnapshotTaken(read_keeping(input)?),
         "reservation.refused" => Body::ReservationRefused {

@@ -93,6 +93,12 @@ fn write_note(out: &mut Writer, note: &Note) {
             out.text(target);
             out.text(holder.as_str());
         }
+        Note::CommittedUnchecked { target, commit, by } => {
+            out.byte(7);
+            out.text(target);
+            out.text(commit);
+            out.list(by.iter(), |out, name| out.text(name.as_str()));
+        }
         Note::PlaceOver { target } => {
             out.byte(5);
             out.text(target);
@@ -120,6 +126,11 @@ fn read_note(input: &mut Reader<'_>) -> Result<Note, DecodeError> {
             Note::WroteOver { target, holder: input.word("agent name", AgentName::parse)? }
         }
         5 => Note::PlaceOver { target: input.text()?.to_owned() },
+        7 => {
+            let (target, commit) = (input.text()?.to_owned(), input.text()?.to_owned());
+            let by = input.list(|input| input.word("agent name", AgentName::parse))?.into_iter().next();
+            Note::CommittedUnchecked { target, commit, by }
+        }
         other => return Err(DecodeError::unknown("note", other.to_string())),
     })
 }
@@ -151,6 +162,12 @@ mod tests {
                 Note::PassedOn { target: "a".to_owned(), to: to.clone(), kept: Some(Seq(41)) },
                 Note::WrittenOver { target: "a".to_owned(), by: Some(to.clone()) },
                 Note::WrittenOver { target: "b".to_owned(), by: None },
+                Note::CommittedUnchecked {
+                    target: "a".to_owned(),
+                    commit: "1f".to_owned(),
+                    by: Some(to.clone()),
+                },
+                Note::CommittedUnchecked { target: "a".to_owned(), commit: "1f".to_owned(), by: None },
                 Note::WroteOver { target: "a".to_owned(), holder: to },
                 Note::PlaceOver { target: "a".to_owned() },
             ],

@@ -2,13 +2,16 @@
 
 use crate::failures::{directory_of, file_failure};
 use crate::machine::Machine;
-use clearway_cli::{ClientFiles, HooksPlace};
+use clearway_cli::{ClientFiles, HooksFollowed, HooksPlace};
 use clearway_core::failure::Failure;
 use clearway_core::slug::Slug;
 use clearway_platform::files::{self, FileError};
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// The first git that has hooks in its configuration.
+const CONFIG_HOOKS: (u32, u32) = (2, 54);
 
 impl ClientFiles for Machine {
     fn own_binary(&self) -> Option<PathBuf> {
@@ -42,10 +45,18 @@ impl ClientFiles for Machine {
     }
 
     fn hooks_place(&self, root: &Path) -> Option<HooksPlace> {
-        let repository = clearway_git::discover(root).ok().flatten()?;
+        let common = clearway_git::discover(root).ok().flatten()?.common_dir;
+        Some(HooksPlace { own: common.join("hooks"), config: common.join("config") })
+    }
+
+    fn hooks_followed(&self, root: &Path) -> Option<HooksFollowed> {
         let git = clearway_git::Git::locate(self.environment()).ok()?;
-        let directory = git.hooks_directory(root).ok()?;
-        Some(HooksPlace { directory, own: repository.common_dir.join("hooks") })
+        let in_config = git.version(root).is_ok_and(|version| version >= CONFIG_HOOKS);
+        Some(HooksFollowed { directory: git.hooks_directory(root).ok()?, in_config })
+    }
+
+    fn replace_git_config(&mut self, path: &Path, text: &str) -> Result<(), Failure> {
+        files::replace_locked(path, text.as_bytes()).map_err(|error| unwritable(&error))
     }
 
     fn put_hook(&mut self, path: &Path, kept: Option<&Path>, text: &str) -> Result<(), Failure> {

@@ -3,8 +3,9 @@
 use crate::shelf::unanswered;
 use crate::uncommitted::change;
 use clearway_core::failure::Failure;
+use clearway_core::time::Wall;
 use clearway_git::{Git, GitError};
-use clearway_kernel::{Staged, Uncommitted, UnderWay};
+use clearway_kernel::{Head, HeadMove, Staged, Uncommitted, UnderWay};
 use clearway_platform::environment::Environment;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -44,6 +45,46 @@ pub(crate) fn lines(environment: &Environment, paths: &[&str]) -> Result<Vec<Unc
 
 pub(crate) fn committed(environment: &Environment) -> Result<Vec<String>, Failure> {
     asked(environment, Git::committed_paths)
+}
+
+pub(crate) fn head(environment: &Environment) -> Option<Head> {
+    let here = here(environment);
+    let git_dir = clearway_git::hooked_git_dir(environment, &here)?;
+    let common = std::fs::read_to_string(git_dir.join("commondir"));
+    let common = common.map_or_else(|_| git_dir.clone(), |common| git_dir.join(common.trim()));
+    clearway_git::head(&git_dir, &common).map(|found| Head { branch: found.branch, commit: found.commit })
+}
+
+pub(crate) fn new_paths(environment: &Environment, from: &str, to: &str) -> Result<Vec<String>, Failure> {
+    let git_dir = clearway_git::hooked_git_dir(environment, &here(environment));
+    let known = git_dir.map(|git_dir| clearway_git::fetched(&git_dir)).unwrap_or_default();
+    asked(environment, |git, here| git.new_paths(here, from, to, &known))
+}
+
+pub(crate) fn head_moves(root: &Path, after: u64) -> Option<(u64, Vec<HeadMove>)> {
+    let repository = clearway_git::discover(root).ok().flatten()?;
+    let (length, moves) = clearway_git::head_moves(&repository, after)?;
+    let one = |step: clearway_git::HeadMove| HeadMove {
+        from: step.from,
+        to: step.to,
+        at: Wall(step.seconds.saturating_mul(1_000)),
+        action: step.action,
+    };
+    Some((length, moves.into_iter().map(one).collect()))
+}
+
+pub(crate) fn paths_between(
+    environment: &Environment,
+    root: &Path,
+    from: &str,
+    to: &str,
+) -> Result<Vec<String>, Failure> {
+    let answer = Git::locate(environment).and_then(|git| git.paths_between(root, from, to));
+    answer.map_err(|error| unanswered(&error))
+}
+
+pub(crate) fn leads_to(environment: &Environment, root: &Path, commit: &str, head: &str) -> bool {
+    Git::locate(environment).and_then(|git| git.leads_to(root, commit, head)).unwrap_or(false)
 }
 
 fn asked<T>(

@@ -12,6 +12,7 @@ mod hooked;
 mod host;
 mod inner;
 mod machine;
+mod radar;
 mod running;
 mod shelf;
 mod sites;

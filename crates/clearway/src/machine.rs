@@ -3,7 +3,7 @@
 use crate::failures::{directory_of, file_failure, no_home};
 use crate::shelf::{self, GitShelf};
 use crate::stores::Engines;
-use crate::{changes, commits, facts, hooked, inner, running, sites, stores, uncommitted};
+use crate::{changes, commits, facts, hooked, inner, radar, running, sites, stores, uncommitted};
 use clearway_core::agent::{Above, Client};
 use clearway_core::facts::Process;
 use clearway_core::failure::Failure;
@@ -13,9 +13,9 @@ use clearway_core::slug::Slug;
 use clearway_core::time::Wall;
 use clearway_git::{Draft, Git};
 use clearway_kernel::{
-    BuildFacts, Changed, ChangedPaths, CommitOrder, Destination, FileId, GitCommit, Knows, Located, Order,
-    Outside, ProcessPlace, Running, Shelf, Site, SiteKind, Staged, StoreAt, Surroundings, Uncommitted,
-    UnderWay,
+    BuildFacts, Changed, ChangedPaths, CheckedOut, CommitOrder, Destination, FileId, GitCommit, Head,
+    HeadMove, Knows, Located, Order, Outside, ProcessPlace, Running, Shelf, Site, SiteKind, Staged, StoreAt,
+    Surroundings, Uncommitted, UnderWay,
 };
 use clearway_platform::clock::SystemClock;
 use clearway_platform::environment::{self, Environment};
@@ -244,6 +244,38 @@ impl Outside for Machine {
 
     fn staged_lines(&mut self, paths: &[&str]) -> Result<Vec<Uncommitted>, Failure> {
         hooked::lines(&self.environment, paths)
+    }
+
+    fn checkouts(&mut self, root: &Path) -> Result<Vec<CheckedOut>, Failure> {
+        radar::checkouts(&self.environment, root)
+    }
+
+    fn commit_of(&mut self, root: &Path, name: &str) -> Result<Option<String>, Failure> {
+        radar::commit_of(&self.environment, root, name)
+    }
+
+    fn merge_conflicts(&mut self, root: &Path, one: &str, other: &str) -> Result<Vec<String>, Failure> {
+        radar::merge_conflicts(&self.environment, root, one, other)
+    }
+
+    fn hooked_head(&mut self) -> Option<Head> {
+        hooked::head(&self.environment)
+    }
+
+    fn new_paths(&mut self, from: &str, to: &str) -> Result<Vec<String>, Failure> {
+        hooked::new_paths(&self.environment, from, to)
+    }
+
+    fn head_moves(&mut self, root: &Path, after: u64) -> Option<(u64, Vec<HeadMove>)> {
+        hooked::head_moves(root, after)
+    }
+
+    fn paths_between(&mut self, root: &Path, from: &str, to: &str) -> Result<Vec<String>, Failure> {
+        hooked::paths_between(&self.environment, root, from, to)
+    }
+
+    fn leads_to(&mut self, root: &Path, commit: &str, head: &str) -> bool {
+        hooked::leads_to(&self.environment, root, commit, head)
     }
 
     fn committed_paths(&mut self) -> Result<Vec<String>, Failure> {

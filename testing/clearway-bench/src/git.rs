@@ -22,15 +22,18 @@ struct Act {
     goal: Goal,
     /// Whether somebody else holds a file meanwhile that has nothing to do with it.
     others: bool,
+    /// Whether settings ask for the hook on references too.
+    strict: bool,
 }
 
-const ACTS: [Act; 4] = [
+const ACTS: [Act; 5] = [
     Act {
         name: "commit of a file",
         before: "echo $$ >> own.txt",
         typed: &["commit", "--quiet", "--all", "--message", "x"],
         goal: COMMIT,
         others: false,
+        strict: false,
     },
     Act {
         name: "commit of a file, others hold another",
@@ -38,6 +41,7 @@ const ACTS: [Act; 4] = [
         typed: &["commit", "--quiet", "--all", "--message", "x"],
         goal: COMMIT,
         others: true,
+        strict: false,
     },
     Act {
         name: "rebase of 20 commits",
@@ -45,8 +49,24 @@ const ACTS: [Act; 4] = [
         typed: &["rebase", "--quiet", "--no-ff", "base"],
         goal: REBASE,
         others: true,
+        strict: false,
     },
-    Act { name: "fetch", before: "true", typed: &["fetch", "--quiet", "origin"], goal: FETCH, others: true },
+    Act {
+        name: "fetch",
+        before: "true",
+        typed: &["fetch", "--quiet", "origin"],
+        goal: FETCH,
+        others: true,
+        strict: false,
+    },
+    Act {
+        name: "fetch of a commit, strict",
+        before: "git update-ref -d refs/remotes/origin/base",
+        typed: &["fetch", "--quiet", "origin"],
+        goal: FETCH,
+        others: true,
+        strict: true,
+    },
 ];
 
 pub(crate) fn measure(binary: &Path, effort: Effort) -> Outcome<Table> {
@@ -100,12 +120,18 @@ fn prepared(binary: Option<&Path>, act: &Act) -> Outcome<Repository> {
     )?;
     if let Some(binary) = binary {
         let binary = binary.display();
+        if act.strict {
+            std::fs::write(repository.root().join(".clearway.toml"), "[git]\nstrict = true\n")?;
+        }
         let hold = if act.others { "held.txt" } else { "--kind name build" };
         shell(
             &repository,
             &format!("{binary} init -y --git-hooks --client claude; {binary} --agent other reserve {hold}"),
         )?;
-        if !repository.root().join(".git/hooks/prepare-commit-msg").exists() {
+        let config = std::fs::read_to_string(repository.root().join(".git/config"))?;
+        let is_installed = repository.root().join(".git/hooks/prepare-commit-msg").exists()
+            || config.contains("clearway-prepare-commit-msg");
+        if !is_installed {
             return Err("the hooks were not installed".into());
         }
     }

@@ -3,6 +3,8 @@
 //!
 //! Nothing is learned about a model here. What is proven is what no fixture can prove: that the client runs our hook,
 //! obeys it, and shows the model what it said. Start at [`play`].
+//!
+//! Beside them come the managers of git hooks that tests install next to ours: husky, lefthook and pre-commit.
 
 mod claude;
 mod codex;
@@ -17,7 +19,7 @@ mod shown;
 pub use claude::CLAUDE;
 pub use codex::CODEX;
 pub use gemini::GEMINI;
-pub use install::{Installed, ready};
+pub use install::{Installed, Managers, managers, ready};
 pub use play::{Played, play, play_to_death, resume};
 pub use script::{Call, Script};
 

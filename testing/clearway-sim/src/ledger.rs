@@ -42,6 +42,7 @@ impl Ledger {
         match &event.body {
             Body::ScopeOpened { .. }
             | Body::CommitAllowed { .. }
+            | Body::CommitUnchecked { .. }
             | Body::ReservationRefused { .. }
             | Body::ActionDenied { .. }
             | Body::SnapshotTaken(_) => {}

@@ -238,6 +238,16 @@ Files and directories that you and your subagents hold in this checkout; a
 pattern with other wildcards than DIR/** names no path and is left out. One
 that begins with a dash is told as ./-NAME; where names have spaces use -0.";
 
+pub(super) const RADAR: &str = "\
+Examples:
+  clearway radar
+  clearway radar main release/2
+
+Every two checkouts of the repository are merged without touching either, what
+is not committed included, and the files are told that a person would have to
+decide. It takes git 2.38 or newer. Whoever commits is told the same of those
+at work in other checkouts, once.";
+
 pub(super) const COMMIT: &str = "\
 Examples:
   clearway commit -m \"split the lexer\"

@@ -7,7 +7,7 @@ pub(crate) mod quick;
 pub(crate) use flags::{
     Audit, CheckFlags, CommitFlags, CompletionsFlags, Config, DemoFlags, DiffFlags, DigestFlags, DoctorFlags,
     EventsFlags, ExplainFlags, FreezeFlags, GitHookFlags, HelpFlags, HookFlags, InitFlags, LeasesFlags,
-    ManFlags, MineFlags, ReleaseFlags, RenewFlags, ReserveFlags, RestoreFlags, Scope, ShowFlags,
+    ManFlags, MineFlags, RadarFlags, ReleaseFlags, RenewFlags, ReserveFlags, RestoreFlags, Scope, ShowFlags,
     SnapshotFlags, StatusFlags, SweepFlags, ThawFlags, TransferFlags, UndoFlags, WaitFlags, WaitsFlags,
     WhereFlags, WhoFlags, WithFlags, mode,
 };
@@ -191,6 +191,9 @@ pub(crate) enum Verb {
     /// Commit what is yours, and nothing else
     #[command(after_help = examples::COMMIT)]
     Commit(CommitFlags),
+    /// Tell which files of checkouts will not merge
+    #[command(after_help = examples::RADAR)]
+    Radar(RadarFlags),
     /// Keep what is not committed, where nothing overwrites it
     #[command(after_help = examples::SNAPSHOT)]
     Snapshot(SnapshotFlags),

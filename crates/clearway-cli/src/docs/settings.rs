@@ -54,6 +54,7 @@ fn kind(kind: Kind) -> String {
             format!("a time from {} to {}", duration::display(min), duration::display(max))
         }
         Kind::Patterns(_) => "a list of patterns".to_owned(),
+        Kind::Switch => "true or false".to_owned(),
         Kind::Resources | Kind::Tools => "a table, see below".to_owned(),
     }
 }

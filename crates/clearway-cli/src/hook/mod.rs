@@ -14,6 +14,7 @@ mod tools;
 mod typed;
 
 use crate::clients::{self, Dialect, named};
+use crate::setup::githooks::lapse;
 use crate::{Host, OnBehalf, Spent, Streams};
 use clearway_core::agent::ClientSession;
 use clearway_core::failure::Failure;
@@ -328,7 +329,7 @@ fn before_command(host: &mut dyn Host, call: &HookCall, command: &str) -> Result
 }
 
 fn mode_here(host: &mut dyn Host, call: &HookCall) -> Result<Enforcement, Failure> {
-    Ok(company(host, call)?.map_or(Enforcement::Observe, |(_, mode)| mode))
+    Ok(company(host, call)?.map_or(Enforcement::Observe, |company| company.mode))
 }
 
 /// What becomes of an edit, as the settings have it.
@@ -347,8 +348,11 @@ fn gated(ruling: Ruling) -> Judged {
 /// Silent for whoever is alone and whom nothing waits for.
 fn start(call: &HookCall, host: &mut dyn Host) -> Result<Judged, Failure> {
     let answers = attend(host, call, &Doing::Starts)?;
-    let welcome = company(host, call)?.and_then(|(status, mode)| texts::welcome(&status, mode));
-    let texts: Vec<String> = welcome.into_iter().chain(texts::beside(&answers)).collect();
+    let company = company(host, call)?;
+    let welcome = company.as_ref().and_then(|company| texts::welcome(&company.status, company.mode));
+    let root = company.as_ref().and_then(|company| Some((company.root.as_deref()?, company.is_strict)));
+    let lapse = root.and_then(|(root, is_strict)| lapse(host, root, is_strict)).map(texts::lapsed);
+    let texts: Vec<String> = welcome.into_iter().chain(lapse).chain(texts::beside(&answers)).collect();
     let verdict = tell((!texts.is_empty()).then(|| texts.join("\n")));
     Ok(Judged { verdict, answers, lets_pass: false })
 }

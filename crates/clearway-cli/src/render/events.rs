@@ -131,6 +131,9 @@ fn words(seq: Seq, body: &Body, known: &Known) -> String {
             format!("{wait} of {}, {}{}", known.agent(*agent), cause.word(), by.unwrap_or_default())
         }
         Body::ScopeFrozen { reason, .. } | Body::ScopeThawed { reason } => reason.clone(),
+        Body::CommitUnchecked { commit, paths, .. } => {
+            format!("{} in {commit}, past the check", paths.join(" "))
+        }
         Body::CommitAllowed { paths, reason, .. } => format!("{}, by an operator: {reason}", paths.join(" ")),
         Body::SnapshotTaken(keeping) => {
             let why = keeping.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();

@@ -29,8 +29,20 @@ pub(crate) struct Change {
     pub(crate) outcome: Result<After, Failure>,
     /// What is worth knowing about it.
     pub(crate) note: Option<String>,
-    /// Where what was there is kept, if it is a hook of git.
-    pub(crate) kept: Option<PathBuf>,
+    pub(crate) way: Way,
+}
+
+/// How a file is changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// As a text.
+    Text,
+    /// A hook of git is put in front of what is there, which is kept under this name.
+    Hook(PathBuf),
+    /// What was kept under this name comes back.
+    HookBack(PathBuf),
+    /// As git changes its own configuration.
+    GitConfig,
 }
 
 /// What becomes of a file.
@@ -91,7 +103,7 @@ pub(crate) fn plan(host: &mut dyn Host, root: Option<&Path>, wish: &Wish) -> Res
         changes.extend(page_change(host, &journal, root, wish.uninstall));
     }
     if let Some(root) = root.filter(|_| wish.git_hooks || wish.uninstall) {
-        changes.extend(githooks::changes(host, root, wish)?);
+        changes.extend(githooks::changes(host, &journal, root, wish)?);
     }
     changes.retain(|change| !wish.uninstall || change.is_due() || change.outcome.is_err());
     Ok(changes)
@@ -220,13 +232,13 @@ fn edit(host: &mut dyn Host, file: &HookFile, edit: &dyn Fn(&str) -> Result<Stri
             (before, outcome)
         }
     };
-    Change { client: None, path: file.path.clone(), before, outcome, note: None, kept: None }
+    Change { client: None, path: file.path.clone(), before, outcome, note: None, way: Way::Text }
 }
 
-type Take<'a> = dyn Fn(&str, Option<&str>) -> Result<Removed, Unfit> + 'a;
+pub(super) type Take<'a> = dyn Fn(&str, Option<&str>) -> Result<Removed, Unfit> + 'a;
 
 /// The change that gives a file back.
-fn take_back(
+pub(super) fn take_back(
     host: &mut dyn Host,
     journal: &Journal,
     client: Option<Client>,
@@ -239,7 +251,7 @@ fn take_back(
         before: None,
         outcome: Ok(After::Unchanged),
         note: None,
-        kept: None,
+        way: Way::Text,
     };
     match host.read_text(path) {
         Err(failure) => change.outcome = Err(unreadable(path, &failure.message)),
@@ -283,7 +295,7 @@ fn page_change(host: &mut dyn Host, journal: &Journal, root: &Path, uninstall: b
             (before, Ok(if is_same { After::Unchanged } else { After::Text(after) }))
         }
     };
-    vec![Change { client: None, path, before, outcome, note: None, kept: None }]
+    vec![Change { client: None, path, before, outcome, note: None, way: Way::Text }]
 }
 
 /// Remembers first and writes then, so that whatever happens in between, what was there is known.
@@ -295,13 +307,13 @@ fn make(
     uninstall: bool,
 ) -> Result<(), Failure> {
     let path = &change.path;
-    if let Some(kept) = &change.kept {
-        return githooks::make(host, change, kept, uninstall);
+    if matches!(change.way, Way::Hook(_) | Way::HookBack(_)) {
+        return githooks::make(host, change);
     }
     if uninstall {
         match &change.outcome {
             Ok(After::Absent) => host.remove_text(path)?,
-            Ok(After::Text(text)) => drop(host.replace_text(path, text)?),
+            Ok(After::Text(text)) => drop(write(host, change, text)?),
             _ => {}
         }
         let record = journal.forget(path).unwrap_or_default();
@@ -312,7 +324,7 @@ fn make(
     let bare = change.before.as_deref().and_then(|before| bare(change, before, journal));
     journal.note(path, change.before.as_deref(), bare, after);
     host.write_private(journal_path, &journal.text())?;
-    let made = host.replace_text(path, after)?;
+    let made = write(host, change, after)?;
     if !made.is_empty() {
         journal.note_directories(path, made);
         host.write_private(journal_path, &journal.text())?;
@@ -320,10 +332,18 @@ fn make(
     Ok(())
 }
 
+fn write(host: &mut dyn Host, change: &Change, text: &str) -> Result<Vec<PathBuf>, Failure> {
+    match change.way {
+        Way::GitConfig => host.replace_git_config(&change.path, text).map(|()| Vec::new()),
+        _ => host.replace_text(&change.path, text),
+    }
+}
+
 /// A text as it is without us; `None` if that is nothing, and nothing was there before us.
 fn bare(change: &Change, before: &str, journal: &Journal) -> Option<String> {
     let original = journal.original(&change.path);
     let removed = match change.client {
+        None if change.way == Way::GitConfig => Some(githooks::bare_config(before)),
         None => Some(page::remove(before)),
         Some(client) => {
             file_of(client, &change.path).and_then(|file| file.form.remove(before, original).ok())
@@ -367,7 +387,7 @@ pub(super) fn stable_binary(host: &dyn Host) -> Result<String, Failure> {
     Ok(by_name.unwrap_or(own).display().to_string())
 }
 
-fn unreadable(path: &Path, why: &str) -> Failure {
+pub(super) fn unreadable(path: &Path, why: &str) -> Failure {
     let why = clearway_core::text::shown(why);
     Failure::new(Slug::ClientConfig, format!("{} cannot be edited: {why}", shown(path)))
         .hint("mend it by hand, then run this again; nothing in it was changed")

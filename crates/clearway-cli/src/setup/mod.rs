@@ -24,7 +24,7 @@ mod toml;
 pub(crate) use changes::{After, Change, carry_out, plan};
 pub(crate) use entries::NAME;
 pub(crate) use found::{Found, ours};
-pub use githooks::HooksPlace;
+pub use githooks::{HooksFollowed, HooksPlace};
 pub(crate) use journal::hex;
 pub(crate) use place::{Form, Setup, below_home, variable};
 pub(crate) use standing::{Installed, Scene, Standing, is_true};
@@ -62,8 +62,14 @@ pub trait ClientFiles {
     /// Removes a directory, if it is empty.
     fn remove_empty_directory(&mut self, path: &Path);
 
-    /// Where git of a checkout looks for hooks; `None` where there is no git.
+    /// Where hooks of a repository are its own; `None` where there is no git. Git is not asked.
     fn hooks_place(&self, root: &Path) -> Option<HooksPlace>;
+
+    /// What git itself does about hooks.
+    fn hooks_followed(&self, root: &Path) -> Option<HooksFollowed>;
+
+    /// Replaces the text of a configuration of git under the lock that git itself takes.
+    fn replace_git_config(&mut self, path: &Path, text: &str) -> Result<(), Failure>;
 
     /// Puts an executable hook where another may be, which is kept under another name if one is given.
     fn put_hook(&mut self, path: &Path, kept: Option<&Path>, text: &str) -> Result<(), Failure>;
@@ -88,6 +94,8 @@ pub(crate) struct Wish {
     pub(crate) without_others: bool,
     /// Git is to call us.
     pub(crate) git_hooks: bool,
+    /// Also before it changes what a branch leads to.
+    pub(crate) strict: bool,
     /// Everything of ours is to be taken away instead.
     pub(crate) uninstall: bool,
 }

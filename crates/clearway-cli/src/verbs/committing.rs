@@ -29,19 +29,20 @@ pub(super) struct Made(Committed);
 
 impl Answer for Made {
     fn json(&self, given: &Given) -> String {
-        let Committed { commit, paths, left, reply } = &self.0;
+        let Committed { commit, paths, left, clash, reply } = &self.0;
         let body = CommitReply {
             commit: commit.id.clone(),
             branch: commit.branch.clone(),
             paths: paths.clone(),
             left: *left,
+            clash: clash.clone(),
         };
         let (actor, notices) = (Actor::new(reply.agent.as_ref()), given.notices(&reply.notices));
         document(&Acted { ok: true, rev: reply.rev.0, actor, replayed: false, notices, body })
     }
 
     fn text(&self, page: &Page) -> String {
-        let Committed { commit, paths, left, reply } = &self.0;
+        let Committed { commit, paths, left, clash, reply } = &self.0;
         let as_whom = reply.agent.as_ref().map(|(_, name)| format!(" as {name}")).unwrap_or_default();
         let place = commit.branch.as_deref().map_or("a detached head".to_owned(), shown);
         let files = count(paths.len() as u64, "path", "paths");
@@ -53,6 +54,7 @@ impl Answer for Made {
         if *left > 0 {
             text.push_str(&format!("left as they are: {}\n", count(*left, "other change", "other changes")));
         }
+        text.extend(clash.iter().map(|clash| format!("{}\n", page.paint(Tone::Care, clash))));
         text + &notices(&reply.notices, page)
     }
 }

@@ -23,13 +23,13 @@ pub(super) fn doctor(
     globals: &Globals,
     flags: &DoctorFlags,
 ) -> Result<Finding, Problem> {
-    let mut root = None;
+    let (mut root, mut strict) = (None, false);
     let opened = match flags.repair {
         true => Session::open(host, globals),
         false => Session::open_anywhere(host, globals),
     };
     let looked = opened.and_then(|mut session| {
-        root = session.site.root.clone();
+        (root, strict) = (session.site.root.clone(), session.config.is_strict());
         let repaired = if flags.repair { Some(session.repair(flags.reason.as_deref())?) } else { None };
         Ok((repaired, session.diagnose()?))
     });
@@ -41,7 +41,7 @@ pub(super) fn doctor(
     let clients = setup::detected(host);
     let seen = setup::look(host, root.as_deref(), &clients);
     diagnosis.checks.extend(seen.iter().flat_map(client_checks));
-    diagnosis.checks.extend(root.iter().flat_map(|root| setup::githooks::checks(host, root)));
+    diagnosis.checks.extend(root.iter().flat_map(|root| setup::githooks::checks(host, root, strict)));
     Ok(Finding::new(repaired, diagnosis))
 }
 

@@ -28,8 +28,8 @@ pub(super) fn init(
     flags: &InitFlags,
     console: &mut Console<'_, '_>,
 ) -> Outcome {
-    let wish = wish(flags);
     let site = Site::of(host, globals)?;
+    let wish = Wish { strict: site.is_strict, ..wish(flags) };
     let planned = plan(host, site.root(), &wish)?;
     let consent = consent(host, flags, &site, &planned, console)?;
     let (deed, changes) = match consent {
@@ -105,6 +105,7 @@ fn wish(flags: &InitFlags) -> Wish {
         agents_md: flags.agents_md,
         without_others: flags.without_others,
         git_hooks: flags.git_hooks,
+        strict: false,
         uninstall: flags.uninstall,
     }
 }
@@ -122,6 +123,8 @@ struct Site {
     is_invited: bool,
     /// Whether they refuse what they cannot check.
     is_unattended: bool,
+    /// Whether settings ask for the hook that sees every change of a branch.
+    is_strict: bool,
 }
 
 impl Site {
@@ -129,8 +132,9 @@ impl Site {
         let mut session = Session::open(host, globals)?;
         let is_invited = session.is_invited()?;
         let is_unattended = session.config.is_unattended();
+        let is_strict = session.config.is_strict();
         let (scope, root) = (session.site.key.to_string(), session.site.root.clone());
-        Ok(Self { scope, root, is_invited, is_unattended })
+        Ok(Self { scope, root, is_invited, is_unattended, is_strict })
     }
 
     fn root(&self) -> Option<&Path> {

@@ -15,6 +15,7 @@ mod listing;
 mod looking_back;
 mod own;
 mod queueing;
+mod radar;
 mod running;
 mod scope;
 mod snapshots;
@@ -142,6 +143,7 @@ fn obey(cli: Cli, agent: Option<OnBehalf>, host: &mut dyn Host, console: &mut Co
         }
         Verb::Who(flags) => answer(listing::who(&mut session(host, &globals, console)?, &flags)?),
         Verb::Leases(flags) => answer(listing::leases(&mut session(host, &globals, console)?, flags)?),
+        Verb::Radar(flags) => answer(radar::radar(&mut session(host, &globals, console)?, &flags)?),
         Verb::Mine(flags) => answer(own::mine(&mut looking(host, &globals, console)?, &flags)?),
         Verb::Diff(flags) => answer(lines::diff(&mut session(host, &globals, console)?, &flags)?),
         Verb::Commit(flags) => {

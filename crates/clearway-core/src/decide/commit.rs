@@ -7,13 +7,14 @@ use super::draft::Draft;
 use super::identity::Identified;
 use super::way::may_end;
 use super::{Step, Success};
-use crate::command::{Commit, Settle};
+use crate::command::{Commit, Settle, Unchecked};
 use crate::commit::{Whose, recorded, whose};
-use crate::event::Body;
+use crate::event::{Actor, Body};
 use crate::facts::FactQuery;
 use crate::failure::{Details, Failure, LeaseView};
 use crate::ids::{AgentId, Entropy, LeaseId};
 use crate::lease::{Grade, Lease};
+use crate::slice::Note;
 use crate::slug::Slug;
 use crate::target::{Target, Worktree};
 use std::collections::BTreeSet;
@@ -108,6 +109,39 @@ pub(super) fn settle(draft: &mut Draft<'_>, settle: &Settle, identified: &Identi
     let clean: Vec<Lease> = places.filter(is_clean).map(|(lease, _)| lease.clone()).collect();
     let released: Vec<LeaseId> = clean.iter().map(|lease| draft.give_back(actor, lease)).collect();
     Ok(Ok(Success::released(released)))
+}
+
+/// Records that a commit went past the check with what was with somebody else, and has the holders told. Who made it is said
+/// where nobody else can have.
+pub(super) fn unchecked(draft: &mut Draft<'_>, found: &Unchecked, caller: Option<Actor>) -> Success {
+    let by = caller.filter(|actor| found.explained && actor.agent.is_some());
+    let family = family(draft, by.and_then(|actor| actor.agent));
+    let is_hit = |lease: &&Lease| {
+        lease.worktree == found.worktree
+            && lease.created_at <= found.at
+            && Some(draft.root_of(lease.holder)) != family
+            && found.paths.iter().any(|path| lease.is_on(path))
+    };
+    let hit: Vec<Lease> = draft.leases_now().filter(is_hit).cloned().collect();
+    if hit.is_empty() {
+        return Success::Done;
+    }
+    let is_held = |path: &&Target| hit.iter().any(|lease| lease.is_on(path));
+    let paths = recorded(found.paths.iter().filter(is_held));
+    let name = by.and_then(|actor| actor.agent).map(|agent| draft.name_of(agent));
+    for lease in &hit {
+        let target = found.paths.iter().find(|path| lease.is_on(path)).unwrap_or(&lease.target).display();
+        let note = Note::CommittedUnchecked { target, commit: found.commit.clone(), by: name.clone() };
+        draft.note(lease.holder, note);
+    }
+    let blockers: BTreeSet<LeaseId> = hit.iter().map(|lease| lease.id).collect();
+    let body = Body::CommitUnchecked {
+        commit: found.commit.clone(),
+        paths,
+        blockers: blockers.into_iter().collect(),
+    };
+    draft.push(by.unwrap_or(Actor::KERNEL), body);
+    Success::Done
 }
 
 /// Refuses to begin a rebase where somebody else who is there has changes that are not committed.

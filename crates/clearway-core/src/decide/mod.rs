@@ -191,6 +191,9 @@ pub fn decide(
         (Command::Commit(commit), Err(_)) if is_person(slice, &request.caller) => {
             draft.caught_up(request).and_then(|draft| commit::check_of_nobody(draft, commit))
         }
+        (Command::Unchecked(found), Err(_)) => {
+            draft.caught_up(request).map(|draft| Ok(commit::unchecked(draft, found, None)))
+        }
         (_, Err(failure)) if !draft.records_denial(&failure) => return draft.finish(Err(failure)),
         (_, Err(failure)) => draft.caught_up(request).map(|draft| {
             draft.deny(&failure, request);
@@ -241,6 +244,10 @@ fn answer(
         Command::Attend(attend) => attend::attend(draft, attend, &identified, entropy),
         Command::Commit(commit) => commit::check(draft, commit, &identified, entropy),
         Command::Settle(settle) => commit::settle(draft, settle, &identified),
+        Command::Unchecked(found) => {
+            let actor = draft.act_as(&identified);
+            Ok(Ok(commit::unchecked(draft, found, Some(actor))))
+        }
         Command::Rebase(worktree) => commit::rebase(draft, worktree, &identified, entropy),
         Command::Enter(enter) => Ok(common::enter(draft, enter, &identified, entropy)),
         Command::Leave(leave) => Ok(queue::leave(draft, leave, &identified, entropy)),

@@ -94,6 +94,11 @@ impl Draft<'_> {
             Note::WrittenOver { target, by } => {
                 Some(Notice::WrittenOver { target: target.clone(), by: by.clone() })
             }
+            Note::CommittedUnchecked { target, commit, by } => Some(Notice::CommittedUnchecked {
+                target: target.clone(),
+                commit: commit.clone(),
+                by: by.clone(),
+            }),
             Note::WroteOver { target, holder } => {
                 Some(Notice::WroteOver { target: target.clone(), holder: holder.clone() })
             }

@@ -95,6 +95,15 @@ pub enum Notice {
         /// During whose call; `None` if that cannot be told.
         by: Option<AgentName>,
     },
+    /// What the caller holds is in a commit that the check never saw.
+    CommittedUnchecked {
+        /// What.
+        target: String,
+        /// Which commit.
+        commit: String,
+        /// Who made it; `None` if that cannot be told.
+        by: Option<AgentName>,
+    },
     /// What somebody else holds changed during a call of the caller.
     WroteOver {
         /// What.

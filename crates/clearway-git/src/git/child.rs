@@ -165,18 +165,21 @@ fn within_limit(command: &'static str, output: Vec<u8>) -> Result<Vec<u8>, GitEr
     Ok(output)
 }
 
-/// How often a child that has closed its pipes and not yet ended is looked at.
-const LOOK_MS: u64 = 1;
+/// How soon a child that has closed its pipes and not yet ended is looked at again: most end at once, and somebody waits.
+const LOOK_MICROSECONDS: u64 = 30;
+const LOOK_MICROSECONDS_MAX: u64 = 1_000;
 
 /// How long a child that was ended may take to go. One that the kernel holds longer is left to it.
 const GO_MS: u64 = 1_000;
 
 /// The child's status; `None` if it goes on beyond the deadline.
 fn wait_until(child: &mut Child, deadline: Option<Instant>) -> io::Result<Option<ExitStatus>> {
+    let mut pause = LOOK_MICROSECONDS;
     loop {
         match child.try_wait()? {
             None if deadline.is_none_or(|deadline| Instant::now() < deadline) => {
-                thread::sleep(Duration::from_millis(LOOK_MS));
+                thread::sleep(Duration::from_micros(pause));
+                pause = (pause * 2).min(LOOK_MICROSECONDS_MAX);
             }
             settled => return Ok(settled),
         }

@@ -38,6 +38,13 @@ pub fn under_way(git_dir: &Path) -> UnderWay {
     }
 }
 
+/// The commits that were fetched last.
+pub fn fetched(git_dir: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(git_dir.join("FETCH_HEAD")).unwrap_or_default();
+    let names = text.lines().filter_map(|line| line.split_whitespace().next());
+    names.filter(|name| name.bytes().all(|byte| byte.is_ascii_hexdigit())).map(str::to_owned).collect()
+}
+
 /// The git directory that a hook is about: the one git named, or that of the directory.
 pub fn hooked_git_dir(environment: &Environment, directory: &Path) -> Option<PathBuf> {
     match environment.var("GIT_DIR") {
@@ -76,6 +83,41 @@ impl Git {
             changes.extend(read(&self.ask(directory, &question)?));
         }
         Ok(changes)
+    }
+
+    /// Paths that a move from one commit to another changes by commits that nothing in the repository led to yet, nor what
+    /// was fetched last.
+    pub fn new_paths(
+        &self,
+        directory: &Path,
+        from: &str,
+        to: &str,
+        known: &[String],
+    ) -> Result<Vec<String>, GitError> {
+        let mut options = vec!["--format=", "-c", "--name-only", "--no-renames", "--no-ext-diff", "-z", to];
+        options.extend(["--not", "--all", "--reflog"]);
+        options.extend(known.iter().map(String::as_str));
+        let question = Question { command: "log", options: &options, paths: &[] };
+        let mut paths = names(&self.ask(directory, &question)?);
+        if from.bytes().any(|byte| byte != b'0') && !paths.is_empty() {
+            let changed = self.paths_between(directory, from, to)?;
+            paths.retain(|path| changed.contains(path));
+        }
+        paths.sort();
+        paths.dedup();
+        Ok(paths)
+    }
+
+    /// Paths in which two commits differ.
+    pub fn paths_between(&self, directory: &Path, from: &str, to: &str) -> Result<Vec<String>, GitError> {
+        let options = ["--name-only", "--no-renames", "--no-ext-diff", "-z", from, to];
+        Ok(names(&self.ask(directory, &Question { command: "diff", options: &options, paths: &[] })?))
+    }
+
+    /// Whether one commit is among those that lead to another.
+    pub fn leads_to(&self, directory: &Path, commit: &str, head: &str) -> Result<bool, GitError> {
+        let options = ["--is-ancestor", commit, head];
+        self.says(directory, &Question { command: "merge-base", options: &options, paths: &[] })
     }
 
     /// Paths that the last commit changed; none of a merge.

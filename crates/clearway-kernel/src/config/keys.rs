@@ -17,6 +17,9 @@ pub(super) const MODE_OBSERVE: &str = "observe";
 pub(super) const MODE_WARN: &str = "warn";
 pub(super) const MODE_ENFORCE: &str = "enforce";
 static MODES: [&str; 3] = [MODE_OBSERVE, MODE_WARN, MODE_ENFORCE];
+pub(super) const ON: &str = "true";
+/// From the less to the more careful.
+pub(super) static SWITCH: [&str; 2] = ["false", ON];
 pub(super) const DURABILITY_NORMAL: &str = "normal";
 pub(super) const DURABILITY_FULL: &str = "full";
 
@@ -39,6 +42,7 @@ pub enum KeyId {
     Durability,
     BroadFiles,
     StoreTimeout,
+    GitStrict,
     ClassesIgnored,
     ClassesCommon,
     ClassesHot,
@@ -72,10 +76,20 @@ pub struct Key {
 /// What values a key takes.
 #[derive(Debug, Clone, Copy)]
 pub enum Kind {
-    Text { check: fn(&str) -> Result<(), &'static str> },
+    Text {
+        check: fn(&str) -> Result<(), &'static str>,
+    },
     Choice(&'static [&'static str]),
-    Integer { min: u64, max: u64 },
-    Duration { min: Duration, max: Duration },
+    /// A choice between no and yes, which a file says without quotes.
+    Switch,
+    Integer {
+        min: u64,
+        max: u64,
+    },
+    Duration {
+        min: Duration,
+        max: Duration,
+    },
     Patterns(Class),
     Resources,
     Tools,
@@ -196,6 +210,16 @@ pub static KEYS: [Key; KeyId::COUNT] = [
         doc: "How long a command waits for a busy store.",
     },
     Key {
+        id: KeyId::GitStrict,
+        name: "git.strict",
+        kind: Kind::Switch,
+        default: Value::Choice(SWITCH[0]),
+        variable: Some("CLEARWAY_GIT_STRICT"),
+        places: Places::Everywhere,
+        safety: Safety::LaterIsSafer,
+        doc: "Whether agents' commits that no other hook saw are refused when a branch is to lead to them.",
+    },
+    Key {
         id: KeyId::ClassesIgnored,
         name: "classes.ignored",
         kind: Kind::Patterns(Class::Ignored),
@@ -264,6 +288,9 @@ impl Key {
             (Safety::LaterIsSafer, Kind::Choice(choices), Value::Choice(from), Value::Choice(to)) => {
                 rank(choices, to) < rank(choices, from)
             }
+            (Safety::LaterIsSafer, Kind::Switch, Value::Choice(from), Value::Choice(to)) => {
+                rank(&SWITCH, to) < rank(&SWITCH, from)
+            }
             (Safety::ShorterIsSafer { down_to }, _, Value::Duration(from), Value::Duration(to)) => {
                 to > from || to < from.min(&down_to)
             }
@@ -323,7 +350,7 @@ mod tests {
             match (key.safety, key.kind) {
                 (Safety::None | Safety::Recorded, _)
                 | (Safety::LowerIsSafer, Kind::Integer { .. })
-                | (Safety::LaterIsSafer, Kind::Choice(_))
+                | (Safety::LaterIsSafer, Kind::Choice(_) | Kind::Switch)
                 | (Safety::ShorterIsSafer { .. }, Kind::Duration { .. })
                 | (Safety::NarrowerIsSafer, Kind::Resources) => {}
                 other => panic!("{}: {other:?}", key.name),

@@ -142,6 +142,11 @@ impl Config {
         }
     }
 
+    /// Whether what no other hook of git saw is refused too.
+    pub fn is_strict(&self) -> bool {
+        self.choice(KeyId::GitStrict, keys::SWITCH[0]) == keys::ON
+    }
+
     /// Whether nobody watches the agents.
     pub fn is_unattended(&self) -> bool {
         self.choice(KeyId::Posture, postures::DEFAULT) == postures::UNATTENDED

@@ -9,7 +9,7 @@ use clearway_core::text::printable;
 use toml::de::DeValue;
 
 use super::error::Problem;
-use super::keys::{Key, Kind};
+use super::keys::{Key, Kind, SWITCH};
 use clearway_core::nearest::nearest;
 
 /// A checked value. Its text is safe to show: secrets in addresses are taken out.
@@ -57,6 +57,7 @@ pub(super) fn from_text(key: &'static Key, text: &str) -> Result<Value, Problem>
             .map(|()| Value::Text(text.to_owned()))
             .map_err(|why| Problem::bad_value(key.name, text, why)),
         Kind::Choice(choices) => choice(key, choices, text),
+        Kind::Switch => choice(key, &SWITCH, text),
         Kind::Integer { min, max } => {
             let number =
                 text.parse().map_err(|_| Problem::bad_value(key.name, text, "it is not a whole number"))?;
@@ -75,6 +76,7 @@ pub(super) fn from_toml(key: &'static Key, value: &DeValue<'_>) -> Result<Value,
         (Kind::Text { .. } | Kind::Choice(_) | Kind::Duration { .. }, DeValue::String(text)) => {
             from_text(key, text)
         }
+        (Kind::Switch, DeValue::Boolean(is_on)) => Ok(Value::Choice(SWITCH[usize::from(*is_on)])),
         (Kind::Integer { min, max }, DeValue::Integer(_)) => {
             let number = whole_number(value).ok_or_else(|| out_of_range(key, value_text(value), min, max))?;
             integer(key, number, min, max)
@@ -92,6 +94,7 @@ pub(super) fn whole_number(value: &DeValue<'_>) -> Option<u64> {
 pub(super) fn expected(kind: Kind) -> &'static str {
     match kind {
         Kind::Text { .. } | Kind::Choice(_) => "a string",
+        Kind::Switch => "true or false",
         Kind::Integer { .. } => "an integer",
         Kind::Duration { .. } => "a duration in quotes, such as \"30m\"",
         Kind::Patterns(_) => "a list of patterns",

@@ -1,7 +1,7 @@
 //! A file put in front of another, which is kept beside it and put back whole.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 
 use super::private::replace_atomic;
@@ -31,6 +31,24 @@ pub fn put_back(path: &Path, kept: &Path) -> Result<(), FileError> {
         }
         done => done.map_err(|source| failed(path, source)),
     }
+}
+
+/// Replaces a file whole while a lock lies beside it, as git does with files of its own. A lock of somebody else is never
+/// taken away.
+pub fn replace_locked(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    let lock = super::with_suffix(path, ".lock");
+    let locked = |source| FileError::System { action: "lock", path: lock.clone(), source };
+    let mut file = fs::File::options().write(true).create_new(true).open(&lock).map_err(locked)?;
+    let mode = fs::metadata(path).map(|found| found.permissions());
+    let written = file
+        .write_all(bytes)
+        .and_then(|()| file.sync_all())
+        .and_then(|()| mode.map_or(Ok(()), |mode| file.set_permissions(mode)))
+        .and_then(|()| fs::rename(&lock, path));
+    written.map_err(|source| {
+        drop(fs::remove_file(&lock));
+        failed(path, source)
+    })
 }
 
 fn failed(path: &Path, source: io::Error) -> FileError {

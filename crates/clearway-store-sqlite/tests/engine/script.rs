@@ -4,7 +4,7 @@ use crate::support::{Rng, TestWorld, named, process};
 use clearway_core::agent::{AgentName, Caller, Client, ClientSession, OperatorAct};
 use clearway_core::command::{
     Attend, Await, Command, Commit, LeaseRef, Leave, Release, Renew, Request, Reserve, ScopeBirth, Selection,
-    Settle, Stay, Transfer, Want,
+    Settle, Stay, Transfer, Unchecked, Want,
 };
 use clearway_core::decide::Success;
 use clearway_core::facts::ProcessLife;
@@ -14,7 +14,7 @@ use clearway_core::lease::{Grade, Mode};
 use clearway_core::limits::OFFER_MS;
 use clearway_core::pattern::{Fold, Pattern};
 use clearway_core::target::{ResourceName, Target, Worktree};
-use clearway_core::time::Mono;
+use clearway_core::time::{Mono, Wall};
 use clearway_store::Reply;
 
 /// A write pays for at most 64 overdue leases, and which ones is an engine's own choice. Lives stay below that
@@ -258,12 +258,19 @@ impl Script {
     /// Git is about to commit or rebase, or committed.
     fn commit(&mut self) -> Step {
         let worktree = self.worktree();
-        let command = match self.rng.below(4) {
+        let command = match self.rng.below(5) {
             0 => Command::Rebase(worktree),
             1 => {
                 let leases = self.refs().into_iter().map(|lease| lease.id).collect();
                 Command::Settle(Settle { leases, began: Mono(self.rng.pick(&[1, u64::from(u32::MAX)])) })
             }
+            2 => Command::Unchecked(Unchecked {
+                commit: "1f2e".to_owned(),
+                paths: vec![self.path()],
+                worktree,
+                at: Wall(i64::MAX),
+                explained: self.rng.one_in(2),
+            }),
             _ => Command::Commit(Commit { paths: vec![self.path()], worktree, ..Commit::default() }),
         };
         if self.rng.one_in(2) { self.operated(command) } else { self.ask(command) }

@@ -4,7 +4,9 @@ use super::Story;
 use super::stage::*;
 use crate::execute::Reply;
 use clearway_core::agent::{Caller, ClientSession};
-use clearway_core::command::{Attend, Await, Command, Enter, Hit, Release, Reserve, Selection, Stay};
+use clearway_core::command::{
+    Attend, Await, Command, Enter, Hit, Release, Reserve, Selection, Stay, Unchecked,
+};
 use clearway_core::decide::{Notice, Success};
 use clearway_core::facts::ProcessLife;
 use clearway_core::failure::LeaseView;
@@ -14,6 +16,7 @@ use clearway_core::limits::{
 };
 use clearway_core::slug::Slug;
 use clearway_core::target::Worktree;
+use clearway_core::time::Wall;
 
 pub(super) const STORIES: &[Story] = &[
     ("another session id of one client process is the same agent", same_process),
@@ -30,6 +33,7 @@ pub(super) const STORIES: &[Story] = &[
     ("whoever never took its turn is told that it waits no more", away),
     ("a holder is told who waits and a waiter that it is its turn, each once", told),
     ("what the dead left uncommitted is kept before it goes to somebody else, and both are told", kept),
+    ("a commit past the check is recorded, and the holders of what is in it are told", committed_unchecked),
     ("what was written over is told to both, and to the holder alone if nobody is known", written_over),
     ("nobody is told more than its budget allows", budget),
     ("an agent that rests is idle until it does something", rests),
@@ -347,6 +351,29 @@ fn written_over(stage: &mut Stage) {
     let holder = attend(stage, &one, Attend::Call).notices;
     assert!(matches!(holder.as_slice(), [Notice::WrittenOver { by: None, .. }]), "{holder:?}");
     assert!(attend(stage, &one, hit(true)).notices.is_empty(), "what is one's own is nobody else's");
+}
+
+fn committed_unchecked(stage: &mut Stage) {
+    let (one, two) = (hook("one", 7), hook("two", 8));
+    granted(&edit(stage, &one, "a"));
+    granted(&edit(stage, &two, "b"));
+    let at = stage.world.now.wall;
+    let tell = |stage: &mut Stage, caller: &Caller, file: &str, at: Wall, explained: bool| {
+        let (paths, worktree) = (vec![path(file)], How::default().worktree);
+        let found = Unchecked { commit: "1f2e".to_owned(), paths, worktree, at, explained };
+        let caller = Caller { hears: false, ..caller.clone() };
+        assert!(stage.execute(&caller, Command::Unchecked(found), None).outcome.is_ok());
+        stage.kinds().iter().filter(|kind| **kind == "commit.unchecked").count()
+    };
+    assert_eq!(tell(stage, &two, "b", at, true), 0, "its own");
+    assert_eq!(tell(stage, &two, "free", at, true), 0);
+    assert_eq!(tell(stage, &two, "a", Wall(at.0 - 1), true), 0, "nobody held it then");
+    assert_eq!(tell(stage, &two, "a", at, true), 1);
+    let holder = attend(stage, &one, Attend::Call).notices;
+    assert!(matches!(holder.as_slice(), [Notice::CommittedUnchecked { by: Some(_), .. }]), "{holder:?}");
+    assert_eq!(tell(stage, &Caller::default(), "a", at, false), 2, "whoever found it");
+    let holder = attend(stage, &one, Attend::Call).notices;
+    assert!(matches!(holder.as_slice(), [Notice::CommittedUnchecked { by: None, .. }]), "{holder:?}");
 }
 
 fn budget(stage: &mut Stage) {

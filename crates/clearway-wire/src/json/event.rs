@@ -221,6 +221,15 @@ pub enum EventData {
         /// Why an operator let them go along.
         operator_reason: String,
     },
+    /// `commit.unchecked`
+    CommitUnchecked {
+        /// The commit that the check never saw.
+        commit: String,
+        /// Paths of it that were with somebody else.
+        paths: Vec<String>,
+        /// Leases on them.
+        blockers: Vec<String>,
+    },
     /// `snapshot.taken`
     SnapshotTaken {
         /// The commit that holds it.
@@ -409,6 +418,11 @@ impl EventData {
                 paths: paths.clone(),
                 blockers: blockers.iter().map(ToString::to_string).collect(),
                 operator_reason: reason.clone(),
+            },
+            Body::CommitUnchecked { commit, paths, blockers } => Self::CommitUnchecked {
+                commit: commit.clone(),
+                paths: paths.clone(),
+                blockers: blockers.iter().map(ToString::to_string).collect(),
             },
             Body::SnapshotTaken(keeping) => Self::SnapshotTaken {
                 commit: keeping.commit.clone(),

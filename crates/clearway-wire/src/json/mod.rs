@@ -28,14 +28,14 @@ pub use notice::NoticeJson;
 pub use replies::{
     AdoptReply, AgentCostJson, AgentsReply, AnchorReply, AuthorLinesJson, BackFileJson, BackReply,
     ChangedLineJson, CheckReply, CheckedThing, ClassReply, ClassesReply, ClientFileJson, ClientJson,
-    CommitReply, CommitsJson, CompletionsReply, ConfigFile, CostReply, DeedsJson, DemoReply, DemoStep,
-    DiffReply, DigestReply, DoctorReply, ExplainReply, FileLinesJson, FreezeReply, IgnoredSetting, InitReply,
-    LeasesReply, LeftReply, LongestWaitJson, ManReply, MineReply, OperatorActJson, OverriddenSetting,
-    PassedJson, PathsReply, PatternReply, ProblemJson, QueuedReply, RefusedTarget, ReleaseReply, RenewReply,
-    RepairedJson, ReserveReply, ScopeReply, ScopesReply, Setting, SettingsReply, ShowReply, SlowCallJson,
-    SlugReply, SlugsReply, SnapshotFileJson, SnapshotJson, SnapshotReply, SnapshotsReply, StatusReply,
-    StatuslineReply, SweepReply, TextReply, ThawReply, TransferReply, UnknownVariableReply, VerifyReply,
-    WaitsReply, WhereReply, WhoReply, WrittenOverJson,
+    CommitReply, CommitsJson, CompletionsReply, ConfigFile, ConflictJson, CostReply, DeedsJson, DemoReply,
+    DemoStep, DiffReply, DigestReply, DoctorReply, ExplainReply, FileLinesJson, FreezeReply, IgnoredSetting,
+    InitReply, LeasesReply, LeftReply, LongestWaitJson, ManReply, MineReply, OperatorActJson,
+    OverriddenSetting, PassedJson, PathsReply, PatternReply, ProblemJson, QueuedReply, RadarReply,
+    RefusedTarget, ReleaseReply, RenewReply, RepairedJson, ReserveReply, ScopeReply, ScopesReply, Setting,
+    SettingsReply, ShowReply, SlowCallJson, SlugReply, SlugsReply, SnapshotFileJson, SnapshotJson,
+    SnapshotReply, SnapshotsReply, StatusReply, StatuslineReply, SweepReply, TextReply, ThawReply, TipJson,
+    TransferReply, UnknownVariableReply, VerifyReply, WaitsReply, WhereReply, WhoReply, WrittenOverJson,
 };
 pub use schemas::schemas;
 pub use time::{Zone, instant, rfc3339};

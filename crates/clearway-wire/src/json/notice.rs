@@ -95,6 +95,17 @@ impl NoticeJson {
                 let agent = by.as_ref().map(ToString::to_string);
                 Self { target: Some(target.clone()), agent, ..Self::saying("written-over", message) }
             }
+            Notice::CommittedUnchecked { target, commit, by } => {
+                let by = by.as_ref().map(ToString::to_string);
+                let who = by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default();
+                let message =
+                    format!("{target}, which you hold, was committed{who} past the check as {commit}");
+                Self {
+                    target: Some(target.clone()),
+                    agent: by,
+                    ..Self::saying("committed-unchecked", message)
+                }
+            }
             Notice::WroteOver { target, holder } => {
                 let message = format!("{target}, which {holder} holds, was written while your command ran");
                 about("wrote-over", target, holder, message)

@@ -23,6 +23,7 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         ("leases", of::<Looked<LeasesReply>>("clearway leases")),
         ("mine", of::<Looked<MineReply>>("clearway mine")),
         ("diff", of::<Looked<DiffReply>>("clearway diff")),
+        ("radar", of::<Looked<RadarReply>>("clearway radar")),
         ("commit", of::<Acted<CommitReply>>("clearway commit")),
         ("snapshot", of::<Acted<SnapshotReply>>("clearway snapshot")),
         ("snapshots", of::<Looked<SnapshotsReply>>("clearway snapshots")),

@@ -166,6 +166,8 @@ fn waiting() -> impl Strategy<Value = Body> {
         text().prop_map(|reason| Body::ScopeThawed { reason }),
         (vec(text(), 0..3), vec(lease_id(), 0..3), text())
             .prop_map(|(paths, blockers, reason)| Body::CommitAllowed { paths, blockers, reason }),
+        (text(), vec(text(), 0..3), vec(lease_id(), 0..3))
+            .prop_map(|(commit, paths, blockers)| Body::CommitUnchecked { commit, paths, blockers }),
         keeping().prop_map(Body::SnapshotTaken),
     ]
 }

@@ -3,9 +3,13 @@
 mod check;
 mod crowd;
 mod install;
+mod managers;
 mod matrix;
 mod own;
+mod past;
+mod radar;
 mod stage;
+mod strict;
 
 use clearway_testkit::Repository;
 

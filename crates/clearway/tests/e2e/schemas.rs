@@ -27,7 +27,7 @@ fn every_verb_answers_as_its_schema_says() {
     let home = home();
     let repository = app(&home);
     let directory = home.directory("man").display().to_string();
-    let verbs: [&[&str]; 36] = [
+    let verbs: [&[&str]; 37] = [
         &["reserve", "src/a.rs", "--reason", "x"],
         &["reserve", "--kind", "name", "build"],
         &["reserve", "--kind", "write-set", "docs/"],
@@ -38,6 +38,7 @@ fn every_verb_answers_as_its_schema_says() {
         &["agents"],
         &["mine"],
         &["diff"],
+        &["radar"],
         &["snapshots"],
         &["statusline"],
         &["status"],

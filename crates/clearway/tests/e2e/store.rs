@@ -349,7 +349,7 @@ fn a_foreign_writer_is_waited_for_within_the_time_given() {
 }
 
 /// Every verb there is, with words that open the store; without words where it opens none, or is asked apart.
-const VERBS: [(&str, &[&str]); 43] = [
+const VERBS: [(&str, &[&str]); 44] = [
     ("init", &["init", "-y"]),
     ("reserve", &["reserve", "b.rs"]),
     ("who", &["who", "a.rs"]),
@@ -380,6 +380,7 @@ const VERBS: [(&str, &[&str]); 43] = [
     ("sweep", &["sweep"]),
     ("mine", &["mine"]),
     ("diff", &["diff"]),
+    ("radar", &["radar"]),
     ("snapshot", &["snapshot"]),
     ("snapshots", &["snapshots"]),
     ("show", &["show", "1"]),

@@ -13,7 +13,7 @@ pub(crate) use leasing::{
 };
 pub(crate) use looking::{Audit, DigestFlags, EventsFlags, StatusFlags, WhereFlags};
 pub(crate) use own_work::{
-    CommitFlags, DiffFlags, MineFlags, RestoreFlags, ShowFlags, SnapshotFlags, UndoFlags,
+    CommitFlags, DiffFlags, MineFlags, RadarFlags, RestoreFlags, ShowFlags, SnapshotFlags, UndoFlags,
 };
 pub(crate) use queueing::{WaitFlags, WaitsFlags, WithFlags};
 pub(crate) use setting_up::{Config, DemoFlags, DoctorFlags, GitHookFlags, HookFlags, InitFlags, Scope};

@@ -36,6 +36,13 @@ pub(crate) struct CommitFlags {
 }
 
 #[derive(Clone, Debug, Args)]
+pub(crate) struct RadarFlags {
+    /// Branches that are checked out nowhere and are to be compared too
+    #[arg(value_name = "BRANCH")]
+    pub(crate) branches: Vec<String>,
+}
+
+#[derive(Clone, Debug, Args)]
 pub(crate) struct SnapshotFlags {
     /// Files and directories; everything without any
     #[arg(value_name = "PATH")]

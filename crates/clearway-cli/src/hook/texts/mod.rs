@@ -36,6 +36,12 @@ pub(crate) fn unsheltered(failure: &Failure) -> String {
     cut(format!("{text}{hint}"), TEXT_BYTES_MAX)
 }
 
+/// Hooks of git were installed, and git does not call them any more.
+pub(crate) fn lapsed(why: String) -> String {
+    let text = format!("Commits may pass unchecked: {}.", clipped(&why, FAILURE_COLUMNS));
+    Said::then(text, " Mend it: ", &Hint::command("", "init --git-hooks --yes", &[])).within(TEXT_BYTES_MAX)
+}
+
 /// What is said once when edits pass unchecked.
 pub(crate) fn unchecked(failure: &Failure) -> String {
     let why = clipped(&failure.message, FAILURE_COLUMNS);

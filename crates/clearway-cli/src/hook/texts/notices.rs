@@ -88,6 +88,14 @@ fn line(notice: &Notice, answer: &ScopeAnswer) -> Option<Said> {
             };
             format!("{} is yours and was written {who}. Read it again before you edit it.", path(target))
         }
+        Notice::CommittedUnchecked { target, commit, by } => {
+            let by = by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default();
+            format!(
+                "{} is yours and was committed{by} as {} past the check. See what went along: git show {0}",
+                path(target),
+                commit.get(..12).unwrap_or(commit)
+            )
+        }
         Notice::WroteOver { target, holder } => format!(
             "{} is with {holder} and was written while your command ran; {holder} is told. Undo it unless it was meant.",
             path(target)

@@ -40,6 +40,14 @@ impl ClientFiles for Stage {
         None
     }
 
+    fn hooks_followed(&self, _: &Path) -> Option<crate::HooksFollowed> {
+        None
+    }
+
+    fn replace_git_config(&mut self, path: &Path, text: &str) -> Result<(), Failure> {
+        self.replace_text(path, text).map(drop)
+    }
+
     fn put_hook(&mut self, path: &Path, _: Option<&Path>, text: &str) -> Result<(), Failure> {
         self.replace_text(path, text).map(drop)
     }

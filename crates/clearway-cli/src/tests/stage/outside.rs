@@ -150,6 +150,38 @@ impl Outside for Stage {
         Ok(Vec::new())
     }
 
+    fn checkouts(&mut self, _: &Path) -> Result<Vec<clearway_kernel::CheckedOut>, Failure> {
+        Ok(Vec::new())
+    }
+
+    fn commit_of(&mut self, _: &Path, _: &str) -> Result<Option<String>, Failure> {
+        Ok(None)
+    }
+
+    fn merge_conflicts(&mut self, _: &Path, _: &str, _: &str) -> Result<Vec<String>, Failure> {
+        Ok(Vec::new())
+    }
+
+    fn hooked_head(&mut self) -> Option<clearway_kernel::Head> {
+        None
+    }
+
+    fn new_paths(&mut self, _: &str, _: &str) -> Result<Vec<String>, Failure> {
+        Ok(Vec::new())
+    }
+
+    fn head_moves(&mut self, _: &Path, _: u64) -> Option<(u64, Vec<clearway_kernel::HeadMove>)> {
+        None
+    }
+
+    fn paths_between(&mut self, _: &Path, _: &str, _: &str) -> Result<Vec<String>, Failure> {
+        Ok(Vec::new())
+    }
+
+    fn leads_to(&mut self, _: &Path, _: &str, _: &str) -> bool {
+        false
+    }
+
     fn committed_paths(&mut self) -> Result<Vec<String>, Failure> {
         Ok(Vec::new())
     }

@@ -78,6 +78,8 @@ pub struct CommitReply {
     pub paths: Vec<String>,
     /// How many changed paths of the checkout are not in it.
     pub left: u64,
+    /// Files that will not merge with the work of others in another checkout, in words; said once.
+    pub clash: Option<String>,
 }
 
 /// Something that best effort could not get.

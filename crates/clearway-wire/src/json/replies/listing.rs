@@ -11,6 +11,39 @@ pub struct MineReply {
     pub paths: Vec<String>,
 }
 
+/// `radar`
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct RadarReply {
+    /// What was compared with each other.
+    pub tips: Vec<TipJson>,
+    /// The pairs that will not merge.
+    pub conflicts: Vec<ConflictJson>,
+}
+
+/// The end of a line of work.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct TipJson {
+    /// The branch, or the beginning of the commit where there is none.
+    pub name: String,
+    /// The root of the checkout; null for a branch that was named.
+    pub root: Option<String>,
+    /// Whether it holds what is not committed.
+    pub uncommitted: bool,
+    /// Who holds paths there.
+    pub agents: Vec<String>,
+}
+
+/// Two that will not merge.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ConflictJson {
+    /// One of them, by its name.
+    pub one: String,
+    /// The other.
+    pub other: String,
+    /// The files that somebody would have to decide.
+    pub paths: Vec<String>,
+}
+
 /// `diff`
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct DiffReply {

@@ -16,8 +16,8 @@ pub use leasing::{
     ReserveReply, SweepReply, ThawReply, TransferReply, WaitsReply,
 };
 pub use listing::{
-    AgentsReply, AuthorLinesJson, ChangedLineJson, DiffReply, FileLinesJson, LeasesReply, MineReply,
-    StatusReply, StatuslineReply, WhereReply, WhoReply,
+    AgentsReply, AuthorLinesJson, ChangedLineJson, ConflictJson, DiffReply, FileLinesJson, LeasesReply,
+    MineReply, RadarReply, StatusReply, StatuslineReply, TipJson, WhereReply, WhoReply,
 };
 pub use looking_back::{
     AgentCostJson, CommitsJson, CostReply, DeedsJson, DigestReply, LongestWaitJson, OperatorActJson,

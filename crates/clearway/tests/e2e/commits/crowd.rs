@@ -26,6 +26,7 @@ fn ten_agents_beside_a_person_commit_each_its_own_and_nothing_is_lost() {
     let app = home.repository("app", &[("person.txt", "0\n"), ("staged.txt", "0\n")]);
     app.write("staged.txt", "for later\n");
     app.git(&["add", "staged.txt"]);
+    app.clearway().run(&["init", "-y", "--git-hooks"]).expect(0);
     let names: Vec<String> = (0..AGENTS).map(|number| format!("agent{number}")).collect();
     for name in &names {
         app.grant(name, &[&format!("{name}/")]);

@@ -221,6 +221,23 @@ fn every_way_to_commit_gets_the_designed_answer() {
     }
 }
 
+/// The hook on references has nothing to add to what the check answered.
+#[test]
+fn where_settings_are_strict_every_answer_is_the_same() {
+    for act in &ACTS {
+        for holder in [Other, CleanAuto, Own] {
+            if act.name == "submodule" && holder == CleanAuto {
+                continue;
+            }
+            let home = home();
+            let stage = Stage::new(&home, &files());
+            stage.git(&format!("true; {}", act.before));
+            stage.strict();
+            play(act, holder, &stage);
+        }
+    }
+}
+
 #[test]
 fn a_linked_worktree_has_leases_and_an_index_of_its_own() {
     let act = &ACTS[1];

@@ -1,6 +1,6 @@
 //! A repository whose git calls our hooks, and those who commit there.
 
-use clearway_testkit::{Home, Ran};
+use clearway_testkit::{Clearway, Home, Ran};
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -35,6 +35,12 @@ impl<'h> Stage<'h> {
         stage
     }
 
+    /// The same where what no other hook saw is refused too.
+    pub(super) fn strict(&self) {
+        self.home.user_config("[git]\nstrict = true\n");
+        self.call_hook(&self.root.join(".git/hooks"), "reference-transaction");
+    }
+
     /// Another checkout of the same repository, or another repository.
     pub(super) fn at(&self, root: &Path) -> Self {
         Self { home: self.home, root: root.to_owned() }
@@ -42,12 +48,14 @@ impl<'h> Stage<'h> {
 
     pub(super) fn call_hooks(&self, directory: &Path) {
         std::fs::create_dir_all(directory).expect("a directory");
-        for name in HOOKS {
-            let path = directory.join(name);
-            let line = format!("#!/bin/sh\nexec {} git-hook {name} \"$@\"\n", self.home.binary().display());
-            std::fs::write(&path, line).expect("a file");
-            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("a mode");
-        }
+        HOOKS.iter().for_each(|name| self.call_hook(directory, name));
+    }
+
+    fn call_hook(&self, directory: &Path, name: &str) {
+        let path = directory.join(name);
+        let line = format!("#!/bin/sh\nexec {} git-hook {name} \"$@\"\n", self.home.binary().display());
+        std::fs::write(&path, line).expect("a file");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("a mode");
     }
 
     pub(super) fn write(&self, file: &str, text: &str) {
@@ -71,6 +79,23 @@ impl<'h> Stage<'h> {
             Who::Person => {}
         }
         shell.output().expect("a shell")
+    }
+
+    /// The binary, to which git says that it is of this version: hooks are installed otherwise for a newer one.
+    pub(super) fn beside_git(&self, version: &str) -> Clearway {
+        let directory = self.home.path().join(format!("git-{version}"));
+        if !directory.exists() {
+            std::fs::create_dir(&directory).expect("a directory");
+            let script = format!(
+                "#!/bin/sh\nfor word; do if test \"$word\" = version; then echo git version {version}; exit; fi; done\n\
+                 PATH=/usr/local/bin:/usr/bin:/bin exec git \"$@\"\n"
+            );
+            std::fs::write(directory.join("git"), script).expect("a file");
+            let mode = std::fs::Permissions::from_mode(0o755);
+            std::fs::set_permissions(directory.join("git"), mode).expect("a mode");
+        }
+        let path = format!("{}:/usr/local/bin:/usr/bin:/bin", directory.display());
+        self.home.clearway(&self.root).env("PATH", path)
     }
 
     pub(super) fn grant(&self, agent: &str, words: &[&str]) -> Value {

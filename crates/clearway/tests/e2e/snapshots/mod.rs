@@ -398,7 +398,9 @@ fn commits() {
         .both("bison", &["commit", "-m", "all of it", "src", "new.rs"])
         .one("otter", &["commit", "-m", "split the lexer"])
         .one("bison", &["commit", "-m", "rename", "--json"])
-        .both("bison", &["commit", "-m", "once more"]);
+        .both("bison", &["commit", "-m", "once more"])
+        .both("bison", &["radar"])
+        .one("bison", &["radar", "no-such-branch"]);
     for file in ["src/a.rs", "docs/x.md"] {
         story.repository.write(file, "changed again\n");
     }

@@ -1,0 +1,169 @@
+//! Which commits the check saw, and those that went past it.
+//!
+//! The check runs before there is a commit, so what it remembers is where the head was: a step of the head from there is the
+//! commit that it saw. Steps that it never saw are found in the log of the head by whoever looks next, and reported once.
+//! All of it is forgotten with the boot: what was never looked at before is nobody's fault.
+
+use crate::ledger::DAY_MS;
+use crate::outside::HeadMove;
+use crate::passing::name_after;
+use crate::session::Session;
+use clearway_core::agent::ClientSession;
+use clearway_core::command::{Command, Unchecked};
+use clearway_core::decide::is_person;
+use clearway_core::event::Body;
+use clearway_core::failure::Failure;
+use clearway_core::hint::Hint;
+use clearway_core::lease::Lease;
+use clearway_core::limits::TARGETS_PER_REQUEST_MAX;
+use clearway_core::path::CanonicalPath;
+use clearway_core::pattern::Pattern;
+use clearway_core::slice::{AgentLookup, ReadSet};
+use clearway_core::slug::Slug;
+use clearway_core::target::Target;
+use clearway_core::time::Wall;
+use clearway_store::contract::LeaseListing;
+use std::path::{Path, PathBuf};
+
+/// Bytes of what is remembered of checks: some hundred commits.
+const BYTES_MAX: u64 = 16 * 1_024;
+/// How far back a push looks for commits that went past the check.
+const LOOK_BACK_MS: i64 = DAY_MS;
+/// What git says of steps that bring along what was committed before, here or elsewhere. A rebase was asked about when it
+/// began.
+const BROUGHT: [&str; 9] =
+    ["checkout:", "clone:", "merge ", "pull", "rebase", "reset:", "am:", "branch:", "switch:"];
+
+impl Session<'_> {
+    /// Remembers that the commit which git makes now was checked.
+    pub(crate) fn note_checked(&mut self) {
+        let (Some(head), Some(path)) = (self.outside.hooked_head(), self.memory("checked")) else { return };
+        self.jot_down(&path, &head.commit);
+    }
+
+    /// Nobody waits for the disk: what is lost with the power is forgotten with the boot.
+    fn jot_down(&mut self, path: &Path, line: &str) {
+        if self.outside.jot(path, line, BYTES_MAX).is_err() {
+            drop(self.outside.write_private(path, &format!("{line}\n")));
+        }
+    }
+
+    /// Whether the commit that follows this one was checked.
+    pub(crate) fn was_checked(&mut self, parent: &str) -> bool {
+        let Some(path) = self.memory("checked") else { return false };
+        let text = self.outside.read_text(&path).ok().flatten().unwrap_or_default();
+        text.lines().any(|line| line == parent)
+    }
+
+    /// Reports what went past the check since somebody looked. `during` is the call that just ended, which did it unless
+    /// others ran meanwhile.
+    pub(crate) fn look_for_unchecked(&mut self, during: Option<&ClientSession>) -> Result<(), Failure> {
+        let moves = self.new_moves();
+        let is_unseen = |session: &mut Self, step: &HeadMove| {
+            !BROUGHT.iter().any(|front| step.action.starts_with(front)) && !session.was_checked(&step.from)
+        };
+        let unseen: Vec<HeadMove> = moves.into_iter().filter(|step| is_unseen(self, step)).collect();
+        if unseen.is_empty() || self.leases_here()?.is_empty() {
+            return Ok(());
+        }
+        // What was just written down tells how late it is in the time of files.
+        let now_ns =
+            self.memory("looked").and_then(|path| self.outside.changed_at(&path)).unwrap_or(i64::MAX);
+        let explained = during.is_some_and(|session| self.ran_alone(session, now_ns).unwrap_or(false));
+        for step in unseen {
+            self.report(&step, explained)?;
+        }
+        Ok(())
+    }
+
+    /// Why an agent does not push what a commit past the check took along, while that is still with somebody else.
+    pub(crate) fn unchecked_in(&mut self, pushed: &[String]) -> Result<Option<Failure>, Failure> {
+        let (now, leases) = (self.now()?, self.leases_here()?);
+        let read = ReadSet { agents: AgentLookup::of(&self.caller), ..ReadSet::default() };
+        let slice = self.read(|snapshot| snapshot.load(&read, &now))?.unwrap_or_default();
+        let Some(root) = self.site.root.clone() else { return Ok(None) };
+        if leases.is_empty() || is_person(&slice, &self.caller) {
+            return Ok(None);
+        }
+        let family = self.own_family()?;
+        for (commit, paths, blockers) in self.unchecked_since(Wall(now.wall.0 - LOOK_BACK_MS))? {
+            let is_in_way = |lease: &&Lease| blockers.contains(&lease.id) && !family.contains(&lease.holder);
+            let is_held = leases.iter().any(|lease| is_in_way(&lease));
+            if is_held && pushed.iter().any(|head| self.outside.leads_to(&root, &commit, head)) {
+                return Ok(Some(not_pushed(&commit, &paths)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// What went past the check since an instant: the commits with what was with others in them.
+    pub(crate) fn unchecked_since(&mut self, since: Wall) -> Result<Vec<UncheckedCommit>, Failure> {
+        let head = self.read(|snapshot| snapshot.head())?.map(|head| head.rev).unwrap_or_default();
+        let events = self.events_since(since, head)?;
+        let found = events.into_iter().filter_map(|event| match event.body {
+            Body::CommitUnchecked { commit, paths, blockers } => Some((commit, paths, blockers)),
+            _ => None,
+        });
+        Ok(found.collect())
+    }
+
+    fn report(&mut self, step: &HeadMove, explained: bool) -> Result<(), Failure> {
+        let Some(root) = self.site.root.clone() else { return Ok(()) };
+        let leases = self.leases_here()?;
+        let fold = self.site.fold;
+        // What cannot be compared any more, because git collected it, is nobody's to report.
+        let changed = self.outside.paths_between(&root, &step.from, &step.to).unwrap_or_default();
+        let target = |path: &String| {
+            let target = Target::Path(Pattern::literal(&CanonicalPath::parse(path, fold).ok()?));
+            leases.iter().any(|lease| lease.is_on(&target)).then_some(target)
+        };
+        let paths: Vec<Target> = changed.iter().filter_map(target).take(TARGETS_PER_REQUEST_MAX).collect();
+        if paths.is_empty() {
+            return Ok(());
+        }
+        // The log of the head knows seconds: what was taken within the last of them may have been there.
+        let at = Wall(step.at.0 + 999);
+        let (commit, worktree) = (step.to.clone(), self.site.worktree());
+        self.command(Command::Unchecked(Unchecked { commit, paths, worktree, at, explained }))?.outcome?;
+        Ok(())
+    }
+
+    /// The steps of the head since somebody looked; none the first time.
+    fn new_moves(&mut self) -> Vec<HeadMove> {
+        let (Some(root), Some(path)) = (self.site.root.clone(), self.memory("looked")) else {
+            return Vec::new();
+        };
+        let known = self.outside.read_text(&path).ok().flatten();
+        let known: Option<u64> = known.and_then(|text| text.lines().next_back()?.parse().ok());
+        let Some((length, moves)) = self.outside.head_moves(&root, known.unwrap_or(u64::MAX)) else {
+            return Vec::new();
+        };
+        if known != Some(length) {
+            self.jot_down(&path, &length.to_string());
+        }
+        moves
+    }
+
+    fn leases_here(&mut self) -> Result<Vec<Lease>, Failure> {
+        let (now, here) = (self.now()?, self.site.worktree());
+        let leases = self.read(|snapshot| Ok(snapshot.leases(LeaseListing::Live, &now)?.leases))?;
+        let is_path = |lease: &Lease| matches!(lease.target, Target::Path(_)) && lease.worktree == here;
+        Ok(leases.unwrap_or_default().into_iter().filter(is_path).collect())
+    }
+
+    fn memory(&self, front: &str) -> Option<PathBuf> {
+        let worktree = name_after(&self.site.worktree().0);
+        self.outside.passing_file(&format!("{front}-{}-{worktree}", self.site.key)).ok()
+    }
+}
+
+/// A commit past the check, its paths that were with others, and the leases on them.
+pub(crate) type UncheckedCommit = (String, Vec<String>, Vec<clearway_core::ids::LeaseId>);
+
+fn not_pushed(commit: &str, paths: &[String]) -> Failure {
+    let commit = commit.get(..12).unwrap_or(commit);
+    let message =
+        format!("{commit} went past the check and holds what is with somebody else: {}", paths.join(", "));
+    let first = paths.first().map(String::as_str).unwrap_or_default();
+    Failure::new(Slug::CommitRefused, message).hint(Hint::command("see whose it is", "who", &[first]))
+}

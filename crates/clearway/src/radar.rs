@@ -1,0 +1,51 @@
+//! Merges that are never made, as git predicts them.
+
+use crate::shelf::unanswered;
+use clearway_core::failure::Failure;
+use clearway_core::slug::Slug;
+use clearway_git::{Git, GitError, MERGES_WITHOUT_CHECKOUT};
+use clearway_kernel::CheckedOut;
+use clearway_platform::environment::Environment;
+use std::path::Path;
+
+pub(crate) fn checkouts(environment: &Environment, root: &Path) -> Result<Vec<CheckedOut>, Failure> {
+    let version = asked(environment, |git| git.version(root))?;
+    if version < MERGES_WITHOUT_CHECKOUT {
+        return Err(too_old(version));
+    }
+    let found = asked(environment, |git| git.checkouts(root))?;
+    let one = |found: clearway_git::Checkout| CheckedOut {
+        root: found.root,
+        commit: found.commit,
+        branch: found.branch,
+    };
+    Ok(found.into_iter().map(one).collect())
+}
+
+pub(crate) fn commit_of(
+    environment: &Environment,
+    root: &Path,
+    name: &str,
+) -> Result<Option<String>, Failure> {
+    asked(environment, |git| git.commit_of(root, name))
+}
+
+pub(crate) fn merge_conflicts(
+    environment: &Environment,
+    root: &Path,
+    one: &str,
+    other: &str,
+) -> Result<Vec<String>, Failure> {
+    asked(environment, |git| git.merge_conflicts(root, one, other))
+}
+
+fn asked<T>(environment: &Environment, ask: impl FnOnce(&Git) -> Result<T, GitError>) -> Result<T, Failure> {
+    Git::locate(environment).and_then(|git| ask(&git)).map_err(|error| unanswered(&error))
+}
+
+fn too_old((major, minor): (u32, u32)) -> Failure {
+    let (least_major, least_minor) = MERGES_WITHOUT_CHECKOUT;
+    let message =
+        format!("git {major}.{minor} cannot predict a merge; it takes {least_major}.{least_minor} or newer");
+    Failure::new(Slug::GitFailed, message).hint("install a newer git; everything else works with this one")
+}
