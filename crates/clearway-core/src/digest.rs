@@ -47,6 +47,7 @@ impl Command {
             | Command::Commit(_)
             | Command::Settle(_)
             | Command::Rebase(_)
+            | Command::Upheave(_)
             | Command::Open
             | Command::Sweep
             | Command::Recover

@@ -8,11 +8,13 @@ pub(crate) mod child;
 mod commit;
 mod diff;
 mod hooked;
+mod stash;
 pub(crate) mod status;
 
 pub use commit::NewCommit;
 pub use diff::{FileChange, LineRun};
 pub use hooked::{UnderWay, hooked_git_dir, under_way};
+pub use stash::Stashes;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};

@@ -21,7 +21,7 @@ mod snapshot;
 
 pub use discover::{DiscoverError, Repository, discover, discover_from};
 pub use git::{
-    FileChange, GIT_WAIT_MS, Git, GitError, LineRun, NewCommit, UnderWay, hooked_git_dir, under_way,
+    FileChange, GIT_WAIT_MS, Git, GitError, LineRun, NewCommit, Stashes, UnderWay, hooked_git_dir, under_way,
 };
 pub use head::head_name;
 pub use ignored::is_ignored;

@@ -70,17 +70,31 @@ impl Session<'_> {
         self.share(words)?;
         let process = self.take_index(watch)?;
         let began = self.now()?.mono;
-        let made = self.share(words).and_then(|share| {
-            let agent = self.caller.claim.as_ref().map(ToString::to_string);
-            let order = CommitOrder { messages: words.messages.clone(), paths: share.paths.clone(), agent };
-            Ok((self.outside.commit(&self.site, &order)?, share))
-        });
+        let made = self.make(words);
         let reply = self.command(Command::LetGo(process))?;
         let (commit, share) = made?;
         // Git's hook may have done so already; where there is none, the work is over all the same.
         let paths = share.paths.clone();
         drop(self.settle_commit(|_| Ok(paths), Some(began)));
         Ok(Committed { commit, paths: share.paths, left: share.left, reply })
+    }
+
+    /// Makes the commit. Where its hooks put aside what is not committed, the work of others is kept first, and they wait
+    /// with their edits.
+    fn make(&mut self, words: &CommitWords) -> Result<(GitCommit, Share), Failure> {
+        let share = self.share(words)?;
+        let is_put_aside = self.outside.hooks_put_aside(&self.site) && self.has_work_of_others()?;
+        if is_put_aside {
+            self.put_in_safety("clearway commit".to_owned())?;
+        }
+        let agent = self.caller.claim.as_ref().map(ToString::to_string);
+        let order = CommitOrder { messages: words.messages.clone(), paths: share.paths.clone(), agent };
+        let made = self.outside.commit(&self.site, &order);
+        if is_put_aside {
+            // What cannot be said now is over by itself.
+            drop(self.let_others_edit());
+        }
+        Ok((made?, share))
     }
 
     /// Waits until nobody else who takes turns writes the index of this checkout. The turn ends with this process.
@@ -90,9 +104,12 @@ impl Session<'_> {
                 .hint("commit by git itself: git commit --only")
         })?;
         let here = self.site.worktree();
-        let target = Target::Name(ResourceName::git_index(&here));
+        let mut names = vec![ResourceName::git_index(&here)];
+        if self.outside.hooks_put_aside(&self.site) {
+            names.push(ResourceName::git_stash());
+        }
         let reserve = Reserve {
-            wants: vec![Want { target, capacity: 1 }],
+            wants: names.into_iter().map(|name| Want { target: Target::Name(name), capacity: 1 }).collect(),
             worktree: here,
             mode: Mode::Exclusive,
             grade: Grade::Claimed,
@@ -123,8 +140,9 @@ impl Session<'_> {
     }
 
     fn own_share(&mut self, words: &CommitWords) -> Result<Share, Failure> {
-        let named = self.named_paths(&words.paths)?;
+        // Where there is no checkout, that is to be said, and not that a path is not in it.
         let changed = self.outside.changed_paths(&self.site)?;
+        let named = self.named_paths(&words.paths)?;
         let judged = self.judged(&changed)?;
         let is_named = |path: &str| named.iter().any(|named| named.is(path));
         let mut taken: BTreeSet<&str> = BTreeSet::new();
@@ -153,7 +171,7 @@ impl Session<'_> {
     }
 
     /// Whose each change of this checkout is.
-    fn judged(&mut self, changed: &ChangedPaths) -> Result<Vec<Judged>, Failure> {
+    pub(crate) fn judged(&mut self, changed: &ChangedPaths) -> Result<Vec<Judged>, Failure> {
         let key = self.site.key.clone();
         let survey = self.survey_in(&key, LeaseListing::Live)?;
         let (here, fold) = (self.site.worktree(), self.site.fold);
@@ -240,11 +258,11 @@ impl NamedPath {
 }
 
 /// A change, and whose it is.
-struct Judged {
-    path: String,
-    whose: Whose,
+pub(crate) struct Judged {
+    pub(crate) path: String,
+    pub(crate) whose: Whose,
     /// The leases of others on it.
-    others: Vec<LeaseView>,
+    pub(crate) others: Vec<LeaseView>,
     /// The others that wrote it.
     writers: Vec<String>,
 }

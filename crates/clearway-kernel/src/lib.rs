@@ -38,13 +38,17 @@ mod queueing;
 mod running;
 mod scopes;
 mod session;
+mod sharing;
 mod shelf;
 mod shelter;
 mod site;
 mod snapshots;
 mod spelling;
+mod stashes;
+mod stashing;
 mod targets;
 mod touched;
+mod turns;
 mod waiting;
 mod warned;
 
@@ -69,8 +73,8 @@ pub use listings::{AgentSeen, Agents, LeaseFilter, Leases, Status, Who};
 pub use mutations::{Checked, ChosenWords, ReleaseWords, RenewWords, ReserveWords};
 pub use outage::{Outage, outage};
 pub use outside::{
-    BuildFacts, ChangedPaths, CommitOrder, Destination, FileId, GitCommit, Knows, Order, Outside, Running,
-    Staged, StoreAt, Surroundings, UnderWay,
+    BuildFacts, ChangedPaths, CommitOrder, Destination, FileId, GitCommit, Knows, Order, Outside, PutAside,
+    Running, Staged, StoreAt, Surroundings, UnderWay,
 };
 pub use overwriting::{Overwrite, WholeText};
 pub use own::Mine;
@@ -79,10 +83,12 @@ pub use queueing::Waits;
 pub use running::{Held, Run, WithWait, WithWords};
 pub use scopes::MachineWide;
 pub use session::{Globals, Hook, Session};
+pub use sharing::before_git;
 pub use shelf::{Back, BackOrder, BackState, DraftOrder, Drafted, Shelf, SnapshotFile, SnapshotSeen};
 pub use shelter::{Sheltered, before_shell};
 pub use site::{Found, Located, Site, SiteKind, scope_key};
 pub use snapshots::{Plan, SnapshotShown, Snapshots, Taken, no_checkout};
+pub use turns::abandon as abandon_turns;
 pub use waiting::{AtEnd, Standing, Watcher};
 
 /// What a verb that changes something answers.

@@ -110,6 +110,13 @@ pub trait Outside: World {
 
     /// The paths of the last commit, asked by such a hook; none of a merge.
     fn committed_paths(&mut self) -> Result<Vec<String>, Failure>;
+
+    /// What `git stash` put aside in the repository of a site, and what it would find in the checkout.
+    fn put_aside(&mut self, site: &Site) -> Result<PutAside, Failure>;
+
+    /// Whether hooks that run before a commit at a site put aside what is not committed, as far as their files tell.
+    fn hooks_put_aside(&mut self, site: &Site) -> bool;
+
     /// Where snapshots of a checkout lie.
     fn shelf(&mut self, root: &Path) -> Result<Box<dyn Shelf + '_>, Failure>;
 
@@ -199,6 +206,17 @@ pub struct ChangedPaths {
     pub paths: Vec<String>,
     /// Names that files had and have, both among the paths.
     pub renames: Vec<(String, String)>,
+}
+
+/// What is put aside.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PutAside {
+    /// The commits of its entries, the first one first.
+    pub entries: Vec<String>,
+    /// Paths with a change that is not committed and that git tracks.
+    pub changed: Vec<String>,
+    /// Paths that git does not know.
+    pub untracked: Vec<String>,
 }
 
 /// What git is in the middle of.

@@ -15,6 +15,7 @@ mod machine;
 mod running;
 mod shelf;
 mod sites;
+mod stashes;
 mod stores;
 mod uncommitted;
 mod world;
