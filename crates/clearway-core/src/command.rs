@@ -62,6 +62,8 @@ pub enum Command {
     Unchecked(Unchecked),
     /// Rebase a checkout, as git is about to. What is decided is whether somebody else is at work there.
     Rebase(Worktree),
+    /// Change a whole checkout, as a command of git is about to. What is decided is whether somebody else is at work there.
+    Upheave(Upheaval),
     /// Admit no new path leases of agents for a while.
     Freeze {
         /// For how long.
@@ -100,6 +102,8 @@ pub enum Verb {
     Commit,
     /// Rebase.
     Rebase,
+    /// Change a whole checkout.
+    Upheave,
     /// Begin a pause.
     Freeze,
     /// End it.
@@ -128,6 +132,7 @@ impl Verb {
             Self::Attend => "attend",
             Self::Commit => "commit",
             Self::Rebase => "rebase",
+            Self::Upheave => "git",
             Self::Freeze => "freeze",
             Self::Thaw => "thaw",
             Self::Snapshot => "snapshot",
@@ -279,6 +284,19 @@ pub struct Unchecked {
     pub explained: bool,
 }
 
+/// A command of git that changes a whole checkout.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Upheaval {
+    /// In which checkout.
+    pub worktree: Worktree,
+    /// What it is called, such as `git switch`.
+    pub what: String,
+    /// Others who are at work there, whether they hold anything or not.
+    pub present: Vec<AgentName>,
+    /// Others who are known to have written uncommitted lines there.
+    pub wrote: Vec<AgentName>,
+}
+
 /// A file of somebody else that changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hit {
@@ -388,6 +406,7 @@ impl Command {
             Self::Attend(_) | Self::Enter(_) => Verb::Attend,
             Self::Commit(_) | Self::Settle(_) | Self::Unchecked(_) => Verb::Commit,
             Self::Rebase(_) => Verb::Rebase,
+            Self::Upheave(_) => Verb::Upheave,
             Self::Freeze { .. } => Verb::Freeze,
             Self::Thaw => Verb::Thaw,
             Self::Renew(_) => Verb::Renew,
@@ -411,6 +430,7 @@ impl Command {
                 return commit::recorded(paths.iter().chain(written.iter().map(|(path, _)| path))).join(" ");
             }
             Self::Rebase(worktree) => return worktree.0.clone(),
+            Self::Upheave(upheaval) => return upheaval.what.clone(),
             Self::Reserve(reserve) | Self::Await(Await { reserve, .. }) => return reserve.subject(),
             Self::Renew(Renew { selection: Selection::These { leases, targets, .. }, .. })
             | Self::Release(Release { selection: Selection::These { leases, targets, .. }, .. })

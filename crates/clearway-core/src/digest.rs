@@ -48,6 +48,7 @@ impl Command {
             | Command::Settle(_)
             | Command::Unchecked(_)
             | Command::Rebase(_)
+            | Command::Upheave(_)
             | Command::Open
             | Command::Sweep
             | Command::Recover

@@ -1,7 +1,8 @@
-//! Which commands destroy what is not committed, and where. Nothing here is a shell: whatever is more than plain commands
-//! one after the other is none of these, and what is kept too often costs little.
+//! Which commands destroy what is not committed, and where. Nothing here is a shell: a command with words that only a shell
+//! can read is none of these, and what is kept too often costs little.
 
-use crate::shell;
+use crate::git_line::after_globals;
+use crate::shell::{self, Placed, joined};
 
 /// What a command may destroy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,19 +17,14 @@ const WILD: [char; 4] = ['*', '?', '[', ']'];
 /// What a command line may destroy of what is not committed; `None` if nothing, as far as can be told.
 pub fn harm_of(line: &str) -> Option<Harm> {
     let mut harm = Harm::default();
-    let mut directory = String::new();
-    for part in shell::chain(line) {
-        let read = shell::read(part);
-        if !shell::read(&tamed(part)).is_plain {
-            return None;
+    for Placed { directory, words } in shell::placed(line) {
+        if words.iter().any(|word| word.is_opaque) {
+            continue;
         }
-        let is_setting = |word: &&String| word.split_once('=').is_some_and(|(name, _)| is_variable(name));
-        let words: Vec<&str> = read.words.iter().skip_while(is_setting).map(String::as_str).collect();
+        let words: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
         match words.as_slice() {
-            ["cd", to] => directory = joined(&directory, to),
             ["git", rest @ ..] => {
-                let (within, rest) = after_globals(rest);
-                let within = within.map_or_else(|| directory.clone(), |within| joined(&directory, within));
+                let Some((within, rest)) = after_globals(&directory, rest) else { continue };
                 harm.add(&within, of_git(rest));
             }
             ["rm", rest @ ..] => harm.add(&directory, named(rest)),
@@ -47,35 +43,6 @@ impl Harm {
                 self.paths.push(path);
             }
         }
-    }
-}
-
-/// The same with names that have wildcards or lead back from a commit read like others.
-fn tamed(part: &str) -> String {
-    let mut before = ' ';
-    let tame = |letter: char| {
-        let is_inside = !before.is_whitespace();
-        before = letter;
-        match letter {
-            '~' | '^' if is_inside => 'x',
-            letter if WILD.contains(&letter) => 'x',
-            letter => letter,
-        }
-    };
-    part.chars().map(tame).collect()
-}
-
-fn is_variable(name: &str) -> bool {
-    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-}
-
-/// A path as it is meant by somebody in a directory; the empty one is where the command is run.
-fn joined(directory: &str, path: &str) -> String {
-    match (directory, path) {
-        ("", path) => path.to_owned(),
-        (_, path) if path.starts_with('/') => path.to_owned(),
-        (directory, ".") => directory.to_owned(),
-        (directory, path) => format!("{}/{path}", directory.trim_end_matches('/')),
     }
 }
 
@@ -107,19 +74,6 @@ fn moved(names: &[String]) -> Vec<String> {
     let name = |source: &String| source.trim_end_matches('/').rsplit('/').next().map(str::to_owned);
     let within = sources.iter().filter_map(name).map(|name| joined(target, &name));
     sources.iter().cloned().chain([target.clone()]).chain(within).collect()
-}
-
-/// The directory of `git -C`, and the words behind the flags of every command.
-fn after_globals<'w, 'l>(words: &'w [&'l str]) -> (Option<&'l str>, &'w [&'l str]) {
-    let (mut within, mut rest) = (None, words);
-    loop {
-        match rest {
-            ["-C", to, after @ ..] => (within, rest) = (Some(*to), after),
-            ["-c", _, after @ ..] => rest = after,
-            [flag, after @ ..] if flag.starts_with('-') => rest = after,
-            _ => return (within, rest),
-        }
-    }
 }
 
 fn of_git(words: &[&str]) -> Vec<String> {
@@ -193,6 +147,9 @@ mod tests {
             ("cd sub && rm x", vec!["sub/x"]),
             ("cd /abs; git clean -f", vec!["/abs"]),
             ("make; FOO=1 rm x\nrm y", vec!["x", "y"]),
+            ("rm x | cat", vec!["x"]),
+            ("rm \"$file\"; git reset --hard 2>&1 | tail -1", vec![":/"]),
+            ("rm -f x > log", vec!["x"]),
         ] {
             assert_eq!(paths(line), expect, "{line}");
         }
@@ -212,8 +169,6 @@ mod tests {
             "cargo build && cargo test",
             "rm $(cat list)",
             "rm \"$file\"",
-            "rm x | cat",
-            "rm x > log",
             "(rm x)",
             "echo rm x",
             "rm 'x",

@@ -1,7 +1,8 @@
 //! What a command has to see: its read sets, in the steps in which they become known.
 
 use crate::command::{
-    Attend, Await, Command, LeaseRef, Leave, Release, Renew, Request, Reserve, Selection, Transfer, Want,
+    Attend, Await, Command, LeaseRef, Leave, Release, Renew, Request, Reserve, Selection, Transfer, Upheaval,
+    Want,
 };
 use crate::facts::Facts;
 use crate::ids::{AgentId, WaitId};
@@ -55,7 +56,7 @@ impl Request {
                 read.history.clear();
             }
             Command::Settle(settle) => read.leases.extend(settle.leases.iter().copied()),
-            Command::Rebase(worktree) => {
+            Command::Rebase(worktree) | Command::Upheave(Upheaval { worktree, .. }) => {
                 let all = Pattern::parse("**", Fold::Exact).into_iter();
                 read.overlapping.extend(all.map(|all| (worktree.clone(), all)));
             }

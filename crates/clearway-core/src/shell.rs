@@ -1,6 +1,10 @@
 //! Words for a shell, and words of one: what a hint shows has to work when it is pasted, and what was written for a shell
 //! is read without being one.
 
+mod commands;
+
+pub use commands::{Placed, Word, joined, placed};
+
 /// The text as one word of a POSIX shell, quoted only where it must be, and never taken for a flag.
 pub fn word(text: &str) -> String {
     let before = if text.starts_with('-') { "./" } else { "" };
@@ -24,41 +28,6 @@ pub struct Line {
     pub words: Vec<String>,
     /// Whether a shell would take them for one command and do nothing more with them.
     pub is_plain: bool,
-}
-
-/// The commands of a text that a shell runs one after the other: what `;`, `&&` and the ends of lines part.
-pub fn chain(text: &str) -> Vec<&str> {
-    let (mut parts, mut start, mut quote) = (Vec::new(), 0, None);
-    let mut letters = text.char_indices().peekable();
-    while let Some((at, letter)) = letters.next() {
-        let next = letters.peek().map(|(_, next)| *next);
-        let length = match (quote, letter) {
-            (Some(open), _) if letter == open => {
-                quote = None;
-                0
-            }
-            (None | Some('"'), '\\') => {
-                letters.next();
-                0
-            }
-            (None, '\'' | '"') => {
-                quote = Some(letter);
-                0
-            }
-            (None, ';' | '\n') => 1,
-            (None, '&') if next == Some('&') => {
-                letters.next();
-                2
-            }
-            _ => 0,
-        };
-        if length > 0 {
-            parts.push(&text[start..at]);
-            start = at + length;
-        }
-    }
-    parts.push(&text[start..]);
-    parts.into_iter().map(str::trim).filter(|part| !part.is_empty()).collect()
 }
 
 /// Reads a text as a shell would.

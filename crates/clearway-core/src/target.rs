@@ -129,6 +129,11 @@ impl ResourceName {
         Self(format!("{BEFORE}{}", root[start..].trim_end()))
     }
 
+    /// What is put aside, which all checkouts of a repository share: those who change it take turns.
+    pub fn git_stash() -> Self {
+        Self("git-stash".to_owned())
+    }
+
     /// The name.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -9,12 +9,14 @@ mod commit;
 mod diff;
 mod hooked;
 mod radar;
+mod stash;
 pub(crate) mod status;
 
 pub use commit::NewCommit;
 pub use diff::{FileChange, LineRun};
 pub use hooked::{UnderWay, fetched, hooked_git_dir, under_way};
 pub use radar::{Checkout, MERGES_WITHOUT_CHECKOUT};
+pub use stash::Stashes;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};

@@ -73,11 +73,7 @@ impl Session<'_> {
         self.share(words)?;
         let (process, turn) = self.take_index(watch)?;
         let began = self.now()?.mono;
-        let made = self.share(words).and_then(|share| {
-            let agent = self.caller.claim.as_ref().map(ToString::to_string);
-            let order = CommitOrder { messages: words.messages.clone(), paths: share.paths.clone(), agent };
-            Ok((self.outside.commit(&self.site, &order)?, share))
-        });
+        let made = self.make(words);
         // What git did is the answer, whatever becomes of the turn, which ends with this process all the same.
         let reply = self.command(Command::LetGo(process)).unwrap_or(turn);
         let (commit, share) = made?;
@@ -88,6 +84,24 @@ impl Session<'_> {
         Ok(Committed { commit, paths: share.paths, left: share.left, clash, reply })
     }
 
+    /// Makes the commit. Where its hooks put aside what is not committed, the work of others is kept first, and they wait
+    /// with their edits.
+    fn make(&mut self, words: &CommitWords) -> Result<(GitCommit, Share), Failure> {
+        let share = self.share(words)?;
+        let is_put_aside = self.outside.hooks_put_aside(&self.site) && self.has_work_of_others()?;
+        if is_put_aside {
+            self.put_in_safety("clearway commit".to_owned())?;
+        }
+        let agent = self.caller.claim.as_ref().map(ToString::to_string);
+        let order = CommitOrder { messages: words.messages.clone(), paths: share.paths.clone(), agent };
+        let made = self.outside.commit(&self.site, &order);
+        if is_put_aside {
+            // What cannot be said now is over by itself.
+            drop(self.let_others_edit());
+        }
+        Ok((made?, share))
+    }
+
     /// Waits until nobody else who takes turns writes the index of this checkout. The turn ends with this process.
     fn take_index(&mut self, watch: &mut Watcher<'_>) -> Result<(Process, Reply), Failure> {
         let process = self.outside.own_process().ok_or_else(|| {
@@ -95,9 +109,12 @@ impl Session<'_> {
                 .hint("commit by git itself: git commit --only")
         })?;
         let here = self.site.worktree();
-        let target = Target::Name(ResourceName::git_index(&here));
+        let mut names = vec![ResourceName::git_index(&here)];
+        if self.outside.hooks_put_aside(&self.site) {
+            names.push(ResourceName::git_stash());
+        }
         let reserve = Reserve {
-            wants: vec![Want { target, capacity: 1 }],
+            wants: names.into_iter().map(|name| Want { target: Target::Name(name), capacity: 1 }).collect(),
             worktree: here,
             mode: Mode::Exclusive,
             grade: Grade::Claimed,
@@ -129,6 +146,7 @@ impl Session<'_> {
     }
 
     fn own_share(&mut self, words: &CommitWords) -> Result<Share, Failure> {
+        // Where there is no checkout, that is to be said, and not that a path is not in it.
         let changed = self.outside.changed_paths(&self.site)?;
         let judged = self.judged(&changed)?;
         let (mut taken, refusal) = match words.paths.is_empty() {
@@ -186,7 +204,7 @@ impl Session<'_> {
     }
 
     /// Whose each change of this checkout is.
-    fn judged(&mut self, changed: &ChangedPaths) -> Result<Vec<Judged>, Failure> {
+    pub(crate) fn judged(&mut self, changed: &ChangedPaths) -> Result<Vec<Judged>, Failure> {
         let key = self.site.key.clone();
         let survey = self.survey_in(&key, LeaseListing::Live)?;
         let here = self.site.worktree();
@@ -273,10 +291,10 @@ fn is_below(path: &str, place: &str) -> bool {
 }
 
 /// A change, and whose it is.
-struct Judged {
-    path: String,
+pub(crate) struct Judged {
+    pub(crate) path: String,
     target: Target,
-    whose: Whose,
+    pub(crate) whose: Whose,
     /// The others that wrote it.
     writers: Vec<AgentName>,
 }

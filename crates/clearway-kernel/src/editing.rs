@@ -184,6 +184,12 @@ impl Session<'_> {
         mode: Enforcement,
     ) -> Result<Admitted, Failure> {
         let mut admitted = Admitted { answers: Vec::new(), new: Vec::new(), is_held: false };
+        if let Some(reply) = self.behind_hooks(mode)? {
+            admitted.answers.push(Admission { reply, overwrite: None });
+            if mode == Enforcement::Enforce {
+                return Ok(admitted);
+            }
+        }
         if !targets.is_empty() {
             let mut reply = self.take_for_edit(targets, brief, mode)?;
             admitted.new = fresh(&reply);

@@ -21,6 +21,7 @@ use crate::session::{Globals, Hook, Session};
 use crate::shelter;
 use crate::targets::Look;
 use crate::touched;
+use crate::turns;
 use crate::warned;
 use clearway_core::agent::{AgentName, ClientSession, client_process, needs_more_above};
 use clearway_core::command::{Attend, Command, Reserve};
@@ -178,8 +179,13 @@ pub fn attend(outside: &mut dyn Outside, call: &HookCall, doing: &Doing) -> Resu
         Doing::Rests => Attend::Rest,
         Doing::Ends => Attend::End,
     };
-    if *doing == Doing::Ran {
-        shelter::after_shell(outside, call);
+    match doing {
+        Doing::Ran => {
+            shelter::after_shell(outside, call);
+            turns::settle(outside, call);
+        }
+        Doing::Rests | Doing::Ends => turns::abandon(outside, call),
+        _ => {}
     }
     let mut answers = Answers::default();
     let leaves = matches!(doing, Doing::Rests | Doing::Ends);

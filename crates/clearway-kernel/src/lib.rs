@@ -40,13 +40,17 @@ mod radar;
 mod running;
 mod scopes;
 mod session;
+mod sharing;
 mod shelf;
 mod shelter;
 mod site;
 mod snapshots;
 mod spelling;
+mod stashes;
+mod stashing;
 mod targets;
 mod touched;
+mod turns;
 mod waiting;
 mod warned;
 
@@ -74,7 +78,7 @@ pub use mutations::{Checked, ChosenWords, ReleaseWords, RenewWords, ReserveWords
 pub use outage::{Outage, outage};
 pub use outside::{
     BuildFacts, ChangedPaths, CheckedOut, CommitOrder, Destination, FileId, GitCommit, Head, HeadMove, Knows,
-    Order, Outside, Running, Staged, StoreAt, Surroundings, UnderWay,
+    Order, Outside, PutAside, Running, Staged, StoreAt, Surroundings, UnderWay,
 };
 pub use overwriting::{Overwrite, WholeText};
 pub use own::Mine;
@@ -84,10 +88,12 @@ pub use radar::{Conflict, Radar, Tip};
 pub use running::{Held, Run, WithWait, WithWords};
 pub use scopes::MachineWide;
 pub use session::{Globals, Hook, Session};
+pub use sharing::before_git;
 pub use shelf::{Back, BackOrder, BackState, DraftOrder, Drafted, Shelf, SnapshotFile, SnapshotSeen};
 pub use shelter::{Sheltered, before_shell};
 pub use site::{Found, Located, Site, SiteKind, scope_key};
-pub use snapshots::{Plan, SnapshotShown, Snapshots, Taken, no_checkout};
+pub use snapshots::{Loss, Plan, SnapshotShown, Snapshots, Taken, no_checkout};
+pub use turns::abandon as abandon_turns;
 pub use waiting::{AtEnd, Standing, Watcher};
 
 /// What a verb that changes something answers.

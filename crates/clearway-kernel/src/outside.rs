@@ -136,6 +136,12 @@ pub trait Outside: World {
     /// The paths that a merge of two commits could not decide. Nothing is merged.
     fn merge_conflicts(&mut self, root: &Path, one: &str, other: &str) -> Result<Vec<String>, Failure>;
 
+    /// What `git stash` put aside in the repository of a site, and what it would find in the checkout.
+    fn put_aside(&mut self, site: &Site) -> Result<PutAside, Failure>;
+
+    /// Whether hooks that run before a commit at a site put aside what is not committed, as far as their files tell.
+    fn hooks_put_aside(&mut self, site: &Site) -> bool;
+
     /// Where snapshots of a checkout lie.
     fn shelf(&mut self, root: &Path) -> Result<Box<dyn Shelf + '_>, Failure>;
 
@@ -225,6 +231,17 @@ pub struct ChangedPaths {
     pub paths: Vec<String>,
     /// Names that files had and have, both among the paths.
     pub renames: Vec<(String, String)>,
+}
+
+/// What is put aside.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PutAside {
+    /// The commits of its entries, the first one first.
+    pub entries: Vec<String>,
+    /// Paths with a change that is not committed and that git tracks.
+    pub changed: Vec<String>,
+    /// Paths that git does not know.
+    pub untracked: Vec<String>,
 }
 
 /// What git is in the middle of.

@@ -19,7 +19,7 @@ use clearway_core::text::truncate_columns;
 use std::path::{Path, PathBuf};
 
 /// Columns of a command that are remembered as the reason.
-const COMMAND_COLUMNS: usize = 120;
+pub(crate) const COMMAND_COLUMNS: usize = 120;
 /// How long a snapshot that somebody took by hand stands for one that takes too long for a hook.
 const FRESH_MS: i64 = 2 * 60 * 1_000;
 

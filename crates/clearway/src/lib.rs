@@ -16,6 +16,7 @@ mod radar;
 mod running;
 mod shelf;
 mod sites;
+mod stashes;
 mod stores;
 mod uncommitted;
 mod world;

@@ -3,7 +3,7 @@
 use crate::failures::{directory_of, file_failure, no_home};
 use crate::shelf::{self, GitShelf};
 use crate::stores::Engines;
-use crate::{changes, commits, facts, hooked, inner, radar, running, sites, stores, uncommitted};
+use crate::{changes, commits, facts, hooked, inner, radar, running, sites, stashes, stores, uncommitted};
 use clearway_core::agent::{Above, Client};
 use clearway_core::facts::Process;
 use clearway_core::failure::Failure;
@@ -14,8 +14,8 @@ use clearway_core::time::Wall;
 use clearway_git::{Draft, Git};
 use clearway_kernel::{
     BuildFacts, Changed, ChangedPaths, CheckedOut, CommitOrder, Destination, FileId, GitCommit, Head,
-    HeadMove, Knows, Located, Order, Outside, ProcessPlace, Running, Shelf, Site, SiteKind, Staged, StoreAt,
-    Surroundings, Uncommitted, UnderWay,
+    HeadMove, Knows, Located, Order, Outside, ProcessPlace, PutAside, Running, Shelf, Site, SiteKind, Staged,
+    StoreAt, Surroundings, Uncommitted, UnderWay,
 };
 use clearway_platform::clock::SystemClock;
 use clearway_platform::environment::{self, Environment};
@@ -280,6 +280,14 @@ impl Outside for Machine {
 
     fn committed_paths(&mut self) -> Result<Vec<String>, Failure> {
         hooked::committed(&self.environment)
+    }
+
+    fn put_aside(&mut self, site: &Site) -> Result<PutAside, Failure> {
+        stashes::put_aside(&self.environment, site)
+    }
+
+    fn hooks_put_aside(&mut self, site: &Site) -> bool {
+        stashes::hooks_put_aside(&self.environment, site)
     }
 
     fn shelf(&mut self, root: &Path) -> Result<Box<dyn Shelf + '_>, Failure> {

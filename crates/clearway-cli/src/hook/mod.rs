@@ -4,6 +4,7 @@
 //! call is pure. Whatever goes wrong here is no reason to keep an agent from its work: it ends without an opinion and
 //! with a line on standard error, and never with a panic or an exit code that a client takes for a denial.
 
+mod command;
 pub(crate) mod event;
 mod patch;
 pub(crate) mod payload;
@@ -22,8 +23,8 @@ use clearway_core::slug::Slug;
 use clearway_core::text::shown;
 use clearway_kernel::config::Enforcement;
 use clearway_kernel::{
-    Answers, CallEnd, Doing, Hook, HookCall, Noted, Outage, Ruling, attend, before_edit, before_shell,
-    company, fields_of_tool, keep_changed, keep_for_later, kept_for_now, note_call, outage, told_before,
+    Answers, CallEnd, Doing, Hook, HookCall, Noted, Outage, Ruling, attend, before_edit, company,
+    fields_of_tool, keep_changed, keep_for_later, kept_for_now, note_call, outage, told_before,
     was_told_before,
 };
 use event::{Act, Event, Moment};
@@ -286,7 +287,7 @@ fn judge(event: &Event, call: &HookCall, host: &mut dyn Host) -> Result<Judged, 
             return before_edit(host, call, files, &event.whole).map(gated);
         }
         Moment::SessionStart => return start(call, host),
-        Moment::BeforeTool(Act::Shell(command)) => return before_command(host, call, command),
+        Moment::BeforeTool(Act::Shell(command)) => return command::before(host, call, command),
         Moment::BeforeTool(Act::Server(_)) => Doing::Runs,
         Moment::BeforeTool(_) => Doing::Calls,
         Moment::AfterTool(Act::Shell(_) | Act::Server(_)) => Doing::Ran,
@@ -306,30 +307,6 @@ fn judge(event: &Event, call: &HookCall, host: &mut dyn Host) -> Result<Judged, 
         drop(keep_changed(host, call, &unannounced));
     }
     Ok(Judged { verdict: tell(texts::beside(&answers)), answers, lets_pass: false })
-}
-
-/// What a command would destroy is kept first; one that destroys what cannot be kept is refused.
-fn before_command(host: &mut dyn Host, call: &HookCall, command: &str) -> Result<Judged, Failure> {
-    let kept = before_shell(host, call, command);
-    let answers = attend(host, call, &Doing::Runs)?;
-    let beside = texts::beside(&answers);
-    let (verdict, lets_pass) = match kept {
-        Ok(None) => (tell(beside), false),
-        Ok(Some(kept)) => {
-            let texts: Vec<String> = [texts::sheltered(&kept)].into_iter().chain(beside).collect();
-            (tell(Some(texts.join("\n"))), false)
-        }
-        Err(failure) => match mode_here(host, call)? {
-            Enforcement::Enforce => (Verdict::Deny(texts::unsheltered(&failure)), false),
-            Enforcement::Warn => (tell(Some(texts::unsheltered(&failure))), true),
-            Enforcement::Observe => (tell(beside), true),
-        },
-    };
-    Ok(Judged { verdict, answers, lets_pass })
-}
-
-fn mode_here(host: &mut dyn Host, call: &HookCall) -> Result<Enforcement, Failure> {
-    Ok(company(host, call)?.map_or(Enforcement::Observe, |company| company.mode))
 }
 
 /// What becomes of an edit, as the settings have it.

@@ -16,7 +16,7 @@ use crate::ids::{AgentId, Entropy, LeaseId};
 use crate::lease::{Grade, Lease};
 use crate::slice::Note;
 use crate::slug::Slug;
-use crate::target::{Target, Worktree};
+use crate::target::Target;
 use std::collections::BTreeSet;
 
 /// Refuses a commit that takes along what is with somebody else, unless an operator lets it.
@@ -144,53 +144,7 @@ pub(super) fn unchecked(draft: &mut Draft<'_>, found: &Unchecked, caller: Option
     Success::Done
 }
 
-/// Refuses to begin a rebase where somebody else who is there has changes that are not committed.
-pub(super) fn rebase(
-    draft: &mut Draft<'_>,
-    worktree: &Worktree,
-    identified: &Identified,
-    entropy: &mut Entropy<'_>,
-) -> Step {
-    let actor = draft.act_as(identified);
-    let family = family(draft, actor.agent);
-    let is_foreign = |lease: &&Lease| {
-        matches!(lease.target, Target::Path(_))
-            && lease.worktree == *worktree
-            && Some(draft.root_of(lease.holder)) != family
-    };
-    let (mut at_work, mut queries) = (Vec::new(), BTreeSet::new());
-    for lease in draft.leases_now().filter(is_foreign) {
-        match (may_end(draft, draft.facts, lease, &lease.target), is_changed(draft, lease)) {
-            (Err(missing), _) => queries.extend(missing),
-            (_, Err(missing)) => drop(queries.insert(missing)),
-            (Ok(None), Ok(true)) => at_work.push(lease.clone()),
-            _ => {}
-        }
-    }
-    if !queries.is_empty() {
-        return Err(queries);
-    }
-    if at_work.is_empty() {
-        return Ok(Ok(Success::Done));
-    }
-    let leases: Vec<LeaseView> = at_work.iter().filter_map(|lease| draft.show(lease)).collect();
-    let who = names(leases.iter().map(|view| view.agent.to_string()));
-    let message = format!("{who} has uncommitted changes in this checkout, which a rebase would move along");
-    let failure = Failure::new(Slug::OthersAtWork, message)
-        .details(Details::Blockers { leases, ahead: Vec::new().into() });
-    let (_, actor) = draft.register(identified, entropy);
-    Ok(Err(draft.denied(actor, worktree.0.clone(), failure)))
-}
-
-/// Whether something at or below what a lease is on is changed; of a pattern that is no place nothing is known to be.
-fn is_changed(draft: &Draft<'_>, lease: &Lease) -> Result<bool, FactQuery> {
-    let Target::Path(pattern) = &lease.target else { return Ok(false) };
-    let Some(place) = pattern.as_literal().or_else(|| pattern.as_subtree()) else { return Ok(false) };
-    let dirty = draft.facts.dirty(&lease.worktree, place);
-    dirty.ok_or_else(|| FactQuery::Dirty(lease.worktree.clone(), place.to_owned()))
-}
-
-fn family(draft: &Draft<'_>, agent: Option<AgentId>) -> Option<AgentId> {
+pub(super) fn family(draft: &Draft<'_>, agent: Option<AgentId>) -> Option<AgentId> {
     agent.map(|agent| draft.root_of(agent))
 }
 
@@ -260,7 +214,7 @@ fn takes_along(
 /// Paths that are named in a sentence.
 const PATHS_NAMED: usize = 3;
 
-fn names(names: impl Iterator<Item = String>) -> String {
+pub(super) fn names(names: impl Iterator<Item = String>) -> String {
     let mut names: Vec<String> = names.collect();
     names.sort();
     names.dedup();

@@ -1,5 +1,6 @@
 //! Files that everybody writes: lock files, snapshots, generated ones. Nobody holds them, and no event tells of them; one
-//! tool call after the other writes them, and each is believed in for a short while only.
+//! tool call after the other writes them, and each is believed in for a short while only. A commit whose hooks put aside
+//! what is not committed writes all of a checkout, and has a name in their place.
 
 use super::Success;
 use super::draft::Draft;
@@ -10,6 +11,7 @@ use crate::ids::{AgentId, Entropy};
 use crate::limits::COMMON_MS_MAX;
 use crate::slice::Writing;
 use crate::slug::Slug;
+use crate::target::Target;
 use crate::time::rounded;
 
 /// Lets a call write, unless a call of somebody else is at it.
@@ -43,8 +45,18 @@ fn occupied(draft: &Draft<'_>, me: AgentId, enter: &Enter) -> Option<Failure> {
         })
         .max_by_key(|(_, writing)| writing.until)?;
     let left_ms = writing.until.since(now);
-    let target = enter.targets.iter().find(|target| target.canonical() == writing.path)?.display();
-    let message =
-        format!("{name} is writing {target} at this moment, for {} at the most; try again", rounded(left_ms));
+    let left = rounded(left_ms);
+    let message = match enter.targets.iter().find(|target| target.canonical() == writing.path)? {
+        Target::Path(pattern) => {
+            format!(
+                "{name} is writing {} at this moment, for {left} at the most; try again",
+                pattern.display()
+            )
+        }
+        Target::Name(_) => format!(
+            "{name} commits here, and hooks of that commit put aside what is not committed, for {left} at the most; \
+             try again"
+        ),
+    };
     Some(Failure::new(Slug::ReservationHeld, message).retry(Retry::AfterMs(left_ms.max(1))))
 }

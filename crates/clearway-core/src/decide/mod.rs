@@ -33,6 +33,7 @@ mod shelter;
 #[cfg(test)]
 mod tests;
 mod transfer;
+mod upheaval;
 mod view;
 mod way;
 
@@ -248,7 +249,8 @@ fn answer(
             let actor = draft.act_as(&identified);
             Ok(Ok(commit::unchecked(draft, found, Some(actor))))
         }
-        Command::Rebase(worktree) => commit::rebase(draft, worktree, &identified, entropy),
+        Command::Rebase(worktree) => upheaval::rebase(draft, worktree, &identified, entropy),
+        Command::Upheave(upheaval) => upheaval::upheave(draft, upheaval, &identified, entropy),
         Command::Enter(enter) => Ok(common::enter(draft, enter, &identified, entropy)),
         Command::Leave(leave) => Ok(queue::leave(draft, leave, &identified, entropy)),
         Command::Freeze { for_ms } => Ok(freeze::freeze(draft, &identified, *for_ms, entropy)),

@@ -4,7 +4,7 @@ use crate::support::{Rng, TestWorld, named, process};
 use clearway_core::agent::{AgentName, Caller, Client, ClientSession, OperatorAct};
 use clearway_core::command::{
     Attend, Await, Command, Commit, LeaseRef, Leave, Release, Renew, Request, Reserve, ScopeBirth, Selection,
-    Settle, Stay, Transfer, Unchecked, Want,
+    Settle, Stay, Transfer, Unchecked, Upheaval, Want,
 };
 use clearway_core::decide::Success;
 use clearway_core::facts::ProcessLife;
@@ -260,6 +260,9 @@ impl Script {
         let worktree = self.worktree();
         let command = match self.rng.below(5) {
             0 => Command::Rebase(worktree),
+            4 => {
+                Command::Upheave(Upheaval { worktree, what: "git switch".to_owned(), ..Upheaval::default() })
+            }
             1 => {
                 let leases = self.refs().into_iter().map(|lease| lease.id).collect();
                 Command::Settle(Settle { leases, began: Mono(self.rng.pick(&[1, u64::from(u32::MAX)])) })

@@ -3,7 +3,7 @@
 use super::Story;
 use super::stage::*;
 use clearway_core::agent::{AgentName, Caller};
-use clearway_core::command::{Command, Commit, Settle};
+use clearway_core::command::{Command, Commit, Settle, Upheaval};
 use clearway_core::ids::LeaseId;
 use clearway_core::slug::Slug;
 use clearway_core::target::{Target, Worktree};
@@ -18,6 +18,7 @@ pub(super) const STORIES: &[Story] = &[
     ("a family is one agent for commits", family),
     ("a commit gives back what hooks took before it and is clean, and nothing else", settled),
     ("a rebase waits for the changes of others and not for what they hold", rebased),
+    ("what changes a whole checkout waits for everybody who is at work there", upheaved),
 ];
 
 fn worktree() -> Worktree {
@@ -101,4 +102,24 @@ fn rebased(stage: &mut Stage) {
     refusal(stage.command("ada", rebase.clone()), Slug::OthersAtWork);
     assert!(stage.command("bob", rebase.clone()).outcome.is_ok());
     assert!(stage.command("ada", Command::Rebase(Worktree("/elsewhere".to_owned()))).outcome.is_ok());
+}
+
+fn upheaved(stage: &mut Stage) {
+    let upheaval = Upheaval { worktree: worktree(), what: "git switch".to_owned(), ..Upheaval::default() };
+    let switch = Command::Upheave(upheaval.clone());
+    assert!(stage.command("ada", switch.clone()).outcome.is_ok());
+    stage.take("bob", "src/**");
+    let failure = refusal(stage.command("ada", switch.clone()), Slug::OthersAtWork);
+    assert!(failure.message.starts_with("bob is at work"), "{failure:?}");
+    changed(stage, "src");
+    let failure = refusal(stage.command("ada", switch.clone()), Slug::OthersAtWork);
+    assert!(failure.message.starts_with("bob has uncommitted changes"), "{failure:?}");
+    assert!(stage.command("bob", switch).outcome.is_ok());
+    let elsewhere = Upheaval { worktree: Worktree("/elsewhere".to_owned()), ..upheaval };
+    assert!(stage.command("ada", Command::Upheave(elsewhere.clone())).outcome.is_ok());
+    let bob: Vec<AgentName> = AgentName::parse("bob").into_iter().collect();
+    for told in [Upheaval { present: bob.clone(), ..elsewhere.clone() }, Upheaval { wrote: bob, ..elsewhere }]
+    {
+        refusal(stage.command("ada", Command::Upheave(told)), Slug::OthersAtWork);
+    }
 }

@@ -34,6 +34,7 @@ mod reserving;
 mod running;
 mod schemas;
 mod secrets;
+mod sharing;
 mod snapshots;
 mod status;
 mod store;

@@ -26,6 +26,17 @@ pub(crate) fn sheltered(kept: &Sheltered) -> String {
     )
 }
 
+/// A command of git that others are in the way of, with the one that is free.
+pub(crate) fn not_run(failure: &Failure) -> String {
+    let why = truncate_columns(&printable(&failure.message), FAILURE_COLUMNS).into_owned();
+    let text = format!("Clearway: not run: {why}.");
+    match failure.hints.first() {
+        Some(hint) => Said { text: format!("{text}\n{hint}"), without_command: Some(text) },
+        None => Said::plain(text),
+    }
+    .within(TEXT_BYTES_MAX)
+}
+
 /// A command would destroy what cannot be kept.
 pub(crate) fn unsheltered(failure: &Failure) -> String {
     let text = format!(

@@ -126,6 +126,14 @@ impl Outside for Stage {
         Ok(BTreeMap::new())
     }
 
+    fn put_aside(&mut self, _: &Site) -> Result<clearway_kernel::PutAside, Failure> {
+        Ok(clearway_kernel::PutAside::default())
+    }
+
+    fn hooks_put_aside(&mut self, _: &Site) -> bool {
+        false
+    }
+
     fn changed_paths(&mut self, _: &Site) -> Result<clearway_kernel::ChangedPaths, Failure> {
         Ok(clearway_kernel::ChangedPaths::default())
     }
