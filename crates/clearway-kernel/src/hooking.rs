@@ -13,6 +13,7 @@ use crate::later;
 use crate::ledger::Ledger;
 use crate::lines::{self, Wrote};
 use crate::listings::Status;
+use crate::mailboxes::Unread;
 use crate::outage::{is_over, trouble};
 use crate::outside::Outside;
 use crate::overwriting::Overwrite;
@@ -261,13 +262,30 @@ fn attend_elsewhere(
     }
 }
 
+/// What an agent finds where it begins to work.
+#[derive(Clone, Debug)]
+pub struct Company {
+    /// Who else is there, and on what.
+    pub status: Status,
+    /// What becomes of edits.
+    pub mode: Enforcement,
+    /// What was written to it meanwhile.
+    pub unread: Option<Unread>,
+}
+
 /// Who else is where an agent begins to work; `None` where nobody invited us.
-pub fn company(outside: &mut dyn Outside, call: &HookCall) -> Result<Option<(Status, Enforcement)>, Failure> {
+pub fn company(outside: &mut dyn Outside, call: &HookCall) -> Result<Option<Company>, Failure> {
     let globals = Globals { idempotency_key: None, ..call.globals() };
     let Some(ground) = welcome(outside, &globals, &call.cwd)? else { return Ok(None) };
     let mode = ground.config.mode();
-    let status = Session::on(outside, &globals, ground)?.status()?;
-    Ok(Some((status, mode)))
+    let mut session = Session::on(outside, &globals, ground)?;
+    Ok(Some(Company { status: session.status()?, mode, unread: session.unread()? }))
+}
+
+/// What becomes of edits where an agent works; `None` where nobody invited us.
+pub fn mode_of(outside: &mut dyn Outside, call: &HookCall) -> Result<Option<Enforcement>, Failure> {
+    let globals = Globals { idempotency_key: None, ..call.globals() };
+    Ok(welcome(outside, &globals, &call.cwd)?.map(|ground| ground.config.mode()))
 }
 
 /// The arguments of a tool that name files, as the settings of the place have it where the agent works.

@@ -8,6 +8,7 @@ mod floors;
 mod git;
 mod hooks;
 mod inside;
+mod mail;
 mod memory;
 mod one_shot;
 mod repository;
@@ -62,6 +63,7 @@ fn measure(binary: &Path, effort: Effort) -> Outcome<()> {
     print("One call, start to exit", one_shot::measure(&binary, effort)?);
     print("A hook before an edit", hooks::measure(&binary, effort)?);
     print("A snapshot at 100,000 files", snapshots::measure(&binary, effort)?);
+    print("An inbox with a long past", mail::measure(&binary, effort)?);
     print("Git with our hooks", git::measure(&binary, effort)?);
     print("Floors of this machine", floors::measure(&binary, effort)?);
     print("Inside one process", inside::measure(effort)?);

@@ -22,8 +22,8 @@ use clearway_core::text::shown;
 use clearway_kernel::config::Enforcement;
 use clearway_kernel::{
     Answers, CallEnd, Doing, Hook, HookCall, Noted, Outage, Ruling, attend, before_edit, before_shell,
-    company, fields_of_tool, keep_changed, keep_for_later, kept_for_now, note_call, outage, told_before,
-    was_told_before,
+    company, fields_of_tool, keep_changed, keep_for_later, kept_for_now, mode_of, note_call, outage,
+    told_before, was_told_before,
 };
 use event::{Act, Event, Moment};
 use reply::{Reply, Told, Verdict};
@@ -328,7 +328,7 @@ fn before_command(host: &mut dyn Host, call: &HookCall, command: &str) -> Result
 }
 
 fn mode_here(host: &mut dyn Host, call: &HookCall) -> Result<Enforcement, Failure> {
-    Ok(company(host, call)?.map_or(Enforcement::Observe, |(_, mode)| mode))
+    Ok(mode_of(host, call)?.unwrap_or(Enforcement::Observe))
 }
 
 /// What becomes of an edit, as the settings have it.
@@ -347,7 +347,7 @@ fn gated(ruling: Ruling) -> Judged {
 /// Silent for whoever is alone and whom nothing waits for.
 fn start(call: &HookCall, host: &mut dyn Host) -> Result<Judged, Failure> {
     let answers = attend(host, call, &Doing::Starts)?;
-    let welcome = company(host, call)?.and_then(|(status, mode)| texts::welcome(&status, mode));
+    let welcome = company(host, call)?.and_then(|company| texts::welcome(&company));
     let texts: Vec<String> = welcome.into_iter().chain(texts::beside(&answers)).collect();
     let verdict = tell((!texts.is_empty()).then(|| texts.join("\n")));
     Ok(Judged { verdict, answers, lets_pass: false })
