@@ -5,6 +5,7 @@ use crate::commit;
 use crate::facts::Process;
 use crate::ids::{Fence, LeaseId, WaitId};
 use crate::lease::{Grade, Mode};
+use crate::mail::{self, MailVerb};
 use crate::pattern::Fold;
 use crate::snapshot::Keeping;
 use crate::target::{Target, Worktree};
@@ -81,6 +82,8 @@ pub enum Command {
     Recover,
     /// Vouch for the log. What is decided is whether the caller may: the signature is not kept in the store.
     Anchor,
+    /// Send, read or acknowledge messages, or say from whom one takes any.
+    Mail(mail::Act),
 }
 
 /// What a command is called, in messages and events.
@@ -118,6 +121,8 @@ pub enum Verb {
     Recover,
     /// Vouch for the log.
     Anchor,
+    /// Something with mail.
+    Mail(MailVerb),
 }
 
 impl Verb {
@@ -140,6 +145,7 @@ impl Verb {
             Self::Sweep => "sweep",
             Self::Recover => "recover",
             Self::Anchor => "anchor",
+            Self::Mail(verb) => verb.word(),
         }
     }
 }
@@ -416,6 +422,7 @@ impl Command {
             Self::Sweep => Verb::Sweep,
             Self::Recover => Verb::Recover,
             Self::Anchor => Verb::Anchor,
+            Self::Mail(act) => Verb::Mail(act.verb()),
         }
     }
 
@@ -431,6 +438,7 @@ impl Command {
             }
             Self::Rebase(worktree) => return worktree.0.clone(),
             Self::Upheave(upheaval) => return upheaval.what.clone(),
+            Self::Mail(act) => return act.subject(),
             Self::Reserve(reserve) | Self::Await(Await { reserve, .. }) => return reserve.subject(),
             Self::Renew(Renew { selection: Selection::These { leases, targets, .. }, .. })
             | Self::Release(Release { selection: Selection::These { leases, targets, .. }, .. })
@@ -455,7 +463,15 @@ impl Command {
 
     /// Whether a scope that does not exist yet comes into being by this command.
     pub fn opens_scope(&self) -> bool {
-        matches!(self, Self::Reserve(_) | Self::Await(_) | Self::Freeze { .. } | Self::Open | Self::Keep(_))
+        matches!(
+            self,
+            Self::Reserve(_)
+                | Self::Await(_)
+                | Self::Freeze { .. }
+                | Self::Open
+                | Self::Keep(_)
+                | Self::Mail(mail::Act::SetRules(_))
+        )
     }
 
     /// Whether an agent that had ended is back with it.

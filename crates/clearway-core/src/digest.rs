@@ -2,6 +2,7 @@
 
 use crate::command::{Await, Command, LeaseRef, Release, Request, Reserve, Selection};
 use crate::facts::Process;
+use crate::mail::{Act, MessageId, Policy, Send, Topic};
 use crate::target::Target;
 use std::fmt::Write as _;
 
@@ -42,6 +43,7 @@ impl Command {
                 field(&mut text, "worktree", Some(&keeping.worktree.0));
                 field(&mut text, "reason", keeping.reason.as_deref());
             }
+            Command::Mail(act) => describe_mail(&mut text, act),
             Command::Attend(_)
             | Command::Enter(_)
             | Command::Commit(_)
@@ -80,6 +82,35 @@ fn describe_release(text: &mut String, release: &Release) {
     describe_selection(text, &release.selection);
     field(text, "keep", (!release.keep.is_empty()).then_some(""));
     release.keep.iter().for_each(|target| describe_target(text, target));
+}
+
+fn describe_mail(text: &mut String, act: &Act) {
+    let ids = |text: &mut String, ids: &[MessageId]| {
+        ids.iter().for_each(|id| field(text, "message", Some(id.as_str())));
+    };
+    match act {
+        Act::Send(send) => describe_send(text, send),
+        Act::Read(messages) | Act::Acknowledge(messages) => ids(text, messages),
+        Act::SetRules(change) => {
+            field(text, "policy", change.policy.map(Policy::word));
+            change.add.iter().for_each(|name| field(text, "add", Some(name.as_str())));
+            change.remove.iter().for_each(|name| field(text, "remove", Some(name.as_str())));
+        }
+        Act::Forget(up_to) => field(text, "up-to", Some(&up_to.to_string())),
+    }
+}
+
+fn describe_send(text: &mut String, send: &Send) {
+    for (role, names) in [("to", &send.to), ("cc", &send.cc), ("bcc", &send.bcc)] {
+        names.iter().for_each(|name| field(text, role, Some(name.as_str())));
+    }
+    field(text, "id", send.id.as_ref().map(MessageId::as_str));
+    field(text, "thread", send.thread.as_ref().map(MessageId::as_str));
+    field(text, "subject", send.subject.as_deref());
+    field(text, "text", Some(&send.text));
+    field(text, "topic", send.topic.as_ref().map(Topic::as_str));
+    field(text, "importance", Some(send.importance.word()));
+    field(text, "wants-ack", send.wants_ack.then_some("yes"));
 }
 
 fn describe_selection(text: &mut String, selection: &Selection) {

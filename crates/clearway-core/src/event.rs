@@ -4,6 +4,7 @@ use crate::agent::{Agent, Established, IdentityKey};
 use crate::facts::Process;
 use crate::ids::{AgentId, Epoch, LeaseId, Seq, WaitId};
 use crate::lease::{ExpiryCause, Lease, Mode, Terms};
+use crate::mail::MailEvent;
 use crate::pattern::Fold;
 use crate::snapshot::Keeping;
 use crate::target::Target;
@@ -276,6 +277,8 @@ pub enum Body {
         /// How often the same had been denied without an event of its own.
         repeats: u64,
     },
+    /// Something happened to mail.
+    Mail(MailEvent),
 }
 
 impl Body {
@@ -312,11 +315,12 @@ impl Body {
             Self::SnapshotTaken(_) => "snapshot.taken",
             Self::ReservationRefused { .. } => "reservation.refused",
             Self::ActionDenied { .. } => "action.denied",
+            Self::Mail(mail) => mail.kind(),
         }
     }
 
     /// Every kind, for filters and their error messages.
-    pub const KINDS: [&'static str; 30] = [
+    pub const KINDS: [&'static str; 35] = [
         "scope.opened",
         "epoch.began",
         "agent.registered",
@@ -347,6 +351,11 @@ impl Body {
         "snapshot.taken",
         "reservation.refused",
         "action.denied",
+        "mail.sent",
+        "mail.read",
+        "mail.acknowledged",
+        "mail.rules-set",
+        "mail.forgotten",
     ];
 
     /// How much the disk must promise before the act is acknowledged. One table for every engine.
@@ -361,6 +370,7 @@ impl Body {
             | Self::SnapshotTaken(_)
             | Self::LeaseReleased { operator_reason: Some(_), .. }
             | Self::WaitEnded { operator_reason: Some(_), .. } => Durability::Full,
+            Self::Mail(mail) => mail.durability(),
             _ => Durability::Normal,
         }
     }

@@ -4,6 +4,7 @@ use crate::agent::Agent;
 use crate::event::{Body, Event};
 use crate::ids::{AgentId, Fence, LeaseId, Seq, WaitId};
 use crate::lease::{End, Ended, Grade, Lease, Mode};
+use crate::mail::MailState;
 use crate::slice::{Freeze, ScopeState};
 use crate::time::Wall;
 use crate::wait::Wait;
@@ -21,6 +22,8 @@ pub struct State {
     pub leases: BTreeMap<LeaseId, Lease>,
     /// Every place in the queue that is still kept.
     pub waits: BTreeMap<WaitId, Wait>,
+    /// Every message that is kept, and every mailbox.
+    pub mail: MailState,
 }
 
 /// An event that does not fit the state before it: the log was not written by `decide`.
@@ -58,6 +61,16 @@ pub enum FoldError {
         /// Who.
         agent: AgentId,
     },
+    /// It speaks of a message that is in no mailbox of that agent.
+    #[error("event {seq} is about message {message}, which is not in the mailbox of {agent}")]
+    NoSuchMail {
+        /// Where.
+        seq: u64,
+        /// Whose mailbox.
+        agent: AgentId,
+        /// Which.
+        message: u64,
+    },
     /// It grants or registers an id a second time.
     #[error("event {seq} gives the id {id} a second time")]
     Twice {
@@ -94,6 +107,7 @@ impl State {
             | Body::ReservationRefused { .. }
             | Body::ActionDenied { .. }
             | Body::SnapshotTaken(_) => {}
+            Body::Mail(mail) => self.mail.apply(event.seq, event.at, mail)?,
             body if body.wait().is_some() => self.change_wait(event.seq, body)?,
             body => self.change(event.seq, event.at, body)?,
         }

@@ -25,6 +25,7 @@ pub mod ids;
 pub mod input;
 pub mod lease;
 pub mod limits;
+pub mod mail;
 pub mod nearest;
 pub mod path;
 pub mod pattern;

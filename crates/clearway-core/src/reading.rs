@@ -1,5 +1,6 @@
 //! What a command has to see: its read sets, in the steps in which they become known.
 
+use crate::agent::AgentName;
 use crate::command::{
     Attend, Await, Command, LeaseRef, Leave, Release, Renew, Request, Reserve, Selection, Transfer, Upheaval,
     Want,
@@ -8,6 +9,7 @@ use crate::facts::Facts;
 use crate::ids::{AgentId, WaitId};
 use crate::lease::Lease;
 use crate::limits::LEASES_PER_AGENT_MAX;
+use crate::mail::{Act, Policy};
 use crate::pattern::{Fold, Pattern};
 use crate::slice::{AgentLookup, Due, Note, ReadSet, RefusalMemory, Slice};
 use crate::target::{Target, Worktree};
@@ -69,6 +71,7 @@ impl Request {
             | Command::Open
             | Command::Anchor => {}
             Command::Sweep | Command::Recover => read.due = Due::EveryLive,
+            Command::Mail(act) => read_mail(&mut read, act),
         }
         read
     }
@@ -84,10 +87,15 @@ impl Request {
                 .chain(self.parent(slice, agent))
                 .chain(self.subagents(slice, agent))
                 .chain(self.keepers(slice))
+                .chain(self.particular(slice, agent))
                 .collect(),
             refusals_of: Some(RefusalMemory::principal(agent)),
             ..ReadSet::default()
         };
+        if let Command::Mail(Act::SetRules(_)) = &self.command {
+            let rules = agent.and_then(|agent| slice.mail.rules.get(&agent));
+            read.agents.ids.extend(rules.iter().flat_map(|rules| &rules.contacts).copied());
+        }
         for (worktree, path) in slice.left_by(agent).iter().filter(|_| self.command.brings_back()) {
             read.overlapping.push((worktree.clone(), path.clone()));
             read.history.push((worktree.clone(), path.clone()));
@@ -179,6 +187,20 @@ impl Request {
         named.filter(|_| keeps).map(|lease| lease.holder).collect()
     }
 
+    /// Who takes mail from those it has to do with, and who writes to it: what they hold tells.
+    fn particular(&self, slice: &Slice, agent: Option<AgentId>) -> Vec<AgentId> {
+        let Command::Mail(Act::Send(_)) = &self.command else { return Vec::new() };
+        let mut agents: Vec<AgentId> = slice
+            .mail
+            .rules
+            .iter()
+            .filter(|(_, rules)| rules.policy == Policy::Auto)
+            .map(|(agent, _)| *agent)
+            .collect();
+        agents.extend(agent.filter(|_| !agents.is_empty()));
+        agents
+    }
+
     fn is_attention(&self) -> bool {
         matches!(self.command, Command::Attend(_))
     }
@@ -253,6 +275,27 @@ impl Request {
             }
             _ => false,
         }
+    }
+}
+
+/// What mail asks for: the agents and messages it names.
+fn read_mail(read: &mut ReadSet, act: &Act) {
+    let mut name = |name: &AgentName| {
+        read.agents.names.push(name.clone());
+        read.agents.ids.extend(AgentId::parse(name.as_str()));
+    };
+    match act {
+        Act::Send(send) => {
+            send.named().for_each(&mut name);
+            read.mail.ids.extend(send.messages().cloned());
+            (read.mail.rules, read.mail.everyone) = (true, send.everyone);
+        }
+        Act::Read(ids) | Act::Acknowledge(ids) => read.mail.ids.extend(ids.iter().cloned()),
+        Act::SetRules(change) => {
+            change.add.iter().chain(&change.remove).for_each(&mut name);
+            read.mail.rules = true;
+        }
+        Act::Forget(_) => {}
     }
 }
 

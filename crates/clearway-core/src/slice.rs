@@ -9,6 +9,7 @@ use crate::facts::Process;
 use crate::ids::{AgentId, Epoch, LeaseId, Seq, WaitId};
 use crate::lease::{Lease, Mode};
 use crate::limits::EXPIRIES_PER_WRITE;
+use crate::mail::{Importance, MailRead, MailSlice};
 use crate::path::CanonicalPath;
 use crate::pattern::{Fold, Pattern};
 use crate::target::{ResourceName, Target, Worktree};
@@ -46,6 +47,8 @@ pub struct ReadSet {
     pub waits: bool,
     /// Waits whose surroundings this reads: what they want is among `overlapping` and `names`.
     pub surveyed: BTreeSet<WaitId>,
+    /// Mail.
+    pub mail: MailRead,
 }
 
 /// By what an agent can be found.
@@ -120,6 +123,8 @@ pub struct Slice {
     pub waits: Vec<WaitView>,
     /// Waits of which every lease in the way is in this slice.
     pub surveyed: BTreeSet<WaitId>,
+    /// Mail.
+    pub mail: MailSlice,
 }
 
 impl Slice {
@@ -191,6 +196,7 @@ impl Slice {
         if self.unreadable_waits.is_empty() {
             self.unreadable_waits = other.unreadable_waits;
         }
+        self.mail.merge(other.mail);
     }
 
     /// Takes in leases, each once. The first write after a boot reads every lease there is, so no lease is looked for
@@ -326,6 +332,8 @@ pub struct Memo {
     pub told_since: Mono,
     /// How many.
     pub told: u32,
+    /// When it last wrote to everybody, oldest first.
+    pub broadcasts: Vec<Mono>,
 }
 
 /// A file that a tool call writes.
@@ -404,6 +412,23 @@ pub enum Note {
         /// Who holds it.
         holder: AgentName,
     },
+    /// It has mail.
+    Mail(Announced),
+}
+
+/// Mail that an agent is to be told of, in what is worth saying of it without looking at it again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Announced {
+    /// Who wrote the message that matters most, and of those the latest.
+    pub from: AgentName,
+    /// What it is about.
+    pub about: String,
+    /// How soon it wants to be read.
+    pub importance: Importance,
+    /// Whether it is to be acknowledged.
+    pub wants_ack: bool,
+    /// How many messages came since the agent last looked.
+    pub count: u32,
 }
 
 /// A refusal that was recorded, and how often the same came again since.
@@ -451,6 +476,13 @@ pub enum Soft {
         wait: WaitId,
         /// When.
         at: Mono,
+    },
+    /// The text of a message that an event of the same decision records. It lies beside the log, which has its digest.
+    MailText {
+        /// Which.
+        message: Seq,
+        /// Its text.
+        text: String,
     },
 }
 

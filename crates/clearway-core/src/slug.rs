@@ -145,6 +145,9 @@ slugs! {
     /// The key was used for another request.
     IdempotencyMismatch = "idempotency-mismatch", Usage;
 
+    /// The id is that of another message.
+    MessageExists = "message-exists", Usage;
+
     /// The lease is somebody else's.
     NotHolder = "not-holder", Refused;
     /// A running command keeps the lease.
@@ -159,6 +162,10 @@ slugs! {
     RecipientGone = "recipient-gone", Refused;
     /// A quota is used up.
     QuotaExceeded = "quota-exceeded", Refused;
+    /// Somebody takes no mail from the caller.
+    NotAccepted = "not-accepted", Refused;
+    /// The message was sent to others.
+    NotRecipient = "not-recipient", Refused;
 
     /// The fence is not the lease's current one.
     StaleFence = "stale-fence", Stale;
@@ -169,6 +176,10 @@ slugs! {
 
     /// Nothing has that id.
     NotFound = "not-found", NotFound;
+    /// Nobody of that name is here to be written to.
+    UnknownRecipient = "unknown-recipient", NotFound;
+    /// There is no such thread of the caller's.
+    UnknownThread = "unknown-thread", NotFound;
     /// There is no page for that slug.
     UnknownSlug = "unknown-slug", NotFound;
 

@@ -362,8 +362,10 @@ impl Session<'_> {
     }
 
     /// Whether the log is whole; nothing where the findings say already that nobody may look.
-    fn log_check(&mut self) -> Option<Check> {
-        Some(match self.verify(&[]) {
+    fn log_check(&mut self) -> Vec<Check> {
+        let verified = self.verify(&[]);
+        let lost = verified.as_ref().ok().map(|verified| verified.lost_texts.clone()).unwrap_or_default();
+        let log = match verified {
             Ok(verified) => {
                 let anchored = match verified.anchored {
                     Some(seq) => format!("anchored up to {seq}"),
@@ -371,16 +373,29 @@ impl Session<'_> {
                 };
                 good("log", format!("{} events, whole, {anchored}", verified.events))
             }
-            Err(failure) if failure.slug == Slug::StoreNotPrivate => return None,
+            Err(failure) if failure.slug == Slug::StoreNotPrivate => return Vec::new(),
             Err(failure) => Check {
                 about: "log",
                 status: CheckStatus::Wrong,
                 text: failure.message,
                 hint: failure.hints.first().map(ToString::to_string),
             },
-        })
+        };
+        std::iter::once(log).chain(mail_check(&lost)).collect()
     }
 }
+
+/// What lay beside the log cannot be made anew from it; all a doctor can do is to say what is lost.
+fn mail_check(lost: &[String]) -> Option<Check> {
+    let some = lost.iter().take(LOST_TEXTS_NAMED).map(String::as_str).collect::<Vec<_>>().join(" ");
+    let more = lost.len().saturating_sub(LOST_TEXTS_NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let text = format!("the texts of these messages are lost: {some}{more}");
+    (!lost.is_empty()).then_some(Check { about: "mail", status: CheckStatus::Notable, text, hint: None })
+}
+
+/// How many messages without a text a doctor names.
+const LOST_TEXTS_NAMED: usize = 20;
 
 fn good(about: &'static str, text: String) -> Check {
     Check { about, status: CheckStatus::Good, text, hint: None }

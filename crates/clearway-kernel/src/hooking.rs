@@ -13,6 +13,7 @@ use crate::later;
 use crate::ledger::Ledger;
 use crate::lines::{self, Wrote};
 use crate::listings::Status;
+use crate::mailboxes::Unread;
 use crate::outage::{is_over, trouble};
 use crate::outside::Outside;
 use crate::overwriting::Overwrite;
@@ -271,13 +272,15 @@ fn attend_elsewhere(
     }
 }
 
-/// Where an agent begins to work.
+/// What an agent finds where it begins to work.
 #[derive(Clone, Debug)]
 pub struct Company {
-    /// Who else is there.
+    /// Who else is there, and on what.
     pub status: Status,
-    /// What is done about edits.
+    /// What becomes of edits.
     pub mode: Enforcement,
+    /// What was written to it meanwhile.
+    pub unread: Option<Unread>,
     /// The root of the checkout.
     pub root: Option<PathBuf>,
     /// Whether what no other hook of git saw is refused too.
@@ -289,8 +292,14 @@ pub fn company(outside: &mut dyn Outside, call: &HookCall) -> Result<Option<Comp
     let globals = Globals { idempotency_key: None, ..call.globals() };
     let Some(ground) = welcome(outside, &globals, &call.cwd)? else { return Ok(None) };
     let (mode, is_strict, root) = (ground.config.mode(), ground.config.is_strict(), ground.site.root.clone());
-    let status = Session::on(outside, &globals, ground)?.status()?;
-    Ok(Some(Company { status, mode, root, is_strict }))
+    let mut session = Session::on(outside, &globals, ground)?;
+    Ok(Some(Company { status: session.status()?, mode, unread: session.unread()?, root, is_strict }))
+}
+
+/// What becomes of edits where an agent works; `None` where nobody invited us.
+pub fn mode_of(outside: &mut dyn Outside, call: &HookCall) -> Result<Option<Enforcement>, Failure> {
+    let globals = Globals { idempotency_key: None, ..call.globals() };
+    Ok(welcome(outside, &globals, &call.cwd)?.map(|ground| ground.config.mode()))
 }
 
 /// The arguments of a tool that name files, as the settings of the place have it where the agent works.

@@ -27,6 +27,8 @@ mod later;
 mod ledger;
 mod lines;
 mod listings;
+mod mailboxes;
+mod mailing;
 mod mutations;
 mod outage;
 mod outside;
@@ -69,11 +71,14 @@ pub use githooks::{
 pub use ground::{ConfigPlace, config_places};
 pub use hooking::{
     Answers, Company, Doing, HookCall, ScopeAnswer, Stands, attend, company, fields_of_tool, keep_changed,
+    mode_of,
 };
 pub use later::{keep_for_later, kept_for_now, told_before, was_told_before};
 pub use ledger::{AgentCost, CallEnd, Cost, HookNote, Noted, note_call};
 pub use lines::{Attributed, AttributedFile, Author, ChangedRun, Uncommitted, Wrote};
 pub use listings::{AgentSeen, Agents, LeaseFilter, Leases, Status, Who};
+pub use mailboxes::{InboxWords, MailPage, MailSeen, StaleAck, StaleAcks, ThreadSeen, Threads, Unread};
+pub use mailing::{RulesWords, SendWords, mail_answer};
 pub use mutations::{Checked, ChosenWords, ReleaseWords, RenewWords, ReserveWords};
 pub use outage::{Outage, outage};
 pub use outside::{

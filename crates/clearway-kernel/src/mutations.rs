@@ -200,10 +200,11 @@ impl Session<'_> {
         self.command(Command::Open)
     }
 
-    /// Records every expiry, and keeps snapshots no longer that were kept for long enough.
+    /// Records every expiry, and keeps snapshots and messages no longer that were kept for long enough.
     pub fn sweep(&mut self) -> Result<Reply, Failure> {
         let reply = self.command(Command::Sweep)?;
         self.forget_outlived();
+        self.forget_old_mail();
         Ok(reply)
     }
 

@@ -41,6 +41,7 @@ impl SqliteTransaction<'_> {
             Body::AgentResumed { agent, key, process } => self.resume(*agent, key, process.as_ref())?,
             Body::AgentEnded { agent } => self.say_goodbye(*agent, event.at)?,
             Body::LeaseGranted(lease) => self.grant(lease)?,
+            Body::Mail(mail) => self.apply_mail(event.at, mail)?,
             body => {
                 if let Some(id) = body.lease() {
                     self.change(id, event)?;

@@ -13,6 +13,7 @@ mod errors;
 mod examine;
 mod leases;
 mod load;
+mod mail;
 mod memory;
 mod place;
 mod private_copy;

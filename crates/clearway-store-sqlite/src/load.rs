@@ -115,7 +115,12 @@ impl Loader<'_> {
         if read.waits {
             slice.waits = self.queue(&mut slice.unreadable_waits)?;
         }
-        self.agents(lookup, self.remembered(read)?, &mut slice)?;
+        let mut wanted = self.remembered(read)?;
+        wanted.extend(self.everyone(&read.mail)?);
+        self.agents(lookup, wanted, &mut slice)?;
+        if !read.mail.is_nothing() {
+            slice.mail = self.mail(&read.mail, &slice)?;
+        }
         slice.refusal = self.refusal(read)?;
         Ok(Loaded { slice: in_order(slice), kept: due.kept })
     }

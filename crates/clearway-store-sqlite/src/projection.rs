@@ -28,6 +28,7 @@ pub(crate) fn read(connection: &Connection, scope: &ScopeRow) -> Result<State> {
             .filter_map(Readable::ok)
             .map(|view| (view.wait.id, view.wait))
             .collect(),
+        mail: crate::mail::read_state(connection, scope)?,
     })
 }
 

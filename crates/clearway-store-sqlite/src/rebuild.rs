@@ -41,6 +41,7 @@ impl SqliteTransaction<'_> {
         for wait in state.waits.values() {
             self.insert_wait(wait, heard.get(&wait.id).copied())?;
         }
+        self.rebuild_mail(&state.mail)?;
         Box::new(self).commit(Durability::Full)
     }
 

@@ -36,6 +36,8 @@ CREATE TABLE agents (
   process       TEXT,
   registered_at INTEGER NOT NULL,
   ended_at      INTEGER,
+  -- From whom it takes mail, if it said so.
+  mail          BLOB,
   PRIMARY KEY (scope, id),
   UNIQUE (scope, name),
   UNIQUE (scope, key)
@@ -184,3 +186,30 @@ CREATE TABLE refusals (
   repeats   INTEGER NOT NULL,
   PRIMARY KEY (scope, principal)
 ) STRICT, WITHOUT ROWID;
+
+-- Messages. Their texts are in no event, which has their digests.
+CREATE TABLE messages (
+  scope   INTEGER NOT NULL REFERENCES scopes (id),
+  seq     INTEGER NOT NULL CHECK (seq > 0),
+  id      TEXT    NOT NULL,
+  message BLOB    NOT NULL,
+  text    TEXT,
+  PRIMARY KEY (scope, seq),
+  UNIQUE (scope, id)
+) STRICT, WITHOUT ROWID;
+
+-- Who has which message. What waits for something is found through the index, however much is kept.
+CREATE TABLE mailbox (
+  scope      INTEGER NOT NULL REFERENCES scopes (id),
+  agent      TEXT    NOT NULL,
+  seq        INTEGER NOT NULL,
+  importance INTEGER NOT NULL CHECK (importance BETWEEN 0 AND 3),
+  role       TEXT    NOT NULL,
+  standing   INTEGER NOT NULL CHECK (standing BETWEEN 0 AND 3),
+  owes       INTEGER NOT NULL CHECK (owes IN (0, 1)),
+  read_at    INTEGER,
+  acked_at   INTEGER,
+  PRIMARY KEY (scope, agent, seq)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX mailbox_open ON mailbox (scope, agent, standing, importance, seq) WHERE standing > 0;

@@ -10,7 +10,9 @@ use clearway_core::ids::{AgentId, ScopeKey, Seq};
 use clearway_core::limits::IDEMPOTENCY_MS;
 use clearway_core::slice::{AgentView, ReadSet, Slice};
 use clearway_core::time::Now;
-use clearway_store::contract::{Head, LeaseListing, Listed, Remembered, Snapshot, StoreError, StoredEvent};
+use clearway_store::contract::{
+    Head, LeaseListing, Listed, LostTexts, Remembered, Snapshot, StoreError, StoredEvent,
+};
 use clearway_wire::chain::{ChainHash, digest_bytes};
 use rusqlite::{Connection, OptionalExtension, Result, params};
 use std::path::Path;
@@ -192,6 +194,10 @@ impl Reading<'_> {
     pub(crate) fn projection(&self) -> std::result::Result<State, StoreError> {
         self.with(crate::projection::read)
     }
+
+    pub(crate) fn lost_texts(&self) -> std::result::Result<LostTexts, StoreError> {
+        self.with(crate::mail::lost_texts)
+    }
 }
 
 /// A remembered answer as its row states it.
@@ -266,6 +272,10 @@ impl Snapshot for SqliteSnapshot<'_> {
 
     fn projection(&mut self) -> std::result::Result<State, StoreError> {
         self.reading().projection()
+    }
+
+    fn lost_texts(&mut self) -> std::result::Result<LostTexts, StoreError> {
+        self.reading().lost_texts()
     }
 }
 

@@ -18,7 +18,7 @@ use clearway_platform::doorbell;
 use clearway_platform::files::{self, with_suffix};
 use clearway_platform::gate::GateGuard;
 use clearway_store::contract::{
-    Head, LeaseListing, Listed, Remembered, Snapshot, StoreError, StoredEvent, Transaction,
+    Head, LeaseListing, Listed, LostTexts, Remembered, Snapshot, StoreError, StoredEvent, Transaction,
 };
 use clearway_wire::memo;
 use rusqlite::{Connection, ToSql, params};
@@ -259,6 +259,10 @@ impl Snapshot for SqliteTransaction<'_> {
     fn projection(&mut self) -> Result<State, StoreError> {
         self.reading().projection()
     }
+
+    fn lost_texts(&mut self) -> Result<LostTexts, StoreError> {
+        self.reading().lost_texts()
+    }
 }
 
 impl Transaction for SqliteTransaction<'_> {
@@ -297,6 +301,7 @@ impl Transaction for SqliteTransaction<'_> {
                 "UPDATE waits SET heard = ? WHERE scope = ? AND id = ?",
                 &[&at.0, &scope, &wait.as_str()],
             ),
+            Soft::MailText { message, text } => self.keep_text(scope, *message, text),
         }
     }
 

@@ -15,6 +15,7 @@ use clearway_core::event::{Durability, Event};
 use clearway_core::fold::State;
 use clearway_core::ids::{AgentId, LeaseId, ScopeKey, Seq};
 use clearway_core::lease::Lease;
+use clearway_core::mail::{Message, MessageId};
 use clearway_core::pattern::Fold;
 use clearway_core::slice::{AgentView, ReadSet, Slice, Soft};
 use clearway_core::time::Now;
@@ -135,6 +136,9 @@ pub trait Snapshot {
 
     /// The projections as they are stored, to be compared with the fold of the log.
     fn projection(&mut self) -> Result<State, StoreError>;
+
+    /// Messages whose text is not what its event says: it lies beside the log, which cannot bring it back.
+    fn lost_texts(&mut self) -> Result<LostTexts, StoreError>;
 }
 
 /// A transaction that has begun.
@@ -160,6 +164,33 @@ pub fn in_order(mut slice: Slice) -> Slice {
     slice.agents.sort_by_key(|view| view.agent.id);
     slice.waits.sort_by_key(|view| view.wait.place);
     slice
+}
+
+/// A message's text, if it is still what was sent.
+pub fn checked_text(message: &Message, text: Option<String>) -> Option<String> {
+    text.filter(|text| chain::digest(text) == message.digest)
+}
+
+/// Messages whose text is not what was sent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LostTexts {
+    /// There is none any more.
+    pub gone: Vec<MessageId>,
+    /// There is another one, which nobody is shown.
+    pub altered: Vec<MessageId>,
+}
+
+impl LostTexts {
+    /// Takes one more message into account, with the text that is stored for it.
+    pub fn look_at(&mut self, message: &Message, text: Option<String>) {
+        match text {
+            None => self.gone.push(message.id.clone()),
+            Some(text) if checked_text(message, Some(text.clone())).is_none() => {
+                self.altered.push(message.id.clone());
+            }
+            Some(_) => {}
+        }
+    }
 }
 
 /// A locked scope with changes that nobody sees before [`Transaction::commit`]. Dropping it undoes them. An

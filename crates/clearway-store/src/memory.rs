@@ -2,8 +2,8 @@
 //! over it, a transaction is a copy that replaces the original on commit.
 
 use crate::contract::{
-    Capabilities, Engine, Examination, Head, LeaseListing, Listed, Remembered, Snapshot, StoreError,
-    StoredEvent, Transaction, in_order,
+    Capabilities, Engine, Examination, Head, LeaseListing, Listed, LostTexts, Remembered, Snapshot,
+    StoreError, StoredEvent, Transaction, checked_text, in_order,
 };
 use clearway_core::agent::SignOfLife;
 use clearway_core::event::{Durability, Event};
@@ -11,6 +11,7 @@ use clearway_core::fold::State;
 use clearway_core::ids::{AgentId, ScopeKey, Seq, WaitId};
 use clearway_core::lease::Lease;
 use clearway_core::limits::{IDEMPOTENCY_KEYS_MAX, IDEMPOTENCY_MS};
+use clearway_core::mail::{Entry, Letter, MailRead, MailSlice, Mailbox, Message, Role, Standing, Which};
 use clearway_core::pattern::Pattern;
 use clearway_core::slice::{AgentLookup, AgentView, Due, Memo, ReadSet, RefusalMemory, Slice, Soft};
 use clearway_core::time::{BootKey, Mono, Now};
@@ -41,6 +42,7 @@ struct Scope {
     refusals: BTreeMap<String, (BootKey, RefusalMemory)>,
     heard: BTreeMap<WaitId, (BootKey, Mono)>,
     remembered: Vec<Keyed>,
+    texts: BTreeMap<Seq, String>,
     generous: bool,
 }
 
@@ -216,12 +218,18 @@ impl Scope {
         asked.map(|agent| agent.id)
     }
 
-    fn wanted_agents(&self, read: &ReadSet, leases: &[Lease], waits: &[WaitView]) -> Vec<AgentId> {
+    fn wanted_agents(&self, read: &ReadSet, leases: &[Lease], waits: &[WaitView], now: &Now) -> Vec<AgentId> {
         let holders = leases.iter().map(|lease| lease.holder);
         let waiters = waits.iter().map(|view| view.wait.agent);
         let remembered = self.memos.keys().copied().filter(|_| read.remembered);
         let mut ids: Vec<AgentId> =
             self.looked_up(&read.agents).chain(holders).chain(waiters).chain(remembered).collect();
+        if read.mail.everyone {
+            let seen = self.seen.iter().filter(|(_, (boot, _))| *boot == now.boot).map(|(agent, _)| *agent);
+            let is_here =
+                |agent: &AgentId| self.state.agents.get(agent).is_some_and(|agent| agent.ended_at.is_none());
+            ids.extend(seen.filter(is_here));
+        }
         let mut index = 0;
         while index < ids.len() {
             let parent = self.state.agents.get(&ids[index]).and_then(|agent| agent.parent);
@@ -231,6 +239,54 @@ impl Scope {
         ids.sort_unstable();
         ids.dedup();
         ids
+    }
+}
+
+/// Mail.
+impl Scope {
+    fn mail(&self, read: &MailRead, agents: &[AgentId]) -> MailSlice {
+        let named = read.ids.iter().filter_map(|id| self.state.mail.named(id));
+        let named = named.map(|message| self.letter(message, read.alone, read.texts));
+        let oldest = self.state.mail.messages.values().take(read.oldest);
+        let oldest =
+            oldest.map(|message| Letter { message: message.clone(), entries: Vec::new(), text: None });
+        let found = read.mailbox.iter().flat_map(|mailbox| self.mailbox(mailbox));
+        let found = found.filter_map(|(of, seq)| {
+            Some(self.letter(self.state.mail.messages.get(&seq)?, Some(of), read.texts))
+        });
+        let rules = agents.iter().filter(|_| read.rules);
+        let rules = rules.filter_map(|agent| Some((*agent, self.state.mail.rules.get(agent)?.clone())));
+        let count = if read.count { self.state.mail.messages.len() as u64 } else { 0 };
+        let mut slice = MailSlice { rules: rules.collect(), letters: Vec::new(), count };
+        slice
+            .merge(MailSlice { letters: named.chain(found).chain(oldest).collect(), ..MailSlice::default() });
+        slice
+    }
+
+    fn mailbox(&self, mailbox: &Mailbox) -> Vec<(AgentId, Seq)> {
+        let is_wanted = |entry: &&Entry| match mailbox.which {
+            Which::Unread => entry.standing == Standing::Unread,
+            Which::Unsettled => {
+                entry.standing != Standing::Kept && (entry.owes_ack || entry.role == Role::From)
+            }
+            Which::Before(seq) => entry.seq < seq,
+        };
+        let range = (mailbox.of, Seq(0))..=(mailbox.of, Seq(u64::MAX));
+        let own = self.state.mail.entries.range(range).map(|(_, entry)| entry);
+        let mut found: Vec<&Entry> = own.filter(is_wanted).collect();
+        match mailbox.which {
+            Which::Before(_) => found.sort_by_key(|entry| std::cmp::Reverse(entry.seq)),
+            _ => found.sort_by_key(|entry| (entry.importance, entry.seq)),
+        }
+        found.into_iter().take(mailbox.limit).map(|entry| (mailbox.of, entry.seq)).collect()
+    }
+
+    fn letter(&self, message: &Message, of: Option<AgentId>, with_text: bool) -> Letter {
+        let everyone = std::iter::once(message.from).chain(message.recipients.iter().map(|one| one.agent));
+        let readers = everyone.filter(|agent| of.is_none_or(|of| of == *agent));
+        let entries = readers.filter_map(|agent| self.state.mail.entries.get(&(agent, message.seq)).cloned());
+        let text = with_text.then(|| self.texts.get(&message.seq).cloned()).flatten();
+        Letter { message: message.clone(), entries: entries.collect(), text: checked_text(message, text) }
     }
 }
 
@@ -244,16 +300,17 @@ impl Snapshot for Scope {
             }
         }
         let waits = if read.waits { self.queue(now) } else { Vec::new() };
-        let agents = self.wanted_agents(read, &leases, &waits);
+        let agents_found = self.wanted_agents(read, &leases, &waits, now);
         Ok(in_order(Slice {
             scope: self.state.scope.clone(),
-            agents: agents.into_iter().filter_map(|agent| self.view(agent, now)).collect(),
+            agents: agents_found.iter().filter_map(|agent| self.view(*agent, now)).collect(),
             leases,
             unreadable: Vec::new(),
             unreadable_waits: Vec::new(),
             refusal: read.refusals_of.as_ref().and_then(|principal| self.refusal(principal, now)),
             waits,
             surveyed: BTreeSet::new(),
+            mail: self.mail(&read.mail, &agents_found),
         }))
     }
 
@@ -288,6 +345,14 @@ impl Snapshot for Scope {
     fn projection(&mut self) -> Result<State, StoreError> {
         Ok(self.state.clone())
     }
+
+    fn lost_texts(&mut self) -> Result<LostTexts, StoreError> {
+        let mut lost = LostTexts::default();
+        for (seq, message) in &self.state.mail.messages {
+            lost.look_at(message, self.texts.get(seq).cloned());
+        }
+        Ok(lost)
+    }
 }
 
 impl Snapshot for Copy<'_> {
@@ -317,6 +382,10 @@ impl Snapshot for Copy<'_> {
 
     fn projection(&mut self) -> Result<State, StoreError> {
         self.work.projection()
+    }
+
+    fn lost_texts(&mut self) -> Result<LostTexts, StoreError> {
+        self.work.lost_texts()
     }
 }
 
@@ -353,6 +422,9 @@ impl Transaction for Copy<'_> {
             }
             Soft::Heard { wait, at } => {
                 self.work.heard.insert(*wait, (now.boot.clone(), *at));
+            }
+            Soft::MailText { message, text } => {
+                self.work.texts.insert(*message, text.clone());
             }
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! Whether a log is whole: its chain, its order, its fold, and what was anchored or witnessed of it.
 
-use crate::contract::{Head, Snapshot, StoreError};
+use crate::contract::{Head, LostTexts, Snapshot, StoreError};
 use clearway_core::event::{Body, Event};
 use clearway_core::fold::State;
 use clearway_core::ids::{ScopeKey, Seq};
@@ -21,6 +21,8 @@ pub struct Report {
     pub broken: Option<Broken>,
     /// Differences between the projections and the fold of the log.
     pub stale_projections: Vec<String>,
+    /// Messages whose text is gone.
+    pub lost_texts: Vec<String>,
     /// The fold itself, as far as the log could be read.
     pub state: State,
     given_up: GivenUp,
@@ -79,7 +81,7 @@ pub fn verify(snapshot: &mut dyn Snapshot, scope: &ScopeKey, marks: &[Mark]) -> 
         for event in batch {
             walk.step(event.seq, &event.bytes, event.hash);
             if walk.broken.is_some() {
-                return Ok(walk.report(Vec::new()));
+                return Ok(walk.report(Vec::new(), Vec::new()));
             }
         }
         if last {
@@ -87,8 +89,22 @@ pub fn verify(snapshot: &mut dyn Snapshot, scope: &ScopeKey, marks: &[Mark]) -> 
         }
     }
     walk.end(snapshot.head()?);
-    let stale = if walk.broken.is_none() { stale_projections(snapshot, &walk.state)? } else { Vec::new() };
-    Ok(walk.report(stale))
+    if walk.broken.is_some() {
+        return Ok(walk.report(Vec::new(), Vec::new()));
+    }
+    let mut stale = stale_projections(snapshot, &walk.state)?;
+    let texts = lost_texts(snapshot)?;
+    stale.extend(texts.altered.iter().map(|id| format!("the text of message {id}")));
+    Ok(walk.report(stale, texts.gone.iter().map(ToString::to_string).collect()))
+}
+
+/// What lies beside the log is compared with the digests that the log has. Damage that keeps it from being read is told
+/// with the projections.
+fn lost_texts(snapshot: &mut dyn Snapshot) -> Result<LostTexts, StoreError> {
+    match snapshot.lost_texts() {
+        Err(StoreError::Corrupt { .. }) => Ok(LostTexts::default()),
+        other => other,
+    }
 }
 
 /// What the projections say differently from the fold. Damage that keeps them from being read at all is one difference:
@@ -179,12 +195,13 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn report(self, stale_projections: Vec<String>) -> Report {
+    fn report(self, stale_projections: Vec<String>, lost_texts: Vec<String>) -> Report {
         Report {
             events: self.head.rev.0,
             head: self.head,
             broken: self.broken,
             stale_projections,
+            lost_texts,
             state: self.state,
             given_up: self.given_up,
         }
@@ -208,6 +225,7 @@ fn compare(fold: &State, stored: &State) -> Vec<String> {
     let waits = fold.waits.keys().chain(stored.waits.keys());
     found
         .extend(waits.filter(|id| fold.waits.get(id) != stored.waits.get(id)).map(|id| format!("wait {id}")));
+    found.extend(fold.mail.differences(&stored.mail));
     found.sort();
     found.dedup();
     found

@@ -4,6 +4,7 @@
 //! field that comes later is read as absent in older versions.
 
 use crate::codec::{DecodeError, Reader, Writer};
+use crate::mail;
 use crate::waiting::{read_wait, wait_id, write_wait};
 use clearway_core::agent::{Agent, AgentName, Client, Established, IdentityKey};
 use clearway_core::event::{Actor, Body, Event};
@@ -157,6 +158,7 @@ fn encode_body(out: &mut Writer, body: &Body) {
             out.text(reason);
             out.number(*repeats);
         }
+        Body::Mail(event) => mail::write_event(out, event),
     }
 }
 
@@ -267,7 +269,10 @@ fn decode_body(input: &mut Reader<'_>, kind: &str, fold: Fold) -> Result<Body, D
             reason: input.text()?.to_owned(),
             repeats: input.number()?,
         },
-        other => return Err(DecodeError::unknown("event", other)),
+        other => match mail::read_event(input, other)? {
+            Some(event) => Body::Mail(event),
+            None => return Err(DecodeError::unknown("event", other)),
+        },
     })
 }
 

@@ -13,6 +13,7 @@ pub mod chain;
 mod codec;
 pub mod hex;
 pub mod json;
+pub mod mail;
 pub mod memo;
 pub mod outcome;
 pub mod waiting;

@@ -5,11 +5,12 @@ use crate::codec::{DecodeError, Reader, Writer};
 use crate::waiting::wait_id;
 use clearway_core::agent::AgentName;
 use clearway_core::ids::Seq;
-use clearway_core::slice::{Memo, Note, Writing};
+use clearway_core::mail::Importance;
+use clearway_core::slice::{Announced, Memo, Note, Writing};
 use clearway_core::target::Worktree;
 use clearway_core::time::Mono;
 
-const VERSION: u8 = 3;
+const VERSION: u8 = 4;
 
 /// The bytes of a memo.
 pub fn encode(memo: &Memo) -> Vec<u8> {
@@ -29,6 +30,7 @@ pub fn encode(memo: &Memo) -> Vec<u8> {
     out.list(memo.notes.iter(), write_note);
     out.number(memo.told_since.0);
     out.number(u64::from(memo.told));
+    out.list(memo.broadcasts.iter(), |out, at| out.number(at.0));
     out.finish()
 }
 
@@ -49,6 +51,7 @@ fn try_decode(bytes: &[u8]) -> Result<Memo, DecodeError> {
         notes: input.list(read_note)?,
         told_since: Mono(input.number()?),
         told: small(&mut input, "count")?,
+        broadcasts: input.list(|input| input.number().map(Mono))?,
     };
     input.end()?;
     Ok(memo)
@@ -103,6 +106,14 @@ fn write_note(out: &mut Writer, note: &Note) {
             out.byte(5);
             out.text(target);
         }
+        Note::Mail(announced) => {
+            out.byte(20);
+            out.text(announced.from.as_str());
+            out.text(&announced.about);
+            out.text(announced.importance.word());
+            out.flag(announced.wants_ack);
+            out.number(u64::from(announced.count));
+        }
     }
 }
 
@@ -131,6 +142,13 @@ fn read_note(input: &mut Reader<'_>) -> Result<Note, DecodeError> {
             let by = input.list(|input| input.word("agent name", AgentName::parse))?.into_iter().next();
             Note::CommittedUnchecked { target, commit, by }
         }
+        20 => Note::Mail(Announced {
+            from: input.word("agent name", AgentName::parse)?,
+            about: input.text()?.to_owned(),
+            importance: input.word("importance", Importance::from_word)?,
+            wants_ack: input.flag("acknowledgement")?,
+            count: small(input, "count")?,
+        }),
         other => return Err(DecodeError::unknown("note", other.to_string())),
     })
 }
@@ -170,9 +188,17 @@ mod tests {
                 Note::CommittedUnchecked { target: "a".to_owned(), commit: "1f".to_owned(), by: None },
                 Note::WroteOver { target: "a".to_owned(), holder: to },
                 Note::PlaceOver { target: "a".to_owned() },
+                Note::Mail(Announced {
+                    from: AgentName::parse("otter").unwrap(),
+                    about: "lunch".to_owned(),
+                    importance: Importance::High,
+                    wants_ack: true,
+                    count: 3,
+                }),
             ],
             told_since: Mono(3),
             told: 2,
+            broadcasts: vec![Mono(1), Mono(2)],
         };
         assert_eq!(decode(&encode(&memo)), memo);
         for rubbish in [&b""[..], b"\xff", &encode(&memo)[..5]] {

@@ -2,6 +2,7 @@
 
 use crate::canonical::{read_lease, write_lease};
 use crate::codec::{DecodeError, Reader, Writer};
+use crate::mail;
 use crate::waiting::{read_ahead, read_queued, wait_id, write_ahead, write_queued};
 use clearway_core::agent::{AgentName, Liveness};
 use clearway_core::decide::{Refused, Success};
@@ -69,6 +70,10 @@ pub fn encode(success: &Success) -> Vec<u8> {
             out.number(number.0);
         }
         Success::Done => out.byte(10),
+        Success::Mail(answer) => {
+            out.byte(11);
+            mail::write_answer(&mut out, answer);
+        }
     }
     out.finish()
 }
@@ -104,6 +109,7 @@ pub fn decode(bytes: &[u8], fold: Fold) -> Result<Success, DecodeError> {
         8 => Success::Thawed { was_frozen: input.flag("freeze")? },
         9 => Success::Kept { number: Seq(input.number()?) },
         10 => Success::Done,
+        11 => Success::Mail(mail::read_answer(&mut input)?),
         other => return Err(DecodeError::unknown("outcome", other.to_string())),
     };
     input.end()?;

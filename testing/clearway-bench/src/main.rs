@@ -8,6 +8,7 @@ mod floors;
 mod git;
 mod hooks;
 mod inside;
+mod mail;
 mod memory;
 mod one_shot;
 mod repository;
@@ -45,7 +46,8 @@ fn main() -> ExitCode {
     let measured = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         [binary] => measure(Path::new(binary), THOROUGH),
         [binary, "--quick"] => measure(Path::new(binary), QUICK),
-        _ => Err("usage: clearway-bench BINARY [--quick]".into()),
+        [binary, "--mail"] => measure_mail(Path::new(binary), QUICK),
+        _ => Err("usage: clearway-bench BINARY [--quick | --mail]".into()),
     };
     match measured {
         Ok(()) => ExitCode::SUCCESS,
@@ -56,12 +58,21 @@ fn main() -> ExitCode {
     }
 }
 
+/// An inbox alone: filling its store takes longer than all else.
+fn measure_mail(binary: &Path, effort: Effort) -> Outcome<()> {
+    let place = tempfile::Builder::new().prefix("clearway-bench-").tempdir()?;
+    let binary = installed(binary, place.path())?;
+    print("An inbox with a long past", mail::measure(&binary, effort)?);
+    Ok(())
+}
+
 fn measure(binary: &Path, effort: Effort) -> Outcome<()> {
     let place = tempfile::Builder::new().prefix("clearway-bench-").tempdir()?;
     let binary = installed(binary, place.path())?;
     print("One call, start to exit", one_shot::measure(&binary, effort)?);
     print("A hook before an edit", hooks::measure(&binary, effort)?);
     print("A snapshot at 100,000 files", snapshots::measure(&binary, effort)?);
+    print("An inbox with a long past", mail::measure(&binary, effort)?);
     print("Git with our hooks", git::measure(&binary, effort)?);
     print("Floors of this machine", floors::measure(&binary, effort)?);
     print("Inside one process", inside::measure(effort)?);

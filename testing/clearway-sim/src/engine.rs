@@ -6,8 +6,8 @@ use clearway_core::ids::{AgentId, ScopeKey, Seq};
 use clearway_core::slice::{AgentView, ReadSet, Slice, Soft};
 use clearway_core::time::Now;
 use clearway_store::contract::{
-    Capabilities, Engine, Examination, Head, LeaseListing, Listed, Remembered, Snapshot, StoreError,
-    StoredEvent, Transaction,
+    Capabilities, Engine, Examination, Head, LeaseListing, Listed, LostTexts, Remembered, Snapshot,
+    StoreError, StoredEvent, Transaction,
 };
 use clearway_store::memory::MemoryEngine;
 
@@ -108,6 +108,10 @@ impl Snapshot for Fated<'_> {
 
     fn projection(&mut self) -> Result<State, StoreError> {
         self.inner.projection()
+    }
+
+    fn lost_texts(&mut self) -> Result<LostTexts, StoreError> {
+        self.inner.lost_texts()
     }
 }
 

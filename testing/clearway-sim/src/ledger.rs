@@ -45,7 +45,8 @@ impl Ledger {
             | Body::CommitUnchecked { .. }
             | Body::ReservationRefused { .. }
             | Body::ActionDenied { .. }
-            | Body::SnapshotTaken(_) => {}
+            | Body::SnapshotTaken(_)
+            | Body::Mail(_) => {}
             Body::EpochBegan { epoch, boot, .. } => {
                 (self.epoch, self.boot, self.frozen_until) = (epoch.0, Some(boot.clone()), None);
             }

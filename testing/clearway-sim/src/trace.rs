@@ -90,6 +90,7 @@ fn outcome(reply: &Reply) -> String {
         Ok(Success::Kept { number }) => format!("kept {}", number.0),
         Ok(Success::Swept { expired }) => format!("swept {}", expired.len()),
         Ok(Success::Done) => "done".to_owned(),
+        Ok(Success::Mail(_)) => "mail".to_owned(),
         Err(failure) => failure.slug.to_string(),
     }
 }

@@ -10,8 +10,8 @@ use clearway_core::ids::{AgentId, ScopeKey, Seq};
 use clearway_core::slice::{AgentView, ReadSet, Slice};
 use clearway_core::time::{BootKey, Mono, Now, Wall};
 use clearway_store::contract::{
-    Capabilities, Engine, Examination, Head, Holder, LeaseListing, Listed, MachineClock, Opened, Remembered,
-    Snapshot, StoreError, StoredEvent, Transaction, in_order,
+    Capabilities, Engine, Examination, Head, Holder, LeaseListing, Listed, LostTexts, MachineClock, Opened,
+    Remembered, Snapshot, StoreError, StoredEvent, Transaction, in_order,
 };
 use clearway_wire::chain::digest;
 use std::path::PathBuf;
@@ -197,7 +197,7 @@ impl Engine for PostgresEngine {
         self.link()?;
         let when = When { boot: self.boot.clone(), instant: None };
         let (mut transaction, now, answers) = self.start(scope, questions(scope, read, &when))?;
-        let slice = transaction.take_first(&answers, read);
+        let slice = transaction.take_first(&answers, read)?;
         Ok(Opened { transaction: Some(Box::new(transaction)), now, slice })
     }
 
@@ -290,7 +290,7 @@ impl<'a> View<'a> {
         link.run(statements).map_err(|trouble| trouble.store_error(place))
     }
 
-    fn ask(&mut self, text: String, mut values: Vec<Value>) -> Result<Vec<Row>, StoreError> {
+    pub(crate) fn ask(&mut self, text: String, mut values: Vec<Value>) -> Result<Vec<Row>, StoreError> {
         values.insert(0, Value::text(self.scope.as_str()));
         Ok(self.run(&[Statement::new(text, values)])?.into_iter().next().unwrap_or_default())
     }
@@ -308,7 +308,17 @@ impl<'a> View<'a> {
 
     pub(crate) fn load(&mut self, read: &ReadSet, now: &Now) -> Result<Slice, StoreError> {
         let loaded = self.loaded(read, now)?;
-        Ok(self.slice(&loaded, read))
+        let slice = self.slice(&loaded, read);
+        self.with_mail(slice, read)
+    }
+
+    /// The same with the mail that was asked for, which takes round trips of its own.
+    pub(crate) fn with_mail(&mut self, slice: Slice, read: &ReadSet) -> Result<Slice, StoreError> {
+        if read.mail.is_nothing() {
+            return Ok(slice);
+        }
+        let agents: Vec<AgentId> = slice.agents.iter().map(|view| view.agent.id).collect();
+        Ok(Slice { mail: self.mail(&read.mail, &agents)?, ..slice })
     }
 
     pub(crate) fn events(&mut self, after: Seq, limit: usize) -> Result<Vec<StoredEvent>, StoreError> {
@@ -376,6 +386,7 @@ impl<'a> View<'a> {
             agents: agents.map(|agent| (agent.id, agent)).collect(),
             leases: leases.into_iter().map(|lease| (lease.id, lease)).collect(),
             waits: waits.map(|wait| (wait.id, wait)).collect(),
+            mail: self.mail_state()?,
         })
     }
 
@@ -424,5 +435,9 @@ impl Snapshot for PostgresSnapshot<'_> {
 
     fn projection(&mut self) -> Result<State, StoreError> {
         self.0.projection()
+    }
+
+    fn lost_texts(&mut self) -> Result<LostTexts, StoreError> {
+        self.0.lost_texts()
     }
 }

@@ -17,6 +17,7 @@ mod engine;
 mod errors;
 mod link;
 mod load;
+mod mail;
 mod server;
 mod tables;
 mod transaction;

@@ -76,7 +76,9 @@ pub(crate) fn questions(scope: &ScopeKey, read: &ReadSet, when: &When) -> Vec<St
     let wanted = format!(
         "{LOOKED_UP} UNION SELECT l.holder FROM leases l WHERE l.scope = $1 AND l.id IN ({FOUND}) \
          UNION SELECT w.agent FROM waits w WHERE w.scope = $1 AND $22 = 1 \
-         UNION SELECT m.agent FROM memos m WHERE m.scope = $1 AND m.boot = $14 AND $25 = 1"
+         UNION SELECT m.agent FROM memos m WHERE m.scope = $1 AND m.boot = $14 AND $25 = 1 \
+         UNION SELECT p.agent FROM presence p JOIN agents e ON e.scope = $1 AND e.id = p.agent AND e.ended_at IS NULL \
+         WHERE p.scope = $1 AND p.boot = $14 AND $27 = 1"
     );
     let family = format!(
         "WITH RECURSIVE wanted (id) AS (({wanted}) UNION \
@@ -158,6 +160,7 @@ fn values(scope: &ScopeKey, read: &ReadSet, when: &When) -> Vec<Value> {
         texts(once_anchors),
         Value::number(u64::from(*remembered)),
         texts(agents.ids.iter().map(ToString::to_string).collect()),
+        Value::number(u64::from(read.mail.everyone)),
     ]
 }
 

@@ -153,3 +153,35 @@ CREATE TABLE refusals (
   repeats   bigint NOT NULL,
   PRIMARY KEY (scope, principal)
 );
+
+-- Messages. Their texts are in no event, which has their digests.
+CREATE TABLE messages (
+  scope   text COLLATE "C" NOT NULL REFERENCES scopes,
+  seq     bigint NOT NULL CHECK (seq > 0),
+  id      text COLLATE "C" NOT NULL,
+  message bytea  NOT NULL,
+  text    bytea,
+  PRIMARY KEY (scope, seq),
+  UNIQUE (scope, id)
+);
+
+CREATE TABLE mailbox (
+  scope      text COLLATE "C" NOT NULL REFERENCES scopes,
+  agent      text COLLATE "C" NOT NULL,
+  seq        bigint NOT NULL,
+  importance bigint NOT NULL CHECK (importance BETWEEN 0 AND 3),
+  role       text   NOT NULL,
+  standing   bigint NOT NULL CHECK (standing BETWEEN 0 AND 3),
+  owes       bigint NOT NULL CHECK (owes IN (0, 1)),
+  read_at    bigint,
+  acked_at   bigint,
+  PRIMARY KEY (scope, agent, seq)
+);
+CREATE INDEX mailbox_open ON mailbox (scope, agent, standing, importance, seq) WHERE standing > 0;
+
+CREATE TABLE mail_rules (
+  scope text COLLATE "C" NOT NULL REFERENCES scopes,
+  agent text COLLATE "C" NOT NULL,
+  rules bytea NOT NULL,
+  PRIMARY KEY (scope, agent)
+);

@@ -343,6 +343,11 @@ pub(crate) fn number(row: &Row, name: &str) -> Option<u64> {
     optional_number(row, name)?
 }
 
+/// A number that may be below zero, or nothing.
+pub(crate) fn optional_signed(row: &Row, name: &str) -> Option<Option<i64>> {
+    column(row, name)
+}
+
 /// A number that may be absent: present and senseless is unreadable, absent is fine.
 pub(crate) fn optional_number(row: &Row, name: &str) -> Option<Option<u64>> {
     match column::<Option<i64>>(row, name)? {

@@ -16,7 +16,7 @@ use clearway_core::slice::{AgentLookup, AgentView, Due, ReadSet, RefusalMemory, 
 use clearway_core::time::{BootKey, Mono, Now, Wall};
 use clearway_core::wait::WaitView;
 use clearway_store::contract::{
-    Head, LeaseListing, Listed, Remembered, Snapshot, StoreError, StoredEvent, Transaction,
+    Head, LeaseListing, Listed, LostTexts, Remembered, Snapshot, StoreError, StoredEvent, Transaction,
 };
 use clearway_wire::{canonical, memo};
 use tokio_postgres::Row;
@@ -38,12 +38,12 @@ impl<'a> PostgresTransaction<'a> {
     }
 
     /// Takes what came with the lock. The scope is locked, so it stays true to the end.
-    pub(crate) fn take_first(&mut self, answers: &[Vec<Row>], read: &ReadSet) -> Slice {
+    pub(crate) fn take_first(&mut self, answers: &[Vec<Row>], read: &ReadSet) -> Result<Slice, StoreError> {
         let loaded = Loaded::read(answers, self.view.state.scope.fold);
         let slice = self.view.slice(&loaded, read);
         self.know(&slice);
         self.first = Some((loaded, read.clone()));
-        slice
+        self.view.with_mail(slice, read)
     }
 
     /// The fold changes leases, waits and agents it knows. A decision changes what it was shown.
@@ -93,7 +93,11 @@ impl<'a> PostgresTransaction<'a> {
         let ReadSet { agents, overlapping, names, leases, held_by, due, history, .. } = read;
         let ReadSet { refusals_of, remembered, waits, surveyed: _, key: _, .. } = read;
         let (first, asked) = self.first.as_ref()?;
-        let asks_more = *waits || *remembered || *agents != AgentLookup::default() || *due != Due::None;
+        let asks_more = *waits
+            || *remembered
+            || !read.mail.is_nothing()
+            || *agents != AgentLookup::default()
+            || *due != Due::None;
         if asks_more || !(held_by.is_empty() && history.is_empty()) {
             return None;
         }
@@ -157,6 +161,9 @@ impl<'a> PostgresTransaction<'a> {
         state.agents.values().for_each(|agent| self.write(AGENTS.insert(&scope, agent_values(agent))));
         state.leases.values().for_each(|lease| self.write(LEASES.insert(&scope, lease_values(lease))));
         state.waits.values().for_each(|wait| self.write(WAITS.replace(&scope, wait_values(wait))));
+        let altered = self.view.lost_texts()?.altered;
+        let mail = crate::mail::rebuild(&scope, &state.mail, &altered);
+        mail.into_iter().for_each(|statement| self.write(statement));
         self.view.state = state;
         Box::new(self).commit(Durability::Full)
     }
@@ -200,6 +207,11 @@ impl Snapshot for PostgresTransaction<'_> {
         self.view.agents(now)
     }
 
+    fn lost_texts(&mut self) -> Result<LostTexts, StoreError> {
+        self.flush()?;
+        self.view.lost_texts()
+    }
+
     fn recall(&mut self, agent: AgentId, key: &str, now: &Now) -> Result<Option<Remembered>, StoreError> {
         if let Some((first, asked)) = &self.first
             && asked.key.as_deref() == Some(key)
@@ -227,6 +239,12 @@ impl Transaction for PostgresTransaction<'_> {
 
     /// The fold itself says what an event does; the rows it touched are written as they are afterwards.
     fn apply(&mut self, event: &Event) -> Result<(), StoreError> {
+        if let Body::Mail(mail) = &event.body {
+            self.view.state.scope.rev = event.seq;
+            let statements = crate::mail::apply(&self.view.scope, event.at, mail);
+            statements.into_iter().for_each(|statement| self.write(statement));
+            return Ok(());
+        }
         self.know_changed(&event.body)?;
         self.view.state.apply(event).map_err(|error| match error {
             FoldError::Twice { .. } => StoreError::IdTaken,
@@ -260,6 +278,7 @@ impl Transaction for PostgresTransaction<'_> {
                     Value::number(*repeats),
                 ],
             ),
+            Soft::MailText { message, text } => crate::mail::keep_text(&scope, *message, text),
             Soft::Heard { wait, at } => {
                 let text = "UPDATE waits SET heard_boot = $3, heard = $4 WHERE scope = $1 AND id = $2";
                 let place = [Value::text(scope.as_str()), Value::text(wait.as_str())];

@@ -359,3 +359,74 @@ Examples:
   clearway undo s41 -y
 
 A file that was changed since stays as it is and is named.";
+
+pub(super) const SEND: &str = "\
+Examples:
+  clearway send otter \"the parser is split; rebase when you commit\"
+  clearway send otter,heron \"who owns db:migrate?\" --ack --urgent
+  clearway send otter \"done\" --thread k3j9x2ab
+  git diff | clearway send otter - --subject \"what I have so far\"
+
+The agent is told at its next tool call. Everybody who is named gets it, or
+nobody does. More: clearway help inbox, clearway help ack";
+
+pub(super) const INBOX: &str = "\
+Examples:
+  clearway inbox
+  clearway inbox --peek --from otter
+  clearway inbox --all --topic build --since 2h
+  clearway inbox --json
+
+Shows what is unread, urgent first, as much as fits 16 KB; what is shown counts
+as read. The next call goes on.";
+
+pub(super) const ACK: &str = "\
+Examples:
+  clearway ack k3j9x2ab
+  clearway ack k3j9x2ab p0o9i8u7";
+
+pub(super) const READ: &str = "\
+Examples:
+  clearway read k3j9x2ab";
+
+pub(super) const THREAD: &str = "\
+Examples:
+  clearway thread k3j9x2ab
+  clearway thread k3j9x2ab --before 118";
+
+pub(super) const THREADS: &str = "\
+Examples:
+  clearway threads
+  clearway threads --json";
+
+pub(super) const SEARCH: &str = "\
+Examples:
+  clearway search migration
+  clearway search parser split
+
+Looks through your own mail, the newest 2000 messages in one call.";
+
+pub(super) const BROADCAST: &str = "\
+Examples:
+  clearway broadcast --topic build \"main is red; do not merge\"
+  clearway broadcast --topic build \"main is green again\" --urgent
+
+Reaches everybody who gave a sign of life since the machine started, is not
+gone, and takes your mail; at most ten times a minute.";
+
+pub(super) const STALE_ACKS: &str = "\
+Examples:
+  clearway stale-acks
+  clearway stale-acks --older-than 1h";
+
+pub(super) const POLICY: &str = "\
+Examples:
+  clearway policy
+  clearway policy contacts
+  clearway policy open";
+
+pub(super) const CONTACTS: &str = "\
+Examples:
+  clearway contacts
+  clearway contacts --add otter
+  clearway contacts --remove otter";

@@ -11,6 +11,10 @@ pub(crate) use flags::{
     SnapshotFlags, StatusFlags, SweepFlags, ThawFlags, TransferFlags, UndoFlags, WaitFlags, WaitsFlags,
     WhereFlags, WhoFlags, WithFlags, mode,
 };
+pub(crate) use flags::{
+    BroadcastFlags, ContactsFlags, InboxFlags, MessageFlags, PolicyFlags, PolicyWord, SaidFlags, SearchFlags,
+    SendFlags, StaleAcksFlags, ThreadFlags, ThreadsFlags,
+};
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -254,6 +258,39 @@ pub(crate) enum Verb {
     /// Record every lease whose time is over as expired
     #[command(after_help = examples::SWEEP)]
     Sweep(SweepFlags),
+    /// Write to another agent
+    #[command(after_help = examples::SEND)]
+    Send(SendFlags),
+    /// Show your mail: what is unread, which then counts as read
+    #[command(after_help = examples::INBOX)]
+    Inbox(InboxFlags),
+    /// Acknowledge a message: say that you took note of it
+    #[command(after_help = examples::ACK)]
+    Ack(MessageFlags),
+    /// Show all of a message
+    #[command(after_help = examples::READ)]
+    Read(MessageFlags),
+    /// Show a thread: a message and its answers
+    #[command(after_help = examples::THREAD)]
+    Thread(ThreadFlags),
+    /// List your threads
+    #[command(after_help = examples::THREADS)]
+    Threads(ThreadsFlags),
+    /// Find messages by their words
+    #[command(after_help = examples::SEARCH)]
+    Search(SearchFlags),
+    /// Write to everybody who is here
+    #[command(after_help = examples::BROADCAST)]
+    Broadcast(BroadcastFlags),
+    /// List messages that nobody acknowledged for too long
+    #[command(after_help = examples::STALE_ACKS)]
+    StaleAcks(StaleAcksFlags),
+    /// Tell or change from whom you take mail
+    #[command(after_help = examples::POLICY)]
+    Policy(PolicyFlags),
+    /// Tell or change who your contacts are
+    #[command(after_help = examples::CONTACTS)]
+    Contacts(ContactsFlags),
     /// Answer a client's hook; its payload is on standard input
     #[command(after_help = examples::HOOK)]
     Hook(HookFlags),

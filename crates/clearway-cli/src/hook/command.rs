@@ -6,7 +6,7 @@ use super::{Judged, tell, texts};
 use crate::Host;
 use clearway_core::failure::Failure;
 use clearway_kernel::config::Enforcement;
-use clearway_kernel::{Doing, HookCall, abandon_turns, attend, before_git, before_shell, company};
+use clearway_kernel::{Doing, HookCall, abandon_turns, attend, before_git, before_shell, mode_of};
 
 pub(super) fn before(host: &mut dyn Host, call: &HookCall, command: &str) -> Result<Judged, Failure> {
     let mut said = Said::default();
@@ -58,5 +58,5 @@ impl Said {
 }
 
 fn mode_here(host: &mut dyn Host, call: &HookCall) -> Result<Enforcement, Failure> {
-    Ok(company(host, call)?.map_or(Enforcement::Observe, |company| company.mode))
+    Ok(mode_of(host, call)?.unwrap_or(Enforcement::Observe))
 }

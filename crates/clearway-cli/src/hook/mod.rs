@@ -326,7 +326,7 @@ fn gated(ruling: Ruling) -> Judged {
 fn start(call: &HookCall, host: &mut dyn Host) -> Result<Judged, Failure> {
     let answers = attend(host, call, &Doing::Starts)?;
     let company = company(host, call)?;
-    let welcome = company.as_ref().and_then(|company| texts::welcome(&company.status, company.mode));
+    let welcome = company.as_ref().and_then(texts::welcome);
     let root = company.as_ref().and_then(|company| Some((company.root.as_deref()?, company.is_strict)));
     let lapse = root.and_then(|(root, is_strict)| lapse(host, root, is_strict)).map(texts::lapsed);
     let texts: Vec<String> = welcome.into_iter().chain(lapse).chain(texts::beside(&answers)).collect();

@@ -21,7 +21,19 @@ pub(crate) fn words(command: &str) -> Option<Vec<String>> {
 fn answers_at_once(verb: &Verb) -> bool {
     match verb {
         Verb::Reserve(flags) => flags.wait.is_none(),
-        Verb::Check(_)
+        // What comes from standard input is not there yet.
+        Verb::Send(flags) => flags.said.text != "-",
+        Verb::Broadcast(flags) => flags.said.text != "-",
+        Verb::Inbox(_)
+        | Verb::Ack(_)
+        | Verb::Read(_)
+        | Verb::Thread(_)
+        | Verb::Threads(_)
+        | Verb::Search(_)
+        | Verb::StaleAcks(_)
+        | Verb::Policy(_)
+        | Verb::Contacts(_)
+        | Verb::Check(_)
         | Verb::Release(_)
         | Verb::Renew(_)
         | Verb::Transfer(_)
@@ -59,6 +71,12 @@ mod tests {
                 "clearway reserve 'app/[id]/*.ts' --reason \"two words\"",
                 vec!["clearway", "reserve", "app/[id]/*.ts", "--reason", "two words"],
             ),
+            (
+                "clearway send otter 'it is yours; go on'",
+                vec!["clearway", "send", "otter", "it is yours; go on"],
+            ),
+            ("clearway inbox", vec!["clearway", "inbox"]),
+            ("clearway ack k3j9x2ab", vec!["clearway", "ack", "k3j9x2ab"]),
         ] {
             assert_eq!(words(command), Some(expect.into_iter().map(str::to_owned).collect()), "{command}");
         }
@@ -70,6 +88,7 @@ mod tests {
             "",
             "clearway",
             "clearway with build -- make",
+            "clearway send otter -",
             "clearway reserve a --wait 5m",
             "clearway reserve a --wait=5m",
             "clearway reserve --wait a",

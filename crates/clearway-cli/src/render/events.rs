@@ -3,6 +3,7 @@
 use super::{Page, Tone, count};
 use clearway_core::event::Body;
 use clearway_core::ids::{AgentId, LeaseId, Seq};
+use clearway_core::mail::{MailEvent, Role};
 use clearway_core::text::{printable, truncate_columns};
 use clearway_core::time::rounded;
 use clearway_kernel::EventSeen;
@@ -148,5 +149,32 @@ fn words(seq: Seq, body: &Body, known: &Known) -> String {
             }
         }
         Body::ActionDenied { action, subject, reason, .. } => format!("{action} {subject}: {reason}"),
+        Body::Mail(event) => mail(event, known),
+    }
+}
+
+/// What is said of mail in one line. Texts are not in the log.
+fn mail(event: &MailEvent, known: &Known) -> String {
+    match event {
+        MailEvent::Sent(message) => {
+            let to: Vec<String> = match message.broadcast {
+                true => vec!["everybody".to_owned()],
+                false => {
+                    let visible = message.recipients.iter().filter(|one| one.role != Role::Bcc);
+                    visible.map(|one| known.agent(one.agent)).collect()
+                }
+            };
+            let about = message.subject.as_ref().map(|subject| format!(": {subject}")).unwrap_or_default();
+            format!("{} to {}{about}", message.id, to.join(" "))
+        }
+        MailEvent::Read { messages, .. } => count(messages.len() as u64, "message", "messages"),
+        MailEvent::Acknowledged { message, from, .. } => {
+            format!("message {message} from {}", known.agent(*from))
+        }
+        MailEvent::RulesSet { rules, .. } => {
+            let contacts: Vec<String> = rules.contacts.iter().map(|agent| known.agent(*agent)).collect();
+            format!("{}, contacts: {}", rules.policy.word(), contacts.join(" "))
+        }
+        MailEvent::Forgotten { up_to } => format!("messages up to {up_to}"),
     }
 }

@@ -4,6 +4,7 @@
 mod events;
 mod failure;
 mod leases;
+pub(crate) mod mail;
 mod style;
 mod table;
 mod wrap;

@@ -1,13 +1,14 @@
-//! The three lines for agents in a repository's own page, between marks.
+//! The lines for agents in a repository's own page, between marks.
 
 use super::text::{Removed, newline_of};
 
 const OPEN: &str = "<!-- clearway -->";
 const CLOSE: &str = "<!-- /clearway -->";
-const LINES: [&str; 3] = [
+const LINES: [&str; 4] = [
     "- Other agents may be at work here. Your client's hooks reserve each file that you edit.",
     "- A refused edit has put you in the queue: go on with something else, you will be told.",
     "- Before a change over several files: `clearway reserve PATTERN --reason TEXT`. Never poll.",
+    "- To write to another agent: `clearway send NAME TEXT`; you are told of mail: `clearway inbox`, `clearway ack ID`.",
 ];
 
 /// The text with the lines in it.

@@ -51,7 +51,7 @@ pub(super) struct Whole(Verified);
 
 impl Answer for Whole {
     fn json(&self, _: &Given) -> String {
-        let Verified { events, head, anchored, unanchored, given_up, witnessed, .. } = &self.0;
+        let Verified { events, head, anchored, unanchored, given_up, witnessed, lost_texts, .. } = &self.0;
         document(&Looked::new(
             head.rev,
             VerifyReply {
@@ -61,12 +61,13 @@ impl Answer for Whole {
                 unanchored: *unanchored,
                 given_up: *given_up,
                 witnessed: *witnessed,
+                lost_texts: lost_texts.clone(),
             },
         ))
     }
 
     fn text(&self, page: &Page) -> String {
-        let Verified { events, head, anchored, unanchored, given_up, witnessed, .. } = &self.0;
+        let Verified { events, head, anchored, unanchored, given_up, witnessed, lost_texts, .. } = &self.0;
         if *events == 0 {
             return "the log is empty\n".to_owned();
         }
@@ -87,6 +88,10 @@ impl Answer for Whole {
             let note = "note: the gate beside the store does not remember this log, so only an anchor could tell if \
                         its end were missing; see: clearway doctor";
             text.push_str(&(wrap(&page.given.advice(note), page.columns, "", "  ").join("\n") + "\n"));
+        }
+        if !lost_texts.is_empty() {
+            let note = format!("note: the texts of these messages are lost: {}", lost_texts.join(" "));
+            text.push_str(&(wrap(&note, page.columns, "", "  ").join("\n") + "\n"));
         }
         text
     }

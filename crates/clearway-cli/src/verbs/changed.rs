@@ -107,7 +107,8 @@ impl Answer for Changed {
             Success::Swept { expired } => {
                 self.acted(given, SweepReply { expired: texts(expired), dry_run: false })
             }
-            Success::Done => self.acted(given, ()),
+            // So has mail.
+            Success::Done | Success::Mail(_) => self.acted(given, ()),
         }
     }
 
@@ -129,7 +130,7 @@ impl Answer for Changed {
                 self.released(released, already, remaining, page)
             }
             Success::Kept { number } => format!("kept as s{}\n", number.0),
-            Success::Done => "done\n".to_owned(),
+            Success::Done | Success::Mail(_) => "done\n".to_owned(),
             Success::Swept { expired } => swept(expired, "recorded as expired", page),
             Success::Queued { queued, blockers, ahead } => self.told_queued(queued, blockers, ahead, page),
             Success::Left { waits } if waits.is_empty() => {

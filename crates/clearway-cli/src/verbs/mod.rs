@@ -13,6 +13,7 @@ mod leasing;
 mod lines;
 mod listing;
 mod looking_back;
+mod mail;
 mod own;
 mod queueing;
 mod radar;
@@ -154,6 +155,23 @@ fn obey(cli: Cli, agent: Option<OnBehalf>, host: &mut dyn Host, console: &mut Co
         Verb::Show(flags) => answer(snapshots::show(&mut session(host, &globals, console)?, &flags)?),
         Verb::Restore(flags) => answer(snapshots::restore(&mut session(host, &globals, console)?, &flags)?),
         Verb::Undo(flags) => snapshots::undo(host, &globals, &flags, console),
+        Verb::Send(flags) => {
+            let text = mail::text(host, &flags.said)?;
+            answer(mail::send(&mut session(host, &globals, console)?, flags, text)?)
+        }
+        Verb::Broadcast(flags) => {
+            let text = mail::text(host, &flags.said)?;
+            answer(mail::broadcast(&mut session(host, &globals, console)?, flags, text)?)
+        }
+        Verb::Inbox(flags) => answer(mail::inbox(&mut session(host, &globals, console)?, flags)?),
+        Verb::Ack(flags) => answer(mail::ack(&mut session(host, &globals, console)?, &flags)?),
+        Verb::Read(flags) => answer(mail::read(&mut session(host, &globals, console)?, &flags)?),
+        Verb::Thread(flags) => answer(mail::thread(&mut session(host, &globals, console)?, &flags)?),
+        Verb::Threads(flags) => answer(mail::threads(&mut session(host, &globals, console)?, &flags)?),
+        Verb::Search(flags) => answer(mail::search(&mut session(host, &globals, console)?, &flags)?),
+        Verb::StaleAcks(flags) => answer(mail::stale_acks(&mut session(host, &globals, console)?, &flags)?),
+        Verb::Policy(flags) => answer(mail::policy(&mut session(host, &globals, console)?, &flags)?),
+        Verb::Contacts(flags) => answer(mail::contacts(&mut session(host, &globals, console)?, flags)?),
         Verb::Statusline => answer(own::statusline(&mut session(host, &globals, console)?)?),
         Verb::Agents => answer(listing::agents(&mut looking(host, &globals, console)?)?),
         Verb::Where(flags) => answer(finding::where_is(&mut session(host, &globals, console)?, &flags)?),

@@ -211,6 +211,11 @@ impl<'a> Draft<'a> {
         self.soft.push(Soft::Heard { wait, at: self.now.mono });
     }
 
+    /// Keeps the text of a message beside the log.
+    pub(super) fn keep_text(&mut self, message: Seq, text: &str) {
+        self.soft.push(Soft::MailText { message, text: text.to_owned() });
+    }
+
     /// The calling agent's actor, for events it causes.
     pub(super) fn act_as(&mut self, identified: &Identified) -> Actor {
         let known = identified.known.as_ref().map(|view| (view.agent.id, view.agent.name.clone()));

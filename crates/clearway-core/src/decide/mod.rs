@@ -15,6 +15,7 @@ mod identity;
 mod inside;
 mod kept;
 mod left;
+mod mail;
 mod names;
 mod notes;
 mod notice;
@@ -50,6 +51,7 @@ use crate::event::Event;
 use crate::facts::{FactQuery, Facts};
 use crate::failure::{Ahead, Failure, LeaseView};
 use crate::ids::{AgentId, Entropy, LeaseId, Seq, WaitId};
+use crate::mail as post;
 use crate::slice::{Freeze, Slice, Soft};
 use crate::time::Now;
 use crate::wait::Queued;
@@ -140,6 +142,8 @@ pub enum Success {
     },
     /// Nothing stands against it, or it was taken note of; there is no more to say.
     Done,
+    /// What became of mail.
+    Mail(post::Answer),
 }
 
 impl Success {
@@ -189,6 +193,10 @@ pub fn decide(
             return draft.finish(Ok(Success::Done));
         }
         (Command::Open | Command::Sweep | Command::Recover, _) => sweep(&mut draft, request),
+        // What is old is old for everybody: forgetting it is the kernel's own act.
+        (Command::Mail(post::Act::Forget(up_to)), _) => {
+            draft.caught_up(request).map(|draft| Ok(mail::forget(draft, *up_to)))
+        }
         (Command::Commit(commit), Err(_)) if is_person(slice, &request.caller) => {
             draft.caught_up(request).and_then(|draft| commit::check_of_nobody(draft, commit))
         }
@@ -257,6 +265,7 @@ fn answer(
         Command::Thaw => Ok(freeze::thaw(draft, &identified, entropy)),
         Command::Keep(keeping) => Ok(Ok(shelter::keep(draft, keeping, &identified, entropy))),
         Command::Anchor => Ok(Ok(Success::Done)),
+        Command::Mail(act) => mail::act(draft, act, &identified, entropy),
         Command::Open | Command::Sweep | Command::Recover => {
             Ok(Ok(Success::Swept { expired: draft.expired_ids() }))
         }

@@ -8,7 +8,8 @@ use crate::command::{Reserve, Want};
 use crate::ids::{AgentId, LeaseId, WaitId};
 use crate::lease::{Grade, Lease};
 use crate::limits::{CALL_MS_MAX, EDITED_MS, EDITS_PER_AGENT_MAX, NOTES_MAX, NOTES_MS, NOTES_PER_AGENT_MAX};
-use crate::slice::{Memo, Note, Writing};
+use crate::mail::Importance;
+use crate::slice::{Announced, Memo, Note, Writing};
 use crate::target::{Target, Worktree};
 use crate::time::Mono;
 use crate::wait::Wait;
@@ -26,15 +27,17 @@ impl Draft<'_> {
             return;
         }
         let notes = &mut self.memo(to).notes;
-        if !notes.contains(&note) {
-            notes.push(note);
+        match note {
+            Note::Mail(new) => announce(notes, new),
+            note if notes.contains(&note) => {}
+            note => notes.push(note),
         }
         let surplus = notes.len().saturating_sub(NOTES_PER_AGENT_MAX);
         notes.drain(..surplus);
     }
 
-    /// Tells the caller one thing, its own turn first, as often as its budget allows. A turn was promised and does not
-    /// last, so it is told whatever else was told before. What is no longer true is forgotten.
+    /// Tells the caller one thing, what is pressing first, as often as its budget allows. What is no longer true is
+    /// forgotten.
     pub(super) fn tell_caller(&mut self) {
         let Some((me, _)) = self.agent.clone() else { return };
         if self.slice.agent(me).is_none_or(|view| view.memo.notes.is_empty())
@@ -43,13 +46,13 @@ impl Draft<'_> {
             return;
         }
         let mut memo = self.memo(me).clone();
-        memo.notes.sort_by_key(|note| !matches!(note, Note::Turn(_)));
+        memo.notes.sort_by_key(|note| !is_pressing(note));
         while let Some(note) = memo.notes.first().cloned() {
             let Some(notice) = self.notice(me, &note) else {
                 memo.notes.remove(0);
                 continue;
             };
-            if memo.may_be_told(self.now.mono) || matches!(note, Note::Turn(_)) {
+            if memo.may_be_told(self.now.mono) || is_pressing(&note) {
                 memo.notes.remove(0);
                 self.notices.push(notice);
             }
@@ -102,6 +105,7 @@ impl Draft<'_> {
             Note::WroteOver { target, holder } => {
                 Some(Notice::WroteOver { target: target.clone(), holder: holder.clone() })
             }
+            Note::Mail(announced) => Some(Notice::Mail(announced.clone())),
         }
     }
 
@@ -169,6 +173,26 @@ impl Draft<'_> {
         let is_this = |(id, until): &(LeaseId, Mono)| *id == lease.id && *until > self.now.mono;
         memo.is_some_and(|memo| memo.in_hand.iter().any(is_this))
     }
+}
+
+/// A turn was promised and does not last, and what is urgent is: both are told whatever else was told before.
+fn is_pressing(note: &Note) -> bool {
+    match note {
+        Note::Turn(_) => true,
+        Note::Mail(announced) => announced.importance == Importance::Urgent,
+        _ => false,
+    }
+}
+
+/// However many messages came, one thing is said of them: how many, and the one that matters most.
+fn announce(notes: &mut Vec<Note>, mut new: Announced) {
+    let before = notes.iter().position(|note| matches!(note, Note::Mail(_))).map(|index| notes.remove(index));
+    if let Some(Note::Mail(old)) = before {
+        let count = old.count.saturating_add(new.count);
+        let matters = if old.importance < new.importance { old } else { new };
+        new = Announced { count, ..matters };
+    }
+    notes.push(Note::Mail(new));
 }
 
 impl Memo {

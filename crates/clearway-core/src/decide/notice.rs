@@ -5,6 +5,7 @@ use crate::command::Verb;
 use crate::hint::STORE_SLIP;
 use crate::ids::{LeaseId, Seq, WaitId};
 use crate::lease::{End, Grade, Mode};
+use crate::slice::Announced;
 use crate::target::{ResourceName, Target, Worktree};
 use crate::text::shown;
 
@@ -267,6 +268,8 @@ pub enum Notice {
         /// The scope inside.
         inner: String,
     },
+    /// The caller has mail.
+    Mail(Announced),
 }
 
 impl Notice {

@@ -39,6 +39,8 @@ pub struct Verified {
     pub given_up: u64,
     /// Whether the gate beside the store remembers what there is of the log.
     pub witnessed: bool,
+    /// Messages whose text is gone: it lay beside the log, which has only its digest.
+    pub lost_texts: Vec<String>,
 }
 
 /// What `audit anchor` wrote.
@@ -91,12 +93,13 @@ impl Session<'_> {
         if let Some(failure) = all_of(findings) {
             return Err(failure);
         }
-        let report = report.map(|report| (report.events, report.head, report.state.scope.epoch));
-        let (events, head, epoch) = report.unwrap_or((0, Head::EMPTY, Epoch(0)));
+        let report =
+            report.map(|report| (report.events, report.head, report.state.scope.epoch, report.lost_texts));
+        let (events, head, epoch, lost_texts) = report.unwrap_or((0, Head::EMPTY, Epoch(0), Vec::new()));
         let anchored = anchored.into_iter().max();
         let unanchored = head.rev.0.saturating_sub(anchored.map_or(0, |seq| seq.0));
         let witnessed = witness.is_some() || events == 0;
-        Ok(Verified { events, head, epoch, anchored, unanchored, given_up, witnessed })
+        Ok(Verified { events, head, epoch, anchored, unanchored, given_up, witnessed, lost_texts })
     }
 
     /// Every head that somebody remembers. What a stranger signed is not among them.

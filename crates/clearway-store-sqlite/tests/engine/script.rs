@@ -9,13 +9,15 @@ use clearway_core::command::{
 use clearway_core::decide::Success;
 use clearway_core::facts::ProcessLife;
 use clearway_core::fold::State;
-use clearway_core::ids::{AgentId, Fence, WaitId};
+use clearway_core::ids::{AgentId, Fence, Seq, WaitId};
 use clearway_core::lease::{Grade, Mode};
 use clearway_core::limits::OFFER_MS;
+use clearway_core::mail::{Act, Importance, MessageId, Policy, RulesChange, Send, Topic};
 use clearway_core::pattern::{Fold, Pattern};
 use clearway_core::target::{ResourceName, Target, Worktree};
 use clearway_core::time::{Mono, Wall};
 use clearway_store::Reply;
+use clearway_wire::chain;
 
 /// A write pays for at most 64 overdue leases, and which ones is an engine's own choice. Lives stay below that
 /// number, so that every answer is determined.
@@ -108,6 +110,59 @@ impl Script {
         self.rng.one_in(12)
     }
 
+    /// Somebody writes, reads or says from whom it takes mail.
+    fn mail(&mut self, state: &State) -> Step {
+        let names: Vec<AgentName> = state.agents.values().map(|agent| agent.name.clone()).collect();
+        let known: Vec<(MessageId, AgentId)> = state
+            .mail
+            .entries
+            .keys()
+            .map(|(agent, seq)| (state.mail.messages[seq].id.clone(), *agent))
+            .collect();
+        if names.is_empty() {
+            return self.ask(Command::Sweep);
+        }
+        let act = match self.rng.below(8) {
+            0..=3 => {
+                let text = format!("text {}", self.rng.below(1_000));
+                Act::Send(Box::new(Send {
+                    id: self.rng.one_in(4).then(|| MessageId::parse("chosen")).flatten(),
+                    to: (0..=self.rng.below(2)).map(|_| self.rng.pick(&names)).collect(),
+                    cc: Vec::new(),
+                    bcc: if self.rng.one_in(3) { vec![self.rng.pick(&names)] } else { Vec::new() },
+                    everyone: self.rng.one_in(5),
+                    subject: None,
+                    digest: chain::digest(&text),
+                    text,
+                    topic: Topic::parse("build"),
+                    importance: self.rng.pick(&Importance::ALL),
+                    wants_ack: self.rng.one_in(2),
+                    thread: self.rng.one_in(3).then(|| known.first().cloned()).flatten().map(|(id, _)| id),
+                }))
+            }
+            4 => {
+                let add = if self.rng.one_in(2) { vec![self.rng.pick(&names)] } else { Vec::new() };
+                Act::SetRules(RulesChange {
+                    policy: Some(self.rng.pick(&Policy::ALL)),
+                    add,
+                    remove: Vec::new(),
+                })
+            }
+            5 if self.rng.one_in(6) => Act::Forget(Seq(state.scope.rev.0 / 2)),
+            _ if known.is_empty() => return self.ask(Command::Sweep),
+            what => {
+                let (id, agent) = self.rng.pick(&known);
+                let act = if what == 7 { Act::Acknowledge(vec![id]) } else { Act::Read(vec![id]) };
+                let name = state.agents.get(&agent).map(|agent| agent.name.clone());
+                let caller = Caller { claim: name, ..Caller::default() };
+                let birth = ScopeBirth { place: "/w/.git".to_owned(), fold: self.fold };
+                let command = Command::Mail(act);
+                return Step::Ask(Box::new(Request { caller, command, idempotency_key: None, birth }));
+            }
+        };
+        self.ask(Command::Mail(act))
+    }
+
     /// Lets the world change, then says what happens in it.
     pub(crate) fn next(&mut self, world: &mut TestWorld, state: &State) -> Step {
         self.disturb(world);
@@ -133,6 +188,7 @@ impl Script {
             14 if self.hooks && self.rng.one_in(4) => self.commit(),
             10..=14 => self.wait(),
             15 if self.hooks => self.attend(),
+            16 if self.hooks => self.mail(state),
             _ => {
                 let reserve = self.reserve();
                 self.ask(Command::Reserve(reserve))

@@ -8,9 +8,10 @@ use clearway_core::command::{Attend, Command, Commit, Reserve};
 use clearway_core::fold::State;
 use clearway_core::ids::Seq;
 use clearway_core::lease::Grade;
+use clearway_core::mail::{Act, Importance, MessageId, Policy, RulesChange, Send, Topic};
 use clearway_store::contract::Engine;
 use clearway_store::{Rules, execute};
-use clearway_wire::canonical;
+use clearway_wire::{canonical, chain};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use std::collections::{BTreeMap, BTreeSet};
@@ -90,6 +91,47 @@ fn session(engine: &mut dyn Engine, world: &mut TestWorld) {
         let reply = execute(engine, world, Rules::default(), &scope(), &request).unwrap();
         assert!(reply.outcome.is_ok(), "{reply:?}");
     }
+    mail(engine, world);
+}
+
+/// Mail of every kind: some that is forgotten, some that is read and acknowledged, some that is not.
+fn mail(engine: &mut dyn Engine, world: &mut TestWorld) {
+    let named = |name: &str| Caller { claim: AgentName::parse(name), ..Caller::default() };
+    let send = |id: &str, text: &str| {
+        Act::Send(Box::new(Send {
+            id: MessageId::parse(id),
+            to: AgentName::parse("reader").into_iter().collect(),
+            cc: Vec::new(),
+            bcc: Vec::new(),
+            everyone: false,
+            subject: Some("what it is about".to_owned()),
+            digest: chain::digest(text),
+            text: text.to_owned(),
+            topic: Topic::parse("topic"),
+            importance: Importance::High,
+            wants_ack: true,
+            thread: None,
+        }))
+    };
+    let ids = |id: &str| MessageId::parse(id).into_iter().collect::<Vec<_>>();
+    let rules = RulesChange {
+        policy: Some(Policy::Auto),
+        add: AgentName::parse("person").into_iter().collect(),
+        remove: Vec::new(),
+    };
+    let mut done = |name: &str, act: Act| {
+        let request = request(named(name), Command::Mail(act), None);
+        let reply = execute(engine, world, Rules::default(), &scope(), &request).unwrap();
+        assert!(reply.outcome.is_ok(), "{reply:?}");
+        reply.rev
+    };
+    done("reader", Act::SetRules(rules));
+    let old = done("person", send("old", "a text that is forgotten"));
+    done("reader", Act::Forget(old));
+    done("person", send("kept", "a text that is kept"));
+    done("person", send("unread", "a text that nobody read"));
+    done("reader", Act::Read(ids("kept")));
+    done("reader", Act::Acknowledge(ids("kept")));
 }
 
 /// Opens the store's file past the engine, leaving the log where it is.

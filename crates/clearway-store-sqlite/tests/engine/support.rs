@@ -244,6 +244,7 @@ pub(crate) fn complaints(engine: &mut dyn Engine, marks: &[Mark]) -> Vec<String>
         Ok(Some(report)) => {
             found.extend(report.broken.map(|broken| format!("event {}: {}", broken.seq, broken.what)));
             found.extend(report.stale_projections);
+            found.extend(report.lost_texts.iter().map(|id| format!("the text of {id} is gone")));
         }
     }
     match engine.examine(&scope()) {

@@ -13,6 +13,7 @@ mod handover;
 mod hooks;
 mod identity;
 mod log;
+mod mail;
 mod names;
 mod queue;
 mod quotas;
@@ -46,6 +47,7 @@ pub fn stories() -> Vec<Story> {
         hooks::STORIES,
         commits::STORIES,
         log::STORIES,
+        mail::STORIES,
     ]
     .concat()
 }

@@ -462,9 +462,10 @@ impl Stage {
         let Some(report) = self.snapshot(|snapshot| verify(snapshot, &scope, &[])) else { return };
         assert_eq!(report.broken, None, "the log is whole");
         assert_eq!(report.stale_projections, Vec::<String>::new(), "projections are the fold");
+        assert_eq!(report.lost_texts, Vec::<String>::new(), "every text is there");
     }
 
-    fn snapshot<T>(
+    pub(super) fn snapshot<T>(
         &mut self,
         read: impl FnOnce(&mut dyn crate::contract::Snapshot) -> Result<T, StoreError>,
     ) -> Option<T> {

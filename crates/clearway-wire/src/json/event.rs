@@ -1,5 +1,6 @@
 //! Events as programs read them.
 
+use super::mail::MailFacts;
 use super::{hex, integer, rfc3339};
 use crate::chain::ChainHash;
 use clearway_core::agent::{Agent, AgentName};
@@ -267,6 +268,8 @@ pub enum EventData {
         /// How often the same was denied before without an event of its own.
         repeats: u64,
     },
+    /// `mail.sent`, `mail.read`, `mail.acknowledged`, `mail.rules-set` and `mail.forgotten`
+    Mail(MailFacts),
 }
 
 /// A place in the queue as it was taken.
@@ -444,6 +447,7 @@ impl EventData {
                 reason: reason.clone(),
                 repeats: integer(*repeats),
             },
+            Body::Mail(event) => Self::Mail(MailFacts::new(event)),
         }
     }
 }

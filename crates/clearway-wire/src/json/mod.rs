@@ -11,6 +11,7 @@ mod envelope;
 mod error;
 mod event;
 mod lease;
+mod mail;
 mod notice;
 mod replies;
 mod schemas;
@@ -24,7 +25,12 @@ pub use envelope::{Acted, Actor, Looked, Told};
 pub use error::{ErrorJson, Failed, RetryJson, RetryWhen};
 pub use event::{AgentFacts, EventData, EventJson, ExportedJson, LeaseFacts, WaitFacts};
 pub use lease::{Blocker, LeaseJson};
+pub use mail::{MailFacts, MessageJson, RecipientFacts};
 pub use notice::NoticeJson;
+pub use replies::{
+    AckReply, InboxReply, MailRulesReply, MessagesReply, ReadReply, SearchReply, SendReply, StaleAckJson,
+    StaleAcksReply, ThreadJson, ThreadReply, ThreadsReply,
+};
 pub use replies::{
     AdoptReply, AgentCostJson, AgentsReply, AnchorReply, AuthorLinesJson, BackFileJson, BackReply,
     ChangedLineJson, CheckReply, CheckedThing, ClassReply, ClassesReply, ClientFileJson, ClientJson,

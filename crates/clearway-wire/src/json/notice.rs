@@ -77,6 +77,14 @@ impl NoticeJson {
                     format!("your turn at {target} came and was not taken; you wait for it no more");
                 Self { target: Some(target.clone()), ..Self::saying("place-over", message) }
             }
+            Notice::Mail(announced) => {
+                let more = match announced.count {
+                    1 => String::new(),
+                    count => format!(" and {} more", count - 1),
+                };
+                let message = format!("{} wrote to you{more}: {}", announced.from, announced.about);
+                Self { agent: Some(announced.from.to_string()), ..Self::saying("mail", message) }
+            }
             Notice::PassedOn { target, to, kept } => {
                 let kept = kept.map(|number| format!("; what you left there is kept as s{}", number.0));
                 let message = format!("{target} made way for {to}{}", kept.unwrap_or_default());

@@ -54,6 +54,17 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         ("completions", of::<Told<CompletionsReply>>("clearway completions")),
         ("man", of::<Told<ManReply>>("clearway man")),
         ("help", of::<Told<TextReply>>("clearway help")),
+        ("send", of::<Acted<SendReply>>("clearway send")),
+        ("broadcast", of::<Acted<SendReply>>("clearway broadcast")),
+        ("inbox", of::<Acted<InboxReply>>("clearway inbox")),
+        ("read", of::<Acted<ReadReply>>("clearway read")),
+        ("ack", of::<Acted<AckReply>>("clearway ack")),
+        ("thread", of::<Looked<ThreadReply>>("clearway thread")),
+        ("threads", of::<Looked<ThreadsReply>>("clearway threads")),
+        ("search", of::<Looked<SearchReply>>("clearway search")),
+        ("stale-acks", of::<Looked<StaleAcksReply>>("clearway stale-acks")),
+        ("policy", of::<Acted<MailRulesReply>>("clearway policy")),
+        ("contacts", of::<Acted<MailRulesReply>>("clearway contacts")),
         ("error", of::<Failed>("the answer of any verb that failed")),
     ]
 }

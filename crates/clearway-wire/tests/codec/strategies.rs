@@ -8,6 +8,9 @@ use clearway_core::facts::Process;
 use clearway_core::failure::{Ahead, LeaseView};
 use clearway_core::ids::{AgentId, Epoch, Fence, LeaseId, Seq, SetId, WaitId};
 use clearway_core::lease::{End, Ended, ExpiryCause, Grade, Lease, Mode, Terms};
+use clearway_core::mail::{
+    Answer, Importance, MailEvent, Message, MessageId, Policy, Recipient, Role, Rules, Sent, Topic,
+};
 use clearway_core::path::CanonicalPath;
 use clearway_core::pattern::{Fold, Pattern};
 use clearway_core::slice::Freeze;
@@ -35,7 +38,8 @@ pub(crate) fn event() -> impl Strategy<Value = Event> {
         changes().boxed(),
         endings().boxed(),
         waiting().boxed(),
-        refusals().boxed()
+        refusals().boxed(),
+        mail().prop_map(Body::Mail).boxed()
     ];
     (any::<u64>(), wall(), actor, body).prop_map(|(seq, at, actor, body)| Event {
         seq: Seq(seq),
@@ -68,6 +72,7 @@ pub(crate) fn success() -> impl Strategy<Value = Success> {
         any::<bool>().prop_map(|was_frozen| Success::Thawed { was_frozen }),
         any::<u64>().prop_map(|number| Success::Kept { number: Seq(number) }),
         Just(Success::Done),
+        answer().prop_map(Success::Mail),
     ]
 }
 
@@ -397,4 +402,71 @@ fn cause() -> impl Strategy<Value = ExpiryCause> {
 
 fn fence() -> impl Strategy<Value = Fence> {
     (0_u32..1 << 24, 0_u64..1 << 40).prop_map(|(epoch, seq)| Fence { epoch: Epoch(epoch), seq: Seq(seq) })
+}
+
+fn mail() -> impl Strategy<Value = MailEvent> {
+    prop_oneof![
+        message().boxed().prop_map(|message| MailEvent::Sent(Box::new(message))),
+        (agent_id(), vec(any::<u64>().prop_map(Seq), 0..4))
+            .prop_map(|(agent, messages)| MailEvent::Read { agent, messages }),
+        (agent_id(), any::<u64>(), agent_id(), any::<bool>()).prop_map(|(agent, message, from, settled)| {
+            MailEvent::Acknowledged { agent, message: Seq(message), from, settled }
+        }),
+        (agent_id(), rules()).prop_map(|(agent, rules)| MailEvent::RulesSet { agent, rules }),
+        any::<u64>().prop_map(|up_to| MailEvent::Forgotten { up_to: Seq(up_to) }),
+    ]
+}
+
+fn message() -> impl Strategy<Value = Message> {
+    let recipient = (agent_id(), select(&Role::ALL[..])).prop_map(|(agent, role)| Recipient { agent, role });
+    let topic = option::of("[A-Za-zÄß0-9]{1,8}".prop_filter_map("a topic", |word| Topic::parse(&word)));
+    let who = (any::<u64>(), message_id(), message_id(), agent_id(), vec(recipient, 0..3), any::<bool>());
+    let what = (option::of(text()), topic, select(&Importance::ALL[..]), any::<bool>());
+    (who, what, any::<[u8; 32]>(), any::<u64>(), wall()).prop_map(|(who, what, digest, bytes, at)| {
+        let (seq, id, thread, from, recipients, broadcast) = who;
+        let (subject, topic, importance, wants_ack) = what;
+        let seq = Seq(seq);
+        Message {
+            seq,
+            id,
+            thread,
+            from,
+            recipients,
+            broadcast,
+            subject,
+            topic,
+            importance,
+            wants_ack,
+            digest,
+            bytes,
+            at,
+        }
+    })
+}
+
+fn message_id() -> impl Strategy<Value = MessageId> {
+    "[a-z0-9][a-z0-9._-]{0,8}".prop_filter_map("an id", |text| MessageId::parse(&text))
+}
+
+fn rules() -> impl Strategy<Value = Rules> {
+    (select(&Policy::ALL[..]), vec(agent_id(), 0..3))
+        .prop_map(|(policy, contacts)| Rules { policy, contacts: contacts.into_iter().collect() })
+}
+
+fn answer() -> impl Strategy<Value = Answer> {
+    let ids = || vec(message_id(), 0..3);
+    let names = || vec(agent_name(), 0..3);
+    let sent =
+        (message_id(), message_id(), any::<u64>(), (names(), names(), names(), names()), any::<bool>());
+    let sent = sent.prop_map(|(id, thread, seq, (to, cc, bcc, denied), again)| {
+        Answer::Sent(Box::new(Sent { id, thread, seq: Seq(seq), to, cc, bcc, denied, again }))
+    });
+    prop_oneof![
+        sent,
+        ids().prop_map(Answer::Read),
+        (ids(), ids()).prop_map(|(now, already)| Answer::Acknowledged { now, already }),
+        (rules(), vec((agent_id(), agent_name()), 0..3))
+            .prop_map(|(rules, contacts)| Answer::Rules { rules, contacts }),
+        Just(Answer::Forgotten),
+    ]
 }

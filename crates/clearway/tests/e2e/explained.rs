@@ -155,6 +155,19 @@ impl<'s> Stage<'s> {
     fn set(&self, slug: &str, number: usize) -> Scene<'s> {
         match (slug, number) {
             ("not-holder" | "not-operator" | "stale-fence" | "lease-expired", _) => self.of_a_lease(slug),
+            ("message-exists" | "not-accepted" | "not-recipient", _) => {
+                self.repository.grant("bob", &["b.rs"]);
+                self.repository.grant("cy", &["c.rs"]);
+                self.repository.agent("cy").ok(&["send", "bob", "main is red", "--id", "build-17"]);
+                if slug == "not-accepted" {
+                    self.repository.agent("bob").ok(&["policy", "contacts"]);
+                }
+                Scene::default()
+            }
+            ("unknown-recipient" | "unknown-thread", _) => {
+                self.repository.grant("bob", &["b.rs"]);
+                Scene::default()
+            }
             ("held-by-command", _) => running(&["clearway", "with", "build", "--"]),
             ("reservation-held" | "would-deadlock" | "frozen" | "not-you" | "recipient-gone", _) => {
                 self.of_others(slug)

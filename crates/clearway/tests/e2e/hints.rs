@@ -59,6 +59,7 @@ fn failures(home: &Home, repository: &Repository<'_>) -> Vec<Ran> {
     ];
     ran.extend(in_the_queue(repository));
     ran.extend(of_hand_overs_and_freezes(home, repository, id));
+    ran.extend(of_mail(repository));
     repository.write(".clearway.toml", "leases.brod_files = 1\n");
     ran.push(alice().json(&["leases"]));
     repository.write(".clearway.toml", "[leases]\nbroad_files = 999999\n");
@@ -69,6 +70,22 @@ fn failures(home: &Home, repository: &Repository<'_>) -> Vec<Ran> {
     ran.push(alice().json(&["audit", "verify"]));
     ran.push(alice().json(&["doctor"]));
     ran
+}
+
+/// Failures of those who write to each other.
+fn of_mail(repository: &Repository<'_>) -> Vec<Ran> {
+    let (mia, noa) = (|| repository.agent("mia"), || repository.agent("noa"));
+    mia().ok(&["reserve", "m1.rs"]);
+    noa().ok(&["reserve", "m2.rs"]);
+    noa().ok(&["policy", "contacts"]);
+    vec![
+        mia().json(&["send", "noa", "hello"]),
+        mia().json(&["send", "nao", "hello"]),
+        mia().json(&["send", "noa", "x", "--thread", "none"]),
+        mia().json(&["ack", "none"]),
+        mia().json(&["thread", "none"]),
+        mia().json(&["contacts", "--add", "nobody"]),
+    ]
 }
 
 /// Failures of those who wait and of those who cannot. What they waited for is free again in the end.

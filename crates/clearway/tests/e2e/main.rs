@@ -19,6 +19,7 @@ mod keeping;
 mod lines;
 mod looking_back;
 mod lost;
+mod mail;
 mod moving;
 mod names;
 mod output;

@@ -92,6 +92,25 @@ fn every_verb_answers_as_its_schema_says() {
     }
     repository.agent("alice").ok(&["undo", &taken, "--dry-run"]);
     seen.extend(["snapshot", "show", "restore", "undo"].map(str::to_owned));
+    let sent = repository.agent("bob").ok(&["send", "alice", "hello", "--ack"])["id"].clone();
+    let sent = sent.as_str().expect("an id");
+    let mail: [&[&str]; 10] = [
+        &["inbox"],
+        &["read", sent],
+        &["thread", sent],
+        &["threads"],
+        &["search", "hello"],
+        &["stale-acks", "--older-than", "1ms"],
+        &["ack", sent],
+        &["policy", "auto"],
+        &["contacts", "--add", "bob"],
+        &["broadcast", "--topic", "x", "hello"],
+    ];
+    for words in mail {
+        repository.agent("alice").ok(words);
+        seen.insert(words[0].to_owned());
+    }
+    seen.insert("send".to_owned());
     repository.clearway().ok(&["completions", "bash"]);
     repository.clearway().ok(&["help", "reserve"]);
     repository.clearway().fails("usage", 2, &["frobnicate"]);

@@ -48,7 +48,7 @@ const EXPORTED: &str = "EXPORTED";
 
 const KEY: [&str; 2] = ["--idempotency-key", "the-one-key"];
 
-pub(crate) const CASES: [Case; 33] = [
+pub(crate) const CASES: [Case; 36] = [
     Case { name: "first-reserve", prepare: nothing, arguments: &["reserve", "a.rs"], judged: Judged::Keyed },
     Case {
         name: "later-reserve",
@@ -177,6 +177,14 @@ pub(crate) const CASES: [Case; 33] = [
         arguments: &["with", "build", "--", "true"],
         judged: Judged::Stepwise,
     },
+    Case {
+        name: "send",
+        prepare: two_agents,
+        arguments: &["send", "bob", "the parser is split", "--cc", "cy", "--subject", "news"],
+        judged: Judged::Keyed,
+    },
+    Case { name: "ack", prepare: unread_mail, arguments: &["ack", "asked"], judged: Judged::Keyed },
+    Case { name: "read", prepare: unread_mail, arguments: &["read", "asked"], judged: Judged::Unkeyed },
 ];
 
 fn nothing(_: &Arena<'_>) {}
@@ -220,6 +228,19 @@ fn waiting_out_a_freeze(arena: &Arena<'_>) {
     freeze.env("CLEARWAY_OPERATOR_KEY", arena.operator_key());
     Reply::of(freeze).expect(0);
     arena.run("bob", &["reserve", "b.rs", "--queue"]).expect(0);
+}
+
+/// Others who can be written to.
+fn two_agents(arena: &Arena<'_>) {
+    for (agent, file) in [("ada", "a.rs"), ("bob", "b.rs"), ("cy", "c.rs")] {
+        arena.run(agent, &["reserve", file]).expect(0);
+    }
+}
+
+/// Mail that the one who acts has not read.
+fn unread_mail(arena: &Arena<'_>) {
+    two_agents(arena);
+    arena.run("bob", &["send", "ada", "did you see?", "--ack", "--id", "asked"]).expect(0);
 }
 
 /// What a terminal session holds that was killed.

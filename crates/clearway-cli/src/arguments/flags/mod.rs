@@ -2,6 +2,7 @@
 
 mod leasing;
 mod looking;
+mod mail;
 mod own_work;
 mod queueing;
 mod setting_up;
@@ -12,6 +13,10 @@ pub(crate) use leasing::{
     TransferFlags, WhoFlags, mode,
 };
 pub(crate) use looking::{Audit, DigestFlags, EventsFlags, StatusFlags, WhereFlags};
+pub(crate) use mail::{
+    BroadcastFlags, ContactsFlags, InboxFlags, MessageFlags, PolicyFlags, PolicyWord, SaidFlags, SearchFlags,
+    SendFlags, StaleAcksFlags, ThreadFlags, ThreadsFlags,
+};
 pub(crate) use own_work::{
     CommitFlags, DiffFlags, MineFlags, RadarFlags, RestoreFlags, ShowFlags, SnapshotFlags, UndoFlags,
 };

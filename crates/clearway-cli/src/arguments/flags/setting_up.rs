@@ -20,7 +20,7 @@ pub(crate) struct InitFlags {
     /// For agents that nobody watches: a hook that fails blocks, where a client can do that
     #[arg(long, conflicts_with = "uninstall")]
     pub(crate) unattended: bool,
-    /// Add three lines to the repository's AGENTS.md or CLAUDE.md
+    /// Add a few lines to the repository's AGENTS.md or CLAUDE.md
     #[arg(long, conflicts_with = "uninstall")]
     pub(crate) agents_md: bool,
     /// Let git call us before commits, rebases and pushes; hooks that are there run first

@@ -3,7 +3,10 @@
 use super::place::{command, named};
 use super::said::{REASON_COLUMNS, Said, TEXT_BYTES_MAX, clipped};
 use clearway_core::decide::Notice;
+use clearway_core::hint::Hint;
 use clearway_core::lease::Grade;
+use clearway_core::mail::Importance;
+use clearway_core::slice::Announced;
 use clearway_core::target::Target;
 use clearway_kernel::{Answers, ScopeAnswer};
 
@@ -100,7 +103,24 @@ fn line(notice: &Notice, answer: &ScopeAnswer) -> Option<Said> {
             "{} is with {holder} and was written while your command ran; {holder} is told. Undo it unless it was meant.",
             path(target)
         ),
+        Notice::Mail(announced) => return Some(mail(announced)),
         _ => return None,
     };
     Some(Said::plain(said))
 }
+
+/// Who wrote and about what, and where it can be read. What somebody else wrote stands in quotes.
+fn mail(announced: &Announced) -> Said {
+    let about = clipped(&announced.about.replace('"', "'"), MAIL_COLUMNS);
+    let how = if announced.importance == Importance::Urgent { " urgently" } else { "" };
+    let more = match announced.count {
+        1 => String::new(),
+        count => format!(", and {} more", count - 1),
+    };
+    let asks = if announced.wants_ack { " It is to be acknowledged." } else { "" };
+    let text = format!("{} wrote to you{how}: \"{about}\"{more}.{asks}", announced.from);
+    Said::then(text, " Read: ", &Hint::command("", "inbox", &[]))
+}
+
+/// Columns given to what a message is about.
+const MAIL_COLUMNS: usize = 80;

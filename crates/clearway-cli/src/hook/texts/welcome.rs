@@ -1,17 +1,39 @@
 //! What an agent is told when it begins.
 
-use super::look;
-use super::said::{HELD_COLUMNS, clipped};
+use super::said::{HELD_COLUMNS, Said, TEXT_BYTES_MAX, clipped};
 use crate::render::and_more;
 use clearway_core::agent::Liveness;
+use clearway_core::hint::Hint;
 use clearway_core::lease::Lease;
 use clearway_core::target::Worktree;
 use clearway_kernel::config::Enforcement;
-use clearway_kernel::{AgentSeen, Status};
+use clearway_kernel::{AgentSeen, Company, Status, Unread};
 
-/// What an agent is told when it begins: who else is here and on what, and what a refusal means. Nothing if it is alone
-/// and nothing waits.
-pub(crate) fn welcome(status: &Status, mode: Enforcement) -> Option<String> {
+/// What an agent is told when it begins: who else is here and on what, what a refusal means, and what was written to it.
+/// Nothing if it is alone and nothing waits. All of it has one budget.
+pub(crate) fn welcome(company: &Company) -> Option<String> {
+    let unread = company.unread.as_ref().map(unread);
+    let room = TEXT_BYTES_MAX - unread.as_ref().map_or(0, |text| text.len() + 1);
+    let others = others(&company.status, company.mode, room);
+    let texts: Vec<String> = others.into_iter().chain(unread).collect();
+    (!texts.is_empty()).then(|| texts.join("\n"))
+}
+
+/// How much was written to an agent while it was away.
+fn unread(unread: &Unread) -> String {
+    let (least, count) = (if unread.is_all { "" } else { "at least " }, unread.count);
+    let messages = if count == 1 { "message" } else { "messages" };
+    let about = unread.subject.as_ref().map(|subject| clipped(&subject.replace('"', "'"), SUBJECT_COLUMNS));
+    let about = about.map(|about| format!(": \"{about}\"")).unwrap_or_default();
+    let text = format!("{least}{count} unread {messages}, the first from {}{about}.", unread.from);
+    Said::then(text, " Read: ", &Hint::command("", "inbox", &[])).within(UNREAD_BYTES_MAX)
+}
+
+/// Bytes given to what was written to an agent, and columns to what of it is about.
+const UNREAD_BYTES_MAX: usize = 180;
+const SUBJECT_COLUMNS: usize = 40;
+
+fn others(status: &Status, mode: Enforcement, room: usize) -> Option<String> {
     let me = status.me.as_ref().map(|(id, _)| *id);
     let own = status.agents.iter().map(|seen| &seen.view.agent).find(|agent| Some(agent.id) == me);
     let family = own.map(|agent| agent.root);
@@ -40,7 +62,8 @@ pub(crate) fn welcome(status: &Status, mode: Enforcement) -> Option<String> {
          told when it is yours."
             .to_owned()
     });
-    Some(look(format!("Also at work here: {list}{more}. {rule}"), "status"))
+    let text = format!("Also at work here: {list}{more}. {rule}");
+    Some(Said::then(text, " Look: ", &Hint::command("", "status", &[])).within(room))
 }
 
 /// Whoever has no hooks is seen by what it holds alone.

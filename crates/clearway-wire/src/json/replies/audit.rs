@@ -19,6 +19,8 @@ pub struct VerifyReply {
     /// Whether the gate file beside the store remembers the log. Where it does not, a tail that was lost before the
     /// next write is missed by anchors alone.
     pub witnessed: bool,
+    /// Messages whose text is gone. It lay beside the log, which has only its digest.
+    pub lost_texts: Vec<String>,
 }
 
 /// `audit anchor`

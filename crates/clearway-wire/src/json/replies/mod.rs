@@ -4,6 +4,7 @@ mod audit;
 mod leasing;
 mod listing;
 mod looking_back;
+mod mail;
 mod pages;
 mod scopes;
 mod settings;
@@ -22,6 +23,10 @@ pub use listing::{
 pub use looking_back::{
     AgentCostJson, CommitsJson, CostReply, DeedsJson, DigestReply, LongestWaitJson, OperatorActJson,
     PassedJson, SlowCallJson, WrittenOverJson,
+};
+pub use mail::{
+    AckReply, InboxReply, MailRulesReply, MessagesReply, ReadReply, SearchReply, SendReply, StaleAckJson,
+    StaleAcksReply, ThreadJson, ThreadReply, ThreadsReply,
 };
 pub use pages::{CompletionsReply, ExplainReply, ManReply, SlugReply, SlugsReply, TextReply};
 pub use scopes::{AdoptReply, ScopeReply, ScopesReply};

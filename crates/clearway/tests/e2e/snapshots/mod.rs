@@ -387,6 +387,37 @@ fn hooks() {
 }
 
 #[test]
+fn mail() {
+    let home = home();
+    let mut story = Story::begin("mail", &home);
+    for (agent, file) in [("otter", "src/a.rs"), ("heron", "src/b.rs"), ("lynx", "main.rs")] {
+        story.repository.grant(agent, &[file]);
+    }
+    let words = ["send", "heron", "It is split.\nRebase when you commit.", "--subject", "parser", "--ack"];
+    story
+        .one("otter", &[&words[..], &["--id", "split", "--cc", "lynx", "--topic", "build"]].concat())
+        .one("otter", &["send", "heron", "fire", "--urgent", "--id", "fire", "--json"])
+        .one("heron", &["inbox", "--peek", "--limit", "1"])
+        .both("heron", &["inbox"])
+        .one("heron", &["ack", "split"])
+        .both("heron", &["ack", "split", "nothing"])
+        .one("heron", &["send", "otter", "Thanks.", "--thread", "split", "--id", "thanks"])
+        .one("otter", &["thread", "split"])
+        .both("otter", &["threads"])
+        .both("otter", &["search", "rebase"])
+        .one("otter", &["stale-acks", "--older-than", "1ms"])
+        .one("lynx", &["broadcast", "--topic", "build", "main is red", "--id", "red"])
+        .both("lynx", &["broadcast", "main is red"])
+        .one("lynx", &["policy", "contacts"])
+        .one("lynx", &["contacts", "--add", "heron"])
+        .both("otter", &["send", "lynx", "hello"])
+        .both("otter", &["send", "linx", "hello"])
+        .one("heron", &["read", "split"])
+        .both("lynx", &["ack", "fire"]);
+    story.end();
+}
+
+#[test]
 fn commits() {
     let home = home();
     let mut story = Story::begin("commits", &home);

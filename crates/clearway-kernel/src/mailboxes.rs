@@ -1,0 +1,607 @@
+//! What lies in the caller's mailbox. Nobody else's is ever shown.
+//!
+//! A mailbox is looked through in bounded steps, and an answer has a budget of bytes: what did not fit is counted, and
+//! the answer says how to go on.
+
+use crate::identity::agent_name;
+use crate::mailing::{message_id, message_ids, topic};
+use crate::session::Session;
+use clearway_core::agent::AgentName;
+use clearway_core::duration;
+use clearway_core::failure::Failure;
+use clearway_core::hint::AGENTS;
+use clearway_core::ids::{AgentId, Seq};
+use clearway_core::mail::{
+    ANSWER_BYTES_MAX, Entry, Letter, MailRead, Mailbox, Message, MessageId, ROWS_MAX, Role, SCAN_MAX,
+    SEARCHED_MAX, STALE_ACK_MS, Standing, Topic, Which, cost, excerpt,
+};
+use clearway_core::slice::{AgentLookup, ReadSet};
+use clearway_core::slug::Slug;
+use clearway_core::text::quoted;
+use clearway_core::time::{Now, Wall};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Bytes of an answer that are not messages: its envelope, and what is said around them.
+const AROUND_BYTES: usize = 1_024;
+/// Bytes of a message that are neither its text nor its subject nor names.
+const HEAD_BYTES: usize = 640;
+/// Messages whose texts are read at once.
+const TEXTS_AT_ONCE: usize = 64;
+
+/// `inbox` as it was typed.
+#[derive(Clone, Debug, Default)]
+pub struct InboxWords {
+    /// `--all`: what was read too, and what one wrote, newest first.
+    pub all: bool,
+    /// `--peek`: what is shown stays unread.
+    pub peek: bool,
+    /// `--kind`.
+    pub kind: Option<String>,
+    /// `--thread`.
+    pub thread: Option<String>,
+    /// `--topic`.
+    pub topic: Option<String>,
+    /// `--since`: no longer ago than this.
+    pub since: Option<String>,
+    /// `--from`.
+    pub from: Option<String>,
+    /// `--before`, with `--all`.
+    pub before: Option<u64>,
+    /// `--skip`, with `--peek`.
+    pub skip: usize,
+    /// `--limit`: no more messages than this.
+    pub limit: Option<usize>,
+}
+
+/// A message as its reader may see it.
+#[derive(Clone, Debug)]
+pub struct MailSeen {
+    /// The message.
+    pub message: Message,
+    /// Who wrote it.
+    pub from: AgentName,
+    /// Whom it is addressed to, as far as the reader may know.
+    pub to: Vec<AgentName>,
+    /// Who is to know.
+    pub cc: Vec<AgentName>,
+    /// Who is to know without the others knowing.
+    pub bcc: Vec<AgentName>,
+    /// As what the reader has it.
+    pub kind: &'static str,
+    /// It in the reader's mailbox.
+    pub entry: Entry,
+    /// Its text, as far as it is shown; `None` if it is lost.
+    pub text: Option<String>,
+    /// How many bytes of the text are not shown.
+    pub left: u64,
+}
+
+/// A page of messages.
+#[derive(Clone, Debug)]
+pub struct MailPage {
+    /// The revision looked at.
+    pub rev: Seq,
+    /// The instant.
+    pub now: Now,
+    /// Whose mailbox.
+    pub me: Option<(AgentId, AgentName)>,
+    /// What is shown.
+    pub letters: Vec<MailSeen>,
+    /// How many more were found.
+    pub more: u64,
+    /// Whether there may be still more than that.
+    pub more_than_counted: bool,
+    /// How to go on.
+    pub next: Option<u64>,
+    /// Whether what is shown counts as read from now on.
+    pub marked_read: bool,
+    /// How many messages were looked through.
+    pub searched: u64,
+}
+
+/// A thread.
+#[derive(Clone, Debug)]
+pub struct ThreadSeen {
+    /// Its newest message.
+    pub newest: Message,
+    /// The newest subject of it.
+    pub subject: Option<String>,
+    /// How many messages of it the caller has.
+    pub messages: u64,
+    /// How many of them are unread.
+    pub unread: u64,
+    /// Who is part of it, the caller aside.
+    pub with: Vec<AgentName>,
+    /// The most important message of it.
+    pub importance: clearway_core::mail::Importance,
+    /// Whether the caller is still asked to acknowledge one.
+    pub ack_owed: bool,
+}
+
+/// Threads.
+#[derive(Clone, Debug)]
+pub struct Threads {
+    /// The revision looked at.
+    pub rev: Seq,
+    /// The instant.
+    pub now: Now,
+    /// The one with the newest message first.
+    pub threads: Vec<ThreadSeen>,
+    /// How to go on.
+    pub next: Option<u64>,
+}
+
+/// A message that somebody did not acknowledge.
+#[derive(Clone, Debug)]
+pub struct StaleAck {
+    /// The message.
+    pub message: Message,
+    /// Who wrote it.
+    pub from: AgentName,
+    /// Who did not.
+    pub agent: AgentName,
+    /// It in that agent's mailbox.
+    pub entry: Entry,
+    /// How long ago it was sent.
+    pub age_ms: u64,
+}
+
+/// Messages that are not acknowledged.
+#[derive(Clone, Debug)]
+pub struct StaleAcks {
+    /// The revision looked at.
+    pub rev: Seq,
+    /// The instant.
+    pub now: Now,
+    /// Who the caller is.
+    pub me: Option<AgentName>,
+    /// Oldest first.
+    pub stale: Vec<StaleAck>,
+    /// How many more.
+    pub more: u64,
+}
+
+/// What an agent has not read when it begins.
+#[derive(Clone, Debug)]
+pub struct Unread {
+    /// How many messages.
+    pub count: u64,
+    /// Whether there are no more than that.
+    pub is_all: bool,
+    /// Who wrote the one that is to be read first.
+    pub from: AgentName,
+    /// What it is about.
+    pub subject: Option<String>,
+}
+
+impl Session<'_> {
+    /// Shows the caller's mail: what is unread, which then counts as read, or with `--all` everything.
+    pub fn inbox(&mut self, words: &InboxWords) -> Result<MailPage, Failure> {
+        let filter = self.filter(words)?;
+        let before = Seq(words.before.unwrap_or(u64::MAX));
+        let which = if words.all { Which::Before(before) } else { Which::Unread };
+        let Some(look) = self.mailbox(which)? else { return self.nothing() };
+        let is_all = look.letters.len() < SCAN_MAX;
+        let wanted: Vec<Letter> =
+            look.letters.iter().filter(|letter| filter.admits(letter, look.me)).cloned().collect();
+        let found = wanted.len();
+        let rest = wanted.into_iter().skip(words.skip);
+        let letters = self.fitting(&look, rest, words.limit.unwrap_or(usize::MAX))?;
+        let shown = words.skip + letters.len();
+        let marks = !words.all && !words.peek;
+        if marks && !letters.is_empty() {
+            // What is shown differs from call to call, so that no key stands for it.
+            self.forget_idempotency_key();
+            self.mark_read(letters.iter().map(|seen| seen.message.id.clone()).collect())?.outcome?;
+        }
+        let next = match words.all {
+            true => letters.last().map(|seen| seen.message.seq.0),
+            false => Some(shown as u64).filter(|_| words.peek),
+        };
+        let more = found.saturating_sub(shown) as u64;
+        let more_than_counted = !is_all;
+        Ok(MailPage {
+            more,
+            more_than_counted,
+            next: next.filter(|_| more > 0 || more_than_counted),
+            marked_read: marks,
+            ..look.page(letters)
+        })
+    }
+
+    /// Shows messages of the caller with all of their texts, which then count as read.
+    pub fn read_messages(&mut self, ids: &[String]) -> Result<MailPage, Failure> {
+        let ids = message_ids(ids)?;
+        self.mark_read(ids.clone())?.outcome?;
+        let Some(look) = self.mailbox(Which::Before(Seq(0)))? else { return self.nothing() };
+        let letters = self.with_texts(&look, &ids)?;
+        let names = self.called(letters.iter().flat_map(|letter| parties(&letter.message, look.me)))?;
+        let seen = letters.into_iter().filter_map(|letter| {
+            let text = letter.text.clone();
+            Some(MailSeen { text, left: 0, ..seen(letter, look.me, &names)? })
+        });
+        let letters: Vec<MailSeen> = seen.collect();
+        Ok(MailPage { marked_read: true, ..look.page(letters) })
+    }
+
+    /// Shows the messages of a thread that the caller has, the newest page of it, oldest first.
+    pub fn thread(&mut self, id: &str, before: Option<u64>) -> Result<(MessageId, MailPage), Failure> {
+        let id = message_id(id)?;
+        let unknown = || {
+            Failure::new(Slug::UnknownThread, format!("no thread of yours has a message {id}"))
+                .hint("see your threads: clearway threads")
+        };
+        let look = self.mailbox(Which::Before(Seq(u64::MAX)))?.ok_or_else(unknown)?;
+        let named = self.with_texts(&look, std::slice::from_ref(&id))?;
+        let of_me = named.first().filter(|letter| letter.message.is_of(look.me)).ok_or_else(unknown)?;
+        let thread = of_me.message.thread.clone();
+        let before = Seq(before.unwrap_or(u64::MAX));
+        let is_wanted = |letter: &&Letter| letter.message.thread == thread && letter.message.seq < before;
+        let wanted: Vec<Letter> = look.letters.iter().filter(is_wanted).cloned().collect();
+        let found = wanted.len();
+        let mut letters = self.fitting(&look, wanted.into_iter(), usize::MAX)?;
+        let more = found.saturating_sub(letters.len()) as u64;
+        let next = letters.last().map(|seen| seen.message.seq.0).filter(|_| more > 0);
+        letters.reverse();
+        Ok((thread, MailPage { more, next, ..look.page(letters) }))
+    }
+
+    /// Lists the threads that the caller is part of.
+    pub fn threads(&mut self, before: Option<u64>) -> Result<Threads, Failure> {
+        let Some(look) = self.mailbox(Which::Before(Seq(u64::MAX)))? else {
+            let MailPage { rev, now, .. } = self.nothing()?;
+            return Ok(Threads { rev, now, threads: Vec::new(), next: None });
+        };
+        let mut grouped: BTreeMap<&MessageId, Vec<&Letter>> = BTreeMap::new();
+        for letter in &look.letters {
+            grouped.entry(&letter.message.thread).or_default().push(letter);
+        }
+        let before = Seq(before.unwrap_or(u64::MAX));
+        let mut threads: Vec<Vec<&Letter>> = grouped.into_values().collect();
+        threads.retain(|letters| letters[0].message.seq < before);
+        threads.sort_by_key(|letters| std::cmp::Reverse(letters[0].message.seq));
+        let has_more = threads.len() > ROWS_MAX;
+        threads.truncate(ROWS_MAX);
+        let all = threads.iter().flatten().flat_map(|letter| parties(&letter.message, look.me));
+        let names = self.called(all)?;
+        let threads: Vec<ThreadSeen> =
+            threads.iter().map(|letters| thread_seen(letters, look.me, &names)).collect();
+        let next = threads.last().map(|thread| thread.newest.seq.0).filter(|_| has_more);
+        Ok(Threads { rev: look.rev, now: look.now, threads, next })
+    }
+
+    /// Finds messages of the caller that hold every word, newest first.
+    pub fn search(&mut self, text: &str, before: Option<u64>) -> Result<MailPage, Failure> {
+        let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
+        if words.is_empty() {
+            return Err(Failure::new(Slug::Usage, "name a word to look for")
+                .hint("such as: clearway search migration"));
+        }
+        let mut before = Seq(before.unwrap_or(u64::MAX));
+        let (mut searched, mut found, mut is_end) = (0, Vec::new(), false);
+        let mut page = None;
+        while searched < SEARCHED_MAX && !is_end {
+            let read = MailRead { texts: true, ..MailRead::default() };
+            let Some(look) = self.mailbox_of(Which::Before(before), TEXTS_AT_ONCE, read)? else { break };
+            searched += look.letters.len();
+            is_end = look.letters.len() < TEXTS_AT_ONCE;
+            before = look.letters.last().map_or(before, |letter| letter.message.seq);
+            found.extend(look.letters.iter().filter(|letter| holds(letter, &words)).cloned());
+            page.get_or_insert(look);
+        }
+        let Some(look) = page else { return self.nothing() };
+        let count = found.len();
+        let letters = self.fitting(&look, found.into_iter(), usize::MAX)?;
+        let more = count.saturating_sub(letters.len()) as u64;
+        let last = letters.last().map(|seen| seen.message.seq.0).filter(|_| more > 0);
+        let next = last.or((!is_end).then_some(before.0));
+        Ok(MailPage { more, next, searched: searched as u64, ..look.page(letters) })
+    }
+
+    /// Lists messages that somebody was asked to acknowledge and did not: the caller, or who got them from it.
+    pub fn stale_acks(&mut self, older_than: Option<&str>) -> Result<StaleAcks, Failure> {
+        let ttl_ms = older_than.map(span_ms).transpose()?.unwrap_or(STALE_ACK_MS);
+        let Some(look) = self.mailbox(Which::Unsettled)? else {
+            let MailPage { rev, now, .. } = self.nothing()?;
+            return Ok(StaleAcks { rev, now, me: None, stale: Vec::new(), more: 0 });
+        };
+        let age =
+            |message: &Message| u64::try_from(look.now.wall.0.saturating_sub(message.at.0)).unwrap_or(0);
+        let mut old: Vec<&Letter> =
+            look.letters.iter().filter(|letter| age(&letter.message) >= ttl_ms).collect();
+        old.sort_by_key(|letter| letter.message.seq);
+        let (mut stale, mut more) = (Vec::new(), 0);
+        for letter in old {
+            if stale.len() >= ROWS_MAX {
+                more += 1;
+                continue;
+            }
+            for entry in self.owing(&look, letter)? {
+                let names = self.called([letter.message.from, entry.agent])?;
+                let (message, age_ms) = (letter.message.clone(), age(&letter.message));
+                let name = |id: AgentId| names.get(&id).cloned();
+                if let (Some(from), Some(agent)) = (name(message.from), name(entry.agent)) {
+                    stale.push(StaleAck { message, from, agent, entry, age_ms });
+                }
+            }
+        }
+        Ok(StaleAcks { rev: look.rev, me: Some(look.name.clone()), now: look.now, stale, more })
+    }
+
+    /// What the caller has not read; `None` if that is nothing.
+    pub(crate) fn unread(&mut self) -> Result<Option<Unread>, Failure> {
+        let Some(look) = self.mailbox_of(Which::Unread, ROWS_MAX, MailRead::default())? else {
+            return Ok(None);
+        };
+        let Some(first) = look.letters.first().map(|letter| letter.message.clone()) else { return Ok(None) };
+        let from = self.called([first.from])?.remove(&first.from);
+        let count = look.letters.len() as u64;
+        Ok(from.map(|from| Unread {
+            count,
+            is_all: look.letters.len() < ROWS_MAX,
+            from,
+            subject: first.subject,
+        }))
+    }
+
+    /// Those who have not acknowledged a message: the caller, or everybody who got it from the caller.
+    fn owing(&mut self, look: &Look, letter: &Letter) -> Result<Vec<Entry>, Failure> {
+        let owes = |entry: &Entry| entry.owes_ack && entry.acked_at.is_none();
+        if letter.message.from != look.me {
+            return Ok(letter.entries.iter().filter(|entry| owes(entry)).cloned().collect());
+        }
+        let mut read = ReadSet::default();
+        read.mail.ids = vec![letter.message.id.clone()];
+        let slice = self.read(|snapshot| snapshot.load(&read, &look.now))?.unwrap_or_default();
+        let entries = slice.mail.letters.into_iter().flat_map(|letter| letter.entries);
+        Ok(entries.filter(owes).collect())
+    }
+
+    /// As many messages as an answer has room for, with their texts.
+    fn fitting(
+        &mut self,
+        look: &Look,
+        letters: impl Iterator<Item = Letter>,
+        limit: usize,
+    ) -> Result<Vec<MailSeen>, Failure> {
+        let (mut left, mut shown) = (ANSWER_BYTES_MAX - AROUND_BYTES, Vec::new());
+        let first: Vec<MessageId> =
+            letters.take(limit.min(TEXTS_AT_ONCE)).map(|letter| letter.message.id).collect();
+        let letters = self.with_texts(look, &first)?;
+        let names = self.called(letters.iter().flat_map(|letter| parties(&letter.message, look.me)))?;
+        for letter in letters {
+            let text = letter.text.clone();
+            let Some(mut seen) = seen(letter, look.me, &names) else { continue };
+            if let Some(text) = &text {
+                let (part, rest) = excerpt(text);
+                (seen.text, seen.left) = (Some(part.to_owned()), rest);
+            }
+            let bytes = bytes_of(&seen);
+            if bytes > left {
+                break;
+            }
+            left -= bytes;
+            shown.push(seen);
+        }
+        Ok(shown)
+    }
+
+    fn with_texts(&mut self, look: &Look, ids: &[MessageId]) -> Result<Vec<Letter>, Failure> {
+        let mut read = ReadSet::default();
+        read.mail = MailRead { ids: ids.to_vec(), texts: true, alone: Some(look.me), ..MailRead::default() };
+        let found = self.read(|snapshot| snapshot.load(&read, &look.now))?;
+        Ok(found.unwrap_or_default().mail.letters)
+    }
+
+    /// What agents are called; one whose row is lost goes by its id.
+    fn called(&mut self, ids: impl IntoIterator<Item = AgentId>) -> Result<Called, Failure> {
+        let ids: BTreeSet<AgentId> = ids.into_iter().collect();
+        let agents = AgentLookup { ids: ids.iter().copied().collect(), ..AgentLookup::default() };
+        let (read, now) = (ReadSet { agents, ..ReadSet::default() }, self.now()?);
+        let slice = self.read(|snapshot| snapshot.load(&read, &now))?.unwrap_or_default();
+        let by_id = ids.into_iter().filter_map(|id| Some((id, AgentName::parse(id.as_str())?)));
+        let mut names: Called = by_id.collect();
+        names.extend(slice.agents.into_iter().map(|view| (view.agent.id, view.agent.name)));
+        Ok(names)
+    }
+
+    fn mailbox(&mut self, which: Which) -> Result<Option<Look>, Failure> {
+        self.mailbox_of(which, SCAN_MAX, MailRead::default())
+    }
+
+    /// A part of the caller's mailbox; `None` for somebody who is not known here and so has none.
+    fn mailbox_of(&mut self, which: Which, limit: usize, read: MailRead) -> Result<Option<Look>, Failure> {
+        let key = self.site.key.clone();
+        let Some(view) = self.identified_in(&key)??.known else { return Ok(None) };
+        let (me, name, now) = (view.agent.id, view.agent.name, self.now()?);
+        let mail = MailRead { mailbox: Some(Mailbox { of: me, which, limit }), ..read };
+        let read = ReadSet { mail, ..ReadSet::default() };
+        let slice = self.read(|snapshot| snapshot.load(&read, &now))?.unwrap_or_default();
+        let (rev, letters) = (slice.scope.rev, slice.mail.letters);
+        Ok(Some(Look { rev, now, me, name, letters }))
+    }
+
+    fn nothing(&mut self) -> Result<MailPage, Failure> {
+        let (now, rev) =
+            (self.now()?, self.read(|snapshot| snapshot.head())?.map_or(Seq(0), |head| head.rev));
+        Ok(MailPage {
+            rev,
+            now,
+            me: None,
+            letters: Vec::new(),
+            more: 0,
+            more_than_counted: false,
+            next: None,
+            marked_read: false,
+            searched: 0,
+        })
+    }
+
+    fn filter(&mut self, words: &InboxWords) -> Result<Filter, Failure> {
+        let from = match &words.from {
+            Some(name) => Some(self.agent_called(name)?),
+            None => None,
+        };
+        let since = match &words.since {
+            Some(text) => {
+                let ms = i64::try_from(span_ms(text)?).unwrap_or(i64::MAX);
+                Some(Wall(self.now()?.wall.0.saturating_sub(ms)))
+            }
+            None => None,
+        };
+        Ok(Filter {
+            kind: words.kind.clone(),
+            thread: words.thread.as_deref().map(message_id).transpose()?,
+            topic: words.topic.as_deref().map(topic).transpose()?,
+            since,
+            from,
+        })
+    }
+
+    fn agent_called(&mut self, text: &str) -> Result<AgentId, Failure> {
+        let name = agent_name(text)?;
+        let agents = AgentLookup {
+            ids: AgentId::parse(text).into_iter().collect(),
+            names: vec![name.clone()],
+            ..AgentLookup::default()
+        };
+        let (read, now) = (ReadSet { agents, ..ReadSet::default() }, self.now()?);
+        let slice = self.read(|snapshot| snapshot.load(&read, &now))?.unwrap_or_default();
+        let found = slice.agent_meant(&name).map(|view| view.agent.id);
+        found.ok_or_else(|| {
+            Failure::new(Slug::UnknownRecipient, format!("nobody here is called {name}")).hint(AGENTS)
+        })
+    }
+}
+
+/// A part of a mailbox.
+struct Look {
+    rev: Seq,
+    now: Now,
+    me: AgentId,
+    name: AgentName,
+    letters: Vec<Letter>,
+}
+
+impl Look {
+    fn page(self, letters: Vec<MailSeen>) -> MailPage {
+        MailPage {
+            rev: self.rev,
+            now: self.now,
+            me: Some((self.me, self.name)),
+            letters,
+            more: 0,
+            more_than_counted: false,
+            next: None,
+            marked_read: false,
+            searched: 0,
+        }
+    }
+}
+
+/// Which messages are wanted.
+struct Filter {
+    kind: Option<String>,
+    thread: Option<MessageId>,
+    topic: Option<Topic>,
+    since: Option<Wall>,
+    from: Option<AgentId>,
+}
+
+impl Filter {
+    fn admits(&self, letter: &Letter, me: AgentId) -> bool {
+        let message = &letter.message;
+        let kind = letter.entry_of(me).map(|entry| kind_of(message, entry));
+        self.kind.as_deref().is_none_or(|wanted| kind == Some(wanted))
+            && self.thread.as_ref().is_none_or(|wanted| message.thread == *wanted || message.id == *wanted)
+            && self.topic.as_ref().is_none_or(|wanted| message.topic.as_ref() == Some(wanted))
+            && self.since.is_none_or(|since| message.at >= since)
+            && self.from.is_none_or(|from| message.from == from)
+    }
+}
+
+fn kind_of(message: &Message, entry: &Entry) -> &'static str {
+    match entry.role {
+        Role::To if message.broadcast => "broadcast",
+        role => role.word(),
+    }
+}
+
+/// Everybody whose name a reader is shown. Of a broadcast that is its writer alone: everybody got it.
+fn parties(message: &Message, reader: AgentId) -> impl Iterator<Item = AgentId> {
+    let visible = message.visible_to(reader).filter(|_| !message.broadcast).map(|one| one.agent);
+    std::iter::once(message.from).chain(visible)
+}
+
+/// What agents are called.
+type Called = BTreeMap<AgentId, AgentName>;
+
+fn seen(letter: Letter, me: AgentId, names: &Called) -> Option<MailSeen> {
+    let entry = letter.entry_of(me)?.clone();
+    let message = letter.message;
+    let in_role = |role: Role| -> Vec<AgentName> {
+        let visible = message.visible_to(me).filter(|one| one.role == role && !message.broadcast);
+        visible.filter_map(|one| names.get(&one.agent).cloned()).collect()
+    };
+    Some(MailSeen {
+        from: names.get(&message.from)?.clone(),
+        to: in_role(Role::To),
+        cc: in_role(Role::Cc),
+        bcc: in_role(Role::Bcc),
+        kind: kind_of(&message, &entry),
+        entry,
+        message,
+        text: None,
+        left: 0,
+    })
+}
+
+/// The most bytes that a message takes in an answer.
+fn bytes_of(seen: &MailSeen) -> usize {
+    let frame = seen.from.as_str().len();
+    let all = [&seen.to, &seen.cc, &seen.bcc];
+    let names: usize = all.into_iter().flatten().map(|name| name.as_str().len() + 4).sum();
+    let of = |text: &Option<String>| text.as_deref().map_or(0, |text| cost(text, frame));
+    HEAD_BYTES + 3 * seen.message.id.as_str().len() + names + of(&seen.message.subject) + of(&seen.text)
+}
+
+fn thread_seen(letters: &[&Letter], me: AgentId, names: &Called) -> ThreadSeen {
+    let messages = || letters.iter().map(|letter| &letter.message);
+    let standing = |wanted: Standing| {
+        let is_it = |letter: &&&Letter| letter.entry_of(me).is_some_and(|entry| entry.standing == wanted);
+        letters.iter().filter(is_it).count()
+    };
+    let owes = |letter: &&Letter| {
+        letter.entry_of(me).is_some_and(|entry| entry.owes_ack && entry.acked_at.is_none())
+    };
+    let with: BTreeSet<AgentId> =
+        messages().flat_map(|message| parties(message, me)).filter(|agent| *agent != me).collect();
+    ThreadSeen {
+        newest: letters[0].message.clone(),
+        subject: messages().find_map(|message| message.subject.clone()),
+        messages: letters.len() as u64,
+        unread: standing(Standing::Unread) as u64,
+        with: with.iter().take(WITH_MAX).filter_map(|agent| names.get(agent).cloned()).collect(),
+        importance: messages().map(|message| message.importance).min().unwrap_or_default(),
+        ack_owed: letters.iter().any(owes),
+    }
+}
+
+/// How many others of a thread are named.
+const WITH_MAX: usize = 10;
+
+/// Whether a message holds every word, in whatever case.
+fn holds(letter: &Letter, words: &[String]) -> bool {
+    let message = &letter.message;
+    let texts =
+        [message.subject.as_deref(), letter.text.as_deref(), message.topic.as_ref().map(Topic::as_str)];
+    let texts: Vec<String> = texts.into_iter().flatten().map(str::to_lowercase).collect();
+    words.iter().all(|word| texts.iter().any(|text| text.contains(word.as_str())))
+}
+
+fn span_ms(text: &str) -> Result<u64, Failure> {
+    duration::parse(text).map(duration::milliseconds).map_err(|error| {
+        Failure::new(Slug::InvalidDuration, format!("{}: {error}", quoted(text)))
+            .hint("durations look like 90s, 15m or 2h")
+    })
+}

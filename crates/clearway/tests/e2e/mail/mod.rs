@@ -1,0 +1,286 @@
+//! Agents write to each other: every verb of mail through the real binary.
+
+mod hooked;
+mod limits;
+mod paging;
+mod texts;
+
+use crate::{app, each, home, list, number, text};
+use clearway_testkit::Repository;
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// Agents who are known in a repository.
+pub(crate) fn company(repository: &Repository<'_>, names: &[&str]) {
+    for name in names {
+        repository.grant(name, &[&format!("{name}.rs")]);
+    }
+}
+
+/// What an agent has not read, which stays unread.
+fn unread(repository: &Repository<'_>, agent: &str) -> Value {
+    repository.agent(agent).ok(&["inbox", "--peek"])
+}
+
+/// What the messages of an answer say.
+fn bodies(page: &Value) -> Vec<&str> {
+    each(page, "messages", "body")
+}
+
+#[test]
+fn everybody_who_is_named_gets_it_and_blind_copies_stay_hidden() {
+    let home = home();
+    let app = app(&home);
+    company(&app, &["ada", "bob", "cy", "dan"]);
+    let sent =
+        app.agent("ada").ok(&["send", "bob", "hello", "--cc", "cy", "--bcc", "dan", "--subject", "plan"]);
+    assert_eq!(sent["bcc"], serde_json::json!(["dan"]));
+    for (agent, kind, sees_bcc) in [("bob", "to", 0), ("cy", "cc", 0), ("dan", "bcc", 1)] {
+        let page = app.agent(agent).ok(&["inbox"]);
+        let message = &list(&page, "messages")[0];
+        assert_eq!((bodies(&page), text(message, "kind")), (vec!["hello"], kind), "{agent}");
+        assert_eq!(list(message, "bcc").len(), sees_bcc, "{agent}: {message}");
+        assert_eq!((each_text(message, "to"), each_text(message, "cc")), (vec!["bob"], vec!["cy"]));
+        assert!(list(&app.agent(agent).ok(&["inbox"]), "messages").is_empty(), "{agent} read it");
+    }
+    for agent in ["bob", "cy"] {
+        for words in [&["inbox", "--all"][..], &["threads"], &["events"], &["thread", text(&sent, "id")]] {
+            let told = app.agent(agent).run(words).expect(0).stdout()
+                + &app.agent(agent).json(words).expect(0).stdout();
+            assert!(!told.lines().any(|line| line.contains("hello") && line.contains("dan")), "{told}");
+            if words[0] != "events" {
+                assert!(!told.contains("dan"), "{words:?}: {told}");
+            }
+        }
+    }
+    let recipients: Vec<Value> =
+        app.events().iter().map(|event| event["data"]["recipients"].clone()).collect();
+    let dan = app.clearway().ok(&["agents"]);
+    let dan = list(&dan, "agents").iter().find(|agent| text(agent, "name") == "dan").expect("dan").clone();
+    assert!(!Value::from(recipients).to_string().contains(text(&dan, "id")), "the log tells nobody");
+    assert_eq!(
+        list(&app.agent("ada").ok(&["inbox", "--all"]), "messages")[0]["bcc"],
+        serde_json::json!(["dan"])
+    );
+}
+
+/// A list of texts.
+fn each_text<'v>(value: &'v Value, field: &str) -> Vec<&'v str> {
+    list(value, field).iter().filter_map(Value::as_str).collect()
+}
+
+#[test]
+fn the_same_id_is_the_same_message_or_an_error() {
+    let home = home();
+    let app = app(&home);
+    company(&app, &["ada", "bob", "cy"]);
+    let words = ["send", "bob", "main is red", "--id", "build-17"];
+    let first = app.agent("ada").ok(&words);
+    let again = app.agent("ada").ok(&words);
+    assert_eq!((&first["seq"], &again["replayed"]), (&again["seq"], &true.into()));
+    let events = app.events().len();
+    for (agent, words) in [
+        ("ada", ["send", "bob", "main is green", "--id", "build-17"]),
+        ("cy", ["send", "bob", "main is red", "--id", "build-17"]),
+        ("ada", ["send", "cy", "main is red", "--id", "build-17"]),
+    ] {
+        app.agent(agent).fails("message-exists", 2, &words);
+    }
+    assert_eq!(app.events().len(), events, "nothing is half done");
+    assert_eq!(bodies(&unread(&app, "bob")), ["main is red"]);
+    assert!(bodies(&unread(&app, "cy")).is_empty());
+}
+
+#[test]
+fn only_who_got_a_message_acknowledges_it_and_what_is_owed_is_listed() {
+    let home = home();
+    let app = app(&home);
+    company(&app, &["ada", "bob", "cy"]);
+    let id = app.agent("ada").ok(&["send", "bob,cy", "deploy at five", "--ack", "--subject", "deploy"]);
+    let id = text(&id, "id");
+    app.agent("ada").fails("not-recipient", 3, &["ack", id]);
+    app.agent("eve").fails("not-recipient", 3, &["ack", id]);
+    app.agent("bob").fails("not-found", 5, &["ack", id, "no-such-message"]);
+    let owed = |agent: &str| {
+        let page = app.agent(agent).ok(&["stale-acks", "--older-than", "1ms"]);
+        each(&page, "stale", "agent").into_iter().map(str::to_owned).collect::<BTreeSet<_>>()
+    };
+    let both = BTreeSet::from(["bob".to_owned(), "cy".to_owned()]);
+    assert_eq!((owed("ada"), owed("bob")), (both, BTreeSet::from(["bob".to_owned()])));
+    let page = app.agent("ada").ok(&["stale-acks", "--older-than", "1ms"]);
+    assert_eq!((text(&list(&page, "stale")[0], "subject"), &page["more"]), ("deploy", &0.into()));
+    assert!(list(&app.agent("ada").ok(&["stale-acks"]), "stale").is_empty(), "none is ten minutes old");
+    let acked = app.agent("bob").ok(&["ack", id]);
+    assert_eq!(each_text(&acked, "acknowledged"), [id]);
+    assert_eq!(each_text(&app.agent("bob").ok(&["ack", id]), "already_acknowledged"), [id]);
+    assert_eq!((owed("ada"), owed("bob")), (BTreeSet::from(["cy".to_owned()]), BTreeSet::new()));
+    assert!(bodies(&unread(&app, "bob")).is_empty(), "what is acknowledged was read");
+    app.agent("cy").ok(&["ack", id]);
+    assert!(owed("ada").is_empty());
+    assert_eq!(app.kinds().iter().filter(|kind| *kind == "mail.acknowledged").count(), 2);
+    app.clearway().ok(&["audit", "verify"]);
+}
+
+#[test]
+fn a_thread_is_opened_by_any_of_its_messages_and_listed_newest_first() {
+    let home = home();
+    let app = app(&home);
+    company(&app, &["ada", "bob", "cy"]);
+    let first = app.agent("ada").ok(&["send", "bob", "who owns db:migrate?", "--subject", "migration"]);
+    let first = text(&first, "id");
+    let other = app.agent("ada").ok(&["send", "cy", "lunch?"]);
+    let second =
+        app.agent("bob").ok(&["send", "ada", "I do", "--thread", first, "--importance", "high", "--ack"]);
+    let third = app.agent("ada").ok(&["send", "bob", "thanks", "--thread", text(&second, "id")]);
+    assert_eq!((text(&second, "thread"), text(&third, "thread")), (first, first));
+    for id in [first, text(&second, "id"), text(&third, "id")] {
+        let thread = app.agent("bob").ok(&["thread", id]);
+        assert_eq!(
+            (text(&thread, "thread"), bodies(&thread)),
+            (first, vec!["who owns db:migrate?", "I do", "thanks"])
+        );
+        let message = &list(&thread, "messages")[1];
+        assert_eq!((text(message, "importance"), &message["ack_required"]), ("high", &true.into()));
+    }
+    let threads = app.agent("ada").ok(&["threads"]);
+    assert_eq!(each(&threads, "threads", "thread"), [first, text(&other, "id")]);
+    let newest = &list(&threads, "threads")[0];
+    assert_eq!((number(newest, "messages"), number(newest, "unread")), (3, 1));
+    assert_eq!((text(newest, "subject"), &newest["ack_owed"]), ("migration", &true.into()));
+    app.agent("cy").fails("unknown-thread", 5, &["thread", first]);
+    app.agent("cy").fails("unknown-thread", 5, &["send", "ada", "me too", "--thread", first]);
+}
+
+#[test]
+fn importance_orders_and_filters_narrow() {
+    let home = home();
+    let app = app(&home);
+    company(&app, &["ada", "bob", "cy"]);
+    app.agent("ada").ok(&["send", "bob", "one", "--topic", "BUILD"]);
+    app.agent("cy").ok(&["send", "bob", "whenever", "--importance", "low"]);
+    app.agent("cy").ok(&["send", "ada", "for bob to know", "--cc", "bob", "--importance", "high"]);
+    app.agent("ada").ok(&["send", "bob", "fire", "--urgent"]);
+    assert_eq!(bodies(&unread(&app, "bob")), ["fire", "for bob to know", "one", "whenever"]);
+    for (words, expect) in [
+        (&["--topic", "build"][..], vec!["one"]),
+        (&["--from", "cy"], vec!["for bob to know", "whenever"]),
+        (&["--kind", "cc"], vec!["for bob to know"]),
+        (&["--since", "1h", "--from", "ada"], vec!["fire", "one"]),
+        (&["--limit", "1"], vec!["fire"]),
+    ] {
+        let page = app.agent("bob").ok(&[&["inbox", "--peek"], words].concat());
+        assert_eq!(bodies(&page), expect, "{words:?}");
+    }
+    let all = app.agent("bob").ok(&["inbox", "--all", "--from", "ada"]);
+    assert_eq!(bodies(&all), ["fire", "one"], "newest first");
+    app.agent("bob").fails("unknown-recipient", 5, &["inbox", "--from", "nobody"]);
+    app.agent("bob").fails("invalid-duration", 2, &["inbox", "--since", "soon"]);
+}
+
+#[test]
+fn words_are_found_in_ones_own_mail_and_nowhere_else() {
+    let home = home();
+    let app = app(&home);
+    company(&app, &["ada", "bob", "cy"]);
+    app.agent("ada").ok(&["send", "bob", "the Parser is split", "--subject", "news"]);
+    app.agent("ada").ok(&["send", "cy", "the parser is slow"]);
+    app.agent("bob").ok(&["send", "ada", "parser: thanks"]);
+    let found = |agent: &str, words: &[&str]| {
+        let page = app.agent(agent).ok(&[&["search"], words].concat());
+        bodies(&page).into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(found("bob", &["parser"]), ["parser: thanks", "the Parser is split"]);
+    assert_eq!(found("bob", &["news", "SPLIT"]), ["the Parser is split"]);
+    assert!(found("bob", &["slow"]).is_empty());
+    assert_eq!(found("ada", &["parser"]).len(), 3);
+    assert!(found("eve", &["parser"]).is_empty());
+}
+
+#[test]
+fn a_broadcast_needs_a_topic_skips_the_dead_and_comes_only_so_often() {
+    let home = home();
+    let app = app(&home);
+    company(&app, &["ada", "bob", "cy", "dan"]);
+    app.clearway().session("over").ok(&["reserve", "over.rs"]);
+    let ended = serde_json::json!({"session_id": "over", "hook_event_name": "SessionEnd", "cwd": app.path(), "reason": "exit"});
+    app.clearway().run_with(ended.to_string().as_bytes(), &["hook", "claude"]).expect(0);
+    app.agent("dan").ok(&["policy", "block"]);
+    app.agent("ada").fails("usage", 2, &["broadcast", "main is red"]);
+    let sent = app.agent("ada").ok(&["broadcast", "--topic", "build", "main is red"]);
+    assert_eq!(each_text(&sent, "to").into_iter().collect::<BTreeSet<_>>(), BTreeSet::from(["bob", "cy"]));
+    assert_eq!(each_text(&sent, "denied"), ["dan"]);
+    let got = unread(&app, "bob");
+    assert_eq!((bodies(&got), text(&list(&got, "messages")[0], "kind")), (vec!["main is red"], "broadcast"));
+    assert!(bodies(&unread(&app, "dan")).is_empty());
+    for _ in 1..10 {
+        app.agent("ada").ok(&["broadcast", "--topic", "build", "again"]);
+    }
+    let failure =
+        app.agent("ada").fails("quota-exceeded", 3, &["broadcast", "--topic", "build", "once more"]);
+    assert_eq!(text(&failure["retry"], "when"), "after");
+    app.agent("bob").ok(&["broadcast", "--topic", "build", "mine"]);
+}
+
+#[test]
+fn a_policy_keeps_mail_out_and_contacts_and_threads_get_through() {
+    let home = home();
+    let app = app(&home);
+    company(&app, &["ada", "bob", "cy"]);
+    let thread = app.agent("bob").ok(&["send", "ada", "a question"]);
+    let set = app.agent("bob").ok(&["policy", "contacts"]);
+    assert_eq!(text(&set, "policy"), "contacts");
+    let events = app.events().len();
+    app.agent("ada").fails("not-accepted", 3, &["send", "cy,bob", "hello"]);
+    assert_eq!(app.events().len(), events + 1, "the denial is on record, and nothing else");
+    assert!(bodies(&unread(&app, "cy")).is_empty());
+    app.agent("ada").ok(&["send", "bob", "an answer", "--thread", text(&thread, "id")]);
+    assert_eq!(each_text(&app.agent("bob").ok(&["contacts", "--add", "cy"]), "contacts"), ["cy"]);
+    app.agent("cy").ok(&["send", "bob", "a friend"]);
+    assert!(list(&app.agent("bob").ok(&["contacts", "--remove", "cy"]), "contacts").is_empty());
+    app.agent("bob").ok(&["policy", "auto"]);
+    app.agent("ada").fails("not-accepted", 3, &["send", "bob", "hello"]);
+    app.agent("ada").ok(&["reserve", "--queue", "bob.rs"]);
+    app.agent("ada").ok(&["send", "bob", "I wait for bob.rs"]);
+    app.agent("bob").ok(&["policy", "block"]);
+    app.agent("ada").fails("not-accepted", 3, &["send", "bob", "hello", "--thread", text(&thread, "id")]);
+    assert_eq!(text(&app.agent("bob").ok(&["policy"]), "policy"), "block");
+    assert_eq!(bodies(&unread(&app, "bob")), ["an answer", "a friend", "I wait for bob.rs"]);
+}
+
+#[test]
+fn mail_stays_inside_one_scope() {
+    let home = home();
+    let (app, other) = (app(&home), home.repository("other", &[("x.rs", "\n")]));
+    company(&app, &["ada", "bob"]);
+    company(&other, &["bob", "cy"]);
+    app.agent("ada").ok(&["send", "bob", "here"]);
+    app.agent("ada").fails("unknown-recipient", 5, &["send", "cy", "there"]);
+    assert!(bodies(&unread(&other, "bob")).is_empty());
+    assert_eq!(bodies(&unread(&app, "bob")), ["here"]);
+}
+
+#[test]
+fn a_repair_keeps_the_texts_and_one_that_is_lost_is_named() {
+    let home = home();
+    let app = app(&home);
+    company(&app, &["ada", "bob"]);
+    app.agent("ada").ok(&["send", "bob", "kept", "--id", "kept"]);
+    app.agent("ada").ok(&["send", "bob", "lost", "--id", "lost"]);
+    let store = crate::open_store(&home);
+    store
+        .execute_batch("DELETE FROM mailbox; UPDATE messages SET text = 'forged' WHERE id = 'lost'")
+        .expect("a change");
+    let broken = app.clearway().fails("audit-broken", 1, &["audit", "verify"]);
+    assert!(broken["message"].to_string().contains("mailbox"), "{broken}");
+    let repaired = app.clearway().operator(&home).run(&["doctor", "--repair"]);
+    assert!((repaired.stdout() + &repaired.stderr()).contains("lost"), "{}", repaired.stdout());
+    let page = unread(&app, "bob");
+    assert_eq!(
+        list(&page, "messages").iter().map(|message| message["body"].clone()).collect::<Vec<_>>(),
+        ["kept".into(), Value::Null]
+    );
+    let shown = app.agent("bob").run(&["inbox"]).expect(0).stdout();
+    assert!(shown.contains("its text is lost") && !shown.contains("forged"), "{shown}");
+    let doctor = app.clearway().run(&["doctor"]).stdout();
+    assert!(doctor.contains("lost"), "{doctor}");
+}
