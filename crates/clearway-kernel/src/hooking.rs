@@ -344,7 +344,7 @@ pub fn keep_changed(outside: &mut dyn Outside, call: &HookCall, files: &[String]
         if targets.is_empty() {
             continue;
         }
-        let reserve = Reserve { best_effort: true, ..session.edit_of(targets.clone()) };
+        let reserve = Reserve { best_effort: true, ..session.edit_of(targets.clone(), None) };
         let reply = session.command(Command::Reserve(reserve))?;
         let done = Attend::Done { targets, brief: Vec::new(), worktree };
         session.command(Command::Attend(done))?.outcome?;

@@ -4,6 +4,7 @@
 
 use super::Notice;
 use super::draft::Draft;
+use crate::agent::Client;
 use crate::command::{Reserve, Want};
 use crate::ids::{AgentId, LeaseId, WaitId};
 use crate::lease::{Grade, Lease};
@@ -116,6 +117,16 @@ impl Draft<'_> {
         }
         memo.in_hand.retain(|(id, until)| *until > now && !leases.iter().any(|lease| lease.id == *id));
         memo.in_hand.extend(leases.iter().map(|lease| (lease.id, now.plus_ms(CALL_MS_MAX))));
+    }
+
+    /// The word of one call tells that those before it are over, where a client has one after the other run: of a call
+    /// that was interrupted or not permitted its hooks tell nothing more.
+    pub(super) fn end_earlier_calls(&mut self, me: AgentId, client: Client) {
+        if client.calls_one_by_one() {
+            let memo = self.memo(me);
+            memo.in_hand.clear();
+            memo.writing.clear();
+        }
     }
 
     /// Remembers what is edited under claims of the family of which paths make way. Whoever has none leaves no trace.

@@ -192,6 +192,11 @@ impl Draft<'_> {
                     Body::LeaseTakenOver { lease: id, holder, to },
                     from.map(|from| Notice::TookOver { target, from }),
                 ),
+                // It would have been given back, had anybody told of the end of that call: nobody lost anything.
+                RoomWhy::CallOver => {
+                    self.push(actor, Body::LeaseYielded { lease: id, holder, to });
+                    continue;
+                }
                 RoomWhy::Unchanged | RoomWhy::Untouched(_) => (
                     Body::LeaseYielded { lease: id, holder, to },
                     from.map(|from| Notice::Yielded { target, from }),
@@ -284,7 +289,12 @@ impl Taker<'_, '_> {
         if self.taken.iter().any(|taken| taken.id == id) {
             return;
         }
-        if self.reserve.grade == Grade::Claimed {
+        // Another call has it in hand by now, and that one may last as long.
+        let is_brief = lease.lasts_one_call() && self.reserve.max_ms.is_some();
+        if is_brief {
+            lease.end_max = self.reserve.max_ms.map(|ms| self.draft.now.mono.plus_ms(ms));
+        }
+        if is_brief || self.reserve.grade == Grade::Claimed {
             self.restate(&mut lease, want);
             let renewed = Body::LeaseRenewed { lease: id, terms: lease.terms(), operator_reason: None };
             self.draft.push(self.actor, renewed);

@@ -135,8 +135,8 @@ fn others(count: usize) -> String {
 /// A refusal over what is held for the length of one call: whoever tries again after its next step gets it.
 fn in_use(answer: &ScopeAnswer, failure: &Failure) -> Option<Said> {
     let Details::Blockers { leases, .. } = &failure.details else { return None };
-    let is_brief = failure.slug == Slug::ReservationHeld
-        && leases.iter().all(|blocker| blocker.lease.grade == Grade::Auto);
+    let is_brief =
+        failure.slug == Slug::ReservationHeld && leases.iter().all(|blocker| blocker.lease.lasts_one_call());
     let blocker = leases.first().filter(|_| is_brief)?;
     let text = format!(
         "Not edited: {} is changing {} this moment. It is free when that call is over: read it and edit it again.",
