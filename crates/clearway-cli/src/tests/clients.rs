@@ -65,7 +65,7 @@ fn claude_code_runs_hooks_where_they_are_not_switched_off_and_the_folder_is_trus
 /// What Codex 0.166.0 writes when its person trusts our hooks, called from /usr/bin.
 const CODEX_TRUST: [(&str, &str); 6] = [
     ("pre_tool_use", "21671b74c4cb320c3853f8b6fc01da6794ab39563343e76e7592c0b53e73c087"),
-    ("post_tool_use", "12ae4042dc5c8ffe45fd360f7fc2c0a22251ce4e8e4928ed0d0fb5cf4ef57277"),
+    ("post_tool_use", "687dd6372d481714a97adcd8dff77454c4427e086e97b8ab0f76ee4d3d8c1253"),
     ("session_start", "7b9662e22ede9e00964486dbddb98d2e810d6a6b321e2377ee792f27fc46e211"),
     ("session_end", "1bcc7f140f421dd814791e1e27bfbfc2be9508d27fcf535e451cc73e06d47b3e"),
     ("subagent_stop", "a1b6a73742a44d569282344c70c6c32e39fc0ce7fe30fd01eb5999a6f104ddb2"),
