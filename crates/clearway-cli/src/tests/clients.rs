@@ -118,7 +118,9 @@ fn codex_is_set_up_in_the_tables_that_carry_hooks_already() {
 #[test]
 fn gemini_cli_runs_hooks_unless_they_are_disabled_or_the_folder_is_not_trusted() {
     let user = "/home/you/.gemini/settings.json";
-    check("gemini", &[], "active", "gemini");
+    let said = "/home/you/.gemini/trustedFolders.json";
+    let trusted = (said, r#"{"/app": "TRUST_FOLDER"}"#);
+    check("gemini", &[trusted], "active", "gemini");
     check("gemini", &[(user, r#"{"hooksConfig": {"enabled": false}}"#)], "one-step-left", user);
     check("gemini", &[(user, r#"{"hooksConfig": {"disabled": ["clearway"]}}"#)], "one-step-left", "disabled");
     check(
@@ -128,10 +130,17 @@ fn gemini_cli_runs_hooks_unless_they_are_disabled_or_the_folder_is_not_trusted()
         "/app",
     );
     let asks = (user, r#"{"security": {"folderTrust": {"enabled": true}}}"#);
-    let said = "/home/you/.gemini/trustedFolders.json";
+    let does_not = (user, r#"{"security": {"folderTrust": {"enabled": false}}}"#);
+    let distrusted = (said, r#"{"/app": "DO_NOT_TRUST"}"#);
+    check("gemini", &[does_not], "active", "");
+    for ask in [&[][..], &[asks], &[does_not]] {
+        check("gemini", &[ask, &[distrusted]].concat(), "one-step-left", "trust");
+        check("gemini", &[ask, &[(said, r#"{"/": "TRUST_PARENT"}"#)]].concat(), "active", "");
+    }
+    check("gemini", &[], "one-step-left", "trust");
     check("gemini", &[asks], "one-step-left", "trust");
-    check("gemini", &[asks, (said, r#"{"/app": "DO_NOT_TRUST"}"#)], "one-step-left", "trust");
-    check("gemini", &[asks, (said, r#"{"/": "TRUST_PARENT"}"#)], "active", "");
+    let everybody = ("/etc/gemini-cli/settings.json", r#"{"security": {"folderTrust": {"enabled": true}}}"#);
+    check("gemini", &[everybody, does_not], "one-step-left", "trust");
     let system = ("/etc/gemini-cli/settings.json", r#"{"hooksConfig": {"enabled": false}}"#);
     check("gemini", &[system], "not-enforceable", "/etc/gemini-cli");
 }

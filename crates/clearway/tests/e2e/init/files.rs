@@ -1,6 +1,6 @@
 //! What becomes of the files of clients, and how they are given back.
 
-use super::{CLIENTS, COMMENTED, SETTINGS, file, read, trust, users_files, write};
+use super::{CLIENTS, COMMENTED, SETTINGS, file, read, trust, trust_by_gemini, users_files, write};
 use crate::{app, home, list, text};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
@@ -14,6 +14,7 @@ fn clients_that_are_found_are_set_up_once_and_given_back_to_the_byte() {
     write(&file(&home, ".claude/settings.json"), SETTINGS);
     write(&file(&home, ".gemini/settings.json"), COMMENTED);
     trust(&home, &repository);
+    trust_by_gemini(&home, &repository);
     let before = users_files(&home);
 
     let error = repository.clearway().fails("client-not-active", 1, &["init", "-y"]);
@@ -113,6 +114,7 @@ fn a_link_that_leads_nowhere_is_filled_and_leads_nowhere_again() {
     let (target, link) = (file(&home, "dotfiles/gemini/settings.json"), file(&home, ".gemini/settings.json"));
     std::fs::create_dir_all(link.parent().expect("a parent")).expect("a directory");
     symlink("../dotfiles/gemini/settings.json", &link).expect("a link");
+    trust_by_gemini(&home, &repository);
     let before = users_files(&home);
     repository.clearway().ok(&["init", "-y", "--client", "gemini"]);
     assert!(read(&target).contains("BeforeTool"));
@@ -159,6 +161,7 @@ fn what_was_set_up_is_found_again_when_a_client_has_another_directory() {
     let home = home();
     let repository = app(&home);
     trust(&home, &repository);
+    trust_by_gemini(&home, &repository);
     let before = users_files(&home);
     repository.clearway().ok(&["init", "-y", "--client", "claude", "--client", "gemini"]);
     let elsewhere = home.path().join("elsewhere").display().to_string();
