@@ -186,3 +186,16 @@ fn a_file_that_we_made_goes_though_it_was_set_up_again_in_between() {
     repository.clearway().ok(&["init", "-y", "--uninstall"]);
     assert!(!settings.exists(), "{}", read(&settings));
 }
+
+#[test]
+fn where_nothing_is_remembered_nobody_is_said_to_have_changed_a_file() {
+    let home = home();
+    let repository = app(&home);
+    let settings = file(&home, ".claude/settings.json");
+    write(&settings, "{}");
+    trust(&home, &repository);
+    repository.clearway().ok(&["init", "-y", "--client", "claude"]);
+    std::fs::remove_dir_all(home.state()).expect("a directory");
+    let told = repository.clearway().ok(&["init", "-y", "--uninstall", "--client", "claude"]);
+    assert_eq!(text(&list(&told, "files")[0], "note"), "our entries are gone, the rest is kept", "{told:#}");
+}
