@@ -44,7 +44,6 @@ fn occupied(draft: &Draft<'_>, me: AgentId, enter: &Enter) -> Option<Failure> {
         .max_by_key(|(_, writing)| writing.until)?;
     let left_ms = writing.until.since(now);
     let target = enter.targets.iter().find(|target| target.canonical() == writing.path)?.display();
-    let message =
-        format!("{name} is writing {target} at this moment, for {} at the most; try again", rounded(left_ms));
+    let message = format!("{name} is writing {target} at this moment, for {} at the most", rounded(left_ms));
     Some(Failure::new(Slug::ReservationHeld, message).retry(Retry::AfterMs(left_ms.max(1))))
 }

@@ -5,7 +5,7 @@
 use super::Notice;
 use super::draft::Draft;
 use crate::agent::Client;
-use crate::command::{Reserve, Want};
+use crate::command::{Await, Command, Reserve, Want};
 use crate::ids::{AgentId, LeaseId, WaitId};
 use crate::lease::{Grade, Lease};
 use crate::limits::{CALL_MS_MAX, EDITED_MS, EDITS_PER_AGENT_MAX, NOTES_MAX, NOTES_MS, NOTES_PER_AGENT_MAX};
@@ -57,6 +57,27 @@ impl Draft<'_> {
             break;
         }
         *self.memo(me) = memo;
+    }
+
+    /// What is told beside an edit counts like anything else that an agent is told, and is left out beyond that. Whoever
+    /// asks in words is told all of it.
+    pub(super) fn count_what_is_told(&mut self, command: &Command) {
+        let is_beside = |notice: &Notice| {
+            matches!(
+                notice,
+                Notice::TookOver { .. }
+                    | Notice::LeftBehind { .. }
+                    | Notice::ChangedHands { .. }
+                    | Notice::Kept { .. }
+            )
+        };
+        let (Command::Reserve(reserve) | Command::Await(Await { reserve, .. })) = command else { return };
+        let is_edit = self.is_hook && reserve.grade == Grade::Auto;
+        let Some(me) = self.me().filter(|_| is_edit && self.notices.iter().any(is_beside)) else { return };
+        let now = self.now.mono;
+        if !self.memo(me).may_be_told(now) {
+            self.notices.retain(|notice| !is_beside(notice));
+        }
     }
 
     fn notice(&self, me: AgentId, note: &Note) -> Option<Notice> {

@@ -15,6 +15,7 @@ use super::{Notice, Refused, Step as Answer, Success};
 use crate::agent::Liveness;
 use crate::command::{Await, Reserve, Stay, Want};
 use crate::event::{Actor, Body};
+use crate::facts::FactQuery;
 use crate::failure::{Ahead, Details, Failure, LeaseView, Retry};
 use crate::hint::Hint;
 use crate::ids::{AgentId, Entropy, LeaseId, SetId};
@@ -77,6 +78,7 @@ pub(super) fn reserve(
     let mut unknown = unknown_leftovers(draft, me, &reserve.worktree, new.map(|(want, _)| want));
     let is_left = |room: &&Room| room.why == RoomWhy::HolderGone;
     let left = steps.iter().flat_map(Step::room).filter(is_left).map(|room| &room.lease);
+    unknown.extend(left.clone().filter_map(|lease| draft.unknown_change(lease)));
     unknown.extend(draft.unkept(left, SnapshotCause::TakeOver));
     match within_quota(draft, me, reserve, &steps) {
         Ok(()) if !unknown.is_empty() => Err(unknown),
@@ -188,6 +190,10 @@ impl Draft<'_> {
             let from = self.view().holder(lease).map(|holder| holder.agent.name.clone());
             let (target, id, holder) = (lease.target.display(), lease.id, lease.holder);
             let (body, notice) = match why {
+                RoomWhy::HolderGone if self.is_known_clean(lease) => (
+                    Body::LeaseTakenOver { lease: id, holder, to },
+                    from.map(|from| Notice::Yielded { target, from }),
+                ),
                 RoomWhy::HolderGone => (
                     Body::LeaseTakenOver { lease: id, holder, to },
                     from.map(|from| Notice::TookOver { target, from }),
@@ -208,6 +214,19 @@ impl Draft<'_> {
             self.note(holder, Note::PassedOn { target: lease.target.display(), to, kept });
         }
         notices
+    }
+
+    /// What has to be known of a file whose holder is gone before a hook takes it: nobody is told of changes in a file that
+    /// has none. Whoever asks in words is told whose it was.
+    fn unknown_change(&self, lease: &Lease) -> Option<FactQuery> {
+        let path = lease.target.literal().filter(|_| self.is_hook)?;
+        let is_known = self.facts.dirty(&lease.worktree, path).is_some();
+        (!is_known).then(|| FactQuery::Dirty(lease.worktree.clone(), path.to_owned()))
+    }
+
+    fn is_known_clean(&self, lease: &Lease) -> bool {
+        let path = lease.target.literal().filter(|_| self.is_hook);
+        path.is_some_and(|path| self.facts.dirty(&lease.worktree, path) == Some(false))
     }
 
     /// Takes a path out of a lease for somebody, and has its holder told. The rest stays what it is, under its fence.

@@ -6,7 +6,7 @@ mod refusal;
 mod said;
 mod welcome;
 
-pub(crate) use notices::beside;
+pub(crate) use notices::{beside, beside_refusal};
 pub(crate) use refusal::refusal;
 pub(crate) use said::TEXT_BYTES_MAX;
 pub(crate) use welcome::welcome;
@@ -19,11 +19,12 @@ use said::{FAILURE_COLUMNS, Said, clipped, cut};
 
 /// What a command destroys is kept.
 pub(crate) fn sheltered(kept: &Sheltered) -> String {
-    let files = if kept.files == 1 { "1 file".to_owned() } else { format!("{} files", kept.files) };
     let number = kept.number.0;
-    format!(
-        "Clearway: {files} with uncommitted changes are kept as s{number}; clearway undo s{number} -y brings them back."
-    )
+    let (files, them) = match kept.files {
+        1 => ("1 file with uncommitted changes is".to_owned(), "it"),
+        count => (format!("{count} files with uncommitted changes are"), "them"),
+    };
+    format!("Clearway: {files} kept as s{number}; clearway undo s{number} -y brings {them} back.")
 }
 
 /// A command would destroy what cannot be kept.

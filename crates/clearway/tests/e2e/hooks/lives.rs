@@ -332,7 +332,7 @@ fn a_lock_file_is_written_by_one_call_after_the_other_and_held_by_nobody() {
     let reason = two.before_edit("Cargo.lock").denied();
     assert!(reason.starts_with("Not edited: claude-"), "{reason}");
     assert!(
-        reason.contains("is writing Cargo.lock at this moment") && reason.contains("try again"),
+        reason.contains("is writing Cargo.lock at this moment") && reason.contains("Try again."),
         "{reason}"
     );
     assert!(held(&app).is_empty());
