@@ -189,7 +189,7 @@ pub fn attend(outside: &mut dyn Outside, call: &HookCall, doing: &Doing) -> Resu
     }
     let mut globals = Globals { idempotency_key: None, ..call.globals_with_client(outside) };
     if let Some(hook) = globals.hook.as_mut().filter(|_| *doing == Doing::Starts) {
-        hook.earlier = earlier::process_of(outside, &hook.session);
+        hook.earlier = earlier::processes_of(outside, &hook.session);
     }
     if let Some(ground) = here {
         attend_in(outside, call, &globals, ground, doing, attend.clone(), &mut answers)?;
@@ -382,7 +382,7 @@ impl HookCall {
                 session: ClientSession { process, ..self.session.clone() },
                 hears: self.hears,
                 forks: self.forks,
-                earlier: None,
+                earlier: Vec::new(),
             }),
             ..Globals::default()
         }

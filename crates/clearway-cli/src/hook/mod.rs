@@ -194,7 +194,7 @@ fn carried_out(dialect: &Dialect, event: &Event, call: &HookCall, host: &mut dyn
         return None;
     };
     let words = typed::words(command)?;
-    let hook = Hook { session: call.session.clone(), hears: false, forks: false, earlier: None };
+    let hook = Hook { session: call.session.clone(), hears: false, forks: false, earlier: Vec::new() };
     let agent = OnBehalf { hook, cwd: call.cwd.clone(), key: call.usable_key() };
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     let code = contained(|| {
