@@ -80,7 +80,7 @@ pub use running::{Held, Run, WithWait, WithWords};
 pub use scopes::MachineWide;
 pub use session::{Globals, Hook, Session};
 pub use shelf::{Back, BackOrder, BackState, DraftOrder, Drafted, Shelf, SnapshotFile, SnapshotSeen};
-pub use shelter::{Sheltered, before_shell};
+pub use shelter::{Sheltered, before_shell, destroyed_by};
 pub use site::{Found, Located, Site, SiteKind, scope_key};
 pub use snapshots::{Plan, SnapshotShown, Snapshots, Taken, no_checkout};
 pub use waiting::{AtEnd, Standing, Watcher};

@@ -43,6 +43,13 @@ pub(crate) fn unchecked(failure: &Failure) -> String {
     look(format!("Edits are not checked by Clearway for now: {why}."), "doctor")
 }
 
+/// What is said once when what a command destroys is not kept.
+pub(crate) fn unkept(failure: &Failure) -> String {
+    let why = clipped(&failure.message, FAILURE_COLUMNS);
+    let text = "Edits are not checked by Clearway for now, and what a command destroys is not kept";
+    look(format!("{text}: {why}."), "doctor")
+}
+
 /// What is said of a call that is refused for itself.
 pub(crate) fn unfit(failure: &Failure) -> String {
     let text = format!("Not edited: {}", failure.message);
@@ -55,10 +62,17 @@ pub(crate) fn unfit(failure: &Failure) -> String {
 
 /// What is said where nobody watches.
 pub(crate) fn refused_unchecked(failure: &Failure) -> String {
+    given_up("Not edited: Clearway cannot check it", failure)
+}
+
+/// The same of a command.
+pub(crate) fn refused_unkept(failure: &Failure) -> String {
+    given_up("Not run: Clearway cannot keep what it destroys", failure)
+}
+
+fn given_up(what: &str, failure: &Failure) -> String {
     let why = clipped(&failure.message, FAILURE_COLUMNS);
-    let text = format!(
-        "Not edited: Clearway cannot check it: {why}. Trying again does not help; a person has to look"
-    );
+    let text = format!("{what}: {why}. Trying again does not help; a person has to look");
     Said::then(text, ": ", &Hint::command("", "doctor", &[])).within(TEXT_BYTES_MAX)
 }
 
