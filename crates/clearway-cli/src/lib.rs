@@ -82,11 +82,7 @@ pub fn run(arguments: Vec<OsString>, host: &mut dyn Host, streams: &mut Streams<
     if let Some(words) = githook::plain(&arguments) {
         return githook::run(words, &Globals::default(), host, streams);
     }
-    match run_for(None, arguments.clone(), host, streams) {
-        // A client takes the code of a line that cannot be read for a denial.
-        USAGE if usage::calls_a_hook(&arguments) => hook::NOT_RUN,
-        code => code,
-    }
+    run_for(None, arguments, host, streams)
 }
 
 /// The exit code of a line that cannot be read.
@@ -111,10 +107,15 @@ fn run_for(
 ) -> u8 {
     let json = usage::asks_for_json(&arguments);
     let runs_command = usage::runs_a_command(&arguments);
+    let calls_a_hook = usage::calls_a_hook(&arguments);
     let mut console = Console::new(json, runs_command, host.surroundings(), streams);
     match verbs::run(arguments, agent, host, &mut console) {
         Ok(Told::Answer(answer)) => console.tell(&*answer, host),
         Ok(Told::Already(code)) => code,
-        Err(problem) => console.complain(&problem, host),
+        Err(problem) => match console.complain(&problem, host) {
+            // A client takes the code of a line that cannot be read for a denial.
+            USAGE if calls_a_hook => hook::NOT_RUN,
+            code => code,
+        },
     }
 }

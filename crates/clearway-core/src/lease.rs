@@ -79,6 +79,12 @@ impl Lease {
         self.target.overlaps(target) && !self.ceded.contains(target)
     }
 
+    /// Whether a hook took it for the length of one tool call, on a file that many edit briefly: of what hooks take, that
+    /// alone has an end which no work in the file puts off.
+    pub fn lasts_one_call(&self) -> bool {
+        self.grade == Grade::Auto && self.end_max.is_some()
+    }
+
     /// Whether holding it is holding all of a target.
     pub fn covers(&self, target: &Target) -> bool {
         self.target.covers(target) && !self.ceded.iter().any(|ceded| ceded.overlaps(target))

@@ -44,7 +44,11 @@ pub fn read(text: &str) -> Line {
                 word.get_or_insert_default();
             }
             (Some(open), _) if letter == open => quote = None,
-            (None | Some('"'), '\\') => escaped(quote, letters.next(), &mut word),
+            (None | Some('"'), '\\') => {
+                let next = letters.next();
+                is_plain &= next.is_some_and(|next| next != '\n');
+                escaped(quote, next, &mut word);
+            }
             _ => word.get_or_insert_default().push(letter),
         }
     }
@@ -64,10 +68,10 @@ fn escaped(quote: Option<char>, letter: Option<char>, word: &mut Option<String>)
     word.extend(letter);
 }
 
-/// Whether a letter means nothing to a shell but itself, the end of a word, or a quote.
+/// Whether a letter means nothing to a shell but itself, the end of a word, a quote, or that the next is itself.
 fn is_inert(quote: Option<char>, letter: char) -> bool {
     match quote {
-        None => letter.is_alphanumeric() || "_-./:=@,+% \t'\"".contains(letter),
+        None => letter.is_alphanumeric() || "_-./:=@,+% \t'\"\\".contains(letter),
         Some('"') => !"$`\\!".contains(letter),
         Some(_) => true,
     }
@@ -100,12 +104,26 @@ mod tests {
 
     #[test]
     fn a_line_is_plain_if_a_shell_has_nothing_to_do_with_it() {
-        for plain in ["", "a b", " a  'b *' ", "a \"b c\"", "a=b/c:d,e+f%g@h.i_j-k"] {
+        for plain in
+            ["", "a b", " a  'b *' ", "a \"b c\"", "a=b/c:d,e+f%g@h.i_j-k", "a\\ b", r"'it'\''s'", r"\$a"]
+        {
             assert!(read(plain).is_plain, "{plain}");
         }
         for more in [
-            "a; b", "a && b", "a $(b)", "a `b`", "a \"$b\"", "a > b", "*.rs", "~", "a\nb", "'a", "a\\ b",
+            "a; b",
+            "a && b",
+            "a $(b)",
+            "a `b`",
+            "a \"$b\"",
+            "a > b",
+            "*.rs",
+            "~",
+            "a\nb",
+            "'a",
+            "a\\\nb",
+            "a\\",
             "!a",
+            r#""a\ b""#,
         ] {
             assert!(!read(more).is_plain, "{more}");
         }

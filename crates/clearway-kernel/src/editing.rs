@@ -19,7 +19,7 @@ use clearway_core::decide::{Notice, Success};
 use clearway_core::failure::{Details, Failure};
 use clearway_core::ids::AgentId;
 use clearway_core::lease::{Grade, Mode};
-use clearway_core::limits::{TARGETS_PER_REQUEST_MAX, TTL_MS_AUTO, WAIT_MS_MAX};
+use clearway_core::limits::{CALL_MS_MAX, TARGETS_PER_REQUEST_MAX, TTL_MS_AUTO, WAIT_MS_MAX};
 use clearway_core::path::CanonicalPath;
 use clearway_core::pattern::Pattern;
 use clearway_core::slug::Slug;
@@ -137,6 +137,13 @@ struct Admitted {
     is_held: bool,
 }
 
+impl Admitted {
+    /// Whether nothing more is to be taken for the call.
+    fn keeps_out(&self, mode: Enforcement) -> bool {
+        self.is_held && mode == Enforcement::Enforce
+    }
+}
+
 /// One answer.
 struct Admission {
     reply: Reply,
@@ -190,15 +197,24 @@ impl Session<'_> {
                 return Ok(admitted);
             }
         }
-        if !targets.is_empty() {
-            let mut reply = self.take_for_edit(targets, brief, mode)?;
-            admitted.new = fresh(&reply);
-            let overwrite = self.at_stake(&mut reply, whole)?;
-            admitted.is_held = !is_granted(&reply) || overwrite.is_some();
+        let targets = within_a_request(targets, mode)?;
+        // What lasts for a call is asked for by itself: who waits for the rest keeps no place at it.
+        let (brief, kept): (Vec<Target>, Vec<Target>) =
+            targets.into_iter().partition(|target| brief.contains(target));
+        for (targets, max_ms) in [(brief, Some(CALL_MS_MAX)), (kept, None)] {
+            if targets.is_empty() || admitted.keeps_out(mode) {
+                continue;
+            }
+            let mut reply = self.take_for_edit(targets, max_ms, mode)?;
+            admitted.new.extend(fresh(&reply));
+            let overwrite = match max_ms {
+                Some(_) => self.at_stake(&mut reply, whole)?,
+                None => None,
+            };
+            admitted.is_held |= !is_granted(&reply) || overwrite.is_some();
             admitted.answers.push(Admission { reply, overwrite });
         }
-        let is_kept_out = admitted.is_held && mode == Enforcement::Enforce;
-        if !common.is_empty() && !is_kept_out {
+        if !common.is_empty() && !admitted.keeps_out(mode) {
             let reply = self.write_common(common, mode)?;
             admitted.answers.push(Admission { reply, overwrite: None });
         }
@@ -210,23 +226,14 @@ impl Session<'_> {
     /// from a file that is free.
     fn take_for_edit(
         &mut self,
-        mut targets: Vec<Target>,
-        brief: &[Target],
+        targets: Vec<Target>,
+        max_ms: Option<u64>,
         mode: Enforcement,
     ) -> Result<Reply, Failure> {
-        if mode != Enforcement::Enforce {
-            // Nothing is kept from anybody, so nothing is refused for its size either.
-            targets.truncate(TARGETS_PER_REQUEST_MAX);
-        }
-        if targets.len() > TARGETS_PER_REQUEST_MAX {
-            let message = format!("one call writes {} files", targets.len());
-            return Err(Failure::new(Slug::TooLarge, message)
-                .hint(format!("write at most {TARGETS_PER_REQUEST_MAX} files in one call")));
-        }
-        let reserve = self.edit_of(targets);
-        if mode != Enforcement::Enforce || !brief.is_empty() {
+        let reserve = self.edit_of(targets, max_ms);
+        if mode != Enforcement::Enforce || max_ms.is_some() {
             let reply = self.command_of_client(Command::Reserve(reserve.clone()))?;
-            if mode != Enforcement::Enforce || is_over_soon(&reply, &reserve, brief) {
+            if mode != Enforcement::Enforce || is_over_soon(&reply) {
                 return Ok(reply);
             }
         }
@@ -251,8 +258,8 @@ impl Session<'_> {
         }
     }
 
-    /// What an edit of files needs.
-    pub(crate) fn edit_of(&self, targets: Vec<Target>) -> Reserve {
+    /// What an edit of files needs, which lasts with the work in them or so long.
+    pub(crate) fn edit_of(&self, targets: Vec<Target>, max_ms: Option<u64>) -> Reserve {
         Reserve {
             wants: targets.into_iter().map(|target| Want { target, capacity: 1 }).collect(),
             worktree: self.site.worktree(),
@@ -260,7 +267,7 @@ impl Session<'_> {
             grade: Grade::Auto,
             as_set: false,
             ttl_ms: TTL_MS_AUTO,
-            max_ms: None,
+            max_ms,
             reason: None,
             best_effort: false,
             bound: None,
@@ -269,16 +276,27 @@ impl Session<'_> {
     }
 }
 
+/// As many files as one request takes.
+fn within_a_request(mut targets: Vec<Target>, mode: Enforcement) -> Result<Vec<Target>, Failure> {
+    if mode != Enforcement::Enforce {
+        // Nothing is kept from anybody, so nothing is refused for its size either.
+        targets.truncate(TARGETS_PER_REQUEST_MAX);
+    }
+    if targets.len() <= TARGETS_PER_REQUEST_MAX {
+        return Ok(targets);
+    }
+    let message = format!("one call writes {} files", targets.len());
+    Err(Failure::new(Slug::TooLarge, message)
+        .hint(format!("write at most {TARGETS_PER_REQUEST_MAX} files in one call")))
+}
+
 /// Whether a request was granted, or only what is held for the length of a call is in its way.
-fn is_over_soon(reply: &Reply, reserve: &Reserve, brief: &[Target]) -> bool {
+fn is_over_soon(reply: &Reply) -> bool {
     let Err(failure) = &reply.outcome else { return true };
     let Details::Blockers { leases, ahead } = &failure.details else { return false };
-    let is_held = failure.slug == Slug::ReservationHeld && ahead.is_empty();
-    let kept = || reserve.wants.iter().map(|want| &want.target).filter(|target| !brief.contains(target));
-    is_held
-        && leases.iter().all(|blocker| {
-            blocker.lease.grade == Grade::Auto && !kept().any(|target| target.overlaps(&blocker.lease.target))
-        })
+    failure.slug == Slug::ReservationHeld
+        && ahead.is_empty()
+        && leases.iter().all(|blocker| blocker.lease.lasts_one_call())
 }
 
 fn is_lapse(notice: &Notice) -> bool {

@@ -14,9 +14,13 @@ pub fn store_failure(error: &StoreError) -> Failure {
         StoreError::Busy { holders, .. } => busy(message, holders),
         StoreError::Full { disk, free_bytes, .. } => Failure::new(Slug::StoreFull, message)
             .hint("make room on that disk; nothing was changed")
-            .details(Details::Fields(vec![("disk", disk.clone().into()), ("free_bytes", (*free_bytes).into())])),
+            .details(Details::Fields(vec![
+                ("disk", disk.clone().into()),
+                ("free_bytes", (*free_bytes).into()),
+            ])),
         StoreError::ReadOnly { .. } => Failure::new(Slug::StoreReadOnly, message)
-            .hint("reading still works; to write, make the directory writable or choose another store with --store FILE"),
+            .hint("reading still works; to write, the directory has to be writable")
+            .hint("in a sandbox, ask to run this command outside of it"),
         StoreError::Unreadable { .. } => Failure::new(Slug::StoreUnavailable, message)
             .hint("a store belongs to one user alone: use your own, with --store FILE if need be"),
         StoreError::Unavailable { .. } => {
@@ -57,9 +61,7 @@ pub fn store_failure(error: &StoreError) -> Failure {
         StoreError::Lost { path, holds_others, .. } => {
             Failure::new(Slug::StoreLost, message).hint(begin_anew(path, *holds_others))
         }
-        StoreError::UnreadableRow(_) => {
-            Failure::new(Slug::UnreadableRow, message).hint(REPAIR)
-        }
+        StoreError::UnreadableRow(_) => Failure::new(Slug::UnreadableRow, message).hint(REPAIR),
         StoreError::IdTaken | StoreError::Internal(_) => Failure::new(Slug::Internal, message)
             .hint("this is a defect of clearway; please report it with the output of: clearway doctor"),
     }

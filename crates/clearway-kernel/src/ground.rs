@@ -59,7 +59,11 @@ pub(crate) fn invited(
         (Ok(files), Ok(config)) => (files, config),
         (_, Err(mistake)) | (Err(mistake), _) => return unreadable(outside, start, mistake),
     };
-    let mut engine = open(outside, &config, start)?;
+    let mut engine = match open(outside, &config, start) {
+        Ok(engine) => engine,
+        Err(failure) if has_no_place(outside, &config) => return without_a_place(outside, start, failure),
+        Err(failure) => return Err(failure),
+    };
     let mut store = Asked::new(Some(&mut *engine), Some(&config), start);
     let mut missing = None;
     let found = match here(outside, &mut store, false) {
@@ -83,6 +87,9 @@ pub(crate) fn invited(
 /// nothing is set.
 fn unreadable(outside: &mut dyn Outside, start: &Path, mistake: Failure) -> Result<Option<Ground>, Failure> {
     let config = unset(outside)?;
+    if has_no_place(outside, &config) {
+        return without_a_place(outside, start, mistake);
+    }
     let mut engine = open(outside, &config, start)?;
     let mut store = Asked::new(Some(&mut *engine), Some(&config), start);
     match here(outside, &mut store, false) {
@@ -91,9 +98,29 @@ fn unreadable(outside: &mut dyn Outside, start: &Path, mistake: Failure) -> Resu
     }
 }
 
+/// Whether nothing tells where a store would lie, as without a home.
+fn has_no_place(outside: &dyn Outside, config: &Config) -> bool {
+    config.store_url().is_none() && outside.operator_key_path().is_err()
+}
+
+/// Nobody can have invited us from such surroundings; where a hook was answered from others since the machine started,
+/// somebody did.
+fn without_a_place(
+    outside: &mut dyn Outside,
+    start: &Path,
+    trouble: Failure,
+) -> Result<Option<Ground>, Failure> {
+    let Ok(Found { site, .. }) = here(outside, &mut Asked::new(None, None, start), false) else {
+        return Ok(None);
+    };
+    let is_invited = left_trace(outside, &site.key) || was_here(outside, &site.key);
+    if is_invited { Err(trouble) } else { Ok(None) }
+}
+
 /// What counts where nothing is set.
 fn unset(outside: &dyn Outside) -> Result<Config, Failure> {
-    let user_path = outside.user_config_path()?;
+    // It is only where a mistake in the file would be found.
+    let user_path = outside.user_config_path().unwrap_or_default();
     let inputs = Inputs {
         user_path: &user_path,
         user: None,

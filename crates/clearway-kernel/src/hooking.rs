@@ -196,7 +196,7 @@ pub fn attend(outside: &mut dyn Outside, call: &HookCall, doing: &Doing) -> Resu
     }
     let mut globals = Globals { idempotency_key: None, ..call.globals_with_client(outside) };
     if let Some(hook) = globals.hook.as_mut().filter(|_| *doing == Doing::Starts) {
-        hook.earlier = earlier::process_of(outside, &hook.session);
+        hook.earlier = earlier::processes_of(outside, &hook.session);
     }
     if let Some(ground) = here {
         attend_in(outside, call, &globals, ground, doing, attend.clone(), &mut answers)?;
@@ -376,7 +376,7 @@ pub fn keep_changed(outside: &mut dyn Outside, call: &HookCall, files: &[String]
         if targets.is_empty() {
             continue;
         }
-        let reserve = Reserve { best_effort: true, ..session.edit_of(targets.clone()) };
+        let reserve = Reserve { best_effort: true, ..session.edit_of(targets.clone(), None) };
         let reply = session.command(Command::Reserve(reserve))?;
         let done = Attend::Done { targets, brief: Vec::new(), worktree };
         session.command(Command::Attend(done))?.outcome?;
@@ -414,7 +414,7 @@ impl HookCall {
                 session: ClientSession { process, ..self.session.clone() },
                 hears: self.hears,
                 forks: self.forks,
-                earlier: None,
+                earlier: Vec::new(),
             }),
             ..Globals::default()
         }

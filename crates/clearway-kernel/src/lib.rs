@@ -95,7 +95,7 @@ pub use scopes::MachineWide;
 pub use session::{Globals, Hook, Session};
 pub use sharing::before_git;
 pub use shelf::{Back, BackOrder, BackState, DraftOrder, Drafted, Shelf, SnapshotFile, SnapshotSeen};
-pub use shelter::{Sheltered, before_shell};
+pub use shelter::{Sheltered, before_shell, destroyed_by};
 pub use site::{Found, Located, Site, SiteKind, scope_key};
 pub use snapshots::{Loss, Plan, SnapshotShown, Snapshots, Taken, no_checkout};
 pub use turns::abandon as abandon_turns;

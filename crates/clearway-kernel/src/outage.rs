@@ -22,13 +22,15 @@ pub struct Outage {
     pub is_new: bool,
 }
 
-/// Remembers that the store failed, and says how to answer. `is_heard` is whether anybody hears what is said now: until
-/// then nobody was told. Where not even that can be remembered, everybody is told.
+/// Remembers that the store failed, and says how to answer. `is_heard` is whether anybody hears what is said now, and a
+/// refusal, which is for what `is_before`, everybody hears: until then nobody was told. Where not even that can be
+/// remembered, everybody is told.
 pub fn outage(
     outside: &mut dyn Outside,
     call: &HookCall,
     files: &[String],
     failure: &Failure,
+    is_before: bool,
     is_heard: bool,
 ) -> Outage {
     let globals = call.globals();
@@ -38,6 +40,8 @@ pub fn outage(
     let Ok((config, site)) = without_store(outside, &globals, &start) else {
         return Outage { unattended: false, is_new: true };
     };
+    let unattended = config.is_unattended();
+    let is_heard = is_heard || (is_before && unattended);
     let known = memory(outside, &site.key);
     let was_told = known.as_ref().is_some_and(|known| known.standing != Standing::Untold);
     let is_new = is_heard && !was_told;
@@ -49,7 +53,7 @@ pub fn outage(
             in_way.map_or((failure.slug, failure.message.clone()), |known| (known.slug, known.message));
         remember(outside, &site.key, slug, &message, standing);
     }
-    Outage { unattended: config.is_unattended(), is_new }
+    Outage { unattended, is_new }
 }
 
 /// The trouble of a moment ago, for a hook that is about to ask the same store.

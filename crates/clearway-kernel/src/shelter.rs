@@ -32,6 +32,15 @@ pub struct Sheltered {
     pub files: u64,
 }
 
+/// What a command would destroy, as seen from where it runs; `None` if that is nothing.
+pub fn destroyed_by(command: &str) -> Option<Vec<String>> {
+    let place = |path: String| match path.strip_suffix(ROOT) {
+        Some(directory) => Path::new(directory).join(".git").display().to_string(),
+        None => path,
+    };
+    harm_of(command).map(|harm| harm.paths.into_iter().map(place).collect())
+}
+
 /// Keeps what a command is about to destroy; `None` if that is nothing. A failure means that it cannot be kept.
 pub fn before_shell(
     outside: &mut dyn Outside,

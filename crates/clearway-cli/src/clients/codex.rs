@@ -53,7 +53,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     registered: &[
         entry("SessionStart", None),
         entry("PreToolUse", Some("*")),
-        entry("PostToolUse", Some("Bash|apply_patch")),
+        entry("PostToolUse", Some("Bash|apply_patch|mcp__.*")),
         entry("Stop", None),
         entry("SubagentStop", None),
         Registration { event: "SessionEnd", matcher: None, arguments: COMMAND, timeout_ms: 3_000 },

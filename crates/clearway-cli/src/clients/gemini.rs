@@ -114,13 +114,16 @@ fn withheld(scene: &mut Scene<'_>, _: &Installed) -> Option<Standing> {
         };
         says("hooksConfig", "enabled") || says("hooks", "enabled") || says("tools", "enableHooks")
     };
-    if is_off(&scene.json(Path::new(SYSTEM))) {
+    let system = scene.json(Path::new(SYSTEM));
+    if is_off(&system) {
         return Some(Standing::NotEnforceable(format!("{SYSTEM} switches hooks off")));
     }
     let mut layers = scene.in_repository(&[".gemini/settings.json"]);
     let user = scene.directory.join("settings.json");
     let value = scene.json(&user);
-    let asks_trust = value.pointer("/security/folderTrust/enabled") == Some(&json!(true));
+    // It asks unless it is told not to, and the file for all users has the last word.
+    let asks = |layer: &Value| layer.pointer("/security/folderTrust/enabled").and_then(Value::as_bool);
+    let asks_trust = asks(&system).or_else(|| asks(&value)).unwrap_or(true);
     layers.push((user, value));
     for (path, layer) in &layers {
         if is_off(layer) {
@@ -140,7 +143,7 @@ fn withheld(scene: &mut Scene<'_>, _: &Installed) -> Option<Standing> {
         let level = folders.get(folder)?.as_str()?;
         Some(level != "DO_NOT_TRUST")
     });
-    if !asks_trust || trusted == Some(true) {
+    if trusted.unwrap_or(!asks_trust) {
         return None;
     }
     let step = format!("start it once and trust the folder: cd {} && gemini", scene.folder());

@@ -138,6 +138,9 @@ mod tests {
                 for (tool, _) in dialect.words.tools {
                     assert!(is_named(tool), "{:?} {}: {tool}", dialect.client, entry.event);
                 }
+                let servers = ["*", ".*", "mcp__.*"];
+                let reaches = servers.contains(&matcher) || named.iter().any(|name| servers.contains(name));
+                assert!(reaches, "{:?} {}: tools of servers", dialect.client, entry.event);
             }
         }
     }

@@ -25,7 +25,8 @@ pub(super) fn before(host: &mut dyn Host, call: &HookCall, command: &str) -> Res
         Some(reason) => {
             // What does not run keeps no turn.
             abandon_turns(host, call);
-            Verdict::Deny(reason)
+            let told: Vec<String> = [reason].into_iter().chain(texts::beside(&answers)).collect();
+            Verdict::Deny(told.join("\n"))
         }
         None => {
             said.beside.extend(texts::beside(&answers));

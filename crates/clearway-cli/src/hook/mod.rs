@@ -24,7 +24,7 @@ use clearway_core::text::shown;
 use clearway_kernel::config::Enforcement;
 use clearway_kernel::{
     Answers, CallEnd, Doing, Hook, HookCall, Noted, Outage, Ruling, attend, before_edit, company,
-    fields_of_tool, keep_changed, keep_for_later, kept_for_now, note_call, outage, told_before,
+    destroyed_by, fields_of_tool, keep_changed, keep_for_later, kept_for_now, note_call, outage, told_before,
     was_told_before,
 };
 use event::{Act, Event, Moment};
@@ -196,7 +196,7 @@ fn carried_out(dialect: &Dialect, event: &Event, call: &HookCall, host: &mut dyn
         return None;
     };
     let words = typed::words(command)?;
-    let hook = Hook { session: call.session.clone(), hears: false, forks: false, earlier: None };
+    let hook = Hook { session: call.session.clone(), hears: false, forks: false, earlier: Vec::new() };
     let agent = OnBehalf { hook, cwd: call.cwd.clone(), key: call.usable_key() };
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     let code = contained(|| {
@@ -222,8 +222,9 @@ fn contained<T>(act: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> 
     caught.unwrap_or_else(|_| Err(Failure::new(Slug::Internal, "clearway failed inside")))
 }
 
-/// What is answered where nothing could be checked: an edit passes with a word, once, or is refused where nobody
-/// watches. The word is said after the edit where nobody would hear it before. Whatever else the agent does passes.
+/// What is answered where nothing could be checked: an edit, or a command that destroys what could not be kept, passes
+/// with a word, once, or is refused where nobody watches. The word is said after it where nobody would hear it before.
+/// Whatever else the agent does passes.
 fn unchecked(
     dialect: &Dialect,
     event: &Event,
@@ -231,21 +232,28 @@ fn unchecked(
     host: &mut dyn Host,
     failure: &Failure,
 ) -> Verdict {
-    let (is_before, files) = match &event.moment {
+    let (is_before, act) = match &event.moment {
         // Nothing is wrong with the store: the call is too much for one, and the next is none the worse.
         Moment::BeforeTool(Act::Edit(_)) if failure.slug == Slug::TooLarge => {
             return Verdict::Deny(texts::unfit(failure));
         }
-        Moment::BeforeTool(Act::Edit(files)) => (true, files),
-        Moment::AfterTool(Act::Edit(files)) => (false, files),
+        Moment::BeforeTool(act) => (true, act),
+        Moment::AfterTool(act) => (false, act),
         _ => return Verdict::Silent,
     };
-    let text = texts::unchecked(failure);
+    let (files, text, refusal) = match act {
+        Act::Edit(files) => (files.clone(), texts::unchecked(failure), texts::refused_unchecked(failure)),
+        Act::Shell(command) => match destroyed_by(command) {
+            Some(files) => (files, texts::unkept(failure), texts::refused_unkept(failure)),
+            None => return Verdict::Silent,
+        },
+        _ => return Verdict::Silent,
+    };
     let notice = Told { model: Some(text.clone()), person: Some(text) };
     let is_heard = (dialect.tell)(event, &notice).is_some();
-    let how = contained(|| Ok(outage(host, call, files, failure, is_heard)));
+    let how = contained(|| Ok(outage(host, call, &files, failure, is_before, is_heard)));
     match how.unwrap_or(Outage { unattended: false, is_new: true }) {
-        Outage { unattended: true, .. } if is_before => Verdict::Deny(texts::refused_unchecked(failure)),
+        Outage { unattended: true, .. } if is_before => Verdict::Deny(refusal),
         Outage { unattended: false, is_new: true } => Verdict::Tell(notice),
         Outage { .. } => Verdict::Silent,
     }

@@ -14,10 +14,31 @@ pub(crate) fn words(command: &str) -> Option<Vec<String>> {
     let said = is_ours.then(|| Cli::try_parse_from(&line.words).ok()).flatten()?;
     // What a sandbox does not let write is not written for it: of all that is carried out, only this names a file.
     let names_a_file = said.everywhere.store.is_some();
-    said.verb.is_some_and(|verb| !names_a_file && answers_at_once(&verb)).then_some(line.words)
+    let verb = said.verb.filter(|verb| !names_a_file && answers_at_once(verb))?;
+    Some(if waits(&verb) { for_a_moment(line.words) } else { line.words })
 }
 
-/// Whether a verb takes no time, and needs nothing but the store.
+/// How long a hook waits for a turn: its client waits for the hook. Whose turn has not come keeps its place and is told
+/// when it has.
+const MOMENT: [&str; 2] = [SPAN, "1s"];
+const SPAN: &str = "--for";
+
+fn waits(verb: &Verb) -> bool {
+    matches!(verb, Verb::Wait(flags) if !flags.cancel)
+}
+
+/// The same words, however long they were to wait.
+fn for_a_moment(words: Vec<String>) -> Vec<String> {
+    let mut is_span = false;
+    let is_kept = |word: &String| {
+        let follows = std::mem::replace(&mut is_span, word == SPAN);
+        !follows && word != SPAN && !word.starts_with("--for=")
+    };
+    words.into_iter().filter(is_kept).chain(MOMENT.map(str::to_owned)).collect()
+}
+
+/// Whether a verb takes no time, and runs nothing: what is committed has the hooks of a repository run, which an agent can
+/// write in its sandbox.
 fn answers_at_once(verb: &Verb) -> bool {
     match verb {
         Verb::Reserve(flags) => flags.wait.is_none(),
@@ -40,7 +61,11 @@ fn answers_at_once(verb: &Verb) -> bool {
         | Verb::Who(_)
         | Verb::Where(_)
         | Verb::Leases(_)
+        | Verb::Wait(_)
         | Verb::Waits(_)
+        | Verb::Snapshot(_)
+        | Verb::Restore(_)
+        | Verb::Undo(_)
         | Verb::Agents
         | Verb::Status(_)
         | Verb::Mine(_)
@@ -77,6 +102,11 @@ mod tests {
             ),
             ("clearway inbox", vec!["clearway", "inbox"]),
             ("clearway ack k3j9x2ab", vec!["clearway", "ack", "k3j9x2ab"]),
+            (r"clearway who 'it'\''s.txt'", vec!["clearway", "who", "it's.txt"]),
+            ("clearway wait f7p7pf40", vec!["clearway", "wait", "f7p7pf40", "--for", "1s"]),
+            ("clearway wait --for 5m x", vec!["clearway", "wait", "x", "--for", "1s"]),
+            ("clearway wait --for=5m", vec!["clearway", "wait", "--for", "1s"]),
+            ("clearway wait --cancel", vec!["clearway", "wait", "--cancel"]),
         ] {
             assert_eq!(words(command), Some(expect.into_iter().map(str::to_owned).collect()), "{command}");
         }
@@ -99,6 +129,7 @@ mod tests {
             "clearway audit anchor --export /x",
             "clearway man /x",
             "clearway hook claude",
+            "clearway commit -m x",
             "cd x && clearway who a",
             "clearway who a; rm -rf b",
             "clearway who $(rm b)",

@@ -266,8 +266,8 @@ pub(super) fn take_back(
                     After::Text(original)
                 }
                 Restored::Less(less) => {
-                    change.note =
-                        Some("changed by others since: our entries are gone, the rest is kept".to_owned());
+                    let why = if journal.knows(path) { "changed by others since: " } else { "" };
+                    change.note = Some(format!("{why}our entries are gone, the rest is kept"));
                     After::Text(less)
                 }
             });

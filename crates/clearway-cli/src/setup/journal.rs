@@ -62,6 +62,11 @@ impl Journal {
         self.files.get(path).is_some_and(|record| record.original.is_none())
     }
 
+    /// Whether anything is remembered of a file.
+    pub(super) fn knows(&self, path: &Path) -> bool {
+        self.files.contains_key(path)
+    }
+
     pub(super) fn original(&self, path: &Path) -> Option<&str> {
         self.files.get(path).and_then(|record| record.original.as_deref())
     }

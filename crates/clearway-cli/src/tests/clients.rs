@@ -65,7 +65,7 @@ fn claude_code_runs_hooks_where_they_are_not_switched_off_and_the_folder_is_trus
 /// What Codex 0.166.0 writes when its person trusts our hooks, called from /usr/bin.
 const CODEX_TRUST: [(&str, &str); 6] = [
     ("pre_tool_use", "21671b74c4cb320c3853f8b6fc01da6794ab39563343e76e7592c0b53e73c087"),
-    ("post_tool_use", "12ae4042dc5c8ffe45fd360f7fc2c0a22251ce4e8e4928ed0d0fb5cf4ef57277"),
+    ("post_tool_use", "687dd6372d481714a97adcd8dff77454c4427e086e97b8ab0f76ee4d3d8c1253"),
     ("session_start", "7b9662e22ede9e00964486dbddb98d2e810d6a6b321e2377ee792f27fc46e211"),
     ("session_end", "1bcc7f140f421dd814791e1e27bfbfc2be9508d27fcf535e451cc73e06d47b3e"),
     ("subagent_stop", "a1b6a73742a44d569282344c70c6c32e39fc0ce7fe30fd01eb5999a6f104ddb2"),
@@ -118,7 +118,9 @@ fn codex_is_set_up_in_the_tables_that_carry_hooks_already() {
 #[test]
 fn gemini_cli_runs_hooks_unless_they_are_disabled_or_the_folder_is_not_trusted() {
     let user = "/home/you/.gemini/settings.json";
-    check("gemini", &[], "active", "gemini");
+    let said = "/home/you/.gemini/trustedFolders.json";
+    let trusted = (said, r#"{"/app": "TRUST_FOLDER"}"#);
+    check("gemini", &[trusted], "active", "gemini");
     check("gemini", &[(user, r#"{"hooksConfig": {"enabled": false}}"#)], "one-step-left", user);
     check("gemini", &[(user, r#"{"hooksConfig": {"disabled": ["clearway"]}}"#)], "one-step-left", "disabled");
     check(
@@ -128,10 +130,17 @@ fn gemini_cli_runs_hooks_unless_they_are_disabled_or_the_folder_is_not_trusted()
         "/app",
     );
     let asks = (user, r#"{"security": {"folderTrust": {"enabled": true}}}"#);
-    let said = "/home/you/.gemini/trustedFolders.json";
+    let does_not = (user, r#"{"security": {"folderTrust": {"enabled": false}}}"#);
+    let distrusted = (said, r#"{"/app": "DO_NOT_TRUST"}"#);
+    check("gemini", &[does_not], "active", "");
+    for ask in [&[][..], &[asks], &[does_not]] {
+        check("gemini", &[ask, &[distrusted]].concat(), "one-step-left", "trust");
+        check("gemini", &[ask, &[(said, r#"{"/": "TRUST_PARENT"}"#)]].concat(), "active", "");
+    }
+    check("gemini", &[], "one-step-left", "trust");
     check("gemini", &[asks], "one-step-left", "trust");
-    check("gemini", &[asks, (said, r#"{"/app": "DO_NOT_TRUST"}"#)], "one-step-left", "trust");
-    check("gemini", &[asks, (said, r#"{"/": "TRUST_PARENT"}"#)], "active", "");
+    let everybody = ("/etc/gemini-cli/settings.json", r#"{"security": {"folderTrust": {"enabled": true}}}"#);
+    check("gemini", &[everybody, does_not], "one-step-left", "trust");
     let system = ("/etc/gemini-cli/settings.json", r#"{"hooksConfig": {"enabled": false}}"#);
     check("gemini", &[system], "not-enforceable", "/etc/gemini-cli");
 }

@@ -30,8 +30,8 @@ pub struct Caller {
     pub hears: bool,
     /// Whether the session begins as a branch of the one that its process had.
     pub forks: bool,
-    /// The process, dead by now, in which the session was begun before.
-    pub earlier: Option<Process>,
+    /// The processes, dead by now, in which the session was begun before and its agent went on since.
+    pub earlier: Vec<Process>,
 }
 
 impl Caller {

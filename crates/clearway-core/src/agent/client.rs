@@ -33,6 +33,7 @@ struct Known {
     resume_words: Option<&'static str>,
     patience_ms: u64,
     has_hooks: bool,
+    calls_one_by_one: bool,
 }
 
 impl Client {
@@ -104,6 +105,12 @@ impl Client {
     pub fn has_hooks(self) -> bool {
         self.known().has_hooks
     }
+
+    /// Whether a call that writes runs alone in each of its agents, and its hooks tell its agents apart: then the hook of
+    /// any other call tells that it is over.
+    pub fn calls_one_by_one(self) -> bool {
+        self.known().calls_one_by_one
+    }
 }
 
 const MANUAL: Known = Known {
@@ -115,6 +122,7 @@ const MANUAL: Known = Known {
     resume_words: None,
     patience_ms: WAIT_MS,
     has_hooks: false,
+    calls_one_by_one: false,
 };
 
 const TERMINAL: Known = Known {
@@ -126,6 +134,7 @@ const TERMINAL: Known = Known {
     resume_words: None,
     patience_ms: WAIT_MS,
     has_hooks: false,
+    calls_one_by_one: false,
 };
 
 const CLAUDE_CODE: Known = Known {
@@ -137,6 +146,7 @@ const CLAUDE_CODE: Known = Known {
     resume_words: Some("claude --resume"),
     patience_ms: 110_000,
     has_hooks: true,
+    calls_one_by_one: true,
 };
 
 const CODEX: Known = Known {
@@ -148,6 +158,7 @@ const CODEX: Known = Known {
     resume_words: Some("codex resume"),
     patience_ms: 9_000,
     has_hooks: true,
+    calls_one_by_one: true,
 };
 
 const GEMINI: Known = Known {
@@ -159,6 +170,7 @@ const GEMINI: Known = Known {
     resume_words: Some("gemini --resume"),
     patience_ms: 45_000,
     has_hooks: true,
+    calls_one_by_one: false,
 };
 
 const CURSOR: Known = Known {
@@ -170,6 +182,7 @@ const CURSOR: Known = Known {
     resume_words: Some("cursor-agent --resume"),
     patience_ms: 45_000,
     has_hooks: true,
+    calls_one_by_one: false,
 };
 
 const COPILOT: Known = Known {
@@ -181,6 +194,7 @@ const COPILOT: Known = Known {
     resume_words: Some("copilot --resume"),
     patience_ms: 45_000,
     has_hooks: true,
+    calls_one_by_one: false,
 };
 
 #[cfg(test)]

@@ -32,6 +32,9 @@ pub(super) fn attend(
         return Ok(Ok(Success::Done));
     }
     let (me, actor) = draft.register(identified, entropy);
+    if matches!(attend, Attend::Call | Attend::Done { .. } | Attend::Ran { .. }) {
+        draft.end_earlier_calls(me, identified.newcomer.client);
+    }
     Ok(Ok(match attend {
         Attend::Start | Attend::Call => Success::Done,
         Attend::Done { targets, brief, worktree } => {
@@ -162,11 +165,14 @@ fn let_go(
 }
 
 fn unknown(lease: &Lease, facts: &Facts) -> Option<FactQuery> {
-    let path = lease.target.literal()?;
+    let path = lease.target.literal().filter(|_| !lease.lasts_one_call())?;
     let is_known = facts.dirty(&lease.worktree, path).is_some();
     (!is_known).then(|| FactQuery::Dirty(lease.worktree.clone(), path.to_owned()))
 }
 
+/// Whether a lease is on a change that its holder leaves behind. What was held for one call is nobody's after it, whatever
+/// is in it.
 fn is_changed(lease: &Lease, facts: &Facts) -> bool {
-    lease.target.literal().is_some_and(|path| facts.dirty(&lease.worktree, path) == Some(true))
+    let path = lease.target.literal().filter(|_| !lease.lasts_one_call());
+    path.is_some_and(|path| facts.dirty(&lease.worktree, path) == Some(true))
 }

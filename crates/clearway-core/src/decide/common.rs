@@ -48,14 +48,10 @@ fn occupied(draft: &Draft<'_>, me: AgentId, enter: &Enter) -> Option<Failure> {
     let left = rounded(left_ms);
     let message = match enter.targets.iter().find(|target| target.canonical() == writing.path)? {
         Target::Path(pattern) => {
-            format!(
-                "{name} is writing {} at this moment, for {left} at the most; try again",
-                pattern.display()
-            )
+            format!("{name} is writing {} at this moment, for {left} at the most", pattern.display())
         }
         Target::Name(_) => format!(
-            "{name} commits here, and hooks of that commit put aside what is not committed, for {left} at the most; \
-             try again"
+            "{name} commits here, and hooks of that commit put aside what is not committed, for {left} at the most"
         ),
     };
     Some(Failure::new(Slug::ReservationHeld, message).retry(Retry::AfterMs(left_ms.max(1))))

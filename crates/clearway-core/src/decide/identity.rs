@@ -163,15 +163,14 @@ fn session_agent(slice: &Slice, session: &ClientSession, caller: &Caller) -> Ide
         let here =
             slice.agents.iter().filter(|view| process.is_some() && view.agent.process.as_ref() == process);
         let before = here.filter(of_process).max_by_key(|view| view.agent.registered_at);
-        let resumed = || {
-            let process = caller.earlier.as_ref()?;
+        let resumed = |process: &Process| {
             let is_of_it = |view: &&AgentView| view.agent.process.as_ref() == Some(process);
             let of_it = slice.agents.iter().filter(is_of_it);
             of_it
                 .filter(|view| view.agent.client == session.client && view.agent.parent.is_none())
                 .max_by_key(|view| view.agent.registered_at)
         };
-        let before = before.or_else(resumed);
+        let before = before.or_else(|| caller.earlier.iter().find_map(resumed));
         match caller.forks {
             true => {
                 found.newcomer.parent = before.map(|view| Box::new(known(view, Established::Session)));

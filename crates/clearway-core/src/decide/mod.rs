@@ -226,6 +226,7 @@ fn settle(mut draft: Draft<'_>, request: &Request, outcome: Result<Success, Fail
     if matches!(request.command, Command::Sweep | Command::Attend(_)) && !missing.is_empty() {
         return Decision::NeedsFacts(missing);
     }
+    draft.count_what_is_told(&request.command);
     if request.caller.hears {
         draft.tell_caller();
     }

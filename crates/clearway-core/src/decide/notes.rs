@@ -4,7 +4,8 @@
 
 use super::Notice;
 use super::draft::Draft;
-use crate::command::{Reserve, Want};
+use crate::agent::Client;
+use crate::command::{Await, Command, Reserve, Want};
 use crate::ids::{AgentId, LeaseId, WaitId};
 use crate::lease::{Grade, Lease};
 use crate::limits::{CALL_MS_MAX, EDITED_MS, EDITS_PER_AGENT_MAX, NOTES_MAX, NOTES_MS, NOTES_PER_AGENT_MAX};
@@ -59,6 +60,27 @@ impl Draft<'_> {
             break;
         }
         *self.memo(me) = memo;
+    }
+
+    /// What is told beside an edit counts like anything else that an agent is told, and is left out beyond that. Whoever
+    /// asks in words is told all of it.
+    pub(super) fn count_what_is_told(&mut self, command: &Command) {
+        let is_beside = |notice: &Notice| {
+            matches!(
+                notice,
+                Notice::TookOver { .. }
+                    | Notice::LeftBehind { .. }
+                    | Notice::ChangedHands { .. }
+                    | Notice::Kept { .. }
+            )
+        };
+        let (Command::Reserve(reserve) | Command::Await(Await { reserve, .. })) = command else { return };
+        let is_edit = self.is_hook && reserve.grade == Grade::Auto;
+        let Some(me) = self.me().filter(|_| is_edit && self.notices.iter().any(is_beside)) else { return };
+        let now = self.now.mono;
+        if !self.memo(me).may_be_told(now) {
+            self.notices.retain(|notice| !is_beside(notice));
+        }
     }
 
     fn notice(&self, me: AgentId, note: &Note) -> Option<Notice> {
@@ -125,6 +147,16 @@ impl Draft<'_> {
         }
         memo.in_hand.retain(|(id, until)| *until > now && !leases.iter().any(|lease| lease.id == *id));
         memo.in_hand.extend(leases.iter().map(|lease| (lease.id, now.plus_ms(CALL_MS_MAX))));
+    }
+
+    /// The word of one call tells that those before it are over, where a client has one after the other run: of a call
+    /// that was interrupted or not permitted its hooks tell nothing more.
+    pub(super) fn end_earlier_calls(&mut self, me: AgentId, client: Client) {
+        if client.calls_one_by_one() {
+            let memo = self.memo(me);
+            memo.in_hand.clear();
+            memo.writing.clear();
+        }
     }
 
     /// Remembers what is edited under claims of the family of which paths make way. Whoever has none leaves no trace.

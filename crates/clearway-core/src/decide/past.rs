@@ -37,7 +37,7 @@ pub(super) fn left_behind(draft: &Draft<'_>, me: AgentId, lease: &Lease) -> Opti
     let how = last.ended.filter(|_| last.holder != me)?.how;
     let (target, from) = (lease.target.display(), draft.slice.agent(last.holder)?.agent.name.clone());
     match how {
-        End::Orphaned if is_clean(draft, lease) => None,
+        End::Orphaned | End::TakenOver if is_clean(draft, lease) => None,
         End::Orphaned => Some(Notice::LeftBehind { target, from }),
         End::TakenOver => Some(Notice::TookOver { target, from }),
         End::Released | End::Yielded | End::Expired(_) => None,
@@ -54,7 +54,8 @@ pub(super) fn unknown_leftovers<'w>(
 ) -> BTreeSet<FactQuery> {
     let is_left = |want: &&Want| {
         last_on(draft, &want.target, worktree).is_some_and(|last| {
-            last.holder != me && last.ended.is_some_and(|ended| ended.how == End::Orphaned)
+            let is_left = |how: End| matches!(how, End::Orphaned | End::TakenOver);
+            last.holder != me && last.ended.is_some_and(|ended| is_left(ended.how))
         })
     };
     let path = |want: &Want| want.target.canonical().to_owned();

@@ -15,6 +15,7 @@ use super::{Notice, Refused, Step as Answer, Success};
 use crate::agent::Liveness;
 use crate::command::{Await, Reserve, Stay, Want};
 use crate::event::{Actor, Body};
+use crate::facts::FactQuery;
 use crate::failure::{Ahead, Details, Failure, LeaseView, Retry};
 use crate::hint::Hint;
 use crate::ids::{AgentId, Entropy, LeaseId, SetId};
@@ -77,6 +78,7 @@ pub(super) fn reserve(
     let mut unknown = unknown_leftovers(draft, me, &reserve.worktree, new.map(|(want, _)| want));
     let is_left = |room: &&Room| room.why == RoomWhy::HolderGone;
     let left = steps.iter().flat_map(Step::room).filter(is_left).map(|room| &room.lease);
+    unknown.extend(left.clone().filter_map(|lease| draft.unknown_change(lease)));
     unknown.extend(draft.unkept(left, SnapshotCause::TakeOver));
     match within_quota(draft, me, reserve, &steps) {
         Ok(()) if !unknown.is_empty() => Err(unknown),
@@ -188,10 +190,19 @@ impl Draft<'_> {
             let from = self.view().holder(lease).map(|holder| holder.agent.name.clone());
             let (target, id, holder) = (lease.target.display(), lease.id, lease.holder);
             let (body, notice) = match why {
+                RoomWhy::HolderGone if self.is_known_clean(lease) => (
+                    Body::LeaseTakenOver { lease: id, holder, to },
+                    from.map(|from| Notice::Yielded { target, from }),
+                ),
                 RoomWhy::HolderGone => (
                     Body::LeaseTakenOver { lease: id, holder, to },
                     from.map(|from| Notice::TookOver { target, from }),
                 ),
+                // It would have been given back, had anybody told of the end of that call: nobody lost anything.
+                RoomWhy::CallOver => {
+                    self.push(actor, Body::LeaseYielded { lease: id, holder, to });
+                    continue;
+                }
                 RoomWhy::Unchanged | RoomWhy::Untouched(_) => (
                     Body::LeaseYielded { lease: id, holder, to },
                     from.map(|from| Notice::Yielded { target, from }),
@@ -203,6 +214,19 @@ impl Draft<'_> {
             self.note(holder, Note::PassedOn { target: lease.target.display(), to, kept });
         }
         notices
+    }
+
+    /// What has to be known of a file whose holder is gone before a hook takes it: nobody is told of changes in a file that
+    /// has none. Whoever asks in words is told whose it was.
+    fn unknown_change(&self, lease: &Lease) -> Option<FactQuery> {
+        let path = lease.target.literal().filter(|_| self.is_hook)?;
+        let is_known = self.facts.dirty(&lease.worktree, path).is_some();
+        (!is_known).then(|| FactQuery::Dirty(lease.worktree.clone(), path.to_owned()))
+    }
+
+    fn is_known_clean(&self, lease: &Lease) -> bool {
+        let path = lease.target.literal().filter(|_| self.is_hook);
+        path.is_some_and(|path| self.facts.dirty(&lease.worktree, path) == Some(false))
     }
 
     /// Takes a path out of a lease for somebody, and has its holder told. The rest stays what it is, under its fence.
@@ -284,7 +308,12 @@ impl Taker<'_, '_> {
         if self.taken.iter().any(|taken| taken.id == id) {
             return;
         }
-        if self.reserve.grade == Grade::Claimed {
+        // Another call has it in hand by now, and that one may last as long.
+        let is_brief = lease.lasts_one_call() && self.reserve.max_ms.is_some();
+        if is_brief {
+            lease.end_max = self.reserve.max_ms.map(|ms| self.draft.now.mono.plus_ms(ms));
+        }
+        if is_brief || self.reserve.grade == Grade::Claimed {
             self.restate(&mut lease, want);
             let renewed = Body::LeaseRenewed { lease: id, terms: lease.terms(), operator_reason: None };
             self.draft.push(self.actor, renewed);

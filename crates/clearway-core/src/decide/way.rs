@@ -16,6 +16,8 @@ pub(super) enum RoomWhy {
     HolderGone,
     /// It is automatic and its path has no uncommitted change.
     Unchanged,
+    /// It was for one tool call, and that is over.
+    CallOver,
     /// It is a broad claim, and its holder does not touch this path of it: that alone makes way.
     Untouched(Target),
 }
@@ -45,7 +47,9 @@ pub(super) fn may_end(
         .map(|process| FactQuery::Process(process.clone()))
         .collect();
     let look = Look { draft, facts };
-    let why = if look.is_unchanged(lease, &mut queries) {
+    let why = if lease.lasts_one_call() && !draft.is_in_hand(lease) {
+        Some(RoomWhy::CallOver)
+    } else if look.is_unchanged(lease, &mut queries) {
         Some(RoomWhy::Unchanged)
     } else if look.is_untouched(lease, target, &mut queries) {
         Some(RoomWhy::Untouched(target.clone()))

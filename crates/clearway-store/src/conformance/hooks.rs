@@ -28,6 +28,7 @@ pub(super) const STORIES: &[Story] = &[
     ("whoever is refused an edit waits and closes no circle", edits_in_a_circle),
     ("what a hook took is claimed under its id and fence, and does not yield", claimed),
     ("what a call has in hand does not yield before it is put down", in_hand),
+    ("what was taken for one call is over with it, whatever is in it", for_one_call),
     ("a call that is never heard of again does not hold for ever", lost_call),
     ("whoever tries a part of a patch again waits at one place while it waits for the same", part_again),
     ("whoever never took its turn is told that it waits no more", away),
@@ -207,6 +208,31 @@ fn in_hand(stage: &mut Stage) {
     queued(&edit(stage, &two, "a"));
     attend(stage, &one, wrote("a"));
     granted(&edit(stage, &two, "a"));
+}
+
+fn for_one_call(stage: &mut Stage) {
+    let (one, two) = (hook("one", 7), hook("two", 8));
+    stage.world.dirty.insert("a".to_owned());
+    let take = |stage: &mut Stage, caller: &Caller| {
+        let reserve = Reserve { max_ms: Some(CALL_MS_MAX), ..reservation(&[path("a")], &auto()) };
+        stage.execute(caller, Command::Reserve(reserve), None)
+    };
+    granted(&take(stage, &one));
+    assert!(take(stage, &two).outcome.is_err(), "a call has it in hand");
+    stage.pass(CALL_MS_MAX - 1);
+    granted(&take(stage, &one));
+    stage.pass(CALL_MS_MAX - 1);
+    assert!(take(stage, &two).outcome.is_err(), "another call has it");
+    stage.pass(1);
+    granted(&take(stage, &two));
+    attend(stage, &two, Attend::Rest);
+    let reply = take(stage, &one);
+    granted(&reply);
+    assert!(!reply.notices.iter().any(|notice| matches!(notice, Notice::Yielded { .. })), "{reply:?}");
+    assert!(attend(stage, &two, Attend::Call).notices.is_empty(), "nobody lost anything");
+    attend(stage, &one, Attend::End);
+    let kinds = stage.kinds();
+    assert!(!kinds.contains(&"lease.orphaned"), "{kinds:?}");
 }
 
 fn part_again(stage: &mut Stage) {

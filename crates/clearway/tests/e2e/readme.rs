@@ -116,11 +116,13 @@ fn shell_blocks() -> Vec<(String, String)> {
         .collect()
 }
 
-/// Words of a block that are paths of this repository; those with a variable are the reader's own.
+/// Words of a block that are paths of this repository; those with a variable, and names of git, are the reader's own.
 fn paths_in(line: &str) -> impl Iterator<Item = (&str, &str)> {
     let words = line.split('#').next().unwrap_or_default().split_whitespace();
     let before = std::iter::once("").chain(words.clone());
-    before.zip(words).filter(|(_, word)| word.contains('/') && !word.contains('$'))
+    before
+        .zip(words)
+        .filter(|(_, word)| word.contains('/') && !word.contains('$') && !word.starts_with("refs/"))
 }
 
 #[test]
@@ -163,20 +165,31 @@ fn runs_by_itself(document: &str, path: &Path) {
 fn what_the_readme_removes_is_everything_there_is() {
     let readme = std::fs::read_to_string(root().join("README.md")).expect("README.md");
     let block = readme.split("<!-- remove -->\n```sh\n").nth(1).and_then(|rest| rest.split("```").next());
-    let removal =
-        block.expect("the marked block").lines().find(|line| line.starts_with("rm ")).expect("a removal");
+    let block = block.expect("the marked block");
+    let removal: Vec<&str> = block.lines().filter(|line| !line.starts_with("cargo ")).collect();
+    assert_eq!(removal.len(), 3, "{block}");
+    let removal = removal.join("\n");
     for runtime in ["", "unset XDG_RUNTIME_DIR;"] {
         let home = home();
-        let here = home.directory("here");
-        let left =
-            || ["home", "state", "config", "run", "tmp"].map(|name| Files::below(&home.path().join(name)));
+        let own = |name: &str| home.path().join(name);
+        let here = own("work");
+        std::fs::create_dir(&here).expect("a directory");
+        let begin =
+            "git init --quiet && git -c user.name=x -c user.email=x commit --quiet --allow-empty -m x";
+        assert!(home.shell(&here, begin).status().is_ok_and(|status| status.success()));
+        let refs =
+            || home.shell(&here, "git for-each-ref; cat .git/config").output().expect("a shell").stdout;
+        let git = || (refs(), Files::below(&here.join(".git/hooks")));
+        let left = || (["home", "state", "config", "run", "tmp"].map(|name| Files::below(&own(name))), git());
         let before = left();
-        let used = "clearway --agent ada reserve a.rs && clearway --agent bob reserve a.rs --wait 100ms";
-        let mut shell =
-            home.shell(&here, &format!("{runtime} {used} && ls \"$XDG_STATE_HOME\" && {removal}"));
+        let used = "clearway --agent ada reserve a.rs && clearway --agent bob reserve a.rs --wait 100ms \
+                    && clearway init --git-hooks -y && echo changed > a.rs && clearway --agent ada snapshot \
+                    && git for-each-ref refs/clearway | grep -q . && ls \"$XDG_STATE_HOME\"";
+        let mut shell = home.shell(&here, &format!("{runtime} {used} && set -e\n{removal}"));
         let output = shell.output().expect("a shell");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        assert!(output.stdout.ends_with(b"clearway\n"), "{}", String::from_utf8_lossy(&output.stdout));
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+        assert!(said.lines().any(|line| line == "clearway"), "{said}");
         assert_eq!(left(), before, "{removal}");
     }
 }

@@ -6,7 +6,7 @@ mod refusal;
 mod said;
 mod welcome;
 
-pub(crate) use notices::beside;
+pub(crate) use notices::{beside, beside_refusal};
 pub(crate) use refusal::refusal;
 pub(crate) use said::TEXT_BYTES_MAX;
 pub(crate) use welcome::welcome;
@@ -19,11 +19,12 @@ use said::{FAILURE_COLUMNS, Said, clipped, cut};
 
 /// What a command destroys is kept.
 pub(crate) fn sheltered(kept: &Sheltered) -> String {
-    let files = if kept.files == 1 { "1 file".to_owned() } else { format!("{} files", kept.files) };
     let number = kept.number.0;
-    format!(
-        "Clearway: {files} with uncommitted changes are kept as s{number}; clearway undo s{number} -y brings them back."
-    )
+    let (files, them) = match kept.files {
+        1 => ("1 file with uncommitted changes is".to_owned(), "it"),
+        count => (format!("{count} files with uncommitted changes are"), "them"),
+    };
+    format!("Clearway: {files} kept as s{number}; clearway undo s{number} -y brings {them} back.")
 }
 
 /// A command of git that others are in the way of, with the one that is free.
@@ -59,6 +60,13 @@ pub(crate) fn unchecked(failure: &Failure) -> String {
     look(format!("Edits are not checked by Clearway for now: {why}."), "doctor")
 }
 
+/// What is said once when what a command destroys is not kept.
+pub(crate) fn unkept(failure: &Failure) -> String {
+    let why = clipped(&failure.message, FAILURE_COLUMNS);
+    let text = "Edits are not checked by Clearway for now, and what a command destroys is not kept";
+    look(format!("{text}: {why}."), "doctor")
+}
+
 /// What is said of a call that is refused for itself.
 pub(crate) fn unfit(failure: &Failure) -> String {
     let text = format!("Not edited: {}", failure.message);
@@ -71,10 +79,17 @@ pub(crate) fn unfit(failure: &Failure) -> String {
 
 /// What is said where nobody watches.
 pub(crate) fn refused_unchecked(failure: &Failure) -> String {
+    given_up("Not edited: Clearway cannot check it", failure)
+}
+
+/// The same of a command.
+pub(crate) fn refused_unkept(failure: &Failure) -> String {
+    given_up("Not run: Clearway cannot keep what it destroys", failure)
+}
+
+fn given_up(what: &str, failure: &Failure) -> String {
     let why = clipped(&failure.message, FAILURE_COLUMNS);
-    let text = format!(
-        "Not edited: Clearway cannot check it: {why}. Trying again does not help; a person has to look"
-    );
+    let text = format!("{what}: {why}. Trying again does not help; a person has to look");
     Said::then(text, ": ", &Hint::command("", "doctor", &[])).within(TEXT_BYTES_MAX)
 }
 

@@ -2,6 +2,8 @@
 
 use super::place::{command, named};
 use super::said::{REASON_COLUMNS, Said, TEXT_BYTES_MAX, clipped};
+use crate::render::and_more;
+use clearway_core::agent::AgentName;
 use clearway_core::decide::Notice;
 use clearway_core::hint::Hint;
 use clearway_core::lease::Grade;
@@ -9,12 +11,22 @@ use clearway_core::mail::Importance;
 use clearway_core::slice::Announced;
 use clearway_core::target::Target;
 use clearway_kernel::{Answers, ScopeAnswer};
+use std::collections::BTreeSet;
 
 /// What to know beside an answer, if there is anything.
 pub(crate) fn beside(answers: &Answers) -> Option<String> {
+    told(answers, true)
+}
+
+/// The same beside a refusal: nothing of what the call asked for is the agent's.
+pub(crate) fn beside_refusal(answers: &Answers) -> Option<String> {
+    told(answers, false)
+}
+
+fn told(answers: &Answers, is_granted: bool) -> Option<String> {
     let mut text = if answers.recovered { RECOVERED.to_owned() } else { String::new() };
     for answer in &answers.of_scopes {
-        for said in answer.reply.notices.iter().filter_map(|notice| line(notice, answer)) {
+        for said in lines(answer, is_granted) {
             let gap = if text.is_empty() { "" } else { "\n" };
             match TEXT_BYTES_MAX.checked_sub(text.len() + gap.len()) {
                 Some(left) if left >= LINE_BYTES_MIN => text = format!("{text}{gap}{}", said.within(left)),
@@ -25,6 +37,113 @@ pub(crate) fn beside(answers: &Answers) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
+/// What a scope has to say, once of each who had some of the files before.
+fn lines(answer: &ScopeAnswer, is_granted: bool) -> Vec<Said> {
+    let notices = &answer.reply.notices;
+    let mut said_of: Vec<(Before, &AgentName)> = Vec::new();
+    let mut said = Vec::new();
+    for notice in notices {
+        let Some((how, who, _)) = Before::of(notice) else {
+            said.extend(line(notice, answer));
+            continue;
+        };
+        if said_of.contains(&(how, who)) {
+            continue;
+        }
+        said_of.push((how, who));
+        let same = notices.iter().filter_map(Before::of).filter(|of| (of.0, of.1) == (how, who));
+        let targets: Vec<&str> = same.map(|(_, _, target)| target).collect();
+        said.extend(how.said(&Files::of(&targets, answer), who, is_granted).map(Said::plain));
+    }
+    said.extend(kept(notices));
+    said
+}
+
+/// How somebody had files before whoever is about to write them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Before {
+    TookOver,
+    ChangedHands,
+    LeftBehind,
+}
+
+impl Before {
+    /// How, who, and which file.
+    fn of(notice: &Notice) -> Option<(Self, &AgentName, &str)> {
+        match notice {
+            Notice::TookOver { target, from } => Some((Self::TookOver, from, target)),
+            Notice::ChangedHands { target, by } => Some((Self::ChangedHands, by, target)),
+            Notice::LeftBehind { target, from } => Some((Self::LeftBehind, from, target)),
+            _ => None,
+        }
+    }
+
+    fn said(self, files: &Files, who: &AgentName, is_granted: bool) -> Option<String> {
+        let Files { names, are, them } = files;
+        Some(match (self, is_granted) {
+            (Self::TookOver, true) => format!(
+                "{names} {are} yours; {who} held {them} and is gone. Changes of {who} that were not committed may be in \
+                 {them}."
+            ),
+            (Self::TookOver, false) => format!(
+                "{who} held {names} and is gone. Changes of {who} that were not committed may be in {them}."
+            ),
+            (Self::ChangedHands, true) => format!(
+                "{names} {are} yours again; {who} had {them} in between. Read {them} again before you edit {them}."
+            ),
+            (Self::ChangedHands, false) => return None,
+            (Self::LeftBehind, true) => format!(
+                "{names} {are} yours; {who} ended and left changes in {them} that are not committed. Keep them or undo \
+                 them."
+            ),
+            (Self::LeftBehind, false) => {
+                format!("{who} ended and left changes in {names} that are not committed.")
+            }
+        })
+    }
+}
+
+/// Files in a sentence.
+struct Files {
+    names: String,
+    are: &'static str,
+    them: &'static str,
+}
+
+impl Files {
+    fn of(targets: &[&str], answer: &ScopeAnswer) -> Self {
+        let name = |target: &&str| named(target, answer, &answer.checkout);
+        if let [target] = targets {
+            return Self { names: name(target), are: "is", them: "it" };
+        }
+        let shown: Vec<String> = targets.iter().take(FILES_NAMED).map(name).collect();
+        let more = and_more(targets.len(), shown.len()).map(|more| format!(" {more}")).unwrap_or_default();
+        let names = format!("{} files ({}{more})", targets.len(), shown.join(", "));
+        Self { names, are: "are", them: "them" }
+    }
+}
+
+/// How many of several files are named.
+const FILES_NAMED: usize = 2;
+
+/// Where what others had not committed is kept.
+fn kept(notices: &[Notice]) -> Option<Said> {
+    let of = |notice: &Notice| match notice {
+        Notice::Kept { from, number, .. } => Some((from.clone(), number.0)),
+        _ => None,
+    };
+    let kept: BTreeSet<(AgentName, u64)> = notices.iter().filter_map(of).collect();
+    let mut from: Vec<&str> = kept.iter().map(|(from, _)| from.as_str()).collect();
+    from.dedup();
+    let numbers: BTreeSet<u64> = kept.iter().map(|(_, number)| *number).collect();
+    let (who, first) = (from.join(" and "), numbers.first()?);
+    let where_ = match numbers.len() {
+        1 => format!("snapshot s{first}: clearway show s{first}."),
+        count => format!("{count} snapshots, s{first} first: clearway snapshots."),
+    };
+    Some(Said::plain(format!("What {who} had not committed there is also kept as {where_}")))
+}
+
 const RECOVERED: &str = "Clearway works again; edits are checked.";
 /// Bytes below which the beginning of a line says nothing.
 const LINE_BYTES_MIN: usize = 80;
@@ -32,20 +151,6 @@ const LINE_BYTES_MIN: usize = 80;
 fn line(notice: &Notice, answer: &ScopeAnswer) -> Option<Said> {
     let path = |target: &str| named(target, answer, &answer.checkout);
     let said = match notice {
-        Notice::TookOver { target, from } => format!(
-            "{} is yours; {from} held it and is gone. Changes of {from} that were not committed may be in it.",
-            path(target)
-        ),
-        Notice::ChangedHands { target, by } => {
-            format!(
-                "{} is yours again; {by} had it in between. Read it again before you edit it.",
-                path(target)
-            )
-        }
-        Notice::LeftBehind { target, from } => format!(
-            "{} is yours; {from} ended and left changes in it that are not committed. Keep them or undo them.",
-            path(target)
-        ),
         Notice::WaitedFor { target, held, worktree, grade, by, reason } => {
             let reason = reason.as_deref().map(|reason| clipped(reason, REASON_COLUMNS));
             let reason = reason.map(|reason| format!(" (\"{reason}\")")).unwrap_or_default();
@@ -71,10 +176,6 @@ fn line(notice: &Notice, answer: &ScopeAnswer) -> Option<Said> {
         Notice::PlaceOver { target } => format!(
             "{} was kept for you while you were away; you wait for it no more. Edit it if you still need to.",
             path(target)
-        ),
-        Notice::Kept { from, number, .. } => format!(
-            "What {from} had not committed there is also kept as snapshot s{0}: clearway show s{0}.",
-            number.0
         ),
         Notice::PassedOn { target, to, kept: Some(number) } => format!(
             "{} went to {to} while you were gone. What you had not committed is kept as s{1}: clearway restore s{1}.",

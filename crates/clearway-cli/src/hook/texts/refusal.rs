@@ -1,8 +1,8 @@
 //! Why an edit is refused, and what becomes of it.
 
-use super::beside;
 use super::place::{command, named};
 use super::said::{REASON_COLUMNS, Said, TEXT_BYTES_MAX, clipped};
+use super::{beside, beside_refusal};
 use clearway_core::decide::{Notice, Success};
 use clearway_core::failure::{Ahead, Details, Failure, LeaseView};
 use clearway_core::hint::Hint;
@@ -25,7 +25,11 @@ pub(crate) fn refusal(ruling: &Ruling) -> Option<String> {
         Err(failure) => in_use(answer, failure).unwrap_or_else(|| refused(answer, failure)),
         Ok(_) => return None,
     };
-    let beside = beside(&ruling.answers).map(|beside| format!("\n{beside}")).unwrap_or_default();
+    let beside = match ruling.mode {
+        Enforcement::Enforce => beside_refusal(&ruling.answers),
+        Enforcement::Warn | Enforcement::Observe => beside(&ruling.answers),
+    };
+    let beside = beside.map(|beside| format!("\n{beside}")).unwrap_or_default();
     Some(said.within(TEXT_BYTES_MAX) + &beside)
 }
 
@@ -135,8 +139,8 @@ fn others(count: usize) -> String {
 /// A refusal over what is held for the length of one call: whoever tries again after its next step gets it.
 fn in_use(answer: &ScopeAnswer, failure: &Failure) -> Option<Said> {
     let Details::Blockers { leases, .. } = &failure.details else { return None };
-    let is_brief = failure.slug == Slug::ReservationHeld
-        && leases.iter().all(|blocker| blocker.lease.grade == Grade::Auto);
+    let is_brief =
+        failure.slug == Slug::ReservationHeld && leases.iter().all(|blocker| blocker.lease.lasts_one_call());
     let blocker = leases.first().filter(|_| is_brief)?;
     let text = format!(
         "Not edited: {} is changing {} this moment. It is free when that call is over: read it and edit it again.",
@@ -170,7 +174,8 @@ fn overwrites(answer: &ScopeAnswer, overwrite: &Overwrite, mode: Enforcement) ->
 
 /// A refusal that keeps no place, with the first command that helps.
 fn refused(answer: &ScopeAnswer, failure: &Failure) -> Said {
-    let text = format!("{}: {}.", named("Not edited", answer, &answer.checkout), failure.message);
+    let again = if failure.slug == Slug::ReservationHeld { " Try again." } else { "" };
+    let text = format!("{}: {}.{again}", named("Not edited", answer, &answer.checkout), failure.message);
     match failure.hints.iter().find(|hint| matches!(hint, Hint::Command { .. })) {
         Some(hint) => {
             let mut hint = hint.clone();

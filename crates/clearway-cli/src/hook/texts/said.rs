@@ -56,11 +56,13 @@ pub(super) fn clipped(text: &str, columns: usize) -> String {
     truncate_columns(&printable(text), columns).into_owned()
 }
 
-/// Cut where a character ends.
+/// Cut where a word ends, or at least a character.
 pub(super) fn cut(mut text: String, bytes_max: usize) -> String {
     if text.len() > bytes_max {
-        let room = bytes_max.saturating_sub('…'.len_utf8());
-        text.truncate(text.floor_char_boundary(room));
+        let room = text.floor_char_boundary(bytes_max.saturating_sub('…'.len_utf8()));
+        let is_whole = text[room..].starts_with(' ');
+        let word = text[..room].rfind(' ').filter(|at| !is_whole && *at > 0);
+        text.truncate(word.unwrap_or(room));
         text.push('…');
     }
     text
@@ -83,6 +85,8 @@ mod tests {
         let text = cut("ä".repeat(300), TEXT_BYTES_MAX);
         assert!(text.len() <= TEXT_BYTES_MAX && text.ends_with('…'), "{}", text.len());
         assert_eq!(cut("short".to_owned(), TEXT_BYTES_MAX), "short");
+        assert_eq!(cut("whole words only".to_owned(), 14), "whole words…");
+        assert_eq!(cut("whole words only".to_owned(), 15), "whole words…");
     }
 
     #[test]

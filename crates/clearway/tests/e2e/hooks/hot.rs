@@ -197,3 +197,44 @@ fn what_else_the_call_names_is_given_back() {
     is_free(&app);
     assert_eq!(each(&app.clearway().ok(&["leases"]), "leases", "pattern"), [""; 0]);
 }
+
+/// What tells that a call is over of which nothing more is heard: it failed, it was interrupted, nobody permitted it.
+#[test]
+fn a_call_that_is_never_heard_of_again_keeps_nobody_from_a_file() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    let ends: [(&str, Value); 3] = [
+        ("Stop", json!({})),
+        ("PreToolUse", json!({"tool_name": "Bash", "tool_input": {"command": "ls"}})),
+        ("PreToolUse", json!({"tool_name": "Read", "tool_input": {"file_path": "docs/x.md"}})),
+    ];
+    let mut two = Client::claude(&home, &app, "two");
+    for (number, (event, fields)) in ends.iter().enumerate() {
+        let mut one = Client::claude(&home, &app, &format!("one-{number}"));
+        one.before_edit(FILE).silent();
+        app.write(FILE, &format!("{BASE}- {number}\n"));
+        assert!(two.before_edit(FILE).denied().contains("is changing CHANGELOG.md this moment"));
+        one.event(event, fields).silent();
+        assert_eq!(two.before_edit(FILE).code, 0, "{event} {fields}");
+        two.after_edit(FILE);
+        is_free(&app);
+    }
+}
+
+/// Whoever is refused another file of the call keeps a place at that one alone.
+#[test]
+fn a_call_over_a_hot_file_and_one_that_is_held_waits_for_the_latter_alone() {
+    let home = home();
+    let app = app(&home);
+    app.grant("otter", &["src/a.rs"]);
+    let patch = format!(
+        "*** Begin Patch\n*** Update File: {FILE}\n@@\n+x\n*** Update File: src/a.rs\n@@\n+x\n*** End Patch"
+    );
+    let call = json!({"tool_name": "mcp__x__apply_patch", "tool_input": {"patch": patch}});
+    let mut two = Client::claude(&home, &app, "two");
+    assert!(two.event("PreToolUse", &call).denied().contains("src/a.rs is with otter"));
+    let waits = app.clearway().ok(&["waits"]);
+    assert!(!waits.to_string().contains(FILE), "{waits}");
+    Client::claude(&home, &app, "three").before_edit(FILE).silent();
+}

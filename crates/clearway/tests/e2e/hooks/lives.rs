@@ -147,6 +147,30 @@ fn an_earlier_id_of_a_client_that_died_is_the_same_agent_when_it_is_resumed() {
 }
 
 #[test]
+fn an_earlier_id_leads_to_its_agent_though_that_went_on_elsewhere_in_between() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    let mut first = Client::claude(&home, &app, "one");
+    first.event("SessionStart", &json!({"source": "startup"})).silent();
+    edit(&mut first, "src/a.rs");
+    app.write("src/a.rs", "changed\n");
+    first.event("SessionEnd", &json!({"reason": "clear"})).silent();
+    first.resume_as("two");
+    first.event("SessionStart", &json!({"source": "clear"})).silent();
+    first.die();
+    let mut second = Client::claude(&home, &app, "two");
+    second.event("SessionStart", &json!({"source": "resume"})).silent();
+    second.die();
+    let mut third = Client::claude(&home, &app, "one");
+    third.event("SessionStart", &json!({"source": "resume"})).silent();
+    edit(&mut third, "src/a.rs");
+    let agents = app.clearway().ok(&["agents"]);
+    let claudes = each(&agents, "agents", "client").into_iter().filter(|client| *client == "claude-code");
+    assert_eq!(claudes.count(), 1, "{agents:#}");
+}
+
+#[test]
 fn a_session_that_is_resumed_in_another_process_is_not_taken_for_dead() {
     let home = home();
     let app = app(&home);
@@ -332,7 +356,7 @@ fn a_lock_file_is_written_by_one_call_after_the_other_and_held_by_nobody() {
     let reason = two.before_edit("Cargo.lock").denied();
     assert!(reason.starts_with("Not edited: claude-"), "{reason}");
     assert!(
-        reason.contains("is writing Cargo.lock at this moment") && reason.contains("try again"),
+        reason.contains("is writing Cargo.lock at this moment") && reason.contains("Try again."),
         "{reason}"
     );
     assert!(held(&app).is_empty());

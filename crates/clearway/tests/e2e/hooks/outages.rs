@@ -258,3 +258,98 @@ fn a_scope_whose_directory_is_removed_is_missed_where_only_a_command_ran() {
     let refused = one.before_edit("src/a.rs").denied();
     assert!(refused.contains("Trying again does not help"), "{refused}");
 }
+
+/// A call of a client whose model hears a denial, and otherwise only what is said after a call.
+fn late(app: &Repository<'_>, after: bool, file: &str) -> clearway_testkit::Ran {
+    let payload = json!({
+        "sessionId": "late", "timestamp": 1, "cwd": app.path(), "toolName": "edit",
+        "toolArgs": {"path": app.path().join(file)},
+    });
+    let event = if after { "postToolUse" } else { "preToolUse" };
+    app.clearway().run_with(payload.to_string().as_bytes(), &["hook", "copilot", event])
+}
+
+#[test]
+fn whoever_was_refused_during_an_outage_is_told_that_it_is_over() {
+    let home = home();
+    home.user_config("posture = \"unattended\"\n");
+    let (app, lock) = broken(&home, BREAKS[0].1);
+    assert!(late(&app, false, "src/a.rs").expect(2).stdout().contains("Trying again does not help"));
+    drop(lock);
+    grow_old(&home);
+    assert_eq!(late(&app, false, "src/a.rs").expect(0).stdout(), "");
+    let told = late(&app, true, "src/a.rs").expect(0).stdout();
+    assert!(told.contains("Clearway works again; edits are checked."), "{told}");
+    assert_eq!(late(&app, true, "src/a.rs").expect(0).stdout(), "", "it is said once");
+}
+
+#[test]
+fn a_command_that_destroys_during_an_outage_passes_with_a_word_or_not_at_all() {
+    let runs = |client: &mut Client, command: &str| {
+        client.event("PreToolUse", &json!({"tool_name": "Bash", "tool_input": {"command": command}}))
+    };
+    for (posture, is_refused) in [("solo", false), ("unattended", true)] {
+        for command in ["rm src/a.rs", "git reset --hard"] {
+            let home = home();
+            home.user_config(&format!("posture = \"{posture}\"\n"));
+            let (app, _lock) = broken(&home, BREAKS[0].1);
+            let mut one = Client::claude(&home, &app, "one");
+            runs(&mut one, "ls").silent();
+            let answer = runs(&mut one, command);
+            if is_refused {
+                let reason = answer.denied();
+                assert!(reason.starts_with("Not run: Clearway cannot keep what it destroys: "), "{reason}");
+                assert!(reason.contains("Trying again does not help"), "{reason}");
+                runs(&mut one, command).denied();
+            } else {
+                let told = answer.told();
+                assert!(told.contains("what a command destroys is not kept: "), "{told}");
+                runs(&mut one, command).silent();
+                one.before_edit("src/b.rs").silent();
+            }
+            runs(&mut one, "ls").silent();
+        }
+    }
+}
+
+#[test]
+fn without_a_home_nothing_is_said_where_nobody_invited_us_and_one_word_elsewhere() {
+    let home = home();
+    let (app, other) = (app(&home), home.repository("other", &[("x.rs", "\n")]));
+    invited(&app);
+    Client::claude(&home, &app, "one").before_edit("src/a.rs").silent();
+    let edit = |repository: &Repository<'_>, file: &str, kept: &str| {
+        let payload = json!({
+            "session_id": "two", "transcript_path": "/t", "cwd": repository.path(), "hook_event_name": "PreToolUse",
+            "tool_name": "Edit", "tool_input": {"file_path": repository.path().join(file)},
+        });
+        let line =
+            format!("env -u HOME -u XDG_STATE_HOME {kept} clearway hook claude <<'END'\n{payload}\nEND");
+        let output = home.shell(repository.path(), &line).output().expect("a shell");
+        assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+        String::from_utf8(output.stdout).expect("text")
+    };
+    for kept in ["-u XDG_CONFIG_HOME", ""] {
+        assert_eq!(edit(&other, "x.rs", kept), "", "nobody invited us");
+        let told = edit(&app, "src/b.rs", kept);
+        assert!(told.contains("Edits are not checked by Clearway for now: "), "{told}");
+        assert_eq!(edit(&app, "src/b.rs", kept), "", "one word is enough");
+        fs::remove_file(memory(&home).expect("something is remembered")).expect("a file");
+    }
+}
+
+#[test]
+fn a_denial_is_one_whatever_flags_the_line_of_the_hook_has() {
+    let home = home();
+    let app = app(&home);
+    app.grant("otter", &["src/a.rs"]);
+    let payload = json!({
+        "session_id": "one", "transcript_path": "/t", "cwd": app.path(), "hook_event_name": "PreToolUse",
+        "tool_name": "Edit", "tool_input": {"file_path": app.path().join("src/a.rs")},
+    });
+    for words in [["hook", "claude"].as_slice(), &["hook", "--json", "claude"], &["hook", "claude", "--json"]]
+    {
+        let ran = app.clearway().run_with(payload.to_string().as_bytes(), words).expect(2);
+        assert!(ran.stdout().contains("with otter ("), "{words:?}: {}", ran.stdout());
+    }
+}

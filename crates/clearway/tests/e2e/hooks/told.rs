@@ -243,3 +243,119 @@ fn one_tool_call_is_told_one_thing_before_and_after_it_together() {
     assert!(told[0].contains("src/a.rs") && told[1].contains("src/b.rs"), "{told:?}");
     drop(waiting);
 }
+
+/// A call that writes several files.
+fn patch(client: &mut Client, files: &[String]) -> Answer {
+    let update = |file: &String| format!("*** Update File: {file}\n@@\n+x\n");
+    let updates: String = files.iter().map(update).collect();
+    let patch = format!("*** Begin Patch\n{updates}*** End Patch");
+    client.event("PreToolUse", &json!({"tool_name": "mcp__x__apply_patch", "tool_input": {"patch": patch}}))
+}
+
+fn changes(client: &mut Client, app: &clearway_testkit::Repository<'_>, file: &str) {
+    assert_eq!(client.before_edit(file).code, 0);
+    app.write(file, "changed\n");
+    assert_eq!(client.after_edit(file).code, 0);
+}
+
+#[test]
+fn whose_several_files_were_is_told_in_one_sentence() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    let files: Vec<String> = (0..20).map(|number| format!("src/some/longer/way/file-{number}.rs")).collect();
+    let mut dead = Client::claude(&home, &app, "dead");
+    let mut ended = Client::claude(&home, &app, "ended");
+    for (number, file) in files.iter().enumerate() {
+        changes(if number < 12 { &mut dead } else { &mut ended }, &app, file);
+    }
+    dead.die();
+    ended.event("SessionEnd", &json!({"reason": "other"}));
+    let told = patch(&mut Client::claude(&home, &app, "two"), &files).told();
+    for part in [
+        "12 files (src/some/longer/way/file-0.rs, src/some/longer/way/file-1.rs and 10 more) are yours; claude-",
+        " held them and is gone.",
+        "8 files (src/some/longer/way/file-12.rs,",
+    ] {
+        assert!(told.contains(part), "{part} in {told}");
+    }
+    assert!(told.len() <= BYTES_MAX && !told.contains("file-2.rs"), "{} bytes: {told}", told.len());
+}
+
+#[test]
+fn a_refusal_calls_nothing_the_agents_own() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    let otter = super::hot::has_lines_in_the_changelog(&home, &app);
+    let (mut two, mut three) = (Client::claude(&home, &app, "two"), Client::claude(&home, &app, "three"));
+    for client in [&mut two, &mut three] {
+        client.before_edit("CHANGELOG.md");
+        client.after_edit("CHANGELOG.md");
+    }
+    let input = json!({"file_path": app.path().join("CHANGELOG.md"), "content": "# Anew\n"});
+    let reason = two.event("PreToolUse", &json!({"tool_name": "Write", "tool_input": input})).denied();
+    assert!(reason.contains(&otter.name) && !reason.contains("yours"), "{reason}");
+    assert!(held(&app).is_empty());
+    // What somebody left in another file of the call is told all the same.
+    changes(&mut three, &app, "src/b.rs");
+    three.event("SessionEnd", &json!({"reason": "other"}));
+    app.grant("heron", &["src/z.rs"]);
+    let reason = patch(&mut two, &["src/b.rs".to_owned(), "src/z.rs".to_owned()]).denied();
+    assert!(!reason.contains("yours"), "{reason}");
+}
+
+#[test]
+fn of_a_clean_file_of_somebody_who_died_nothing_is_told() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    let mut one = Client::claude(&home, &app, "one");
+    one.before_edit("src/a.rs").silent();
+    one.after_edit("src/a.rs").silent();
+    changes(&mut one, &app, "src/b.rs");
+    one.die();
+    let mut two = Client::claude(&home, &app, "two");
+    two.before_edit("src/a.rs").silent();
+    assert!(two.before_edit("src/b.rs").told().contains("held it and is gone"));
+}
+
+#[test]
+fn what_is_told_beside_edits_is_bounded() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    let mut dead = Client::claude(&home, &app, "dead");
+    let files: Vec<String> = (0..9).map(|number| format!("src/{number}.rs")).collect();
+    files.iter().for_each(|file| changes(&mut dead, &app, file));
+    dead.die();
+    let mut heir = Client::claude(&home, &app, "heir");
+    let told = files.iter().filter(|file| !heir.before_edit(file).is_silent()).count();
+    assert_eq!(told, 5, "of each of nine files of the dead");
+    let mut two = [Client::claude(&home, &app, "one"), Client::claude(&home, &app, "two")];
+    let mut told = 0;
+    for _ in 0..9 {
+        for client in &mut two {
+            told += usize::from(!client.before_edit("CHANGELOG.md").is_silent());
+            client.after_edit("CHANGELOG.md");
+        }
+    }
+    assert_eq!(told, 10, "five to each");
+}
+
+#[test]
+fn what_is_told_is_said_as_people_say_it() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    app.write("src/a.rs", "changed\n");
+    let mut one = Client::claude(&home, &app, "one");
+    let remove = json!({"tool_name": "Bash", "tool_input": {"command": "rm src/a.rs"}});
+    let told = one.event("PreToolUse", &remove).told();
+    assert!(told.starts_with("Clearway: 1 file with uncommitted changes is kept as s"), "{told}");
+    assert!(told.ends_with(" -y brings it back."), "{told}");
+    home.user_config("mode = \"warn\"\n");
+    one.before_edit("Cargo.lock").silent();
+    let told = Client::claude(&home, &app, "two").before_edit("Cargo.lock").told();
+    assert!(told.contains("at the most. It may be edited all the same."), "{told}");
+}

@@ -38,6 +38,37 @@ fn it_is_carried_out_once_as_the_agent_and_the_shell_prints_the_answer() {
     assert_eq!(list(&own, "released").len(), 1, "its own shell is the same agent");
 }
 
+/// What our own texts have an agent type works where it is typed.
+#[test]
+fn commands_that_we_suggest_work_in_a_sandbox() {
+    let home = home();
+    let app = app(&home);
+    app.write("it's.txt", "\n");
+    app.grant("otter", &["it's.txt", "src/a.rs"]);
+    let typed = |command: &str| {
+        let document =
+            app.clearway().run_with(shell(command, app.path()).as_bytes(), &["hook", "codex"]).expect(0);
+        let document: Value =
+            serde_json::from_str(&document.stdout()).unwrap_or_else(|error| panic!("{command}: {error}"));
+        let rewritten =
+            document["hookSpecificOutput"]["updatedInput"]["command"].as_str().expect("a command");
+        let output = home.shell(app.path(), rewritten).output().expect("a shell");
+        assert!(output.status.success(), "{command}: {output:?}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    assert!(typed(r"clearway who 'it'\''s.txt'").contains("otter"));
+    typed("clearway reserve --queue src/a.rs");
+    assert!(typed("clearway wait").starts_with("queued as codex-"), "it waits for a moment only");
+    app.agent("otter").ok(&["release", "--all"]);
+    assert!(typed("clearway wait --for 5m").starts_with("reserved as codex-"));
+    app.write("src/a.rs", "precious\n");
+    typed("clearway snapshot");
+    app.write("src/a.rs", "gone\n");
+    let number = app.clearway().ok(&["snapshots"])["snapshots"][0]["number"].to_string();
+    typed(&format!("clearway restore s{number} src/a.rs"));
+    assert_eq!(std::fs::read_to_string(app.path().join("src/a.rs")).expect("a file"), "precious\n");
+}
+
 #[test]
 fn whatever_is_more_than_that_is_left_to_the_shell() {
     let home = home();

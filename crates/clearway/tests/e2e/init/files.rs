@@ -1,6 +1,6 @@
 //! What becomes of the files of clients, and how they are given back.
 
-use super::{CLIENTS, COMMENTED, SETTINGS, file, read, trust, users_files, write};
+use super::{CLIENTS, COMMENTED, SETTINGS, file, read, trust, trust_by_gemini, users_files, write};
 use crate::{app, home, list, text};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
@@ -14,6 +14,7 @@ fn clients_that_are_found_are_set_up_once_and_given_back_to_the_byte() {
     write(&file(&home, ".claude/settings.json"), SETTINGS);
     write(&file(&home, ".gemini/settings.json"), COMMENTED);
     trust(&home, &repository);
+    trust_by_gemini(&home, &repository);
     let before = users_files(&home);
 
     let error = repository.clearway().fails("client-not-active", 1, &["init", "-y"]);
@@ -113,6 +114,7 @@ fn a_link_that_leads_nowhere_is_filled_and_leads_nowhere_again() {
     let (target, link) = (file(&home, "dotfiles/gemini/settings.json"), file(&home, ".gemini/settings.json"));
     std::fs::create_dir_all(link.parent().expect("a parent")).expect("a directory");
     symlink("../dotfiles/gemini/settings.json", &link).expect("a link");
+    trust_by_gemini(&home, &repository);
     let before = users_files(&home);
     repository.clearway().ok(&["init", "-y", "--client", "gemini"]);
     assert!(read(&target).contains("BeforeTool"));
@@ -159,6 +161,7 @@ fn what_was_set_up_is_found_again_when_a_client_has_another_directory() {
     let home = home();
     let repository = app(&home);
     trust(&home, &repository);
+    trust_by_gemini(&home, &repository);
     let before = users_files(&home);
     repository.clearway().ok(&["init", "-y", "--client", "claude", "--client", "gemini"]);
     let elsewhere = home.path().join("elsewhere").display().to_string();
@@ -182,4 +185,17 @@ fn a_file_that_we_made_goes_though_it_was_set_up_again_in_between() {
     repository.clearway().ok(&["init", "-y", "--client", "claude"]);
     repository.clearway().ok(&["init", "-y", "--uninstall"]);
     assert!(!settings.exists(), "{}", read(&settings));
+}
+
+#[test]
+fn where_nothing_is_remembered_nobody_is_said_to_have_changed_a_file() {
+    let home = home();
+    let repository = app(&home);
+    let settings = file(&home, ".claude/settings.json");
+    write(&settings, "{}");
+    trust(&home, &repository);
+    repository.clearway().ok(&["init", "-y", "--client", "claude"]);
+    std::fs::remove_dir_all(home.state()).expect("a directory");
+    let told = repository.clearway().ok(&["init", "-y", "--uninstall", "--client", "claude"]);
+    assert_eq!(text(&list(&told, "files")[0], "note"), "our entries are gone, the rest is kept", "{told:#}");
 }

@@ -56,5 +56,11 @@ pub(crate) fn trust(home: &Home, repository: &Repository<'_>) {
     write(&file(home, ".claude.json"), &state.to_string());
 }
 
+/// Makes Gemini CLI active wherever it is set up.
+fn trust_by_gemini(home: &Home, repository: &Repository<'_>) {
+    let folders = json!({repository.path().display().to_string(): "TRUST_FOLDER"});
+    write(&file(home, ".gemini/trustedFolders.json"), &folders.to_string());
+}
+
 const SETTINGS: &str = "{\r\n\t\"model\": \"opus\",\r\n\t\"hooks\": {\r\n\t\t\"PreToolUse\": [\r\n\t\t\t{\"matcher\": \"*\", \"hooks\": [{\"type\": \"command\", \"command\": \"other\"}]}\r\n\t\t]\r\n\t}\r\n}";
 const COMMENTED: &str = "{\r\n\t// mine\r\n\t\"hooks\": {\r\n\t\t\"BeforeTool\": [\r\n\t\t\t{\"matcher\": \".*\", \"hooks\": [{\"type\": \"command\", \"command\": \"other\"}]} // theirs\r\n\t\t]\r\n\t}\r\n}";

@@ -1,6 +1,6 @@
 //! Files that a client would not load are not edited, and nothing in them is called active.
 
-use super::{file, read, trust, write};
+use super::{file, read, trust, trust_by_gemini, write};
 use crate::{app, home, list, text};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -44,6 +44,7 @@ fn a_client_whose_file_is_broken_is_refused_and_the_others_go_on() {
 fn a_file_that_gemini_does_not_load_is_not_edited_and_comments_are_no_reason() {
     let home = home();
     let repository = app(&home);
+    trust_by_gemini(&home, &repository);
     let settings = file(&home, ".gemini/settings.json");
     for broken in ["{\"a\": 1,}", "\u{feff}{}"] {
         write(&settings, broken);
@@ -110,6 +111,7 @@ fn a_client_that_may_drop_its_file_over_an_entry_of_somebody_else_is_not_called_
     let home = home();
     let repository = app(&home);
     trust(&home, &repository);
+    trust_by_gemini(&home, &repository);
     let hook = |hook: Value| json!({"matcher": "*", "hooks": [hook]});
     let entries = [
         (hook(json!({"type": "command", "command": "true", "timeout": "5"})), "timeout"),
