@@ -38,6 +38,7 @@ fn every_safety_relevant_setting_is_traced_to_its_source() {
             format!("leases.claimed_ttl posture team ({REPOSITORY}:2)"),
             format!("leases.durability {REPOSITORY}:3"),
             format!("leases.broad_files {REPOSITORY}:4"),
+            "git.strict default".to_owned(),
             format!("classes.ignored {USER}:6"),
             "classes.common default".to_owned(),
             format!("resources.build {REPOSITORY}:1"),
