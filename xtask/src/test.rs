@@ -11,6 +11,8 @@ const FUZZ_SECONDS_LONG: u32 = 600;
 const FLIP_SEEDS_LONG: u32 = 60;
 /// Random lives of the engine beside the memory model in the long tier.
 const MODEL_LIVES_LONG: &str = "2000";
+/// Random days in each of four quarters in the long tier.
+const UNDO_SEQUENCES_LONG: &str = "250";
 /// Storms that show with the released binary alone what they are for; `cargo test` plays the others small.
 const STORMS_SHORT: [&str; 4] = ["fairness", "wakeups", "histories", "day --seed 1"];
 const STORMS_LONG: [&str; 6] = ["histories", "fairness", "wakeups", "pauses", "night", "day"];
@@ -141,6 +143,11 @@ fn long_steps() -> Vec<Step> {
         "faults at every point".to_owned(),
         Invocation::new("cargo test --locked --package clearway --test nemesis at_any_write")
             .with("NEMESIS_POINTS", "all"),
+    ));
+    steps.push((
+        "a thousand random days of destructive commands and undos".to_owned(),
+        Invocation::new("cargo test --locked --package clearway --test e2e keeping::random")
+            .with("CLEARWAY_UNDO_SEQUENCES", UNDO_SEQUENCES_LONG),
     ));
     let model = "cargo test --locked --package clearway-store-sqlite --test engine model";
     steps.push((

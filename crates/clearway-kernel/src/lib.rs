@@ -87,7 +87,7 @@ pub use sharing::before_git;
 pub use shelf::{Back, BackOrder, BackState, DraftOrder, Drafted, Shelf, SnapshotFile, SnapshotSeen};
 pub use shelter::{Sheltered, before_shell};
 pub use site::{Found, Located, Site, SiteKind, scope_key};
-pub use snapshots::{Plan, SnapshotShown, Snapshots, Taken, no_checkout};
+pub use snapshots::{Loss, Plan, SnapshotShown, Snapshots, Taken, no_checkout};
 pub use turns::abandon as abandon_turns;
 pub use waiting::{AtEnd, Standing, Watcher};
 

@@ -12,12 +12,14 @@ use crate::site::SiteKind;
 use crate::targets::Look;
 use clearway_core::agent::AgentName;
 use clearway_core::command::Command;
-use clearway_core::decide::{Notice, Success};
+use clearway_core::decide::{Notice, Success, is_person};
 use clearway_core::failure::{Failure, LeaseView};
+use clearway_core::hint::Hint;
 use clearway_core::ids::{AgentId, Seq};
 use clearway_core::limits::{SNAPSHOT_HOOK_MS_MAX, SNAPSHOT_MS_MAX};
 use clearway_core::path::CanonicalPath;
 use clearway_core::shell;
+use clearway_core::slice::{AgentLookup, ReadSet};
 use clearway_core::slug::Slug;
 use clearway_core::snapshot::{SnapshotCause, is_outlived};
 use clearway_core::target::Target;
@@ -77,6 +79,22 @@ pub struct Plan {
     /// The snapshot of what was written over.
     pub before: Option<Seq>,
     order: BackOrder,
+}
+
+/// What becomes of what is written over and cannot be kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loss {
+    /// Nothing is written over then; a person may say otherwise to this verb.
+    Refused(&'static str),
+    /// It is lost, as a person said.
+    Accepted,
+}
+
+impl Loss {
+    /// What was said to a verb.
+    pub fn of(verb: &'static str, is_accepted: bool) -> Self {
+        if is_accepted { Self::Accepted } else { Self::Refused(verb) }
+    }
 }
 
 impl Plan {
@@ -213,7 +231,10 @@ impl Session<'_> {
     }
 
     /// Does what was planned. What is written over and nowhere else is kept first.
-    pub fn carry_out(&mut self, plan: Plan) -> Result<Plan, Failure> {
+    pub fn carry_out(&mut self, plan: Plan, loss: Loss) -> Result<Plan, Failure> {
+        if loss == Loss::Accepted {
+            self.refuse_agent("only a person may accept that something is lost")?;
+        }
         let touched = |back: &&Back| back.state.is_touched();
         let dirty: Vec<String> = plan
             .files
@@ -225,7 +246,8 @@ impl Session<'_> {
         let mut before = None;
         if !dirty.is_empty() {
             let reason = Some(format!("before s{} was brought back", plan.seen.number.0));
-            before = self.take_snapshot(dirty, SnapshotCause::Restore, reason)?.number;
+            let kept = self.take_snapshot(dirty, SnapshotCause::Restore, reason);
+            before = kept.map(|taken| taken.number).or_else(|failure| without(failure, loss, &plan.seen))?;
         }
         let files = self.shelf()?.bring_back(&plan.order)?;
         if let Some(number) = before {
@@ -233,6 +255,18 @@ impl Session<'_> {
             self.note_after(number, paths)?;
         }
         Ok(Plan { files, before, rev: before.unwrap_or(plan.rev), ..plan })
+    }
+
+    /// Lets nobody pass whom anything says to be an agent.
+    fn refuse_agent(&mut self, message: &str) -> Result<(), Failure> {
+        let now = self.now()?;
+        let read = ReadSet { agents: AgentLookup::of(&self.caller), ..ReadSet::default() };
+        let slice = self.read(|snapshot| snapshot.load(&read, &now))?.unwrap_or_default();
+        match is_person(&slice, &self.caller) {
+            true => Ok(()),
+            false => Err(Failure::new(Slug::NotOperator, message)
+                .hint("ask a person to run it in a terminal of their own")),
+        }
     }
 
     fn plan(
@@ -351,6 +385,22 @@ impl Session<'_> {
         let noted = noted.map(|(at, path)| (at.to_owned(), as_it_was(path)));
         let is_same = |(at, path): &(String, String)| *at == changed_at(self.outside, &root, path);
         Ok(noted.filter(is_same).map(|(_, path)| path).collect())
+    }
+}
+
+/// What is to be done about something that is too much to be kept, or cannot be read.
+fn without(failure: Failure, loss: Loss, seen: &SnapshotSeen) -> Result<Option<Seq>, Failure> {
+    let is_beyond = matches!(failure.slug, Slug::SnapshotTooLarge | Slug::SnapshotUnreadable);
+    match loss {
+        Loss::Accepted if is_beyond => Ok(None),
+        Loss::Refused(verb) if is_beyond => {
+            let line = format!(
+                "lose what is there now, for a person: clearway {verb} s{} --accept-loss",
+                seen.number.0
+            );
+            Err(Failure { hints: vec![Hint::for_operator(&line)], ..failure })
+        }
+        _ => Err(failure),
     }
 }
 

@@ -10,7 +10,8 @@ use clearway_core::failure::Failure;
 use clearway_core::slug::Slug;
 use clearway_core::text::printable;
 use clearway_kernel::{
-    Back, BackState, Globals, Plan, Session, SnapshotFile, SnapshotSeen, SnapshotShown, Snapshots, Taken,
+    Back, BackState, Globals, Loss, Plan, Session, SnapshotFile, SnapshotSeen, SnapshotShown, Snapshots,
+    Taken,
 };
 use clearway_wire::json::{
     Acted, Actor, BackFileJson, BackReply, Looked, ShowReply, SnapshotFileJson, SnapshotJson, SnapshotReply,
@@ -41,7 +42,7 @@ pub(super) fn show(session: &mut Session<'_>, flags: &ShowFlags) -> Result<Conte
 
 pub(super) fn restore(session: &mut Session<'_>, flags: &RestoreFlags) -> Result<Brought, Problem> {
     let plan = session.plan_restore(&flags.number, &flags.paths)?;
-    let plan = session.carry_out(plan)?;
+    let plan = session.carry_out(plan, Loss::of("restore", flags.accept_loss))?;
     Ok(Brought { plan, done: true, left: None })
 }
 
@@ -72,7 +73,7 @@ pub(super) fn undo(
     }
     let mut session = session(host, globals, console)?;
     let plan = session.plan_undo(flags.number.as_deref())?;
-    let plan = session.carry_out(plan)?;
+    let plan = session.carry_out(plan, Loss::of("undo", flags.accept_loss))?;
     told(plan, true, None)
 }
 

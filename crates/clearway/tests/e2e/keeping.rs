@@ -1,8 +1,10 @@
 //! Snapshots: what is not committed is kept, every byte and mode of it comes back, and nothing else is touched.
 
 mod back;
+mod broken;
 mod commands;
 mod ignored;
+mod killed;
 mod lasting;
 mod random;
 mod refused;
@@ -19,8 +21,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-/// Everything of a checkout but git's own: permission bits and bytes of files, where links lead.
-fn checkout(root: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
+/// Permission bits and bytes of files, and where links lead.
+type Contents = BTreeMap<PathBuf, (u32, Vec<u8>)>;
+
+/// Everything of a checkout but git's own.
+fn checkout(root: &Path) -> Contents {
     let mut found = BTreeMap::new();
     let mut left = vec![root.to_owned()];
     while let Some(directory) = left.pop() {

@@ -60,6 +60,9 @@ pub(crate) struct RestoreFlags {
     /// Only these files and directories
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<String>,
+    /// Go on although what is written over cannot be kept; for a person
+    #[arg(long)]
+    pub(crate) accept_loss: bool,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -73,4 +76,7 @@ pub(crate) struct UndoFlags {
     /// Only show what would be done
     #[arg(long, conflicts_with = "yes")]
     pub(crate) dry_run: bool,
+    /// Go on although what is written over cannot be kept; for a person
+    #[arg(long)]
+    pub(crate) accept_loss: bool,
 }

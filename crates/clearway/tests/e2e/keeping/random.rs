@@ -1,6 +1,8 @@
-//! Random days: edits, commits, destructive commands of an agent and undos. Nothing is lost.
+//! Random days: edits of a person and of another agent, commits, destructive commands of an agent and undos. Nothing is
+//! lost.
 //!
-//! `CLEARWAY_UNDO_SEQUENCES` says how many there are in each quarter; a failure names its seed.
+//! `CLEARWAY_UNDO_SEQUENCES` says how many there are in each quarter, 250 of which are a thousand; a failure names its
+//! seed. `cargo xtask test --long` plays a thousand.
 
 use super::checkout;
 use super::commands::{invite, runs};
@@ -38,7 +40,7 @@ impl Dice {
     }
 }
 
-fn change(repository: &Repository<'_>, dice: &mut Dice, step: usize) {
+fn change(repository: &Repository<'_>, other: &mut Client, dice: &mut Dice, step: usize) {
     let file = FILES[dice.roll(FILES.len())];
     let path = repository.path().join(file);
     // A file may have become the directory of another, or the other way round.
@@ -52,7 +54,12 @@ fn change(repository: &Repository<'_>, dice: &mut Dice, step: usize) {
             if path.is_symlink() {
                 std::fs::remove_file(&path).expect("a link");
             }
+            // Every third edit is another agent's.
+            let is_others = dice.roll(3) == 0 && other.before_edit(file).code == 0;
             repository.write(file, &format!("{step} in {file}\n"));
+            if is_others {
+                other.after_edit(file);
+            }
         }
         2 => drop(std::fs::remove_file(&path)),
         3 if path.is_file() => {
@@ -78,10 +85,11 @@ fn live(seed: u64) {
     app.git(&["commit", "--quiet", "--allow-empty", "--message", "second"]);
     invite(&app);
     let mut ada = Client::claude(&home, &app, "ada");
+    let mut otter = Client::claude(&home, &app, "otter");
     let mut dice = Dice(seed);
     for round in 0..2 {
         for step in 0..5 {
-            change(&app, &mut dice, round * 10 + step);
+            change(&app, &mut otter, &mut dice, round * 10 + step);
         }
         let dirty: Vec<String> = {
             let listed =
@@ -92,7 +100,12 @@ fn live(seed: u64) {
         let command = DESTRUCTIVE[dice.roll(DESTRUCTIVE.len())];
         let told = runs(&mut ada, &home, &app, command);
         let after = checkout(app.path());
-        if told.is_silent() {
+        if told.code != 0 {
+            // Others are at work: the command did not run.
+            assert_eq!(after, before, "seed {seed}: {command} was refused");
+            continue;
+        }
+        if !told.stdout.contains("clearway undo s") {
             // Nothing that was not committed was in reach: whatever went is in git.
             for record in &dirty {
                 let file = FILES.iter().find(|file| record.ends_with(*file)).expect("one of ours");

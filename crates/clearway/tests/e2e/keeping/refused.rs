@@ -90,6 +90,31 @@ fn what_is_too_large_is_refused_with_its_largest_files_and_a_part_can_be_kept() 
 }
 
 #[test]
+fn what_is_too_large_to_be_kept_is_not_written_over_unless_a_person_accepts_the_loss() {
+    let home = home();
+    let app = app(&home);
+    app.write("src/a.rs", "mine\n");
+    let number = super::snapshot(&app, &[]);
+    let file = std::fs::File::create(app.path().join("src/a.rs")).expect("a file");
+    file.set_len(201_000_000).expect("a size");
+    drop(file);
+    let error = app.agent("ada").fails("snapshot-too-large", 69, &["restore", &number]);
+    let hint = error["hints"][0].as_str().expect("a hint");
+    assert!(hint.ends_with(&format!("clearway restore {number} --accept-loss")), "{hint}");
+    for words in
+        [&["restore", &number, "--accept-loss"] as &[&str], &["undo", &number, "-y", "--accept-loss"]]
+    {
+        app.agent("ada").fails("not-operator", 3, words);
+    }
+    let size = || std::fs::metadata(app.path().join("src/a.rs")).expect("a file").len();
+    assert_eq!(size(), 201_000_000, "nothing is written over");
+    app.clearway().ok(&["restore", &number, "--accept-loss"]);
+    assert_eq!(std::fs::read(app.path().join("src/a.rs")).expect("bytes"), b"mine\n");
+    let taken = app.kinds().iter().filter(|kind| *kind == "snapshot.taken").count();
+    assert_eq!(taken, 1, "nothing more could be kept");
+}
+
+#[test]
 fn what_cannot_be_read_is_named_and_a_part_can_be_kept() {
     let home = home();
     let app = app(&home);
