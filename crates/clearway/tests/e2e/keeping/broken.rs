@@ -109,6 +109,22 @@ fn in_a_repository_that_cannot_be_written_or_is_full_nothing_is_lost_and_looking
 }
 
 #[test]
+fn a_lock_of_somebody_else_is_waited_for_named_and_never_removed() {
+    let home = home();
+    let (app, number) = prepared(&home);
+    let lock = app.path().join(".git/index.lock");
+    std::fs::write(&lock, "somebody's").expect("a file");
+    refused(&app, COMMIT, "git-failed");
+    // What was staged belongs to it, so it is brought back as a whole or not at all.
+    refused(&app, &["restore", &number], "git-failed");
+    app.agent("ada").ok(DIFF);
+    assert_eq!(std::fs::read(&lock).expect("bytes"), b"somebody's");
+    std::fs::remove_file(&lock).expect("a file");
+    app.agent("ada").ok(&["restore", &number]);
+    app.agent("ada").ok(COMMIT);
+}
+
+#[test]
 fn in_the_middle_of_a_merge_a_commit_of_a_part_is_refused_and_the_rest_goes_on() {
     let home = home();
     let (app, number) = prepared(&home);
