@@ -387,8 +387,8 @@ impl Session<'_> {
     }
 
     fn with_texts(&mut self, look: &Look, ids: &[MessageId]) -> Result<Vec<Letter>, Failure> {
-        let mut read = ReadSet::default();
-        read.mail = MailRead { ids: ids.to_vec(), texts: true, alone: Some(look.me), ..MailRead::default() };
+        let mail = MailRead { ids: ids.to_vec(), texts: true, alone: Some(look.me), ..MailRead::default() };
+        let read = ReadSet { mail, ..ReadSet::default() };
         let found = self.read(|snapshot| snapshot.load(&read, &look.now))?;
         Ok(found.unwrap_or_default().mail.letters)
     }

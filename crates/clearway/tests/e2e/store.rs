@@ -349,7 +349,7 @@ fn a_foreign_writer_is_waited_for_within_the_time_given() {
 }
 
 /// Every verb there is, with words that open the store; without words where it opens none, or is asked apart.
-const VERBS: [(&str, &[&str]); 44] = [
+const VERBS: [(&str, &[&str]); 55] = [
     ("init", &["init", "-y"]),
     ("reserve", &["reserve", "b.rs"]),
     ("who", &["who", "a.rs"]),
@@ -390,6 +390,17 @@ const VERBS: [(&str, &[&str]); 44] = [
     ("statusline", &["statusline"]),
     ("where", &["where", "alice"]),
     ("digest", &["digest"]),
+    ("send", &["send", "bob", "x"]),
+    ("inbox", &["inbox"]),
+    ("ack", &["ack", "abcdefgh"]),
+    ("read", &["read", "abcdefgh"]),
+    ("thread", &["thread", "abcdefgh"]),
+    ("threads", &["threads"]),
+    ("search", &["search", "x"]),
+    ("broadcast", &["broadcast", "x", "--topic", "x"]),
+    ("stale-acks", &["stale-acks"]),
+    ("policy", &["policy", "open"]),
+    ("contacts", &["contacts", "--add", "bob"]),
     ("hook", &[]),
     ("git-hook", &[]),
     ("completions", &[]),

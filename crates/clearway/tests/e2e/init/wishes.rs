@@ -27,12 +27,12 @@ fn hooks_act_in_a_repository_once_it_is_set_up() {
 }
 
 #[test]
-fn the_page_for_agents_gets_three_lines_once_and_loses_them_again() {
+fn the_page_for_agents_gets_a_few_lines_once_and_loses_them_again() {
     let home = home();
     let repository = app(&home);
     let (agents, claude) = (repository.path().join("AGENTS.md"), repository.path().join("CLAUDE.md"));
     repository.clearway().ok(&["init", "-y", "--agents-md"]);
-    assert_eq!(read(&agents).lines().count(), 5);
+    assert_eq!(read(&agents).lines().count(), 6);
     repository.clearway().ok(&["init", "-y", "--uninstall"]);
     assert!(!agents.exists());
     repository.write("CLAUDE.md", "# App");

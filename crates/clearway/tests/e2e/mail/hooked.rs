@@ -12,7 +12,7 @@ fn reads(client: &mut Client) -> Answer {
 }
 
 /// A client's session, and what its agent is called.
-fn begun<'h>(home: &'h Home, app: &Repository<'_>) -> (Client, String) {
+fn begun(home: &Home, app: &Repository<'_>) -> (Client, String) {
     let mut client = Client::claude(home, app, "one");
     client.event("SessionStart", &json!({"source": "startup"}));
     let agents = app.clearway().ok(&["agents"]);
