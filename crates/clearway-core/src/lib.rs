@@ -25,6 +25,7 @@ pub mod input;
 pub mod lease;
 pub mod limits;
 pub mod nearest;
+pub mod negotiation;
 pub mod path;
 pub mod pattern;
 mod reading;

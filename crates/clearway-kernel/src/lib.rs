@@ -27,6 +27,7 @@ mod ledger;
 mod lines;
 mod listings;
 mod mutations;
+mod negotiating;
 mod outage;
 mod outside;
 mod overwriting;
@@ -67,6 +68,7 @@ pub use ledger::{AgentCost, CallEnd, Cost, HookNote, Noted, note_call};
 pub use lines::{Attributed, AttributedFile, Author, ChangedRun, Uncommitted, Wrote};
 pub use listings::{AgentSeen, Agents, LeaseFilter, Leases, Status, Who};
 pub use mutations::{Checked, ChosenWords, ReleaseWords, RenewWords, ReserveWords};
+pub use negotiating::{AnswerWords, AskWords, Negotiations};
 pub use outage::{Outage, outage};
 pub use outside::{
     BuildFacts, ChangedPaths, CommitOrder, Destination, FileId, GitCommit, Knows, Order, Outside, Running,

@@ -14,6 +14,7 @@ mod examine;
 mod leases;
 mod load;
 mod memory;
+mod negotiations;
 mod place;
 mod private_copy;
 mod projection;

@@ -14,6 +14,7 @@ mod codec;
 pub mod hex;
 pub mod json;
 pub mod memo;
+pub mod negotiating;
 pub mod outcome;
 pub mod waiting;
 

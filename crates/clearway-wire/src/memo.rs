@@ -2,14 +2,15 @@
 
 use crate::canonical::{lease_id, small};
 use crate::codec::{DecodeError, Reader, Writer};
+use crate::negotiating::negotiation_id;
 use crate::waiting::wait_id;
 use clearway_core::agent::AgentName;
 use clearway_core::ids::Seq;
-use clearway_core::slice::{Memo, Note, Writing};
+use clearway_core::slice::{Answer, Memo, Note, Writing};
 use clearway_core::target::Worktree;
 use clearway_core::time::Mono;
 
-const VERSION: u8 = 3;
+const VERSION: u8 = 4;
 
 /// The bytes of a memo.
 pub fn encode(memo: &Memo) -> Vec<u8> {
@@ -29,6 +30,10 @@ pub fn encode(memo: &Memo) -> Vec<u8> {
     out.list(memo.notes.iter(), write_note);
     out.number(memo.told_since.0);
     out.number(u64::from(memo.told));
+    out.list(memo.forced.iter(), |out, at| out.number(at.0));
+    out.number(memo.refused.0.0);
+    out.number(u64::from(memo.refused.1));
+    out.list(memo.reminded.iter(), |out, wait| out.text(wait.as_str()));
     out.finish()
 }
 
@@ -49,6 +54,9 @@ fn try_decode(bytes: &[u8]) -> Result<Memo, DecodeError> {
         notes: input.list(read_note)?,
         told_since: Mono(input.number()?),
         told: small(&mut input, "count")?,
+        forced: input.list(|input| input.number().map(Mono))?,
+        refused: (Mono(input.number()?), small(&mut input, "count")?),
+        reminded: input.list(wait_id)?,
     };
     input.end()?;
     Ok(memo)
@@ -97,6 +105,41 @@ fn write_note(out: &mut Writer, note: &Note) {
             out.byte(5);
             out.text(target);
         }
+        Note::Asked(negotiation) => {
+            out.byte(7);
+            out.text(negotiation.as_str());
+        }
+        Note::Answered { target, holder, answer } => {
+            out.byte(8);
+            out.text(target);
+            out.text(holder.as_str());
+            write_answer(out, answer);
+        }
+        Note::Overdue(negotiation) => {
+            out.byte(9);
+            out.text(negotiation.as_str());
+        }
+        Note::Forced { target, by, reason, kept } => {
+            out.byte(10);
+            out.text(target);
+            out.text(by.as_str());
+            out.text(reason);
+            out.option(*kept, |out, number| out.number(number.0));
+        }
+        Note::Granted { target, from } => {
+            out.byte(11);
+            out.text(target);
+            out.text(from.as_str());
+        }
+        Note::Circle { target, by, yielder } => {
+            out.byte(12);
+            out.text(target);
+            out.text(by.as_str());
+            out.option(yielder.as_ref(), |out, (agent, what)| {
+                out.text(agent.as_str());
+                out.text(what);
+            });
+        }
     }
 }
 
@@ -120,18 +163,66 @@ fn read_note(input: &mut Reader<'_>) -> Result<Note, DecodeError> {
             Note::WroteOver { target, holder: input.word("agent name", AgentName::parse)? }
         }
         5 => Note::PlaceOver { target: input.text()?.to_owned() },
+        7 => Note::Asked(negotiation_id(input)?),
+        8 => Note::Answered {
+            target: input.text()?.to_owned(),
+            holder: input.word("agent name", AgentName::parse)?,
+            answer: read_answer(input)?,
+        },
+        9 => Note::Overdue(negotiation_id(input)?),
+        10 => Note::Forced {
+            target: input.text()?.to_owned(),
+            by: input.word("agent name", AgentName::parse)?,
+            reason: input.text()?.to_owned(),
+            kept: input.option(|input| input.number().map(Seq))?,
+        },
+        11 => Note::Granted {
+            target: input.text()?.to_owned(),
+            from: input.word("agent name", AgentName::parse)?,
+        },
+        12 => Note::Circle {
+            target: input.text()?.to_owned(),
+            by: input.word("agent name", AgentName::parse)?,
+            yielder: input.option(|input| {
+                Ok((input.word("agent name", AgentName::parse)?, input.text()?.to_owned()))
+            })?,
+        },
         other => return Err(DecodeError::unknown("note", other.to_string())),
+    })
+}
+
+fn write_answer(out: &mut Writer, answer: &Answer) {
+    match answer {
+        Answer::AfterCommit => out.byte(0),
+        Answer::Later(until) => {
+            out.byte(1);
+            out.number(until.0);
+        }
+        Answer::No(reason) => {
+            out.byte(2);
+            out.text(reason);
+        }
+    }
+}
+
+fn read_answer(input: &mut Reader<'_>) -> Result<Answer, DecodeError> {
+    Ok(match input.byte()? {
+        0 => Answer::AfterCommit,
+        1 => Answer::Later(Mono(input.number()?)),
+        2 => Answer::No(input.text()?.to_owned()),
+        other => return Err(DecodeError::unknown("answer", other.to_string())),
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clearway_core::ids::{LeaseId, WaitId};
+    use clearway_core::ids::{LeaseId, NegotiationId, WaitId};
 
     #[test]
     fn a_memo_is_read_as_it_was_written_and_rubbish_as_nothing() {
         let (lease, wait) = (LeaseId::parse("abcdefgh").unwrap(), WaitId::parse("abcdefgh").unwrap());
+        let asked = NegotiationId::parse("abcdefgh").unwrap();
         let to = AgentName::parse("heron").unwrap();
         let writing = |path: &str| Writing {
             path: path.to_owned(),
@@ -151,11 +242,22 @@ mod tests {
                 Note::PassedOn { target: "a".to_owned(), to: to.clone(), kept: Some(Seq(41)) },
                 Note::WrittenOver { target: "a".to_owned(), by: Some(to.clone()) },
                 Note::WrittenOver { target: "b".to_owned(), by: None },
-                Note::WroteOver { target: "a".to_owned(), holder: to },
+                Note::WroteOver { target: "a".to_owned(), holder: to.clone() },
                 Note::PlaceOver { target: "a".to_owned() },
+                Note::Asked(asked),
+                Note::Answered { target: "a".to_owned(), holder: to.clone(), answer: Answer::AfterCommit },
+                Note::Answered { target: "a".to_owned(), holder: to.clone(), answer: Answer::Later(Mono(4)) },
+                Note::Answered { target: "a".to_owned(), holder: to.clone(), answer: Answer::No("b".into()) },
+                Note::Overdue(asked),
+                Note::Forced { target: "a".into(), by: to.clone(), reason: "b".into(), kept: Some(Seq(41)) },
+                Note::Granted { target: "a".to_owned(), from: to.clone() },
+                Note::Circle { target: "a".into(), by: to.clone(), yielder: Some((to, "b".into())) },
             ],
             told_since: Mono(3),
             told: 2,
+            forced: vec![Mono(5), Mono(6)],
+            refused: (Mono(8), 3),
+            reminded: vec![wait],
         };
         assert_eq!(decode(&encode(&memo)), memo);
         for rubbish in [&b""[..], b"\xff", &encode(&memo)[..5]] {

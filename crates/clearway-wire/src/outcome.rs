@@ -2,6 +2,7 @@
 
 use crate::canonical::{read_lease, write_lease};
 use crate::codec::{DecodeError, Reader, Writer};
+use crate::negotiating::{read_negotiated, write_negotiated};
 use crate::waiting::{read_ahead, read_queued, wait_id, write_ahead, write_queued};
 use clearway_core::agent::{AgentName, Liveness};
 use clearway_core::decide::{Refused, Success};
@@ -69,6 +70,21 @@ pub fn encode(success: &Success) -> Vec<u8> {
             out.number(number.0);
         }
         Success::Done => out.byte(10),
+        Success::Negotiated(outcome) => {
+            out.byte(11);
+            write_negotiated(&mut out, outcome);
+        }
+        Success::Halted { agent, was_halted, ended } => {
+            out.byte(12);
+            out.text(agent.as_str());
+            out.flag(*was_halted);
+            write_ids(&mut out, ended);
+        }
+        Success::Continued { agent, was_halted } => {
+            out.byte(13);
+            out.text(agent.as_str());
+            out.flag(*was_halted);
+        }
     }
     out.finish()
 }
@@ -104,13 +120,23 @@ pub fn decode(bytes: &[u8], fold: Fold) -> Result<Success, DecodeError> {
         8 => Success::Thawed { was_frozen: input.flag("freeze")? },
         9 => Success::Kept { number: Seq(input.number()?) },
         10 => Success::Done,
+        11 => Success::Negotiated(Box::new(read_negotiated(&mut input, fold)?)),
+        12 => Success::Halted {
+            agent: input.word("agent name", AgentName::parse)?,
+            was_halted: input.flag("halt")?,
+            ended: read_ids(&mut input)?,
+        },
+        13 => Success::Continued {
+            agent: input.word("agent name", AgentName::parse)?,
+            was_halted: input.flag("halt")?,
+        },
         other => return Err(DecodeError::unknown("outcome", other.to_string())),
     };
     input.end()?;
     Ok(success)
 }
 
-fn write_view(out: &mut Writer, view: &LeaseView) {
+pub(crate) fn write_view(out: &mut Writer, view: &LeaseView) {
     write_lease(out, &view.lease);
     out.text(view.agent.as_str());
     out.number(view.deadline.0);
@@ -118,7 +144,7 @@ fn write_view(out: &mut Writer, view: &LeaseView) {
     out.number(view.waiters);
 }
 
-fn read_view(input: &mut Reader<'_>, fold: Fold) -> Result<LeaseView, DecodeError> {
+pub(crate) fn read_view(input: &mut Reader<'_>, fold: Fold) -> Result<LeaseView, DecodeError> {
     Ok(LeaseView {
         lease: read_lease(input, fold)?,
         agent: input.word("agent name", AgentName::parse)?,
@@ -130,10 +156,10 @@ fn read_view(input: &mut Reader<'_>, fold: Fold) -> Result<LeaseView, DecodeErro
     })
 }
 
-fn write_ids(out: &mut Writer, ids: &[LeaseId]) {
+pub(crate) fn write_ids(out: &mut Writer, ids: &[LeaseId]) {
     out.list(ids.iter(), |out, id| out.text(id.as_str()));
 }
 
-fn read_ids(input: &mut Reader<'_>) -> Result<Vec<LeaseId>, DecodeError> {
+pub(crate) fn read_ids(input: &mut Reader<'_>) -> Result<Vec<LeaseId>, DecodeError> {
     input.list(|input| input.word("lease", LeaseId::parse))
 }

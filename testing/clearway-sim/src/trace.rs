@@ -89,6 +89,9 @@ fn outcome(reply: &Reply) -> String {
         Ok(Success::Thawed { .. }) => "thawed".to_owned(),
         Ok(Success::Kept { number }) => format!("kept {}", number.0),
         Ok(Success::Swept { expired }) => format!("swept {}", expired.len()),
+        Ok(Success::Negotiated(outcome)) => format!("negotiated: {}", outcome.status.word()),
+        Ok(Success::Halted { agent, .. }) => format!("halted {agent}"),
+        Ok(Success::Continued { agent, .. }) => format!("continued {agent}"),
         Ok(Success::Done) => "done".to_owned(),
         Err(failure) => failure.slug.to_string(),
     }

@@ -21,6 +21,7 @@ pub(crate) fn words(command: &str) -> Option<Vec<String>> {
 fn answers_at_once(verb: &Verb) -> bool {
     match verb {
         Verb::Reserve(flags) => flags.wait.is_none(),
+        Verb::Ask(flags) => flags.wait.is_none(),
         Verb::Check(_)
         | Verb::Release(_)
         | Verb::Renew(_)
@@ -29,6 +30,10 @@ fn answers_at_once(verb: &Verb) -> bool {
         | Verb::Where(_)
         | Verb::Leases(_)
         | Verb::Waits(_)
+        | Verb::Answer(_)
+        | Verb::Withdraw(_)
+        | Verb::Negotiations
+        | Verb::Force(_)
         | Verb::Agents
         | Verb::Status(_)
         | Verb::Mine(_)

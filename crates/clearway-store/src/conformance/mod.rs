@@ -14,6 +14,7 @@ mod hooks;
 mod identity;
 mod log;
 mod names;
+mod negotiations;
 mod queue;
 mod quotas;
 mod releases;
@@ -45,6 +46,7 @@ pub fn stories() -> Vec<Story> {
         handover::STORIES,
         hooks::STORIES,
         commits::STORIES,
+        negotiations::STORIES,
         log::STORIES,
     ]
     .concat()

@@ -11,6 +11,7 @@ mod envelope;
 mod error;
 mod event;
 mod lease;
+mod negotiation;
 mod notice;
 mod replies;
 mod schemas;
@@ -24,6 +25,7 @@ pub use envelope::{Acted, Actor, Looked, Told};
 pub use error::{ErrorJson, Failed, RetryJson, RetryWhen};
 pub use event::{AgentFacts, EventData, EventJson, ExportedJson, LeaseFacts, WaitFacts};
 pub use lease::{Blocker, LeaseJson};
+pub use negotiation::{HaltReply, NegotiatedReply, NegotiationJson, NegotiationsReply, ResumeReply};
 pub use notice::NoticeJson;
 pub use replies::{
     AdoptReply, AgentCostJson, AgentsReply, AnchorReply, AuthorLinesJson, BackFileJson, BackReply,

@@ -21,6 +21,7 @@ mod looking_back;
 mod lost;
 mod moving;
 mod names;
+mod negotiation;
 mod output;
 mod own;
 mod paths;

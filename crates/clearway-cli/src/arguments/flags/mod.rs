@@ -2,6 +2,7 @@
 
 mod leasing;
 mod looking;
+mod negotiating;
 mod own_work;
 mod queueing;
 mod setting_up;
@@ -12,6 +13,7 @@ pub(crate) use leasing::{
     TransferFlags, WhoFlags, mode,
 };
 pub(crate) use looking::{Audit, DigestFlags, EventsFlags, StatusFlags, WhereFlags};
+pub(crate) use negotiating::{AnswerFlags, AskFlags, ForceFlags, HaltFlags, WithdrawFlags};
 pub(crate) use own_work::{
     CommitFlags, DiffFlags, MineFlags, RestoreFlags, ShowFlags, SnapshotFlags, UndoFlags,
 };
