@@ -3,9 +3,10 @@
 use crate::agent::{AgentName, Caller};
 use crate::commit;
 use crate::facts::Process;
-use crate::ids::{Fence, LeaseId, WaitId};
+use crate::ids::{Fence, LeaseId, NegotiationId, WaitId};
 use crate::lease::{Grade, Mode};
 use crate::mail::{self, MailVerb};
+use crate::negotiation::Urgency;
 use crate::pattern::Fold;
 use crate::snapshot::Keeping;
 use crate::target::{Target, Worktree};
@@ -72,6 +73,18 @@ pub enum Command {
     },
     /// Admit them again.
     Thaw,
+    /// Ask who holds something for it.
+    Ask(Ask),
+    /// Say to who asks what becomes of it.
+    Answer(Answer),
+    /// Take back what one asked for.
+    Withdraw(NegotiationId),
+    /// Take what was asked for and not let go.
+    Force(Force),
+    /// Stop an agent.
+    Halt(AgentName),
+    /// Let it go on.
+    Continue(AgentName),
     /// Record that what was not committed is kept.
     Keep(Keeping),
     /// Begin the scope, if it has not begun.
@@ -111,6 +124,18 @@ pub enum Verb {
     Freeze,
     /// End it.
     Thaw,
+    /// Ask for what somebody holds.
+    Ask,
+    /// Say what becomes of it.
+    Answer,
+    /// Take a request back.
+    Withdraw,
+    /// Take what was asked for.
+    Force,
+    /// Stop an agent.
+    Halt,
+    /// Let it go on.
+    Continue,
     /// Keep what is not committed.
     Snapshot,
     /// Begin a scope.
@@ -140,6 +165,12 @@ impl Verb {
             Self::Upheave => "git",
             Self::Freeze => "freeze",
             Self::Thaw => "thaw",
+            Self::Ask => "ask",
+            Self::Answer => "answer",
+            Self::Withdraw => "withdraw",
+            Self::Force => "force",
+            Self::Halt => "halt",
+            Self::Continue => "resume",
             Self::Snapshot => "snapshot",
             Self::Open => "init",
             Self::Sweep => "sweep",
@@ -194,6 +225,53 @@ pub struct Await {
     pub wait_ms: u64,
     /// The place this request has already; if it is gone, none is taken.
     pub wait: Option<WaitId>,
+}
+
+/// A request to whoever holds something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ask {
+    /// What is wanted of it: one thing.
+    pub reserve: Reserve,
+    /// Why.
+    pub why: String,
+    /// How soon.
+    pub urgency: Urgency,
+    /// Whether it is to be granted when it is let go.
+    pub then_reserve: bool,
+}
+
+/// What a holder says to who asks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// To which request.
+    pub negotiation: NegotiationId,
+    /// What.
+    pub says: Says,
+}
+
+/// The answers there are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Says {
+    /// It is let go: what was asked for, or these parts of it.
+    Release(Vec<Target>),
+    /// It is let go with the next commit.
+    AfterCommit,
+    /// It takes so much longer.
+    Later {
+        /// From now.
+        for_ms: u64,
+    },
+    /// No, and why.
+    No(String),
+}
+
+/// Taking what was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Force {
+    /// By which request.
+    pub negotiation: NegotiationId,
+    /// Why.
+    pub reason: String,
 }
 
 /// What becomes of a request that cannot be granted now.
@@ -417,6 +495,12 @@ impl Command {
             Self::Thaw => Verb::Thaw,
             Self::Renew(_) => Verb::Renew,
             Self::Release(_) | Self::LetGo(_) => Verb::Release,
+            Self::Ask(_) => Verb::Ask,
+            Self::Answer(_) => Verb::Answer,
+            Self::Withdraw(_) => Verb::Withdraw,
+            Self::Force(_) => Verb::Force,
+            Self::Halt(_) => Verb::Halt,
+            Self::Continue(_) => Verb::Continue,
             Self::Keep(_) => Verb::Snapshot,
             Self::Open => Verb::Open,
             Self::Sweep => Verb::Sweep,
@@ -439,7 +523,13 @@ impl Command {
             Self::Rebase(worktree) => return worktree.0.clone(),
             Self::Upheave(upheaval) => return upheaval.what.clone(),
             Self::Mail(act) => return act.subject(),
-            Self::Reserve(reserve) | Self::Await(Await { reserve, .. }) => return reserve.subject(),
+            Self::Reserve(reserve) | Self::Await(Await { reserve, .. }) | Self::Ask(Ask { reserve, .. }) => {
+                return reserve.subject();
+            }
+            Self::Answer(Answer { negotiation, .. })
+            | Self::Withdraw(negotiation)
+            | Self::Force(Force { negotiation, .. }) => return negotiation.to_string(),
+            Self::Halt(agent) | Self::Continue(agent) => return agent.to_string(),
             Self::Renew(Renew { selection: Selection::These { leases, targets, .. }, .. })
             | Self::Release(Release { selection: Selection::These { leases, targets, .. }, .. })
             | Self::Transfer(Transfer { selection: Selection::These { leases, targets, .. }, .. }) => {
@@ -467,6 +557,7 @@ impl Command {
             self,
             Self::Reserve(_)
                 | Self::Await(_)
+                | Self::Ask(_)
                 | Self::Freeze { .. }
                 | Self::Open
                 | Self::Keep(_)
@@ -478,7 +569,7 @@ impl Command {
     pub fn brings_back(&self) -> bool {
         match self {
             Self::Attend(attend) => *attend != Attend::End,
-            Self::Reserve(_) | Self::Await(_) | Self::Enter(_) => true,
+            Self::Reserve(_) | Self::Await(_) | Self::Ask(_) | Self::Enter(_) => true,
             _ => false,
         }
     }

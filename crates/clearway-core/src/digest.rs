@@ -1,6 +1,8 @@
 //! What a request means, as a text for comparing repetitions under one key.
 
-use crate::command::{Await, Command, LeaseRef, Release, Request, Reserve, Selection};
+use crate::command::{
+    Answer, Ask, Await, Command, Force, LeaseRef, Release, Request, Reserve, Says, Selection,
+};
 use crate::facts::Process;
 use crate::mail::{Act, MessageId, Policy, Send, Topic};
 use crate::target::Target;
@@ -44,6 +46,24 @@ impl Command {
                 field(&mut text, "reason", keeping.reason.as_deref());
             }
             Command::Mail(act) => describe_mail(&mut text, act),
+            Command::Ask(Ask { reserve, why, urgency, then_reserve }) => {
+                describe_reserve(&mut text, reserve);
+                field(&mut text, "why", Some(why));
+                field(&mut text, "urgency", Some(urgency.word()));
+                field(&mut text, "then-reserve", then_reserve.then_some("yes"));
+            }
+            Command::Answer(Answer { negotiation, says }) => {
+                field(&mut text, "negotiation", Some(negotiation.as_str()));
+                describe_answer(&mut text, says);
+            }
+            Command::Withdraw(negotiation) => field(&mut text, "negotiation", Some(negotiation.as_str())),
+            Command::Force(Force { negotiation, reason }) => {
+                field(&mut text, "negotiation", Some(negotiation.as_str()));
+                field(&mut text, "reason", Some(reason));
+            }
+            Command::Halt(agent) | Command::Continue(agent) => {
+                field(&mut text, "agent", Some(agent.as_str()));
+            }
             Command::Attend(_)
             | Command::Enter(_)
             | Command::Commit(_)
@@ -76,6 +96,18 @@ fn describe_reserve(text: &mut String, reserve: &Reserve) {
     field(text, "best-effort", reserve.best_effort.then_some("yes"));
     field(text, "makes-way", reserve.makes_way.then_some("yes"));
     field(text, "bound", reserve.bound.as_ref().map(Process::key).as_deref());
+}
+
+fn describe_answer(text: &mut String, says: &Says) {
+    match says {
+        Says::Release(parts) => {
+            field(text, "release", Some(""));
+            parts.iter().for_each(|target| describe_target(text, target));
+        }
+        Says::AfterCommit => field(text, "after-commit", Some("")),
+        Says::Later { for_ms } => field(text, "later", Some(&for_ms.to_string())),
+        Says::No(reason) => field(text, "no", Some(reason)),
+    }
 }
 
 fn describe_release(text: &mut String, release: &Release) {

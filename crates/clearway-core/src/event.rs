@@ -2,9 +2,10 @@
 
 use crate::agent::{Agent, Established, IdentityKey};
 use crate::facts::Process;
-use crate::ids::{AgentId, Epoch, LeaseId, Seq, WaitId};
+use crate::ids::{AgentId, Epoch, LeaseId, NegotiationId, Seq, WaitId};
 use crate::lease::{ExpiryCause, Lease, Mode, Terms};
 use crate::mail::MailEvent;
+use crate::negotiation::{Negotiation, NegotiationEnd, Urgency};
 use crate::pattern::Fold;
 use crate::snapshot::Keeping;
 use crate::target::Target;
@@ -255,6 +256,73 @@ pub enum Body {
     },
     /// What was not committed is kept; the number of the snapshot is that of this event.
     SnapshotTaken(Keeping),
+    /// Somebody asked the holder of a lease for it.
+    NegotiationAsked(Negotiation),
+    /// It asked again: sooner, or to be granted it at once.
+    NegotiationRaised {
+        /// Which.
+        negotiation: NegotiationId,
+        /// How soon from now on.
+        urgency: Urgency,
+        /// Whether it is granted in the transaction that lets it go.
+        then_reserve: bool,
+        /// The new deadline.
+        deadline: Mono,
+    },
+    /// The holder answered that it takes longer.
+    NegotiationDeferred {
+        /// Which.
+        negotiation: NegotiationId,
+        /// Until when; `None` for its next commit.
+        until: Option<Mono>,
+        /// The new deadline.
+        deadline: Mono,
+    },
+    /// The deadline passed, and both sides are told.
+    NegotiationOverdue {
+        /// Which.
+        negotiation: NegotiationId,
+    },
+    /// It is over.
+    NegotiationEnded {
+        /// Which.
+        negotiation: NegotiationId,
+        /// In which way.
+        how: NegotiationEnd,
+        /// How many leases were let go.
+        released: u64,
+        /// Why, where somebody said so.
+        reason: Option<String>,
+    },
+    /// What was asked for was taken from its holder. The actor took it.
+    NegotiationForced {
+        /// By which request.
+        negotiation: NegotiationId,
+        /// Of which lease.
+        lease: LeaseId,
+        /// From whom.
+        holder: AgentId,
+        /// What.
+        target: Target,
+        /// Why.
+        reason: String,
+        /// The holder's last sign of life as it was observed; `None` for one that is proven gone.
+        last_seen: Option<Mono>,
+    },
+    /// A person stopped an agent.
+    AgentHalted {
+        /// Whom.
+        agent: AgentId,
+        /// Why.
+        reason: String,
+    },
+    /// A person let it go on.
+    AgentContinued {
+        /// Whom.
+        agent: AgentId,
+        /// Why.
+        reason: String,
+    },
     /// A request met a lease of somebody else.
     ReservationRefused {
         /// What was asked for.
@@ -313,6 +381,14 @@ impl Body {
             Self::CommitAllowed { .. } => "commit.allowed",
             Self::CommitUnchecked { .. } => "commit.unchecked",
             Self::SnapshotTaken(_) => "snapshot.taken",
+            Self::NegotiationAsked(_) => "negotiation.asked",
+            Self::NegotiationRaised { .. } => "negotiation.raised",
+            Self::NegotiationDeferred { .. } => "negotiation.deferred",
+            Self::NegotiationOverdue { .. } => "negotiation.overdue",
+            Self::NegotiationEnded { .. } => "negotiation.ended",
+            Self::NegotiationForced { .. } => "negotiation.forced",
+            Self::AgentHalted { .. } => "agent.halted",
+            Self::AgentContinued { .. } => "agent.continued",
             Self::ReservationRefused { .. } => "reservation.refused",
             Self::ActionDenied { .. } => "action.denied",
             Self::Mail(mail) => mail.kind(),
@@ -320,7 +396,7 @@ impl Body {
     }
 
     /// Every kind, for filters and their error messages.
-    pub const KINDS: [&'static str; 35] = [
+    pub const KINDS: [&'static str; 43] = [
         "scope.opened",
         "epoch.began",
         "agent.registered",
@@ -349,6 +425,14 @@ impl Body {
         "commit.allowed",
         "commit.unchecked",
         "snapshot.taken",
+        "negotiation.asked",
+        "negotiation.raised",
+        "negotiation.deferred",
+        "negotiation.overdue",
+        "negotiation.ended",
+        "negotiation.forced",
+        "agent.halted",
+        "agent.continued",
         "reservation.refused",
         "action.denied",
         "mail.sent",
@@ -368,6 +452,14 @@ impl Body {
             | Self::ScopeThawed { .. }
             | Self::CommitAllowed { .. }
             | Self::SnapshotTaken(_)
+            | Self::NegotiationAsked(_)
+            | Self::NegotiationRaised { .. }
+            | Self::NegotiationDeferred { .. }
+            | Self::NegotiationOverdue { .. }
+            | Self::NegotiationEnded { .. }
+            | Self::NegotiationForced { .. }
+            | Self::AgentHalted { .. }
+            | Self::AgentContinued { .. }
             | Self::LeaseReleased { operator_reason: Some(_), .. }
             | Self::WaitEnded { operator_reason: Some(_), .. } => Durability::Full,
             Self::Mail(mail) => mail.durability(),

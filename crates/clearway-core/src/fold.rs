@@ -2,9 +2,10 @@
 
 use crate::agent::Agent;
 use crate::event::{Body, Event};
-use crate::ids::{AgentId, Fence, LeaseId, Seq, WaitId};
+use crate::ids::{AgentId, Fence, LeaseId, NegotiationId, Seq, WaitId};
 use crate::lease::{End, Ended, Grade, Lease, Mode};
 use crate::mail::MailState;
+use crate::negotiation::{Negotiation, NegotiationEnd, NegotiationState, Settled};
 use crate::slice::{Freeze, ScopeState};
 use crate::time::Wall;
 use crate::wait::Wait;
@@ -24,6 +25,8 @@ pub struct State {
     pub waits: BTreeMap<WaitId, Wait>,
     /// Every message that is kept, and every mailbox.
     pub mail: MailState,
+    /// Every request to the holder of a lease, open and over.
+    pub negotiations: BTreeMap<NegotiationId, Negotiation>,
 }
 
 /// An event that does not fit the state before it: the log was not written by `decide`.
@@ -52,6 +55,14 @@ pub enum FoldError {
         seq: u64,
         /// Which.
         wait: WaitId,
+    },
+    /// It speaks of a request that is over or was never made.
+    #[error("event {seq} is about negotiation {negotiation}, which is not open")]
+    NotOpen {
+        /// Where.
+        seq: u64,
+        /// Which.
+        negotiation: NegotiationId,
     },
     /// It speaks of an agent that nobody registered.
     #[error("event {seq} is about agent {agent}, which is not registered")]
@@ -108,6 +119,8 @@ impl State {
             | Body::ActionDenied { .. }
             | Body::SnapshotTaken(_) => {}
             Body::Mail(mail) => self.mail.apply(event.seq, event.at, mail)?,
+            Body::NegotiationAsked(negotiation) => self.ask(event.seq, negotiation)?,
+            body if body.negotiation().is_some() => self.change_negotiation(event, body)?,
             body if body.wait().is_some() => self.change_wait(event.seq, body)?,
             body => self.change(event.seq, event.at, body)?,
         }
@@ -133,6 +146,19 @@ impl State {
         }
         self.scope.live_leases += 1;
         self.scope.root_patterns += u64::from(lease.target.is_root_level());
+        Ok(())
+    }
+
+    fn ask(&mut self, seq: Seq, negotiation: &Negotiation) -> Result<(), FoldError> {
+        let taken = self.negotiations.insert(negotiation.id, negotiation.clone()).is_some();
+        if taken { Err(FoldError::Twice { seq: seq.0, id: negotiation.id.to_string() }) } else { Ok(()) }
+    }
+
+    fn change_negotiation(&mut self, event: &Event, body: &Body) -> Result<(), FoldError> {
+        let Some(id) = body.negotiation() else { return Ok(()) };
+        let open = self.negotiations.get_mut(&id).filter(|negotiation| negotiation.is_open());
+        let negotiation = open.ok_or(FoldError::NotOpen { seq: event.seq.0, negotiation: id })?;
+        change_negotiation(negotiation, event.at, body);
         Ok(())
     }
 
@@ -174,6 +200,8 @@ pub fn change_agent(agent: &mut Agent, at: Wall, body: &Body) {
             (agent.key, agent.process, agent.ended_at) = (key.clone(), process.clone(), None);
         }
         Body::AgentEnded { .. } => agent.ended_at = Some(at),
+        Body::AgentHalted { reason, .. } => agent.halted = Some(reason.clone()),
+        Body::AgentContinued { .. } => agent.halted = None,
         _ => {}
     }
 }
@@ -200,6 +228,30 @@ pub fn change_lease(lease: &mut Lease, fence: Fence, at: Wall, body: &Body) {
         }
         Body::LeaseSplit { path, .. } => lease.ceded.push(path.clone()),
         body => lease.ended = body.end().map(|how| Ended { how, at }).or(lease.ended),
+    }
+}
+
+/// What an event about one open negotiation does to it.
+pub fn change_negotiation(negotiation: &mut Negotiation, at: Wall, body: &Body) {
+    match body {
+        Body::NegotiationRaised { urgency, then_reserve, deadline, .. } => {
+            (negotiation.urgency, negotiation.then_reserve) = (*urgency, *then_reserve);
+            negotiation.deadline = *deadline;
+        }
+        Body::NegotiationDeferred { until, deadline, .. } => {
+            negotiation.state = until.map_or(NegotiationState::AfterCommit, NegotiationState::Later);
+            (negotiation.deadline, negotiation.overdue) = (*deadline, false);
+        }
+        Body::NegotiationOverdue { .. } => negotiation.overdue = true,
+        Body::NegotiationEnded { how, released, reason, .. } => {
+            let (how, released, reason) = (*how, *released, reason.clone());
+            negotiation.state = NegotiationState::Over(Settled { how, released, reason, at });
+        }
+        Body::NegotiationForced { reason, .. } => {
+            let (how, reason) = (NegotiationEnd::Forced, Some(reason.clone()));
+            negotiation.state = NegotiationState::Over(Settled { how, released: 1, reason, at });
+        }
+        _ => {}
     }
 }
 
@@ -249,6 +301,19 @@ impl Body {
         }
     }
 
+    /// The one negotiation an event is about.
+    pub fn negotiation(&self) -> Option<NegotiationId> {
+        match self {
+            Self::NegotiationAsked(negotiation) => Some(negotiation.id),
+            Self::NegotiationRaised { negotiation, .. }
+            | Self::NegotiationDeferred { negotiation, .. }
+            | Self::NegotiationOverdue { negotiation }
+            | Self::NegotiationEnded { negotiation, .. }
+            | Self::NegotiationForced { negotiation, .. } => Some(*negotiation),
+            _ => None,
+        }
+    }
+
     /// The one lease an event is about.
     pub fn lease(&self) -> Option<LeaseId> {
         match self {
@@ -271,7 +336,10 @@ impl Body {
     /// The one agent an event changes.
     pub fn changed_agent(&self) -> Option<AgentId> {
         match self {
-            Self::AgentResumed { agent, .. } | Self::AgentEnded { agent } => Some(*agent),
+            Self::AgentResumed { agent, .. }
+            | Self::AgentEnded { agent }
+            | Self::AgentHalted { agent, .. }
+            | Self::AgentContinued { agent, .. } => Some(*agent),
             _ => None,
         }
     }

@@ -101,6 +101,10 @@ id_kind!(
     WaitId
 );
 id_kind!(
+    /// Names one request to the holder of a lease.
+    NegotiationId
+);
+id_kind!(
     /// Ties the leases of one write-set together.
     SetId
 );

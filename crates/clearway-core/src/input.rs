@@ -4,8 +4,8 @@
 use crate::duration;
 use crate::failure::Failure;
 use crate::limits::{
-    FREEZE_MS_MAX, FREEZE_MS_MIN, IDEMPOTENCY_KEY_BYTES_MAX, SESSION_BYTES_MAX, TTL_MS_MAX, TTL_MS_MIN,
-    WAIT_MS_MAX, WAIT_MS_MIN,
+    FREEZE_MS_MAX, FREEZE_MS_MIN, IDEMPOTENCY_KEY_BYTES_MAX, LATER_MINUTES_MAX, SESSION_BYTES_MAX,
+    TTL_MS_MAX, TTL_MS_MIN, WAIT_MS_MAX, WAIT_MS_MIN,
 };
 use crate::slug::Slug;
 use crate::text::quoted;
@@ -39,6 +39,23 @@ fn span_ms(text: &str, flag: &str, [min, max]: [u64; 2], hint: &str) -> Result<u
     let [min, max] = [min, max].map(|ms| duration::display(Duration::from_millis(ms)));
     let message = format!("{flag} {} is out of range: {min} to {max}", quoted(text));
     Err(Failure::new(Slug::InvalidDuration, message).hint(hint))
+}
+
+/// How long an answer is put off, in milliseconds, as a number of minutes states it.
+pub fn later_ms(text: &str) -> Result<u64, Failure> {
+    let minutes = text.parse::<i64>().map_err(|_| {
+        Failure::new(Slug::Usage, format!("{} is no number of minutes", quoted(text))).hint("such as: 20")
+    })?;
+    let range = 1..=LATER_MINUTES_MAX;
+    match u64::try_from(minutes).ok().filter(|minutes| range.contains(minutes)) {
+        Some(minutes) => Ok(minutes * 60_000),
+        None => {
+            let message =
+                format!("an answer is put off by 1 to {LATER_MINUTES_MAX} minutes, not by {minutes}");
+            Err(Failure::new(Slug::EtaOutOfRange, message)
+                .hint("say what is true now; it can be put off again when the time is over"))
+        }
+    }
 }
 
 /// A key under which an answer is remembered.
@@ -80,6 +97,17 @@ mod tests {
             assert!(failure.slug == Slug::InvalidDuration && failure.message.starts_with("--max"), "{text}");
         }
         assert!(lease_span_ms("2d", "--ttl").unwrap_err().message.ends_with("out of range: 1s to 1d"));
+    }
+
+    #[test]
+    fn an_answer_is_put_off_by_a_minute_at_least_and_an_hour_at_most() {
+        assert_eq!(["1", "60"].map(|text| later_ms(text).unwrap()), [60_000, 3_600_000]);
+        for text in ["0", "-3", "61", "500"] {
+            assert_eq!(later_ms(text).unwrap_err().slug, Slug::EtaOutOfRange, "{text}");
+        }
+        for text in ["", "soon", "1.5", "99999999999999999999"] {
+            assert_eq!(later_ms(text).unwrap_err().slug, Slug::Usage, "{text}");
+        }
     }
 
     #[test]

@@ -27,6 +27,7 @@ pub mod lease;
 pub mod limits;
 pub mod mail;
 pub mod nearest;
+pub mod negotiation;
 pub mod path;
 pub mod pattern;
 mod reading;

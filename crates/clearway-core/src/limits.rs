@@ -60,6 +60,26 @@ pub const OFFERS_PER_WAIT_MAX: u32 = 2;
 pub const COMMAND_RETRY_MS: u64 = 5_000;
 /// How long a command that lost its leases has to end by itself.
 pub const COMMAND_GRACE_MS: u64 = 5_000;
+/// How long the holder of a lease may take to answer who asks for it, before both are told that it was not settled.
+pub const ASK_MS: u64 = 10 * 60 * 1_000;
+/// The same of an urgent request.
+pub const ASK_URGENT_MS: u64 = 5 * 60 * 1_000;
+/// Silence of a holder, in windows of a request, after which what it holds may be taken from it.
+pub const FORCE_SILENCE_WINDOWS: u64 = 2;
+/// Minutes by which a holder may put off an answer, each time.
+pub const LATER_MINUTES_MAX: u64 = 60;
+/// Open requests of one agent in one scope.
+pub const NEGOTIATIONS_PER_AGENT_MAX: usize = 64;
+/// Leases that one agent may take by force in [`FORCES_MS`].
+pub const FORCES_MAX: usize = 5;
+/// The span that [`FORCES_MAX`] is counted in.
+pub const FORCES_MS: u64 = 60 * 60 * 1_000;
+/// Refused edits of one agent in [`LOOPING_MS`] after which it counts as going round in circles.
+pub const LOOPING_REFUSALS: u32 = 5;
+/// The same after which its turn is ended where nobody watches.
+pub const LOOPING_REFUSALS_MAX: u32 = 10;
+/// The span that refused edits are counted in.
+pub const LOOPING_MS: u64 = 5 * 60 * 1_000;
 /// Shortest freeze.
 pub const FREEZE_MS_MIN: u64 = 1_000;
 /// Longest freeze.

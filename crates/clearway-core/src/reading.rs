@@ -2,8 +2,8 @@
 
 use crate::agent::AgentName;
 use crate::command::{
-    Attend, Await, Command, LeaseRef, Leave, Release, Renew, Request, Reserve, Selection, Transfer, Upheaval,
-    Want,
+    Answer, Ask, Attend, Await, Command, Force, LeaseRef, Leave, Release, Renew, Request, Reserve, Selection,
+    Transfer, Upheaval, Want,
 };
 use crate::facts::Facts;
 use crate::ids::{AgentId, WaitId};
@@ -31,7 +31,16 @@ impl Request {
             read.history.clear();
         }
         match &self.command {
-            Command::Reserve(reserve) | Command::Await(Await { reserve, .. }) => read.meet_all(reserve),
+            Command::Reserve(reserve)
+            | Command::Await(Await { reserve, .. })
+            | Command::Ask(Ask { reserve, .. }) => read.meet_all(reserve),
+            Command::Answer(Answer { negotiation, .. })
+            | Command::Withdraw(negotiation)
+            | Command::Force(Force { negotiation, .. }) => read.negotiations.push(*negotiation),
+            Command::Halt(agent) | Command::Continue(agent) => {
+                read.agents.names.push(agent.clone());
+                read.agents.ids.extend(AgentId::parse(agent.as_str()));
+            }
             Command::Transfer(transfer) => {
                 read.agents.names.push(transfer.to.clone());
                 read.agents.ids.extend(AgentId::parse(transfer.to.as_str()));
@@ -84,6 +93,7 @@ impl Request {
                 .filter(|agent| self.reads_leases_of(*agent, slice))
                 .into_iter()
                 .chain(self.recipient(slice))
+                .chain(self.asked(slice))
                 .chain(self.parent(slice, agent))
                 .chain(self.subagents(slice, agent))
                 .chain(self.keepers(slice))
@@ -131,6 +141,7 @@ impl Request {
         // handed something may have waited for it, and whoever let its turn pass goes behind everyone else.
         let sees_all = match &self.command {
             Command::Sweep | Command::Thaw | Command::Transfer(_) => true,
+            Command::Ask(_) => true,
             Command::Await(Await { reserve, wait, .. }) => {
                 wait.is_none() || agent.is_some_and(|me| adds_while_waiting(slice, me, reserve, *wait))
             }
@@ -166,6 +177,17 @@ impl Request {
     fn recipient(&self, slice: &Slice) -> Option<AgentId> {
         let Command::Transfer(Transfer { to, .. }) = &self.command else { return None };
         slice.agent_meant(to).map(|view| view.agent.id)
+    }
+
+    /// Whoever is asked, or stopped, may hold more than one lease that matters.
+    fn asked(&self, slice: &Slice) -> Option<AgentId> {
+        match &self.command {
+            Command::Answer(Answer { negotiation, .. })
+            | Command::Withdraw(negotiation)
+            | Command::Force(Force { negotiation, .. }) => Some(slice.negotiation(*negotiation)?.holder),
+            Command::Halt(agent) => Some(slice.agent_meant(agent)?.agent.id),
+            _ => None,
+        }
     }
 
     /// Whoever gets what a subagent leaves may hold the same already.
@@ -218,7 +240,9 @@ impl Request {
     /// The leases this request asks for.
     pub fn wanted(&self) -> Option<&Reserve> {
         match &self.command {
-            Command::Reserve(reserve) | Command::Await(Await { reserve, .. }) => Some(reserve),
+            Command::Reserve(reserve)
+            | Command::Await(Await { reserve, .. })
+            | Command::Ask(Ask { reserve, .. }) => Some(reserve),
             _ => None,
         }
     }
@@ -247,7 +271,7 @@ impl Request {
     /// Whether all the caller's leases are read: it means all of them, or would hold too many if none were over.
     fn reads_leases_of(&self, caller: AgentId, slice: &Slice) -> bool {
         let stored = slice.agent(caller).map_or(0, |view| view.live_leases);
-        let is_waited_for = |note: &Note| matches!(note, Note::WaitedFor(_));
+        let is_waited_for = |note: &Note| matches!(note, Note::WaitedFor(_) | Note::Asked(_));
         let hears = self.caller.hears
             && slice.agent(caller).is_some_and(|view| view.memo.notes.iter().any(is_waited_for));
         match &self.command {
@@ -256,9 +280,9 @@ impl Request {
             Command::Attend(Attend::Done { .. } | Attend::Ran { .. } | Attend::Rest) => {
                 !slice.waits.is_empty()
             }
-            Command::Reserve(reserve) | Command::Await(Await { reserve, .. }) => {
-                stored + reserve.wants.len() as u64 > LEASES_PER_AGENT_MAX
-            }
+            Command::Reserve(reserve)
+            | Command::Await(Await { reserve, .. })
+            | Command::Ask(Ask { reserve, .. }) => stored + reserve.wants.len() as u64 > LEASES_PER_AGENT_MAX,
             Command::Renew(Renew { selection: Selection::All, .. })
             | Command::Release(Release { selection: Selection::All, .. })
             | Command::LetGo(_)

@@ -6,10 +6,11 @@
 use crate::agent::{Agent, AgentName, Caller, IdentityKey, SignOfLife};
 use crate::command::Reserve;
 use crate::facts::Process;
-use crate::ids::{AgentId, Epoch, LeaseId, Seq, WaitId};
+use crate::ids::{AgentId, Epoch, LeaseId, NegotiationId, Seq, WaitId};
 use crate::lease::{Lease, Mode};
 use crate::limits::EXPIRIES_PER_WRITE;
 use crate::mail::{Importance, MailRead, MailSlice};
+use crate::negotiation::Negotiation;
 use crate::path::CanonicalPath;
 use crate::pattern::{Fold, Pattern};
 use crate::target::{ResourceName, Target, Worktree};
@@ -43,8 +44,11 @@ pub struct ReadSet {
     pub key: Option<String>,
     /// Every agent of which something is remembered in this boot.
     pub remembered: bool,
-    /// Every place in the queue, if there is one.
+    /// Every place in the queue, if there is one, and every open request to the holder of a lease with that lease: whoever
+    /// asks keeps a place, so that there is none where nobody waits.
     pub waits: bool,
+    /// Requests to holders by id, open or over, with their leases.
+    pub negotiations: Vec<NegotiationId>,
     /// Waits whose surroundings this reads: what they want is among `overlapping` and `names`.
     pub surveyed: BTreeSet<WaitId>,
     /// Mail.
@@ -109,7 +113,7 @@ impl Due {
 pub struct Slice {
     /// The scope itself.
     pub scope: ScopeState,
-    /// Agents asked for, holders of every lease below, and their ancestors.
+    /// Agents asked for, holders of every lease below, the two sides of every negotiation, and their ancestors.
     pub agents: Vec<AgentView>,
     /// Leases, live and ended, each once.
     pub leases: Vec<Lease>,
@@ -125,12 +129,19 @@ pub struct Slice {
     pub surveyed: BTreeSet<WaitId>,
     /// Mail.
     pub mail: MailSlice,
+    /// Requests to holders, those that are open and those that were named, by their ids.
+    pub negotiations: Vec<Negotiation>,
 }
 
 impl Slice {
     /// The agent with this id.
     pub fn agent(&self, id: AgentId) -> Option<&AgentView> {
         self.agents.iter().find(|view| view.agent.id == id)
+    }
+
+    /// The negotiation with this id.
+    pub fn negotiation(&self, id: NegotiationId) -> Option<&Negotiation> {
+        self.negotiations.iter().find(|negotiation| negotiation.id == id)
     }
 
     /// What an agent left behind that is known to have ended.
@@ -192,6 +203,11 @@ impl Slice {
         self.refusal = self.refusal.take().or(other.refusal);
         if self.waits.is_empty() {
             self.waits = other.waits;
+        }
+        for negotiation in other.negotiations {
+            if self.negotiation(negotiation.id).is_none() {
+                self.negotiations.push(negotiation);
+            }
         }
         if self.unreadable_waits.is_empty() {
             self.unreadable_waits = other.unreadable_waits;
@@ -334,6 +350,12 @@ pub struct Memo {
     pub told: u32,
     /// When it last wrote to everybody, oldest first.
     pub broadcasts: Vec<Mono>,
+    /// When it took leases of others by force, lately.
+    pub forced: Vec<Mono>,
+    /// Since when edits of it were refused, and how many: whoever is refused again and again goes round in circles.
+    pub refused: (Mono, u32),
+    /// Who waited for something of it when it was last reminded at the end of its turn.
+    pub reminded: Vec<WaitId>,
 }
 
 /// A file that a tool call writes.
@@ -412,6 +434,46 @@ pub enum Note {
         /// Who holds it.
         holder: AgentName,
     },
+    /// Somebody asks for what it holds.
+    Asked(NegotiationId),
+    /// The holder answered what it asked for.
+    Answered {
+        /// For what.
+        target: String,
+        /// Who holds it.
+        holder: AgentName,
+        /// What was said.
+        answer: Answer,
+    },
+    /// A request that it made, or that was made to it, was not settled in time.
+    Overdue(NegotiationId),
+    /// What it held was taken from it by force.
+    Forced {
+        /// What.
+        target: String,
+        /// By whom.
+        by: AgentName,
+        /// Why.
+        reason: String,
+        /// The snapshot of what it left there uncommitted.
+        kept: Option<Seq>,
+    },
+    /// What it asked for is its own: it was granted when it was let go.
+    Granted {
+        /// What.
+        target: String,
+        /// Who had it.
+        from: AgentName,
+    },
+    /// Somebody would have waited for it while it waits for that one.
+    Circle {
+        /// What it holds of those who wait round and round.
+        target: String,
+        /// Who asked for that.
+        by: AgentName,
+        /// Who had best give back what.
+        yielder: Option<(AgentName, String)>,
+    },
     /// It has mail.
     Mail(Announced),
 }
@@ -429,6 +491,17 @@ pub struct Announced {
     pub wants_ack: bool,
     /// How many messages came since the agent last looked.
     pub count: u32,
+}
+
+/// What a holder said to who asks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// It is let go with the next commit.
+    AfterCommit,
+    /// It takes until then.
+    Later(Mono),
+    /// No, and why.
+    No(String),
 }
 
 /// A refusal that was recorded, and how often the same came again since.

@@ -109,6 +109,8 @@ slugs! {
     NothingToCommit = "nothing-to-commit", Negative;
     /// Somebody else has changes in the checkout that are not committed.
     OthersAtWork = "others-at-work", Negative;
+    /// What was asked for may not be taken yet.
+    ForceTooEarly = "force-too-early", Negative;
     /// The log does not verify.
     AuditBroken = "audit-broken", Negative;
     /// The doctor found something wrong.
@@ -142,6 +144,10 @@ slugs! {
     NotConfirmed = "not-confirmed", Usage;
     /// There is no checkout of a git repository here.
     NoCheckout = "no-checkout", Usage;
+    /// The caller holds what it asks for.
+    AskedOneself = "asked-oneself", Usage;
+    /// An answer is put off by too little or too much.
+    EtaOutOfRange = "eta-out-of-range", Usage;
     /// The key was used for another request.
     IdempotencyMismatch = "idempotency-mismatch", Usage;
 
@@ -150,6 +156,10 @@ slugs! {
 
     /// The lease is somebody else's.
     NotHolder = "not-holder", Refused;
+    /// The request is between two others.
+    NotParty = "not-party", Refused;
+    /// A person stopped the agent.
+    Halted = "halted", Refused;
     /// A running command keeps the lease.
     HeldByCommand = "held-by-command", Refused;
     /// The name is somebody else's.
@@ -171,6 +181,8 @@ slugs! {
     StaleFence = "stale-fence", Stale;
     /// The lease is over.
     LeaseExpired = "lease-expired", Stale;
+    /// The request is over.
+    AlreadyAnswered = "already-answered", Stale;
     /// The log no longer holds the event the cursor points at.
     CursorDiverged = "cursor-diverged", Stale;
 

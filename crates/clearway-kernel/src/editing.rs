@@ -40,11 +40,14 @@ pub struct Ruling {
     pub refused: Option<usize>,
     /// Whether the agent was warned of that very refusal before.
     pub is_known: bool,
+    /// Whether the agent is refused again and again where nobody watches, so that its turn had better end.
+    pub ends_turn: bool,
 }
 
 impl Ruling {
     fn none_refused() -> Self {
-        Self { answers: Answers::default(), mode: Enforcement::Observe, refused: None, is_known: false }
+        let (answers, mode) = (Answers::default(), Enforcement::Observe);
+        Self { answers, mode, refused: None, is_known: false, ends_turn: false }
     }
 
     /// Takes note that the last answer is a refusal.
@@ -76,6 +79,7 @@ pub fn before_edit(
     for Part { mut ground, targets, brief, common } in parts {
         let whole = replaced(outside, call, &mut ground, &brief, whole);
         let (directory, place, mode) = (ground.start.clone(), Place::of(&ground, call), ground.config.mode());
+        let is_unattended = ground.config.is_unattended();
         let root = ground.site.root.clone().unwrap_or_else(|| directory.clone());
         let worktree = ground.site.worktree();
         let mut session = Session::on(outside, &globals, ground)?;
@@ -96,6 +100,7 @@ pub fn before_edit(
         let is_refused = answers.iter().any(|(_, answer)| answer.refuses());
         for (place, answer) in answers {
             let refuses = answer.refuses();
+            ruling.ends_turn |= refuses && ends_turn(&answer.reply, is_unattended);
             if refuses && mode == Enforcement::Warn {
                 let lines = answer.overwrite.as_ref().map(|lines| format!("{lines:?}")).unwrap_or_default();
                 let what = warned::subject(&answer.reply) + &lines;
@@ -114,6 +119,14 @@ pub fn before_edit(
         }
     }
     Ok(ruling)
+}
+
+/// Whether a refusal had better be the last of its turn: a person stopped the agent, or it is refused again and again and
+/// nobody watches.
+fn ends_turn(reply: &Reply, is_unattended: bool) -> bool {
+    let is_looping = |notice: &Notice| matches!(notice, Notice::Looping { .. });
+    let is_halted = matches!(&reply.outcome, Err(failure) if failure.slug == Slug::Halted);
+    is_halted || (is_unattended && reply.notices.iter().any(is_looping))
 }
 
 /// Files that were taken from somebody because nothing in them was changed, and by whom when.

@@ -34,7 +34,7 @@ impl Session<'_> {
     }
 
     /// An answer that finds nobody of a name, with the one that comes near.
-    fn with_near_name(&mut self, name: &str, mut reply: Reply) -> Result<Reply, Failure> {
+    pub(crate) fn with_near_name(&mut self, name: &str, mut reply: Reply) -> Result<Reply, Failure> {
         if let Err(failure) = &mut reply.outcome
             && failure.slug == Slug::NotFound
             && let Some(Notice::UnknownAgent { near: Some(near), .. }) = self.unknown_agent(name)?

@@ -30,6 +30,7 @@ mod listings;
 mod mailboxes;
 mod mailing;
 mod mutations;
+mod negotiating;
 mod outage;
 mod outside;
 mod overwriting;
@@ -80,6 +81,7 @@ pub use listings::{AgentSeen, Agents, LeaseFilter, Leases, Status, Who};
 pub use mailboxes::{InboxWords, MailPage, MailSeen, StaleAck, StaleAcks, ThreadSeen, Threads, Unread};
 pub use mailing::{RulesWords, SendWords, mail_answer};
 pub use mutations::{Checked, ChosenWords, ReleaseWords, RenewWords, ReserveWords};
+pub use negotiating::{AnswerWords, AskWords, Negotiations};
 pub use outage::{Outage, outage};
 pub use outside::{
     BuildFacts, ChangedPaths, CheckedOut, CommitOrder, Destination, FileId, GitCommit, Head, HeadMove, Knows,

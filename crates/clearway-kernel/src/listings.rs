@@ -12,7 +12,9 @@ use clearway_core::facts::{FactQuery, Facts};
 use clearway_core::failure::{Failure, LeaseView};
 use clearway_core::ids::{AgentId, LeaseId, ScopeKey, Seq};
 use clearway_core::lease::{Kind, Lease};
+use clearway_core::limits::{LOOPING_MS, LOOPING_REFUSALS};
 use clearway_core::nearest::nearest;
+use clearway_core::negotiation::NegotiationView;
 use clearway_core::pattern::Fold;
 use clearway_core::slice::{AgentLookup, AgentView, Freeze, ReadSet, ScopeState, Slice};
 use clearway_core::target::{Target, Worktree};
@@ -93,6 +95,14 @@ pub struct AgentSeen {
     pub waiting: u64,
 }
 
+impl AgentSeen {
+    /// Whether its edits are refused again and again.
+    pub fn is_looping(&self, now: &Now) -> bool {
+        let (since, times) = self.view.memo.refused;
+        times >= LOOPING_REFUSALS && now.mono.since(since) < LOOPING_MS
+    }
+}
+
 /// One look at everything.
 #[derive(Clone, Debug)]
 pub struct Status {
@@ -110,6 +120,8 @@ pub struct Status {
     pub leases: Vec<LeaseView>,
     /// The queue, in the order of places.
     pub waits: Vec<Queued>,
+    /// Who asks whom for what.
+    pub negotiations: Vec<NegotiationView>,
     /// What the caller has in the scope of the machine.
     pub machine_wide: MachineWide,
     /// The pause a person ordered.
@@ -255,10 +267,12 @@ impl Session<'_> {
         warnings.extend(left_behind.into_iter().map(|(path, agent)| {
             format!("changes of {agent} in {path} are not committed, and its session ended")
         }));
+        let negotiations = self.standing(&survey.slice, &survey.now)?;
+        warnings.extend(stopped(&agents, &survey.now));
         let frozen = survey.slice.scope.frozen_at(&survey.now).cloned();
         let (rev, now, waits) = (survey.rev(), survey.now, survey.queue);
         let here = self.site.worktree();
-        Ok(Status { rev, now, here, me, agents, leases, waits, machine_wide, frozen, warnings })
+        Ok(Status { rev, now, here, me, agents, leases, waits, negotiations, machine_wide, frozen, warnings })
     }
 
     /// Who the caller is in this scope, if it is known here.
@@ -418,6 +432,26 @@ fn count_waiters(leases: &mut [LeaseView], queue: &[Queued]) {
 /// A scope that is not the one its directory had looks empty, or is somebody else's.
 fn place_warning(notice: &Notice) -> Option<String> {
     notice.about_place().map(|(text, way_out)| format!("{text}; {way_out}"))
+}
+
+/// Whoever was stopped, and whoever goes round in circles, needs a person.
+fn stopped(agents: &[AgentSeen], now: &Now) -> Vec<String> {
+    let said = |seen: &AgentSeen| {
+        let agent = &seen.view.agent;
+        match &agent.halted {
+            Some(reason) => Some(format!(
+                "{} is halted: {reason}; let it go on: clearway resume {} --reason TEXT",
+                agent.name, agent.name
+            )),
+            None => seen.is_looping(now).then(|| {
+                format!(
+                    "{} is looping: {} of its edits were refused lately",
+                    agent.name, seen.view.memo.refused.1
+                )
+            }),
+        }
+    };
+    agents.iter().filter_map(said).collect()
 }
 
 /// That nothing is enforced is easily forgotten.

@@ -194,7 +194,7 @@ impl<'a> Session<'a> {
     pub(crate) fn command_in(&mut self, scope: &ScopeKey, command: Command) -> Result<Reply, Failure> {
         let nested = self.made_inside_another(scope)?;
         let opens = command.opens_scope() && *scope == self.site.key;
-        let mut reply = self.ask(execute, true, scope, command)?;
+        let mut reply = self.put(execute, true, scope, command)?;
         self.name_kept(&mut reply);
         reply.notices.extend(nested.filter(|_| reply.rev.0 > 0));
         reply.notices.extend(self.ignored_settings());
@@ -215,10 +215,10 @@ impl<'a> Session<'a> {
 
     /// What a command would answer now. Nothing is written.
     pub(crate) fn preview_in(&mut self, scope: &ScopeKey, command: Command) -> Result<Reply, Failure> {
-        self.ask(preview, false, scope, command)
+        self.put(preview, false, scope, command)
     }
 
-    fn ask(
+    fn put(
         &mut self,
         how: Executor,
         keeps: bool,

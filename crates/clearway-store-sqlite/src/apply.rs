@@ -40,10 +40,15 @@ impl SqliteTransaction<'_> {
             Body::AgentRegistered(agent) => self.register(agent)?,
             Body::AgentResumed { agent, key, process } => self.resume(*agent, key, process.as_ref())?,
             Body::AgentEnded { agent } => self.say_goodbye(*agent, event.at)?,
+            Body::AgentHalted { agent, reason } => self.halt(*agent, Some(reason))?,
+            Body::AgentContinued { agent, .. } => self.halt(*agent, None)?,
+            Body::NegotiationAsked(negotiation) => self.ask(negotiation)?,
             Body::LeaseGranted(lease) => self.grant(lease)?,
             Body::Mail(mail) => self.apply_mail(event.at, mail)?,
             body => {
-                if let Some(id) = body.lease() {
+                if let Some(id) = body.negotiation() {
+                    self.change_negotiation(id, event)?;
+                } else if let Some(id) = body.lease() {
                     self.change(id, event)?;
                 } else if let Some(id) = body.wait() {
                     self.change_wait(id, event)?;
@@ -56,8 +61,8 @@ impl SqliteTransaction<'_> {
     pub(crate) fn register(&mut self, agent: &Agent) -> Result<(), StoreError> {
         let scope = self.row()?.id;
         self.insert(
-            "INSERT INTO agents (scope, id, name, client, key, parent, root, process, registered_at, ended_at) \
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO agents (scope, id, name, client, key, parent, root, process, registered_at, ended_at, \
+             halted) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             &[
                 &scope,
                 &agent.id.as_str(),
@@ -69,6 +74,7 @@ impl SqliteTransaction<'_> {
                 &agent.process.as_ref().map(Process::key),
                 &agent.registered_at.0,
                 &agent.ended_at.map(|at| at.0),
+                &agent.halted,
             ],
         )
     }
@@ -91,6 +97,14 @@ impl SqliteTransaction<'_> {
         self.insert(
             "UPDATE agents SET ended_at = ? WHERE scope = ? AND id = ?",
             &[&at.0, &scope, &agent.as_str()],
+        )
+    }
+
+    fn halt(&mut self, agent: AgentId, reason: Option<&String>) -> Result<(), StoreError> {
+        let scope = self.row()?.id;
+        self.insert(
+            "UPDATE agents SET halted = ? WHERE scope = ? AND id = ?",
+            &[&reason, &scope, &agent.as_str()],
         )
     }
 

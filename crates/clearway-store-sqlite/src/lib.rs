@@ -15,6 +15,7 @@ mod leases;
 mod load;
 mod mail;
 mod memory;
+mod negotiations;
 mod place;
 mod private_copy;
 mod projection;

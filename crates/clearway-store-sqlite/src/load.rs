@@ -5,6 +5,7 @@ use crate::rows::{self, AGENT_COLUMNS, Readable};
 use clearway_core::agent::{Agent, SignOfLife};
 use clearway_core::ids::{AgentId, Epoch, LeaseId, ScopeKey, Seq};
 use clearway_core::lease::Lease;
+use clearway_core::negotiation::Negotiation;
 use clearway_core::pattern::Fold;
 use clearway_core::slice::{self, AgentLookup, AgentView, Freeze, ReadSet, RefusalMemory, ScopeState, Slice};
 use clearway_core::time::{BootKey, Mono, Now};
@@ -115,6 +116,7 @@ impl Loader<'_> {
         if read.waits {
             slice.waits = self.queue(&mut slice.unreadable_waits)?;
         }
+        self.negotiations(read, &mut slice)?;
         let mut wanted = self.remembered(read)?;
         wanted.extend(self.everyone(&read.mail)?);
         self.agents(lookup, wanted, &mut slice)?;
@@ -177,6 +179,31 @@ impl Loader<'_> {
         Ok(queue)
     }
 
+    /// Open requests to holders and those that were named, with their leases. Whoever asks keeps a place in the queue, so
+    /// that only a scope in which somebody waits pays for reading them.
+    fn negotiations(&self, read: &ReadSet, slice: &mut Slice) -> Result<()> {
+        let (scope, fold) = (self.scope.id, self.scope.state.fold);
+        let mut rows = Vec::new();
+        if read.waits && self.scope.state.live_waits > 0 {
+            rows = crate::negotiations::open(self.connection, scope, fold)?;
+        }
+        for id in &read.negotiations {
+            rows.extend(crate::negotiations::by_id(self.connection, scope, fold, *id)?);
+        }
+        for row in rows {
+            let found = match row {
+                Ok(negotiation) => Some(negotiation),
+                Err(id) => crate::projection::rebuild_negotiation(self.connection, scope, fold, &id)?,
+            };
+            let is_new = |found: &Negotiation| slice.negotiation(found.id).is_none();
+            if let Some(negotiation) = found.filter(is_new) {
+                self.take(self.table().by_id(negotiation.lease)?, slice)?;
+                slice.negotiations.push(negotiation);
+            }
+        }
+        Ok(())
+    }
+
     fn take(&self, rows: Vec<Readable<Lease>>, slice: &mut Slice) -> Result<()> {
         let mut illegible = Vec::new();
         slice.add_leases(rows.into_iter().filter_map(|row| row.map_err(|id| illegible.push(id)).ok()));
@@ -212,6 +239,7 @@ impl Loader<'_> {
         }
         wanted.extend(slice.leases.iter().map(|lease| lease.holder));
         wanted.extend(slice.waits.iter().map(|view| view.wait.agent));
+        wanted.extend(slice.negotiations.iter().flat_map(|asked| [asked.requester, asked.holder]));
         wanted.extend(slice.agents.iter().filter_map(|view| view.agent.parent));
         while let Some(id) = wanted.pop() {
             if slice.agent(id).is_none()

@@ -5,9 +5,10 @@ use crate::load::ScopeRow;
 use crate::rows::{self, AGENT_COLUMNS};
 use clearway_core::agent::Agent;
 use clearway_core::event::{Body, Event};
-use clearway_core::fold::{Standing, State, change_agent, change_lease, change_wait};
-use clearway_core::ids::{AgentId, Epoch, Fence, LeaseId, Seq, WaitId};
+use clearway_core::fold::{Standing, State, change_agent, change_lease, change_negotiation, change_wait};
+use clearway_core::ids::{AgentId, Epoch, Fence, LeaseId, NegotiationId, Seq, WaitId};
 use clearway_core::lease::Lease;
+use clearway_core::negotiation::Negotiation;
 use clearway_core::pattern::Fold;
 use clearway_core::wait::Wait;
 use clearway_wire::canonical;
@@ -29,6 +30,11 @@ pub(crate) fn read(connection: &Connection, scope: &ScopeRow) -> Result<State> {
             .map(|view| (view.wait.id, view.wait))
             .collect(),
         mail: crate::mail::read_state(connection, scope)?,
+        negotiations: crate::negotiations::all(connection, scope.id, scope.state.fold)?
+            .into_iter()
+            .filter_map(Readable::ok)
+            .map(|negotiation| (negotiation.id, negotiation))
+            .collect(),
     })
 }
 
@@ -84,6 +90,25 @@ pub(crate) fn rebuild_wait(
                 let standing = change_wait(&mut wait, event.seq, body);
                 (standing == Standing::Waits).then_some(wait)
             });
+        }
+        _ => {}
+    })?;
+    Ok(found)
+}
+
+/// The request with this id as the log tells it. Like [`rebuild_lease`], for a damaged row only.
+pub(crate) fn rebuild_negotiation(
+    connection: &Connection,
+    scope: i64,
+    fold: Fold,
+    id: &str,
+) -> Result<Option<Negotiation>> {
+    let Some(id) = NegotiationId::parse(id) else { return Ok(None) };
+    let mut found = None::<Negotiation>;
+    walk(connection, scope, fold, |event| match &event.body {
+        Body::NegotiationAsked(asked) if asked.id == id => found = Some(asked.clone()),
+        body if body.negotiation() == Some(id) => {
+            found.iter_mut().for_each(|negotiation| change_negotiation(negotiation, event.at, body));
         }
         _ => {}
     })?;

@@ -26,7 +26,7 @@ impl SqliteTransaction<'_> {
         // What is mended takes nothing.
         self.held_before = self.held();
         let heard = self.heard(scope, state.scope.fold)?;
-        for table in ["leases", "ended_leases", "agents", "waits"] {
+        for table in ["leases", "ended_leases", "agents", "waits", "negotiations"] {
             self.insert(&format!("DELETE FROM {table} WHERE scope = ?"), &[&scope])?;
         }
         for agent in state.agents.values() {
@@ -42,6 +42,9 @@ impl SqliteTransaction<'_> {
             self.insert_wait(wait, heard.get(&wait.id).copied())?;
         }
         self.rebuild_mail(&state.mail)?;
+        for negotiation in state.negotiations.values() {
+            self.insert_negotiation(negotiation)?;
+        }
         Box::new(self).commit(Durability::Full)
     }
 

@@ -25,7 +25,7 @@ pub(crate) const WAIT_COLUMNS: &str =
 
 /// The columns of an agent, in the order [`agent`] reads them.
 pub(crate) const AGENT_COLUMNS: &str =
-    "id, name, client, key, parent, root, process, registered_at, ended_at";
+    "id, name, client, key, parent, root, process, registered_at, ended_at, halted";
 
 /// A row that could be read, or the id of one that could not.
 pub(crate) type Readable<T> = Result<T, String>;
@@ -138,6 +138,7 @@ fn try_agent(row: &Row<'_>) -> Option<Agent> {
         process: optional(row, 6, |text: String| Process::from_key(&text))?,
         registered_at: Wall(column(row, 7)?),
         ended_at: column::<Option<i64>>(row, 8)?.map(Wall),
+        halted: column(row, 9)?,
     })
 }
 

@@ -38,6 +38,7 @@ CREATE TABLE agents (
   ended_at      INTEGER,
   -- From whom it takes mail, if it said so.
   mail          BLOB,
+  halted        TEXT,
   PRIMARY KEY (scope, id),
   UNIQUE (scope, name),
   UNIQUE (scope, key)
@@ -141,6 +142,16 @@ CREATE TABLE waits (
   heard         INTEGER,
   PRIMARY KEY (scope, place),
   UNIQUE (scope, id)
+) STRICT, WITHOUT ROWID;
+
+-- Requests to holders; `clearway_wire::negotiating` writes and reads them. Those that are open come first, and there is none
+-- where nobody waits.
+CREATE TABLE negotiations (
+  scope INTEGER NOT NULL REFERENCES scopes (id),
+  over  INTEGER NOT NULL CHECK (over IN (0, 1)),
+  id    TEXT    NOT NULL CHECK (length(id) = 8),
+  body  BLOB    NOT NULL,
+  PRIMARY KEY (scope, over, id)
 ) STRICT, WITHOUT ROWID;
 
 -- Remembered answers. `check_sum` is over the row, which no event covers.

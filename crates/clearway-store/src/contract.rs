@@ -157,12 +157,14 @@ impl std::fmt::Debug for Opened<'_> {
     }
 }
 
-/// Puts a slice into the one order every engine answers in: leases by fence, agents by id, waits by place. A decision writes
+/// Puts a slice into the one order every engine answers in: leases by fence, agents and
+/// negotiations by id, waits by place. A decision writes
 /// events in the order it finds leases in, so two engines that order them differently would write two logs.
 pub fn in_order(mut slice: Slice) -> Slice {
     slice.leases.sort_by_key(|lease| (lease.fence, lease.id));
     slice.agents.sort_by_key(|view| view.agent.id);
     slice.waits.sort_by_key(|view| view.wait.place);
+    slice.negotiations.sort_by_key(|negotiation| negotiation.id);
     slice
 }
 

@@ -12,6 +12,7 @@ use clearway_core::ids::{AgentId, ScopeKey, Seq, WaitId};
 use clearway_core::lease::Lease;
 use clearway_core::limits::{IDEMPOTENCY_KEYS_MAX, IDEMPOTENCY_MS};
 use clearway_core::mail::{Entry, Letter, MailRead, MailSlice, Mailbox, Message, Role, Standing, Which};
+use clearway_core::negotiation::Negotiation;
 use clearway_core::pattern::Pattern;
 use clearway_core::slice::{AgentLookup, AgentView, Due, Memo, ReadSet, RefusalMemory, Slice, Soft};
 use clearway_core::time::{BootKey, Mono, Now};
@@ -218,12 +219,35 @@ impl Scope {
         asked.map(|agent| agent.id)
     }
 
-    fn wanted_agents(&self, read: &ReadSet, leases: &[Lease], waits: &[WaitView], now: &Now) -> Vec<AgentId> {
+    /// Open requests, and those that were named, each with its lease.
+    fn negotiations(&self, read: &ReadSet, leases: &mut Vec<Lease>) -> Vec<Negotiation> {
+        let is_wanted = |negotiation: &&Negotiation| {
+            (read.waits && negotiation.is_open()) || read.negotiations.contains(&negotiation.id)
+        };
+        let found: Vec<Negotiation> = self.state.negotiations.values().filter(is_wanted).cloned().collect();
+        for lease in found.iter().filter_map(|negotiation| self.state.leases.get(&negotiation.lease)) {
+            if !leases.iter().any(|known| known.id == lease.id) {
+                leases.push(lease.clone());
+            }
+        }
+        found
+    }
+
+    fn wanted_agents(
+        &self,
+        read: &ReadSet,
+        leases: &[Lease],
+        waits: &[WaitView],
+        negotiations: &[Negotiation],
+        now: &Now,
+    ) -> Vec<AgentId> {
         let holders = leases.iter().map(|lease| lease.holder);
         let waiters = waits.iter().map(|view| view.wait.agent);
+        let sides = negotiations.iter().flat_map(|asked| [asked.requester, asked.holder]);
         let remembered = self.memos.keys().copied().filter(|_| read.remembered);
+        let looked_up = self.looked_up(&read.agents);
         let mut ids: Vec<AgentId> =
-            self.looked_up(&read.agents).chain(holders).chain(waiters).chain(remembered).collect();
+            looked_up.chain(holders).chain(waiters).chain(sides).chain(remembered).collect();
         if read.mail.everyone {
             let seen = self.seen.iter().filter(|(_, (boot, _))| *boot == now.boot).map(|(agent, _)| *agent);
             let is_here =
@@ -300,7 +324,8 @@ impl Snapshot for Scope {
             }
         }
         let waits = if read.waits { self.queue(now) } else { Vec::new() };
-        let agents_found = self.wanted_agents(read, &leases, &waits, now);
+        let negotiations = self.negotiations(read, &mut leases);
+        let agents_found = self.wanted_agents(read, &leases, &waits, &negotiations, now);
         Ok(in_order(Slice {
             scope: self.state.scope.clone(),
             agents: agents_found.iter().filter_map(|agent| self.view(*agent, now)).collect(),
@@ -311,6 +336,7 @@ impl Snapshot for Scope {
             waits,
             surveyed: BTreeSet::new(),
             mail: self.mail(&read.mail, &agents_found),
+            negotiations,
         }))
     }
 

@@ -226,6 +226,12 @@ fn compare(fold: &State, stored: &State) -> Vec<String> {
     found
         .extend(waits.filter(|id| fold.waits.get(id) != stored.waits.get(id)).map(|id| format!("wait {id}")));
     found.extend(fold.mail.differences(&stored.mail));
+    let negotiations = fold.negotiations.keys().chain(stored.negotiations.keys());
+    found.extend(
+        negotiations
+            .filter(|id| fold.negotiations.get(id) != stored.negotiations.get(id))
+            .map(|id| format!("negotiation {id}")),
+    );
     found.sort();
     found.dedup();
     found

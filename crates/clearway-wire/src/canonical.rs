@@ -5,6 +5,7 @@
 
 use crate::codec::{DecodeError, Reader, Writer};
 use crate::mail;
+use crate::negotiating::{self, negotiation_id, read_negotiation, urgency, write_negotiation};
 use crate::waiting::{read_wait, wait_id, write_wait};
 use clearway_core::agent::{Agent, AgentName, Client, Established, IdentityKey};
 use clearway_core::event::{Actor, Body, Event};
@@ -146,6 +147,37 @@ fn encode_body(out: &mut Writer, body: &Body) {
             out.list(blockers.iter(), |out, blocker| out.text(blocker.as_str()));
         }
         Body::SnapshotTaken(keeping) => write_keeping(out, keeping),
+        Body::NegotiationAsked(negotiation) => write_negotiation(out, negotiation),
+        Body::NegotiationRaised { negotiation, urgency, then_reserve, deadline } => {
+            out.text(negotiation.as_str());
+            out.text(urgency.word());
+            out.flag(*then_reserve);
+            out.number(deadline.0);
+        }
+        Body::NegotiationDeferred { negotiation, until, deadline } => {
+            out.text(negotiation.as_str());
+            out.option(*until, |out, until| out.number(until.0));
+            out.number(deadline.0);
+        }
+        Body::NegotiationOverdue { negotiation } => out.text(negotiation.as_str()),
+        Body::NegotiationEnded { negotiation, how, released, reason } => {
+            out.text(negotiation.as_str());
+            out.text(how.word());
+            out.number(*released);
+            out.option(reason.as_deref(), Writer::text);
+        }
+        Body::NegotiationForced { negotiation, lease, holder, target, reason, last_seen } => {
+            out.text(negotiation.as_str());
+            out.text(lease.as_str());
+            out.text(holder.as_str());
+            write_target(out, target);
+            out.text(reason);
+            out.option(*last_seen, |out, seen| out.number(seen.0));
+        }
+        Body::AgentHalted { agent, reason } | Body::AgentContinued { agent, reason } => {
+            out.text(agent.as_str());
+            out.text(reason);
+        }
         Body::ReservationRefused { targets, mode, blockers, repeats } => {
             out.list(targets.iter(), |out, target| out.text(target));
             out.text(mode.word());
@@ -257,6 +289,37 @@ fn decode_body(input: &mut Reader<'_>, kind: &str, fold: Fold) -> Result<Body, D
             blockers: input.list(lease_id)?,
         },
         "snapshot.taken" => Body::SnapshotTaken(read_keeping(input)?),
+        "negotiation.asked" => Body::NegotiationAsked(read_negotiation(input, fold)?),
+        "negotiation.raised" => Body::NegotiationRaised {
+            negotiation: negotiation_id(input)?,
+            urgency: urgency(input)?,
+            then_reserve: input.flag("grant")?,
+            deadline: Mono(input.number()?),
+        },
+        "negotiation.deferred" => Body::NegotiationDeferred {
+            negotiation: negotiation_id(input)?,
+            until: input.option(|input| input.number().map(Mono))?,
+            deadline: Mono(input.number()?),
+        },
+        "negotiation.overdue" => Body::NegotiationOverdue { negotiation: negotiation_id(input)? },
+        "negotiation.ended" => Body::NegotiationEnded {
+            negotiation: negotiation_id(input)?,
+            how: negotiating::end(input)?,
+            released: input.number()?,
+            reason: owned(input)?,
+        },
+        "negotiation.forced" => Body::NegotiationForced {
+            negotiation: negotiation_id(input)?,
+            lease: lease_id(input)?,
+            holder: agent_id(input)?,
+            target: read_target(input, fold)?,
+            reason: input.text()?.to_owned(),
+            last_seen: input.option(|input| input.number().map(Mono))?,
+        },
+        "agent.halted" => Body::AgentHalted { agent: agent_id(input)?, reason: input.text()?.to_owned() },
+        "agent.continued" => {
+            Body::AgentContinued { agent: agent_id(input)?, reason: input.text()?.to_owned() }
+        }
         "reservation.refused" => Body::ReservationRefused {
             targets: input.list(|input| input.text().map(str::to_owned))?,
             mode: mode(input)?,
@@ -319,6 +382,7 @@ fn read_agent(input: &mut Reader<'_>) -> Result<Agent, DecodeError> {
         process: input.option(read_process)?,
         registered_at: Wall(input.signed()?),
         ended_at: input.option(|input| input.signed().map(Wall))?,
+        halted: None,
     })
 }
 

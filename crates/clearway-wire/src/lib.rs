@@ -15,6 +15,7 @@ pub mod hex;
 pub mod json;
 pub mod mail;
 pub mod memo;
+pub mod negotiating;
 pub mod outcome;
 pub mod waiting;
 

@@ -2,15 +2,16 @@
 
 use crate::canonical::{lease_id, small};
 use crate::codec::{DecodeError, Reader, Writer};
+use crate::negotiating::negotiation_id;
 use crate::waiting::wait_id;
 use clearway_core::agent::AgentName;
 use clearway_core::ids::Seq;
 use clearway_core::mail::Importance;
-use clearway_core::slice::{Announced, Memo, Note, Writing};
+use clearway_core::slice::{Announced, Answer, Memo, Note, Writing};
 use clearway_core::target::Worktree;
 use clearway_core::time::Mono;
 
-const VERSION: u8 = 4;
+const VERSION: u8 = 5;
 
 /// The bytes of a memo.
 pub fn encode(memo: &Memo) -> Vec<u8> {
@@ -31,6 +32,10 @@ pub fn encode(memo: &Memo) -> Vec<u8> {
     out.number(memo.told_since.0);
     out.number(u64::from(memo.told));
     out.list(memo.broadcasts.iter(), |out, at| out.number(at.0));
+    out.list(memo.forced.iter(), |out, at| out.number(at.0));
+    out.number(memo.refused.0.0);
+    out.number(u64::from(memo.refused.1));
+    out.list(memo.reminded.iter(), |out, wait| out.text(wait.as_str()));
     out.finish()
 }
 
@@ -52,6 +57,9 @@ fn try_decode(bytes: &[u8]) -> Result<Memo, DecodeError> {
         told_since: Mono(input.number()?),
         told: small(&mut input, "count")?,
         broadcasts: input.list(|input| input.number().map(Mono))?,
+        forced: input.list(|input| input.number().map(Mono))?,
+        refused: (Mono(input.number()?), small(&mut input, "count")?),
+        reminded: input.list(wait_id)?,
     };
     input.end()?;
     Ok(memo)
@@ -114,6 +122,41 @@ fn write_note(out: &mut Writer, note: &Note) {
             out.flag(announced.wants_ack);
             out.number(u64::from(announced.count));
         }
+        Note::Asked(negotiation) => {
+            out.byte(8);
+            out.text(negotiation.as_str());
+        }
+        Note::Answered { target, holder, answer } => {
+            out.byte(9);
+            out.text(target);
+            out.text(holder.as_str());
+            write_answer(out, answer);
+        }
+        Note::Overdue(negotiation) => {
+            out.byte(10);
+            out.text(negotiation.as_str());
+        }
+        Note::Forced { target, by, reason, kept } => {
+            out.byte(11);
+            out.text(target);
+            out.text(by.as_str());
+            out.text(reason);
+            out.option(*kept, |out, number| out.number(number.0));
+        }
+        Note::Granted { target, from } => {
+            out.byte(12);
+            out.text(target);
+            out.text(from.as_str());
+        }
+        Note::Circle { target, by, yielder } => {
+            out.byte(13);
+            out.text(target);
+            out.text(by.as_str());
+            out.option(yielder.as_ref(), |out, (agent, what)| {
+                out.text(agent.as_str());
+                out.text(what);
+            });
+        }
     }
 }
 
@@ -149,18 +192,66 @@ fn read_note(input: &mut Reader<'_>) -> Result<Note, DecodeError> {
             wants_ack: input.flag("acknowledgement")?,
             count: small(input, "count")?,
         }),
+        8 => Note::Asked(negotiation_id(input)?),
+        9 => Note::Answered {
+            target: input.text()?.to_owned(),
+            holder: input.word("agent name", AgentName::parse)?,
+            answer: read_answer(input)?,
+        },
+        10 => Note::Overdue(negotiation_id(input)?),
+        11 => Note::Forced {
+            target: input.text()?.to_owned(),
+            by: input.word("agent name", AgentName::parse)?,
+            reason: input.text()?.to_owned(),
+            kept: input.option(|input| input.number().map(Seq))?,
+        },
+        12 => Note::Granted {
+            target: input.text()?.to_owned(),
+            from: input.word("agent name", AgentName::parse)?,
+        },
+        13 => Note::Circle {
+            target: input.text()?.to_owned(),
+            by: input.word("agent name", AgentName::parse)?,
+            yielder: input.option(|input| {
+                Ok((input.word("agent name", AgentName::parse)?, input.text()?.to_owned()))
+            })?,
+        },
         other => return Err(DecodeError::unknown("note", other.to_string())),
+    })
+}
+
+fn write_answer(out: &mut Writer, answer: &Answer) {
+    match answer {
+        Answer::AfterCommit => out.byte(0),
+        Answer::Later(until) => {
+            out.byte(1);
+            out.number(until.0);
+        }
+        Answer::No(reason) => {
+            out.byte(2);
+            out.text(reason);
+        }
+    }
+}
+
+fn read_answer(input: &mut Reader<'_>) -> Result<Answer, DecodeError> {
+    Ok(match input.byte()? {
+        0 => Answer::AfterCommit,
+        1 => Answer::Later(Mono(input.number()?)),
+        2 => Answer::No(input.text()?.to_owned()),
+        other => return Err(DecodeError::unknown("answer", other.to_string())),
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clearway_core::ids::{LeaseId, WaitId};
+    use clearway_core::ids::{LeaseId, NegotiationId, WaitId};
 
     #[test]
     fn a_memo_is_read_as_it_was_written_and_rubbish_as_nothing() {
         let (lease, wait) = (LeaseId::parse("abcdefgh").unwrap(), WaitId::parse("abcdefgh").unwrap());
+        let asked = NegotiationId::parse("abcdefgh").unwrap();
         let to = AgentName::parse("heron").unwrap();
         let writing = |path: &str| Writing {
             path: path.to_owned(),
@@ -186,7 +277,7 @@ mod tests {
                     by: Some(to.clone()),
                 },
                 Note::CommittedUnchecked { target: "a".to_owned(), commit: "1f".to_owned(), by: None },
-                Note::WroteOver { target: "a".to_owned(), holder: to },
+                Note::WroteOver { target: "a".to_owned(), holder: to.clone() },
                 Note::PlaceOver { target: "a".to_owned() },
                 Note::Mail(Announced {
                     from: AgentName::parse("otter").unwrap(),
@@ -195,10 +286,21 @@ mod tests {
                     wants_ack: true,
                     count: 3,
                 }),
+                Note::Asked(asked),
+                Note::Answered { target: "a".to_owned(), holder: to.clone(), answer: Answer::AfterCommit },
+                Note::Answered { target: "a".to_owned(), holder: to.clone(), answer: Answer::Later(Mono(4)) },
+                Note::Answered { target: "a".to_owned(), holder: to.clone(), answer: Answer::No("b".into()) },
+                Note::Overdue(asked),
+                Note::Forced { target: "a".into(), by: to.clone(), reason: "b".into(), kept: Some(Seq(41)) },
+                Note::Granted { target: "a".to_owned(), from: to.clone() },
+                Note::Circle { target: "a".into(), by: to.clone(), yielder: Some((to, "b".into())) },
             ],
             told_since: Mono(3),
             told: 2,
             broadcasts: vec![Mono(1), Mono(2)],
+            forced: vec![Mono(5), Mono(6)],
+            refused: (Mono(8), 3),
+            reminded: vec![wait],
         };
         assert_eq!(decode(&encode(&memo)), memo);
         for rubbish in [&b""[..], b"\xff", &encode(&memo)[..5]] {

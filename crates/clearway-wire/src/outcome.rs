@@ -3,6 +3,7 @@
 use crate::canonical::{read_lease, write_lease};
 use crate::codec::{DecodeError, Reader, Writer};
 use crate::mail;
+use crate::negotiating::{read_negotiated, write_negotiated};
 use crate::waiting::{read_ahead, read_queued, wait_id, write_ahead, write_queued};
 use clearway_core::agent::{AgentName, Liveness};
 use clearway_core::decide::{Refused, Success};
@@ -74,6 +75,21 @@ pub fn encode(success: &Success) -> Vec<u8> {
             out.byte(11);
             mail::write_answer(&mut out, answer);
         }
+        Success::Negotiated(outcome) => {
+            out.byte(12);
+            write_negotiated(&mut out, outcome);
+        }
+        Success::Halted { agent, was_halted, ended } => {
+            out.byte(13);
+            out.text(agent.as_str());
+            out.flag(*was_halted);
+            write_ids(&mut out, ended);
+        }
+        Success::Continued { agent, was_halted } => {
+            out.byte(14);
+            out.text(agent.as_str());
+            out.flag(*was_halted);
+        }
     }
     out.finish()
 }
@@ -110,13 +126,23 @@ pub fn decode(bytes: &[u8], fold: Fold) -> Result<Success, DecodeError> {
         9 => Success::Kept { number: Seq(input.number()?) },
         10 => Success::Done,
         11 => Success::Mail(mail::read_answer(&mut input)?),
+        12 => Success::Negotiated(Box::new(read_negotiated(&mut input, fold)?)),
+        13 => Success::Halted {
+            agent: input.word("agent name", AgentName::parse)?,
+            was_halted: input.flag("halt")?,
+            ended: read_ids(&mut input)?,
+        },
+        14 => Success::Continued {
+            agent: input.word("agent name", AgentName::parse)?,
+            was_halted: input.flag("halt")?,
+        },
         other => return Err(DecodeError::unknown("outcome", other.to_string())),
     };
     input.end()?;
     Ok(success)
 }
 
-fn write_view(out: &mut Writer, view: &LeaseView) {
+pub(crate) fn write_view(out: &mut Writer, view: &LeaseView) {
     write_lease(out, &view.lease);
     out.text(view.agent.as_str());
     out.number(view.deadline.0);
@@ -124,7 +150,7 @@ fn write_view(out: &mut Writer, view: &LeaseView) {
     out.number(view.waiters);
 }
 
-fn read_view(input: &mut Reader<'_>, fold: Fold) -> Result<LeaseView, DecodeError> {
+pub(crate) fn read_view(input: &mut Reader<'_>, fold: Fold) -> Result<LeaseView, DecodeError> {
     Ok(LeaseView {
         lease: read_lease(input, fold)?,
         agent: input.word("agent name", AgentName::parse)?,
@@ -136,10 +162,10 @@ fn read_view(input: &mut Reader<'_>, fold: Fold) -> Result<LeaseView, DecodeErro
     })
 }
 
-fn write_ids(out: &mut Writer, ids: &[LeaseId]) {
+pub(crate) fn write_ids(out: &mut Writer, ids: &[LeaseId]) {
     out.list(ids.iter(), |out, id| out.text(id.as_str()));
 }
 
-fn read_ids(input: &mut Reader<'_>) -> Result<Vec<LeaseId>, DecodeError> {
+pub(crate) fn read_ids(input: &mut Reader<'_>) -> Result<Vec<LeaseId>, DecodeError> {
     input.list(|input| input.word("lease", LeaseId::parse))
 }

@@ -94,6 +94,7 @@ fn departed(number: usize, now: &Now) -> Vec<Body> {
         process: None,
         registered_at: now.wall,
         ended_at: None,
+        halted: None,
     };
     vec![Body::AgentRegistered(agent), Body::AgentEnded { agent: id }]
 }

@@ -499,6 +499,7 @@ impl Life {
             process: None,
             registered_at: now.wall,
             ended_at: None,
+            halted: None,
         };
         let actor = Actor { agent: Some(id), how: Established::Session };
         let body = Body::AgentRegistered(agent);

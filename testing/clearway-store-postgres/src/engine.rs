@@ -3,7 +3,7 @@
 use crate::errors::Trouble;
 use crate::link::{CHANNEL, Link, Statement, Value, place};
 use crate::load::{Keyed, Loaded, When, all_agents, questions, read_view};
-use crate::tables::{self, AGENTS, EVENTS, IDEMPOTENCY, LEASES, SCOPES, WAITS, number};
+use crate::tables::{self, AGENTS, EVENTS, IDEMPOTENCY, LEASES, NEGOTIATIONS, SCOPES, WAITS, number};
 use crate::transaction::PostgresTransaction;
 use clearway_core::fold::State;
 use clearway_core::ids::{AgentId, ScopeKey, Seq};
@@ -380,13 +380,18 @@ impl<'a> View<'a> {
         let agents = agents.iter().filter_map(tables::read_agent);
         let waits =
             self.ask(format!("SELECT {} FROM waits w WHERE w.scope = $1", WAITS.columns("w")), Vec::new())?;
-        let waits = waits.iter().filter_map(|row| tables::read_wait(row, self.state.scope.fold));
+        let fold = self.state.scope.fold;
+        let waits = waits.iter().filter_map(|row| tables::read_wait(row, fold));
+        let text = format!("SELECT {} FROM negotiations n WHERE n.scope = $1", NEGOTIATIONS.columns("n"));
+        let negotiations = self.ask(text, Vec::new())?;
+        let negotiations = negotiations.iter().filter_map(|row| tables::read_negotiation(row, fold));
         Ok(State {
             scope: self.state.scope.clone(),
             agents: agents.map(|agent| (agent.id, agent)).collect(),
             leases: leases.into_iter().map(|lease| (lease.id, lease)).collect(),
             waits: waits.map(|wait| (wait.id, wait)).collect(),
             mail: self.mail_state()?,
+            negotiations: negotiations.map(|negotiation| (negotiation.id, negotiation)).collect(),
         })
     }
 

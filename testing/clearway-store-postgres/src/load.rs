@@ -4,7 +4,9 @@
 //! search for leases narrows by anchor and returns what it finds: deciding filters.
 
 use crate::link::{Statement, Value};
-use crate::tables::{self, AGENTS, IDEMPOTENCY, LEASES, REFUSALS, WAITS, column, number, optional_number};
+use crate::tables::{
+    self, AGENTS, IDEMPOTENCY, LEASES, NEGOTIATIONS, REFUSALS, WAITS, column, number, optional_number,
+};
 use clearway_core::agent::SignOfLife;
 use clearway_core::ids::{AgentId, ScopeKey, Seq};
 use clearway_core::limits::IDEMPOTENCY_MS;
@@ -39,6 +41,7 @@ const FOUND: &str = "\
         WHERE l.scope = $1 AND l.ended_how IS NULL AND (l.deadline <= $13 OR l.end_max <= $13) \
         AND least(greatest(l.deadline, p.last_seen + l.ttl_ms), l.end_max) <= $13 \
         ORDER BY least(greatest(l.deadline, p.last_seen + l.ttl_ms), l.end_max), l.id COLLATE \"C\" LIMIT $12) \
+    UNION SELECT n.lease FROM negotiations n WHERE n.scope = $1 AND ((n.over = 0 AND $22 = 1) OR n.id = ANY ($28)) \
     UNION SELECT l.id FROM leases l WHERE l.scope = $1 AND l.ended_how IS NULL AND $15 = 1";
 
 /// Ids of agents a read set looks up.
@@ -76,6 +79,8 @@ pub(crate) fn questions(scope: &ScopeKey, read: &ReadSet, when: &When) -> Vec<St
     let wanted = format!(
         "{LOOKED_UP} UNION SELECT l.holder FROM leases l WHERE l.scope = $1 AND l.id IN ({FOUND}) \
          UNION SELECT w.agent FROM waits w WHERE w.scope = $1 AND $22 = 1 \
+         UNION SELECT unnest(ARRAY[n.requester, n.holder]) FROM negotiations n WHERE n.scope = $1 \
+         AND ((n.over = 0 AND $22 = 1) OR n.id = ANY ($28)) \
          UNION SELECT m.agent FROM memos m WHERE m.scope = $1 AND m.boot = $14 AND $25 = 1 \
          UNION SELECT p.agent FROM presence p JOIN agents e ON e.scope = $1 AND e.id = p.agent AND e.ended_at IS NULL \
          WHERE p.scope = $1 AND p.boot = $14 AND $27 = 1"
@@ -95,7 +100,11 @@ pub(crate) fn questions(scope: &ScopeKey, read: &ReadSet, when: &When) -> Vec<St
         "SELECT {} FROM idempotency k WHERE k.scope = $1 AND k.key = $21 AND k.agent IN ({LOOKED_UP})",
         IDEMPOTENCY.columns("k")
     );
-    let texts = [leases, agents, refusals, keyed, queue_text()];
+    let negotiations = format!(
+        "SELECT {} FROM negotiations n WHERE n.scope = $1 AND ((n.over = 0 AND $22 = 1) OR n.id = ANY ($28))",
+        NEGOTIATIONS.columns("n")
+    );
+    let texts = [leases, agents, refusals, keyed, queue_text(), negotiations];
     texts.map(|text| Statement::new(at_server(text), values.clone())).into()
 }
 
@@ -117,7 +126,7 @@ pub(crate) fn all_agents(scope: &ScopeKey, when: &When) -> Statement {
 fn values(scope: &ScopeKey, read: &ReadSet, when: &When) -> Vec<Value> {
     // What a survey is about is among what overlaps and the names.
     let ReadSet { agents, overlapping, names, leases, held_by, due, history, .. } = read;
-    let ReadSet { refusals_of, key, remembered, waits, surveyed: _, .. } = read;
+    let ReadSet { refusals_of, key, remembered, waits, negotiations, surveyed: _, .. } = read;
     let on_the_way = |(worktree, pattern): &(Worktree, Pattern)| {
         let pair = |anchor: &str| (worktree.0.clone(), anchor.to_owned());
         ancestors(pattern.anchor()).into_iter().map(pair).collect::<Vec<_>>()
@@ -161,6 +170,7 @@ fn values(scope: &ScopeKey, read: &ReadSet, when: &When) -> Vec<Value> {
         Value::number(u64::from(*remembered)),
         texts(agents.ids.iter().map(ToString::to_string).collect()),
         Value::number(u64::from(read.mail.everyone)),
+        texts(negotiations.iter().map(ToString::to_string).collect()),
     ]
 }
 
@@ -177,7 +187,7 @@ pub(crate) struct Loaded {
 impl Loaded {
     /// Reads the answers to [`questions`]; rows of leases and waits that make no sense are named.
     pub(crate) fn read(answers: &[Vec<Row>], fold: Fold) -> Self {
-        let [leases, agents, refusals, keyed, waits] = answers else { return Self::default() };
+        let [leases, agents, refusals, keyed, waits, negotiations] = answers else { return Self::default() };
         let mut slice = Slice { agents: agents.iter().filter_map(read_view).collect(), ..Slice::default() };
         for row in leases {
             match tables::read_lease(row, fold) {
@@ -191,6 +201,8 @@ impl Loaded {
                 None => slice.unreadable_waits.push(column(row, "id").unwrap_or_default()),
             }
         }
+        slice.negotiations =
+            negotiations.iter().filter_map(|row| tables::read_negotiation(row, fold)).collect();
         let refusals = refusals.iter().filter_map(read_refusal).collect();
         Self { slice, refusals, keyed: keyed.iter().filter_map(Keyed::read).collect() }
     }

@@ -47,6 +47,7 @@ CREATE TABLE agents (
   process       text COLLATE "C",
   registered_at bigint NOT NULL,
   ended_at      bigint,
+  halted        text,
   PRIMARY KEY (scope, id),
   UNIQUE (scope, name),
   UNIQUE (scope, key)
@@ -113,6 +114,18 @@ CREATE TABLE waits (
   PRIMARY KEY (scope, id),
   UNIQUE (scope, place) DEFERRABLE INITIALLY DEFERRED
 );
+
+CREATE TABLE negotiations (
+  scope text COLLATE "C" NOT NULL REFERENCES scopes,
+  id    text COLLATE "C" NOT NULL CHECK (length(id) = 8),
+  over  bigint NOT NULL CHECK (over IN (0, 1)),
+  lease text COLLATE "C" NOT NULL,
+  requester text COLLATE "C" NOT NULL,
+  holder    text COLLATE "C" NOT NULL,
+  body  bytea NOT NULL,
+  PRIMARY KEY (scope, id)
+);
+CREATE INDEX negotiations_open ON negotiations (scope) WHERE over = 0;
 
 CREATE TABLE idempotency (
   scope   text COLLATE "C" NOT NULL REFERENCES scopes,

@@ -5,6 +5,7 @@ use clearway_core::agent::{Agent, AgentName, Client, IdentityKey};
 use clearway_core::facts::Process;
 use clearway_core::ids::{AgentId, Epoch, Fence, LeaseId, ScopeKey, Seq, SetId, WaitId};
 use clearway_core::lease::{End, Ended, Grade, Lease, Mode};
+use clearway_core::negotiation::Negotiation;
 use clearway_core::pattern::{Fold, Pattern};
 use clearway_core::slice::{Freeze, ScopeState};
 use clearway_core::target::{ResourceName, Target, Worktree};
@@ -12,7 +13,7 @@ use clearway_core::time::{BootKey, Mono, Wall};
 use clearway_core::wait::Wait;
 use clearway_store::contract::{Head, StoredEvent};
 use clearway_wire::chain::ChainHash;
-use clearway_wire::waiting;
+use clearway_wire::{negotiating, waiting};
 use tokio_postgres::Row;
 use tokio_postgres::types::FromSql;
 
@@ -48,7 +49,18 @@ pub(crate) const EVENTS: Table = Table { name: "events", key: "seq", columns: &[
 pub(crate) const AGENTS: Table = Table {
     name: "agents",
     key: "id",
-    columns: &["id", "name", "client", "key", "parent", "root", "process", "registered_at", "ended_at"],
+    columns: &[
+        "id",
+        "name",
+        "client",
+        "key",
+        "parent",
+        "root",
+        "process",
+        "registered_at",
+        "ended_at",
+        "halted",
+    ],
 };
 /// Leases, live and ended.
 pub(crate) const LEASES: Table = Table {
@@ -97,6 +109,12 @@ pub(crate) const WAITS: Table = Table {
         "since",
         "created_at",
     ],
+};
+/// Requests to holders. What they are searched by is beside their bytes.
+pub(crate) const NEGOTIATIONS: Table = Table {
+    name: "negotiations",
+    key: "id",
+    columns: &["id", "over", "lease", "requester", "holder", "body"],
 };
 /// Remembered answers.
 pub(crate) const IDEMPOTENCY: Table = Table {
@@ -208,6 +226,7 @@ pub(crate) fn agent_values(agent: &Agent) -> Vec<Value> {
         Value::Text(agent.process.as_ref().map(Process::key)),
         Value::Number(Some(agent.registered_at.0)),
         Value::Number(agent.ended_at.map(|at| at.0)),
+        Value::Text(agent.halted.clone()),
     ]
 }
 
@@ -222,6 +241,7 @@ pub(crate) fn read_agent(row: &Row) -> Option<Agent> {
         process: optional(row, "process", Process::from_key)?,
         registered_at: Wall(column(row, "registered_at")?),
         ended_at: column::<Option<i64>>(row, "ended_at")?.map(Wall),
+        halted: column(row, "halted")?,
     })
 }
 
@@ -322,6 +342,21 @@ pub(crate) fn read_wait(row: &Row, fold: Fold) -> Option<Wait> {
         since: Mono(number(row, "since")?),
         created_at: Wall(column(row, "created_at")?),
     })
+}
+
+pub(crate) fn negotiation_values(negotiation: &Negotiation) -> Vec<Value> {
+    vec![
+        Value::text(negotiation.id.as_str()),
+        Value::number(u64::from(!negotiation.is_open())),
+        Value::text(negotiation.lease.as_str()),
+        Value::text(negotiation.requester.as_str()),
+        Value::text(negotiation.holder.as_str()),
+        Value::Bytes(negotiating::encode(negotiation)),
+    ]
+}
+
+pub(crate) fn read_negotiation(row: &Row, fold: Fold) -> Option<Negotiation> {
+    negotiating::decode(&column::<Vec<u8>>(row, "body")?, fold).ok()
 }
 
 fn target(space: u64, text: &str, fold: Fold) -> Option<Target> {

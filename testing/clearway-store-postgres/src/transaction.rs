@@ -5,8 +5,8 @@ use crate::engine::View;
 use crate::link::{CHANNEL, Statement, Value};
 use crate::load::Loaded;
 use crate::tables::{
-    AGENTS, EVENTS, IDEMPOTENCY, LEASES, MEMOS, PRESENCE, REFUSALS, SCOPES, WAITS, agent_values,
-    event_values, lease_values, scope_values, wait_values,
+    AGENTS, EVENTS, IDEMPOTENCY, LEASES, MEMOS, NEGOTIATIONS, PRESENCE, REFUSALS, SCOPES, WAITS,
+    agent_values, event_values, lease_values, negotiation_values, scope_values, wait_values,
 };
 use clearway_core::event::{Body, Durability, Event};
 use clearway_core::fold::{FoldError, State};
@@ -57,11 +57,15 @@ impl<'a> PostgresTransaction<'a> {
         for WaitView { wait, .. } in &slice.waits {
             self.view.state.waits.entry(wait.id).or_insert_with(|| wait.clone());
         }
+        for negotiation in &slice.negotiations {
+            let known = self.view.state.negotiations.entry(negotiation.id);
+            known.or_insert_with(|| negotiation.clone());
+        }
     }
 
     /// Reads what an event changes, should nobody have asked for it.
     fn know_changed(&mut self, body: &Body) -> Result<(), StoreError> {
-        if matches!(body, Body::LeaseGranted(_) | Body::WaitBegan(_)) {
+        if matches!(body, Body::LeaseGranted(_) | Body::WaitBegan(_) | Body::NegotiationAsked(_)) {
             return Ok(());
         }
         let state = &self.view.state;
@@ -91,11 +95,12 @@ impl<'a> PostgresTransaction<'a> {
     /// leases that were looked for already.
     fn came_with_the_lock(&self, read: &ReadSet) -> Option<Slice> {
         let ReadSet { agents, overlapping, names, leases, held_by, due, history, .. } = read;
-        let ReadSet { refusals_of, remembered, waits, surveyed: _, key: _, .. } = read;
+        let ReadSet { refusals_of, remembered, waits, negotiations, surveyed: _, key: _, .. } = read;
         let (first, asked) = self.first.as_ref()?;
         let asks_more = *waits
             || *remembered
             || !read.mail.is_nothing()
+            || !negotiations.is_empty()
             || *agents != AgentLookup::default()
             || *due != Due::None;
         if asks_more || !(held_by.is_empty() && history.is_empty()) {
@@ -129,7 +134,15 @@ impl<'a> PostgresTransaction<'a> {
         });
         let agent = body.changed_agent().and_then(|id| state.agents.get(&id));
         let agent = agent.map(|agent| AGENTS.replace(scope, agent_values(agent)));
-        lease.into_iter().chain(wait).chain(agent).for_each(|statement| self.write(statement));
+        let negotiation = body.negotiation().and_then(|id| state.negotiations.get(&id));
+        let negotiation =
+            negotiation.map(|negotiation| NEGOTIATIONS.replace(scope, negotiation_values(negotiation)));
+        lease
+            .into_iter()
+            .chain(wait)
+            .chain(agent)
+            .chain(negotiation)
+            .for_each(|statement| self.write(statement));
     }
 
     fn flush(&mut self) -> Result<(), StoreError> {
@@ -153,7 +166,7 @@ impl<'a> PostgresTransaction<'a> {
             state.apply(&event).map_err(|error| corrupt(error.to_string()))?;
         }
         let scope = self.view.scope.clone();
-        for table in [LEASES, AGENTS] {
+        for table in [LEASES, AGENTS, NEGOTIATIONS] {
             self.write(table.keep_only(&scope, Vec::new()));
         }
         let waiting = state.waits.keys().map(ToString::to_string).collect();
@@ -164,6 +177,9 @@ impl<'a> PostgresTransaction<'a> {
         let altered = self.view.lost_texts()?.altered;
         let mail = crate::mail::rebuild(&scope, &state.mail, &altered);
         mail.into_iter().for_each(|statement| self.write(statement));
+        for negotiation in state.negotiations.values() {
+            self.write(NEGOTIATIONS.insert(&scope, negotiation_values(negotiation)));
+        }
         self.view.state = state;
         Box::new(self).commit(Durability::Full)
     }
@@ -255,6 +271,9 @@ impl Transaction for PostgresTransaction<'_> {
             Body::AgentRegistered(agent) => self.write(AGENTS.insert(&scope, agent_values(agent))),
             Body::LeaseGranted(lease) => self.write(LEASES.insert(&scope, lease_values(lease))),
             Body::WaitBegan(wait) => self.write(WAITS.insert(&scope, wait_values(wait))),
+            Body::NegotiationAsked(asked) => {
+                self.write(NEGOTIATIONS.insert(&scope, negotiation_values(asked)));
+            }
             body => self.write_changed(body),
         }
         Ok(())

@@ -55,6 +55,55 @@ Examples:
 Answers with the leases once they are yours. When the time is over first, the
 place is kept and the exit code is 0: nothing has to be tried again.";
 
+pub(super) const ASK: &str = "\
+Examples:
+  clearway ask src/parser.rs \"the release waits for it\"
+  clearway ask src/parser.rs \"the release waits for it\" --urgent --wait=5m
+  clearway ask src/parser.rs \"rename the api\" --then-reserve
+
+Asking again for the same returns what was asked before. The holder is told at
+its next tool call; a commit or a release of it answers by itself. A deadline
+(10 minutes, 5 if urgent) takes nothing: it counts without any process, and
+both sides are told when it passed.";
+
+pub(super) const ANSWER: &str = "\
+Examples:
+  clearway answer k3j9x2ab release
+  clearway answer k3j9x2ab release src/parser.rs
+  clearway answer k3j9x2ab after-commit
+  clearway answer k3j9x2ab later 20
+  clearway answer k3j9x2ab no \"half of it is rewritten\"
+
+Not answering is fine: it passes on when you commit or release it.";
+
+pub(super) const WITHDRAW: &str = "\
+Examples:
+  clearway withdraw k3j9x2ab";
+
+pub(super) const NEGOTIATIONS: &str = "\
+Examples:
+  clearway negotiations
+  clearway negotiations --json";
+
+pub(super) const FORCE: &str = "\
+Examples:
+  clearway force k3j9x2ab --reason \"its agent hangs, the release is due\"
+
+Works for who asked, once the holder is proven gone, or the deadline passed,
+it gave no sign of life for twice as long, and it did not answer `later`.
+What it had not committed there is kept as a snapshot first.";
+
+pub(super) const HALT: &str = "\
+Examples:
+  clearway halt otter --reason \"it rewrites the wrong module\"
+
+Its next tool call is refused and its turn ended; what it changed is kept as a
+snapshot and is nobody's from now on.";
+
+pub(super) const RESUME: &str = "\
+Examples:
+  clearway resume otter --reason \"told it what was meant\"";
+
 pub(super) const WAITS: &str = "\
 Examples:
   clearway waits

@@ -5,11 +5,11 @@ mod flags;
 pub(crate) mod quick;
 
 pub(crate) use flags::{
-    Audit, CheckFlags, CommitFlags, CompletionsFlags, Config, DemoFlags, DiffFlags, DigestFlags, DoctorFlags,
-    EventsFlags, ExplainFlags, FreezeFlags, GitHookFlags, HelpFlags, HookFlags, InitFlags, LeasesFlags,
-    ManFlags, MineFlags, RadarFlags, ReleaseFlags, RenewFlags, ReserveFlags, RestoreFlags, Scope, ShowFlags,
-    SnapshotFlags, StatusFlags, SweepFlags, ThawFlags, TransferFlags, UndoFlags, WaitFlags, WaitsFlags,
-    WhereFlags, WhoFlags, WithFlags, mode,
+    AnswerFlags, AskFlags, Audit, CheckFlags, CommitFlags, CompletionsFlags, Config, DemoFlags, DiffFlags,
+    DigestFlags, DoctorFlags, EventsFlags, ExplainFlags, ForceFlags, FreezeFlags, GitHookFlags, HaltFlags,
+    HelpFlags, HookFlags, InitFlags, LeasesFlags, ManFlags, MineFlags, RadarFlags, ReleaseFlags, RenewFlags,
+    ReserveFlags, RestoreFlags, Scope, ShowFlags, SnapshotFlags, StatusFlags, SweepFlags, ThawFlags,
+    TransferFlags, UndoFlags, WaitFlags, WaitsFlags, WhereFlags, WhoFlags, WithFlags, WithdrawFlags, mode,
 };
 pub(crate) use flags::{
     BroadcastFlags, ContactsFlags, InboxFlags, MessageFlags, PolicyFlags, PolicyWord, SaidFlags, SearchFlags,
@@ -174,6 +174,27 @@ pub(crate) enum Verb {
     /// Run a command while holding names, such as build or db:migrate
     #[command(after_help = examples::WITH)]
     With(WithFlags),
+    /// Ask whoever holds a path for it
+    #[command(after_help = examples::ASK)]
+    Ask(AskFlags),
+    /// Say to who asks what becomes of it
+    #[command(after_help = examples::ANSWER)]
+    Answer(AnswerFlags),
+    /// Take back what you asked for
+    #[command(after_help = examples::WITHDRAW)]
+    Withdraw(WithdrawFlags),
+    /// List who asks whom for what
+    #[command(after_help = examples::NEGOTIATIONS)]
+    Negotiations,
+    /// Take what you asked for from a holder that is gone or silent
+    #[command(after_help = examples::FORCE)]
+    Force(ForceFlags),
+    /// Stop an agent (a person's act)
+    #[command(after_help = examples::HALT)]
+    Halt(HaltFlags),
+    /// Let an agent go on that was stopped (a person's act)
+    #[command(after_help = examples::RESUME)]
+    Resume(HaltFlags),
     /// Hand leases to another agent
     #[command(after_help = examples::TRANSFER)]
     Transfer(TransferFlags),

@@ -23,6 +23,8 @@ pub(super) static DIALECT: Dialect = Dialect {
     },
     deny,
     tell,
+    hold: Some(hold),
+    stop: Some(stop),
     rewrite: None,
     owns: |payload, variables| {
         let told = variables.get("CLAUDE_CODE_SESSION_ID").filter(|told| !told.is_empty());
@@ -137,6 +139,19 @@ pub(super) fn deny(event: &Event, reason: &str) -> Value {
         "permissionDecision": "deny",
         "permissionDecisionReason": reason,
     }})
+}
+
+/// The model reads the reason and goes on.
+pub(super) fn hold(text: &str) -> Value {
+    json!({"decision": "block", "reason": text})
+}
+
+/// Stopping beats every decision; the denial beside it is for versions that do not know it.
+fn stop(event: &Event, reason: &str) -> Value {
+    let mut document = deny(event, reason);
+    document["continue"] = json!(false);
+    document["stopReason"] = json!(reason);
+    document
 }
 
 /// Without a decision: allowing would override what the person set up.

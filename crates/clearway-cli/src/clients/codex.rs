@@ -1,7 +1,7 @@
 //! OpenAI Codex. It speaks like Claude Code, takes several files in one patch, and lets pass whatever it cannot read: a
 //! bare `allow` or an `ask` would be such a thing.
 
-use super::claude::{self, deny, tell};
+use super::claude::{self, deny, hold, tell};
 use super::{Dialect, Registration};
 use crate::hook::payload::{Tool, When, Words};
 use crate::setup::{
@@ -25,6 +25,8 @@ pub(super) static DIALECT: Dialect = Dialect {
     },
     deny,
     tell,
+    hold: Some(hold),
+    stop: None,
     rewrite: Some(|event, command| {
         json!({"hookSpecificOutput": {
             "hookEventName": event.name,

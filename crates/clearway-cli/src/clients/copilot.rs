@@ -33,6 +33,8 @@ pub(super) static DIALECT: Dialect = Dialect {
     },
     deny: |_, reason| json!({"permissionDecision": "deny", "permissionDecisionReason": reason}),
     tell,
+    hold: None,
+    stop: None,
     rewrite: None,
     owns: |payload, _| {
         let has = |field: &str| payload.get(field).is_some();

@@ -29,6 +29,8 @@ pub(super) static DIALECT: Dialect = Dialect {
     },
     deny: |_, reason| json!({"permission": "deny", "user_message": reason, "agent_message": reason}),
     tell,
+    hold: None,
+    stop: None,
     rewrite: None,
     owns: |payload, _| payload.get("cursor_version").is_some(),
     setup: Setup {

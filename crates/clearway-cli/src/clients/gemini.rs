@@ -24,6 +24,10 @@ pub(super) static DIALECT: Dialect = Dialect {
     },
     deny: |_, reason| json!({"decision": "deny", "reason": reason}),
     tell,
+    hold: None,
+    stop: Some(
+        |_, reason| json!({"decision": "deny", "reason": reason, "continue": false, "stopReason": reason}),
+    ),
     rewrite: None,
     owns: |payload, _| {
         let name = payload.get("hook_event_name").and_then(Value::as_str).unwrap_or_default();

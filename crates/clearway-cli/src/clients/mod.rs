@@ -7,7 +7,7 @@ mod copilot;
 mod cursor;
 mod gemini;
 
-use crate::hook::event::Event;
+use crate::hook::event::{Event, Moment};
 use crate::hook::payload::Words;
 use crate::hook::reply::{Reply, Told, Verdict};
 use crate::setup::Setup;
@@ -27,6 +27,10 @@ pub(crate) struct Dialect {
     pub(crate) deny: fn(&Event, &str) -> Value,
     /// The document of anything else that is said; `None` where nobody would hear it.
     pub(crate) tell: fn(&Event, &Told) -> Option<Value>,
+    /// The document that has a turn go on which was about to end.
+    pub(crate) hold: Option<fn(&str) -> Value>,
+    /// The document that refuses a tool call and ends the turn; a denial where there is none.
+    pub(crate) stop: Option<fn(&Event, &str) -> Value>,
     /// The document that has another command run instead, for clients whose shells are sandboxed as a rule.
     pub(crate) rewrite: Option<fn(&Event, &str) -> Value>,
     /// Whether a payload is this client's, however the hook was installed.
@@ -86,6 +90,9 @@ impl Dialect {
 
     /// Whether the model hears what is said at this moment.
     pub(crate) fn hears(&self, event: &Event) -> bool {
+        if event.moment == Moment::TurnEnd {
+            return self.hold.is_some() && !event.was_held;
+        }
         let told = Told { model: Some(String::new()), person: None };
         (self.tell)(event, &told).is_some()
     }
@@ -95,6 +102,11 @@ impl Dialect {
         match verdict {
             Verdict::Silent => Reply::default(),
             Verdict::Deny(reason) => Reply::deny(&(self.deny)(event, reason), reason),
+            Verdict::Stop(reason) => match self.stop {
+                Some(stop) => Reply::stop(&stop(event, reason), reason),
+                None => Reply::deny(&(self.deny)(event, reason), reason),
+            },
+            Verdict::Hold(text) => self.hold.map_or_else(Reply::default, |hold| Reply::document(&hold(text))),
             Verdict::Tell(told) => {
                 (self.tell)(event, told).map_or_else(Reply::default, |document| Reply::document(&document))
             }

@@ -2,7 +2,7 @@
 //! so is one that destroys what cannot be kept; what a command would destroy is kept first.
 
 use super::reply::Verdict;
-use super::{Judged, tell, texts};
+use super::{Judged, stopped, tell, texts};
 use crate::Host;
 use clearway_core::failure::Failure;
 use clearway_kernel::config::Enforcement;
@@ -21,6 +21,10 @@ pub(super) fn before(host: &mut dyn Host, call: &HookCall, command: &str) -> Res
         }
     }
     let answers = attend(host, call, &Doing::Runs)?;
+    if let Some(verdict) = stopped(&answers) {
+        abandon_turns(host, call);
+        return Ok(Judged { verdict, answers, lets_pass: false });
+    }
     let verdict = match said.reason {
         Some(reason) => {
             // What does not run keeps no turn.

@@ -32,6 +32,8 @@ pub(crate) struct Event {
     pub(crate) goes_on: bool,
     /// Whether a session begins as a branch of another one.
     pub(crate) forks: bool,
+    /// Whether the turn that ends was held by a hook before.
+    pub(crate) was_held: bool,
 }
 
 /// What happens at the client.

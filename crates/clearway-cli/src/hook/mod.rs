@@ -173,7 +173,8 @@ fn heard(
 fn said(verdict: &Verdict, reply: &Reply) -> (Noted, u64) {
     let bytes = |text: &str| u64::try_from(text.len()).unwrap_or(u64::MAX);
     match verdict {
-        Verdict::Deny(reason) => (Noted::Refused, bytes(reason)),
+        Verdict::Deny(reason) | Verdict::Stop(reason) => (Noted::Refused, bytes(reason)),
+        Verdict::Hold(text) => (Noted::Told, bytes(text)),
         Verdict::Tell(Told { model: Some(model), .. }) if !reply.stdout.is_empty() => {
             (Noted::Told, bytes(model))
         }
@@ -314,12 +315,23 @@ fn judge(event: &Event, call: &HookCall, host: &mut dyn Host) -> Result<Judged, 
         // What cannot be taken now is as it was before anybody said so.
         drop(keep_changed(host, call, &unannounced));
     }
-    Ok(Judged { verdict: tell(texts::beside(&answers)), answers, lets_pass: false })
+    let verdict = match event.moment {
+        Moment::TurnEnd => texts::still_waited_for(&answers).map_or(Verdict::Silent, Verdict::Hold),
+        Moment::BeforeTool(_) => stopped(&answers).unwrap_or_else(|| tell(texts::beside(&answers))),
+        _ => tell(texts::beside(&answers)),
+    };
+    Ok(Judged { verdict, answers, lets_pass: false })
+}
+
+/// Whoever a person stopped does nothing more.
+fn stopped(answers: &Answers) -> Option<Verdict> {
+    texts::halted(answers).map(Verdict::Stop)
 }
 
 /// What becomes of an edit, as the settings have it.
 fn gated(ruling: Ruling) -> Judged {
     let verdict = match (texts::refusal(&ruling), ruling.mode) {
+        (Some(reason), Enforcement::Enforce) if ruling.ends_turn => Verdict::Stop(reason),
         (Some(reason), Enforcement::Enforce) => Verdict::Deny(reason),
         (Some(reason), Enforcement::Warn) if !ruling.is_known => tell(Some(reason)),
         (Some(_), Enforcement::Warn | Enforcement::Observe) | (None, _) => {

@@ -100,6 +100,7 @@ pub(crate) fn read(client: Client, words: &Words, payload: &Value, event: Option
         tool_use: text(payload, words.fields.tool_use).map(str::to_owned),
         goes_on: text(payload, words.fields.reason).is_some_and(|reason| words.goes_on.contains(&reason)),
         forks: text(payload, words.fields.source).is_some_and(|source| words.forks.contains(&source)),
+        was_held: payload.get("stop_hook_active").and_then(Value::as_bool).unwrap_or(false),
         cwd: text(payload, words.fields.cwd).map(PathBuf::from).filter(|cwd| cwd.is_absolute()),
     }
 }

@@ -12,6 +12,10 @@ pub(crate) enum Verdict {
     Deny(String),
     /// It may, and there is something to know.
     Tell(Told),
+    /// The turn is not to end yet.
+    Hold(String),
+    /// The tool call is not to happen, and the turn is to end.
+    Stop(String),
 }
 
 /// What there is to know, for whom.
@@ -43,6 +47,11 @@ impl Reply {
     /// A denial, said in every way a client may listen to: the document, the same text as an error, the exit code.
     pub(crate) fn deny(document: &Value, reason: &str) -> Self {
         Self { stdout: format!("{document}\n"), stderr: format!("{reason}\n"), code: DENIED }
+    }
+
+    /// The end of a turn. The exit code of a denial would keep clients from reading the document.
+    pub(crate) fn stop(document: &Value, reason: &str) -> Self {
+        Self { stderr: format!("{reason}\n"), ..Self::document(document) }
     }
 
     /// One document.

@@ -45,6 +45,7 @@ fn answers_at_once(verb: &Verb) -> bool {
         // What comes from standard input is not there yet.
         Verb::Send(flags) => flags.said.text != "-",
         Verb::Broadcast(flags) => flags.said.text != "-",
+        Verb::Ask(flags) => flags.wait.is_none(),
         Verb::Inbox(_)
         | Verb::Ack(_)
         | Verb::Read(_)
@@ -66,6 +67,10 @@ fn answers_at_once(verb: &Verb) -> bool {
         | Verb::Snapshot(_)
         | Verb::Restore(_)
         | Verb::Undo(_)
+        | Verb::Answer(_)
+        | Verb::Withdraw(_)
+        | Verb::Negotiations
+        | Verb::Force(_)
         | Verb::Agents
         | Verb::Status(_)
         | Verb::Mine(_)

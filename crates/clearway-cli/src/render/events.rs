@@ -141,6 +141,26 @@ fn words(seq: Seq, body: &Body, known: &Known) -> String {
             let files = count(keeping.files, "file", "files");
             format!("s{} {files}, {}{why}", seq.0, keeping.cause.word())
         }
+        Body::NegotiationAsked(asked) => {
+            let (what, holder) = (asked.target.display(), known.agent(asked.holder));
+            format!("{} of {holder} for {what}, {}: {}", asked.id, asked.urgency.word(), asked.why)
+        }
+        Body::NegotiationRaised { negotiation, urgency, .. } => format!("{negotiation}, {}", urgency.word()),
+        Body::NegotiationDeferred { negotiation, until: Some(_), .. } => format!("{negotiation} later"),
+        Body::NegotiationDeferred { negotiation, until: None, .. } => {
+            format!("{negotiation} after its commit")
+        }
+        Body::NegotiationOverdue { negotiation } => format!("{negotiation} was not settled in time"),
+        Body::NegotiationEnded { negotiation, how, reason, .. } => {
+            let reason = reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+            format!("{negotiation} {}{reason}", how.word())
+        }
+        Body::NegotiationForced { negotiation, holder, target, reason, .. } => {
+            format!("{negotiation}, {} from {}: {reason}", target.display(), known.agent(*holder))
+        }
+        Body::AgentHalted { agent, reason } | Body::AgentContinued { agent, reason } => {
+            format!("{}, by an operator: {reason}", known.agent(*agent))
+        }
         Body::ReservationRefused { targets, blockers, .. } => {
             let in_the_way: Vec<String> = blockers.iter().map(|id| known.lease(*id)).collect();
             match in_the_way.is_empty() {

@@ -6,7 +6,7 @@ const OPEN: &str = "<!-- clearway -->";
 const CLOSE: &str = "<!-- /clearway -->";
 const LINES: [&str; 4] = [
     "- Other agents may be at work here. Your client's hooks reserve each file that you edit.",
-    "- A refused edit has put you in the queue: go on with something else, you will be told.",
+    "- A refused edit has put you in the queue: go on with something else, you will be told. Urgent: `clearway ask PATH WHY`; its deadline only signals, silence for the TTL alone ends a lease.",
     "- Before a change over several files: `clearway reserve PATTERN --reason TEXT`. Never poll.",
     "- To write to another agent: `clearway send NAME TEXT`; you are told of mail: `clearway inbox`, `clearway ack ID`.",
 ];

@@ -1,5 +1,6 @@
 //! The answer of every verb that changes leases or waits.
 
+use super::negotiation::told;
 use super::{Done, settled};
 use crate::console::{Answer, Problem, document};
 use crate::given::Given;
@@ -12,9 +13,9 @@ use clearway_core::time::rounded;
 use clearway_core::wait::Queued;
 use clearway_kernel::Reply;
 use clearway_wire::json::{
-    Acted, Actor, AheadJson, Blocker, FreezeReply, LeaseJson, LeftReply, QueuedReply, RefusedTarget,
-    ReleaseReply, RenewReply, ReserveReply, SnapshotReply, SweepReply, ThawReply, TransferReply, WaitJson,
-    rfc3339,
+    Acted, Actor, AheadJson, Blocker, FreezeReply, HaltReply, LeaseJson, LeftReply, NegotiatedReply,
+    QueuedReply, RefusedTarget, ReleaseReply, RenewReply, ReserveReply, ResumeReply, SnapshotReply,
+    SweepReply, ThawReply, TransferReply, WaitJson, rfc3339,
 };
 use serde::Serialize;
 
@@ -26,12 +27,19 @@ const IDS_SHOWN: usize = 4;
 pub(super) struct Changed {
     success: Success,
     done: Done,
+    /// Whether a grant answers who asked.
+    is_asked: bool,
 }
 
 impl Changed {
+    /// The same of `ask`, of which a grant is one of several answers.
+    pub(super) fn asked(reply: Reply) -> Result<Self, Problem> {
+        Ok(Self { is_asked: true, ..Self::new(reply)? })
+    }
+
     pub(super) fn new(reply: Reply) -> Result<Self, Problem> {
         let (success, done) = settled(reply)?;
-        Ok(Self { success, done })
+        Ok(Self { success, done, is_asked: false })
     }
 
     fn acted<T: Serialize>(&self, given: &Given, body: T) -> String {
@@ -49,6 +57,10 @@ impl Answer for Changed {
     fn json(&self, given: &Given) -> String {
         let now = &self.done.now;
         match &self.success {
+            Success::Reserved { leases, .. } if self.is_asked => {
+                let granted = NegotiatedReply::granted(LeaseJson::list(leases, now));
+                self.acted(given, granted)
+            }
             Success::Reserved { leases, refused } => self.acted(
                 given,
                 ReserveReply {
@@ -99,6 +111,15 @@ impl Answer for Changed {
                     remaining: LeaseJson::list(remaining, now),
                 },
             ),
+            Success::Negotiated(outcome) => self.acted(given, NegotiatedReply::new(outcome, now)),
+            Success::Halted { agent, was_halted, ended } => {
+                let (halted, ended) = (agent.to_string(), texts(ended));
+                self.acted(given, HaltReply { halted, was_halted: *was_halted, ended })
+            }
+            Success::Continued { agent, was_halted } => {
+                let (resumed, was_halted) = (agent.to_string(), *was_halted);
+                self.acted(given, ResumeReply { resumed, was_halted })
+            }
             // A snapshot has an answer of its own.
             Success::Kept { number } => {
                 let (snapshot, commit, files) = (Some(number.0), None, Vec::new());
@@ -129,6 +150,14 @@ impl Answer for Changed {
             Success::Released { released, already, remaining } => {
                 self.released(released, already, remaining, page)
             }
+            Success::Negotiated(outcome) => told(outcome, now, page),
+            Success::Halted { agent, was_halted, ended } => {
+                let leases = count(ended.len() as u64, "lease", "leases");
+                let again = if *was_halted { " already" } else { "" };
+                wrapped(&format!("{agent} is halted{again}; {leases} of it ended"), page, "")
+            }
+            Success::Continued { agent, was_halted: true } => format!("{agent} may go on\n"),
+            Success::Continued { agent, was_halted: false } => format!("{agent} was not halted\n"),
             Success::Kept { number } => format!("kept as s{}\n", number.0),
             Success::Done | Success::Mail(_) => "done\n".to_owned(),
             Success::Swept { expired } => swept(expired, "recorded as expired", page),

@@ -14,6 +14,7 @@ mod lines;
 mod listing;
 mod looking_back;
 mod mail;
+mod negotiation;
 mod own;
 mod queueing;
 mod radar;
@@ -136,6 +137,15 @@ fn obey(cli: Cli, agent: Option<OnBehalf>, host: &mut dyn Host, console: &mut Co
         Verb::Waits(flags) => {
             answer(queueing::waits(&mut looking(host, &globals, console)?, &flags, console)?)
         }
+        Verb::Ask(flags) => answer(negotiation::ask(&mut session(host, &globals, console)?, flags)?),
+        Verb::Answer(flags) => answer(negotiation::answer(&mut session(host, &globals, console)?, flags)?),
+        Verb::Withdraw(flags) => {
+            answer(negotiation::withdraw(&mut session(host, &globals, console)?, &flags)?)
+        }
+        Verb::Negotiations => answer(negotiation::negotiations(&mut session(host, &globals, console)?)?),
+        Verb::Force(flags) => answer(negotiation::force(&mut session(host, &globals, console)?, &flags)?),
+        Verb::Halt(flags) => answer(negotiation::halt(&mut session(host, &globals, console)?, &flags)?),
+        Verb::Resume(flags) => answer(negotiation::resume(&mut session(host, &globals, console)?, &flags)?),
         Verb::Transfer(flags) => answer(queueing::transfer(&mut session(host, &globals, console)?, flags)?),
         Verb::Freeze(flags) => answer(queueing::freeze(&mut session(host, &globals, console)?, &flags)?),
         Verb::Thaw(flags) => answer(queueing::thaw(&mut session(host, &globals, console)?, &flags)?),

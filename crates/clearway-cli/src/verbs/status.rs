@@ -1,5 +1,6 @@
 //! `status`: one look at everything, for people and, more tersely, for agents.
 
+use super::negotiation::negotiation_table;
 use super::queueing::wait_table;
 use crate::console::{Answer, Problem, document};
 use crate::given::Given;
@@ -14,7 +15,9 @@ use clearway_core::text::{columns, printable, truncate_columns};
 use clearway_core::time::rounded;
 use clearway_core::wait::{Queued, waiters_for};
 use clearway_kernel::{AgentSeen, Session, Status};
-use clearway_wire::json::{Actor, AgentJson, Blocker, Looked, StatusReply, WaitJson, rfc3339};
+use clearway_wire::json::{
+    Actor, AgentJson, Blocker, Looked, NegotiationJson, StatusReply, WaitJson, rfc3339,
+};
 
 /// What an agent reads costs it tokens, so its form is no longer than this.
 const TERSE_BYTES_MAX: usize = 400;
@@ -56,9 +59,12 @@ pub(crate) struct Look {
 impl Answer for Look {
     fn json(&self, given: &Given) -> String {
         let Status { rev, now, me, agents, leases, waits, machine_wide, frozen, warnings, .. } = &self.found;
+        let negotiations = NegotiationJson::list(&self.found.negotiations, now);
         let leases_there = machine_wide.leases.iter().map(|view| view.lease.id.to_string());
         let waits_there = machine_wide.waits.iter().map(|queued| queued.wait.id.to_string());
-        let agent = |seen: &AgentSeen| AgentJson::new(&seen.view, seen.liveness, seen.waiting, now);
+        let agent = |seen: &AgentSeen| {
+            AgentJson::new(&seen.view, seen.liveness, seen.waiting, now).looping(seen.is_looping(now))
+        };
         document(&Looked::new(
             *rev,
             StatusReply {
@@ -68,6 +74,7 @@ impl Answer for Look {
                 agents: agents.iter().map(agent).collect(),
                 leases: Blocker::list(leases.iter().chain(&machine_wide.leases), now),
                 waits: WaitJson::list(waits.iter().chain(&machine_wide.waits), now),
+                negotiations,
                 machine_wide: leases_there.chain(waits_there).collect(),
                 frozen_until: frozen.as_ref().map(|freeze| rfc3339(now.wall_at(freeze.until))),
                 warnings: warnings.iter().map(|warning| given.advice(warning)).collect(),
@@ -101,6 +108,7 @@ impl Look {
             false => text.push_str(&self.agent_table(page).render(page, "  ")),
         }
         text.push_str(&self.waits(page));
+        text.push_str(&self.negotiations(page));
         let held = leases.len() + machine_wide.leases.len();
         let waiting = waits.len() + machine_wide.waits.len();
         let mut totals =
@@ -147,6 +155,19 @@ impl Look {
         match and_more(here.len() + there.len(), shown) {
             None => text,
             Some(more) => text + &page.given.advice(&format!("  {more}: clearway waits")) + "\n",
+        }
+    }
+
+    fn negotiations(&self, page: &Page) -> String {
+        let all = &self.found.negotiations;
+        let shown = all.get(..WAITS_SHOWN).unwrap_or(all);
+        if shown.is_empty() {
+            return String::new();
+        }
+        let text = negotiation_table(shown, &self.found.now).render(page, "  ");
+        match and_more(all.len(), shown.len()) {
+            None => text,
+            Some(more) => text + &page.given.advice(&format!("  {more}: clearway negotiations")) + "\n",
         }
     }
 

@@ -46,6 +46,8 @@ pub struct Agent {
     pub registered_at: Wall,
     /// When it said goodbye.
     pub ended_at: Option<Wall>,
+    /// Why a person stopped it, if one did.
+    pub halted: Option<String>,
 }
 
 /// The name of an agent: safe in a shell, in JSON and in a file name.

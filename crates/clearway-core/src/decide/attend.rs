@@ -4,17 +4,17 @@ use super::draft::Draft;
 use super::identity::Identified;
 use super::selection::held_by;
 use super::transfer::hand_over;
-use super::{Step, Success};
+use super::{Notice, Step, Success};
 use crate::command::{Attend, Hit};
 use crate::event::{Actor, Body};
 use crate::facts::{FactQuery, Facts};
-use crate::ids::{AgentId, Entropy, LeaseId};
+use crate::ids::{AgentId, Entropy, LeaseId, WaitId};
 use crate::lease::{Grade, Lease};
 use crate::limits::TARGETS_PER_REQUEST_MAX;
 use crate::slice::{AgentView, Memo, Note, Writing};
 use crate::snapshot::SnapshotCause;
 use crate::target::{Target, Worktree};
-use crate::wait::{WaitEnd, WaitView};
+use crate::wait::{Wait, WaitEnd, WaitView};
 use std::collections::BTreeSet;
 
 /// Takes note of it. An agent that nobody knows yet is known from the start of its session or its first lease on, and
@@ -52,12 +52,43 @@ pub(super) fn attend(
             let memo = draft.memo(me);
             memo.in_hand.clear();
             memo.writing.clear();
-            memo.resting = true;
-            draft.rests = true;
+            if !remind(draft, me) {
+                draft.memo(me).resting = true;
+                draft.rests = true;
+            }
             Success::Done
         }
         Attend::End => Success::released(end(draft, me, actor)?),
     }))
+}
+
+/// Whoever ends its turn while somebody waits for what it could let go is reminded of that, once for each who waits, and
+/// goes on.
+fn remind(draft: &mut Draft<'_>, me: AgentId) -> bool {
+    if !draft.hears {
+        return false;
+    }
+    let mine: Vec<Lease> =
+        held_by(draft, Some(me)).into_iter().filter(|lease| lease.bound.is_none()).collect();
+    let reminded = draft.memo_of(me).map(|memo| memo.reminded.clone()).unwrap_or_default();
+    let family = draft.root_of(me);
+    let waited_for = |wait: &Wait| {
+        let lease = mine.iter().find(|lease| wait.wanted.conflicts_with_lease(lease))?;
+        let target = wait.wanted.wants.iter().map(|want| &want.target).find(|want| lease.is_on(want))?;
+        let (held, worktree, grade) = (lease.target.clone(), lease.worktree.clone(), lease.grade);
+        let (target, by) = (target.display(), draft.name_of(wait.agent));
+        Some((wait.id, Notice::StillWaitedFor { target, held, worktree, grade, by }))
+    };
+    let others = draft.queue.iter().map(|view| &view.wait);
+    let mut others =
+        others.filter(|wait| draft.root_of(wait.agent) != family && !reminded.contains(&wait.id));
+    let Some((wait, notice)) = others.find_map(waited_for) else { return false };
+    let waiting: Vec<WaitId> = draft.queue.iter().map(|view| view.wait.id).collect();
+    let reminded = &mut draft.memo(me).reminded;
+    reminded.retain(|known| waiting.contains(known));
+    reminded.push(wait);
+    draft.notices.push(notice);
+    true
 }
 
 /// The leases of a tool call that is over are not in hand any more; what is held for a moment only is given back.
@@ -135,7 +166,7 @@ fn pass_up(draft: &mut Draft<'_>, actor: Actor, leases: &[Lease], parent: &Agent
     Vec::new()
 }
 
-fn let_go(
+pub(super) fn let_go(
     draft: &mut Draft<'_>,
     actor: Actor,
     leases: &[Lease],

@@ -15,7 +15,7 @@ pub(super) fn may_act_for(draft: &Draft<'_>, actor: Actor, owner: AgentId) -> bo
 }
 
 /// Whether the actor is that agent, or the root of its family: what is typed in a subagent's shell is the root's.
-fn stands_for(draft: &Draft<'_>, actor: Actor, owner: AgentId) -> bool {
+pub(super) fn stands_for(draft: &Draft<'_>, actor: Actor, owner: AgentId) -> bool {
     actor.agent.is_some_and(|agent| agent == owner || agent == draft.root_of(owner))
 }
 

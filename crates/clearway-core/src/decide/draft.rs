@@ -12,6 +12,7 @@ use crate::failure::{Details, Failure, LeaseView};
 use crate::ids::{AgentId, Entropy, Epoch, Fence, LeaseId, Seq, WaitId};
 use crate::lease::{Lease, Mode};
 use crate::limits::{PRESENCE_MS, REFUSAL_REPEAT_MS};
+use crate::negotiation::Negotiation;
 use crate::slice::{Freeze, Memo, RefusalMemory, Slice, Soft};
 use crate::slug::Slug;
 use crate::target::Worktree;
@@ -33,6 +34,10 @@ pub(super) struct Draft<'a> {
     fresh: Vec<Lease>,
     /// The queue as this decision leaves it.
     pub(super) queue: Vec<WaitView>,
+    /// Requests to holders as this decision leaves them.
+    pub(super) negotiations: Vec<Negotiation>,
+    /// Places whose agents are granted their turn instead of being offered it, and who let it go.
+    pub(super) promised: BTreeMap<WaitId, AgentId>,
     /// The pause as this decision leaves it.
     pub(super) frozen: Option<Freeze>,
     pub(super) expired: Vec<LeaseId>,
@@ -53,6 +58,8 @@ pub(super) struct Draft<'a> {
     memos: BTreeMap<AgentId, Memo>,
     /// Whether the client itself calls, by its hook.
     pub(super) is_hook: bool,
+    /// Whether the caller hears what is said beside the answer.
+    pub(super) hears: bool,
     /// Whether the caller rests from now on.
     pub(super) rests: bool,
     events: Vec<Event>,
@@ -70,6 +77,7 @@ impl<'a> Draft<'a> {
             verb: request.command.verb(),
             here: request.command.names_from().cloned(),
             is_hook: request.caller.hook,
+            hears: request.caller.hears,
             ..Self::of_nobody(slice, now, facts)
         }
     }
@@ -84,6 +92,8 @@ impl<'a> Draft<'a> {
             ended: BTreeSet::new(),
             fresh: Vec::new(),
             queue: slice.waits.clone(),
+            negotiations: slice.negotiations.clone(),
+            promised: BTreeMap::new(),
             frozen: slice.scope.frozen_at(now).cloned(),
             expired: Vec::new(),
             notices: Vec::new(),
@@ -96,6 +106,7 @@ impl<'a> Draft<'a> {
             newborn: Vec::new(),
             memos: BTreeMap::new(),
             is_hook: false,
+            hears: false,
             rests: false,
             events: Vec::new(),
             soft: Vec::new(),
@@ -141,6 +152,11 @@ impl<'a> Draft<'a> {
     pub(super) fn push(&mut self, actor: Actor, body: Body) {
         let event = Event { seq: self.next_seq(), at: self.now.wall, actor, body };
         self.events.push(event);
+    }
+
+    /// What is to be written so far.
+    pub(super) fn events(&self) -> &[Event] {
+        &self.events
     }
 
     /// Every live lease of the slice as this decision leaves it.
@@ -265,6 +281,7 @@ impl<'a> Draft<'a> {
             process: newcomer.process.clone(),
             registered_at: self.now.wall,
             ended_at: None,
+            halted: None,
         };
         self.newborn.push((id, agent.parent));
         self.push(Actor { agent: Some(id), how: identified.how }, Body::AgentRegistered(agent));

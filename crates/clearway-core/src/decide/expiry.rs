@@ -43,6 +43,7 @@ impl Draft<'_> {
         }
         self.record_expiries(request);
         self.record_wait_ends()?;
+        self.record_overdue();
         Ok(self)
     }
 

@@ -17,6 +17,7 @@ mod kept;
 mod left;
 mod mail;
 mod names;
+mod negotiate;
 mod notes;
 mod notice;
 mod operator;
@@ -40,18 +41,20 @@ mod way;
 
 pub use expiry::lost_tail;
 pub use identity::{Identified, identify, is_person};
-pub use notice::{Notice, held_as_name};
+pub use negotiate::standing_negotiations;
+pub use notice::{Notice, Said, held_as_name};
 pub use over::{lease_ran_out, ran_out, told_of_lapse};
 pub use queue::standing_queue;
 pub use replay::{not_shortened, since_granted};
 
 use crate::agent::AgentName;
-use crate::command::{Command, Request};
+use crate::command::{Attend, Command, Request};
 use crate::event::Event;
 use crate::facts::{FactQuery, Facts};
 use crate::failure::{Ahead, Failure, LeaseView};
 use crate::ids::{AgentId, Entropy, LeaseId, Seq, WaitId};
 use crate::mail as post;
+use crate::negotiation::Negotiated;
 use crate::slice::{Freeze, Slice, Soft};
 use crate::time::Now;
 use crate::wait::Queued;
@@ -130,6 +133,24 @@ pub enum Success {
         /// Whether they were not before.
         was_frozen: bool,
     },
+    /// What became of a request to a holder.
+    Negotiated(Box<Negotiated>),
+    /// An agent is stopped.
+    Halted {
+        /// Which.
+        agent: AgentName,
+        /// Whether it was before.
+        was_halted: bool,
+        /// Leases of it that are over by this.
+        ended: Vec<LeaseId>,
+    },
+    /// It may go on.
+    Continued {
+        /// Which.
+        agent: AgentName,
+        /// Whether it was stopped before.
+        was_halted: bool,
+    },
     /// What was not committed is kept.
     Kept {
         /// Under this number.
@@ -147,6 +168,10 @@ pub enum Success {
 }
 
 impl Success {
+    fn negotiated(outcome: Negotiated) -> Self {
+        Self::Negotiated(Box::new(outcome))
+    }
+
     /// These were given back, and there is no more to it.
     fn released(released: Vec<LeaseId>) -> Self {
         Self::Released { released, already: Vec::new(), remaining: Vec::new() }
@@ -209,25 +234,38 @@ pub fn decide(
             Err(failure)
         }),
         (command, Ok(identified)) => draft.caught_up(request).and_then(|draft| {
+            if let Err(failure) = negotiate::is_halted(draft, command, &identified) {
+                let actor = draft.act_as(&identified);
+                return Ok(Err(draft.denied(actor, command.subject(), failure)));
+            }
+            negotiate::tell_halted(draft, command, &identified);
             left::take_back(draft, command, &identified, entropy)?;
             answer(draft, command, identified, entropy)
         }),
     };
     match outcome {
-        Ok(outcome) => settle(draft, request, outcome),
+        Ok(outcome) => settle(draft, request, outcome, entropy),
         Err(queries) => Decision::NeedsFacts(queries),
     }
 }
 
 /// The end of a decision: whose turn it brought, and what the caller is told beside its answer.
-fn settle(mut draft: Draft<'_>, request: &Request, outcome: Result<Success, Failure>) -> Decision {
-    let missing = draft.record_offers();
+fn settle(
+    mut draft: Draft<'_>,
+    request: &Request,
+    outcome: Result<Success, Failure>,
+    entropy: &mut Entropy<'_>,
+) -> Decision {
+    draft.close_negotiations();
+    let missing = draft.record_offers(entropy);
     // Whoever sweeps has the time to find out whose turn it is. Others leave it to them.
     if matches!(request.command, Command::Sweep | Command::Attend(_)) && !missing.is_empty() {
         return Decision::NeedsFacts(missing);
     }
     draft.count_what_is_told(&request.command);
-    if request.caller.hears {
+    // The end of a turn has one thing to say, or nothing.
+    let is_rest = matches!(request.command, Command::Attend(Attend::Rest));
+    if request.caller.hears && !is_rest {
         draft.tell_caller();
     }
     draft.finish(outcome)
@@ -264,6 +302,12 @@ fn answer(
         Command::Leave(leave) => Ok(queue::leave(draft, leave, &identified, entropy)),
         Command::Freeze { for_ms } => Ok(freeze::freeze(draft, &identified, *for_ms, entropy)),
         Command::Thaw => Ok(freeze::thaw(draft, &identified, entropy)),
+        Command::Ask(ask) => negotiate::ask(draft, ask, &identified, entropy),
+        Command::Answer(answer) => negotiate::answer(draft, answer, &identified, entropy),
+        Command::Withdraw(id) => Ok(negotiate::withdraw(draft, *id, &identified, entropy)),
+        Command::Force(force) => negotiate::force(draft, force, &identified, entropy),
+        Command::Halt(agent) => negotiate::halt(draft, agent, &identified, entropy),
+        Command::Continue(agent) => Ok(negotiate::go_on(draft, agent, &identified, entropy)),
         Command::Keep(keeping) => Ok(Ok(shelter::keep(draft, keeping, &identified, entropy))),
         Command::Anchor => Ok(Ok(Success::Done)),
         Command::Mail(act) => mail::act(draft, act, &identified, entropy),

@@ -2,15 +2,17 @@
 //! leases rests on it but two: what a running tool call is about to change is not taken for unchanged, and what was edited
 //! a while ago is not taken out of a broad claim.
 
-use super::Notice;
 use super::draft::Draft;
-use crate::agent::Client;
+use super::{Notice, Said};
+use crate::agent::{AgentName, Client};
 use crate::command::{Await, Command, Reserve, Want};
-use crate::ids::{AgentId, LeaseId, WaitId};
+use crate::ids::{AgentId, LeaseId, NegotiationId, WaitId};
 use crate::lease::{Grade, Lease};
-use crate::limits::{CALL_MS_MAX, EDITED_MS, EDITS_PER_AGENT_MAX, NOTES_MAX, NOTES_MS, NOTES_PER_AGENT_MAX};
+use crate::limits::{
+    CALL_MS_MAX, EDITED_MS, EDITS_PER_AGENT_MAX, LOOPING_MS, NOTES_MAX, NOTES_MS, NOTES_PER_AGENT_MAX,
+};
 use crate::mail::Importance;
-use crate::slice::{Announced, Memo, Note, Writing};
+use crate::slice::{Announced, Answer, Memo, Note, Writing};
 use crate::target::{Target, Worktree};
 use crate::time::Mono;
 use crate::wait::Wait;
@@ -21,7 +23,12 @@ impl Draft<'_> {
         let hears = self.slice.agent(to).is_some_and(|view| view.agent.client.has_hooks());
         let concerns_itself = matches!(
             note,
-            Note::Turn(_) | Note::PlaceOver { .. } | Note::WroteOver { .. } | Note::PassedOn { .. }
+            Note::Turn(_)
+                | Note::PlaceOver { .. }
+                | Note::WroteOver { .. }
+                | Note::PassedOn { .. }
+                | Note::Overdue(_)
+                | Note::Granted { .. }
         );
         let own = self.agent.as_ref().is_some_and(|(me, _)| *me == to) && !concerns_itself;
         if !hears || own {
@@ -37,8 +44,20 @@ impl Draft<'_> {
         notes.drain(..surplus);
     }
 
-    /// Tells the caller one thing, what is pressing first, as often as its budget allows. What is no longer true is
-    /// forgotten.
+    /// Forgets what an agent was to be told.
+    pub(super) fn forget_note(&mut self, to: AgentId, note: &Note) {
+        self.forget_note_if(to, |own| own == note);
+    }
+
+    pub(super) fn forget_note_if(&mut self, to: AgentId, is_it: impl Fn(&Note) -> bool) {
+        if self.memo_of(to).is_some_and(|memo| memo.notes.iter().any(&is_it)) {
+            self.memo(to).notes.retain(|own| !is_it(own));
+        }
+    }
+
+    /// Tells the caller one thing, what is urgent first, as often as its budget allows. A turn was promised and does not
+    /// last, so it is told whatever else was told before, and so is what was taken or not settled in time. What is no
+    /// longer true is forgotten.
     pub(super) fn tell_caller(&mut self) {
         let Some((me, _)) = self.agent.clone() else { return };
         if self.slice.agent(me).is_none_or(|view| view.memo.notes.is_empty())
@@ -47,13 +66,13 @@ impl Draft<'_> {
             return;
         }
         let mut memo = self.memo(me).clone();
-        memo.notes.sort_by_key(|note| !is_pressing(note));
+        memo.notes.sort_by_key(|note| !note.is_urgent());
         while let Some(note) = memo.notes.first().cloned() {
             let Some(notice) = self.notice(me, &note) else {
                 memo.notes.remove(0);
                 continue;
             };
-            if memo.may_be_told(self.now.mono) || is_pressing(&note) {
+            if memo.may_be_told(self.now.mono) || note.is_urgent() {
                 memo.notes.remove(0);
                 self.notices.push(notice);
             }
@@ -128,7 +147,72 @@ impl Draft<'_> {
                 Some(Notice::WroteOver { target: target.clone(), holder: holder.clone() })
             }
             Note::Mail(announced) => Some(Notice::Mail(announced.clone())),
+            Note::Asked(id) => self.asked(*id),
+            Note::Answered { target, holder, answer } => self.answered(target, holder, answer),
+            Note::Overdue(id) => self.overdue(me, *id),
+            Note::Forced { target, by, reason, kept } => {
+                let (target, by, reason) = (target.clone(), by.clone(), reason.clone());
+                Some(Notice::Forced { target, by, reason, kept: *kept })
+            }
+            Note::Granted { target, from } => {
+                let is_mine = |lease: &Lease| lease.holder == me && lease.target.display() == *target;
+                self.leases_now()
+                    .any(is_mine)
+                    .then(|| Notice::Granted { target: target.clone(), from: from.clone() })
+            }
+            Note::Circle { target, by, yielder } => {
+                let (target, by, yielder) = (target.clone(), by.clone(), yielder.clone());
+                Some(Notice::Circle { target, by, yielder })
+            }
         }
+    }
+
+    /// What a holder hears of a request: nothing, if it is settled by then.
+    fn asked(&self, id: NegotiationId) -> Option<Notice> {
+        let asked = self.negotiations.iter().find(|asked| asked.id == id && asked.is_open())?;
+        let lease = self.leases_now().find(|lease| lease.id == asked.lease)?;
+        Some(Notice::Asked {
+            negotiation: id,
+            target: asked.target.display(),
+            worktree: asked.worktree.clone(),
+            grade: lease.grade,
+            by: self.name_of(asked.requester),
+            why: asked.why.clone(),
+            left_ms: asked.deadline.since(self.now.mono),
+        })
+    }
+
+    fn answered(&self, target: &str, holder: &AgentName, answer: &Answer) -> Option<Notice> {
+        let (target, holder) = (target.to_owned(), holder.clone());
+        let says = match answer {
+            Answer::AfterCommit => Said::AfterCommit,
+            Answer::Later(until) if *until <= self.now.mono => return None,
+            Answer::Later(until) => Said::Later { left_ms: until.since(self.now.mono) },
+            Answer::No(reason) => Said::No(reason.clone()),
+        };
+        Some(Notice::Answered { target, holder, says })
+    }
+
+    fn overdue(&self, me: AgentId, id: NegotiationId) -> Option<Notice> {
+        let open = self.negotiations.iter().find(|open| open.id == id && open.is_open() && open.overdue)?;
+        let (target, worktree) = (open.target.display(), open.worktree.clone());
+        let (is_mine, other) = match open.requester == me {
+            true => (true, open.holder),
+            false => (false, open.requester),
+        };
+        let other = self.name_of(other);
+        Some(Notice::Overdue { negotiation: id, target, worktree, other, is_mine })
+    }
+
+    /// An edit was refused once more; how often lately.
+    pub(super) fn count_refusal(&mut self, me: AgentId) -> u32 {
+        let now = self.now.mono;
+        let refused = &mut self.memo(me).refused;
+        if refused.1 == 0 || now.since(refused.0) >= LOOPING_MS {
+            *refused = (now, 0);
+        }
+        refused.1 += 1;
+        refused.1
     }
 
     fn waiting(&self, id: WaitId) -> Option<&Wait> {
@@ -207,12 +291,18 @@ impl Draft<'_> {
     }
 }
 
-/// A turn was promised and does not last, and what is urgent is: both are told whatever else was told before.
-fn is_pressing(note: &Note) -> bool {
-    match note {
-        Note::Turn(_) => true,
-        Note::Mail(announced) => announced.importance == Importance::Urgent,
-        _ => false,
+impl Note {
+    /// Whether it is told whatever else was told before.
+    fn is_urgent(&self) -> bool {
+        matches!(
+            self,
+            Self::Turn(_)
+                | Self::Overdue(_)
+                | Self::Forced { .. }
+                | Self::Granted { .. }
+                | Self::Circle { .. }
+                | Self::Mail(Announced { importance: Importance::Urgent, .. })
+        )
     }
 }
 

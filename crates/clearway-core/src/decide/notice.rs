@@ -3,7 +3,7 @@
 use crate::agent::AgentName;
 use crate::command::Verb;
 use crate::hint::STORE_SLIP;
-use crate::ids::{LeaseId, Seq, WaitId};
+use crate::ids::{LeaseId, NegotiationId, Seq, WaitId};
 use crate::lease::{End, Grade, Mode};
 use crate::slice::Announced;
 use crate::target::{ResourceName, Target, Worktree};
@@ -111,6 +111,95 @@ pub enum Notice {
         target: String,
         /// Who holds it.
         holder: AgentName,
+    },
+    /// Somebody asks for what the caller holds.
+    Asked {
+        /// Under which id it is answered.
+        negotiation: NegotiationId,
+        /// For what.
+        target: String,
+        /// In which checkout.
+        worktree: Worktree,
+        /// How the caller came to hold it.
+        grade: Grade,
+        /// Who.
+        by: AgentName,
+        /// Why.
+        why: String,
+        /// How long an answer may take still.
+        left_ms: u64,
+    },
+    /// The holder answered what the caller asked for.
+    Answered {
+        /// For what.
+        target: String,
+        /// Who holds it.
+        holder: AgentName,
+        /// What was said.
+        says: Said,
+    },
+    /// A request was not settled in time.
+    Overdue {
+        /// Which.
+        negotiation: NegotiationId,
+        /// For what.
+        target: String,
+        /// In which checkout.
+        worktree: Worktree,
+        /// The other side of it.
+        other: AgentName,
+        /// Whether the caller asked.
+        is_mine: bool,
+    },
+    /// What the caller held was taken from it.
+    Forced {
+        /// What.
+        target: String,
+        /// By whom.
+        by: AgentName,
+        /// Why.
+        reason: String,
+        /// The snapshot of what the caller left there uncommitted.
+        kept: Option<Seq>,
+    },
+    /// What the caller asked for was granted when it was let go.
+    Granted {
+        /// What.
+        target: String,
+        /// Who had it.
+        from: AgentName,
+    },
+    /// Somebody asked for what the caller holds while the caller waits for that one.
+    Circle {
+        /// What was asked for.
+        target: String,
+        /// By whom.
+        by: AgentName,
+        /// Who had best give back what.
+        yielder: Option<(AgentName, String)>,
+    },
+    /// A person stopped the caller.
+    Halted {
+        /// Why.
+        reason: String,
+    },
+    /// Edits of the caller are refused again and again.
+    Looping {
+        /// How often lately.
+        times: u32,
+    },
+    /// The caller's turn ends, and somebody waits for what it could let go.
+    StillWaitedFor {
+        /// For what.
+        target: String,
+        /// What the caller holds of it.
+        held: Target,
+        /// The checkout that both are in; none for names.
+        worktree: Worktree,
+        /// How it came to hold it.
+        grade: Grade,
+        /// Who.
+        by: AgentName,
     },
     /// A lease that the caller had, or that an answer given once more had granted, is over by now.
     Lapsed {
@@ -270,6 +359,20 @@ pub enum Notice {
     },
     /// The caller has mail.
     Mail(Announced),
+}
+
+/// What a holder said to who asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Said {
+    /// It is let go with the next commit.
+    AfterCommit,
+    /// It takes so much longer.
+    Later {
+        /// From now.
+        left_ms: u64,
+    },
+    /// No, and why.
+    No(String),
 }
 
 impl Notice {

@@ -21,7 +21,9 @@ pub(super) fn may_operate(slice: &Slice, request: &Request) -> Result<(), Failur
     let caller = &request.caller;
     let Some(act) = &caller.operator else {
         return match request.command {
-            Command::Anchor => Err(not_operator(&request.command, "the caller does not claim to be one")),
+            Command::Anchor | Command::Halt(_) | Command::Continue(_) => {
+                Err(not_operator(&request.command, "the caller does not claim to be one"))
+            }
             _ => Ok(()),
         };
     };
@@ -39,6 +41,7 @@ fn not_operator(command: &Command, why: &str) -> Failure {
     let act = match command {
         Command::Anchor => "an anchor is signed by an operator",
         Command::Freeze { .. } | Command::Thaw => "whether agents may edit is for an operator to say",
+        Command::Halt(_) | Command::Continue(_) => "an agent is stopped by a person",
         Command::Commit(_) => "letting a commit take along what is with others is an operator's act",
         _ => "--reason is for an operator's act",
     };
@@ -72,6 +75,7 @@ mod tests {
             process: Some(process(pid)),
             registered_at: Wall(0),
             ended_at: None,
+            halted: None,
         };
         let view = AgentView {
             agent,

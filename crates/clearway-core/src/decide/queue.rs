@@ -10,6 +10,7 @@ use super::draft::Draft;
 use super::freeze;
 use super::identity::Identified;
 use super::plan::{Planner, Step, ahead, blocked, blockers};
+use super::reserve::grant_turn;
 use super::selection::held_by;
 use crate::command::{Await, Leave, Reserve, Stay};
 use crate::event::{Actor, Body};
@@ -40,7 +41,7 @@ pub fn standing_queue(slice: &Slice, facts: &Facts, now: &Now) -> Result<Vec<Wai
         return Err(unknown);
     }
     draft.record_wait_ends()?;
-    let unknown = draft.record_offers();
+    let unknown = draft.record_offers(&mut |_| {});
     if unknown.is_empty() { Ok(draft.queue) } else { Err(unknown) }
 }
 
@@ -134,7 +135,8 @@ impl Draft<'_> {
     /// judged; whoever changes something reads the surroundings of those it changes it for. The facts that were
     /// missing are told: without them nobody has a turn. What would make way for a request makes way for a turn: its
     /// holder would take up its work again and be in the way of whoever was told that it is free.
-    pub(super) fn record_offers(&mut self) -> BTreeSet<FactQuery> {
+    /// Whoever asked to be granted what it waits for is granted it instead.
+    pub(super) fn record_offers(&mut self, entropy: &mut Entropy<'_>) -> BTreeSet<FactQuery> {
         let candidates: Vec<WaitView> =
             self.queue.iter().filter(|view| self.slice.surveyed.contains(&view.wait.id)).cloned().collect();
         let mut missing = BTreeSet::new();
@@ -143,12 +145,34 @@ impl Draft<'_> {
                 continue;
             }
             match self.turn_of(&wait, self.frozen.as_ref()) {
-                Ok(Some(steps)) => self.offer(&wait, &steps),
+                Ok(Some(steps)) => missing.extend(self.keep_promise(&wait, &steps, entropy)),
                 Ok(None) => {}
                 Err(queries) => missing.extend(queries),
             }
         }
         missing
+    }
+
+    /// Grants a turn to who was promised so, or else offers it.
+    fn keep_promise(
+        &mut self,
+        wait: &Wait,
+        steps: &[Step],
+        entropy: &mut Entropy<'_>,
+    ) -> BTreeSet<FactQuery> {
+        let granted = match self.promised.remove(&wait.id) {
+            Some(from) => grant_turn(self, wait, steps, entropy).map(|granted| granted.then_some(from)),
+            None => Ok(None),
+        };
+        match (granted, wait.wanted.wants.first()) {
+            (Ok(Some(from)), Some(want)) => {
+                let (target, from) = (want.target.display(), self.name_of(from));
+                self.note(wait.agent, Note::Granted { target, from });
+            }
+            (Ok(_), _) => self.offer(wait, steps),
+            (Err(missing), _) => return missing,
+        }
+        BTreeSet::new()
     }
 
     fn offer(&mut self, wait: &Wait, steps: &[Step]) {

@@ -20,11 +20,12 @@ use crate::failure::{Ahead, Details, Failure, LeaseView, Retry};
 use crate::hint::Hint;
 use crate::ids::{AgentId, Entropy, LeaseId, SetId};
 use crate::lease::{Grade, Lease, Mode};
-use crate::limits::COMMAND_RETRY_MS;
+use crate::limits::{COMMAND_RETRY_MS, LOOPING_REFUSALS_MAX};
 use crate::slice::{Freeze, Note};
 use crate::slug::Slug;
 use crate::snapshot::SnapshotCause;
 use crate::target::{Target, Worktree};
+use crate::wait::Wait;
 use std::collections::BTreeSet;
 
 /// What is wanted, and what is to become of it if it cannot be had now.
@@ -88,7 +89,7 @@ pub(super) fn reserve(
 }
 
 /// What becomes of a request that cannot be granted now: it waits, or it is refused.
-fn turn_away(
+pub(super) fn turn_away(
     draft: &mut Draft<'_>,
     asked: Asked<'_>,
     asking: Asking<'_>,
@@ -99,6 +100,10 @@ fn turn_away(
     let unsure = if asked.is_told() { draft.evidence_of_waiters(&blockers(steps)) } else { BTreeSet::new() };
     if !unsure.is_empty() {
         return Err(unsure);
+    }
+    if draft.is_hook && reserve.grade == Grade::Auto {
+        let times = draft.count_refusal(asking.me);
+        draft.notices.extend((times >= LOOPING_REFUSALS_MAX).then_some(Notice::Looping { times }));
     }
     let around = if asked.waits_already(draft) { None } else { inside::never(draft, reserve, asking)? };
     if let Some(around) = around {
@@ -143,6 +148,33 @@ fn take(draft: &mut Draft<'_>, reserve: &Reserve, asking: Asking<'_>, entropy: &
         record_refusal(draft, reserve, asking);
     }
     Ok(Ok(Success::Reserved { leases: show(draft, &leases), refused }))
+}
+
+/// Grants an agent what it waits for, now that its turn has come and it asked for that; what it has of it then. Nothing if
+/// it may hold no more, or somebody would then wait for ever.
+pub(super) fn grant_turn(
+    draft: &mut Draft<'_>,
+    wait: &Wait,
+    steps: &[Step],
+    entropy: &mut Entropy<'_>,
+) -> Result<bool, BTreeSet<FactQuery>> {
+    let (me, actor, reserve) = (wait.agent, Actor::KERNEL, &wait.wanted);
+    if within_quota(draft, me, reserve, steps).is_err() {
+        return Ok(false);
+    }
+    let (untaken, said) = (draft.clone(), draft.notices.clone());
+    let mut taker = Taker { draft, reserve, me, actor, set: None, taken: Vec::new() };
+    for (want, step) in reserve.wants.iter().zip(steps) {
+        taker.take(want, step, entropy);
+    }
+    draft.record_fulfilled(me, actor, reserve.bound.as_ref());
+    if cycle::closed_between(&untaken, draft, me)?.is_some() {
+        *draft = untaken;
+        return Ok(false);
+    }
+    // What the taker is to know is not for whoever let it go.
+    draft.notices = said;
+    Ok(true)
 }
 
 /// Grants those steps of a plan that nobody has to make room for, as far as the quota goes.

@@ -131,6 +131,7 @@ impl Twins {
             process: None,
             registered_at: now.wall,
             ended_at: None,
+            halted: None,
         };
         let actor = Actor { agent: Some(id), how: Established::Session };
         for engine in self.engines() {

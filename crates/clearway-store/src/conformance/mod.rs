@@ -15,6 +15,7 @@ mod identity;
 mod log;
 mod mail;
 mod names;
+mod negotiations;
 mod queue;
 mod quotas;
 mod releases;
@@ -46,6 +47,7 @@ pub fn stories() -> Vec<Story> {
         handover::STORIES,
         hooks::STORIES,
         commits::STORIES,
+        negotiations::STORIES,
         log::STORIES,
         mail::STORIES,
     ]

@@ -13,8 +13,9 @@ use clearway_core::decide::Success;
 use clearway_core::event::{Actor, Body, Durability, Event};
 use clearway_core::facts::{FactQuery, Facts, Process, ProcessLife, StartedBy};
 use clearway_core::failure::{Failure, LeaseView};
-use clearway_core::ids::{AgentId, LeaseId, ScopeKey, Seq};
+use clearway_core::ids::{AgentId, LeaseId, NegotiationId, ScopeKey, Seq};
 use clearway_core::lease::{Grade, Lease, Mode};
+use clearway_core::negotiation::Negotiation;
 use clearway_core::pattern::{Fold, Pattern};
 use clearway_core::slice::ReadSet;
 use clearway_core::slug::Slug;
@@ -382,6 +383,14 @@ impl Stage {
         self.snapshot(|snapshot| snapshot.load(&read, &now)).unwrap_or_default().waits
     }
 
+    /// A request to a holder, which must have been made.
+    pub fn negotiation(&mut self, id: NegotiationId) -> Negotiation {
+        let now = self.world.now.clone();
+        let read = ReadSet { negotiations: vec![id], ..ReadSet::default() };
+        let slice = self.snapshot(|snapshot| snapshot.load(&read, &now)).unwrap_or_default();
+        slice.negotiation(id).cloned().unwrap_or_else(|| panic!("nobody asked under {id}"))
+    }
+
     /// Who a caller is here.
     pub fn agent_of(&mut self, caller: &Caller) -> AgentId {
         self.execute(
@@ -434,6 +443,7 @@ impl Stage {
             process: None,
             registered_at: now.wall,
             ended_at: None,
+            halted: None,
         };
         let scope = self.scope.clone();
         let mut transaction = self.engine.begin(&scope, true).unwrap().unwrap();

@@ -29,6 +29,10 @@ pub struct AgentJson {
     pub parent_id: Option<String>,
     /// When it was first seen.
     pub registered_at: String,
+    /// Why a person stopped it, if one did.
+    pub halted: Option<String>,
+    /// Whether its edits are refused again and again.
+    pub looping: bool,
 }
 
 impl AgentJson {
@@ -45,6 +49,14 @@ impl AgentJson {
             waiting: integer(waiting),
             parent_id: agent.parent.map(|parent| parent.to_string()),
             registered_at: rfc3339(agent.registered_at),
+            halted: agent.halted.clone(),
+            looping: false,
         }
+    }
+
+    /// The same, refused again and again or not.
+    #[must_use]
+    pub fn looping(self, looping: bool) -> Self {
+        Self { looping, ..self }
     }
 }

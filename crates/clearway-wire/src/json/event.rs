@@ -246,6 +246,79 @@ pub enum EventData {
         /// How many bytes they have.
         bytes: u64,
     },
+    /// `negotiation.asked`
+    NegotiationAsked {
+        /// Which.
+        negotiation: String,
+        /// Who is asked.
+        holder_id: String,
+        /// The lease that is asked for.
+        lease: String,
+        /// Its fence.
+        fence: u64,
+        /// What of it is asked for.
+        pattern: String,
+        /// Why.
+        why: String,
+        /// `normal` or `urgent`.
+        urgency: String,
+        /// The requester's place in the queue.
+        wait: String,
+        /// Whether it is granted in the transaction that lets it go.
+        then_reserve: bool,
+    },
+    /// `negotiation.raised`
+    NegotiationRaised {
+        /// Which.
+        negotiation: String,
+        /// `normal` or `urgent`.
+        urgency: String,
+        /// Whether it is granted in the transaction that lets it go.
+        then_reserve: bool,
+    },
+    /// `negotiation.deferred`
+    NegotiationDeferred {
+        /// Which.
+        negotiation: String,
+        /// `after-commit` or `later`.
+        answer: String,
+    },
+    /// `negotiation.overdue`
+    NegotiationOverdue {
+        /// Which.
+        negotiation: String,
+    },
+    /// `negotiation.ended`
+    NegotiationEnded {
+        /// Which.
+        negotiation: String,
+        /// `released`, `refused`, `withdrawn` or `lapsed`.
+        outcome: String,
+        /// How many leases were let go.
+        released: u64,
+        /// Why, where somebody said so.
+        reason: Option<String>,
+    },
+    /// `negotiation.forced`: who took it is the actor of the event.
+    NegotiationForced {
+        /// By which request.
+        negotiation: String,
+        /// Of which lease.
+        lease: String,
+        /// From whom.
+        holder_id: String,
+        /// What.
+        pattern: String,
+        /// Why.
+        reason: String,
+    },
+    /// `agent.halted`, `agent.continued`
+    AgentHalted {
+        /// Whom.
+        halted_id: String,
+        /// Why.
+        operator_reason: String,
+    },
     /// `reservation.refused`
     ReservationRefused {
         /// What was asked for.
@@ -435,6 +508,47 @@ impl EventData {
                 files: integer(keeping.files),
                 bytes: integer(keeping.bytes),
             },
+            Body::NegotiationAsked(asked) => Self::NegotiationAsked {
+                negotiation: asked.id.to_string(),
+                holder_id: asked.holder.to_string(),
+                lease: asked.lease.to_string(),
+                fence: asked.fence.to_integer(),
+                pattern: asked.target.display(),
+                why: asked.why.clone(),
+                urgency: asked.urgency.word().to_owned(),
+                wait: asked.wait.to_string(),
+                then_reserve: asked.then_reserve,
+            },
+            Body::NegotiationRaised { negotiation, urgency, then_reserve, .. } => Self::NegotiationRaised {
+                negotiation: negotiation.to_string(),
+                urgency: urgency.word().to_owned(),
+                then_reserve: *then_reserve,
+            },
+            Body::NegotiationDeferred { negotiation, until, .. } => Self::NegotiationDeferred {
+                negotiation: negotiation.to_string(),
+                answer: until.map_or("after-commit", |_| "later").to_owned(),
+            },
+            Body::NegotiationOverdue { negotiation } => {
+                Self::NegotiationOverdue { negotiation: negotiation.to_string() }
+            }
+            Body::NegotiationEnded { negotiation, how, released, reason } => Self::NegotiationEnded {
+                negotiation: negotiation.to_string(),
+                outcome: how.word().to_owned(),
+                released: integer(*released),
+                reason: reason.clone(),
+            },
+            Body::NegotiationForced { negotiation, lease, holder, target, reason, .. } => {
+                Self::NegotiationForced {
+                    negotiation: negotiation.to_string(),
+                    lease: lease.to_string(),
+                    holder_id: holder.to_string(),
+                    pattern: target.display(),
+                    reason: reason.clone(),
+                }
+            }
+            Body::AgentHalted { agent, reason } | Body::AgentContinued { agent, reason } => {
+                Self::AgentHalted { halted_id: agent.to_string(), operator_reason: reason.clone() }
+            }
             Body::ReservationRefused { targets, mode, blockers, repeats } => Self::ReservationRefused {
                 targets: targets.clone(),
                 mode: mode.word().to_owned(),

@@ -12,6 +12,7 @@ mod error;
 mod event;
 mod lease;
 mod mail;
+mod negotiation;
 mod notice;
 mod replies;
 mod schemas;
@@ -26,6 +27,7 @@ pub use error::{ErrorJson, Failed, RetryJson, RetryWhen};
 pub use event::{AgentFacts, EventData, EventJson, ExportedJson, LeaseFacts, WaitFacts};
 pub use lease::{Blocker, LeaseJson};
 pub use mail::{MailFacts, MessageJson, RecipientFacts};
+pub use negotiation::{HaltReply, NegotiatedReply, NegotiationJson, NegotiationsReply, ResumeReply};
 pub use notice::NoticeJson;
 pub use replies::{
     AckReply, InboxReply, MailRulesReply, MessagesReply, ReadReply, SearchReply, SendReply, StaleAckJson,

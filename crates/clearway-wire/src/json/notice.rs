@@ -1,7 +1,7 @@
 //! What is worth saying beside an answer, as data and in words.
 
 use clearway_core::agent::AgentName;
-use clearway_core::decide::{Notice, held_as_name};
+use clearway_core::decide::{Notice, Said, held_as_name};
 use clearway_core::hint::{self, Hint};
 use clearway_core::lease::Mode;
 use clearway_core::shell;
@@ -14,7 +14,8 @@ use std::cmp::Ordering;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct NoticeJson {
     /// `took-over`, `kept`, `yielded`, `changed-hands`, `left-behind`, `waited-for`, `your-turn`, `place-over`,
-    /// `passed-on`, `written-over`, `wrote-over`, `lapsed`, `moved-on`, `wait-over`, `frozen`, `freeze-changed`,
+    /// `passed-on`, `written-over`, `wrote-over`, `asked`, `answered`, `overdue`, `forced`, `granted`, `circle`, `halted`,
+    /// `looping`, `still-waited-for`, `lapsed`, `moved-on`, `wait-over`, `frozen`, `freeze-changed`,
     /// `broad`, `needs-broad`, `setting-ignored`,
     /// `not-shortened`, `nothing-held`, `kept-by-command`, `others-by-id`, `unknown-agent`, `is-name`, `taken-as-path`,
     /// `held-machine-wide`, `unreadable-rows`, `ends-at-scope`, `scope-moved`, `scope-replaced`,
@@ -89,6 +90,48 @@ impl NoticeJson {
                 let kept = kept.map(|number| format!("; what you left there is kept as s{}", number.0));
                 let message = format!("{target} made way for {to}{}", kept.unwrap_or_default());
                 about("passed-on", target, to, message)
+            }
+            Notice::Asked { target, by, why, left_ms, .. } => {
+                let message = format!("{by} asks for {target} within {}: {why}", rounded(*left_ms));
+                about("asked", target, by, message)
+            }
+            Notice::Answered { target, holder, says } => {
+                let said = match says {
+                    Said::AfterCommit => "lets go of it with its next commit".to_owned(),
+                    Said::Later { left_ms } => format!("needs it for another {}", rounded(*left_ms)),
+                    Said::No(reason) => format!("does not let go of it: {reason}"),
+                };
+                about("answered", target, holder, format!("{target}: {holder} {said}"))
+            }
+            Notice::Overdue { target, other, is_mine, .. } => {
+                let message = match is_mine {
+                    true => format!("{other} did not settle your request for {target} in time"),
+                    false => format!("the request of {other} for {target} was not settled in time"),
+                };
+                about("overdue", target, other, message)
+            }
+            Notice::Forced { target, by, reason, kept } => {
+                let kept = kept.map(|number| format!("; what you left there is kept as s{}", number.0));
+                let message = format!("{by} took {target} from you: {reason}{}", kept.unwrap_or_default());
+                about("forced", target, by, message)
+            }
+            Notice::Granted { target, from } => {
+                about("granted", target, from, format!("{target} is yours since {from} let go of it"))
+            }
+            Notice::Circle { target, by, yielder } => {
+                let way_out = yielder
+                    .as_ref()
+                    .map(|(agent, what)| format!("; the least work is lost if {agent} gives back {what}"));
+                let message =
+                    format!("{by} asked for {target} while you wait for {by}{}", way_out.unwrap_or_default());
+                about("circle", target, by, message)
+            }
+            Notice::Halted { reason } => Self::saying("halted", format!("a person stopped you: {reason}")),
+            Notice::Looping { times } => {
+                Self::saying("looping", format!("{times} edits of yours were refused lately"))
+            }
+            Notice::StillWaitedFor { target, by, .. } => {
+                about("still-waited-for", target, by, format!("{by} waits for {target}"))
             }
             Notice::Kept { target, from, number, .. } => {
                 let message = format!("{target} as {from} left it is also kept as s{}", number.0);

@@ -6,10 +6,13 @@ use clearway_core::decide::{Refused, Success};
 use clearway_core::event::{Actor, Body, Event};
 use clearway_core::facts::Process;
 use clearway_core::failure::{Ahead, LeaseView};
-use clearway_core::ids::{AgentId, Epoch, Fence, LeaseId, Seq, SetId, WaitId};
+use clearway_core::ids::{AgentId, Epoch, Fence, LeaseId, NegotiationId, Seq, SetId, WaitId};
 use clearway_core::lease::{End, Ended, ExpiryCause, Grade, Lease, Mode, Terms};
 use clearway_core::mail::{
     Answer, Importance, MailEvent, Message, MessageId, Policy, Recipient, Role, Rules, Sent, Topic,
+};
+use clearway_core::negotiation::{
+    Negotiated, Negotiation, NegotiationEnd, NegotiationState, NegotiationView, Settled, Status, Urgency,
 };
 use clearway_core::path::CanonicalPath;
 use clearway_core::pattern::{Fold, Pattern};
@@ -38,6 +41,7 @@ pub(crate) fn event() -> impl Strategy<Value = Event> {
         changes().boxed(),
         endings().boxed(),
         waiting().boxed(),
+        negotiating().boxed(),
         refusals().boxed(),
         mail().prop_map(Body::Mail).boxed()
     ];
@@ -71,6 +75,14 @@ pub(crate) fn success() -> impl Strategy<Value = Success> {
         (mono(), text()).prop_map(|(until, reason)| Success::Frozen(Freeze { until, reason })),
         any::<bool>().prop_map(|was_frozen| Success::Thawed { was_frozen }),
         any::<u64>().prop_map(|number| Success::Kept { number: Seq(number) }),
+        negotiated().boxed().prop_map(|outcome| Success::Negotiated(Box::new(outcome))),
+        (agent_name(), any::<bool>(), ids()).prop_map(|(agent, was_halted, ended)| Success::Halted {
+            agent,
+            was_halted,
+            ended
+        }),
+        (agent_name(), any::<bool>())
+            .prop_map(|(agent, was_halted)| Success::Continued { agent, was_halted }),
         Just(Success::Done),
         answer().prop_map(Success::Mail),
     ]
@@ -175,6 +187,109 @@ fn waiting() -> impl Strategy<Value = Body> {
             .prop_map(|(commit, paths, blockers)| Body::CommitUnchecked { commit, paths, blockers }),
         keeping().prop_map(Body::SnapshotTaken),
     ]
+}
+
+fn negotiating() -> impl Strategy<Value = Body> {
+    let id = negotiation_id;
+    prop_oneof![
+        negotiation().prop_map(Body::NegotiationAsked),
+        (id(), urgency(), any::<bool>(), mono()).prop_map(
+            |(negotiation, urgency, then_reserve, deadline)| {
+                Body::NegotiationRaised { negotiation, urgency, then_reserve, deadline }
+            }
+        ),
+        (id(), option::of(mono()), mono()).prop_map(|(negotiation, until, deadline)| {
+            Body::NegotiationDeferred { negotiation, until, deadline }
+        }),
+        id().prop_map(|negotiation| Body::NegotiationOverdue { negotiation }),
+        (id(), select(&NegotiationEnd::ALL[..]), any::<u64>(), option::of(text())).prop_map(
+            |(negotiation, how, released, reason)| Body::NegotiationEnded {
+                negotiation,
+                how,
+                released,
+                reason
+            }
+        ),
+        (id(), lease_id(), agent_id(), target(), text(), option::of(mono())).prop_map(
+            |(negotiation, lease, holder, target, reason, last_seen)| Body::NegotiationForced {
+                negotiation,
+                lease,
+                holder,
+                target,
+                reason,
+                last_seen
+            }
+        ),
+        (agent_id(), text()).prop_map(|(agent, reason)| Body::AgentHalted { agent, reason }),
+        (agent_id(), text()).prop_map(|(agent, reason)| Body::AgentContinued { agent, reason }),
+    ]
+}
+
+fn negotiation() -> impl Strategy<Value = Negotiation> {
+    let who = (negotiation_id(), agent_id(), agent_id(), lease_id(), fence(), wait_id());
+    let what = (target(), text(), text(), urgency(), any::<bool>(), any::<bool>());
+    let when = (state(), mono(), mono(), wall());
+    (who, what, when).prop_map(|(who, what, when)| {
+        let (id, requester, holder, lease, fence, wait) = who;
+        let (target, worktree, why, urgency, then_reserve, overdue) = what;
+        let (state, deadline, since, created_at) = when;
+        let worktree = Worktree(worktree);
+        Negotiation {
+            id,
+            requester,
+            holder,
+            lease,
+            fence,
+            target,
+            worktree,
+            why,
+            urgency,
+            wait,
+            then_reserve,
+            state,
+            deadline,
+            overdue,
+            since,
+            created_at,
+        }
+    })
+}
+
+fn state() -> impl Strategy<Value = NegotiationState> {
+    let settled = (select(&NegotiationEnd::ALL[..]), any::<u64>(), option::of(text()), wall());
+    prop_oneof![
+        Just(NegotiationState::Requested),
+        Just(NegotiationState::AfterCommit),
+        mono().prop_map(NegotiationState::Later),
+        settled.prop_map(|(how, released, reason, at)| {
+            NegotiationState::Over(Settled { how, released, reason, at })
+        }),
+    ]
+}
+
+fn negotiated() -> impl Strategy<Value = Negotiated> {
+    let view = (negotiation(), agent_name(), agent_name())
+        .prop_map(|(negotiation, requester, holder)| NegotiationView { negotiation, requester, holder });
+    let status = select(&Status::ALL[..]);
+    let rest = (vec(text(), 0..2), vec(self::view(), 0..2), option::of(queued()));
+    (status, vec(view, 0..2), vec(lease_id(), 0..3), rest).prop_map(
+        |(status, negotiations, released, (split, remaining, queued))| Negotiated {
+            status,
+            negotiations,
+            released,
+            split,
+            remaining,
+            queued: queued.map(Box::new),
+        },
+    )
+}
+
+fn urgency() -> impl Strategy<Value = Urgency> {
+    select(&[Urgency::Normal, Urgency::Urgent][..])
+}
+
+fn negotiation_id() -> impl Strategy<Value = NegotiationId> {
+    id().prop_map(|text| NegotiationId::parse(&text).unwrap())
 }
 
 fn keeping() -> impl Strategy<Value = Keeping> {
@@ -331,7 +446,8 @@ fn agent() -> impl Strategy<Value = Agent> {
     (who, life).prop_map(|(who, life)| {
         let (id, name, client, key) = who;
         let (parent, root, process, registered_at, ended_at) = life;
-        Agent { id, name, client, key: IdentityKey(key), parent, root, process, registered_at, ended_at }
+        let (key, halted) = (IdentityKey(key), None);
+        Agent { id, name, client, key, parent, root, process, registered_at, ended_at, halted }
     })
 }
 

@@ -191,6 +191,11 @@ impl<'s> Stage<'s> {
                 self.of_requests(slug)
             }
             ("snapshot-too-large" | "snapshot-unreadable" | "restore-failed", _) => self.of_snapshots(slug),
+            (
+                "force-too-early" | "asked-oneself" | "eta-out-of-range" | "not-party" | "already-answered"
+                | "halted",
+                _,
+            ) => self.of_requests_to_holders(slug),
             (_, _) => self.of_files(slug),
         }
     }
@@ -203,6 +208,36 @@ impl<'s> Stage<'s> {
             self.repository.grant("bob", &["src/parser.rs"]);
         }
         with_word("nntmoilz", text(&lease, "id"))
+    }
+
+    /// Who asks whom, by the id that pages call it.
+    fn of_requests_to_holders(&self, slug: &str) -> Scene<'s> {
+        let repository = self.repository;
+        let asked = |holder: &str, by: &str| {
+            repository.grant(holder, &["src/parser.rs"]);
+            let reply = repository.agent(by).ok(&["ask", "src/parser.rs", "split the lexer"]);
+            with_word("k3j9x2ab", text(&reply["negotiations"][0], "id"))
+        };
+        match slug {
+            "asked-oneself" => {
+                repository.grant("ada", &["src/parser.rs"]);
+                Scene::default()
+            }
+            "halted" => {
+                repository.grant("ada", &["src/lexer.rs"]);
+                let person = repository.agent("root").operator(self.home);
+                person.ok(&["halt", "ada", "--reason", "it rewrites the wrong module"]);
+                Scene::default()
+            }
+            "force-too-early" => asked("bob", "ada"),
+            "not-party" => asked("eve", "bob"),
+            "already-answered" => {
+                let scene = asked("ada", "bob");
+                repository.agent("ada").ok(&["answer", &scene.words[0].1, "no", "half done"]);
+                scene
+            }
+            _ => asked("ada", "bob"),
+        }
     }
 
     fn of_snapshots(&self, slug: &str) -> Scene<'s> {

@@ -12,5 +12,5 @@ mod hot;
 mod ignored;
 mod lives;
 mod outages;
-mod told;
+pub(crate) mod told;
 mod typed;

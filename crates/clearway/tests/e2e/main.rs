@@ -22,6 +22,7 @@ mod lost;
 mod mail;
 mod moving;
 mod names;
+mod negotiation;
 mod output;
 mod own;
 mod paths;

@@ -111,6 +111,16 @@ fn every_verb_answers_as_its_schema_says() {
         seen.insert(words[0].to_owned());
     }
     seen.insert("send".to_owned());
+    let asked = repository.agent("alice").ok(&["ask", "z.rs", "x"]);
+    let id = asked["negotiations"][0]["id"].as_str().expect("an id").to_owned();
+    repository.agent("alice").ok(&["negotiations"]);
+    repository.agent("bob").ok(&["answer", &id, "release"]);
+    repository.agent("alice").ok(&["force", &id, "--reason", "x"]);
+    repository.agent("alice").ok(&["withdraw", &id]);
+    operator().ok(&["halt", "bob", "--reason", "x"]);
+    operator().ok(&["resume", "bob", "--reason", "x"]);
+    let verbs = ["ask", "negotiations", "answer", "force", "withdraw", "halt", "resume"];
+    seen.extend(verbs.map(str::to_owned));
     repository.clearway().ok(&["completions", "bash"]);
     repository.clearway().ok(&["help", "reserve"]);
     repository.clearway().fails("usage", 2, &["frobnicate"]);

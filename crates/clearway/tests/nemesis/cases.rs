@@ -43,12 +43,14 @@ pub(crate) enum Judged {
 const FOREIGN_LEASE: &str = "ID";
 /// Stands for the id of the first wait in the queue.
 const FOREIGN_WAIT: &str = "WAIT";
+/// Stands for the id of the first request to a holder.
+const REQUEST: &str = "REQUEST";
 /// Stands for a file in the state directory of the arena, of which each copy has its own.
 const EXPORTED: &str = "EXPORTED";
 
 const KEY: [&str; 2] = ["--idempotency-key", "the-one-key"];
 
-pub(crate) const CASES: [Case; 36] = [
+pub(crate) const CASES: [Case; 42] = [
     Case { name: "first-reserve", prepare: nothing, arguments: &["reserve", "a.rs"], judged: Judged::Keyed },
     Case {
         name: "later-reserve",
@@ -185,6 +187,37 @@ pub(crate) const CASES: [Case; 36] = [
     },
     Case { name: "ack", prepare: unread_mail, arguments: &["ack", "asked"], judged: Judged::Keyed },
     Case { name: "read", prepare: unread_mail, arguments: &["read", "asked"], judged: Judged::Unkeyed },
+    Case {
+        name: "ask",
+        prepare: foreign_lease,
+        arguments: &["ask", "far.rs", "the release waits for it"],
+        judged: Judged::Keyed,
+    },
+    Case {
+        name: "answer",
+        prepare: asked,
+        arguments: &["answer", REQUEST, "release"],
+        judged: Judged::Keyed,
+    },
+    Case { name: "withdraw", prepare: asking, arguments: &["withdraw", REQUEST], judged: Judged::Keyed },
+    Case {
+        name: "force",
+        prepare: asked_of_the_dead,
+        arguments: &["force", REQUEST, "--reason", "the release is due"],
+        judged: Judged::Keyed,
+    },
+    Case {
+        name: "halt",
+        prepare: foreign_lease,
+        arguments: &["halt", "far", "--reason", "wrong module"],
+        judged: Judged::Keyed,
+    },
+    Case {
+        name: "resume",
+        prepare: halted,
+        arguments: &["resume", "far", "--reason", "told it"],
+        judged: Judged::Keyed,
+    },
 ];
 
 fn nothing(_: &Arena<'_>) {}
@@ -249,6 +282,35 @@ fn dead_holder(arena: &Arena<'_>) {
     let mut holder = session(arena, &terminal, "a.rs");
     holder.kill().expect("a process of ours");
     holder.wait().expect("it ends");
+}
+
+/// far asks ada for what it holds.
+fn asked(arena: &Arena<'_>) {
+    foreign_lease(arena);
+    arena.run("far", &["ask", "a.rs", "the release waits for it"]).expect(0);
+}
+
+/// ada asks far for what it holds.
+fn asking(arena: &Arena<'_>) {
+    foreign_lease(arena);
+    arena.run("ada", &["ask", "far.rs", "the release waits for it"]).expect(0);
+}
+
+/// ada asked a terminal session that was killed then.
+fn asked_of_the_dead(arena: &Arena<'_>) {
+    arena.make_operator_key();
+    let terminal = Terminal::open();
+    let mut holder = session(arena, &terminal, "a.rs");
+    arena.run("ada", &["ask", "a.rs", "the release waits for it"]).expect(0);
+    holder.kill().expect("a process of ours");
+    holder.wait().expect("it ends");
+}
+
+fn halted(arena: &Arena<'_>) {
+    foreign_lease(arena);
+    let mut halt = arena.command("ada", &["halt", "far", "--reason", "wrong module"]);
+    halt.env("CLEARWAY_OPERATOR_KEY", arena.operator_key());
+    Reply::of(halt).expect(0);
 }
 
 /// Everything so far happened before the machine was started anew.
@@ -345,6 +407,7 @@ impl Case {
         let named = |word: &&'static str| match *word {
             FOREIGN_LEASE => arena.lease_id("far.rs"),
             FOREIGN_WAIT => first_wait_id(arena),
+            REQUEST => first_request_id(arena),
             EXPORTED => arena.state().join("exported").display().to_string(),
             word => word.to_owned(),
         };
@@ -354,6 +417,14 @@ impl Case {
         command.env("CLEARWAY_OPERATOR_KEY", arena.operator_key());
         command
     }
+}
+
+/// The id of the first request there ever was.
+fn first_request_id(arena: &Arena<'_>) -> String {
+    let asked = arena.run("reader", &["events", "--kind", "negotiation.asked"]).expect(0).stdout;
+    let first: serde_json::Value =
+        serde_json::from_str(asked.lines().next().unwrap_or_default()).expect("an event");
+    first["data"]["negotiation"].as_str().expect("an id").to_owned()
 }
 
 /// The id of the first wait there ever was. Once it is over, only the log remembers it.

@@ -117,6 +117,16 @@ pub(crate) fn of_step(scene: &Scene<'_>, ledger: &Ledger, events: &[Event], repl
             let written = leases_of(events, |body| matches!(body, Body::LeaseReleased { .. }));
             answer(written.is_empty(), || "gave leases back and does not say so".to_owned())
         }
+        Ok(Success::Negotiated(outcome)) => {
+            let written = leases_of(events, |body| body.end().is_some());
+            let said = outcome.released.iter().all(|lease| written.contains(lease));
+            answer(said || events.is_empty(), || "let go of something else than it says".to_owned())
+        }
+        Ok(Success::Halted { ended, .. }) => {
+            let written = leases_of(events, |body| body.end().is_some());
+            answer(ended.iter().all(|lease| written.contains(lease)), || "ended something else".to_owned())
+        }
+        Ok(Success::Continued { .. }) => Ok(()),
         Ok(Success::Thawed { .. }) => answer(!ledger.is_frozen(scene.now), || "still frozen".to_owned()),
     }
 }

@@ -196,6 +196,7 @@ fn newcomer(name: &str) -> Agent {
         process: None,
         registered_at: Wall(0),
         ended_at: None,
+        halted: None,
         name,
     }
 }

@@ -3,6 +3,7 @@
 mod leasing;
 mod looking;
 mod mail;
+mod negotiating;
 mod own_work;
 mod queueing;
 mod setting_up;
@@ -17,6 +18,7 @@ pub(crate) use mail::{
     BroadcastFlags, ContactsFlags, InboxFlags, MessageFlags, PolicyFlags, PolicyWord, SaidFlags, SearchFlags,
     SendFlags, StaleAcksFlags, ThreadFlags, ThreadsFlags,
 };
+pub(crate) use negotiating::{AnswerFlags, AskFlags, ForceFlags, HaltFlags, WithdrawFlags};
 pub(crate) use own_work::{
     CommitFlags, DiffFlags, MineFlags, RadarFlags, RestoreFlags, ShowFlags, SnapshotFlags, UndoFlags,
 };

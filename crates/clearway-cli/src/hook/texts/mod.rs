@@ -6,7 +6,7 @@ mod refusal;
 mod said;
 mod welcome;
 
-pub(crate) use notices::{beside, beside_refusal};
+pub(crate) use notices::{beside, beside_refusal, halted, still_waited_for};
 pub(crate) use refusal::refusal;
 pub(crate) use said::TEXT_BYTES_MAX;
 pub(crate) use welcome::welcome;

@@ -1,10 +1,10 @@
 //! What is told beside an answer.
 
-use super::place::{command, named};
-use super::said::{REASON_COLUMNS, Said, TEXT_BYTES_MAX, clipped};
+use super::place::{about_id, command, named};
+use super::said::{FAILURE_COLUMNS, REASON_COLUMNS, Said, TEXT_BYTES_MAX, clipped};
 use crate::render::and_more;
 use clearway_core::agent::AgentName;
-use clearway_core::decide::Notice;
+use clearway_core::decide::{Notice, Said as SaidOf};
 use clearway_core::hint::Hint;
 use clearway_core::lease::Grade;
 use clearway_core::mail::Importance;
@@ -144,6 +144,40 @@ fn kept(notices: &[Notice]) -> Option<Said> {
     Some(Said::plain(format!("What {who} had not committed there is also kept as {where_}")))
 }
 
+/// What an agent hears that a person stopped.
+pub(crate) fn halted(answers: &Answers) -> Option<String> {
+    let mut notices = answers.of_scopes.iter().flat_map(|answer| &answer.reply.notices);
+    let reason = notices.find_map(|notice| match notice {
+        Notice::Halted { reason } => Some(reason),
+        _ => None,
+    })?;
+    Some(Said::plain(stopped(reason)).within(TEXT_BYTES_MAX))
+}
+
+fn stopped(reason: &str) -> String {
+    format!(
+        "Not done: a person stopped you: \"{}\". Your changes are kept. End your turn and say what is left to do.",
+        clipped(reason, FAILURE_COLUMNS)
+    )
+}
+
+/// What an agent is reminded of when its turn ends.
+pub(crate) fn still_waited_for(answers: &Answers) -> Option<String> {
+    let mut said = answers.of_scopes.iter().flat_map(|answer| {
+        answer.reply.notices.iter().filter_map(move |notice| {
+            let Notice::StillWaitedFor { target, held, worktree, grade, by } = notice else { return None };
+            let what = named(target, answer, worktree);
+            let release = command("release", held, answer, worktree);
+            let waits = format!("{by} waits for {what}. If you are done with it,");
+            Some(match grade {
+                Grade::Auto => Said::then(format!("{waits} commit it"), ", or: ", &release),
+                Grade::Claimed => Said::then(format!("{waits} release it"), ": ", &release),
+            })
+        })
+    });
+    said.next().map(|said| said.within(TEXT_BYTES_MAX))
+}
+
 const RECOVERED: &str = "Clearway works again; edits are checked.";
 /// Bytes below which the beginning of a line says nothing.
 const LINE_BYTES_MIN: usize = 80;
@@ -162,6 +196,77 @@ fn line(notice: &Notice, answer: &ScopeAnswer) -> Option<Said> {
                 Grade::Claimed => Said::then(format!("{waits} release it"), ": ", &release),
             });
         }
+        Notice::Asked { negotiation, target, worktree, grade, by, why, left_ms } => {
+            let what = named(target, answer, worktree);
+            let passes = match grade {
+                Grade::Auto => "It passes on when you commit it",
+                Grade::Claimed => "It passes on when you release it",
+            };
+            let asks = format!(
+                "{by} asks for {what} (\"{}\"), within {}. {passes}",
+                clipped(why, REASON_COLUMNS),
+                clearway_core::time::rounded(*left_ms)
+            );
+            return Some(Said::then(
+                asks,
+                ", or: ",
+                &about_id("answer", negotiation.as_str(), "release", answer),
+            ));
+        }
+        Notice::Answered { target, holder, says } => {
+            let what = path(target);
+            match says {
+                SaidOf::AfterCommit => {
+                    format!("{what}: {holder} passes it on with its next commit. You keep your place.")
+                }
+                SaidOf::Later { left_ms } => format!(
+                    "{what}: {holder} needs it for another {}. You keep your place.",
+                    clearway_core::time::rounded(*left_ms)
+                ),
+                SaidOf::No(reason) => format!(
+                    "{what}: {holder} does not let go of it (\"{}\"). You keep your place in the queue.",
+                    clipped(reason, REASON_COLUMNS)
+                ),
+            }
+        }
+        Notice::Overdue { negotiation, target, worktree, other, is_mine } => {
+            let what = named(target, answer, worktree);
+            return Some(match is_mine {
+                true => Said::plain(format!(
+                    "{other} did not answer for {what} in time. Nothing is taken; you keep your place in the queue."
+                )),
+                false => Said::then(
+                    format!("{other} still waits for your answer on {what}; the time for it is over"),
+                    ". Say so: ",
+                    &about_id("answer", negotiation.as_str(), "release", answer),
+                ),
+            });
+        }
+        Notice::Forced { target, by, reason, kept } => {
+            let kept = kept.map(|number| {
+                format!(" What you had not committed is kept as s{0}: clearway restore s{0}.", number.0)
+            });
+            format!(
+                "{} is with {by} now, who took it while you were silent (\"{}\"). Do not write it.{}",
+                path(target),
+                clipped(reason, REASON_COLUMNS),
+                kept.unwrap_or_default()
+            )
+        }
+        Notice::Granted { target, from } => {
+            format!("{} is yours: {from} let go of it. It may have changed since you read it.", path(target))
+        }
+        Notice::Circle { target, by, yielder } => {
+            let way_out = yielder.as_ref().map(|(agent, what)| {
+                format!(" The least work is lost if {agent} gives back {}.", path(what))
+            });
+            format!(
+                "{by} asked for {}, which you hold, while you wait for {by}: neither would go on.{}",
+                path(target),
+                way_out.unwrap_or_default()
+            )
+        }
+        Notice::Halted { reason } => stopped(reason),
         Notice::YourTurn { target, worktree, left_ms } => {
             let left = clearway_core::time::rounded(*left_ms);
             let what = named(&target.display(), answer, worktree);

@@ -18,6 +18,15 @@ pub(super) fn command(verb: &str, target: &Target, answer: &ScopeAnswer, of: &Wo
     hint
 }
 
+/// A command about something that has an id in a scope.
+pub(super) fn about_id(verb: &str, id: &str, word: &str, answer: &ScopeAnswer) -> Hint {
+    let mut hint = Hint::command("", verb, &[id, word]);
+    if answer.stands == Stands::Elsewhere {
+        hint.run_with("-C", &answer.checkout.0);
+    }
+    hint
+}
+
 /// A path or a name, with where it is unless the agent works there: the same path is another file elsewhere.
 pub(super) fn named(what: &str, answer: &ScopeAnswer, of: &Worktree) -> String {
     let what = path(what);

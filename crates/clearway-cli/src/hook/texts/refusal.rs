@@ -36,7 +36,7 @@ pub(crate) fn refusal(ruling: &Ruling) -> Option<String> {
 /// The same refusal again is one line.
 fn waits(answer: &ScopeAnswer, queued: &Queued, blockers: &[LeaseView], ahead: &[Ahead]) -> Said {
     let (reply, place) = (&answer.reply, ordinal(queued.position));
-    let Some(Obstacle { what, whose, command }) = obstacle(answer, queued, blockers, ahead) else {
+    let Some(Obstacle { what, whose, command, ask }) = obstacle(answer, queued, blockers, ahead) else {
         return Said::plain(frozen(answer, &place));
     };
     if queued.wait.since < reply.now.mono && !reply.replayed {
@@ -55,7 +55,16 @@ fn waits(answer: &ScopeAnswer, queued: &Queued, blockers: &[LeaseView], ahead: &
         "Not edited: {first}{more} You are queued, {place}; it passes to you {when}, and you will be told here. \
          Nothing to poll. Other files are free."
     );
-    Said::then(text, "\nLook: ", &command)
+    match blockers.is_empty() {
+        true => Said::then(text, "\nLook: ", &command),
+        false => urgent(text, &ask),
+    }
+}
+
+/// The text, then how to ask for it. The reason is for who asks to write; as it stands it is one too.
+fn urgent(text: String, ask: &Hint) -> Said {
+    let line = ask.line().unwrap_or_default();
+    Said { text: format!("{text}\nUrgent: {line} \"<why>\""), without_command: Some(text) }
 }
 
 /// When whoever is refused gets it: a commit ends what a hook took, and nothing that somebody reserved.
@@ -74,6 +83,8 @@ struct Obstacle {
     whose: String,
     /// What tells more of it.
     command: Hint,
+    /// What asks its holder for it.
+    ask: Hint,
 }
 
 fn obstacle(
@@ -96,7 +107,8 @@ fn obstacle(
     };
     let target = hit.unwrap_or(first);
     let (here, what) = (&answer.checkout, target.display());
-    Some(Obstacle { what: named(&what, answer, here), whose, command: command("who", target, answer, here) })
+    let [command, ask] = ["who", "ask"].map(|verb| command(verb, target, answer, here));
+    Some(Obstacle { what: named(&what, answer, here), whose, command, ask })
 }
 
 fn frozen(answer: &ScopeAnswer, place: &str) -> String {

@@ -167,6 +167,8 @@ pub struct StatusReply {
     pub leases: Vec<Blocker>,
     /// The queue, in the order of places; after it the caller's waits for machine-wide names.
     pub waits: Vec<WaitJson>,
+    /// Who asks whom for what, in the order it was asked.
+    pub negotiations: Vec<crate::json::NegotiationJson>,
     /// Which of the leases and waits, by id, are in the scope of the machine.
     pub machine_wide: Vec<String>,
     /// Until when no new edits of agents are admitted, if a person ordered that.

@@ -55,7 +55,7 @@ fn a_file_with_somebodys_uncommitted_change_is_refused_and_queued_for() {
         "Not edited: src/a.rs is with claude-",
         "is changing it",
         "You are queued, 1st",
-        "clearway who src/a.rs",
+        "Urgent: clearway ask src/a.rs",
     ] {
         assert!(reason.contains(part), "{part}: {reason}");
     }

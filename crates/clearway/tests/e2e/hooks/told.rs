@@ -14,13 +14,13 @@ fn edit_from(client: &mut Client, directory: &Path, file: &Path) -> Answer {
     client.event("PreToolUse", &json!({"cwd": directory, "tool_name": "Edit", "tool_input": input}))
 }
 
-pub(super) fn reads(client: &mut Client) -> Answer {
+pub(crate) fn reads(client: &mut Client) -> Answer {
     client.event("PreToolUse", &json!({"tool_name": "Read", "tool_input": {"file_path": "docs/x.md"}}))
 }
 
 /// Runs what stands behind a word of a text, in a directory; what it prints.
 #[track_caller]
-pub(super) fn run_what_follows(home: &Home, directory: &Path, text: &str, word: &str) -> String {
+pub(crate) fn run_what_follows(home: &Home, directory: &Path, text: &str, word: &str) -> String {
     let (_, command) = text.split_once(word).unwrap_or_else(|| panic!("{word} in {text}"));
     let command = command.lines().next().unwrap_or_default();
     let output =
@@ -53,7 +53,7 @@ fn the_command_of_a_refusal_works_where_the_agent_stands() {
     let mut one = Client::claude(&home, &app, "one");
     for directory in [app.path().to_owned(), app.path().join("src"), elsewhere.path().to_owned()] {
         let told = edit_from(&mut one, &directory, &app.path().join("src/a.rs")).denied();
-        let said = run_what_follows(&home, &directory, &told, "Look: ");
+        let said = run_what_follows(&home, &directory, &told, "Urgent: ");
         assert!(said.contains("otter"), "{told}: {said}");
         app.clearway().session("one").ok(&["wait", "--cancel"]);
     }

@@ -501,6 +501,32 @@ fn init() {
 }
 
 #[test]
+fn negotiation() {
+    let home = home();
+    let mut story = Story::begin("negotiation", &home);
+    story.repository.grant("alice", &["src/*.rs", "--ttl", TWO_HOURS, "--reason", "split the lexer"]);
+    story.repository.grant("root", &["docs/", "--ttl", TWO_HOURS]);
+    let asked = story.repository.agent("bob").ok(&["ask", "src/a.rs", "add logout"]);
+    let id = text(&asked["negotiations"][0], "id").to_owned();
+    story
+        .both("bob", &["ask", "main.rs", "is it free"])
+        .both("alice", &["ask", "src/b.rs", "mine"])
+        .both("alice", &["answer", &id, "later", "500"])
+        .both("eve", &["answer", &id, "release"])
+        .both("alice", &["answer", &id, "release"])
+        .one("bob", &["withdraw", &id])
+        .both("bob", &["force", &id, "--reason", "the release is due"])
+        .one("bob", &["negotiations"])
+        .one("bob", &["halt", "alice", "--reason", "x"]);
+    let person = story.repository.agent("root").operator(&home);
+    story.run(person, "--agent root ", &["halt", "alice", "--reason", "wrong module"]);
+    story.both("alice", &["reserve", "main.rs"]);
+    let person = story.repository.agent("root").operator(&home);
+    story.run(person, "--agent root ", &["resume", "alice", "--reason", "told it"]);
+    story.end();
+}
+
+#[test]
 fn every_verb_has_a_transcript() {
     let home = home();
     let repository = app(&home);

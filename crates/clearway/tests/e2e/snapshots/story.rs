@@ -91,7 +91,7 @@ fn masks(home: &Home, repository: &Repository<'_>) -> Vec<(String, String)> {
     let events = repository.clearway().run(&["events", "--json"]);
     let events = events.stdout();
     let events = events.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let (mut agents, mut leases, mut sets, mut waits) = (0, 0, 0, 0);
+    let (mut agents, mut leases, mut sets, mut waits, mut requests) = (0, 0, 0, 0, 0);
     for event in events {
         let data = &event["data"];
         if event["kind"] == "agent.registered" {
@@ -101,6 +101,10 @@ fn masks(home: &Home, repository: &Repository<'_>) -> Vec<(String, String)> {
         if event["kind"] == "wait.began" {
             waits += 1;
             masks.push((text(data, "wait").to_owned(), format!("place{waits:03}")));
+        }
+        if event["kind"] == "negotiation.asked" {
+            requests += 1;
+            masks.push((text(data, "negotiation").to_owned(), format!("asked{requests:03}")));
         }
         if event["kind"] == "lease.granted" {
             leases += 1;

@@ -1,0 +1,276 @@
+//! The verbs that ask for what somebody holds, and say what becomes of it; and those that stop an agent.
+
+use crate::failures::store_failure;
+use crate::identity::{agent_name, operator_act};
+use crate::mutations::usage;
+use crate::queueing::with_queue;
+use crate::session::Session;
+use crate::{audit, identity};
+use clearway_core::command::{Answer, Ask, Command, Force, Reserve, Says, Want};
+use clearway_core::decide::{Success, standing_negotiations};
+use clearway_core::failure::Failure;
+use clearway_core::ids::{NegotiationId, Seq};
+use clearway_core::input::{later_ms, wait_span_ms};
+use clearway_core::lease::{Grade, Kind, Mode};
+use clearway_core::limits::{TTL_MS_AUTO, TTL_MS_MAX, TTL_MS_MIN};
+use clearway_core::negotiation::{Negotiated, NegotiationView, Urgency};
+use clearway_core::slice::{ReadSet, Slice};
+use clearway_core::slug::Slug;
+use clearway_core::target::Target;
+use clearway_core::text::quoted;
+use clearway_core::time::Now;
+use clearway_store::{Reply, with_facts};
+
+/// How often to look whether something came of a request when nobody rings: a death rings nobody.
+const LOOK_MS: u64 = 250;
+
+/// `ask` as it was typed.
+#[derive(Clone, Debug)]
+pub struct AskWords {
+    /// The path.
+    pub path: String,
+    /// Why.
+    pub why: String,
+    /// `--urgent`.
+    pub urgent: bool,
+    /// `--then-reserve`.
+    pub then_reserve: bool,
+    /// `--wait`, for how long; `None` for as long as the calling client allows.
+    pub wait: Option<Option<String>>,
+}
+
+/// `answer` as it was typed.
+#[derive(Clone, Debug)]
+pub struct AnswerWords {
+    /// To which request.
+    pub id: String,
+    /// `release`, `after-commit`, `later` or `no`.
+    pub says: String,
+    /// What follows: paths, minutes or a reason.
+    pub rest: Vec<String>,
+}
+
+/// Requests found.
+#[derive(Clone, Debug)]
+pub struct Negotiations {
+    /// The revision looked at.
+    pub rev: Seq,
+    /// The instant.
+    pub now: Now,
+    /// Those that are open, in the order they were made.
+    pub negotiations: Vec<NegotiationView>,
+}
+
+impl Session<'_> {
+    /// Asks whoever holds a path for it.
+    pub fn ask(&mut self, words: &AskWords) -> Result<Reply, Failure> {
+        let wait_ms = match &words.wait {
+            None => None,
+            Some(None) => Some(self.patience_ms(None, "--wait", "")?),
+            Some(Some(text)) => {
+                Some(wait_span_ms(text, "--wait", "your place is kept without waiting, too")?)
+            }
+        };
+        let why = stated(&words.why, "say why: the holder reads it")?;
+        let ask = Ask {
+            reserve: self.wish(&words.path, words.then_reserve, &why)?,
+            why,
+            urgency: if words.urgent { Urgency::Urgent } else { Urgency::Normal },
+            then_reserve: words.then_reserve,
+        };
+        let reply = self.command(Command::Ask(ask.clone()))?;
+        match wait_ms {
+            Some(wait_ms) => self.until_settled(&ask, reply, wait_ms),
+            None => Ok(reply),
+        }
+    }
+
+    /// What is asked for, as it is reserved when the turn comes: by who edits it as an edit would, and by anybody else as a
+    /// claim.
+    fn wish(&mut self, path: &str, then_reserve: bool, why: &str) -> Result<Reserve, Failure> {
+        let target = self.target(Kind::Path, path)?;
+        let is_edit = self.caller.session.is_some() && !then_reserve && is_file(&target);
+        let claimed = clearway_core::duration::milliseconds(self.config.claimed_ttl());
+        Ok(Reserve {
+            wants: vec![Want { target, capacity: 1 }],
+            worktree: self.site.worktree(),
+            mode: Mode::Exclusive,
+            grade: if is_edit { Grade::Auto } else { Grade::Claimed },
+            as_set: false,
+            ttl_ms: if is_edit { TTL_MS_AUTO } else { claimed.clamp(TTL_MS_MIN, TTL_MS_MAX) },
+            max_ms: None,
+            reason: Some(why.to_owned()),
+            best_effort: false,
+            bound: None,
+            makes_way: false,
+        })
+    }
+
+    /// Waits until something came of what was asked, and looks once more when the time is up: what came in the last moment
+    /// came. The place in the queue is kept by no process, so that whoever goes away loses nothing.
+    fn until_settled(&mut self, ask: &Ask, first: Reply, wait_ms: u64) -> Result<Reply, Failure> {
+        self.forget_idempotency_key();
+        let Some(ids) = pending(&first) else { return Ok(first) };
+        let ends = first.now.mono.plus_ms(wait_ms);
+        let mut seen = first.rev;
+        loop {
+            let left_ms = ends.since(self.now()?.mono);
+            let scope = self.site.key.clone();
+            let reply = self.preview_in(&scope, Command::Ask(ask.clone()))?;
+            let is_answered = self.is_answered(&ids)?;
+            if is_answered || left_ms == 0 || pending(&reply).is_none() {
+                return self.settled(ask, &ids, is_answered);
+            }
+            self.changed(&scope, seen, left_ms.min(LOOK_MS))?;
+            seen = reply.rev;
+        }
+    }
+
+    /// How what was asked stands at the end: as it was answered, or as asking once more finds it, which asks nobody anew.
+    fn settled(&mut self, ask: &Ask, ids: &[NegotiationId], is_answered: bool) -> Result<Reply, Failure> {
+        let reply = self.command(Command::Ask(ask.clone()))?;
+        let Ok(Success::Negotiated(mut outcome)) = reply.outcome.clone() else { return Ok(reply) };
+        if is_answered {
+            let slice = self.with_negotiations(ids)?;
+            outcome.negotiations = ids.iter().filter_map(|id| view(&slice, *id)).collect();
+            let settled = outcome.negotiations.iter().find_map(|view| view.negotiation.settled());
+            outcome.status =
+                settled.map_or(clearway_core::negotiation::Status::Deferred, |over| over.how.into());
+        }
+        Ok(Reply { outcome: Ok(Success::Negotiated(outcome)), ..reply })
+    }
+
+    /// Whether a holder said anything, or a request is over.
+    fn is_answered(&mut self, ids: &[NegotiationId]) -> Result<bool, Failure> {
+        use clearway_core::negotiation::NegotiationState::Requested;
+        let slice = self.with_negotiations(ids)?;
+        let open = |id: &NegotiationId| slice.negotiation(*id).is_some_and(|found| found.state == Requested);
+        Ok(!ids.iter().all(open))
+    }
+
+    fn with_negotiations(&mut self, ids: &[NegotiationId]) -> Result<Slice, Failure> {
+        let (now, read) = (self.now()?, ReadSet { negotiations: ids.to_vec(), ..ReadSet::default() });
+        Ok(self.read(|snapshot| snapshot.load(&read, &now))?.unwrap_or_default())
+    }
+
+    /// Says to who asks what becomes of it.
+    pub fn answer(&mut self, words: &AnswerWords) -> Result<Reply, Failure> {
+        let negotiation = negotiation_id(&words.id)?;
+        let says = match (words.says.as_str(), words.rest.as_slice()) {
+            ("release", parts) => {
+                let parts = parts.iter().map(|part| self.target(Kind::Path, part));
+                Says::Release(parts.collect::<Result<_, _>>()?)
+            }
+            ("after-commit", []) => Says::AfterCommit,
+            ("later", [minutes]) => Says::Later { for_ms: later_ms(minutes)? },
+            ("no", [_, ..]) => Says::No(stated(&words.rest.join(" "), "say why not")?),
+            ("later", []) => return Err(usage("say how many minutes", &later(&words.id))),
+            ("no", []) => {
+                let example = format!("clearway answer {} no \"half done\"", words.id);
+                return Err(usage("say why not", &format!("such as: {example}")));
+            }
+            _ => {
+                let answers = "release [PATH], after-commit, later MINUTES or no REASON";
+                return Err(usage(
+                    &format!("{} is no answer", quoted(&words.says)),
+                    &format!("one of: {answers}"),
+                ));
+            }
+        };
+        self.command(Command::Answer(Answer { negotiation, says }))
+    }
+
+    /// Takes a request back.
+    pub fn withdraw(&mut self, id: &str) -> Result<Reply, Failure> {
+        let id = negotiation_id(id)?;
+        self.command(Command::Withdraw(id))
+    }
+
+    /// Takes what was asked for. Whoever is not the one who asked may be an operator; the rules are the same.
+    pub fn force(&mut self, id: &str, reason: &str) -> Result<Reply, Failure> {
+        let (negotiation, reason) = (negotiation_id(id)?, stated(reason, "say why: it is recorded")?);
+        let force = Command::Force(Force { negotiation, reason: reason.clone() });
+        let reply = self.preview_in(&self.site.key.clone(), force.clone())?;
+        let is_stranger = matches!(&reply.outcome, Err(failure) if failure.slug == Slug::NotParty);
+        if is_stranger {
+            let holds_key = audit::presented_key(self.outside)?;
+            let act = operator_act(self.outside.surroundings(), &reason, holds_key)?;
+            if act.at_terminal || act.holds_key {
+                self.act_as_operator(&reason)?;
+            }
+        }
+        self.command(force)
+    }
+
+    /// Lists who asks whom for what, as it stands whether or not anybody recorded that.
+    pub fn negotiations(&mut self) -> Result<Negotiations, Failure> {
+        let now = self.now()?;
+        let read = ReadSet { waits: true, ..ReadSet::default() };
+        let slice = self.read(|snapshot| with_queue(snapshot, &read, &now))?.unwrap_or_default();
+        let negotiations = self.standing(&slice, &now)?;
+        Ok(Negotiations { rev: slice.scope.rev, now, negotiations })
+    }
+
+    pub(crate) fn standing(&mut self, slice: &Slice, now: &Now) -> Result<Vec<NegotiationView>, Failure> {
+        let standing = with_facts(self.outside, |_, facts| Ok(standing_negotiations(slice, facts, now)));
+        standing.map_err(|error| store_failure(&error))
+    }
+
+    /// Stops an agent.
+    pub fn halt(&mut self, agent: &str, reason: &str) -> Result<Reply, Failure> {
+        let agent = agent_name(agent)?;
+        self.act_as_operator(reason)?;
+        let reply = self.command(Command::Halt(agent.clone()))?;
+        self.with_near_name(agent.as_str(), reply)
+    }
+
+    /// Lets it go on.
+    pub fn resume(&mut self, agent: &str, reason: &str) -> Result<Reply, Failure> {
+        let agent = agent_name(agent)?;
+        self.act_as_operator(reason)?;
+        let reply = self.command(Command::Continue(agent.clone()))?;
+        self.with_near_name(agent.as_str(), reply)
+    }
+}
+
+fn view(slice: &Slice, id: NegotiationId) -> Option<NegotiationView> {
+    let negotiation = slice.negotiation(id)?.clone();
+    let name = |agent| slice.agent(agent).map(|view| view.agent.name.clone());
+    Some(NegotiationView {
+        requester: name(negotiation.requester)?,
+        holder: name(negotiation.holder)?,
+        negotiation,
+    })
+}
+
+/// Under which ids an answer asks somebody, if it does.
+fn pending(reply: &Reply) -> Option<Vec<NegotiationId>> {
+    let Ok(Success::Negotiated(outcome)) = &reply.outcome else { return None };
+    let Negotiated { negotiations, .. } = &**outcome;
+    let ids: Vec<NegotiationId> = negotiations.iter().map(|view| view.negotiation.id).collect();
+    (!ids.is_empty() && negotiations.iter().any(|view| view.negotiation.is_open())).then_some(ids)
+}
+
+fn is_file(target: &Target) -> bool {
+    matches!(target, Target::Path(pattern) if pattern.as_literal().is_some())
+}
+
+/// A text that somebody else is to read.
+fn stated(text: &str, otherwise: &str) -> Result<String, Failure> {
+    let text = identity::reason_text(text)?;
+    match text.trim().is_empty() {
+        true => Err(usage("there is no reason in it", otherwise)),
+        false => Ok(text),
+    }
+}
+
+fn later(id: &str) -> String {
+    format!("such as: clearway answer {id} later 20")
+}
+
+fn negotiation_id(text: &str) -> Result<NegotiationId, Failure> {
+    NegotiationId::parse(text).ok_or_else(|| {
+        Failure::new(Slug::InvalidId, format!("{} is no id of a request", quoted(text)))
+            .hint("an id is eight of a-z and 0-9, as listed by: clearway negotiations")
+    })
+}

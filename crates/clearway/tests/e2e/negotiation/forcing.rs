@@ -1,0 +1,232 @@
+//! Taking what was asked for: from whom, when, and what is left of it.
+
+use super::{ask, asked, of_kind, pass};
+use crate::hooks::told::reads;
+use crate::{app, each, home, list, number, text};
+use clearway_testkit::Client;
+
+fn forced(id: &str) -> [&str; 4] {
+    ["force", id, "--reason", "the release is due"]
+}
+
+#[test]
+fn a_deadline_takes_nothing_and_reaches_both_sides_without_any_process() {
+    let home = home();
+    let repository = app(&home);
+    let (mut one, mut two) =
+        (Client::claude(&home, &repository, "one"), Client::claude(&home, &repository, "two"));
+    repository.grant("eve", &["docs/"]);
+    one.before_edit("src/a.rs").silent();
+    repository.write("src/a.rs", "changed\n");
+    one.after_edit("src/a.rs").silent();
+    reads(&mut two).silent();
+    let reply = repository.clearway().session("two").ok(&["ask", "src/a.rs", "add logout", "--urgent"]);
+    let id = text(&reply["negotiations"][0], "id").to_owned();
+    let told = reads(&mut one).told();
+    assert!(told.contains("asks for src/a.rs (\"add logout\")") && told.contains(&id), "{told}");
+    pass(&home, 5);
+    let open = repository.clearway().ok(&["negotiations"]);
+    assert_eq!(
+        open["negotiations"][0]["state"], "escalatable",
+        "it counts though nobody recorded it: {open}"
+    );
+    let (holder, asker) = (reads(&mut one).told(), reads(&mut two).told());
+    assert!(holder.contains("still waits for your answer on src/a.rs"), "{holder}");
+    assert!(asker.contains("did not answer for src/a.rs in time"), "{asker}");
+    reads(&mut one).silent();
+    reads(&mut two).silent();
+    assert_eq!(of_kind(&repository, "negotiation.overdue").len(), 1);
+    assert_eq!(each(&repository.clearway().ok(&["who", "src/a.rs"]), "holders", "pattern"), ["src/a.rs"]);
+}
+
+#[test]
+fn nobody_forces_who_lives_or_who_said_later_and_the_time_left_is_told() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("ada", &["src/a.rs", "--ttl", "3h"]);
+    let id = text(&ask(&repository, "bob", &["src/a.rs", "why", "--urgent"]), "id").to_owned();
+    let early = repository.agent("bob").fails("force-too-early", 1, &forced(&id));
+    assert_eq!(
+        (&early["details"]["why"], &early["retry"]["when"]),
+        (&"deadline".into(), &"after".into()),
+        "{early}"
+    );
+    repository.agent("ada").ok(&["answer", &id, "later", "20"]);
+    pass(&home, 19);
+    let later = repository.agent("bob").fails("force-too-early", 1, &forced(&id));
+    assert_eq!(later["details"]["why"], "later", "{later}");
+    pass(&home, 2);
+    repository.agent("ada").ok(&["renew"]);
+    let alive = repository.agent("bob").fails("force-too-early", 1, &forced(&id));
+    assert_eq!(alive["details"]["why"], "active", "{alive}");
+    assert!(of_kind(&repository, "negotiation.forced").is_empty());
+    assert_eq!(each(&repository.clearway().ok(&["leases"]), "leases", "agent"), ["ada"]);
+}
+
+#[test]
+fn a_day_of_unanswered_requests_takes_nothing_from_who_shows_signs_of_life() {
+    let home = home();
+    let repository = app(&home);
+    let lease = repository.grant("ada", &["src/a.rs", "--ttl", "24h"]);
+    let id = asked(&repository, "bob", "src/a.rs");
+    for _ in 0..5 {
+        pass(&home, 285);
+        repository.agent("ada").ok(&["renew"]);
+        repository.agent("bob").fails("force-too-early", 1, &forced(&id));
+    }
+    assert_eq!(each(&repository.clearway().ok(&["leases"]), "leases", "id"), [text(&lease, "id")]);
+    assert_eq!(of_kind(&repository, "negotiation.overdue").len(), 1, "once");
+    pass(&home, 20);
+    // A place in the queue is kept for a day, and what was asked from it ends with it.
+    repository.agent("ada").ok(&["renew"]);
+    let over = repository.agent("bob").fails("already-answered", 4, &forced(&id));
+    assert_eq!(over["details"]["status"], "lapsed", "{over}");
+    assert_eq!(each(&repository.clearway().ok(&["leases"]), "leases", "id"), [text(&lease, "id")]);
+}
+
+/// Release, record, snapshot and notice are one: who, whom, what, why and when.
+#[test]
+fn a_force_is_recorded_keeps_what_was_not_committed_and_is_told_to_the_holder_once() {
+    let home = home();
+    let repository = app(&home);
+    let mut one = Client::claude(&home, &repository, "one");
+    repository.grant("eve", &["docs/"]);
+    one.before_edit("src/a.rs").silent();
+    repository.write("src/a.rs", "half done\n");
+    one.after_edit("src/a.rs").silent();
+    repository.clearway().session("one").ok(&["reserve", "src/a.rs", "--ttl", "3h"]);
+    let id = text(&ask(&repository, "bob", &["src/a.rs", "why", "--urgent"]), "id").to_owned();
+    pass(&home, 11);
+    let first = repository.agent("bob").ok(&forced(&id));
+    assert_eq!((text(&first, "status"), number(&first, "released_count")), ("forced", 1), "{first}");
+    let events = of_kind(&repository, "negotiation.forced");
+    let event = &events[0];
+    assert_eq!((text(event, "agent"), text(&event["data"], "reason")), ("bob", "the release is due"));
+    assert_eq!((text(&event["data"], "pattern"), text(&event["data"], "negotiation")), ("src/a.rs", &*id));
+    assert!(event["at"].is_string() && event["data"]["holder_id"].is_string(), "{event}");
+    let before = repository.events().len();
+    let second = repository.agent("bob").ok(&forced(&id));
+    assert_eq!((&second["status"], &second["released"]), (&first["status"], &first["released"]));
+    assert_eq!(repository.events().len(), before, "the second time is the first result again");
+    let told = reads(&mut one).told();
+    assert!(told.contains("is with bob now") && told.contains("the release is due"), "{told}");
+    assert!(told.contains("clearway restore s"), "{told}");
+    let number = list(&repository.clearway().ok(&["snapshots"]), "snapshots")[0]["number"].to_string();
+    assert!(told.contains(&format!("s{number}")), "{told}");
+    assert!(!reads(&mut one).stdout.contains("is with bob now"), "once");
+    repository.grant("bob", &["src/a.rs"]);
+}
+
+#[test]
+fn what_was_let_go_meanwhile_is_not_taken_and_counts_nothing() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("ada", &["src/a.rs", "--ttl", "3h"]);
+    let id = asked(&repository, "bob", "src/a.rs");
+    pass(&home, 21);
+    repository.agent("ada").ok(&["release", "src/a.rs"]);
+    let events = repository.events().len();
+    let late = repository.agent("bob").ok(&forced(&id));
+    assert_eq!((text(&late, "status"), number(&late, "released_count")), ("already-released", 0));
+    assert_eq!(repository.events().len(), events);
+}
+
+/// The lease that was asked for is pinned: one that the holder took since is another matter.
+#[test]
+fn a_lease_that_the_holder_took_since_is_not_taken_for_the_one_that_was_asked_for() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("ada", &["src/a.rs", "--ttl", "3h"]);
+    let id = asked(&repository, "bob", "src/a.rs");
+    repository.agent("ada").ok(&["release", "src/a.rs"]);
+    repository.agent("bob").ok(&["wait", "--cancel"]);
+    let second = repository.grant("ada", &["src/a.rs", "--ttl", "3h"]);
+    pass(&home, 60);
+    let late = repository.agent("bob").ok(&forced(&id));
+    assert_eq!((text(&late, "status"), number(&late, "released_count")), ("already-released", 0));
+    assert_eq!(late["remaining"][0]["id"], second["id"], "and it is said who has it: {late}");
+}
+
+#[test]
+fn a_holder_that_died_can_be_forced_at_once() {
+    let home = home();
+    let repository = app(&home);
+    let mut one = Client::claude(&home, &repository, "one");
+    repository.grant("eve", &["docs/"]);
+    one.before_edit("src/a.rs").silent();
+    repository.write("src/a.rs", "half done\n");
+    let id = asked(&repository, "bob", "src/a.rs");
+    repository.agent("bob").fails("force-too-early", 1, &forced(&id));
+    one.die();
+    let taken = repository.agent("bob").ok(&forced(&id));
+    assert_eq!(text(&taken, "status"), "forced", "{taken}");
+    assert_eq!(of_kind(&repository, "snapshot.taken").len(), 1, "what it left is kept first");
+}
+
+#[test]
+fn third_parties_neither_answer_nor_force_and_a_person_may_force_by_the_same_rules() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("ada", &["src/a.rs", "--ttl", "3h"]);
+    repository.grant("eve", &["docs/"]);
+    let id = asked(&repository, "bob", "src/a.rs");
+    repository.agent("eve").fails("not-party", 3, &["answer", &id, "release"]);
+    repository.agent("bob").fails("not-party", 3, &["answer", &id, "release"]);
+    repository.agent("eve").fails("not-party", 3, &forced(&id));
+    let denied = of_kind(&repository, "action.denied");
+    assert_eq!(denied.len(), 3, "each attempt is on record: {denied:?}");
+    repository.agent("root").operator(&home).fails("force-too-early", 1, &forced(&id));
+    pass(&home, 21);
+    let taken = repository.agent("root").operator(&home).ok(&forced(&id));
+    assert_eq!(text(&taken, "status"), "forced");
+    assert_eq!(text(&of_kind(&repository, "negotiation.forced")[0], "agent"), "root");
+}
+
+#[test]
+fn forces_are_limited_in_an_hour() {
+    let home = home();
+    let repository = app(&home);
+    let files: Vec<String> = (0..6).map(|n| format!("src/n{n}.rs")).collect();
+    let words: Vec<&str> = files.iter().map(String::as_str).chain(["--ttl", "5h"]).collect();
+    repository.agent("ada").ok(&[&["reserve"], &words[..]].concat());
+    let ids: Vec<String> = files.iter().map(|file| asked(&repository, "bob", file)).collect();
+    pass(&home, 21);
+    for id in &ids[..5] {
+        repository.agent("bob").ok(&forced(id));
+    }
+    repository.agent("bob").fails("quota-exceeded", 3, &forced(&ids[5]));
+    assert_eq!(of_kind(&repository, "negotiation.forced").len(), 5);
+}
+
+/// Whoever forces a file out of a pattern takes that file, and the rest stays.
+#[test]
+fn a_force_takes_no_more_than_was_asked_for() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("ada", &["src/*.rs", "--ttl", "3h"]);
+    let id = asked(&repository, "bob", "src/a.rs");
+    pass(&home, 21);
+    let taken = repository.agent("bob").ok(&forced(&id));
+    assert_eq!((list(&taken, "released").len(), &taken["split"][0]), (0, &"src/a.rs".into()), "{taken}");
+    repository.grant("bob", &["src/a.rs"]);
+    repository.agent("bob").fails("reservation-held", 1, &["reserve", "src/b.rs"]);
+}
+
+/// Two who force the same at once: one effect.
+#[test]
+fn of_many_forces_at_once_one_takes_it_and_all_are_told_the_same() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("ada", &["src/a.rs", "--ttl", "3h"]);
+    let id = asked(&repository, "bob", "src/a.rs");
+    pass(&home, 21);
+    let words = [&["--json"], &forced(&id)[..]].concat();
+    let children: Vec<_> = (0..4).map(|_| repository.agent("bob").spawn(&words)).collect();
+    for child in children {
+        let output = child.wait_with_output().expect("it ends");
+        let told: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!((text(&told, "status"), output.status.code()), ("forced", Some(0)), "{told}");
+    }
+    assert_eq!(of_kind(&repository, "negotiation.forced").len(), 1);
+    assert_eq!(of_kind(&repository, "lease.taken-over").len(), 1);
+}

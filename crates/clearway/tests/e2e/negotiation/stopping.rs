@@ -1,0 +1,82 @@
+//! A person stops an agent, and lets it go on.
+
+use super::of_kind;
+use crate::hooks::told::reads;
+use crate::{app, home, list, text};
+use clearway_testkit::Client;
+use serde_json::{Value, json};
+
+#[test]
+fn a_stopped_agent_is_refused_its_next_tool_call_and_its_turn_ends() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("eve", &["docs/"]);
+    let mut one = Client::claude(&home, &repository, "one");
+    one.before_edit("src/a.rs").silent();
+    repository.write("src/a.rs", "half done\n");
+    one.after_edit("src/a.rs").silent();
+    let name = repository.clearway().session("one").ok(&["renew"])["agent"].as_str().unwrap().to_owned();
+    let halt = ["halt", &name, "--reason", "wrong module"];
+    repository.agent("eve").fails("not-operator", 3, &halt);
+    repository.clearway().session("one").fails("not-operator", 3, &halt);
+    let reply = repository.agent("root").operator(&home).ok(&halt);
+    assert_eq!((text(&reply, "halted"), list(&reply, "ended").len()), (&*name, 1));
+    assert_eq!(of_kind(&repository, "snapshot.taken").len(), 1);
+    assert_eq!(of_kind(&repository, "lease.orphaned").len(), 1);
+    for answer in [reads(&mut one), one.before_edit("src/b.rs")] {
+        let document: Value = serde_json::from_str(&answer.stdout).expect("JSON");
+        assert_eq!(document["continue"], false, "{document}");
+        assert!(text(&document, "stopReason").contains("wrong module"), "{document}");
+        assert_eq!(document["hookSpecificOutput"]["permissionDecision"], "deny");
+    }
+    let status = repository.clearway().ok(&["status"]);
+    let warned =
+        list(&status, "warnings").iter().any(|warning| warning.as_str().unwrap().contains("is halted"));
+    assert!(warned, "{status}");
+    repository.agent("root").operator(&home).ok(&["resume", &name, "--reason", "told it"]);
+    one.before_edit("src/b.rs").silent();
+    repository.agent("root").operator(&home).fails("not-found", 5, &["halt", "nobody", "--reason", "x"]);
+}
+
+/// Refused again and again: one line each, then a mark, and where nobody watches the end of the turn.
+#[test]
+fn an_agent_that_is_refused_again_and_again_is_said_to_loop_and_its_turn_ends_where_nobody_watches() {
+    let home = home();
+    home.user_config("posture = \"unattended\"\n");
+    let repository = app(&home);
+    repository.grant("otter", &["src/a.rs"]);
+    let mut one = Client::claude(&home, &repository, "one");
+    let looping = || {
+        let status = repository.clearway().ok(&["status"]);
+        list(&status, "agents").iter().any(|agent| agent["looping"] == true)
+    };
+    for time in 1..10 {
+        let said = one.before_edit("src/a.rs").denied();
+        assert_eq!(said.lines().count(), if time == 1 { 2 } else { 1 }, "{said}");
+        assert_eq!(looping(), time >= 5, "{time}");
+    }
+    let last = one.before_edit("src/a.rs");
+    let document: Value = serde_json::from_str(&last.stdout).expect("JSON");
+    assert_eq!(document["continue"], false, "{document}");
+}
+
+#[test]
+fn whoever_ends_its_turn_is_reminded_once_of_who_waits_for_its_file() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("eve", &["docs/"]);
+    let mut one = Client::claude(&home, &repository, "one");
+    let stop = |client: &mut Client, active: bool| client.event("Stop", &json!({"stop_hook_active": active}));
+    one.before_edit("src/a.rs").silent();
+    repository.write("src/a.rs", "changed\n");
+    one.after_edit("src/a.rs").silent();
+    stop(&mut one, false).silent();
+    repository.agent("otter").ok(&["reserve", "src/a.rs", "--queue"]);
+    stop(&mut one, true).silent();
+    let held = stop(&mut one, false);
+    let document: Value = serde_json::from_str(&held.stdout).expect("JSON");
+    assert_eq!((held.code, text(&document, "decision")), (0, "block"));
+    let said = text(&document, "reason");
+    assert!(said.contains("otter waits for src/a.rs") && said.lines().count() == 1, "{said}");
+    stop(&mut one, false).silent();
+}

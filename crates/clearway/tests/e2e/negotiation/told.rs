@@ -1,0 +1,79 @@
+//! What agents are told of requests, and that what is suggested works when it is pasted.
+
+use super::asked;
+use crate::hooks::told::{reads, run_what_follows};
+use crate::{app, each, home, list};
+use clearway_testkit::Client;
+
+#[test]
+fn a_refusal_ends_with_the_command_that_asks_and_it_works_as_it_stands() {
+    let home = home();
+    let app = app(&home);
+    app.grant("otter", &["src/a.rs"]);
+    let mut one = Client::claude(&home, &app, "one");
+    let told = one.before_edit("src/a.rs").denied();
+    assert!(told.ends_with("Urgent: clearway ask src/a.rs \"<why>\""), "{told}");
+    run_what_follows(&home, app.path(), &told, "Urgent: ");
+    let open = app.clearway().ok(&["negotiations"]);
+    assert_eq!(each(&open, "negotiations", "holder"), ["otter"]);
+    assert_eq!(
+        list(&app.clearway().ok(&["waits"]), "waits").len(),
+        1,
+        "the place of the refused edit is used"
+    );
+}
+
+#[test]
+fn a_holder_is_told_who_asks_and_why_and_the_command_in_it_lets_go() {
+    let home = home();
+    let app = app(&home);
+    app.grant("eve", &["docs/"]);
+    let mut one = Client::claude(&home, &app, "one");
+    one.before_edit("src/a.rs").silent();
+    app.write("src/a.rs", "changed\n");
+    one.after_edit("src/a.rs").silent();
+    asked(&app, "bob", "src/a.rs");
+    let told = reads(&mut one).told();
+    assert!(told.len() <= 400 && told.lines().count() == 1, "{} {told}", told.len());
+    assert!(told.starts_with("bob asks for src/a.rs (\"the release waits for it\"), within 10m"), "{told}");
+    run_what_follows(&home, app.path(), &told, "or: ");
+    assert!(app.is_clear("bob", "src/a.rs"), "{told}");
+    reads(&mut one).silent();
+}
+
+#[test]
+fn who_asked_is_told_what_was_said() {
+    let home = home();
+    let app = app(&home);
+    app.grant("ada", &["src/a.rs"]);
+    let mut two = Client::claude(&home, &app, "two");
+    reads(&mut two).silent();
+    let ask = |path: &str| {
+        let reply = app.clearway().session("two").ok(&["ask", path, "why"]);
+        reply["negotiations"][0]["id"].as_str().unwrap().to_owned()
+    };
+    let id = ask("src/a.rs");
+    app.agent("ada").ok(&["answer", &id, "later", "20"]);
+    assert!(reads(&mut two).told().contains("ada needs it for another 20m"));
+    app.agent("ada").ok(&["answer", &id, "after-commit"]);
+    assert!(reads(&mut two).told().contains("with its next commit"));
+    app.agent("ada").ok(&["answer", &id, "no", "half done"]);
+    assert!(reads(&mut two).told().contains("does not let go of it (\"half done\")"));
+}
+
+#[test]
+fn two_who_ask_each_other_are_both_told() {
+    let home = home();
+    let app = app(&home);
+    app.grant("eve", &["docs/"]);
+    let (mut one, mut two) = (Client::claude(&home, &app, "one"), Client::claude(&home, &app, "two"));
+    for (client, file) in [(&mut one, "src/a.rs"), (&mut two, "src/b.rs")] {
+        client.before_edit(file).silent();
+        app.write(file, "changed\n");
+        client.after_edit(file).silent();
+    }
+    app.clearway().session("one").ok(&["ask", "src/b.rs", "why"]);
+    app.clearway().session("two").fails("would-deadlock", 1, &["ask", "src/a.rs", "why"]);
+    let told = reads(&mut one).told();
+    assert!(told.contains("neither would go on") && told.contains("The least work is lost if"), "{told}");
+}
