@@ -349,7 +349,7 @@ fn a_foreign_writer_is_waited_for_within_the_time_given() {
 }
 
 /// Every verb there is, with words that open the store; without words where it opens none, or is asked apart.
-const VERBS: [(&str, &[&str]); 55] = [
+const VERBS: [(&str, &[&str]); 62] = [
     ("init", &["init", "-y"]),
     ("reserve", &["reserve", "b.rs"]),
     ("who", &["who", "a.rs"]),
@@ -401,6 +401,13 @@ const VERBS: [(&str, &[&str]); 55] = [
     ("stale-acks", &["stale-acks"]),
     ("policy", &["policy", "open"]),
     ("contacts", &["contacts", "--add", "bob"]),
+    ("ask", &["ask", "a.rs", "x"]),
+    ("answer", &["answer", "abcdefgh", "release"]),
+    ("withdraw", &["withdraw", "abcdefgh"]),
+    ("negotiations", &["negotiations"]),
+    ("force", &["force", "abcdefgh", "--reason", "x"]),
+    ("halt", &["halt", "alice", "--reason", "x"]),
+    ("resume", &["resume", "alice", "--reason", "x"]),
     ("hook", &[]),
     ("git-hook", &[]),
     ("completions", &[]),
