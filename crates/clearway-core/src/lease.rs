@@ -82,7 +82,7 @@ impl Lease {
     /// Whether a hook took it for the length of one tool call, on a file that many edit briefly: of what hooks take, that
     /// alone has an end which no work in the file puts off.
     pub fn lasts_one_call(&self) -> bool {
-        self.grade == Grade::Auto && self.end_max.is_some()
+        self.grade == Grade::Auto && self.end_max.is_some() && self.target.literal().is_some()
     }
 
     /// Whether holding it is holding all of a target.

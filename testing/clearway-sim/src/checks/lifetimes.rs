@@ -33,7 +33,8 @@ pub(crate) fn of_event(scene: &Scene<'_>, ledger: &Ledger, event: &Event, signs:
         Body::LeaseExpired { cause, .. } => expired(scene, ledger, lease, *cause, signs),
         Body::LeaseYielded { .. } => {
             let way = Way { ledger, world: scene.world, now: scene.now };
-            let may = may_yield(lease) && (!scene.fresh || way.is_unchanged(lease));
+            let is_over = lease.lasts_one_call() || way.is_unchanged(lease);
+            let may = may_yield(lease) && (!scene.fresh || is_over);
             early(may, lease, "yielded while it was claimed or its file was changed")
         }
         Body::LeaseTakenOver { .. } => {
