@@ -574,14 +574,14 @@ fn thread_seen(letters: &[&Letter], me: AgentId, names: &Called) -> ThreadSeen {
     let owes = |letter: &&Letter| {
         letter.entry_of(me).is_some_and(|entry| entry.owes_ack && entry.acked_at.is_none())
     };
-    let with: BTreeSet<AgentId> =
-        messages().flat_map(|message| parties(message, me)).filter(|agent| *agent != me).collect();
+    let others = messages().flat_map(|message| parties(message, me)).filter(|agent| *agent != me);
+    let with: BTreeSet<AgentName> = others.filter_map(|agent| names.get(&agent).cloned()).collect();
     ThreadSeen {
         newest: letters[0].message.clone(),
         subject: messages().find_map(|message| message.subject.clone()),
         messages: letters.len() as u64,
         unread: standing(Standing::Unread) as u64,
-        with: with.iter().take(WITH_MAX).filter_map(|agent| names.get(agent).cloned()).collect(),
+        with: with.into_iter().take(WITH_MAX).collect(),
         importance: messages().map(|message| message.importance).min().unwrap_or_default(),
         ack_owed: letters.iter().any(owes),
     }

@@ -9,6 +9,11 @@ use clearway_kernel::config::Enforcement;
 use clearway_kernel::{Doing, HookCall, abandon_turns, attend, before_git, before_shell, mode_of};
 
 pub(super) fn before(host: &mut dyn Host, call: &HookCall, command: &str) -> Result<Judged, Failure> {
+    // What the agent did before is over, and only then it takes turns for what it is about to do.
+    let answers = attend(host, call, &Doing::Runs)?;
+    if let Some(verdict) = stopped(&answers) {
+        return Ok(Judged { verdict, answers, lets_pass: false });
+    }
     let mut said = Said::default();
     // What cannot be asked is no reason to keep anybody from a command.
     if let Some(failure) = before_git(host, call, command).ok().flatten() {
@@ -19,11 +24,6 @@ pub(super) fn before(host: &mut dyn Host, call: &HookCall, command: &str) -> Res
             Ok(kept) => said.beside.extend(kept.as_ref().map(texts::sheltered)),
             Err(failure) => said.refuse(texts::unsheltered(&failure), mode_here(host, call)?),
         }
-    }
-    let answers = attend(host, call, &Doing::Runs)?;
-    if let Some(verdict) = stopped(&answers) {
-        abandon_turns(host, call);
-        return Ok(Judged { verdict, answers, lets_pass: false });
     }
     let verdict = match said.reason {
         Some(reason) => {

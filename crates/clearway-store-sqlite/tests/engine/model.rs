@@ -26,9 +26,8 @@ const LIVES: u64 = 400;
 const STEPS: usize = 50;
 /// Runs one life alone, by its seed.
 const SEED_VARIABLE: &str = "CLEARWAY_MODEL_SEED";
-/// Lives more or fewer lives than [`LIVES`].
 /// Kinds of events that no life here asks for: the stories of the contract tell of them on every engine.
-const TOLD_BY_STORIES: [&str; 8] = [
+pub(crate) const TOLD_BY_STORIES: [&str; 8] = [
     "negotiation.asked",
     "negotiation.raised",
     "negotiation.deferred",
@@ -38,6 +37,7 @@ const TOLD_BY_STORIES: [&str; 8] = [
     "agent.halted",
     "agent.continued",
 ];
+/// Lives more or fewer lives than [`LIVES`].
 const LIVES_VARIABLE: &str = "CLEARWAY_MODEL_LIVES";
 
 #[test]

@@ -69,7 +69,7 @@ fn a_file_with_somebodys_uncommitted_change_stays_as_it_is_and_the_model_is_told
     let _other = other(&home, &app);
     let played = play(client, &home, &app, Script::default().read("src/a.rs").edit("src/a.rs", "a", "mine"));
     assert_eq!(content(&app, "src/a.rs"), "a\nunfinished\n");
-    for part in ["Not edited: src/a.rs is with claude-", "You are queued, 1st", "clearway who src/a.rs"] {
+    for part in ["Not edited: src/a.rs is with claude-", "You are queued, 1st", "clearway ask src/a.rs"] {
         assert!(played.results[1].contains(part), "{part}: {:#?}", played.results);
     }
 }

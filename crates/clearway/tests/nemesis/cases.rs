@@ -298,9 +298,9 @@ fn asking(arena: &Arena<'_>) {
 
 /// ada asked a terminal session that was killed then.
 fn asked_of_the_dead(arena: &Arena<'_>) {
-    arena.make_operator_key();
     let terminal = Terminal::open();
     let mut holder = session(arena, &terminal, "a.rs");
+    arena.make_operator_key();
     arena.run("ada", &["ask", "a.rs", "the release waits for it"]).expect(0);
     holder.kill().expect("a process of ours");
     holder.wait().expect("it ends");

@@ -34,7 +34,8 @@ fn busy_arena<'h>(home: &'h clearway_testkit::Home, name: &str) -> Arena<'h> {
     run("eve", &["reserve", "a.rs", "--idempotency-key", "k-2"]).expect(0);
     run("bob", &["reserve", "c.rs"]).expect(0);
     run("bob", &["renew", "--ttl", "2h"]).expect(0);
-    run("bob", &["reserve", "b/c.rs", "--queue"]).expect(0);
+    run("bob", &["ask", "b/c.rs", "the release waits for it"]).expect(0);
+    run("ada", &["send", "bob", "soon", "--subject", "b/c.rs"]).expect(0);
     assert!(std::fs::metadata(arena.store("-wal")).unwrap().len() > 0);
     arena.audited().unwrap();
     arena
@@ -147,10 +148,10 @@ fn every_flipped_bit_that_changes_a_fact_is_reported() {
 }
 
 /// What is projected from the log, and comes back from it.
-const PROJECTED: [&str; 4] = ["agents", "ended_leases", "leases", "waits"];
+const PROJECTED: [&str; 5] = ["agents", "ended_leases", "leases", "negotiations", "waits"];
 
 /// Other values for a column, each of a kind that some constraint lets pass.
-const OTHERWISE: [&str; 9] = [
+const OTHERWISE: [&str; 10] = [
     "CASE typeof({c}) WHEN 'integer' THEN {c} + 1 ELSE substr({c}, 1, length({c}) - 1) || \
      CASE substr({c}, -1) WHEN 'q' THEN 'r' ELSE 'q' END END",
     "{c} - 1",
@@ -161,6 +162,7 @@ const OTHERWISE: [&str; 9] = [
     "CAST(substr({c}, 1, length({c}) - 1) || x'51' AS BLOB)",
     "coalesce({c}, 'q')",
     "coalesce({c}, 1)",
+    "coalesce({c}, x'00')",
 ];
 
 /// Changes a column in one row, with every index, as a tool of somebody's would.
