@@ -13,14 +13,14 @@ use rusqlite::{Connection, Result, Row, params};
 
 /// Every request of a scope that is open.
 pub(crate) fn open(connection: &Connection, scope: i64, fold: Fold) -> Result<Vec<Readable<Negotiation>>> {
-    let text = "SELECT id, body FROM negotiations WHERE scope = ? AND over = 0";
+    let text = "SELECT id, body, over FROM negotiations WHERE scope = ? AND over = 0";
     let mut statement = connection.prepare_cached(text)?;
     rows::collect(&mut statement, [scope], |row| read(row, fold))
 }
 
 /// Every request of a scope.
 pub(crate) fn all(connection: &Connection, scope: i64, fold: Fold) -> Result<Vec<Readable<Negotiation>>> {
-    let text = "SELECT id, body FROM negotiations WHERE scope = ?";
+    let text = "SELECT id, body, over FROM negotiations WHERE scope = ?";
     let mut statement = connection.prepare_cached(text)?;
     rows::collect(&mut statement, [scope], |row| read(row, fold))
 }
@@ -32,16 +32,19 @@ pub(crate) fn by_id(
     fold: Fold,
     id: NegotiationId,
 ) -> Result<Option<Readable<Negotiation>>> {
-    let text = "SELECT id, body FROM negotiations WHERE scope = ? AND over IN (0, 1) AND id = ?";
+    let text = "SELECT id, body, over FROM negotiations WHERE scope = ? AND over IN (0, 1) AND id = ?";
     let mut statement = connection.prepare_cached(text)?;
     let found = rows::collect(&mut statement, params![scope, id.as_str()], |row| read(row, fold))?;
     Ok(found.into_iter().next())
 }
 
+/// Reads a request, which has to lie with those that are open or with those that are over: searches go by that.
 fn read(row: &Row<'_>, fold: Fold) -> Result<Readable<Negotiation>> {
     let id = rows::legible(row, 0);
+    let is_over = row.get::<_, bool>(2).ok();
     let body = row.get::<_, Vec<u8>>(1).ok().and_then(|body| negotiating::decode(&body, fold).ok());
-    Ok(body.filter(|negotiation| negotiation.id.as_str() == id).ok_or(id))
+    let is_in_place = |found: &Negotiation| found.id.as_str() == id && is_over == Some(!found.is_open());
+    Ok(body.filter(is_in_place).ok_or(id))
 }
 
 impl SqliteTransaction<'_> {

@@ -30,6 +30,9 @@ const SOFT: [(&str, Option<&str>); 5] = [
 /// The files of a store that hold something worth keeping.
 const KEPT: [&str; 3] = ["", "-wal", "-gate"];
 
+/// How many times as long a life may get that has not seen enough.
+const LIVES_LONGER: u64 = 8;
+
 /// Lives until the log of the store below `state` has at least `events` events of at least `kinds_min` kinds.
 pub(crate) fn live(state: &Path, seed: u64, events: u64, kinds_min: usize) {
     let (mut engine, mut world) = (engine(state), TestWorld::new(seed));
@@ -39,6 +42,11 @@ pub(crate) fn live(state: &Path, seed: u64, events: u64, kinds_min: usize) {
         session(&mut engine, &mut world);
     }
     while fold.scope.rev < Seq(events) || kinds.len() < kinds_min {
+        assert!(
+            fold.scope.rev.0 < events * LIVES_LONGER,
+            "{} kinds of events, and only {kinds:?}",
+            kinds_min
+        );
         let Step::Ask(request) = script.next(&mut world, &fold) else { continue };
         let reply = execute(&mut engine, &mut world, Rules::default(), &scope(), &request).unwrap();
         script.learn(&request, &reply);
