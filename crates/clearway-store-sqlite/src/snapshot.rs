@@ -5,6 +5,7 @@ use crate::errors;
 use crate::examine::{lost_scope, refuse_renamed};
 use crate::load::{Loaded, Loader, ScopeRow, scope_row};
 use crate::rows::{self, AGENT_COLUMNS};
+use crate::witness;
 use clearway_core::fold::State;
 use clearway_core::ids::{AgentId, ScopeKey, Seq};
 use clearway_core::limits::IDEMPOTENCY_MS;
@@ -66,7 +67,10 @@ impl<'a> SqliteSnapshot<'a> {
             let holds_others = self.number()? > 1;
             return Err(lost_scope(&self.reader.path, witnessed, holds_others));
         };
-        row.state.lost_tail = lost_tail;
+        let is_given_up = lost_tail > 0
+            && witness::was_given_up(&self.reader.connection, row.id, row.state.fold, witnessed)
+                .map_err(|error| errors::sqlite(&self.reader.path, &error))?;
+        row.state.lost_tail = if is_given_up { 0 } else { lost_tail };
         Ok(())
     }
 

@@ -121,8 +121,11 @@ impl<'a> SqliteTransaction<'a> {
                 format!("event {} is not the one that the witness beside it remembers", witnessed.rev);
             return Err(self.damaged(reason));
         }
+        let (id, fold) = (scope.id, scope.state.fold);
+        let is_given_up =
+            lost > 0 && self.run(|connection| witness::was_given_up(connection, id, fold, &witnessed))?;
         if let Some(scope) = &mut self.scope {
-            scope.state.lost_tail = lost;
+            scope.state.lost_tail = if is_given_up { 0 } else { lost };
         }
         Ok(())
     }

@@ -1,11 +1,15 @@
 //! What the gate file remembers of a scope's log: its last head, outside the database. A database that was put
 //! back, or lost its tail, then no longer agrees.
 
+use clearway_core::event::Body;
 use clearway_core::ids::Seq;
+use clearway_core::pattern::Fold;
 use clearway_platform::files::{self, with_suffix};
 use clearway_platform::gate::{Gate, WITNESS_BYTES};
 use clearway_store::contract::Head;
+use clearway_wire::canonical;
 use clearway_wire::chain::{ChainHash, digest_bytes};
+use rusqlite::{Connection, params};
 use std::path::Path;
 
 const MAGIC: &[u8; 4] = b"cwh1";
@@ -48,6 +52,30 @@ pub(crate) fn all_remembered(file: &Path) -> impl Iterator<Item = (i64, Head)> {
 pub(crate) fn last_remembered(file: &Path) -> Option<Head> {
     all_remembered(file).map(|(_, head)| head).max_by_key(|head| head.rev)
 }
+
+/// Whether the log itself records that an operator went on without the events up to a head: whoever did may have died
+/// before the gate forgot them. Asked only where they are missed, and found among the latest events.
+pub(crate) fn was_given_up(
+    connection: &Connection,
+    scope: i64,
+    fold: Fold,
+    head: &Head,
+) -> rusqlite::Result<bool> {
+    let text = "SELECT seq, bytes FROM events WHERE scope = ? ORDER BY seq DESC LIMIT ?";
+    let mut statement = connection.prepare(text)?;
+    let mut rows = statement.query(params![scope, RECENT_EVENTS])?;
+    while let Some(row) = rows.next()? {
+        let (seq, bytes) = (Seq(row.get(0)?), row.get::<_, Vec<u8>>(1)?);
+        let body = canonical::decode(seq, &bytes, fold).map(|event| event.body);
+        if let Ok(Body::EpochBegan { lost_tail, operator_reason: Some(_), .. }) = body {
+            return Ok((seq.0..seq.0.saturating_add(lost_tail)).contains(&head.rev.0));
+        }
+    }
+    Ok(false)
+}
+
+/// Events of one repair: its own, and one for each lease that it ends.
+const RECENT_EVENTS: u32 = 10_000;
 
 #[cfg(test)]
 mod tests {

@@ -193,7 +193,7 @@ fn meant<'a>(draft: &Draft<'a>, name: &AgentName) -> Result<&'a AgentView, Failu
     })
 }
 
-/// Whoever gave a sign of life since the machine started and is not known to be gone.
+/// Whoever gave a sign of life since the machine started and is not known to be gone, by name.
 fn everybody(draft: &Draft<'_>, me: Option<AgentId>) -> Result<Vec<Recipient>, Failure> {
     let view = draft.view();
     let is_there = |one: &&AgentView| {
@@ -201,8 +201,10 @@ fn everybody(draft: &Draft<'_>, me: Option<AgentId>) -> Result<Vec<Recipient>, F
             && view.last_seen(one.agent.id).is_some()
             && view.liveness(one) != Liveness::Gone
     };
-    let there = draft.slice.agents.iter().filter(is_there);
-    let all: Vec<Recipient> = there.map(|one| Recipient { agent: one.agent.id, role: Role::To }).collect();
+    let mut there: Vec<&AgentView> = draft.slice.agents.iter().filter(is_there).collect();
+    there.sort_by(|one, other| one.agent.name.cmp(&other.agent.name));
+    let all: Vec<Recipient> =
+        there.iter().map(|one| Recipient { agent: one.agent.id, role: Role::To }).collect();
     if all.len() <= BROADCAST_RECIPIENTS_MAX {
         return Ok(all);
     }
