@@ -54,9 +54,10 @@ impl Home {
             .tempdir_in("/tmp")
             .expect("a temporary directory");
         let path = directory.path().canonicalize().expect("the directory exists");
-        for name in ["home", "state", "config", "run", "tmp"] {
+        for name in ["home", "state", "config", "run", "tmp", "bin"] {
             std::fs::create_dir_all(path.join(name)).expect("a directory");
         }
+        std::os::unix::fs::symlink(binary, path.join("bin/clearway")).expect("a link");
         Self { binary: PathBuf::from(binary), directory: Some(directory), path }
     }
 

@@ -37,9 +37,6 @@ impl Home {
     }
 
     /// A program for which `clearway` is the binary under test.
-    ///
-    /// # Panics
-    /// If the binary cannot be put into its path.
     pub fn program<A: AsRef<OsStr>>(
         &self,
         directory: &Path,
@@ -47,11 +44,6 @@ impl Home {
         arguments: &[A],
     ) -> Command {
         let bin = self.path().join("bin");
-        if !bin.exists() {
-            std::fs::create_dir_all(&bin).expect("a directory");
-            // Two tests never share a home, so nobody else makes the link in between.
-            std::os::unix::fs::symlink(self.binary(), bin.join("clearway")).expect("a link");
-        }
         let mut command = Command::new(program);
         command.args(arguments).current_dir(directory).env_clear().envs(self.environment());
         command.env("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display()));
