@@ -9,6 +9,7 @@ mod commit;
 mod diff;
 mod hooked;
 mod radar;
+mod spelling;
 mod stash;
 pub(crate) mod status;
 
@@ -28,6 +29,7 @@ use std::time::Duration;
 
 use child::{Answer, Feed};
 use clearway_platform::environment::Environment;
+use spelling::{Spellings, spelled_alike};
 
 /// How long one `git` may take before it is ended, unless told otherwise.
 pub const GIT_WAIT_MS: u64 = 30_000;
@@ -139,14 +141,27 @@ impl Git {
         Ok(tracked(&self.ask(worktree, &question)?))
     }
 
-    /// Of each of these whether it, or anything below it, differs from HEAD or is untracked; git is asked once. What git
-    /// spells otherwise, as a file system that folds case may, can be any of them.
+    /// Of each of these whether it, or anything below it, differs from HEAD, is untracked, or is not looked at by git because
+    /// somebody told it so. What git spells otherwise, as a file system that folds case may, can be any of them.
     pub fn are_dirty(&self, worktree: &Path, paths: &[&str]) -> Result<Vec<bool>, GitError> {
-        let dirty = self.dirty_paths(worktree, paths)?;
-        let is_known = |found: &String| paths.iter().any(|path| is_at_or_below(found, path));
-        let all_known = dirty.iter().all(is_known);
-        let is_dirty = |path: &&str| !all_known || dirty.iter().any(|found| is_at_or_below(found, path));
-        Ok(paths.iter().map(is_dirty).collect())
+        let asked: Vec<&str> = paths.iter().map(|path| spelled_alike(path)).collect();
+        let mut dirty = self.dirty_paths(worktree, &asked)?;
+        dirty.extend(self.unwatched_paths(worktree, &asked)?);
+        let spellings = Spellings::new(paths, &asked);
+        let all_known = dirty.iter().all(|found| spellings.knows(found));
+        let is_dirty = |at| !all_known || dirty.iter().any(|found| spellings.is_at(found, at));
+        Ok((0..paths.len()).map(is_dirty).collect())
+    }
+
+    /// The tracked files among the given paths and below them that git takes for unchanged without a look, as
+    /// `git update-index --skip-worktree` and `--assume-unchanged` have it.
+    fn unwatched_paths(&self, worktree: &Path, paths: &[&str]) -> Result<BTreeSet<String>, GitError> {
+        let mut unwatched = BTreeSet::new();
+        for batch in batches(paths, PATHS_BYTES_MAX) {
+            let question = Question { command: "ls-files", options: &["-v", "-z"], paths: &batch };
+            unwatched.extend(spelling::unwatched_in(&self.ask(worktree, &question)?));
+        }
+        Ok(unwatched)
     }
 
     /// The dirty and untracked files among the given paths and below them.
@@ -255,11 +270,6 @@ pub(crate) struct Question<'q> {
 }
 
 /// Everything is below the empty path, which is the root.
-fn is_at_or_below(found: &str, path: &str) -> bool {
-    let rest = found.strip_prefix(path);
-    rest.is_some_and(|rest| path.is_empty() || rest.is_empty() || rest.starts_with('/'))
-}
-
 fn is_executable(program: &Path) -> bool {
     let executable_by_anyone = 0o111;
     std::fs::metadata(program)
