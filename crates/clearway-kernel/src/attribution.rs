@@ -59,14 +59,15 @@ pub(crate) fn forget(outside: &mut dyn Outside, scope: &ScopeKey, caller: &str) 
     }
 }
 
-/// Leaves a trace of a scope in which a hook took a lease, so that its store is missed if it goes.
+/// Leaves a trace of a scope in which a hook took a lease or watched a call, so that its store is missed if it goes.
 pub(crate) fn leave_trace(outside: &mut dyn Outside, scope: &ScopeKey) {
     if let Some(path) = trace(outside, scope) {
         drop(outside.write_private(&path, ""));
     }
 }
 
-/// Whether a hook took a lease in a scope since the machine started.
+/// Whether a hook took a lease in a scope or watched a call since the machine started. One file tells, which is asked
+/// for wherever nobody invited us.
 pub(crate) fn left_trace(outside: &mut dyn Outside, scope: &ScopeKey) -> bool {
     trace(outside, scope).is_some_and(|path| matches!(outside.read_text(&path), Ok(Some(_))))
 }
@@ -75,13 +76,16 @@ fn trace(outside: &dyn Outside, scope: &ScopeKey) -> Option<PathBuf> {
     outside.passing_file(&format!("scope-{scope}")).ok()
 }
 
-/// Whether a hook was answered in a scope since the machine started, as far as it left a trace.
+/// Whether a session that goes on was watched in a scope: what it left is gone with it.
 pub(crate) fn was_here(outside: &dyn Outside, scope: &ScopeKey) -> bool {
     !outside.passing_files(&front(scope)).is_empty()
 }
 
 fn mark(outside: &mut dyn Outside, scope: &ScopeKey, caller: &str, word: &str) {
     let Some(path) = mark_of(outside, scope, caller) else { return };
+    if outside.changed_at(&path).is_none() {
+        leave_trace(outside, scope);
+    }
     if outside.jot(&path, word, MARK_BYTES_MAX).is_err() {
         drop(outside.write_private(&path, &format!("{word}\n")));
     }

@@ -59,7 +59,7 @@ impl Machine {
             Some((name.to_owned(), value))
         };
         let surroundings = Surroundings {
-            variables: environment.vars.iter().filter_map(text).collect(),
+            variables: environment::one_by_one(environment.vars.iter().filter_map(text)),
             cwd: environment.cwd.clone(),
             stdin_is_terminal: environment.stdin_is_terminal,
             stdout_is_terminal: environment.stdout_is_terminal,
