@@ -4,6 +4,7 @@ mod attribution;
 mod back;
 mod bad_payloads;
 mod broad;
+mod circles;
 mod crowd;
 mod elsewhere;
 mod fixtures;
