@@ -5,6 +5,7 @@ mod back;
 mod bad_payloads;
 mod broad;
 mod circles;
+mod concerned;
 mod crowd;
 mod elsewhere;
 mod fixtures;
