@@ -83,8 +83,8 @@ pub use mutations::{Checked, ChosenWords, ReleaseWords, RenewWords, ReserveWords
 pub use negotiating::{AnswerWords, AskWords, Negotiations};
 pub use outage::{Failing, Outage, outage};
 pub use outside::{
-    BuildFacts, ChangedPaths, CheckedOut, CommitOrder, Destination, FileId, GitCommit, Head, HeadMove, Knows,
-    Order, Outside, PutAside, Running, Staged, StoreAt, Surroundings, UnderWay,
+    BuildFacts, ChangedPaths, CheckedOut, CommitOrder, Commits, Destination, FileId, GitCommit, Head,
+    HeadMove, Knows, Order, Outside, PutAside, Running, Staged, StoreAt, Surroundings, UnderWay,
 };
 pub use overwriting::{Overwrite, WholeText};
 pub use own::Mine;
