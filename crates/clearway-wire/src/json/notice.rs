@@ -200,7 +200,7 @@ impl NoticeJson {
                     Ordering::Greater => "lengthened",
                 };
                 let message =
-                    format!("the freeze there was is {how} from another {was} to {left}: {was_for}");
+                    format!("the freeze there was (\"{was_for}\") is {how} from another {was} to {left}");
                 Self::saying("freeze-changed", message)
             }
             Notice::Broad { max_ms, makes_way } => {
