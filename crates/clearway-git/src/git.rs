@@ -198,7 +198,7 @@ impl Git {
     pub fn renames(&self, worktree: &Path) -> Result<Vec<(String, String)>, GitError> {
         let options = ["--porcelain=v2", "-z", "--untracked-files=no", "--renames"];
         let question = Question { command: "status", options: &options, paths: &[] };
-        Ok(status::renamed_in(&self.ask(worktree, &question)?))
+        status::renamed_in(&self.ask(worktree, &question)?)
     }
 
     /// How many commits each author made on any branch since an instant, in seconds, the busiest first.

@@ -6,7 +6,7 @@
 
 use crate::ledger::DAY_MS;
 use crate::outside::HeadMove;
-use crate::passing::name_after;
+use crate::passing::{name_after, note_down};
 use crate::session::Session;
 use clearway_core::agent::ClientSession;
 use clearway_core::command::{Command, Unchecked};
@@ -23,7 +23,7 @@ use clearway_core::slug::Slug;
 use clearway_core::target::Target;
 use clearway_core::time::Wall;
 use clearway_store::contract::LeaseListing;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Bytes of what is remembered of checks: some hundred commits.
 const BYTES_MAX: u64 = 16 * 1_024;
@@ -38,14 +38,7 @@ impl Session<'_> {
     /// Remembers that the commit which git makes now was checked.
     pub(crate) fn note_checked(&mut self) {
         let (Some(head), Some(path)) = (self.outside.hooked_head(), self.memory("checked")) else { return };
-        self.jot_down(&path, &head.commit);
-    }
-
-    /// Nobody waits for the disk: what is lost with the power is forgotten with the boot.
-    fn jot_down(&mut self, path: &Path, line: &str) {
-        if self.outside.jot(path, line, BYTES_MAX).is_err() {
-            drop(self.outside.write_private(path, &format!("{line}\n")));
-        }
+        note_down(self.outside, &path, &head.commit, BYTES_MAX);
     }
 
     /// Whether the commit that follows this one was checked.
@@ -139,7 +132,7 @@ impl Session<'_> {
             return Vec::new();
         };
         if known != Some(length) {
-            self.jot_down(&path, &length.to_string());
+            note_down(self.outside, &path, &length.to_string(), BYTES_MAX);
         }
         moves
     }

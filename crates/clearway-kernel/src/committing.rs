@@ -10,14 +10,14 @@ use crate::session::Session;
 use crate::targets::Look;
 use crate::waiting::{AtEnd, Watcher};
 use clearway_core::agent::{AgentName, Liveness};
-use clearway_core::command::{Command, Commit, Reserve, Want};
+use clearway_core::command::{Command, Commit, Reserve};
 use clearway_core::commit::{Whose, whose};
 use clearway_core::decide::Success;
 use clearway_core::facts::Process;
 use clearway_core::failure::{Details, Failure, LeaseView};
 use clearway_core::hint::Hint;
 use clearway_core::ids::AgentId;
-use clearway_core::lease::{Grade, Kind, Lease, Mode};
+use clearway_core::lease::{Grade, Kind, Lease};
 use clearway_core::limits::TTL_MS_AUTO;
 use clearway_core::path::CanonicalPath;
 use clearway_core::pattern::Fold;
@@ -113,18 +113,11 @@ impl Session<'_> {
         if self.outside.hooks_put_aside(&self.site) {
             names.push(ResourceName::git_stash());
         }
+        let names = names.into_iter().map(Target::Name);
         let reserve = Reserve {
-            wants: names.into_iter().map(|name| Want { target: Target::Name(name), capacity: 1 }).collect(),
-            worktree: here,
-            mode: Mode::Exclusive,
-            grade: Grade::Claimed,
-            as_set: false,
-            ttl_ms: TTL_MS_AUTO,
-            max_ms: None,
             reason: Some("commit".to_owned()),
-            best_effort: false,
             bound: Some(process.clone()),
-            makes_way: false,
+            ..Reserve::alone(names, here, Grade::Claimed, TTL_MS_AUTO)
         };
         let wait_ms = self.patience_ms(None, "", "")?;
         let scope = self.site.key.clone();

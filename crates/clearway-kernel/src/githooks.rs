@@ -129,6 +129,8 @@ pub fn after_commit(outside: &mut dyn Outside, given: &Globals) -> GitAnswer {
         }
         on_ground(outside, given, |session| {
             drop(session.look_for_unchecked(None));
+            // What cannot be noted is nobody's.
+            drop(session.note_left_by_commit());
             let committed = |session: &mut Session<'_>| session.outside.committed_paths();
             let others = session.settle_commit(committed, None)?;
             let is_told_later = session.outside.surroundings().variables.contains_key(INSIDE_COMMIT);

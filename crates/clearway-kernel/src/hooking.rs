@@ -296,12 +296,6 @@ pub fn company(outside: &mut dyn Outside, call: &HookCall) -> Result<Option<Comp
     Ok(Some(Company { status: session.status()?, mode, unread: session.unread()?, root, is_strict }))
 }
 
-/// What becomes of edits where an agent works; `None` where nobody invited us.
-pub fn mode_of(outside: &mut dyn Outside, call: &HookCall) -> Result<Option<Enforcement>, Failure> {
-    let globals = Globals { idempotency_key: None, ..call.globals() };
-    Ok(welcome(outside, &globals, &call.cwd)?.map(|ground| ground.config.mode()))
-}
-
 /// The arguments of a tool that name files, as the settings of the place have it where the agent works.
 pub fn fields_of_tool(
     outside: &mut dyn Outside,

@@ -72,7 +72,6 @@ pub use githooks::{
 pub use ground::{ConfigPlace, config_places};
 pub use hooking::{
     Answers, Company, Doing, HookCall, ScopeAnswer, Stands, attend, company, fields_of_tool, keep_changed,
-    mode_of,
 };
 pub use later::{keep_for_later, kept_for_now, told_before, was_told_before};
 pub use ledger::{AgentCost, CallEnd, Cost, HookNote, Noted, note_call};
@@ -82,10 +81,10 @@ pub use mailboxes::{InboxWords, MailPage, MailSeen, StaleAck, StaleAcks, ThreadS
 pub use mailing::{RulesWords, SendWords, mail_answer};
 pub use mutations::{Checked, ChosenWords, ReleaseWords, RenewWords, ReserveWords};
 pub use negotiating::{AnswerWords, AskWords, Negotiations};
-pub use outage::{Outage, outage};
+pub use outage::{Failing, Outage, outage};
 pub use outside::{
-    BuildFacts, ChangedPaths, CheckedOut, CommitOrder, Destination, FileId, GitCommit, Head, HeadMove, Knows,
-    Order, Outside, PutAside, Running, Staged, StoreAt, Surroundings, UnderWay,
+    BuildFacts, ChangedPaths, CheckedOut, CommitOrder, Commits, Destination, FileId, GitCommit, Head,
+    HeadMove, Knows, Order, Outside, PutAside, Running, Staged, StoreAt, Surroundings, UnderWay,
 };
 pub use overwriting::{Overwrite, WholeText};
 pub use own::Mine;
@@ -97,7 +96,7 @@ pub use scopes::MachineWide;
 pub use session::{Globals, Hook, Session};
 pub use sharing::before_git;
 pub use shelf::{Back, BackOrder, BackState, DraftOrder, Drafted, Shelf, SnapshotFile, SnapshotSeen};
-pub use shelter::{Sheltered, before_shell, destroyed_by};
+pub use shelter::{Refusal, Shelter, Sheltered, Unkept, before_shell, destroyed_by, unkept_by};
 pub use site::{Found, Located, Site, SiteKind, scope_key};
 pub use snapshots::{Loss, Plan, SnapshotShown, Snapshots, Taken, no_checkout};
 pub use turns::abandon as abandon_turns;

@@ -16,7 +16,7 @@ use clearway_core::limits::{LOOPING_MS, LOOPING_REFUSALS};
 use clearway_core::nearest::nearest;
 use clearway_core::negotiation::NegotiationView;
 use clearway_core::pattern::Fold;
-use clearway_core::slice::{AgentLookup, AgentView, Freeze, ReadSet, ScopeState, Slice};
+use clearway_core::slice::{AgentLookup, AgentView, Freeze, ReadSet, ScopeState, Slice, household};
 use clearway_core::target::{Target, Worktree};
 use clearway_core::text::shown;
 use clearway_core::time::Now;
@@ -368,8 +368,7 @@ impl Survey {
     /// Everybody of the caller's family, which is one for commits; nobody if the caller is not known here.
     pub(crate) fn household_of(&self, caller: &Caller) -> BTreeSet<AgentId> {
         let me = identify(&self.slice, caller).ok().and_then(|identified| identified.known);
-        let Some(root) = me.map(|view| view.agent.root) else { return BTreeSet::new() };
-        self.views.iter().filter(|view| view.agent.root == root).map(|view| view.agent.id).collect()
+        me.map(|view| household(view.agent.root, &self.views)).unwrap_or_default()
     }
 
     pub(crate) fn rev(&self) -> Seq {

@@ -6,13 +6,13 @@ use crate::mutations::usage;
 use crate::queueing::with_queue;
 use crate::session::Session;
 use crate::{audit, identity};
-use clearway_core::command::{Answer, Ask, Command, Force, Reserve, Says, Want};
+use clearway_core::command::{Answer, Ask, Command, Force, Reserve, Says};
 use clearway_core::decide::{Success, standing_negotiations};
 use clearway_core::failure::Failure;
 use clearway_core::ids::{NegotiationId, Seq};
 use clearway_core::input::{later_ms, wait_span_ms};
-use clearway_core::lease::{Grade, Kind, Mode};
-use clearway_core::limits::{TTL_MS_AUTO, TTL_MS_MAX, TTL_MS_MIN};
+use clearway_core::lease::{Grade, Kind};
+use clearway_core::limits::{TTL_MS_MAX, TTL_MS_MIN};
 use clearway_core::negotiation::{Negotiated, NegotiationView, Urgency};
 use clearway_core::slice::{ReadSet, Slice};
 use clearway_core::slug::Slug;
@@ -91,19 +91,12 @@ impl Session<'_> {
         let target = self.target(Kind::Path, path)?;
         let is_edit = self.caller.session.is_some() && !then_reserve && is_file(&target);
         let claimed = clearway_core::duration::milliseconds(self.config.claimed_ttl());
-        Ok(Reserve {
-            wants: vec![Want { target, capacity: 1 }],
-            worktree: self.site.worktree(),
-            mode: Mode::Exclusive,
-            grade: if is_edit { Grade::Auto } else { Grade::Claimed },
-            as_set: false,
-            ttl_ms: if is_edit { TTL_MS_AUTO } else { claimed.clamp(TTL_MS_MIN, TTL_MS_MAX) },
-            max_ms: None,
-            reason: Some(why.to_owned()),
-            best_effort: false,
-            bound: None,
-            makes_way: false,
-        })
+        let here = self.site.worktree();
+        let wish = match is_edit {
+            true => Reserve::edit([target], here),
+            false => Reserve::alone([target], here, Grade::Claimed, claimed.clamp(TTL_MS_MIN, TTL_MS_MAX)),
+        };
+        Ok(Reserve { reason: Some(why.to_owned()), ..wish })
     }
 
     /// Waits until something came of what was asked, and looks once more when the time is up: what came in the last moment

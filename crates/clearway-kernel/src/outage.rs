@@ -1,14 +1,15 @@
 //! What hooks remember of a store that fails: outside of it, so that no hook pays for the same trouble twice and nobody is
 //! told of it twice. Forgotten with the boot, and with the first answer the store gives again.
 
-use crate::ground::without_store;
-use crate::hooking::HookCall;
+use crate::ground::{Ground, without_store};
+use crate::hooking::{HookCall, welcome};
 use crate::outside::Outside;
+use crate::session::Globals;
 use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
 use clearway_core::slug::Slug;
 use clearway_core::time::Mono;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// How long a store that failed is not asked again.
 const SPARED_MS: u64 = 10_000;
@@ -54,6 +55,79 @@ pub fn outage(
         remember(outside, &site.key, slug, &message, standing);
     }
     Outage { unattended, is_new }
+}
+
+/// The store of where an agent stands, which failed in this very call: nothing asks it again.
+#[derive(Clone, Debug)]
+pub struct Failing {
+    scope: Option<ScopeKey>,
+    failure: Failure,
+}
+
+impl Failing {
+    /// Takes note of what the store of where an agent stands failed with.
+    pub fn here(outside: &mut dyn Outside, call: &HookCall, failure: Failure) -> Self {
+        let scope = scope_of(outside, &call.globals(), &call.cwd);
+        Self { scope, failure }
+    }
+
+    /// What it failed with.
+    pub fn failure(&self) -> &Failure {
+        &self.failure
+    }
+
+    fn is_of(&self, scope: &ScopeKey) -> bool {
+        self.scope.as_ref() == Some(scope)
+    }
+}
+
+/// Whether a failure is one of a store, and not of what it was asked.
+pub(crate) fn is_of_store(failure: &Failure) -> bool {
+    matches!(
+        failure.slug,
+        Slug::StoreUnavailable
+            | Slug::StoreNewer
+            | Slug::StoreCorrupt
+            | Slug::StoreLost
+            | Slug::StoreFull
+            | Slug::StoreReadOnly
+            | Slug::StoreNotPrivate
+            | Slug::NetworkFileSystem
+            | Slug::StoreBusy
+    )
+}
+
+/// The ground of a directory that invited us, unless its store failed a moment ago, or in this very call.
+pub(crate) fn welcome_beside(
+    outside: &mut dyn Outside,
+    globals: &Globals,
+    start: &Path,
+    failing: Option<&Failing>,
+) -> Result<Option<Ground>, Failure> {
+    if let Some(failing) = failing
+        && scope_of(outside, globals, start).is_some_and(|scope| failing.is_of(&scope))
+    {
+        return Err(failing.failure.clone());
+    }
+    welcome(outside, globals, start)
+}
+
+/// What is known of the store of a directory without asking it, if it fails.
+pub(crate) fn known_trouble(
+    outside: &mut dyn Outside,
+    globals: &Globals,
+    start: &Path,
+    failing: Option<&Failing>,
+) -> Option<Failure> {
+    let scope = scope_of(outside, globals, start)?;
+    match failing.filter(|failing| failing.is_of(&scope)) {
+        Some(failing) => Some(failing.failure.clone()),
+        None => trouble(outside, &scope),
+    }
+}
+
+fn scope_of(outside: &mut dyn Outside, globals: &Globals, start: &Path) -> Option<ScopeKey> {
+    without_store(outside, globals, start).ok().map(|(_, site)| site.key)
 }
 
 /// The trouble of a moment ago, for a hook that is about to ask the same store.

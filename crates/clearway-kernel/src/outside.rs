@@ -91,6 +91,7 @@ pub trait Outside: World {
         site: &Site,
         paths: &[&str],
         since: Wall,
+        counting: Commits,
     ) -> Result<BTreeMap<String, Wall>, Failure>;
 
     /// The paths of the checkout of a site with a change that is not committed, untracked files included.
@@ -222,6 +223,15 @@ pub trait Outside: World {
 
     /// Which build this is.
     fn build(&self) -> BuildFacts;
+}
+
+/// Which commits of a branch count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Commits {
+    /// Every one.
+    All,
+    /// All but the last.
+    ButTheLast,
 }
 
 /// What is changed in a checkout.

@@ -5,7 +5,7 @@
 
 use crate::listings::LeaseFilter;
 use crate::outside::CheckedOut;
-use crate::passing::name_after;
+use crate::passing::{name_after, note_down};
 use crate::session::Session;
 use crate::shelf::DraftOrder;
 use crate::site::SiteKind;
@@ -171,9 +171,7 @@ impl Session<'_> {
         if known.lines().any(|known| known == line) {
             return false;
         }
-        if self.outside.jot(&path, &line, TOLD_BYTES_MAX).is_err() {
-            drop(self.outside.write_private(&path, &format!("{line}\n")));
-        }
+        note_down(self.outside, &path, &line, TOLD_BYTES_MAX);
         true
     }
 }

@@ -1,8 +1,10 @@
 //! What a command of an agent's shell would destroy is kept before it runs, and how things lie there after it is noted, so
 //! that `undo` can tell what was changed since.
 
+use crate::config::Enforcement;
 use crate::ground::Ground;
 use crate::hooking::{HookCall, welcome};
+use crate::outage::{Failing, is_of_store, known_trouble, welcome_beside};
 use crate::outside::Outside;
 use crate::passing::name_after;
 use crate::session::{Globals, Session};
@@ -32,48 +34,122 @@ pub struct Sheltered {
     pub files: u64,
 }
 
-/// What a command would destroy, as seen from where it runs; `None` if that is nothing.
-pub fn destroyed_by(command: &str) -> Option<Vec<String>> {
-    let place = |path: String| match path.strip_suffix(ROOT) {
-        Some(directory) => Path::new(directory).join(".git").display().to_string(),
-        None => path,
-    };
-    harm_of(command).map(|harm| harm.paths.into_iter().map(place).collect())
+/// What became of what a command is about to destroy, in every checkout that it reaches.
+#[derive(Debug, Default)]
+pub struct Shelter {
+    /// What is kept of it.
+    pub kept: Option<Sheltered>,
+    /// Why it cannot be kept.
+    pub refused: Option<Refusal>,
+    /// What is not kept because a store fails.
+    pub unkept: Vec<Unkept>,
 }
 
-/// Keeps what a command is about to destroy; `None` if that is nothing. A failure means that it cannot be kept.
+/// Why a command had better not run, and what the checkout concerned has to say about that.
+#[derive(Clone, Debug)]
+pub struct Refusal {
+    /// Why.
+    pub failure: Failure,
+    /// What becomes of refusals there.
+    pub mode: Enforcement,
+}
+
+/// Something that a command destroys where the store fails.
+#[derive(Clone, Debug)]
+pub struct Unkept {
+    /// As seen from where the command runs.
+    pub file: String,
+    /// How the store fails.
+    pub failure: Failure,
+}
+
+/// What a command would destroy, as seen from where it runs; `None` if that is nothing.
+pub fn destroyed_by(command: &str) -> Option<Vec<String>> {
+    harm_of(command).map(|harm| harm.paths.iter().map(|path| seen_from(path)).collect())
+}
+
+fn seen_from(path: &str) -> String {
+    match path.strip_suffix(ROOT) {
+        Some(directory) => Path::new(directory).join(".git").display().to_string(),
+        None => path.to_owned(),
+    }
+}
+
+/// Keeps what a command is about to destroy. `failing` is the store of where the agent stands, if that failed already.
 pub fn before_shell(
     outside: &mut dyn Outside,
     call: &HookCall,
     command: &str,
-) -> Result<Option<Sheltered>, Failure> {
-    let Some(harm) = harm_of(command) else { return Ok(None) };
+    failing: Option<&Failing>,
+) -> Shelter {
+    let mut shelter = Shelter::default();
+    let Some(harm) = harm_of(command) else { return shelter };
     let globals = Globals { idempotency_key: None, ..call.globals_with_client(outside) };
-    let mut kept = None;
-    for (ground, paths) in by_checkout(outside, &globals, &call.cwd, &harm.paths) {
-        let mut session = Session::on(outside, &globals, ground)?;
-        let paths = session.reached(&paths);
-        if paths.is_empty() {
-            continue;
-        }
-        let reason = truncate_columns(&redact(command), COMMAND_COLUMNS).into_owned();
-        let taken = match session.take_snapshot(paths, SnapshotCause::Command, Some(reason)) {
-            Err(failure) if failure.slug == Slug::GitFailed && session.has_fresh_snapshot()? => continue,
-            Err(failure) if failure.slug == Slug::GitFailed => {
-                return Err(Failure::new(failure.slug, failure.message)
-                    .hint("keep it first, without haste: clearway snapshot"));
+    let Reached { checkouts, unkept } = by_checkout(outside, &globals, &call.cwd, &harm.paths, failing);
+    shelter.unkept = unkept;
+    for Checkout { ground, paths, first } in checkouts {
+        let mode = ground.config.mode();
+        match keep(outside, call, &globals, command, ground, &paths) {
+            Ok(kept) => shelter.kept = kept.or(shelter.kept),
+            Err(failure) if is_of_store(&failure) => {
+                shelter.unkept.push(Unkept { file: seen_from(first), failure });
             }
-            taken => taken?,
-        };
-        let (Some(number), Some(Drafted { files, .. })) = (taken.number, taken.drafted) else { continue };
-        let root = session.site.root.clone().unwrap_or_default();
-        if let Some(note) = note_of(session.outside, call) {
-            // Without it `undo` is more careful.
-            drop(session.outside.write_private(&note, &format!("{}\n{}", number.0, root.display())));
+            Err(failure) => {
+                shelter.refused.get_or_insert(Refusal { failure, mode });
+            }
         }
-        kept = Some(Sheltered { number, files: files.len() as u64 });
     }
-    Ok(kept)
+    shelter
+}
+
+/// What the last command destroyed where the store fails, as far as that is known.
+pub fn unkept_by(
+    outside: &mut dyn Outside,
+    call: &HookCall,
+    command: &str,
+    failing: Option<&Failing>,
+) -> Vec<Unkept> {
+    let globals = call.globals();
+    let mut unkept: Vec<Unkept> = Vec::new();
+    for path in harm_of(command).map(|harm| harm.paths).unwrap_or_default() {
+        let nearest = nearest(outside, &call.cwd, &path);
+        let trouble = nearest.and_then(|place| known_trouble(outside, &globals, &place, failing));
+        let file = seen_from(&path);
+        unkept.extend(trouble.map(|failure| Unkept { file, failure }));
+    }
+    unkept
+}
+
+/// Keeps what a command is about to destroy in one checkout; `None` if that is nothing.
+fn keep(
+    outside: &mut dyn Outside,
+    call: &HookCall,
+    globals: &Globals,
+    command: &str,
+    ground: Ground,
+    paths: &[Option<String>],
+) -> Result<Option<Sheltered>, Failure> {
+    let mut session = Session::on(outside, globals, ground)?;
+    let paths = session.reached(paths);
+    if paths.is_empty() {
+        return Ok(None);
+    }
+    let reason = truncate_columns(&redact(command), COMMAND_COLUMNS).into_owned();
+    let taken = match session.take_snapshot(paths, SnapshotCause::Command, Some(reason)) {
+        Err(failure) if failure.slug == Slug::GitFailed && session.has_fresh_snapshot()? => return Ok(None),
+        Err(failure) if failure.slug == Slug::GitFailed => {
+            return Err(Failure::new(failure.slug, failure.message)
+                .hint("keep it first, without haste: clearway snapshot"));
+        }
+        taken => taken?,
+    };
+    let (Some(number), Some(Drafted { files, .. })) = (taken.number, taken.drafted) else { return Ok(None) };
+    let root = session.site.root.clone().unwrap_or_default();
+    if let Some(note) = note_of(session.outside, call) {
+        // Without it `undo` is more careful.
+        drop(session.outside.write_private(&note, &format!("{}\n{}", number.0, root.display())));
+    }
+    Ok(Some(Sheltered { number, files: files.len() as u64 }))
 }
 
 /// Notes how files lie there that the last command of the caller may have destroyed.
@@ -90,30 +166,58 @@ pub(crate) fn after_shell(outside: &mut dyn Outside, call: &HookCall) {
     }
 }
 
-/// The paths by the checkouts that they are of, where anybody invited us; `None` is the root of one. A store that failed a
-/// moment ago is told of where files are written.
-fn by_checkout(
+/// Where a command reaches.
+#[derive(Default)]
+struct Reached<'p> {
+    checkouts: Vec<Checkout<'p>>,
+    unkept: Vec<Unkept>,
+}
+
+/// A checkout where anybody invited us, and what is destroyed in it; `None` is its root.
+struct Checkout<'p> {
+    ground: Ground,
+    paths: Vec<Option<String>>,
+    /// The first of them, as the command has it.
+    first: &'p str,
+}
+
+/// The paths by the checkouts that they are of.
+fn by_checkout<'p>(
     outside: &mut dyn Outside,
     globals: &Globals,
     cwd: &Path,
-    paths: &[String],
-) -> Vec<(Ground, Vec<Option<String>>)> {
-    let mut found: Vec<(Ground, Vec<Option<String>>)> = Vec::new();
-    for path in paths {
-        let (place, path) = match path.strip_suffix(ROOT) {
-            Some(directory) => (cwd.join(directory), None),
-            None => (cwd.join(path), Some(cwd.join(path).display().to_string())),
+    paths: &'p [String],
+    failing: Option<&Failing>,
+) -> Reached<'p> {
+    let mut reached = Reached::default();
+    for first in paths {
+        let Some(directory) = nearest(outside, cwd, first) else { continue };
+        let ground = match welcome_beside(outside, globals, &directory, failing) {
+            Ok(ground) => ground,
+            Err(failure) => {
+                reached.unkept.push(Unkept { file: seen_from(first), failure });
+                continue;
+            }
         };
-        let nearest = place.ancestors().find(|place| outside.is_directory(place)).map(Path::to_owned);
-        let ground = nearest.and_then(|directory| welcome(outside, globals, &directory).ok().flatten());
         let Some(ground) = ground.filter(|ground| ground.site.kind == SiteKind::Git) else { continue };
-        match found.iter_mut().find(|(known, _)| known.site.root == ground.site.root) {
-            Some((_, paths)) => paths.push(path),
-            None if ground.site.root.is_some() => found.push((ground, vec![path])),
+        let is_root = first.ends_with(ROOT);
+        let path = (!is_root).then(|| cwd.join(first).display().to_string());
+        let known = reached.checkouts.iter_mut().find(|known| known.ground.site.root == ground.site.root);
+        match known {
+            Some(known) => known.paths.push(path),
+            None if ground.site.root.is_some() => {
+                reached.checkouts.push(Checkout { ground, paths: vec![path], first });
+            }
             None => {}
         }
     }
-    found
+    reached
+}
+
+/// The directory that something lies in which a command destroys, or the nearest above that is there.
+fn nearest(outside: &dyn Outside, cwd: &Path, path: &str) -> Option<PathBuf> {
+    let place = cwd.join(path.strip_suffix(ROOT).unwrap_or(path));
+    place.ancestors().find(|place| outside.is_directory(place)).map(Path::to_owned)
 }
 
 /// Where it is remembered which snapshot the running command of a session has.

@@ -138,7 +138,8 @@ fn look_at_disk(file: &Path, found: &mut Examination) {
     } else if errors::has_no_room(file) {
         found.error(About::Disk, errors::full(file).to_string());
     } else if errors::lacks_ballast(file) {
-        found.error(About::Disk, format!("{}; a reservation needs more", errors::full(file)));
+        let needs = errors::RESERVING_BYTES_MIN;
+        found.error(About::Disk, format!("{}; a reservation needs {needs}", errors::full(file)));
     } else if !ballast::is_kept(file) {
         let text = "the room kept aside for a full disk was given up: the next reservation takes it again"
             .to_owned();

@@ -13,9 +13,9 @@ use clearway_core::slug::Slug;
 use clearway_core::time::Wall;
 use clearway_git::{Draft, Git};
 use clearway_kernel::{
-    BuildFacts, Changed, ChangedPaths, CheckedOut, CommitOrder, Destination, FileId, GitCommit, Head,
-    HeadMove, Knows, Located, Order, Outside, ProcessPlace, PutAside, Running, Shelf, Site, SiteKind, Staged,
-    StoreAt, Surroundings, Uncommitted, UnderWay,
+    BuildFacts, Changed, ChangedPaths, CheckedOut, CommitOrder, Commits, Destination, FileId, GitCommit,
+    Head, HeadMove, Knows, Located, Order, Outside, ProcessPlace, PutAside, Running, Shelf, Site, SiteKind,
+    Staged, StoreAt, Surroundings, Uncommitted, UnderWay,
 };
 use clearway_platform::clock::SystemClock;
 use clearway_platform::environment::{self, Environment};
@@ -222,8 +222,9 @@ impl Outside for Machine {
         site: &Site,
         paths: &[&str],
         since: Wall,
+        counting: Commits,
     ) -> Result<BTreeMap<String, Wall>, Failure> {
-        uncommitted::last_commits(&self.environment, site, paths, since)
+        uncommitted::last_commits(&self.environment, site, paths, since, counting)
     }
 
     fn changed_paths(&mut self, site: &Site) -> Result<ChangedPaths, Failure> {

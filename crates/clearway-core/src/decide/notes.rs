@@ -160,10 +160,7 @@ impl Draft<'_> {
                     .any(is_mine)
                     .then(|| Notice::Granted { target: target.clone(), from: from.clone() })
             }
-            Note::Circle { target, by, yielder } => {
-                let (target, by, yielder) = (target.clone(), by.clone(), yielder.clone());
-                Some(Notice::Circle { target, by, yielder })
-            }
+            Note::Circle { target, by, yielder } => self.circle_seen_by(me, target, by, yielder.clone()),
         }
     }
 

@@ -1,7 +1,7 @@
 //! What is worth saying beside an answer, as data and in words.
 
 use clearway_core::agent::AgentName;
-use clearway_core::decide::{Notice, Said, held_as_name};
+use clearway_core::decide::{Notice, Said, Yielder, held_as_name};
 use clearway_core::hint::{self, Hint};
 use clearway_core::lease::Mode;
 use clearway_core::shell;
@@ -118,12 +118,19 @@ impl NoticeJson {
             Notice::Granted { target, from } => {
                 about("granted", target, from, format!("{target} is yours since {from} let go of it"))
             }
-            Notice::Circle { target, by, yielder } => {
-                let way_out = yielder
-                    .as_ref()
-                    .map(|(agent, what)| format!("; the least work is lost if {agent} gives back {what}"));
-                let message =
-                    format!("{by} asked for {target} while you wait for {by}{}", way_out.unwrap_or_default());
+            Notice::Circle { target, by, yielder, .. } => {
+                let way_out = yielder.as_ref().map(|yielder| match yielder {
+                    Yielder::You { held, .. } => {
+                        format!("; the least work is lost if you give back {}", held.display())
+                    }
+                    Yielder::Other { agent, target } => {
+                        format!("; the least work is lost if {agent} gives back {target}")
+                    }
+                });
+                let message = format!(
+                    "{by} wants {target} while your turn hangs on {by}{}",
+                    way_out.unwrap_or_default()
+                );
                 about("circle", target, by, message)
             }
             Notice::Halted { reason } => Self::saying("halted", format!("a person stopped you: {reason}")),
@@ -193,7 +200,7 @@ impl NoticeJson {
                     Ordering::Greater => "lengthened",
                 };
                 let message =
-                    format!("the freeze there was is {how} from another {was} to {left}: {was_for}");
+                    format!("the freeze there was (\"{was_for}\") is {how} from another {was} to {left}");
                 Self::saying("freeze-changed", message)
             }
             Notice::Broad { max_ms, makes_way } => {

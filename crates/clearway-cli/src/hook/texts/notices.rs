@@ -4,7 +4,7 @@ use super::place::{about_id, command, named};
 use super::said::{FAILURE_COLUMNS, REASON_COLUMNS, Said, TEXT_BYTES_MAX, clipped};
 use crate::render::and_more;
 use clearway_core::agent::AgentName;
-use clearway_core::decide::{Notice, Said as SaidOf};
+use clearway_core::decide::{Notice, Said as SaidOf, Yielder};
 use clearway_core::hint::Hint;
 use clearway_core::lease::Grade;
 use clearway_core::mail::Importance;
@@ -256,15 +256,9 @@ fn line(notice: &Notice, answer: &ScopeAnswer) -> Option<Said> {
         Notice::Granted { target, from } => {
             format!("{} is yours: {from} let go of it. It may have changed since you read it.", path(target))
         }
-        Notice::Circle { target, by, yielder } => {
-            let way_out = yielder.as_ref().map(|(agent, what)| {
-                format!(" The least work is lost if {agent} gives back {}.", path(what))
-            });
-            format!(
-                "{by} asked for {}, which you hold, while you wait for {by}: neither would go on.{}",
-                path(target),
-                way_out.unwrap_or_default()
-            )
+        Notice::Circle { target, worktree, by, yielder } => {
+            let what = named(target, answer, worktree);
+            return Some(circle(&what, by, yielder.as_ref(), answer));
         }
         Notice::Halted { reason } => stopped(reason),
         Notice::YourTurn { target, worktree, left_ms } => {
@@ -313,6 +307,29 @@ fn line(notice: &Notice, answer: &ScopeAnswer) -> Option<Said> {
         _ => return None,
     };
     Some(Said::plain(said))
+}
+
+/// Why waiting alone ends nothing, and who had best do what.
+fn circle(what: &str, by: &AgentName, yielder: Option<&Yielder>, answer: &ScopeAnswer) -> Said {
+    let text = format!(
+        "{by} wants {what}, which you hold, and your own turn hangs on {by}: neither comes by waiting."
+    );
+    match yielder {
+        Some(Yielder::You { held, worktree, grade }) => {
+            let release = command("release", held, answer, worktree);
+            let held = named(&held.display(), answer, worktree);
+            let least = format!("{text} The least work is lost if you give back {held}");
+            match grade {
+                Grade::Auto => Said::then(format!("{least}: commit it"), ", or: ", &release),
+                Grade::Claimed => Said::then(least, ": ", &release),
+            }
+        }
+        Some(Yielder::Other { agent, target }) => {
+            let target = named(target, answer, &answer.checkout);
+            Said::plain(format!("{text} The least work is lost if {agent} gives back {target}."))
+        }
+        None => Said::plain(text),
+    }
 }
 
 /// Who wrote and about what, and where it can be read. What somebody else wrote stands in quotes.

@@ -10,8 +10,8 @@ use clearway_core::pattern::{Fold, Pattern};
 use clearway_core::slug::Slug;
 use clearway_core::time::Wall;
 use clearway_kernel::{
-    BuildFacts, Changed, Destination, FileId, Found, Knows, Located, Order, Outside, ProcessPlace, Running,
-    Site, SiteKind, StoreAt, Surroundings,
+    BuildFacts, Changed, Commits, Destination, FileId, Found, Knows, Located, Order, Outside, ProcessPlace,
+    Running, Site, SiteKind, StoreAt, Surroundings,
 };
 use clearway_store::contract::Engine;
 use std::collections::BTreeMap;
@@ -122,7 +122,13 @@ impl Outside for Stage {
         Ok(Vec::new())
     }
 
-    fn committed_since(&mut self, _: &Site, _: &[&str], _: Wall) -> Result<BTreeMap<String, Wall>, Failure> {
+    fn committed_since(
+        &mut self,
+        _: &Site,
+        _: &[&str],
+        _: Wall,
+        _: Commits,
+    ) -> Result<BTreeMap<String, Wall>, Failure> {
         Ok(BTreeMap::new())
     }
 

@@ -135,6 +135,29 @@ fn a_part_of_a_file_that_was_staged_by_itself_is_judged_by_itself() {
 }
 
 #[test]
+fn lines_that_a_commit_leaves_out_of_a_file_stay_their_authors_however_late_it_is() {
+    let home = home();
+    let stage = Stage::new(&home, &[("held.txt", "1\n2\n3\n")]);
+    stage.edits("bob", None, "held.txt", Some("1\n2\n3\nbob\n"));
+    home.clearway(&stage.root).session("bob").ok(&["release", "--all"]);
+    for (staged, year) in [("ada\n2\n3\n", 2100), ("ada\nada\n3\n", 2101)] {
+        stage.write("held.txt", staged);
+        stage.git("git add held.txt");
+        stage.write("held.txt", &format!("{staged}bob\n"));
+        let later = format!("GIT_COMMITTER_DATE={year}-01-01T00:00:00Z git commit -q -m x");
+        let passed = stage.types(ADA, &later);
+        assert!(passed.status.success(), "{}", said(&passed));
+        let refused = stage.types(ADA, "git commit -q -a -m x");
+        assert!(!refused.status.success() && said(&refused).contains("bob"), "{}", said(&refused));
+    }
+    let own = "GIT_COMMITTER_DATE=2102-01-01T00:00:00Z git commit -q -a -m mine";
+    assert!(stage.types(Who::Session("bob"), own).status.success());
+    stage.write("held.txt", "ada\nada\n3\nbob\nbob\n");
+    let passed = stage.types(ADA, "git commit -q -a -m x");
+    assert!(passed.status.success(), "what was committed is nobody's any more: {}", said(&passed));
+}
+
+#[test]
 fn what_everybody_writes_and_what_made_way_is_in_nobodys_way() {
     let home = home();
     let stage = Stage::new(&home, &files());
