@@ -59,6 +59,7 @@ mod warned;
 
 pub use attribution::Changed;
 pub use audit::{Anchor, AnchorOutcome, Exported, Verified};
+pub use checked::UncheckedCommit;
 pub use committing::{CommitWords, Committed};
 pub use digest::{Deeds, Digest, LongestWait, Passed};
 pub use doctor::{Check, CheckStatus, Diagnosis, Repaired};
