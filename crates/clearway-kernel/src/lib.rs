@@ -92,7 +92,7 @@ pub use overwriting::{Overwrite, WholeText};
 pub use own::Mine;
 pub use placing::{Adoption, ScopeSeen};
 pub use queueing::Waits;
-pub use radar::{Conflict, Radar, Tip};
+pub use radar::{Conflict, Foreseen, Radar, Tip, foreseen_at_rest};
 pub use running::{Held, Run, WithWait, WithWords};
 pub use scopes::MachineWide;
 pub use session::{Globals, Hook, Session};

@@ -6,7 +6,7 @@ use crate::hooking::{HookCall, welcome};
 use crate::outside::Outside;
 use crate::passing::name_after;
 use crate::session::{Globals, Session};
-use crate::shelf::{Drafted, SnapshotSeen};
+use crate::shelf::Drafted;
 use crate::site::SiteKind;
 use crate::targets::Look;
 use clearway_core::failure::Failure;
@@ -16,6 +16,7 @@ use clearway_core::redact::redact;
 use clearway_core::slug::Slug;
 use clearway_core::snapshot::SnapshotCause;
 use clearway_core::text::truncate_columns;
+use clearway_core::time::Wall;
 use std::path::{Path, PathBuf};
 
 /// Columns of a command that are remembered as the reason.
@@ -52,14 +53,17 @@ pub fn before_shell(
     let mut kept = None;
     for (ground, paths) in by_checkout(outside, &globals, &call.cwd, &harm.paths) {
         let mut session = Session::on(outside, &globals, ground)?;
-        let paths = session.reached(&paths);
-        if paths.is_empty() {
+        let reached = session.reached(&paths);
+        if reached.is_empty() {
             continue;
         }
         let reason = truncate_columns(&redact(command), COMMAND_COLUMNS).into_owned();
-        let taken = match session.take_snapshot(paths, SnapshotCause::Command, Some(reason)) {
-            Err(failure) if failure.slug == Slug::GitFailed && session.has_fresh_snapshot()? => continue,
+        let taken = match session.take_snapshot(reached.clone(), SnapshotCause::Command, Some(reason)) {
             Err(failure) if failure.slug == Slug::GitFailed => {
+                if let Some(fresh) = session.kept_just_now(&reached) {
+                    kept = Some(fresh).filter(|fresh| fresh.files > 0).or(kept);
+                    continue;
+                }
                 return Err(Failure::new(failure.slug, failure.message)
                     .hint("keep it first, without haste: clearway snapshot"));
             }
@@ -136,14 +140,31 @@ impl Session<'_> {
         paths.iter().filter_map(place).collect()
     }
 
-    fn has_fresh_snapshot(&mut self) -> Result<bool, Failure> {
-        let (now, here) = (self.now()?.wall, self.site.worktree().0);
-        let is_fresh = |seen: &SnapshotSeen| {
-            seen.worktree == here
-                && seen.cause == Some(SnapshotCause::Asked)
-                && (0..FRESH_MS).contains(&now.0.saturating_sub(seen.at.0))
-        };
-        Ok(self.shelf()?.list()?.iter().any(is_fresh))
+    /// A snapshot of the whole checkout that somebody asked for a moment ago, if nothing at these paths changed since.
+    fn kept_just_now(&mut self, paths: &[String]) -> Option<Sheltered> {
+        let (now, note) = (self.now().ok()?.wall, self.note_of_whole()?);
+        let text = self.outside.read_text(&note).ok()??;
+        let mut words = text.split_whitespace().map_while(|word| word.parse::<i64>().ok());
+        let (at, number, files) = (Wall(words.next()?), words.next()?, words.next()?);
+        let root = self.site.root.clone()?;
+        let is_fresh = (0..FRESH_MS).contains(&now.0.saturating_sub(at.0));
+        if !is_fresh || self.outside.is_changed_since(&root, paths, at) {
+            return None;
+        }
+        Some(Sheltered { number: Seq(u64::try_from(number).ok()?), files: u64::try_from(files).ok()? })
+    }
+
+    /// Notes that everything in the checkout was kept, which nobody could tell by the snapshot itself. Without the note the
+    /// next command is more careful.
+    pub(crate) fn note_whole(&mut self, at: Wall, number: Seq, files: usize) {
+        if let Some(note) = self.note_of_whole() {
+            drop(self.outside.write_private(&note, &format!("{} {} {files}", at.0, number.0)));
+        }
+    }
+
+    fn note_of_whole(&self) -> Option<PathBuf> {
+        let worktree = name_after(&self.site.worktree().0);
+        self.outside.passing_file(&format!("whole-{}-{worktree}", self.site.key)).ok()
     }
 
     fn note_all_after(&mut self, number: Seq) -> Result<(), Failure> {
