@@ -25,7 +25,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use child::{Answer, Feed};
 use clearway_platform::environment::Environment;
@@ -43,6 +43,8 @@ pub struct Git {
     program: PathBuf,
     vars: Vec<(OsString, OsString)>,
     timeout: Duration,
+    /// When every call has to be over, however many there are.
+    deadline: Option<Instant>,
 }
 
 /// Why git did not answer.
@@ -75,6 +77,12 @@ pub enum GitError {
         /// How long we waited.
         waited_ms: u64,
     },
+    /// What the call is for had no time left.
+    #[error("no time was left for git {command}")]
+    NoTime {
+        /// The git command.
+        command: &'static str,
+    },
     /// Git said more than any worktree of ours can make it say.
     #[error("git {command} answered more than {bytes_max} bytes")]
     TooMuchOutput {
@@ -104,7 +112,7 @@ impl Git {
         let program = programs.find(|program| is_executable(program)).ok_or(GitError::Missing)?;
         let kept = environment.vars.iter().filter(|(name, _)| !name.as_bytes().starts_with(b"GIT_"));
         let vars = kept.map(|(name, value)| (name.clone(), value.clone())).collect();
-        Ok(Self { program, vars, timeout: Duration::from_millis(GIT_WAIT_MS) })
+        Ok(Self { program, vars, timeout: Duration::from_millis(GIT_WAIT_MS), deadline: None })
     }
 
     /// The same for a commit, which is made by whoever the environment says: only what names another repository, index or
@@ -132,6 +140,20 @@ impl Git {
     #[must_use]
     pub fn with_timeout(self, timeout: Duration) -> Self {
         Self { timeout, ..self }
+    }
+
+    /// Has all calls of git together end at this instant, or at an earlier one that was set before.
+    #[must_use]
+    pub fn until(self, deadline: Instant) -> Self {
+        let deadline = Some(self.deadline.map_or(deadline, |earlier| earlier.min(deadline)));
+        Self { deadline, ..self }
+    }
+
+    /// How long a call that begins now may take; `None` if there is no time left.
+    fn patience(&self) -> Option<Duration> {
+        let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let patience = left.map_or(self.timeout, |left| left.min(self.timeout));
+        (!patience.is_zero()).then_some(patience)
     }
 
     /// Every file in the index, in git's order, each once, submodules by their directory. Names that are not UTF-8, which

@@ -8,12 +8,13 @@ use crate::ledger::DAY_MS;
 use crate::outside::HeadMove;
 use crate::passing::{name_after, note_down};
 use crate::session::Session;
-use clearway_core::agent::ClientSession;
+use clearway_core::agent::{AgentName, ClientSession};
 use clearway_core::command::{Command, Unchecked};
 use clearway_core::decide::is_person;
 use clearway_core::event::Body;
 use clearway_core::failure::Failure;
 use clearway_core::hint::Hint;
+use clearway_core::ids::LeaseId;
 use clearway_core::lease::Lease;
 use clearway_core::limits::TARGETS_PER_REQUEST_MAX;
 use clearway_core::path::CanonicalPath;
@@ -23,11 +24,12 @@ use clearway_core::slug::Slug;
 use clearway_core::target::Target;
 use clearway_core::time::Wall;
 use clearway_store::contract::LeaseListing;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Bytes of what is remembered of checks: some hundred commits.
 const BYTES_MAX: u64 = 16 * 1_024;
-/// How far back a push looks for commits that went past the check.
+/// How far back is looked for commits that went past the check.
 const LOOK_BACK_MS: i64 = DAY_MS;
 /// What git says of steps that bring along what was committed before, here or elsewhere. A rebase was asked about when it
 /// began.
@@ -79,7 +81,7 @@ impl Session<'_> {
             return Ok(None);
         }
         let family = self.own_family()?;
-        for (commit, paths, blockers) in self.unchecked_since(Wall(now.wall.0 - LOOK_BACK_MS))? {
+        for UncheckedCommit { commit, paths, blockers, .. } in self.unchecked_lately()? {
             let is_in_way = |lease: &&Lease| blockers.contains(&lease.id) && !family.contains(&lease.holder);
             let is_held = leases.iter().any(|lease| is_in_way(&lease));
             if is_held && pushed.iter().any(|head| self.outside.leads_to(&root, &commit, head)) {
@@ -89,12 +91,17 @@ impl Session<'_> {
         Ok(None)
     }
 
-    /// What went past the check since an instant: the commits with what was with others in them.
-    pub(crate) fn unchecked_since(&mut self, since: Wall) -> Result<Vec<UncheckedCommit>, Failure> {
+    /// What went past the check within a day, the earliest first.
+    pub fn unchecked_lately(&mut self) -> Result<Vec<UncheckedCommit>, Failure> {
+        let since = Wall(self.now()?.wall.0 - LOOK_BACK_MS);
         let head = self.read(|snapshot| snapshot.head())?.map(|head| head.rev).unwrap_or_default();
-        let events = self.events_since(since, head)?;
+        let events = self.some_events_since(since, head, &|kind| kind == Body::COMMIT_UNCHECKED)?;
+        let names = if events.is_empty() { BTreeMap::new() } else { self.names()? };
         let found = events.into_iter().filter_map(|event| match event.body {
-            Body::CommitUnchecked { commit, paths, blockers } => Some((commit, paths, blockers)),
+            Body::CommitUnchecked { commit, paths, blockers } => {
+                let by = event.actor.agent.and_then(|id| names.get(&id).cloned());
+                Some(UncheckedCommit { commit, paths, blockers, by, at: event.at })
+            }
             _ => None,
         });
         Ok(found.collect())
@@ -150,11 +157,34 @@ impl Session<'_> {
     }
 }
 
-/// A commit past the check, its paths that were with others, and the leases on them.
-pub(crate) type UncheckedCommit = (String, Vec<String>, Vec<clearway_core::ids::LeaseId>);
+/// A commit that went past the check with what was with somebody else.
+#[derive(Clone, Debug)]
+pub struct UncheckedCommit {
+    /// Its id.
+    pub commit: String,
+    /// Its paths that were with others.
+    pub paths: Vec<String>,
+    /// The leases on them.
+    pub blockers: Vec<LeaseId>,
+    /// Whose command it was, if no other ran then.
+    pub by: Option<AgentName>,
+    /// When it was found.
+    pub at: Wall,
+}
+
+impl UncheckedCommit {
+    /// The part of its id that people read.
+    pub fn short(&self) -> &str {
+        short(&self.commit)
+    }
+}
+
+fn short(commit: &str) -> &str {
+    commit.get(..12).unwrap_or(commit)
+}
 
 fn not_pushed(commit: &str, paths: &[String]) -> Failure {
-    let commit = commit.get(..12).unwrap_or(commit);
+    let commit = short(commit);
     let message =
         format!("{commit} went past the check and holds what is with somebody else: {}", paths.join(", "));
     let first = paths.first().map(String::as_str).unwrap_or_default();

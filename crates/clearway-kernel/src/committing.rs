@@ -6,6 +6,7 @@
 use crate::githooks::{PATHS_TOLD_APART, PathOfCommit};
 use crate::mutations::usage;
 use crate::outside::{ChangedPaths, CommitOrder, GitCommit};
+use crate::radar::Foreseen;
 use crate::session::Session;
 use crate::targets::Look;
 use crate::waiting::{AtEnd, Watcher};
@@ -80,7 +81,7 @@ impl Session<'_> {
         // Git's hook may have done so already; where there is none, the work is over all the same.
         let paths = share.paths.clone();
         let others = self.settle_commit(|_| Ok(paths), Some(began)).unwrap_or_default();
-        let clash = self.radar_here(&others).unwrap_or_default();
+        let clash = Foreseen::lines(&self.radar_here(&others));
         Ok(Committed { commit, paths: share.paths, left: share.left, clash, reply })
     }
 

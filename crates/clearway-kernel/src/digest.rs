@@ -133,18 +133,30 @@ impl Session<'_> {
 
     /// The events of the end of the log whose time is not before an instant, in order.
     pub(crate) fn events_since(&mut self, since: Wall, head: Seq) -> Result<Vec<Event>, Failure> {
+        self.some_events_since(since, head, &|_| true)
+    }
+
+    /// Those of them that are of a kind which is asked for; the others are not read to their ends.
+    pub(crate) fn some_events_since(
+        &mut self,
+        since: Wall,
+        head: Seq,
+        is_wanted: &dyn Fn(&str) -> bool,
+    ) -> Result<Vec<Event>, Failure> {
         let fold = self.fold()?;
         let (mut found, mut last) = (Vec::new(), head.0);
         while last > 0 {
             let after = last.saturating_sub(EVENTS_PER_READ as u64);
             let page = self.read(|snapshot| snapshot.events(Seq(after), (last - after) as usize))?;
-            let decoded = page
-                .iter()
-                .flatten()
-                .filter_map(|stored| canonical::decode(stored.seq, &stored.bytes, fold).ok());
-            let (earlier, newer): (Vec<Event>, Vec<Event>) = decoded.partition(|event| event.at < since);
+            let page = page.unwrap_or_default();
+            let stamps: Vec<_> = page.iter().map(|stored| canonical::stamp(&stored.bytes).ok()).collect();
+            let is_newer = |(kind, at): (&str, Wall)| at >= since && is_wanted(kind);
+            let wanted = page.iter().zip(&stamps).filter(|(_, stamp)| stamp.is_some_and(is_newer));
+            let newer: Vec<Event> = wanted
+                .filter_map(|(stored, _)| canonical::decode(stored.seq, &stored.bytes, fold).ok())
+                .collect();
             found.splice(..0, newer);
-            if !earlier.is_empty() {
+            if stamps.iter().flatten().any(|(_, at)| *at < since) {
                 break;
             }
             last = after;

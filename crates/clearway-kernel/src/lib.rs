@@ -59,6 +59,7 @@ mod warned;
 
 pub use attribution::Changed;
 pub use audit::{Anchor, AnchorOutcome, Exported, Verified};
+pub use checked::UncheckedCommit;
 pub use committing::{CommitWords, Committed};
 pub use digest::{Deeds, Digest, LongestWait, Passed};
 pub use doctor::{Check, CheckStatus, Diagnosis, Repaired};
@@ -90,7 +91,7 @@ pub use overwriting::{Overwrite, WholeText};
 pub use own::Mine;
 pub use placing::{Adoption, ScopeSeen};
 pub use queueing::Waits;
-pub use radar::{Conflict, Radar, Tip};
+pub use radar::{Conflict, Foreseen, Radar, Tip, foreseen_at_rest};
 pub use running::{Held, Run, WithWait, WithWords};
 pub use scopes::MachineWide;
 pub use session::{Globals, Hook, Session};

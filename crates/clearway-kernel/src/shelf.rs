@@ -43,7 +43,7 @@ pub struct DraftOrder {
     pub reason: Option<String>,
     /// When.
     pub at: Wall,
-    /// How long each call of git may take.
+    /// How long all calls of git for it may take.
     pub within_ms: u64,
     /// Where small ignored files are kept, with the commit behind it; `None` if none are.
     pub ignored_beside: Option<PathBuf>,

@@ -8,7 +8,7 @@ use crate::outage::{Failing, is_of_store, known_trouble, welcome_beside};
 use crate::outside::Outside;
 use crate::passing::name_after;
 use crate::session::{Globals, Session};
-use crate::shelf::{Drafted, SnapshotSeen};
+use crate::shelf::Drafted;
 use crate::site::SiteKind;
 use crate::targets::Look;
 use clearway_core::failure::Failure;
@@ -18,6 +18,7 @@ use clearway_core::redact::redact;
 use clearway_core::slug::Slug;
 use clearway_core::snapshot::SnapshotCause;
 use clearway_core::text::truncate_columns;
+use clearway_core::time::Wall;
 use std::path::{Path, PathBuf};
 
 /// Columns of a command that are remembered as the reason.
@@ -135,9 +136,11 @@ fn keep(
         return Ok(None);
     }
     let reason = truncate_columns(&redact(command), COMMAND_COLUMNS).into_owned();
-    let taken = match session.take_snapshot(paths, SnapshotCause::Command, Some(reason)) {
-        Err(failure) if failure.slug == Slug::GitFailed && session.has_fresh_snapshot()? => return Ok(None),
+    let taken = match session.take_snapshot(paths.clone(), SnapshotCause::Command, Some(reason)) {
         Err(failure) if failure.slug == Slug::GitFailed => {
+            if let Some(fresh) = session.kept_just_now(&paths) {
+                return Ok(Some(fresh).filter(|fresh| fresh.files > 0));
+            }
             return Err(Failure::new(failure.slug, failure.message)
                 .hint("keep it first, without haste: clearway snapshot"));
         }
@@ -240,14 +243,31 @@ impl Session<'_> {
         paths.iter().filter_map(place).collect()
     }
 
-    fn has_fresh_snapshot(&mut self) -> Result<bool, Failure> {
-        let (now, here) = (self.now()?.wall, self.site.worktree().0);
-        let is_fresh = |seen: &SnapshotSeen| {
-            seen.worktree == here
-                && seen.cause == Some(SnapshotCause::Asked)
-                && (0..FRESH_MS).contains(&now.0.saturating_sub(seen.at.0))
-        };
-        Ok(self.shelf()?.list()?.iter().any(is_fresh))
+    /// A snapshot of the whole checkout that somebody asked for a moment ago, if nothing at these paths changed since.
+    fn kept_just_now(&mut self, paths: &[String]) -> Option<Sheltered> {
+        let (now, note) = (self.now().ok()?.wall, self.note_of_whole()?);
+        let text = self.outside.read_text(&note).ok()??;
+        let mut words = text.split_whitespace().map_while(|word| word.parse::<i64>().ok());
+        let (at, number, files) = (Wall(words.next()?), words.next()?, words.next()?);
+        let root = self.site.root.clone()?;
+        let is_fresh = (0..FRESH_MS).contains(&now.0.saturating_sub(at.0));
+        if !is_fresh || self.outside.is_changed_since(&root, paths, at) {
+            return None;
+        }
+        Some(Sheltered { number: Seq(u64::try_from(number).ok()?), files: u64::try_from(files).ok()? })
+    }
+
+    /// Notes that everything in the checkout was kept, which nobody could tell by the snapshot itself. Without the note the
+    /// next command is more careful.
+    pub(crate) fn note_whole(&mut self, at: Wall, number: Seq, files: usize) {
+        if let Some(note) = self.note_of_whole() {
+            drop(self.outside.write_private(&note, &format!("{} {} {files}", at.0, number.0)));
+        }
+    }
+
+    fn note_of_whole(&self) -> Option<PathBuf> {
+        let worktree = name_after(&self.site.worktree().0);
+        self.outside.passing_file(&format!("whole-{}-{worktree}", self.site.key)).ok()
     }
 
     fn note_all_after(&mut self, number: Seq) -> Result<(), Failure> {

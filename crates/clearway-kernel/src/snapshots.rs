@@ -125,8 +125,14 @@ impl Session<'_> {
         let ignored_beside = with_ignored.then(|| self.file_beside_store(IGNORED_SUFFIX)).transpose()?;
         let is_hurried = cause == SnapshotCause::Command;
         let within_ms = if is_hurried { SNAPSHOT_HOOK_MS_MAX } else { SNAPSHOT_MS_MAX };
+        let is_whole = paths.iter().any(String::is_empty);
         let order = DraftOrder { paths, cause, reason: reason.clone(), at, within_ms, ignored_beside };
-        let Some(drafted) = self.shelf()?.draft(&order)? else {
+        let drafted = self.shelf()?.draft(&order)?;
+        let is_asked_whole = is_whole && cause == SnapshotCause::Asked;
+        let Some(drafted) = drafted else {
+            if is_asked_whole {
+                self.note_whole(at, Seq(0), 0);
+            }
             let (rev, _) = self.names_at()?;
             return Ok(Taken { rev, reply: None, number: None, drafted: None });
         };
@@ -141,6 +147,9 @@ impl Session<'_> {
         let drafted = Some(drafted).filter(|_| !reply.replayed);
         if let (Some(drafted), Some((agent, _))) = (&drafted, &reply.agent) {
             self.shelf()?.keep(&drafted.commit, *agent, number)?;
+            if is_asked_whole {
+                self.note_whole(at, number, drafted.files.len());
+            }
             self.forget_outlived();
         }
         Ok(Taken { rev: reply.rev, reply: Some(reply), number: Some(number), drafted })

@@ -16,9 +16,9 @@ use clearway_git::{
     self as git, Draft, Git, GitError, KeptFile, Label, Listed, Manner, SNAPSHOTS, SnapshotError, Staged,
 };
 use clearway_kernel::{Back, BackOrder, BackState, DraftOrder, Drafted, Shelf, SnapshotFile, SnapshotSeen};
+use clearway_platform::stopwatch::Stopwatch;
 use clearway_platform::{files, random};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// Which ignored files are kept.
 const IGNORED: git::IgnoredRules<'static> = git::IgnoredRules {
@@ -56,7 +56,7 @@ impl Shelf for GitShelf<'_> {
             bytes_max: SNAPSHOT_BYTES_MAX,
             ignored: order.ignored_beside.as_ref().map(|_| IGNORED),
         };
-        let hurried = self.git.clone().with_timeout(Duration::from_millis(order.within_ms));
+        let hurried = self.git.clone().until(Stopwatch::start().at_ms(order.within_ms));
         let Some(draft) = hurried.snapshot(wanted).map_err(|error| failure(&error))? else { return Ok(None) };
         if let Some(beside) = order.ignored_beside.as_ref().filter(|_| !draft.pack.is_empty()) {
             let place = files::with_suffix(beside, &draft.commit);

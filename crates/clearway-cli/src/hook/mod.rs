@@ -19,13 +19,14 @@ use crate::setup::githooks::lapse;
 use crate::{Host, OnBehalf, Spent, Streams};
 use clearway_core::agent::ClientSession;
 use clearway_core::failure::Failure;
+use clearway_core::limits::HOOK_GIT_MS_MAX;
 use clearway_core::slug::Slug;
 use clearway_core::text::shown;
 use clearway_kernel::config::Enforcement;
 use clearway_kernel::{
     Answers, CallEnd, Doing, Hook, HookCall, Noted, Outage, Ruling, attend, before_edit, company,
-    destroyed_by, fields_of_tool, keep_changed, keep_for_later, kept_for_now, note_call, outage, told_before,
-    was_told_before,
+    destroyed_by, fields_of_tool, foreseen_at_rest, keep_changed, keep_for_later, kept_for_now, note_call,
+    outage, told_before, was_told_before,
 };
 use command::Shell;
 use event::{Act, Event, Moment};
@@ -103,6 +104,7 @@ fn respond(
     if let Some(rewritten) = carried_out(dialect, &event, &call, host) {
         return rewritten;
     }
+    host.hurry(HOOK_GIT_MS_MAX);
     let event = contained(|| configured(&event, &call, host)).unwrap_or(event);
     // What there is to say beside can wait for the next call; that nothing is checked cannot.
     let has_room = has_room(&event, &call, host);
@@ -322,7 +324,7 @@ fn judge(dialect: &Dialect, event: &Event, call: &HookCall, host: &mut dyn Host)
     let answers = attend(host, call, &doing)?;
     keep_unannounced(event, call, host);
     let verdict = match event.moment {
-        Moment::TurnEnd => texts::still_waited_for(&answers).map_or(Verdict::Silent, Verdict::Hold),
+        Moment::TurnEnd => at_rest(call, host, &answers).map_or(Verdict::Silent, Verdict::Hold),
         Moment::BeforeTool(_) => stopped(&answers).unwrap_or_else(|| tell(texts::beside(&answers))),
         _ => tell(texts::beside(&answers)),
     };
@@ -336,6 +338,14 @@ fn keep_unannounced(event: &Event, call: &HookCall, host: &mut dyn Host) {
         // What cannot be taken now is as it was before anybody said so.
         drop(keep_changed(host, call, &unannounced));
     }
+}
+
+/// The one thing that a turn is held for: somebody who waits, or else work that will not merge.
+fn at_rest(call: &HookCall, host: &mut dyn Host, answers: &Answers) -> Option<String> {
+    texts::still_waited_for(answers).or_else(|| {
+        let foreseen = call.hears.then(|| foreseen_at_rest(host, call).ok().flatten()).flatten();
+        foreseen.as_ref().map(texts::will_not_merge)
+    })
 }
 
 /// Whoever a person stopped does nothing more.

@@ -9,6 +9,7 @@ mod lasting;
 mod random;
 mod refused;
 mod safe;
+mod slow;
 mod states;
 mod taking_over;
 

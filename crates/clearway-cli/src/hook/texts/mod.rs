@@ -14,7 +14,7 @@ pub(crate) use welcome::welcome;
 use clearway_core::failure::Failure;
 use clearway_core::hint::Hint;
 use clearway_core::text::{printable, truncate_columns};
-use clearway_kernel::Sheltered;
+use clearway_kernel::{Foreseen, Sheltered};
 use said::{FAILURE_COLUMNS, Said, clipped, cut};
 
 /// What a command destroys is kept.
@@ -25,6 +25,12 @@ pub(crate) fn sheltered(kept: &Sheltered) -> String {
         count => (format!("{count} files with uncommitted changes are"), "them"),
     };
     format!("Clearway: {files} kept as s{number}; clearway undo s{number} -y brings {them} back.")
+}
+
+/// Uncommitted work will not merge with that of somebody else.
+pub(crate) fn will_not_merge(foreseen: &Foreseen) -> String {
+    let text = format!("Clearway: {}.", printable(&foreseen.text));
+    Said::then(text, " Look: ", &Foreseen::look()).within(TEXT_BYTES_MAX)
 }
 
 /// A command of git that others are in the way of, with the one that is free.

@@ -3,6 +3,7 @@
 use super::Stage;
 use super::lent::Lent;
 use clearway_core::agent::{Above, Client};
+use clearway_core::commit::Reverts;
 use clearway_core::facts::Process;
 use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
@@ -106,6 +107,10 @@ impl Outside for Stage {
         None
     }
 
+    fn is_below_client(&mut self) -> bool {
+        false
+    }
+
     fn clients_in(&mut self, _: &Path) -> Vec<(Process, Client)> {
         Vec::new()
     }
@@ -196,8 +201,18 @@ impl Outside for Stage {
         false
     }
 
+    fn is_reverse(&mut self, _: &Reverts) -> bool {
+        false
+    }
+
     fn committed_paths(&mut self) -> Result<Vec<String>, Failure> {
         Ok(Vec::new())
+    }
+
+    fn hurry(&mut self, _: u64) {}
+
+    fn is_changed_since(&mut self, _: &Path, _: &[String], _: Wall) -> bool {
+        true
     }
 
     fn shelf(&mut self, _: &Path) -> Result<Box<dyn clearway_kernel::Shelf + '_>, Failure> {

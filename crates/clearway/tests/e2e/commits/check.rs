@@ -2,7 +2,7 @@
 
 use super::stage::{Stage, Who, hinted, said};
 use crate::{home, list, text};
-use clearway_testkit::Terminal;
+use clearway_testkit::{Home, Terminal};
 use serde_json::json;
 
 const ADA: Who = Who::Agent("ada");
@@ -219,6 +219,14 @@ fn what_was_taken_while_a_commit_was_made_is_kept() {
     assert_eq!(left, ["build", "held.txt"]);
 }
 
+/// Makes the store something that nobody can read.
+fn spoil(home: &Home) {
+    let rubbish = "rubbish that is no database, and longer than its head".repeat(9);
+    for end in ["", "-wal", "-shm"] {
+        std::fs::write(format!("{}{end}", home.only_store().display()), &rubbish).expect("a file");
+    }
+}
+
 #[test]
 fn where_nobody_invited_us_nothing_is_said_or_made_and_a_lost_store_locks_nobody_out() {
     let home = home();
@@ -232,10 +240,7 @@ fn where_nobody_invited_us_nothing_is_said_or_made_and_a_lost_store_locks_nobody
 
     stage.grant("bob", &["held.txt"]);
     stage.write("held.txt", "2\n");
-    let rubbish = "rubbish that is no database, and longer than its head".repeat(9);
-    for end in ["", "-wal", "-shm"] {
-        std::fs::write(format!("{}{end}", home.only_store().display()), &rubbish).expect("a file");
-    }
+    spoil(&home);
     for who in [Who::Person, ADA] {
         let passed = stage.types(who, "git commit -q -a -m x --allow-empty");
         assert!(
@@ -248,6 +253,60 @@ fn where_nobody_invited_us_nothing_is_said_or_made_and_a_lost_store_locks_nobody
     stage.write("held.txt", "3\n");
     assert!(!stage.types(ADA, "git commit -q -a -m x").status.success(), "nobody watches");
     assert!(stage.types(Who::Person, "git commit -q -a -m x").status.success());
+}
+
+#[test]
+fn a_client_above_is_an_agent_though_no_store_can_say_so() {
+    let home = home();
+    let stage = Stage::new(&home, &files());
+    spoil(&home);
+    home.user_config("posture = \"unattended\"\n");
+    let client = home.directory("bin").join("claude");
+    std::fs::copy("/bin/sh", &client).expect("a copy of a shell");
+    stage.write("own.txt", "2\n");
+    let below =
+        |shell: &str| stage.types(Who::Person, &format!("{shell} -c 'git commit -q -a -m x; exit $?'"));
+    let refused = below(&client.display().to_string());
+    assert!(!refused.status.success(), "{}", said(&refused));
+    let passed = below("sh");
+    assert!(passed.status.success() && said(&passed).contains("; nothing was checked"), "{}", said(&passed));
+}
+
+#[test]
+fn only_what_takes_back_a_commit_is_a_revert_whatever_a_message_says() {
+    let home = home();
+    let stage = Stage::new(&home, &files());
+    stage.git("echo 2 > own.txt; git commit -q -a -m own; echo 2 > held.txt; git commit -q -a -m held");
+    let (held, own) = (stage.head(), stage.git("git rev-parse HEAD~1"));
+    // A lease of a hook on a clean file, which is in the way of a plain commit and not of a revert.
+    stage.edits("bob", None, "held.txt", None);
+    let none = "1f".repeat(20);
+    for commit in ["number five", none.as_str(), own.trim(), held.trim()] {
+        let line = format!("echo 9 > held.txt; git commit -q -a -m x -m 'This reverts commit {commit}.'");
+        let refused = stage.types(ADA, &line);
+        assert!(!refused.status.success() && said(&refused).contains("held.txt is with claude-"), "{line}");
+        stage.git("git reset -q --hard");
+    }
+    // Beside what it takes back it takes nothing else along.
+    let beside = format!(
+        "echo 1 > held.txt; echo 9 > own.txt; git commit -q -a -m x -m 'This reverts commit {}.'",
+        held.trim()
+    );
+    assert!(!stage.types(ADA, &beside).status.success());
+    stage.git("git reset -q --hard");
+    for line in
+        ["git revert --no-edit HEAD", "git revert --no-edit HEAD", "git revert --no-edit --reference HEAD"]
+    {
+        let passed = stage.types(ADA, &format!("{line} > /dev/null"));
+        assert!(passed.status.success(), "{line}: {}", said(&passed));
+    }
+    // The side of a merge that is taken back.
+    stage.git(
+        "git checkout -q -b side HEAD~1; echo 5 > held.txt; git commit -q -a -m side; git checkout -q main",
+    );
+    stage.git("git merge -q --no-ff -X theirs -m merged side; git reset -q --hard");
+    let passed = stage.types(ADA, "git revert --no-edit -m 1 HEAD > /dev/null");
+    assert!(passed.status.success(), "{}", said(&passed));
 }
 
 #[test]
