@@ -119,7 +119,7 @@ impl Answers {
         reply: Reply,
     ) -> &mut ScopeAnswer {
         let Place { ledger, checkout, stands } = place;
-        self.recovered |= is_over(outside, &ledger.scope, !fresh(&reply).is_empty(), call.hears);
+        self.recovered |= is_over(outside, &ledger.scope, !fresh(&reply).is_empty(), call);
         self.ledger.get_or_insert(ledger);
         self.of_scopes.push_mut(ScopeAnswer { reply, checkout, stands, overwrite: None })
     }

@@ -169,7 +169,15 @@ impl Session<'_> {
             outside.changed_at(&order.call.cwd.join(&used.directory).join(name)).is_some()
         };
         match &used.act {
-            GitAct::Upheaves { unless_file: Some(name) } if is_file(self.outside, name) => Ok(None),
+            GitAct::Upheaves { unless_file: Some(name) } if is_file(self.outside, name) => {
+                let from = order.call.cwd.join(&used.directory);
+                let undone = (used.what == "git checkout").then(|| vec![name.clone()]).unwrap_or_default();
+                self.undoes_of_others(order.call, used, &from, &undone, crowd)
+            }
+            GitAct::Discards { only, .. } => {
+                let from = order.call.cwd.join(&used.directory);
+                self.undoes_of_others(order.call, used, &from, only, crowd)
+            }
             GitAct::Upheaves { .. } | GitAct::RemovesCheckout { .. } => self.upheaval(&used.what, crowd),
             GitAct::PutsAside { only, .. } => {
                 let from = order.call.cwd.join(&used.directory);
@@ -250,5 +258,8 @@ fn is_about_stash(act: &GitAct) -> bool {
 }
 
 fn writes_index(act: &GitAct) -> bool {
-    !matches!(act, GitAct::RemovesCheckout { .. } | GitAct::DropsAside)
+    !matches!(
+        act,
+        GitAct::RemovesCheckout { .. } | GitAct::DropsAside | GitAct::Discards { untracked: true, .. }
+    )
 }

@@ -6,7 +6,7 @@ use crate::arguments::{
 };
 use crate::console::{Answer, Problem, document};
 use crate::given::Given;
-use crate::render::{Cell, Fit, Page, Table, Tone, ago, and_more, count, holding, wrap_hint, wrapped};
+use crate::render::{Cell, Fit, Page, Table, Tone, ago, and_more, count, holding, wrapped};
 use clearway_core::negotiation::{Negotiated, NegotiationState, NegotiationView, Status};
 use clearway_core::text::printable;
 use clearway_core::time::{Now, rounded};
@@ -107,8 +107,7 @@ pub(super) fn told(outcome: &Negotiated, now: &Now, page: &Page) -> String {
             "your place in the queue is {}; wait there with: clearway wait {}",
             queued.position, queued.wait.id
         );
-        let lines = wrap_hint(&page.given.advice(&place), page.columns, "", "  ");
-        text.push_str(&(lines.join("\n") + "\n"));
+        text.push_str(&wrapped(&page.given.advice(&place), page, ""));
     }
     text
 }

@@ -180,6 +180,15 @@ pub enum Notice {
         /// Who had best give back what.
         yielder: Option<Yielder>,
     },
+    /// What the caller is refused is with a subagent of its own.
+    WithSubagent {
+        /// What the subagent holds.
+        held: Target,
+        /// The checkout that it is in; none for names.
+        worktree: Worktree,
+        /// Which subagent.
+        by: AgentName,
+    },
     /// A person stopped the caller.
     Halted {
         /// Why.

@@ -133,6 +133,10 @@ impl NoticeJson {
                 );
                 about("circle", target, by, message)
             }
+            Notice::WithSubagent { held, by, .. } => {
+                let target = held.display();
+                about("with-subagent", &target, by, format!("{by}, which has {target}, is your own subagent"))
+            }
             Notice::Halted { reason } => Self::saying("halted", format!("a person stopped you: {reason}")),
             Notice::Looping { times } => {
                 Self::saying("looping", format!("{times} edits of yours were refused lately"))

@@ -44,7 +44,7 @@ fn lines(answer: &ScopeAnswer, is_granted: bool) -> Vec<Said> {
     let mut said = Vec::new();
     for notice in notices {
         let Some((how, who, _)) = Before::of(notice) else {
-            said.extend(line(notice, answer));
+            said.extend(line(notice, answer, is_granted));
             continue;
         };
         if said_of.contains(&(how, who)) {
@@ -182,7 +182,7 @@ const RECOVERED: &str = "Clearway works again; edits are checked.";
 /// Bytes below which the beginning of a line says nothing.
 const LINE_BYTES_MIN: usize = 80;
 
-fn line(notice: &Notice, answer: &ScopeAnswer) -> Option<Said> {
+fn line(notice: &Notice, answer: &ScopeAnswer, is_granted: bool) -> Option<Said> {
     let path = |target: &str| named(target, answer, &answer.checkout);
     let said = match notice {
         Notice::WaitedFor { target, held, worktree, grade, by, reason } => {
@@ -260,6 +260,14 @@ fn line(notice: &Notice, answer: &ScopeAnswer) -> Option<Said> {
             let what = named(target, answer, worktree);
             return Some(circle(&what, by, yielder.as_ref(), answer));
         }
+        Notice::WithSubagent { held, worktree, by } => {
+            let release = command("release", held, answer, worktree);
+            return Some(Said::then(
+                format!("{by} is a subagent of yours"),
+                ". If it is over, take what it has: ",
+                &release,
+            ));
+        }
         Notice::Halted { reason } => stopped(reason),
         Notice::YourTurn { target, worktree, left_ms } => {
             let left = clearway_core::time::rounded(*left_ms);
@@ -289,7 +297,13 @@ fn line(notice: &Notice, answer: &ScopeAnswer) -> Option<Said> {
                 Some(by) => format!("while a command of {by} ran"),
                 None => "by something that no tool call explains".to_owned(),
             };
-            format!("{} is yours and was written {who}. Read it again before you edit it.", path(target))
+            match is_granted {
+                true => format!(
+                    "{} is yours and was written {who}. Read it again before you edit it.",
+                    path(target)
+                ),
+                false => format!("{} was written {who}.", path(target)),
+            }
         }
         Notice::CommittedUnchecked { target, commit, by } => {
             let by = by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default();

@@ -197,6 +197,28 @@ fn every_way_to_write_a_path_is_the_same_file() {
 }
 
 #[test]
+fn a_path_that_goes_through_a_file_is_the_one_that_a_client_makes_of_it() {
+    let home = home();
+    let app = app(&home);
+    app.grant("otter", &["src/a.rs"]);
+    let mut one = Client::claude(&home, &app, "one");
+    for path in [
+        "src/b.rs/../a.rs",
+        "src/a.rs/",
+        "src/a.rs/.",
+        "src/a.rs//",
+        "src/a.rs/../a.rs",
+        "src/b.rs/../../src/a.rs/",
+    ] {
+        let told = one.before_edit(path).denied();
+        assert!(told.contains("src/a.rs is") && told.contains("otter"), "{path}: {told}");
+        let absolute = app.path().join(path).display().to_string();
+        one.before_edit(&absolute).denied();
+    }
+    one.before_edit("src/a.rs/below.rs").silent();
+}
+
+#[test]
 fn a_file_belongs_to_the_innermost_repository_and_a_refusal_there_takes_nothing_elsewhere() {
     let home = home();
     let outer = app(&home);
