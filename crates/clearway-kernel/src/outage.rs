@@ -3,7 +3,9 @@
 
 use crate::ground::without_store;
 use crate::hooking::HookCall;
+use crate::notifying::notify;
 use crate::outside::Outside;
+use clearway_core::alert::Alert;
 use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
 use clearway_core::slug::Slug;
@@ -43,6 +45,7 @@ pub fn outage(
     let unattended = config.is_unattended();
     let is_heard = is_heard || (is_before && unattended);
     let known = memory(outside, &site.key);
+    let is_unknown = known.is_none();
     let was_told = known.as_ref().is_some_and(|known| known.standing != Standing::Untold);
     let is_new = is_heard && !was_told;
     let in_way = known.filter(Known::is_in_way);
@@ -51,7 +54,11 @@ pub fn outage(
         // What is in the way is what failed; the failure at hand only says so.
         let (slug, message) =
             in_way.map_or((failure.slug, failure.message.clone()), |known| (known.slug, known.message));
-        remember(outside, &site.key, slug, &message, standing);
+        let is_kept = remember(outside, &site.key, slug, &message, standing);
+        // Where nothing is kept, it would be told with every call.
+        if let (true, true, Ok(now)) = (is_unknown, is_kept, outside.now()) {
+            notify(outside, &config, &site, now.wall, &Alert::Outage { message });
+        }
     }
     Outage { unattended, is_new }
 }
@@ -131,10 +138,16 @@ fn memory(outside: &mut dyn Outside, scope: &ScopeKey) -> Option<Known> {
     Some(Known { slug, message: lines.next().unwrap_or_default().to_owned(), standing, is_fresh })
 }
 
-fn remember(outside: &mut dyn Outside, scope: &ScopeKey, slug: Slug, message: &str, standing: Standing) {
-    let (Some(path), Ok(now)) = (path(outside, scope), outside.now()) else { return };
+fn remember(
+    outside: &mut dyn Outside,
+    scope: &ScopeKey,
+    slug: Slug,
+    message: &str,
+    standing: Standing,
+) -> bool {
+    let (Some(path), Ok(now)) = (path(outside, scope), outside.now()) else { return false };
     let (slug, standing, message) = (slug.as_str(), standing.word(), message.replace('\n', " "));
     let text = format!("{}\n{}\n{slug}\n{standing}\n{message}\n", now.boot.0, now.mono.0);
     // Where nothing can be written, the next hook pays for itself.
-    drop(outside.write_private(&path, &text));
+    outside.write_private(&path, &text).is_ok()
 }

@@ -13,7 +13,7 @@ use clearway_core::slug::Slug;
 use clearway_core::time::Wall;
 use clearway_git::{Draft, Git};
 use clearway_kernel::{
-    BuildFacts, Changed, ChangedPaths, CheckedOut, CommitOrder, Destination, FileId, GitCommit, Head,
+    BuildFacts, Changed, ChangedPaths, CheckedOut, CommitOrder, Destination, Errand, FileId, GitCommit, Head,
     HeadMove, Knows, Located, Order, Outside, ProcessPlace, PutAside, Running, Shelf, Site, SiteKind, Staged,
     StoreAt, Surroundings, Uncommitted, UnderWay,
 };
@@ -305,6 +305,10 @@ impl Outside for Machine {
 
     fn start(&mut self, order: &Order) -> Result<Box<dyn Running>, Failure> {
         running::start(order)
+    }
+
+    fn run_aside(&mut self, errand: &Errand) -> Result<(), Failure> {
+        running::run_aside(errand)
     }
 
     fn open_store(&mut self, store: StoreAt<'_>, timeout: Duration) -> Result<Box<dyn Engine>, Failure> {
