@@ -15,8 +15,9 @@ use clearway_core::command::{Command, Commit, Settle};
 use clearway_core::decide::{identify, is_person};
 use clearway_core::failure::Failure;
 use clearway_core::hint::Hint;
-use clearway_core::ids::AgentId;
+use clearway_core::ids::{AgentId, LeaseId};
 use clearway_core::lease::{Grade, Lease};
+use clearway_core::negotiation::{Negotiation, NegotiationState};
 use clearway_core::path::{CanonicalPath, PathClass};
 use clearway_core::pattern::Pattern;
 use clearway_core::shell;
@@ -186,6 +187,8 @@ struct Scene {
     family: BTreeSet<AgentId>,
     /// Live leases on paths of this checkout.
     leases: Vec<Lease>,
+    /// Leases out of which the holder promised a path to who asks, with its next commit of it.
+    promised: Vec<(LeaseId, String)>,
     /// Everybody who is not known to be gone, by its id.
     others: BTreeMap<AgentId, AgentName>,
     /// Other checkouts in which they hold paths.
@@ -204,6 +207,10 @@ pub(crate) struct PathOfCommit {
 impl Scene {
     fn own(&self) -> impl Iterator<Item = &Lease> {
         self.leases.iter().filter(|lease| self.family.contains(&lease.holder))
+    }
+
+    fn promises(&self, lease: LeaseId) -> bool {
+        self.promised.iter().any(|(id, _)| *id == lease)
     }
 
     fn foreign(&self) -> impl Iterator<Item = &Lease> {
@@ -424,7 +431,7 @@ impl Session<'_> {
 
     fn scene(&mut self) -> Result<Scene, Failure> {
         let (now, here) = (self.now()?, self.site.worktree());
-        let read = ReadSet { agents: AgentLookup::of(&self.caller), ..ReadSet::default() };
+        let read = ReadSet { agents: AgentLookup::of(&self.caller), waits: true, ..ReadSet::default() };
         let found = self.read(|snapshot| {
             let slice = snapshot.load(&read, &now)?;
             Ok((slice, snapshot.leases(LeaseListing::Live, &now)?.leases, snapshot.agents(&now)?))
@@ -450,8 +457,12 @@ impl Session<'_> {
         };
         let elsewhere = leases.iter().filter(is_elsewhere).map(|lease| lease.worktree.0.clone()).collect();
         let is_person = is_person(&slice, &self.caller);
+        let is_promised = |asked: &&Negotiation| asked.state == NegotiationState::AfterCommit;
+        let promised = slice.negotiations.iter().filter(is_promised);
+        let promised =
+            promised.filter_map(|asked| Some((asked.lease, asked.target.literal()?.to_owned()))).collect();
         let leases = leases.into_iter().filter(is_path).collect();
-        Ok(Scene { is_person, family, leases, others, elsewhere, now: now.mono })
+        Ok(Scene { is_person, family, leases, promised, others, elsewhere, now: now.mono })
     }
 
     /// Gives back what hooks took of the family on paths of a commit, `began` being when it began, if that is known. The
@@ -462,13 +473,22 @@ impl Session<'_> {
         began: Option<Mono>,
     ) -> Result<BTreeSet<String>, Failure> {
         let scene = self.scene()?;
-        let own = scene.own().filter(|lease| lease.grade == Grade::Auto && lease.bound.is_none());
-        let own: Vec<&Lease> = own.filter(|lease| lease.target.literal().is_some()).collect();
+        let is_automatic = |lease: &Lease| lease.grade == Grade::Auto && lease.target.literal().is_some();
+        let may_end =
+            |lease: &&Lease| lease.bound.is_none() && (is_automatic(lease) || scene.promises(lease.id));
+        let own: Vec<&Lease> = scene.own().filter(may_end).collect();
         if own.is_empty() {
             return Ok(scene.elsewhere);
         }
         let committed: BTreeSet<String> = committed(self)?.into_iter().collect();
-        let is_in_it = |lease: &&&Lease| lease.target.literal().is_some_and(|path| committed.contains(path));
+        let is_kept_promise = |lease: &Lease| {
+            scene.promised.iter().any(|(id, path)| *id == lease.id && committed.contains(path))
+        };
+        let is_in_it = |lease: &&&Lease| {
+            let is_committed = |path: &str| committed.contains(path);
+            (is_automatic(lease) && lease.target.literal().is_some_and(is_committed))
+                || is_kept_promise(lease)
+        };
         let leases: Vec<_> = own.iter().filter(is_in_it).map(|lease| lease.id).collect();
         let began = began.or_else(|| self.marked_begin()).unwrap_or(scene.now);
         if !leases.is_empty() {
