@@ -7,6 +7,7 @@ use crate::{Host, Streams, githook, hook};
 use clearway_core::decide::Notice;
 use clearway_core::failure::Failure;
 use clearway_core::slug::Slug;
+use clearway_core::text::is_disturbing;
 use clearway_core::text::truncate_columns;
 use clearway_core::time::{BootKey, Mono, Now, Wall};
 use clearway_kernel::{Globals, Outside, Surroundings};
@@ -149,9 +150,11 @@ impl<'a, 'b> Console<'a, 'b> {
     }
 
     /// Asks a person at a terminal; the answer is for somebody else to read.
-    pub(crate) fn ask(&mut self, question: &str) {
+    pub(crate) fn agrees(&mut self, question: &str, host: &mut dyn Host) -> Result<bool, Problem> {
         // Nobody can answer a question that cannot be shown, and no answer is one too.
-        let _ = write(self.streams.stderr, question);
+        let _ = write(self.streams.stderr, &format!("{question} [Y/n] "));
+        let typed = host.typed_line()?;
+        Ok(matches!(typed.trim().to_lowercase().as_str(), "" | "y" | "yes"))
     }
 
     /// Tells people what to know beside lines that are data.
@@ -189,7 +192,16 @@ impl<'a, 'b> Console<'a, 'b> {
 
 /// A struct as one line of JSON. Ours hold nothing that JSON cannot.
 pub(crate) fn document(value: &impl Serialize) -> String {
-    serde_json::to_string(value).unwrap_or_default()
+    let text = serde_json::to_string(value).unwrap_or_default();
+    if !text.chars().any(is_disturbing) {
+        return text;
+    }
+    // All of them stand inside of strings, where an escape is the same character to whoever reads the document.
+    let escaped = |c: char| {
+        let units = c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect();
+        if is_disturbing(c) { units } else { c.to_string() }
+    };
+    text.chars().map(escaped).collect()
 }
 
 fn write(stream: &mut dyn Write, text: &str) -> io::Result<()> {

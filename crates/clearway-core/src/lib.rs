@@ -7,6 +7,7 @@
 //! events it returns are folded into state by [`fold`], which is the definition of what the log means.
 
 pub mod agent;
+pub mod alert;
 pub mod authorship;
 pub mod breadth;
 pub mod command;

@@ -80,6 +80,14 @@ pub const LOOPING_REFUSALS: u32 = 5;
 pub const LOOPING_REFUSALS_MAX: u32 = 10;
 /// The span that refused edits are counted in.
 pub const LOOPING_MS: u64 = 5 * 60 * 1_000;
+/// How long an agent waits for what is with somebody who does nothing by itself, until a person hears of it.
+pub const WAITING_LONG_MS: u64 = 10 * 60 * 1_000;
+/// How often such waits are looked for in one scope.
+pub const WAITING_LOOK_MS: u64 = 60 * 1_000;
+/// How long the command may run that a person is told by.
+pub const NOTIFY_MS_MAX: u64 = 30 * 1_000;
+/// Bytes of what it is told, so that a pipe takes it without anybody reading.
+pub const NOTIFY_BYTES_MAX: usize = 4_000;
 /// Shortest freeze.
 pub const FREEZE_MS_MIN: u64 = 1_000;
 /// Longest freeze.

@@ -127,6 +127,11 @@ impl NegotiationEnd {
     /// Every way.
     pub const ALL: [Self; 5] = [Self::Released, Self::Refused, Self::Withdrawn, Self::Lapsed, Self::Forced];
 
+    /// Whether what was asked for is the holder's no more.
+    pub fn is_free(self) -> bool {
+        matches!(self, Self::Released | Self::Lapsed | Self::Forced)
+    }
+
     /// The word used in events and output.
     pub fn word(self) -> &'static str {
         match self {

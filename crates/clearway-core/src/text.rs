@@ -103,7 +103,7 @@ fn push_printable(out: &mut String, c: char) {
     }
 }
 
-fn is_disturbing(c: char) -> bool {
+pub fn is_disturbing(c: char) -> bool {
     c.is_control() || is_invisible_format(c)
 }
 

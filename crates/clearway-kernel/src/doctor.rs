@@ -4,6 +4,7 @@ use crate::checked::UncheckedCommit;
 use crate::failures::{REPAIR, said, store_failure, wake, way_out};
 use crate::ledger::{Cost, SLOW_MS};
 use crate::listings::{AgentSeen, LeaseFilter};
+use crate::notifying::last_failure;
 use crate::placing::Whereabouts;
 use crate::session::Session;
 use crate::site::SiteKind;
@@ -110,6 +111,7 @@ impl Session<'_> {
         }
         checks.extend(self.identity_check()?);
         checks.extend(self.other_git_hooks());
+        checks.extend(self.notify_check());
         checks.extend(store_checks(&examination));
         checks.extend(leftover_check(&self.leftovers()?));
         if examination.exists {
@@ -191,6 +193,22 @@ impl Session<'_> {
             )));
         };
         self.act_as_operator(reason)
+    }
+
+    /// Nobody sees how the command ends that a person is told by.
+    fn notify_check(&mut self) -> Option<Check> {
+        self.config.notify_command()?;
+        Some(match last_failure(self.outside) {
+            None => {
+                good("notify", "the command of [notify] has not failed since the machine started".to_owned())
+            }
+            Some(how) => Check {
+                about: "notify",
+                status: CheckStatus::Notable,
+                text: format!("the command of [notify] failed the last time: {}", shown(&how)),
+                hint: Some("try it by hand, with a JSON document on its standard input".to_owned()),
+            },
+        })
     }
 
     fn writer_check(&mut self) -> Result<Check, Failure> {

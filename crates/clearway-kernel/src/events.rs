@@ -7,6 +7,7 @@ use clearway_core::event::{Body, Event};
 use clearway_core::failure::{Details, Failure};
 use clearway_core::ids::{AgentId, LeaseId, Seq};
 use clearway_core::limits::EVENTS_PER_READ;
+use clearway_core::mail::{MailEvent, Role};
 use clearway_core::pattern::Fold;
 use clearway_core::slice::ReadSet;
 use clearway_core::slug::Slug;
@@ -78,7 +79,7 @@ impl Session<'_> {
                 }
                 found.last = stored.seq;
                 found.cursor = format!("{}@{}", stored.seq, stored.hash);
-                let event = decode(stored, fold)?;
+                let Some(event) = self.without_blind(decode(stored, fold)?, fold)? else { continue };
                 let agent = event.actor.agent.and_then(|id| names.get(&id).cloned());
                 let seen = EventSeen { event, hash: stored.hash, agent };
                 found.events.extend(wanted(filter, &seen).then_some(seen));
@@ -89,6 +90,35 @@ impl Session<'_> {
             }
         }
         Ok(found)
+    }
+
+    /// An event without what would tell who got a message blindly; `None` if it tells nothing else.
+    fn without_blind(&mut self, event: Event, fold: Fold) -> Result<Option<Event>, Failure> {
+        let Body::Mail(mail) = &event.body else { return Ok(Some(event)) };
+        let body = match mail.clone() {
+            MailEvent::Read { agent, mut messages } => {
+                let mut blind = Vec::new();
+                for message in &messages {
+                    blind.extend(self.is_blind(*message, agent, fold)?.then_some(*message));
+                }
+                messages.retain(|message| !blind.contains(message));
+                (!messages.is_empty()).then_some(MailEvent::Read { agent, messages })
+            }
+            MailEvent::Acknowledged { agent, message, .. } if self.is_blind(message, agent, fold)? => None,
+            other => Some(other),
+        };
+        Ok(body.map(|mail| Event { body: Body::Mail(mail), ..event }))
+    }
+
+    /// Whether an agent got a message without the others knowing, as the log has it.
+    fn is_blind(&mut self, message: Seq, agent: AgentId, fold: Fold) -> Result<bool, Failure> {
+        let before = Seq(message.0.saturating_sub(1));
+        let found = self.read(|snapshot| snapshot.events(before, 1))?.unwrap_or_default();
+        let Some(sent) = found.first().filter(|stored| stored.seq == message) else { return Ok(false) };
+        Ok(match decode(sent, fold)?.body {
+            Body::Mail(MailEvent::Sent(message)) => message.role_of(agent) == Some(Role::Bcc),
+            _ => false,
+        })
     }
 
     /// What leases are on, whatever became of them: names for the ids in events.

@@ -75,7 +75,7 @@ pub(crate) fn meant<'a>(word: &str, agents: &'a [AgentSeen], verb: &str) -> Resu
         let failure = Failure::new(Slug::NotFound, format!("nobody here is called {}", quoted(word)));
         failure.hint(match nearest(word, names) {
             Some(near) => format!("did you mean: clearway {verb} {near}"),
-            None => "see who is here: clearway agents".to_owned(),
+            None => clearway_core::hint::AGENTS.to_owned(),
         })
     })
 }

@@ -31,6 +31,7 @@ mod mailboxes;
 mod mailing;
 mod mutations;
 mod negotiating;
+mod notifying;
 mod outage;
 mod outside;
 mod overwriting;
@@ -84,7 +85,7 @@ pub use mutations::{Checked, ChosenWords, ReleaseWords, RenewWords, ReserveWords
 pub use negotiating::{AnswerWords, AskWords, Negotiations};
 pub use outage::{Failing, Outage, outage};
 pub use outside::{
-    BuildFacts, ChangedPaths, CheckedOut, CommitOrder, Commits, Destination, FileId, GitCommit, Head,
+    BuildFacts, ChangedPaths, CheckedOut, CommitOrder, Commits, Destination, Errand, FileId, GitCommit, Head,
     HeadMove, Knows, Order, Outside, PutAside, Running, Staged, StoreAt, Surroundings, UnderWay,
 };
 pub use overwriting::{Overwrite, WholeText};

@@ -3,8 +3,15 @@
 //! A mailbox is looked through in bounded steps, and an answer has a budget of bytes: what did not fit is counted, and
 //! the answer says how to go on.
 
+mod search;
+mod stale;
+mod threads;
+
+pub use stale::{StaleAck, StaleAcks};
+pub use threads::{ThreadSeen, Threads};
+
 use crate::identity::agent_name;
-use crate::mailing::{message_id, message_ids, topic};
+use crate::mailing::{mail_answer, message_id, message_ids, topic};
 use crate::session::Session;
 use clearway_core::agent::AgentName;
 use clearway_core::duration;
@@ -12,8 +19,8 @@ use clearway_core::failure::Failure;
 use clearway_core::hint::AGENTS;
 use clearway_core::ids::{AgentId, Seq};
 use clearway_core::mail::{
-    ANSWER_BYTES_MAX, Entry, Letter, MailRead, Mailbox, Message, MessageId, ROWS_MAX, Role, SCAN_MAX,
-    SEARCHED_MAX, STALE_ACK_MS, Standing, Topic, Which, cost, excerpt,
+    ANSWER_BYTES_MAX, Answer, Entry, Letter, MailRead, Mailbox, Message, MessageId, ROWS_MAX, Role, SCAN_MAX,
+    Topic, Which, cost, excerpt,
 };
 use clearway_core::slice::{AgentLookup, ReadSet};
 use clearway_core::slug::Slug;
@@ -99,68 +106,6 @@ pub struct MailPage {
     pub searched: u64,
 }
 
-/// A thread.
-#[derive(Clone, Debug)]
-pub struct ThreadSeen {
-    /// Its newest message.
-    pub newest: Message,
-    /// The newest subject of it.
-    pub subject: Option<String>,
-    /// How many messages of it the caller has.
-    pub messages: u64,
-    /// How many of them are unread.
-    pub unread: u64,
-    /// Who is part of it, the caller aside.
-    pub with: Vec<AgentName>,
-    /// The most important message of it.
-    pub importance: clearway_core::mail::Importance,
-    /// Whether the caller is still asked to acknowledge one.
-    pub ack_owed: bool,
-}
-
-/// Threads.
-#[derive(Clone, Debug)]
-pub struct Threads {
-    /// The revision looked at.
-    pub rev: Seq,
-    /// The instant.
-    pub now: Now,
-    /// The one with the newest message first.
-    pub threads: Vec<ThreadSeen>,
-    /// How to go on.
-    pub next: Option<u64>,
-}
-
-/// A message that somebody did not acknowledge.
-#[derive(Clone, Debug)]
-pub struct StaleAck {
-    /// The message.
-    pub message: Message,
-    /// Who wrote it.
-    pub from: AgentName,
-    /// Who did not.
-    pub agent: AgentName,
-    /// It in that agent's mailbox.
-    pub entry: Entry,
-    /// How long ago it was sent.
-    pub age_ms: u64,
-}
-
-/// Messages that are not acknowledged.
-#[derive(Clone, Debug)]
-pub struct StaleAcks {
-    /// The revision looked at.
-    pub rev: Seq,
-    /// The instant.
-    pub now: Now,
-    /// Who the caller is.
-    pub me: Option<AgentName>,
-    /// Oldest first.
-    pub stale: Vec<StaleAck>,
-    /// How many more.
-    pub more: u64,
-}
-
 /// What an agent has not read when it begins.
 #[derive(Clone, Debug)]
 pub struct Unread {
@@ -186,13 +131,22 @@ impl Session<'_> {
             look.letters.iter().filter(|letter| filter.admits(letter, look.me)).cloned().collect();
         let found = wanted.len();
         let rest = wanted.into_iter().skip(words.skip);
-        let letters = self.fitting(&look, rest, words.limit.unwrap_or(usize::MAX))?;
+        let mut letters = self.fitting(&look, rest, words.limit.unwrap_or(usize::MAX))?;
         let shown = words.skip + letters.len();
         let marks = !words.all && !words.peek;
         if marks && !letters.is_empty() {
             // What is shown differs from call to call, so that no key stands for it.
             self.forget_idempotency_key();
-            self.mark_read(letters.iter().map(|seen| seen.message.id.clone()).collect())?.outcome?;
+            let reply = self.mark_read(letters.iter().map(|seen| seen.message.id.clone()).collect())?;
+            let marked = match mail_answer(&reply.outcome?) {
+                Some(Answer::Read(marked)) => marked.clone(),
+                _ => Vec::new(),
+            };
+            // What another look of the same agent marked meanwhile is shown there.
+            letters.retain(|seen| marked.contains(&seen.message.id));
+            if letters.is_empty() {
+                return self.inbox(words);
+            }
         }
         let next = match words.all {
             true => letters.last().map(|seen| seen.message.seq.0),
@@ -224,110 +178,6 @@ impl Session<'_> {
         Ok(MailPage { marked_read: true, ..look.page(letters) })
     }
 
-    /// Shows the messages of a thread that the caller has, the newest page of it, oldest first.
-    pub fn thread(&mut self, id: &str, before: Option<u64>) -> Result<(MessageId, MailPage), Failure> {
-        let id = message_id(id)?;
-        let unknown = || {
-            Failure::new(Slug::UnknownThread, format!("no thread of yours has a message {id}"))
-                .hint("see your threads: clearway threads")
-        };
-        let look = self.mailbox(Which::Before(Seq(u64::MAX)))?.ok_or_else(unknown)?;
-        let named = self.with_texts(&look, std::slice::from_ref(&id))?;
-        let of_me = named.first().filter(|letter| letter.message.is_of(look.me)).ok_or_else(unknown)?;
-        let thread = of_me.message.thread.clone();
-        let before = Seq(before.unwrap_or(u64::MAX));
-        let is_wanted = |letter: &&Letter| letter.message.thread == thread && letter.message.seq < before;
-        let wanted: Vec<Letter> = look.letters.iter().filter(is_wanted).cloned().collect();
-        let found = wanted.len();
-        let mut letters = self.fitting(&look, wanted.into_iter(), usize::MAX)?;
-        let more = found.saturating_sub(letters.len()) as u64;
-        let next = letters.last().map(|seen| seen.message.seq.0).filter(|_| more > 0);
-        letters.reverse();
-        Ok((thread, MailPage { more, next, ..look.page(letters) }))
-    }
-
-    /// Lists the threads that the caller is part of.
-    pub fn threads(&mut self, before: Option<u64>) -> Result<Threads, Failure> {
-        let Some(look) = self.mailbox(Which::Before(Seq(u64::MAX)))? else {
-            let MailPage { rev, now, .. } = self.nothing()?;
-            return Ok(Threads { rev, now, threads: Vec::new(), next: None });
-        };
-        let mut grouped: BTreeMap<&MessageId, Vec<&Letter>> = BTreeMap::new();
-        for letter in &look.letters {
-            grouped.entry(&letter.message.thread).or_default().push(letter);
-        }
-        let before = Seq(before.unwrap_or(u64::MAX));
-        let mut threads: Vec<Vec<&Letter>> = grouped.into_values().collect();
-        threads.retain(|letters| letters[0].message.seq < before);
-        threads.sort_by_key(|letters| std::cmp::Reverse(letters[0].message.seq));
-        let has_more = threads.len() > ROWS_MAX;
-        threads.truncate(ROWS_MAX);
-        let all = threads.iter().flatten().flat_map(|letter| parties(&letter.message, look.me));
-        let names = self.called(all)?;
-        let threads: Vec<ThreadSeen> =
-            threads.iter().map(|letters| thread_seen(letters, look.me, &names)).collect();
-        let next = threads.last().map(|thread| thread.newest.seq.0).filter(|_| has_more);
-        Ok(Threads { rev: look.rev, now: look.now, threads, next })
-    }
-
-    /// Finds messages of the caller that hold every word, newest first.
-    pub fn search(&mut self, text: &str, before: Option<u64>) -> Result<MailPage, Failure> {
-        let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
-        if words.is_empty() {
-            return Err(Failure::new(Slug::Usage, "name a word to look for")
-                .hint("such as: clearway search migration"));
-        }
-        let mut before = Seq(before.unwrap_or(u64::MAX));
-        let (mut searched, mut found, mut is_end) = (0, Vec::new(), false);
-        let mut page = None;
-        while searched < SEARCHED_MAX && !is_end {
-            let read = MailRead { texts: true, ..MailRead::default() };
-            let Some(look) = self.mailbox_of(Which::Before(before), TEXTS_AT_ONCE, read)? else { break };
-            searched += look.letters.len();
-            is_end = look.letters.len() < TEXTS_AT_ONCE;
-            before = look.letters.last().map_or(before, |letter| letter.message.seq);
-            found.extend(look.letters.iter().filter(|letter| holds(letter, &words)).cloned());
-            page.get_or_insert(look);
-        }
-        let Some(look) = page else { return self.nothing() };
-        let count = found.len();
-        let letters = self.fitting(&look, found.into_iter(), usize::MAX)?;
-        let more = count.saturating_sub(letters.len()) as u64;
-        let last = letters.last().map(|seen| seen.message.seq.0).filter(|_| more > 0);
-        let next = last.or((!is_end).then_some(before.0));
-        Ok(MailPage { more, next, searched: searched as u64, ..look.page(letters) })
-    }
-
-    /// Lists messages that somebody was asked to acknowledge and did not: the caller, or who got them from it.
-    pub fn stale_acks(&mut self, older_than: Option<&str>) -> Result<StaleAcks, Failure> {
-        let ttl_ms = older_than.map(span_ms).transpose()?.unwrap_or(STALE_ACK_MS);
-        let Some(look) = self.mailbox(Which::Unsettled)? else {
-            let MailPage { rev, now, .. } = self.nothing()?;
-            return Ok(StaleAcks { rev, now, me: None, stale: Vec::new(), more: 0 });
-        };
-        let age =
-            |message: &Message| u64::try_from(look.now.wall.0.saturating_sub(message.at.0)).unwrap_or(0);
-        let mut old: Vec<&Letter> =
-            look.letters.iter().filter(|letter| age(&letter.message) >= ttl_ms).collect();
-        old.sort_by_key(|letter| letter.message.seq);
-        let (mut stale, mut more) = (Vec::new(), 0);
-        for letter in old {
-            if stale.len() >= ROWS_MAX {
-                more += 1;
-                continue;
-            }
-            for entry in self.owing(&look, letter)? {
-                let names = self.called([letter.message.from, entry.agent])?;
-                let (message, age_ms) = (letter.message.clone(), age(&letter.message));
-                let name = |id: AgentId| names.get(&id).cloned();
-                if let (Some(from), Some(agent)) = (name(message.from), name(entry.agent)) {
-                    stale.push(StaleAck { message, from, agent, entry, age_ms });
-                }
-            }
-        }
-        Ok(StaleAcks { rev: look.rev, me: Some(look.name.clone()), now: look.now, stale, more })
-    }
-
     /// What the caller has not read; `None` if that is nothing.
     pub(crate) fn unread(&mut self) -> Result<Option<Unread>, Failure> {
         let Some(look) = self.mailbox_of(Which::Unread, ROWS_MAX, MailRead::default())? else {
@@ -342,19 +192,6 @@ impl Session<'_> {
             from,
             subject: first.subject,
         }))
-    }
-
-    /// Those who have not acknowledged a message: the caller, or everybody who got it from the caller.
-    fn owing(&mut self, look: &Look, letter: &Letter) -> Result<Vec<Entry>, Failure> {
-        let owes = |entry: &Entry| entry.owes_ack && entry.acked_at.is_none();
-        if letter.message.from != look.me {
-            return Ok(letter.entries.iter().filter(|entry| owes(entry)).cloned().collect());
-        }
-        let mut read = ReadSet::default();
-        read.mail.ids = vec![letter.message.id.clone()];
-        let slice = self.read(|snapshot| snapshot.load(&read, &look.now))?.unwrap_or_default();
-        let entries = slice.mail.letters.into_iter().flat_map(|letter| letter.entries);
-        Ok(entries.filter(owes).collect())
     }
 
     /// As many messages as an answer has room for, with their texts.
@@ -373,14 +210,15 @@ impl Session<'_> {
             let text = letter.text.clone();
             let Some(mut seen) = seen(letter, look.me, &names) else { continue };
             if let Some(text) = &text {
-                let (part, rest) = excerpt(text);
+                let (part, rest) = excerpt(text, seen.from.as_str().len());
                 (seen.text, seen.left) = (Some(part.to_owned()), rest);
             }
             let bytes = bytes_of(&seen);
-            if bytes > left {
+            // Whatever is next is shown: what nobody can get past would keep everything behind it from its reader.
+            if bytes > left && !shown.is_empty() {
                 break;
             }
-            left -= bytes;
+            left = left.saturating_sub(bytes);
             shown.push(seen);
         }
         Ok(shown)
@@ -563,40 +401,6 @@ fn bytes_of(seen: &MailSeen) -> usize {
     let names: usize = all.into_iter().flatten().map(|name| name.as_str().len() + 4).sum();
     let of = |text: &Option<String>| text.as_deref().map_or(0, |text| cost(text, frame));
     HEAD_BYTES + 3 * seen.message.id.as_str().len() + names + of(&seen.message.subject) + of(&seen.text)
-}
-
-fn thread_seen(letters: &[&Letter], me: AgentId, names: &Called) -> ThreadSeen {
-    let messages = || letters.iter().map(|letter| &letter.message);
-    let standing = |wanted: Standing| {
-        let is_it = |letter: &&&Letter| letter.entry_of(me).is_some_and(|entry| entry.standing == wanted);
-        letters.iter().filter(is_it).count()
-    };
-    let owes = |letter: &&Letter| {
-        letter.entry_of(me).is_some_and(|entry| entry.owes_ack && entry.acked_at.is_none())
-    };
-    let others = messages().flat_map(|message| parties(message, me)).filter(|agent| *agent != me);
-    let with: BTreeSet<AgentName> = others.filter_map(|agent| names.get(&agent).cloned()).collect();
-    ThreadSeen {
-        newest: letters[0].message.clone(),
-        subject: messages().find_map(|message| message.subject.clone()),
-        messages: letters.len() as u64,
-        unread: standing(Standing::Unread) as u64,
-        with: with.into_iter().take(WITH_MAX).collect(),
-        importance: messages().map(|message| message.importance).min().unwrap_or_default(),
-        ack_owed: letters.iter().any(owes),
-    }
-}
-
-/// How many others of a thread are named.
-const WITH_MAX: usize = 10;
-
-/// Whether a message holds every word, in whatever case.
-fn holds(letter: &Letter, words: &[String]) -> bool {
-    let message = &letter.message;
-    let texts =
-        [message.subject.as_deref(), letter.text.as_deref(), message.topic.as_ref().map(Topic::as_str)];
-    let texts: Vec<String> = texts.into_iter().flatten().map(str::to_lowercase).collect();
-    words.iter().all(|word| texts.iter().any(|text| text.contains(word.as_str())))
 }
 
 fn span_ms(text: &str) -> Result<u64, Failure> {

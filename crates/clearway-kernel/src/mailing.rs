@@ -9,9 +9,9 @@ use clearway_core::decide::{Notice, Success};
 use clearway_core::failure::Failure;
 use clearway_core::ids::Seq;
 use clearway_core::mail::{
-    Act, Answer, BODY_BYTES_MAX, CONTACTS_MAX, FORGET_EVERY, Importance, MESSAGES_PER_REQUEST_MAX,
-    MESSAGES_PER_SCOPE_MAX, MailRead, MessageId, Policy, RECIPIENTS_MAX, RulesChange, SUBJECT_CHARS_MAX,
-    Send, TOPIC_CHARS_MAX, Topic, outlived,
+    Act, Answer, BODY_BYTES_MAX, CONTACTS_MAX, FORGET_EVERY, Importance, MESSAGES_PER_REQUEST_MAX, MailRead,
+    MessageId, Policy, RECIPIENTS_MAX, RulesChange, SUBJECT_CHARS_MAX, Send, TOPIC_CHARS_MAX, Topic,
+    outlived,
 };
 use clearway_core::redact::redact;
 use clearway_core::slice::ReadSet;
@@ -92,24 +92,27 @@ impl Session<'_> {
 
     /// Keeps messages no longer that were kept for long enough. What cannot be forgotten now is forgotten another time.
     pub(crate) fn forget_old_mail(&mut self) {
-        drop(self.try_to_forget_mail());
+        while self.forget_a_page_of_mail().is_ok_and(|goes_on| goes_on) {}
     }
 
-    fn try_to_forget_mail(&mut self) -> Result<(), Failure> {
-        let now = self.now()?;
+    /// Whether there may be more.
+    fn forget_a_page_of_mail(&mut self) -> Result<bool, Failure> {
+        let (now, retention) = (self.now()?, self.config.mail_retention());
         let mut read = ReadSet::default();
         read.mail.oldest = usize::try_from(FORGET_EVERY).unwrap_or(usize::MAX);
-        let Some(mut found) = self.read(|snapshot| snapshot.load(&read, &now))? else { return Ok(()) };
+        let Some(mut found) = self.read(|snapshot| snapshot.load(&read, &now))? else { return Ok(false) };
         let first = found.mail.letters.first().map_or(found.scope.rev, |letter| letter.message.seq);
         // Each message is an event, so there cannot be more of them than events since the first one.
-        if found.scope.rev.0.saturating_sub(first.0) >= MESSAGES_PER_SCOPE_MAX {
+        if found.scope.rev.0.saturating_sub(first.0) >= retention.messages_max {
             read.mail = MailRead { count: true, ..read.mail };
             found = self.read(|snapshot| snapshot.load(&read, &now))?.unwrap_or_default();
         }
         let oldest = found.mail.letters.iter().map(|letter| &letter.message);
-        let Some(up_to): Option<Seq> = outlived(oldest, found.mail.count, now.wall) else { return Ok(()) };
+        let up_to: Option<Seq> = outlived(oldest, found.mail.count, now.wall, retention);
+        let Some(up_to) = up_to else { return Ok(false) };
         self.forget_idempotency_key();
-        self.command(Command::Mail(Act::Forget(up_to)))?.outcome.map(|_| ())
+        self.command(Command::Mail(Act::Forget(up_to)))?.outcome?;
+        Ok(found.mail.letters.last().is_some_and(|last| last.message.seq == up_to))
     }
 
     /// An answer that finds nobody of a name, with the one that comes near.

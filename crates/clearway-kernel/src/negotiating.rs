@@ -6,19 +6,21 @@ use crate::mutations::usage;
 use crate::queueing::with_queue;
 use crate::session::Session;
 use crate::{audit, identity};
-use clearway_core::command::{Answer, Ask, Command, Force, Reserve, Says};
-use clearway_core::decide::{Success, standing_negotiations};
+use clearway_core::command::{Answer, Ask, Command, Force, Reserve, Says, Want};
+use clearway_core::decide::{Notice, Success, standing_negotiations};
 use clearway_core::failure::Failure;
 use clearway_core::ids::{NegotiationId, Seq};
 use clearway_core::input::{later_ms, wait_span_ms};
 use clearway_core::lease::{Grade, Kind};
 use clearway_core::limits::{TTL_MS_MAX, TTL_MS_MIN};
-use clearway_core::negotiation::{Negotiated, NegotiationView, Urgency};
+use clearway_core::negotiation::{Negotiated, NegotiationView, Status, Urgency};
+use clearway_core::shell;
 use clearway_core::slice::{ReadSet, Slice};
 use clearway_core::slug::Slug;
 use clearway_core::target::Target;
 use clearway_core::text::quoted;
 use clearway_core::time::Now;
+use clearway_core::wait::Queued;
 use clearway_store::{Reply, with_facts};
 
 /// How often to look whether something came of a request when nobody rings: a death rings nobody.
@@ -27,8 +29,10 @@ const LOOK_MS: u64 = 250;
 /// `ask` as it was typed.
 #[derive(Clone, Debug)]
 pub struct AskWords {
-    /// The path.
-    pub path: String,
+    /// The path or name.
+    pub what: String,
+    /// Which of them.
+    pub kind: Kind,
     /// Why.
     pub why: String,
     /// `--urgent`.
@@ -73,12 +77,16 @@ impl Session<'_> {
         };
         let why = stated(&words.why, "say why: the holder reads it")?;
         let ask = Ask {
-            reserve: self.wish(&words.path, words.then_reserve, &why)?,
+            reserve: self.wish(words, &why)?,
             why,
             urgency: if words.urgent { Urgency::Urgent } else { Urgency::Normal },
             then_reserve: words.then_reserve,
         };
-        let reply = self.command(Command::Ask(ask.clone()))?;
+        let mut reply = self.command(Command::Ask(ask.clone()))?;
+        if matches!(&reply.outcome, Ok(Success::Negotiated(outcome)) if outcome.status == Status::FreeNow) {
+            let names = self.held_names(words.kind, std::slice::from_ref(&words.what))?;
+            reply.notices.extend(names.into_iter().map(Notice::IsName));
+        }
         match wait_ms {
             Some(wait_ms) => self.until_settled(&ask, reply, wait_ms),
             None => Ok(reply),
@@ -87,16 +95,26 @@ impl Session<'_> {
 
     /// What is asked for, as it is reserved when the turn comes: by who edits it as an edit would, and by anybody else as a
     /// claim.
-    fn wish(&mut self, path: &str, then_reserve: bool, why: &str) -> Result<Reserve, Failure> {
-        let target = self.target(Kind::Path, path)?;
-        let is_edit = self.caller.session.is_some() && !then_reserve && is_file(&target);
+    fn wish(&mut self, words: &AskWords, why: &str) -> Result<Reserve, Failure> {
+        let target = self.target(words.kind, &words.what)?;
+        if self.scope_of(&target) != self.site.key {
+            return Err(machine_wide(&target));
+        }
+        let capacity = match &target {
+            Target::Name(name) => self.config.resource(name.as_str()).capacity,
+            Target::Path(_) => 1,
+        };
+        let is_edit = self.caller.session.is_some() && !words.then_reserve && is_file(&target);
         let claimed = clearway_core::duration::milliseconds(self.config.claimed_ttl());
         let here = self.site.worktree();
         let wish = match is_edit {
-            true => Reserve::edit([target], here),
-            false => Reserve::alone([target], here, Grade::Claimed, claimed.clamp(TTL_MS_MIN, TTL_MS_MAX)),
+            true => Reserve::edit([target.clone()], here),
+            false => {
+                let ttl_ms = claimed.clamp(TTL_MS_MIN, TTL_MS_MAX);
+                Reserve::alone([target.clone()], here, Grade::Claimed, ttl_ms)
+            }
         };
-        Ok(Reserve { reason: Some(why.to_owned()), ..wish })
+        Ok(Reserve { wants: vec![Want { target, capacity }], reason: Some(why.to_owned()), ..wish })
     }
 
     /// Waits until something came of what was asked, and looks once more when the time is up: what came in the last moment
@@ -123,14 +141,26 @@ impl Session<'_> {
     fn settled(&mut self, ask: &Ask, ids: &[NegotiationId], is_answered: bool) -> Result<Reply, Failure> {
         let reply = self.command(Command::Ask(ask.clone()))?;
         let Ok(Success::Negotiated(mut outcome)) = reply.outcome.clone() else { return Ok(reply) };
-        if is_answered {
-            let slice = self.with_negotiations(ids)?;
-            outcome.negotiations = ids.iter().filter_map(|id| view(&slice, *id)).collect();
-            let settled = outcome.negotiations.iter().find_map(|view| view.negotiation.settled());
-            outcome.status =
-                settled.map_or(clearway_core::negotiation::Status::Deferred, |over| over.how.into());
+        let slice = self.with_negotiations(ids)?;
+        let asked: Vec<NegotiationView> = ids.iter().filter_map(|id| view(&slice, *id)).collect();
+        let is_free =
+            asked.iter().any(|view| view.negotiation.settled().is_some_and(|over| over.how.is_free()));
+        // What was let go may be somebody else's by now, or somebody else's turn: then that is how it stands.
+        if is_answered && (!is_free || outcome.status == Status::FreeNow) {
+            let settled = asked.iter().find_map(|view| view.negotiation.settled());
+            outcome.status = settled.map_or(Status::Deferred, |over| over.how.into());
+            outcome.queued = self.place_of(&asked)?;
+            outcome.negotiations = asked;
         }
         Ok(Reply { outcome: Ok(Success::Negotiated(outcome)), ..reply })
+    }
+
+    /// The place in the queue that is kept for a request: its turn may have come, and is to be taken.
+    fn place_of(&mut self, asked: &[NegotiationView]) -> Result<Option<Box<Queued>>, Failure> {
+        let scope = self.site.key.clone();
+        let waits = self.waits_in(&scope)?.waits;
+        let is_its = |queued: &Queued| asked.iter().any(|view| view.negotiation.wait == queued.wait.id);
+        Ok(waits.into_iter().find(is_its).map(Box::new))
     }
 
     /// Whether a holder said anything, or a request is over.
@@ -192,7 +222,13 @@ impl Session<'_> {
                 self.act_as_operator(&reason)?;
             }
         }
-        self.command(force)
+        let reply = self.command(force)?;
+        let Ok(Success::Negotiated(mut outcome)) = reply.outcome.clone() else { return Ok(reply) };
+        let me = reply.agent.as_ref().map(|(id, _)| *id);
+        if outcome.negotiations.iter().all(|view| Some(view.negotiation.requester) == me) {
+            outcome.queued = self.place_of(&outcome.negotiations)?;
+        }
+        Ok(Reply { outcome: Ok(Success::Negotiated(outcome)), ..reply })
     }
 
     /// Lists who asks whom for what, as it stands whether or not anybody recorded that.
@@ -259,6 +295,13 @@ fn stated(text: &str, otherwise: &str) -> Result<String, Failure> {
 
 fn later(id: &str) -> String {
     format!("such as: clearway answer {id} later 20")
+}
+
+/// Its holders are known in the scope of the machine, and hear of nothing here.
+fn machine_wide(target: &Target) -> Failure {
+    let name = target.display();
+    Failure::new(Slug::Usage, format!("{name} is shared by the whole machine, and nobody is asked for it"))
+        .hint(format!("wait for it: clearway reserve --kind name {} --wait", shell::word(&name)))
 }
 
 fn negotiation_id(text: &str) -> Result<NegotiationId, Failure> {

@@ -3,9 +3,11 @@
 
 use crate::ground::{Ground, without_store};
 use crate::hooking::{HookCall, welcome};
+use crate::notifying::notify;
 use crate::outside::Outside;
 use crate::passing::name_after;
 use crate::session::Globals;
+use clearway_core::alert::Alert;
 use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
 use clearway_core::slug::Slug;
@@ -49,6 +51,7 @@ pub fn outage(
     let unattended = config.is_unattended();
     let is_heard = is_heard || (is_before && unattended);
     let known = memory(outside, &site.key);
+    let is_unknown = known.is_none();
     let me = called(call);
     let mut told = known.as_ref().map(|known| known.told.clone()).unwrap_or_default();
     let is_new = is_heard && !told.contains(&me);
@@ -58,7 +61,11 @@ pub fn outage(
         // What is in the way is what failed; the failure at hand only says so.
         let (slug, message) =
             in_way.map_or((failure.slug, failure.message.clone()), |known| (known.slug, known.message));
-        remember(outside, &site.key, slug, &message, Standing::Fails, &told);
+        let is_kept = remember(outside, &site.key, slug, &message, Standing::Fails, &told);
+        // Where nothing is kept, it would be told with every call.
+        if let (true, true, Ok(now)) = (is_unknown, is_kept, outside.now()) {
+            notify(outside, &config, &site, now.wall, &Alert::Outage { message });
+        }
     }
     Outage { unattended, is_new }
 }
@@ -225,11 +232,11 @@ fn remember(
     message: &str,
     standing: Standing,
     told: &BTreeSet<String>,
-) {
-    let (Some(path), Ok(now)) = (path(outside, scope), outside.now()) else { return };
+) -> bool {
+    let (Some(path), Ok(now)) = (path(outside, scope), outside.now()) else { return false };
     let (slug, standing, message) = (slug.as_str(), standing.word(), message.replace('\n', " "));
     let mut text = format!("{}\n{}\n{slug}\n{standing}\n{message}\n", now.boot.0, now.mono.0);
     told.iter().for_each(|told| text.extend([told, "\n"]));
     // Where nothing can be written, the next hook pays for itself.
-    drop(outside.write_private(&path, &text));
+    outside.write_private(&path, &text).is_ok()
 }

@@ -169,6 +169,9 @@ pub trait Outside: World {
     /// Starts a command that does not outlive this process.
     fn start(&mut self, order: &Order) -> Result<Box<dyn Running>, Failure>;
 
+    /// Runs a line of shell beside everything else, and waits for nothing of it.
+    fn run_aside(&mut self, errand: &Errand) -> Result<(), Failure>;
+
     /// Opens the store for reading and writing; nothing is created before the first write.
     fn open_store(&mut self, store: StoreAt<'_>, timeout: Duration) -> Result<Box<dyn Engine>, Failure>;
 
@@ -388,6 +391,21 @@ pub struct Order {
     pub variables: Vec<(String, String)>,
     /// Where, if not where this process is.
     pub directory: Option<PathBuf>,
+}
+
+/// A line of shell that nobody waits for.
+#[derive(Clone, Debug)]
+pub struct Errand {
+    /// The line.
+    pub line: String,
+    /// What it reads on its standard input.
+    pub input: String,
+    /// Variables that it does not get.
+    pub without: Vec<&'static str>,
+    /// How long it may take.
+    pub ms_max: u64,
+    /// The file that says how it ended: nothing if well.
+    pub note: PathBuf,
 }
 
 /// A command that runs. It gets the signals that are sent to this process.

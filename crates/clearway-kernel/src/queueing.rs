@@ -9,6 +9,7 @@ use clearway_core::command::{Await, Command, Leave, Stay, Want};
 use clearway_core::decide::{Success, standing_queue};
 use clearway_core::event::Body;
 use clearway_core::failure::{Failure, LeaseView};
+use clearway_core::hint::WAITS;
 use clearway_core::ids::{AgentId, ScopeKey, Seq, WaitId};
 use clearway_core::input::wait_span_ms;
 use clearway_core::lease::Lease;
@@ -286,7 +287,7 @@ fn wait_id(text: &str) -> Result<WaitId, Failure> {
 }
 
 fn by_id(id: WaitId, found: &[Queued], me: Option<AgentId>) -> Result<Wait, Failure> {
-    let hint = "see who waits for what: clearway waits";
+    let hint = WAITS;
     match found.iter().find(|queued| queued.wait.id == id) {
         Some(queued) if Some(queued.wait.agent) == me => Ok(queued.wait.clone()),
         Some(queued) => {
@@ -298,8 +299,7 @@ fn by_id(id: WaitId, found: &[Queued], me: Option<AgentId>) -> Result<Wait, Fail
 }
 
 fn nobody_at(id: WaitId) -> Failure {
-    Failure::new(Slug::NotFound, format!("nobody waits at {id}"))
-        .hint("see who waits for what: clearway waits")
+    Failure::new(Slug::NotFound, format!("nobody waits at {id}")).hint(WAITS)
 }
 
 fn choose_one(own: &[(ScopeKey, Queued)], here: &Worktree) -> Failure {

@@ -195,6 +195,7 @@ impl<'a> Session<'a> {
         let nested = self.made_inside_another(scope)?;
         let opens = command.opens_scope() && *scope == self.site.key;
         let mut reply = self.put(execute, true, scope, command)?;
+        self.notify_of(scope, &reply);
         self.name_kept(&mut reply);
         reply.notices.extend(nested.filter(|_| reply.rev.0 > 0));
         reply.notices.extend(self.ignored_settings());

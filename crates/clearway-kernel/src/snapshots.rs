@@ -14,7 +14,7 @@ use clearway_core::agent::AgentName;
 use clearway_core::command::Command;
 use clearway_core::decide::{Notice, Success, is_person};
 use clearway_core::failure::{Failure, LeaseView};
-use clearway_core::hint::Hint;
+use clearway_core::hint::{Hint, SNAPSHOTS};
 use clearway_core::ids::{AgentId, Seq};
 use clearway_core::limits::{SNAPSHOT_HOOK_MS_MAX, SNAPSHOT_MS_MAX};
 use clearway_core::path::CanonicalPath;
@@ -23,9 +23,10 @@ use clearway_core::slice::{AgentLookup, ReadSet};
 use clearway_core::slug::Slug;
 use clearway_core::snapshot::{SnapshotCause, is_outlived};
 use clearway_core::target::Target;
-use clearway_core::text::quoted;
+use clearway_core::text::{quoted, shown};
 use clearway_core::time::Wall;
 use clearway_store::Reply;
+use clearway_store::contract::LeaseListing;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -246,6 +247,11 @@ impl Session<'_> {
             self.refuse_agent("only a person may accept that something is lost")?;
         }
         let touched = |back: &&Back| back.state.is_touched();
+        // An undo leaves alone what was changed since.
+        if plan.order.over_changes {
+            let paths = plan.files.iter().filter(touched).map(|back| back.file.path.as_str());
+            self.refuse_what_is_with_others(paths)?;
+        }
         let dirty: Vec<String> = plan
             .files
             .iter()
@@ -265,6 +271,35 @@ impl Session<'_> {
             self.note_after(number, paths)?;
         }
         Ok(Plan { files, before, rev: before.unwrap_or(plan.rev), ..plan })
+    }
+
+    /// An agent brings nothing back over what is with somebody else, as it edits none of it; a person may.
+    fn refuse_what_is_with_others<'p>(
+        &mut self,
+        paths: impl Iterator<Item = &'p str>,
+    ) -> Result<(), Failure> {
+        if self.refuse_agent("").is_ok() {
+            return Ok(());
+        }
+        let key = self.site.key.clone();
+        let survey = self.survey_in(&key, LeaseListing::Live)?;
+        let (own, here) = (survey.household_of(&self.caller), self.site.worktree());
+        let leases = survey.leases();
+        for path in paths {
+            let Ok(canonical) = CanonicalPath::parse(path, survey.fold()) else { continue };
+            let is_in_way = |view: &&LeaseView| {
+                let lease = &view.lease;
+                let is_on = matches!(&lease.target, Target::Path(pattern) if pattern.matches(&canonical));
+                lease.ended.is_none() && lease.worktree == here && is_on && !own.contains(&lease.holder)
+            };
+            if let Some(view) = leases.iter().find(is_in_way) {
+                let message = format!("{} is with {}; nothing was brought back", shown(path), view.agent);
+                return Err(Failure::new(Slug::ReservationHeld, message)
+                    .hint(format!("ask for it: clearway ask {} \"why\"", shell::word(path)))
+                    .hint("name the files that are free: clearway restore ID PATH"));
+            }
+        }
+        Ok(())
     }
 
     /// Lets nobody pass whom anything says to be an agent.
@@ -322,12 +357,11 @@ impl Session<'_> {
     fn snapshot_meant(&mut self, word: &str) -> Result<SnapshotSeen, Failure> {
         let number = word.strip_prefix('s').unwrap_or(word).parse::<u64>().map_err(|_| {
             let message = format!("{} is no number of a snapshot, such as 41 or s41", quoted(word));
-            Failure::new(Slug::InvalidId, message).hint("see what is kept: clearway snapshots")
+            Failure::new(Slug::InvalidId, message).hint(SNAPSHOTS)
         })?;
         let found = self.shelf()?.list()?.into_iter().find(|seen| seen.number.0 == number);
         found.ok_or_else(|| {
-            Failure::new(Slug::NotFound, format!("there is no snapshot s{number}"))
-                .hint("see what is kept: clearway snapshots")
+            Failure::new(Slug::NotFound, format!("there is no snapshot s{number}")).hint(SNAPSHOTS)
         })
     }
 
@@ -337,7 +371,7 @@ impl Session<'_> {
             |seen: &SnapshotSeen| seen.worktree == here && seen.cause.is_some_and(SnapshotCause::is_undone);
         self.shelf()?.list()?.into_iter().find(is_meant).ok_or_else(|| {
             Failure::new(Slug::NotFound, "nothing that was written over in this checkout is kept")
-                .hint("see what is kept: clearway snapshots")
+                .hint(SNAPSHOTS)
         })
     }
 

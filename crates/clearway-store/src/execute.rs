@@ -6,8 +6,9 @@
 
 use crate::contract::{Engine, Opened, Remembered, Snapshot, StoreError, StoredEvent, Transaction, in_order};
 use clearway_core::agent::AgentName;
+use clearway_core::alert::Alert;
 use clearway_core::command::Request;
-use clearway_core::decide::{Decide, Decision, Notice, Success, Verdict, identify, since_granted};
+use clearway_core::decide::{Decide, Decision, Notice, Success, Verdict, alerts, identify, since_granted};
 use clearway_core::event::Durability;
 use clearway_core::facts::{FactQuery, Facts};
 use clearway_core::failure::Failure;
@@ -57,6 +58,8 @@ pub struct Reply {
     pub agent: Option<(AgentId, AgentName)>,
     /// Things to know beside the answer.
     pub notices: Vec<Notice>,
+    /// What a person is told who does not watch.
+    pub alerts: Vec<Alert>,
     /// Whether this is the answer to an earlier, equal request.
     pub replayed: bool,
     /// The instant it was decided at.
@@ -191,14 +194,15 @@ impl Ask<'_> {
             return Ok(Ok(reply));
         }
         let decision = self.decide(world, &slice, &now);
-        let mut rev = slice.scope.rev;
+        let (mut rev, mut told) = (slice.scope.rev, Vec::new());
         if let Decision::Ready(verdict) = &decision
             && changes(verdict, rev)
         {
             rev = verdict.events.last().map_or(rev, |event| event.seq);
+            told = alerts(&slice, verdict);
             write(transaction, self.scope, self.request, verdict, &now, self.rules.durability)?;
         }
-        Ok(settle(decision, rev, now))
+        Ok(settle(decision, rev, now).map(|reply| Reply { alerts: told, ..reply }))
     }
 
     fn preview(self, engine: &mut dyn Engine, world: &mut dyn World) -> Result<Attempt<Reply>, StoreError> {
@@ -273,7 +277,7 @@ fn settle(decision: Decision, rev: Seq, now: Now) -> Attempt<Reply> {
     match decision {
         Decision::NeedsFacts(queries) => Err(queries),
         Decision::Ready(Verdict { agent, notices, outcome, .. }) => {
-            Ok(Reply { rev, agent, notices, replayed: false, now, outcome })
+            Ok(Reply { rev, agent, notices, alerts: Vec::new(), replayed: false, now, outcome })
         }
     }
 }
@@ -309,6 +313,7 @@ fn replay(
         rev: remembered.rev,
         agent: name.map(|name| (agent, name)),
         notices,
+        alerts: Vec::new(),
         replayed: outcome.is_ok(),
         now: now.clone(),
         outcome,

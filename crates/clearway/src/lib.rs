@@ -37,6 +37,9 @@ pub fn main() -> ExitCode {
     if let Some(code) = backstage::play_part(&arguments) {
         return code;
     }
+    if let Some(code) = command::play_aside(&arguments) {
+        return ExitCode::from(code);
+    }
     if arguments.get(1).is_some_and(|first| first == command::UNDER) {
         return ExitCode::from(command::under(&arguments[2..]));
     }

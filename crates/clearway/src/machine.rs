@@ -14,9 +14,9 @@ use clearway_core::slug::Slug;
 use clearway_core::time::Wall;
 use clearway_git::{Draft, Git};
 use clearway_kernel::{
-    BuildFacts, Changed, ChangedPaths, CheckedOut, CommitOrder, Commits, Destination, FileId, GitCommit,
-    Head, HeadMove, Knows, Located, Order, Outside, ProcessPlace, PutAside, Running, Shelf, Site, SiteKind,
-    Staged, StoreAt, Surroundings, Uncommitted, UnderWay,
+    BuildFacts, Changed, ChangedPaths, CheckedOut, CommitOrder, Commits, Destination, Errand, FileId,
+    GitCommit, Head, HeadMove, Knows, Located, Order, Outside, ProcessPlace, PutAside, Running, Shelf, Site,
+    SiteKind, Staged, StoreAt, Surroundings, Uncommitted, UnderWay,
 };
 use clearway_platform::clock::SystemClock;
 use clearway_platform::environment::{self, Environment};
@@ -335,6 +335,10 @@ impl Outside for Machine {
 
     fn start(&mut self, order: &Order) -> Result<Box<dyn Running>, Failure> {
         running::start(order)
+    }
+
+    fn run_aside(&mut self, errand: &Errand) -> Result<(), Failure> {
+        running::run_aside(errand)
     }
 
     fn open_store(&mut self, store: StoreAt<'_>, timeout: Duration) -> Result<Box<dyn Engine>, Failure> {

@@ -4,7 +4,7 @@ use clearway_core::failure::Failure;
 use clearway_core::hint;
 use clearway_core::slug::Slug;
 use clearway_core::text::quoted;
-use clearway_kernel::{Order, Running};
+use clearway_kernel::{Errand, Order, Running};
 use clearway_platform::command::{self, End, Program, WhyNot};
 use clearway_platform::environment::Environment;
 use std::ffi::OsStr;
@@ -63,6 +63,13 @@ pub(crate) fn start(order: &Order) -> Result<Box<dyn Running>, Failure> {
     running
         .map(|running| Box::new(Started { program, running }) as Box<dyn Running>)
         .map_err(|error| not_started(&error))
+}
+
+/// Starts a line that nobody waits for.
+pub(crate) fn run_aside(errand: &Errand) -> Result<(), Failure> {
+    let Errand { line, input, without, ms_max, note } = errand.clone();
+    let aside = command::Aside { line, input, without, ms_max, note };
+    command::run_aside(&aside).map_err(|error| not_started(&error))
 }
 
 /// What keeps every command from being started, such as a directory that is gone, says nothing of this one.

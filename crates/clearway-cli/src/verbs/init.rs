@@ -166,9 +166,7 @@ fn agreed(
     for change in &due {
         console.line(&diff_lines(change, &page))?;
     }
-    console.ask(&format!("Write {}? [Y/n] ", count(due.len() as u64, "file", "files")));
-    let typed = host.typed_line()?;
-    Ok(matches!(typed.trim().to_lowercase().as_str(), "" | "y" | "yes"))
+    console.agrees(&format!("Write {}?", count(due.len() as u64, "file", "files")), host)
 }
 
 /// How far it went.

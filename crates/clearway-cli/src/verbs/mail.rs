@@ -104,8 +104,24 @@ pub(super) fn inbox(session: &mut Session<'_>, flags: InboxFlags) -> Result<Page
         skip: flags.skip,
         limit: flags.limit,
     };
-    let shape = if words.all { Shape::All } else { Shape::Inbox };
+    let filters = filters(&words);
+    let shape = if words.all { Shape::All(filters) } else { Shape::Inbox(filters) };
     Ok(Pages { page: session.inbox(&words)?, shape })
+}
+
+/// What narrows an answer, as it has to be typed once more to go on.
+fn filters(words: &InboxWords) -> String {
+    let limit = words.limit.map(|limit| limit.to_string());
+    let given = [
+        ("--kind", &words.kind),
+        ("--thread", &words.thread),
+        ("--topic", &words.topic),
+        ("--since", &words.since),
+        ("--from", &words.from),
+        ("--limit", &limit),
+    ];
+    let given = given.into_iter().filter_map(|(flag, value)| Some((flag, value.as_deref()?)));
+    given.map(|(flag, value)| format!(" {flag} {}", clearway_core::shell::word(value))).collect()
 }
 
 pub(super) fn read(session: &mut Session<'_>, flags: &MessageFlags) -> Result<Pages, Problem> {
@@ -260,8 +276,10 @@ fn taken(policy: Policy) -> &'static str {
 /// What a page of messages is an answer to.
 #[derive(Debug)]
 enum Shape {
-    Inbox,
-    All,
+    /// What is unread, with what narrows it.
+    Inbox(String),
+    /// Everything, with what narrows it.
+    All(String),
     Read,
     Thread(MessageId),
     Search(String),
@@ -293,7 +311,7 @@ impl Answer for Pages {
     fn json(&self, _: &Given) -> String {
         let MailPage { rev, more, more_than_counted, next, marked_read, searched, .. } = self.page;
         match &self.shape {
-            Shape::Inbox | Shape::All => {
+            Shape::Inbox(_) | Shape::All(_) => {
                 let messages = self.messages();
                 self.acted(InboxReply { messages, more, more_than_counted, next, marked_read })
             }
@@ -308,11 +326,13 @@ impl Answer for Pages {
     fn text(&self, page: &Page) -> String {
         let MailPage { more, next, .. } = self.page;
         let (nothing, go_on) = match &self.shape {
-            Shape::Inbox if next.is_some() => {
-                ("nothing unread", format!("inbox --peek --skip {}", next.unwrap_or(0)))
+            Shape::Inbox(filters) if next.is_some() => {
+                ("nothing unread", format!("inbox --peek --skip {}{filters}", next.unwrap_or(0)))
             }
-            Shape::Inbox => ("nothing unread", "inbox".to_owned()),
-            Shape::All => ("no messages", format!("inbox --all --before {}", next.unwrap_or(0))),
+            Shape::Inbox(filters) => ("nothing unread", format!("inbox{filters}")),
+            Shape::All(filters) => {
+                ("no messages", format!("inbox --all --before {}{filters}", next.unwrap_or(0)))
+            }
             Shape::Read => ("no messages", String::new()),
             Shape::Thread(id) => ("no messages", format!("thread {id} --before {}", next.unwrap_or(0))),
             Shape::Search(text) => (

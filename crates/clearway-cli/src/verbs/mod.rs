@@ -260,7 +260,7 @@ fn answer(answer: impl Answer + 'static) -> Outcome {
 
 /// The success of a reply, or its failure with the instant it was decided at.
 fn settled(reply: Reply) -> Result<(clearway_core::decide::Success, Done), Problem> {
-    let Reply { rev, agent, notices, replayed, now, outcome } = reply;
+    let Reply { rev, agent, notices, replayed, now, outcome, .. } = reply;
     match outcome {
         Ok(success) => Ok((success, Done { rev, agent, notices, replayed, now })),
         Err(failure) => Err(Problem { failure, now: Some(Box::new(now)) }),

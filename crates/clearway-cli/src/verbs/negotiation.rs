@@ -10,13 +10,15 @@ use crate::render::{Cell, Fit, Page, Table, Tone, ago, and_more, count, holding,
 use clearway_core::negotiation::{Negotiated, NegotiationState, NegotiationView, Status};
 use clearway_core::text::printable;
 use clearway_core::time::{Now, rounded};
+use clearway_core::wait::Queued;
 use clearway_kernel::{AnswerWords, AskWords, Negotiations, Session};
 use clearway_wire::json::{Looked, NegotiationJson, NegotiationsReply};
 
 pub(super) fn ask(session: &mut Session<'_>, flags: AskFlags) -> Result<Changed, Problem> {
     let wait = flags.wait.map(|text| (text != WAIT_AS_LONG_AS_ALLOWED).then_some(text));
-    let AskFlags { path, why, urgent, then_reserve, .. } = flags;
-    Changed::asked(session.ask(&AskWords { path, why, urgent, then_reserve, wait })?)
+    let AskFlags { path: what, kind, why, urgent, then_reserve, .. } = flags;
+    let words = AskWords { what, kind: kind.kind(), why, urgent, then_reserve, wait };
+    Changed::asked(session.ask(&words)?)
 }
 
 pub(super) fn answer(session: &mut Session<'_>, flags: AnswerFlags) -> Result<Changed, Problem> {
@@ -75,20 +77,23 @@ pub(super) fn negotiation_table(negotiations: &[NegotiationView], now: &Now) -> 
             Cell::new(view.requester.as_str()),
             Cell::new(view.holder.as_str()),
             Cell::new(ago(now.mono.since(negotiation.since))),
-            Cell::new(next(view, now)),
+            Cell::new(next_of(view, now)),
         ]);
     }
     table
 }
 
 /// What comes next of a request that is open.
-fn next(view: &NegotiationView, now: &Now) -> String {
+pub(super) fn next_of(view: &NegotiationView, now: &Now) -> String {
     let negotiation = &view.negotiation;
     let left = rounded(negotiation.deadline.since(now.mono));
     match &negotiation.state {
-        _ if negotiation.overdue => "deadline passed".to_owned(),
+        _ if negotiation.overdue => "deadline passed; force once it is silent".to_owned(),
         NegotiationState::AfterCommit => "with its next commit".to_owned(),
-        NegotiationState::Later(until) => format!("later, in {}", rounded(until.since(now.mono))),
+        NegotiationState::Later(until) if *until > now.mono => {
+            format!("later, in {}", rounded(until.since(now.mono)))
+        }
+        NegotiationState::Later(_) => format!("was to be later, within {left}"),
         NegotiationState::Requested => format!("answer within {left}"),
         NegotiationState::Over(settled) => settled.how.word().to_owned(),
     }
@@ -103,13 +108,21 @@ pub(super) fn told(outcome: &Negotiated, now: &Now, page: &Page) -> String {
         }
     }
     if let Some(queued) = &outcome.queued {
-        let place = format!(
-            "your place in the queue is {}; wait there with: clearway wait {}",
-            queued.position, queued.wait.id
-        );
-        text.push_str(&wrapped(&page.given.advice(&place), page, ""));
+        text.push_str(&page.given.advice(&place(queued, now)));
+        text.push('\n');
     }
     text
+}
+
+/// What is left to do for who waits.
+fn place(queued: &Queued, now: &Now) -> String {
+    let (position, id) = (queued.position, &queued.wait.id);
+    match queued.wait.offered_until {
+        Some(until) => {
+            format!("it is kept for you for {}; take it: clearway wait {id}", rounded(until.since(now.mono)))
+        }
+        None => format!("your place in the queue is {position}; wait there with: clearway wait {id}"),
+    }
 }
 
 fn headline(outcome: &Negotiated, now: &Now) -> String {
@@ -135,9 +148,9 @@ fn headline(outcome: &Negotiated, now: &Now) -> String {
         Status::PartlyReleased => {
             about(&|view| format!("let go of a part of {} for {}: {freed}", what(view), view.requester))
         }
-        Status::Deferred => {
-            about(&|view| format!("{} has to wait for {}: {}", view.requester, what(view), next(view, now)))
-        }
+        Status::Deferred => about(&|view| {
+            format!("{} has to wait for {}: {}", view.requester, what(view), next_of(view, now))
+        }),
         Status::Refused => about(&|view| format!("{} keeps {}", view.holder, what(view))),
         Status::Withdrawn => about(&|view| format!("took back the request for {}", what(view))),
         Status::Lapsed => about(&|view| format!("the request for {} lapsed: its lease is over", what(view))),
@@ -155,7 +168,7 @@ fn asked(view: &NegotiationView, now: &Now) -> String {
         view.holder,
         printable(&negotiation.target.display()),
         negotiation.id,
-        next(view, now)
+        next_of(view, now)
     )
 }
 

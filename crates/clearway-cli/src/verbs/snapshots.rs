@@ -67,9 +67,7 @@ pub(super) fn undo(
         }
         let page = console.page.clone();
         console.line(&Brought { plan, done: false, left: None }.text(&page))?;
-        console.ask("Do it? [Y/n] ");
-        let typed = host.typed_line()?;
-        if !matches!(typed.trim().to_lowercase().as_str(), "" | "y" | "yes") {
+        if !console.agrees("Do it?", host)? {
             return Ok(Told::Already(0));
         }
     }

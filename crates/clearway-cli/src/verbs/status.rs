@@ -1,6 +1,6 @@
 //! `status`: one look at everything, for people and, more tersely, for agents.
 
-use super::negotiation::negotiation_table;
+use super::negotiation::{negotiation_table, next_of};
 use super::queueing::wait_table;
 use crate::console::{Answer, Problem, document};
 use crate::given::Given;
@@ -8,12 +8,14 @@ use crate::render::{
     Cell, Fit, Page, Table, Tone, ago, and_more, count, left, liveness_tone, machine_wide_name,
     placed_pattern, placed_wants, wrap, wrap_hint,
 };
+use clearway_core::agent::AgentName;
 use clearway_core::event::Body;
 use clearway_core::failure::LeaseView;
 use clearway_core::ids::AgentId;
 use clearway_core::lease::Grade;
+use clearway_core::negotiation::{NegotiationState, NegotiationView};
 use clearway_core::text::{columns, printable, truncate_columns};
-use clearway_core::time::rounded;
+use clearway_core::time::{Now, rounded};
 use clearway_core::wait::{Queued, waiters_for};
 use clearway_kernel::{AgentSeen, Session, Status, UncheckedCommit};
 use clearway_wire::json::{
@@ -263,6 +265,11 @@ impl Look {
         if !awaiting.is_empty() {
             text.push_str(&format!("wait for you: {}\n", some_of(&awaiting, TERSE_QUEUE_COLUMNS_MAX)));
         }
+        for (who, requests) in [("asked of you", self.asked_of_me()), ("you asked", self.asked_by_me())] {
+            if !requests.is_empty() {
+                text.push_str(&format!("{who}: {}\n", some_of(&requests, TERSE_QUEUE_COLUMNS_MAX)));
+            }
+        }
         if let Some(first) = warnings.first() {
             let more = if warnings.len() > 1 { format!(" +{}", warnings.len() - 1) } else { String::new() };
             text.push_str(&format!(
@@ -284,6 +291,23 @@ impl Look {
         here.chain(&self.found.machine_wide.waits)
     }
 
+    /// Open requests for what the caller holds.
+    fn requests_to_me(&self) -> impl Iterator<Item = &NegotiationView> {
+        let me = self.found.me.as_ref().map(|(id, _)| *id);
+        self.found.negotiations.iter().filter(move |view| Some(view.negotiation.holder) == me)
+    }
+
+    fn asked_of_me(&self) -> Vec<String> {
+        let now = &self.found.now;
+        self.requests_to_me().map(|view| request(view, &view.requester, now)).collect()
+    }
+
+    fn asked_by_me(&self) -> Vec<String> {
+        let me = self.found.me.as_ref().map(|(id, _)| *id);
+        let own = self.found.negotiations.iter().filter(|view| Some(view.negotiation.requester) == me);
+        own.map(|view| request(view, &view.holder, &self.found.now)).collect()
+    }
+
     /// Those who wait for what the caller holds.
     fn awaiting(&self) -> impl Iterator<Item = &Queued> {
         self.found.me.iter().flat_map(|(me, _)| awaiting(&self.found, *me))
@@ -296,8 +320,10 @@ impl Look {
         let me = self.found.me.as_ref().map(|(id, _)| *id);
         let here = self.found.leases.iter().filter(|view| Some(view.lease.holder) == me);
         let own = here.chain(&self.found.machine_wide.leases).filter(|view| view.lease.bound.is_none());
+        let asked = self.requests_to_me().find(|view| view.negotiation.state == NegotiationState::Requested);
         match (turn, own.map(|view| view.lease.grade).min()) {
             (Some(queued), _) => format!("wait {}", queued.wait.id),
+            _ if asked.is_some() => asked.map(answered).unwrap_or_default(),
             // What a hook took is not committed yet, and would be anybody's.
             (None, Some(Grade::Auto)) => "mine --dirty".to_owned(),
             (None, Some(Grade::Claimed)) => "release --all".to_owned(),
@@ -316,6 +342,15 @@ fn past_the_check(unchecked: &[UncheckedCommit]) -> Option<String> {
     };
     let paths = some_of(&last.paths, PAST_PATHS_COLUMNS_MAX);
     Some(format!("{before}{}{by} went past the check with {paths}, held by others then", last.short()))
+}
+
+/// A request, with the other side of it.
+fn request(view: &NegotiationView, other: &AgentName, now: &Now) -> String {
+    format!("{other} ({}, {})", view.negotiation.target.display(), next_of(view, now))
+}
+
+fn answered(view: &NegotiationView) -> String {
+    format!("answer {} release", view.negotiation.id)
 }
 
 /// Every wait of others that somebody's leases are in the way of, once.

@@ -84,7 +84,7 @@ fn along(
 }
 
 /// Gives back what hooks took on files that a commit made clean: none that was taken or renewed since it began, none that a
-/// call is about to change.
+/// call is about to change. What somebody claimed stays, but for what it promised to who asks.
 pub(super) fn settle(draft: &mut Draft<'_>, settle: &Settle, identified: &Identified) -> Step {
     let actor = draft.act_as(identified);
     let family = family(draft, actor.agent);
@@ -98,16 +98,21 @@ pub(super) fn settle(draft: &mut Draft<'_>, settle: &Settle, identified: &Identi
             && !draft.is_in_hand(lease)
     };
     let done: Vec<Lease> = draft.leases_now().filter(is_over).cloned().collect();
+    let is_own = |holder: AgentId| Some(draft.root_of(holder)) == family;
+    let promised = draft.promised_to_commit(&settle.leases, is_own);
     let places = done.iter().filter_map(|lease| Some((lease, lease.target.literal()?)));
-    let unknown = places.clone().filter(|(lease, path)| draft.facts.dirty(&lease.worktree, path).is_none());
+    let asked = promised.iter().filter_map(|open| Some((&open.worktree, open.target.literal()?)));
+    let looked_at = places.clone().map(|(lease, path)| (&lease.worktree, path)).chain(asked);
+    let unknown = looked_at.filter(|(worktree, path)| draft.facts.dirty(worktree, path).is_none());
     let unknown: BTreeSet<FactQuery> =
-        unknown.map(|(lease, path)| FactQuery::Dirty(lease.worktree.clone(), path.to_owned())).collect();
+        unknown.map(|(worktree, path)| FactQuery::Dirty(worktree.clone(), path.to_owned())).collect();
     if !unknown.is_empty() {
         return Err(unknown);
     }
     let is_clean = |(lease, path): &(&Lease, &str)| draft.facts.dirty(&lease.worktree, path) == Some(false);
     let clean: Vec<Lease> = places.filter(is_clean).map(|(lease, _)| lease.clone()).collect();
-    let released: Vec<LeaseId> = clean.iter().map(|lease| draft.give_back(actor, lease)).collect();
+    let mut released: Vec<LeaseId> = clean.iter().map(|lease| draft.give_back(actor, lease)).collect();
+    released.extend(promised.iter().flat_map(|open| draft.let_go_as_promised(actor, open)));
     Ok(Ok(Success::released(released)))
 }
 

@@ -291,12 +291,20 @@ impl<'a> Graph<'a> {
 }
 
 fn below(from: &Node, to: AgentId) -> Edge {
-    Edge { from: from.clone(), to: Node::Agent(to), what: "its subagent".to_owned(), lease: None }
+    Edge { from: from.clone(), to: Node::Agent(to), what: SUBAGENT.to_owned(), lease: None }
 }
+
+/// What an agent waits for that has one at work.
+const SUBAGENT: &str = "its subagent";
 
 impl Circle {
     fn told(&self) -> String {
-        let told = |step: &CircleStep| format!("{} waits for {} of {}", step.agent, step.waits_for, step.of);
+        let told = |step: &CircleStep| {
+            // Whoever is only earlier in line has nothing to give back.
+            let is_had = step.lease.is_some() || step.waits_for == SUBAGENT;
+            let how = if is_had { "of" } else { "behind" };
+            format!("{} waits for {} {how} {}", step.agent, step.waits_for, step.of)
+        };
         self.steps.iter().map(told).collect::<Vec<_>>().join(", ")
     }
 

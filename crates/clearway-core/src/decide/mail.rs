@@ -334,12 +334,13 @@ fn read(draft: &mut Draft<'_>, ids: &[MessageId], identified: &Identified) -> Re
     };
     let is_unread =
         |letter: &&&Letter| letter.entry_of(me).is_some_and(|entry| entry.standing == Standing::Unread);
-    let messages: Vec<Seq> = letters.iter().filter(is_unread).map(|letter| letter.message.seq).collect();
+    let marked: Vec<&Letter> = letters.iter().filter(is_unread).copied().collect();
+    let messages: Vec<Seq> = marked.iter().map(|letter| letter.message.seq).collect();
     if !messages.is_empty() {
         draft.push(actor, Body::Mail(MailEvent::Read { agent: me, messages }));
     }
     draft.has_looked(me);
-    Ok(Success::Mail(Answer::Read(letters.iter().map(|letter| letter.message.id.clone()).collect())))
+    Ok(Success::Mail(Answer::Read(marked.iter().map(|letter| letter.message.id.clone()).collect())))
 }
 
 fn not_yours(letters: &[&Letter], me: Option<AgentId>) -> Failure {

@@ -3,6 +3,7 @@
 //! [`decide`] reads a slice of state and answers with events, soft changes and an outcome, or says which facts
 //! of the outside it lacks. It refuses to know where the state came from and what becomes of the events.
 
+mod alerts;
 mod attend;
 mod authority;
 mod circled;
@@ -40,6 +41,7 @@ mod upheaval;
 mod view;
 mod way;
 
+pub use alerts::alerts;
 pub use expiry::lost_tail;
 pub use identity::{Identified, identify, is_person};
 pub use negotiate::standing_negotiations;

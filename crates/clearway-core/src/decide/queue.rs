@@ -316,7 +316,7 @@ fn wider_wait(
 /// A place that was named is kept or nothing: whoever gave it up was told that nobody waits there.
 fn not_there(id: WaitId) -> Failure {
     Failure::new(Slug::NotFound, format!("nobody waits at {id}"))
-        .hint("see who waits for what: clearway waits")
+        .hint(crate::hint::WAITS)
         .hint("take a new place: clearway reserve --wait 5m PATTERN")
 }
 
@@ -395,7 +395,7 @@ fn within_quota(draft: &Draft<'_>, me: AgentId) -> Result<(), Failure> {
         return Ok(());
     };
     Err(Failure::new(Slug::QuotaExceeded, format!("{what}: at most {limit}, and all are taken"))
-        .hint("see who waits for what: clearway waits")
+        .hint(crate::hint::WAITS)
         .hint("leave the queue: clearway wait --cancel ID"))
 }
 

@@ -91,7 +91,7 @@ fn subject(chosen: &[Lease]) -> String {
 fn recipient(draft: &Draft<'_>, name: &AgentName) -> Result<Result<AgentView, Failure>, BTreeSet<FactQuery>> {
     let Some(view) = draft.slice.agent_meant(name) else {
         return Ok(Err(Failure::new(Slug::NotFound, format!("nobody here is called {name}"))
-            .hint("see who is here: clearway agents")
+            .hint(crate::hint::AGENTS)
             .hint("an agent is known from its first reservation on")));
     };
     if let Some(process) =
@@ -100,6 +100,11 @@ fn recipient(draft: &Draft<'_>, name: &AgentName) -> Result<Result<AgentView, Fa
         return Err(BTreeSet::from([FactQuery::Process(process.clone())]));
     }
     let name = &view.agent.name;
+    if let Some(reason) = &view.agent.halted {
+        return Ok(Err(Failure::new(Slug::RecipientGone, format!("a person stopped {name}: {reason}"))
+            .hint("hand it to somebody who is at work: clearway agents")
+            .details(Details::field("agent", name.to_string()))));
+    }
     Ok(if draft.view().liveness(view) == Liveness::Gone {
         Err(Failure::new(Slug::RecipientGone, format!("{name} is gone and can hold nothing"))
             .hint("hand it to somebody who is here: clearway agents")

@@ -109,9 +109,9 @@ impl Send {
         self.to.iter().chain(&self.cc).chain(&self.bcc)
     }
 
-    /// The same as a text.
+    /// Those that everybody may know of, as a text.
     pub(crate) fn addressed(&self) -> String {
-        self.named().map(AgentName::as_str).collect::<Vec<_>>().join(" ")
+        self.to.iter().chain(&self.cc).map(AgentName::as_str).collect::<Vec<_>>().join(" ")
     }
 
     /// Messages it names.

@@ -21,9 +21,9 @@ pub const MESSAGES_PER_REQUEST_MAX: usize = 256;
 /// Characters of a subject, or of a text's first line, that an agent is shown at a tool call.
 pub const ANNOUNCED_CHARS_MAX: usize = 80;
 
-/// Messages that one scope keeps; beyond that the oldest are forgotten.
+/// Messages that one scope keeps where nothing else is configured; beyond that the oldest are forgotten.
 pub const MESSAGES_PER_SCOPE_MAX: u64 = 1_000_000;
-/// How long a message is kept.
+/// How long a message is kept where nothing else is configured.
 pub const MESSAGE_KEPT_MS: u64 = 30 * 24 * 60 * 60 * 1_000;
 /// Old messages are looked for once every so many revisions.
 pub const FORGET_EVERY: u64 = 512;
@@ -32,6 +32,8 @@ pub const FORGET_EVERY: u64 = 512;
 pub const ANSWER_BYTES_MAX: usize = 16 * 1_024;
 /// Bytes of a text that a list shows; the rest is read by the message's id.
 pub const SHOWN_BYTES_MAX: usize = 2_000;
+/// Bytes that such a part of a text takes in an answer, with what is put around and between its lines.
+pub const SHOWN_COST_MAX: usize = 4_000;
 /// Messages of a mailbox that one call looks through.
 pub const SCAN_MAX: usize = 10_000;
 /// Messages of a mailbox whose text one call looks through.

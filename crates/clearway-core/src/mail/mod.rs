@@ -22,6 +22,6 @@ pub use message::{Importance, Message, MessageId, Recipient, Topic};
 pub(crate) use message::{first_line, names_in};
 pub use page::{cost, excerpt};
 pub use query::{Letter, MailRead, MailSlice, Mailbox, Which};
-pub use retention::outlived;
+pub use retention::{Retention, outlived};
 pub use rules::{Policy, Rules};
 pub use state::MailState;

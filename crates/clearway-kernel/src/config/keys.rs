@@ -2,6 +2,7 @@
 //! new key is one row, one [`KeyId`] and one getter.
 
 use clearway_core::limits;
+use clearway_core::mail::{MESSAGE_KEPT_MS, MESSAGES_PER_SCOPE_MAX};
 use std::time::Duration;
 
 use super::classes::Class;
@@ -25,6 +26,9 @@ pub(super) const DURABILITY_FULL: &str = "full";
 
 /// What a layer that may not lower safety can shorten a claim to: below it a lease ends under a holder who only thinks.
 const CLAIMED_TTL_SAFE_MIN: Duration = Duration::from_secs(15 * 60);
+pub(super) const MAIL_KEPT_DEFAULT: Duration = Duration::from_millis(MESSAGE_KEPT_MS);
+const MAIL_KEPT_MIN: Duration = Duration::from_secs(60 * 60);
+const MAIL_KEPT_MAX: Duration = Duration::from_secs(366 * 24 * 60 * 60);
 const TTL_MIN: Duration = Duration::from_secs(1);
 const TTL_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 const STORE_TIMEOUT_MIN: Duration = Duration::from_millis(10);
@@ -43,6 +47,9 @@ pub enum KeyId {
     BroadFiles,
     StoreTimeout,
     GitStrict,
+    NotifyCommand,
+    MailKept,
+    MailMessages,
     ClassesIgnored,
     ClassesCommon,
     ClassesHot,
@@ -105,7 +112,7 @@ pub enum Places {
     NotInFiles,
     /// Files only: the value has no form that fits a variable.
     OnlyInFiles,
-    /// The user file only: whatever it adds takes protection away, and it has no form that fits a variable.
+    /// The user file only: whatever it adds takes protection away or runs something, and no agent is to say so.
     OnlyInUserFile,
 }
 
@@ -220,6 +227,36 @@ pub static KEYS: [Key; KeyId::COUNT] = [
         doc: "Whether agents' commits that no other hook saw are refused when a branch is to lead to them.",
     },
     Key {
+        id: KeyId::NotifyCommand,
+        name: "notify.command",
+        kind: Kind::Text { check: check_command },
+        default: Value::Unset,
+        variable: None,
+        places: Places::OnlyInUserFile,
+        safety: Safety::Recorded,
+        doc: "A line of shell that is run for what a person who does not watch wants to know, with one JSON document on its standard input.",
+    },
+    Key {
+        id: KeyId::MailKept,
+        name: "mail.kept",
+        kind: Kind::Duration { min: MAIL_KEPT_MIN, max: MAIL_KEPT_MAX },
+        default: Value::Duration(MAIL_KEPT_DEFAULT),
+        variable: None,
+        places: Places::OnlyInUserFile,
+        safety: Safety::Recorded,
+        doc: "How long a message is kept, read or not.",
+    },
+    Key {
+        id: KeyId::MailMessages,
+        name: "mail.messages",
+        kind: Kind::Integer { min: 1, max: MESSAGES_PER_SCOPE_MAX },
+        default: Value::Integer(MESSAGES_PER_SCOPE_MAX),
+        variable: None,
+        places: Places::OnlyInUserFile,
+        safety: Safety::Recorded,
+        doc: "How many messages a scope keeps; beyond that the oldest are forgotten, read or not.",
+    },
+    Key {
         id: KeyId::ClassesIgnored,
         name: "classes.ignored",
         kind: Kind::Patterns(Class::Ignored),
@@ -310,6 +347,13 @@ fn check_agent(text: &str) -> Result<(), &'static str> {
     let rule =
         "a name has 1 to 64 letters, digits, dots, underscores or hyphens and starts with a letter or digit";
     if is_plain_name(text) { Ok(()) } else { Err(rule) }
+}
+
+fn check_command(text: &str) -> Result<(), &'static str> {
+    match text.trim().is_empty() || text.contains('\0') {
+        true => Err("it is a line of shell; leave the key out to be told of nothing"),
+        false => Ok(()),
+    }
 }
 
 #[cfg(test)]

@@ -23,6 +23,8 @@ mod tools;
 mod value;
 mod variables;
 
+use clearway_core::duration;
+use clearway_core::mail::Retention;
 use clearway_core::path::{ClassLists, Classes};
 use clearway_core::pattern::Fold;
 use clearway_core::unit::Numbers;
@@ -176,6 +178,21 @@ impl Config {
     /// How long to wait for a busy store.
     pub fn store_timeout(&self) -> Duration {
         self.duration(KeyId::StoreTimeout, keys::STORE_TIMEOUT_DEFAULT)
+    }
+
+    /// What to run for what a person wants to be told of.
+    pub fn notify_command(&self) -> Option<&str> {
+        self.text(KeyId::NotifyCommand)
+    }
+
+    /// How long mail is kept, and how much of it.
+    pub fn mail_retention(&self) -> Retention {
+        let kept_ms = duration::milliseconds(self.duration(KeyId::MailKept, keys::MAIL_KEPT_DEFAULT));
+        let messages_max = match self.value(KeyId::MailMessages) {
+            Value::Integer(messages) => *messages,
+            _ => Retention::default().messages_max,
+        };
+        Retention { kept_ms, messages_max }
     }
 
     /// A named resource; one that is not configured has room for a single holder in this repository.

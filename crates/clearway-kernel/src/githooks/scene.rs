@@ -4,8 +4,9 @@ use crate::session::Session;
 use clearway_core::agent::{AgentName, Liveness};
 use clearway_core::decide::{identify, is_person};
 use clearway_core::failure::Failure;
-use clearway_core::ids::AgentId;
+use clearway_core::ids::{AgentId, LeaseId};
 use clearway_core::lease::Lease;
+use clearway_core::negotiation::{Negotiation, NegotiationState};
 use clearway_core::slice::{AgentLookup, AgentView, ReadSet};
 use clearway_core::target::Target;
 use clearway_core::time::Mono;
@@ -18,6 +19,8 @@ pub(super) struct Scene {
     pub(super) family: BTreeSet<AgentId>,
     /// Live leases on paths of this checkout.
     pub(super) leases: Vec<Lease>,
+    /// Leases out of which the holder promised a path to who asks, with its next commit of it.
+    pub(super) promised: Vec<(LeaseId, String)>,
     /// Everybody who is not known to be gone, by its id.
     pub(super) others: BTreeMap<AgentId, AgentName>,
     /// Other checkouts in which they hold paths.
@@ -28,6 +31,10 @@ pub(super) struct Scene {
 impl Scene {
     pub(super) fn own(&self) -> impl Iterator<Item = &Lease> {
         self.leases.iter().filter(|lease| self.family.contains(&lease.holder))
+    }
+
+    pub(super) fn promises(&self, lease: LeaseId) -> bool {
+        self.promised.iter().any(|(id, _)| *id == lease)
     }
 
     pub(super) fn foreign(&self) -> impl Iterator<Item = &Lease> {
@@ -50,7 +57,7 @@ impl Session<'_> {
 
     pub(super) fn scene(&mut self) -> Result<Scene, Failure> {
         let (now, here) = (self.now()?, self.site.worktree());
-        let read = ReadSet { agents: AgentLookup::of(&self.caller), ..ReadSet::default() };
+        let read = ReadSet { agents: AgentLookup::of(&self.caller), waits: true, ..ReadSet::default() };
         let found = self.read(|snapshot| {
             let slice = snapshot.load(&read, &now)?;
             Ok((slice, snapshot.leases(LeaseListing::Live, &now)?.leases, snapshot.agents(&now)?))
@@ -76,7 +83,11 @@ impl Session<'_> {
         };
         let elsewhere = leases.iter().filter(is_elsewhere).map(|lease| lease.worktree.0.clone()).collect();
         let is_person = is_person(&slice, &self.caller);
+        let is_promised = |asked: &&Negotiation| asked.state == NegotiationState::AfterCommit;
+        let promised = slice.negotiations.iter().filter(is_promised);
+        let promised =
+            promised.filter_map(|asked| Some((asked.lease, asked.target.literal()?.to_owned()))).collect();
         let leases = leases.into_iter().filter(is_path).collect();
-        Ok(Scene { is_person, family, leases, others, elsewhere, now: now.mono })
+        Ok(Scene { is_person, family, leases, promised, others, elsewhere, now: now.mono })
     }
 }

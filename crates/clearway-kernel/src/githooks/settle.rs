@@ -21,13 +21,22 @@ impl Session<'_> {
         began: Option<Mono>,
     ) -> Result<BTreeSet<String>, Failure> {
         let scene = self.scene()?;
-        let own = scene.own().filter(|lease| lease.grade == Grade::Auto && lease.bound.is_none());
-        let own: Vec<&Lease> = own.filter(|lease| lease.target.literal().is_some()).collect();
+        let is_automatic = |lease: &Lease| lease.grade == Grade::Auto && lease.target.literal().is_some();
+        let may_end =
+            |lease: &&Lease| lease.bound.is_none() && (is_automatic(lease) || scene.promises(lease.id));
+        let own: Vec<&Lease> = scene.own().filter(may_end).collect();
         if own.is_empty() {
             return Ok(scene.elsewhere);
         }
         let committed: BTreeSet<String> = committed(self)?.into_iter().collect();
-        let is_in_it = |lease: &&&Lease| lease.target.literal().is_some_and(|path| committed.contains(path));
+        let is_kept_promise = |lease: &Lease| {
+            scene.promised.iter().any(|(id, path)| *id == lease.id && committed.contains(path))
+        };
+        let is_in_it = |lease: &&&Lease| {
+            let is_committed = |path: &str| committed.contains(path);
+            (is_automatic(lease) && lease.target.literal().is_some_and(is_committed))
+                || is_kept_promise(lease)
+        };
         let leases: Vec<_> = own.iter().filter(is_in_it).map(|lease| lease.id).collect();
         let began = began.or_else(|| self.marked_begin()).unwrap_or(scene.now);
         if !leases.is_empty() {

@@ -7,10 +7,12 @@
 //! when we die and then becomes the command. That holds for the command itself: what it starts in turn, and what a
 //! set-user-id program does, is theirs. macOS has no such request; there a command outlives a killed parent.
 
+mod aside;
 mod mishap;
 mod program;
 mod signals;
 
+pub use aside::{Aside, play_aside, run_aside};
 pub use program::{Program, WhyNot, look_up};
 
 use std::ffi::OsString;

@@ -1,6 +1,5 @@
 //! Single bits flipped in the files of a store: whatever changes a fact is reported.
 
-use crate::model::TOLD_BY_STORIES;
 use crate::specimen::{Flip, Specimen, facts, fold_log, live, open_plainly, spread};
 use crate::support::{TestWorld, must_be_whole};
 use crate::support::{beside, complaints, engine, fast_dir, grant, store_file};
@@ -13,8 +12,6 @@ use std::sync::Mutex;
 const EVENTS_FOLDED: u64 = 250;
 /// A life that sees every kind of event early.
 const SEED_FOLDED: u64 = 3;
-/// Beside what only stories tell of: a commit past the check, which no life makes.
-const UNLIVED: usize = 1;
 /// Events in a store whose facts are mostly in the log beside it.
 const EVENTS_LOGGED: u64 = 60;
 
@@ -30,8 +27,7 @@ struct Tally {
 #[test]
 fn a_bit_that_changes_a_fact_in_the_database_is_reported() {
     let directory = fast_dir();
-    let kinds = Body::KINDS.len() - TOLD_BY_STORIES.len() - UNLIVED;
-    live(directory.path(), SEED_FOLDED, EVENTS_FOLDED, kinds);
+    live(directory.path(), SEED_FOLDED, EVENTS_FOLDED, Body::KINDS.len());
     fold_log(directory.path());
     let specimen = Specimen::take(directory.path());
     assert_eq!(specimen.length("-wal"), 0);

@@ -3,16 +3,17 @@
 use crate::support::{Rng, TestWorld, named, process};
 use clearway_core::agent::{AgentName, Caller, Client, ClientSession, OperatorAct};
 use clearway_core::command::{
-    Attend, Await, Command, Commit, LeaseRef, Leave, Release, Renew, Request, Reserve, ScopeBirth, Selection,
-    Settle, Stay, Transfer, Unchecked, Upheaval, Want,
+    Answer, Ask, Attend, Await, Command, Commit, Force, LeaseRef, Leave, Release, Renew, Request, Reserve,
+    Says, ScopeBirth, Selection, Settle, Stay, Transfer, Unchecked, Upheaval, Want,
 };
 use clearway_core::decide::Success;
 use clearway_core::facts::ProcessLife;
 use clearway_core::fold::State;
 use clearway_core::ids::{AgentId, Fence, Seq, WaitId};
-use clearway_core::lease::{Grade, Mode};
+use clearway_core::lease::{Grade, Lease, Mode};
 use clearway_core::limits::OFFER_MS;
 use clearway_core::mail::{Act, Importance, MessageId, Policy, RulesChange, Send, Topic};
+use clearway_core::negotiation::{Negotiation, Urgency};
 use clearway_core::pattern::{Fold, Pattern};
 use clearway_core::target::{ResourceName, Target, Worktree};
 use clearway_core::time::{Mono, Wall};
@@ -189,11 +190,67 @@ impl Script {
             10..=14 => self.wait(),
             15 if self.hooks => self.attend(),
             16 if self.hooks => self.mail(state),
+            17 if self.hooks => self.negotiate(world, state),
             _ => {
                 let reserve = self.reserve();
                 self.ask(Command::Reserve(reserve))
             }
         }
+    }
+
+    /// Somebody asks for what another holds, or something becomes of what was asked: by the right side or by anybody.
+    fn negotiate(&mut self, world: &mut TestWorld, state: &State) -> Step {
+        let open: Vec<Negotiation> =
+            state.negotiations.values().filter(|asked| asked.is_open()).cloned().collect();
+        if open.is_empty() || self.rng.one_in(4) {
+            return self.ask_for_what_is_held(state);
+        }
+        let asked = self.rng.pick(&open);
+        let negotiation = asked.id;
+        let says = |says: Says| Command::Answer(Answer { negotiation, says });
+        let name = |agent: &AgentId| state.agents.get(agent).map(|agent| agent.name.clone());
+        let (holder, requester) = (name(&asked.holder), name(&asked.requester));
+        let (command, by) = match self.rng.below(9) {
+            0 => (says(Says::Release(Vec::new())), holder),
+            1 => (says(Says::AfterCommit), holder),
+            2 => (says(Says::Later { for_ms: 60_000 * (1 + self.rng.below(60) as u64) }), holder),
+            3 => (says(Says::No("half done".to_owned())), holder),
+            4 => (Command::Withdraw(negotiation), requester),
+            5 | 6 => {
+                // Left to chance, hardly a holder would be silent for long enough and hold it still.
+                world.pass(25 * 60_000);
+                (Command::Force(Force { negotiation, reason: "due".to_owned() }), requester)
+            }
+            7 => return self.operated(holder.map_or(Command::Sweep, Command::Halt)),
+            _ => return self.ask(says(Says::Release(Vec::new()))),
+        };
+        let mut step = self.ask(command);
+        if let Step::Ask(request) = &mut step {
+            request.caller = Caller { claim: by, ..Caller::default() };
+        }
+        step
+    }
+
+    fn ask_for_what_is_held(&mut self, state: &State) -> Step {
+        let halted =
+            state.agents.values().find(|agent| agent.halted.is_some()).map(|agent| agent.name.clone());
+        if let Some(halted) = halted.filter(|_| self.rng.one_in(2)) {
+            return self.operated(Command::Continue(halted));
+        }
+        let held: Vec<Lease> = state.leases.values().filter(|lease| lease.ended.is_none()).cloned().collect();
+        let mut reserve = Reserve { mode: Mode::Exclusive, as_set: false, ..self.reserve() };
+        (reserve.best_effort, reserve.bound, reserve.makes_way) = (false, None, false);
+        reserve.wants.truncate(1);
+        if !held.is_empty() {
+            let lease = self.rng.pick(&held);
+            let capacity = NAMES.iter().find(|(name, _)| *name == lease.target.canonical());
+            let capacity = capacity.map_or(1, |(_, capacity)| *capacity);
+            reserve.wants = vec![Want { target: lease.target, capacity }];
+            reserve.worktree = lease.worktree;
+        }
+        let urgency = if self.rng.one_in(3) { Urgency::Urgent } else { Urgency::Normal };
+        let then_reserve = self.rng.one_in(2);
+        self.ask(Command::Ask(Ask { reserve, why: "the release".to_owned(), urgency, then_reserve }))
     }
 
     /// A hook tells of its agent: under its session or another one of the same process, as itself or a subagent.

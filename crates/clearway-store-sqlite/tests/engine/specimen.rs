@@ -36,7 +36,7 @@ const LIVES_LONGER: u64 = 8;
 /// Lives until the log of the store below `state` has at least `events` events of at least `kinds_min` kinds.
 pub(crate) fn live(state: &Path, seed: u64, events: u64, kinds_min: usize) {
     let (mut engine, mut world) = (engine(state), TestWorld::new(seed));
-    let mut script = Script::new(seed);
+    let mut script = if kinds_min > 0 { Script::new(seed).with_hooks() } else { Script::new(seed) };
     let (mut fold, mut kinds) = (State::default(), BTreeSet::new());
     if kinds_min > 0 {
         session(&mut engine, &mut world);

@@ -7,6 +7,7 @@
 //! Nothing here decides or looks anything up.
 
 mod agent;
+mod alert;
 mod envelope;
 mod error;
 mod event;
@@ -22,6 +23,7 @@ mod time;
 mod wait;
 
 pub use agent::AgentJson;
+pub use alert::AlertJson;
 pub use envelope::{Acted, Actor, Looked, Told};
 pub use error::{ErrorJson, Failed, RetryJson, RetryWhen};
 pub use event::{AgentFacts, EventData, EventJson, ExportedJson, LeaseFacts, WaitFacts};

@@ -5,8 +5,8 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Value, json};
 
-/// Every schema by the name of its verb; `error` for the answer of any verb that failed, and `events` and
-/// `audit-export` for one line of theirs.
+/// Every schema by the name of its verb; `error` for the answer of any verb that failed, `notify` for what is told
+/// to a person's command, and `events` and `audit-export` for one line of theirs.
 pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![
         ("reserve", of::<Acted<ReserveReply>>("clearway reserve")),
@@ -72,6 +72,7 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         ("stale-acks", of::<Looked<StaleAcksReply>>("clearway stale-acks")),
         ("policy", of::<Acted<MailRulesReply>>("clearway policy")),
         ("contacts", of::<Acted<MailRulesReply>>("clearway contacts")),
+        ("notify", of::<AlertJson>("what the command of [notify] reads")),
         ("error", of::<Failed>("the answer of any verb that failed")),
     ]
 }

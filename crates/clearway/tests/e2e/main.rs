@@ -23,6 +23,7 @@ mod mail;
 mod moving;
 mod names;
 mod negotiation;
+mod notifying;
 mod output;
 mod own;
 mod paths;

@@ -1,16 +1,20 @@
 //! Asking for what somebody holds, and saying what becomes of it.
 
+use super::leasing::KindWord;
 use crate::arguments::WAIT_AS_LONG_AS_ALLOWED;
 use clap::Args;
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct AskFlags {
-    /// What somebody else holds
+    /// What somebody else holds; with --kind name: a name
     #[arg(value_name = "PATH")]
     pub(crate) path: String,
     /// Why: the holder reads it
     #[arg(value_name = "WHY")]
     pub(crate) why: String,
+    /// What it is
+    #[arg(long, value_enum, default_value = "path")]
+    pub(crate) kind: KindWord,
     /// An answer is due in five minutes instead of ten
     #[arg(long)]
     pub(crate) urgent: bool,

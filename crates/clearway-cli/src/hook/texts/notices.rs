@@ -1,7 +1,7 @@
 //! What is told beside an answer.
 
 use super::place::{about_id, command, named};
-use super::said::{FAILURE_COLUMNS, REASON_COLUMNS, Said, TEXT_BYTES_MAX, clipped};
+use super::said::{FAILURE_COLUMNS, REASON_COLUMNS, Said, TEXT_BYTES_MAX, foreign};
 use crate::render::and_more;
 use clearway_core::agent::AgentName;
 use clearway_core::decide::{Notice, Said as SaidOf, Yielder};
@@ -157,7 +157,7 @@ pub(crate) fn halted(answers: &Answers) -> Option<String> {
 fn stopped(reason: &str) -> String {
     format!(
         "Not done: a person stopped you: \"{}\". Your changes are kept. End your turn and say what is left to do.",
-        clipped(reason, FAILURE_COLUMNS)
+        foreign(reason, FAILURE_COLUMNS)
     )
 }
 
@@ -186,7 +186,7 @@ fn line(notice: &Notice, answer: &ScopeAnswer, is_granted: bool) -> Option<Said>
     let path = |target: &str| named(target, answer, &answer.checkout);
     let said = match notice {
         Notice::WaitedFor { target, held, worktree, grade, by, reason } => {
-            let reason = reason.as_deref().map(|reason| clipped(reason, REASON_COLUMNS));
+            let reason = reason.as_deref().map(|reason| foreign(reason, REASON_COLUMNS));
             let reason = reason.map(|reason| format!(" (\"{reason}\")")).unwrap_or_default();
             let release = command("release", held, answer, worktree);
             let what = named(target, answer, worktree);
@@ -204,7 +204,7 @@ fn line(notice: &Notice, answer: &ScopeAnswer, is_granted: bool) -> Option<Said>
             };
             let asks = format!(
                 "{by} asks for {what} (\"{}\"), within {}. {passes}",
-                clipped(why, REASON_COLUMNS),
+                foreign(why, REASON_COLUMNS),
                 clearway_core::time::rounded(*left_ms)
             );
             return Some(Said::then(
@@ -225,7 +225,7 @@ fn line(notice: &Notice, answer: &ScopeAnswer, is_granted: bool) -> Option<Said>
                 ),
                 SaidOf::No(reason) => format!(
                     "{what}: {holder} does not let go of it (\"{}\"). You keep your place in the queue.",
-                    clipped(reason, REASON_COLUMNS)
+                    foreign(reason, REASON_COLUMNS)
                 ),
             }
         }
@@ -244,12 +244,12 @@ fn line(notice: &Notice, answer: &ScopeAnswer, is_granted: bool) -> Option<Said>
         }
         Notice::Forced { target, by, reason, kept } => {
             let kept = kept.map(|number| {
-                format!(" What you had not committed is kept as s{0}: clearway restore s{0}.", number.0)
+                format!(" What you had not committed is kept as s{0}: clearway show s{0}.", number.0)
             });
             format!(
                 "{} is with {by} now, who took it while you were silent (\"{}\"). Do not write it.{}",
                 path(target),
-                clipped(reason, REASON_COLUMNS),
+                foreign(reason, REASON_COLUMNS),
                 kept.unwrap_or_default()
             )
         }
@@ -285,7 +285,7 @@ fn line(notice: &Notice, answer: &ScopeAnswer, is_granted: bool) -> Option<Said>
             path(target)
         ),
         Notice::PassedOn { target, to, kept: Some(number) } => format!(
-            "{} went to {to} while you were gone. What you had not committed is kept as s{1}: clearway restore s{1}.",
+            "{} went to {to} while you were gone. What you had not committed is kept as s{1}: clearway show s{1}.",
             path(target),
             number.0
         ),
@@ -348,7 +348,7 @@ fn circle(what: &str, by: &AgentName, yielder: Option<&Yielder>, answer: &ScopeA
 
 /// Who wrote and about what, and where it can be read. What somebody else wrote stands in quotes.
 fn mail(announced: &Announced) -> Said {
-    let about = clipped(&announced.about.replace('"', "'"), MAIL_COLUMNS);
+    let about = foreign(&announced.about, MAIL_COLUMNS);
     let how = if announced.importance == Importance::Urgent { " urgently" } else { "" };
     let more = match announced.count {
         1 => String::new(),

@@ -1,7 +1,7 @@
 //! Why an edit is refused, and what becomes of it.
 
 use super::place::{command, named};
-use super::said::{REASON_COLUMNS, Said, TEXT_BYTES_MAX, clipped};
+use super::said::{REASON_COLUMNS, Said, TEXT_BYTES_MAX, foreign};
 use super::{beside, beside_refusal};
 use clearway_core::decide::{Notice, Success};
 use clearway_core::failure::{Ahead, Details, Failure, LeaseView};
@@ -121,14 +121,14 @@ fn frozen(answer: &ScopeAnswer, place: &str) -> String {
             "Not edited: a person paused {} for {}: {}. You are queued, {place}; nothing to poll.",
             named("new edits", answer, &answer.checkout),
             clearway_core::time::rounded(*left_ms),
-            clipped(reason, REASON_COLUMNS),
+            foreign(reason, REASON_COLUMNS),
         ),
         None => format!("Not edited: you are queued, {place}; nothing to poll."),
     }
 }
 
 fn stated(blocker: &LeaseView) -> String {
-    let reason = blocker.lease.reason.as_deref().map(|reason| clipped(reason, REASON_COLUMNS));
+    let reason = blocker.lease.reason.as_deref().map(|reason| foreign(reason, REASON_COLUMNS));
     reason.map(|reason| format!(": \"{reason}\"")).unwrap_or_default()
 }
 

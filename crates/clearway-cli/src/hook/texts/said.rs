@@ -56,6 +56,17 @@ pub(super) fn clipped(text: &str, columns: usize) -> String {
     truncate_columns(&printable(text), columns).into_owned()
 }
 
+/// What somebody else wrote, to stand in quotes of ours: it can neither end them nor look like a mark of the client's frame.
+pub(super) fn foreign(text: &str, columns: usize) -> String {
+    let tame = |c: char| match c {
+        '"' | '\u{201c}' | '\u{201d}' => '\'',
+        '<' => '\u{2039}',
+        '>' => '\u{203a}',
+        c => c,
+    };
+    clipped(&text.chars().map(tame).collect::<String>(), columns)
+}
+
 /// Cut where a word ends, or at least a character.
 pub(super) fn cut(mut text: String, bytes_max: usize) -> String {
     if text.len() > bytes_max {

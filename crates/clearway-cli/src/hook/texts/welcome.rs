@@ -1,6 +1,6 @@
 //! What an agent is told when it begins.
 
-use super::said::{HELD_COLUMNS, Said, TEXT_BYTES_MAX, clipped};
+use super::said::{HELD_COLUMNS, Said, TEXT_BYTES_MAX, clipped, foreign};
 use crate::render::and_more;
 use clearway_core::agent::Liveness;
 use clearway_core::hint::Hint;
@@ -23,7 +23,7 @@ pub(crate) fn welcome(company: &Company) -> Option<String> {
 fn unread(unread: &Unread) -> String {
     let (least, count) = (if unread.is_all { "" } else { "at least " }, unread.count);
     let messages = if count == 1 { "message" } else { "messages" };
-    let about = unread.subject.as_ref().map(|subject| clipped(&subject.replace('"', "'"), SUBJECT_COLUMNS));
+    let about = unread.subject.as_ref().map(|subject| foreign(subject, SUBJECT_COLUMNS));
     let about = about.map(|about| format!(": \"{about}\"")).unwrap_or_default();
     let text = format!("{least}{count} unread {messages}, the first from {}{about}.", unread.from);
     Said::then(text, " Read: ", &Hint::command("", "inbox", &[])).within(UNREAD_BYTES_MAX)

@@ -11,8 +11,8 @@ use clearway_core::pattern::{Fold, Pattern};
 use clearway_core::slug::Slug;
 use clearway_core::time::Wall;
 use clearway_kernel::{
-    BuildFacts, Changed, Commits, Destination, FileId, Found, Knows, Located, Order, Outside, ProcessPlace,
-    Running, Site, SiteKind, StoreAt, Surroundings,
+    BuildFacts, Changed, Commits, Destination, Errand, FileId, Found, Knows, Located, Order, Outside,
+    ProcessPlace, Running, Site, SiteKind, StoreAt, Surroundings,
 };
 use clearway_store::contract::Engine;
 use std::collections::BTreeMap;
@@ -81,6 +81,10 @@ impl Outside for Stage {
 
     fn start(&mut self, _: &Order) -> Result<Box<dyn Running>, Failure> {
         Err(Failure::new(Slug::Internal, "nothing is run on a stage"))
+    }
+
+    fn run_aside(&mut self, _: &Errand) -> Result<(), Failure> {
+        Ok(())
     }
 
     fn ancestors(&mut self) -> Vec<Process> {

@@ -39,7 +39,7 @@ pub(in super::super) fn answer(
     let actor = draft.sign(identified, entropy);
     Ok(match &answer.says {
         Says::Release(parts) => release(draft, actor, &negotiation, parts, &held),
-        Says::AfterCommit => Ok(defer(draft, actor, &negotiation, None)),
+        Says::AfterCommit => after_commit(draft, actor, &negotiation),
         Says::Later { for_ms } => Ok(defer(draft, actor, &negotiation, Some(*for_ms))),
         Says::No(reason) => Ok(refuse(draft, actor, &negotiation, reason)),
     })
@@ -126,6 +126,48 @@ fn defer(draft: &mut Draft<'_>, actor: Actor, negotiation: &Negotiation, for_ms:
         tell_requester(draft, negotiation, answer);
     }
     told(draft, negotiation.id, Negotiated { status: Status::Deferred, ..Negotiated::default() })
+}
+
+impl Draft<'_> {
+    /// Requests for one of these leases that an own agent answered with its next commit.
+    pub(in super::super) fn promised_to_commit(
+        &self,
+        leases: &[LeaseId],
+        is_own: impl Fn(AgentId) -> bool,
+    ) -> Vec<Negotiation> {
+        let is_meant = |open: &&Negotiation| {
+            open.state == NegotiationState::AfterCommit
+                && leases.contains(&open.lease)
+                && is_own(open.holder)
+                && self.pinned(open).is_some_and(|lease| lease.bound.is_none() && !self.is_in_hand(lease))
+        };
+        self.open_negotiations().filter(is_meant).cloned().collect()
+    }
+
+    /// Lets go of what was promised, if all of it is committed: the leases that this ended.
+    pub(in super::super) fn let_go_as_promised(&mut self, actor: Actor, open: &Negotiation) -> Vec<LeaseId> {
+        let is_clean = |path: &str| self.facts.dirty(&open.worktree, path) == Some(false);
+        if !open.target.literal().is_some_and(is_clean) || self.pinned(open).is_none() {
+            return Vec::new();
+        }
+        let mut outcome = Negotiated::default();
+        for lease in self.held_on(open.holder, open) {
+            let_go(self, actor, lease.id, &open.target, open.requester, &mut outcome);
+        }
+        let released = (outcome.released.len() + outcome.split.len()) as u64;
+        end(self, actor, open.id, NegotiationEnd::Released, released, None);
+        outcome.released
+    }
+}
+
+/// A commit tells only of a single file that all of it is committed.
+fn after_commit(draft: &mut Draft<'_>, actor: Actor, negotiation: &Negotiation) -> Result<Success, Failure> {
+    if negotiation.target.literal().is_some() {
+        return Ok(defer(draft, actor, negotiation, None));
+    }
+    let message = format!("no commit ends {}: it is no single file", negotiation.target.display());
+    Err(Failure::new(Slug::Usage, message)
+        .hint(format!("say when: clearway answer {} later 10", negotiation.id)))
 }
 
 fn refuse(draft: &mut Draft<'_>, actor: Actor, negotiation: &Negotiation, reason: &str) -> Success {

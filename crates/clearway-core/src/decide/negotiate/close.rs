@@ -21,6 +21,8 @@ impl Draft<'_> {
         let due: Vec<Negotiation> = self.open_negotiations().filter(is_due).cloned().collect();
         for negotiation in due {
             self.push_negotiation(Actor::KERNEL, Body::NegotiationOverdue { negotiation: negotiation.id });
+            // Whoever was away hears of it once, and not beside that of what it was asked before.
+            self.forget_note(negotiation.holder, &Note::Asked(negotiation.id));
             for side in [negotiation.holder, negotiation.requester] {
                 self.note(side, Note::Overdue(negotiation.id));
             }
@@ -40,9 +42,7 @@ impl Draft<'_> {
     /// Whoever asked to be granted what is let go is, in this very decision, if its turn has come.
     pub(super) fn promise(&mut self, id: NegotiationId) {
         let over = self.negotiation(id).filter(|over| over.then_reserve);
-        let is_free = |settled: &Settled| {
-            matches!(settled.how, NegotiationEnd::Released | NegotiationEnd::Forced | NegotiationEnd::Lapsed)
-        };
+        let is_free = |settled: &Settled| settled.how.is_free();
         let promised = over.filter(|over| over.settled().is_some_and(is_free));
         let promised = promised.map(|over| (over.wait, over.holder));
         self.promised.extend(promised);

@@ -13,8 +13,10 @@ use crate::ids::Entropy;
 use crate::lease::Lease;
 use crate::slice::AgentView;
 use crate::slug::Slug;
+use crate::wait::WaitEnd;
 
-/// Stops it. What it changed is kept and left behind, what is clean is given back. Stopping it again changes nothing.
+/// Stops it. What it changed is kept and left behind, what is clean is given back, and so are its places in the queue.
+/// Stopping it again changes nothing.
 pub(in super::super) fn halt(
     draft: &mut Draft<'_>,
     name: &AgentName,
@@ -30,6 +32,10 @@ pub(in super::super) fn halt(
     let was_halted = agent.halted.is_some();
     let actor = draft.sign(identified, entropy);
     let ended = let_go(draft, actor, &leases)?;
+    // A turn that it cannot take would be in everybody's way.
+    for view in draft.queue.clone().iter().filter(|view| view.wait.agent == agent.id) {
+        draft.end_wait(actor, view, WaitEnd::Cancelled);
+    }
     if !was_halted {
         let reason = draft.operator_reason.clone().unwrap_or_default();
         draft.push(actor, Body::AgentHalted { agent: agent.id, reason });
@@ -57,8 +63,7 @@ pub(in super::super) fn go_on(
 fn meant(draft: &Draft<'_>, name: &AgentName) -> Result<Agent, Failure> {
     let found = draft.slice.agent_meant(name).map(|view| view.agent.clone());
     found.ok_or_else(|| {
-        Failure::new(Slug::NotFound, format!("nobody here is called {name}"))
-            .hint("see who is here: clearway agents")
+        Failure::new(Slug::NotFound, format!("nobody here is called {name}")).hint(crate::hint::AGENTS)
     })
 }
 

@@ -133,3 +133,25 @@ fn send_inbox_and_ack_work_in_a_sandboxed_shell() {
     assert_eq!(call("clearway ack second", 3).1, Some(0));
     assert!(list(&app.agent("otter").ok(&["stale-acks", "--older-than", "1ms"]), "stale").is_empty());
 }
+
+/// The same session in another process, after it said goodbye, is the same agent with the same rules.
+#[test]
+fn what_an_agent_said_of_its_mail_holds_when_it_comes_back() {
+    let home = home();
+    let app = app(&home);
+    super::company(&app, &["ada"]);
+    let (mut one, name) = begun(&home, &app);
+    app.clearway().session("one").ok(&["policy", "block"]);
+    app.clearway().session("one").ok(&["contacts", "--add", "ada"]);
+    one.event("SessionEnd", &serde_json::json!({"reason": "other"})).silent();
+    one.die();
+    let mut again = Client::claude(&home, &app, "one");
+    again.event("SessionStart", &serde_json::json!({"source": "resume"}));
+    let rules = app.clearway().session("one").ok(&["policy"]);
+    assert_eq!(
+        (crate::text(&rules, "policy"), crate::list(&rules, "contacts").len()),
+        ("block", 1),
+        "{rules}"
+    );
+    app.agent("ada").fails("not-accepted", 3, &["send", &name, "hello"]);
+}

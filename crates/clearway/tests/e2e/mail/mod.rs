@@ -1,6 +1,7 @@
 //! Agents write to each other: every verb of mail through the real binary.
 
 mod hooked;
+mod keeping;
 mod limits;
 mod paging;
 mod texts;
@@ -283,4 +284,47 @@ fn a_repair_keeps_the_texts_and_one_that_is_lost_is_named() {
     assert!(shown.contains("its text is lost") && !shown.contains("forged"), "{shown}");
     let doctor = app.clearway().run(&["doctor"]).stdout();
     assert!(doctor.contains("lost"), "{doctor}");
+}
+
+/// Nothing that is on record tells who got a message blindly: not that it was sent, refused, read or acknowledged.
+#[test]
+fn the_log_tells_nobody_who_got_it_blindly_whatever_that_agent_does() {
+    let home = home();
+    let app = app(&home);
+    company(&app, &["ada", "bob", "dee"]);
+    let before = app.events().len();
+    let sent = app.agent("ada").ok(&["send", "bob", "hello", "--bcc", "dee", "--ack"]);
+    app.agent("dee").ok(&["inbox"]);
+    app.agent("dee").ok(&["ack", text(&sent, "id")]);
+    app.agent("bob").ok(&["inbox"]);
+    app.agent("bob").ok(&["ack", text(&sent, "id")]);
+    app.agent("dee").ok(&["policy", "block"]);
+    app.agent("ada").fails("not-accepted", 3, &["send", "bob", "hello", "--bcc", "dee"]);
+    let agents = app.clearway().ok(&["agents"]);
+    let dee = list(&agents, "agents").iter().find(|agent| agent["name"] == "dee").expect("dee").clone();
+    let dee = text(&dee, "id");
+    let lines = app.agent("bob").run(&["events"]).expect(0).stdout();
+    let told: Vec<&str> =
+        lines.lines().skip(before).filter(|line| !line.contains("mail.rules-set")).collect();
+    assert!(!told.is_empty() && !told.iter().any(|line| line.contains("dee")), "{told:#?}");
+    let events: Vec<Value> = app.events().split_off(before);
+    let told = events.iter().filter(|event| event["kind"] != "mail.rules-set");
+    assert!(!told.clone().any(|event| event.to_string().contains(dee)), "{events:#?}");
+    let kinds: Vec<&str> = told.map(|event| text(event, "kind")).collect();
+    assert_eq!(kinds, ["mail.sent", "mail.read", "mail.acknowledged", "action.denied"]);
+}
+
+/// JSON holds what was sent, and no terminal obeys it.
+#[test]
+fn what_is_printed_as_json_steers_no_terminal() {
+    let home = home();
+    let app = app(&home);
+    company(&app, &["ada", "bob"]);
+    let body = "x \u{9b}2Jy \u{7f}\u{202e}\u{e0041} \u{1f980}";
+    app.agent("ada").ok(&["send", "bob", body]);
+    let ran = app.agent("bob").json(&["inbox"]).expect(0);
+    assert!(
+        !ran.stdout().trim_end().chars().any(|c| c.is_control() || ('\u{202a}'..='\u{202e}').contains(&c))
+    );
+    assert_eq!(bodies(&ran.value()), [body]);
 }

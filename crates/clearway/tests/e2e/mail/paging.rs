@@ -113,3 +113,81 @@ fn a_thousand_messages_of_ten_senders_at_once_are_delivered_exactly_once() {
     assert_eq!((seen.len(), seen.values().copied().max()), (1_000, Some(1)));
     app.clearway().ok(&["audit", "verify"]);
 }
+
+/// However it is made, a message is shown with what fits of it, and nothing behind it is out of reach.
+#[test]
+fn no_message_is_too_much_for_an_inbox() {
+    let home = home();
+    let app = app(&home);
+    let long = "claude-brisk-marten-with-a-name-as-long-as-one-may-be-20x-abcdef";
+    let names: Vec<String> = (0..60).map(|number| format!("{:b<60}{number}", "a")).collect();
+    company(&app, &["rx", long]);
+    for name in &names {
+        app.grant(name, &[&format!("{name}.rs")]);
+    }
+    let all = names.join(",");
+    let subject = "\u{9b}".repeat(200);
+    let bodies =
+        ["1\n".repeat(500), "{\n}\n".repeat(500), "\u{1b}".repeat(3_000), "\u{202e}\n".repeat(9_000)];
+    for body in &bodies {
+        let words = ["--json", "send", "rx", "-", "--cc", &all, "--subject", &subject];
+        app.agent(long).run_with(body.as_bytes(), &words).expect(0);
+    }
+    app.agent(long).ok(&["send", "rx", "plain later"]);
+    let texts = app.agent("rx").run(&["inbox", "--all"]).expect(0).stdout();
+    assert!(texts.contains("plain later") && texts.len() <= ANSWER_BYTES_MAX, "{}", texts.len());
+    let mut seen = 0;
+    while seen < bodies.len() + 1 {
+        let text = app.agent("rx").run(&["inbox", "--peek"]).expect(0).stdout();
+        assert!(text.len() <= ANSWER_BYTES_MAX, "{}", text.len());
+        let ran = app.agent("rx").json(&["inbox"]).expect(0);
+        assert!(ran.stdout().len() <= ANSWER_BYTES_MAX, "{}", ran.stdout().len());
+        let page = ran.value();
+        assert!(!list(&page, "messages").is_empty(), "after {seen}: {page}");
+        seen += list(&page, "messages").len();
+    }
+}
+
+/// Several looks of one agent at once: what one shows as unread, none other does.
+#[test]
+fn looks_at_once_show_each_message_once() {
+    let home = home();
+    let app = app(&home);
+    company(&app, &["ada", "bob"]);
+    fill(&home, &app, 24, "clearway --agent ada send bob \"message $n\" >/dev/null");
+    let looks: Vec<_> =
+        (0..6).map(|_| app.agent("bob").spawn(&["--json", "inbox", "--limit", "4"])).collect();
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    for look in looks {
+        let output = look.wait_with_output().expect("it ends");
+        let page: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        bodies(&page).into_iter().for_each(|body| *seen.entry(body.to_owned()).or_default() += 1);
+    }
+    assert_eq!(seen.values().copied().max(), Some(1), "{seen:?}");
+    let rest = app.agent("bob").ok(&["inbox"]);
+    assert_eq!(seen.len() + list(&rest, "messages").len(), 24);
+}
+
+#[test]
+fn what_goes_on_with_a_narrowed_inbox_is_narrowed_too() {
+    let home = home();
+    let app = app(&home);
+    company(&app, &["ada", "bob", "cy"]);
+    for number in 0..3 {
+        for from in ["ada", "cy"] {
+            app.agent(from).ok(&["send", "bob", &format!("{from} {number}"), "--topic", "plan"]);
+        }
+    }
+    for look in [&["inbox", "--peek"][..], &["inbox", "--all"], &["inbox"]] {
+        let words = [look, &["--from", "cy", "--topic", "plan", "--limit", "1"]].concat();
+        let (mut said, mut seen) = (app.agent("bob").run(&words).expect(0).stdout(), 0);
+        loop {
+            assert!(!said.contains("ada "), "{said}");
+            seen += said.lines().filter(|line| line.contains("| cy ")).count();
+            let Some((_, line)) = said.split_once(" more: ") else { break };
+            let output = home.shell(app.path(), line.trim_end()).output().expect("a shell");
+            said = String::from_utf8_lossy(&output.stdout).into_owned();
+        }
+        assert_eq!(seen, 3, "{look:?}");
+    }
+}

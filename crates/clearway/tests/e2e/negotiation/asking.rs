@@ -268,3 +268,42 @@ fn the_command_after_asking_stays_whole_however_long_the_way_there_is() {
         assert!(command.contains("-C ") && command.contains(" wait "), "{told}");
     }
 }
+
+/// Three who wait for the same: when it is let go, each is told what that means for itself.
+#[test]
+fn of_those_who_wait_for_an_answer_one_has_the_turn_and_is_told_how_to_take_it() {
+    let home = home();
+    let app = app(&home);
+    app.grant("ada", &["src/a.rs"]);
+    let wait = |who: &str| app.agent(who).spawn(&["--json", "ask", "src/a.rs", "why", "--wait=60s"]);
+    let mut waiting = Vec::new();
+    for (place, who) in ["r1", "r2", "r3"].into_iter().enumerate() {
+        waiting.push(wait(who));
+        clearway_testkit::until("its place", || {
+            list(&app.clearway().ok(&["waits"]), "waits").len() == place + 1
+        });
+    }
+    app.agent("ada").ok(&["release", "src/a.rs"]);
+    let answers: Vec<serde_json::Value> = waiting
+        .into_iter()
+        .map(|child| child.wait_with_output().expect("it ends"))
+        .map(|output| serde_json::from_slice(&output.stdout).expect("JSON"))
+        .collect();
+    let statuses: Vec<&str> = answers.iter().map(|answer| text(answer, "status")).collect();
+    assert_eq!(statuses, ["released", "queued", "queued"], "{answers:#?}");
+    let said = app.agent("r1").run(&["waits"]).expect(0).stdout();
+    let id = text(&answers[0]["queued"], "id").to_owned();
+    assert!(said.contains(&id), "{said}");
+    app.agent("r1").ok(&["wait", &id]);
+    assert!(!app.is_clear("r2", "src/a.rs"));
+}
+
+/// A name that somebody holds is not said to be free because no path is called so.
+#[test]
+fn who_asks_for_a_name_as_a_path_is_told_so() {
+    let home = home();
+    let app = app(&home);
+    app.grant("ada", &["--kind", "name", "db:migrate"]);
+    let reply = app.agent("bob").ok(&["ask", "db:migrate", "mine"]);
+    assert!(reply["notices"].to_string().contains("--kind name"), "{reply}");
+}

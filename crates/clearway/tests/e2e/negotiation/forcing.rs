@@ -110,7 +110,7 @@ fn a_force_is_recorded_keeps_what_was_not_committed_and_is_told_to_the_holder_on
     assert_eq!(repository.events().len(), before, "the second time is the first result again");
     let told = reads(&mut one).told();
     assert!(told.contains("is with bob now") && told.contains("the release is due"), "{told}");
-    assert!(told.contains("clearway restore s"), "{told}");
+    assert!(told.contains("clearway show s"), "{told}");
     let number = list(&repository.clearway().ok(&["snapshots"]), "snapshots")[0]["number"].to_string();
     assert!(told.contains(&format!("s{number}")), "{told}");
     assert!(!reads(&mut one).stdout.contains("is with bob now"), "once");
@@ -229,4 +229,31 @@ fn of_many_forces_at_once_one_takes_it_and_all_are_told_the_same() {
     }
     assert_eq!(of_kind(&repository, "negotiation.forced").len(), 1);
     assert_eq!(of_kind(&repository, "lease.taken-over").len(), 1);
+}
+
+/// What was taken from an agent is shown to it, and not brought back over the work of who has it now.
+#[test]
+fn what_was_taken_by_force_is_not_brought_back_over_the_new_holders_work() {
+    let home = home();
+    let app = app(&home);
+    app.grant("eve", &["docs/"]);
+    let mut one = Client::claude(&home, &app, "one");
+    one.before_edit("src/a.rs").silent();
+    app.write("src/a.rs", "half done\n");
+    one.after_edit("src/a.rs").silent();
+    let id = asked(&app, "bob", "src/a.rs");
+    one.die();
+    let taken = app.agent("bob").run(&["force", &id, "--reason", "it died"]).expect(0).stdout();
+    assert!(taken.contains("take it: clearway --agent bob wait "), "{taken}");
+    let (_, take) = taken.split_once("take it: ").expect("a command");
+    let take = take.lines().next().expect("a line");
+    assert!(home.shell(app.path(), take).output().expect("a shell").status.success(), "{take}");
+    app.write("src/a.rs", "bob's work\n");
+    let mut again = Client::claude(&home, &app, "one");
+    let told = crate::hooks::told::reads(&mut again).told();
+    assert!(told.contains("is with bob now") && told.contains(": clearway show s"), "{told}");
+    let number = told.rsplit("show ").next().expect("a number").trim_end_matches('.').to_owned();
+    app.clearway().session("one").fails("reservation-held", 1, &["restore", &number]);
+    assert_eq!(std::fs::read_to_string(app.path().join("src/a.rs")).expect("a file"), "bob's work\n");
+    app.clearway().session("one").ok(&["show", &number]);
 }

@@ -2,6 +2,7 @@
 
 mod asking;
 mod forcing;
+mod fulfilling;
 mod runbook;
 mod stopping;
 mod told;
@@ -23,7 +24,7 @@ fn ask(repository: &Repository<'_>, who: &str, words: &[&str]) -> Value {
 
 /// The same, and its id alone.
 #[track_caller]
-fn asked(repository: &Repository<'_>, who: &str, path: &str) -> String {
+pub(crate) fn asked(repository: &Repository<'_>, who: &str, path: &str) -> String {
     text(&ask(repository, who, &[path, "the release waits for it"]), "id").to_owned()
 }
 
@@ -34,7 +35,7 @@ fn of_kind(repository: &Repository<'_>, kind: &str) -> Vec<Value> {
 
 /// Lets time pass for everything that the store remembers an instant of: no process has to be there meanwhile, and none
 /// is. The instants lie on the clock of this boot, which no test can move.
-fn pass(home: &Home, minutes: u64) {
+pub(crate) fn pass(home: &Home, minutes: u64) {
     let ms = minutes * 60_000;
     let store = open_store(home);
     for (table, columns) in [

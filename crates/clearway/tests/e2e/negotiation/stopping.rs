@@ -80,3 +80,21 @@ fn whoever_ends_its_turn_is_reminded_once_of_who_waits_for_its_file() {
     assert!(said.contains("otter waits for src/a.rs") && said.lines().count() == 1, "{said}");
     stop(&mut one, false).silent();
 }
+
+/// Whoever is stopped gets nothing more, by whatever way, and stands in nobody's way.
+#[test]
+fn a_stopped_agent_is_granted_offered_and_handed_nothing() {
+    let home = home();
+    let app = app(&home);
+    app.grant("ada", &["src/a.rs", "src/b.rs"]);
+    app.grant("cy", &["docs/"]);
+    app.agent("bob").ok(&["ask", "src/a.rs", "why", "--then-reserve"]);
+    app.agent("bob").ok(&["reserve", "src/b.rs", "--queue"]);
+    app.agent("root").operator(&home).ok(&["halt", "bob", "--reason", "wrong module"]);
+    assert!(list(&app.clearway().ok(&["waits"]), "waits").is_empty());
+    assert!(list(&app.clearway().ok(&["negotiations"]), "negotiations").is_empty());
+    app.agent("ada").ok(&["release", "src/a.rs", "src/b.rs"]);
+    app.grant("cy", &["src/a.rs", "src/b.rs"]);
+    let refused = app.agent("cy").fails("recipient-gone", 3, &["transfer", "--to", "bob", "src/b.rs"]);
+    assert!(text(&refused, "message").contains("wrong module"), "{refused}");
+}
