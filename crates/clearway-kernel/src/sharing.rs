@@ -171,7 +171,7 @@ impl Session<'_> {
         match &used.act {
             GitAct::Upheaves { unless_file: Some(name) } if is_file(self.outside, name) => {
                 let from = order.call.cwd.join(&used.directory);
-                let undone = (used.what == "git checkout").then(|| vec![name.clone()]).unwrap_or_default();
+                let undone = if used.what == "git checkout" { vec![name.clone()] } else { Vec::new() };
                 self.undoes_of_others(order.call, used, &from, &undone, crowd)
             }
             GitAct::Discards { only, .. } => {
