@@ -9,8 +9,8 @@ use clearway_wire::json::NoticeJson;
 /// Verbs that ask nothing of a caller, a scope or a store.
 const ASK_NOTHING: [&str; 3] = ["explain", "help", "man"];
 
-/// Verbs of people, who do not act in the caller's name.
-const OF_PEOPLE: [&str; 4] = ["freeze", "halt", "resume", "thaw"];
+/// Verbs of people, which are suggested to others than them, and not in the name of who is told.
+const OF_PEOPLE: [&str; 1] = ["resume"];
 
 /// The flag that says in whose name a command acts.
 const AGENT: &str = "--agent";

@@ -99,16 +99,14 @@ impl Failing {
     }
 }
 
-/// Whether a failure is one of a store, and not of what it was asked.
-pub(crate) fn is_of_store(failure: &Failure) -> bool {
+/// Whether a failure says that a store cannot be asked. One that only has no room for an answer can.
+pub(crate) fn cannot_be_asked(failure: &Failure) -> bool {
     matches!(
         failure.slug,
         Slug::StoreUnavailable
             | Slug::StoreNewer
             | Slug::StoreCorrupt
             | Slug::StoreLost
-            | Slug::StoreFull
-            | Slug::StoreReadOnly
             | Slug::StoreNotPrivate
             | Slug::NetworkFileSystem
             | Slug::StoreBusy

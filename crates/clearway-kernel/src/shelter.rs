@@ -4,7 +4,7 @@
 use crate::config::Enforcement;
 use crate::ground::Ground;
 use crate::hooking::{HookCall, welcome};
-use crate::outage::{Failing, is_of_store, known_trouble, welcome_beside};
+use crate::outage::{Failing, cannot_be_asked, known_trouble, welcome_beside};
 use crate::outside::Outside;
 use crate::passing::name_after;
 use crate::session::{Globals, Session};
@@ -92,7 +92,7 @@ pub fn before_shell(
         let mode = ground.config.mode();
         match keep(outside, call, &globals, command, ground, &paths) {
             Ok(kept) => shelter.kept = kept.or(shelter.kept),
-            Err(failure) if is_of_store(&failure) => {
+            Err(failure) if cannot_be_asked(&failure) => {
                 shelter.unkept.push(Unkept { file: seen_from(first), failure });
             }
             Err(failure) => {

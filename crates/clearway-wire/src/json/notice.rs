@@ -15,7 +15,7 @@ use std::cmp::Ordering;
 pub struct NoticeJson {
     /// `took-over`, `kept`, `yielded`, `changed-hands`, `left-behind`, `waited-for`, `your-turn`, `place-over`,
     /// `passed-on`, `written-over`, `wrote-over`, `asked`, `answered`, `overdue`, `forced`, `granted`, `circle`, `halted`,
-    /// `looping`, `still-waited-for`, `lapsed`, `moved-on`, `wait-over`, `frozen`, `freeze-changed`,
+    /// `looping`, `with-subagent`, `still-waited-for`, `lapsed`, `moved-on`, `wait-over`, `frozen`, `freeze-changed`,
     /// `broad`, `needs-broad`, `setting-ignored`,
     /// `not-shortened`, `nothing-held`, `kept-by-command`, `others-by-id`, `unknown-agent`, `is-name`, `taken-as-path`,
     /// `held-machine-wide`, `unreadable-rows`, `ends-at-scope`, `scope-moved`, `scope-replaced`,
