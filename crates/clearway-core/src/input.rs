@@ -53,7 +53,7 @@ pub fn later_ms(text: &str) -> Result<u64, Failure> {
             let message =
                 format!("an answer is put off by 1 to {LATER_MINUTES_MAX} minutes, not by {minutes}");
             Err(Failure::new(Slug::EtaOutOfRange, message)
-                .hint("say what is true now; it can be put off again when the time is over"))
+                .hint("say what is true now; it can be put off again at any time"))
         }
     }
 }

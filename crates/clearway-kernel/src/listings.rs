@@ -96,6 +96,11 @@ pub struct AgentSeen {
 }
 
 impl AgentSeen {
+    /// How it looks, in a word: whoever was stopped does nothing, however alive it is.
+    pub fn word(&self) -> &'static str {
+        if self.view.agent.halted.is_some() { "halted" } else { self.liveness.word() }
+    }
+
     /// Whether its edits are refused again and again.
     pub fn is_looping(&self, now: &Now) -> bool {
         let (since, times) = self.view.memo.refused;
@@ -264,8 +269,14 @@ impl Session<'_> {
         warnings.extend(lenience(self.config.mode()));
         warnings.extend(self.place_notice().and_then(|notice| place_warning(&notice)));
         warnings.extend(self.without_place(&leases, me.as_ref().map(|(id, _)| *id)));
+        let is_halted = |name: &str| {
+            agents
+                .iter()
+                .any(|seen| seen.view.agent.name.as_str() == name && seen.view.agent.halted.is_some())
+        };
         warnings.extend(left_behind.into_iter().map(|(path, agent)| {
-            format!("changes of {agent} in {path} are not committed, and its session ended")
+            let why = if is_halted(&agent) { "it is halted" } else { "its session ended" };
+            format!("changes of {agent} in {path} are not committed, and {why}")
         }));
         let negotiations = self.standing(&survey.slice, &survey.now)?;
         warnings.extend(stopped(&agents, &survey.now));

@@ -84,18 +84,20 @@ fn milliseconds(line: &str) -> String {
     }
 }
 
-/// A slow machine says `3s ago` where a fast one says `now`.
+/// A slow machine says `3s ago` where a fast one says `now`, or `just now` in a sentence.
 fn ages(line: &str) -> String {
-    let words: Vec<&str> = line.split(' ').collect();
-    let mut out: Vec<&str> = Vec::with_capacity(words.len());
-    for (at, word) in words.iter().enumerate() {
-        let next = words.get(at + 1).copied().unwrap_or_default();
+    let mut words = line.split(' ').peekable();
+    let mut out: Vec<String> = Vec::new();
+    while let Some(word) = words.next() {
+        let next = words.peek().copied().unwrap_or_default();
         let is_age = word.ends_with('s') && word[..word.len() - 1].parse::<u32>().is_ok();
-        if is_age && next.starts_with("ago") {
-            out.push("now");
-        } else if !(word.starts_with("ago") && out.last() == Some(&"now") && at > 0 && words[at - 1] != "now")
-        {
-            out.push(word);
+        match next.strip_prefix("ago").filter(|_| is_age) {
+            Some(rest) => {
+                out.push(format!("now{rest}"));
+                words.next();
+            }
+            None if word == "just" && next.starts_with("now") => {}
+            None => out.push(word.to_owned()),
         }
     }
     out.join(" ")
@@ -116,6 +118,8 @@ mod tests {
             ("  \"ttl_ms\": 1000,", "  \"ttl_ms\": 1000,"),
             ("store.db (165 KiB)", "store.db (N KiB)"),
             ("ada    active  2s ago  src/", "ada  active  now  src/"),
+            ("from ada, 2s ago, urgent", "from ada, now, urgent"),
+            ("from ada, just now, urgent", "from ada, now, urgent"),
             ("process 123 waits", "process PID waits"),
             (&format!("head {hash}"), "head HASH"),
             ("2 paths as 0123abcde on main", "2 paths as COMMIT on main"),

@@ -43,7 +43,7 @@ impl Answer for Whereabouts {
         let agent = &seen.view.agent;
         let name = page.paint(Tone::Strong, agent.name.as_str());
         let silent = silent_ms.map(|ms| format!(", seen {}", ago(ms))).unwrap_or_default();
-        let mut text = format!("{name}: {}, {}{silent}\n", agent.client.word(), seen.liveness.word());
+        let mut text = format!("{name}: {}, {}{silent}\n", agent.client.word(), seen.word());
         let pane = place.tmux_pane.as_ref().map(|pane| format!("{pane} (tmux switch-client -t {pane})"));
         let lines = [
             ("process", pid.map(|pid| pid.to_string())),

@@ -159,13 +159,14 @@ impl Answer for AgentList {
         }
         let mut table = Table::new(&[Fit::End, Fit::Whole, Fit::Whole, Fit::Whole, Fit::Whole]);
         table.head(&["agent", "client", "state", "seen", "holds"]);
-        for AgentSeen { view, liveness, waiting } in agents {
+        for seen in agents {
+            let AgentSeen { view, liveness, waiting } = seen;
             let you =
                 if self.me.as_ref().is_some_and(|(id, _)| *id == view.agent.id) { " (you)" } else { "" };
             table.row(vec![
                 Cell::new(format!("{}{you}", view.agent.name)).tone(Tone::Strong),
                 Cell::new(view.agent.client.word()),
-                Cell::new(liveness.word()).tone(liveness_tone(*liveness)),
+                Cell::new(seen.word()).tone(liveness_tone(*liveness)),
                 Cell::new(view.last_seen().map_or("-".to_owned(), |seen| ago(now.mono.since(seen)))),
                 Cell::new(held_and_awaited(view.live_leases, *waiting)),
             ]);

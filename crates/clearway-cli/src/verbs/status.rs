@@ -204,10 +204,11 @@ impl Look {
         let Status { now, agents, .. } = &self.found;
         let mut table = Table::new(&[Fit::Last, Fit::Whole, Fit::Whole, Fit::End]);
         table.head(&["agent", "state", "seen", "holds"]);
-        for AgentSeen { view, liveness, .. } in agents {
+        for seen in agents {
+            let AgentSeen { view, liveness, .. } = seen;
             table.row(vec![
                 Cell::new(view.agent.name.as_str()).tone(Tone::Strong),
-                Cell::new(liveness.word()).tone(liveness_tone(*liveness)),
+                Cell::new(seen.word()).tone(liveness_tone(*liveness)),
                 Cell::new(view.last_seen().map_or("-".to_owned(), |seen| ago(now.mono.since(seen)))),
                 Cell::new(self.holds(view.agent.id, page)),
             ]);

@@ -43,6 +43,8 @@ pub(super) struct Draft<'a> {
     pub(super) expired: Vec<LeaseId>,
     pub(super) notices: Vec<Notice>,
     pub(super) agent: Option<(AgentId, AgentName)>,
+    /// The caller, once it was registered.
+    registered: Option<(AgentId, Actor)>,
     /// The reason of an operator's act; `None` if the caller is no operator.
     pub(super) operator_reason: Option<String>,
     /// Who a new epoch is ascribed to.
@@ -98,6 +100,7 @@ impl<'a> Draft<'a> {
             expired: Vec::new(),
             notices: Vec::new(),
             agent: None,
+            registered: None,
             operator_reason: None,
             recovered_by: Actor::KERNEL,
             verb: Verb::Sweep,
@@ -245,6 +248,16 @@ impl<'a> Draft<'a> {
         identified: &Identified,
         entropy: &mut Entropy<'_>,
     ) -> (AgentId, Actor) {
+        // A request that comes to another one, as asking for what is free does, is made by one agent all the same.
+        if let Some(registered) = self.registered {
+            return registered;
+        }
+        let registered = self.register_first(identified, entropy);
+        self.registered = Some(registered);
+        registered
+    }
+
+    fn register_first(&mut self, identified: &Identified, entropy: &mut Entropy<'_>) -> (AgentId, Actor) {
         if let Some(view) = &identified.known {
             let actor = self.act_as(identified);
             self.resume(view.agent.id, identified, actor);

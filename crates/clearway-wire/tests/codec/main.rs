@@ -11,6 +11,7 @@ use clearway_wire::chain::ChainHash;
 use clearway_wire::{DecodeError, canonical, outcome};
 use proptest::collection::vec;
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
 use strategies::{event, success};
 
 /// Every bit flipped, every cut, and something put in or repeated at every place.
@@ -124,4 +125,32 @@ fn a_version_that_never_was_is_refused() {
     let mut bytes = canonical::encode(&event);
     bytes[0] = 0;
     assert!(canonical::decode(Seq(1), &bytes, Fold::Exact).is_err());
+}
+
+/// Fuzzing starts from what it is given: a kind of event that no seed is of is hardly ever found. With
+/// `CLEARWAY_WRITE_SEEDS=1` those that are missing are written.
+#[test]
+fn every_kind_of_event_has_a_seed_to_fuzz_from() {
+    let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/event");
+    let seeds = || std::fs::read_dir(&directory).expect("seeds").map(|entry| entry.expect("an entry").path());
+    let read = |path: std::path::PathBuf| {
+        let bytes = std::fs::read(&path).expect("a seed");
+        let event = canonical::decode(Seq(1), &bytes, Fold::Exact);
+        let is_outcome = outcome::decode(&bytes, Fold::Exact).is_ok();
+        assert!(event.is_ok() || is_outcome, "{} is neither an event nor an answer", path.display());
+        event.ok().map(|event| event.body.kind())
+    };
+    let known: std::collections::BTreeSet<&str> = seeds().filter_map(read).collect();
+    let missing: Vec<&&str> = Body::KINDS.iter().filter(|kind| !known.contains(**kind)).collect();
+    if std::env::var_os("CLEARWAY_WRITE_SEEDS").is_none() {
+        assert!(missing.is_empty(), "no seed is of {missing:?}");
+    }
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    for kind in missing {
+        let is_it = |event: &Event| event.body.kind() == *kind;
+        let found =
+            (0..100_000).map(|_| event().new_tree(&mut runner).expect("a value").current()).find(is_it);
+        let found = found.unwrap_or_else(|| panic!("no event is of {kind}"));
+        std::fs::write(directory.join(kind), canonical::encode(&found)).expect("a seed is written");
+    }
 }

@@ -131,7 +131,10 @@ fn a_person_is_told_once_that_nothing_is_checked() {
     listen(&home);
     let app = app(&home);
     app.grant("ada", &["docs/"]);
-    fs::write(home.only_store(), "no database").expect("a file");
+    let store = home.only_store();
+    for (ending, text) in [("", "no database"), ("-wal", "no log")] {
+        fs::write(format!("{}{ending}", store.display()), text).expect("a file");
+    }
     let mut one = Client::claude(&home, &app, "one");
     one.before_edit("src/a.rs");
     one.before_edit("src/b.rs");

@@ -87,7 +87,7 @@ fn whereabouts(status: &Status, seen: &AgentSeen) -> String {
         [one] => format!(" on {one}"),
         [one, ..] => format!(" on {one} {}", and_more(held.len(), 1).unwrap_or_default()),
     };
-    format!("{} ({}){on}", agent.name, seen.liveness.word())
+    format!("{} ({}){on}", agent.name, seen.word())
 }
 
 /// What a lease is on, with its checkout unless the agent begins there.

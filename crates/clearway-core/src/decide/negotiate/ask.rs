@@ -42,6 +42,12 @@ pub(in super::super) fn ask(
         };
     }
     let asking = Asking { me, actor, steps: &steps };
+    let held = blockers(&steps);
+    let others: Vec<LeaseView> = held.iter().filter(|view| view.lease.holder != me).cloned().collect();
+    // What a command of its own keeps is nobody else's to give.
+    if others.is_empty() && !held.is_empty() {
+        return Ok(Err(oneself(&ask.reserve)));
+    }
     if let Err(failure) = within_quota(draft, me) {
         return Ok(Err(draft.denied(actor, ask.reserve.subject(), failure)));
     }
@@ -54,13 +60,13 @@ pub(in super::super) fn ask(
         Ok(Success::Queued { queued, .. }) => queued,
         other => return Ok(other),
     };
-    let ids: Vec<NegotiationId> = blockers(&steps)
+    let ids: Vec<NegotiationId> = others
         .iter()
         .map(|blocker| ask_holder(draft, ask, (me, actor), blocker, queued.wait.id, entropy))
         .collect();
     let status = if ids.is_empty() { Status::Queued } else { Status::Requested };
     let negotiations = ids.into_iter().filter_map(|id| draft.show_negotiation(id)).collect();
-    let remaining = blockers(&steps);
+    let remaining = held;
     let queued = Some(queued);
     Ok(Ok(Success::negotiated(Negotiated {
         status,

@@ -307,3 +307,15 @@ fn who_asks_for_a_name_as_a_path_is_told_so() {
     let reply = app.agent("bob").ok(&["ask", "db:migrate", "mine"]);
     assert!(reply["notices"].to_string().contains("--kind name"), "{reply}");
 }
+
+/// The first thing that an agent ever does may be to ask for what is free.
+#[test]
+fn a_newcomer_that_asks_for_what_is_free_is_granted_it_as_one_agent() {
+    let home = home();
+    let app = app(&home);
+    app.grant("ada", &["docs/"]);
+    let reply = app.agent("bob").ok(&["ask", "src/a.rs", "mine", "--then-reserve"]);
+    assert_eq!(text(&reply, "status"), "granted", "{reply}");
+    let agents = app.clearway().ok(&["agents"]);
+    assert_eq!(each(&agents, "agents", "name"), ["ada", "bob"]);
+}
