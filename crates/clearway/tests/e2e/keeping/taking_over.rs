@@ -41,7 +41,7 @@ fn a_hook_that_takes_over_from_the_dead_keeps_their_work_and_both_are_told() {
     let mut again = Client::claude(&home, &app, "ada");
     let heard = again.event("SessionStart", &json!({"source": "resume"}));
     assert!(format!("{heard:?}").contains(&format!("restore {word}")), "{heard:?}");
-    app.agent("bob").ok(&["restore", &word]);
+    app.clearway().session("cy").ok(&["restore", &word]);
     assert_eq!(std::fs::read(app.path().join("src/a.rs")).expect("bytes"), b"ada's work\n");
 }
 
