@@ -15,7 +15,7 @@ pub(crate) mod status;
 
 pub use commit::NewCommit;
 pub use diff::{FileChange, LineRun};
-pub use hooked::{UnderWay, fetched, hooked_git_dir, under_way};
+pub use hooked::{UnderWay, autostash, fetched, hooked_git_dir, under_way};
 pub use radar::{Checkout, MERGES_WITHOUT_CHECKOUT};
 pub use stash::Stashes;
 
@@ -161,6 +161,16 @@ impl Git {
     pub fn tracked_files(&self, worktree: &Path) -> Result<Vec<String>, GitError> {
         let question = Question { command: "ls-files", options: &["-z"], paths: &[] };
         Ok(tracked(&self.ask(worktree, &question)?))
+    }
+
+    /// Files below these paths that the index has and that are not there.
+    pub fn missing_files(&self, worktree: &Path, paths: &[&str]) -> Result<Vec<String>, GitError> {
+        let mut missing = Vec::new();
+        for batch in batches(paths, PATHS_BYTES_MAX) {
+            let question = Question { command: "ls-files", options: &["-z", "--deleted"], paths: &batch };
+            missing.extend(tracked(&self.ask(worktree, &question)?));
+        }
+        Ok(missing)
     }
 
     /// Of each of these whether it, or anything below it, differs from HEAD, is untracked, or is not looked at by git because

@@ -69,7 +69,8 @@ pub use events::{EventFilter, EventSeen, Events};
 pub use failures::{config_failure, store_failure};
 pub use finding::{AgentPlace, ProcessPlace};
 pub use githooks::{
-    GitAnswer, INSIDE_COMMIT, RefMove, after_commit, before_commit, before_move, before_push, before_rebase,
+    GitAnswer, INSIDE_COMMIT, RefMove, Saying, after_commit, before_commit, before_move, before_push,
+    before_rebase,
 };
 pub use ground::{ConfigPlace, config_places};
 pub use hooking::{

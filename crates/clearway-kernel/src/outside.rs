@@ -150,6 +150,9 @@ pub trait Outside: World {
     /// Whether hooks that run before a commit at a site put aside what is not committed, as far as their files tell.
     fn hooks_put_aside(&mut self, site: &Site) -> bool;
 
+    /// What the names of references begin with that are ours alone and never leave a repository.
+    fn own_refs(&self) -> &'static str;
+
     /// Somebody waits: from now on git has so long for all that snapshots and predictions of merges ask of it.
     fn hurry(&mut self, within_ms: u64);
 

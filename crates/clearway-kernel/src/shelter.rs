@@ -17,7 +17,7 @@ use clearway_core::ids::Seq;
 use clearway_core::redact::redact;
 use clearway_core::slug::Slug;
 use clearway_core::snapshot::SnapshotCause;
-use clearway_core::text::truncate_columns;
+use clearway_core::text::{shown, truncate_columns};
 use clearway_core::time::Wall;
 use std::path::{Path, PathBuf};
 
@@ -33,6 +33,8 @@ pub struct Sheltered {
     pub number: Seq,
     /// How many files it holds.
     pub files: u64,
+    /// The root of its checkout, where the agent stands in none or in another.
+    pub elsewhere: Option<PathBuf>,
 }
 
 /// What became of what a command is about to destroy, in every checkout that it reaches.
@@ -86,6 +88,10 @@ pub fn before_shell(
     let mut shelter = Shelter::default();
     let Some(harm) = harm_of(command) else { return shelter };
     let globals = Globals { idempotency_key: None, ..call.globals_with_client(outside) };
+    if let Some(refusal) = refuse_removal(outside, &globals, &call.cwd, &harm.removed) {
+        shelter.refused = Some(refusal);
+        return shelter;
+    }
     let Reached { checkouts, unkept } = by_checkout(outside, &globals, &call.cwd, &harm.paths, failing);
     shelter.unkept = unkept;
     for Checkout { ground, paths, first } in checkouts {
@@ -138,7 +144,8 @@ fn keep(
     let reason = truncate_columns(&redact(command), COMMAND_COLUMNS).into_owned();
     let taken = match session.take_snapshot(paths.clone(), SnapshotCause::Command, Some(reason)) {
         Err(failure) if failure.slug == Slug::GitFailed => {
-            if let Some(fresh) = session.kept_just_now(&paths) {
+            if let Some(mut fresh) = session.kept_just_now(&paths) {
+                fresh.elsewhere = fresh.elsewhere.filter(|root| !call.cwd.starts_with(root));
                 return Ok(Some(fresh).filter(|fresh| fresh.files > 0));
             }
             return Err(Failure::new(failure.slug, failure.message)
@@ -150,9 +157,11 @@ fn keep(
     let root = session.site.root.clone().unwrap_or_default();
     if let Some(note) = note_of(session.outside, call) {
         // Without it `undo` is more careful.
-        drop(session.outside.write_private(&note, &format!("{}\n{}", number.0, root.display())));
+        let text = format!("{}\n{}\n{}", number.0, root.display(), paths.join("\n"));
+        drop(session.outside.write_private(&note, &text));
     }
-    Ok(Some(Sheltered { number, files: files.len() as u64 }))
+    let elsewhere = (!call.cwd.starts_with(&root)).then_some(root);
+    Ok(Some(Sheltered { number, files: files.len() as u64, elsewhere }))
 }
 
 /// Notes how files lie there that the last command of the caller may have destroyed.
@@ -160,12 +169,14 @@ pub(crate) fn after_shell(outside: &mut dyn Outside, call: &HookCall) {
     let Some(note) = note_of(outside, call) else { return };
     let Ok(Some(text)) = outside.read_text(&note) else { return };
     drop(outside.remove_file(&note));
-    let Some((number, root)) = text.split_once('\n') else { return };
+    let mut lines = text.split('\n');
+    let (Some(number), Some(root)) = (lines.next(), lines.next()) else { return };
     let Ok(number) = number.parse().map(Seq) else { return };
+    let reached: Vec<String> = lines.map(str::to_owned).collect();
     let globals = Globals { idempotency_key: None, ..call.globals() };
     let Ok(Some(ground)) = welcome(outside, &globals, Path::new(root)) else { return };
     if let Ok(mut session) = Session::on(outside, &globals, ground) {
-        drop(session.note_all_after(number));
+        drop(session.note_all_after(number, &reached));
     }
 }
 
@@ -223,6 +234,35 @@ fn nearest(outside: &dyn Outside, cwd: &Path, path: &str) -> Option<PathBuf> {
     place.ancestors().find(|place| outside.is_directory(place)).map(Path::to_owned)
 }
 
+/// Refuses what would remove the repository itself: with it goes everything that is kept, and what was committed too.
+fn refuse_removal(
+    outside: &mut dyn Outside,
+    globals: &Globals,
+    cwd: &Path,
+    removed: &[String],
+) -> Option<Refusal> {
+    for path in removed {
+        let Ok(place) = outside.destination(cwd, path).map(|found| found.file) else {
+            continue;
+        };
+        let around = [Some(place.as_path()), place.parent(), Some(cwd)];
+        let around = around.into_iter().flatten().filter(|start| outside.is_directory(start));
+        for start in around.map(Path::to_owned).collect::<Vec<_>>() {
+            let Ok(Some(ground)) = welcome(outside, globals, &start) else { continue };
+            let repository = Path::new(&ground.site.place);
+            let is_in_it = repository.starts_with(&place) || place.starts_with(repository);
+            if ground.site.kind == SiteKind::Git && is_in_it {
+                let message =
+                    format!("it would remove {}, where it would be kept", shown(&ground.site.place));
+                let failure = Failure::new(Slug::GitFailed, message)
+                    .hint("a person removes a repository, in a terminal of their own");
+                return Some(Refusal { failure, mode: ground.config.mode() });
+            }
+        }
+    }
+    None
+}
+
 /// Where it is remembered which snapshot the running command of a session has.
 fn note_of(outside: &dyn Outside, call: &HookCall) -> Option<PathBuf> {
     outside.passing_file(&format!("undo-{}", name_after(&call.session.key().0))).ok()
@@ -254,7 +294,8 @@ impl Session<'_> {
         if !is_fresh || self.outside.is_changed_since(&root, paths, at) {
             return None;
         }
-        Some(Sheltered { number: Seq(u64::try_from(number).ok()?), files: u64::try_from(files).ok()? })
+        let (number, files) = (Seq(u64::try_from(number).ok()?), u64::try_from(files).ok()?);
+        Some(Sheltered { number, files, elsewhere: Some(root) })
     }
 
     /// Notes that everything in the checkout was kept, which nobody could tell by the snapshot itself. Without the note the
@@ -270,10 +311,13 @@ impl Session<'_> {
         self.outside.passing_file(&format!("whole-{}-{worktree}", self.site.key)).ok()
     }
 
-    fn note_all_after(&mut self, number: Seq) -> Result<(), Failure> {
+    /// What the snapshot holds, and what went with it that was as committed: no snapshot holds that.
+    fn note_all_after(&mut self, number: Seq, reached: &[String]) -> Result<(), Failure> {
         let list = self.shelf()?.list()?;
         let Some(seen) = list.iter().find(|seen| seen.number == number) else { return Ok(()) };
         let files = self.shelf()?.files(&seen.commit)?;
-        self.note_after(number, files.iter().map(|file| file.path.as_str()))
+        let gone = self.shelf()?.missing(reached).unwrap_or_default();
+        let held = files.iter().map(|file| file.path.as_str());
+        self.note_after(number, held.chain(gone.iter().map(String::as_str)))
     }
 }

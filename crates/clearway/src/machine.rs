@@ -311,6 +311,10 @@ impl Outside for Machine {
         stashes::hooks_put_aside(&self.environment, site)
     }
 
+    fn own_refs(&self) -> &'static str {
+        clearway_git::OWN_REFS
+    }
+
     fn hurry(&mut self, within_ms: u64) {
         let deadline = Stopwatch::start().at_ms(within_ms);
         self.deadline = Some(self.deadline.map_or(deadline, |earlier| earlier.min(deadline)));

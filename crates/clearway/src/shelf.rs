@@ -97,6 +97,11 @@ impl Shelf for GitShelf<'_> {
         Ok(manifest.files.iter().map(file).collect())
     }
 
+    fn missing(&mut self, paths: &[String]) -> Result<Vec<String>, Failure> {
+        let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+        self.git.missing_files(&self.root, &paths).map_err(|error| unanswered(&error))
+    }
+
     fn plan(&mut self, order: &BackOrder) -> Result<Vec<Back>, Failure> {
         self.with_order(order, |git, order| git.plan_back(order))
     }
@@ -140,6 +145,7 @@ fn file(file: &KeptFile) -> SnapshotFile {
         path: file.path.to_string_lossy().into_owned(),
         state: file.state.word(),
         is_staged: file.staged != Staged::Same,
+        is_link: file.is_link(),
         mode: file.mode,
         bytes: file.bytes,
     }

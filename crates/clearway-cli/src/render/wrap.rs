@@ -47,7 +47,10 @@ pub(crate) fn wrap_hint(hint: &str, width: usize, first: &str, next: &str) -> Ve
 
 fn is_command(text: &str) -> bool {
     let resumes = |client: &Client| client.resume_words().is_some_and(|words| text.starts_with(words));
-    text.split(' ').next().is_some_and(|word| COMMANDS.contains(&word)) || Client::ALL.iter().any(resumes)
+    let is_loop = text.starts_with("for hook in ");
+    is_loop
+        || text.split(' ').next().is_some_and(|word| COMMANDS.contains(&word))
+        || Client::ALL.iter().any(resumes)
 }
 
 #[cfg(test)]

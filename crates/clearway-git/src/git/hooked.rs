@@ -39,6 +39,14 @@ pub fn under_way(git_dir: &Path) -> UnderWay {
     }
 }
 
+/// The commit in which git put aside what is not committed, for a rebase that may not have begun yet.
+pub fn autostash(git_dir: &Path) -> Option<String> {
+    let places = ["rebase-merge/autostash", "rebase-apply/autostash"];
+    let text = places.iter().find_map(|place| std::fs::read_to_string(git_dir.join(place)).ok())?;
+    let commit = text.trim().to_owned();
+    (!commit.is_empty() && commit.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(commit)
+}
+
 /// The commits that were fetched last.
 pub fn fetched(git_dir: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(git_dir.join("FETCH_HEAD")).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Whether a commit, or a branch that moves past every check, takes along what is with somebody else.
 
 use super::scene::Scene;
-use super::{GitAnswer, RefMove};
+use super::{GitAnswer, RefMove, Saying};
 use crate::outside::{Staged, UnderWay};
 use crate::session::Session;
 use clearway_core::agent::AgentName;
@@ -26,7 +26,7 @@ impl Session<'_> {
     pub(super) fn check_commit(
         &mut self,
         under_way: UnderWay,
-        message: Option<&str>,
+        saying: &Saying<'_>,
     ) -> Result<GitAnswer, Failure> {
         let scene = self.scene()?;
         if scene.own().any(|lease| lease.target.literal().is_some()) {
@@ -36,13 +36,13 @@ impl Session<'_> {
         if scene.foreign().next().is_none() && noted.is_empty() {
             return Ok(GitAnswer::Silent);
         }
-        let under_way = self.or_revert(under_way, message);
+        let under_way = self.or_revert(under_way, saying.message);
         let staged = self.outside.staged(&under_way)?;
         let paths = self.guarded_paths(&staged);
         let commit = self.concerning_others(&scene, &staged, &paths, &noted, &under_way)?;
         match self.refusal_of(&commit)? {
             None => Ok(GitAnswer::Silent),
-            Some(failure) => self.refuse_commit(&scene, &under_way, message, &paths, &commit, failure),
+            Some(failure) => self.refuse_commit(&scene, &under_way, saying, &paths, &commit, failure),
         }
     }
 
@@ -67,7 +67,9 @@ impl Session<'_> {
         let commit = self.concerning_others(&scene, &staged, &paths, &nobodys, &UnderWay::Nothing)?;
         match self.refusal_of(&commit)? {
             None => Ok(GitAnswer::Silent),
-            Some(failure) => self.refuse_commit(&scene, &UnderWay::Nothing, None, &paths, &commit, failure),
+            Some(failure) => {
+                self.refuse_commit(&scene, &UnderWay::Nothing, &Saying::default(), &paths, &commit, failure)
+            }
         }
     }
 

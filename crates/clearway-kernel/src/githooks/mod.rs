@@ -42,8 +42,17 @@ pub enum GitAnswer {
     Unchecked(Failure),
 }
 
-/// Whether the commit that git is about to make takes along what is with somebody else. `message` is what it will say.
-pub fn before_commit(outside: &mut dyn Outside, given: &Globals, message: Option<&str>) -> GitAnswer {
+/// What git tells of a commit that it is about to make.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Saying<'m> {
+    /// What it will say, as far as that is written.
+    pub message: Option<&'m str>,
+    /// Whether it takes the place of the last one.
+    pub amends: bool,
+}
+
+/// Whether the commit that git is about to make takes along what is with somebody else.
+pub fn before_commit(outside: &mut dyn Outside, given: &Globals, saying: &Saying<'_>) -> GitAnswer {
     answered(outside, given, |outside| {
         let under_way = match outside.under_way() {
             // It was asked about when it began, and nobody is left in the middle of it.
@@ -51,7 +60,7 @@ pub fn before_commit(outside: &mut dyn Outside, given: &Globals, message: Option
             under_way => under_way,
         };
         on_ground(outside, given, |session| {
-            let answer = session.check_commit(under_way, message)?;
+            let answer = session.check_commit(under_way, saying)?;
             if !matches!(answer, GitAnswer::Refused(_)) {
                 session.note_checked();
             }

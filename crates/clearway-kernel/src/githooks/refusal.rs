@@ -1,8 +1,8 @@
 //! What becomes of a commit that others are in the way of: a word, an override, or a refusal with the one command that leads
 //! on.
 
-use super::GitAnswer;
 use super::scene::Scene;
+use super::{GitAnswer, Saying};
 use crate::config::Enforcement;
 use crate::outside::UnderWay;
 use crate::session::Session;
@@ -27,7 +27,7 @@ impl Session<'_> {
         &mut self,
         scene: &Scene,
         under_way: &UnderWay,
-        message: Option<&str>,
+        saying: &Saying<'_>,
         paths: &[(String, Target)],
         commit: &Commit,
         failure: Failure,
@@ -49,7 +49,7 @@ impl Session<'_> {
         }
         let Err(failure) = self.decide_commit(commit)? else { return Ok(GitAnswer::Silent) };
         let rest = self.rest(paths, commit)?;
-        let hint = way_out(under_way, message, &rest, paths, commit);
+        let hint = way_out(under_way, saying, &rest, paths, commit);
         Ok(GitAnswer::Refused(self.at_root(without_advice(failure).hint(hint))))
     }
 
@@ -114,7 +114,7 @@ fn without_advice(mut failure: Failure) -> Failure {
 /// The one command that leads on.
 fn way_out(
     under_way: &UnderWay,
-    message: Option<&str>,
+    saying: &Saying<'_>,
     rest: &[String],
     paths: &[(String, Target)],
     commit: &Commit,
@@ -127,9 +127,14 @@ fn way_out(
             let all: Vec<String> = paths.iter().map(|(path, _)| shell::word(path)).collect();
             git(&format!("restore --staged --worktree {}", all.join(" ")))
         }
+        UnderWay::Nothing if saying.amends && !rest.is_empty() => {
+            let rest: Vec<String> = rest.iter().map(|path| shell::word(path)).collect();
+            let line = format!("git commit --amend --no-edit --only {}", rest.join(" "));
+            Hint::Advice(format!("amend with the rest: {line}"))
+        }
         UnderWay::Nothing | UnderWay::Rebase => {
             let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
-            let messages = vec![first_paragraph(message)];
+            let messages = vec![first_paragraph(saying.message)];
             crate::committing::rest_of_it(&messages, "commit the rest", &rest).unwrap_or_else(|| {
                 let is_held = |(_, target): &&(String, Target)| commit.paths.contains(target);
                 match paths.iter().find(is_held) {

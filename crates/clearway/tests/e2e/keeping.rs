@@ -7,6 +7,7 @@ mod ignored;
 mod killed;
 mod lasting;
 mod random;
+mod reach;
 mod refused;
 mod safe;
 mod slow;

@@ -213,6 +213,10 @@ impl Outside for Stage {
         Ok(Vec::new())
     }
 
+    fn own_refs(&self) -> &'static str {
+        "refs/ours/"
+    }
+
     fn hurry(&mut self, _: u64) {}
 
     fn is_changed_since(&mut self, _: &Path, _: &[String], _: Wall) -> bool {

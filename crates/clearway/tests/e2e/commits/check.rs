@@ -360,3 +360,39 @@ fn an_agents_rebase_is_refused_before_it_begins_while_another_has_changes_here()
     let passed = stage.types(Who::Person, "git rebase -q main");
     assert!(passed.status.success(), "{}", said(&passed));
 }
+
+#[test]
+fn a_refused_amend_is_offered_as_one() {
+    let home = home();
+    let stage = Stage::new(&home, &files());
+    stage.grant("bob", &["held.txt"]);
+    stage.write("held.txt", "2\n");
+    stage.write("own.txt", "2\n");
+    let before = stage.git("git rev-list --count HEAD");
+    let refused = stage.types(ADA, "git commit -q --amend -a --no-edit");
+    let command = hinted(&said(&refused));
+    assert_eq!(command, "git commit --amend --no-edit --only own.txt");
+    assert!(stage.types(ADA, &command).status.success());
+    assert_eq!(
+        (stage.git("git rev-list --count HEAD"), stage.git("git show HEAD:own.txt")),
+        (before, "2\n".into())
+    );
+    assert_eq!(stage.git("git show HEAD:held.txt"), "1\n");
+}
+
+#[test]
+fn a_rebase_that_would_put_the_work_of_others_aside_is_refused_before_it_does() {
+    let home = home();
+    let stage = Stage::new(&home, &files());
+    stage.git("git checkout -q -b side; echo s > own.txt; git commit -q -a -m s; git checkout -q main");
+    stage.git("echo m > own.txt; git commit -q -a -m m");
+    stage.edits("bob", None, "held.txt", Some("bob's\n"));
+    for line in ["git rebase --autostash side", "git -c rebase.autoStash=true rebase side"] {
+        let refused = stage.types(ADA, line);
+        let told = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(!refused.status.success() && told.contains("others-at-work"), "{line}: {told}");
+        assert_eq!(stage.git("cat held.txt; git status --porcelain"), "bob's\n M held.txt\n", "{line}");
+    }
+    let passed = stage.types(Who::Person, "git rebase -q --autostash -X theirs side");
+    assert!(passed.status.success(), "a person is kept from nothing");
+}
