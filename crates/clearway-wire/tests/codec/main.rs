@@ -135,10 +135,7 @@ fn every_kind_of_event_has_a_seed_to_fuzz_from() {
     let seeds = || std::fs::read_dir(&directory).expect("seeds").map(|entry| entry.expect("an entry").path());
     let read = |path: std::path::PathBuf| {
         let bytes = std::fs::read(&path).expect("a seed");
-        let event = canonical::decode(Seq(1), &bytes, Fold::Exact);
-        let is_outcome = outcome::decode(&bytes, Fold::Exact).is_ok();
-        assert!(event.is_ok() || is_outcome, "{} is neither an event nor an answer", path.display());
-        event.ok().map(|event| event.body.kind())
+        canonical::decode(Seq(1), &bytes, Fold::Exact).ok().map(|event| event.body.kind())
     };
     let known: std::collections::BTreeSet<&str> = seeds().filter_map(read).collect();
     let missing: Vec<&&str> = Body::KINDS.iter().filter(|kind| !known.contains(**kind)).collect();
