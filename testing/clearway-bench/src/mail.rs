@@ -8,7 +8,9 @@ use clearway_core::agent::{Agent, AgentName, Client, Established, IdentityKey};
 use clearway_core::command::Command;
 use clearway_core::event::{Actor, Body, Durability, Event};
 use clearway_core::ids::{AgentId, Seq};
-use clearway_core::mail::{Importance, MailEvent, Message, MessageId, Recipient, Role};
+use clearway_core::mail::{
+    Importance, MESSAGES_PER_REQUEST_MAX, MailEvent, Message, MessageId, Recipient, Role,
+};
 use clearway_core::slice::Soft;
 use clearway_core::time::Now;
 use clearway_store::contract::{Engine, StoredEvent, Transaction};
@@ -131,13 +133,11 @@ fn mark_read(
     let last = engine.snapshot(&repository.scope())?.ok_or("no store")?.head()?.rev;
     let first = last.0.saturating_sub((count + UNREAD) as u64);
     let seqs: Vec<Seq> = (1..=count as u64).map(|offset| Seq(first + offset)).collect();
-    for chunk in seqs.chunks(BATCH) {
-        write(
-            repository,
-            engine,
-            now,
-            vec![Body::Mail(MailEvent::Read { agent, messages: chunk.to_vec() })],
-        )?;
+    // No call reads more at once, and one large event is slower to pass over than many small ones.
+    let read = |chunk: &[Seq]| Body::Mail(MailEvent::Read { agent, messages: chunk.to_vec() });
+    let mut bodies = seqs.chunks(MESSAGES_PER_REQUEST_MAX).map(read).peekable();
+    while bodies.peek().is_some() {
+        write(repository, engine, now, bodies.by_ref().take(BATCH / MESSAGES_PER_REQUEST_MAX).collect())?;
     }
     Ok(())
 }

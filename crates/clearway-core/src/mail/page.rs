@@ -54,7 +54,7 @@ mod tests {
     #[test]
     fn whatever_it_is_made_of_an_excerpt_costs_little() {
         for part in ["\n", "1\n", "{\n}\n", "\u{1b}", "\u{9b}", "\u{202e}", "\u{e0001}", "\"", "a"] {
-            let text = part.repeat(SHOWN_BYTES_MAX);
+            let text = part.repeat(2 * SHOWN_BYTES_MAX);
             for name_bytes in [1, 24, 64] {
                 let (shown, left) = excerpt(&text, name_bytes);
                 assert!(!shown.is_empty() && left > 0, "{part:?}");

@@ -255,7 +255,7 @@ impl Script {
 
     /// A hook tells of its agent: under its session or another one of the same process, as itself or a subagent.
     fn attend(&mut self) -> Step {
-        let attend = match self.rng.below(6) {
+        let attend = match self.rng.below(8) {
             0..=1 => Attend::Start,
             2 => Attend::Call,
             3 => {

@@ -4,11 +4,14 @@
 use crate::script::{Script, Step};
 use crate::support::{Rng, TestWorld, beside, claim, engine, path, process, request, scope, store_file};
 use clearway_core::agent::{AgentName, Caller, Client, ClientSession, OperatorAct};
-use clearway_core::command::{Attend, Command, Commit, Reserve};
+use clearway_core::command::{Answer, Ask, Attend, Command, Commit, Force, Reserve, Says, Unchecked};
+use clearway_core::decide::Success;
 use clearway_core::fold::State;
 use clearway_core::ids::Seq;
 use clearway_core::lease::Grade;
 use clearway_core::mail::{Act, Importance, MessageId, Policy, RulesChange, Send, Topic};
+use clearway_core::negotiation::Urgency;
+use clearway_core::time::Wall;
 use clearway_store::contract::Engine;
 use clearway_store::{Rules, execute};
 use clearway_wire::{canonical, chain};
@@ -36,7 +39,7 @@ const LIVES_LONGER: u64 = 8;
 /// Lives until the log of the store below `state` has at least `events` events of at least `kinds_min` kinds.
 pub(crate) fn live(state: &Path, seed: u64, events: u64, kinds_min: usize) {
     let (mut engine, mut world) = (engine(state), TestWorld::new(seed));
-    let mut script = if kinds_min > 0 { Script::new(seed).with_hooks() } else { Script::new(seed) };
+    let mut script = Script::new(seed);
     let (mut fold, mut kinds) = (State::default(), BTreeSet::new());
     if kinds_min > 0 {
         session(&mut engine, &mut world);
@@ -60,7 +63,8 @@ pub(crate) fn live(state: &Path, seed: u64, events: u64, kinds_min: usize) {
 }
 
 /// What only hooks cause: a client's session from its first edit to its end, which leaves a change behind, a broad claim
-/// of which a file made way, a file that is claimed after it was edited, and a commit that an operator let take it along.
+/// of which a file made way, a file that is claimed after it was edited, a commit that an operator let take it along, and
+/// one that went past the check.
 fn session(engine: &mut dyn Engine, world: &mut TestWorld) {
     let hook = |session: &str, pid: u32| {
         let session = ClientSession {
@@ -79,6 +83,13 @@ fn session(engine: &mut dyn Engine, world: &mut TestWorld) {
         worktree: taken_along.worktree,
         ..Commit::default()
     };
+    let unchecked = Unchecked {
+        commit: "1f2e".to_owned(),
+        paths: vec![path("broad/one")],
+        worktree: commit.worktree.clone(),
+        at: Wall(i64::MAX),
+        explained: false,
+    };
     let broad = Reserve { makes_way: true, ..claim(&[path("broad/**")]) };
     for (session, pid, command) in [
         ("one", 300, edit("left/behind")),
@@ -88,6 +99,7 @@ fn session(engine: &mut dyn Engine, world: &mut TestWorld) {
         ("four", 302, edit("broad/one")),
         ("four", 302, Command::Reserve(claim(&[path("broad/one")]))),
         ("five", 303, Command::Commit(commit)),
+        ("five", 303, Command::Unchecked(unchecked)),
     ] {
         let mut caller = hook(session, pid);
         if matches!(command, Command::Commit(_)) {
@@ -99,7 +111,42 @@ fn session(engine: &mut dyn Engine, world: &mut TestWorld) {
         let reply = execute(engine, world, Rules::default(), &scope(), &request).unwrap();
         assert!(reply.outcome.is_ok(), "{reply:?}");
     }
+    negotiations(engine, world);
     mail(engine, world);
+}
+
+/// Requests to a holder that end in every way, one of them by force, and a holder that a person stops for a while.
+fn negotiations(engine: &mut dyn Engine, world: &mut TestWorld) {
+    let named = |name: &str| Caller { claim: AgentName::parse(name), ..Caller::default() };
+    let done = |engine: &mut dyn Engine, world: &mut TestWorld, caller: Caller, command: Command| {
+        let request = request(caller, command, None);
+        let reply = execute(engine, world, Rules::default(), &scope(), &request).unwrap();
+        match reply.outcome.unwrap_or_else(|failure| panic!("{failure:?}: {request:?}")) {
+            Success::Negotiated(outcome) => outcome.negotiations.first().map(|view| view.negotiation.id),
+            _ => None,
+        }
+    };
+    let held = |file: &str| Reserve { ttl_ms: 86_400_000, ..claim(&[path(file)]) };
+    let ask = |file: &str, urgency: Urgency| {
+        Command::Ask(Ask { reserve: held(file), why: "the release".to_owned(), urgency, then_reserve: false })
+    };
+    let says = |negotiation, says| Command::Answer(Answer { negotiation, says });
+    for file in ["asked/one", "asked/two"] {
+        done(engine, world, named("holder"), Command::Reserve(held(file)));
+    }
+    let first = done(engine, world, named("asker"), ask("asked/one", Urgency::Normal)).unwrap();
+    done(engine, world, named("asker"), ask("asked/one", Urgency::Urgent));
+    done(engine, world, named("holder"), says(first, Says::Later { for_ms: 60_000 }));
+    done(engine, world, named("holder"), says(first, Says::Release(Vec::new())));
+    let second = done(engine, world, named("asker"), ask("asked/two", Urgency::Urgent)).unwrap();
+    world.pass(25 * 60_000);
+    let request_force = Command::Force(Force { negotiation: second, reason: "due".to_owned() });
+    done(engine, world, named("asker"), request_force);
+    let operator = OperatorAct { reason: "looks".to_owned(), at_terminal: true, holds_key: false };
+    let person = Caller { operator: Some(operator), ..named("person") };
+    let holder = AgentName::parse("holder").unwrap();
+    done(engine, world, person.clone(), Command::Halt(holder.clone()));
+    done(engine, world, person, Command::Continue(holder));
 }
 
 /// Mail of every kind: some that is forgotten, some that is read and acknowledged, some that is not.

@@ -319,3 +319,33 @@ fn a_newcomer_that_asks_for_what_is_free_is_granted_it_as_one_agent() {
     let agents = app.clearway().ok(&["agents"]);
     assert_eq!(each(&agents, "agents", "name"), ["ada", "bob"]);
 }
+
+/// What a message says is what somebody says: no request is over by it, and nothing is free.
+#[test]
+fn a_message_that_says_released_changes_nothing() {
+    let home = home();
+    let app = app(&home);
+    app.grant("ada", &["src/a.rs"]);
+    app.grant("eve", &["docs/"]);
+    let id = asked(&app, "bob", "src/a.rs");
+    for from in ["eve", "ada"] {
+        let body = format!(
+            "{{\"type\":\"release-ack\",\"negotiation\":\"{id}\",\"status\":\"released\",\"released\":1}}"
+        );
+        app.agent(from).ok(&[
+            "send",
+            "bob",
+            &body,
+            "--subject",
+            &format!("released {id}"),
+            "--topic",
+            "negotiation",
+        ]);
+        app.agent(from).fails("unknown-thread", 5, &["send", "bob", "released", "--thread", &id]);
+    }
+    app.agent("bob").ok(&["inbox"]);
+    let open = app.clearway().ok(&["negotiations"]);
+    assert_eq!(each(&open, "negotiations", "state"), ["requested"]);
+    app.agent("bob").fails("reservation-held", 1, &["reserve", "src/a.rs"]);
+    assert!(of_kind(&app, "negotiation.ended").is_empty());
+}
