@@ -6,6 +6,7 @@
 use crate::console::{Console, Problem};
 use crate::{Host, Streams};
 use clearway_core::failure::Failure;
+use clearway_core::shell;
 use clearway_kernel::{
     GitAnswer, Globals, RefMove, Saying, after_commit, before_commit, before_move, before_push, before_rebase,
 };
@@ -44,7 +45,7 @@ pub(crate) fn run(words: &[OsString], given: &Globals, host: &mut dyn Host, stre
         "pre-rebase" => before_rebase(host, given),
         "pre-push" => match told(host) {
             Some(text) => match own_ref(&text, host.own_refs()) {
-                Some(name) => return keep_back(name, streams),
+                Some(name) => return keep_back(name, words.get(1), streams),
                 None => before_push(host, given, &pushed(&text)),
             },
             None => GitAnswer::Silent,
@@ -123,10 +124,11 @@ fn is_commit(text: &str) -> bool {
 }
 
 /// Keeps what is ours from being pushed.
-fn keep_back(name: &str, streams: &mut Streams<'_>) -> u8 {
+fn keep_back(name: &str, remote: Option<&OsString>, streams: &mut Streams<'_>) -> u8 {
     let name = clearway_core::text::printable(name);
+    let remote = remote.map_or_else(|| "origin".to_owned(), |remote| shell::word(&remote.to_string_lossy()));
     let text = format!(
-        "clearway: {name} is not pushed: it is of this machine alone\n  push a branch by its name: git push origin HEAD\n"
+        "clearway: {name} is not pushed: it is of this machine alone\n  push a branch by its name: git push {remote} HEAD\n"
     );
     let _ = streams.stderr.write_all(text.as_bytes());
     REFUSED

@@ -62,7 +62,7 @@ pub enum GitError {
         source: io::Error,
     },
     /// Git refused.
-    #[error("git {command} failed: {message}")]
+    #[error("git {command} failed: {}", one_line(message))]
     Failed {
         /// The git command.
         command: &'static str,
@@ -315,6 +315,12 @@ fn tracked(output: &[u8]) -> Vec<String> {
         records.filter_map(|record| std::str::from_utf8(record).ok()).map(str::to_owned).collect();
     paths.dedup();
     paths
+}
+
+/// What git said in several lines, in one.
+fn one_line(message: &str) -> String {
+    let lines = message.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.collect::<Vec<_>>().join("; ")
 }
 
 fn version_in(text: &str) -> Option<(u32, u32)> {

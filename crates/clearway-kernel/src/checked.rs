@@ -4,6 +4,7 @@
 //! commit that it saw. Steps that it never saw are found in the log of the head by whoever looks next, and reported once.
 //! All of it is forgotten with the boot: what was never looked at before is nobody's fault.
 
+use crate::digest::late_events;
 use crate::ledger::DAY_MS;
 use crate::outside::HeadMove;
 use crate::passing::{name_after, note_down};
@@ -14,17 +15,16 @@ use clearway_core::decide::is_person;
 use clearway_core::event::Body;
 use clearway_core::failure::Failure;
 use clearway_core::hint::Hint;
-use clearway_core::ids::LeaseId;
+use clearway_core::ids::{AgentId, LeaseId, Seq};
 use clearway_core::lease::Lease;
 use clearway_core::limits::TARGETS_PER_REQUEST_MAX;
 use clearway_core::path::CanonicalPath;
-use clearway_core::pattern::Pattern;
-use clearway_core::slice::{AgentLookup, ReadSet};
+use clearway_core::pattern::{Fold, Pattern};
+use clearway_core::slice::{AgentLookup, AgentView, ReadSet};
 use clearway_core::slug::Slug;
 use clearway_core::target::Target;
-use clearway_core::time::Wall;
-use clearway_store::contract::LeaseListing;
-use std::collections::BTreeMap;
+use clearway_core::time::{Now, Wall};
+use clearway_store::contract::{LeaseListing, Snapshot, StoreError};
 use std::path::PathBuf;
 
 /// Bytes of what is remembered of checks: some hundred commits.
@@ -92,19 +92,13 @@ impl Session<'_> {
     }
 
     /// What went past the check within a day, the earliest first.
-    pub fn unchecked_lately(&mut self) -> Result<Vec<UncheckedCommit>, Failure> {
-        let since = Wall(self.now()?.wall.0 - LOOK_BACK_MS);
-        let head = self.read(|snapshot| snapshot.head())?.map(|head| head.rev).unwrap_or_default();
-        let events = self.some_events_since(since, head, &|kind| kind == Body::COMMIT_UNCHECKED)?;
-        let names = if events.is_empty() { BTreeMap::new() } else { self.names()? };
-        let found = events.into_iter().filter_map(|event| match event.body {
-            Body::CommitUnchecked { commit, paths, blockers } => {
-                let by = event.actor.agent.and_then(|id| names.get(&id).cloned());
-                Some(UncheckedCommit { commit, paths, blockers, by, at: event.at })
-            }
-            _ => None,
-        });
-        Ok(found.collect())
+    pub(crate) fn unchecked_lately(&mut self) -> Result<Vec<UncheckedCommit>, Failure> {
+        let (now, fold) = (self.now()?, self.fold()?);
+        let found = self.read(|snapshot| {
+            let (head, agents) = (snapshot.head()?.rev, snapshot.agents(&now)?);
+            unchecked_lately(snapshot, &now, head, fold, &agents)
+        })?;
+        Ok(found.unwrap_or_default())
     }
 
     fn report(&mut self, step: &HeadMove, explained: bool) -> Result<(), Failure> {
@@ -155,6 +149,28 @@ impl Session<'_> {
         let worktree = name_after(&self.site.worktree().0);
         self.outside.passing_file(&format!("{front}-{}-{worktree}", self.site.key)).ok()
     }
+}
+
+/// What went past the check within a day, of a snapshot that is at hand.
+pub(crate) fn unchecked_lately(
+    snapshot: &mut dyn Snapshot,
+    now: &Now,
+    head: Seq,
+    fold: Fold,
+    agents: &[AgentView],
+) -> Result<Vec<UncheckedCommit>, StoreError> {
+    let since = Wall(now.wall.0 - LOOK_BACK_MS);
+    let events = late_events(snapshot, since, head, fold, &|kind| kind == Body::COMMIT_UNCHECKED)?;
+    let name =
+        |id: AgentId| agents.iter().find(|view| view.agent.id == id).map(|view| view.agent.name.clone());
+    let found = events.into_iter().filter_map(|event| match event.body {
+        Body::CommitUnchecked { commit, paths, blockers } => {
+            let by = event.actor.agent.and_then(name);
+            Some(UncheckedCommit { commit, paths, blockers, by, at: event.at })
+        }
+        _ => None,
+    });
+    Ok(found.collect())
 }
 
 /// A commit that went past the check with what was with somebody else.

@@ -5,7 +5,7 @@
 
 use crate::githooks::{PATHS_TOLD_APART, PathOfCommit};
 use crate::mutations::usage;
-use crate::outside::{ChangedPaths, CommitOrder, GitCommit};
+use crate::outside::{ChangedPaths, CommitOrder, GitCommit, UnderWay};
 use crate::radar::Foreseen;
 use crate::session::Session;
 use crate::targets::Look;
@@ -70,6 +70,7 @@ impl Session<'_> {
         if words.messages.iter().all(|message| message.trim().is_empty()) {
             return Err(usage("a commit needs a message that says something", "say what changes: -m TEXT"));
         }
+        self.refuse_part_of_operation()?;
         // Nobody is made to wait, and no scope begins, where there is nothing to commit.
         self.share(words)?;
         let (process, turn) = self.take_index(watch)?;
@@ -83,6 +84,18 @@ impl Session<'_> {
         let others = self.settle_commit(|_| Ok(paths), Some(began)).unwrap_or_default();
         let clash = Foreseen::lines(&self.radar_here(&others));
         Ok(Committed { commit, paths: share.paths, left: share.left, clash, reply })
+    }
+
+    /// Git commits a merge or a cherry-pick as a whole.
+    fn refuse_part_of_operation(&mut self) -> Result<(), Failure> {
+        let what = match self.outside.under_way() {
+            UnderWay::Merge(_) => "a merge",
+            UnderWay::CherryPick => "a cherry-pick",
+            _ => return Ok(()),
+        };
+        let message = format!("{what} is under way, and git commits no part of it");
+        Err(Failure::new(Slug::GitFailed, message)
+            .hint("finish it, once it is resolved and staged: git commit"))
     }
 
     /// Makes the commit. Where its hooks put aside what is not committed, the work of others is kept first, and they wait

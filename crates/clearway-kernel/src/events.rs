@@ -142,7 +142,7 @@ impl Session<'_> {
         Ok(slice.scope.fold)
     }
 
-    pub(crate) fn names(&mut self) -> Result<BTreeMap<AgentId, AgentName>, Failure> {
+    fn names(&mut self) -> Result<BTreeMap<AgentId, AgentName>, Failure> {
         let now = self.now()?;
         let agents = self.read(|snapshot| snapshot.agents(&now))?.unwrap_or_default();
         Ok(agents.into_iter().map(|view| (view.agent.id, view.agent.name)).collect())

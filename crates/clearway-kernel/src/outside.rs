@@ -156,6 +156,10 @@ pub trait Outside: World {
     /// Somebody waits: from now on git has so long for all that snapshots and predictions of merges ask of it.
     fn hurry(&mut self, within_ms: u64);
 
+    /// Repositories in a directory, itself included, as far as they are found soon; none in another one, and none in what a
+    /// build makes.
+    fn repositories_in(&mut self, directory: &Path) -> Vec<PathBuf>;
+
     /// Whether any file of a checkout at these paths or below them, but for what a build makes, was changed since an
     /// instant, or may have been: what cannot be looked at soon counts as changed. The empty path is everything.
     fn is_changed_since(&mut self, root: &Path, paths: &[String], since: Wall) -> bool;

@@ -23,6 +23,8 @@ use std::path::{Path, PathBuf};
 
 /// Columns of a command that are remembered as the reason.
 pub(crate) const COMMAND_COLUMNS: usize = 120;
+/// Repositories inside a directory that are looked at before it is removed.
+const NESTED_MAX: usize = 8;
 /// How long a snapshot that somebody took by hand stands for one that takes too long for a hook.
 const FRESH_MS: i64 = 2 * 60 * 1_000;
 
@@ -258,6 +260,34 @@ fn refuse_removal(
                     .hint("a person removes a repository, in a terminal of their own");
                 return Some(Refusal { failure, mode: ground.config.mode() });
             }
+        }
+        let nested = refuse_nested(outside, globals, cwd, &place);
+        if nested.is_some() {
+            return nested;
+        }
+    }
+    None
+}
+
+/// A repository inside the checkout is its own, and nothing of it is kept with the rest: one with uncommitted changes stays.
+fn refuse_nested(
+    outside: &mut dyn Outside,
+    globals: &Globals,
+    cwd: &Path,
+    removed: &Path,
+) -> Option<Refusal> {
+    let Ok(Some(ground)) = welcome(outside, globals, cwd) else { return None };
+    if !ground.site.root.as_ref().is_some_and(|root| removed.starts_with(root)) {
+        return None;
+    }
+    for nested in outside.repositories_in(removed).into_iter().take(NESTED_MAX) {
+        let is_kept = nested == removed && matches!(welcome(outside, globals, &nested), Ok(Some(_)));
+        if !is_kept && !outside.changed_files(&nested).is_empty() {
+            let place = nested.display().to_string();
+            let message = format!("{} is a repository of its own, with changes of its own", shown(&place));
+            let failure = Failure::new(Slug::GitFailed, message)
+                .hint("move it elsewhere first, or let a person remove it");
+            return Some(Refusal { failure, mode: ground.config.mode() });
         }
     }
     None

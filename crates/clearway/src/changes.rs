@@ -11,6 +11,8 @@ use std::time::Duration;
 
 /// How long a walk through a checkout may take: somebody waits.
 const WALK_MS_MAX: u64 = 1_000;
+/// How long repositories are looked for.
+const SEARCH_MS_MAX: u64 = 200;
 /// By how much times of files may lie behind the clock.
 const CLOCK_STEP_MS: i64 = 20;
 
@@ -50,11 +52,29 @@ pub(crate) fn any_below(environment: &Environment, root: &Path, paths: &[String]
     false
 }
 
+/// Repositories in a directory, as far as they are found in a while.
+pub(crate) fn repositories_in(directory: &Path) -> Vec<PathBuf> {
+    let stopwatch = Stopwatch::start();
+    let (mut found, mut left) = (Vec::new(), vec![directory.to_owned()]);
+    while let Some(place) = left.pop().filter(|_| stopwatch.elapsed_ms() < SEARCH_MS_MAX) {
+        if clearway_git::is_repository_root(&place) {
+            found.push(place);
+            continue;
+        }
+        let entries = std::fs::read_dir(&place).into_iter().flatten().flatten();
+        let below = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        left.extend(below.map(|entry| entry.path()).filter(|path| !is_named_like_built(path)));
+    }
+    found
+}
+
+fn is_named_like_built(directory: &Path) -> bool {
+    directory.file_name().is_some_and(|name| BUILD_DIRECTORIES.iter().any(|known| name == *known))
+}
+
 fn is_built(environment: &Environment, root: &Path, directory: &Path) -> bool {
-    let is_named =
-        directory.file_name().is_some_and(|name| BUILD_DIRECTORIES.iter().any(|known| name == *known));
     let inside = directory.strip_prefix(root).map(|path| path.join("x"));
-    is_named
+    is_named_like_built(directory)
         && inside.is_ok_and(|path| {
             path.to_str().is_some_and(|path| clearway_git::is_ignored(environment, root, path))
         })

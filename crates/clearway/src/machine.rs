@@ -320,6 +320,10 @@ impl Outside for Machine {
         self.deadline = Some(self.deadline.map_or(deadline, |earlier| earlier.min(deadline)));
     }
 
+    fn repositories_in(&mut self, directory: &Path) -> Vec<PathBuf> {
+        changes::repositories_in(directory)
+    }
+
     fn is_changed_since(&mut self, root: &Path, paths: &[String], since: Wall) -> bool {
         changes::any_below(&self.environment, root, paths, since)
     }

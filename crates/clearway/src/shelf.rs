@@ -185,8 +185,18 @@ pub(crate) fn unanswered(error: &GitError) -> Failure {
     match error {
         GitError::Missing => Failure::new(Slug::GitMissing, error.to_string())
             .hint("install git, or put it on PATH: what is not committed is asked of it"),
-        _ => Failure::new(Slug::GitFailed, error.to_string()).hint("see what git says: git status"),
+        _ => Failure::new(Slug::GitFailed, error.to_string())
+            .hint(way_round(&error.to_string()).unwrap_or("see what git says: git status")),
     }
+}
+
+/// What helps where git says what is wrong.
+pub(crate) fn way_round(said: &str) -> Option<&'static str> {
+    const WAYS: [(&str, &str); 2] = [
+        ("index.lock", "another git is at it; if none runs any more, a person removes the file it names"),
+        ("No space left", "make room first; see how much there is: df -h ."),
+    ];
+    WAYS.into_iter().find(|(sign, _)| said.contains(sign)).map(|(_, way)| way)
 }
 
 fn failure(error: &SnapshotError) -> Failure {

@@ -44,11 +44,9 @@ const HOLDS_COLUMNS_MAX: usize = 200;
 
 pub(super) fn status(session: &mut Session<'_>, stdout_is_terminal: bool) -> Result<Look, Problem> {
     let by_agent = session.caller.in_client_session() || session.caller.claim.is_some();
-    let found = session.status()?;
-    let unchecked = session.unchecked_lately()?;
+    let found = session.full_status()?;
     Ok(Look {
         found,
-        unchecked,
         scope: session.site.key.to_string(),
         place: session.site.place.clone(),
         terse: by_agent && !stdout_is_terminal,
@@ -59,7 +57,6 @@ pub(super) fn status(session: &mut Session<'_>, stdout_is_terminal: bool) -> Res
 #[derive(Debug)]
 pub(crate) struct Look {
     pub(crate) found: Status,
-    pub(crate) unchecked: Vec<UncheckedCommit>,
     pub(crate) scope: String,
     pub(crate) place: String,
     pub(crate) terse: bool,
@@ -86,7 +83,7 @@ impl Answer for Look {
                 negotiations,
                 machine_wide: leases_there.chain(waits_there).collect(),
                 frozen_until: frozen.as_ref().map(|freeze| rfc3339(now.wall_at(freeze.until))),
-                unchecked: self.unchecked.iter().map(|past| self.unchecked_json(past)).collect(),
+                unchecked: self.found.unchecked.iter().map(|past| self.unchecked_json(past)).collect(),
                 warnings: self.all_warnings().iter().map(|warning| given.advice(warning)).collect(),
             },
         ))
@@ -112,7 +109,7 @@ impl Look {
 
     /// What needs a person, commits past the check last: they do no more harm than they did.
     fn all_warnings(&self) -> Vec<String> {
-        let past = past_the_check(&self.unchecked);
+        let past = past_the_check(&self.found.unchecked);
         let past = past.map(|past| format!("{past}: clearway events --kind {}", Body::COMMIT_UNCHECKED));
         self.found.warnings.iter().cloned().chain(past).collect()
     }
@@ -251,7 +248,7 @@ impl Look {
         if !others.is_empty() {
             text.push_str(&format!("others hold: {}\n", some_of(&others, TERSE_OTHERS_COLUMNS_MAX)));
         }
-        if let Some(past) = past_the_check(&self.unchecked) {
+        if let Some(past) = past_the_check(&self.found.unchecked) {
             text.push_str(&format!("{}\n", truncate_columns(&past, TERSE_PAST_COLUMNS_MAX)));
         }
         let awaited: Vec<String> = self.awaited().map(|queued| in_short(queued, page)).collect();

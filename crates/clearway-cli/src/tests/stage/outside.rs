@@ -219,6 +219,10 @@ impl Outside for Stage {
 
     fn hurry(&mut self, _: u64) {}
 
+    fn repositories_in(&mut self, _: &Path) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
     fn is_changed_since(&mut self, _: &Path, _: &[String], _: Wall) -> bool {
         true
     }

@@ -396,3 +396,18 @@ fn a_rebase_that_would_put_the_work_of_others_aside_is_refused_before_it_does() 
     let passed = stage.types(Who::Person, "git rebase -q --autostash -X theirs side");
     assert!(passed.status.success(), "a person is kept from nothing");
 }
+
+#[test]
+fn in_the_middle_of_a_merge_the_answer_is_git_commit_straight_away() {
+    let home = home();
+    let stage = Stage::new(&home, &files());
+    stage.git("git checkout -q -b side; echo s > own.txt; git commit -q -a -m s; git checkout -q main");
+    stage.git("echo m > own.txt; git commit -q -a -m m; git merge -q side > /dev/null || true");
+    stage.git("echo both > own.txt; git add own.txt");
+    let error = home.clearway(&stage.root).agent("ada").fails("git-failed", 69, &["commit", "-m", "x"]);
+    assert!(
+        error.to_string().contains("a merge is under way") && error.to_string().contains("git commit"),
+        "{error}"
+    );
+    assert!(stage.types(ADA, "git commit -q --no-edit").status.success());
+}

@@ -247,3 +247,20 @@ fn a_hook_that_looks_at_its_own_name_finds_the_one_it_had() {
         );
     }
 }
+
+#[test]
+fn a_hook_whose_program_is_gone_is_named() {
+    let home = home();
+    let stage = stage(&home);
+    init(&stage, &["--git-hooks"]);
+    let hook = stage.root.join(".git/hooks/post-commit");
+    let text = std::fs::read_to_string(&hook).expect("a hook");
+    let line = text.lines().find(|line| line.contains(" git-hook ")).expect("a line");
+    let program =
+        line.strip_prefix("if test -x ").and_then(|rest| rest.split(';').next()).expect("a program");
+    std::fs::write(&hook, text.replace(program, "/nowhere/clearway")).expect("a hook");
+    let error = stage.beside_git(OLDER).fails("unhealthy", 1, &["doctor"]);
+    assert!(error.to_string().contains("would run a program that is gone"), "{error}");
+    init(&stage, &["--git-hooks"]);
+    stage.beside_git(OLDER).ok(&["doctor"]);
+}

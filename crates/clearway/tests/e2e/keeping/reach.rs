@@ -141,3 +141,23 @@ fn a_command_that_destroyed_nothing_does_not_hide_the_one_that_did() {
         "{said}"
     );
 }
+
+#[test]
+fn a_repository_inside_with_changes_of_its_own_is_not_removed_with_the_rest() {
+    let home = home();
+    let app = app(&home);
+    invite(&app);
+    let nested = app.path().join("d/nested");
+    app.git(&["init", "-q", &nested.display().to_string()]);
+    std::fs::write(nested.join("n"), "work\n").expect("a file");
+    let mut ada = Client::claude(&home, &app, "ada");
+    for command in ["rm -rf d", "rm -rf d/nested"] {
+        let reason = runs(&mut ada, &home, &app, command).denied();
+        assert!(
+            reason.contains("is a repository of its own, with changes of its own"),
+            "{command}: {reason}"
+        );
+    }
+    std::fs::remove_file(nested.join("n")).expect("gone");
+    assert_eq!(runs(&mut ada, &home, &app, "rm -rf d").code, 0, "there is nothing to lose");
+}
