@@ -54,7 +54,8 @@ struct Small {
     has_begun: bool,
 }
 
-// SAFETY: the lists are reached through `Heap::small` alone, which lets in one thread at a time.
+// SAFETY: the lists are reached through `Heap::small` alone, which lets in one thread at a time; of the first piece nobody
+// takes more than its address, in there.
 unsafe impl Sync for Heap {}
 
 impl std::fmt::Debug for Heap {
@@ -89,6 +90,8 @@ impl Heap {
         let small = unsafe { &mut *self.small.get() };
         if !small.has_begun {
             small.has_begun = true;
+            // Blocks are cut from the heap itself from here on, so that it must not be moved: nobody moves a `static`, and
+            // who calls an allocator's functions by hand promises not to.
             (small.cut_from, small.left) = (self.first_piece.get().cast(), FIRST_PIECE_BYTES);
         }
         let done = work(small);
@@ -149,7 +152,8 @@ impl Small {
     }
 }
 
-// SAFETY: a small block is cut from a piece once and is on a list or with one caller, never both; the rest is dlmalloc's.
+// SAFETY: a small block is cut from a piece once and is on a list or with one caller, never both; pieces are of dlmalloc,
+// which never takes one back, or of the heap itself, which is not moved once a block was cut; the rest is dlmalloc's.
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         match list_of(layout) {

@@ -1,31 +1,37 @@
 //! A look into a file that something else in this process may have locked.
 //!
-//! Closing any descriptor of a file gives up every record lock that the process has on it. So a file that is looked into
-//! here stays open for as long as the process lives; a second look at the same file opens nothing.
+//! Closing any descriptor of a file gives up every record lock that the process has on it. So whatever is opened here
+//! stays open for as long as the process lives; a second look at the same file opens nothing. There are as many as files
+//! that lay at the paths asked about: one for each store that a process opens, and one more whenever a store was replaced.
 
-use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-/// By device and number.
-static OPEN: Mutex<BTreeMap<(u64, u64), File>> = Mutex::new(BTreeMap::new());
+/// Everything that was opened, with its device and number; without them where even that could not be told.
+static OPEN: Mutex<Vec<(Option<Identity>, File)>> = Mutex::new(Vec::new());
+
+type Identity = (u64, u64);
 
 /// One byte of a file; `None` if there is none or it cannot be read.
 pub fn byte_at(path: &Path, offset: u64) -> Option<u8> {
-    let found = fs::metadata(path).ok()?;
+    let wanted = identity(&fs::metadata(path).ok()?);
     let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
-    let key = (found.dev(), found.ino());
-    if !open.contains_key(&key) {
+    if !open.iter().any(|(found, _)| *found == Some(wanted)) {
         let file = File::open(path).ok()?;
-        let opened = file.metadata().ok()?;
-        // Another one may have taken its place; it is kept under its own number, and seen the next time.
-        open.entry((opened.dev(), opened.ino())).or_insert(file);
+        // Another one may have taken its place meanwhile: that one is kept open all the same, and seen the next time.
+        let found = file.metadata().ok().map(|found| identity(&found));
+        open.push((found, file));
     }
+    let (_, file) = open.iter().find(|(found, _)| *found == Some(wanted))?;
     let mut byte = [0];
-    open.get(&key)?.read_exact_at(&mut byte, offset).ok()?;
+    file.read_exact_at(&mut byte, offset).ok()?;
     Some(byte[0])
+}
+
+fn identity(found: &fs::Metadata) -> Identity {
+    (found.dev(), found.ino())
 }
 
 #[cfg(test)]
