@@ -84,17 +84,19 @@ fn milliseconds(line: &str) -> String {
     }
 }
 
-/// A slow machine says `3s ago` where a fast one says `now`.
+/// A slow machine says `3s ago` where a fast one says `now`, and in the middle of a sentence `just now`.
 fn ages(line: &str) -> String {
     let words: Vec<&str> = line.split(' ').collect();
     let mut out: Vec<&str> = Vec::with_capacity(words.len());
     for (at, word) in words.iter().enumerate() {
         let next = words.get(at + 1).copied().unwrap_or_default();
         let is_age = word.ends_with('s') && word[..word.len() - 1].parse::<u32>().is_ok();
-        if is_age && next.starts_with("ago") {
+        let is_told = |now: &str| out.last() == Some(&now) && at > 0 && words[at - 1] != "now";
+        if is_age && next == "ago," {
+            out.push("just now,");
+        } else if is_age && next.starts_with("ago") {
             out.push("now");
-        } else if !(word.starts_with("ago") && out.last() == Some(&"now") && at > 0 && words[at - 1] != "now")
-        {
+        } else if !(word.starts_with("ago") && (is_told("now") || is_told("just now,"))) {
             out.push(word);
         }
     }
@@ -116,6 +118,7 @@ mod tests {
             ("  \"ttl_ms\": 1000,", "  \"ttl_ms\": 1000,"),
             ("store.db (165 KiB)", "store.db (N KiB)"),
             ("ada    active  2s ago  src/", "ada  active  now  src/"),
+            ("to heron, 1s ago, topic build", "to heron, just now, topic build"),
             ("process 123 waits", "process PID waits"),
             (&format!("head {hash}"), "head HASH"),
             ("2 paths as 0123abcde on main", "2 paths as COMMIT on main"),
