@@ -6,8 +6,9 @@
 use crate::console::{Console, Problem};
 use crate::{Host, Streams};
 use clearway_core::failure::Failure;
+use clearway_core::shell;
 use clearway_kernel::{
-    GitAnswer, Globals, RefMove, after_commit, before_commit, before_move, before_push, before_rebase,
+    GitAnswer, Globals, RefMove, Saying, after_commit, before_commit, before_move, before_push, before_rebase,
 };
 use std::ffi::OsString;
 use std::path::Path;
@@ -18,8 +19,6 @@ pub(crate) const VERB: &str = "git-hook";
 /// Bytes of what git tells a hook of a push: some thousand refs.
 const REFS_BYTES_MAX: usize = 4 * 1_024 * 1_024;
 const REFS_WAIT: Duration = Duration::from_secs(10);
-/// What is ours alone and never leaves the repository.
-const OWN_REFS: &str = "refs/clearway/";
 /// The one moment at which git can be kept from changing references.
 const PREPARED: &str = "prepared";
 /// What git takes for a refusal.
@@ -38,13 +37,15 @@ pub(crate) fn run(words: &[OsString], given: &Globals, host: &mut dyn Host, stre
     let answer = match name {
         "prepare-commit-msg" => {
             let message = words.get(1).and_then(|file| message(host, Path::new(file)));
-            before_commit(host, given, message.as_deref())
+            // What git says of a commit that takes the place of the last one.
+            let amends = words.get(2..).is_some_and(|words| words == ["commit", "HEAD"]);
+            before_commit(host, given, &Saying { message: message.as_deref(), amends })
         }
         "post-commit" => after_commit(host, given),
         "pre-rebase" => before_rebase(host, given),
         "pre-push" => match told(host) {
-            Some(text) => match own_ref(&text) {
-                Some(name) => return keep_back(name, streams),
+            Some(text) => match own_ref(&text, host.own_refs()) {
+                Some(name) => return keep_back(name, words.get(1), streams),
                 None => before_push(host, given, &pushed(&text)),
             },
             None => GitAnswer::Silent,
@@ -92,8 +93,8 @@ fn told(host: &mut dyn Host) -> Option<String> {
 }
 
 /// A reference of ours among those that are pushed. Each line names a local one, its commit, a remote one and its commit.
-fn own_ref(text: &str) -> Option<&str> {
-    text.lines().flat_map(|line| line.split(' ').step_by(2)).find(|name| name.starts_with(OWN_REFS))
+fn own_ref<'t>(text: &'t str, own: &str) -> Option<&'t str> {
+    text.lines().flat_map(|line| line.split(' ').step_by(2)).find(|name| name.starts_with(own))
 }
 
 /// The commits that are pushed; none of a reference that is removed.
@@ -123,10 +124,11 @@ fn is_commit(text: &str) -> bool {
 }
 
 /// Keeps what is ours from being pushed.
-fn keep_back(name: &str, streams: &mut Streams<'_>) -> u8 {
+fn keep_back(name: &str, remote: Option<&OsString>, streams: &mut Streams<'_>) -> u8 {
     let name = clearway_core::text::printable(name);
+    let remote = remote.map_or_else(|| "origin".to_owned(), |remote| shell::word(&remote.to_string_lossy()));
     let text = format!(
-        "clearway: {name} is not pushed: it is of this machine alone\n  push a branch by its name: git push origin HEAD\n"
+        "clearway: {name} is not pushed: it is of this machine alone\n  push a branch by its name: git push {remote} HEAD\n"
     );
     let _ = streams.stderr.write_all(text.as_bytes());
     REFUSED

@@ -9,6 +9,9 @@ use clearway_wire::json::NoticeJson;
 /// Verbs that ask nothing of a caller, a scope or a store.
 const ASK_NOTHING: [&str; 3] = ["explain", "help", "man"];
 
+/// Verbs of people, which are suggested to others than them, and not in the name of who is told.
+const OF_PEOPLE: [&str; 1] = ["resume"];
+
 /// The flag that says in whose name a command acts.
 const AGENT: &str = "--agent";
 
@@ -34,8 +37,8 @@ impl Given {
 
     /// A piece of advice whose command means what the caller means.
     pub(crate) fn hint(&self, mut hint: Hint) -> Hint {
-        if !asks_nothing(&hint) {
-            let is_for_caller = hint.is_for_caller();
+        if !is_about(&hint, &ASK_NOTHING) {
+            let is_for_caller = hint.is_for_caller() && !is_about(&hint, &OF_PEOPLE);
             let given = self.0.iter().filter(|(flag, _)| is_for_caller || *flag != AGENT);
             given.for_each(|(flag, value)| hint.run_with(flag, value));
         }
@@ -59,9 +62,10 @@ impl Given {
     }
 }
 
-fn asks_nothing(hint: &Hint) -> bool {
+/// Whether a hint has one of these verbs, or no command at all.
+fn is_about(hint: &Hint, verbs: &[&str]) -> bool {
     let Hint::Command { words, .. } = hint else { return true };
-    words.split(' ').next().is_some_and(|verb| ASK_NOTHING.contains(&verb))
+    words.split(' ').next().is_some_and(|verb| verbs.contains(&verb))
 }
 
 #[cfg(test)]

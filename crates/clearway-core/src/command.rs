@@ -5,6 +5,7 @@ use crate::commit;
 use crate::facts::Process;
 use crate::ids::{Fence, LeaseId, NegotiationId, WaitId};
 use crate::lease::{Grade, Mode};
+use crate::limits::TTL_MS_AUTO;
 use crate::mail::{self, MailVerb};
 use crate::negotiation::Urgency;
 use crate::pattern::Fold;
@@ -461,6 +462,33 @@ pub enum Selection {
 }
 
 impl Reserve {
+    /// All of these and nobody else beside, with no more to it.
+    pub fn alone(
+        targets: impl IntoIterator<Item = Target>,
+        worktree: Worktree,
+        grade: Grade,
+        ttl_ms: u64,
+    ) -> Self {
+        Self {
+            wants: targets.into_iter().map(|target| Want { target, capacity: 1 }).collect(),
+            worktree,
+            mode: Mode::Exclusive,
+            grade,
+            as_set: false,
+            ttl_ms,
+            max_ms: None,
+            reason: None,
+            best_effort: false,
+            bound: None,
+            makes_way: false,
+        }
+    }
+
+    /// What an edit of files needs.
+    pub fn edit(files: impl IntoIterator<Item = Target>, worktree: Worktree) -> Self {
+        Self::alone(files, worktree, Grade::Auto, TTL_MS_AUTO)
+    }
+
     /// Whether single paths of a target make way for others. Whoever names a single file beside something broad means
     /// that file.
     pub(crate) fn gives_way(&self, target: &Target) -> bool {

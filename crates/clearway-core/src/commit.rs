@@ -72,6 +72,37 @@ pub fn recorded<'t>(paths: impl Iterator<Item = &'t Target>) -> Vec<String> {
     paths
 }
 
+/// Which commit the message of another one says it undoes, in the words that git itself writes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reverts {
+    /// The commit, by as much of its id as the message has.
+    pub commit: String,
+    /// Of a merge, the side that is gone back to.
+    pub back_to: Option<String>,
+}
+
+/// What a message says to be undone. That it says so proves nothing: whoever types a message may type this.
+pub fn reverts(message: &str) -> Option<Reverts> {
+    let mut lines = message.lines();
+    let said = lines.find_map(|line| line.strip_prefix("This reverts commit "))?;
+    let (commit, rest) = id_in(said)?;
+    let back_to = match rest {
+        "." => None,
+        ", reversing" => Some(id_in(lines.next()?.strip_prefix("changes made to ")?)?.0),
+        // With `--reference` the id is a short one, and what it names follows.
+        _ if rest.starts_with(" (") && rest.ends_with(").") => None,
+        _ => return None,
+    };
+    Some(Reverts { commit, back_to })
+}
+
+/// The digits of an id at the front of a text, and what follows them.
+fn id_in(text: &str) -> Option<(String, &str)> {
+    const DIGITS_MIN: usize = 4;
+    let end = text.find(|letter: char| !letter.is_ascii_hexdigit()).unwrap_or(text.len());
+    (end >= DIGITS_MIN).then(|| (text[..end].to_owned(), &text[end..]))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -132,6 +163,27 @@ mod tests {
         ] {
             let found = whose(&path("src/a.rs"), &leases, &authors, is_family);
             assert_eq!(found, expect, "{leases:?} {authors:?}");
+        }
+    }
+
+    #[test]
+    fn a_revert_is_known_by_the_line_that_git_writes() {
+        let one = "1f".repeat(20);
+        let two = "2e".repeat(20);
+        let alone = |commit: &str| Some(Reverts { commit: commit.to_owned(), back_to: None });
+        let of_merge = Some(Reverts { commit: one.clone(), back_to: Some(two.clone()) });
+        for (message, expect) in [
+            (format!("Revert \"x\"\n\nThis reverts commit {one}.\n"), alone(&one)),
+            (format!("Reapply \"x\"\n\nThis reverts commit {one}.\n# more\n"), alone(&one)),
+            (format!("x\n\nThis reverts commit {one}, reversing\nchanges made to {two}.\n"), of_merge),
+            ("x\n\nThis reverts commit 1f1f1f1 (subject, 2026-11-18).\n".to_owned(), alone("1f1f1f1")),
+            ("x\n\nThis reverts commit number five.\n".to_owned(), None),
+            (format!("x\n\nThis reverts commit {one} in part.\n"), None),
+            (format!("x\n\n> This reverts commit {one}.\n"), None),
+            (format!("x\n\nThis reverts commit {one}, reversing\n"), None),
+            ("x\n\nThis reverts commit .\n".to_owned(), None),
+        ] {
+            assert_eq!(reverts(&message), expect, "{message}");
         }
     }
 

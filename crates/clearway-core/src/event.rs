@@ -350,6 +350,9 @@ pub enum Body {
 }
 
 impl Body {
+    /// The kind of a commit that went past the check: it is looked for by its name.
+    pub const COMMIT_UNCHECKED: &'static str = "commit.unchecked";
+
     /// The stable name of the kind.
     pub fn kind(&self) -> &'static str {
         match self {
@@ -379,7 +382,7 @@ impl Body {
             Self::ScopeFrozen { .. } => "scope.frozen",
             Self::ScopeThawed { .. } => "scope.thawed",
             Self::CommitAllowed { .. } => "commit.allowed",
-            Self::CommitUnchecked { .. } => "commit.unchecked",
+            Self::CommitUnchecked { .. } => Self::COMMIT_UNCHECKED,
             Self::SnapshotTaken(_) => "snapshot.taken",
             Self::NegotiationAsked(_) => "negotiation.asked",
             Self::NegotiationRaised { .. } => "negotiation.raised",
@@ -423,7 +426,7 @@ impl Body {
         "scope.frozen",
         "scope.thawed",
         "commit.allowed",
-        "commit.unchecked",
+        Self::COMMIT_UNCHECKED,
         "snapshot.taken",
         "negotiation.asked",
         "negotiation.raised",

@@ -16,7 +16,7 @@ pub struct GitUse {
     pub act: GitAct,
 }
 
-/// What a command of git does that others have to know of. All but the last write the index.
+/// What a command of git does that others have to know of. Most of them write the index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GitAct {
     /// It writes the index, and nothing that is not its caller's.
@@ -28,6 +28,13 @@ pub enum GitAct {
         /// Only what is at these paths, from where it runs; `None` is everything.
         only: Option<Vec<String>>,
         /// Whether files that git does not know go with it.
+        untracked: bool,
+    },
+    /// It undoes what is not committed, or removes what git does not know.
+    Discards {
+        /// What is at these paths, from where it runs.
+        only: Vec<String>,
+        /// Whether that is what git does not know.
         untracked: bool,
     },
     /// It uses an entry of what was put aside, or drops it.
@@ -110,7 +117,9 @@ fn act(verb: &str, arguments: &Arguments<'_>) -> Option<(String, GitAct)> {
             Some(GitAct::WritesIndex)
         }
         "commit" => Some(GitAct::Commits),
-        "add" | "rm" | "mv" | "restore" | "cherry-pick" | "revert" | "am" | "update-index" | "read-tree" => {
+        "restore" => Some(restore(arguments)),
+        "clean" => clean(arguments),
+        "add" | "rm" | "mv" | "cherry-pick" | "revert" | "am" | "update-index" | "read-tree" => {
             Some(GitAct::WritesIndex)
         }
         "apply" if arguments.has(&["--index", "--cached", "-3", "--3way"]) => Some(GitAct::WritesIndex),
@@ -151,12 +160,50 @@ fn checkout(arguments: &Arguments<'_>) -> Option<GitAct> {
         _ if arguments.has(&["--patch", "--pathspec-from-file"]) || arguments.has_short('p', "") => {
             Some(GitAct::WritesIndex)
         }
-        (_, false) => Some(GitAct::WritesIndex),
+        (_, false) => Some(discards(paths)),
         ([], true) if arguments.has(&["--force"]) || arguments.has_short('f', "") => all,
         ([name], true) if name.is_opaque => Some(GitAct::WritesIndex),
         ([name], true) => Some(GitAct::Upheaves { unless_file: Some(name.text.clone()) }),
-        _ => Some(GitAct::WritesIndex),
+        // The first may be a commit, which is at no path.
+        (names, true) => Some(discards(names.iter().copied())),
     }
+}
+
+/// What is restored from the index or a commit; where only the index is, nothing is undone.
+fn restore(arguments: &Arguments<'_>) -> GitAct {
+    let only_index = (arguments.has(&["--staged"]) || arguments.has_short('S', "s"))
+        && !(arguments.has(&["--worktree"]) || arguments.has_short('W', "s"));
+    if only_index || arguments.has(&["--patch", "--pathspec-from-file"]) || arguments.has_short('p', "s") {
+        return GitAct::WritesIndex;
+    }
+    let (names, paths) = arguments.named();
+    discards(names.into_iter().chain(paths))
+}
+
+fn clean(arguments: &Arguments<'_>) -> Option<GitAct> {
+    let is_meant = arguments.has(&["--force"]) || arguments.has_short('f', "e");
+    let is_asked = arguments.has(&["--dry-run", "--interactive"])
+        || ['n', 'i'].iter().any(|flag| arguments.has_short(*flag, "e"));
+    let (names, paths) = arguments.named();
+    let words: Vec<&Word> = names.into_iter().chain(paths).collect();
+    if !is_meant || is_asked || words.iter().any(|word| word.is_opaque) {
+        return None;
+    }
+    let only = if words.is_empty() { vec![".".to_owned()] } else { texts(words) };
+    Some(GitAct::Discards { only, untracked: true })
+}
+
+/// Undoing what is at these paths, unless only a shell can tell which they are.
+fn discards<'w>(words: impl IntoIterator<Item = &'w Word>) -> GitAct {
+    let words: Vec<&Word> = words.into_iter().collect();
+    match words.iter().any(|word| word.is_opaque) {
+        true => GitAct::WritesIndex,
+        false => GitAct::Discards { only: texts(words), untracked: false },
+    }
+}
+
+fn texts(words: Vec<&Word>) -> Vec<String> {
+    words.into_iter().map(|word| word.text.clone()).collect()
 }
 
 fn reset(arguments: &Arguments<'_>) -> Option<GitAct> {
@@ -349,10 +396,10 @@ mod tests {
             "git add .",
             "git rm x",
             "git mv a b",
-            "git checkout -- .",
-            "git checkout HEAD~1 -- a",
-            "git checkout HEAD a",
+            "git checkout -p -- a",
+            "git checkout -- $files",
             "git restore --staged a",
+            "git restore -p a",
             "git reset --soft HEAD~1",
             "git reset -- a",
             "git reset HEAD a b",
@@ -366,6 +413,22 @@ mod tests {
         }
         assert_eq!(acts("git commit -m 'n' -- a"), [GitAct::Commits]);
         assert_eq!(acts("git commit -m \"$(cat x)\""), [GitAct::Commits]);
+    }
+
+    #[test]
+    fn what_is_undone_is_told_with_where() {
+        for (line, expect, is_new) in [
+            ("git checkout -- .", vec!["."], false),
+            ("git checkout HEAD~1 -- a 'b c'", vec!["a", "b c"], false),
+            ("git checkout HEAD a", vec!["HEAD", "a"], false),
+            ("git restore a b", vec!["a", "b"], false),
+            ("git restore -SW a", vec!["a"], false),
+            ("git clean -fd", vec!["."], true),
+            ("git clean -fdx -- build", vec!["build"], true),
+        ] {
+            let only = expect.into_iter().map(str::to_owned).collect();
+            assert_eq!(acts(line), [GitAct::Discards { only, untracked: is_new }], "{line}");
+        }
     }
 
     #[test]
@@ -388,7 +451,8 @@ mod tests {
             "git --git-dir=x stash",
             "git stash pop $entry",
             "git push",
-            "git clean -fd",
+            "git clean -nfd",
+            "git clean -fd $directory",
         ] {
             assert_eq!(acts(line), [], "{line}");
         }

@@ -1,41 +1,85 @@
-//! Which commands destroy what is not committed, and where. Nothing here is a shell: a command with words that only a shell
-//! can read is none of these, and what is kept too often costs little.
+//! Which commands destroy what is not committed, and where. Nothing here is a shell: a command whose words only a shell can
+//! read may destroy anything in its checkout if it destroys at all, and what is kept too often costs little.
 
 use crate::git_line::after_globals;
-use crate::shell::{self, Placed, joined};
+use crate::shell::{self, Placed, Word, joined};
 
 /// What a command may destroy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Harm {
     /// Where, from where the command is run, each with everything below; `.` is everything there.
     pub paths: Vec<String>,
+    /// Those of them that go with everything in them, whatever git knows of it.
+    pub removed: Vec<String>,
 }
 
 /// Letters that stand for other names.
 const WILD: [char; 4] = ['*', '?', '[', ']'];
+/// Programs that destroy.
+const PROGRAMS: [&str; 3] = ["git", "rm", "mv"];
 
 /// What a command line may destroy of what is not committed; `None` if nothing, as far as can be told.
 pub fn harm_of(line: &str) -> Option<Harm> {
     let mut harm = Harm::default();
     for Placed { directory, words } in shell::placed(line) {
-        if words.iter().any(|word| word.is_opaque) {
-            continue;
-        }
-        let words: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
-        match words.as_slice() {
-            ["git", rest @ ..] => {
-                let Some((within, rest)) = after_globals(&directory, rest) else { continue };
-                harm.add(&within, of_git(rest));
+        let Some((program, rest, is_fed)) = program(&words) else { continue };
+        let is_opaque = is_fed || rest.iter().any(|word| word.is_opaque);
+        let texts: Vec<&str> = rest.iter().map(|word| word.text.as_str()).collect();
+        let plain = rest.iter().filter(|word| !word.is_opaque).map(|word| word.text.as_str());
+        let plain: Vec<&str> = plain.collect();
+        match program {
+            "git" => harm.add_git(&directory, &texts, is_opaque),
+            "rm" if is_opaque && is_recursive(&texts) => harm.add(&directory, root()),
+            "rm" => {
+                let names = named(&plain);
+                if is_recursive(&texts) {
+                    let whole = names.iter().filter(|name| !name.contains(WILD));
+                    harm.removed.extend(whole.map(|name| joined(&directory, name)));
+                }
+                harm.add(&directory, names);
             }
-            ["rm", rest @ ..] => harm.add(&directory, named(rest)),
-            ["mv", rest @ ..] => harm.add(&directory, moved(&named(rest))),
+            "mv" if is_opaque => harm.add(&directory, named(&plain)),
+            "mv" => harm.add(&directory, moved(&named(&texts))),
             _ => {}
         }
     }
     (!harm.paths.is_empty()).then_some(harm)
 }
 
+/// The program that a command runs, however it is spelled, the words behind it, and whether it gets more of them from
+/// elsewhere.
+fn program(words: &[Word]) -> Option<(&str, &[Word], bool)> {
+    let name = |word: &Word| word.text.rsplit('/').next().map(|name| name.to_owned()).unwrap_or_default();
+    let known = |word: &Word| PROGRAMS.into_iter().find(|known| !word.is_opaque && *known == name(word));
+    let (first, rest) = words.split_first()?;
+    if name(first) == "xargs" {
+        let at = rest.iter().position(|word| known(word).is_some())?;
+        return Some((known(&rest[at])?, &rest[at + 1..], true));
+    }
+    Some((known(first)?, rest, false))
+}
+
+fn is_recursive(words: &[&str]) -> bool {
+    let is_short = |word: &str| word.starts_with('-') && !word.starts_with("--");
+    words.iter().any(|word| *word == "--recursive" || (is_short(word) && word.contains(['r', 'R'])))
+}
+
 impl Harm {
+    fn add_git(&mut self, directory: &str, words: &[&str], is_opaque: bool) {
+        // Where git is told to find the repository it is asked for is most often the one at hand.
+        let leads = |word: &&&str| !word.starts_with("--git-dir=") && !word.starts_with("--work-tree=");
+        let words: Vec<&str> = words.iter().filter(leads).copied().collect();
+        let Some((within, rest)) = after_globals(directory, &words) else { return };
+        let is_branch = rest.first() == Some(&"checkout") && !rest.contains(&"--");
+        let found = of_git(rest);
+        let is_magic = found.iter().any(|path| path.starts_with(':'));
+        match found.is_empty() || (is_opaque && is_branch && found != root()) {
+            true => {}
+            false if is_opaque || is_magic => self.add(&within, root()),
+            false => self.add(&within, found),
+        }
+    }
+
     fn add(&mut self, directory: &str, paths: Vec<String>) {
         for path in paths {
             let path = joined(directory, without_wildcards(&path));
@@ -98,6 +142,9 @@ fn of_git(words: &[&str]) -> Vec<String> {
         "restore" => named(rest),
         "clean" if has(&["--force"]) || has_short('f') => named_or_everything(),
         "rm" => named(rest),
+        "worktree" if rest.first() == Some(&"remove") && (has(&["--force"]) || has_short('f')) => {
+            named(&rest[1..])
+        }
         "mv" => moved(&named(rest)),
         "stash" => match rest.iter().find(|word| !word.starts_with('-')) {
             None | Some(&("push" | "save")) => root(),
@@ -150,6 +197,26 @@ mod tests {
             ("rm x | cat", vec!["x"]),
             ("rm \"$file\"; git reset --hard 2>&1 | tail -1", vec![":/"]),
             ("rm -f x > log", vec!["x"]),
+            ("/bin/rm -rf src", vec!["src"]),
+            ("/usr/bin/git reset --hard", vec![":/"]),
+            ("git reset --hard \"$(git rev-parse HEAD)\"", vec![":/"]),
+            ("git reset --hard $SHA", vec![":/"]),
+            ("git clean -fdx -e \"$KEEP\"", vec![":/"]),
+            ("git checkout -- \":/src\"", vec![":/"]),
+            ("git checkout -- ':(top)src'", vec![":/"]),
+            ("git --git-dir=.git --work-tree=. reset --hard", vec![":/"]),
+            ("git worktree remove --force ../wt", vec!["../wt"]),
+            ("rm -rf \"$PWD/src\"", vec![":/"]),
+            ("rm -rf {src,d2}", vec![":/"]),
+            ("rm -f \"$file\" x", vec!["x"]),
+            ("nice -n 5 rm -rf src", vec!["src"]),
+            ("(rm -rf src)", vec!["src"]),
+            ("make && (cd src && rm x) && rm y", vec!["src/x", "y"]),
+            ("case x in x) rm -rf src;; esac", vec!["src"]),
+            ("pushd src; rm f2.txt", vec!["src/f2.txt"]),
+            ("eval \"rm -rf src\"", vec!["src"]),
+            ("echo src | xargs rm -rf", vec![":/"]),
+            ("echo src | xargs -0 /bin/rm -rf --", vec![":/"]),
         ] {
             assert_eq!(paths(line), expect, "{line}");
         }
@@ -169,7 +236,9 @@ mod tests {
             "cargo build && cargo test",
             "rm $(cat list)",
             "rm \"$file\"",
-            "(rm x)",
+            "git checkout \"$branch\"",
+            "git worktree remove ../wt",
+            "xargs cat",
             "echo rm x",
             "rm 'x",
         ] {

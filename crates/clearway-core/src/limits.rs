@@ -141,10 +141,15 @@ pub const SNAPSHOT_IGNORED_FILE_BYTES_MAX: u64 = 1_000_000;
 pub const SNAPSHOT_IGNORED_BYTES_MAX: u64 = 20 * 1_000_000;
 /// Ignored files that are looked at for one snapshot.
 pub const SNAPSHOT_IGNORED_FILES_MAX: usize = 2_000;
-/// How long each of the two calls of git that make a snapshot may take.
+/// How long git may take to make one snapshot.
 pub const SNAPSHOT_MS_MAX: u64 = 5_000;
 /// The same in a hook, which a client waits for.
 pub const SNAPSHOT_HOOK_MS_MAX: u64 = 2_000;
+/// How long git may take for all that a hook asks of it for snapshots and predictions: a client gives a hook five seconds
+/// in all, and lets pass what has no answer by then.
+pub const HOOK_GIT_MS_MAX: u64 = 3_500;
+/// How long git may take to predict merges for somebody who did not ask for it.
+pub const RADAR_MS_MAX: u64 = 2_000;
 
 /// Room kept aside beside a store, given up on a full disk so that leases can still be given back.
 pub const BALLAST_BYTES: u64 = 256 * 1_024;

@@ -317,6 +317,11 @@ pub struct AgentView {
     pub memo: Memo,
 }
 
+/// Everybody of the family of a root, which is one for commits and for what a call wrote.
+pub fn household(root: AgentId, views: &[AgentView]) -> BTreeSet<AgentId> {
+    views.iter().filter(|view| view.agent.root == root).map(|view| view.agent.id).collect()
+}
+
 impl AgentView {
     /// When it was last seen in this boot.
     pub fn last_seen(&self) -> Option<Mono> {

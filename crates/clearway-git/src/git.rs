@@ -9,12 +9,13 @@ mod commit;
 mod diff;
 mod hooked;
 mod radar;
+mod spelling;
 mod stash;
 pub(crate) mod status;
 
 pub use commit::NewCommit;
 pub use diff::{FileChange, LineRun};
-pub use hooked::{UnderWay, fetched, hooked_git_dir, under_way};
+pub use hooked::{UnderWay, autostash, fetched, hooked_git_dir, under_way};
 pub use radar::{Checkout, MERGES_WITHOUT_CHECKOUT};
 pub use stash::Stashes;
 
@@ -24,10 +25,11 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use child::{Answer, Feed};
 use clearway_platform::environment::Environment;
+use spelling::{Spellings, spelled_alike};
 
 /// How long one `git` may take before it is ended, unless told otherwise.
 pub const GIT_WAIT_MS: u64 = 30_000;
@@ -41,6 +43,8 @@ pub struct Git {
     program: PathBuf,
     vars: Vec<(OsString, OsString)>,
     timeout: Duration,
+    /// When every call has to be over, however many there are.
+    deadline: Option<Instant>,
 }
 
 /// Why git did not answer.
@@ -58,7 +62,7 @@ pub enum GitError {
         source: io::Error,
     },
     /// Git refused.
-    #[error("git {command} failed: {message}")]
+    #[error("git {command} failed: {}", one_line(message))]
     Failed {
         /// The git command.
         command: &'static str,
@@ -72,6 +76,12 @@ pub enum GitError {
         command: &'static str,
         /// How long we waited.
         waited_ms: u64,
+    },
+    /// What the call is for had no time left.
+    #[error("no time was left for git {command}")]
+    NoTime {
+        /// The git command.
+        command: &'static str,
     },
     /// Git said more than any worktree of ours can make it say.
     #[error("git {command} answered more than {bytes_max} bytes")]
@@ -102,7 +112,7 @@ impl Git {
         let program = programs.find(|program| is_executable(program)).ok_or(GitError::Missing)?;
         let kept = environment.vars.iter().filter(|(name, _)| !name.as_bytes().starts_with(b"GIT_"));
         let vars = kept.map(|(name, value)| (name.clone(), value.clone())).collect();
-        Ok(Self { program, vars, timeout: Duration::from_millis(GIT_WAIT_MS) })
+        Ok(Self { program, vars, timeout: Duration::from_millis(GIT_WAIT_MS), deadline: None })
     }
 
     /// The same for a commit, which is made by whoever the environment says: only what names another repository, index or
@@ -132,6 +142,20 @@ impl Git {
         Self { timeout, ..self }
     }
 
+    /// Has all calls of git together end at this instant, or at an earlier one that was set before.
+    #[must_use]
+    pub fn until(self, deadline: Instant) -> Self {
+        let deadline = Some(self.deadline.map_or(deadline, |earlier| earlier.min(deadline)));
+        Self { deadline, ..self }
+    }
+
+    /// How long a call that begins now may take; `None` if there is no time left.
+    fn patience(&self) -> Option<Duration> {
+        let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let patience = left.map_or(self.timeout, |left| left.min(self.timeout));
+        (!patience.is_zero()).then_some(patience)
+    }
+
     /// Every file in the index, in git's order, each once, submodules by their directory. Names that are not UTF-8, which
     /// nobody can reserve, are left out.
     pub fn tracked_files(&self, worktree: &Path) -> Result<Vec<String>, GitError> {
@@ -139,14 +163,37 @@ impl Git {
         Ok(tracked(&self.ask(worktree, &question)?))
     }
 
-    /// Of each of these whether it, or anything below it, differs from HEAD or is untracked; git is asked once. What git
-    /// spells otherwise, as a file system that folds case may, can be any of them.
+    /// Files below these paths that the index has and that are not there.
+    pub fn missing_files(&self, worktree: &Path, paths: &[&str]) -> Result<Vec<String>, GitError> {
+        let mut missing = Vec::new();
+        for batch in batches(paths, PATHS_BYTES_MAX) {
+            let question = Question { command: "ls-files", options: &["-z", "--deleted"], paths: &batch };
+            missing.extend(tracked(&self.ask(worktree, &question)?));
+        }
+        Ok(missing)
+    }
+
+    /// Of each of these whether it, or anything below it, differs from HEAD, is untracked, or is not looked at by git because
+    /// somebody told it so. What git spells otherwise, as a file system that folds case may, can be any of them.
     pub fn are_dirty(&self, worktree: &Path, paths: &[&str]) -> Result<Vec<bool>, GitError> {
-        let dirty = self.dirty_paths(worktree, paths)?;
-        let is_known = |found: &String| paths.iter().any(|path| is_at_or_below(found, path));
-        let all_known = dirty.iter().all(is_known);
-        let is_dirty = |path: &&str| !all_known || dirty.iter().any(|found| is_at_or_below(found, path));
-        Ok(paths.iter().map(is_dirty).collect())
+        let asked: Vec<&str> = paths.iter().map(|path| spelled_alike(path)).collect();
+        let mut dirty = self.dirty_paths(worktree, &asked)?;
+        dirty.extend(self.unwatched_paths(worktree, &asked)?);
+        let spellings = Spellings::new(paths, &asked);
+        let all_known = dirty.iter().all(|found| spellings.knows(found));
+        let is_dirty = |at| !all_known || dirty.iter().any(|found| spellings.is_at(found, at));
+        Ok((0..paths.len()).map(is_dirty).collect())
+    }
+
+    /// The tracked files among the given paths and below them that git takes for unchanged without a look, as
+    /// `git update-index --skip-worktree` and `--assume-unchanged` have it.
+    fn unwatched_paths(&self, worktree: &Path, paths: &[&str]) -> Result<BTreeSet<String>, GitError> {
+        let mut unwatched = BTreeSet::new();
+        for batch in batches(paths, PATHS_BYTES_MAX) {
+            let question = Question { command: "ls-files", options: &["-v", "-z"], paths: &batch };
+            unwatched.extend(spelling::unwatched_in(&self.ask(worktree, &question)?));
+        }
+        Ok(unwatched)
     }
 
     /// The dirty and untracked files among the given paths and below them.
@@ -183,7 +230,7 @@ impl Git {
     pub fn renames(&self, worktree: &Path) -> Result<Vec<(String, String)>, GitError> {
         let options = ["--porcelain=v2", "-z", "--untracked-files=no", "--renames"];
         let question = Question { command: "status", options: &options, paths: &[] };
-        Ok(status::renamed_in(&self.ask(worktree, &question)?))
+        status::renamed_in(&self.ask(worktree, &question)?)
     }
 
     /// How many commits each author made on any branch since an instant, in seconds, the busiest first.
@@ -255,11 +302,6 @@ pub(crate) struct Question<'q> {
 }
 
 /// Everything is below the empty path, which is the root.
-fn is_at_or_below(found: &str, path: &str) -> bool {
-    let rest = found.strip_prefix(path);
-    rest.is_some_and(|rest| path.is_empty() || rest.is_empty() || rest.starts_with('/'))
-}
-
 fn is_executable(program: &Path) -> bool {
     let executable_by_anyone = 0o111;
     std::fs::metadata(program)
@@ -273,6 +315,12 @@ fn tracked(output: &[u8]) -> Vec<String> {
         records.filter_map(|record| std::str::from_utf8(record).ok()).map(str::to_owned).collect();
     paths.dedup();
     paths
+}
+
+/// What git said in several lines, in one.
+fn one_line(message: &str) -> String {
+    let lines = message.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.collect::<Vec<_>>().join("; ")
 }
 
 fn version_in(text: &str) -> Option<(u32, u32)> {

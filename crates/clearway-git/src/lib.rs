@@ -22,7 +22,7 @@ mod snapshot;
 pub use discover::{DiscoverError, Repository, discover, discover_from};
 pub use git::{
     Checkout, FileChange, GIT_WAIT_MS, Git, GitError, LineRun, MERGES_WITHOUT_CHECKOUT, NewCommit, Stashes,
-    UnderWay, fetched, hooked_git_dir, under_way,
+    UnderWay, autostash, fetched, hooked_git_dir, under_way,
 };
 pub use head::{Head, HeadMove, head, head_moves, head_name};
 pub use ignored::is_ignored;
@@ -31,5 +31,5 @@ pub use nested::{is_repository_root, nested_repository};
 pub use resolve::{Located, PathKind, ResolveError, destination, resolve, resolve_from};
 pub use snapshot::{
     Back, BackOrder, BackState, Draft, IgnoredRules, KeptFile, KeptState, Label, Listed, Manifest, Manner,
-    SNAPSHOTS, SnapshotError, SnapshotOrder, Staged,
+    OWN_REFS, SNAPSHOTS, SnapshotError, SnapshotOrder, Staged,
 };

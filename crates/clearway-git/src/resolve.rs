@@ -9,7 +9,7 @@
 mod walk;
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::nested::{is_repository_root, nested_repository};
 use walk::{LastLink, Walked, walk};
@@ -107,7 +107,26 @@ pub fn resolve_from(root: &Path, cwd: &Path, argument: &Path) -> Result<Located,
 pub fn destination(cwd: &Path, argument: &Path) -> Result<PathBuf, ResolveError> {
     let from = if argument.is_absolute() { PathBuf::from("/") } else { cwd.to_owned() };
     let from = walk(Path::new("/"), &from, LastLink::Follow)?.path;
-    walk(&from, argument, LastLink::Follow).map(|walked| walked.path)
+    let walked = match walk(&from, argument, LastLink::Follow) {
+        // The kernel goes through no file, but a program that tidies a path before it opens it does.
+        Err(ResolveError::NotADirectory { .. }) => walk(&from, &tidied(argument), LastLink::Follow),
+        walked => walked,
+    };
+    walked.map(|walked| walked.path)
+}
+
+/// A path without `.`, without `..` where something stands in front of it, and without a slash at its end, by its letters
+/// alone.
+fn tidied(path: &Path) -> PathBuf {
+    let mut tidied = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir if tidied.file_name().is_some() => drop(tidied.pop()),
+            part => tidied.push(part),
+        }
+    }
+    tidied
 }
 
 fn locate(root: &Path, walked: Walked) -> Result<Located, ResolveError> {

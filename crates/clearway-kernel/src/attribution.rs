@@ -6,7 +6,7 @@
 
 use crate::listings::{AgentSeen, LeaseFilter};
 use crate::outside::Outside;
-use crate::passing::name_after;
+use crate::passing::{name_after, note_down};
 use crate::session::Session;
 use clearway_core::agent::{Agent, ClientSession, Liveness};
 use clearway_core::command::Hit;
@@ -16,7 +16,7 @@ use clearway_core::failure::Failure;
 use clearway_core::ids::{AgentId, ScopeKey};
 use clearway_core::lease::Lease;
 use clearway_core::limits::{TARGETS_PER_REQUEST_MAX, TTL_MS_AUTO};
-use clearway_core::slice::{AgentLookup, AgentView, ReadSet};
+use clearway_core::slice::{AgentLookup, AgentView, ReadSet, household};
 use clearway_core::target::Target;
 use clearway_core::time::Mono;
 use clearway_store::contract::LeaseListing;
@@ -59,14 +59,15 @@ pub(crate) fn forget(outside: &mut dyn Outside, scope: &ScopeKey, caller: &str) 
     }
 }
 
-/// Leaves a trace of a scope in which a hook took a lease, so that its store is missed if it goes.
+/// Leaves a trace of a scope in which a hook took a lease or watched a call, so that its store is missed if it goes.
 pub(crate) fn leave_trace(outside: &mut dyn Outside, scope: &ScopeKey) {
     if let Some(path) = trace(outside, scope) {
         drop(outside.write_private(&path, ""));
     }
 }
 
-/// Whether a hook took a lease in a scope since the machine started.
+/// Whether a hook took a lease in a scope or watched a call since the machine started. One file tells, which is asked
+/// for wherever nobody invited us.
 pub(crate) fn left_trace(outside: &mut dyn Outside, scope: &ScopeKey) -> bool {
     trace(outside, scope).is_some_and(|path| matches!(outside.read_text(&path), Ok(Some(_))))
 }
@@ -75,16 +76,17 @@ fn trace(outside: &dyn Outside, scope: &ScopeKey) -> Option<PathBuf> {
     outside.passing_file(&format!("scope-{scope}")).ok()
 }
 
-/// Whether a hook was answered in a scope since the machine started, as far as it left a trace.
+/// Whether a session that goes on was watched in a scope: what it left is gone with it.
 pub(crate) fn was_here(outside: &dyn Outside, scope: &ScopeKey) -> bool {
     !outside.passing_files(&front(scope)).is_empty()
 }
 
 fn mark(outside: &mut dyn Outside, scope: &ScopeKey, caller: &str, word: &str) {
     let Some(path) = mark_of(outside, scope, caller) else { return };
-    if outside.jot(&path, word, MARK_BYTES_MAX).is_err() {
-        drop(outside.write_private(&path, &format!("{word}\n")));
+    if outside.changed_at(&path).is_none() {
+        leave_trace(outside, scope);
     }
+    note_down(outside, &path, word, MARK_BYTES_MAX);
 }
 
 fn front(scope: &ScopeKey) -> String {
@@ -275,7 +277,7 @@ struct Foreign {
     lease: Lease,
     path: String,
     /// Its holder and those of its family.
-    family: Vec<AgentId>,
+    family: BTreeSet<AgentId>,
     /// Whether a call of its holder is about to change it.
     in_hand: bool,
 }
@@ -285,9 +287,7 @@ impl Foreign {
         let path = lease.target.literal()?.to_owned();
         let holder = agents.iter().find(|view| view.agent.id == lease.holder)?;
         let root = Some(holder.agent.root).filter(|root| *root != own_root)?;
-        let family =
-            agents.iter().map(|view| &view.agent).filter(|agent| agent.root == root).map(|agent| agent.id);
-        let (family, in_hand) = (family.collect(), is_in_hand(holder, &lease, now));
+        let (family, in_hand) = (household(root, agents), is_in_hand(holder, &lease, now));
         Some(Self { lease, path, family, in_hand })
     }
 }

@@ -4,30 +4,32 @@
 //! commit that it saw. Steps that it never saw are found in the log of the head by whoever looks next, and reported once.
 //! All of it is forgotten with the boot: what was never looked at before is nobody's fault.
 
+use crate::digest::late_events;
 use crate::ledger::DAY_MS;
 use crate::outside::HeadMove;
-use crate::passing::name_after;
+use crate::passing::{name_after, note_down};
 use crate::session::Session;
-use clearway_core::agent::ClientSession;
+use clearway_core::agent::{AgentName, ClientSession};
 use clearway_core::command::{Command, Unchecked};
 use clearway_core::decide::is_person;
 use clearway_core::event::Body;
 use clearway_core::failure::Failure;
 use clearway_core::hint::Hint;
+use clearway_core::ids::{AgentId, LeaseId, Seq};
 use clearway_core::lease::Lease;
 use clearway_core::limits::TARGETS_PER_REQUEST_MAX;
 use clearway_core::path::CanonicalPath;
-use clearway_core::pattern::Pattern;
-use clearway_core::slice::{AgentLookup, ReadSet};
+use clearway_core::pattern::{Fold, Pattern};
+use clearway_core::slice::{AgentLookup, AgentView, ReadSet};
 use clearway_core::slug::Slug;
 use clearway_core::target::Target;
-use clearway_core::time::Wall;
-use clearway_store::contract::LeaseListing;
-use std::path::{Path, PathBuf};
+use clearway_core::time::{Now, Wall};
+use clearway_store::contract::{LeaseListing, Snapshot, StoreError};
+use std::path::PathBuf;
 
 /// Bytes of what is remembered of checks: some hundred commits.
 const BYTES_MAX: u64 = 16 * 1_024;
-/// How far back a push looks for commits that went past the check.
+/// How far back is looked for commits that went past the check.
 const LOOK_BACK_MS: i64 = DAY_MS;
 /// What git says of steps that bring along what was committed before, here or elsewhere. A rebase was asked about when it
 /// began.
@@ -38,14 +40,7 @@ impl Session<'_> {
     /// Remembers that the commit which git makes now was checked.
     pub(crate) fn note_checked(&mut self) {
         let (Some(head), Some(path)) = (self.outside.hooked_head(), self.memory("checked")) else { return };
-        self.jot_down(&path, &head.commit);
-    }
-
-    /// Nobody waits for the disk: what is lost with the power is forgotten with the boot.
-    fn jot_down(&mut self, path: &Path, line: &str) {
-        if self.outside.jot(path, line, BYTES_MAX).is_err() {
-            drop(self.outside.write_private(path, &format!("{line}\n")));
-        }
+        note_down(self.outside, &path, &head.commit, BYTES_MAX);
     }
 
     /// Whether the commit that follows this one was checked.
@@ -86,7 +81,7 @@ impl Session<'_> {
             return Ok(None);
         }
         let family = self.own_family()?;
-        for (commit, paths, blockers) in self.unchecked_since(Wall(now.wall.0 - LOOK_BACK_MS))? {
+        for UncheckedCommit { commit, paths, blockers, .. } in self.unchecked_lately()? {
             let is_in_way = |lease: &&Lease| blockers.contains(&lease.id) && !family.contains(&lease.holder);
             let is_held = leases.iter().any(|lease| is_in_way(&lease));
             if is_held && pushed.iter().any(|head| self.outside.leads_to(&root, &commit, head)) {
@@ -96,15 +91,14 @@ impl Session<'_> {
         Ok(None)
     }
 
-    /// What went past the check since an instant: the commits with what was with others in them.
-    pub(crate) fn unchecked_since(&mut self, since: Wall) -> Result<Vec<UncheckedCommit>, Failure> {
-        let head = self.read(|snapshot| snapshot.head())?.map(|head| head.rev).unwrap_or_default();
-        let events = self.events_since(since, head)?;
-        let found = events.into_iter().filter_map(|event| match event.body {
-            Body::CommitUnchecked { commit, paths, blockers } => Some((commit, paths, blockers)),
-            _ => None,
-        });
-        Ok(found.collect())
+    /// What went past the check within a day, the earliest first.
+    pub(crate) fn unchecked_lately(&mut self) -> Result<Vec<UncheckedCommit>, Failure> {
+        let (now, fold) = (self.now()?, self.fold()?);
+        let found = self.read(|snapshot| {
+            let (head, agents) = (snapshot.head()?.rev, snapshot.agents(&now)?);
+            unchecked_lately(snapshot, &now, head, fold, &agents)
+        })?;
+        Ok(found.unwrap_or_default())
     }
 
     fn report(&mut self, step: &HeadMove, explained: bool) -> Result<(), Failure> {
@@ -139,7 +133,7 @@ impl Session<'_> {
             return Vec::new();
         };
         if known != Some(length) {
-            self.jot_down(&path, &length.to_string());
+            note_down(self.outside, &path, &length.to_string(), BYTES_MAX);
         }
         moves
     }
@@ -157,11 +151,56 @@ impl Session<'_> {
     }
 }
 
-/// A commit past the check, its paths that were with others, and the leases on them.
-pub(crate) type UncheckedCommit = (String, Vec<String>, Vec<clearway_core::ids::LeaseId>);
+/// What went past the check within a day, of a snapshot that is at hand.
+pub(crate) fn unchecked_lately(
+    snapshot: &mut dyn Snapshot,
+    now: &Now,
+    head: Seq,
+    fold: Fold,
+    agents: &[AgentView],
+) -> Result<Vec<UncheckedCommit>, StoreError> {
+    let since = Wall(now.wall.0 - LOOK_BACK_MS);
+    let events = late_events(snapshot, since, head, fold, &|kind| kind == Body::COMMIT_UNCHECKED)?;
+    let name =
+        |id: AgentId| agents.iter().find(|view| view.agent.id == id).map(|view| view.agent.name.clone());
+    let found = events.into_iter().filter_map(|event| match event.body {
+        Body::CommitUnchecked { commit, paths, blockers } => {
+            let by = event.actor.agent.and_then(name);
+            Some(UncheckedCommit { commit, paths, blockers, by, at: event.at })
+        }
+        _ => None,
+    });
+    Ok(found.collect())
+}
+
+/// A commit that went past the check with what was with somebody else.
+#[derive(Clone, Debug)]
+pub struct UncheckedCommit {
+    /// Its id.
+    pub commit: String,
+    /// Its paths that were with others.
+    pub paths: Vec<String>,
+    /// The leases on them.
+    pub blockers: Vec<LeaseId>,
+    /// Whose command it was, if no other ran then.
+    pub by: Option<AgentName>,
+    /// When it was found.
+    pub at: Wall,
+}
+
+impl UncheckedCommit {
+    /// The part of its id that people read.
+    pub fn short(&self) -> &str {
+        short(&self.commit)
+    }
+}
+
+fn short(commit: &str) -> &str {
+    commit.get(..12).unwrap_or(commit)
+}
 
 fn not_pushed(commit: &str, paths: &[String]) -> Failure {
-    let commit = commit.get(..12).unwrap_or(commit);
+    let commit = short(commit);
     let message =
         format!("{commit} went past the check and holds what is with somebody else: {}", paths.join(", "));
     let first = paths.first().map(String::as_str).unwrap_or_default();

@@ -5,19 +5,20 @@
 
 use crate::githooks::{PATHS_TOLD_APART, PathOfCommit};
 use crate::mutations::usage;
-use crate::outside::{ChangedPaths, CommitOrder, GitCommit};
+use crate::outside::{ChangedPaths, CommitOrder, GitCommit, UnderWay};
+use crate::radar::Foreseen;
 use crate::session::Session;
 use crate::targets::Look;
 use crate::waiting::{AtEnd, Watcher};
 use clearway_core::agent::{AgentName, Liveness};
-use clearway_core::command::{Command, Commit, Reserve, Want};
+use clearway_core::command::{Command, Commit, Reserve};
 use clearway_core::commit::{Whose, whose};
 use clearway_core::decide::Success;
 use clearway_core::facts::Process;
 use clearway_core::failure::{Details, Failure, LeaseView};
 use clearway_core::hint::Hint;
 use clearway_core::ids::AgentId;
-use clearway_core::lease::{Grade, Kind, Lease, Mode};
+use clearway_core::lease::{Grade, Kind, Lease};
 use clearway_core::limits::TTL_MS_AUTO;
 use clearway_core::path::CanonicalPath;
 use clearway_core::pattern::Fold;
@@ -69,6 +70,7 @@ impl Session<'_> {
         if words.messages.iter().all(|message| message.trim().is_empty()) {
             return Err(usage("a commit needs a message that says something", "say what changes: -m TEXT"));
         }
+        self.refuse_part_of_operation()?;
         // Nobody is made to wait, and no scope begins, where there is nothing to commit.
         self.share(words)?;
         let (process, turn) = self.take_index(watch)?;
@@ -80,8 +82,20 @@ impl Session<'_> {
         // Git's hook may have done so already; where there is none, the work is over all the same.
         let paths = share.paths.clone();
         let others = self.settle_commit(|_| Ok(paths), Some(began)).unwrap_or_default();
-        let clash = self.radar_here(&others).unwrap_or_default();
+        let clash = Foreseen::lines(&self.radar_here(&others));
         Ok(Committed { commit, paths: share.paths, left: share.left, clash, reply })
+    }
+
+    /// Git commits a merge or a cherry-pick as a whole.
+    fn refuse_part_of_operation(&mut self) -> Result<(), Failure> {
+        let what = match self.outside.under_way() {
+            UnderWay::Merge(_) => "a merge",
+            UnderWay::CherryPick => "a cherry-pick",
+            _ => return Ok(()),
+        };
+        let message = format!("{what} is under way, and git commits no part of it");
+        Err(Failure::new(Slug::GitFailed, message)
+            .hint("finish it, once it is resolved and staged: git commit"))
     }
 
     /// Makes the commit. Where its hooks put aside what is not committed, the work of others is kept first, and they wait
@@ -113,18 +127,11 @@ impl Session<'_> {
         if self.outside.hooks_put_aside(&self.site) {
             names.push(ResourceName::git_stash());
         }
+        let names = names.into_iter().map(Target::Name);
         let reserve = Reserve {
-            wants: names.into_iter().map(|name| Want { target: Target::Name(name), capacity: 1 }).collect(),
-            worktree: here,
-            mode: Mode::Exclusive,
-            grade: Grade::Claimed,
-            as_set: false,
-            ttl_ms: TTL_MS_AUTO,
-            max_ms: None,
             reason: Some("commit".to_owned()),
-            best_effort: false,
             bound: Some(process.clone()),
-            makes_way: false,
+            ..Reserve::alone(names, here, Grade::Claimed, TTL_MS_AUTO)
         };
         let wait_ms = self.patience_ms(None, "", "")?;
         let scope = self.site.key.clone();

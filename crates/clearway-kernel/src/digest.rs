@@ -7,8 +7,10 @@ use clearway_core::event::{Body, Event};
 use clearway_core::failure::Failure;
 use clearway_core::ids::{AgentId, LeaseId, Seq, WaitId};
 use clearway_core::limits::EVENTS_PER_READ;
+use clearway_core::pattern::Fold;
 use clearway_core::time::{Now, Wall};
 use clearway_core::wait::Wait;
+use clearway_store::contract::{Snapshot, StoreError};
 use clearway_wire::canonical;
 use std::collections::BTreeMap;
 
@@ -133,29 +135,52 @@ impl Session<'_> {
 
     /// The events of the end of the log whose time is not before an instant, in order.
     pub(crate) fn events_since(&mut self, since: Wall, head: Seq) -> Result<Vec<Event>, Failure> {
+        self.some_events_since(since, head, &|_| true)
+    }
+
+    /// Those of them that are of a kind which is asked for; the others are not read to their ends.
+    pub(crate) fn some_events_since(
+        &mut self,
+        since: Wall,
+        head: Seq,
+        is_wanted: &dyn Fn(&str) -> bool,
+    ) -> Result<Vec<Event>, Failure> {
         let fold = self.fold()?;
-        let (mut found, mut last) = (Vec::new(), head.0);
-        while last > 0 {
-            let after = last.saturating_sub(EVENTS_PER_READ as u64);
-            let page = self.read(|snapshot| snapshot.events(Seq(after), (last - after) as usize))?;
-            let decoded = page
-                .iter()
-                .flatten()
-                .filter_map(|stored| canonical::decode(stored.seq, &stored.bytes, fold).ok());
-            let (earlier, newer): (Vec<Event>, Vec<Event>) = decoded.partition(|event| event.at < since);
-            found.splice(..0, newer);
-            if !earlier.is_empty() {
-                break;
-            }
-            last = after;
-        }
-        Ok(found)
+        let found = self.read(|snapshot| late_events(snapshot, since, head, fold, is_wanted))?;
+        Ok(found.unwrap_or_default())
     }
 
     fn agent_names(&mut self) -> Result<BTreeMap<AgentId, AgentName>, Failure> {
         let agents = self.agents()?.agents;
         Ok(agents.into_iter().map(|seen| (seen.view.agent.id, seen.view.agent.name)).collect())
     }
+}
+
+/// The same of a snapshot that is at hand.
+pub(crate) fn late_events(
+    snapshot: &mut dyn Snapshot,
+    since: Wall,
+    head: Seq,
+    fold: Fold,
+    is_wanted: &dyn Fn(&str) -> bool,
+) -> Result<Vec<Event>, StoreError> {
+    let (mut found, mut last) = (Vec::new(), head.0);
+    while last > 0 {
+        let after = last.saturating_sub(EVENTS_PER_READ as u64);
+        let page = snapshot.events(Seq(after), (last - after) as usize)?;
+        let stamps: Vec<_> = page.iter().map(|stored| canonical::stamp(&stored.bytes).ok()).collect();
+        let is_newer = |(kind, at): (&str, Wall)| at >= since && is_wanted(kind);
+        let wanted = page.iter().zip(&stamps).filter(|(_, stamp)| stamp.is_some_and(is_newer));
+        let newer: Vec<Event> = wanted
+            .filter_map(|(stored, _)| canonical::decode(stored.seq, &stored.bytes, fold).ok())
+            .collect();
+        found.splice(..0, newer);
+        if stamps.iter().flatten().any(|(_, at)| *at < since) {
+            break;
+        }
+        last = after;
+    }
+    Ok(found)
 }
 
 /// What events add up to.

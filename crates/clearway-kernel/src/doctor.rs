@@ -2,7 +2,7 @@
 
 use crate::checked::UncheckedCommit;
 use crate::failures::{REPAIR, said, store_failure, wake, way_out};
-use crate::ledger::{Cost, DAY_MS, SLOW_MS};
+use crate::ledger::{Cost, SLOW_MS};
 use crate::listings::{AgentSeen, LeaseFilter};
 use crate::notifying::last_failure;
 use crate::placing::Whereabouts;
@@ -20,7 +20,7 @@ use clearway_core::slice::{AgentView, ReadSet};
 use clearway_core::slug::Slug;
 use clearway_core::target::Target;
 use clearway_core::text::shown;
-use clearway_core::time::{Wall, rounded};
+use clearway_core::time::rounded;
 use clearway_store::contract::{About, Examination, Finding, LeaseListing, Severity, StoreError};
 use clearway_store::verify::{Mark, verify};
 use std::path::{Path, PathBuf};
@@ -314,11 +314,9 @@ impl Session<'_> {
         Ok(agents.iter().filter_map(check).collect())
     }
 
-    /// Git hooks that Interlock left: they would refuse commits by reservations that nobody makes any more.
     /// Commits of the last day that went past the check with what was with somebody else.
     fn unchecked_commits(&mut self) -> Result<Vec<Check>, Failure> {
-        let since = Wall(self.now()?.wall.0 - DAY_MS);
-        let check = |(commit, paths, _): UncheckedCommit| Check {
+        let check = |UncheckedCommit { commit, paths, .. }| Check {
             about: "git",
             status: CheckStatus::Notable,
             text: format!(
@@ -329,9 +327,10 @@ impl Session<'_> {
                 "see who held it and who committed: clearway events --kind commit.unchecked".to_owned(),
             ),
         };
-        Ok(self.unchecked_since(since)?.into_iter().map(check).collect())
+        Ok(self.unchecked_lately()?.into_iter().map(check).collect())
     }
 
+    /// Git hooks that Interlock left: they would refuse commits by reservations that nobody makes any more.
     fn other_git_hooks(&mut self) -> Vec<Check> {
         if self.site.kind != SiteKind::Git {
             return Vec::new();

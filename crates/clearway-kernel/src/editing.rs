@@ -11,19 +11,18 @@ use crate::lines;
 use crate::outside::Outside;
 use crate::overwriting::{Overwrite, WholeText};
 use crate::parts::{Part, destinations, located, parts};
-use crate::session::{Globals, Session};
+use crate::session::{Globals, Hook, Session};
 use crate::touched;
 use crate::warned;
-use clearway_core::command::{Attend, Await, Command, LeaseRef, Release, Reserve, Selection, Stay, Want};
+use clearway_core::command::{Attend, Await, Command, LeaseRef, Release, Reserve, Selection, Stay};
 use clearway_core::decide::{Notice, Success};
 use clearway_core::failure::{Details, Failure};
 use clearway_core::ids::AgentId;
-use clearway_core::lease::{Grade, Mode};
-use clearway_core::limits::{CALL_MS_MAX, TARGETS_PER_REQUEST_MAX, TTL_MS_AUTO, WAIT_MS_MAX};
+use clearway_core::limits::{CALL_MS_MAX, TARGETS_PER_REQUEST_MAX, WAIT_MS_MAX};
 use clearway_core::path::CanonicalPath;
 use clearway_core::pattern::Pattern;
 use clearway_core::slug::Slug;
-use clearway_core::target::Target;
+use clearway_core::target::{Target, Worktree};
 use clearway_core::time::Wall;
 use clearway_store::Reply;
 use std::path::PathBuf;
@@ -74,51 +73,101 @@ pub fn before_edit(
     }
     let globals = call.globals_with_client(outside);
     parts.sort_by(|one, other| one.ground.site.key.cmp(&other.ground.site.key));
-    let mut ruling = Ruling::none_refused();
-    let mut granted = Vec::new();
-    for Part { mut ground, targets, brief, common } in parts {
-        let whole = replaced(outside, call, &mut ground, &brief, whole);
-        let (directory, place, mode) = (ground.start.clone(), Place::of(&ground, call), ground.config.mode());
-        let is_unattended = ground.config.is_unattended();
-        let root = ground.site.root.clone().unwrap_or_else(|| directory.clone());
-        let worktree = ground.site.worktree();
-        let mut session = Session::on(outside, &globals, ground)?;
-        let Admitted { answers, new, is_held } = session.admit(targets, &brief, &common, &whole, mode)?;
-        let mut told = |answer: Admission| {
-            (place.clone().for_telling(&mut session, call, &answer.reply, answer.refuses()), answer)
-        };
-        let answers: Vec<(Place, Admission)> = answers.into_iter().map(&mut told).collect();
-        if let Some(hook) = globals.hook.as_ref().filter(|_| is_held || !new.is_empty())
-            && touched::remember(outside, &hook.session, &root)
-        {
-            attribution::leave_trace(outside, &place.ledger.scope);
-        }
-        for (by, path) in answers.iter().flat_map(|(_, answer)| made_way(&answer.reply)) {
-            lines::note_clean(outside, &place.ledger, by, &worktree, &path);
-        }
-        granted.push(Taken { directory, leases: new, common });
-        let is_refused = answers.iter().any(|(_, answer)| answer.refuses());
-        for (place, answer) in answers {
-            let refuses = answer.refuses();
-            ruling.ends_turn |= refuses && ends_turn(&answer.reply, is_unattended);
-            if refuses && mode == Enforcement::Warn {
-                let lines = answer.overwrite.as_ref().map(|lines| format!("{lines:?}")).unwrap_or_default();
-                let what = warned::subject(&answer.reply) + &lines;
-                let is_known = !warned::is_news(outside, call, &place.ledger.scope, &what);
-                ruling.is_known = is_known && (ruling.refused.is_none() || ruling.is_known);
-            }
-            ruling.answers.add(outside, call, place, answer.reply).overwrite = answer.overwrite;
-            if refuses {
-                ruling.refuse(mode);
-            }
-        }
-        if is_refused && mode == Enforcement::Enforce {
+    let mut edit = Edit { call, globals, whole, ruling: Ruling::none_refused(), granted: Vec::new() };
+    for part in parts {
+        if edit.take(outside, part)? {
             // What cannot be given back now yields to whoever asks for it; the refusal stands.
-            drop(give_back(outside, &globals, granted));
+            drop(give_back(outside, &edit.globals, edit.granted));
             break;
         }
     }
-    Ok(ruling)
+    Ok(edit.ruling)
+}
+
+/// A call that is about to write files of several scopes, and what became of it so far.
+struct Edit<'c> {
+    call: &'c HookCall,
+    globals: Globals,
+    whole: &'c [WholeText],
+    ruling: Ruling,
+    granted: Vec<Taken>,
+}
+
+impl Edit<'_> {
+    /// Takes what the call writes in one scope; whether that refuses the whole call.
+    fn take(&mut self, outside: &mut dyn Outside, part: Part) -> Result<bool, Failure> {
+        let Part { mut ground, targets, brief, common } = part;
+        let whole = replaced(outside, self.call, &mut ground, &brief, self.whole);
+        let here = Here::of(&ground, self.call);
+        let mut session = Session::on(outside, &self.globals, ground)?;
+        let Admitted { answers, new, is_held } =
+            session.admit(targets, &brief, &common, &whole, here.mode)?;
+        let told: Vec<(Place, Admission)> = answers
+            .into_iter()
+            .map(|answer| {
+                let refuses = answer.refuses();
+                (here.place.clone().for_telling(&mut session, self.call, &answer.reply, refuses), answer)
+            })
+            .collect();
+        if is_held || !new.is_empty() {
+            self.remember(outside, &here);
+        }
+        for (by, path) in told.iter().flat_map(|(_, answer)| made_way(&answer.reply)) {
+            lines::note_clean(outside, &here.place.ledger, by, &here.worktree, &path);
+        }
+        self.granted.push(Taken { directory: here.directory.clone(), leases: new, common });
+        let is_refused = told.iter().any(|(_, answer)| answer.refuses());
+        for (place, answer) in told {
+            self.rule(outside, &here, place, answer);
+        }
+        Ok(is_refused && here.mode == Enforcement::Enforce)
+    }
+
+    /// Remembers that the session has been in a scope, whose store is missed from then on if it goes.
+    fn remember(&self, outside: &mut dyn Outside, here: &Here) {
+        let is_new = |hook: &Hook| touched::remember(outside, &hook.session, &here.root);
+        if self.globals.hook.as_ref().is_some_and(is_new) {
+            attribution::leave_trace(outside, &here.place.ledger.scope);
+        }
+    }
+
+    /// Adds what a scope answered to what becomes of the call.
+    fn rule(&mut self, outside: &mut dyn Outside, here: &Here, place: Place, answer: Admission) {
+        let (refuses, ruling) = (answer.refuses(), &mut self.ruling);
+        ruling.ends_turn |= refuses && ends_turn(&answer.reply, here.is_unattended);
+        if refuses && here.mode == Enforcement::Warn {
+            let is_known = !warned::is_news(outside, self.call, &place.ledger.scope, &answer.subject());
+            ruling.is_known = is_known && (ruling.refused.is_none() || ruling.is_known);
+        }
+        ruling.answers.add(outside, self.call, place, answer.reply).overwrite = answer.overwrite;
+        if refuses {
+            ruling.refuse(here.mode);
+        }
+    }
+}
+
+/// The checkout that a part of a call writes in, and what its settings say.
+struct Here {
+    place: Place,
+    /// Where the scope was found from.
+    directory: PathBuf,
+    root: PathBuf,
+    worktree: Worktree,
+    mode: Enforcement,
+    is_unattended: bool,
+}
+
+impl Here {
+    fn of(ground: &Ground, call: &HookCall) -> Self {
+        Self {
+            place: Place::of(ground, call),
+            directory: ground.start.clone(),
+            root: ground.site.root.clone().unwrap_or_else(|| ground.start.clone()),
+            worktree: ground.site.worktree(),
+            mode: ground.config.mode(),
+            is_unattended: ground.config.is_unattended(),
+        }
+    }
 }
 
 /// Whether a refusal had better be the last of its turn: a person stopped the agent, or it is refused again and again and
@@ -166,6 +215,12 @@ struct Admission {
 impl Admission {
     fn refuses(&self) -> bool {
         refuses(&self.reply) || self.overwrite.is_some()
+    }
+
+    /// What a refusal is about.
+    fn subject(&self) -> String {
+        let lines = self.overwrite.as_ref().map(|lines| format!("{lines:?}")).unwrap_or_default();
+        warned::subject(&self.reply) + &lines
     }
 }
 
@@ -273,19 +328,7 @@ impl Session<'_> {
 
     /// What an edit of files needs, which lasts with the work in them or so long.
     pub(crate) fn edit_of(&self, targets: Vec<Target>, max_ms: Option<u64>) -> Reserve {
-        Reserve {
-            wants: targets.into_iter().map(|target| Want { target, capacity: 1 }).collect(),
-            worktree: self.site.worktree(),
-            mode: Mode::Exclusive,
-            grade: Grade::Auto,
-            as_set: false,
-            ttl_ms: TTL_MS_AUTO,
-            max_ms,
-            reason: None,
-            best_effort: false,
-            bound: None,
-            makes_way: false,
-        }
+        Reserve { max_ms, ..Reserve::edit(targets, self.site.worktree()) }
     }
 }
 

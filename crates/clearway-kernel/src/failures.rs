@@ -72,6 +72,11 @@ fn make_private(path: &str) -> String {
     format!("make it yours alone: chmod go-rwx {}", shell::word(path))
 }
 
+/// Moves what lies in the place of a file beside the store out of the way.
+fn move_away(path: &str, store: &str) -> String {
+    format!("move it out of the way: {} && mv {} \"$aside\"", make_aside(store), shell::word(path))
+}
+
 fn find_names(path: &str) -> String {
     let path = shell::word(path);
     format!("nothing was written; find its names and remove all but one: find / -samefile {path} 2>/dev/null")
@@ -109,6 +114,10 @@ pub(crate) fn wake(holder: &Holder) -> Option<String> {
 
 /// What leads out of what an examination of a store at this place found.
 pub(crate) fn way_out(finding: &Finding, place: &str) -> String {
+    let in_the_way = finding.path.as_deref().filter(|_| finding.about == About::Access);
+    if let Some(path) = in_the_way {
+        return move_away(path, place);
+    }
     let words = match finding.about {
         About::Access => "make the place writable, or keep the store elsewhere: CLEARWAY_STORE=FILE",
         About::Disk => "make room there, or keep the store on another disk: CLEARWAY_STORE=FILE",

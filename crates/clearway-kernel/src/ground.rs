@@ -113,8 +113,7 @@ fn without_a_place(
     let Ok(Found { site, .. }) = here(outside, &mut Asked::new(None, None, start), false) else {
         return Ok(None);
     };
-    let is_invited = left_trace(outside, &site.key) || was_here(outside, &site.key);
-    if is_invited { Err(trouble) } else { Ok(None) }
+    if left_trace(outside, &site.key) { Err(trouble) } else { Ok(None) }
 }
 
 /// What counts where nothing is set.
@@ -156,7 +155,7 @@ fn is_missing(outside: &mut dyn Outside, config: &Config, start: &Path, site: &S
     let is_invited = match store.url {
         None => {
             let has_directory = file.parent().is_some_and(|directory| outside.is_directory(directory));
-            has_directory || left_trace(outside, &site.key) || was_here(outside, &site.key)
+            has_directory || left_trace(outside, &site.key)
         }
         Some(_) => was_here(outside, &site.key),
     };

@@ -119,7 +119,7 @@ impl Answers {
         reply: Reply,
     ) -> &mut ScopeAnswer {
         let Place { ledger, checkout, stands } = place;
-        self.recovered |= is_over(outside, &ledger.scope, !fresh(&reply).is_empty(), call.hears);
+        self.recovered |= is_over(outside, &ledger.scope, !fresh(&reply).is_empty(), call);
         self.ledger.get_or_insert(ledger);
         self.of_scopes.push_mut(ScopeAnswer { reply, checkout, stands, overwrite: None })
     }
@@ -294,12 +294,6 @@ pub fn company(outside: &mut dyn Outside, call: &HookCall) -> Result<Option<Comp
     let (mode, is_strict, root) = (ground.config.mode(), ground.config.is_strict(), ground.site.root.clone());
     let mut session = Session::on(outside, &globals, ground)?;
     Ok(Some(Company { status: session.status()?, mode, unread: session.unread()?, root, is_strict }))
-}
-
-/// What becomes of edits where an agent works; `None` where nobody invited us.
-pub fn mode_of(outside: &mut dyn Outside, call: &HookCall) -> Result<Option<Enforcement>, Failure> {
-    let globals = Globals { idempotency_key: None, ..call.globals() };
-    Ok(welcome(outside, &globals, &call.cwd)?.map(|ground| ground.config.mode()))
 }
 
 /// The arguments of a tool that name files, as the settings of the place have it where the agent works.

@@ -3,9 +3,11 @@
 use crate::outside::{Outside, Surroundings};
 use crate::session::Hook;
 use clearway_core::agent::{AgentName, Caller, Client, ClientSession, NamedSession, OperatorAct, innermost};
+use clearway_core::decide::is_person;
 use clearway_core::failure::Failure;
 use clearway_core::input::session_id;
 use clearway_core::limits::REASON_CHARS_MAX;
+use clearway_core::slice::Slice;
 use clearway_core::slug::Slug;
 use std::collections::BTreeMap;
 
@@ -34,6 +36,14 @@ pub(crate) fn caller(
     };
     let known = Caller { claim, session, ancestors, terminal, ..Caller::default() };
     Ok(Caller { rival_sessions, malformed_sessions, ..known })
+}
+
+/// Whether an agent calls, as far as can be told without the store that knows which processes are clients: those above
+/// are known by what they are called.
+pub(crate) fn is_agent_without_store(outside: &mut dyn Outside, claim: Option<&str>) -> bool {
+    let nobody_known = Slice::default();
+    let is_person = caller(outside, claim, None).is_ok_and(|caller| is_person(&nobody_known, &caller));
+    !is_person || outside.is_below_client()
 }
 
 /// Whether the environment is an agent's, well-formed or not.

@@ -60,6 +60,7 @@ mod warned;
 
 pub use attribution::Changed;
 pub use audit::{Anchor, AnchorOutcome, Exported, Verified};
+pub use checked::UncheckedCommit;
 pub use committing::{CommitWords, Committed};
 pub use digest::{Deeds, Digest, LongestWait, Passed};
 pub use doctor::{Check, CheckStatus, Diagnosis, Repaired};
@@ -68,12 +69,12 @@ pub use events::{EventFilter, EventSeen, Events};
 pub use failures::{config_failure, store_failure};
 pub use finding::{AgentPlace, ProcessPlace};
 pub use githooks::{
-    GitAnswer, INSIDE_COMMIT, RefMove, after_commit, before_commit, before_move, before_push, before_rebase,
+    GitAnswer, INSIDE_COMMIT, RefMove, Saying, after_commit, before_commit, before_move, before_push,
+    before_rebase,
 };
 pub use ground::{ConfigPlace, config_places};
 pub use hooking::{
     Answers, Company, Doing, HookCall, ScopeAnswer, Stands, attend, company, fields_of_tool, keep_changed,
-    mode_of,
 };
 pub use later::{keep_for_later, kept_for_now, told_before, was_told_before};
 pub use ledger::{AgentCost, CallEnd, Cost, HookNote, Noted, note_call};
@@ -83,22 +84,22 @@ pub use mailboxes::{InboxWords, MailPage, MailSeen, StaleAck, StaleAcks, ThreadS
 pub use mailing::{RulesWords, SendWords, mail_answer};
 pub use mutations::{Checked, ChosenWords, ReleaseWords, RenewWords, ReserveWords};
 pub use negotiating::{AnswerWords, AskWords, Negotiations};
-pub use outage::{Outage, outage};
+pub use outage::{Failing, Outage, outage};
 pub use outside::{
-    BuildFacts, ChangedPaths, CheckedOut, CommitOrder, Destination, Errand, FileId, GitCommit, Head,
+    BuildFacts, ChangedPaths, CheckedOut, CommitOrder, Commits, Destination, Errand, FileId, GitCommit, Head,
     HeadMove, Knows, Order, Outside, PutAside, Running, Staged, StoreAt, Surroundings, UnderWay,
 };
 pub use overwriting::{Overwrite, WholeText};
 pub use own::Mine;
 pub use placing::{Adoption, ScopeSeen};
 pub use queueing::Waits;
-pub use radar::{Conflict, Radar, Tip};
+pub use radar::{Conflict, Foreseen, Radar, Tip, foreseen_at_rest};
 pub use running::{Held, Run, WithWait, WithWords};
 pub use scopes::MachineWide;
 pub use session::{Globals, Hook, Session};
 pub use sharing::before_git;
 pub use shelf::{Back, BackOrder, BackState, DraftOrder, Drafted, Shelf, SnapshotFile, SnapshotSeen};
-pub use shelter::{Sheltered, before_shell, destroyed_by};
+pub use shelter::{Refusal, Shelter, Sheltered, Unkept, before_shell, destroyed_by, unkept_by};
 pub use site::{Found, Located, Site, SiteKind, scope_key};
 pub use snapshots::{Loss, Plan, SnapshotShown, Snapshots, Taken, no_checkout};
 pub use turns::abandon as abandon_turns;

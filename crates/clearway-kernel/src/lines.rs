@@ -2,11 +2,12 @@
 //!
 //! After an edit the prints of its lines are noted beside the store, by path and agent; nothing is decided by them, and
 //! what cannot be noted is forgotten. What a note is older than the last commit of its file is not about what is
-//! uncommitted now. Who holds a file is another question, which leases answer.
+//! uncommitted now; of what a commit leaves out of a file, it is noted once more whose it is. Who holds a file is another
+//! question, which leases answer.
 
 use crate::finding::meant;
 use crate::ledger::Ledger;
-use crate::outside::Outside;
+use crate::outside::{Commits, Outside};
 use crate::passing::name_after;
 use crate::session::Session;
 use crate::site::SiteKind;
@@ -244,12 +245,53 @@ impl Session<'_> {
         CanonicalPath::parse(&change.path, self.site.fold).is_ok_and(|path| pattern.matches(&path))
     }
 
+    /// Notes once more whose lines a commit left out of the files that it is of: they are as uncommitted as before, and
+    /// what was noted before the commit counts for committed.
+    pub(crate) fn note_left_by_commit(&mut self) -> Result<(), Failure> {
+        let noted = self.noted_by(&|_| true)?;
+        if noted.is_empty() {
+            return Ok(());
+        }
+        let committed = self.outside.committed_paths()?;
+        let paths: Vec<&str> =
+            committed.iter().map(String::as_str).filter(|path| noted.contains_key(*path)).collect();
+        if paths.is_empty() {
+            return Ok(());
+        }
+        let changes = self.outside.uncommitted(&self.site, &paths)?;
+        let notes = self.notes_among(&changes, Commits::ButTheLast)?;
+        if notes.is_empty() {
+            return Ok(());
+        }
+        let now = self.now()?.wall;
+        let last = self.outside.committed_since(&self.site, &paths, Wall(0), Commits::All)?;
+        let (place, checkout) = (self.file_beside_store(SUFFIX)?, name_after(&self.site.worktree().0));
+        for Uncommitted { path, runs, .. } in &changes {
+            // A clock that is behind the one of whoever committed must not make it old again.
+            let at = last.get(path).map_or(now, |last| now.max(*last));
+            let writings = notes.get(path).map(Vec::as_slice).unwrap_or_default();
+            for writing in left_of(runs, writings) {
+                let note = Note { at, checkout: checkout.clone(), path: path.clone(), writing };
+                drop(self.outside.jot(&place, &note.line(), NOTES_BYTES_MAX));
+            }
+        }
+        Ok(())
+    }
+
     /// What is noted of these files since their last commit, the oldest first.
     fn notes_on(&mut self, changes: &[Uncommitted]) -> Result<BTreeMap<String, Vec<Writing>>, Failure> {
+        self.notes_among(changes, Commits::All)
+    }
+
+    fn notes_among(
+        &mut self,
+        changes: &[Uncommitted],
+        counting: Commits,
+    ) -> Result<BTreeMap<String, Vec<Writing>>, Failure> {
         let paths: Vec<&str> = changes.iter().map(|change| change.path.as_str()).collect();
         let notes = self.noted(&paths)?;
         let Some(oldest) = notes.iter().map(|note| note.at).min() else { return Ok(BTreeMap::new()) };
-        let committed = self.outside.committed_since(&self.site, &paths, oldest)?;
+        let committed = self.outside.committed_since(&self.site, &paths, oldest, counting)?;
         let mut writings: BTreeMap<String, Vec<Writing>> = BTreeMap::new();
         for note in notes {
             let is_committed = committed.get(&note.path).is_some_and(|at| is_before(note.at, *at));
@@ -316,6 +358,21 @@ impl Session<'_> {
         }
         Ok(counts)
     }
+}
+
+/// What each author wrote of what is left.
+fn left_of(runs: &[ChangedRun], writings: &[Writing]) -> Vec<Writing> {
+    let mut left: Vec<Writing> = Vec::new();
+    for run in runs {
+        for (line, author) in run.added.iter().zip(authors(&run.added, writings)) {
+            let (Some(author), print) = (author, LinePrint::of(line)) else { continue };
+            match left.iter_mut().find(|writing| writing.author == author) {
+                Some(writing) => drop(writing.lines.insert(print)),
+                None => left.push(Writing { author, lines: [print].into() }),
+            }
+        }
+    }
+    left
 }
 
 /// Git counts in seconds: what was written in the second of a commit may be in it or not, and stays its author's.

@@ -1,5 +1,6 @@
 //! The verbs that look at what is held: leases, who, agents, status. None of them writes.
 
+use crate::checked::{UncheckedCommit, unchecked_lately};
 use crate::config::Enforcement;
 use crate::failures::store_failure;
 use crate::own::ENDED_ROWS;
@@ -16,7 +17,7 @@ use clearway_core::limits::{LOOPING_MS, LOOPING_REFUSALS};
 use clearway_core::nearest::nearest;
 use clearway_core::negotiation::NegotiationView;
 use clearway_core::pattern::Fold;
-use clearway_core::slice::{AgentLookup, AgentView, Freeze, ReadSet, ScopeState, Slice};
+use clearway_core::slice::{AgentLookup, AgentView, Freeze, ReadSet, ScopeState, Slice, household};
 use clearway_core::target::{Target, Worktree};
 use clearway_core::text::shown;
 use clearway_core::time::Now;
@@ -131,6 +132,8 @@ pub struct Status {
     pub machine_wide: MachineWide,
     /// The pause a person ordered.
     pub frozen: Option<Freeze>,
+    /// What went past the check within a day, the earliest first, if it was asked for.
+    pub unchecked: Vec<UncheckedCommit>,
     /// What needs a person.
     pub warnings: Vec<String>,
 }
@@ -245,8 +248,18 @@ impl Session<'_> {
     }
 
     /// One look at everything, all of it at one revision.
+    pub fn full_status(&mut self) -> Result<Status, Failure> {
+        self.status_with(PastCheck::Read)
+    }
+
+    /// The same without what went past the check.
     pub fn status(&mut self) -> Result<Status, Failure> {
-        let survey = self.survey(LeaseListing::WithEnded(ENDED_ROWS))?;
+        self.status_with(PastCheck::LeftOut)
+    }
+
+    fn status_with(&mut self, past: PastCheck) -> Result<Status, Failure> {
+        let key = self.site.key.clone();
+        let survey = self.survey_with(&key, LeaseListing::WithEnded(ENDED_ROWS), past)?;
         let mut leases = survey.leases();
         let left_behind = self.left_behind(&leases);
         leases.retain(|view| view.lease.ended.is_none());
@@ -281,9 +294,21 @@ impl Session<'_> {
         let negotiations = self.standing(&survey.slice, &survey.now)?;
         warnings.extend(stopped(&agents, &survey.now));
         let frozen = survey.slice.scope.frozen_at(&survey.now).cloned();
-        let (rev, now, waits) = (survey.rev(), survey.now, survey.queue);
-        let here = self.site.worktree();
-        Ok(Status { rev, now, here, me, agents, leases, waits, negotiations, machine_wide, frozen, warnings })
+        let (rev, now, waits, unchecked) = (survey.rev(), survey.now, survey.queue, survey.unchecked);
+        Ok(Status {
+            rev,
+            now,
+            here: self.site.worktree(),
+            me,
+            agents,
+            leases,
+            waits,
+            negotiations,
+            machine_wide,
+            frozen,
+            unchecked,
+            warnings,
+        })
     }
 
     /// Who the caller is in this scope, if it is known here.
@@ -327,16 +352,32 @@ impl Session<'_> {
 
     /// Everything there is to list, from one snapshot, with what the machine says of it.
     pub(crate) fn survey_in(&mut self, scope: &ScopeKey, wanted: LeaseListing) -> Result<Survey, Failure> {
+        self.survey_with(scope, wanted, PastCheck::LeftOut)
+    }
+
+    fn survey_with(
+        &mut self,
+        scope: &ScopeKey,
+        wanted: LeaseListing,
+        past: PastCheck,
+    ) -> Result<Survey, Failure> {
         let now = self.now()?;
         let read = ReadSet { agents: AgentLookup::of(&self.caller), waits: true, ..ReadSet::default() };
         let found = self.read_in(scope, |snapshot| {
             let slice = with_queue(snapshot, &read, &now)?;
-            Ok((slice, snapshot.leases(wanted, &now)?, snapshot.agents(&now)?))
+            let (leases, agents) = (snapshot.leases(wanted, &now)?, snapshot.agents(&now)?);
+            let unchecked = match past {
+                PastCheck::Read => {
+                    unchecked_lately(snapshot, &now, slice.scope.rev, slice.scope.fold, &agents)?
+                }
+                PastCheck::LeftOut => Vec::new(),
+            };
+            Ok((slice, leases, agents, unchecked))
         })?;
-        let (slice, listed, views) = found.unwrap_or((Slice::default(), Listed::default(), Vec::new()));
+        let (slice, listed, views, unchecked) = found.unwrap_or_default();
         let facts = self.process_facts(&views, &listed.leases);
         let queue = self.queued(&slice, &now)?;
-        Ok(Survey { now, slice, listed, views, facts, queue })
+        Ok(Survey { now, slice, listed, views, facts, queue, unchecked })
     }
 
     /// What the machine says of the processes behind agents, and of those that keep leases.
@@ -359,6 +400,14 @@ pub(crate) struct Survey {
     views: Vec<AgentView>,
     facts: Facts,
     pub(crate) queue: Vec<Queued>,
+    unchecked: Vec<UncheckedCommit>,
+}
+
+/// Whether commits that went past the check are read too, for which the log of a day is looked through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PastCheck {
+    Read,
+    LeftOut,
 }
 
 impl Survey {
@@ -379,8 +428,7 @@ impl Survey {
     /// Everybody of the caller's family, which is one for commits; nobody if the caller is not known here.
     pub(crate) fn household_of(&self, caller: &Caller) -> BTreeSet<AgentId> {
         let me = identify(&self.slice, caller).ok().and_then(|identified| identified.known);
-        let Some(root) = me.map(|view| view.agent.root) else { return BTreeSet::new() };
-        self.views.iter().filter(|view| view.agent.root == root).map(|view| view.agent.id).collect()
+        me.map(|view| household(view.agent.root, &self.views)).unwrap_or_default()
     }
 
     pub(crate) fn rev(&self) -> Seq {

@@ -11,8 +11,8 @@ use clearway_core::decide::{Notice, Success, standing_negotiations};
 use clearway_core::failure::Failure;
 use clearway_core::ids::{NegotiationId, Seq};
 use clearway_core::input::{later_ms, wait_span_ms};
-use clearway_core::lease::{Grade, Kind, Mode};
-use clearway_core::limits::{TTL_MS_AUTO, TTL_MS_MAX, TTL_MS_MIN};
+use clearway_core::lease::{Grade, Kind};
+use clearway_core::limits::{TTL_MS_MAX, TTL_MS_MIN};
 use clearway_core::negotiation::{Negotiated, NegotiationView, Status, Urgency};
 use clearway_core::shell;
 use clearway_core::slice::{ReadSet, Slice};
@@ -106,19 +106,15 @@ impl Session<'_> {
         };
         let is_edit = self.caller.session.is_some() && !words.then_reserve && is_file(&target);
         let claimed = clearway_core::duration::milliseconds(self.config.claimed_ttl());
-        Ok(Reserve {
-            wants: vec![Want { target, capacity }],
-            worktree: self.site.worktree(),
-            mode: Mode::Exclusive,
-            grade: if is_edit { Grade::Auto } else { Grade::Claimed },
-            as_set: false,
-            ttl_ms: if is_edit { TTL_MS_AUTO } else { claimed.clamp(TTL_MS_MIN, TTL_MS_MAX) },
-            max_ms: None,
-            reason: Some(why.to_owned()),
-            best_effort: false,
-            bound: None,
-            makes_way: false,
-        })
+        let here = self.site.worktree();
+        let wish = match is_edit {
+            true => Reserve::edit([target.clone()], here),
+            false => {
+                let ttl_ms = claimed.clamp(TTL_MS_MIN, TTL_MS_MAX);
+                Reserve::alone([target.clone()], here, Grade::Claimed, ttl_ms)
+            }
+        };
+        Ok(Reserve { wants: vec![Want { target, capacity }], reason: Some(why.to_owned()), ..wish })
     }
 
     /// Waits until something came of what was asked, and looks once more when the time is up: what came in the last moment

@@ -1,26 +1,32 @@
-//! What hooks remember of a store that fails: outside of it, so that no hook pays for the same trouble twice and nobody is
-//! told of it twice. Forgotten with the boot, and with the first answer the store gives again.
+//! What hooks remember of a store that fails: outside of it, so that no hook pays for the same trouble twice, and every
+//! agent is told of it once, and once that it is over. Forgotten with the boot, and when everybody knows that it is over.
 
-use crate::ground::without_store;
-use crate::hooking::HookCall;
+use crate::ground::{Ground, without_store};
+use crate::hooking::{HookCall, welcome};
 use crate::notifying::notify;
 use crate::outside::Outside;
+use crate::passing::name_after;
+use crate::session::Globals;
 use clearway_core::alert::Alert;
 use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
 use clearway_core::slug::Slug;
 use clearway_core::time::Mono;
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 /// How long a store that failed is not asked again.
 const SPARED_MS: u64 = 10_000;
+
+/// How many agents of a scope are remembered to have been told; whoever comes after them is told each time.
+const TOLD_MAX: usize = 64;
 
 /// How a hook is to answer while the store fails.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outage {
     /// Nobody watches, so what cannot be checked is refused.
     pub unattended: bool,
-    /// It was not known before: somebody has to be told.
+    /// The caller does not know of it: it has to be told.
     pub is_new: bool,
 }
 
@@ -46,15 +52,16 @@ pub fn outage(
     let is_heard = is_heard || (is_before && unattended);
     let known = memory(outside, &site.key);
     let is_unknown = known.is_none();
-    let was_told = known.as_ref().is_some_and(|known| known.standing != Standing::Untold);
-    let is_new = is_heard && !was_told;
+    let me = called(call);
+    let mut told = known.as_ref().map(|known| known.told.clone()).unwrap_or_default();
+    let is_new = is_heard && !told.contains(&me);
     let in_way = known.filter(Known::is_in_way);
     if is_new || in_way.is_none() {
-        let standing = if is_heard || was_told { Standing::Told } else { Standing::Untold };
+        told.extend(Some(me).filter(|_| is_heard && told.len() < TOLD_MAX));
         // What is in the way is what failed; the failure at hand only says so.
         let (slug, message) =
             in_way.map_or((failure.slug, failure.message.clone()), |known| (known.slug, known.message));
-        let is_kept = remember(outside, &site.key, slug, &message, standing);
+        let is_kept = remember(outside, &site.key, slug, &message, Standing::Fails, &told);
         // Where nothing is kept, it would be told with every call.
         if let (true, true, Ok(now)) = (is_unknown, is_kept, outside.now()) {
             notify(outside, &config, &site, now.wall, &Alert::Outage { message });
@@ -63,32 +70,112 @@ pub fn outage(
     Outage { unattended, is_new }
 }
 
+/// What stands for an agent in what is remembered.
+fn called(call: &HookCall) -> String {
+    name_after(&call.session.key().0)
+}
+
+/// The store of where an agent stands, which failed in this very call: nothing asks it again.
+#[derive(Clone, Debug)]
+pub struct Failing {
+    scope: Option<ScopeKey>,
+    failure: Failure,
+}
+
+impl Failing {
+    /// Takes note of what the store of where an agent stands failed with.
+    pub fn here(outside: &mut dyn Outside, call: &HookCall, failure: Failure) -> Self {
+        let scope = scope_of(outside, &call.globals(), &call.cwd);
+        Self { scope, failure }
+    }
+
+    /// What it failed with.
+    pub fn failure(&self) -> &Failure {
+        &self.failure
+    }
+
+    fn is_of(&self, scope: &ScopeKey) -> bool {
+        self.scope.as_ref() == Some(scope)
+    }
+}
+
+/// Whether a failure says that a store cannot be asked. One that only has no room for an answer can.
+pub(crate) fn cannot_be_asked(failure: &Failure) -> bool {
+    matches!(
+        failure.slug,
+        Slug::StoreUnavailable
+            | Slug::StoreNewer
+            | Slug::StoreCorrupt
+            | Slug::StoreLost
+            | Slug::StoreNotPrivate
+            | Slug::NetworkFileSystem
+            | Slug::StoreBusy
+    )
+}
+
+/// The ground of a directory that invited us, unless its store failed a moment ago, or in this very call.
+pub(crate) fn welcome_beside(
+    outside: &mut dyn Outside,
+    globals: &Globals,
+    start: &Path,
+    failing: Option<&Failing>,
+) -> Result<Option<Ground>, Failure> {
+    if let Some(failing) = failing
+        && scope_of(outside, globals, start).is_some_and(|scope| failing.is_of(&scope))
+    {
+        return Err(failing.failure.clone());
+    }
+    welcome(outside, globals, start)
+}
+
+/// What is known of the store of a directory without asking it, if it fails.
+pub(crate) fn known_trouble(
+    outside: &mut dyn Outside,
+    globals: &Globals,
+    start: &Path,
+    failing: Option<&Failing>,
+) -> Option<Failure> {
+    let scope = scope_of(outside, globals, start)?;
+    match failing.filter(|failing| failing.is_of(&scope)) {
+        Some(failing) => Some(failing.failure.clone()),
+        None => trouble(outside, &scope),
+    }
+}
+
+fn scope_of(outside: &mut dyn Outside, globals: &Globals, start: &Path) -> Option<ScopeKey> {
+    without_store(outside, globals, start).ok().map(|(_, site)| site.key)
+}
+
 /// The trouble of a moment ago, for a hook that is about to ask the same store.
 pub(crate) fn trouble(outside: &mut dyn Outside, scope: &ScopeKey) -> Option<Failure> {
     let known = memory(outside, scope).filter(Known::is_in_way)?;
     Some(Failure::new(known.slug, format!("{} (so it was a moment ago)", known.message)))
 }
 
-/// The store answered, and wrote for it or not; whether an outage is over that the agent is to be told of. Where nobody
-/// hears it now, that is kept for the next call.
-pub(crate) fn is_over(outside: &mut dyn Outside, scope: &ScopeKey, wrote: bool, is_heard: bool) -> bool {
-    let Some(known) = memory(outside, scope) else { return false };
+/// The store answered, and wrote for it or not; whether an outage is over that the caller was told of. Where it does not
+/// hear that now, it is kept for its next call, and so it is for everybody else who was told.
+pub(crate) fn is_over(outside: &mut dyn Outside, scope: &ScopeKey, wrote: bool, call: &HookCall) -> bool {
+    let Some(mut known) = memory(outside, scope) else { return false };
     let could_only_read = matches!(known.slug, Slug::StoreFull | Slug::StoreReadOnly);
     if could_only_read && !wrote && known.standing != Standing::Over {
         return false;
     }
-    let was_told = known.standing != Standing::Untold;
-    if was_told && !is_heard {
-        remember(outside, scope, known.slug, &known.message, Standing::Over);
-        return false;
+    let is_told = call.hears && known.told.remove(&called(call));
+    if known.told.is_empty() {
+        return path(outside, scope).is_some_and(|path| outside.remove_file(&path).is_ok()) && is_told;
     }
-    path(outside, scope).is_some_and(|path| outside.remove_file(&path).is_ok()) && was_told
+    if is_told || known.standing != Standing::Over {
+        remember(outside, scope, known.slug, &known.message, Standing::Over, &known.told);
+    }
+    is_told
 }
 
 struct Known {
     slug: Slug,
     message: String,
     standing: Standing,
+    /// Who was told of it, and not yet that it is over.
+    told: BTreeSet<String>,
     is_fresh: bool,
 }
 
@@ -98,20 +185,17 @@ impl Known {
     }
 }
 
-/// Who knows what of an outage.
+/// How things stand with an outage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Standing {
-    /// Nobody was told, for nobody would have heard it.
-    Untold,
-    /// Somebody was told.
-    Told,
-    /// It is over, and nobody was told so yet.
+    /// The store fails.
+    Fails,
+    /// It is over, and somebody was not told so yet.
     Over,
 }
 
 impl Standing {
-    const ALL: [(Self, &'static str); 3] =
-        [(Self::Untold, "untold"), (Self::Told, "told"), (Self::Over, "over")];
+    const ALL: [(Self, &'static str); 2] = [(Self::Fails, "fails"), (Self::Over, "over")];
 
     fn word(self) -> &'static str {
         Self::ALL.iter().find(|(standing, _)| *standing == self).map_or("", |(_, word)| word)
@@ -126,7 +210,7 @@ fn path(outside: &dyn Outside, scope: &ScopeKey) -> Option<PathBuf> {
     outside.passing_file(&format!("outage-{scope}")).ok()
 }
 
-/// Boot, instant, slug, standing, message, each on a line.
+/// Boot, instant, slug, standing, message, and who was told, each on a line.
 fn memory(outside: &mut dyn Outside, scope: &ScopeKey) -> Option<Known> {
     let path = path(outside, scope)?;
     let text = outside.read_text(&path).ok()??;
@@ -135,7 +219,8 @@ fn memory(outside: &mut dyn Outside, scope: &ScopeKey) -> Option<Known> {
     let (boot, at) = (lines.next()?, Mono(lines.next()?.parse().ok()?));
     let (slug, standing) = (Slug::parse(lines.next()?)?, Standing::parse(lines.next()?)?);
     let is_fresh = boot == now.boot.0 && now.mono.since(at) < SPARED_MS;
-    Some(Known { slug, message: lines.next().unwrap_or_default().to_owned(), standing, is_fresh })
+    let message = lines.next().unwrap_or_default().to_owned();
+    Some(Known { slug, message, standing, told: lines.map(str::to_owned).collect(), is_fresh })
 }
 
 fn remember(
@@ -144,10 +229,12 @@ fn remember(
     slug: Slug,
     message: &str,
     standing: Standing,
+    told: &BTreeSet<String>,
 ) -> bool {
     let (Some(path), Ok(now)) = (path(outside, scope), outside.now()) else { return false };
     let (slug, standing, message) = (slug.as_str(), standing.word(), message.replace('\n', " "));
-    let text = format!("{}\n{}\n{slug}\n{standing}\n{message}\n", now.boot.0, now.mono.0);
+    let mut text = format!("{}\n{}\n{slug}\n{standing}\n{message}\n", now.boot.0, now.mono.0);
+    told.iter().for_each(|told| text.extend([told, "\n"]));
     // Where nothing can be written, the next hook pays for itself.
     outside.write_private(&path, &text).is_ok()
 }

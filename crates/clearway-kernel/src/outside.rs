@@ -6,6 +6,7 @@ use crate::lines::Uncommitted;
 use crate::shelf::Shelf;
 use crate::site::{Located, Site};
 use clearway_core::agent::{Above, Client};
+use clearway_core::commit::Reverts;
 use clearway_core::facts::Process;
 use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
@@ -58,6 +59,9 @@ pub trait Outside: World {
     /// The nearest of them with the names of their commands, at most so many and as long as more are asked for.
     fn commands_above(&mut self, at_most: usize, more: &dyn Fn(&[Above]) -> bool) -> Vec<Above>;
 
+    /// Whether any process above is called like a client of agents.
+    fn is_below_client(&mut self) -> bool;
+
     /// Which of these variables, with these values, the processes above were started with, nearest first. It ends
     /// with the first process that cannot be looked at.
     fn started_with(&mut self, variables: &BTreeMap<&'static str, String>) -> Vec<Vec<&'static str>>;
@@ -91,6 +95,7 @@ pub trait Outside: World {
         site: &Site,
         paths: &[&str],
         since: Wall,
+        counting: Commits,
     ) -> Result<BTreeMap<String, Wall>, Failure>;
 
     /// The paths of the checkout of a site with a change that is not committed, untracked files included.
@@ -107,6 +112,9 @@ pub trait Outside: World {
 
     /// What is staged of these paths, line by line, asked by such a hook.
     fn staged_lines(&mut self, paths: &[&str]) -> Result<Vec<Uncommitted>, Failure>;
+
+    /// Whether what is staged takes back what a commit did, and nothing else, asked by such a hook.
+    fn is_reverse(&mut self, reverts: &Reverts) -> bool;
 
     /// The paths of the last commit, asked by such a hook; none of a merge.
     fn committed_paths(&mut self) -> Result<Vec<String>, Failure>;
@@ -141,6 +149,20 @@ pub trait Outside: World {
 
     /// Whether hooks that run before a commit at a site put aside what is not committed, as far as their files tell.
     fn hooks_put_aside(&mut self, site: &Site) -> bool;
+
+    /// What the names of references begin with that are ours alone and never leave a repository.
+    fn own_refs(&self) -> &'static str;
+
+    /// Somebody waits: from now on git has so long for all that snapshots and predictions of merges ask of it.
+    fn hurry(&mut self, within_ms: u64);
+
+    /// Repositories in a directory, itself included, as far as they are found soon; none in another one, and none in what a
+    /// build makes.
+    fn repositories_in(&mut self, directory: &Path) -> Vec<PathBuf>;
+
+    /// Whether any file of a checkout at these paths or below them, but for what a build makes, was changed since an
+    /// instant, or may have been: what cannot be looked at soon counts as changed. The empty path is everything.
+    fn is_changed_since(&mut self, root: &Path, paths: &[String], since: Wall) -> bool;
 
     /// Where snapshots of a checkout lie.
     fn shelf(&mut self, root: &Path) -> Result<Box<dyn Shelf + '_>, Failure>;
@@ -225,6 +247,15 @@ pub trait Outside: World {
 
     /// Which build this is.
     fn build(&self) -> BuildFacts;
+}
+
+/// Which commits of a branch count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Commits {
+    /// Every one.
+    All,
+    /// All but the last.
+    ButTheLast,
 }
 
 /// What is changed in a checkout.

@@ -6,10 +6,12 @@
 
 use crate::config::Enforcement;
 use crate::ground::Ground;
-use crate::hooking::{HookCall, unheard, welcome};
+use crate::hooking::{HookCall, unheard};
 use crate::listings::AgentSeen;
+use crate::outage::{Failing, welcome_beside};
 use crate::outside::Outside;
 use crate::session::{Globals, Session};
+use crate::shelter::Refusal;
 use crate::site::SiteKind;
 use crate::turns;
 use clearway_core::agent::{AgentName, Liveness};
@@ -27,27 +29,33 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Whether a line may run, as far as it asks something of git; `Some` says why not. It has its turns then, until it is over.
+/// What cannot be asked is no reason to keep anybody from it. `failing` is the store of where the agent stands, if that
+/// failed already.
 pub fn before_git(
     outside: &mut dyn Outside,
     call: &HookCall,
     command: &str,
-) -> Result<Option<Failure>, Failure> {
+    failing: Option<&Failing>,
+) -> Option<Refusal> {
     let uses = git_uses(command);
     if uses.is_empty() {
-        return Ok(None);
+        return None;
     }
     // A call before this one that was never heard of again is over.
     turns::abandon(outside, call);
     let globals = unheard(&call.globals_with_client(outside));
     let order = Order { call, command, brings_turn: commits_with_us(command) };
-    for (ground, uses) in by_checkout(outside, &globals, call, uses) {
-        let refused = Session::on(outside, &globals, ground)?.judge_uses(&order, &uses);
-        if !matches!(refused, Ok(None)) {
-            turns::abandon(outside, call);
-            return refused;
+    for (ground, uses) in by_checkout(outside, &globals, call, uses, failing) {
+        let mode = ground.config.mode();
+        let session = Session::on(outside, &globals, ground);
+        let judged = session.and_then(|mut session| session.judge_uses(&order, &uses));
+        if let Ok(None) = judged {
+            continue;
         }
+        turns::abandon(outside, call);
+        return judged.ok().flatten().map(|failure| Refusal { failure, mode });
     }
-    Ok(None)
+    None
 }
 
 /// A line that is about to run.
@@ -74,6 +82,7 @@ fn by_checkout(
     globals: &Globals,
     call: &HookCall,
     uses: Vec<GitUse>,
+    failing: Option<&Failing>,
 ) -> Vec<(Ground, Vec<GitUse>)> {
     let mut found: Vec<(Ground, Vec<GitUse>)> = Vec::new();
     for used in uses {
@@ -83,7 +92,8 @@ fn by_checkout(
         };
         // What is not there is git's to say.
         let ground = Some(place).filter(|place| outside.is_directory(place));
-        let ground = ground.and_then(|place| welcome(outside, globals, &place).ok().flatten());
+        let ground =
+            ground.and_then(|place| welcome_beside(outside, globals, &place, failing).ok().flatten());
         let Some(ground) = ground.filter(|ground| ground.site.kind == SiteKind::Git) else { continue };
         match found.iter_mut().find(|(known, _)| known.site.root == ground.site.root) {
             Some((_, uses)) => uses.push(used),
@@ -159,7 +169,15 @@ impl Session<'_> {
             outside.changed_at(&order.call.cwd.join(&used.directory).join(name)).is_some()
         };
         match &used.act {
-            GitAct::Upheaves { unless_file: Some(name) } if is_file(self.outside, name) => Ok(None),
+            GitAct::Upheaves { unless_file: Some(name) } if is_file(self.outside, name) => {
+                let from = order.call.cwd.join(&used.directory);
+                let undone = if used.what == "git checkout" { vec![name.clone()] } else { Vec::new() };
+                self.undoes_of_others(order.call, used, &from, &undone, crowd)
+            }
+            GitAct::Discards { only, .. } => {
+                let from = order.call.cwd.join(&used.directory);
+                self.undoes_of_others(order.call, used, &from, only, crowd)
+            }
             GitAct::Upheaves { .. } | GitAct::RemovesCheckout { .. } => self.upheaval(&used.what, crowd),
             GitAct::PutsAside { only, .. } => {
                 let from = order.call.cwd.join(&used.directory);
@@ -240,5 +258,8 @@ fn is_about_stash(act: &GitAct) -> bool {
 }
 
 fn writes_index(act: &GitAct) -> bool {
-    !matches!(act, GitAct::RemovesCheckout { .. } | GitAct::DropsAside)
+    !matches!(
+        act,
+        GitAct::RemovesCheckout { .. } | GitAct::DropsAside | GitAct::Discards { untracked: true, .. }
+    )
 }

@@ -25,6 +25,9 @@ pub trait Shelf {
     /// The files of one.
     fn files(&mut self, commit: &str) -> Result<Vec<SnapshotFile>, Failure>;
 
+    /// Files at these paths and below them that git tracks and that are not there.
+    fn missing(&mut self, paths: &[String]) -> Result<Vec<String>, Failure>;
+
     /// What bringing files back would do to each.
     fn plan(&mut self, order: &BackOrder) -> Result<Vec<Back>, Failure>;
 
@@ -43,7 +46,7 @@ pub struct DraftOrder {
     pub reason: Option<String>,
     /// When.
     pub at: Wall,
-    /// How long each call of git may take.
+    /// How long all calls of git for it may take.
     pub within_ms: u64,
     /// Where small ignored files are kept, with the commit behind it; `None` if none are.
     pub ignored_beside: Option<PathBuf>,
@@ -110,7 +113,9 @@ pub struct SnapshotFile {
     pub state: &'static str,
     /// Whether the index had something else of it than the commit.
     pub is_staged: bool,
-    /// Its permission bits.
+    /// Whether it is a symbolic link.
+    pub is_link: bool,
+    /// Its permission bits, which mean nothing of a link.
     pub mode: u32,
     /// Its size.
     pub bytes: u64,

@@ -1,12 +1,14 @@
 //! What a command of an agent's shell would destroy is kept before it runs, and how things lie there after it is noted, so
 //! that `undo` can tell what was changed since.
 
+use crate::config::Enforcement;
 use crate::ground::Ground;
 use crate::hooking::{HookCall, welcome};
+use crate::outage::{Failing, cannot_be_asked, known_trouble, welcome_beside};
 use crate::outside::Outside;
 use crate::passing::name_after;
 use crate::session::{Globals, Session};
-use crate::shelf::{Drafted, SnapshotSeen};
+use crate::shelf::Drafted;
 use crate::site::SiteKind;
 use crate::targets::Look;
 use clearway_core::failure::Failure;
@@ -15,11 +17,14 @@ use clearway_core::ids::Seq;
 use clearway_core::redact::redact;
 use clearway_core::slug::Slug;
 use clearway_core::snapshot::SnapshotCause;
-use clearway_core::text::truncate_columns;
+use clearway_core::text::{shown, truncate_columns};
+use clearway_core::time::Wall;
 use std::path::{Path, PathBuf};
 
 /// Columns of a command that are remembered as the reason.
 pub(crate) const COMMAND_COLUMNS: usize = 120;
+/// Repositories inside a directory that are looked at before it is removed.
+const NESTED_MAX: usize = 8;
 /// How long a snapshot that somebody took by hand stands for one that takes too long for a hook.
 const FRESH_MS: i64 = 2 * 60 * 1_000;
 
@@ -30,50 +35,135 @@ pub struct Sheltered {
     pub number: Seq,
     /// How many files it holds.
     pub files: u64,
+    /// The root of its checkout, where the agent stands in none or in another.
+    pub elsewhere: Option<PathBuf>,
+}
+
+/// What became of what a command is about to destroy, in every checkout that it reaches.
+#[derive(Debug, Default)]
+pub struct Shelter {
+    /// What is kept of it.
+    pub kept: Option<Sheltered>,
+    /// Why it cannot be kept.
+    pub refused: Option<Refusal>,
+    /// What is not kept because a store fails.
+    pub unkept: Vec<Unkept>,
+}
+
+/// Why a command had better not run, and what the checkout concerned has to say about that.
+#[derive(Clone, Debug)]
+pub struct Refusal {
+    /// Why.
+    pub failure: Failure,
+    /// What becomes of refusals there.
+    pub mode: Enforcement,
+}
+
+/// Something that a command destroys where the store fails.
+#[derive(Clone, Debug)]
+pub struct Unkept {
+    /// As seen from where the command runs.
+    pub file: String,
+    /// How the store fails.
+    pub failure: Failure,
 }
 
 /// What a command would destroy, as seen from where it runs; `None` if that is nothing.
 pub fn destroyed_by(command: &str) -> Option<Vec<String>> {
-    let place = |path: String| match path.strip_suffix(ROOT) {
-        Some(directory) => Path::new(directory).join(".git").display().to_string(),
-        None => path,
-    };
-    harm_of(command).map(|harm| harm.paths.into_iter().map(place).collect())
+    harm_of(command).map(|harm| harm.paths.iter().map(|path| seen_from(path)).collect())
 }
 
-/// Keeps what a command is about to destroy; `None` if that is nothing. A failure means that it cannot be kept.
+fn seen_from(path: &str) -> String {
+    match path.strip_suffix(ROOT) {
+        Some(directory) => Path::new(directory).join(".git").display().to_string(),
+        None => path.to_owned(),
+    }
+}
+
+/// Keeps what a command is about to destroy. `failing` is the store of where the agent stands, if that failed already.
 pub fn before_shell(
     outside: &mut dyn Outside,
     call: &HookCall,
     command: &str,
-) -> Result<Option<Sheltered>, Failure> {
-    let Some(harm) = harm_of(command) else { return Ok(None) };
+    failing: Option<&Failing>,
+) -> Shelter {
+    let mut shelter = Shelter::default();
+    let Some(harm) = harm_of(command) else { return shelter };
     let globals = Globals { idempotency_key: None, ..call.globals_with_client(outside) };
-    let mut kept = None;
-    for (ground, paths) in by_checkout(outside, &globals, &call.cwd, &harm.paths) {
-        let mut session = Session::on(outside, &globals, ground)?;
-        let paths = session.reached(&paths);
-        if paths.is_empty() {
-            continue;
-        }
-        let reason = truncate_columns(&redact(command), COMMAND_COLUMNS).into_owned();
-        let taken = match session.take_snapshot(paths, SnapshotCause::Command, Some(reason)) {
-            Err(failure) if failure.slug == Slug::GitFailed && session.has_fresh_snapshot()? => continue,
-            Err(failure) if failure.slug == Slug::GitFailed => {
-                return Err(Failure::new(failure.slug, failure.message)
-                    .hint("keep it first, without haste: clearway snapshot"));
-            }
-            taken => taken?,
-        };
-        let (Some(number), Some(Drafted { files, .. })) = (taken.number, taken.drafted) else { continue };
-        let root = session.site.root.clone().unwrap_or_default();
-        if let Some(note) = note_of(session.outside, call) {
-            // Without it `undo` is more careful.
-            drop(session.outside.write_private(&note, &format!("{}\n{}", number.0, root.display())));
-        }
-        kept = Some(Sheltered { number, files: files.len() as u64 });
+    if let Some(refusal) = refuse_removal(outside, &globals, &call.cwd, &harm.removed) {
+        shelter.refused = Some(refusal);
+        return shelter;
     }
-    Ok(kept)
+    let Reached { checkouts, unkept } = by_checkout(outside, &globals, &call.cwd, &harm.paths, failing);
+    shelter.unkept = unkept;
+    for Checkout { ground, paths, first } in checkouts {
+        let mode = ground.config.mode();
+        match keep(outside, call, &globals, command, ground, &paths) {
+            Ok(kept) => shelter.kept = kept.or(shelter.kept),
+            Err(failure) if cannot_be_asked(&failure) => {
+                shelter.unkept.push(Unkept { file: seen_from(first), failure });
+            }
+            Err(failure) => {
+                shelter.refused.get_or_insert(Refusal { failure, mode });
+            }
+        }
+    }
+    shelter
+}
+
+/// What the last command destroyed where the store fails, as far as that is known.
+pub fn unkept_by(
+    outside: &mut dyn Outside,
+    call: &HookCall,
+    command: &str,
+    failing: Option<&Failing>,
+) -> Vec<Unkept> {
+    let globals = call.globals();
+    let mut unkept: Vec<Unkept> = Vec::new();
+    for path in harm_of(command).map(|harm| harm.paths).unwrap_or_default() {
+        let nearest = nearest(outside, &call.cwd, &path);
+        let trouble = nearest.and_then(|place| known_trouble(outside, &globals, &place, failing));
+        let file = seen_from(&path);
+        unkept.extend(trouble.map(|failure| Unkept { file, failure }));
+    }
+    unkept
+}
+
+/// Keeps what a command is about to destroy in one checkout; `None` if that is nothing.
+fn keep(
+    outside: &mut dyn Outside,
+    call: &HookCall,
+    globals: &Globals,
+    command: &str,
+    ground: Ground,
+    paths: &[Option<String>],
+) -> Result<Option<Sheltered>, Failure> {
+    let mut session = Session::on(outside, globals, ground)?;
+    let paths = session.reached(paths);
+    if paths.is_empty() {
+        return Ok(None);
+    }
+    let reason = truncate_columns(&redact(command), COMMAND_COLUMNS).into_owned();
+    let taken = match session.take_snapshot(paths.clone(), SnapshotCause::Command, Some(reason)) {
+        Err(failure) if failure.slug == Slug::GitFailed => {
+            if let Some(mut fresh) = session.kept_just_now(&paths) {
+                fresh.elsewhere = fresh.elsewhere.filter(|root| !call.cwd.starts_with(root));
+                return Ok(Some(fresh).filter(|fresh| fresh.files > 0));
+            }
+            return Err(Failure::new(failure.slug, failure.message)
+                .hint("keep it first, without haste: clearway snapshot"));
+        }
+        taken => taken?,
+    };
+    let (Some(number), Some(Drafted { files, .. })) = (taken.number, taken.drafted) else { return Ok(None) };
+    let root = session.site.root.clone().unwrap_or_default();
+    if let Some(note) = note_of(session.outside, call) {
+        // Without it `undo` is more careful.
+        let text = format!("{}\n{}\n{}", number.0, root.display(), paths.join("\n"));
+        drop(session.outside.write_private(&note, &text));
+    }
+    let elsewhere = (!call.cwd.starts_with(&root)).then_some(root);
+    Ok(Some(Sheltered { number, files: files.len() as u64, elsewhere }))
 }
 
 /// Notes how files lie there that the last command of the caller may have destroyed.
@@ -81,39 +171,126 @@ pub(crate) fn after_shell(outside: &mut dyn Outside, call: &HookCall) {
     let Some(note) = note_of(outside, call) else { return };
     let Ok(Some(text)) = outside.read_text(&note) else { return };
     drop(outside.remove_file(&note));
-    let Some((number, root)) = text.split_once('\n') else { return };
+    let mut lines = text.split('\n');
+    let (Some(number), Some(root)) = (lines.next(), lines.next()) else { return };
     let Ok(number) = number.parse().map(Seq) else { return };
+    let reached: Vec<String> = lines.map(str::to_owned).collect();
     let globals = Globals { idempotency_key: None, ..call.globals() };
     let Ok(Some(ground)) = welcome(outside, &globals, Path::new(root)) else { return };
     if let Ok(mut session) = Session::on(outside, &globals, ground) {
-        drop(session.note_all_after(number));
+        drop(session.note_all_after(number, &reached));
     }
 }
 
-/// The paths by the checkouts that they are of, where anybody invited us; `None` is the root of one. A store that failed a
-/// moment ago is told of where files are written.
-fn by_checkout(
+/// Where a command reaches.
+#[derive(Default)]
+struct Reached<'p> {
+    checkouts: Vec<Checkout<'p>>,
+    unkept: Vec<Unkept>,
+}
+
+/// A checkout where anybody invited us, and what is destroyed in it; `None` is its root.
+struct Checkout<'p> {
+    ground: Ground,
+    paths: Vec<Option<String>>,
+    /// The first of them, as the command has it.
+    first: &'p str,
+}
+
+/// The paths by the checkouts that they are of.
+fn by_checkout<'p>(
     outside: &mut dyn Outside,
     globals: &Globals,
     cwd: &Path,
-    paths: &[String],
-) -> Vec<(Ground, Vec<Option<String>>)> {
-    let mut found: Vec<(Ground, Vec<Option<String>>)> = Vec::new();
-    for path in paths {
-        let (place, path) = match path.strip_suffix(ROOT) {
-            Some(directory) => (cwd.join(directory), None),
-            None => (cwd.join(path), Some(cwd.join(path).display().to_string())),
+    paths: &'p [String],
+    failing: Option<&Failing>,
+) -> Reached<'p> {
+    let mut reached = Reached::default();
+    for first in paths {
+        let Some(directory) = nearest(outside, cwd, first) else { continue };
+        let ground = match welcome_beside(outside, globals, &directory, failing) {
+            Ok(ground) => ground,
+            Err(failure) => {
+                reached.unkept.push(Unkept { file: seen_from(first), failure });
+                continue;
+            }
         };
-        let nearest = place.ancestors().find(|place| outside.is_directory(place)).map(Path::to_owned);
-        let ground = nearest.and_then(|directory| welcome(outside, globals, &directory).ok().flatten());
         let Some(ground) = ground.filter(|ground| ground.site.kind == SiteKind::Git) else { continue };
-        match found.iter_mut().find(|(known, _)| known.site.root == ground.site.root) {
-            Some((_, paths)) => paths.push(path),
-            None if ground.site.root.is_some() => found.push((ground, vec![path])),
+        let is_root = first.ends_with(ROOT);
+        let path = (!is_root).then(|| cwd.join(first).display().to_string());
+        let known = reached.checkouts.iter_mut().find(|known| known.ground.site.root == ground.site.root);
+        match known {
+            Some(known) => known.paths.push(path),
+            None if ground.site.root.is_some() => {
+                reached.checkouts.push(Checkout { ground, paths: vec![path], first });
+            }
             None => {}
         }
     }
-    found
+    reached
+}
+
+/// The directory that something lies in which a command destroys, or the nearest above that is there.
+fn nearest(outside: &dyn Outside, cwd: &Path, path: &str) -> Option<PathBuf> {
+    let place = cwd.join(path.strip_suffix(ROOT).unwrap_or(path));
+    place.ancestors().find(|place| outside.is_directory(place)).map(Path::to_owned)
+}
+
+/// Refuses what would remove the repository itself: with it goes everything that is kept, and what was committed too.
+fn refuse_removal(
+    outside: &mut dyn Outside,
+    globals: &Globals,
+    cwd: &Path,
+    removed: &[String],
+) -> Option<Refusal> {
+    for path in removed {
+        let Ok(place) = outside.destination(cwd, path).map(|found| found.file) else {
+            continue;
+        };
+        let around = [Some(place.as_path()), place.parent(), Some(cwd)];
+        let around = around.into_iter().flatten().filter(|start| outside.is_directory(start));
+        for start in around.map(Path::to_owned).collect::<Vec<_>>() {
+            let Ok(Some(ground)) = welcome(outside, globals, &start) else { continue };
+            let repository = Path::new(&ground.site.place);
+            let is_in_it = repository.starts_with(&place) || place.starts_with(repository);
+            if ground.site.kind == SiteKind::Git && is_in_it {
+                let message =
+                    format!("it would remove {}, where it would be kept", shown(&ground.site.place));
+                let failure = Failure::new(Slug::GitFailed, message)
+                    .hint("a person removes a repository, in a terminal of their own");
+                return Some(Refusal { failure, mode: ground.config.mode() });
+            }
+        }
+        let nested = refuse_nested(outside, globals, cwd, &place);
+        if nested.is_some() {
+            return nested;
+        }
+    }
+    None
+}
+
+/// A repository inside the checkout is its own, and nothing of it is kept with the rest: one with uncommitted changes stays.
+fn refuse_nested(
+    outside: &mut dyn Outside,
+    globals: &Globals,
+    cwd: &Path,
+    removed: &Path,
+) -> Option<Refusal> {
+    let Ok(Some(ground)) = welcome(outside, globals, cwd) else { return None };
+    if !ground.site.root.as_ref().is_some_and(|root| removed.starts_with(root)) {
+        return None;
+    }
+    for nested in outside.repositories_in(removed).into_iter().take(NESTED_MAX) {
+        let is_kept = nested == removed && matches!(welcome(outside, globals, &nested), Ok(Some(_)));
+        if !is_kept && !outside.changed_files(&nested).is_empty() {
+            let place = nested.display().to_string();
+            let message = format!("{} is a repository of its own, with changes of its own", shown(&place));
+            let failure = Failure::new(Slug::GitFailed, message)
+                .hint("move it elsewhere first, or let a person remove it");
+            return Some(Refusal { failure, mode: ground.config.mode() });
+        }
+    }
+    None
 }
 
 /// Where it is remembered which snapshot the running command of a session has.
@@ -136,20 +313,41 @@ impl Session<'_> {
         paths.iter().filter_map(place).collect()
     }
 
-    fn has_fresh_snapshot(&mut self) -> Result<bool, Failure> {
-        let (now, here) = (self.now()?.wall, self.site.worktree().0);
-        let is_fresh = |seen: &SnapshotSeen| {
-            seen.worktree == here
-                && seen.cause == Some(SnapshotCause::Asked)
-                && (0..FRESH_MS).contains(&now.0.saturating_sub(seen.at.0))
-        };
-        Ok(self.shelf()?.list()?.iter().any(is_fresh))
+    /// A snapshot of the whole checkout that somebody asked for a moment ago, if nothing at these paths changed since.
+    fn kept_just_now(&mut self, paths: &[String]) -> Option<Sheltered> {
+        let (now, note) = (self.now().ok()?.wall, self.note_of_whole()?);
+        let text = self.outside.read_text(&note).ok()??;
+        let mut words = text.split_whitespace().map_while(|word| word.parse::<i64>().ok());
+        let (at, number, files) = (Wall(words.next()?), words.next()?, words.next()?);
+        let root = self.site.root.clone()?;
+        let is_fresh = (0..FRESH_MS).contains(&now.0.saturating_sub(at.0));
+        if !is_fresh || self.outside.is_changed_since(&root, paths, at) {
+            return None;
+        }
+        let (number, files) = (Seq(u64::try_from(number).ok()?), u64::try_from(files).ok()?);
+        Some(Sheltered { number, files, elsewhere: Some(root) })
     }
 
-    fn note_all_after(&mut self, number: Seq) -> Result<(), Failure> {
+    /// Notes that everything in the checkout was kept, which nobody could tell by the snapshot itself. Without the note the
+    /// next command is more careful.
+    pub(crate) fn note_whole(&mut self, at: Wall, number: Seq, files: usize) {
+        if let Some(note) = self.note_of_whole() {
+            drop(self.outside.write_private(&note, &format!("{} {} {files}", at.0, number.0)));
+        }
+    }
+
+    fn note_of_whole(&self) -> Option<PathBuf> {
+        let worktree = name_after(&self.site.worktree().0);
+        self.outside.passing_file(&format!("whole-{}-{worktree}", self.site.key)).ok()
+    }
+
+    /// What the snapshot holds, and what went with it that was as committed: no snapshot holds that.
+    fn note_all_after(&mut self, number: Seq, reached: &[String]) -> Result<(), Failure> {
         let list = self.shelf()?.list()?;
         let Some(seen) = list.iter().find(|seen| seen.number == number) else { return Ok(()) };
         let files = self.shelf()?.files(&seen.commit)?;
-        self.note_after(number, files.iter().map(|file| file.path.as_str()))
+        let gone = self.shelf()?.missing(reached).unwrap_or_default();
+        let held = files.iter().map(|file| file.path.as_str());
+        self.note_after(number, held.chain(gone.iter().map(String::as_str)))
     }
 }

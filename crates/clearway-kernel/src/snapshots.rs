@@ -16,7 +16,8 @@ use clearway_core::decide::{Notice, Success, is_person};
 use clearway_core::failure::{Failure, LeaseView};
 use clearway_core::hint::{Hint, SNAPSHOTS};
 use clearway_core::ids::{AgentId, Seq};
-use clearway_core::limits::{SNAPSHOT_HOOK_MS_MAX, SNAPSHOT_MS_MAX};
+use clearway_core::lease::Kind;
+use clearway_core::limits::{SNAPSHOT_HOOK_MS_MAX, SNAPSHOT_MS_MAX, TARGETS_PER_REQUEST_MAX};
 use clearway_core::path::CanonicalPath;
 use clearway_core::shell;
 use clearway_core::slice::{AgentLookup, ReadSet};
@@ -26,10 +27,11 @@ use clearway_core::target::Target;
 use clearway_core::text::{quoted, shown};
 use clearway_core::time::Wall;
 use clearway_store::Reply;
-use clearway_store::contract::LeaseListing;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+/// Earlier snapshots that are looked at for something to bring back.
+const LOOKED_BEFORE_MAX: usize = 5;
 /// Small ignored files of a snapshot, beside the store; its commit follows.
 const IGNORED_SUFFIX: &str = "-ignored-";
 
@@ -108,7 +110,10 @@ impl Plan {
 impl Session<'_> {
     /// Keeps what is not committed, at these paths or everywhere.
     pub fn snapshot(&mut self, paths: &[String], reason: Option<&str>) -> Result<Taken, Failure> {
-        let paths = self.places(paths)?;
+        let changed = |session: &mut Self| {
+            Ok(session.outside.changed_paths(&session.site)?.paths.into_iter().collect())
+        };
+        let paths = self.matching(paths, changed)?;
         let reason = reason.map(reason_text).transpose()?.filter(|text| !text.trim().is_empty());
         self.take_snapshot(paths, SnapshotCause::Asked, reason)
     }
@@ -126,8 +131,14 @@ impl Session<'_> {
         let ignored_beside = with_ignored.then(|| self.file_beside_store(IGNORED_SUFFIX)).transpose()?;
         let is_hurried = cause == SnapshotCause::Command;
         let within_ms = if is_hurried { SNAPSHOT_HOOK_MS_MAX } else { SNAPSHOT_MS_MAX };
+        let is_whole = paths.iter().any(String::is_empty);
         let order = DraftOrder { paths, cause, reason: reason.clone(), at, within_ms, ignored_beside };
-        let Some(drafted) = self.shelf()?.draft(&order)? else {
+        let drafted = self.shelf()?.draft(&order)?;
+        let is_asked_whole = is_whole && cause == SnapshotCause::Asked;
+        let Some(drafted) = drafted else {
+            if is_asked_whole {
+                self.note_whole(at, Seq(0), 0);
+            }
             let (rev, _) = self.names_at()?;
             return Ok(Taken { rev, reply: None, number: None, drafted: None });
         };
@@ -142,6 +153,9 @@ impl Session<'_> {
         let drafted = Some(drafted).filter(|_| !reply.replayed);
         if let (Some(drafted), Some((agent, _))) = (&drafted, &reply.agent) {
             self.shelf()?.keep(&drafted.commit, *agent, number)?;
+            if is_asked_whole {
+                self.note_whole(at, number, drafted.files.len());
+            }
             self.forget_outlived();
         }
         Ok(Taken { rev: reply.rev, reply: Some(reply), number: Some(number), drafted })
@@ -215,10 +229,20 @@ impl Session<'_> {
     /// What bringing a snapshot back over everything would do.
     pub fn plan_restore(&mut self, word: &str, paths: &[String]) -> Result<Plan, Failure> {
         let (rev, _) = self.names_at()?;
-        let paths = self.places(paths)?;
         let seen = self.snapshot_meant(word)?;
         let seen = self.of_this_checkout("restore", seen)?;
-        self.plan(rev, seen, paths, true)
+        let held = |session: &mut Self| {
+            let files = session.shelf()?.files(&seen.commit)?;
+            Ok(files.into_iter().map(|file| file.path).collect())
+        };
+        let paths = self.matching(paths, held)?;
+        let plan = self.plan(rev, seen, paths.clone(), true)?;
+        let holds =
+            |path: &&String| plan.files.iter().any(|back| Path::new(&back.file.path).starts_with(path));
+        match paths.iter().find(|path| !holds(path)) {
+            Some(path) if !path.is_empty() => Err(holds_nothing(plan.seen.number, path)),
+            _ => Ok(plan),
+        }
     }
 
     /// What undoing would do: of a snapshot, or of the last that was taken before something was written over.
@@ -237,12 +261,8 @@ impl Session<'_> {
         if loss == Loss::Accepted {
             self.refuse_agent("only a person may accept that something is lost")?;
         }
+        self.refuse_over_others(&plan)?;
         let touched = |back: &&Back| back.state.is_touched();
-        // An undo leaves alone what was changed since.
-        if plan.order.over_changes {
-            let paths = plan.files.iter().filter(touched).map(|back| back.file.path.as_str());
-            self.refuse_what_is_with_others(paths)?;
-        }
         let dirty: Vec<String> = plan
             .files
             .iter()
@@ -264,31 +284,27 @@ impl Session<'_> {
         Ok(Plan { files, before, rev: before.unwrap_or(plan.rev), ..plan })
     }
 
-    /// An agent brings nothing back over what is with somebody else, as it edits none of it; a person may.
-    fn refuse_what_is_with_others<'p>(
-        &mut self,
-        paths: impl Iterator<Item = &'p str>,
-    ) -> Result<(), Failure> {
-        if self.refuse_agent("").is_ok() {
+    /// An agent writes over nothing that is with somebody else, here as little as in an edit. An undo leaves alone what
+    /// was changed since.
+    fn refuse_over_others(&mut self, plan: &Plan) -> Result<(), Failure> {
+        let is_touched = |back: &&Back| back.state.is_touched();
+        let written_over: Vec<String> = match plan.order.over_changes {
+            true => plan.files.iter().filter(is_touched).map(|back| back.file.path.clone()).collect(),
+            false => Vec::new(),
+        };
+        let guarded = self.paths_of_commit(&written_over).into_iter().filter(|path| path.is_guarded);
+        let targets: Vec<Target> = guarded.map(|path| path.target).collect();
+        if targets.is_empty() || self.refuse_agent("").is_ok() {
             return Ok(());
         }
         let key = self.site.key.clone();
-        let survey = self.survey_in(&key, LeaseListing::Live)?;
-        let (own, here) = (survey.household_of(&self.caller), self.site.worktree());
-        let leases = survey.leases();
-        for path in paths {
-            let Ok(canonical) = CanonicalPath::parse(path, survey.fold()) else { continue };
-            let is_in_way = |view: &&LeaseView| {
-                let lease = &view.lease;
-                let is_on = matches!(&lease.target, Target::Path(pattern) if pattern.matches(&canonical));
-                lease.ended.is_none() && lease.worktree == here && is_on && !own.contains(&lease.holder)
-            };
-            if let Some(view) = leases.iter().find(is_in_way) {
-                let message = format!("{} is with {}; nothing was brought back", shown(path), view.agent);
-                return Err(Failure::new(Slug::ReservationHeld, message)
-                    .hint(format!("ask for it: clearway ask {} \"why\"", shell::word(path)))
-                    .hint("name the files that are free: clearway restore ID PATH"));
-            }
+        for some in targets.chunks(TARGETS_PER_REQUEST_MAX) {
+            let reserve = Command::Reserve(self.edit_of(some.to_vec(), None));
+            // Nothing is waited for here, so only who it is leads on.
+            self.preview_in(&key, reserve)?.outcome.map_err(|mut failure| {
+                failure.hints.truncate(1);
+                failure
+            })?;
         }
         Ok(())
     }
@@ -327,6 +343,37 @@ impl Session<'_> {
         self.outside.shelf(&root)
     }
 
+    /// Of these words those that are no file stand, if they are patterns, for the paths among `known` that they match.
+    fn matching(
+        &mut self,
+        words: &[String],
+        known: impl FnOnce(&mut Self) -> Result<Vec<String>, Failure>,
+    ) -> Result<Vec<String>, Failure> {
+        let is_pattern = |word: &String| word.contains(['*', '?', '[', '{']);
+        if !words.iter().any(is_pattern) {
+            return self.places(words);
+        }
+        let known = known(self)?;
+        let mut found = Vec::new();
+        for word in words {
+            match self.target(Kind::Path, word)? {
+                Target::Path(pattern) if pattern.as_literal().is_none() => {
+                    let fold = self.site.fold;
+                    let is_meant = |path: &&String| {
+                        CanonicalPath::parse(path, fold).is_ok_and(|path| pattern.matches(&path))
+                    };
+                    let before = found.len();
+                    found.extend(known.iter().filter(is_meant).cloned());
+                    if found.len() == before {
+                        found.push(word.clone());
+                    }
+                }
+                _ => found.extend(self.places(std::slice::from_ref(word))?),
+            }
+        }
+        Ok(found)
+    }
+
     /// Words as paths from the root; everything without any.
     fn places(&mut self, words: &[String]) -> Result<Vec<String>, Failure> {
         if words.is_empty() {
@@ -354,6 +401,23 @@ impl Session<'_> {
         found.ok_or_else(|| {
             Failure::new(Slug::NotFound, format!("there is no snapshot s{number}")).hint(SNAPSHOTS)
         })
+    }
+
+    /// The last snapshot before this one that `undo` would bring something of back, and how many files of it.
+    pub fn due_before(&mut self, plan: &Plan) -> Result<Option<(Seq, usize)>, Failure> {
+        let (here, number) = (self.site.worktree().0, plan.seen.number);
+        let is_meant = |seen: &SnapshotSeen| {
+            seen.worktree == here && seen.number < number && seen.cause.is_some_and(SnapshotCause::is_undone)
+        };
+        let list = self.shelf()?.list()?;
+        for seen in list.into_iter().filter(is_meant).take(LOOKED_BEFORE_MAX) {
+            let earlier = self.plan(plan.rev, seen, vec![String::new()], false)?;
+            if earlier.is_due() {
+                let due = earlier.files.iter().filter(|back| back.state.is_touched()).count();
+                return Ok(Some((earlier.seen.number, due)));
+            }
+        }
+        Ok(None)
     }
 
     fn last_undone(&mut self) -> Result<SnapshotSeen, Failure> {
@@ -421,6 +485,12 @@ impl Session<'_> {
         let is_same = |(at, path): &(String, String)| *at == changed_at(self.outside, &root, path);
         Ok(noted.filter(is_same).map(|(_, path)| path).collect())
     }
+}
+
+fn holds_nothing(number: Seq, path: &str) -> Failure {
+    let number = number.0;
+    Failure::new(Slug::NotFound, format!("s{number} holds nothing at {}", shown(path)))
+        .hint(format!("see what it holds: clearway show s{number}"))
 }
 
 /// What is to be done about something that is too much to be kept, or cannot be read.

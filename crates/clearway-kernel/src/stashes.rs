@@ -35,7 +35,41 @@ const PATHS_BYTES_MAX: usize = 200;
 /// Letters of a path that mean something else to git or to a shell.
 const ODD: [char; 9] = ['*', '?', '[', ']', ':', ' ', '\'', '"', '\\'];
 
+/// What becomes of uncommitted work that a command takes, and the command that takes what is the caller's.
+struct Taking {
+    /// What it is called.
+    purpose: &'static str,
+    /// What is written behind `git`, in front of the paths.
+    words: &'static str,
+    /// Whether git refuses it for what it does not know.
+    needs_tracked: bool,
+}
+
+const PUT_ASIDE: Taking =
+    Taking { purpose: "put aside only what is yours", words: "stash push -u --", needs_tracked: false };
+const UNDONE: Taking =
+    Taking { purpose: "undo only what is yours", words: "restore --", needs_tracked: true };
+const REMOVED: Taking =
+    Taking { purpose: "remove only what is yours", words: "clean -fd --", needs_tracked: false };
+
 impl Session<'_> {
+    /// Why what a command undoes, or removes, is not the caller's alone.
+    pub(crate) fn undoes_of_others(
+        &mut self,
+        call: &HookCall,
+        used: &GitUse,
+        from: &Path,
+        only: &[String],
+        crowd: &Crowd,
+    ) -> Result<Option<Failure>, Failure> {
+        let is_new = matches!(used.act, GitAct::Discards { untracked: true, .. });
+        let taking = if is_new { REMOVED } else { UNDONE };
+        match only {
+            [] => Ok(None),
+            only => self.takes_of_others(call, &used.what, from, Some(only), crowd, &taking),
+        }
+    }
+
     /// Why what a command puts aside is not the caller's alone.
     pub(crate) fn puts_aside_of_others(
         &mut self,
@@ -44,6 +78,18 @@ impl Session<'_> {
         from: &Path,
         only: Option<&[String]>,
         crowd: &Crowd,
+    ) -> Result<Option<Failure>, Failure> {
+        self.takes_of_others(call, what, from, only, crowd, &PUT_ASIDE)
+    }
+
+    fn takes_of_others(
+        &mut self,
+        call: &HookCall,
+        what: &str,
+        from: &Path,
+        only: Option<&[String]>,
+        crowd: &Crowd,
+        taking: &Taking,
     ) -> Result<Option<Failure>, Failure> {
         let reached = self.reached_paths(from, only);
         let changed = self.outside.changed_paths(&self.site)?;
@@ -67,12 +113,13 @@ impl Session<'_> {
         };
         let message =
             format!("{what} would take uncommitted work of {}: {}{more}", who.join(", "), shown(&first.path));
-        let own: Vec<&str> = judged
-            .iter()
-            .filter(|judged| judged.whose == Whose::Mine)
-            .map(|judged| judged.path.as_str())
-            .collect();
-        Ok(Some(Failure::new(Slug::OthersAtWork, message).hint(self.own_part(call, &own))))
+        let is_own = |judged: &&Judged| judged.whose == Whose::Mine;
+        let mut own: Vec<&str> = judged.iter().filter(is_own).map(|judged| judged.path.as_str()).collect();
+        if taking.needs_tracked {
+            let tracked = self.outside.tracked_files(&self.site)?;
+            own.retain(|path| tracked.iter().any(|tracked| tracked == path));
+        }
+        Ok(Some(Failure::new(Slug::OthersAtWork, message).hint(self.own_part(call, &own, taking))))
     }
 
     /// The paths as they are from the root; `None` is everything. What cannot be told is everything.
@@ -88,8 +135,9 @@ impl Session<'_> {
         Some(reached)
     }
 
-    /// The command that puts aside what is the caller's, and nothing else.
-    fn own_part(&self, call: &HookCall, own: &[&str]) -> Hint {
+    /// The command that takes what is the caller's, and nothing else.
+    fn own_part(&self, call: &HookCall, own: &[&str], taking: &Taking) -> Hint {
+        let Taking { purpose, words: verb, .. } = taking;
         if own.is_empty() {
             return Hint::from("nothing of it is yours; see whose it is: clearway diff --stat");
         }
@@ -101,13 +149,11 @@ impl Session<'_> {
         let words = words.join(" ");
         if words.len() > PATHS_BYTES_MAX && !is_odd {
             let before = if is_here { String::new() } else { format!("cd {root} && ") };
-            return Hint::Advice(format!(
-                "put aside only what is yours: {before}git stash push -u -- {OWN_PATHS}"
-            ));
+            return Hint::Advice(format!("{purpose}: {before}git {verb} {OWN_PATHS}"));
         }
         let within = if is_here { String::new() } else { format!("-C {root} ") };
         let literal = if is_odd { "--literal-pathspecs " } else { "" };
-        Hint::Advice(format!("put aside only what is yours: git {within}{literal}stash push -u -- {words}"))
+        Hint::Advice(format!("{purpose}: git {within}{literal}{verb} {words}"))
     }
 
     /// Judges what commands do with entries, in their order, and notes what is there before any is made. The turn is the

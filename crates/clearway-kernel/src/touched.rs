@@ -2,7 +2,7 @@
 //! and nothing else tells where it has been. Forgotten with the boot, as leases are.
 
 use crate::outside::Outside;
-use crate::passing::name_after;
+use crate::passing::{name_after, note_down};
 use clearway_core::agent::ClientSession;
 use std::path::{Path, PathBuf};
 
@@ -18,9 +18,7 @@ pub(crate) fn remember(outside: &mut dyn Outside, session: &ClientSession, direc
     if !is_line || known.len() >= SCOPES_MAX || known.iter().any(|known| known == directory) {
         return false;
     }
-    if outside.jot(&path, text, BYTES_MAX).is_err() {
-        drop(outside.write_private(&path, &format!("{text}\n")));
-    }
+    note_down(outside, &path, text, BYTES_MAX);
     true
 }
 

@@ -7,12 +7,12 @@
 use crate::editing::fresh;
 use crate::hooking::{HookCall, unheard, welcome};
 use crate::outside::Outside;
-use crate::passing::name_after;
+use crate::passing::{name_after, note_down};
 use crate::session::Session;
-use clearway_core::command::{Command, LeaseRef, Release, Reserve, Selection, Want};
+use clearway_core::command::{Command, LeaseRef, Release, Reserve, Selection};
 use clearway_core::failure::{Details, Failure, Retry};
 use clearway_core::ids::{Fence, LeaseId};
-use clearway_core::lease::{Grade, Mode};
+use clearway_core::lease::Grade;
 use clearway_core::slug::Slug;
 use clearway_core::target::{ResourceName, Target};
 use std::path::{Path, PathBuf};
@@ -41,10 +41,8 @@ pub(crate) enum Due {
 pub(crate) fn note(outside: &mut dyn Outside, call: &HookCall, root: &Path, due: &Due) {
     let Some(path) = note_of(outside, call) else { return };
     let line = format!("{}\t{}", due.word(), root.display());
-    if outside.jot(&path, &line, NOTE_BYTES_MAX).is_err() {
-        // Without it what was taken ends by itself.
-        drop(outside.write_private(&path, &format!("{line}\n")));
-    }
+    // Without it what was taken ends by itself.
+    note_down(outside, &path, &line, NOTE_BYTES_MAX);
 }
 
 /// Gives back what a call of a session that is over has taken, and writes down what it put aside. What cannot be given
@@ -155,18 +153,11 @@ impl Session<'_> {
     }
 
     fn turn_at(&self, names: Vec<ResourceName>) -> Reserve {
+        let names = names.into_iter().map(Target::Name);
         Reserve {
-            wants: names.into_iter().map(|name| Want { target: Target::Name(name), capacity: 1 }).collect(),
-            worktree: self.site.worktree(),
-            mode: Mode::Exclusive,
-            grade: Grade::Claimed,
-            as_set: false,
-            ttl_ms: TURN_MS_MAX,
             max_ms: Some(TURN_MS_MAX),
             reason: Some("git".to_owned()),
-            best_effort: false,
-            bound: None,
-            makes_way: false,
+            ..Reserve::alone(names, self.site.worktree(), Grade::Claimed, TURN_MS_MAX)
         }
     }
 

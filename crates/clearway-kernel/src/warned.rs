@@ -3,7 +3,7 @@
 
 use crate::hooking::HookCall;
 use crate::outside::Outside;
-use crate::passing::name_after;
+use crate::passing::{name_after, note_down};
 use clearway_core::failure::Details;
 use clearway_core::ids::ScopeKey;
 use clearway_store::Reply;
@@ -20,9 +20,7 @@ pub(crate) fn is_news(outside: &mut dyn Outside, call: &HookCall, scope: &ScopeK
     if known.lines().any(|known| known == line) {
         return false;
     }
-    if outside.jot(&path, &line, BYTES_MAX).is_err() {
-        drop(outside.write_private(&path, &format!("{line}\n")));
-    }
+    note_down(outside, &path, &line, BYTES_MAX);
     true
 }
 

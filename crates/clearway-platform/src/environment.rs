@@ -32,7 +32,7 @@ impl Environment {
         let width_of_stdout = || stdout_is_terminal.then(|| width_of(&stdout)).flatten();
         let width_of_stderr = || stderr_is_terminal.then(|| width_of(&stderr)).flatten();
         Self {
-            vars: std::env::vars_os().collect(),
+            vars: one_by_one(std::env::vars_os()),
             cwd: std::env::current_dir().ok(),
             stdin_is_terminal: stdin.is_terminal(),
             stdout_is_terminal,
@@ -50,6 +50,16 @@ impl Environment {
     pub fn text(&self, name: &str) -> Option<&str> {
         self.var(name)?.to_str()
     }
+}
+
+/// The same as collecting, which would sort first: with a buffer of a page on the stack and code that nothing else of a
+/// short call runs.
+pub fn one_by_one<K: Ord, V>(pairs: impl Iterator<Item = (K, V)>) -> BTreeMap<K, V> {
+    let mut map = BTreeMap::new();
+    for (key, value) in pairs {
+        map.insert(key, value);
+    }
+    map
 }
 
 /// Why no directory of ours can be named.

@@ -5,6 +5,7 @@ mod append;
 mod case;
 mod front;
 mod jot;
+mod kept_open;
 mod leftovers;
 mod private;
 mod replace;
@@ -19,6 +20,7 @@ pub use append::append_line;
 pub use case::{folds_case, folds_case_of};
 pub use front::{put_back, put_in_front, replace_locked};
 pub use jot::jot;
+pub use kept_open::byte_at;
 pub use leftovers::{DEMO, READING, leftover_directories, leftovers, remove_leftover};
 pub use private::{
     PRIVATE_DIR_MODE, PRIVATE_FILE_MODE, PrivacyComplaint, create_atomic, create_private_dir_all,

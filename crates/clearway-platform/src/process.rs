@@ -168,16 +168,22 @@ pub struct Running {
     pub script: Option<String>,
 }
 
+/// The processes above this one that can be looked at, nearest first.
+pub fn running_above() -> impl Iterator<Item = Running> {
+    ancestors().filter_map(|process| running(process.pid))
+}
+
 /// The processes of ours that work in a directory or below it.
 pub fn running_in(root: &Path) -> Vec<Running> {
     let is_inside = |pid: &u32| system::directory_of(*pid).is_some_and(|found| found.starts_with(root));
-    let running = |pid: u32| {
-        let stat = system::read_stat(pid).ok().filter(|stat| !stat.has_ended())?;
-        let script = system::arguments_of(pid)?.into_iter().skip(1).find(|word| !word.starts_with('-'));
-        let script = script.and_then(|script| script.rsplit('/').next().map(str::to_owned));
-        Some(Running { process: identify(&stat).ok()?, command: stat.command, script })
-    };
     system::process_ids().into_iter().filter(is_inside).filter_map(running).collect()
+}
+
+fn running(pid: u32) -> Option<Running> {
+    let stat = system::read_stat(pid).ok().filter(|stat| !stat.has_ended())?;
+    let script = system::arguments_of(pid)?.into_iter().skip(1).find(|word| !word.starts_with('-'));
+    let script = script.and_then(|script| script.rsplit('/').next().map(str::to_owned));
+    Some(Running { process: identify(&stat).ok()?, command: stat.command, script })
 }
 
 /// Where a process is.

@@ -12,6 +12,11 @@ impl Stopwatch {
         Self(Instant::now())
     }
 
+    /// The instant at which it will show so many milliseconds.
+    pub fn at_ms(&self, ms: u64) -> Instant {
+        self.0.checked_add(Duration::from_millis(ms)).unwrap_or(self.0)
+    }
+
     /// Milliseconds since the start.
     pub fn elapsed_ms(&self) -> u64 {
         u64::try_from(self.0.elapsed().as_millis()).unwrap_or(u64::MAX)

@@ -354,17 +354,17 @@ impl Patience {
 /// caller waits for anything. SQLite would try for ten seconds whatever it was told, and whoever writes would stand in
 /// the gate all that time.
 ///
-/// The first one empties the shared-memory file before it lets others in, and makes room in it piece by piece: a whole one is
-/// asked nothing more. Where it is shorter, and one process stays the one that locks it, there is no use in trying;
-/// whatever else is so, SQLite finds out. The file is not opened here: closing it would give up the locks that another
-/// connection of this process has on it.
+/// The first one empties the shared-memory file before it lets others in, makes room in it piece by piece, and marks it as
+/// begun once it has read the log: one that is marked is asked nothing more. Where it is not, and one process stays the
+/// one that locks it, there is no use in trying; whatever else is so, SQLite finds out.
 fn let_first_pass(path: &Path, patience: &Patience) -> Result<(), StoreError> {
     let shared = with_suffix(path, "-shm");
     let locks = || SHARED_MEMORY_LOCKS.iter().flat_map(|byte| gate::byte_lock_holders(&shared, *byte));
-    let first = || match files::length(&shared) {
-        Some(bytes) if bytes < SHARED_MEMORY_BYTES_MIN => locks().next(),
-        _ => None,
+    let has_begun = || match files::length(&shared) {
+        Some(bytes) => bytes >= SHARED_MEMORY_BYTES_MIN && files::byte_at(&shared, BEGUN_AT) != Some(0),
+        None => true,
     };
+    let first = || if has_begun() { None } else { locks().next() };
     let Some(seen) = first() else { return Ok(()) };
     let mut look_again = FIRST_LOOK;
     while let Some(now) = first().filter(|now| now.pid == seen.pid) {
@@ -385,6 +385,9 @@ const LAST_LOOK: Duration = Duration::from_millis(50);
 
 /// The least that SQLite's shared-memory file holds once it is in use.
 const SHARED_MEMORY_BYTES_MIN: u64 = 32_768;
+
+/// Where it says whether the log was read into it.
+const BEGUN_AT: u64 = 12;
 
 /// The bytes of that file by which one process keeps others out: those of a writer, of a checkpoint, of
 /// reading the log anew, and of whoever is the first to open the file.

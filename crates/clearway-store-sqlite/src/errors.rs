@@ -37,6 +37,9 @@ pub(crate) fn sqlite(path: &Path, error: &Error) -> StoreError {
 /// What opening a store takes beside its pages: the log's index, and a page or two.
 const ROOM_BYTES_MIN: u64 = 64 * 1024;
 
+/// What a reservation takes where nothing is kept aside yet.
+pub(crate) const RESERVING_BYTES_MIN: u64 = BALLAST_BYTES + ROOM_BYTES_MIN;
+
 /// What a store takes from its first reservation on: its pages, their log and its index, and the ballast.
 const FIRST_BYTES_MIN: u64 = BALLAST_BYTES + 2 * ROOM_BYTES_MIN;
 
@@ -48,7 +51,7 @@ pub(crate) fn cannot_begin(path: &Path) -> bool {
 
 /// Whether what a reservation keeps aside is not there, and there is no room to take it.
 pub(crate) fn lacks_ballast(path: &Path) -> bool {
-    !ballast::is_kept(path) && files::lacks(path, BALLAST_BYTES + ROOM_BYTES_MIN)
+    !ballast::is_kept(path) && files::lacks(path, RESERVING_BYTES_MIN)
 }
 
 /// A disk without room, by name and with what is left of it.

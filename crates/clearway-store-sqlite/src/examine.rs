@@ -12,7 +12,7 @@ use crate::schema::Schema;
 use crate::snapshot::KeyedRow;
 use crate::witness;
 use clearway_core::ids::ScopeKey;
-use clearway_platform::files::{self, FileError, PrivacyComplaint, with_suffix};
+use clearway_platform::files::{self, Entry, FileError, PrivacyComplaint, with_suffix};
 use clearway_platform::gate::{self, Gate};
 use clearway_store::contract::{About, Examination, Finding, Head, Holder, Severity, StoreError};
 use rusqlite::{Connection, Row};
@@ -45,6 +45,7 @@ impl SqliteEngine {
         found.log_bytes = files::length(&with_suffix(&file, "-wal")).unwrap_or(0);
         look_at_privacy(&file, &self.settings().place.directories(&file), &mut found);
         look_at_disk(&file, &mut found);
+        look_at_gate(&file, &mut found);
         match Reader::open(&file, schema, self.settings().timeout) {
             Ok(Some(reader)) => {
                 found.schema = reader.schema;
@@ -111,6 +112,18 @@ fn look_at_place(file: &Path, found: &mut Examination) {
     }
 }
 
+/// What lies where the files of the turnstile belong and is none keeps everybody from writing.
+fn look_at_gate(file: &Path, found: &mut Examination) {
+    for path in ["-gate", "-next"].map(|suffix| with_suffix(file, suffix)) {
+        if matches!(files::entry(&path), Ok(Some(Entry::Link | Entry::Other))) {
+            let path = path.display().to_string();
+            let text = format!("{path} is no regular file: reading works, reserving does not");
+            let (severity, about) = (Severity::Error, About::Access);
+            found.findings.push(Finding { severity, about, text, path: Some(path) });
+        }
+    }
+}
+
 /// A disk that refuses every write is wrong even though the store on it is whole.
 fn look_at_disk(file: &Path, found: &mut Examination) {
     if let Err(error) = refuse_several_names(file) {
@@ -125,7 +138,8 @@ fn look_at_disk(file: &Path, found: &mut Examination) {
     } else if errors::has_no_room(file) {
         found.error(About::Disk, errors::full(file).to_string());
     } else if errors::lacks_ballast(file) {
-        found.error(About::Disk, format!("{}; a reservation needs more", errors::full(file)));
+        let needs = errors::RESERVING_BYTES_MIN;
+        found.error(About::Disk, format!("{}; a reservation needs {needs}", errors::full(file)));
     } else if !ballast::is_kept(file) {
         let text = "the room kept aside for a full disk was given up: the next reservation takes it again"
             .to_owned();

@@ -1,10 +1,10 @@
 //! The memory of the program: one heap, from which SQLite gets its own too.
 //!
-//! A call lives for a millisecond. What it pays for are fresh pages, more than a microsecond each, and four thousand blocks
-//! taken and given back, each under a lock. So [`Heap`] keeps small blocks packed together and hands a block that was
-//! given back to the next who asks for one of its size; what is larger is left to dlmalloc. SQLite would otherwise ask the
-//! C library, which keeps a second heap with pages of its own and, in a static binary, asks the kernel for nearly
-//! every block. `docs/adr/0004-linking.md` has the figures.
+//! A call lives for a millisecond. What it pays for are fresh pages, two microseconds each, and four thousand blocks taken
+//! and given back, each under a lock. So [`Heap`] keeps small blocks packed together, first in memory that is part of
+//! the program, and hands a block that was given back to the next who asks for one of its size; what is larger is left to
+//! dlmalloc. SQLite would otherwise ask the C library, which keeps a second heap with pages of its own and, in a
+//! static binary, asks the kernel for nearly every block. `docs/adr/0004-linking.md` has the figures.
 //!
 //! This is the one file of the workspace with `unsafe` in it: an allocator, and the functions SQLite calls, get and give raw
 //! blocks. Each of SQLite's begins with a word that tells its whole size, since it gives back no more than a pointer.
@@ -24,19 +24,25 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Small blocks differ by so many bytes, and are aligned to them.
-const STEP: usize = 16;
-/// The longest small block.
+const STEP: usize = size_of::<u128>();
+/// The longest small block. Longer ones are better taken from what was given back of any length, as dlmalloc does.
 const SMALL_BYTES_MAX: usize = 1_024;
-/// How much is taken from dlmalloc at once to cut small blocks from.
-const PIECE_BYTES: usize = 16 * 1_024;
 /// Small blocks by length: one list for each.
 const LENGTHS: usize = SMALL_BYTES_MAX / STEP;
+/// How much there is to cut small blocks from before dlmalloc is asked: what a short call gets by with. Pages that nobody
+/// touches cost nothing.
+const FIRST_PIECE_BYTES: usize = 256 * 1_024;
+/// How much is taken from dlmalloc at once after that.
+const PIECE_BYTES: usize = 16 * 1_024;
 
-/// The allocator of a program that is over before it pays to tidy up: a small block that is given back waits for the
-/// next one of its length. It is never cut or joined, so a program that lives long keeps what it needed at its peak.
+/// The allocator of a program that is over before it pays to tidy up: a block that is given back waits for the next one
+/// of its length. It is never cut or joined, so a program that lives long keeps what it needed at its peak. Its first
+/// blocks lie in itself, so that it belongs in a `static`.
 pub struct Heap {
     is_locked: AtomicBool,
     small: UnsafeCell<Small>,
+    /// Nothing is written in front of its blocks or behind them, so that a call touches what it uses and no page more.
+    first_piece: UnsafeCell<[u128; FIRST_PIECE_BYTES / STEP]>,
 }
 
 /// Small blocks: those that were given back, and where the next is cut.
@@ -45,9 +51,11 @@ struct Small {
     free: [*mut u8; LENGTHS],
     cut_from: *mut u8,
     left: usize,
+    has_begun: bool,
 }
 
-// SAFETY: the lists are reached through `Heap::small` alone, which lets in one thread at a time.
+// SAFETY: the lists are reached through `Heap::small` alone, which lets in one thread at a time; of the first piece nobody
+// takes more than its address, in there.
 unsafe impl Sync for Heap {}
 
 impl std::fmt::Debug for Heap {
@@ -65,8 +73,12 @@ impl Default for Heap {
 impl Heap {
     /// A heap with nothing in it yet.
     pub const fn new() -> Self {
-        let small = Small { free: [null_mut(); LENGTHS], cut_from: null_mut(), left: 0 };
-        Self { is_locked: AtomicBool::new(false), small: UnsafeCell::new(small) }
+        let small = Small { free: [null_mut(); LENGTHS], cut_from: null_mut(), left: 0, has_begun: false };
+        Self {
+            is_locked: AtomicBool::new(false),
+            small: UnsafeCell::new(small),
+            first_piece: UnsafeCell::new([0; FIRST_PIECE_BYTES / STEP]),
+        }
     }
 
     /// One thread at a time. Nearly always there is only one; `work` is some ten instructions and cannot panic.
@@ -75,7 +87,14 @@ impl Heap {
             std::thread::yield_now();
         }
         // SAFETY: whoever holds the lock is the only one here.
-        let done = work(unsafe { &mut *self.small.get() });
+        let small = unsafe { &mut *self.small.get() };
+        if !small.has_begun {
+            small.has_begun = true;
+            // Blocks are cut from the heap itself from here on, so that it must not be moved: nobody moves a `static`, and
+            // who calls an allocator's functions by hand promises not to.
+            (small.cut_from, small.left) = (self.first_piece.get().cast(), FIRST_PIECE_BYTES);
+        }
+        let done = work(small);
         self.is_locked.store(false, Ordering::Release);
         done
     }
@@ -133,7 +152,8 @@ impl Small {
     }
 }
 
-// SAFETY: a small block is cut from a piece once and is on a list or with one caller, never both; the rest is dlmalloc's.
+// SAFETY: a small block is cut from a piece once and is on a list or with one caller, never both; pieces are of dlmalloc,
+// which never takes one back, or of the heap itself, which is not moved once a block was cut; the rest is dlmalloc's.
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         match list_of(layout) {
@@ -307,6 +327,23 @@ mod tests {
             assert_eq!(heap.alloc(small(33)), first, "of the same");
             assert_eq!(heap.realloc(first, small(33), 48), first, "as long as it is already");
             assert_eq!((first as usize % STEP, heap.alloc(small(1)) as usize % STEP), (0, 0));
+        }
+    }
+
+    #[test]
+    fn when_the_first_piece_is_used_up_blocks_are_cut_from_the_next() {
+        let heap = Heap::new();
+        let count = 2 * FIRST_PIECE_BYTES / SMALL_BYTES_MAX;
+        // SAFETY: every block is used within its length.
+        let blocks: Vec<_> = (0..count).map(|_| unsafe { heap.alloc(small(SMALL_BYTES_MAX)) }).collect();
+        for (mark, block) in blocks.iter().enumerate() {
+            // SAFETY: as above.
+            unsafe { block.write_bytes(mark as u8, SMALL_BYTES_MAX) };
+        }
+        for (mark, block) in blocks.iter().enumerate() {
+            // SAFETY: as above.
+            let bytes = unsafe { std::slice::from_raw_parts(*block, SMALL_BYTES_MAX) };
+            assert!(bytes.iter().all(|byte| *byte == mark as u8), "{mark}");
         }
     }
 

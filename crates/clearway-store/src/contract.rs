@@ -466,7 +466,7 @@ pub enum StoreError {
         holders: Vec<Holder>,
     },
     /// No room.
-    #[error("no space left for {path}: {free_bytes} bytes are free on {disk}")]
+    #[error("too little space is left for {path}: {free_bytes} bytes are free on {disk}")]
     Full {
         /// What was to be written.
         path: String,

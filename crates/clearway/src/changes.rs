@@ -1,10 +1,20 @@
 //! Which files changed lately, by what the file system says of them.
 
+use clearway_core::snapshot::BUILD_DIRECTORIES;
+use clearway_core::time::Wall;
 use clearway_kernel::Changed;
+use clearway_platform::environment::Environment;
 use clearway_platform::files;
 use clearway_platform::stopwatch::Stopwatch;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// How long a walk through a checkout may take: somebody waits.
+const WALK_MS_MAX: u64 = 1_000;
+/// How long repositories are looked for.
+const SEARCH_MS_MAX: u64 = 200;
+/// By how much times of files may lie behind the clock.
+const CLOCK_STEP_MS: i64 = 20;
 
 /// Those that changed after an instant, as far as can be told in a while.
 pub(crate) fn since(root: &Path, paths: &[&str], since_ns: i64, within: Duration) -> Vec<Changed> {
@@ -14,6 +24,60 @@ pub(crate) fn since(root: &Path, paths: &[&str], since_ns: i64, within: Duration
     looked_at
         .filter_map(|(at, path)| Some(Changed { at, is_gone: is_gone(&root.join(path), since_ns)? }))
         .collect()
+}
+
+/// Whether any file at these paths or below them changed since an instant, or may have: what takes too long to tell counts.
+/// Repositories inside are their own affair, and what a build makes and git ignores is nobody's work.
+pub(crate) fn any_below(environment: &Environment, root: &Path, paths: &[String], since: Wall) -> bool {
+    let stopwatch = Stopwatch::start();
+    let since_ns = (since.0 - CLOCK_STEP_MS).saturating_mul(1_000_000);
+    let mut left: Vec<PathBuf> = paths.iter().map(|path| root.join(path)).collect();
+    while let Some(place) = left.pop() {
+        if stopwatch.elapsed_ms() > WALK_MS_MAX {
+            return true;
+        }
+        let Ok(found) = place.symlink_metadata() else { continue };
+        if !found.is_dir() {
+            if files::changed_at(&place).is_none_or(|changed| changed >= since_ns) {
+                return true;
+            }
+            continue;
+        }
+        let is_own = place == root || !clearway_git::is_repository_root(&place);
+        if is_own && !is_built(environment, root, &place) {
+            let Ok(entries) = std::fs::read_dir(&place) else { return true };
+            left.extend(entries.flatten().map(|entry| entry.path()).filter(|path| !path.ends_with(".git")));
+        }
+    }
+    false
+}
+
+/// Repositories in a directory, as far as they are found in a while.
+pub(crate) fn repositories_in(directory: &Path) -> Vec<PathBuf> {
+    let stopwatch = Stopwatch::start();
+    let (mut found, mut left) = (Vec::new(), vec![directory.to_owned()]);
+    while let Some(place) = left.pop().filter(|_| stopwatch.elapsed_ms() < SEARCH_MS_MAX) {
+        if clearway_git::is_repository_root(&place) {
+            found.push(place);
+            continue;
+        }
+        let entries = std::fs::read_dir(&place).into_iter().flatten().flatten();
+        let below = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        left.extend(below.map(|entry| entry.path()).filter(|path| !is_named_like_built(path)));
+    }
+    found
+}
+
+fn is_named_like_built(directory: &Path) -> bool {
+    directory.file_name().is_some_and(|name| BUILD_DIRECTORIES.iter().any(|known| name == *known))
+}
+
+fn is_built(environment: &Environment, root: &Path, directory: &Path) -> bool {
+    let inside = directory.strip_prefix(root).map(|path| path.join("x"));
+    is_named_like_built(directory)
+        && inside.is_ok_and(|path| {
+            path.to_str().is_some_and(|path| clearway_git::is_ignored(environment, root, path))
+        })
 }
 
 /// Whether a file that changed is gone; `None` if it did not change.

@@ -1,6 +1,6 @@
 //! What is changed in a checkout, and commits of some of it.
 
-use crate::shelf::unanswered;
+use crate::shelf::{unanswered, way_round};
 use crate::uncommitted::checkout;
 use clearway_core::failure::Failure;
 use clearway_core::slug::Slug;
@@ -54,7 +54,7 @@ fn not_made(error: &GitError) -> Failure {
         GitError::Failed { message, .. } if message.contains("partial commit") => {
             "what is under way has to be finished or given up first; see: git status"
         }
-        _ => "nothing was committed; see what git says: git status",
+        _ => way_round(&error.to_string()).unwrap_or("nothing was committed; see what git says: git status"),
     };
     Failure::new(Slug::GitFailed, error.to_string()).hint(hint)
 }

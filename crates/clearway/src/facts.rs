@@ -38,9 +38,23 @@ fn learn_dirty(environment: &Environment, worktree: &Worktree, paths: &[&str], f
     let git = Git::locate(environment);
     let dirty = git.and_then(|git| git.are_dirty(Path::new(&worktree.0), paths));
     let dirty = dirty.unwrap_or_else(|_| vec![true; paths.len()]);
+    // What git put aside for a rebase that it is about to begin is not committed either.
+    let aside = put_aside_for_rebase(environment, Path::new(&worktree.0));
+    let is_aside = |path: &str| aside.iter().any(|found| Path::new(found).starts_with(path));
+    let dirty = paths.iter().zip(dirty).map(|(path, dirty)| dirty || is_aside(path)).collect::<Vec<_>>();
     for (path, dirty) in paths.iter().zip(dirty) {
         facts.learn_dirty(worktree.clone(), (*path).to_owned(), dirty);
     }
+}
+
+fn put_aside_for_rebase(environment: &Environment, worktree: &Path) -> Vec<String> {
+    let git_dir = clearway_git::discover(worktree).ok().flatten().map(|repository| repository.git_dir);
+    let Some(commit) = git_dir.and_then(|git_dir| clearway_git::autostash(&git_dir)) else {
+        return Vec::new();
+    };
+    let before = format!("{commit}^");
+    let paths = Git::locate(environment).and_then(|git| git.paths_between(worktree, &before, &commit));
+    paths.unwrap_or_default()
 }
 
 /// A process as the kernel knows it.

@@ -2,6 +2,7 @@
 
 use crate::shelf::unanswered;
 use crate::uncommitted::change;
+use clearway_core::commit::Reverts;
 use clearway_core::failure::Failure;
 use clearway_core::time::Wall;
 use clearway_git::{Git, GitError};
@@ -41,6 +42,12 @@ pub(crate) fn staged(environment: &Environment, under_way: &UnderWay) -> Result<
 pub(crate) fn lines(environment: &Environment, paths: &[&str]) -> Result<Vec<Uncommitted>, Failure> {
     let changes = asked(environment, |git, here| git.staged_changes(here, paths))?;
     Ok(changes.into_iter().map(change).collect())
+}
+
+/// What git cannot tell is none.
+pub(crate) fn is_reverse(environment: &Environment, reverts: &Reverts) -> bool {
+    let back_to = reverts.back_to.as_deref();
+    asked(environment, |git, here| git.stages_reverse_of(here, &reverts.commit, back_to)).unwrap_or(false)
 }
 
 pub(crate) fn committed(environment: &Environment) -> Result<Vec<String>, Failure> {

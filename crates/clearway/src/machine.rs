@@ -5,6 +5,7 @@ use crate::shelf::{self, GitShelf};
 use crate::stores::Engines;
 use crate::{changes, commits, facts, hooked, inner, radar, running, sites, stashes, stores, uncommitted};
 use clearway_core::agent::{Above, Client};
+use clearway_core::commit::Reverts;
 use clearway_core::facts::Process;
 use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
@@ -13,9 +14,9 @@ use clearway_core::slug::Slug;
 use clearway_core::time::Wall;
 use clearway_git::{Draft, Git};
 use clearway_kernel::{
-    BuildFacts, Changed, ChangedPaths, CheckedOut, CommitOrder, Destination, Errand, FileId, GitCommit, Head,
-    HeadMove, Knows, Located, Order, Outside, ProcessPlace, PutAside, Running, Shelf, Site, SiteKind, Staged,
-    StoreAt, Surroundings, Uncommitted, UnderWay,
+    BuildFacts, Changed, ChangedPaths, CheckedOut, CommitOrder, Commits, Destination, Errand, FileId,
+    GitCommit, Head, HeadMove, Knows, Located, Order, Outside, ProcessPlace, PutAside, Running, Shelf, Site,
+    SiteKind, Staged, StoreAt, Surroundings, Uncommitted, UnderWay,
 };
 use clearway_platform::clock::SystemClock;
 use clearway_platform::environment::{self, Environment};
@@ -26,7 +27,7 @@ use clearway_store::contract::Engine;
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// This machine.
 #[derive(Debug)]
@@ -42,6 +43,8 @@ pub struct Machine {
     canonical: BTreeSet<PathBuf>,
     /// Snapshots that have no number yet.
     drafts: Vec<Draft>,
+    /// When what is asked of git for snapshots and predictions has to be over, if somebody waits for it.
+    deadline: Option<Instant>,
 }
 
 impl Machine {
@@ -59,7 +62,7 @@ impl Machine {
             Some((name.to_owned(), value))
         };
         let surroundings = Surroundings {
-            variables: environment.vars.iter().filter_map(text).collect(),
+            variables: environment::one_by_one(environment.vars.iter().filter_map(text)),
             cwd: environment.cwd.clone(),
             stdin_is_terminal: environment.stdin_is_terminal,
             stdout_is_terminal: environment.stdout_is_terminal,
@@ -77,11 +80,18 @@ impl Machine {
             asking_ms: 0,
             canonical,
             drafts: Vec::new(),
+            deadline: None,
         }
     }
 
     pub(crate) fn environment(&self) -> &Environment {
         &self.environment
+    }
+
+    /// Git, for what somebody may wait for.
+    fn hurried_git(&self) -> Result<Git, Failure> {
+        let git = Git::locate(&self.environment).map_err(|error| shelf::unanswered(&error))?;
+        Ok(self.deadline.into_iter().fold(git, Git::until))
     }
 
     pub(crate) fn state_dir(&self) -> Result<PathBuf, Failure> {
@@ -193,6 +203,12 @@ impl Outside for Machine {
         clearway_git::head_name(&repository.git_dir)
     }
 
+    fn is_below_client(&mut self) -> bool {
+        let is_client =
+            |above: process::Running| Client::running_as(&above.command, above.script.as_deref()).is_some();
+        process::running_above().any(is_client)
+    }
+
     fn clients_in(&mut self, root: &Path) -> Vec<(Process, Client)> {
         let running = process::running_in(root).into_iter();
         let client = |running: process::Running| {
@@ -222,8 +238,9 @@ impl Outside for Machine {
         site: &Site,
         paths: &[&str],
         since: Wall,
+        counting: Commits,
     ) -> Result<BTreeMap<String, Wall>, Failure> {
-        uncommitted::last_commits(&self.environment, site, paths, since)
+        uncommitted::last_commits(&self.environment, site, paths, since, counting)
     }
 
     fn changed_paths(&mut self, site: &Site) -> Result<ChangedPaths, Failure> {
@@ -247,15 +264,15 @@ impl Outside for Machine {
     }
 
     fn checkouts(&mut self, root: &Path) -> Result<Vec<CheckedOut>, Failure> {
-        radar::checkouts(&self.environment, root)
+        radar::checkouts(&self.hurried_git()?, root)
     }
 
     fn commit_of(&mut self, root: &Path, name: &str) -> Result<Option<String>, Failure> {
-        radar::commit_of(&self.environment, root, name)
+        radar::commit_of(&self.hurried_git()?, root, name)
     }
 
     fn merge_conflicts(&mut self, root: &Path, one: &str, other: &str) -> Result<Vec<String>, Failure> {
-        radar::merge_conflicts(&self.environment, root, one, other)
+        radar::merge_conflicts(&self.hurried_git()?, root, one, other)
     }
 
     fn hooked_head(&mut self) -> Option<Head> {
@@ -278,6 +295,10 @@ impl Outside for Machine {
         hooked::leads_to(&self.environment, root, commit, head)
     }
 
+    fn is_reverse(&mut self, reverts: &Reverts) -> bool {
+        hooked::is_reverse(&self.environment, reverts)
+    }
+
     fn committed_paths(&mut self) -> Result<Vec<String>, Failure> {
         hooked::committed(&self.environment)
     }
@@ -290,8 +311,25 @@ impl Outside for Machine {
         stashes::hooks_put_aside(&self.environment, site)
     }
 
+    fn own_refs(&self) -> &'static str {
+        clearway_git::OWN_REFS
+    }
+
+    fn hurry(&mut self, within_ms: u64) {
+        let deadline = Stopwatch::start().at_ms(within_ms);
+        self.deadline = Some(self.deadline.map_or(deadline, |earlier| earlier.min(deadline)));
+    }
+
+    fn repositories_in(&mut self, directory: &Path) -> Vec<PathBuf> {
+        changes::repositories_in(directory)
+    }
+
+    fn is_changed_since(&mut self, root: &Path, paths: &[String], since: Wall) -> bool {
+        changes::any_below(&self.environment, root, paths, since)
+    }
+
     fn shelf(&mut self, root: &Path) -> Result<Box<dyn Shelf + '_>, Failure> {
-        let git = Git::locate(&self.environment).map_err(|error| shelf::unanswered(&error))?;
+        let git = self.hurried_git()?;
         Ok(Box::new(GitShelf { git, root: root.to_owned(), drafts: &mut self.drafts }))
     }
 

@@ -5,15 +5,14 @@ use clearway_core::failure::Failure;
 use clearway_core::slug::Slug;
 use clearway_git::{Git, GitError, MERGES_WITHOUT_CHECKOUT};
 use clearway_kernel::CheckedOut;
-use clearway_platform::environment::Environment;
 use std::path::Path;
 
-pub(crate) fn checkouts(environment: &Environment, root: &Path) -> Result<Vec<CheckedOut>, Failure> {
-    let version = asked(environment, |git| git.version(root))?;
+pub(crate) fn checkouts(git: &Git, root: &Path) -> Result<Vec<CheckedOut>, Failure> {
+    let version = asked(git.version(root))?;
     if version < MERGES_WITHOUT_CHECKOUT {
         return Err(too_old(version));
     }
-    let found = asked(environment, |git| git.checkouts(root))?;
+    let found = asked(git.checkouts(root))?;
     let one = |found: clearway_git::Checkout| CheckedOut {
         root: found.root,
         commit: found.commit,
@@ -22,25 +21,21 @@ pub(crate) fn checkouts(environment: &Environment, root: &Path) -> Result<Vec<Ch
     Ok(found.into_iter().map(one).collect())
 }
 
-pub(crate) fn commit_of(
-    environment: &Environment,
-    root: &Path,
-    name: &str,
-) -> Result<Option<String>, Failure> {
-    asked(environment, |git| git.commit_of(root, name))
+pub(crate) fn commit_of(git: &Git, root: &Path, name: &str) -> Result<Option<String>, Failure> {
+    asked(git.commit_of(root, name))
 }
 
 pub(crate) fn merge_conflicts(
-    environment: &Environment,
+    git: &Git,
     root: &Path,
     one: &str,
     other: &str,
 ) -> Result<Vec<String>, Failure> {
-    asked(environment, |git| git.merge_conflicts(root, one, other))
+    asked(git.merge_conflicts(root, one, other))
 }
 
-fn asked<T>(environment: &Environment, ask: impl FnOnce(&Git) -> Result<T, GitError>) -> Result<T, Failure> {
-    Git::locate(environment).and_then(|git| ask(&git)).map_err(|error| unanswered(&error))
+fn asked<T>(answer: Result<T, GitError>) -> Result<T, Failure> {
+    answer.map_err(|error| unanswered(&error))
 }
 
 fn too_old((major, minor): (u32, u32)) -> Failure {

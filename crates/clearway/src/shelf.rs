@@ -16,9 +16,9 @@ use clearway_git::{
     self as git, Draft, Git, GitError, KeptFile, Label, Listed, Manner, SNAPSHOTS, SnapshotError, Staged,
 };
 use clearway_kernel::{Back, BackOrder, BackState, DraftOrder, Drafted, Shelf, SnapshotFile, SnapshotSeen};
+use clearway_platform::stopwatch::Stopwatch;
 use clearway_platform::{files, random};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// Which ignored files are kept.
 const IGNORED: git::IgnoredRules<'static> = git::IgnoredRules {
@@ -56,7 +56,7 @@ impl Shelf for GitShelf<'_> {
             bytes_max: SNAPSHOT_BYTES_MAX,
             ignored: order.ignored_beside.as_ref().map(|_| IGNORED),
         };
-        let hurried = self.git.clone().with_timeout(Duration::from_millis(order.within_ms));
+        let hurried = self.git.clone().until(Stopwatch::start().at_ms(order.within_ms));
         let Some(draft) = hurried.snapshot(wanted).map_err(|error| failure(&error))? else { return Ok(None) };
         if let Some(beside) = order.ignored_beside.as_ref().filter(|_| !draft.pack.is_empty()) {
             let place = files::with_suffix(beside, &draft.commit);
@@ -95,6 +95,11 @@ impl Shelf for GitShelf<'_> {
     fn files(&mut self, commit: &str) -> Result<Vec<SnapshotFile>, Failure> {
         let manifest = self.git.snapshot_manifest(&self.root, commit).map_err(|error| failure(&error))?;
         Ok(manifest.files.iter().map(file).collect())
+    }
+
+    fn missing(&mut self, paths: &[String]) -> Result<Vec<String>, Failure> {
+        let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+        self.git.missing_files(&self.root, &paths).map_err(|error| unanswered(&error))
     }
 
     fn plan(&mut self, order: &BackOrder) -> Result<Vec<Back>, Failure> {
@@ -140,6 +145,7 @@ fn file(file: &KeptFile) -> SnapshotFile {
         path: file.path.to_string_lossy().into_owned(),
         state: file.state.word(),
         is_staged: file.staged != Staged::Same,
+        is_link: file.is_link(),
         mode: file.mode,
         bytes: file.bytes,
     }
@@ -179,8 +185,18 @@ pub(crate) fn unanswered(error: &GitError) -> Failure {
     match error {
         GitError::Missing => Failure::new(Slug::GitMissing, error.to_string())
             .hint("install git, or put it on PATH: what is not committed is asked of it"),
-        _ => Failure::new(Slug::GitFailed, error.to_string()).hint("see what git says: git status"),
+        _ => Failure::new(Slug::GitFailed, error.to_string())
+            .hint(way_round(&error.to_string()).unwrap_or("see what git says: git status")),
     }
+}
+
+/// What helps where git says what is wrong.
+pub(crate) fn way_round(said: &str) -> Option<&'static str> {
+    const WAYS: [(&str, &str); 2] = [
+        ("index.lock", "another git is at it; if none runs any more, a person removes the file it names"),
+        ("No space left", "make room first; see how much there is: df -h ."),
+    ];
+    WAYS.into_iter().find(|(sign, _)| said.contains(sign)).map(|(_, way)| way)
 }
 
 fn failure(error: &SnapshotError) -> Failure {

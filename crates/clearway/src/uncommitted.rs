@@ -4,7 +4,7 @@ use crate::shelf::unanswered;
 use clearway_core::failure::Failure;
 use clearway_core::time::Wall;
 use clearway_git::{FileChange, Git, LineRun};
-use clearway_kernel::{ChangedRun, Site, SiteKind, Uncommitted};
+use clearway_kernel::{ChangedRun, Commits, Site, SiteKind, Uncommitted};
 use clearway_platform::environment::Environment;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -26,10 +26,15 @@ pub(crate) fn last_commits(
     site: &Site,
     paths: &[&str],
     since: Wall,
+    counting: Commits,
 ) -> Result<BTreeMap<String, Wall>, Failure> {
     let root = checkout(site)?;
     let seconds = since.0.div_euclid(1_000);
-    let last = Git::locate(environment).and_then(|git| git.committed_since(root, paths, seconds));
+    let tip = match counting {
+        Commits::All => "HEAD",
+        Commits::ButTheLast => "HEAD^",
+    };
+    let last = Git::locate(environment).and_then(|git| git.committed_since(root, tip, paths, seconds));
     let last = last.map_err(|error| unanswered(&error))?;
     Ok(last.into_iter().map(|(path, seconds)| (path, Wall(seconds.saturating_mul(1_000)))).collect())
 }

@@ -59,6 +59,11 @@ impl Managers {
         self.directory.join("node_modules/husky/bin.js")
     }
 
+    /// What of lint-staged node runs.
+    pub fn lint_staged(&self) -> PathBuf {
+        self.directory.join("node_modules/lint-staged/bin/lint-staged.js")
+    }
+
     /// The program lefthook.
     pub fn lefthook(&self) -> PathBuf {
         self.directory.join(format!("node_modules/lefthook-linux-{}/bin/lefthook", machine()))

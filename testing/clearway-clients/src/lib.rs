@@ -4,7 +4,8 @@
 //! Nothing is learned about a model here. What is proven is what no fixture can prove: that the client runs our hook,
 //! obeys it, and shows the model what it said. Start at [`play`].
 //!
-//! Beside them come the managers of git hooks that tests install next to ours: husky, lefthook and pre-commit.
+//! Beside them come the managers of git hooks that tests install next to ours: husky with
+//! lint-staged, lefthook and pre-commit.
 
 mod claude;
 mod codex;

@@ -1,43 +1,97 @@
-//! What is said before a command of a shell: a command of git that others in the checkout are in the way of is refused, and
-//! so is one that destroys what cannot be kept; what a command would destroy is kept first.
+//! What is said around a command of a shell: one of git that others in the checkout are in the way of is refused, and so is
+//! one that destroys what cannot be kept; what a command would destroy is kept first. Every checkout that a command
+//! reaches is asked for itself, and its settings say what becomes of the command there.
 
-use super::reply::Verdict;
-use super::{Judged, stopped, tell, texts};
+use super::reply::{Told, Verdict};
+use super::{Judged, keep_unannounced, stopped, texts};
 use crate::Host;
-use clearway_core::failure::Failure;
+use crate::clients::Dialect;
+use crate::hook::event::Event;
+use clearway_core::slug::Slug;
 use clearway_kernel::config::Enforcement;
-use clearway_kernel::{Doing, HookCall, abandon_turns, attend, before_git, before_shell, mode_of};
+use clearway_kernel::{
+    Answers, Doing, Failing, HookCall, Outage, Unkept, abandon_turns, attend, before_git, before_shell,
+    outage, unkept_by,
+};
 
-pub(super) fn before(host: &mut dyn Host, call: &HookCall, command: &str) -> Result<Judged, Failure> {
-    // What the agent did before is over, and only then it takes turns for what it is about to do.
-    let answers = attend(host, call, &Doing::Runs)?;
-    if let Some(verdict) = stopped(&answers) {
-        return Ok(Judged { verdict, answers, lets_pass: false });
-    }
-    let mut said = Said::default();
-    // What cannot be asked is no reason to keep anybody from a command.
-    if let Some(failure) = before_git(host, call, command).ok().flatten() {
-        said.refuse(texts::not_run(&failure), mode_here(host, call)?);
-    }
-    if said.reason.is_none() {
-        match before_shell(host, call, command) {
-            Ok(kept) => said.beside.extend(kept.as_ref().map(texts::sheltered)),
-            Err(failure) => said.refuse(texts::unsheltered(&failure), mode_here(host, call)?),
+/// A call about a command, and who hears what is said of it.
+pub(super) struct Shell<'a> {
+    pub(super) dialect: &'a Dialect,
+    pub(super) event: &'a Event,
+    pub(super) call: &'a HookCall,
+    pub(super) command: &'a str,
+}
+
+impl Shell<'_> {
+    pub(super) fn before(&self, host: &mut dyn Host) -> Judged {
+        let Self { call, command, .. } = self;
+        // What the agent did before is over, and only then it takes turns for what it is about to do.
+        let (answers, failing) = self.attend(host, &Doing::Runs);
+        let failed = slug_of(failing.as_ref());
+        if let Some(verdict) = stopped(&answers) {
+            return Judged { verdict, answers, lets_pass: false, failed };
         }
-    }
-    let verdict = match said.reason {
-        Some(reason) => {
+        let mut said = Said::default();
+        if let Some(refusal) = before_git(host, call, command, failing.as_ref()) {
+            said.refuse(texts::not_run(&refusal.failure), refusal.mode);
+        }
+        if said.reason.is_none() {
+            let shelter = before_shell(host, call, command, failing.as_ref());
+            said.beside.extend(shelter.kept.as_ref().map(texts::sheltered));
+            if let Some(refusal) = shelter.refused {
+                said.refuse(texts::unsheltered(&refusal.failure), refusal.mode);
+            }
+            shelter.unkept.iter().for_each(|unkept| self.say_unkept(host, unkept, true, &mut said));
+        }
+        if said.reason.is_some() {
             // What does not run keeps no turn.
             abandon_turns(host, call);
-            let told: Vec<String> = [reason].into_iter().chain(texts::beside(&answers)).collect();
-            Verdict::Deny(told.join("\n"))
         }
-        None => {
-            said.beside.extend(texts::beside(&answers));
-            tell((!said.beside.is_empty()).then(|| said.beside.join("\n")))
+        let lets_pass = said.lets_pass;
+        Judged { verdict: said.verdict(&answers), answers, lets_pass, failed }
+    }
+
+    pub(super) fn after(&self, host: &mut dyn Host) -> Judged {
+        let Self { call, command, .. } = self;
+        let (answers, failing) = self.attend(host, &Doing::Ran);
+        let failed = slug_of(failing.as_ref());
+        if failing.is_none() {
+            keep_unannounced(self.event, call, host);
         }
-    };
-    Ok(Judged { verdict, answers, lets_pass: said.lets_pass })
+        let mut said = Said::default();
+        for unkept in unkept_by(host, call, command, failing.as_ref()) {
+            self.say_unkept(host, &unkept, false, &mut said);
+        }
+        Judged { verdict: said.verdict(&answers), answers, lets_pass: false, failed }
+    }
+
+    fn attend(&self, host: &mut dyn Host, doing: &Doing) -> (Answers, Option<Failing>) {
+        match attend(host, self.call, doing) {
+            Ok(answers) => (answers, None),
+            Err(failure) => (Answers::default(), Some(Failing::here(host, self.call, failure))),
+        }
+    }
+
+    /// Where a store fails, what a command destroys passes with a word, once, or is refused where nobody watches. The word is
+    /// said after it where nobody would hear it before.
+    fn say_unkept(&self, host: &mut dyn Host, unkept: &Unkept, is_before: bool, said: &mut Said) {
+        let Unkept { file, failure } = unkept;
+        let text = texts::unkept(failure);
+        let notice = Told { model: Some(text.clone()), person: Some(text.clone()) };
+        let is_heard = (self.dialect.tell)(self.event, &notice).is_some();
+        let files = std::slice::from_ref(file);
+        match outage(host, self.call, files, failure, is_before, is_heard) {
+            Outage { unattended: true, .. } if is_before => {
+                said.reason.get_or_insert_with(|| texts::refused_unkept(failure));
+            }
+            Outage { unattended: false, is_new: true } => said.for_all.push(text),
+            Outage { .. } => {}
+        }
+    }
+}
+
+fn slug_of(failing: Option<&Failing>) -> Option<Slug> {
+    failing.map(|failing| failing.failure().slug)
 }
 
 /// What there is to say so far.
@@ -45,8 +99,10 @@ pub(super) fn before(host: &mut dyn Host, call: &HookCall, command: &str) -> Res
 struct Said {
     /// Why the command does not run.
     reason: Option<String>,
-    /// What is told beside.
+    /// What the agent is told beside.
     beside: Vec<String>,
+    /// What the person is told as well.
+    for_all: Vec<String>,
     /// Whether it would have been refused, had refusals been enforced.
     lets_pass: bool,
 }
@@ -60,8 +116,17 @@ impl Said {
         }
         self.lets_pass |= mode != Enforcement::Enforce;
     }
-}
 
-fn mode_here(host: &mut dyn Host, call: &HookCall) -> Result<Enforcement, Failure> {
-    Ok(mode_of(host, call)?.unwrap_or(Enforcement::Observe))
+    fn verdict(self, answers: &Answers) -> Verdict {
+        let notices = texts::beside(answers);
+        if let Some(reason) = self.reason {
+            return Verdict::Deny([reason].into_iter().chain(notices).collect::<Vec<_>>().join("\n"));
+        }
+        let person = (!self.for_all.is_empty()).then(|| self.for_all.join("\n"));
+        let model: Vec<String> = self.for_all.into_iter().chain(self.beside).chain(notices).collect();
+        if model.is_empty() {
+            return Verdict::Silent;
+        }
+        Verdict::Tell(Told { model: Some(model.join("\n")), person })
+    }
 }

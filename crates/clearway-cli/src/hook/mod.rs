@@ -19,14 +19,16 @@ use crate::setup::githooks::lapse;
 use crate::{Host, OnBehalf, Spent, Streams};
 use clearway_core::agent::ClientSession;
 use clearway_core::failure::Failure;
+use clearway_core::limits::HOOK_GIT_MS_MAX;
 use clearway_core::slug::Slug;
 use clearway_core::text::shown;
 use clearway_kernel::config::Enforcement;
 use clearway_kernel::{
     Answers, CallEnd, Doing, Hook, HookCall, Noted, Outage, Ruling, attend, before_edit, company,
-    destroyed_by, fields_of_tool, keep_changed, keep_for_later, kept_for_now, note_call, outage, told_before,
-    was_told_before,
+    destroyed_by, fields_of_tool, foreseen_at_rest, keep_changed, keep_for_later, kept_for_now, note_call,
+    outage, told_before, was_told_before,
 };
+use command::Shell;
 use event::{Act, Event, Moment};
 use reply::{Reply, Told, Verdict};
 use serde_json::Value;
@@ -102,10 +104,11 @@ fn respond(
     if let Some(rewritten) = carried_out(dialect, &event, &call, host) {
         return rewritten;
     }
+    host.hurry(HOOK_GIT_MS_MAX);
     let event = contained(|| configured(&event, &call, host)).unwrap_or(event);
     // What there is to say beside can wait for the next call; that nothing is checked cannot.
     let has_room = has_room(&event, &call, host);
-    let judged = contained(|| judge(&event, &HookCall { hears: has_room, ..call.clone() }, host));
+    let judged = contained(|| judge(dialect, &event, &HookCall { hears: has_room, ..call.clone() }, host));
     let verdict = match &judged {
         Ok(judged) => heard(dialect, &event, &call, host, judged.verdict.clone()),
         Err(failure) => unchecked(dialect, &event, &call, host, failure),
@@ -117,7 +120,8 @@ fn respond(
     }
     let what = if judged.as_ref().is_ok_and(|judged| judged.lets_pass) { Noted::LetPass } else { what };
     let spent = host.spent();
-    let failed = judged.as_ref().err().map(|failure| failure.slug.as_str());
+    let failed = judged.as_ref().map_or_else(|failure| Some(failure.slug), |judged| judged.failed);
+    let failed = failed.map(Slug::as_str);
     let cause = failed.unwrap_or_else(|| longest(spent, payload_ms));
     let end = CallEnd { what, bytes, ms: spent.total_ms, cause };
     let answers = judged.as_ref().ok().map(|judged| &judged.answers);
@@ -223,9 +227,9 @@ fn contained<T>(act: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> 
     caught.unwrap_or_else(|_| Err(Failure::new(Slug::Internal, "clearway failed inside")))
 }
 
-/// What is answered where nothing could be checked: an edit, or a command that destroys what could not be kept, passes
-/// with a word, once, or is refused where nobody watches. The word is said after it where nobody would hear it before.
-/// Whatever else the agent does passes.
+/// What is answered where nothing could be checked: an edit, or a command that destroys what could not be kept for a defect
+/// of ours, passes with a word, once, or is refused where nobody watches. The word is said after it where nobody would
+/// hear it before. Whatever else the agent does passes.
 fn unchecked(
     dialect: &Dialect,
     event: &Event,
@@ -266,11 +270,17 @@ struct Judged {
     answers: Answers,
     /// Whether it would have been a refusal, had refusals been enforced.
     lets_pass: bool,
+    /// What the store of where the agent stands failed with.
+    failed: Option<Slug>,
 }
 
 impl Judged {
+    fn of(verdict: Verdict, answers: Answers) -> Self {
+        Self { verdict, answers, lets_pass: false, failed: None }
+    }
+
     fn silent() -> Self {
-        Self { verdict: Verdict::Silent, answers: Answers::default(), lets_pass: false }
+        Self::of(Verdict::Silent, Answers::default())
     }
 }
 
@@ -290,16 +300,18 @@ fn configured(event: &Event, call: &HookCall, host: &mut dyn Host) -> Result<Eve
     Ok(Event { moment, ..event.clone() })
 }
 
-fn judge(event: &Event, call: &HookCall, host: &mut dyn Host) -> Result<Judged, Failure> {
+fn judge(dialect: &Dialect, event: &Event, call: &HookCall, host: &mut dyn Host) -> Result<Judged, Failure> {
+    let shell = |command| Shell { dialect, event, call, command };
     let doing = match &event.moment {
         Moment::BeforeTool(Act::Edit(files)) => {
             return before_edit(host, call, files, &event.whole).map(gated);
         }
         Moment::SessionStart => return start(call, host),
-        Moment::BeforeTool(Act::Shell(command)) => return command::before(host, call, command),
+        Moment::BeforeTool(Act::Shell(command)) => return Ok(shell(command).before(host)),
         Moment::BeforeTool(Act::Server(_)) => Doing::Runs,
         Moment::BeforeTool(_) => Doing::Calls,
-        Moment::AfterTool(Act::Shell(_) | Act::Server(_)) => Doing::Ran,
+        Moment::AfterTool(Act::Shell(command)) => return Ok(shell(command).after(host)),
+        Moment::AfterTool(Act::Server(_)) => Doing::Ran,
         Moment::AfterTool(Act::Edit(files)) => Doing::Wrote(event.wrote(files)),
         Moment::AfterTool(_) => Doing::Wrote(Vec::new()),
         Moment::TurnEnd => Doing::Rests,
@@ -310,17 +322,30 @@ fn judge(event: &Event, call: &HookCall, host: &mut dyn Host) -> Result<Judged, 
         Moment::Other => return Ok(Judged::silent()),
     };
     let answers = attend(host, call, &doing)?;
+    keep_unannounced(event, call, host);
+    let verdict = match event.moment {
+        Moment::TurnEnd => at_rest(call, host, &answers).map_or(Verdict::Silent, Verdict::Hold),
+        Moment::BeforeTool(_) => stopped(&answers).unwrap_or_else(|| tell(texts::beside(&answers))),
+        _ => tell(texts::beside(&answers)),
+    };
+    Ok(Judged::of(verdict, answers))
+}
+
+/// Takes what a call changed without having named it before.
+fn keep_unannounced(event: &Event, call: &HookCall, host: &mut dyn Host) {
     let unannounced = event.unannounced();
     if !unannounced.is_empty() {
         // What cannot be taken now is as it was before anybody said so.
         drop(keep_changed(host, call, &unannounced));
     }
-    let verdict = match event.moment {
-        Moment::TurnEnd => texts::still_waited_for(&answers).map_or(Verdict::Silent, Verdict::Hold),
-        Moment::BeforeTool(_) => stopped(&answers).unwrap_or_else(|| tell(texts::beside(&answers))),
-        _ => tell(texts::beside(&answers)),
-    };
-    Ok(Judged { verdict, answers, lets_pass: false })
+}
+
+/// The one thing that a turn is held for: somebody who waits, or else work that will not merge.
+fn at_rest(call: &HookCall, host: &mut dyn Host, answers: &Answers) -> Option<String> {
+    texts::still_waited_for(answers).or_else(|| {
+        let foreseen = call.hears.then(|| foreseen_at_rest(host, call).ok().flatten()).flatten();
+        foreseen.as_ref().map(texts::will_not_merge)
+    })
 }
 
 /// Whoever a person stopped does nothing more.
@@ -339,7 +364,7 @@ fn gated(ruling: Ruling) -> Judged {
         }
     };
     let lets_pass = ruling.refused.is_some() && ruling.mode != Enforcement::Enforce;
-    Judged { verdict, answers: ruling.answers, lets_pass }
+    Judged { lets_pass, ..Judged::of(verdict, ruling.answers) }
 }
 
 /// Silent for whoever is alone and whom nothing waits for.
@@ -351,7 +376,7 @@ fn start(call: &HookCall, host: &mut dyn Host) -> Result<Judged, Failure> {
     let lapse = root.and_then(|(root, is_strict)| lapse(host, root, is_strict)).map(texts::lapsed);
     let texts: Vec<String> = welcome.into_iter().chain(lapse).chain(texts::beside(&answers)).collect();
     let verdict = tell((!texts.is_empty()).then(|| texts.join("\n")));
-    Ok(Judged { verdict, answers, lets_pass: false })
+    Ok(Judged::of(verdict, answers))
 }
 
 fn tell(model: Option<String>) -> Verdict {

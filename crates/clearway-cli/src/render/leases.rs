@@ -155,9 +155,9 @@ pub(crate) fn before_you(ahead: &[Ahead], page: &Page) -> String {
     }
 }
 
-/// A line as wide as the page at most, and what is left of it a little further in.
+/// A line as wide as the page at most, and what is left of it a little further in. A command at its end stays whole.
 pub(crate) fn wrapped(line: &str, page: &Page, indent: &str) -> String {
-    wrap(line, page.columns, indent, &format!("{indent}  ")).join("\n") + "\n"
+    wrap_hint(line, page.columns, indent, &format!("{indent}  ")).join("\n") + "\n"
 }
 
 /// Things to know beside an answer.

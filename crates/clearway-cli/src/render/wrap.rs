@@ -25,8 +25,8 @@ pub(crate) fn wrap(text: &str, width: usize, first: &str, next: &str) -> Vec<Str
 }
 
 /// What the commands in hints begin with, beside those that go on with a client's session.
-const COMMANDS: [&str; 10] =
-    ["aside=$(mktemp", "chmod", "clearway", "find", "git", "kill", "ls", "mkdir", "mv", "readlink"];
+const COMMANDS: [&str; 11] =
+    ["aside=$(mktemp", "cd", "chmod", "clearway", "find", "git", "kill", "ls", "mkdir", "mv", "readlink"];
 
 /// Breaks a hint or a note like [`wrap`], but keeps the command at its end on a line of its own, so that it can be
 /// copied.
@@ -47,7 +47,10 @@ pub(crate) fn wrap_hint(hint: &str, width: usize, first: &str, next: &str) -> Ve
 
 fn is_command(text: &str) -> bool {
     let resumes = |client: &Client| client.resume_words().is_some_and(|words| text.starts_with(words));
-    text.split(' ').next().is_some_and(|word| COMMANDS.contains(&word)) || Client::ALL.iter().any(resumes)
+    let is_loop = text.starts_with("for hook in ");
+    is_loop
+        || text.split(' ').next().is_some_and(|word| COMMANDS.contains(&word))
+        || Client::ALL.iter().any(resumes)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::console::{Answer, Console, Problem, document};
 use crate::given::Given;
-use crate::render::{Page, Tone, count, wrap};
+use crate::render::{Page, Tone, count, wrap, wrapped};
 use clearway_core::hint::Hint;
 use clearway_core::ids::Seq;
 use clearway_core::text::printable;
@@ -87,7 +87,7 @@ impl Answer for Whole {
         if !witnessed {
             let note = "note: the gate beside the store does not remember this log, so only an anchor could tell if \
                         its end were missing; see: clearway doctor";
-            text.push_str(&(wrap(&page.given.advice(note), page.columns, "", "  ").join("\n") + "\n"));
+            text.push_str(&wrapped(&page.given.advice(note), page, ""));
         }
         if !lost_texts.is_empty() {
             let note = format!("note: the texts of these messages are lost: {}", lost_texts.join(" "));

@@ -13,7 +13,11 @@ const NOBODY: &str = "-";
 
 pub(super) fn diff(session: &mut Session<'_>, flags: &DiffFlags) -> Result<Lines, Problem> {
     let only = flags.agent_name.as_deref();
-    Ok(Lines { found: session.attributed(&flags.patterns, only)?, stat: flags.stat })
+    Ok(Lines {
+        found: session.attributed(&flags.patterns, only)?,
+        stat: flags.stat,
+        asked: flags.patterns.clone(),
+    })
 }
 
 /// The answer of `diff`.
@@ -21,6 +25,8 @@ pub(super) fn diff(session: &mut Session<'_>, flags: &DiffFlags) -> Result<Lines
 pub(super) struct Lines {
     found: Attributed,
     stat: bool,
+    /// Where nothing was looked for but there.
+    asked: Vec<String>,
 }
 
 impl Lines {
@@ -136,7 +142,8 @@ impl Answer for Lines {
         if self.found.files.is_empty() {
             return match &self.found.only {
                 Some(name) => format!("nothing of {} is uncommitted here, as far as hooks told\n", name),
-                None => "nothing is uncommitted here\n".to_owned(),
+                None if self.asked.is_empty() => "nothing is uncommitted here\n".to_owned(),
+                None => format!("nothing is uncommitted at {}\n", printable(&self.asked.join(", "))),
             };
         }
         if self.stat {

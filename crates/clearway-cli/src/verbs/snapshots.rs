@@ -7,6 +7,7 @@ use crate::console::{Answer, Console, Problem, document};
 use crate::given::Given;
 use crate::render::{Cell, Fit, Page, Table, Tone, and_more, count, notices};
 use clearway_core::failure::Failure;
+use clearway_core::ids::Seq;
 use clearway_core::slug::Slug;
 use clearway_core::text::printable;
 use clearway_kernel::{
@@ -18,8 +19,6 @@ use clearway_wire::json::{
     SnapshotsReply, rfc3339,
 };
 
-/// The mode of a link, whose own permission bits mean nothing.
-const LINK_MODE: u32 = 0o120_000;
 /// Files that are named one by one in text.
 const FILES_SHOWN: usize = 20;
 
@@ -29,7 +28,8 @@ pub(super) fn snapshot(session: &mut Session<'_>, flags: &SnapshotFlags) -> Resu
     let done = reply.map(settled).transpose()?.map(|(_, done)| done);
     let commit = drafted.as_ref().map(|drafted| drafted.commit.clone());
     let (files, left_out) = drafted.map(|drafted| (drafted.files, drafted.left_out)).unwrap_or_default();
-    Ok(Kept { rev: rev.0, done, number: number.map(|number| number.0), commit, files, left_out })
+    let (number, asked) = (number.map(|number| number.0), flags.paths.clone());
+    Ok(Kept { rev: rev.0, done, number, commit, files, left_out, asked })
 }
 
 pub(super) fn snapshots(session: &mut Session<'_>) -> Result<List, Problem> {
@@ -43,7 +43,7 @@ pub(super) fn show(session: &mut Session<'_>, flags: &ShowFlags) -> Result<Conte
 pub(super) fn restore(session: &mut Session<'_>, flags: &RestoreFlags) -> Result<Brought, Problem> {
     let plan = session.plan_restore(&flags.number, &flags.paths)?;
     let plan = session.carry_out(plan, Loss::of("restore", flags.accept_loss))?;
-    Ok(Brought { plan, done: true, left: None })
+    Ok(Brought { plan, done: true, left: None, earlier: None })
 }
 
 /// What is about to be done is shown first: a person is asked, anybody else says `-y`.
@@ -53,8 +53,11 @@ pub(super) fn undo(
     flags: &UndoFlags,
     console: &mut Console<'_, '_>,
 ) -> super::Outcome {
-    let plan = session(host, globals, console)?.plan_undo(flags.number.as_deref())?;
-    let told = |plan, done, left| answer(Brought { plan, done, left });
+    let mut at_first = session(host, globals, console)?;
+    let plan = at_first.plan_undo(flags.number.as_deref())?;
+    let is_idle = flags.number.is_none() && !plan.is_due();
+    let earlier = if is_idle { at_first.due_before(&plan)? } else { None };
+    let told = |plan, done, left| answer(Brought { plan, done, left, earlier });
     // What was shown is done, and not what somebody kept since.
     let number = format!("s{}", plan.seen.number.0);
     if flags.dry_run || (!plan.is_due() && !flags.yes) {
@@ -66,7 +69,7 @@ pub(super) fn undo(
             return if console.json { Err(left.into()) } else { told(plan, false, Some(left)) };
         }
         let page = console.page.clone();
-        console.line(&Brought { plan, done: false, left: None }.text(&page))?;
+        console.line(&Brought { plan, done: false, left: None, earlier }.text(&page))?;
         if !console.agrees("Do it?", host)? {
             return Ok(Told::Already(0));
         }
@@ -95,6 +98,8 @@ pub(super) struct Kept {
     commit: Option<String>,
     files: Vec<SnapshotFile>,
     left_out: Vec<String>,
+    /// Where nothing was looked for but there.
+    asked: Vec<String>,
 }
 
 impl Answer for Kept {
@@ -119,7 +124,12 @@ impl Answer for Kept {
 
     fn text(&self, page: &Page) -> String {
         let Some((number, done)) = self.number.zip(self.done.as_ref()) else {
-            return "nothing to keep: nothing is uncommitted here\n".to_owned();
+            let place = if self.asked.is_empty() {
+                "here".to_owned()
+            } else {
+                format!("at {}", self.asked.join(", "))
+            };
+            return format!("nothing to keep: nothing is uncommitted {}\n", printable(&place));
         };
         let kept = page.paint(Tone::Good, "kept");
         let mut text = match done.replayed {
@@ -216,6 +226,8 @@ pub(super) struct Brought {
     plan: Plan,
     done: bool,
     left: Option<Failure>,
+    /// An earlier one that has something to bring back, where this one has nothing.
+    earlier: Option<(Seq, usize)>,
 }
 
 impl Answer for Brought {
@@ -255,6 +267,12 @@ impl Answer for Brought {
         text.push_str(&self.files(page, "left alone, what was kept beside git is gone", |back| {
             back.state == BackState::Lost
         }));
+        if let Some((Seq(number), files)) = self.earlier {
+            let files = count(files as u64, "file", "files");
+            let advice = format!("s{number} before it has {files} to bring back: clearway undo s{number}");
+            text.push_str(&page.given.advice(&advice));
+            text.push('\n');
+        }
         if let Some(before) = self.plan.before {
             let advice = format!("what was there is kept as s{0}: clearway restore s{0}", before.0);
             text.push_str(&page.given.advice(&advice));
@@ -317,7 +335,7 @@ fn file_json(file: &SnapshotFile, held_by: Vec<String>) -> SnapshotFileJson {
 
 fn mode(file: &SnapshotFile) -> Option<String> {
     match file.mode {
-        LINK_MODE => Some("link".to_owned()),
+        _ if file.is_link => Some("link".to_owned()),
         _ if file.state == "deleted" => None,
         mode => Some(format!("{mode:03o}")),
     }

@@ -9,6 +9,7 @@ use crate::render::{
     placed_pattern, placed_wants, wrap, wrap_hint,
 };
 use clearway_core::agent::AgentName;
+use clearway_core::event::Body;
 use clearway_core::failure::LeaseView;
 use clearway_core::ids::AgentId;
 use clearway_core::lease::Grade;
@@ -16,9 +17,9 @@ use clearway_core::negotiation::{NegotiationState, NegotiationView};
 use clearway_core::text::{columns, printable, truncate_columns};
 use clearway_core::time::{Now, rounded};
 use clearway_core::wait::{Queued, waiters_for};
-use clearway_kernel::{AgentSeen, Session, Status};
+use clearway_kernel::{AgentSeen, Session, Status, UncheckedCommit};
 use clearway_wire::json::{
-    Actor, AgentJson, Blocker, Looked, NegotiationJson, StatusReply, WaitJson, rfc3339,
+    Actor, AgentJson, Blocker, Looked, NegotiationJson, StatusReply, UncheckedJson, WaitJson, rfc3339,
 };
 
 /// What an agent reads costs it tokens, so its form is no longer than this.
@@ -27,6 +28,7 @@ const TERSE_BYTES_MAX: usize = 400;
 const TERSE_OWN_COLUMNS_MAX: usize = 120;
 const TERSE_OTHERS_COLUMNS_MAX: usize = 140;
 const TERSE_QUEUE_COLUMNS_MAX: usize = 80;
+const TERSE_PAST_COLUMNS_MAX: usize = 120;
 /// Warnings shown to people before the rest is only counted; more would push ten agents off 24 lines.
 const WARNINGS_SHOWN: usize = 3;
 /// Waits shown to people before the rest is only counted.
@@ -35,12 +37,14 @@ const WAITS_SHOWN: usize = 3;
 const WARNING_COLUMNS_MAX: usize = 140;
 /// Of what a warning says, so much stays beside the longest command.
 const SAID_COLUMNS_MIN: usize = 40;
+/// Columns given to the paths of a commit that went past the check.
+const PAST_PATHS_COLUMNS_MAX: usize = 40;
 /// Columns given to what an agent holds.
 const HOLDS_COLUMNS_MAX: usize = 200;
 
 pub(super) fn status(session: &mut Session<'_>, stdout_is_terminal: bool) -> Result<Look, Problem> {
     let by_agent = session.caller.in_client_session() || session.caller.claim.is_some();
-    let found = session.status()?;
+    let found = session.full_status()?;
     Ok(Look {
         found,
         scope: session.site.key.to_string(),
@@ -60,7 +64,7 @@ pub(crate) struct Look {
 
 impl Answer for Look {
     fn json(&self, given: &Given) -> String {
-        let Status { rev, now, me, agents, leases, waits, machine_wide, frozen, warnings, .. } = &self.found;
+        let Status { rev, now, me, agents, leases, waits, machine_wide, frozen, .. } = &self.found;
         let negotiations = NegotiationJson::list(&self.found.negotiations, now);
         let leases_there = machine_wide.leases.iter().map(|view| view.lease.id.to_string());
         let waits_there = machine_wide.waits.iter().map(|queued| queued.wait.id.to_string());
@@ -79,7 +83,8 @@ impl Answer for Look {
                 negotiations,
                 machine_wide: leases_there.chain(waits_there).collect(),
                 frozen_until: frozen.as_ref().map(|freeze| rfc3339(now.wall_at(freeze.until))),
-                warnings: warnings.iter().map(|warning| given.advice(warning)).collect(),
+                unchecked: self.found.unchecked.iter().map(|past| self.unchecked_json(past)).collect(),
+                warnings: self.all_warnings().iter().map(|warning| given.advice(warning)).collect(),
             },
         ))
     }
@@ -90,6 +95,25 @@ impl Answer for Look {
 }
 
 impl Look {
+    fn unchecked_json(&self, past: &UncheckedCommit) -> UncheckedJson {
+        let is_live = |id| self.found.leases.iter().any(|view| view.lease.id == id);
+        UncheckedJson {
+            commit: past.commit.clone(),
+            paths: past.paths.clone(),
+            blockers: past.blockers.iter().map(ToString::to_string).collect(),
+            held: past.blockers.iter().any(|id| is_live(*id)),
+            agent: past.by.as_ref().map(ToString::to_string),
+            found_at: rfc3339(past.at),
+        }
+    }
+
+    /// What needs a person, commits past the check last: they do no more harm than they did.
+    fn all_warnings(&self) -> Vec<String> {
+        let past = past_the_check(&self.found.unchecked);
+        let past = past.map(|past| format!("{past}: clearway events --kind {}", Body::COMMIT_UNCHECKED));
+        self.found.warnings.iter().cloned().chain(past).collect()
+    }
+
     /// What can be reserved here: where there are no paths, names.
     fn first_step(&self) -> &'static str {
         if self.found.here.0.is_empty() { "reserve --kind name NAME" } else { "reserve PATH" }
@@ -129,7 +153,7 @@ impl Look {
     }
 
     fn warnings(&self, page: &Page) -> String {
-        let warnings = &self.found.warnings;
+        let warnings = self.all_warnings();
         if warnings.is_empty() {
             return String::new();
         }
@@ -224,6 +248,9 @@ impl Look {
         if !others.is_empty() {
             text.push_str(&format!("others hold: {}\n", some_of(&others, TERSE_OTHERS_COLUMNS_MAX)));
         }
+        if let Some(past) = past_the_check(&self.found.unchecked) {
+            text.push_str(&format!("{}\n", truncate_columns(&past, TERSE_PAST_COLUMNS_MAX)));
+        }
         let awaited: Vec<String> = self.awaited().map(|queued| in_short(queued, page)).collect();
         if !awaited.is_empty() {
             text.push_str(&format!("you wait for: {}\n", some_of(&awaited, TERSE_QUEUE_COLUMNS_MAX)));
@@ -301,6 +328,18 @@ impl Look {
             (None, None) => self.first_step().to_owned(),
         }
     }
+}
+
+/// The latest commit that went past the check, and how many did.
+fn past_the_check(unchecked: &[UncheckedCommit]) -> Option<String> {
+    let last = unchecked.last()?;
+    let by = last.by.as_ref().map(|name| format!(" by {name}")).unwrap_or_default();
+    let before = match unchecked.len() {
+        1 => String::new(),
+        count => format!("{count} commits of a day, the last: "),
+    };
+    let paths = some_of(&last.paths, PAST_PATHS_COLUMNS_MAX);
+    Some(format!("{before}{}{by} went past the check with {paths}, held by others then", last.short()))
 }
 
 /// A request, with the other side of it.

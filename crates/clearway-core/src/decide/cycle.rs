@@ -7,6 +7,9 @@
 //! waits inside of it does. A request that would close a circle is refused at once. A resource with room for several is
 //! left out: any one of its holders can end that wait.
 //!
+//! Edits that are refused by each other stop nobody, and yet none of them is had before somebody gives way: for such a
+//! request every refused edit counts as a wait. It keeps its place, and all who are part of that are told (`circled.rs`).
+//!
 //! What is not known yet is taken to stand in the way. Where that makes no circle there is none; where it does, all
 //! that was taken for granted is asked for at once, however long the way was.
 
@@ -67,7 +70,7 @@ struct Edge {
 
 /// The circle that a wait closes, or would, if there is one.
 pub(super) fn find(draft: &Draft<'_>, wait: &Wait) -> Result<Option<Circle>, BTreeSet<FactQuery>> {
-    let mut graph = Graph::new(draft);
+    let mut graph = Graph { edits: wait.is_of_edit(), ..Graph::new(draft) };
     let circle = graph.search(wait);
     graph.settle(circle, Option::is_none)
 }
@@ -118,6 +121,8 @@ fn circles<'w>(
 #[derive(Debug)]
 struct Graph<'a> {
     draft: &'a Draft<'a>,
+    /// Whether an agent is taken to go on only when it has what its edits were refused for.
+    edits: bool,
     /// What is known, and what was taken for granted.
     facts: Facts,
     /// What was taken for granted.
@@ -126,7 +131,7 @@ struct Graph<'a> {
 
 impl<'a> Graph<'a> {
     fn new(draft: &'a Draft<'a>) -> Self {
-        Self { draft, facts: draft.facts.clone(), assumed: BTreeSet::new() }
+        Self { draft, edits: false, facts: draft.facts.clone(), assumed: BTreeSet::new() }
     }
 
     /// A circle is one once nothing of it is taken for granted.
@@ -154,10 +159,15 @@ impl<'a> Graph<'a> {
     /// Whether something goes on only when a wait is over.
     fn goes_on_with(&mut self, node: &Node, wait: &Wait) -> bool {
         match node {
-            Node::Agent(agent) => *agent == wait.agent && !wait.is_of_edit(),
+            Node::Agent(agent) => *agent == wait.agent && self.keeps_agent(wait),
             Node::Command(holder, process) => self.is_inside(wait, *holder, process),
             Node::Place(_, id) => *id == wait.id,
         }
+    }
+
+    /// Whether an agent goes on only when a wait of it is over.
+    fn keeps_agent(&self, wait: &Wait) -> bool {
+        self.edits || !wait.is_of_edit()
     }
 
     /// What something waits for: by each wait that it goes on with, and an agent for its subagents that wait, `me` being
@@ -172,7 +182,7 @@ impl<'a> Graph<'a> {
             }
         }
         if let Node::Agent(above) = from {
-            let waits = draft.queue.iter().map(|view| &view.wait).filter(|wait| !wait.is_of_edit());
+            let waits = draft.queue.iter().map(|view| &view.wait).filter(|wait| self.keeps_agent(wait));
             let waiting = waits.map(|wait| wait.agent).chain([me.agent]);
             edges.extend(waiting.filter(|agent| self.is_ancestor(*above, *agent)).map(|to| below(from, to)));
         }
@@ -370,7 +380,7 @@ impl Circle {
 }
 
 impl Draft<'_> {
-    fn waits_of_family(&self, of: AgentId) -> impl Iterator<Item = &Wait> {
+    pub(super) fn waits_of_family(&self, of: AgentId) -> impl Iterator<Item = &Wait> {
         let family = self.root_of(of);
         self.queue.iter().map(|view| &view.wait).filter(move |wait| self.root_of(wait.agent) == family)
     }

@@ -56,8 +56,8 @@ impl Draft<'_> {
     }
 
     /// Tells the caller one thing, what is urgent first, as often as its budget allows. A turn was promised and does not
-    /// last, so it is told whatever else was told before, and so is what was taken or not settled in time. What is no
-    /// longer true is forgotten.
+    /// last, so it is told whatever else was told before, and so is what somebody asked for, which has to be answered in
+    /// time, and what was taken or not settled. What is no longer true is forgotten.
     pub(super) fn tell_caller(&mut self) {
         let Some((me, _)) = self.agent.clone() else { return };
         if self.slice.agent(me).is_none_or(|view| view.memo.notes.is_empty())
@@ -132,6 +132,8 @@ impl Draft<'_> {
                 let has_it = self.leases_now().any(|lease| lease.holder == me && is_this(&lease.target));
                 (!waits_again && !has_it).then(|| Notice::PlaceOver { target: target.clone() })
             }
+            // Whoever has it again is told who had it in between.
+            Note::PassedOn { target, kept: None, .. } if self.has(me, target) => None,
             Note::PassedOn { target, to, kept } => {
                 Some(Notice::PassedOn { target: target.clone(), to: to.clone(), kept: *kept })
             }
@@ -143,6 +145,8 @@ impl Draft<'_> {
                 commit: commit.clone(),
                 by: by.clone(),
             }),
+            // Whoever has it by now needs not be told to leave it alone.
+            Note::WroteOver { target, .. } if self.has(me, target) => None,
             Note::WroteOver { target, holder } => {
                 Some(Notice::WroteOver { target: target.clone(), holder: holder.clone() })
             }
@@ -155,16 +159,14 @@ impl Draft<'_> {
                 Some(Notice::Forced { target, by, reason, kept: *kept })
             }
             Note::Granted { target, from } => {
-                let is_mine = |lease: &Lease| lease.holder == me && lease.target.display() == *target;
-                self.leases_now()
-                    .any(is_mine)
-                    .then(|| Notice::Granted { target: target.clone(), from: from.clone() })
+                self.has(me, target).then(|| Notice::Granted { target: target.clone(), from: from.clone() })
             }
-            Note::Circle { target, by, yielder } => {
-                let (target, by, yielder) = (target.clone(), by.clone(), yielder.clone());
-                Some(Notice::Circle { target, by, yielder })
-            }
+            Note::Circle { target, by, yielder } => self.circle_seen_by(me, target, by, yielder.clone()),
         }
+    }
+
+    fn has(&self, me: AgentId, target: &str) -> bool {
+        self.leases_now().any(|lease| lease.holder == me && lease.target.display() == target)
     }
 
     /// What a holder hears of a request: nothing, if it is settled by then.
@@ -301,6 +303,7 @@ impl Note {
                 | Self::Forced { .. }
                 | Self::Granted { .. }
                 | Self::Circle { .. }
+                | Self::Asked(_)
                 | Self::Mail(Announced { importance: Importance::Urgent, .. })
         )
     }

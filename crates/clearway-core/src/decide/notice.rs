@@ -169,14 +169,25 @@ pub enum Notice {
         /// Who had it.
         from: AgentName,
     },
-    /// Somebody asked for what the caller holds while the caller waits for that one.
+    /// Somebody wants what the caller holds, and is among those whom the caller waits for.
     Circle {
-        /// What was asked for.
+        /// What is wanted.
         target: String,
+        /// The checkout that it is in; none for names.
+        worktree: Worktree,
         /// By whom.
         by: AgentName,
         /// Who had best give back what.
-        yielder: Option<(AgentName, String)>,
+        yielder: Option<Yielder>,
+    },
+    /// What the caller is refused is with a subagent of its own.
+    WithSubagent {
+        /// What the subagent holds.
+        held: Target,
+        /// The checkout that it is in; none for names.
+        worktree: Worktree,
+        /// Which subagent.
+        by: AgentName,
     },
     /// A person stopped the caller.
     Halted {
@@ -359,6 +370,27 @@ pub enum Notice {
     },
     /// The caller has mail.
     Mail(Announced),
+}
+
+/// Who had best give way in a circle of waiting, and what it gives back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Yielder {
+    /// The caller.
+    You {
+        /// What it holds.
+        held: Target,
+        /// The checkout that it is in; none for names.
+        worktree: Worktree,
+        /// How it came to hold it.
+        grade: Grade,
+    },
+    /// Somebody else.
+    Other {
+        /// Who.
+        agent: AgentName,
+        /// What.
+        target: String,
+    },
 }
 
 /// What a holder said to who asked.

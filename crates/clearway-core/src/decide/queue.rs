@@ -258,10 +258,7 @@ pub(super) fn stay(
         (Some(view), _) => keep(draft, request, asking.actor, &view, process),
         (None, Some(id)) => return Ok(Some(Err(not_there(id)))),
         (None, None) => match begin(draft, request, asking, process, entropy)? {
-            Ok(wait) => {
-                tell_holders(draft, &wait, asking);
-                wait
-            }
+            Ok(wait) => wait,
             Err(failure) => return Ok(Some(Err(failure))),
         },
     };
@@ -372,13 +369,18 @@ fn begin(
         since: draft.now.mono,
         created_at: draft.now.wall,
     };
-    // Whoever is refused an edit goes on: it closes no circle, and holders were told that somebody waits.
-    if !wait.is_of_edit()
-        && let Some(circle) = cycle::find(draft, &wait)?
-    {
-        return Ok(Err(draft.refuse_circle((asking.me, asking.actor), &request.reserve, circle)));
+    let circle = cycle::find(draft, &wait)?;
+    if let Some(circle) = circle.as_ref().filter(|_| !wait.is_of_edit()) {
+        let refused = draft.refuse_circle((asking.me, asking.actor), &request.reserve, circle.clone());
+        return Ok(Err(refused));
     }
     draft.push_wait(asking.actor, Body::WaitBegan(wait.clone()));
+    tell_holders(draft, &wait, asking);
+    // Whoever is refused an edit goes on, so that its place stays what it is.
+    if let Some(circle) = circle {
+        draft.tell_of_circle(asking.me, &circle);
+        draft.tell_closer(asking.me, &circle);
+    }
     Ok(Ok(wait))
 }
 

@@ -104,6 +104,7 @@ pub(super) fn turn_away(
     if draft.is_hook && reserve.grade == Grade::Auto {
         let times = draft.count_refusal(asking.me);
         draft.notices.extend((times >= LOOPING_REFUSALS_MAX).then_some(Notice::Looping { times }));
+        draft.notices.extend(with_subagent(draft, asking));
     }
     let around = if asked.waits_already(draft) { None } else { inside::never(draft, reserve, asking)? };
     if let Some(around) = around {
@@ -120,6 +121,14 @@ pub(super) fn turn_away(
             None => refuse(draft, reserve, asking),
         })
     }))
+}
+
+/// A subagent that is in its parent's way. Of one that was cancelled nobody may have told that it is over.
+fn with_subagent(draft: &Draft<'_>, asking: Asking<'_>) -> Option<Notice> {
+    let is_below = |agent: AgentId| agent != asking.me && !draft.can_block(asking.me, agent);
+    let LeaseView { lease, agent, .. } =
+        blockers(asking.steps).into_iter().find(|blocker| is_below(blocker.lease.holder))?;
+    Some(Notice::WithSubagent { held: lease.target, worktree: lease.worktree, by: agent })
 }
 
 /// Carries the plan out, unless somebody would then wait for ever.

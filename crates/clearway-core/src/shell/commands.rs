@@ -1,8 +1,8 @@
 //! The commands of a line as far as they can be read without being a shell: which words each has, and where it runs.
 //!
 //! Nothing is expanded. A word that a shell would make another of is told apart, and where the line goes on in a way that
-//! only a shell can follow (a subshell, a text that begins with `<<`, a directory that nobody can tell) reading ends:
-//! what was read before stands.
+//! only a shell can follow (a text that begins with `<<`, a directory that nobody can tell) reading ends: what was read before
+//! stands.
 
 use std::iter::Peekable;
 use std::str::Chars;
@@ -34,6 +34,9 @@ const BEFORE: [&str; 14] = [
 ];
 /// Programs that run the command behind them, and flags of theirs.
 const AROUND: [&str; 3] = ["sudo", "env", "nice"];
+/// A subshell begins and ends.
+const OPENS: &str = "(";
+const CLOSES: &str = ")";
 const SHELLS: [&str; 4] = ["sh", "bash", "zsh", "dash"];
 /// Variables by which git is led elsewhere.
 const LEADS_GIT: &str = "GIT_";
@@ -56,13 +59,20 @@ pub fn joined(directory: &str, path: &str) -> String {
 }
 
 fn place(line: &str, mut directory: String, deeper: usize, found: &mut Vec<Placed>) {
+    let mut outer = Vec::new();
     for words in Reader::new(line).commands() {
         let Some(words) = bare(&words) else { continue };
         let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
         match texts.as_slice() {
-            ["cd", "-"] | ["cd"] | ["pushd" | "popd", ..] => return,
-            ["cd", _] if words[1].is_opaque => return,
-            ["cd", to] => directory = joined(&directory, to),
+            [OPENS] => outer.push(directory.clone()),
+            // What only looks like the end of a subshell, as in `case`, ends a command.
+            [CLOSES] => directory = outer.pop().unwrap_or(directory),
+            ["cd" | "pushd", "-"] | ["cd" | "pushd"] | ["popd", ..] => return,
+            ["cd" | "pushd", _] if words[1].is_opaque => return,
+            ["cd" | "pushd", to] => directory = joined(&directory, to),
+            ["eval", ..] if deeper > 0 && !words.iter().any(|word| word.is_opaque) => {
+                place(&texts[1..].join(" "), directory.clone(), deeper - 1, found);
+            }
             [shell, flag, text, ..] if is_shell(shell, flag) && !words[2].is_opaque && deeper > 0 => {
                 place(text, directory.clone(), deeper - 1, found);
             }
@@ -86,7 +96,7 @@ fn bare(words: &[Word]) -> Option<&[Word]> {
             _ if setting.is_some_and(|name| name.starts_with(LEADS_GIT)) => return None,
             _ if setting.is_some() => rest = after,
             word if BEFORE.contains(&word) => rest = after,
-            word if AROUND.contains(&word) => rest = without_flags(after),
+            word if AROUND.contains(&word) => rest = without_numbers(without_flags(after)),
             "timeout" => rest = without_flags(after).get(1..).unwrap_or_default(),
             _ => break,
         }
@@ -97,6 +107,12 @@ fn bare(words: &[Word]) -> Option<&[Word]> {
 fn without_flags(words: &[Word]) -> &[Word] {
     let flags = words.iter().take_while(|word| word.text.starts_with('-')).count();
     &words[flags..]
+}
+
+/// What `nice -n 5` has behind its flags.
+fn without_numbers(words: &[Word]) -> &[Word] {
+    let is_number = |word: &&Word| word.text.bytes().all(|byte| byte.is_ascii_digit());
+    &words[words.iter().take_while(is_number).count()..]
 }
 
 fn is_variable(name: &str) -> bool {
@@ -154,7 +170,9 @@ impl<'l> Reader<'l> {
             '&' if self.letters.peek() == Some(&'>') => self.end_word(),
             '&' => self.end_command(),
             '>' | '<' => return self.redirect(letter),
-            '(' | ')' => return false,
+            '(' if self.word.is_none() && self.words.is_empty() => self.parenthesis(OPENS),
+            '(' => return false,
+            ')' => self.parenthesis(CLOSES),
             '#' if self.word.is_none() => self.skip_comment(),
             '\'' => return self.quoted_plainly(),
             '"' => return self.quoted(),
@@ -168,6 +186,11 @@ impl<'l> Reader<'l> {
             letter => self.push(letter),
         }
         true
+    }
+
+    fn parenthesis(&mut self, text: &str) {
+        self.end_command();
+        self.commands.push(vec![Word { text: text.to_owned(), is_opaque: false }]);
     }
 
     fn push(&mut self, letter: char) {
@@ -324,6 +347,7 @@ mod tests {
                 vec!["$ git|commit|-m|$(cat <<'X'\nit's (done); git stash\nX\n)…"],
             ),
             ("git stash pop stash@{1}", vec!["$ git|stash|pop|stash@{1}"]),
+            ("git add a; (cd b && git stash); git rm c", vec!["$ git|add|a", "b$ git|stash", "$ git|rm|c"]),
             ("{ git stash; }", vec!["$ git|stash", "$ }"]),
             ("git add a\\ b", vec!["$ git|add|a b"]),
         ] {
@@ -334,7 +358,6 @@ mod tests {
     #[test]
     fn where_only_a_shell_can_follow_reading_ends() {
         for (line, expect) in [
-            ("git add a; (cd b && git stash)", vec!["$ git|add|a"]),
             ("cat > f <<EOF\ngit stash\nEOF", vec!["$ cat"]),
             ("git status; cd \"$HOME\"; git stash", vec!["$ git|status"]),
             ("git stash 'x", vec![]),

@@ -8,6 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::{Git, GitError, Question};
+use clearway_platform::command::ask_to_end;
 
 /// Room for two million paths of a hundred bytes; more is no worktree we can serve.
 const OUTPUT_BYTES_MAX: usize = 256 * 1_024 * 1_024;
@@ -63,6 +64,7 @@ impl Git {
         feed: Option<Feed>,
     ) -> Result<Answer, GitError> {
         let failed = |source| GitError::Run { program: self.program.clone(), source };
+        let patience = self.patience().ok_or(GitError::NoTime { command: name })?;
         if feed.is_some() {
             command.stdin(Stdio::piped());
         }
@@ -75,27 +77,22 @@ impl Git {
         let message = read_in_thread(child.stderr.take(), MESSAGE_BYTES_MAX, Rest::Discard);
         let started = Instant::now();
         let heard = |pipe: Receiver<io::Result<Vec<u8>>>| match pipe
-            .recv_timeout(self.timeout.saturating_sub(started.elapsed()))
+            .recv_timeout(patience.saturating_sub(started.elapsed()))
         {
             Ok(bytes) => bytes.map_err(failed),
-            Err(RecvTimeoutError::Timeout) => Err(self.timed_out(name)),
+            Err(RecvTimeoutError::Timeout) => Err(timed_out(name, patience)),
             Err(RecvTimeoutError::Disconnected) => Err(failed(io::ErrorKind::BrokenPipe.into())),
         };
         let output = heard(output).and_then(|output| within_limit(name, output));
         let said = output.and_then(|output| Ok((output, heard(message)?)));
         let (output, message) = said.inspect_err(|_| end(&mut child))?;
-        match wait_until(&mut child, started.checked_add(self.timeout)).map_err(failed)? {
+        match wait_until(&mut child, started.checked_add(patience)).map_err(failed)? {
             Some(status) => Ok(Answer { code: status.code(), output, message }),
             None => {
                 end(&mut child);
-                Err(self.timed_out(name))
+                Err(timed_out(name, patience))
             }
         }
-    }
-
-    fn timed_out(&self, command: &'static str) -> GitError {
-        let waited_ms = u64::try_from(self.timeout.as_millis()).unwrap_or(u64::MAX);
-        GitError::TimedOut { command, waited_ms }
     }
 
     /// `core.fsmonitor` is a program named by the repository, and therefore switched off.
@@ -123,6 +120,10 @@ impl Git {
             .stderr(Stdio::piped());
         git
     }
+}
+
+fn timed_out(command: &'static str, patience: Duration) -> GitError {
+    GitError::TimedOut { command, waited_ms: u64::try_from(patience.as_millis()).unwrap_or(u64::MAX) }
 }
 
 /// Both pipes are read at once: a child that fills the unread one would wait for ever.
@@ -169,6 +170,9 @@ fn within_limit(command: &'static str, output: Vec<u8>) -> Result<Vec<u8>, GitEr
 const LOOK_MICROSECONDS: u64 = 30;
 const LOOK_MICROSECONDS_MAX: u64 = 1_000;
 
+/// How long a child that was asked to go may take to clean up.
+const ASKED_MS: u64 = 200;
+
 /// How long a child that was ended may take to go. One that the kernel holds longer is left to it.
 const GO_MS: u64 = 1_000;
 
@@ -186,8 +190,13 @@ fn wait_until(child: &mut Child, deadline: Option<Instant>) -> io::Result<Option
     }
 }
 
-/// Only our own child is ended; if it is gone already there is nothing left to do.
+/// Only our own child is ended; if it is gone already there is nothing left to do. It is asked to go first: a git that is
+/// killed leaves its lock files behind, and nobody else may remove them.
 fn end(child: &mut Child) {
+    ask_to_end(child);
+    if let Ok(Some(_)) = wait_until(child, Instant::now().checked_add(Duration::from_millis(ASKED_MS))) {
+        return;
+    }
     let _ = child.kill();
     let _ = wait_until(child, Instant::now().checked_add(Duration::from_millis(GO_MS)));
 }

@@ -33,7 +33,7 @@ impl Git {
     /// What differs from the last commit at these paths and below them, untracked files included, in order of their
     /// paths. What is staged counts as what it is in the checkout.
     pub fn changes(&self, worktree: &Path, paths: &[&str]) -> Result<Vec<FileChange>, GitError> {
-        let has_commit = self.has_commit(worktree)?;
+        let has_commit = self.has_commit(worktree, "HEAD")?;
         // Before the first commit everything is new, also what is staged.
         let new: &[&str] = if has_commit { &NEW } else { &ALL };
         let mut changes = BTreeMap::new();
@@ -51,19 +51,21 @@ impl Git {
         Ok(changes.into_values().collect())
     }
 
-    /// When each of these files was last committed on the branch that is checked out, in seconds, as far back as asked.
+    /// When each of these files was last committed up to a commit, in seconds, as far back as asked; never, if there is no
+    /// such commit.
     pub fn committed_since(
         &self,
         worktree: &Path,
+        tip: &str,
         paths: &[&str],
         seconds: i64,
     ) -> Result<BTreeMap<String, i64>, GitError> {
         let mut last = BTreeMap::new();
-        if !self.has_commit(worktree)? {
+        if !self.has_commit(worktree, tip)? {
             return Ok(last);
         }
         let since = format!("--since=@{seconds}");
-        let options = ["HEAD", &since, "--format=%x01%ct", "--name-only", "--no-renames", "-z"];
+        let options = [tip, &since, "--format=%x01%ct", "--name-only", "--no-renames", "-z"];
         for batch in batches(paths, PATHS_BYTES_MAX) {
             let question = Question { command: "log", options: &options, paths: &batch };
             committed(&self.ask(worktree, &question)?, &mut last);
@@ -71,8 +73,8 @@ impl Git {
         Ok(last)
     }
 
-    fn has_commit(&self, worktree: &Path) -> Result<bool, GitError> {
-        let options = ["--quiet", "--verify", "HEAD"];
+    fn has_commit(&self, worktree: &Path, commit: &str) -> Result<bool, GitError> {
+        let options = ["--quiet", "--verify", commit];
         self.says(worktree, &Question { command: "rev-parse", options: &options, paths: &[] })
     }
 }

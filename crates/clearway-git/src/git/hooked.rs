@@ -4,6 +4,7 @@
 use super::diff::{FileChange, STAGED_PATCH, read};
 use super::{Git, GitError, PATHS_BYTES_MAX, Question, batches};
 use clearway_platform::environment::Environment;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// What git is in the middle of.
@@ -38,6 +39,14 @@ pub fn under_way(git_dir: &Path) -> UnderWay {
     }
 }
 
+/// The commit in which git put aside what is not committed, for a rebase that may not have begun yet.
+pub fn autostash(git_dir: &Path) -> Option<String> {
+    let places = ["rebase-merge/autostash", "rebase-apply/autostash"];
+    let text = places.iter().find_map(|place| std::fs::read_to_string(git_dir.join(place)).ok())?;
+    let commit = text.trim().to_owned();
+    (!commit.is_empty() && commit.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(commit)
+}
+
 /// The commits that were fetched last.
 pub fn fetched(git_dir: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(git_dir.join("FETCH_HEAD")).unwrap_or_default();
@@ -67,6 +76,26 @@ impl Git {
         let mut options = vec!["--cached", "--name-only", "--no-renames", "--no-ext-diff", "-z"];
         options.extend(commit);
         Ok(names(&self.ask(directory, &Question { command: "diff", options: &options, paths: &[] })?))
+    }
+
+    /// Whether what is staged takes back what a commit did, and touches nothing else. `back_to` is the parent that a merge
+    /// is gone back to. Where a file changed since, only its name can tell.
+    pub fn stages_reverse_of(
+        &self,
+        directory: &Path,
+        commit: &str,
+        back_to: Option<&str>,
+    ) -> Result<bool, GitError> {
+        let ask = |command, options: &[&str]| {
+            Ok(raw_changes(&self.ask(directory, &Question { command, options, paths: &[] })?))
+        };
+        let raw = ["--raw", "--no-abbrev", "--no-renames", "-z"];
+        let staged = ask("diff", &[&["--cached", "--no-ext-diff"], raw.as_slice()].concat())?;
+        // An id that is none of a commit is answered with an error, which is no yes.
+        let commit = format!("{commit}^{{commit}}");
+        let of_commit = [&["-r", "--root", "--no-commit-id"], raw.as_slice(), back_to.as_slice(), &[&commit]];
+        let done = ask("diff-tree", &of_commit.concat())?;
+        Ok(!staged.is_empty() && staged.iter().all(|(path, change)| change.takes_back(done.get(path))))
     }
 
     /// Paths in which the checkout differs from the index.
@@ -125,6 +154,35 @@ impl Git {
         let options = ["--root", "-r", "--no-commit-id", "--name-only", "--no-renames", "-z", "HEAD"];
         Ok(names(&self.ask(directory, &Question { command: "diff-tree", options: &options, paths: &[] })?))
     }
+}
+
+/// How a path was and how it is: its mode and the id of its content.
+#[derive(Debug, PartialEq, Eq)]
+struct RawChange {
+    before: (String, String),
+    after: (String, String),
+}
+
+impl RawChange {
+    fn takes_back(&self, done: Option<&Self>) -> bool {
+        done.is_some_and(|done| self.before != done.after || self.after == done.before)
+    }
+}
+
+/// Records of `--raw -z`: a line of modes and ids, and a path.
+fn raw_changes(output: &[u8]) -> BTreeMap<Vec<u8>, RawChange> {
+    let mut records = output.split(|byte| *byte == 0);
+    let mut found = BTreeMap::new();
+    while let (Some(line), Some(path)) = (records.next(), records.next()) {
+        let line = String::from_utf8_lossy(line);
+        let words: Vec<&str> = line.trim_start_matches(':').split(' ').collect();
+        if let [mode_before, mode_after, before, after, ..] = words.as_slice() {
+            let side = |mode: &str, id: &str| (mode.to_owned(), id.to_owned());
+            let change = RawChange { before: side(mode_before, before), after: side(mode_after, after) };
+            found.insert(path.to_vec(), change);
+        }
+    }
+    found
 }
 
 fn names(output: &[u8]) -> Vec<String> {

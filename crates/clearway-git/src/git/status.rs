@@ -16,23 +16,16 @@ pub(super) fn dirty_in(output: &[u8]) -> Result<Vec<String>, GitError> {
 
 /// The paths of a status that the index does not know. A repository inside is none of them.
 pub(super) fn untracked_in(output: &[u8]) -> Result<Vec<String>, GitError> {
-    let records = output.split(|byte| *byte == 0);
-    let new = records.filter_map(|record| record.strip_prefix(b"? ")).filter(|path| !path.ends_with(b"/"));
+    let records = records(output)?;
+    let is_new = |record: &&Record<'_>| record.kind == b'?' && !record.path.ends_with(b"/");
+    let new = records.iter().filter(is_new).map(|record| record.path);
     new.map(|path| std::str::from_utf8(path).map(str::to_owned).map_err(|_| unknown(path))).collect()
 }
 
 /// Names that were given away and those that took their place, as far as the index tells.
-pub(super) fn renamed_in(output: &[u8]) -> Vec<(String, String)> {
-    let mut records = output.split(|byte| *byte == 0);
-    let mut renamed = Vec::new();
-    while let Some(record) = records.next() {
-        if record.first() == Some(&b'2')
-            && let (Some(to), Some(from)) = (record.splitn(10, |byte| *byte == b' ').nth(9), records.next())
-        {
-            renamed.push((text(from), text(to)));
-        }
-    }
-    renamed
+pub(super) fn renamed_in(output: &[u8]) -> Result<Vec<(String, String)>, GitError> {
+    let records = records(output)?;
+    Ok(records.iter().filter_map(|record| Some((text(record.was?), text(record.path)))).collect())
 }
 
 /// One record of a status.
@@ -111,7 +104,7 @@ mod tests {
     fn new_files_and_new_names_are_told_apart_from_changes() {
         let hash = "0".repeat(40);
         let output = format!("2 R. N... 1 2 3 {hash} {hash} R100 new\0old\0? x y\0? repo/\0");
-        assert_eq!(renamed_in(output.as_bytes()), [("old".to_owned(), "new".to_owned())]);
+        assert_eq!(renamed_in(output.as_bytes()).unwrap(), [("old".to_owned(), "new".to_owned())]);
         assert_eq!(untracked_in(output.as_bytes()).unwrap(), ["x y"]);
         assert!(untracked_in(b"? \xff\0").is_err());
     }

@@ -107,8 +107,18 @@ impl Git {
         let manifest = self.snapshot_manifest(order.worktree, order.commit)?;
         let mut wanted = manifest.files.clone();
         wanted.retain(|file| order.paths.iter().any(|path| is_at_or_below(&file.path, Path::new(path))));
-        let contents = self.contents(order, &manifest, &wanted)?;
+        let mut contents = self.contents(order, &manifest, &wanted)?;
         let now = survey(self, order.worktree, &[""], Ignored::PassedOver)?;
+        let committed = self.committed(order, &manifest, &now)?;
+        for file in &mut wanted {
+            let is_unstaged = file.staged == Staged::Same && was_removed(&now, &file.path);
+            if let Some((mode, id)) = committed.get(&file.path).filter(|_| is_unstaged) {
+                file.staged = Staged::Entry { mode: mode.clone(), id: id.clone() };
+            }
+        }
+        let (beside, of_beside) = self.beside(order, &manifest, &committed)?;
+        wanted.extend(beside);
+        contents.extend(of_beside);
         let moved = self.moved(order.worktree, &manifest, &now)?;
         let mut judge = Judge { order, now: &now, moved: &moved, going: BTreeSet::new() };
         let is_gone = |(_, content): &(&KeptFile, &Content)| **content == Content::Nothing;
@@ -117,6 +127,66 @@ impl Git {
         let going = judged.filter(|back| back.state == BackState::Removed).map(|back| back.file.path);
         judge.going = going.collect();
         Ok(wanted.into_iter().zip(contents).map(|(file, content)| judge.judge(file, content)).collect())
+    }
+
+    /// What the commit beneath a snapshot has, with its mode, of paths that are gone from the checkout or from the index
+    /// and that nobody touched since: the snapshot holds nothing of a file that was as committed, or of an index that was.
+    fn committed(
+        &self,
+        order: &BackOrder<'_>,
+        manifest: &Manifest,
+        now: &Survey,
+    ) -> Result<BTreeMap<PathBuf, (String, String)>, SnapshotError> {
+        let is_gone = |path: &&PathBuf| {
+            let place = order.worktree.join(path);
+            order.manner == Manner::OnlyUnchanged
+                && (was_removed(now, path)
+                    || (order.unchanged.contains(*path)
+                        && matches!(content::sort_of(&place), Ok(content::Sort::Nothing))))
+        };
+        let gone: Vec<&PathBuf> = now.files.keys().filter(is_gone).collect();
+        let paths: Vec<&str> = gone.iter().filter_map(|path| path.to_str()).collect();
+        let (Some(base), false) = (&manifest.base, paths.is_empty()) else { return Ok(BTreeMap::new()) };
+        let options = ["-r", "-z", "--full-tree", base.as_str()];
+        let tree =
+            self.ask(order.worktree, &Question { command: "ls-tree", options: &options, paths: &[] })?;
+        let mut found = entries(&tree);
+        found.retain(|path, _| gone.contains(&path));
+        Ok(found.into_iter().map(|(path, entry)| (path, (entry.mode, entry.id))).collect())
+    }
+
+    /// Files that were as committed and went with those that a snapshot holds.
+    fn beside(
+        &self,
+        order: &BackOrder<'_>,
+        manifest: &Manifest,
+        committed: &BTreeMap<PathBuf, (String, String)>,
+    ) -> Result<(Vec<KeptFile>, Vec<Content>), SnapshotError> {
+        let known: BTreeSet<&PathBuf> = manifest.files.iter().map(|file| &file.path).collect();
+        let is_beside = |(path, _): &(&PathBuf, &(String, String))| {
+            order.unchanged.contains(*path)
+                && !known.contains(path)
+                && order.paths.iter().any(|above| is_at_or_below(path, Path::new(above)))
+        };
+        let wanted: Vec<_> = committed.iter().filter(is_beside).collect();
+        let blobs = self.blobs(order.worktree, wanted.iter().map(|(_, (_, id))| id))?;
+        let one = |((path, (mode, _)), bytes): (&(&PathBuf, &(String, String)), Vec<u8>)| {
+            let is_link = mode == LINK;
+            let permissions = if mode == "100755" { 0o755 } else { 0o644 };
+            let file = KeptFile {
+                path: (*path).clone(),
+                state: KeptState::Unchanged,
+                mode: if is_link { content::LINK_MODE } else { permissions },
+                bytes: bytes.len() as u64,
+                staged: Staged::Same,
+            };
+            let content = match is_link {
+                true => Content::Link(bytes),
+                false => Content::File { mode: permissions, bytes },
+            };
+            (file, content)
+        };
+        Ok(wanted.iter().zip(blobs).map(one).unzip())
     }
 
     /// What a snapshot holds at these paths.
@@ -134,13 +204,14 @@ impl Git {
             KeptState::Deleted | KeptState::Ignored => None,
             _ => ids.get(&file.path).cloned(),
         };
-        let wanted: Vec<Option<(bool, String)>> = files.iter().map(id_of).collect();
-        let mut blobs = self.blobs(order.worktree, wanted.iter().flatten().map(|(_, id)| id))?.into_iter();
+        let wanted: Vec<Option<Entry>> = files.iter().map(id_of).collect();
+        let mut blobs =
+            self.blobs(order.worktree, wanted.iter().flatten().map(|entry| &entry.id))?.into_iter();
         let mut ignored = unpacked(manifest, order.pack);
-        let content = |(file, wanted): (&KeptFile, &Option<(bool, String)>)| match wanted {
+        let content = |(file, wanted): (&KeptFile, &Option<Entry>)| match wanted {
             None => ignored.remove(&file.path).unwrap_or(Content::Nothing),
-            Some((true, _)) => Content::Link(blobs.next().unwrap_or_default()),
-            Some((false, _)) => Content::File { mode: file.mode, bytes: blobs.next().unwrap_or_default() },
+            Some(entry) if entry.mode == LINK => Content::Link(blobs.next().unwrap_or_default()),
+            Some(_) => Content::File { mode: file.mode, bytes: blobs.next().unwrap_or_default() },
         };
         Ok(files.iter().zip(&wanted).map(content).collect())
     }
@@ -246,7 +317,9 @@ impl Judge<'_> {
             BackState::Written
         };
         let staged_now = change.map(|change| change.staged.clone()).unwrap_or_default();
-        let is_free = staged_now == Staged::Same || self.order.manner == Manner::Whatever;
+        // A command that removed a file from the index too is undone there as well.
+        let is_removed = staged_now == Staged::Deleted && !is_there;
+        let is_free = staged_now == Staged::Same || is_removed || self.order.manner == Manner::Whatever;
         let stays = matches!(state, BackState::ChangedSince | BackState::InTheWay | BackState::Lost);
         let restages = file.staged != Staged::Same
             && file.staged != staged_now
@@ -261,15 +334,30 @@ fn is_at_or_below(path: &Path, above: &Path) -> bool {
     path.starts_with(above)
 }
 
-/// The blobs of a tree: whether each is a link, and its name.
-fn entries(tree: &[u8]) -> BTreeMap<PathBuf, (bool, String)> {
+/// Whether the index says that a file of the last commit is gone, and it is.
+fn was_removed(now: &Survey, path: &PathBuf) -> bool {
+    now.files.get(path).is_some_and(|change| change.in_head && change.staged == Staged::Deleted)
+}
+
+/// The mode of a link in a tree.
+const LINK: &str = "120000";
+
+/// A blob of a tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Entry {
+    mode: String,
+    id: String,
+}
+
+/// The blobs of a tree.
+fn entries(tree: &[u8]) -> BTreeMap<PathBuf, Entry> {
     let entry = |record: &[u8]| {
         let tab = record.iter().position(|byte| *byte == b'\t')?;
         let (front, path) = (std::str::from_utf8(&record[..tab]).ok()?, &record[tab + 1..]);
         let mut words = front.split(' ');
         let (mode, kind, id) = (words.next()?, words.next()?, words.next()?);
         let path = PathBuf::from(OsStr::from_bytes(path));
-        (kind == "blob").then(|| (path, (mode == "120000", id.to_owned())))
+        (kind == "blob").then(|| (path, Entry { mode: mode.to_owned(), id: id.to_owned() }))
     };
     tree.split(|byte| *byte == 0).filter_map(entry).collect()
 }
@@ -303,8 +391,9 @@ mod tests {
     fn links_and_files_of_a_tree_are_told_apart_and_submodules_are_none() {
         let tree = b"100644 blob aa\tx y\x00120000 blob bb\tl\n\x00160000 commit cc\tsub\0";
         let found = entries(tree);
-        assert_eq!(found.get(Path::new("x y")), Some(&(false, "aa".to_owned())));
-        assert_eq!(found.get(Path::new("l\n")), Some(&(true, "bb".to_owned())));
+        let entry = |mode: &str, id: &str| Some(Entry { mode: mode.to_owned(), id: id.to_owned() });
+        assert_eq!(found.get(Path::new("x y")).cloned(), entry("100644", "aa"));
+        assert_eq!(found.get(Path::new("l\n")).cloned(), entry(LINK, "bb"));
         assert_eq!(found.len(), 2);
     }
 }

@@ -3,6 +3,7 @@
 //! Lines of words; whatever somebody else chose, such as a name, has its odd bytes written as `%XX`. A line that is not
 //! understood is passed over, because a later build may write more of them.
 
+use super::content::LINK_MODE;
 use super::survey::Staged;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -42,6 +43,13 @@ pub struct KeptFile {
     pub staged: Staged,
 }
 
+impl KeptFile {
+    /// Whether it was a symbolic link, whose permission bits mean nothing.
+    pub fn is_link(&self) -> bool {
+        self.mode == LINK_MODE
+    }
+}
+
 /// How a file differed from the last commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeptState {
@@ -55,6 +63,8 @@ pub enum KeptState {
     Conflict,
     /// Git ignores it.
     Ignored,
+    /// It did not: it went with others, and no snapshot holds it.
+    Unchanged,
 }
 
 impl KeptState {
@@ -68,6 +78,7 @@ impl KeptState {
             Self::Deleted => DELETED,
             Self::Conflict => "conflict",
             Self::Ignored => "ignored",
+            Self::Unchanged => "unchanged",
         }
     }
 }

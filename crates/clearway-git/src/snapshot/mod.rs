@@ -26,8 +26,19 @@ use crate::git::GitError;
 use std::io;
 use std::path::PathBuf;
 
+/// References of ours; none of them ever leaves a repository.
+macro_rules! own_refs {
+    ($rest:literal) => {
+        concat!("refs/clearway/", $rest)
+    };
+}
+pub(crate) use own_refs;
+
+/// What the names of all of them begin with.
+pub const OWN_REFS: &str = own_refs!("");
+
 /// Where snapshots lie, below it by agent and number.
-pub const SNAPSHOTS: &str = "refs/clearway/snap/";
+pub const SNAPSHOTS: &str = own_refs!("snap/");
 
 /// Why a snapshot cannot be taken or brought back.
 #[derive(Debug, thiserror::Error)]

@@ -1,10 +1,10 @@
 //! Taking a snapshot: one look, one `git fast-import`, and a reference that keeps it.
 
-use super::SnapshotError;
 use super::content::{self, Content, LINK_MODE, Sort};
 use super::ignored::{self, IgnoredRules};
 use super::manifest::{KeptFile, KeptState, Label, Manifest};
 use super::survey::{Change, Ignored, Staged, Survey, survey};
+use super::{SnapshotError, own_refs};
 use crate::git::{Git, GitError, Question};
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// What git calls the commit while it is made. Nothing of that name is left: until a snapshot has its number nothing leads
 /// to it, so that one that never gets it leaves nothing behind but what `git gc` takes.
-const IN_THE_MAKING: &str = "refs/clearway/in-the-making";
+const IN_THE_MAKING: &str = own_refs!("in-the-making");
 
 /// How many of the largest files are named.
 const NAMED_MAX: usize = 5;

@@ -103,7 +103,8 @@ pub enum Enforcement {
 /// A resolved configuration.
 #[derive(Debug, Clone)]
 pub struct Config {
-    slots: [Slot; KeyId::COUNT],
+    /// One for each key, in their order.
+    slots: Vec<Slot>,
     class_patterns: Vec<ClassPattern>,
     empty_classes: Vec<EmptyClass>,
     resources: BTreeMap<String, Slot>,

@@ -1,6 +1,5 @@
 //! Lays the layers over each other, and keeps account of it.
 
-use std::array;
 use std::collections::BTreeMap;
 
 use super::classes::{ClassPattern, EmptyClass};
@@ -86,7 +85,8 @@ impl Slot {
 
 impl Config {
     fn defaults() -> Config {
-        let slots = array::from_fn(|at| Slot::new(KEYS[at].default.clone(), Source::Default, Layer::Default));
+        let slot = |key: &Key| Slot::new(key.default.clone(), Source::Default, Layer::Default);
+        let slots = KEYS.iter().map(slot).collect();
         let (class_patterns, empty_classes) = (Vec::new(), Vec::new());
         Config { slots, class_patterns, empty_classes, resources: BTreeMap::new(), tools: Vec::new() }
     }
@@ -119,8 +119,8 @@ impl Config {
         }
     }
 
-    fn values(&self) -> [Value; KeyId::COUNT] {
-        array::from_fn(|at| self.slots[at].value.clone())
+    fn values(&self) -> Vec<Value> {
+        self.slots.iter().map(|slot| slot.value.clone()).collect()
     }
 }
 
@@ -139,7 +139,7 @@ fn expand_posture(slot: &Slot, layer: Layer) -> Vec<Setting> {
 struct Laying<'l, 'i> {
     inputs: &'l Inputs<'i>,
     layer: Layer,
-    beneath: [Value; KeyId::COUNT],
+    beneath: Vec<Value>,
     errors: &'l mut Vec<ConfigError>,
 }
 
@@ -150,7 +150,7 @@ enum Verdict {
 }
 
 impl Laying<'_, '_> {
-    fn lay(&mut self, slots: &mut [Slot; KeyId::COUNT], setting: Setting) {
+    fn lay(&mut self, slots: &mut [Slot], setting: Setting) {
         let at = setting.id as usize;
         let beneath = self.beneath[at].clone();
         self.lay_over(&mut slots[at], setting.id.key().name, beneath, setting);

@@ -132,6 +132,11 @@ fn is_parent(pid: &OsString) -> bool {
     parent.as_deref() == pid.to_str()
 }
 
+/// Asks a child that was not waited for yet to end, so that it can clean up behind itself.
+pub fn ask_to_end(child: &Child) {
+    send(child, Signal::TERM);
+}
+
 /// A command that was not waited for yet keeps its pid, so nobody else can be hit; one that has ended is not.
 fn send(child: &Child, signal: Signal) {
     if let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {

@@ -45,7 +45,8 @@ pub use replies::{
     RefusedTarget, ReleaseReply, RenewReply, RepairedJson, ReserveReply, ScopeReply, ScopesReply, Setting,
     SettingsReply, ShowReply, SlowCallJson, SlugReply, SlugsReply, SnapshotFileJson, SnapshotJson,
     SnapshotReply, SnapshotsReply, StatusReply, StatuslineReply, SweepReply, TextReply, ThawReply, TipJson,
-    TransferReply, UnknownVariableReply, VerifyReply, WaitsReply, WhereReply, WhoReply, WrittenOverJson,
+    TransferReply, UncheckedJson, UnknownVariableReply, VerifyReply, WaitsReply, WhereReply, WhoReply,
+    WrittenOverJson,
 };
 pub use schemas::schemas;
 pub use time::{Zone, instant, rfc3339};

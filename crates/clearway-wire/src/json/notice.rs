@@ -1,7 +1,7 @@
 //! What is worth saying beside an answer, as data and in words.
 
 use clearway_core::agent::AgentName;
-use clearway_core::decide::{Notice, Said, held_as_name};
+use clearway_core::decide::{Notice, Said, Yielder, held_as_name};
 use clearway_core::hint::{self, Hint};
 use clearway_core::lease::Mode;
 use clearway_core::shell;
@@ -15,7 +15,7 @@ use std::cmp::Ordering;
 pub struct NoticeJson {
     /// `took-over`, `kept`, `yielded`, `changed-hands`, `left-behind`, `waited-for`, `your-turn`, `place-over`,
     /// `passed-on`, `written-over`, `wrote-over`, `asked`, `answered`, `overdue`, `forced`, `granted`, `circle`, `halted`,
-    /// `looping`, `still-waited-for`, `lapsed`, `moved-on`, `wait-over`, `frozen`, `freeze-changed`,
+    /// `looping`, `with-subagent`, `still-waited-for`, `lapsed`, `moved-on`, `wait-over`, `frozen`, `freeze-changed`,
     /// `broad`, `needs-broad`, `setting-ignored`,
     /// `not-shortened`, `nothing-held`, `kept-by-command`, `others-by-id`, `unknown-agent`, `is-name`, `taken-as-path`,
     /// `held-machine-wide`, `unreadable-rows`, `ends-at-scope`, `scope-moved`, `scope-replaced`,
@@ -118,13 +118,24 @@ impl NoticeJson {
             Notice::Granted { target, from } => {
                 about("granted", target, from, format!("{target} is yours since {from} let go of it"))
             }
-            Notice::Circle { target, by, yielder } => {
-                let way_out = yielder
-                    .as_ref()
-                    .map(|(agent, what)| format!("; the least work is lost if {agent} gives back {what}"));
-                let message =
-                    format!("{by} asked for {target} while you wait for {by}{}", way_out.unwrap_or_default());
+            Notice::Circle { target, by, yielder, .. } => {
+                let way_out = yielder.as_ref().map(|yielder| match yielder {
+                    Yielder::You { held, .. } => {
+                        format!("; the least work is lost if you give back {}", held.display())
+                    }
+                    Yielder::Other { agent, target } => {
+                        format!("; the least work is lost if {agent} gives back {target}")
+                    }
+                });
+                let message = format!(
+                    "{by} wants {target} while your turn hangs on {by}{}",
+                    way_out.unwrap_or_default()
+                );
                 about("circle", target, by, message)
+            }
+            Notice::WithSubagent { held, by, .. } => {
+                let target = held.display();
+                about("with-subagent", &target, by, format!("{by}, which has {target}, is your own subagent"))
             }
             Notice::Halted { reason } => Self::saying("halted", format!("a person stopped you: {reason}")),
             Notice::Looping { times } => {
@@ -193,7 +204,7 @@ impl NoticeJson {
                     Ordering::Greater => "lengthened",
                 };
                 let message =
-                    format!("the freeze there was is {how} from another {was} to {left}: {was_for}");
+                    format!("the freeze there was (\"{was_for}\") is {how} from another {was} to {left}");
                 Self::saying("freeze-changed", message)
             }
             Notice::Broad { max_ms, makes_way } => {

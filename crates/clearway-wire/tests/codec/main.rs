@@ -1,5 +1,7 @@
 //! Canonical bytes: every value has one encoding and reads back, nothing else is accepted, nothing panics.
 
+#![allow(clippy::disallowed_methods, reason = "seeds for fuzzing are files")]
+
 mod strategies;
 
 use clearway_core::decide::Success;

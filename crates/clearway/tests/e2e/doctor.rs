@@ -4,7 +4,8 @@ use crate::{app, home, list, text};
 use clearway_testkit::{Home, Repository};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::PathBuf;
 
 /// What is said about one thing.
 #[track_caller]
@@ -302,6 +303,25 @@ fn what_killed_processes_left_behind_is_named_and_removed_but_never_what_is_in_u
     assert!(living.exists() && foreign.exists());
     let reply = repository.clearway().ok(&["doctor"]);
     assert!(list(&reply, "checks").iter().all(|check| check["about"] != "leftover"), "{reply:#}");
+}
+
+/// What a refused reservation sends its caller to look for is found there, and the command it names is the way out.
+#[test]
+fn what_lies_in_the_place_of_the_gate_is_found_and_moved_away_by_the_command_named() {
+    let home = home();
+    let app = app(&home);
+    app.grant("ada", &["a.rs"]);
+    for suffix in ["-gate", "-next"] {
+        let path = PathBuf::from(format!("{}{suffix}", home.only_store().display()));
+        std::fs::remove_file(&path).expect("a file of the turnstile");
+        std::fs::DirBuilder::new().mode(0o700).create(&path).expect("a directory");
+        app.agent("ada").fails("store-unavailable", 69, &["reserve", "b.rs"]);
+        let access = check_unhealthy(&app, "access", "is no regular file");
+        let (_, command) = text(&access, "hint").split_once(": ").expect("a command");
+        assert!(home.shell(app.path(), command).status().expect("a shell").success(), "{command}");
+        app.agent("ada").ok(&["reserve", "b.rs"]);
+        app.clearway().ok(&["doctor"]);
+    }
 }
 
 #[test]

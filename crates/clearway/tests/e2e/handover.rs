@@ -266,10 +266,14 @@ fn whoever_freezes_again_is_told_what_became_of_the_freeze_before() {
         assert_eq!(each(&again, "notices", "code"), ["freeze-changed"], "{again}");
         let said = text(&again["notices"][0], "message");
         assert!(said.contains(&format!("is {how} from another ")), "{said}");
-        assert!(said.ends_with(&format!(" to {span}: cutting the release")), "{said}");
+        assert!(said.starts_with("the freeze there was (\"cutting the release\") "), "{said}");
+        assert!(said.ends_with(&format!(" to {span}")), "{said}");
     }
     let shown = root().text(&["freeze", "--reason", "a hotfix", "--for", "1m"]);
-    assert!(shown.contains("note: the freeze there was is shortened from another "), "{shown}");
+    assert!(
+        shown.contains("note: the freeze there was (\"cutting the release\") is shortened from"),
+        "{shown}"
+    );
     root().ok(&["thaw", "--reason", "it is out"]);
     let anew = root().ok(&["freeze", "--reason", "another one"]);
     assert!(list(&anew, "notices").is_empty(), "what is over is not changed: {anew}");

@@ -4,6 +4,8 @@ mod attribution;
 mod back;
 mod bad_payloads;
 mod broad;
+mod circles;
+mod concerned;
 mod crowd;
 mod elsewhere;
 mod fixtures;

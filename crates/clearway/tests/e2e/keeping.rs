@@ -7,8 +7,10 @@ mod ignored;
 mod killed;
 mod lasting;
 mod random;
+mod reach;
 mod refused;
 mod safe;
+mod slow;
 mod states;
 mod taking_over;
 

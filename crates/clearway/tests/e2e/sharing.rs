@@ -3,6 +3,7 @@
 mod index;
 mod managers;
 mod stash;
+mod undoing;
 mod wide;
 
 use crate::app;

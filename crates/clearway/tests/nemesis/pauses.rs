@@ -2,19 +2,28 @@
 //! going on and dying mend it.
 
 use crate::arena::{Arena, Reply, home, started};
-use clearway_testkit::faults::{Point, points, stopped, stopping};
+use clearway_testkit::faults::{points, stopped, stopping};
 use clearway_testkit::process::{go_on, holds_lock, kill, state, stop};
 use clearway_testkit::until;
 use std::process::Child;
 
 /// Where whoever is the first to open the store stands still: as it empties the index of the log, and as it makes room
 /// in it.
-const FIRST: [(&str, [&str; 2]); 4] = [
-    ("ftruncate", ["reserve", "b.rs"]),
-    ("ftruncate", ["check", "b.rs"]),
-    ("pwrite64", ["reserve", "b.rs"]),
-    ("pwrite64", ["check", "b.rs"]),
+const FIRST: [(StopAt, [&str; 2]); 6] = [
+    (StopAt::First("ftruncate"), ["reserve", "b.rs"]),
+    (StopAt::First("ftruncate"), ["check", "b.rs"]),
+    (StopAt::First("pwrite64"), ["reserve", "b.rs"]),
+    (StopAt::First("pwrite64"), ["check", "b.rs"]),
+    (StopAt::Last("pwrite64"), ["reserve", "b.rs"]),
+    (StopAt::Last("pwrite64"), ["check", "b.rs"]),
 ];
+
+/// Which of the calls by one name a command stops behind.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum StopAt {
+    First(&'static str),
+    Last(&'static str),
+}
 
 /// A command that stands still, with the process it is.
 pub(crate) struct Stopped {
@@ -23,12 +32,17 @@ pub(crate) struct Stopped {
 }
 
 impl Stopped {
-    /// Stops a command right after the first call that looks like this one.
-    pub(crate) fn after(arena: &Arena<'_>, arguments: &[&str], call: &str, shown: &str) -> Self {
+    /// Stops a command right after a call that looks like this one.
+    pub(crate) fn after(arena: &Arena<'_>, arguments: &[&str], at: StopAt, shown: &str) -> Self {
         let log = arena.state().join("trace");
         let (found, _) = points(arena.copy("counted").command("stuck", arguments), &log);
-        let is_it = |point: &&Point| point.call == call && point.shown.contains(shown);
-        let point = found.iter().find(is_it).expect("the command makes such a call");
+        let (StopAt::First(call) | StopAt::Last(call)) = at;
+        let mut alike = found.iter().filter(|point| point.call == call && point.shown.contains(shown));
+        let point = match at {
+            StopAt::First(_) => alike.next(),
+            StopAt::Last(_) => alike.next_back(),
+        };
+        let point = point.expect("the command makes such a call");
         std::fs::remove_file(&log).expect("the log of the count");
         let tracer = started(stopping(arena.command("stuck", arguments), point, &log));
         until("it stands still", || stopped(&log).is_some());
@@ -37,7 +51,7 @@ impl Stopped {
 
     /// Stops a reservation at its first write to the log: it holds the gate and the database's lock.
     fn in_transaction(arena: &Arena<'_>, path: &str) -> Self {
-        Self::after(arena, &["reserve", path], "pwrite64", "-wal>")
+        Self::after(arena, &["reserve", path], StopAt::First("pwrite64"), "-wal>")
     }
 
     pub(crate) fn go_on(self) -> Reply {
@@ -119,8 +133,8 @@ fn whoever_stands_still_while_it_is_the_first_to_open_the_store_is_named_too() {
     let home = home();
     let arena = Arena::new(&home, "first");
     arena.run("ada", &["reserve", "a.rs"]).expect(0);
-    for (call, arguments) in FIRST {
-        let stuck = Stopped::after(&arena, &arguments, call, "-shm>");
+    for (at, arguments) in FIRST {
+        let stuck = Stopped::after(&arena, &arguments, at, "-shm>");
         let busy = arena.run("eve", &["reserve", "c.rs", "--timeout", "1s"]).refused(75, "store-busy");
         let message = busy.value["error"]["message"].as_str().unwrap();
         assert!(message.contains(&format!("pid {}", stuck.pid)) && message.contains("stopped"), "{message}");
@@ -140,8 +154,8 @@ fn whoever_says_how_long_it_waits_is_not_kept_longer_by_the_first_to_open_the_st
     let arena = Arena::new(&home, "patient");
     arena.run("ada", &["reserve", "a.rs"]).expect(0);
     let store = arena.store("");
-    for (call, arguments) in FIRST {
-        let stuck = Stopped::after(&arena, &arguments, call, "-shm>");
+    for (at, arguments) in FIRST {
+        let stuck = Stopped::after(&arena, &arguments, at, "-shm>");
         let (path, (begun, begins)) = (store.clone(), std::sync::mpsc::channel());
         let tries = std::thread::spawn(move || {
             let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
@@ -170,7 +184,7 @@ fn a_doctor_that_is_kept_out_reports_all_the_same_and_says_how_long_it_waited() 
     let home = home();
     let arena = Arena::new(&home, "kept-out");
     arena.run("ada", &["reserve", "a.rs"]).expect(0);
-    let stuck = Stopped::after(&arena, &["check", "b.rs"], "ftruncate", "-shm>");
+    let stuck = Stopped::after(&arena, &["check", "b.rs"], StopAt::First("ftruncate"), "-shm>");
     let report = arena.run("eve", &["doctor", "--timeout", "1s"]).refused(1, "unhealthy");
     let checks = report.value["error"]["details"]["checks"].as_array().unwrap();
     assert!(checks.iter().any(|check| check["about"] == "build"), "{report:?}");
@@ -212,7 +226,12 @@ fn writers_do_not_wait_for_an_anchor_that_is_being_exported() {
     arena.make_operator_key();
     arena.run("ada", &["audit", "anchor"]).expect(0);
     let export = home.directory("exported").join("anchors").display().to_string();
-    let anchor = Stopped::after(&arena, &["audit", "anchor", "--export", &export], "openat", "exported/");
+    let anchor = Stopped::after(
+        &arena,
+        &["audit", "anchor", "--export", &export],
+        StopAt::First("openat"),
+        "exported/",
+    );
     arena.run("bob", &["reserve", "b.rs", "--timeout", "1s"]).expect(0);
     anchor.go_on().expect(0);
     arena.run("eve", &["audit", "verify", "--anchors", &export]).expect(0);

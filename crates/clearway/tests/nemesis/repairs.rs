@@ -2,7 +2,7 @@
 //! has closed, and writers beside it.
 
 use crate::arena::{Arena, home};
-use crate::pauses::Stopped;
+use crate::pauses::{StopAt, Stopped};
 
 /// Deletes every live row, as a bad disk or a curious tool might.
 fn lose_live_rows(arena: &Arena<'_>) {
@@ -49,7 +49,7 @@ fn a_repair_does_not_undo_what_was_granted_while_it_waited_for_its_turn() {
     let arena = Arena::new(&home, "beside");
     arena.run("ada", &["reserve", "a.rs"]).expect(0);
     lose_live_rows(&arena);
-    let repair = Stopped::after(&arena, &["doctor", "--repair"], "openat", "store.db-next");
+    let repair = Stopped::after(&arena, &["doctor", "--repair"], StopAt::First("openat"), "store.db-next");
     arena.run("bob", &["reserve", "b.rs"]).expect(0);
     repair.go_on().expect(0);
     arena.run("eve", &["reserve", "b.rs"]).refused(1, "reservation-held");

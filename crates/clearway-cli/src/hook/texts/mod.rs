@@ -13,8 +13,9 @@ pub(crate) use welcome::welcome;
 
 use clearway_core::failure::Failure;
 use clearway_core::hint::Hint;
+use clearway_core::shell;
 use clearway_core::text::{printable, truncate_columns};
-use clearway_kernel::Sheltered;
+use clearway_kernel::{Foreseen, Sheltered};
 use said::{FAILURE_COLUMNS, Said, clipped, cut};
 
 /// What a command destroys is kept.
@@ -24,7 +25,16 @@ pub(crate) fn sheltered(kept: &Sheltered) -> String {
         1 => ("1 file with uncommitted changes is".to_owned(), "it"),
         count => (format!("{count} files with uncommitted changes are"), "them"),
     };
-    format!("Clearway: {files} kept as s{number}; clearway undo s{number} -y brings {them} back.")
+    let place =
+        kept.elsewhere.as_ref().map(|root| format!(" -C {}", shell::word(&root.display().to_string())));
+    let place = place.unwrap_or_default();
+    format!("Clearway: {files} kept as s{number}; clearway{place} undo s{number} -y brings {them} back.")
+}
+
+/// Uncommitted work will not merge with that of somebody else.
+pub(crate) fn will_not_merge(foreseen: &Foreseen) -> String {
+    let text = format!("Clearway: {}.", printable(&foreseen.text));
+    Said::then(text, " Look: ", &Foreseen::look()).within(TEXT_BYTES_MAX)
 }
 
 /// A command of git that others are in the way of, with the one that is free.

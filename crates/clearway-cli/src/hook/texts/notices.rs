@@ -4,7 +4,7 @@ use super::place::{about_id, command, named};
 use super::said::{FAILURE_COLUMNS, REASON_COLUMNS, Said, TEXT_BYTES_MAX, foreign};
 use crate::render::and_more;
 use clearway_core::agent::AgentName;
-use clearway_core::decide::{Notice, Said as SaidOf};
+use clearway_core::decide::{Notice, Said as SaidOf, Yielder};
 use clearway_core::hint::Hint;
 use clearway_core::lease::Grade;
 use clearway_core::mail::Importance;
@@ -44,7 +44,7 @@ fn lines(answer: &ScopeAnswer, is_granted: bool) -> Vec<Said> {
     let mut said = Vec::new();
     for notice in notices {
         let Some((how, who, _)) = Before::of(notice) else {
-            said.extend(line(notice, answer));
+            said.extend(line(notice, answer, is_granted));
             continue;
         };
         if said_of.contains(&(how, who)) {
@@ -182,7 +182,7 @@ const RECOVERED: &str = "Clearway works again; edits are checked.";
 /// Bytes below which the beginning of a line says nothing.
 const LINE_BYTES_MIN: usize = 80;
 
-fn line(notice: &Notice, answer: &ScopeAnswer) -> Option<Said> {
+fn line(notice: &Notice, answer: &ScopeAnswer, is_granted: bool) -> Option<Said> {
     let path = |target: &str| named(target, answer, &answer.checkout);
     let said = match notice {
         Notice::WaitedFor { target, held, worktree, grade, by, reason } => {
@@ -256,15 +256,17 @@ fn line(notice: &Notice, answer: &ScopeAnswer) -> Option<Said> {
         Notice::Granted { target, from } => {
             format!("{} is yours: {from} let go of it. It may have changed since you read it.", path(target))
         }
-        Notice::Circle { target, by, yielder } => {
-            let way_out = yielder.as_ref().map(|(agent, what)| {
-                format!(" The least work is lost if {agent} gives back {}.", path(what))
-            });
-            format!(
-                "{by} asked for {}, which you hold or wait for, while you wait for {by}: neither would go on.{}",
-                path(target),
-                way_out.unwrap_or_default()
-            )
+        Notice::Circle { target, worktree, by, yielder } => {
+            let what = named(target, answer, worktree);
+            return Some(circle(&what, by, yielder.as_ref(), answer));
+        }
+        Notice::WithSubagent { held, worktree, by } => {
+            let release = command("release", held, answer, worktree);
+            return Some(Said::then(
+                format!("{by} is a subagent of yours"),
+                ". If it is over, take what it has: ",
+                &release,
+            ));
         }
         Notice::Halted { reason } => stopped(reason),
         Notice::YourTurn { target, worktree, left_ms } => {
@@ -295,7 +297,13 @@ fn line(notice: &Notice, answer: &ScopeAnswer) -> Option<Said> {
                 Some(by) => format!("while a command of {by} ran"),
                 None => "by something that no tool call explains".to_owned(),
             };
-            format!("{} is yours and was written {who}. Read it again before you edit it.", path(target))
+            match is_granted {
+                true => format!(
+                    "{} is yours and was written {who}. Read it again before you edit it.",
+                    path(target)
+                ),
+                false => format!("{} was written {who}.", path(target)),
+            }
         }
         Notice::CommittedUnchecked { target, commit, by } => {
             let by = by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default();
@@ -313,6 +321,29 @@ fn line(notice: &Notice, answer: &ScopeAnswer) -> Option<Said> {
         _ => return None,
     };
     Some(Said::plain(said))
+}
+
+/// Why waiting alone ends nothing, and who had best do what.
+fn circle(what: &str, by: &AgentName, yielder: Option<&Yielder>, answer: &ScopeAnswer) -> Said {
+    let text = format!(
+        "{by} wants {what}, which you hold, and your own turn hangs on {by}: neither comes by waiting."
+    );
+    match yielder {
+        Some(Yielder::You { held, worktree, grade }) => {
+            let release = command("release", held, answer, worktree);
+            let held = named(&held.display(), answer, worktree);
+            let least = format!("{text} The least work is lost if you give back {held}");
+            match grade {
+                Grade::Auto => Said::then(format!("{least}: commit it"), ", or: ", &release),
+                Grade::Claimed => Said::then(least, ": ", &release),
+            }
+        }
+        Some(Yielder::Other { agent, target }) => {
+            let target = named(target, answer, &answer.checkout);
+            Said::plain(format!("{text} The least work is lost if {agent} gives back {target}."))
+        }
+        None => Said::plain(text),
+    }
 }
 
 /// Who wrote and about what, and where it can be read. What somebody else wrote stands in quotes.

@@ -23,8 +23,8 @@ impl Program<'_> {
         };
         let only = if name == super::REFERENCES { PREPARED } else { "" };
         format!(
-            "#!/bin/sh\n{MARK}\nbefore=\"${{0%/*}}/{name}{KEPT}\"\n{LEGACY}\n{only}{feed}\
-             if test -x \"$before\"; then {pipe}\"$before\" \"$@\" || exit $?; fi\n\
+            "#!/bin/sh\n{MARK}\nbefore=\"${{0%/*}}/{name}{KEPT}\"\n{LEGACY}\n{BEFORE}{only}{feed}\
+             if test -x \"$before\"; then {pipe}before_us \"$@\" || exit $?; fi\n\
              if test -x {binary}; then {run}{binary} git-hook {name} \"$@\"; exit $?; fi\n\
              echo \"clearway: {name} checked nothing, for the program is gone: install it again, or: rm $0\" >&2\n\
              exit {code}\n"
@@ -55,8 +55,13 @@ const FEED: &str = "told=$(cat)\nfeed() { test -z \"$told\" || printf '%s\\n' \"
 const LEGACY: &str =
     "case $0 in *.legacy) if grep -q pre-commit \"$before\" 2>/dev/null; then before=; fi ;; esac";
 /// Of a change of references only the moment counts at which it can be refused; what was there before sees all of them.
-const PREPARED: &str =
-    "if test \"$1\" != prepared; then if test -x \"$before\"; then exec \"$before\" \"$@\"; fi; exit 0; fi\n";
+const PREPARED: &str = "if test \"$1\" != prepared; then if test -x \"$before\"; then before_us \"$@\"; exit $?; fi; exit 0; fi\n";
+/// What was there before has another name now. A script of a shell that looks at its own name finds the one it had.
+const BEFORE: &str = "before_us() {\nread -r first < \"$before\"\ncase $first in\n\
+    '#!/bin/sh' | '#!/usr/bin/env sh') shell=sh ;;\n\
+    '#!/bin/bash' | '#!/usr/bin/bash' | '#!/usr/bin/env bash') shell=bash ;;\n*) shell= ;;\nesac\n\
+    if test \"$shell\" && grep -q '[$]{*0' \"$before\"; then\n\
+    export before; $shell -c '. \"$before\"' \"$0\" \"$@\"\nelse \"$before\" \"$@\"; fi\n}\n";
 
 #[cfg(test)]
 mod tests {

@@ -111,6 +111,9 @@ fn of_files(
             let hint = format!("let it be run: chmod +x {word}");
             Some(wrong(path, "cannot be run, so git passes it over", hint))
         }
+        Seen::WithoutProgram => {
+            Some(wrong(path, "would run a program that is gone, so nothing is checked", AGAIN.to_owned()))
+        }
         Seen::Replaced => Some(wrong(path, "was replaced since it was installed", AGAIN.to_owned())),
         Seen::Theirs => Some(wrong(path, "is missing beside the others", AGAIN.to_owned())),
     };
@@ -125,6 +128,8 @@ fn wrong(path: &Path, why: &str, hint: String) -> Check {
 enum Seen {
     Ours,
     NotExecutable,
+    /// What it would run is gone.
+    WithoutProgram,
     /// What stood before ours is kept, or ours was put aside, and ours is gone.
     Replaced,
     Theirs,
@@ -132,14 +137,23 @@ enum Seen {
 
 fn look(host: &mut dyn Host, path: &Path) -> Seen {
     match holds_ours(host, path) {
-        true if host.can_run(path) => Seen::Ours,
-        true => Seen::NotExecutable,
+        true if !host.can_run(path) => Seen::NotExecutable,
+        true if !program_is_there(host, path) => Seen::WithoutProgram,
+        true => Seen::Ours,
         false if runs_as_legacy(host, path) => Seen::Ours,
         false if host.file_id(&kept_of(path)).is_some() || holds_ours(host, &beside(path, OLD)) => {
             Seen::Replaced
         }
         false => Seen::Theirs,
     }
+}
+
+/// Whether the program is there that a hook of ours runs.
+fn program_is_there(host: &mut dyn Host, path: &Path) -> bool {
+    let text = host.read_text(path).ok().flatten().unwrap_or_default();
+    let line = text.lines().find(|line| line.starts_with("if test -x ") && line.contains(" git-hook "));
+    let words = line.map(|line| shell::read(line).words).unwrap_or_default();
+    words.get(3).is_none_or(|program| host.can_run(Path::new(program.trim_end_matches(';'))))
 }
 
 /// Where somebody else's hooks are written by people: husky generates the files that git runs, and those run these.

@@ -3,6 +3,7 @@
 use super::Stage;
 use super::lent::Lent;
 use clearway_core::agent::{Above, Client};
+use clearway_core::commit::Reverts;
 use clearway_core::facts::Process;
 use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
@@ -10,8 +11,8 @@ use clearway_core::pattern::{Fold, Pattern};
 use clearway_core::slug::Slug;
 use clearway_core::time::Wall;
 use clearway_kernel::{
-    BuildFacts, Changed, Destination, Errand, FileId, Found, Knows, Located, Order, Outside, ProcessPlace,
-    Running, Site, SiteKind, StoreAt, Surroundings,
+    BuildFacts, Changed, Commits, Destination, Errand, FileId, Found, Knows, Located, Order, Outside,
+    ProcessPlace, Running, Site, SiteKind, StoreAt, Surroundings,
 };
 use clearway_store::contract::Engine;
 use std::collections::BTreeMap;
@@ -110,6 +111,10 @@ impl Outside for Stage {
         None
     }
 
+    fn is_below_client(&mut self) -> bool {
+        false
+    }
+
     fn clients_in(&mut self, _: &Path) -> Vec<(Process, Client)> {
         Vec::new()
     }
@@ -126,7 +131,13 @@ impl Outside for Stage {
         Ok(Vec::new())
     }
 
-    fn committed_since(&mut self, _: &Site, _: &[&str], _: Wall) -> Result<BTreeMap<String, Wall>, Failure> {
+    fn committed_since(
+        &mut self,
+        _: &Site,
+        _: &[&str],
+        _: Wall,
+        _: Commits,
+    ) -> Result<BTreeMap<String, Wall>, Failure> {
         Ok(BTreeMap::new())
     }
 
@@ -194,8 +205,26 @@ impl Outside for Stage {
         false
     }
 
+    fn is_reverse(&mut self, _: &Reverts) -> bool {
+        false
+    }
+
     fn committed_paths(&mut self) -> Result<Vec<String>, Failure> {
         Ok(Vec::new())
+    }
+
+    fn own_refs(&self) -> &'static str {
+        "refs/ours/"
+    }
+
+    fn hurry(&mut self, _: u64) {}
+
+    fn repositories_in(&mut self, _: &Path) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    fn is_changed_since(&mut self, _: &Path, _: &[String], _: Wall) -> bool {
+        true
     }
 
     fn shelf(&mut self, _: &Path) -> Result<Box<dyn clearway_kernel::Shelf + '_>, Failure> {

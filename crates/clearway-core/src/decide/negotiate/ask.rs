@@ -52,7 +52,7 @@ pub(in super::super) fn ask(
         return Ok(Err(draft.denied(actor, ask.reserve.subject(), failure)));
     }
     if let Some(circle) = circle(draft, &ask.reserve, me)? {
-        tell_of_circle(draft, me, &ask.reserve, &circle);
+        draft.tell_of_circle(me, &circle);
         return Ok(Err(draft.refuse_circle((me, actor), &ask.reserve, circle)));
     }
     let place = Await { reserve: ask.reserve.clone(), stay: Stay::Durable, wait_ms: WAIT_MS_MAX, wait: None };
@@ -186,21 +186,4 @@ fn circle(draft: &Draft<'_>, reserve: &Reserve, me: AgentId) -> Result<Option<Ci
         },
     };
     cycle::find(&meant, &wait)
-}
-
-/// Those who wait in it hear of it too, with who had best give way.
-fn tell_of_circle(draft: &mut Draft<'_>, me: AgentId, reserve: &Reserve, circle: &Circle) {
-    let by = draft.name_of(me);
-    let yielder = circle.yielder.as_ref().map(|(agent, _, target)| (agent.clone(), target.clone()));
-    let others: BTreeSet<AgentId> = circle
-        .steps
-        .iter()
-        .filter(|step| step.agent != by)
-        .filter_map(|step| draft.slice.agents.iter().find(|view| view.agent.name == step.agent))
-        .map(|view| view.agent.id)
-        .collect();
-    for other in others {
-        let target = reserve.subject();
-        draft.note(other, Note::Circle { target, by: by.clone(), yielder: yielder.clone() });
-    }
 }

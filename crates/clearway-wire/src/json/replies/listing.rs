@@ -173,6 +173,25 @@ pub struct StatusReply {
     pub machine_wide: Vec<String>,
     /// Until when no new edits of agents are admitted, if a person ordered that.
     pub frozen_until: Option<String>,
+    /// Commits of the last day that went past the check with what was with somebody else, the earliest first.
+    pub unchecked: Vec<UncheckedJson>,
     /// What needs a person.
     pub warnings: Vec<String>,
+}
+
+/// A commit that went past the check.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct UncheckedJson {
+    /// Its id.
+    pub commit: String,
+    /// Its paths that were with others.
+    pub paths: Vec<String>,
+    /// The leases on them.
+    pub blockers: Vec<String>,
+    /// Whether one of these leases is still live.
+    pub held: bool,
+    /// Whose command it was, if no other ran then.
+    pub agent: Option<String>,
+    /// When it was found.
+    pub found_at: String,
 }

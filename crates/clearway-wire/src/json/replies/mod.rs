@@ -18,7 +18,7 @@ pub use leasing::{
 };
 pub use listing::{
     AgentsReply, AuthorLinesJson, ChangedLineJson, ConflictJson, DiffReply, FileLinesJson, LeasesReply,
-    MineReply, RadarReply, StatusReply, StatuslineReply, TipJson, WhereReply, WhoReply,
+    MineReply, RadarReply, StatusReply, StatuslineReply, TipJson, UncheckedJson, WhereReply, WhoReply,
 };
 pub use looking_back::{
     AgentCostJson, CommitsJson, CostReply, DeedsJson, DigestReply, LongestWaitJson, OperatorActJson,

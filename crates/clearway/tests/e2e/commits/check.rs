@@ -2,7 +2,7 @@
 
 use super::stage::{Stage, Who, hinted, said};
 use crate::{home, list, text};
-use clearway_testkit::Terminal;
+use clearway_testkit::{Home, Terminal};
 use serde_json::json;
 
 const ADA: Who = Who::Agent("ada");
@@ -135,6 +135,30 @@ fn a_part_of_a_file_that_was_staged_by_itself_is_judged_by_itself() {
 }
 
 #[test]
+fn lines_that_a_commit_leaves_out_of_a_file_stay_their_authors_however_late_it_is() {
+    let home = home();
+    let stage = Stage::new(&home, &[("held.txt", "1\n2\n3\n")]);
+    stage.edits("bob", None, "held.txt", Some("1\n2\n3\nbob\n"));
+    home.clearway(&stage.root).session("bob").ok(&["release", "--all"]);
+    for (staged, year) in [("ada\n2\n3\n", 2090), ("ada\nada\n3\n", 2091)] {
+        stage.write("held.txt", staged);
+        stage.git("git add held.txt");
+        stage.write("held.txt", &format!("{staged}bob\n"));
+        let later = format!("GIT_COMMITTER_DATE={year}-01-01T00:00:00Z git commit -q -m x");
+        let passed = stage.types(ADA, &later);
+        assert!(passed.status.success(), "{}", said(&passed));
+        let refused = stage.types(ADA, "git commit -q -a -m x");
+        let refused = said(&refused);
+        assert!(refused.contains("commit-refused") && refused.contains("uncommitted lines of"), "{refused}");
+    }
+    let own = "GIT_COMMITTER_DATE=2092-01-01T00:00:00Z git commit -q -a -m mine";
+    assert!(stage.types(Who::Session("bob"), own).status.success());
+    stage.write("held.txt", "ada\nada\n3\nbob\nbob\n");
+    let passed = stage.types(ADA, "git commit -q -a -m x");
+    assert!(passed.status.success(), "what was committed is nobody's any more: {}", said(&passed));
+}
+
+#[test]
 fn what_everybody_writes_and_what_made_way_is_in_nobodys_way() {
     let home = home();
     let stage = Stage::new(&home, &files());
@@ -196,6 +220,14 @@ fn what_was_taken_while_a_commit_was_made_is_kept() {
     assert_eq!(left, ["build", "held.txt"]);
 }
 
+/// Makes the store something that nobody can read.
+fn spoil(home: &Home) {
+    let rubbish = "rubbish that is no database, and longer than its head".repeat(9);
+    for end in ["", "-wal", "-shm"] {
+        std::fs::write(format!("{}{end}", home.only_store().display()), &rubbish).expect("a file");
+    }
+}
+
 #[test]
 fn where_nobody_invited_us_nothing_is_said_or_made_and_a_lost_store_locks_nobody_out() {
     let home = home();
@@ -209,10 +241,7 @@ fn where_nobody_invited_us_nothing_is_said_or_made_and_a_lost_store_locks_nobody
 
     stage.grant("bob", &["held.txt"]);
     stage.write("held.txt", "2\n");
-    let rubbish = "rubbish that is no database, and longer than its head".repeat(9);
-    for end in ["", "-wal", "-shm"] {
-        std::fs::write(format!("{}{end}", home.only_store().display()), &rubbish).expect("a file");
-    }
+    spoil(&home);
     for who in [Who::Person, ADA] {
         let passed = stage.types(who, "git commit -q -a -m x --allow-empty");
         assert!(
@@ -225,6 +254,60 @@ fn where_nobody_invited_us_nothing_is_said_or_made_and_a_lost_store_locks_nobody
     stage.write("held.txt", "3\n");
     assert!(!stage.types(ADA, "git commit -q -a -m x").status.success(), "nobody watches");
     assert!(stage.types(Who::Person, "git commit -q -a -m x").status.success());
+}
+
+#[test]
+fn a_client_above_is_an_agent_though_no_store_can_say_so() {
+    let home = home();
+    let stage = Stage::new(&home, &files());
+    spoil(&home);
+    home.user_config("posture = \"unattended\"\n");
+    let client = home.directory("bin").join("claude");
+    std::fs::copy("/bin/sh", &client).expect("a copy of a shell");
+    stage.write("own.txt", "2\n");
+    let below =
+        |shell: &str| stage.types(Who::Person, &format!("{shell} -c 'git commit -q -a -m x; exit $?'"));
+    let refused = below(&client.display().to_string());
+    assert!(!refused.status.success(), "{}", said(&refused));
+    let passed = below("sh");
+    assert!(passed.status.success() && said(&passed).contains("; nothing was checked"), "{}", said(&passed));
+}
+
+#[test]
+fn only_what_takes_back_a_commit_is_a_revert_whatever_a_message_says() {
+    let home = home();
+    let stage = Stage::new(&home, &files());
+    stage.git("echo 2 > own.txt; git commit -q -a -m own; echo 2 > held.txt; git commit -q -a -m held");
+    let (held, own) = (stage.head(), stage.git("git rev-parse HEAD~1"));
+    // A lease of a hook on a clean file, which is in the way of a plain commit and not of a revert.
+    stage.edits("bob", None, "held.txt", None);
+    let none = "1f".repeat(20);
+    for commit in ["number five", none.as_str(), own.trim(), held.trim()] {
+        let line = format!("echo 9 > held.txt; git commit -q -a -m x -m 'This reverts commit {commit}.'");
+        let refused = stage.types(ADA, &line);
+        assert!(!refused.status.success() && said(&refused).contains("held.txt is with claude-"), "{line}");
+        stage.git("git reset -q --hard");
+    }
+    // Beside what it takes back it takes nothing else along.
+    let beside = format!(
+        "echo 1 > held.txt; echo 9 > own.txt; git commit -q -a -m x -m 'This reverts commit {}.'",
+        held.trim()
+    );
+    assert!(!stage.types(ADA, &beside).status.success());
+    stage.git("git reset -q --hard");
+    for line in
+        ["git revert --no-edit HEAD", "git revert --no-edit HEAD", "git revert --no-edit --reference HEAD"]
+    {
+        let passed = stage.types(ADA, &format!("{line} > /dev/null"));
+        assert!(passed.status.success(), "{line}: {}", said(&passed));
+    }
+    // The side of a merge that is taken back.
+    stage.git(
+        "git checkout -q -b side HEAD~1; echo 5 > held.txt; git commit -q -a -m side; git checkout -q main",
+    );
+    stage.git("git merge -q --no-ff -X theirs -m merged side; git reset -q --hard");
+    let passed = stage.types(ADA, "git revert --no-edit -m 1 HEAD > /dev/null");
+    assert!(passed.status.success(), "{}", said(&passed));
 }
 
 #[test]
@@ -276,4 +359,55 @@ fn an_agents_rebase_is_refused_before_it_begins_while_another_has_changes_here()
     assert!(pasted.status.success(), "{command}: {}", said(&pasted));
     let passed = stage.types(Who::Person, "git rebase -q main");
     assert!(passed.status.success(), "{}", said(&passed));
+}
+
+#[test]
+fn a_refused_amend_is_offered_as_one() {
+    let home = home();
+    let stage = Stage::new(&home, &files());
+    stage.grant("bob", &["held.txt"]);
+    stage.write("held.txt", "2\n");
+    stage.write("own.txt", "2\n");
+    let before = stage.git("git rev-list --count HEAD");
+    let refused = stage.types(ADA, "git commit -q --amend -a --no-edit");
+    let command = hinted(&said(&refused));
+    assert_eq!(command, "git commit --amend --no-edit --only own.txt");
+    assert!(stage.types(ADA, &command).status.success());
+    assert_eq!(
+        (stage.git("git rev-list --count HEAD"), stage.git("git show HEAD:own.txt")),
+        (before, "2\n".into())
+    );
+    assert_eq!(stage.git("git show HEAD:held.txt"), "1\n");
+}
+
+#[test]
+fn a_rebase_that_would_put_the_work_of_others_aside_is_refused_before_it_does() {
+    let home = home();
+    let stage = Stage::new(&home, &files());
+    stage.git("git checkout -q -b side; echo s > own.txt; git commit -q -a -m s; git checkout -q main");
+    stage.git("echo m > own.txt; git commit -q -a -m m");
+    stage.edits("bob", None, "held.txt", Some("bob's\n"));
+    for line in ["git rebase --autostash side", "git -c rebase.autoStash=true rebase side"] {
+        let refused = stage.types(ADA, line);
+        let told = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(!refused.status.success() && told.contains("others-at-work"), "{line}: {told}");
+        assert_eq!(stage.git("cat held.txt; git status --porcelain"), "bob's\n M held.txt\n", "{line}");
+    }
+    let passed = stage.types(Who::Person, "git rebase -q --autostash -X theirs side");
+    assert!(passed.status.success(), "a person is kept from nothing");
+}
+
+#[test]
+fn in_the_middle_of_a_merge_the_answer_is_git_commit_straight_away() {
+    let home = home();
+    let stage = Stage::new(&home, &files());
+    stage.git("git checkout -q -b side; echo s > own.txt; git commit -q -a -m s; git checkout -q main");
+    stage.git("echo m > own.txt; git commit -q -a -m m; git merge -q side > /dev/null || true");
+    stage.git("echo both > own.txt; git add own.txt");
+    let error = home.clearway(&stage.root).agent("ada").fails("git-failed", 69, &["commit", "-m", "x"]);
+    assert!(
+        error.to_string().contains("a merge is under way") && error.to_string().contains("git commit"),
+        "{error}"
+    );
+    assert!(stage.types(ADA, "git commit -q --no-edit").status.success());
 }

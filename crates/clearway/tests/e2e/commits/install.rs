@@ -220,3 +220,47 @@ fn a_hook_of_the_configuration_whose_program_is_gone_locks_nobody_out_and_a_lock
     assert!(ran.stdout().contains("config.lock"), "{}", ran.stdout());
     assert_eq!(Files::below(&stage.root.join(".git")), before);
 }
+
+#[test]
+fn a_hook_that_looks_at_its_own_name_finds_the_one_it_had() {
+    for shell in ["#!/bin/sh", "#!/usr/bin/env bash"] {
+        let home = home();
+        let stage =
+            Stage { home: &home, root: home.repository("app", &[("own.txt", "1\n")]).path().to_owned() };
+        let script = format!(
+            "{shell}\ncase $(basename \"$0\") in prepare-commit-msg) echo \"$# $1\" > ran;; post-commit) ;; *) exit 1;; esac\n"
+        );
+        let hooks = stage.root.join(".git/hooks");
+        std::fs::create_dir_all(&hooks).expect("a directory");
+        std::fs::write(hooks.join("_run"), script).expect("a file");
+        let mode = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(hooks.join("_run"), mode).expect("a mode");
+        for name in ["prepare-commit-msg", "post-commit", "pre-push", "pre-rebase"] {
+            std::os::unix::fs::symlink("_run", hooks.join(name)).expect("a link");
+        }
+        stage.beside_git(OLDER).run(&["init", "--git-hooks", "-y"]).expect(0);
+        let made = stage.types(Who::Person, "echo 2 > own.txt; git commit -q -a -m 'two words'");
+        assert!(made.status.success(), "{shell}: {}", String::from_utf8_lossy(&made.stderr));
+        assert_eq!(
+            std::fs::read_to_string(stage.root.join("ran")).expect("it ran"),
+            "2 .git/COMMIT_EDITMSG\n"
+        );
+    }
+}
+
+#[test]
+fn a_hook_whose_program_is_gone_is_named() {
+    let home = home();
+    let stage = stage(&home);
+    init(&stage, &["--git-hooks"]);
+    let hook = stage.root.join(".git/hooks/post-commit");
+    let text = std::fs::read_to_string(&hook).expect("a hook");
+    let line = text.lines().find(|line| line.contains(" git-hook ")).expect("a line");
+    let program =
+        line.strip_prefix("if test -x ").and_then(|rest| rest.split(';').next()).expect("a program");
+    std::fs::write(&hook, text.replace(program, "/nowhere/clearway")).expect("a hook");
+    let error = stage.beside_git(OLDER).fails("unhealthy", 1, &["doctor"]);
+    assert!(error.to_string().contains("would run a program that is gone"), "{error}");
+    init(&stage, &["--git-hooks"]);
+    stage.beside_git(OLDER).ok(&["doctor"]);
+}

@@ -261,3 +261,69 @@ fn the_directory_of_husky_is_its_own_and_the_one_step_that_is_left_works() {
         assert!(passed.status.success(), "{at}: {}", said(&passed));
     }
 }
+
+/// A checkout whose commits run lint-staged, which writes `linted` at the end of every staged text.
+fn with_lint_staged<'h>(home: &'h Home) -> Stage<'h> {
+    let stage = stage(home, &[(".lintstagedrc.json", "{\"*.txt\": \"sh ../lint\"}\n")]);
+    let lint = stage.root.join("../lint");
+    std::fs::write(lint, "for file; do echo linted >> \"$file\"; done\n").expect("a file");
+    stage.call_hooks(&stage.root.join(".git/hooks"));
+    let hook = format!("#!/bin/sh\nexec node {} --quiet\n", managers().lint_staged().display());
+    let path = stage.root.join(".git/hooks/pre-commit");
+    std::fs::write(&path, hook).expect("a hook");
+    std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("a mode");
+    stage
+}
+
+/// The hooks of a client around a command, and what became of it.
+fn runs(stage: &Stage<'_>, session: &'static str, line: &str) -> std::process::Output {
+    let payload = |event: &str| {
+        json!({"session_id": session, "cwd": stage.root, "hook_event_name": event, "tool_name": "Bash",
+            "tool_input": {"command": line}})
+    };
+    stage.hook(&payload("PreToolUse")).expect(0);
+    let output = stage.types(Who::Session(session), line);
+    stage.hook(&payload("PostToolUse")).expect(0);
+    output
+}
+
+#[test]
+fn lint_staged_runs_in_everybodys_commits_and_loses_nobodys_work() {
+    let home = home();
+    let stage = with_lint_staged(&home);
+    let read = |file: &str| std::fs::read_to_string(stage.root.join(file)).expect("a file");
+    stage.edits("bob", None, "held.txt", Some("bob's\n"));
+    // A person passes, with a part of a file staged and everybody's changes beside it.
+    stage.write("own.txt", "1\nstaged\n");
+    stage.git("git add own.txt");
+    stage.write("own.txt", "0\n1\nstaged\n");
+    let passed = stage.types(Who::Person, "git commit -m person");
+    assert!(passed.status.success(), "{}", String::from_utf8_lossy(&passed.stderr));
+    assert_eq!(stage.git("git show HEAD:own.txt"), "1\nstaged\nlinted\n");
+    assert_eq!(read("held.txt"), "bob's\n");
+    assert!(
+        stage.types(Who::Person, "git commit -q -a -m all && git reset -q --soft HEAD~1").status.success()
+    );
+    stage.git("git restore --staged . && git checkout -q -- own.txt");
+    stage.edits("bob", None, "held.txt", Some("bob's\n"));
+    // So does an agent with what is its own: what others have is kept before, and comes back.
+    stage.edits("ada", None, "own.txt", Some("ada's\n"));
+    let passed = runs(&stage, "ada", "git add own.txt && git commit -q -m ada");
+    assert!(passed.status.success(), "{}", String::from_utf8_lossy(&passed.stderr));
+    assert_eq!(
+        (stage.paths_in("HEAD"), read("held.txt")),
+        (vec!["own.txt".to_owned()], "bob's\n".to_owned())
+    );
+    assert_eq!(stage.events("snapshot.taken").len(), 1);
+    // What is another's it does not take along, and the command that is offered works.
+    stage.edits("ada", None, "own.txt", Some("more\n"));
+    let refused = runs(&stage, "ada", "git add -A && git commit -q -m both");
+    let told = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success() && told.contains("held.txt is with claude-"), "{told}");
+    let command = super::stage::hinted(&told);
+    let pasted = runs(&stage, "ada", &command);
+    assert!(pasted.status.success(), "{command}: {}", String::from_utf8_lossy(&pasted.stderr));
+    assert_eq!(stage.paths_in("HEAD"), ["own.txt"]);
+    assert!(read("held.txt").starts_with("bob's\n"), "{}", read("held.txt"));
+    assert_eq!(stage.git("git stash list"), "");
+}

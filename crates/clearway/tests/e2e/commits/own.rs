@@ -169,7 +169,7 @@ fn what_git_refuses_is_told_and_leaves_nothing_behind() {
     let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(&hook, executable).expect("a mode");
     let error = app.agent("ada").fails("git-failed", 69, &["commit", "-m", "x"]);
-    assert!(text(&error, "message").contains("the tests fail\n0"), "{error}");
+    assert!(text(&error, "message").contains("the tests fail; 0"), "{error}");
     assert_eq!(status(&app), "?? new.rs\n");
     std::fs::remove_file(&hook).expect("a file");
 
@@ -179,7 +179,10 @@ fn what_git_refuses_is_told_and_leaves_nothing_behind() {
     app.git(&["merge", "-q", "--no-ff", "--no-commit", "topic"]);
     let error = app.agent("ada").fails("git-failed", 69, &["commit", "-m", "x"]);
     assert!(
-        list(&error, "hints")[0].as_str().expect("a hint").contains("finished or given up first"),
+        list(&error, "hints")[0]
+            .as_str()
+            .expect("a hint")
+            .contains("finish it, once it is resolved and staged: git commit"),
         "{error}"
     );
     assert_eq!(status(&app), "?? new.rs\n");

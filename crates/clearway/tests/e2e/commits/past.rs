@@ -122,3 +122,43 @@ fn git_itself_finds_it_too_and_an_agent_does_not_push_it_while_it_is_with_somebo
     home.clearway(&stage.root).agent("bob").ok(&["release", "--all"]);
     assert!(stage.types(Who::Agent("ada"), "git push -q origin main").status.success());
 }
+
+#[test]
+fn status_shows_what_went_past_the_check_to_people_agents_and_programs() {
+    let home = home();
+    let stage = Stage::new(&home, &files());
+    let looks = |who: &str| match who {
+        "person" => home.clearway(&stage.root).text(&["status"]),
+        session => home.clearway(&stage.root).session(session).text(&["status"]),
+    };
+    stage.edits("bob", None, "held.txt", Some("2\n"));
+    stage.edits("ada", None, "own.txt", Some("2\n"));
+    assert_eq!(home.clearway(&stage.root).ok(&["status"])["unchecked"], json!([]));
+    assert!(!looks("person").contains("past the check") && !looks("bob").contains("past the check"));
+    runs(&stage, "ada", PAST[0]);
+    let first = stage.head().trim().to_owned();
+    let seen = home.clearway(&stage.root).ok(&["status"]);
+    let past = &list(&seen, "unchecked")[0];
+    assert_eq!((&past["commit"], &past["paths"]), (&json!(first), &json!(["held.txt"])));
+    assert_eq!((&past["held"], list(past, "blockers").len()), (&json!(true), 1), "{past}");
+    assert!(text(past, "agent").starts_with("claude-"), "{past}");
+    assert!(list(&seen, "warnings").iter().any(|line| line.to_string().contains("past the check")), "{seen}");
+    let told = looks("person").split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.starts_with(&format!("needs you {} by claude-", &first[..12])), "{told}");
+    assert!(
+        told.contains(
+            "went past the check with held.txt, held by others then: clearway events --kind commit.unchecked"
+        ),
+        "{told}"
+    );
+    let told = looks("bob");
+    assert!(told.len() <= 400 && told.matches("went past the check with held.txt").count() == 1, "{told}");
+    // Once nobody holds it any more that is said, and a second one does not hide the first from programs.
+    stage.write("held.txt", "3\n");
+    runs(&stage, "ada", PAST[1]);
+    home.clearway(&stage.root).session("bob").ok(&["release", "--all"]);
+    let seen = home.clearway(&stage.root).ok(&["status"]);
+    let past = list(&seen, "unchecked");
+    assert_eq!(past.iter().map(|past| &past["held"]).collect::<Vec<_>>(), [&json!(false), &json!(false)]);
+    assert!(looks("person").contains("2 commits of a day, the last: "), "{}", looks("person"));
+}

@@ -92,3 +92,38 @@ fn whoever_commits_later_is_told_once_and_never_at_an_edit() {
     let made = home.clearway(&linked.root).session("two").ok(&["commit", "-m", "x", "held.txt"]);
     assert_eq!(made["clash"], Value::Null);
 }
+
+/// The end of a session's turn, as its client tells it.
+fn rests(stage: &Stage<'_>, session: &str, was_held: bool) -> String {
+    let payload = json!({"session_id": session, "cwd": stage.root, "hook_event_name": "Stop", "stop_hook_active": was_held});
+    stage.hook(&payload).expect(0).stdout()
+}
+
+#[test]
+fn whoever_ends_its_turn_over_work_that_will_not_merge_is_told_once_and_the_earlier_one_is_not() {
+    let home = home();
+    let (stage, linked) = two(&home);
+    linked.edits("two", None, "held.txt", Some("two\n2\n3\n"));
+    assert_eq!(rests(&linked, "two", false), "", "nobody else is at it");
+    stage.edits("one", None, "own.txt", Some("one\n"));
+    assert_eq!(rests(&linked, "two", false), "", "it merges");
+    stage.edits("one", None, "held.txt", Some("one\n2\n3\n"));
+    assert_eq!(rests(&linked, "two", false), "", "the other one came later");
+    assert_eq!(rests(&stage, "one", true), "", "a turn that was held is not held again");
+    let told = rests(&stage, "one", false);
+    let document: Value = serde_json::from_str(&told).expect("one document");
+    assert_eq!(document["decision"], "block");
+    let reason = text(&document, "reason");
+    assert!(reason.starts_with("Clearway: held.txt will not merge with topic (claude-"), "{reason}");
+    assert!(reason.ends_with("Look: clearway radar") && reason.len() <= 400, "{reason}");
+    assert_eq!(rests(&stage, "one", false), "", "once");
+    // What was told is told to nobody else, and what is new not at the end of every turn.
+    linked.write("held.txt", "zwei\n2\n3\n");
+    let made = linked.types(Who::Session("two"), "git commit -q -a -m x");
+    assert_eq!((made.status.success(), said(&made)), (true, String::new()));
+    linked.edits("two", None, "new.txt", Some("two\n"));
+    stage.edits("one", None, "new.txt", Some("one\n"));
+    assert_eq!(rests(&stage, "one", false), "", "not so soon again");
+    let made = stage.types(Who::Session("one"), "git add new.txt; git commit -q -m x new.txt");
+    assert!(said(&made).contains("will not merge with topic"), "{}", said(&made));
+}

@@ -61,7 +61,7 @@ fn whoever_is_waited_for_in_another_repository_while_it_waits_there_can_let_go_f
     other.agent("otter").ok(&["reserve", "--queue", "src/b.rs"]);
     let told = one.before_edit("../other/c.rs").denied();
     assert!(told.starts_with(&in_checkout("Not edited: c.rs", other.path())), "{told}");
-    assert!(told.contains(&format!("otter waits for {}", in_checkout("src/b.rs", other.path()))), "{told}");
+    assert!(told.contains(&format!("otter wants {}", in_checkout("src/b.rs", other.path()))), "{told}");
     run_what_follows(&home, app.path(), &told, "or: ");
     let held = held(&other);
     assert!(!held.iter().any(|(pattern, _)| pattern == "src/b.rs"), "{held:?}");

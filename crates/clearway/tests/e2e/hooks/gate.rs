@@ -67,6 +67,33 @@ fn a_file_with_somebodys_uncommitted_change_is_refused_and_queued_for() {
     two.before_edit("src/b.rs").silent();
 }
 
+/// Names from macOS come decomposed; and git can be told not to look at a file, where nothing else could bring it back.
+#[test]
+fn a_change_counts_however_the_file_is_spelled_and_where_git_was_told_not_to_look() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    let (clean, changed) = ("src/cafe\u{301}-clean.rs", ["src/cafe\u{301}.rs", "local.toml", "assumed.toml"]);
+    for file in changed.iter().chain([&clean]) {
+        app.write(file, "before\n");
+    }
+    app.git(&["add", "."]);
+    app.git(&["commit", "--quiet", "-m", "files"]);
+    app.git(&["update-index", "--skip-worktree", changed[1]]);
+    app.git(&["update-index", "--assume-unchanged", changed[2]]);
+    let (mut one, mut two) = (Client::claude(&home, &app, "one"), Client::claude(&home, &app, "two"));
+    one.before_edit(clean).silent();
+    for file in changed {
+        one.before_edit(file).silent();
+        app.write(file, "changed\n");
+        one.after_edit(file).silent();
+    }
+    two.before_edit(clean).silent();
+    for file in changed {
+        assert!(two.before_edit(file).denied().contains("is changing it"), "{file}");
+    }
+}
+
 #[test]
 fn a_clean_file_of_a_hook_is_granted_in_the_same_call() {
     let home = home();
@@ -167,6 +194,28 @@ fn every_way_to_write_a_path_is_the_same_file() {
     }
     write(&mut one, "not/there/yet.rs").silent();
     assert_eq!(held(&app).last(), Some(&("not/there/yet.rs".to_owned(), "auto".to_owned())));
+}
+
+#[test]
+fn a_path_that_goes_through_a_file_is_the_one_that_a_client_makes_of_it() {
+    let home = home();
+    let app = app(&home);
+    app.grant("otter", &["src/a.rs"]);
+    let mut one = Client::claude(&home, &app, "one");
+    for path in [
+        "src/b.rs/../a.rs",
+        "src/a.rs/",
+        "src/a.rs/.",
+        "src/a.rs//",
+        "src/a.rs/../a.rs",
+        "src/b.rs/../../src/a.rs/",
+    ] {
+        let told = one.before_edit(path).denied();
+        assert!(told.contains("src/a.rs is") && told.contains("otter"), "{path}: {told}");
+        let absolute = app.path().join(path).display().to_string();
+        one.before_edit(&absolute).denied();
+    }
+    one.before_edit("src/a.rs/below.rs").silent();
 }
 
 #[test]

@@ -191,6 +191,29 @@ fn as_subagent(client: &mut Client, subagent: &str, file: &str) -> clearway_test
 }
 
 #[test]
+fn a_parent_in_the_way_of_which_a_subagent_is_hears_so_and_how_to_go_on_if_that_is_over() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    let mut one = Client::claude(&home, &app, "one");
+    one.event("PreToolUse", &json!({"tool_name": "Read", "tool_input": {}})).silent();
+    as_subagent(&mut one, "x", "src/a.rs").silent();
+    app.write("src/a.rs", "changed\n");
+    one.event("Stop", &json!({})).silent();
+    let told = one.before_edit("src/a.rs").denied();
+    assert!(told.contains("is a subagent of yours. If it is over, take what it has: "), "{told}");
+    super::told::run_what_follows(&home, app.path(), &told, "take what it has: ");
+    one.before_edit("src/a.rs");
+    let leases = app.clearway().ok(&["leases"]);
+    let holders = each(&leases, "leases", "agent");
+    let agents = app.clearway().ok(&["agents"]);
+    let is_root =
+        |agent: &&serde_json::Value| text(agent, "client") == "claude-code" && agent["parent_id"].is_null();
+    let root = list(&agents, "agents").iter().find(is_root).expect("a root");
+    assert!(holders.contains(&text(root, "name")), "{leases} {agents}");
+}
+
+#[test]
 fn siblings_exclude_each_other_and_what_a_subagent_leaves_is_its_parents() {
     let home = home();
     let app = app(&home);

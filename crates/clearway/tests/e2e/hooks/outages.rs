@@ -51,7 +51,7 @@ fn broken<'h>(home: &'h Home, how: Break) -> (Repository<'h>, Option<rusqlite::C
 }
 
 #[test]
-fn where_somebody_watches_edits_pass_with_one_word_for_the_whole_outage() {
+fn where_somebody_watches_edits_pass_with_one_word_to_each_agent_for_the_whole_outage() {
     for (name, how) in BREAKS {
         let home = home();
         let (app, _kept) = broken(&home, how);
@@ -61,9 +61,14 @@ fn where_somebody_watches_edits_pass_with_one_word_for_the_whole_outage() {
         assert!(told.starts_with("Edits are not checked by Clearway for now: "), "{name}: {told}");
         assert!(first.stdout.contains("systemMessage"), "{name}: the person sees it too");
         one.before_edit("src/b.rs").silent();
+        assert!(
+            two.before_edit("src/a.rs").told().starts_with("Edits are not checked by Clearway"),
+            "{name}"
+        );
         two.before_edit("src/a.rs").silent();
         grow_old(&home);
         two.before_edit("src/a.rs").silent();
+        one.before_edit("src/a.rs").silent();
     }
 }
 
@@ -96,6 +101,24 @@ fn a_store_that_answers_again_is_mentioned_once() {
     assert_eq!(one.before_edit("src/a.rs").told(), "Clearway works again; edits are checked.");
     one.before_edit("src/a.rs").silent();
     assert_eq!(memory(&home), None);
+}
+
+#[test]
+fn everybody_who_was_told_of_an_outage_is_told_that_it_is_over_and_nobody_else() {
+    let home = home();
+    let (app, lock) = broken(&home, BREAKS[0].1);
+    let [mut one, mut two, mut three] = ["one", "two", "three"].map(|id| Client::claude(&home, &app, id));
+    one.before_edit("src/a.rs").told();
+    two.before_edit("src/b.rs").told();
+    drop(lock);
+    grow_old(&home);
+    three.before_edit("docs/x.md").silent();
+    for client in [&mut two, &mut one] {
+        let told = client.before_edit("docs/y.md");
+        assert!(told.stdout.contains("Clearway works again; edits are checked."), "{told:?}");
+    }
+    assert_eq!(memory(&home), None);
+    one.before_edit("src/a.rs").silent();
 }
 
 #[test]

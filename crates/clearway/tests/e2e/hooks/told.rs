@@ -359,3 +359,26 @@ fn what_is_told_is_said_as_people_say_it() {
     let told = Client::claude(&home, &app, "two").before_edit("Cargo.lock").told();
     assert!(told.contains("at the most. It may be edited all the same."), "{told}");
 }
+
+#[test]
+fn what_is_told_of_a_file_fits_who_has_it_now() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    let (mut one, mut two) = (Client::claude(&home, &app, "one"), Client::claude(&home, &app, "two"));
+    one.before_edit("src/a.rs").silent();
+    app.write("src/a.rs", "mine\n");
+    one.after_edit("src/a.rs").silent();
+    reads(&mut two).silent();
+    let command =
+        json!({"tool_name": "Bash", "tool_input": {"command": "cp docs/x.md src/a.rs"}, "tool_response": {}});
+    two.event("PreToolUse", &command);
+    app.git(&["checkout", "-q", "--", "src/a.rs"]);
+    two.event("PostToolUse", &command);
+    let granted = two.before_edit("src/a.rs");
+    assert!(!granted.stdout.contains("is with claude-"), "it is with the one that is told: {granted:?}");
+    app.write("src/a.rs", "theirs\n");
+    two.after_edit("src/a.rs");
+    let refused = one.before_edit("src/a.rs").denied();
+    assert!(!refused.contains("is yours"), "{refused}");
+}

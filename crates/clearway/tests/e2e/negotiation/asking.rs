@@ -247,6 +247,28 @@ fn a_request_that_is_taken_back_leaves_no_place_behind() {
     assert_eq!(list(&repository.clearway().ok(&["negotiations"]), "negotiations").len(), 0);
 }
 
+#[test]
+fn the_command_after_asking_stays_whole_however_long_the_way_there_is() {
+    let home = home();
+    let app = app(&home);
+    app.grant("ada", &["src/a.rs"]);
+    let directory = app.path().join(format!("My Project/{}", "deep/".repeat(12)));
+    std::fs::create_dir_all(&directory).expect("a directory");
+    let there = app.path().join("src").display().to_string();
+    let long = directory.display().to_string();
+    for way in [there, long] {
+        let told = app.agent("bob").text(&[
+            "-C",
+            &way,
+            "ask",
+            &app.path().join("src/a.rs").display().to_string(),
+            "why",
+        ]);
+        let command = told.lines().find(|line| line.contains("clearway ")).expect("a command");
+        assert!(command.contains("-C ") && command.contains(" wait "), "{told}");
+    }
+}
+
 /// Three who wait for the same: when it is let go, each is told what that means for itself.
 #[test]
 fn of_those_who_wait_for_an_answer_one_has_the_turn_and_is_told_how_to_take_it() {

@@ -75,7 +75,32 @@ fn two_who_ask_each_other_are_both_told() {
     app.clearway().session("one").ok(&["ask", "src/b.rs", "why"]);
     app.clearway().session("two").fails("would-deadlock", 1, &["ask", "src/a.rs", "why"]);
     let told = reads(&mut one).told();
-    assert!(told.contains("neither would go on") && told.contains("The least work is lost if"), "{told}");
+    assert!(
+        told.contains("neither comes by waiting") && told.contains("The least work is lost if"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_holder_hears_of_every_request_however_much_it_was_told_before() {
+    let home = home();
+    let app = app(&home);
+    app.grant("eve", &["docs/"]);
+    let mut one = Client::claude(&home, &app, "one");
+    let files: Vec<String> = (0..8).map(|number| format!("src/f{number}.rs")).collect();
+    for file in &files {
+        one.before_edit(file).silent();
+        app.write(file, "changed\n");
+        one.after_edit(file).silent();
+    }
+    for (number, file) in files.iter().enumerate() {
+        app.agent(&format!("waiter-{number}")).ok(&["reserve", "--queue", file]);
+        app.agent(&format!("asker-{number}")).ok(&["ask", file, "it is urgent"]);
+    }
+    for number in 0..8 {
+        let told = reads(&mut one).told();
+        assert!(told.contains(" asks for src/f"), "{number}: {told}");
+    }
 }
 
 /// What a peer writes stays inside of our quotes, and is no mark of the client's frame.

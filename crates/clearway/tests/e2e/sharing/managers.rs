@@ -47,7 +47,7 @@ fn before_such_a_commit_the_work_of_others_is_kept_and_their_edits_wait_until_it
     let taken = app.clearway().ok(&["snapshots"]);
     let number = crate::number(&crate::list(&taken, "snapshots")[0], "number").to_string();
     app.write("src/b.rs", "lost\n");
-    app.agent("eve").ok(&["restore", &number, "src/b.rs"]);
+    app.clearway().session("bob").ok(&["restore", &number, "src/b.rs"]);
     assert_eq!(read(&app, "src/b.rs"), "bob's\n");
 }
 

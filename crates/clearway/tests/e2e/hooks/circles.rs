@@ -1,0 +1,115 @@
+//! Agents whose edits are refused by each other: all of them are told that waiting ends nothing, and who had best give
+//! way. Every place stays what it is.
+
+use super::gate::invited;
+use super::told::{reads, run_what_follows};
+use crate::{app, each, home, list};
+use clearway_testkit::{Client, Home, Repository};
+use serde_json::json;
+
+/// Agents with an uncommitted change each, of `src/0.rs` and so on, in this order.
+fn at_work(home: &Home, app: &Repository<'_>, sessions: &[&str]) -> Vec<Client> {
+    invited(app);
+    let mut clients: Vec<Client> = sessions.iter().map(|id| Client::claude(home, app, id)).collect();
+    for (number, client) in clients.iter_mut().enumerate() {
+        let file = format!("src/{number}.rs");
+        client.before_edit(&file).silent();
+        app.write(&file, "changed\n");
+        client.after_edit(&file).silent();
+    }
+    clients
+}
+
+fn waits(app: &Repository<'_>) -> usize {
+    list(&app.clearway().ok(&["waits"]), "waits").len()
+}
+
+const CIRCLE: &str = "neither comes by waiting";
+
+#[test]
+fn two_whose_edits_are_refused_by_each_other_are_both_told_of_the_circle() {
+    let home = home();
+    let app = app(&home);
+    let mut both = at_work(&home, &app, &["two", "one"]);
+    let plain = both[0].before_edit("src/1.rs").denied();
+    assert!(!plain.contains(CIRCLE), "nobody waits for the first yet: {plain}");
+    let closer = both[1].before_edit("src/0.rs").denied();
+    assert!(closer.contains("You are queued, 1st") && closer.contains(CIRCLE), "{closer}");
+    assert!(closer.contains("wants src/1.rs, which you hold"), "{closer}");
+    assert!(closer.contains("The least work is lost if you give back src/1.rs: commit it, or: "), "{closer}");
+    assert!(closer.len() <= 800, "{} bytes: {closer}", closer.len());
+    let other = reads(&mut both[0]).told();
+    assert!(other.contains("wants src/0.rs, which you hold") && other.contains(CIRCLE), "{other}");
+    assert!(other.contains("The least work is lost if claude-") && other.contains("gives back src/1.rs"));
+    reads(&mut both[0]).silent();
+    reads(&mut both[1]).silent();
+    assert_eq!(waits(&app), 2, "every place stays");
+    run_what_follows(&home, app.path(), &closer, "commit it, or: ");
+    let turn = reads(&mut both[0]).told();
+    assert!(turn.contains("src/1.rs is free, and kept for you"), "{turn}");
+    both[0].before_edit("src/1.rs").silent();
+    assert_eq!(waits(&app), 1);
+}
+
+#[test]
+fn three_in_a_circle_are_each_told_from_where_they_stand() {
+    let home = home();
+    let app = app(&home);
+    let mut all = at_work(&home, &app, &["s0", "s1", "s2"]);
+    for (client, file) in [(0, "src/1.rs"), (1, "src/2.rs")] {
+        assert!(!all[client].before_edit(file).denied().contains(CIRCLE));
+    }
+    let closer = all[2].before_edit("src/0.rs").denied();
+    assert!(closer.contains("wants src/2.rs, which you hold"), "{closer}");
+    assert!(closer.contains("if you give back src/2.rs"), "the youngest lease is given back: {closer}");
+    for (client, held) in [(0, "src/0.rs"), (1, "src/1.rs")] {
+        let told = reads(&mut all[client]).told();
+        assert!(told.contains(&format!("wants {held}, which you hold")) && told.contains(CIRCLE), "{told}");
+        assert!(told.contains("gives back src/2.rs"), "{told}");
+        reads(&mut all[client]).silent();
+    }
+    assert_eq!(waits(&app), 3);
+}
+
+#[test]
+fn a_circle_that_is_open_again_is_told_to_nobody() {
+    let home = home();
+    let app = app(&home);
+    let mut both = at_work(&home, &app, &["one", "two"]);
+    both[0].before_edit("src/1.rs").denied();
+    both[1].before_edit("src/0.rs").denied();
+    app.clearway().session("two").ok(&["release", "src/1.rs"]);
+    let told = reads(&mut both[0]).told();
+    assert!(told.contains("src/1.rs is free") && !told.contains(CIRCLE), "{told}");
+    reads(&mut both[0]).silent();
+}
+
+#[test]
+fn a_chain_is_no_circle_and_a_file_without_a_change_makes_way_as_ever() {
+    let home = home();
+    let app = app(&home);
+    let mut all = at_work(&home, &app, &["s0", "s1", "s2"]);
+    assert!(!all[0].before_edit("src/1.rs").denied().contains(CIRCLE));
+    assert!(!all[1].before_edit("src/2.rs").denied().contains(CIRCLE));
+    app.git(&["checkout", "-q", "--", "src"]);
+    app.git(&["clean", "-qf", "--", "src"]);
+    let told = all[2].before_edit("src/0.rs").told();
+    assert!(told.contains("waits for src/2.rs") && !told.contains(CIRCLE), "{told}");
+    let held = app.clearway().ok(&["leases"]);
+    assert!(each(&held, "leases", "pattern").contains(&"src/0.rs"), "{held}");
+}
+
+#[test]
+fn who_tries_again_in_a_circle_keeps_its_place_and_one_line() {
+    let home = home();
+    let app = app(&home);
+    let mut both = at_work(&home, &app, &["one", "two"]);
+    both[0].before_edit("src/1.rs").denied();
+    both[1].before_edit("src/0.rs").denied();
+    let again = both[1].before_edit("src/0.rs").denied();
+    assert!(again.contains("is still with") && !again.contains(CIRCLE), "{again}");
+    assert_eq!(waits(&app), 2);
+    let event = json!({"reason": "other"});
+    both[1].event("SessionEnd", &event).silent();
+    assert_eq!(waits(&app), 1, "the circle ends with who is in it");
+}

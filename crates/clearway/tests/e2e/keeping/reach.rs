@@ -1,0 +1,163 @@
+//! How far commands reach: what goes with what is kept, what may not go at all, and whose files come back over whose.
+
+use super::commands::{invite, runs};
+use super::{checkout, status};
+use crate::{app, home, list, text};
+use clearway_testkit::{Client, Home, Repository};
+
+fn read(repository: &Repository<'_>, file: &str) -> String {
+    std::fs::read_to_string(repository.path().join(file)).unwrap_or_default()
+}
+
+/// An agent that runs a command over one changed file, and undoes it.
+fn undone(home: &Home, command: &str) {
+    let app = app(home);
+    invite(&app);
+    app.write("src/a.rs", "mine\n");
+    let (before, said) = (checkout(app.path()), status(&app));
+    let mut ada = Client::claude(home, &app, "ada");
+    let told = runs(&mut ada, home, &app, command).told();
+    assert!(told.contains("kept as s"), "{command}: {told}");
+    assert_ne!(checkout(app.path()), before, "{command}");
+    app.agent("bob").ok(&["undo", "-y"]);
+    assert_eq!(checkout(app.path()), before, "{command}");
+    assert_eq!(status(&app), said, "{command}");
+}
+
+#[test]
+fn files_that_were_as_committed_come_back_with_the_others_and_so_does_the_index() {
+    for command in ["rm -rf src", "cd src && rm -rf *", "mv src/b.rs src/a.rs", "git rm -qf src/a.rs"] {
+        undone(&home(), command);
+    }
+}
+
+#[test]
+fn commands_are_known_however_they_are_spelled() {
+    for command in [
+        "/bin/rm -rf src",
+        "git reset -q --hard \"$(git rev-parse HEAD)\"",
+        "rm -rf \"$PWD/src\"",
+        "git checkout -q -- ':/src'",
+        "(cd src && rm -f a.rs)",
+        "echo src | xargs rm -rf",
+        "true && (cd src && ls) > /dev/null && git reset -q --hard",
+    ] {
+        undone(&home(), command);
+    }
+}
+
+#[test]
+fn what_was_deleted_since_by_somebody_else_stays_deleted() {
+    let home = home();
+    let app = app(&home);
+    invite(&app);
+    app.write("src/a.rs", "mine\n");
+    let mut ada = Client::claude(&home, &app, "ada");
+    runs(&mut ada, &home, &app, "git checkout -- .").told();
+    std::fs::remove_file(app.path().join("src/b.rs")).expect("a person removes it");
+    app.agent("bob").ok(&["undo", "-y"]);
+    assert_eq!((read(&app, "src/a.rs"), read(&app, "src/b.rs")), ("mine\n".to_owned(), String::new()));
+}
+
+#[test]
+fn what_holds_everything_that_is_kept_is_removed_by_no_agent() {
+    let home = home();
+    let app = app(&home);
+    invite(&app);
+    app.write("src/a.rs", "mine\n");
+    let mut ada = Client::claude(&home, &app, "ada");
+    let root = app.path().display();
+    for command in ["rm -rf .git", "cd .. && rm -rf app", &format!("rm -rf {root}"), "rm -fr .git/objects"] {
+        let reason = runs(&mut ada, &home, &app, command).denied();
+        assert!(
+            reason.contains("it would remove") && reason.contains("a person removes"),
+            "{command}: {reason}"
+        );
+    }
+    assert!(app.path().join(".git/HEAD").exists());
+}
+
+#[test]
+fn a_checkout_that_is_removed_by_force_is_kept_first() {
+    let home = home();
+    let app = app(&home);
+    invite(&app);
+    let linked = app.path().with_file_name("linked");
+    app.git(&["worktree", "add", "-q", &linked.display().to_string()]);
+    std::fs::write(linked.join("src/a.rs"), "precious\n").expect("a file");
+    let mut ada = Client::claude(&home, &app, "ada");
+    let told = runs(&mut ada, &home, &app, "git worktree remove --force ../linked").told();
+    assert!(told.contains("kept as s") && !linked.exists(), "{told}");
+    let taken = app.clearway().ok(&["snapshots"]);
+    assert_eq!(text(&list(&taken, "snapshots")[0], "worktree"), linked.display().to_string());
+}
+
+#[test]
+fn an_agent_restores_nothing_over_what_another_holds_and_has_changed() {
+    let home = home();
+    let app = app(&home);
+    invite(&app);
+    app.write("src/a.rs", "first\n");
+    let number = crate::number(&app.agent("ada").ok(&["snapshot"]), "snapshot").to_string();
+    app.grant("bob", &["src/a.rs"]);
+    app.write("src/a.rs", "bob's\n");
+    let error = app.agent("ada").fails("reservation-held", 1, &["restore", &number, "src/a.rs"]);
+    assert!(error.to_string().contains("bob"), "{error}");
+    assert_eq!(read(&app, "src/a.rs"), "bob's\n");
+    // Its holder may, and so may anybody once it is given back.
+    app.agent("bob").ok(&["restore", &number, "src/a.rs"]);
+    app.write("src/a.rs", "bob's\n");
+    app.agent("bob").ok(&["release", "--all"]);
+    app.agent("ada").ok(&["restore", &number, "src/a.rs"]);
+    assert_eq!(read(&app, "src/a.rs"), "first\n");
+}
+
+#[test]
+fn a_path_that_names_nothing_is_not_told_that_all_is_well() {
+    let home = home();
+    let app = app(&home);
+    app.write("src/a.rs", "mine\n");
+    let number = crate::number(&app.agent("ada").ok(&["snapshot"]), "snapshot").to_string();
+    let said = app.agent("ada").text(&["snapshot", "nosuch"]);
+    assert_eq!(said, "nothing to keep: nothing is uncommitted at nosuch\n");
+    assert_eq!(app.agent("ada").text(&["diff", "nosuch"]), "nothing is uncommitted at nosuch\n");
+    app.agent("ada").fails("not-found", 5, &["restore", &number, "src/a.rss"]);
+    assert!(app.agent("ada").text(&["snapshot", "src/*"]).contains("1 file"), "a pattern is one here too");
+    app.agent("ada").ok(&["restore", &number, "src/*"]);
+}
+
+#[test]
+fn a_command_that_destroyed_nothing_does_not_hide_the_one_that_did() {
+    let home = home();
+    let app = app(&home);
+    invite(&app);
+    app.write("src/a.rs", "precious\n");
+    let mut ada = Client::claude(&home, &app, "ada");
+    runs(&mut ada, &home, &app, "rm -rf src").told();
+    runs(&mut ada, &home, &app, "rm -f src/a.rs");
+    let said = app.agent("bob").text(&["undo", "-y"]);
+    assert!(
+        said.contains("before it has ") && said.contains(" to bring back: clearway --agent bob undo s"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_repository_inside_with_changes_of_its_own_is_not_removed_with_the_rest() {
+    let home = home();
+    let app = app(&home);
+    invite(&app);
+    let nested = app.path().join("d/nested");
+    app.git(&["init", "-q", &nested.display().to_string()]);
+    std::fs::write(nested.join("n"), "work\n").expect("a file");
+    let mut ada = Client::claude(&home, &app, "ada");
+    for command in ["rm -rf d", "rm -rf d/nested"] {
+        let reason = runs(&mut ada, &home, &app, command).denied();
+        assert!(
+            reason.contains("is a repository of its own, with changes of its own"),
+            "{command}: {reason}"
+        );
+    }
+    std::fs::remove_file(nested.join("n")).expect("gone");
+    assert_eq!(runs(&mut ada, &home, &app, "rm -rf d").code, 0, "there is nothing to lose");
+}
