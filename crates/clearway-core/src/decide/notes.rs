@@ -57,7 +57,7 @@ impl Draft<'_> {
 
     /// Tells the caller one thing, what is urgent first, as often as its budget allows. A turn was promised and does not
     /// last, so it is told whatever else was told before, and so is what somebody asked for, which has to be answered in
-    /// time, and what was taken or not settled. What is no longer true is forgotten.
+    /// time, what was taken or not settled, and a circle of waiting. What is no longer true is forgotten.
     pub(super) fn tell_caller(&mut self) {
         let Some((me, _)) = self.agent.clone() else { return };
         if self.slice.agent(me).is_none_or(|view| view.memo.notes.is_empty())
@@ -294,6 +294,20 @@ impl Draft<'_> {
 }
 
 impl Note {
+    /// Whether it is told by what the agent holds at that moment.
+    pub(crate) fn is_of_held(&self) -> bool {
+        matches!(
+            self,
+            Self::WaitedFor(_)
+                | Self::Asked(_)
+                | Self::Granted { .. }
+                | Self::Circle { .. }
+                | Self::PlaceOver { .. }
+                | Self::PassedOn { .. }
+                | Self::WroteOver { .. }
+        )
+    }
+
     /// Whether it is told whatever else was told before.
     fn is_urgent(&self) -> bool {
         matches!(

@@ -382,3 +382,21 @@ fn what_is_told_of_a_file_fits_who_has_it_now() {
     let refused = one.before_edit("src/a.rs").denied();
     assert!(!refused.contains("is yours"), "{refused}");
 }
+
+#[test]
+fn whoever_has_a_file_again_is_not_told_at_a_call_that_names_none_that_it_made_way() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    let (mut one, mut two) = (Client::claude(&home, &app, "one"), Client::claude(&home, &app, "two"));
+    for file in ["src/a.rs", "src/b.rs"] {
+        one.before_edit(file).silent();
+        one.after_edit(file).silent();
+    }
+    two.before_edit("src/a.rs").silent();
+    two.before_edit("src/b.rs").silent();
+    app.clearway().session("two").ok(&["release", "src/a.rs"]);
+    app.clearway().session("one").ok(&["reserve", "src/a.rs"]);
+    let told = format!("{:?}{:?}", reads(&mut one), reads(&mut one));
+    assert!(told.contains("src/b.rs made way") && !told.contains("src/a.rs made way"), "{told}");
+}
