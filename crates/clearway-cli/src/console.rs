@@ -149,7 +149,7 @@ impl<'a, 'b> Console<'a, 'b> {
         if self.runs_command { code_beside_command(slug) } else { slug.exit_code() }
     }
 
-    /// Asks a person at a terminal; the answer is for somebody else to read.
+    /// Asks a person at a terminal, and whether the answer is yes.
     pub(crate) fn agrees(&mut self, question: &str, host: &mut dyn Host) -> Result<bool, Problem> {
         // Nobody can answer a question that cannot be shown, and no answer is one too.
         let _ = write(self.streams.stderr, &format!("{question} [Y/n] "));

@@ -301,7 +301,6 @@ pub(crate) struct Question<'q> {
     pub(crate) paths: &'q [&'q str],
 }
 
-/// Everything is below the empty path, which is the root.
 fn is_executable(program: &Path) -> bool {
     let executable_by_anyone = 0o111;
     std::fs::metadata(program)

@@ -42,7 +42,7 @@ pub struct Sheltered {
 /// What became of what a command is about to destroy, in every checkout that it reaches.
 #[derive(Debug, Default)]
 pub struct Shelter {
-    /// What is kept of it.
+    /// What is kept of it; of several checkouts, in the last.
     pub kept: Option<Sheltered>,
     /// Why it cannot be kept.
     pub refused: Option<Refusal>,

@@ -50,6 +50,7 @@ fn of_all(path: &str) -> String {
     path.nfc().collect::<String>().to_lowercase().nfc().collect()
 }
 
+/// Everything is below the empty path, which is the root.
 fn is_at_or_below(found: &str, path: &str) -> bool {
     let rest = found.strip_prefix(path);
     rest.is_some_and(|rest| path.is_empty() || rest.is_empty() || rest.starts_with('/'))
