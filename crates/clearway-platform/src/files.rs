@@ -5,7 +5,6 @@ mod append;
 mod case;
 mod front;
 mod jot;
-mod kept_open;
 mod leftovers;
 mod private;
 mod replace;
@@ -20,7 +19,6 @@ pub use append::append_line;
 pub use case::{folds_case, folds_case_of};
 pub use front::{put_back, put_in_front, replace_locked};
 pub use jot::jot;
-pub use kept_open::byte_at;
 pub use leftovers::{DEMO, READING, leftover_directories, leftovers, remove_leftover};
 pub use private::{
     PRIVATE_DIR_MODE, PRIVATE_FILE_MODE, PrivacyComplaint, create_atomic, create_private_dir_all,
@@ -28,8 +26,8 @@ pub use private::{
 };
 pub use replace::{Turn, can_run, remove_followed, remove_if_empty, replace, take_turn};
 pub use upkeep::{
-    Entry, TemporaryDir, allocate, copy_private, entry, exists, flush, flush_with_name, length, names_in,
-    read_small, read_start, read_text, remove_if_present, rename, temporary_dir,
+    Entry, TemporaryDir, allocate, byte_at, copy_private, entry, exists, flush, flush_with_name, length,
+    names_in, read_small, read_start, read_text, remove_if_present, rename, temporary_dir,
 };
 pub use volume::{FsKind, can_write, file_system_kind, free_bytes, lacks, mount_point};
 

@@ -13,6 +13,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// The bit of a directory in which everybody may put files and nobody takes away those of others.
@@ -357,11 +358,26 @@ impl Patience {
 /// The first one empties the shared-memory file before it lets others in, makes room in it piece by piece, and marks it as
 /// begun once it has read the log: one that is marked is asked nothing more. Where it is not, and one process stays the
 /// one that locks it, there is no use in trying; whatever else is so, SQLite finds out.
+///
+/// To look for the mark the file is opened and closed, which gives up the locks of this process on it. So that is done
+/// before its first connection to a store alone, and no second one begins meanwhile.
 fn let_first_pass(path: &Path, patience: &Patience) -> Result<(), StoreError> {
-    let shared = with_suffix(path, "-shm");
-    let locks = || SHARED_MEMORY_LOCKS.iter().flat_map(|byte| gate::byte_lock_holders(&shared, *byte));
-    let has_begun = || match files::length(&shared) {
-        Some(bytes) => bytes >= SHARED_MEMORY_BYTES_MIN && files::byte_at(&shared, BEGUN_AT) != Some(0),
+    static CONNECTED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+    let mut connected = CONNECTED.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_known = connected.iter().any(|known| known == path);
+    wait_for_first(&with_suffix(path, "-shm"), !is_known, patience)?;
+    if !is_known {
+        connected.push(path.to_owned());
+    }
+    Ok(())
+}
+
+/// Waits until the shared-memory file is in use, or nobody is about to make it so.
+fn wait_for_first(shared: &Path, may_open: bool, patience: &Patience) -> Result<(), StoreError> {
+    let locks = || SHARED_MEMORY_LOCKS.iter().flat_map(|byte| gate::byte_lock_holders(shared, *byte));
+    let is_marked = || !may_open || files::byte_at(shared, BEGUN_AT) != Some(0);
+    let has_begun = || match files::length(shared) {
+        Some(bytes) => bytes >= SHARED_MEMORY_BYTES_MIN && is_marked(),
         None => true,
     };
     let first = || if has_begun() { None } else { locks().next() };

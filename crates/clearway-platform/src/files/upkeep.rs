@@ -8,6 +8,7 @@ use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 /// Removes a file; one that is not there is fine.
@@ -92,6 +93,16 @@ pub fn entry(path: &Path) -> Result<Option<Entry>, FileError> {
 /// How long a file is; `None` if it is not there.
 pub fn length(path: &Path) -> Option<u64> {
     fs::metadata(path).ok().map(|metadata| metadata.len())
+}
+
+/// One byte of a file; `None` if there is none or it cannot be read.
+///
+/// The file is closed again, and with it goes every record lock that this process has on it: only for a file that nothing
+/// else in this process has open.
+pub fn byte_at(path: &Path, offset: u64) -> Option<u8> {
+    let mut byte = [0];
+    File::open(path).and_then(|file| file.read_exact_at(&mut byte, offset)).ok()?;
+    Some(byte[0])
 }
 
 /// A text longer than this is nobody's configuration, key or list of anchors.
