@@ -84,6 +84,29 @@ pub(crate) fn after_globals<'w, 'l>(
     }
 }
 
+/// The words behind `git clean` without what is excluded from it: a name there is one that stays, not one that goes.
+pub(crate) fn without_excluded<'w, T>(
+    words: &'w [T],
+    text: impl Fn(&'w T) -> &'w str,
+) -> impl Iterator<Item = &'w T> {
+    let (mut is_over, mut is_value) = (false, false);
+    words.iter().filter(move |word| {
+        let was_value = is_value;
+        is_value = !was_value && !is_over && has_value_next(text(word));
+        is_over |= !was_value && text(word) == "--";
+        !was_value
+    })
+}
+
+/// Whether the word behind this one of `git clean` is what it excludes; git knows a long flag by its first letters too.
+fn has_value_next(flag: &str) -> bool {
+    match (flag.strip_prefix("--"), flag.strip_prefix('-')) {
+        (Some(long), _) => !long.is_empty() && "exclude".starts_with(long),
+        (None, Some(letters)) => letters.find('e').is_some_and(|at| at + 1 == letters.len()),
+        (None, None) => false,
+    }
+}
+
 fn git_use(placed: &Placed) -> Option<GitUse> {
     let texts: Vec<&str> = placed.words.iter().map(|word| word.text.as_str()).collect();
     let ["git", behind @ ..] = texts.as_slice() else { return None };
@@ -181,6 +204,8 @@ fn restore(arguments: &Arguments<'_>) -> GitAct {
 }
 
 fn clean(arguments: &Arguments<'_>) -> Option<GitAct> {
+    let words: Vec<Word> = without_excluded(arguments.words, |word| &word.text).cloned().collect();
+    let arguments = Arguments { words: &words };
     let is_meant = arguments.has(&["--force"]) || arguments.has_short('f', "e");
     let is_asked = arguments.has(&["--dry-run", "--interactive"])
         || ['n', 'i'].iter().any(|flag| arguments.has_short(*flag, "e"));
@@ -425,6 +450,17 @@ mod tests {
             ("git restore -SW a", vec!["a"], false),
             ("git clean -fd", vec!["."], true),
             ("git clean -fdx -- build", vec!["build"], true),
+            ("git clean -fd -e keep", vec!["."], true),
+            ("git clean -fd -e keep -- build", vec!["build"], true),
+            ("git clean -fd --exclude keep", vec!["."], true),
+            ("git clean -fd --excl keep build", vec!["build"], true),
+            ("git clean -fd --exclude=keep build", vec!["build"], true),
+            ("git clean -fde keep", vec!["."], true),
+            ("git clean -fd -ekeep build", vec!["build"], true),
+            ("git clean -f -e -n", vec!["."], true),
+            ("git clean -f -e -- -e", vec!["."], true),
+            ("git clean -f -- -e build", vec!["-e", "build"], true),
+            ("git clean -fd -e \"$KEEP\"", vec!["."], true),
         ] {
             let only = expect.into_iter().map(str::to_owned).collect();
             assert_eq!(acts(line), [GitAct::Discards { only, untracked: is_new }], "{line}");

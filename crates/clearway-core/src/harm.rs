@@ -1,7 +1,7 @@
 //! Which commands destroy what is not committed, and where. Nothing here is a shell: a command whose words only a shell can
 //! read may destroy anything in its checkout if it destroys at all, and what is kept too often costs little.
 
-use crate::git_line::after_globals;
+use crate::git_line::{after_globals, without_excluded};
 use crate::shell::{self, Placed, Word, joined};
 
 /// What a command may destroy.
@@ -126,9 +126,8 @@ fn of_git(words: &[&str]) -> Vec<String> {
     let has_short = |letter: char| {
         rest.iter().any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(letter))
     };
-    let everything = || vec![".".to_owned()];
-    let named_or_everything = || match named(rest) {
-        names if names.is_empty() => everything(),
+    let cleaned = || match named(&without_excluded(rest, |word| word).copied().collect::<Vec<_>>()) {
+        names if names.is_empty() => vec![".".to_owned()],
         names => names,
     };
     match *verb {
@@ -140,7 +139,7 @@ fn of_git(words: &[&str]) -> Vec<String> {
         "checkout" if has(&["--force"]) || has_short('f') => root(),
         "checkout" if !has(&["--orphan", "--detach"]) && !has_short('b') && !has_short('B') => named(rest),
         "restore" => named(rest),
-        "clean" if has(&["--force"]) || has_short('f') => named_or_everything(),
+        "clean" if has(&["--force"]) || has_short('f') => cleaned(),
         "rm" => named(rest),
         "worktree" if rest.first() == Some(&"remove") && (has(&["--force"]) || has_short('f')) => {
             named(&rest[1..])
@@ -183,6 +182,9 @@ mod tests {
             ("git restore --staged --worktree src", vec!["src"]),
             ("git clean -fdx", vec!["."]),
             ("git clean -fd docs", vec!["docs"]),
+            ("git clean -fd -e keep", vec!["."]),
+            ("git clean -fd -e keep -- build", vec!["build"]),
+            ("git clean -fd --exclude keep", vec!["."]),
             ("git stash", vec![":/"]),
             ("git stash push -m x", vec![":/"]),
             ("git merge --abort", vec![":/"]),
