@@ -23,12 +23,13 @@ pub fn harm_of(line: &str) -> Option<Harm> {
     let mut harm = Harm::default();
     for Placed { directory, words } in shell::placed(line) {
         let Some((program, rest, is_fed)) = program(&words) else { continue };
-        let is_opaque = is_fed || rest.iter().any(|word| word.is_opaque);
+        let reading = Reading { is_fed, is_opaque: is_fed || rest.iter().any(|word| word.is_opaque) };
+        let is_opaque = reading.is_opaque;
         let texts: Vec<&str> = rest.iter().map(|word| word.text.as_str()).collect();
         let plain = rest.iter().filter(|word| !word.is_opaque).map(|word| word.text.as_str());
         let plain: Vec<&str> = plain.collect();
         match program {
-            "git" => harm.add_git(&directory, &texts, is_opaque),
+            "git" => harm.add_git(&directory, &texts, reading),
             "rm" if is_opaque && is_recursive(&texts) => harm.add(&directory, root()),
             "rm" => {
                 let names = named(&plain);
@@ -59,19 +60,32 @@ fn program(words: &[Word]) -> Option<(&str, &[Word], bool)> {
     Some((known(first)?, rest, false))
 }
 
+/// How much of a command can be read.
+#[derive(Clone, Copy)]
+struct Reading {
+    /// Whether it gets words from elsewhere.
+    is_fed: bool,
+    /// Whether any of its words is one that only a shell can read, or comes from elsewhere.
+    is_opaque: bool,
+}
+
 fn is_recursive(words: &[&str]) -> bool {
     let is_short = |word: &str| word.starts_with('-') && !word.starts_with("--");
     words.iter().any(|word| *word == "--recursive" || (is_short(word) && word.contains(['r', 'R'])))
 }
 
 impl Harm {
-    fn add_git(&mut self, directory: &str, words: &[&str], is_opaque: bool) {
+    fn add_git(&mut self, directory: &str, words: &[&str], Reading { is_fed, is_opaque }: Reading) {
         // Where git is told to find the repository it is asked for is most often the one at hand.
         let leads = |word: &&&str| !word.starts_with("--git-dir=") && !word.starts_with("--work-tree=");
         let words: Vec<&str> = words.iter().filter(leads).copied().collect();
         let Some((within, rest)) = after_globals(directory, &words) else { return };
-        let is_branch = rest.first() == Some(&"checkout") && !rest.contains(&"--");
-        let found = of_git(rest);
+        // One word alone that nobody can read is most often a branch, but what is fed is most often a list of files.
+        let is_branch = !is_fed && rest.first() == Some(&"checkout") && !rest.contains(&"--");
+        let found = match of_git(rest) {
+            found if found.is_empty() && is_fed => of_git(&[rest, &["."]].concat()),
+            found => found,
+        };
         let is_magic = found.iter().any(|path| path.starts_with(':'));
         match found.is_empty() || (is_opaque && is_branch && found != root()) {
             true => {}
@@ -219,6 +233,11 @@ mod tests {
             ("eval \"rm -rf src\"", vec!["src"]),
             ("echo src | xargs rm -rf", vec![":/"]),
             ("echo src | xargs -0 /bin/rm -rf --", vec![":/"]),
+            ("git diff --name-only | xargs git restore", vec![":/"]),
+            ("git diff --name-only | xargs git checkout --", vec![":/"]),
+            ("git diff --name-only | xargs git checkout", vec![":/"]),
+            ("git diff --name-only | xargs git rm -f", vec![":/"]),
+            ("git diff --name-only | xargs -I{} git -C sub restore {}", vec!["sub/:/"]),
         ] {
             assert_eq!(paths(line), expect, "{line}");
         }
@@ -241,6 +260,9 @@ mod tests {
             "git checkout \"$branch\"",
             "git worktree remove ../wt",
             "xargs cat",
+            "git branch | xargs git branch -D",
+            "git diff --name-only | xargs git add",
+            "echo new | xargs git checkout -b",
             "echo rm x",
             "rm 'x",
         ] {
