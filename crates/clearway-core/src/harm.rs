@@ -172,6 +172,25 @@ fn root() -> Vec<String> {
     vec![ROOT.to_owned()]
 }
 
+/// What a repository cannot be without: its commits, what is kept among them, and what leads to them.
+const HELD_IN_REPOSITORY: [&str; 4] = ["objects", "refs", "packed-refs", "reftable"];
+
+/// Whether a repository is lost, or something committed or kept in it, when something is removed with all that is in it.
+/// Both are places without links. What else lies in a repository, git makes again, or tells people to remove.
+pub fn removes_repository(removed: &str, repository: &str) -> bool {
+    if below(repository, removed).is_some() {
+        return true;
+    }
+    let held = below(removed, repository).and_then(|inside| inside.split('/').next());
+    held.is_some_and(|held| HELD_IN_REPOSITORY.contains(&held) && !removed.ends_with(".lock"))
+}
+
+/// The rest of a path that is another or lies below it.
+fn below<'p>(path: &'p str, above: &str) -> Option<&'p str> {
+    let rest = path.strip_prefix(above.trim_end_matches('/'))?;
+    if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
+}
+
 /// The path that stands for the root of the checkout, in any directory of it.
 pub const ROOT: &str = ":/";
 
@@ -267,6 +286,32 @@ mod tests {
             "rm 'x",
         ] {
             assert_eq!(harm_of(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn only_what_a_repository_cannot_be_without_is_called_its_removal() {
+        for (removed, expect) in [
+            ("/w/app/.git", true),
+            ("/w/app", true),
+            ("/w/", true),
+            ("/", true),
+            ("/w/app/.git/objects", true),
+            ("/w/app/.git/objects/pack", true),
+            ("/w/app/.git/refs", true),
+            ("/w/app/.git/refs/heads/main", true),
+            ("/w/app/.git/packed-refs", true),
+            ("/w/app/.git/reftable", true),
+            ("/w/app/.git/rebase-merge", false),
+            ("/w/app/.git/index.lock", false),
+            ("/w/app/.git/refs/heads/main.lock", false),
+            ("/w/app/.git/objects-of-old", false),
+            ("/w/app/.git/worktrees/x", false),
+            ("/w/app/.github", false),
+            ("/w/ap", false),
+            ("/w/app/src", false),
+        ] {
+            assert_eq!(removes_repository(removed, "/w/app/.git"), expect, "{removed}");
         }
     }
 
