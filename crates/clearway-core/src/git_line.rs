@@ -50,6 +50,8 @@ pub enum GitAct {
     Upheaves {
         /// What it names, if that may be a file.
         unless_file: Option<String>,
+        /// Whether it undoes what is not committed of that, if it is a file.
+        undoes_it: bool,
     },
     /// It removes or moves a checkout.
     RemovesCheckout {
@@ -57,6 +59,9 @@ pub enum GitAct {
         path: String,
     },
 }
+
+/// A change of the checkout as a whole, whatever is named.
+const WHOLE: GitAct = GitAct::Upheaves { unless_file: None, undoes_it: false };
 
 /// The paths that are the caller's own, as a refusal names them where they are too many.
 pub const OWN_PATHS: &str = "$(clearway mine --dirty)";
@@ -126,13 +131,13 @@ fn act(verb: &str, arguments: &Arguments<'_>) -> Option<(String, GitAct)> {
         "stash" => return stash(arguments),
         "checkout" => checkout(arguments),
         "reset" => reset(arguments),
-        "switch" | "pull" => Some(GitAct::Upheaves { unless_file: None }),
+        "switch" | "pull" => Some(WHOLE),
         "merge" | "rebase"
             if arguments.has(&["--abort", "--quit", "--continue", "--skip", "--edit-todo"]) =>
         {
             Some(GitAct::WritesIndex)
         }
-        "merge" | "rebase" => Some(GitAct::Upheaves { unless_file: None }),
+        "merge" | "rebase" => Some(WHOLE),
         "bisect" => bisect(arguments),
         "worktree" => worktree(arguments),
         "commit" if arguments.has(&["--dry-run"]) => None,
@@ -173,7 +178,7 @@ fn stash(arguments: &Arguments<'_>) -> Option<(String, GitAct)> {
 /// Whether `checkout` means files is told by what lies there, where one word alone is named.
 fn checkout(arguments: &Arguments<'_>) -> Option<GitAct> {
     let (names, paths) = arguments.named();
-    let all = Some(GitAct::Upheaves { unless_file: None });
+    let all = Some(WHOLE);
     if arguments.has(&["--orphan", "--detach"])
         || ['b', 'B', 'd'].iter().any(|flag| arguments.has_short(*flag, ""))
     {
@@ -186,7 +191,7 @@ fn checkout(arguments: &Arguments<'_>) -> Option<GitAct> {
         (_, false) => Some(discards(paths)),
         ([], true) if arguments.has(&["--force"]) || arguments.has_short('f', "") => all,
         ([name], true) if name.is_opaque => Some(GitAct::WritesIndex),
-        ([name], true) => Some(GitAct::Upheaves { unless_file: Some(name.text.clone()) }),
+        ([name], true) => Some(GitAct::Upheaves { unless_file: Some(name.text.clone()), undoes_it: true }),
         // The first may be a commit, which is at no path.
         (names, true) => Some(discards(names.iter().copied())),
     }
@@ -240,10 +245,12 @@ fn reset(arguments: &Arguments<'_>) -> Option<GitAct> {
         {
             Some(GitAct::WritesIndex)
         }
-        _ if is_whole => Some(GitAct::Upheaves { unless_file: None }),
+        _ if is_whole => Some(WHOLE),
         _ if !paths.is_empty() => Some(GitAct::WritesIndex),
-        [] => Some(GitAct::Upheaves { unless_file: None }),
-        [name] if !name.is_opaque => Some(GitAct::Upheaves { unless_file: Some(name.text.clone()) }),
+        [] => Some(WHOLE),
+        [name] if !name.is_opaque => {
+            Some(GitAct::Upheaves { unless_file: Some(name.text.clone()), undoes_it: false })
+        }
         _ => Some(GitAct::WritesIndex),
     }
 }
@@ -252,7 +259,7 @@ fn reset(arguments: &Arguments<'_>) -> Option<GitAct> {
 fn bisect(arguments: &Arguments<'_>) -> Option<GitAct> {
     const STEPS: [&str; 8] = ["start", "good", "bad", "new", "old", "skip", "run", "replay"];
     let step = arguments.words.first()?;
-    STEPS.contains(&step.text.as_str()).then_some(GitAct::Upheaves { unless_file: None })
+    STEPS.contains(&step.text.as_str()).then_some(WHOLE)
 }
 
 fn worktree(arguments: &Arguments<'_>) -> Option<GitAct> {
@@ -357,8 +364,8 @@ mod tests {
         GitAct::TakesAside { entry, drops }
     }
 
-    fn whole(unless_file: Option<&str>) -> GitAct {
-        GitAct::Upheaves { unless_file: unless_file.map(str::to_owned) }
+    fn unless(file: &str, undoes_it: bool) -> GitAct {
+        GitAct::Upheaves { unless_file: Some(file.to_owned()), undoes_it }
     }
 
     #[test]
@@ -396,19 +403,19 @@ mod tests {
     #[test]
     fn what_changes_a_whole_checkout_is_told() {
         for (line, expect) in [
-            ("git switch main", whole(None)),
-            ("git switch -c new", whole(None)),
-            ("git checkout main", whole(Some("main"))),
-            ("git checkout -b new", whole(None)),
-            ("git checkout main --", whole(Some("main"))),
-            ("git checkout -f", whole(None)),
-            ("git reset", whole(None)),
-            ("git reset --hard HEAD~1", whole(None)),
-            ("git reset HEAD~2", whole(Some("HEAD~2"))),
-            ("git rebase -i main", whole(None)),
-            ("git merge other 2>&1 | tail", whole(None)),
-            ("git pull --rebase", whole(None)),
-            ("git bisect start", whole(None)),
+            ("git switch main", WHOLE),
+            ("git switch -c new", WHOLE),
+            ("git checkout main", unless("main", true)),
+            ("git checkout -b new", WHOLE),
+            ("git checkout main --", unless("main", true)),
+            ("git checkout -f", WHOLE),
+            ("git reset", WHOLE),
+            ("git reset --hard HEAD~1", WHOLE),
+            ("git reset HEAD~2", unless("HEAD~2", false)),
+            ("git rebase -i main", WHOLE),
+            ("git merge other 2>&1 | tail", WHOLE),
+            ("git pull --rebase", WHOLE),
+            ("git bisect start", WHOLE),
             ("git -C sub worktree remove ../x", GitAct::RemovesCheckout { path: "sub/../x".to_owned() }),
         ] {
             assert_eq!(acts(line), [expect], "{line}");
