@@ -16,6 +16,7 @@ pub(crate) fn page(slug: Slug) -> &'static str {
         Slug::CommitRefused => page!("commit-refused"),
         Slug::NothingToCommit => page!("nothing-to-commit"),
         Slug::OthersAtWork => page!("others-at-work"),
+        Slug::RemovesRepository => page!("removes-repository"),
         Slug::ForceTooEarly => page!("force-too-early"),
         Slug::AskedOneself => page!("asked-oneself"),
         Slug::EtaOutOfRange => page!("eta-out-of-range"),

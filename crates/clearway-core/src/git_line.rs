@@ -50,6 +50,8 @@ pub enum GitAct {
     Upheaves {
         /// What it names, if that may be a file.
         unless_file: Option<String>,
+        /// Whether it undoes what is not committed of that, if it is a file.
+        undoes_it: bool,
     },
     /// It removes or moves a checkout.
     RemovesCheckout {
@@ -57,6 +59,9 @@ pub enum GitAct {
         path: String,
     },
 }
+
+/// A change of the checkout as a whole, whatever is named.
+const WHOLE: GitAct = GitAct::Upheaves { unless_file: None, undoes_it: false };
 
 /// The paths that are the caller's own, as a refusal names them where they are too many.
 pub const OWN_PATHS: &str = "$(clearway mine --dirty)";
@@ -84,6 +89,29 @@ pub(crate) fn after_globals<'w, 'l>(
     }
 }
 
+/// The words behind `git clean` without what is excluded from it: a name there is one that stays, not one that goes.
+pub(crate) fn without_excluded<'w, T>(
+    words: &'w [T],
+    text: impl Fn(&'w T) -> &'w str,
+) -> impl Iterator<Item = &'w T> {
+    let (mut is_over, mut is_value) = (false, false);
+    words.iter().filter(move |word| {
+        let was_value = is_value;
+        is_value = !was_value && !is_over && has_value_next(text(word));
+        is_over |= !was_value && text(word) == "--";
+        !was_value
+    })
+}
+
+/// Whether the word behind this one of `git clean` is what it excludes; git knows a long flag by its first letters too.
+fn has_value_next(flag: &str) -> bool {
+    match (flag.strip_prefix("--"), flag.strip_prefix('-')) {
+        (Some(long), _) => !long.is_empty() && "exclude".starts_with(long),
+        (None, Some(letters)) => letters.find('e').is_some_and(|at| at + 1 == letters.len()),
+        (None, None) => false,
+    }
+}
+
 fn git_use(placed: &Placed) -> Option<GitUse> {
     let texts: Vec<&str> = placed.words.iter().map(|word| word.text.as_str()).collect();
     let ["git", behind @ ..] = texts.as_slice() else { return None };
@@ -103,13 +131,13 @@ fn act(verb: &str, arguments: &Arguments<'_>) -> Option<(String, GitAct)> {
         "stash" => return stash(arguments),
         "checkout" => checkout(arguments),
         "reset" => reset(arguments),
-        "switch" | "pull" => Some(GitAct::Upheaves { unless_file: None }),
+        "switch" | "pull" => Some(WHOLE),
         "merge" | "rebase"
             if arguments.has(&["--abort", "--quit", "--continue", "--skip", "--edit-todo"]) =>
         {
             Some(GitAct::WritesIndex)
         }
-        "merge" | "rebase" => Some(GitAct::Upheaves { unless_file: None }),
+        "merge" | "rebase" => Some(WHOLE),
         "bisect" => bisect(arguments),
         "worktree" => worktree(arguments),
         "commit" if arguments.has(&["--dry-run"]) => None,
@@ -150,7 +178,7 @@ fn stash(arguments: &Arguments<'_>) -> Option<(String, GitAct)> {
 /// Whether `checkout` means files is told by what lies there, where one word alone is named.
 fn checkout(arguments: &Arguments<'_>) -> Option<GitAct> {
     let (names, paths) = arguments.named();
-    let all = Some(GitAct::Upheaves { unless_file: None });
+    let all = Some(WHOLE);
     if arguments.has(&["--orphan", "--detach"])
         || ['b', 'B', 'd'].iter().any(|flag| arguments.has_short(*flag, ""))
     {
@@ -163,7 +191,7 @@ fn checkout(arguments: &Arguments<'_>) -> Option<GitAct> {
         (_, false) => Some(discards(paths)),
         ([], true) if arguments.has(&["--force"]) || arguments.has_short('f', "") => all,
         ([name], true) if name.is_opaque => Some(GitAct::WritesIndex),
-        ([name], true) => Some(GitAct::Upheaves { unless_file: Some(name.text.clone()) }),
+        ([name], true) => Some(GitAct::Upheaves { unless_file: Some(name.text.clone()), undoes_it: true }),
         // The first may be a commit, which is at no path.
         (names, true) => Some(discards(names.iter().copied())),
     }
@@ -181,6 +209,8 @@ fn restore(arguments: &Arguments<'_>) -> GitAct {
 }
 
 fn clean(arguments: &Arguments<'_>) -> Option<GitAct> {
+    let words: Vec<Word> = without_excluded(arguments.words, |word| &word.text).cloned().collect();
+    let arguments = Arguments { words: &words };
     let is_meant = arguments.has(&["--force"]) || arguments.has_short('f', "e");
     let is_asked = arguments.has(&["--dry-run", "--interactive"])
         || ['n', 'i'].iter().any(|flag| arguments.has_short(*flag, "e"));
@@ -215,10 +245,12 @@ fn reset(arguments: &Arguments<'_>) -> Option<GitAct> {
         {
             Some(GitAct::WritesIndex)
         }
-        _ if is_whole => Some(GitAct::Upheaves { unless_file: None }),
+        _ if is_whole => Some(WHOLE),
         _ if !paths.is_empty() => Some(GitAct::WritesIndex),
-        [] => Some(GitAct::Upheaves { unless_file: None }),
-        [name] if !name.is_opaque => Some(GitAct::Upheaves { unless_file: Some(name.text.clone()) }),
+        [] => Some(WHOLE),
+        [name] if !name.is_opaque => {
+            Some(GitAct::Upheaves { unless_file: Some(name.text.clone()), undoes_it: false })
+        }
         _ => Some(GitAct::WritesIndex),
     }
 }
@@ -227,7 +259,7 @@ fn reset(arguments: &Arguments<'_>) -> Option<GitAct> {
 fn bisect(arguments: &Arguments<'_>) -> Option<GitAct> {
     const STEPS: [&str; 8] = ["start", "good", "bad", "new", "old", "skip", "run", "replay"];
     let step = arguments.words.first()?;
-    STEPS.contains(&step.text.as_str()).then_some(GitAct::Upheaves { unless_file: None })
+    STEPS.contains(&step.text.as_str()).then_some(WHOLE)
 }
 
 fn worktree(arguments: &Arguments<'_>) -> Option<GitAct> {
@@ -332,8 +364,8 @@ mod tests {
         GitAct::TakesAside { entry, drops }
     }
 
-    fn whole(unless_file: Option<&str>) -> GitAct {
-        GitAct::Upheaves { unless_file: unless_file.map(str::to_owned) }
+    fn unless(file: &str, undoes_it: bool) -> GitAct {
+        GitAct::Upheaves { unless_file: Some(file.to_owned()), undoes_it }
     }
 
     #[test]
@@ -371,19 +403,19 @@ mod tests {
     #[test]
     fn what_changes_a_whole_checkout_is_told() {
         for (line, expect) in [
-            ("git switch main", whole(None)),
-            ("git switch -c new", whole(None)),
-            ("git checkout main", whole(Some("main"))),
-            ("git checkout -b new", whole(None)),
-            ("git checkout main --", whole(Some("main"))),
-            ("git checkout -f", whole(None)),
-            ("git reset", whole(None)),
-            ("git reset --hard HEAD~1", whole(None)),
-            ("git reset HEAD~2", whole(Some("HEAD~2"))),
-            ("git rebase -i main", whole(None)),
-            ("git merge other 2>&1 | tail", whole(None)),
-            ("git pull --rebase", whole(None)),
-            ("git bisect start", whole(None)),
+            ("git switch main", WHOLE),
+            ("git switch -c new", WHOLE),
+            ("git checkout main", unless("main", true)),
+            ("git checkout -b new", WHOLE),
+            ("git checkout main --", unless("main", true)),
+            ("git checkout -f", WHOLE),
+            ("git reset", WHOLE),
+            ("git reset --hard HEAD~1", WHOLE),
+            ("git reset HEAD~2", unless("HEAD~2", false)),
+            ("git rebase -i main", WHOLE),
+            ("git merge other 2>&1 | tail", WHOLE),
+            ("git pull --rebase", WHOLE),
+            ("git bisect start", WHOLE),
             ("git -C sub worktree remove ../x", GitAct::RemovesCheckout { path: "sub/../x".to_owned() }),
         ] {
             assert_eq!(acts(line), [expect], "{line}");
@@ -425,6 +457,17 @@ mod tests {
             ("git restore -SW a", vec!["a"], false),
             ("git clean -fd", vec!["."], true),
             ("git clean -fdx -- build", vec!["build"], true),
+            ("git clean -fd -e keep", vec!["."], true),
+            ("git clean -fd -e keep -- build", vec!["build"], true),
+            ("git clean -fd --exclude keep", vec!["."], true),
+            ("git clean -fd --excl keep build", vec!["build"], true),
+            ("git clean -fd --exclude=keep build", vec!["build"], true),
+            ("git clean -fde keep", vec!["."], true),
+            ("git clean -fd -ekeep build", vec!["build"], true),
+            ("git clean -f -e -n", vec!["."], true),
+            ("git clean -f -e -- -e", vec!["."], true),
+            ("git clean -f -- -e build", vec!["-e", "build"], true),
+            ("git clean -fd -e \"$KEEP\"", vec!["."], true),
         ] {
             let only = expect.into_iter().map(str::to_owned).collect();
             assert_eq!(acts(line), [GitAct::Discards { only, untracked: is_new }], "{line}");

@@ -1,7 +1,7 @@
 //! Which commands destroy what is not committed, and where. Nothing here is a shell: a command whose words only a shell can
 //! read may destroy anything in its checkout if it destroys at all, and what is kept too often costs little.
 
-use crate::git_line::after_globals;
+use crate::git_line::{after_globals, without_excluded};
 use crate::shell::{self, Placed, Word, joined};
 
 /// What a command may destroy.
@@ -23,12 +23,13 @@ pub fn harm_of(line: &str) -> Option<Harm> {
     let mut harm = Harm::default();
     for Placed { directory, words } in shell::placed(line) {
         let Some((program, rest, is_fed)) = program(&words) else { continue };
-        let is_opaque = is_fed || rest.iter().any(|word| word.is_opaque);
+        let reading = Reading { is_fed, is_opaque: is_fed || rest.iter().any(|word| word.is_opaque) };
+        let is_opaque = reading.is_opaque;
         let texts: Vec<&str> = rest.iter().map(|word| word.text.as_str()).collect();
         let plain = rest.iter().filter(|word| !word.is_opaque).map(|word| word.text.as_str());
         let plain: Vec<&str> = plain.collect();
         match program {
-            "git" => harm.add_git(&directory, &texts, is_opaque),
+            "git" => harm.add_git(&directory, &texts, reading),
             "rm" if is_opaque && is_recursive(&texts) => harm.add(&directory, root()),
             "rm" => {
                 let names = named(&plain);
@@ -59,19 +60,32 @@ fn program(words: &[Word]) -> Option<(&str, &[Word], bool)> {
     Some((known(first)?, rest, false))
 }
 
+/// How much of a command can be read.
+#[derive(Clone, Copy)]
+struct Reading {
+    /// Whether it gets words from elsewhere.
+    is_fed: bool,
+    /// Whether any of its words is one that only a shell can read, or comes from elsewhere.
+    is_opaque: bool,
+}
+
 fn is_recursive(words: &[&str]) -> bool {
     let is_short = |word: &str| word.starts_with('-') && !word.starts_with("--");
     words.iter().any(|word| *word == "--recursive" || (is_short(word) && word.contains(['r', 'R'])))
 }
 
 impl Harm {
-    fn add_git(&mut self, directory: &str, words: &[&str], is_opaque: bool) {
+    fn add_git(&mut self, directory: &str, words: &[&str], Reading { is_fed, is_opaque }: Reading) {
         // Where git is told to find the repository it is asked for is most often the one at hand.
         let leads = |word: &&&str| !word.starts_with("--git-dir=") && !word.starts_with("--work-tree=");
         let words: Vec<&str> = words.iter().filter(leads).copied().collect();
         let Some((within, rest)) = after_globals(directory, &words) else { return };
-        let is_branch = rest.first() == Some(&"checkout") && !rest.contains(&"--");
-        let found = of_git(rest);
+        // One word alone that nobody can read is most often a branch, but what is fed is most often a list of files.
+        let is_branch = !is_fed && rest.first() == Some(&"checkout") && !rest.contains(&"--");
+        let found = match of_git(rest) {
+            found if found.is_empty() && is_fed => of_git(&[rest, &["."]].concat()),
+            found => found,
+        };
         let is_magic = found.iter().any(|path| path.starts_with(':'));
         match found.is_empty() || (is_opaque && is_branch && found != root()) {
             true => {}
@@ -126,9 +140,8 @@ fn of_git(words: &[&str]) -> Vec<String> {
     let has_short = |letter: char| {
         rest.iter().any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(letter))
     };
-    let everything = || vec![".".to_owned()];
-    let named_or_everything = || match named(rest) {
-        names if names.is_empty() => everything(),
+    let cleaned = || match named(&without_excluded(rest, |word| word).copied().collect::<Vec<_>>()) {
+        names if names.is_empty() => vec![".".to_owned()],
         names => names,
     };
     match *verb {
@@ -140,7 +153,7 @@ fn of_git(words: &[&str]) -> Vec<String> {
         "checkout" if has(&["--force"]) || has_short('f') => root(),
         "checkout" if !has(&["--orphan", "--detach"]) && !has_short('b') && !has_short('B') => named(rest),
         "restore" => named(rest),
-        "clean" if has(&["--force"]) || has_short('f') => named_or_everything(),
+        "clean" if has(&["--force"]) || has_short('f') => cleaned(),
         "rm" => named(rest),
         "worktree" if rest.first() == Some(&"remove") && (has(&["--force"]) || has_short('f')) => {
             named(&rest[1..])
@@ -157,6 +170,25 @@ fn of_git(words: &[&str]) -> Vec<String> {
 /// Everything, wherever in the checkout the command is run.
 fn root() -> Vec<String> {
     vec![ROOT.to_owned()]
+}
+
+/// What a repository cannot be without: its commits, what is kept among them, and what leads to them.
+const HELD_IN_REPOSITORY: [&str; 4] = ["objects", "refs", "packed-refs", "reftable"];
+
+/// Whether a repository is lost, or something committed or kept in it, when something is removed with all that is in it.
+/// Both are places without links. What else lies in a repository, git makes again, or tells people to remove.
+pub fn removes_repository(removed: &str, repository: &str) -> bool {
+    if below(repository, removed).is_some() {
+        return true;
+    }
+    let held = below(removed, repository).and_then(|inside| inside.split('/').next());
+    held.is_some_and(|held| HELD_IN_REPOSITORY.contains(&held) && !removed.ends_with(".lock"))
+}
+
+/// The rest of a path that is another or lies below it.
+fn below<'p>(path: &'p str, above: &str) -> Option<&'p str> {
+    let rest = path.strip_prefix(above.trim_end_matches('/'))?;
+    if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
 }
 
 /// The path that stands for the root of the checkout, in any directory of it.
@@ -183,6 +215,9 @@ mod tests {
             ("git restore --staged --worktree src", vec!["src"]),
             ("git clean -fdx", vec!["."]),
             ("git clean -fd docs", vec!["docs"]),
+            ("git clean -fd -e keep", vec!["."]),
+            ("git clean -fd -e keep -- build", vec!["build"]),
+            ("git clean -fd --exclude keep", vec!["."]),
             ("git stash", vec![":/"]),
             ("git stash push -m x", vec![":/"]),
             ("git merge --abort", vec![":/"]),
@@ -217,6 +252,11 @@ mod tests {
             ("eval \"rm -rf src\"", vec!["src"]),
             ("echo src | xargs rm -rf", vec![":/"]),
             ("echo src | xargs -0 /bin/rm -rf --", vec![":/"]),
+            ("git diff --name-only | xargs git restore", vec![":/"]),
+            ("git diff --name-only | xargs git checkout --", vec![":/"]),
+            ("git diff --name-only | xargs git checkout", vec![":/"]),
+            ("git diff --name-only | xargs git rm -f", vec![":/"]),
+            ("git diff --name-only | xargs -I{} git -C sub restore {}", vec!["sub/:/"]),
         ] {
             assert_eq!(paths(line), expect, "{line}");
         }
@@ -239,10 +279,39 @@ mod tests {
             "git checkout \"$branch\"",
             "git worktree remove ../wt",
             "xargs cat",
+            "git branch | xargs git branch -D",
+            "git diff --name-only | xargs git add",
+            "echo new | xargs git checkout -b",
             "echo rm x",
             "rm 'x",
         ] {
             assert_eq!(harm_of(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn only_what_a_repository_cannot_be_without_is_called_its_removal() {
+        for (removed, expect) in [
+            ("/w/app/.git", true),
+            ("/w/app", true),
+            ("/w/", true),
+            ("/", true),
+            ("/w/app/.git/objects", true),
+            ("/w/app/.git/objects/pack", true),
+            ("/w/app/.git/refs", true),
+            ("/w/app/.git/refs/heads/main", true),
+            ("/w/app/.git/packed-refs", true),
+            ("/w/app/.git/reftable", true),
+            ("/w/app/.git/rebase-merge", false),
+            ("/w/app/.git/index.lock", false),
+            ("/w/app/.git/refs/heads/main.lock", false),
+            ("/w/app/.git/objects-of-old", false),
+            ("/w/app/.git/worktrees/x", false),
+            ("/w/app/.github", false),
+            ("/w/ap", false),
+            ("/w/app/src", false),
+        ] {
+            assert_eq!(removes_repository(removed, "/w/app/.git"), expect, "{removed}");
         }
     }
 

@@ -176,6 +176,8 @@ slugs! {
     NotAccepted = "not-accepted", Refused;
     /// The message was sent to others.
     NotRecipient = "not-recipient", Refused;
+    /// A repository would be removed, and what is in it alone.
+    RemovesRepository = "removes-repository", Refused;
 
     /// The fence is not the lease's current one.
     StaleFence = "stale-fence", Stale;

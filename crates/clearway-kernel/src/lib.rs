@@ -97,7 +97,7 @@ pub use radar::{Conflict, Foreseen, Radar, Tip, foreseen_at_rest};
 pub use running::{Held, Run, WithWait, WithWords};
 pub use scopes::MachineWide;
 pub use session::{Globals, Hook, Session};
-pub use sharing::before_git;
+pub use sharing::{Sharing, before_git};
 pub use shelf::{Back, BackOrder, BackState, DraftOrder, Drafted, Shelf, SnapshotFile, SnapshotSeen};
 pub use shelter::{Refusal, Shelter, Sheltered, Unkept, before_shell, destroyed_by, unkept_by};
 pub use site::{Found, Located, Site, SiteKind, scope_key};

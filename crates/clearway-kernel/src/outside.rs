@@ -113,7 +113,8 @@ pub trait Outside: World {
     /// What is staged of these paths, line by line, asked by such a hook.
     fn staged_lines(&mut self, paths: &[&str]) -> Result<Vec<Uncommitted>, Failure>;
 
-    /// Whether what is staged takes back what a commit did, and nothing else, asked by such a hook.
+    /// Whether what is staged takes back what a commit did, and nothing else, in files that nobody changed since; asked by
+    /// such a hook.
     fn is_reverse(&mut self, reverts: &Reverts) -> bool;
 
     /// The paths of the last commit, asked by such a hook; none of a merge.

@@ -8,10 +8,10 @@ use crate::config::Enforcement;
 use crate::ground::Ground;
 use crate::hooking::{HookCall, unheard};
 use crate::listings::AgentSeen;
-use crate::outage::{Failing, welcome_beside};
+use crate::outage::{Failing, cannot_be_asked, welcome_beside};
 use crate::outside::Outside;
 use crate::session::{Globals, Session};
-use crate::shelter::Refusal;
+use crate::shelter::{Refusal, Unkept};
 use crate::site::SiteKind;
 use crate::turns;
 use clearway_core::agent::{AgentName, Liveness};
@@ -28,34 +28,62 @@ use clearway_store::contract::LeaseListing;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Whether a line may run, as far as it asks something of git; `Some` says why not. It has its turns then, until it is over.
-/// What cannot be asked is no reason to keep anybody from it. `failing` is the store of where the agent stands, if that
-/// failed already.
+/// Whether a line may run, as far as it asks something of git, in every checkout that it is about.
+#[derive(Debug, Default)]
+pub struct Sharing {
+    /// Why it may not.
+    pub refused: Option<Refusal>,
+    /// Where the store fails that would tell whether others are in its way.
+    pub unjudged: Vec<Unkept>,
+    /// What else kept us from telling, where somebody watches.
+    pub unsure: Vec<Failure>,
+}
+
+/// Asks whether a line may run. It has its turns then, until it is over. One checkout that cannot be asked says nothing of
+/// the others. `failing` is the store of where the agent stands, if that failed already.
 pub fn before_git(
     outside: &mut dyn Outside,
     call: &HookCall,
     command: &str,
     failing: Option<&Failing>,
-) -> Option<Refusal> {
+) -> Sharing {
+    let mut sharing = Sharing::default();
     let uses = git_uses(command);
     if uses.is_empty() {
-        return None;
+        return sharing;
     }
     // A call before this one that was never heard of again is over.
     turns::abandon(outside, call);
     let globals = unheard(&call.globals_with_client(outside));
     let order = Order { call, command, brings_turn: commits_with_us(command) };
-    for (ground, uses) in by_checkout(outside, &globals, call, uses, failing) {
-        let mode = ground.config.mode();
+    for (ground, uses) in by_checkout(outside, &globals, call, uses, failing, &mut sharing.unjudged) {
+        let (mode, is_unattended) = (ground.config.mode(), ground.config.is_unattended());
+        let root = ground.site.root.clone().unwrap_or_default();
+        let concerns_others = uses.iter().any(|used| concerns_others(&used.act));
         let session = Session::on(outside, &globals, ground);
-        let judged = session.and_then(|mut session| session.judge_uses(&order, &uses));
-        if let Ok(None) = judged {
-            continue;
+        match session.and_then(|mut session| session.judge_uses(&order, &uses)) {
+            Ok(None) => {}
+            Err(_) if !concerns_others => {}
+            Err(failure) if cannot_be_asked(&failure) => sharing.unjudged.push(unjudged(&root, failure)),
+            Err(failure) if !is_unattended => sharing.unsure.push(failure),
+            Ok(Some(failure)) | Err(failure) => {
+                turns::abandon(outside, call);
+                sharing.refused = Some(Refusal { failure, mode });
+                return sharing;
+            }
         }
-        turns::abandon(outside, call);
-        return judged.ok().flatten().map(|failure| Refusal { failure, mode });
     }
-    None
+    sharing
+}
+
+fn unjudged(place: &Path, failure: Failure) -> Unkept {
+    Unkept { file: place.join(".git").display().to_string(), failure }
+}
+
+/// Whether a command may reach what others have there. What only writes the index they do not lose by, and a commit is
+/// looked at by the repository's own hooks.
+fn concerns_others(act: &GitAct) -> bool {
+    !matches!(act, GitAct::WritesIndex | GitAct::Commits)
 }
 
 /// A line that is about to run.
@@ -76,13 +104,14 @@ fn commits_with_us(line: &str) -> bool {
     shell::placed(line).iter().any(is_ours)
 }
 
-/// The commands by the checkouts that they are about, where anybody invited us.
+/// The commands by the checkouts that they are about, where anybody invited us, but for those whose store fails.
 fn by_checkout(
     outside: &mut dyn Outside,
     globals: &Globals,
     call: &HookCall,
     uses: Vec<GitUse>,
     failing: Option<&Failing>,
+    unasked: &mut Vec<Unkept>,
 ) -> Vec<(Ground, Vec<GitUse>)> {
     let mut found: Vec<(Ground, Vec<GitUse>)> = Vec::new();
     for used in uses {
@@ -91,9 +120,16 @@ fn by_checkout(
             _ => call.cwd.join(&used.directory),
         };
         // What is not there is git's to say.
-        let ground = Some(place).filter(|place| outside.is_directory(place));
-        let ground =
-            ground.and_then(|place| welcome_beside(outside, globals, &place, failing).ok().flatten());
+        if !outside.is_directory(&place) {
+            continue;
+        }
+        let ground = match welcome_beside(outside, globals, &place, failing) {
+            Ok(ground) => ground,
+            Err(failure) => {
+                unasked.extend(concerns_others(&used.act).then(|| unjudged(&place, failure)));
+                continue;
+            }
+        };
         let Some(ground) = ground.filter(|ground| ground.site.kind == SiteKind::Git) else { continue };
         match found.iter_mut().find(|(known, _)| known.site.root == ground.site.root) {
             Some((_, uses)) => uses.push(used),
@@ -165,22 +201,16 @@ impl Session<'_> {
         used: &GitUse,
         crowd: &Crowd,
     ) -> Result<Option<Failure>, Failure> {
-        let is_file = |outside: &dyn Outside, name: &String| {
-            outside.changed_at(&order.call.cwd.join(&used.directory).join(name)).is_some()
-        };
+        let from = order.call.cwd.join(&used.directory);
+        let is_file = |outside: &dyn Outside, name: &String| outside.changed_at(&from.join(name)).is_some();
         match &used.act {
-            GitAct::Upheaves { unless_file: Some(name) } if is_file(self.outside, name) => {
-                let from = order.call.cwd.join(&used.directory);
-                let undone = if used.what == "git checkout" { vec![name.clone()] } else { Vec::new() };
+            GitAct::Upheaves { unless_file: Some(name), undoes_it } if is_file(self.outside, name) => {
+                let undone = if *undoes_it { vec![name.clone()] } else { Vec::new() };
                 self.undoes_of_others(order.call, used, &from, &undone, crowd)
             }
-            GitAct::Discards { only, .. } => {
-                let from = order.call.cwd.join(&used.directory);
-                self.undoes_of_others(order.call, used, &from, only, crowd)
-            }
+            GitAct::Discards { only, .. } => self.undoes_of_others(order.call, used, &from, only, crowd),
             GitAct::Upheaves { .. } | GitAct::RemovesCheckout { .. } => self.upheaval(&used.what, crowd),
             GitAct::PutsAside { only, .. } => {
-                let from = order.call.cwd.join(&used.directory);
                 self.puts_aside_of_others(order.call, &used.what, &from, only.as_deref(), crowd)
             }
             _ => Ok(None),

@@ -12,7 +12,7 @@ use crate::shelf::Drafted;
 use crate::site::SiteKind;
 use crate::targets::Look;
 use clearway_core::failure::Failure;
-use clearway_core::harm::{ROOT, harm_of};
+use clearway_core::harm::{ROOT, harm_of, removes_repository};
 use clearway_core::ids::Seq;
 use clearway_core::redact::redact;
 use clearway_core::slug::Slug;
@@ -59,7 +59,7 @@ pub struct Refusal {
     pub mode: Enforcement,
 }
 
-/// Something that a command destroys where the store fails.
+/// Something that a command reaches where the store fails.
 #[derive(Clone, Debug)]
 pub struct Unkept {
     /// As seen from where the command runs.
@@ -251,12 +251,11 @@ fn refuse_removal(
         let around = around.into_iter().flatten().filter(|start| outside.is_directory(start));
         for start in around.map(Path::to_owned).collect::<Vec<_>>() {
             let Ok(Some(ground)) = welcome(outside, globals, &start) else { continue };
-            let repository = Path::new(&ground.site.place);
-            let is_in_it = repository.starts_with(&place) || place.starts_with(repository);
-            if ground.site.kind == SiteKind::Git && is_in_it {
-                let message =
-                    format!("it would remove {}, where it would be kept", shown(&ground.site.place));
-                let failure = Failure::new(Slug::GitFailed, message)
+            let repository = &ground.site.place;
+            let is_lost = removes_repository(&place.to_string_lossy(), repository);
+            if ground.site.kind == SiteKind::Git && is_lost {
+                let message = format!("it would remove what is kept and committed in {}", shown(repository));
+                let failure = Failure::new(Slug::RemovesRepository, message)
                     .hint("a person removes a repository, in a terminal of their own");
                 return Some(Refusal { failure, mode: ground.config.mode() });
             }
@@ -285,7 +284,7 @@ fn refuse_nested(
         if !is_kept && !outside.changed_files(&nested).is_empty() {
             let place = nested.display().to_string();
             let message = format!("{} is a repository of its own, with changes of its own", shown(&place));
-            let failure = Failure::new(Slug::GitFailed, message)
+            let failure = Failure::new(Slug::RemovesRepository, message)
                 .hint("move it elsewhere first, or let a person remove it");
             return Some(Refusal { failure, mode: ground.config.mode() });
         }

@@ -6,6 +6,8 @@ use clearway_kernel::Changed;
 use clearway_platform::environment::Environment;
 use clearway_platform::files;
 use clearway_platform::stopwatch::Stopwatch;
+use std::fs::DirEntry;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -26,7 +28,8 @@ pub(crate) fn since(root: &Path, paths: &[&str], since_ns: i64, within: Duration
         .collect()
 }
 
-/// Whether any file at these paths or below them changed since an instant, or may have: what takes too long to tell counts.
+/// Whether any file at these paths or below them changed since an instant, or may have: what takes too long to tell
+/// counts, and so does what cannot be looked at, but for what is not there.
 /// Repositories inside are their own affair, and what a build makes and git ignores is nobody's work.
 pub(crate) fn any_below(environment: &Environment, root: &Path, paths: &[String], since: Wall) -> bool {
     let stopwatch = Stopwatch::start();
@@ -36,7 +39,11 @@ pub(crate) fn any_below(environment: &Environment, root: &Path, paths: &[String]
         if stopwatch.elapsed_ms() > WALK_MS_MAX {
             return true;
         }
-        let Ok(found) = place.symlink_metadata() else { continue };
+        let found = match place.symlink_metadata() {
+            Ok(found) => found,
+            Err(error) if error.kind() == ErrorKind::NotFound => continue,
+            Err(_) => return true,
+        };
         if !found.is_dir() {
             if files::changed_at(&place).is_none_or(|changed| changed >= since_ns) {
                 return true;
@@ -45,8 +52,10 @@ pub(crate) fn any_below(environment: &Environment, root: &Path, paths: &[String]
         }
         let is_own = place == root || !clearway_git::is_repository_root(&place);
         if is_own && !is_built(environment, root, &place) {
-            let Ok(entries) = std::fs::read_dir(&place) else { return true };
-            left.extend(entries.flatten().map(|entry| entry.path()).filter(|path| !path.ends_with(".git")));
+            let entries = std::fs::read_dir(&place).and_then(Iterator::collect::<std::io::Result<Vec<_>>>);
+            let Ok(entries) = entries else { return true };
+            let entries = entries.iter().map(DirEntry::path);
+            left.extend(entries.filter(|path| !path.ends_with(".git")));
         }
     }
     false

@@ -7,6 +7,7 @@ use super::{Judged, keep_unannounced, stopped, texts};
 use crate::Host;
 use crate::clients::Dialect;
 use crate::hook::event::Event;
+use clearway_core::failure::Failure;
 use clearway_core::slug::Slug;
 use clearway_kernel::config::Enforcement;
 use clearway_kernel::{
@@ -22,6 +23,9 @@ pub(super) struct Shell<'a> {
     pub(super) command: &'a str,
 }
 
+/// What is said of a command that is refused because a store fails.
+type Refuse = fn(&Failure) -> String;
+
 impl Shell<'_> {
     pub(super) fn before(&self, host: &mut dyn Host) -> Judged {
         let Self { call, command, .. } = self;
@@ -32,16 +36,23 @@ impl Shell<'_> {
             return Judged { verdict, answers, lets_pass: false, failed };
         }
         let mut said = Said::default();
-        if let Some(refusal) = before_git(host, call, command, failing.as_ref()) {
+        let sharing = before_git(host, call, command, failing.as_ref());
+        if let Some(refusal) = sharing.refused {
             said.refuse(texts::not_run(&refusal.failure), refusal.mode);
         }
+        said.beside.extend(sharing.unsure.iter().map(texts::unsure));
         if said.reason.is_none() {
             let shelter = before_shell(host, call, command, failing.as_ref());
             said.beside.extend(shelter.kept.as_ref().map(texts::sheltered));
             if let Some(refusal) = shelter.refused {
                 said.refuse(texts::unsheltered(&refusal.failure), refusal.mode);
             }
-            shelter.unkept.iter().for_each(|unkept| self.say_unkept(host, unkept, true, &mut said));
+            let troubles = shelter.unkept.iter().map(|unkept| (unkept, texts::refused_unkept as Refuse));
+            let unjudged =
+                sharing.unjudged.iter().map(|unjudged| (unjudged, texts::refused_unjudged as Refuse));
+            for (trouble, refuse) in troubles.chain(unjudged) {
+                self.say_unkept(host, trouble, Some(refuse), &mut said);
+            }
         }
         if said.reason.is_some() {
             // What does not run keeps no turn.
@@ -60,7 +71,7 @@ impl Shell<'_> {
         }
         let mut said = Said::default();
         for unkept in unkept_by(host, call, command, failing.as_ref()) {
-            self.say_unkept(host, &unkept, false, &mut said);
+            self.say_unkept(host, &unkept, None, &mut said);
         }
         Judged { verdict: said.verdict(&answers), answers, lets_pass: false, failed }
     }
@@ -72,20 +83,20 @@ impl Shell<'_> {
         }
     }
 
-    /// Where a store fails, what a command destroys passes with a word, once, or is refused where nobody watches. The word is
-    /// said after it where nobody would hear it before.
-    fn say_unkept(&self, host: &mut dyn Host, unkept: &Unkept, is_before: bool, said: &mut Said) {
+    /// Where a store fails, what a command does to the work of others passes with a word, once, or is refused where nobody
+    /// watches, which it is too late for after it. The word is said after it where nobody would hear it before.
+    fn say_unkept(&self, host: &mut dyn Host, unkept: &Unkept, refuse: Option<Refuse>, said: &mut Said) {
         let Unkept { file, failure } = unkept;
         let text = texts::unkept(failure);
         let notice = Told { model: Some(text.clone()), person: Some(text.clone()) };
         let is_heard = (self.dialect.tell)(self.event, &notice).is_some();
         let files = std::slice::from_ref(file);
-        match outage(host, self.call, files, failure, is_before, is_heard) {
-            Outage { unattended: true, .. } if is_before => {
-                said.reason.get_or_insert_with(|| texts::refused_unkept(failure));
+        match (outage(host, self.call, files, failure, refuse.is_some(), is_heard), refuse) {
+            (Outage { unattended: true, .. }, Some(refuse)) => {
+                said.reason.get_or_insert_with(|| refuse(failure));
             }
-            Outage { unattended: false, is_new: true } => said.for_all.push(text),
-            Outage { .. } => {}
+            (Outage { unattended: false, is_new: true }, _) => said.for_all.push(text),
+            (Outage { .. }, _) => {}
         }
     }
 }

@@ -79,7 +79,7 @@ impl Git {
     }
 
     /// Whether what is staged takes back what a commit did, and touches nothing else. `back_to` is the parent that a merge
-    /// is gone back to. Where a file changed since, only its name can tell.
+    /// is gone back to. Where a file changed since, nothing here tells a revert from anything else, so that is none.
     pub fn stages_reverse_of(
         &self,
         directory: &Path,
@@ -165,7 +165,7 @@ struct RawChange {
 
 impl RawChange {
     fn takes_back(&self, done: Option<&Self>) -> bool {
-        done.is_some_and(|done| self.before != done.after || self.after == done.before)
+        done.is_some_and(|done| self.before == done.after && self.after == done.before)
     }
 }
 

@@ -47,7 +47,7 @@ impl Session<'_> {
     }
 
     /// Of a revert without conflicts git leaves no mark but the message, which anybody may type: it is one if what is
-    /// staged is the reverse of that commit.
+    /// staged is the reverse of that commit to the letter, as it is where nobody changed its files since.
     fn or_revert(&mut self, under_way: UnderWay, message: Option<&str>) -> UnderWay {
         match (&under_way, message.and_then(reverts)) {
             (UnderWay::Nothing, Some(reverts)) if self.outside.is_reverse(&reverts) => UnderWay::Revert,

@@ -7,7 +7,7 @@ use clearway_core::failure::Failure;
 use clearway_core::ids::{AgentId, LeaseId};
 use clearway_core::lease::Lease;
 use clearway_core::negotiation::{Negotiation, NegotiationState};
-use clearway_core::slice::{AgentLookup, AgentView, ReadSet};
+use clearway_core::slice::{AgentLookup, AgentView, ReadSet, household};
 use clearway_core::target::Target;
 use clearway_core::time::Mono;
 use clearway_store::contract::LeaseListing;
@@ -64,9 +64,7 @@ impl Session<'_> {
         })?;
         let (slice, leases, agents) = found.unwrap_or_default();
         let me = identify(&slice, &self.caller).ok().and_then(|identified| identified.known);
-        let root = me.map(|view| view.agent.root);
-        let is_family = |view: &&AgentView| Some(view.agent.root) == root;
-        let family: BTreeSet<AgentId> = agents.iter().filter(is_family).map(|view| view.agent.id).collect();
+        let family = me.map(|view| household(view.agent.root, &agents)).unwrap_or_default();
         let is_path = |lease: &Lease| matches!(lease.target, Target::Path(_)) && lease.worktree == here;
         let facts = self.process_facts(&agents, &[]);
         let is_there = |view: &&AgentView| {

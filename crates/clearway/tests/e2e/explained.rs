@@ -3,7 +3,7 @@
 use crate::{app, each, home, open_store, text};
 use clearway_testkit::faults::{behind, on_network};
 use clearway_testkit::namespace::Namespace;
-use clearway_testkit::{Home, Repository, Terminal};
+use clearway_testkit::{Client, Home, Repository, Terminal};
 use rusqlite::Connection;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -11,6 +11,10 @@ use std::process::{Command, Output};
 
 /// What no machine can be made to do on demand: a defect that is known is mended.
 const CANNOT_BE_STAGED: [&str; 1] = ["internal"];
+/// What is said to agents alone, by the hook of what they type.
+const SAID_BY_HOOKS: [&str; 1] = ["removes-repository"];
+/// How a hook begins that lets a command not run.
+const NOT_RUN: &str = "Clearway: not run";
 
 #[test]
 fn every_example_of_a_page_ends_as_it_is_shown() {
@@ -41,7 +45,7 @@ fn examples(slug: &str) -> Vec<Example> {
     for line in page.lines() {
         if let Some(typed) = line.strip_prefix("$ ") {
             examples.push(Example { typed: typed.to_owned(), shown: Vec::new() });
-        } else if line.starts_with("error[") || line.starts_with("  hint: ") {
+        } else if ["error[", "  hint: ", NOT_RUN].iter().any(|start| line.starts_with(start)) {
             examples.last_mut().expect("a line was typed").shown.push(line.to_owned());
         }
     }
@@ -54,6 +58,9 @@ fn examples(slug: &str) -> Vec<Example> {
 fn check(slug: &str, number: usize, example: &Example) -> Vec<String> {
     let home = home();
     let repository = app(&home);
+    if SAID_BY_HOOKS.contains(&slug) {
+        return check_hook(&home, &repository, example);
+    }
     let stage = Stage { home: &home, repository: &repository };
     let scene = stage.set(slug, number);
     let real = |line: &str| {
@@ -72,6 +79,14 @@ fn check(slug: &str, number: usize, example: &Example) -> Vec<String> {
     assert_eq!(status.code(), Some(code), "{slug}: {typed}\n{told}");
     let unsaid = example.shown.iter().map(|line| real(line)).filter(|line| !says(&told, line));
     unsaid.map(|line| format!("{slug}: {typed}\n{line}\n{told}")).collect()
+}
+
+fn check_hook(home: &Home, repository: &Repository<'_>, example: &Example) -> Vec<String> {
+    repository.grant("bob", &["--kind", "name", "build"]);
+    let fields = serde_json::json!({"tool_name": "Bash", "tool_input": {"command": example.typed}});
+    let told = Client::claude(home, repository, "ada").event("PreToolUse", &fields).denied();
+    let unsaid = example.shown.iter().filter(|line| !says(&told, line));
+    unsaid.map(|line| format!("{}\n{line}\n{told}", example.typed)).collect()
 }
 
 /// Whether a text says what a line shows, word for word. What differs from one machine and moment to the next is not

@@ -97,6 +97,17 @@ pub(crate) fn refused_unkept(failure: &Failure) -> String {
     given_up("Not run: Clearway cannot keep what it destroys", failure)
 }
 
+/// Nobody watches, and nobody can tell whether others are in the way of a command of git.
+pub(crate) fn refused_unjudged(failure: &Failure) -> String {
+    given_up("Not run: Clearway cannot tell whether it takes along what is with others", failure)
+}
+
+/// A command of git was not judged, for a reason that is not the store's.
+pub(crate) fn unsure(failure: &Failure) -> String {
+    let why = clipped(&failure.message, FAILURE_COLUMNS);
+    look(format!("Clearway could not tell whether this takes along what is with others: {why}."), "status")
+}
+
 fn given_up(what: &str, failure: &Failure) -> String {
     let why = clipped(&failure.message, FAILURE_COLUMNS);
     let text = format!("{what}: {why}. Trying again does not help; a person has to look");

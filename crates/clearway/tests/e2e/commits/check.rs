@@ -311,6 +311,24 @@ fn only_what_takes_back_a_commit_is_a_revert_whatever_a_message_says() {
 }
 
 #[test]
+fn naming_a_commit_whose_file_was_changed_since_makes_no_revert() {
+    let home = home();
+    let stage = Stage::new(&home, &files());
+    stage.git("echo 2 > held.txt; git commit -q -a -m two");
+    let oldest = stage.head();
+    stage.git("echo 3 > held.txt; git commit -q -a -m three; echo 4 > held.txt; git commit -q -a -m four");
+    stage.edits("bob", None, "held.txt", None);
+    for content in ["9", "1"] {
+        stage.write("held.txt", &format!("{content}\n"));
+        let line = format!("git commit -q -a -m x -m 'This reverts commit {}.'", oldest.trim());
+        let refused = stage.types(ADA, &line);
+        assert!(!refused.status.success(), "{line}");
+        assert!(said(&refused).contains("held.txt is with claude-"), "{}", said(&refused));
+        stage.git("git reset -q --hard");
+    }
+}
+
+#[test]
 fn modes_that_do_not_enforce_let_it_pass() {
     let home = home();
     let stage = Stage::new(&home, &files());

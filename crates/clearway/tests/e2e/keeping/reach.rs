@@ -40,6 +40,8 @@ fn commands_are_known_however_they_are_spelled() {
         "git checkout -q -- ':/src'",
         "(cd src && rm -f a.rs)",
         "echo src | xargs rm -rf",
+        "git diff --name-only | xargs git restore",
+        "git diff --name-only | xargs git checkout -q --",
         "true && (cd src && ls) > /dev/null && git reset -q --hard",
     ] {
         undone(&home(), command);
@@ -75,6 +77,20 @@ fn what_holds_everything_that_is_kept_is_removed_by_no_agent() {
         );
     }
     assert!(app.path().join(".git/HEAD").exists());
+}
+
+#[test]
+fn what_git_leaves_behind_in_its_directory_is_removed_by_whoever_likes() {
+    let home = home();
+    let app = app(&home);
+    invite(&app);
+    let mut ada = Client::claude(&home, &app, "ada");
+    for name in ["rebase-merge", "index.lock"] {
+        let left = app.path().join(".git").join(name);
+        std::fs::create_dir(&left).expect("a directory");
+        assert_eq!(runs(&mut ada, &home, &app, &format!("rm -fr .git/{name}")).code, 0, "{name}");
+        assert!(!left.exists(), "{name}");
+    }
 }
 
 #[test]

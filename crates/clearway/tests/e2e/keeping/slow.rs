@@ -3,7 +3,7 @@
 use super::commands::invite;
 use crate::{app, home};
 use clearway_testkit::{Home, Ran, Repository};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
 
 /// A directory with a git that never ends when it is asked for this.
@@ -19,11 +19,14 @@ fn stuck_at(home: &Home, word: &str) -> String {
     format!("{}:/usr/local/bin:/usr/bin:/bin", directory.display())
 }
 
+fn payload(repository: &Repository<'_>, command: &str) -> Value {
+    json!({"session_id": "ada", "cwd": repository.path(), "hook_event_name": "PreToolUse",
+        "tool_name": "Bash", "tool_input": {"command": command}})
+}
+
 fn hook(repository: &Repository<'_>, path: &str, command: &str) -> Ran {
-    let payload = json!({"session_id": "ada", "cwd": repository.path(), "hook_event_name": "PreToolUse",
-        "tool_name": "Bash", "tool_input": {"command": command}});
     let clearway = repository.clearway().env("PATH", path);
-    clearway.run_with(payload.to_string().as_bytes(), &["hook", "claude"])
+    clearway.run_with(payload(repository, command).to_string().as_bytes(), &["hook", "claude"])
 }
 
 #[test]
@@ -68,6 +71,28 @@ fn a_snapshot_by_hand_stands_for_it_as_long_as_nothing_changed_since() {
     passes("git checkout -- .").expect(2);
     app.write("src/new.rs", "new\n");
     passes("rm -rf src").expect(2);
+}
+
+#[test]
+fn a_file_that_cannot_be_looked_at_may_have_changed_since() {
+    let home = home();
+    let app = app(&home);
+    invite(&app);
+    app.write("src/a.rs", "mine\n");
+    let path = stuck_at(&home, "fast-import");
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    app.agent("ada").ok(&["snapshot"]);
+    let payload = payload(&app, "git checkout -- src").to_string();
+    std::fs::write(home.path().join("call.json"), payload).expect("a file");
+    let answers = |runner: &str| {
+        let line =
+            format!("PATH={path}:$PATH {runner} clearway hook claude < {}/call.json", home.path().display());
+        home.shell(app.path(), &line).output().expect("a shell").status.code()
+    };
+    let unseen = app.path().join("src/b.rs").display().to_string();
+    let traced = format!("strace -f -qq -o /dev/null -P {unseen} -e trace=statx");
+    assert_eq!(answers(&traced), Some(0));
+    assert_eq!(answers(&format!("{traced} -e inject=statx:error=EACCES")), Some(2));
 }
 
 #[test]

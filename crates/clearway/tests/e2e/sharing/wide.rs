@@ -33,6 +33,34 @@ fn with_branch(home: &Home) -> Repository<'_> {
     app
 }
 
+/// Another repository, in which bob has uncommitted work and git cannot say what.
+fn with_spoiled_index(home: &Home) -> (Repository<'_>, Client) {
+    let lib = home.repository("lib", &[("src/b.rs", "1\n")]);
+    lib.grant("eve", &["--kind", "name", "build"]);
+    let mut bob = Client::claude(home, &lib, "bob");
+    edits(&mut bob, &lib, "src/b.rs", "bob's\n");
+    std::fs::write(lib.path().join(".git/index"), "no index").expect("a file");
+    (lib, bob)
+}
+
+#[test]
+fn a_checkout_that_cannot_be_judged_says_nothing_of_the_others_and_is_named() {
+    let home = home();
+    let app = with_branch(&home);
+    let (lib, _at_work) = with_spoiled_index(&home);
+    let mut ada = Client::claude(&home, &app, "ada");
+    let there = format!("git -C {} merge other", lib.path().display());
+    let told = asks(&mut ada, &there).told();
+    assert!(told.contains("could not tell whether this takes along what is with others"), "{told}");
+    let mut bob = Client::claude(&home, &app, "bob");
+    edits(&mut bob, &app, "src/b.rs", "bob's\n");
+    let reason = asks(&mut ada, &format!("{there}; git switch other")).denied();
+    assert!(reason.contains("has uncommitted changes in this checkout"), "{reason}");
+    home.user_config("posture = \"unattended\"\n");
+    let reason = asks(&mut ada, &there).denied();
+    assert!(reason.contains("not run"), "{reason}");
+}
+
 #[test]
 fn every_such_command_is_refused_while_another_agent_has_uncommitted_work_and_a_checkout_of_its_own_is_offered()
  {
