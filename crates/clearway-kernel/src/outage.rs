@@ -51,7 +51,8 @@ pub fn outage(
     let unattended = config.is_unattended();
     let is_heard = is_heard || (is_before && unattended);
     let known = memory(outside, &site.key);
-    let is_unknown = known.is_none();
+    // Who was told of the last one and never came back keeps it in memory; another begins all the same.
+    let begins = known.as_ref().is_none_or(|known| known.standing == Standing::Over);
     let me = called(call);
     let mut told = known.as_ref().map(|known| known.told.clone()).unwrap_or_default();
     let is_new = is_heard && !told.contains(&me);
@@ -63,7 +64,7 @@ pub fn outage(
             in_way.map_or((failure.slug, failure.message.clone()), |known| (known.slug, known.message));
         let is_kept = remember(outside, &site.key, slug, &message, Standing::Fails, &told);
         // Where nothing is kept, it would be told with every call.
-        if let (true, true, Ok(now)) = (is_unknown, is_kept, outside.now()) {
+        if let (true, true, Ok(now)) = (begins, is_kept, outside.now()) {
             notify(outside, &config, &site, now.wall, &Alert::Outage { message });
         }
     }
@@ -161,13 +162,27 @@ pub(crate) fn is_over(outside: &mut dyn Outside, scope: &ScopeKey, wrote: bool, 
         return false;
     }
     let is_told = call.hears && known.told.remove(&called(call));
+    let is_noted = (is_told || known.standing != Standing::Over) && settle(outside, scope, &known);
+    // Where that cannot be noted, it would be told with every call.
+    is_told && is_noted
+}
+
+/// Whoever is gone comes for no word of the end of an outage.
+pub(crate) fn forget(outside: &mut dyn Outside, scope: &ScopeKey, call: &HookCall) {
+    let Some(mut known) = memory(outside, scope).filter(|known| known.standing == Standing::Over) else {
+        return;
+    };
+    if known.told.remove(&called(call)) {
+        settle(outside, scope, &known);
+    }
+}
+
+/// An outage that is over is remembered for those who do not know so; whether it is, or is forgotten.
+fn settle(outside: &mut dyn Outside, scope: &ScopeKey, known: &Known) -> bool {
     if known.told.is_empty() {
-        return path(outside, scope).is_some_and(|path| outside.remove_file(&path).is_ok()) && is_told;
+        return path(outside, scope).is_some_and(|path| outside.remove_file(&path).is_ok());
     }
-    if is_told || known.standing != Standing::Over {
-        remember(outside, scope, known.slug, &known.message, Standing::Over, &known.told);
-    }
-    is_told
+    remember(outside, scope, known.slug, &known.message, Standing::Over, &known.told)
 }
 
 struct Known {
@@ -218,7 +233,10 @@ fn memory(outside: &mut dyn Outside, scope: &ScopeKey) -> Option<Known> {
     let mut lines = text.lines();
     let (boot, at) = (lines.next()?, Mono(lines.next()?.parse().ok()?));
     let (slug, standing) = (Slug::parse(lines.next()?)?, Standing::parse(lines.next()?)?);
-    let is_fresh = boot == now.boot.0 && now.mono.since(at) < SPARED_MS;
+    if boot != now.boot.0 {
+        return None;
+    }
+    let is_fresh = now.mono.since(at) < SPARED_MS;
     let message = lines.next().unwrap_or_default().to_owned();
     Some(Known { slug, message, standing, told: lines.map(str::to_owned).collect(), is_fresh })
 }

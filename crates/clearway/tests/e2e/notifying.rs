@@ -12,7 +12,7 @@ fn told_file(home: &Home) -> PathBuf {
 }
 
 /// Has everything told added to a file, a line each.
-fn listen(home: &Home) {
+pub(crate) fn listen(home: &Home) {
     configure(home, &format!("cat >> {}", told_file(home).display()));
 }
 
@@ -20,7 +20,7 @@ fn configure(home: &Home, line: &str) {
     home.user_config(&format!("[notify]\ncommand = '''{line}'''\n"));
 }
 
-fn told(home: &Home) -> Vec<Value> {
+pub(crate) fn told(home: &Home) -> Vec<Value> {
     let text = fs::read_to_string(told_file(home)).unwrap_or_default();
     let read = |line| {
         let told = serde_json::from_str(line).expect("one document on each line");
@@ -31,7 +31,7 @@ fn told(home: &Home) -> Vec<Value> {
 }
 
 /// The first that is told of a kind.
-fn heard(home: &Home, event: &str) -> Value {
+pub(crate) fn heard(home: &Home, event: &str) -> Value {
     eventually(event, || told(home).into_iter().find(|told| told["event"] == event))
 }
 
