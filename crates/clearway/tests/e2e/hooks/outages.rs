@@ -2,7 +2,7 @@
 
 use super::gate::invited;
 use crate::{app, home, notifying};
-use clearway_testkit::{Client, Home, Repository, until};
+use clearway_testkit::{Client, Home, Repository};
 use serde_json::json;
 use std::fs;
 use std::path::PathBuf;
@@ -135,11 +135,7 @@ fn a_person_is_told_of_every_outage_though_somebody_who_was_told_of_the_first_ne
     two.before_edit("src/b.rs").told();
     two.before_edit("src/b.rs").silent();
     drop(lock);
-    app.agent("root").operator(&home).ok(&["freeze", "--for", "10m", "--reason", "the last"]);
-    notifying::heard(&home, "paused");
-    let outages = || notifying::told(&home).iter().filter(|told| told["event"] == "outage").count();
-    until("both outages", || outages() >= 2);
-    assert_eq!(outages(), 2);
+    notifying::is_told(&home, &app, "outage", 2);
 }
 
 #[test]
