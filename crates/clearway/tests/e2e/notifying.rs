@@ -5,6 +5,7 @@ use crate::{app, home, list, text};
 use clearway_testkit::{Client, Home, Repository, eventually, until};
 use serde_json::Value;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 fn told_file(home: &Home) -> PathBuf {
@@ -169,6 +170,23 @@ fn a_command_that_fails_or_is_missing_breaks_nothing_and_the_doctor_says_so() {
         });
         assert!(said.contains(how), "{said}");
     }
+}
+
+/// The note is ours alone, whatever lies in its place.
+#[test]
+fn how_the_command_ended_is_noted_privately_and_through_no_link() {
+    let home = home();
+    configure(&home, "exit 3");
+    let app = app(&home);
+    app.grant("ada", &["docs/"]);
+    let (note, elsewhere) = (home.path().join("run/clearway/notified"), home.path().join("elsewhere"));
+    fs::write(&elsewhere, "theirs\n").expect("a file");
+    std::os::unix::fs::symlink(&elsewhere, &note).expect("a link");
+    app.agent("root").operator(&home).ok(&["freeze", "--for", "10m", "--reason", "x"]);
+    until("it is noted", || fs::read_to_string(&note).is_ok_and(|text| text.contains("exit status: 3")));
+    let file = fs::symlink_metadata(&note).expect("a file");
+    assert!(file.is_file() && file.permissions().mode() & 0o077 == 0, "{file:?}");
+    assert_eq!(fs::read_to_string(&elsewhere).expect("a file"), "theirs\n");
 }
 
 /// Nobody waits for it: not the hook, and not whoever reads the hook's output to its end.
