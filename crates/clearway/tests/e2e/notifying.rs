@@ -74,8 +74,10 @@ fn a_person_is_told_of_a_force_of_a_pause_and_of_work_that_was_left() {
     assert_eq!(text(&forced, "reason"), reason);
     assert_eq!(text(&forced, "place"), app.path().to_str().expect("text"));
     app.agent("bob").ok(&["force", &id, "--reason", "again"]);
-    app.agent("root").operator(&home).ok(&["freeze", "--for", "10m", "--reason", "cutting"]);
-    assert_eq!(text(&heard(&home, "paused"), "reason"), "cutting");
+    app.agent("root").operator(&home).ok(&["freeze", "--for", "10m", "--reason", "cut\u{202e}ting"]);
+    assert_eq!(text(&heard(&home, "paused"), "reason"), "cut\u{202e}ting");
+    let raw = fs::read_to_string(told_file(&home)).expect("a file");
+    assert!(!raw.contains('\u{202e}'), "what is told steers no terminal: {raw}");
     app.agent("root").operator(&home).ok(&["thaw", "--reason", "cut"]);
     let mut one = Client::claude(&home, &app, "one");
     change(&mut one, &app, "src/b.rs");
