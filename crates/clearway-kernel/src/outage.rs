@@ -5,13 +5,12 @@ use crate::ground::{Ground, without_store};
 use crate::hooking::{HookCall, welcome};
 use crate::notifying::notify;
 use crate::outside::Outside;
-use crate::passing::name_after;
+use crate::passing::{Mark, name_after};
 use crate::session::Globals;
 use clearway_core::alert::Alert;
 use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
 use clearway_core::slug::Slug;
-use clearway_core::time::Mono;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -225,18 +224,16 @@ fn path(outside: &dyn Outside, scope: &ScopeKey) -> Option<PathBuf> {
     outside.passing_file(&format!("outage-{scope}")).ok()
 }
 
-/// Boot, instant, slug, standing, message, and who was told, each on a line.
+/// When it was, slug, standing, message, and who was told, each on a line.
 fn memory(outside: &mut dyn Outside, scope: &ScopeKey) -> Option<Known> {
     let path = path(outside, scope)?;
     let text = outside.read_text(&path).ok()??;
     let now = outside.now().ok()?;
     let mut lines = text.lines();
-    let (boot, at) = (lines.next()?, Mono(lines.next()?.parse().ok()?));
+    let mark = Mark::parse(lines.next()?)?;
+    mark.at(&now)?;
     let (slug, standing) = (Slug::parse(lines.next()?)?, Standing::parse(lines.next()?)?);
-    if boot != now.boot.0 {
-        return None;
-    }
-    let is_fresh = now.mono.since(at) < SPARED_MS;
+    let is_fresh = mark.is_recent(&now, SPARED_MS);
     let message = lines.next().unwrap_or_default().to_owned();
     Some(Known { slug, message, standing, told: lines.map(str::to_owned).collect(), is_fresh })
 }
@@ -251,7 +248,7 @@ fn remember(
 ) -> bool {
     let (Some(path), Ok(now)) = (path(outside, scope), outside.now()) else { return false };
     let (slug, standing, message) = (slug.as_str(), standing.word(), message.replace('\n', " "));
-    let mut text = format!("{}\n{}\n{slug}\n{standing}\n{message}\n", now.boot.0, now.mono.0);
+    let mut text = format!("{}\n{slug}\n{standing}\n{message}\n", Mark::of(&now));
     told.iter().for_each(|told| text.extend([told, "\n"]));
     // Where nothing can be written, the next hook pays for itself.
     outside.write_private(&path, &text).is_ok()

@@ -19,9 +19,9 @@ fn memory(home: &Home) -> Option<PathBuf> {
 fn grow_old(home: &Home) {
     let path = memory(home).expect("something is remembered");
     let text = fs::read_to_string(&path).expect("text");
-    let lines: Vec<&str> =
-        text.lines().enumerate().map(|(at, line)| if at == 1 { "0" } else { line }).collect();
-    fs::write(&path, lines.join("\n")).expect("a file");
+    let (mark, rest) = text.split_once('\n').expect("lines");
+    let (boot, _) = mark.rsplit_once(' ').expect("a boot and an instant");
+    fs::write(&path, format!("{boot} 0\n{rest}")).expect("a file");
 }
 
 type Break = fn(&Home) -> Option<rusqlite::Connection>;
