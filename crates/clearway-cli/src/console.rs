@@ -7,12 +7,11 @@ use crate::{Host, Streams, githook, hook};
 use clearway_core::decide::Notice;
 use clearway_core::failure::Failure;
 use clearway_core::slug::Slug;
-use clearway_core::text::is_disturbing;
 use clearway_core::text::truncate_columns;
 use clearway_core::time::{BootKey, Mono, Now, Wall};
 use clearway_kernel::{Globals, Outside, Surroundings};
 use clearway_wire::json::Failed;
-use serde::Serialize;
+pub(crate) use clearway_wire::json::document;
 use std::ffi::OsString;
 use std::io::{self, ErrorKind, Write};
 
@@ -188,20 +187,6 @@ impl<'a, 'b> Console<'a, 'b> {
             Err(error) => Err(unwritable(&error).into()),
         }
     }
-}
-
-/// A struct as one line of JSON. Ours hold nothing that JSON cannot.
-pub(crate) fn document(value: &impl Serialize) -> String {
-    let text = serde_json::to_string(value).unwrap_or_default();
-    if !text.chars().any(is_disturbing) {
-        return text;
-    }
-    // All of them stand inside of strings, where an escape is the same character to whoever reads the document.
-    let escaped = |c: char| {
-        let units = c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect();
-        if is_disturbing(c) { units } else { c.to_string() }
-    };
-    text.chars().map(escaped).collect()
 }
 
 fn write(stream: &mut dyn Write, text: &str) -> io::Result<()> {

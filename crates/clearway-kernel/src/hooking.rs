@@ -14,7 +14,7 @@ use crate::ledger::Ledger;
 use crate::lines::{self, Wrote};
 use crate::listings::Status;
 use crate::mailboxes::Unread;
-use crate::outage::{is_over, trouble};
+use crate::outage::{self, is_over, trouble};
 use crate::outside::Outside;
 use crate::overwriting::Overwrite;
 use crate::parts::{Part, destinations, located, parts};
@@ -242,6 +242,9 @@ fn attend_in(
         _ => {}
     }
     answers.add(outside, call, place, reply);
+    if *doing == Doing::Ends {
+        outage::forget(outside, &scope, call);
+    }
     Ok(())
 }
 

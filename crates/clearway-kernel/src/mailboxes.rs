@@ -35,6 +35,9 @@ const HEAD_BYTES: usize = 640;
 /// Messages whose texts are read at once.
 const TEXTS_AT_ONCE: usize = 64;
 
+/// Looks into a mailbox of which other calls of the same agent show everything first.
+const LOOKS_MAX: usize = 16;
+
 /// `inbox` as it was typed.
 #[derive(Clone, Debug, Default)]
 pub struct InboxWords {
@@ -122,10 +125,21 @@ pub struct Unread {
 impl Session<'_> {
     /// Shows the caller's mail: what is unread, which then counts as read, or with `--all` everything.
     pub fn inbox(&mut self, words: &InboxWords) -> Result<MailPage, Failure> {
+        for _ in 0..LOOKS_MAX {
+            if let Some(page) = self.look_into(words)? {
+                return Ok(page);
+            }
+        }
+        let message = "whatever was found in the mailbox, another call of the same agent showed first";
+        Err(Failure::new(Slug::StoreBusy, message).hint("look again: clearway inbox"))
+    }
+
+    /// A page; `None` if all of it was shown elsewhere meanwhile.
+    fn look_into(&mut self, words: &InboxWords) -> Result<Option<MailPage>, Failure> {
         let filter = self.filter(words)?;
         let before = Seq(words.before.unwrap_or(u64::MAX));
         let which = if words.all { Which::Before(before) } else { Which::Unread };
-        let Some(look) = self.mailbox(which)? else { return self.nothing() };
+        let Some(look) = self.mailbox(which)? else { return self.nothing().map(Some) };
         let is_all = look.letters.len() < SCAN_MAX;
         let wanted: Vec<Letter> =
             look.letters.iter().filter(|letter| filter.admits(letter, look.me)).cloned().collect();
@@ -138,14 +152,14 @@ impl Session<'_> {
             // What is shown differs from call to call, so that no key stands for it.
             self.forget_idempotency_key();
             let reply = self.mark_read(letters.iter().map(|seen| seen.message.id.clone()).collect())?;
-            let marked = match mail_answer(&reply.outcome?) {
-                Some(Answer::Read(marked)) => marked.clone(),
-                _ => Vec::new(),
+            let answer = reply.outcome?;
+            let Some(Answer::Read(marked)) = mail_answer(&answer) else {
+                return Err(Failure::new(Slug::Internal, "messages were marked, and nothing says which"));
             };
             // What another look of the same agent marked meanwhile is shown there.
             letters.retain(|seen| marked.contains(&seen.message.id));
             if letters.is_empty() {
-                return self.inbox(words);
+                return Ok(None);
             }
         }
         let next = match words.all {
@@ -154,13 +168,13 @@ impl Session<'_> {
         };
         let more = found.saturating_sub(shown) as u64;
         let more_than_counted = !is_all;
-        Ok(MailPage {
+        Ok(Some(MailPage {
             more,
             more_than_counted,
             next: next.filter(|_| more > 0 || more_than_counted),
             marked_read: marks,
             ..look.page(letters)
-        })
+        }))
     }
 
     /// Shows messages of the caller with all of their texts, which then count as read.

@@ -20,6 +20,10 @@ use clearway_core::text::quoted;
 use clearway_store::Reply;
 use clearway_wire::chain;
 
+/// Pages of old messages that whoever sends forgets: as many as came in since the last time, and as many again. What is
+/// left is for the next one, or for a sweep.
+const PAGES_OF_SEND_MAX: u64 = 2;
+
 /// `send` and `broadcast` as they were typed.
 #[derive(Clone, Debug, Default)]
 pub struct SendWords {
@@ -65,7 +69,7 @@ impl Session<'_> {
         let names: Vec<AgentName> = send.named().cloned().collect();
         let reply = self.command(Command::Mail(Act::Send(Box::new(send))))?;
         if reply.outcome.is_ok() && reply.rev.0 % FORGET_EVERY == 0 {
-            self.forget_old_mail();
+            self.forget_old_mail(PAGES_OF_SEND_MAX);
         }
         self.with_meant_name(&names, reply)
     }
@@ -90,9 +94,14 @@ impl Session<'_> {
         self.with_meant_name(&named, reply)
     }
 
-    /// Keeps messages no longer that were kept for long enough. What cannot be forgotten now is forgotten another time.
-    pub(crate) fn forget_old_mail(&mut self) {
-        while self.forget_a_page_of_mail().is_ok_and(|goes_on| goes_on) {}
+    /// Keeps messages no longer that were kept for long enough, at most so many pages of them. What cannot be forgotten
+    /// now is forgotten another time.
+    pub(crate) fn forget_old_mail(&mut self, pages_max: u64) {
+        for _ in 0..pages_max {
+            if !self.forget_a_page_of_mail().is_ok_and(|goes_on| goes_on) {
+                break;
+            }
+        }
     }
 
     /// Whether there may be more.

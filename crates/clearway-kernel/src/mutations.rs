@@ -204,7 +204,7 @@ impl Session<'_> {
     pub fn sweep(&mut self) -> Result<Reply, Failure> {
         let reply = self.command(Command::Sweep)?;
         self.forget_outlived();
-        self.forget_old_mail();
+        self.forget_old_mail(u64::MAX);
         Ok(reply)
     }
 

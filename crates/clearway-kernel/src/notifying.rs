@@ -6,6 +6,7 @@
 use crate::config::Config;
 use crate::identity::session_variables;
 use crate::outside::{Errand, Outside};
+use crate::passing::Mark;
 use crate::session::Session;
 use crate::site::Site;
 use clearway_core::agent::{Client, Liveness};
@@ -13,7 +14,7 @@ use clearway_core::alert::{Alert, stands_in_way, waits_long};
 use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
 use clearway_core::limits::{NOTIFY_MS_MAX, WAITING_LOOK_MS};
-use clearway_core::time::{Mono, Now, Wall};
+use clearway_core::time::{Now, Wall};
 use clearway_core::wait::Queued;
 use clearway_store::Reply;
 use clearway_store::contract::LeaseListing;
@@ -96,11 +97,8 @@ impl Session<'_> {
     fn is_time_to_look(&mut self, now: &Now) -> bool {
         let Ok(path) = self.outside.passing_file(&format!("looked-{}", self.site.key)) else { return false };
         let text = self.outside.read_text(&path).ok().flatten().unwrap_or_default();
-        let mut lines = text.lines();
-        let (boot, at) = (lines.next(), lines.next().and_then(|at| at.parse().ok()).map(Mono));
-        let is_recent = boot == Some(now.boot.0.as_str())
-            && at.is_some_and(|at| at <= now.mono && now.mono.since(at) < WAITING_LOOK_MS);
-        !is_recent && self.outside.write_private(&path, &format!("{}\n{}\n", now.boot.0, now.mono.0)).is_ok()
+        let is_recent = Mark::parse(text.trim()).is_some_and(|mark| mark.is_recent(now, WAITING_LOOK_MS));
+        !is_recent && self.outside.write_private(&path, &format!("{}\n", Mark::of(now))).is_ok()
     }
 
     fn told_file(&self, wait: &str) -> String {

@@ -5,13 +5,12 @@ use crate::ground::{Ground, without_store};
 use crate::hooking::{HookCall, welcome};
 use crate::notifying::notify;
 use crate::outside::Outside;
-use crate::passing::name_after;
+use crate::passing::{Mark, name_after};
 use crate::session::Globals;
 use clearway_core::alert::Alert;
 use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
 use clearway_core::slug::Slug;
-use clearway_core::time::Mono;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -51,7 +50,8 @@ pub fn outage(
     let unattended = config.is_unattended();
     let is_heard = is_heard || (is_before && unattended);
     let known = memory(outside, &site.key);
-    let is_unknown = known.is_none();
+    // Who was told of the last one and never came back keeps it in memory; another begins all the same.
+    let begins = known.as_ref().is_none_or(|known| known.standing == Standing::Over);
     let me = called(call);
     let mut told = known.as_ref().map(|known| known.told.clone()).unwrap_or_default();
     let is_new = is_heard && !told.contains(&me);
@@ -63,7 +63,7 @@ pub fn outage(
             in_way.map_or((failure.slug, failure.message.clone()), |known| (known.slug, known.message));
         let is_kept = remember(outside, &site.key, slug, &message, Standing::Fails, &told);
         // Where nothing is kept, it would be told with every call.
-        if let (true, true, Ok(now)) = (is_unknown, is_kept, outside.now()) {
+        if let (true, true, Ok(now)) = (begins, is_kept, outside.now()) {
             notify(outside, &config, &site, now.wall, &Alert::Outage { message });
         }
     }
@@ -161,13 +161,27 @@ pub(crate) fn is_over(outside: &mut dyn Outside, scope: &ScopeKey, wrote: bool, 
         return false;
     }
     let is_told = call.hears && known.told.remove(&called(call));
+    let is_noted = (is_told || known.standing != Standing::Over) && settle(outside, scope, &known);
+    // Where that cannot be noted, it would be told with every call.
+    is_told && is_noted
+}
+
+/// Whoever is gone comes for no word of the end of an outage.
+pub(crate) fn forget(outside: &mut dyn Outside, scope: &ScopeKey, call: &HookCall) {
+    let Some(mut known) = memory(outside, scope).filter(|known| known.standing == Standing::Over) else {
+        return;
+    };
+    if known.told.remove(&called(call)) {
+        settle(outside, scope, &known);
+    }
+}
+
+/// An outage that is over is remembered for those who do not know so; whether it is, or is forgotten.
+fn settle(outside: &mut dyn Outside, scope: &ScopeKey, known: &Known) -> bool {
     if known.told.is_empty() {
-        return path(outside, scope).is_some_and(|path| outside.remove_file(&path).is_ok()) && is_told;
+        return path(outside, scope).is_some_and(|path| outside.remove_file(&path).is_ok());
     }
-    if is_told || known.standing != Standing::Over {
-        remember(outside, scope, known.slug, &known.message, Standing::Over, &known.told);
-    }
-    is_told
+    remember(outside, scope, known.slug, &known.message, Standing::Over, &known.told)
 }
 
 struct Known {
@@ -210,15 +224,16 @@ fn path(outside: &dyn Outside, scope: &ScopeKey) -> Option<PathBuf> {
     outside.passing_file(&format!("outage-{scope}")).ok()
 }
 
-/// Boot, instant, slug, standing, message, and who was told, each on a line.
+/// When it was, slug, standing, message, and who was told, each on a line.
 fn memory(outside: &mut dyn Outside, scope: &ScopeKey) -> Option<Known> {
     let path = path(outside, scope)?;
     let text = outside.read_text(&path).ok()??;
     let now = outside.now().ok()?;
     let mut lines = text.lines();
-    let (boot, at) = (lines.next()?, Mono(lines.next()?.parse().ok()?));
+    let mark = Mark::parse(lines.next()?)?;
+    mark.at(&now)?;
     let (slug, standing) = (Slug::parse(lines.next()?)?, Standing::parse(lines.next()?)?);
-    let is_fresh = boot == now.boot.0 && now.mono.since(at) < SPARED_MS;
+    let is_fresh = mark.is_recent(&now, SPARED_MS);
     let message = lines.next().unwrap_or_default().to_owned();
     Some(Known { slug, message, standing, told: lines.map(str::to_owned).collect(), is_fresh })
 }
@@ -233,7 +248,7 @@ fn remember(
 ) -> bool {
     let (Some(path), Ok(now)) = (path(outside, scope), outside.now()) else { return false };
     let (slug, standing, message) = (slug.as_str(), standing.word(), message.replace('\n', " "));
-    let mut text = format!("{}\n{}\n{slug}\n{standing}\n{message}\n", now.boot.0, now.mono.0);
+    let mut text = format!("{}\n{slug}\n{standing}\n{message}\n", Mark::of(&now));
     told.iter().for_each(|told| text.extend([told, "\n"]));
     // Where nothing can be written, the next hook pays for itself.
     outside.write_private(&path, &text).is_ok()

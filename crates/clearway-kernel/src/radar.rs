@@ -7,7 +7,7 @@
 use crate::hooking::{HookCall, welcome};
 use crate::listings::LeaseFilter;
 use crate::outside::{CheckedOut, Outside};
-use crate::passing::{name_after, note_down};
+use crate::passing::{Mark, name_after, note_down};
 use crate::session::{Globals, Session};
 use crate::shelf::DraftOrder;
 use crate::site::SiteKind;
@@ -19,7 +19,6 @@ use clearway_core::limits::{RADAR_MS_MAX, SNAPSHOT_MS_MAX};
 use clearway_core::slug::Slug;
 use clearway_core::snapshot::SnapshotCause;
 use clearway_core::text::{quoted, shown};
-use clearway_core::time::Mono;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -98,20 +97,20 @@ pub fn foreseen_at_rest(outside: &mut dyn Outside, call: &HookCall) -> Result<Op
 
 impl Session<'_> {
     /// Whoever holds nothing here was told when it committed. A turn that is held costs its agent more than a line does, so
-    /// none is held again for this soon.
+    /// none in the repository is held again for this soon.
     fn foreseen_of_own(&mut self) -> Result<Option<Foreseen>, Failure> {
         let (others, is_at_it) = self.others_elsewhere()?;
-        let now = self.now()?.mono;
+        let now = self.now()?;
         let Ok(mark) = self.outside.passing_file(&format!("radar-rest-{}", self.site.key)) else {
             return Ok(None);
         };
-        let held = self.outside.read_text(&mark)?.and_then(|text| text.trim().parse().ok()).map(Mono);
-        if !is_at_it || held.is_some_and(|held| now.since(held) < REST_MS) {
+        let held = self.outside.read_text(&mark)?.and_then(|text| Mark::parse(text.trim()));
+        if !is_at_it || held.is_some_and(|held| held.is_recent(&now, REST_MS)) {
             return Ok(None);
         }
         let found = self.radar_here(&others).into_iter().next();
         if found.is_some() {
-            self.outside.write_private(&mark, &now.0.to_string())?;
+            self.outside.write_private(&mark, &format!("{}\n", Mark::of(&now)))?;
         }
         Ok(found)
     }

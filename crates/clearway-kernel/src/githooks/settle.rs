@@ -1,11 +1,11 @@
 //! What a commit is over with is given back.
 
-use crate::passing::{name_after, note_down};
+use crate::passing::{Mark, name_after, note_down};
 use crate::session::Session;
 use clearway_core::command::{Command, Settle};
 use clearway_core::failure::Failure;
 use clearway_core::lease::{Grade, Lease};
-use clearway_core::time::Mono;
+use clearway_core::time::{Mono, Now};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -51,15 +51,16 @@ impl Session<'_> {
     }
 
     /// Notes when a commit began. One that nobody noted began when it was made.
-    pub(super) fn mark_begin(&mut self, now: Mono) {
-        let Some(path) = self.mark() else { return };
-        note_down(self.outside, &path, &now.0.to_string(), MARK_BYTES_MAX);
+    pub(super) fn mark_begin(&mut self, began: Mono) {
+        let (Some(path), Ok(now)) = (self.mark(), self.now()) else { return };
+        let mark = Mark::of(&Now { mono: began, ..now });
+        note_down(self.outside, &path, &mark.to_string(), MARK_BYTES_MAX);
     }
 
     fn marked_begin(&mut self) -> Option<Mono> {
         let path = self.mark()?;
         let text = self.outside.read_text(&path).ok()??;
         drop(self.outside.remove_file(&path));
-        text.lines().next_back()?.parse().ok().map(Mono)
+        Mark::parse(text.lines().next_back()?)?.at(&self.now().ok()?)
     }
 }

@@ -5,14 +5,14 @@
 //! whoever calls has no child that it would have to wait for, and the line has nothing of the caller's but its standard
 //! input, which was written before it began.
 
+use crate::files;
 use crate::stopwatch::{Stopwatch, pause};
 use crate::system;
 use rustix::process::{Pid, Signal, kill_process_group, setsid};
 use std::ffi::OsString;
-use std::fs;
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -79,7 +79,7 @@ fn stay(words: &[OsString]) -> io::Result<()> {
     let ms_max = ms_max.to_str().and_then(|ms| ms.parse().ok()).ok_or(io::ErrorKind::InvalidInput)?;
     let ended = run(line, ms_max).unwrap_or_else(|error| error.to_string());
     // It is for whoever asks why nothing arrived; where it cannot be kept, nobody is kept from anything.
-    fs::write(PathBuf::from(note), ended + "\n")
+    files::write_atomic(Path::new(note), (ended + "\n").as_bytes()).map_err(io::Error::other)
 }
 
 /// Runs the line, and tells how it ended.

@@ -1,5 +1,6 @@
 //! What the command of `[notify]` reads on its standard input.
 
+use super::document;
 use super::integer;
 use super::rfc3339;
 use clearway_core::alert::Alert;
@@ -8,8 +9,8 @@ use clearway_core::time::Wall;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Characters that are left of a text where all of it would be too much.
-const CHARS_OF_TOO_MUCH: usize = NOTIFY_BYTES_MAX / 10;
+/// Characters that are left of each of two texts where all of it would be too much. One takes twelve bytes at most.
+const CHARS_OF_TOO_MUCH: usize = NOTIFY_BYTES_MAX / 20;
 
 /// One event, told once.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -90,24 +91,28 @@ impl AlertJson {
     }
 
     fn document(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default() + "\n"
+        document(self) + "\n"
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clearway_core::text::is_disturbing;
 
     #[test]
     fn a_document_is_one_line_that_a_pipe_takes_at_once_whatever_people_wrote() {
         for reason in ["due".to_owned(), "\u{1b}]0;x\u{7}\n".repeat(400), "\u{1f980}".repeat(4_000)] {
             let alert = Alert::Paused { reason };
-            let told = AlertJson::new(&alert, "git-1".to_owned(), "/\u{1f980}".repeat(900), Wall(0));
-            let line = told.line();
-            assert!(line.len() <= NOTIFY_BYTES_MAX && line.lines().count() == 1, "{}", line.len());
-            let read: serde_json::Value = serde_json::from_str(&line).expect("JSON");
-            assert_eq!(read["event"], "paused");
-            assert!(!read["text"].as_str().expect("a text").contains('\u{1b}'));
+            for place in ["/\u{1f980}", "/\u{202e}", "\u{e0041}"] {
+                let told = AlertJson::new(&alert, "git-1".to_owned(), place.repeat(1_800), Wall(0));
+                let line = told.line();
+                assert!(line.len() <= NOTIFY_BYTES_MAX && line.lines().count() == 1, "{}", line.len());
+                assert!(!line.trim_end().chars().any(is_disturbing), "{line}");
+                let read: serde_json::Value = serde_json::from_str(&line).expect("JSON");
+                assert_eq!(read["event"], "paused");
+                assert!(!read["text"].as_str().expect("a text").contains('\u{1b}'));
+            }
         }
     }
 }

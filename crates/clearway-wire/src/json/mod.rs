@@ -8,6 +8,7 @@
 
 mod agent;
 mod alert;
+mod document;
 mod envelope;
 mod error;
 mod event;
@@ -24,6 +25,7 @@ mod wait;
 
 pub use agent::AgentJson;
 pub use alert::AlertJson;
+pub use document::document;
 pub use envelope::{Acted, Actor, Looked, Told};
 pub use error::{ErrorJson, Failed, RetryJson, RetryWhen};
 pub use event::{AgentFacts, EventData, EventJson, ExportedJson, LeaseFacts, WaitFacts};

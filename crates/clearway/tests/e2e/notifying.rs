@@ -5,6 +5,7 @@ use crate::{app, home, list, text};
 use clearway_testkit::{Client, Home, Repository, eventually, until};
 use serde_json::Value;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 fn told_file(home: &Home) -> PathBuf {
@@ -12,7 +13,7 @@ fn told_file(home: &Home) -> PathBuf {
 }
 
 /// Has everything told added to a file, a line each.
-fn listen(home: &Home) {
+pub(crate) fn listen(home: &Home) {
     configure(home, &format!("cat >> {}", told_file(home).display()));
 }
 
@@ -35,6 +36,19 @@ fn heard(home: &Home, event: &str) -> Value {
     eventually(event, || told(home).into_iter().find(|told| told["event"] == event))
 }
 
+/// Something was told so many times and is told no more. Nobody waits for the command, so that it is counted when an event
+/// is there that was told after it for certain.
+pub(crate) fn is_told(home: &Home, repository: &Repository<'_>, event: &str, times: usize) {
+    let count = |event: &str| told(home).iter().filter(|told| told["event"] == event).count();
+    until(event, || count(event) >= times);
+    let before = count("paused");
+    let root = || repository.agent("root").operator(home);
+    root().ok(&["freeze", "--for", "10m", "--reason", "the last"]);
+    until("the last is told", || count("paused") > before);
+    root().ok(&["thaw", "--reason", "it was"]);
+    assert_eq!(count(event), times, "{:?}", told(home));
+}
+
 fn change(client: &mut Client, repository: &Repository<'_>, file: &str) {
     client.before_edit(file).silent();
     repository.write(file, "changed\n");
@@ -49,18 +63,21 @@ fn a_person_is_told_of_a_force_of_a_pause_and_of_work_that_was_left() {
     app.grant("ada", &["src/a.rs", "--ttl", "3h"]);
     let id = asked(&app, "bob", "src/a.rs");
     pass(&home, 21);
-    app.agent("bob").ok(&["force", &id, "--reason", "due $(touch /tmp/clearway-injected) `id`"]);
+    let injected = home.path().join("injected");
+    let reason = format!("due $(touch {0}) `touch {0}`", injected.display());
+    app.agent("bob").ok(&["force", &id, "--reason", &reason]);
     let forced = heard(&home, "forced");
     assert_eq!(
         [text(&forced, "agent"), text(&forced, "holder"), text(&forced, "target")],
         ["bob", "ada", "src/a.rs"]
     );
-    assert_eq!(text(&forced, "reason"), "due $(touch /tmp/clearway-injected) `id`");
+    assert_eq!(text(&forced, "reason"), reason);
     assert_eq!(text(&forced, "place"), app.path().to_str().expect("text"));
-    assert!(!PathBuf::from("/tmp/clearway-injected").exists(), "what people write is never a command");
     app.agent("bob").ok(&["force", &id, "--reason", "again"]);
-    app.agent("root").operator(&home).ok(&["freeze", "--for", "10m", "--reason", "cutting"]);
-    assert_eq!(text(&heard(&home, "paused"), "reason"), "cutting");
+    app.agent("root").operator(&home).ok(&["freeze", "--for", "10m", "--reason", "cut\u{202e}ting"]);
+    assert_eq!(text(&heard(&home, "paused"), "reason"), "cut\u{202e}ting");
+    let raw = fs::read_to_string(told_file(&home)).expect("a file");
+    assert!(!raw.contains('\u{202e}'), "what is told steers no terminal: {raw}");
     app.agent("root").operator(&home).ok(&["thaw", "--reason", "cut"]);
     let mut one = Client::claude(&home, &app, "one");
     change(&mut one, &app, "src/b.rs");
@@ -71,6 +88,7 @@ fn a_person_is_told_of_a_force_of_a_pause_and_of_work_that_was_left() {
         1,
         "a second force is none"
     );
+    assert!(!injected.exists(), "what people write is never a command");
 }
 
 #[test]
@@ -83,13 +101,10 @@ fn a_person_is_told_once_that_an_agent_loops() {
     for time in 1..=9 {
         one.before_edit("src/a.rs").denied();
         if time == 4 {
-            assert!(told(&home).is_empty(), "{:?}", told(&home));
+            is_told(&home, &app, "looping", 0);
         }
     }
-    heard(&home, "looping");
-    app.agent("root").operator(&home).ok(&["freeze", "--for", "10m", "--reason", "the last"]);
-    heard(&home, "paused");
-    assert_eq!(told(&home).iter().filter(|told| told["event"] == "looping").count(), 1);
+    is_told(&home, &app, "looping", 1);
 }
 
 #[test]
@@ -120,8 +135,7 @@ fn a_person_is_told_once_of_a_wait_for_somebody_who_rests() {
         ["bob", "ada", "src/a.rs"]
     );
     assert!(waiting["waited_ms"].as_u64().expect("a number") >= 600_000);
-    app.agent("root").operator(&home).ok(&["freeze", "--for", "10m", "--reason", "the last"]);
-    heard(&home, "paused");
+    is_told(&home, &app, "waiting", 1);
     assert_eq!(told(&home).len(), 2, "{:?}", told(&home));
 }
 
@@ -140,7 +154,7 @@ fn a_person_is_told_once_that_nothing_is_checked() {
     one.before_edit("src/b.rs");
     let outage = heard(&home, "outage");
     assert!(text(&outage, "text").starts_with("edits are not checked: "), "{outage}");
-    assert_eq!(told(&home).len(), 1);
+    is_told(&home, &home.repository("other", &[("x.rs", "\n")]), "outage", 1);
 }
 
 #[test]
@@ -160,13 +174,30 @@ fn a_command_that_fails_or_is_missing_breaks_nothing_and_the_doctor_says_so() {
     }
 }
 
-/// Nobody waits for it: not the hook, not whoever reads the hook's output to its end, and nothing is left to be reaped.
+/// The note is ours alone, whatever lies in its place.
+#[test]
+fn how_the_command_ended_is_noted_privately_and_through_no_link() {
+    let home = home();
+    configure(&home, "exit 3");
+    let app = app(&home);
+    app.grant("ada", &["docs/"]);
+    let (note, elsewhere) = (home.path().join("run/clearway/notified"), home.path().join("elsewhere"));
+    fs::write(&elsewhere, "theirs\n").expect("a file");
+    std::os::unix::fs::symlink(&elsewhere, &note).expect("a link");
+    app.agent("root").operator(&home).ok(&["freeze", "--for", "10m", "--reason", "x"]);
+    until("it is noted", || fs::read_to_string(&note).is_ok_and(|text| text.contains("exit status: 3")));
+    let file = fs::symlink_metadata(&note).expect("a file");
+    assert!(file.is_file() && file.permissions().mode() & 0o077 == 0, "{file:?}");
+    assert_eq!(fs::read_to_string(&elsewhere).expect("a file"), "theirs\n");
+}
+
+/// Nobody waits for it: not the hook, and not whoever reads the hook's output to its end.
 #[test]
 fn a_command_that_hangs_holds_up_nobody_and_has_nothing_of_the_callers() {
     let home = home();
     let (begun, go) = (home.path().join("begun"), home.path().join("go"));
     let line = format!(
-        "env > {0}.env; ls -l /proc/self/fd > {0}.fds; ps -o ppid= -p $PPID > {0}.parent; pwd > {0}; \
+        "env > {0}.env; ls -l /proc/self/fd > {0}.fds; pwd > {0}; \
          while [ ! -e {1} ]; do sleep 0.05; done; cat > {0}.read",
         begun.display(),
         go.display()

@@ -56,8 +56,9 @@ fn grow_old(home: &Home) {
         let path = entry.expect("an entry").path();
         if path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("outage-")) {
             let text = std::fs::read_to_string(&path).expect("text");
-            let lines = text.lines().enumerate().map(|(at, line)| if at == 1 { "0" } else { line });
-            std::fs::write(&path, lines.collect::<Vec<_>>().join("\n")).expect("a file");
+            let (mark, rest) = text.split_once('\n').expect("lines");
+            let (boot, _) = mark.rsplit_once(' ').expect("a boot and an instant");
+            std::fs::write(&path, format!("{boot} 0\n{rest}")).expect("a file");
         }
     }
 }

@@ -4,6 +4,7 @@ use super::stage::{Stage, Who, said};
 use crate::{home, list, text};
 use clearway_testkit::Home;
 use serde_json::{Value, json};
+use std::path::PathBuf;
 
 const BEFORE: [(&str, &str); 2] = [("held.txt", "1\n2\n3\n"), ("own.txt", "1\n")];
 
@@ -99,6 +100,19 @@ fn rests(stage: &Stage<'_>, session: &str, was_held: bool) -> String {
     stage.hook(&payload).expect(0).stdout()
 }
 
+/// Lets the note of the last turn that was held be one that outlived its boot.
+fn be_of_another_boot(home: &Home) {
+    let entries = std::fs::read_dir(home.path().join("run/clearway")).expect("a directory");
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    let is_note = |path: &PathBuf| {
+        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("radar-rest-"))
+    };
+    let path = paths.into_iter().find(is_note).expect("a note");
+    let text = std::fs::read_to_string(&path).expect("text");
+    let (_, instant) = text.rsplit_once(' ').expect("a boot and an instant");
+    std::fs::write(&path, format!("another {instant}")).expect("a file");
+}
+
 #[test]
 fn whoever_ends_its_turn_over_work_that_will_not_merge_is_told_once_and_the_earlier_one_is_not() {
     let home = home();
@@ -126,4 +140,9 @@ fn whoever_ends_its_turn_over_work_that_will_not_merge_is_told_once_and_the_earl
     assert_eq!(rests(&stage, "one", false), "", "not so soon again");
     let made = stage.types(Who::Session("one"), "git add new.txt; git commit -q -m x new.txt");
     assert!(said(&made).contains("will not merge with topic"), "{}", said(&made));
+    // An instant of another boot says nothing of this one.
+    be_of_another_boot(&home);
+    linked.edits("two", None, "newer.txt", Some("two\n"));
+    stage.edits("one", None, "newer.txt", Some("one\n"));
+    assert!(rests(&stage, "one", false).contains("newer.txt"));
 }

@@ -1,7 +1,7 @@
 //! A store that cannot be asked: the answer is the policy's, it is said once, and the way back is said once.
 
 use super::gate::invited;
-use crate::{app, home};
+use crate::{app, home, notifying};
 use clearway_testkit::{Client, Home, Repository};
 use serde_json::json;
 use std::fs;
@@ -19,9 +19,9 @@ fn memory(home: &Home) -> Option<PathBuf> {
 fn grow_old(home: &Home) {
     let path = memory(home).expect("something is remembered");
     let text = fs::read_to_string(&path).expect("text");
-    let lines: Vec<&str> =
-        text.lines().enumerate().map(|(at, line)| if at == 1 { "0" } else { line }).collect();
-    fs::write(&path, lines.join("\n")).expect("a file");
+    let (mark, rest) = text.split_once('\n').expect("lines");
+    let (boot, _) = mark.rsplit_once(' ').expect("a boot and an instant");
+    fs::write(&path, format!("{boot} 0\n{rest}")).expect("a file");
 }
 
 type Break = fn(&Home) -> Option<rusqlite::Connection>;
@@ -119,6 +119,40 @@ fn everybody_who_was_told_of_an_outage_is_told_that_it_is_over_and_nobody_else()
     }
     assert_eq!(memory(&home), None);
     one.before_edit("src/a.rs").silent();
+}
+
+#[test]
+fn a_person_is_told_of_every_outage_though_somebody_who_was_told_of_the_first_never_came_back() {
+    let home = home();
+    notifying::listen(&home);
+    let (app, lock) = broken(&home, BREAKS[0].1);
+    Client::claude(&home, &app, "one").before_edit("src/a.rs").told();
+    drop(lock);
+    grow_old(&home);
+    let mut two = Client::claude(&home, &app, "two");
+    two.before_edit("src/b.rs").silent();
+    let lock = BREAKS[0].1(&home);
+    two.before_edit("src/b.rs").told();
+    two.before_edit("src/b.rs").silent();
+    drop(lock);
+    notifying::is_told(&home, &app, "outage", 2);
+}
+
+#[test]
+fn nothing_is_remembered_for_whoever_ended_after_an_outage_nor_of_another_boot() {
+    let home = home();
+    let (app, lock) = broken(&home, BREAKS[0].1);
+    let mut one = Client::claude(&home, &app, "one");
+    one.before_edit("src/a.rs").told();
+    let path = memory(&home).expect("something is remembered");
+    let text = fs::read_to_string(&path).expect("text");
+    let boot = text.split_whitespace().next().expect("a boot");
+    fs::write(&path, text.replacen(boot, "another", 1)).expect("a file");
+    one.before_edit("src/a.rs").told();
+    drop(lock);
+    grow_old(&home);
+    one.event("SessionEnd", &json!({"reason": "other"})).silent();
+    assert_eq!(memory(&home), None);
 }
 
 #[test]

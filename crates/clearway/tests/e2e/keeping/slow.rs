@@ -2,9 +2,13 @@
 
 use super::commands::invite;
 use crate::{app, home};
-use clearway_testkit::{Home, Ran, Repository};
+use clearway_testkit::{Home, Ran, Repository, until};
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
+use std::time::{Duration, SystemTime};
+
+/// Twice of what the times of files may lie behind the clock.
+const PAST: Duration = Duration::from_millis(40);
 
 /// A directory with a git that never ends when it is asked for this.
 fn stuck_at(home: &Home, word: &str) -> String {
@@ -22,6 +26,17 @@ fn stuck_at(home: &Home, word: &str) -> String {
 fn payload(repository: &Repository<'_>, command: &str) -> Value {
     json!({"session_id": "ada", "cwd": repository.path(), "hook_event_name": "PreToolUse",
         "tool_name": "Bash", "tool_input": {"command": command}})
+}
+
+/// Waits until what is written now has a time that nobody takes for that of what was written before.
+fn be_past(home: &Home) {
+    let clock = home.path().join("clock");
+    let written = || -> SystemTime {
+        std::fs::write(&clock, "").expect("a file");
+        clock.metadata().and_then(|file| file.modified()).expect("a time")
+    };
+    let before = written();
+    until("files have a later time", || written().duration_since(before).is_ok_and(|passed| passed > PAST));
 }
 
 fn hook(repository: &Repository<'_>, path: &str, command: &str) -> Ran {
@@ -59,7 +74,7 @@ fn a_snapshot_by_hand_stands_for_it_as_long_as_nothing_changed_since() {
     app.write("docs/b.md", "mine\n");
     app.agent("ada").ok(&["snapshot", "docs"]);
     passes("git checkout -- .").expect(2);
-    std::thread::sleep(std::time::Duration::from_millis(50));
+    be_past(&home);
     app.agent("ada").ok(&["snapshot"]);
     let told = passes("git checkout -- .").expect(0).stdout();
     assert!(told.contains("kept as s") && told.contains("clearway undo s"), "{told}");
@@ -102,7 +117,7 @@ fn a_checkout_in_which_there_is_nothing_to_keep_is_let_through_too() {
     invite(&app);
     let path = stuck_at(&home, "status");
     hook(&app, &path, "git reset --hard").expect(2);
-    std::thread::sleep(std::time::Duration::from_millis(50));
+    be_past(&home);
     app.agent("ada").ok(&["snapshot"]);
     hook(&app, &path, "git reset --hard").expect(0);
     app.write("src/a.rs", "mine\n");

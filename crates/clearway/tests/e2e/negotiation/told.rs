@@ -125,8 +125,9 @@ fn no_reason_of_another_agent_speaks_in_our_voice() {
     app.agent("bob").ok(&["send", &name, "body", "--subject", evil]);
     told.push(reads(&mut one).told());
     for text in told {
+        // What is ours to say names what is to be filled in.
+        let text = text.replacen("<why>", "", 1);
         assert!(text.matches('"').count() % 2 == 0 && text.matches('"').count() <= 4, "{text}");
-        assert!(!text.contains(['<', '\u{201d}', '\u{1b}']) || text.contains("<why>"), "{text}");
-        assert!(!text.contains("</system"), "{text}");
+        assert!(!text.contains(['<', '\u{201d}', '\u{1b}']), "{text}");
     }
 }
