@@ -168,7 +168,7 @@ fn a_command_that_fails_or_is_missing_breaks_nothing_and_the_doctor_says_so() {
         let said = eventually("what the doctor says", || {
             let doctor = app.clearway().ok(&["doctor"]);
             let checks = list(&doctor, "checks").iter().filter(|check| check["about"] == "notify");
-            checks.map(|check| text(check, "text").to_owned()).find(|said| said.contains("failed"))
+            checks.map(|check| text(check, "text").to_owned()).find(|said| said.contains("exit status"))
         });
         assert!(said.contains(how), "{said}");
     }
