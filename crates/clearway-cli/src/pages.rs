@@ -96,6 +96,9 @@ pub(crate) fn summary(slug: Slug) -> &'static str {
 mod tests {
     use super::*;
 
+    /// Before the example of what no command of ours says, but a hook to a command of somebody else.
+    const SAID_BY_HOOK: &str = "An agent types this, and its hook answers:\n\n";
+
     #[test]
     fn every_page_says_what_it_means_shows_an_example_and_what_to_do() {
         for slug in Slug::ALL {
@@ -104,10 +107,16 @@ mod tests {
             assert!(summary(*slug).ends_with('.') && summary(*slug).len() <= 52, "{slug}: summary");
             let code = format!("Exit code: {}", slug.exit_code());
             assert!(page.lines().any(|line| line == code), "{slug}: {code}");
-            let (_, example) = page.split_once("\n## Example\n\n```text\n$ ").unwrap_or_default();
+            let (_, example) = page.split_once("\n## Example\n\n").unwrap_or_default();
+            let (before, example) = example.split_once("```text\n$ ").unwrap_or_default();
             let (example, rest) = example.split_once("\n```\n").unwrap_or_default();
-            assert!(example.contains("clearway"), "{slug}: command");
-            assert!(example.contains(&format!("\nerror[{slug}]: ")), "{slug}: output");
+            match before {
+                SAID_BY_HOOK => assert!(example.contains("\nClearway: not run, "), "{slug}: output"),
+                _ => {
+                    assert!(before.is_empty() && example.contains("clearway"), "{slug}: command");
+                    assert!(example.contains(&format!("\nerror[{slug}]: ")), "{slug}: output");
+                }
+            }
             assert!(rest.starts_with("\n## What to do\n\n- "), "{slug}: advice");
             assert!(page.lines().all(|line| line.chars().count() <= 80), "{slug}: width");
         }
@@ -116,7 +125,7 @@ mod tests {
     #[test]
     fn every_verb_an_example_runs_exists() {
         let command = crate::arguments::command();
-        for slug in Slug::ALL {
+        for slug in Slug::ALL.iter().filter(|slug| !page(**slug).contains(SAID_BY_HOOK)) {
             let run = page(*slug).lines().filter_map(|line| line.strip_prefix("$ "));
             let mut seen = 0;
             for line in run {
