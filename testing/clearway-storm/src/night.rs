@@ -34,7 +34,9 @@ const TTL_MS: u64 = 2_000;
 /// loaded machine. It bounds how long a queue of living agents may take, too: each of them works a few milliseconds.
 const SLACK_MS: u64 = 20_000;
 const WAIT: &str = "60s";
-const DISK: &str = "4m";
+const DISK_MIB_MIN: usize = 4;
+/// The log of so many rounds takes another one, the wild one's included.
+const ROUNDS_TO_A_MIB: usize = 3;
 
 /// Lives through the night; what was seen.
 pub fn run(programs: &Programs, effort: Effort) -> Outcome<String> {
@@ -67,7 +69,8 @@ impl<'h> Night<'h> {
     fn begin(home: &'h Home, effort: Effort) -> Self {
         let repository = home.repository("app", &[("src/main.rs", "fn main() {}\n"), ("src/lib.rs", "\n")]);
         let machine = Namespace::of_boot(home.path(), "0b5e5a1e-0000-4000-8000-00000000000a");
-        machine.script(&format!("mount -t tmpfs -o size={DISK},mode=700 tmpfs '{}'", disk(home)));
+        let mebibytes = DISK_MIB_MIN + effort.rounds / ROUNDS_TO_A_MIB;
+        machine.script(&format!("mount -t tmpfs -o size={mebibytes}m,mode=700 tmpfs '{}'", disk(home)));
         Self { home, repository, machine, effort, seen: Mutex::default() }
     }
 
