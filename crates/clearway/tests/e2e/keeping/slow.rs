@@ -95,7 +95,7 @@ fn a_file_that_cannot_be_looked_at_may_have_changed_since() {
     invite(&app);
     app.write("src/a.rs", "mine\n");
     let path = stuck_at(&home, "fast-import");
-    std::thread::sleep(std::time::Duration::from_millis(50));
+    be_past(&home);
     app.agent("ada").ok(&["snapshot"]);
     let payload = payload(&app, "git checkout -- src").to_string();
     std::fs::write(home.path().join("call.json"), payload).expect("a file");

@@ -81,29 +81,28 @@ fn a_commit_without_an_answer_answers_too_and_one_of_another_file_does_not() {
     passed_on(&app, &mut one, &mut two, "src/a.rs");
 }
 
-#[test]
-fn a_release_answers_who_asked() {
+/// Somebody asks for what another is changing, who then types this.
+#[track_caller]
+fn check_answered_by(line: &str) {
     let home = home();
     let app = hooked(&home);
     let (mut one, mut two) = (Client::claude(&home, &app, "one"), Client::claude(&home, &app, "two"));
     change(&mut one, &app, "src/a.rs");
     reads(&mut two).silent();
     ask(&app, "two", "src/a.rs");
-    types(&home, &app, "one", "clearway release src/a.rs");
+    types(&home, &app, "one", line);
     passed_on(&app, &mut one, &mut two, "src/a.rs");
+}
+
+#[test]
+fn a_release_answers_who_asked() {
+    check_answered_by("clearway release src/a.rs");
 }
 
 /// Taking a change back is no command of ours: whoever comes by next finds that nothing of it is left.
 #[test]
 fn a_revert_answers_who_asked_at_the_next_call_of_anybody() {
-    let home = home();
-    let app = hooked(&home);
-    let (mut one, mut two) = (Client::claude(&home, &app, "one"), Client::claude(&home, &app, "two"));
-    change(&mut one, &app, "src/a.rs");
-    reads(&mut two).silent();
-    ask(&app, "two", "src/a.rs");
-    types(&home, &app, "one", "git checkout -q -- src/a.rs");
-    passed_on(&app, &mut one, &mut two, "src/a.rs");
+    check_answered_by("git checkout -q -- src/a.rs");
 }
 
 /// A commit ends no claim, but for what its holder promised.
