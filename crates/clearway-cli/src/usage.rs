@@ -117,13 +117,8 @@ pub(crate) fn failure(error: &clap::Error, arguments: &[String]) -> Failure {
         None => failure,
     };
     let missing = error.kind() == ErrorKind::MissingRequiredArgument;
-    let runs = verb_named(arguments).trim() == RUNS;
-    let failure = match taken_for_a_time(arguments).filter(|_| missing) {
-        Some(word) if runs => {
-            failure.hint(format!("{NEXT_WORD}: clearway {}", waiting_to_run(word, arguments)))
-        }
-        Some(word) => failure.hint(Hint::command(NEXT_WORD, "reserve --wait 5m", &[word])),
-        None if missing && runs => failure.hint(command_to_run(arguments)),
+    let failure = match what_is_missing(arguments).filter(|_| missing) {
+        Some(hint) => failure.hint(hint),
         None => failure,
     };
     if failure.hints.iter().any(|hint| hint.line().is_some()) {
@@ -131,6 +126,33 @@ pub(crate) fn failure(error: &clap::Error, arguments: &[String]) -> Failure {
     }
     failure.hint(help_on(&verb_named(arguments)))
 }
+
+/// How a line that lacks a word is made whole, where that can be told.
+fn what_is_missing(arguments: &[String]) -> Option<Hint> {
+    let verb = verb_named(arguments);
+    match (verb.trim(), taken_for_a_time(arguments)) {
+        (RUNS, Some(word)) => {
+            Some(Hint::from(format!("{NEXT_WORD}: clearway {}", waiting_to_run(word, arguments))))
+        }
+        (RUNS, None) => Some(Hint::from(command_to_run(arguments))),
+        (ASKS, Some(_)) => Some(asking_and_waiting(arguments)),
+        (_, Some(word)) => Some(Hint::command(NEXT_WORD, "reserve --wait 5m", &[word])),
+        (_, None) => None,
+    }
+}
+
+/// A request whose `--wait` took the path or the reason for its time, with a time of its own.
+fn asking_and_waiting(arguments: &[String]) -> Hint {
+    let behind = arguments.iter().map(String::as_str).skip_while(|word| *word != ASKS).skip(1);
+    let mut words: Vec<String> = behind.filter(|word| *word != "--wait").map(shell::as_it_is).collect();
+    if words.len() == 1 {
+        words.push("\"<why>\"".to_owned());
+    }
+    Hint::command(NEXT_WORD, &format!("ask --wait 5m {}", words.join(" ")), &[])
+}
+
+/// The verb that asks a holder.
+const ASKS: &str = "ask";
 
 /// A line whose `--wait` took a word for its time: that was a name, or the command if a name stands before it.
 fn waiting_to_run(word: &str, arguments: &[String]) -> String {
@@ -372,6 +394,21 @@ mod tests {
             "clearway with --wait build",
             "NAME and CMD are missing",
             "--wait takes the next word for its time; say how long to wait: clearway with build --wait 5m -- CMD…",
+        );
+        check(
+            "clearway ask --wait a.rs why",
+            "WHY is missing",
+            "--wait takes the next word for its time; say how long to wait: clearway ask --wait 5m a.rs why",
+        );
+        check(
+            "clearway ask a.rs --wait why --urgent",
+            "WHY is missing",
+            "--wait takes the next word for its time; say how long to wait: clearway ask --wait 5m a.rs why --urgent",
+        );
+        check(
+            "clearway ask --wait a.rs",
+            "PATH and WHY are missing",
+            "--wait takes the next word for its time; say how long to wait: clearway ask --wait 5m a.rs \"<why>\"",
         );
         check(
             "clearway with -- make -j4",

@@ -11,7 +11,7 @@ use crate::wait::Wait;
 /// One thing to tell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Alert {
-    /// The edits of an agent are refused again and again.
+    /// The same edit of an agent is refused again and again.
     Looping {
         /// Whose.
         agent: AgentName,
@@ -75,7 +75,9 @@ impl Alert {
     /// In a line.
     pub fn text(&self) -> String {
         match self {
-            Self::Looping { agent, times } => format!("{times} edits of {agent} were refused lately"),
+            Self::Looping { agent, times } => {
+                format!("the same edit of {agent} was refused {times} times lately")
+            }
             Self::Waiting { agent, holder, target, waited_ms } => {
                 let minutes = waited_ms / 60_000;
                 format!("{agent} waits for {} since {minutes} min; it is with {holder}", target.display())

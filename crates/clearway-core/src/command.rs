@@ -299,6 +299,8 @@ pub enum Attend {
         targets: Vec<Target>,
         /// Those of it that are not kept any longer.
         brief: Vec<Target>,
+        /// Those of it that may be with somebody else, who is to hear that they were written.
+        written: Vec<Target>,
         /// In which checkout.
         worktree: Worktree,
     },
@@ -509,6 +511,19 @@ impl Selection {
 }
 
 impl Command {
+    /// Whether its answer reaches whoever called, so that what was kept for an agent without hooks may stand beside it. What
+    /// is done on behalf of a running command, or tried again while somebody waits, is read by nobody.
+    pub(crate) fn tells_what_was_kept(&self) -> bool {
+        match self {
+            Self::Reserve(reserve) => reserve.grade == Grade::Claimed && reserve.bound.is_none(),
+            Self::Renew(Renew { selection: Selection::These { targets, .. }, .. }) => !targets.is_empty(),
+            Self::Renew(_) | Self::Release(_) | Self::Transfer(_) | Self::Answer(_) | Self::Withdraw(_) => {
+                true
+            }
+            _ => false,
+        }
+    }
+
     /// The verb it is the meaning of.
     pub fn verb(&self) -> Verb {
         match self {

@@ -254,6 +254,15 @@ pub enum Body {
         /// Who held them.
         blockers: Vec<LeaseId>,
     },
+    /// A file that somebody holds was written by somebody else: the actor, if it is known who.
+    LeaseOverwritten {
+        /// The lease on it.
+        lease: LeaseId,
+        /// Who holds it.
+        holder: AgentId,
+        /// Which file.
+        path: String,
+    },
     /// What was not committed is kept; the number of the snapshot is that of this event.
     SnapshotTaken(Keeping),
     /// Somebody asked the holder of a lease for it.
@@ -352,6 +361,8 @@ pub enum Body {
 impl Body {
     /// The kind of a commit that went past the check: it is looked for by its name.
     pub const COMMIT_UNCHECKED: &'static str = "commit.unchecked";
+    /// The kind of a write over what somebody holds, looked for likewise.
+    pub const LEASE_OVERWRITTEN: &'static str = "lease.overwritten";
 
     /// The stable name of the kind.
     pub fn kind(&self) -> &'static str {
@@ -383,6 +394,7 @@ impl Body {
             Self::ScopeThawed { .. } => "scope.thawed",
             Self::CommitAllowed { .. } => "commit.allowed",
             Self::CommitUnchecked { .. } => Self::COMMIT_UNCHECKED,
+            Self::LeaseOverwritten { .. } => Self::LEASE_OVERWRITTEN,
             Self::SnapshotTaken(_) => "snapshot.taken",
             Self::NegotiationAsked(_) => "negotiation.asked",
             Self::NegotiationRaised { .. } => "negotiation.raised",
@@ -399,7 +411,7 @@ impl Body {
     }
 
     /// Every kind, for filters and their error messages.
-    pub const KINDS: [&'static str; 43] = [
+    pub const KINDS: [&'static str; 44] = [
         "scope.opened",
         "epoch.began",
         "agent.registered",
@@ -417,6 +429,7 @@ impl Body {
         "lease.split",
         "lease.taken-over",
         "lease.transferred",
+        Self::LEASE_OVERWRITTEN,
         "wait.began",
         "wait.attached",
         "wait.offered",

@@ -230,6 +230,8 @@ pub struct LeaseView {
     pub deadline: Mono,
     /// How alive the holder looks.
     pub liveness: Liveness,
+    /// Whether a person stopped the holder.
+    pub is_halted: bool,
     /// How many agents wait for it; told to somebody who is turned away, how many others.
     pub waiters: u64,
 }
@@ -242,7 +244,13 @@ impl LeaseView {
             agent: holder.agent.name.clone(),
             deadline: lease.deadline_given(holder.last_seen()),
             liveness,
+            is_halted: holder.agent.halted.is_some(),
             waiters: 0,
         }
+    }
+
+    /// How its holder looks, in a word for people.
+    pub fn holder_word(&self) -> &'static str {
+        self.liveness.word_for(self.is_halted)
     }
 }

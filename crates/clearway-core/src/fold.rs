@@ -115,6 +115,7 @@ impl State {
             Body::ScopeThawed { .. } => self.scope.frozen = None,
             Body::CommitAllowed { .. }
             | Body::CommitUnchecked { .. }
+            | Body::LeaseOverwritten { .. }
             | Body::ReservationRefused { .. }
             | Body::ActionDenied { .. }
             | Body::SnapshotTaken(_) => {}

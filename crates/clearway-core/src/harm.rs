@@ -2,6 +2,7 @@
 //! read may destroy anything in its checkout if it destroys at all, and what is kept too often costs little.
 
 use crate::git_line::{after_globals, without_excluded};
+use crate::grasp::Grasp;
 use crate::shell::{self, Placed, Word, joined};
 
 /// What a command may destroy.
@@ -11,6 +12,8 @@ pub struct Harm {
     pub paths: Vec<String>,
     /// Those of them that go with everything in them, whatever git knows of it.
     pub removed: Vec<String>,
+    /// Which files there.
+    pub grasp: Grasp,
 }
 
 /// Letters that stand for other names.
@@ -30,17 +33,17 @@ pub fn harm_of(line: &str) -> Option<Harm> {
         let plain: Vec<&str> = plain.collect();
         match program {
             "git" => harm.add_git(&directory, &texts, reading),
-            "rm" if is_opaque && is_recursive(&texts) => harm.add(&directory, root()),
+            "rm" if is_opaque && is_recursive(&texts) => harm.add_all(&directory, root()),
             "rm" => {
                 let names = named(&plain);
                 if is_recursive(&texts) {
                     let whole = names.iter().filter(|name| !name.contains(WILD));
                     harm.removed.extend(whole.map(|name| joined(&directory, name)));
                 }
-                harm.add(&directory, names);
+                harm.add_all(&directory, names);
             }
-            "mv" if is_opaque => harm.add(&directory, named(&plain)),
-            "mv" => harm.add(&directory, moved(&named(&texts))),
+            "mv" if is_opaque => harm.add_all(&directory, named(&plain)),
+            "mv" => harm.add_all(&directory, moved(&named(&texts))),
             _ => {}
         }
     }
@@ -89,12 +92,18 @@ impl Harm {
         let is_magic = found.iter().any(|path| path.starts_with(':'));
         match found.is_empty() || (is_opaque && is_branch && found != root()) {
             true => {}
-            false if is_opaque || is_magic => self.add(&within, root()),
-            false => self.add(&within, found),
+            false if is_opaque => self.add_all(&within, root()),
+            false if is_magic => self.add(&within, root(), Grasp::of_git(rest)),
+            false => self.add(&within, found, Grasp::of_git(rest)),
         }
     }
 
-    fn add(&mut self, directory: &str, paths: Vec<String>) {
+    fn add_all(&mut self, directory: &str, paths: Vec<String>) {
+        self.add(directory, paths, Grasp::everything());
+    }
+
+    fn add(&mut self, directory: &str, paths: Vec<String>, grasp: Grasp) {
+        self.grasp = std::mem::take(&mut self.grasp).and(grasp);
         for path in paths {
             let path = joined(directory, without_wildcards(&path));
             if !self.paths.contains(&path) {
@@ -113,7 +122,7 @@ fn without_wildcards(path: &str) -> &str {
 }
 
 /// The words that are no flags; behind `--` all of them.
-fn named(words: &[&str]) -> Vec<String> {
+pub(crate) fn named(words: &[&str]) -> Vec<String> {
     let mut is_over = false;
     let mut named = Vec::new();
     for word in words {

@@ -74,12 +74,16 @@ pub const NEGOTIATIONS_PER_AGENT_MAX: usize = 64;
 pub const FORCES_MAX: usize = 5;
 /// The span that [`FORCES_MAX`] is counted in.
 pub const FORCES_MS: u64 = 60 * 60 * 1_000;
-/// Refused edits of one agent in [`LOOPING_MS`] after which it counts as going round in circles.
+/// Refusals of the same edit in [`LOOPING_MS`] after which its agent counts as going round in circles.
 pub const LOOPING_REFUSALS: u32 = 5;
 /// The same after which its turn is ended where nobody watches.
 pub const LOOPING_REFUSALS_MAX: u32 = 10;
 /// The span that refused edits are counted in.
 pub const LOOPING_MS: u64 = 5 * 60 * 1_000;
+/// Files of one agent that are remembered to be written by others, and told; of more, the latest.
+pub const OVERWRITTEN_PER_AGENT_MAX: usize = 64;
+/// Refused edits of one agent that are told apart; of more, the latest.
+pub const REFUSED_EDITS_PER_AGENT_MAX: usize = 16;
 /// How long an agent waits for what is with somebody who does nothing by itself, until a person hears of it.
 pub const WAITING_LONG_MS: u64 = 10 * 60 * 1_000;
 /// How often such waits are looked for in one scope.

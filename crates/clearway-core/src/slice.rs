@@ -13,6 +13,7 @@ use crate::mail::{Importance, MailRead, MailSlice};
 use crate::negotiation::Negotiation;
 use crate::path::CanonicalPath;
 use crate::pattern::{Fold, Pattern};
+use crate::refused::RefusedEdit;
 use crate::target::{ResourceName, Target, Worktree};
 use crate::time::{BootKey, Mono, Now};
 use crate::wait::WaitView;
@@ -357,10 +358,23 @@ pub struct Memo {
     pub broadcasts: Vec<Mono>,
     /// When it took leases of others by force, lately.
     pub forced: Vec<Mono>,
-    /// Since when edits of it were refused, and how many: whoever is refused again and again goes round in circles.
-    pub refused: (Mono, u32),
+    /// Edits of it that were refused lately.
+    pub refused: Vec<RefusedEdit>,
+    /// Files of it that others wrote, as far as that was told and it did not edit them since.
+    pub overwritten: Vec<Overwritten>,
     /// Who waited for something of it when it was last reminded at the end of its turn.
     pub reminded: Vec<WaitId>,
+}
+
+/// A file that somebody holds and somebody else wrote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Overwritten {
+    /// The lease on it.
+    pub lease: LeaseId,
+    /// Which file.
+    pub path: String,
+    /// Who wrote it; `None` if that cannot be told.
+    pub by: Option<AgentId>,
 }
 
 /// A file that a tool call writes.

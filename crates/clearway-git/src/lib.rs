@@ -31,5 +31,5 @@ pub use nested::{is_repository_root, nested_repository};
 pub use resolve::{Located, PathKind, ResolveError, destination, resolve, resolve_from};
 pub use snapshot::{
     Back, BackOrder, BackState, Draft, IgnoredRules, KeptFile, KeptState, Label, Listed, Manifest, Manner,
-    OWN_REFS, SNAPSHOTS, SnapshotError, SnapshotOrder, Staged,
+    OWN_REFS, SNAPSHOTS, SnapshotError, SnapshotOrder, Spared, Staged,
 };

@@ -145,7 +145,7 @@ impl Session<'_> {
     }
 
     /// Leases of others whose files changed during the caller's call, which ends with this.
-    pub(crate) fn hits(&mut self, session: &ClientSession) -> Result<Vec<(Hit, String)>, Failure> {
+    pub(crate) fn hits(&mut self, session: &ClientSession) -> Result<Vec<Hit>, Failure> {
         let scope = self.site.key.clone();
         let (me, held) = self.foreign_leases()?.unzip();
         let (me, held) = (caller(me, session), held.unwrap_or_default());
@@ -173,7 +173,7 @@ impl Session<'_> {
                 mark_of(self.outside, &scope, &agent.to_string()).is_some_and(|mark| others.contains(&mark))
             };
             if !held.in_hand && !held.family.iter().any(is_holders) {
-                hits.push((Hit { lease: held.lease.id, explained }, held.path));
+                hits.push(Hit { lease: held.lease.id, explained });
             }
         }
         Ok(hits)

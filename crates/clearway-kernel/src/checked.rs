@@ -7,6 +7,7 @@
 use crate::digest::late_events;
 use crate::ledger::DAY_MS;
 use crate::outside::HeadMove;
+use crate::overwritten::{OverwrittenFile, overwritten};
 use crate::passing::{name_after, note_down};
 use crate::session::Session;
 use clearway_core::agent::{AgentName, ClientSession};
@@ -96,7 +97,7 @@ impl Session<'_> {
         let (now, fold) = (self.now()?, self.fold()?);
         let found = self.read(|snapshot| {
             let (head, agents) = (snapshot.head()?.rev, snapshot.agents(&now)?);
-            unchecked_lately(snapshot, &now, head, fold, &agents)
+            Ok(lately(snapshot, &now, head, fold, &agents)?.unchecked)
         })?;
         Ok(found.unwrap_or_default())
     }
@@ -151,26 +152,36 @@ impl Session<'_> {
     }
 }
 
-/// What went past the check within a day, of a snapshot that is at hand.
-pub(crate) fn unchecked_lately(
+/// What the log of the last day says that somebody is to see: what went past the check, and what was written over.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lately {
+    pub(crate) unchecked: Vec<UncheckedCommit>,
+    pub(crate) overwritten: Vec<OverwrittenFile>,
+}
+
+/// The same, of a snapshot that is at hand.
+pub(crate) fn lately(
     snapshot: &mut dyn Snapshot,
     now: &Now,
     head: Seq,
     fold: Fold,
     agents: &[AgentView],
-) -> Result<Vec<UncheckedCommit>, StoreError> {
+) -> Result<Lately, StoreError> {
     let since = Wall(now.wall.0 - LOOK_BACK_MS);
-    let events = late_events(snapshot, since, head, fold, &|kind| kind == Body::COMMIT_UNCHECKED)?;
+    let is_wanted = |kind: &str| [Body::COMMIT_UNCHECKED, Body::LEASE_OVERWRITTEN].contains(&kind);
+    let events = late_events(snapshot, since, head, fold, &is_wanted)?;
     let name =
         |id: AgentId| agents.iter().find(|view| view.agent.id == id).map(|view| view.agent.name.clone());
-    let found = events.into_iter().filter_map(|event| match event.body {
+    let shown = |id: AgentId| name(id).map_or_else(|| id.to_string(), |name| name.to_string());
+    let overwritten = overwritten(&events, &shown);
+    let unchecked = events.into_iter().filter_map(|event| match event.body {
         Body::CommitUnchecked { commit, paths, blockers } => {
             let by = event.actor.agent.and_then(name);
             Some(UncheckedCommit { commit, paths, blockers, by, at: event.at })
         }
         _ => None,
     });
-    Ok(found.collect())
+    Ok(Lately { unchecked: unchecked.collect(), overwritten })
 }
 
 /// A commit that went past the check with what was with somebody else.

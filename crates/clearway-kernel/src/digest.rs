@@ -1,6 +1,7 @@
 //! A night in few lines: what agents did since an instant, and what waits for a person.
 
 use crate::ledger::{AgentCost, Cost};
+use crate::overwritten::{OverwrittenFile, overwritten};
 use crate::session::Session;
 use clearway_core::agent::AgentName;
 use clearway_core::event::{Body, Event};
@@ -35,6 +36,8 @@ pub struct Digest {
     pub taken_over: Vec<Passed>,
     /// Changes that somebody left behind who ended.
     pub left_behind: Vec<Passed>,
+    /// Files of somebody that somebody else wrote.
+    pub overwritten: Vec<OverwrittenFile>,
     /// Acts of operators, with the kinds of their events.
     pub operator_acts: Vec<(String, &'static str)>,
     /// Acts that were denied.
@@ -121,6 +124,7 @@ impl Session<'_> {
             longest_wait,
             taken_over: tally.taken_over.iter().map(passed).collect(),
             left_behind: tally.left_behind.iter().map(passed).collect(),
+            overwritten: overwritten(&events, &name_of),
             operator_acts: tally
                 .acts
                 .iter()

@@ -388,7 +388,7 @@ fn give_back(outside: &mut dyn Outside, globals: &Globals, granted: Vec<Taken>) 
             session.command(Command::Release(release))?.outcome?;
         }
         if !common.is_empty() {
-            let done = Attend::Done { targets: common, brief: Vec::new(), worktree };
+            let done = Attend::Done { targets: common, brief: Vec::new(), written: Vec::new(), worktree };
             session.command(Command::Attend(done))?.outcome?;
         }
     }

@@ -8,6 +8,7 @@ use clearway_core::failure::{Details, Failure};
 use clearway_core::ids::{AgentId, LeaseId, Seq};
 use clearway_core::limits::EVENTS_PER_READ;
 use clearway_core::mail::{MailEvent, Role};
+use clearway_core::nearest::nearest;
 use clearway_core::pattern::Fold;
 use clearway_core::slice::ReadSet;
 use clearway_core::slug::Slug;
@@ -15,7 +16,7 @@ use clearway_core::text::quoted;
 use clearway_store::contract::StoredEvent;
 use clearway_wire::canonical;
 use clearway_wire::chain::ChainHash;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Which events to show.
 #[derive(Clone, Debug, Default)]
@@ -59,9 +60,8 @@ pub struct EventSeen {
 impl Session<'_> {
     /// Reads the log.
     pub fn events(&mut self, filter: &EventFilter) -> Result<Events, Failure> {
-        if let Some(kind) = filter.kind.as_deref().filter(|kind| !Body::KINDS.contains(kind)) {
-            let message = format!("no event has the kind {}", quoted(kind));
-            return Err(Failure::new(Slug::Usage, message).hint(format!("kinds: {}", Body::KINDS.join(", "))));
+        if let Some(kind) = filter.kind.as_deref().filter(|kind| kinds_of(kind).is_empty()) {
+            return Err(unknown_kind(kind));
         }
         let after = self.start_of(filter)?;
         let limit = filter.limit.unwrap_or(usize::MAX);
@@ -193,8 +193,33 @@ fn decode(stored: &StoredEvent, fold: Fold) -> Result<Event, Failure> {
     })
 }
 
+/// Whether a kind of event is the one that is named, or one of the noun that is.
+fn is_of_kind(kind: &str, named: &str) -> bool {
+    kind == named || kind.strip_prefix(named).is_some_and(|verb| verb.starts_with('.'))
+}
+
+fn kinds_of(named: &str) -> Vec<&'static str> {
+    Body::KINDS.into_iter().filter(|kind| is_of_kind(kind, named)).collect()
+}
+
+/// Says what comes nearest: a kind, the kinds of the noun that is named, or the nouns that there are.
+fn unknown_kind(named: &str) -> Failure {
+    let failure = Failure::new(Slug::Usage, format!("no event has the kind {}", quoted(named)));
+    let nouns: BTreeSet<&str> = Body::KINDS.iter().filter_map(|kind| kind.split('.').next()).collect();
+    if let Some(near) = nearest(named, Body::KINDS.into_iter().chain(nouns.iter().copied())) {
+        return failure.hint(format!("did you mean {near}?"));
+    }
+    let noun = named.split('.').next().unwrap_or_default();
+    let kinds = kinds_of(noun);
+    if !kinds.is_empty() {
+        return failure.hint(format!("kinds of {noun}: {}", kinds.join(", ")));
+    }
+    let nouns: Vec<&str> = nouns.into_iter().collect();
+    failure.hint(format!("such as lease.granted, or lease for all of its kinds; also {}", nouns.join(", ")))
+}
+
 fn wanted(filter: &EventFilter, seen: &EventSeen) -> bool {
-    let by_kind = filter.kind.as_deref().is_none_or(|kind| seen.event.body.kind() == kind);
+    let by_kind = filter.kind.as_deref().is_none_or(|kind| is_of_kind(seen.event.body.kind(), kind));
     let by_agent = filter
         .agent
         .as_deref()

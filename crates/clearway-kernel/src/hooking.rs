@@ -171,9 +171,12 @@ pub(crate) fn refuses(reply: &Reply) -> bool {
 pub fn attend(outside: &mut dyn Outside, call: &HookCall, doing: &Doing) -> Result<Answers, Failure> {
     let attend = match doing {
         Doing::Wrote(files) if !files.is_empty() => return wrote(outside, call, files),
-        Doing::Wrote(_) => {
-            Attend::Done { targets: Vec::new(), brief: Vec::new(), worktree: Worktree::default() }
-        }
+        Doing::Wrote(_) => Attend::Done {
+            targets: Vec::new(),
+            brief: Vec::new(),
+            written: Vec::new(),
+            worktree: Worktree::default(),
+        },
         Doing::Starts => Attend::Start,
         Doing::Calls | Doing::Runs => Attend::Call,
         Doing::Ran => Attend::Ran { hits: Vec::new() },
@@ -222,15 +225,11 @@ fn attend_in(
     }
     let hits = if *doing == Doing::Ran { session.hits(&call.session)? } else { Vec::new() };
     let attend = match doing {
-        Doing::Ran => Attend::Ran { hits: hits.iter().map(|(hit, _)| *hit).collect() },
+        Doing::Ran => Attend::Ran { hits },
         _ => attend,
     };
     let reply = session.command(Command::Attend(attend))?;
     let place = place.for_telling(&mut session, call, &reply, refuses(&reply));
-    for (hit, path) in hits {
-        let by = reply.agent.as_ref().filter(|_| hit.explained).map(|(_, name)| name);
-        place.ledger.note_written_over(outside, reply.now.wall, by, path);
-    }
     let caller = attribution::caller(reply.agent.as_ref().map(|(id, _)| *id), &call.session);
     match doing {
         Doing::Runs => attribution::begin(outside, &scope, &caller),
@@ -310,6 +309,11 @@ pub fn fields_of_tool(
     Ok(ground.map(fields).unwrap_or_default())
 }
 
+/// Whether somebody invited us to a place. Where that cannot be told, what is asked of us there tells why.
+pub fn is_invited(outside: &mut dyn Outside, call: &HookCall, place: &Path) -> bool {
+    !matches!(invited(outside, &call.globals(), place), Ok(None))
+}
+
 /// The ground of a scope that invited us, unless its store failed a moment ago.
 pub(crate) fn welcome(
     outside: &mut dyn Outside,
@@ -333,12 +337,14 @@ fn wrote(outside: &mut dyn Outside, call: &HookCall, wrote: &[Wrote]) -> Result<
     }
     let globals = &Globals { idempotency_key: None, ..call.globals_with_client(outside) };
     for Part { mut ground, mut targets, brief, common } in parts {
+        // What everybody writes is nobody's.
+        let written = if wrote.iter().any(|wrote| wrote.failed) { Vec::new() } else { targets.clone() };
         targets.extend(common);
         let (worktree, place) = (ground.site.worktree(), Place::of(&ground, call));
         let said = wrote.iter().filter(|wrote| !wrote.put.is_empty());
         let said = said.map(|wrote| (wrote.file.as_str(), wrote.put.as_slice()));
         let put = located(outside, call, &mut ground, said);
-        let attend = Command::Attend(Attend::Done { targets, brief, worktree: worktree.clone() });
+        let attend = Command::Attend(Attend::Done { targets, brief, written, worktree: worktree.clone() });
         let mut session = Session::on(outside, globals, ground)?;
         let reply = session.command(attend)?;
         let place = place.for_telling(&mut session, call, &reply, refuses(&reply));
@@ -375,7 +381,7 @@ pub fn keep_changed(outside: &mut dyn Outside, call: &HookCall, files: &[String]
         }
         let reserve = Reserve { best_effort: true, ..session.edit_of(targets.clone(), None) };
         let reply = session.command(Command::Reserve(reserve))?;
-        let done = Attend::Done { targets, brief: Vec::new(), worktree };
+        let done = Attend::Done { targets, brief: Vec::new(), written: Vec::new(), worktree };
         session.command(Command::Attend(done))?.outcome?;
         if let Some(hook) = globals.hook.as_ref().filter(|_| !fresh(&reply).is_empty()) {
             touched::remember(outside, &hook.session, &root);

@@ -5,7 +5,6 @@ use crate::ground::{Ground, without_store};
 use crate::hooking::{Answers, HookCall};
 use crate::outside::{Outside, StoreAt};
 use crate::session::Session;
-use clearway_core::agent::AgentName;
 use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
 use clearway_core::time::Wall;
@@ -70,12 +69,10 @@ pub enum Noted {
     Refused,
     /// It would have refused one, had it been told to.
     LetPass,
-    /// It found that what somebody else holds was written.
-    WrittenOver,
 }
 
 impl Noted {
-    const ALL: [Self; 5] = [Self::Silent, Self::Told, Self::Refused, Self::LetPass, Self::WrittenOver];
+    const ALL: [Self; 4] = [Self::Silent, Self::Told, Self::Refused, Self::LetPass];
 
     fn word(self) -> &'static str {
         match self {
@@ -83,7 +80,6 @@ impl Noted {
             Self::Told => "told",
             Self::Refused => "refused",
             Self::LetPass => "let-pass",
-            Self::WrittenOver => "written-over",
         }
     }
 }
@@ -132,18 +128,6 @@ impl Ledger {
         outside.file_beside_store(store, &self.scope, suffix).ok()
     }
 
-    /// Notes that a file of somebody was written, by whom if that is known.
-    pub(crate) fn note_written_over(
-        &self,
-        outside: &mut dyn Outside,
-        at: Wall,
-        by: Option<&AgentName>,
-        path: String,
-    ) {
-        let (agent, what) = (by.map(ToString::to_string), Noted::WrittenOver);
-        self.add(outside, &HookNote { at, agent, what, bytes: 0, ms: 0, cause: path });
-    }
-
     fn add(&self, outside: &mut dyn Outside, note: &HookNote) {
         let Some(path) = self.beside(outside, SUFFIX) else { return };
         drop(outside.jot(&path, &note.line(), NOTES_BYTES_MAX));
@@ -181,8 +165,6 @@ pub struct Cost {
     pub agents: Vec<(String, AgentCost)>,
     /// Every slow call, of whomever, the slowest first.
     pub slow: Vec<HookNote>,
-    /// Files of somebody that were written by a call that did not say so: the path, and who if that is known.
-    pub written_over: Vec<(String, Option<String>)>,
 }
 
 /// What hooks cost one agent.
@@ -218,9 +200,6 @@ impl AgentCost {
 /// Adds up what is noted.
 fn cost(since: Wall, notes: Vec<HookNote>) -> Cost {
     let mut agents: BTreeMap<String, AgentCost> = BTreeMap::new();
-    let (written_over, notes): (Vec<HookNote>, Vec<HookNote>) =
-        notes.into_iter().partition(|note| note.what == Noted::WrittenOver);
-    let written_over = written_over.into_iter().map(|note| (note.cause, note.agent)).collect();
     for note in &notes {
         let Some(agent) = &note.agent else { continue };
         agents.entry(agent.clone()).or_default().add(note);
@@ -229,7 +208,7 @@ fn cost(since: Wall, notes: Vec<HookNote>) -> Cost {
     agents.sort_by_key(|(_, cost)| std::cmp::Reverse(cost.bytes));
     let mut slow: Vec<HookNote> = notes.into_iter().filter(HookNote::is_slow).collect();
     slow.sort_by_key(|note| std::cmp::Reverse(note.ms));
-    Cost { since, agents, slow, written_over }
+    Cost { since, agents, slow }
 }
 
 impl Session<'_> {

@@ -35,6 +35,7 @@ mod notifying;
 mod outage;
 mod outside;
 mod overwriting;
+mod overwritten;
 mod own;
 mod parts;
 mod passing;
@@ -74,7 +75,8 @@ pub use githooks::{
 };
 pub use ground::{ConfigPlace, config_places};
 pub use hooking::{
-    Answers, Company, Doing, HookCall, ScopeAnswer, Stands, attend, company, fields_of_tool, keep_changed,
+    Answers, Company, Doing, HookCall, ScopeAnswer, Stands, attend, company, fields_of_tool, is_invited,
+    keep_changed,
 };
 pub use later::{keep_for_later, kept_for_now, told_before, was_told_before};
 pub use ledger::{AgentCost, CallEnd, Cost, HookNote, Noted, note_call};
@@ -90,6 +92,7 @@ pub use outside::{
     HeadMove, Knows, Order, Outside, PutAside, Running, Staged, StoreAt, Surroundings, UnderWay,
 };
 pub use overwriting::{Overwrite, WholeText};
+pub use overwritten::OverwrittenFile;
 pub use own::Mine;
 pub use placing::{Adoption, ScopeSeen};
 pub use queueing::Waits;

@@ -1,8 +1,9 @@
 //! The verbs that look at what is held: leases, who, agents, status. None of them writes.
 
-use crate::checked::{UncheckedCommit, unchecked_lately};
+use crate::checked::{Lately, UncheckedCommit, lately};
 use crate::config::Enforcement;
 use crate::failures::store_failure;
+use crate::overwritten::OverwrittenFile;
 use crate::own::ENDED_ROWS;
 use crate::queueing::with_queue;
 use crate::scopes::MachineWide;
@@ -13,10 +14,10 @@ use clearway_core::facts::{FactQuery, Facts};
 use clearway_core::failure::{Failure, LeaseView};
 use clearway_core::ids::{AgentId, LeaseId, ScopeKey, Seq};
 use clearway_core::lease::{Kind, Lease};
-use clearway_core::limits::{LOOPING_MS, LOOPING_REFUSALS};
 use clearway_core::nearest::nearest;
 use clearway_core::negotiation::NegotiationView;
 use clearway_core::pattern::Fold;
+use clearway_core::refused::RefusedEdit;
 use clearway_core::slice::{AgentLookup, AgentView, Freeze, ReadSet, ScopeState, Slice, household};
 use clearway_core::target::{Target, Worktree};
 use clearway_core::text::shown;
@@ -97,15 +98,14 @@ pub struct AgentSeen {
 }
 
 impl AgentSeen {
-    /// How it looks, in a word: whoever was stopped does nothing, however alive it is.
+    /// How it looks, in a word for people.
     pub fn word(&self) -> &'static str {
-        if self.view.agent.halted.is_some() { "halted" } else { self.liveness.word() }
+        self.liveness.word_for(self.view.agent.halted.is_some())
     }
 
     /// Whether its edits are refused again and again.
     pub fn is_looping(&self, now: &Now) -> bool {
-        let (since, times) = self.view.memo.refused;
-        times >= LOOPING_REFUSALS && now.mono.since(since) < LOOPING_MS
+        self.view.memo.loops_at(now.mono).is_some()
     }
 }
 
@@ -134,6 +134,8 @@ pub struct Status {
     pub frozen: Option<Freeze>,
     /// What went past the check within a day, the earliest first, if it was asked for.
     pub unchecked: Vec<UncheckedCommit>,
+    /// What is held and was written by others within a day, the earliest first, if it was asked for.
+    pub overwritten: Vec<OverwrittenFile>,
     /// What needs a person.
     pub warnings: Vec<String>,
 }
@@ -294,7 +296,10 @@ impl Session<'_> {
         let negotiations = self.standing(&survey.slice, &survey.now)?;
         warnings.extend(stopped(&agents, &survey.now));
         let frozen = survey.slice.scope.frozen_at(&survey.now).cloned();
-        let (rev, now, waits, unchecked) = (survey.rev(), survey.now, survey.queue, survey.unchecked);
+        let (rev, now, waits) = (survey.rev(), survey.now, survey.queue);
+        let Lately { unchecked, mut overwritten } = survey.lately;
+        // What was let go is read anew by whoever takes it.
+        overwritten.retain(|file| leases.iter().any(|view| view.lease.id == file.lease));
         Ok(Status {
             rev,
             now,
@@ -307,6 +312,7 @@ impl Session<'_> {
             machine_wide,
             frozen,
             unchecked,
+            overwritten,
             warnings,
         })
     }
@@ -366,18 +372,16 @@ impl Session<'_> {
         let found = self.read_in(scope, |snapshot| {
             let slice = with_queue(snapshot, &read, &now)?;
             let (leases, agents) = (snapshot.leases(wanted, &now)?, snapshot.agents(&now)?);
-            let unchecked = match past {
-                PastCheck::Read => {
-                    unchecked_lately(snapshot, &now, slice.scope.rev, slice.scope.fold, &agents)?
-                }
-                PastCheck::LeftOut => Vec::new(),
+            let lately = match past {
+                PastCheck::Read => lately(snapshot, &now, slice.scope.rev, slice.scope.fold, &agents)?,
+                PastCheck::LeftOut => Lately::default(),
             };
-            Ok((slice, leases, agents, unchecked))
+            Ok((slice, leases, agents, lately))
         })?;
-        let (slice, listed, views, unchecked) = found.unwrap_or_default();
+        let (slice, listed, views, lately) = found.unwrap_or_default();
         let facts = self.process_facts(&views, &listed.leases);
         let queue = self.queued(&slice, &now)?;
-        Ok(Survey { now, slice, listed, views, facts, queue, unchecked })
+        Ok(Survey { now, slice, listed, views, facts, queue, lately })
     }
 
     /// What the machine says of the processes behind agents, and of those that keep leases.
@@ -400,7 +404,7 @@ pub(crate) struct Survey {
     views: Vec<AgentView>,
     facts: Facts,
     pub(crate) queue: Vec<Queued>,
-    unchecked: Vec<UncheckedCommit>,
+    lately: Lately,
 }
 
 /// Whether commits that went past the check are read too, for which the log of a day is looked through.
@@ -502,11 +506,9 @@ fn stopped(agents: &[AgentSeen], now: &Now) -> Vec<String> {
                 "{} is halted: {reason}; let it go on: clearway resume {} --reason TEXT",
                 agent.name, agent.name
             )),
-            None => seen.is_looping(now).then(|| {
-                format!(
-                    "{} is looping: {} of its edits were refused lately",
-                    agent.name, seen.view.memo.refused.1
-                )
+            None => seen.view.memo.loops_at(now.mono).map(|refused| {
+                let RefusedEdit { target, times, .. } = refused;
+                format!("{} is looping: its edit of {target} was refused {times} times lately", agent.name)
             }),
         }
     };

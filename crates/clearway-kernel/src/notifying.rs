@@ -3,7 +3,7 @@
 //! What was decided says so itself. That somebody waits for long is nobody's act: it is looked for, now and then, by
 //! whoever calls. Nothing waits for the command, and nothing depends on it.
 
-use crate::config::Config;
+use crate::config::{AGENT_VARIABLE, Config};
 use crate::identity::session_variables;
 use crate::outside::{Errand, Outside};
 use crate::passing::Mark;
@@ -23,14 +23,13 @@ use std::path::PathBuf;
 
 /// The file that says how the last command ended.
 const NOTE: &str = "notified";
-/// The variable that names an agent, which the command is not.
-const AGENT_VARIABLE: &str = "CLEARWAY_AGENT";
 
 /// Tells a person, if that is wanted. What cannot be told is no reason to fail anything.
 pub(crate) fn notify(outside: &mut dyn Outside, config: &Config, site: &Site, at: Wall, alert: &Alert) {
     let (Some(line), Some(note)) = (config.notify_command(), note(outside)) else { return };
     let place = site.root.as_ref().map_or_else(|| site.place.clone(), |root| root.display().to_string());
     let input = AlertJson::new(alert, site.key.to_string(), place, at).line();
+    // The command is no agent.
     let without = session_variables().into_iter().chain([AGENT_VARIABLE]).collect();
     let errand = Errand { line: line.to_owned(), input, without, ms_max: NOTIFY_MS_MAX, note };
     drop(outside.run_aside(&errand));

@@ -13,6 +13,7 @@ use crate::shelf::DraftOrder;
 use crate::site::SiteKind;
 use crate::snapshots::no_checkout;
 use clearway_core::failure::Failure;
+use clearway_core::grasp::Grasp;
 use clearway_core::hint::Hint;
 use clearway_core::ids::Seq;
 use clearway_core::limits::{RADAR_MS_MAX, SNAPSHOT_MS_MAX};
@@ -189,6 +190,7 @@ impl Session<'_> {
         let CheckedOut { root, commit, branch } = checkout;
         let order = DraftOrder {
             paths: vec![String::new()],
+            grasp: Grasp::everything(),
             cause: SnapshotCause::Asked,
             reason: None,
             at: self.now()?.wall,

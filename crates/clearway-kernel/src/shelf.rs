@@ -1,6 +1,7 @@
 //! Where snapshots lie, as the kernel asks for them. The binary answers with git, a test with nothing.
 
 use clearway_core::failure::Failure;
+use clearway_core::grasp::Grasp;
 use clearway_core::ids::{AgentId, Seq};
 use clearway_core::snapshot::{Keeping, SnapshotCause};
 use clearway_core::target::Worktree;
@@ -40,6 +41,8 @@ pub trait Shelf {
 pub struct DraftOrder {
     /// Paths from the root, each with everything below; the empty path is everything.
     pub paths: Vec<String>,
+    /// Which files there are about to be destroyed: one that is not, and cannot be read, is left out.
+    pub grasp: Grasp,
     /// Why.
     pub cause: SnapshotCause,
     /// Why, in somebody's words.
@@ -59,7 +62,8 @@ pub struct Drafted {
     pub commit: String,
     /// Its files.
     pub files: Vec<SnapshotFile>,
-    /// Ignored files that are not in it: too large, too many, or not to be read.
+    /// Files that are not in it: ignored ones that are too large, too many or not to be read, and what cannot be read and is
+    /// not about to be destroyed.
     pub left_out: Vec<String>,
 }
 

@@ -12,6 +12,7 @@ use crate::shelf::Drafted;
 use crate::site::SiteKind;
 use crate::targets::Look;
 use clearway_core::failure::Failure;
+use clearway_core::grasp::Grasp;
 use clearway_core::harm::{ROOT, harm_of, removes_repository};
 use clearway_core::ids::Seq;
 use clearway_core::redact::redact;
@@ -25,6 +26,9 @@ use std::path::{Path, PathBuf};
 pub(crate) const COMMAND_COLUMNS: usize = 120;
 /// Repositories inside a directory that are looked at before it is removed.
 const NESTED_MAX: usize = 8;
+/// What makes room where nothing can be kept any more: what is not kept anyway, and what a person types.
+const OUT_OF_ROOM: &str = "make room with what git ignores and a build makes anew, such as target/, of which nothing is \
+                           kept; or let a person remove it, in a terminal of their own";
 /// How long a snapshot that somebody took by hand stands for one that takes too long for a hook.
 const FRESH_MS: i64 = 2 * 60 * 1_000;
 
@@ -42,8 +46,8 @@ pub struct Sheltered {
 /// What became of what a command is about to destroy, in every checkout that it reaches.
 #[derive(Debug, Default)]
 pub struct Shelter {
-    /// What is kept of it; of several checkouts, in the last.
-    pub kept: Option<Sheltered>,
+    /// What is kept of it, in each checkout.
+    pub kept: Vec<Sheltered>,
     /// Why it cannot be kept.
     pub refused: Option<Refusal>,
     /// What is not kept because a store fails.
@@ -98,8 +102,8 @@ pub fn before_shell(
     shelter.unkept = unkept;
     for Checkout { ground, paths, first } in checkouts {
         let mode = ground.config.mode();
-        match keep(outside, call, &globals, command, ground, &paths) {
-            Ok(kept) => shelter.kept = kept.or(shelter.kept),
+        match keep(outside, call, &globals, Threat { command, grasp: &harm.grasp }, ground, &paths) {
+            Ok(kept) => shelter.kept.extend(kept),
             Err(failure) if cannot_be_asked(&failure) => {
                 shelter.unkept.push(Unkept { file: seen_from(first), failure });
             }
@@ -129,12 +133,19 @@ pub fn unkept_by(
     unkept
 }
 
+/// A command, and which files it can destroy where it reaches.
+#[derive(Clone, Copy)]
+struct Threat<'c> {
+    command: &'c str,
+    grasp: &'c Grasp,
+}
+
 /// Keeps what a command is about to destroy in one checkout; `None` if that is nothing.
 fn keep(
     outside: &mut dyn Outside,
     call: &HookCall,
     globals: &Globals,
-    command: &str,
+    threat: Threat<'_>,
     ground: Ground,
     paths: &[Option<String>],
 ) -> Result<Option<Sheltered>, Failure> {
@@ -143,8 +154,9 @@ fn keep(
     if paths.is_empty() {
         return Ok(None);
     }
-    let reason = truncate_columns(&redact(command), COMMAND_COLUMNS).into_owned();
-    let taken = match session.take_snapshot(paths.clone(), SnapshotCause::Command, Some(reason)) {
+    let reason = truncate_columns(&redact(threat.command), COMMAND_COLUMNS).into_owned();
+    let grasp = threat.grasp.clone();
+    let taken = match session.take_from(paths.clone(), grasp, SnapshotCause::Command, Some(reason)) {
         Err(failure) if failure.slug == Slug::GitFailed => {
             if let Some(mut fresh) = session.kept_just_now(&paths) {
                 fresh.elsewhere = fresh.elsewhere.filter(|root| !call.cwd.starts_with(root));
@@ -152,6 +164,9 @@ fn keep(
             }
             return Err(Failure::new(failure.slug, failure.message)
                 .hint("keep it first, without haste: clearway snapshot"));
+        }
+        Err(failure) if failure.slug == Slug::StoreFull => {
+            return Err(Failure { hints: Vec::new(), ..failure }.hint(OUT_OF_ROOM));
         }
         taken => taken?,
     };

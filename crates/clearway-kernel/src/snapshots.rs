@@ -14,6 +14,7 @@ use clearway_core::agent::AgentName;
 use clearway_core::command::Command;
 use clearway_core::decide::{Notice, Success, is_person};
 use clearway_core::failure::{Failure, LeaseView};
+use clearway_core::grasp::Grasp;
 use clearway_core::hint::{Hint, SNAPSHOTS};
 use clearway_core::ids::{AgentId, Seq};
 use clearway_core::lease::Kind;
@@ -125,6 +126,17 @@ impl Session<'_> {
         cause: SnapshotCause,
         reason: Option<String>,
     ) -> Result<Taken, Failure> {
+        self.take_from(paths, Grasp::everything(), cause, reason)
+    }
+
+    /// The same before something destroys no more than this there.
+    pub(crate) fn take_from(
+        &mut self,
+        paths: Vec<String>,
+        grasp: Grasp,
+        cause: SnapshotCause,
+        reason: Option<String>,
+    ) -> Result<Taken, Failure> {
         let at = self.now()?.wall;
         // Whoever takes over, or is gone, has nothing to do with what git ignores.
         let with_ignored = !matches!(cause, SnapshotCause::TakeOver | SnapshotCause::Left);
@@ -132,7 +144,7 @@ impl Session<'_> {
         let is_hurried = cause == SnapshotCause::Command;
         let within_ms = if is_hurried { SNAPSHOT_HOOK_MS_MAX } else { SNAPSHOT_MS_MAX };
         let is_whole = paths.iter().any(String::is_empty);
-        let order = DraftOrder { paths, cause, reason: reason.clone(), at, within_ms, ignored_beside };
+        let order = DraftOrder { paths, grasp, cause, reason: reason.clone(), at, within_ms, ignored_beside };
         let drafted = self.shelf()?.draft(&order)?;
         let is_asked_whole = is_whole && cause == SnapshotCause::Asked;
         let Some(drafted) = drafted else {

@@ -68,9 +68,14 @@ impl Session<'_> {
             self.outside.remove_file(&mark)?;
         }
         let Enter { targets, worktree } = self.whole_checkout();
-        self.command(Command::Attend(Attend::Done { targets, brief: Vec::new(), worktree }))?
-            .outcome
-            .map(|_| ())
+        self.command(Command::Attend(Attend::Done {
+            targets,
+            brief: Vec::new(),
+            written: Vec::new(),
+            worktree,
+        }))?
+        .outcome
+        .map(|_| ())
     }
 
     /// The answer to an edit while hooks of somebody else's commit have put things aside, once it has waited for them;

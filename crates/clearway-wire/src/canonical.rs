@@ -154,6 +154,11 @@ fn encode_body(out: &mut Writer, body: &Body) {
             out.list(paths.iter(), |out, path| out.text(path));
             out.list(blockers.iter(), |out, blocker| out.text(blocker.as_str()));
         }
+        Body::LeaseOverwritten { lease, holder, path } => {
+            out.text(lease.as_str());
+            out.text(holder.as_str());
+            out.text(path);
+        }
         Body::SnapshotTaken(keeping) => write_keeping(out, keeping),
         Body::NegotiationAsked(negotiation) => write_negotiation(out, negotiation),
         Body::NegotiationRaised { negotiation, urgency, then_reserve, deadline } => {
@@ -295,6 +300,11 @@ fn decode_body(input: &mut Reader<'_>, kind: &str, fold: Fold) -> Result<Body, D
             commit: input.text()?.to_owned(),
             paths: input.list(|input| input.text().map(str::to_owned))?,
             blockers: input.list(lease_id)?,
+        },
+        Body::LEASE_OVERWRITTEN => Body::LeaseOverwritten {
+            lease: lease_id(input)?,
+            holder: agent_id(input)?,
+            path: input.text()?.to_owned(),
         },
         "snapshot.taken" => Body::SnapshotTaken(read_keeping(input)?),
         "negotiation.asked" => Body::NegotiationAsked(read_negotiation(input, fold)?),

@@ -1,17 +1,18 @@
 //! The bytes of what is remembered of an agent. Soft state: what cannot be read is forgotten.
 
-use crate::canonical::{lease_id, small};
+use crate::canonical::{agent_id, lease_id, small};
 use crate::codec::{DecodeError, Reader, Writer};
 use crate::negotiating::negotiation_id;
 use crate::waiting::wait_id;
 use clearway_core::agent::AgentName;
 use clearway_core::ids::Seq;
 use clearway_core::mail::Importance;
-use clearway_core::slice::{Announced, Answer, Memo, Note, Writing};
+use clearway_core::refused::RefusedEdit;
+use clearway_core::slice::{Announced, Answer, Memo, Note, Overwritten, Writing};
 use clearway_core::target::Worktree;
 use clearway_core::time::Mono;
 
-const VERSION: u8 = 5;
+const VERSION: u8 = 7;
 
 /// The bytes of a memo.
 pub fn encode(memo: &Memo) -> Vec<u8> {
@@ -33,8 +34,12 @@ pub fn encode(memo: &Memo) -> Vec<u8> {
     out.number(u64::from(memo.told));
     out.list(memo.broadcasts.iter(), |out, at| out.number(at.0));
     out.list(memo.forced.iter(), |out, at| out.number(at.0));
-    out.number(memo.refused.0.0);
-    out.number(u64::from(memo.refused.1));
+    out.list(memo.refused.iter(), write_refused);
+    out.list(memo.overwritten.iter(), |out, known| {
+        out.text(known.lease.as_str());
+        out.text(&known.path);
+        out.option(known.by, |out, by| out.text(by.as_str()));
+    });
     out.list(memo.reminded.iter(), |out, wait| out.text(wait.as_str()));
     out.finish()
 }
@@ -58,7 +63,8 @@ fn try_decode(bytes: &[u8]) -> Result<Memo, DecodeError> {
         told: small(&mut input, "count")?,
         broadcasts: input.list(|input| input.number().map(Mono))?,
         forced: input.list(|input| input.number().map(Mono))?,
-        refused: (Mono(input.number()?), small(&mut input, "count")?),
+        refused: input.list(read_refused)?,
+        overwritten: input.list(read_overwritten)?,
         reminded: input.list(wait_id)?,
     };
     input.end()?;
@@ -74,6 +80,23 @@ fn write_writing(out: &mut Writer, writing: &Writing) {
 fn read_writing(input: &mut Reader<'_>) -> Result<Writing, DecodeError> {
     let (path, worktree) = (input.text()?.to_owned(), Worktree(input.text()?.to_owned()));
     Ok(Writing { path, worktree, until: Mono(input.number()?) })
+}
+
+fn write_refused(out: &mut Writer, refused: &RefusedEdit) {
+    out.text(&refused.target);
+    out.list(refused.blockers.iter(), |out, lease| out.text(lease.as_str()));
+    out.number(refused.since.0);
+    out.number(u64::from(refused.times));
+}
+
+fn read_refused(input: &mut Reader<'_>) -> Result<RefusedEdit, DecodeError> {
+    let (target, blockers) = (input.text()?.to_owned(), input.list(lease_id)?);
+    Ok(RefusedEdit { target, blockers, since: Mono(input.number()?), times: small(input, "count")? })
+}
+
+fn read_overwritten(input: &mut Reader<'_>) -> Result<Overwritten, DecodeError> {
+    let (lease, path) = (lease_id(input)?, input.text()?.to_owned());
+    Ok(Overwritten { lease, path, by: input.option(agent_id)? })
 }
 
 fn write_note(out: &mut Writer, note: &Note) {
@@ -246,7 +269,7 @@ fn read_answer(input: &mut Reader<'_>) -> Result<Answer, DecodeError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clearway_core::ids::{LeaseId, NegotiationId, WaitId};
+    use clearway_core::ids::{AgentId, LeaseId, NegotiationId, WaitId};
 
     #[test]
     fn a_memo_is_read_as_it_was_written_and_rubbish_as_nothing() {
@@ -299,7 +322,16 @@ mod tests {
             told: 2,
             broadcasts: vec![Mono(1), Mono(2)],
             forced: vec![Mono(5), Mono(6)],
-            refused: (Mono(8), 3),
+            refused: vec![RefusedEdit {
+                target: "a".to_owned(),
+                blockers: vec![lease],
+                since: Mono(8),
+                times: 3,
+            }],
+            overwritten: vec![
+                Overwritten { lease, path: "a".to_owned(), by: None },
+                Overwritten { lease, path: "b".to_owned(), by: Some(AgentId::parse("abcdefgh").unwrap()) },
+            ],
             reminded: vec![wait],
         };
         assert_eq!(decode(&encode(&memo)), memo);

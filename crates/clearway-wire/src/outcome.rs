@@ -146,20 +146,25 @@ pub(crate) fn write_view(out: &mut Writer, view: &LeaseView) {
     write_lease(out, &view.lease);
     out.text(view.agent.as_str());
     out.number(view.deadline.0);
-    out.text(view.liveness.word());
+    out.text(&format!("{}{}", view.liveness.word(), if view.is_halted { HALTED } else { "" }));
     out.number(view.waiters);
 }
 
 pub(crate) fn read_view(input: &mut Reader<'_>, fold: Fold) -> Result<LeaseView, DecodeError> {
-    Ok(LeaseView {
-        lease: read_lease(input, fold)?,
-        agent: input.word("agent name", AgentName::parse)?,
-        deadline: Mono(input.number()?),
-        liveness: input.word("liveness", |word| {
-            [Liveness::Active, Liveness::Idle, Liveness::Gone].into_iter().find(|l| l.word() == word)
-        })?,
-        waiters: input.number()?,
-    })
+    let lease = read_lease(input, fold)?;
+    let agent = input.word("agent name", AgentName::parse)?;
+    let deadline = Mono(input.number()?);
+    let (liveness, is_halted) = input.word("liveness", holder)?;
+    Ok(LeaseView { lease, agent, deadline, liveness, is_halted, waiters: input.number()? })
+}
+
+/// Stands behind the word for a holder whom a person stopped. What was kept before there was this has the word alone.
+const HALTED: &str = " halted";
+
+fn holder(text: &str) -> Option<(Liveness, bool)> {
+    let (word, is_halted) = text.strip_suffix(HALTED).map_or((text, false), |word| (word, true));
+    let known = [Liveness::Active, Liveness::Idle, Liveness::Gone];
+    known.into_iter().find(|liveness| liveness.word() == word).map(|liveness| (liveness, is_halted))
 }
 
 pub(crate) fn write_ids(out: &mut Writer, ids: &[LeaseId]) {

@@ -5,6 +5,7 @@ use crate::uncommitted::checkout;
 use clearway_core::failure::Failure;
 use clearway_core::slug::Slug;
 use clearway_git::{Git, GitError, NewCommit};
+use clearway_kernel::config::AGENT_VARIABLE;
 use clearway_kernel::{ChangedPaths, CommitOrder, GitCommit, INSIDE_COMMIT, Site};
 use clearway_platform::environment::Environment;
 use std::time::Duration;
@@ -39,7 +40,7 @@ pub(crate) fn make(
     let made = Git::for_commit(environment).and_then(|git| {
         let git = git.with_timeout(COMMIT_WAIT).with_var(INSIDE_COMMIT, "1");
         let git = match &order.agent {
-            Some(agent) => git.with_var("CLEARWAY_AGENT", agent),
+            Some(agent) => git.with_var(AGENT_VARIABLE, agent),
             None => git,
         };
         git.commit_only(root, &order.messages, &paths)

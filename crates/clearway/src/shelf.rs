@@ -1,7 +1,8 @@
 //! The shelf of snapshots, which is git's.
 
 use crate::failures::{directory_of, file_failure};
-use clearway_core::failure::Failure;
+use clearway_core::failure::{Details, Failure};
+use clearway_core::grasp::Grasp;
 use clearway_core::hint::{self, Hint};
 use clearway_core::ids::{AgentId, Seq};
 use clearway_core::limits::{
@@ -28,6 +29,9 @@ const IGNORED: git::IgnoredRules<'static> = git::IgnoredRules {
     build_directories: &BUILD_DIRECTORIES,
 };
 
+/// What git and the system say of a disk on which there is no room.
+const FULL: [&str; 3] = ["No space left", "Out of diskspace", "Disk quota exceeded"];
+
 /// Bytes of a word that no other snapshot has.
 const NONCE_BYTES: usize = 8;
 
@@ -51,13 +55,16 @@ impl Shelf for GitShelf<'_> {
         let wanted = git::SnapshotOrder {
             worktree: &self.root,
             paths: &paths,
+            spared: spared(&order.grasp),
             label,
             nonce: nonce()?,
             bytes_max: SNAPSHOT_BYTES_MAX,
             ignored: order.ignored_beside.as_ref().map(|_| IGNORED),
         };
         let hurried = self.git.clone().until(Stopwatch::start().at_ms(order.within_ms));
-        let Some(draft) = hurried.snapshot(wanted).map_err(|error| failure(&error))? else { return Ok(None) };
+        let drafted =
+            hurried.snapshot(wanted).map_err(|error| self.no_room(&error).unwrap_or_else(|| failure(&error)));
+        let Some(draft) = drafted? else { return Ok(None) };
         if let Some(beside) = order.ignored_beside.as_ref().filter(|_| !draft.pack.is_empty()) {
             let place = files::with_suffix(beside, &draft.commit);
             let written = directory_of(&place).and_then(|()| files::write_atomic(&place, &draft.pack));
@@ -112,6 +119,23 @@ impl Shelf for GitShelf<'_> {
 }
 
 impl GitShelf<'_> {
+    /// What to say where git found its disk full.
+    fn no_room(&self, error: &SnapshotError) -> Option<Failure> {
+        let said = error.to_string();
+        let is_full = FULL.iter().any(|sign| said.contains(sign));
+        let repository = git::discover_from(&self.root).ok().flatten().filter(|_| is_full)?;
+        let packs = repository.common_dir.join("objects/pack");
+        let disk = files::mount_point(&packs).ok()?.display().to_string();
+        let free_bytes = files::free_bytes(&packs).ok()?;
+        let message = format!(
+            "there is no room to keep what is not committed: {free_bytes} bytes are free on {}",
+            shown(&disk)
+        );
+        let fields = vec![("disk", disk.into()), ("free_bytes", free_bytes.into())];
+        let failure = Failure::new(Slug::StoreFull, message).details(Details::Fields(fields));
+        Some(failure.hint("make room on that disk; nothing was changed"))
+    }
+
     fn with_order(
         &self,
         order: &BackOrder,
@@ -131,6 +155,11 @@ impl GitShelf<'_> {
 
 fn reference(agent: AgentId, number: Seq) -> String {
     format!("{SNAPSHOTS}{agent}/{}", number.0)
+}
+
+/// What is left alone by something that destroys no more than this.
+fn spared(grasp: &Grasp) -> git::Spared<'_> {
+    git::Spared { tracked: !grasp.tracked, untracked: !grasp.untracked, but_in: &grasp.onto }
 }
 
 fn nonce() -> Result<String, Failure> {

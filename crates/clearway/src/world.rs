@@ -3,6 +3,7 @@
 use crate::facts;
 use crate::machine::Machine;
 use clearway_core::facts::{FactQuery, Facts};
+use clearway_core::grasp::Grasp;
 use clearway_core::limits::SNAPSHOT_HOOK_MS_MAX;
 use clearway_core::snapshot::SnapshotCause;
 use clearway_core::target::Worktree;
@@ -52,6 +53,7 @@ impl Machine {
         for ((worktree, cause), paths) in wanted {
             let order = DraftOrder {
                 paths: paths.iter().map(|path| (*path).to_owned()).collect(),
+                grasp: Grasp::everything(),
                 cause,
                 reason: None,
                 at: now.wall,

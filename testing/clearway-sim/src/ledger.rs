@@ -43,6 +43,7 @@ impl Ledger {
             Body::ScopeOpened { .. }
             | Body::CommitAllowed { .. }
             | Body::CommitUnchecked { .. }
+            | Body::LeaseOverwritten { .. }
             | Body::ReservationRefused { .. }
             | Body::ActionDenied { .. }
             | Body::SnapshotTaken(_)

@@ -40,10 +40,18 @@ impl Client {
     /// # Panics
     /// If no process can be started.
     pub fn claude(home: &Home, repository: &Repository<'_>, session: &str) -> Self {
+        Self::claude_behind(home, repository, session, &[])
+    }
+
+    /// The same, whose hooks are run by another program that takes a program and its arguments.
+    ///
+    /// # Panics
+    /// If no process can be started.
+    pub fn claude_behind(home: &Home, repository: &Repository<'_>, session: &str, runner: &[&str]) -> Self {
         let scratch = home.path().join(format!("tmp/client-{session}"));
         fs::create_dir_all(&scratch).expect("a directory");
         let mut command = Command::new("sh");
-        command.args(["-c", LOOP, "claude"]).arg(home.binary()).args(["hook", "claude"]);
+        command.args(["-c", LOOP, "claude"]).args(runner).arg(home.binary()).args(["hook", "claude"]);
         command.current_dir(repository.path()).env_clear().envs(home.environment());
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("a shell starts");
         let orders = child.stdin.take().expect("a pipe");

@@ -65,13 +65,19 @@ impl Namespace {
     /// # Panics
     /// If the command's directory is not text.
     pub fn enter(&self, command: Command) -> Command {
-        let pid = self.pid.to_string();
-        let directory = command.get_current_dir().map(|path| path.to_str().expect("text").to_owned());
-        let directory = directory.unwrap_or_else(|| "/".to_owned());
-        let mut runner = vec!["nsenter", "--target", &pid];
-        runner.extend(&self.kinds);
-        runner.extend(["--", "env", "-C", &directory]);
-        behind(command, &runner)
+        let directory = command.get_current_dir().unwrap_or(Path::new("/")).to_owned();
+        let runner = self.runner(&directory);
+        behind(command, &runner.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    /// What runs a program inside, in a directory of it.
+    ///
+    /// # Panics
+    /// If the directory is no text.
+    pub fn runner(&self, directory: &Path) -> Vec<String> {
+        let (pid, directory) = (self.pid.to_string(), directory.to_str().expect("text"));
+        let entered = ["nsenter", "--target", &pid].into_iter().chain(self.kinds.iter().copied());
+        entered.chain(["--", "env", "-C", directory]).map(str::to_owned).collect()
     }
 
     /// Runs a shell script inside.

@@ -58,7 +58,7 @@ place is kept and the exit code is 0: nothing has to be tried again.";
 pub(super) const ASK: &str = "\
 Examples:
   clearway ask src/parser.rs \"the release waits for it\"
-  clearway ask src/parser.rs \"the release waits for it\" --urgent --wait=5m
+  clearway ask src/parser.rs \"the release waits for it\" --urgent --wait 5m
   clearway ask src/parser.rs \"rename the api\" --then-reserve
 
 Asking again for the same returns what was asked before. The holder is told at

@@ -93,7 +93,7 @@ pub(super) const EVENTS: &[(&str, When)] = &[
     ("SessionEnd", When::SessionEnd),
     ("PreToolUse", When::BeforeTool),
     ("PostToolUse", When::AfterTool),
-    ("PostToolUseFailure", When::AfterTool),
+    ("PostToolUseFailure", When::AfterFailure),
     ("Stop", When::TurnEnd),
     ("SubagentStop", When::SubagentEnd),
 ];

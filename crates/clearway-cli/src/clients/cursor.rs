@@ -71,7 +71,7 @@ const EVENTS: &[(&str, When)] = &[
     ("sessionEnd", When::SessionEnd),
     ("preToolUse", When::BeforeTool),
     ("postToolUse", When::AfterTool),
-    ("postToolUseFailure", When::AfterTool),
+    ("postToolUseFailure", When::AfterFailure),
     ("stop", When::TurnEnd),
     ("subagentStop", When::SubagentEnd),
 ];

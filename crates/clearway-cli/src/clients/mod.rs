@@ -141,7 +141,9 @@ mod tests {
         for dialect in CLIENTS {
             let is_about_tools = |entry: &&Registration| {
                 let known = dialect.words.events.iter().find(|(name, _)| *name == entry.event);
-                known.is_some_and(|(_, when)| matches!(when, When::BeforeTool | When::AfterTool))
+                known.is_some_and(|(_, when)| {
+                    matches!(when, When::BeforeTool | When::AfterTool | When::AfterFailure)
+                })
             };
             for entry in dialect.registered.iter().filter(is_about_tools) {
                 let matcher = entry.matcher.unwrap_or("*");

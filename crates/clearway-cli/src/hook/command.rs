@@ -3,7 +3,7 @@
 //! reaches is asked for itself, and its settings say what becomes of the command there.
 
 use super::reply::{Told, Verdict};
-use super::{Judged, keep_unannounced, stopped, texts};
+use super::{Judged, Passage, keep_unannounced, stopped, texts};
 use crate::Host;
 use crate::clients::Dialect;
 use crate::hook::event::Event;
@@ -11,8 +11,8 @@ use clearway_core::failure::Failure;
 use clearway_core::slug::Slug;
 use clearway_kernel::config::Enforcement;
 use clearway_kernel::{
-    Answers, Doing, Failing, HookCall, Outage, Unkept, abandon_turns, attend, before_git, before_shell,
-    outage, unkept_by,
+    Answers, Doing, Failing, HookCall, Unkept, abandon_turns, attend, before_git, before_shell, outage,
+    unkept_by,
 };
 
 /// A call about a command, and who hears what is said of it.
@@ -43,7 +43,7 @@ impl Shell<'_> {
         said.beside.extend(sharing.unsure.iter().map(texts::unsure));
         if said.reason.is_none() {
             let shelter = before_shell(host, call, command, failing.as_ref());
-            said.beside.extend(shelter.kept.as_ref().map(texts::sheltered));
+            said.beside.extend(shelter.kept.iter().map(texts::sheltered));
             if let Some(refusal) = shelter.refused {
                 said.refuse(texts::unsheltered(&refusal.failure), refusal.mode);
             }
@@ -91,12 +91,13 @@ impl Shell<'_> {
         let notice = Told { model: Some(text.clone()), person: Some(text.clone()) };
         let is_heard = (self.dialect.tell)(self.event, &notice).is_some();
         let files = std::slice::from_ref(file);
-        match (outage(host, self.call, files, failure, refuse.is_some(), is_heard), refuse) {
-            (Outage { unattended: true, .. }, Some(refuse)) => {
-                said.reason.get_or_insert_with(|| refuse(failure));
+        let outage = outage(host, self.call, files, failure, refuse.is_some(), is_heard);
+        match Passage::of(&outage, refuse.is_some()) {
+            Passage::Refused => {
+                said.reason = said.reason.take().or_else(|| refuse.map(|refuse| refuse(failure)));
             }
-            (Outage { unattended: false, is_new: true }, _) => said.for_all.push(text),
-            (Outage { .. }, _) => {}
+            Passage::Told => said.for_all.push(text),
+            Passage::Silent => {}
         }
     }
 }

@@ -20,6 +20,8 @@ pub(crate) struct Event {
     pub(crate) moment: Moment,
     /// Files that the tool call changed, as far as the client says so once it is over.
     pub(crate) changed: Vec<String>,
+    /// Whether the tool call came to nothing, as far as the client says so.
+    pub(crate) failed: bool,
     /// What the tool call put into which file, as far as its input says so.
     pub(crate) put: Vec<(String, String)>,
     /// The files that a tool call is about to write as a whole, as far as its input says what they are to hold.
@@ -92,7 +94,8 @@ impl Event {
     pub(crate) fn wrote(&self, files: &[String]) -> Vec<Wrote> {
         let put_into = |file: &String| {
             let of_file = self.put.iter().filter(|(into, _)| into == file);
-            Wrote { file: file.clone(), put: of_file.map(|(_, text)| text.clone()).collect() }
+            let put = of_file.map(|(_, text)| text.clone()).collect();
+            Wrote { file: file.clone(), put, failed: self.failed }
         };
         files.iter().map(put_into).collect()
     }

@@ -25,8 +25,8 @@ use clearway_core::text::shown;
 use clearway_kernel::config::Enforcement;
 use clearway_kernel::{
     Answers, CallEnd, Doing, Hook, HookCall, Noted, Outage, Ruling, attend, before_edit, company,
-    destroyed_by, fields_of_tool, foreseen_at_rest, keep_changed, keep_for_later, kept_for_now, note_call,
-    outage, told_before, was_told_before,
+    destroyed_by, fields_of_tool, foreseen_at_rest, is_invited, keep_changed, keep_for_later, kept_for_now,
+    note_call, outage, told_before, was_told_before,
 };
 use command::Shell;
 use event::{Act, Event, Moment};
@@ -34,6 +34,7 @@ use reply::{Reply, Told, Verdict};
 use serde_json::Value;
 use std::ffi::OsString;
 use std::time::Duration;
+use typed::Typed;
 
 /// Bytes of a payload. A client sends the whole text of a file that is to be written.
 const PAYLOAD_BYTES_MAX: usize = 32 * 1_024 * 1_024;
@@ -194,13 +195,18 @@ fn longest(spent: Spent, payload_ms: u64) -> &'static str {
     spans.into_iter().max_by_key(|(ms, _)| *ms).map_or("store", |(_, cause)| cause)
 }
 
-/// A command of ours in a shell that may have no way to the store, carried out here; the shell prints the answer. No
+/// A command of ours in a shell that may have no way to the store, carried out here; the shell prints the answer. Where
+/// nobody invited us nothing is done by a hook, and the command is the shell's as any other. No
 /// payload tells of a sandbox: `permission_mode` is about who is asked, and bypasses questions in a sandbox too.
 fn carried_out(dialect: &Dialect, event: &Event, call: &HookCall, host: &mut dyn Host) -> Option<Reply> {
     let (Moment::BeforeTool(Act::Shell(command)), Some(rewrite)) = (&event.moment, dialect.rewrite) else {
         return None;
     };
-    let words = typed::words(command)?;
+    let Typed { words, directory } = typed::read(command)?;
+    let place = directory.map_or_else(|| call.cwd.clone(), |directory| call.cwd.join(directory));
+    if !is_invited(host, call, &place) {
+        return None;
+    }
     let hook = Hook { session: call.session.clone(), hears: false, forks: false, earlier: Vec::new() };
     let agent = OnBehalf { hook, cwd: call.cwd.clone(), key: call.usable_key() };
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
@@ -257,10 +263,30 @@ fn unchecked(
     let notice = Told { model: Some(text.clone()), person: Some(text) };
     let is_heard = (dialect.tell)(event, &notice).is_some();
     let how = contained(|| Ok(outage(host, call, &files, failure, is_before, is_heard)));
-    match how.unwrap_or(Outage { unattended: false, is_new: true }) {
-        Outage { unattended: true, .. } if is_before => Verdict::Deny(refusal),
-        Outage { unattended: false, is_new: true } => Verdict::Tell(notice),
-        Outage { .. } => Verdict::Silent,
+    match Passage::of(&how.unwrap_or(Outage { unattended: false, is_new: true }), is_before) {
+        Passage::Refused => Verdict::Deny(refusal),
+        Passage::Told => Verdict::Tell(notice),
+        Passage::Silent => Verdict::Silent,
+    }
+}
+
+/// What an outage means for a call of which something should have been checked.
+enum Passage {
+    /// It is refused, where nobody watches and it is not over yet.
+    Refused,
+    /// It passes with a word, the first of the outage.
+    Told,
+    /// It passes.
+    Silent,
+}
+
+impl Passage {
+    fn of(outage: &Outage, is_before: bool) -> Self {
+        match outage {
+            Outage { unattended: true, .. } if is_before => Self::Refused,
+            Outage { unattended: false, is_new: true } => Self::Told,
+            Outage { .. } => Self::Silent,
+        }
     }
 }
 

@@ -63,6 +63,7 @@ pub(crate) enum When {
     SubagentEnd,
     BeforeTool,
     AfterTool,
+    AfterFailure,
 }
 
 /// Where a tool's input tells what it does.
@@ -90,6 +91,7 @@ pub(crate) fn read(client: Client, words: &Words, payload: &Value, event: Option
     let is = |at: When| known.is_some_and(|(_, when)| *when == at);
     Event {
         client,
+        failed: is(When::AfterFailure) || says_error(words, payload),
         put: if is(When::AfterTool) { put(words, payload) } else { Vec::new() },
         whole: if is(When::BeforeTool) { whole(words, payload) } else { Vec::new() },
         session: text(payload, words.fields.session).and_then(session_id).filter(|id| !id.is_empty()),
@@ -103,6 +105,12 @@ pub(crate) fn read(client: Client, words: &Words, payload: &Value, event: Option
         was_held: payload.get("stop_hook_active").and_then(Value::as_bool).unwrap_or(false),
         cwd: text(payload, words.fields.cwd).map(PathBuf::from).filter(|cwd| cwd.is_absolute()),
     }
+}
+
+/// Whether what is said of a tool that was used is that it came to nothing.
+fn says_error(words: &Words, payload: &Value) -> bool {
+    let result = words.fields.result.iter().find_map(|field| payload.get(field));
+    result.and_then(|result| result.get("error")).is_some_and(|error| !error.is_null())
 }
 
 /// What a payload is about that does not name its event, in a hook whose line does not either: it was put into the file
@@ -121,7 +129,7 @@ fn moment(when: When, words: &Words, payload: &Value) -> Moment {
         When::TurnEnd => Moment::TurnEnd,
         When::SubagentEnd => Moment::SubagentEnd,
         When::BeforeTool => Moment::BeforeTool(act(words, payload)),
-        When::AfterTool => Moment::AfterTool(act(words, payload)),
+        When::AfterTool | When::AfterFailure => Moment::AfterTool(act(words, payload)),
     }
 }
 

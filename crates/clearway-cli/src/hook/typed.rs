@@ -6,16 +6,27 @@
 use crate::arguments::{Cli, Verb};
 use clap::Parser;
 use clearway_core::shell;
+use std::path::PathBuf;
 
-/// The words of such a command, the program's name first; `None` for anything else.
-pub(crate) fn words(command: &str) -> Option<Vec<String>> {
+/// Such a command.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Typed {
+    /// Its words, the program's name first.
+    pub(crate) words: Vec<String>,
+    /// Where it acts, if not where it is typed.
+    pub(crate) directory: Option<PathBuf>,
+}
+
+/// Reads a command; `None` for anything else.
+pub(crate) fn read(command: &str) -> Option<Typed> {
     let line = shell::read(command.trim());
     let is_ours = line.is_plain && line.words.first().is_some_and(|program| program == "clearway");
     let said = is_ours.then(|| Cli::try_parse_from(&line.words).ok()).flatten()?;
     // What a sandbox does not let write is not written for it: of all that is carried out, only this names a file.
     let names_a_file = said.everywhere.store.is_some();
     let verb = said.verb.filter(|verb| !names_a_file && answers_at_once(verb))?;
-    Some(if waits(&verb) { for_a_moment(line.words) } else { line.words })
+    let words = if waits(&verb) { for_a_moment(line.words) } else { line.words };
+    Some(Typed { words, directory: said.everywhere.directory })
 }
 
 /// How long a hook waits for a turn: its client waits for the hook. Whose turn has not come keeps its place and is told
@@ -91,6 +102,10 @@ pub(crate) fn printing(stdout: &str, stderr: &str, code: u8) -> String {
 mod tests {
     use super::*;
 
+    fn words(command: &str) -> Option<Vec<String>> {
+        read(command).map(|typed| typed.words)
+    }
+
     #[test]
     fn one_command_of_plain_words_is_understood() {
         for (command, expect) in [
@@ -127,6 +142,7 @@ mod tests {
             "clearway reserve a --wait 5m",
             "clearway reserve a --wait=5m",
             "clearway reserve --wait a",
+            "clearway ask a why --wait 5m",
             "clearway reserve",
             "clearway demo",
             "clearway reserve a --store /x/s.db",

@@ -132,6 +132,7 @@ fn words(seq: Seq, body: &Body, known: &Known) -> String {
             format!("{wait} of {}, {}{}", known.agent(*agent), cause.word(), by.unwrap_or_default())
         }
         Body::ScopeFrozen { reason, .. } | Body::ScopeThawed { reason } => reason.clone(),
+        Body::LeaseOverwritten { holder, path, .. } => format!("{path} of {}", known.agent(*holder)),
         Body::CommitUnchecked { commit, paths, .. } => {
             format!("{} in {commit}, past the check", paths.join(" "))
         }

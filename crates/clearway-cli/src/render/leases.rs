@@ -65,9 +65,10 @@ pub(crate) fn and_more(all: usize, shown: usize) -> Option<String> {
     Some(format!("and {left} more"))
 }
 
-/// What the colour of a liveness is.
-pub(crate) fn liveness_tone(liveness: Liveness) -> Tone {
+/// What the colour of a liveness is. Whoever was stopped needs a person, as whoever is gone does.
+pub(crate) fn liveness_tone(liveness: Liveness, is_halted: bool) -> Tone {
     match liveness {
+        _ if is_halted => Tone::Bad,
         Liveness::Active => Tone::Good,
         Liveness::Idle => Tone::Care,
         Liveness::Gone => Tone::Bad,
@@ -101,7 +102,7 @@ pub(crate) fn holding(view: &LeaseView, now: &Now, page: &Page, indent: &str) ->
     let place = if page.is_elsewhere(root) { format!(" in {root}") } else { String::new() };
     let target = unit::shown(lease) + &place;
     let head =
-        format!("{name} ({}) holds {} {how}, lease {}", view.liveness.word(), printable(&target), lease.id);
+        format!("{name} ({}) holds {} {how}, lease {}", view.holder_word(), printable(&target), lease.id);
     let since = match ago(now.mono.since(lease.granted)).as_str() {
         "now" => "since just now".to_owned(),
         ago => format!("since {ago}"),
@@ -110,8 +111,8 @@ pub(crate) fn holding(view: &LeaseView, now: &Now, page: &Page, indent: &str) ->
     let inner = format!("{indent}  ");
     let mut lines = wrap(&head, page.columns, indent, &inner);
     if let Some(first) = lines.first_mut() {
-        let word = format!("({})", view.liveness.word());
-        let painted = page.paint(liveness_tone(view.liveness), &word);
+        let word = format!("({})", view.holder_word());
+        let painted = page.paint(liveness_tone(view.liveness, view.is_halted), &word);
         *first = first.replacen(&word, &painted, 1).replacen(&name, &page.paint(Tone::Strong, &name), 1);
     }
     lines.extend(wrap(&times, page.columns, &inner, &inner));

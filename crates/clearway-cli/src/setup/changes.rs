@@ -105,7 +105,9 @@ pub(crate) fn plan(host: &mut dyn Host, root: Option<&Path>, wish: &Wish) -> Res
     if let Some(root) = root.filter(|_| wish.git_hooks || wish.uninstall) {
         changes.extend(githooks::changes(host, &journal, root, wish)?);
     }
-    changes.retain(|change| !wish.uninstall || change.is_due() || change.outcome.is_err());
+    let is_worth_telling =
+        |change: &Change| change.is_due() || change.outcome.is_err() || change.note.is_some();
+    changes.retain(|change| !wish.uninstall || is_worth_telling(change));
     Ok(changes)
 }
 
@@ -254,10 +256,18 @@ pub(super) fn take_back(
         way: Way::Text,
     };
     match host.read_text(path) {
+        Err(failure) if !journal.knows(path) => change.note = Some(passed_over(&failure.message)),
         Err(failure) => change.outcome = Err(unreadable(path, &failure.message)),
         Ok(None) => {}
         Ok(Some(text)) => {
-            let removed = remove(&text, journal.original(path)).map_err(|Unfit(why)| unreadable(path, &why));
+            let removed = match remove(&text, journal.original(path)) {
+                // What was never ours may be as broken as its owner likes.
+                Err(Unfit(why)) if !journal.knows(path) && !text.contains(entries::NAME) => {
+                    change.note = Some(passed_over(&why));
+                    return change;
+                }
+                removed => removed.map_err(|Unfit(why)| unreadable(path, &why)),
+            };
             change.outcome = removed.map(|removed| match journal.restored(path, &text, removed) {
                 Restored::Untouched => After::Unchanged,
                 Restored::Absent => After::Absent,
@@ -275,6 +285,11 @@ pub(super) fn take_back(
         }
     }
     change
+}
+
+/// What is said of a file that cannot be read and in which there is nothing to take back.
+fn passed_over(why: &str) -> String {
+    format!("passed over, nothing of ours is known to be in it: {}", clearway_core::text::shown(why))
 }
 
 fn page_change(host: &mut dyn Host, journal: &Journal, root: &Path, uninstall: bool) -> Vec<Change> {

@@ -270,7 +270,7 @@ impl SetUp {
         match (self.deed, self.uninstall) {
             (Deed::Declined | Deed::Unconfirmed, _) => "nothing was written\n",
             (Deed::Planned, _) if is_due => "nothing was written: --dry-run\n",
-            (_, true) if self.changes.is_empty() => "nothing of ours was found\n",
+            (_, true) if is_same => "nothing of ours was found\n",
             (_, false) if is_same && !self.clients.is_empty() => "nothing to change\n",
             _ => "",
         }

@@ -85,7 +85,7 @@ impl LeaseList {
         vec![
             Cell::new(view.lease.id.as_str()),
             Cell::new(name).tone(Tone::Strong),
-            Cell::new(view.agent.as_str()).tone(liveness_tone(view.liveness)),
+            Cell::new(view.agent.as_str()).tone(liveness_tone(view.liveness, view.is_halted)),
             Cell::new(view.lease.mode.word()),
             ending(view, &self.found.now, self.history),
             Cell::new(view.lease.reason.as_deref().unwrap_or_default()),
@@ -166,7 +166,7 @@ impl Answer for AgentList {
             table.row(vec![
                 Cell::new(format!("{}{you}", view.agent.name)).tone(Tone::Strong),
                 Cell::new(view.agent.client.word()),
-                Cell::new(seen.word()).tone(liveness_tone(*liveness)),
+                Cell::new(seen.word()).tone(liveness_tone(*liveness, view.agent.halted.is_some())),
                 Cell::new(view.last_seen().map_or("-".to_owned(), |seen| ago(now.mono.since(seen)))),
                 Cell::new(held_and_awaited(view.live_leases, *waiting)),
             ]);

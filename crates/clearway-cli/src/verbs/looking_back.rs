@@ -11,7 +11,7 @@ use clearway_core::ids::Seq;
 use clearway_core::slug::Slug;
 use clearway_core::text::{printable, quoted};
 use clearway_core::time::{Wall, rounded};
-use clearway_kernel::{AgentCost, Cost, Deeds, Digest, Globals, HookNote, Passed, Session};
+use clearway_kernel::{AgentCost, Cost, Deeds, Digest, Globals, HookNote, OverwrittenFile, Passed, Session};
 use clearway_wire::json::{
     AgentCostJson, CommitsJson, CostReply, DeedsJson, DigestReply, LongestWaitJson, Looked, OperatorActJson,
     PassedJson, SlowCallJson, WrittenOverJson, Zone, instant, rfc3339,
@@ -84,7 +84,7 @@ impl Answer for LookBack {
                 }),
                 taken_over: passed(&found.taken_over),
                 left_behind: passed(&found.left_behind),
-                written_over: written_over_json(&found.cost),
+                written_over: found.overwritten.iter().map(written_over_json).collect(),
                 operator_acts: found
                     .operator_acts
                     .iter()
@@ -150,11 +150,11 @@ impl LookBack {
                 lines.push((about, some(&list.iter().map(from).collect::<Vec<_>>())));
             }
         }
-        let by = |(path, by): &(String, Option<String>)| {
-            format!("{path} by {}", by.as_deref().unwrap_or("nobody that is known"))
+        let by = |file: &OverwrittenFile| {
+            format!("{} by {}", file.path, file.by.as_deref().unwrap_or("nobody that is known"))
         };
-        if !found.cost.written_over.is_empty() {
-            lines.push(("written over", some(&found.cost.written_over.iter().map(by).collect::<Vec<_>>())));
+        if !found.overwritten.is_empty() {
+            lines.push(("written over", some(&found.overwritten.iter().map(by).collect::<Vec<_>>())));
         }
         if !found.operator_acts.is_empty() {
             let acts: Vec<String> =
@@ -245,10 +245,9 @@ fn deeds_json((agent, deeds): &(String, Deeds)) -> DeedsJson {
     DeedsJson { agent: agent.clone(), leases, refused, waits, waited_ms }
 }
 
-fn written_over_json(cost: &Cost) -> Vec<WrittenOverJson> {
-    let one =
-        |(path, by): &(String, Option<String>)| WrittenOverJson { pattern: path.clone(), by: by.clone() };
-    cost.written_over.iter().map(one).collect()
+pub(super) fn written_over_json(file: &OverwrittenFile) -> WrittenOverJson {
+    let OverwrittenFile { path, holder, by, .. } = file;
+    WrittenOverJson { pattern: path.clone(), holder: holder.clone(), by: by.clone() }
 }
 
 fn passed_json(passed: &Passed) -> PassedJson {

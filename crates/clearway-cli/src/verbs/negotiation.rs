@@ -7,6 +7,7 @@ use crate::arguments::{
 use crate::console::{Answer, Problem, document};
 use crate::given::Given;
 use crate::render::{Cell, Fit, Page, Table, Tone, ago, and_more, count, holding, wrapped};
+use crate::usage::explain_wait;
 use clearway_core::negotiation::{Negotiated, NegotiationState, NegotiationView, Status};
 use clearway_core::text::printable;
 use clearway_core::time::{Now, rounded};
@@ -18,7 +19,9 @@ pub(super) fn ask(session: &mut Session<'_>, flags: AskFlags) -> Result<Changed,
     let wait = flags.wait.map(|text| (text != WAIT_AS_LONG_AS_ALLOWED).then_some(text));
     let AskFlags { path: what, kind, why, urgent, then_reserve, .. } = flags;
     let words = AskWords { what, kind: kind.kind(), why, urgent, then_reserve, wait };
-    Changed::asked(session.ask(&words)?)
+    let asked = session.ask(&words);
+    let span = words.wait.flatten().unwrap_or_default();
+    Changed::asked(asked.map_err(|failure| explain_wait(failure, &span, "ask PATH WHY --wait 5m"))?)
 }
 
 pub(super) fn answer(session: &mut Session<'_>, flags: AnswerFlags) -> Result<Changed, Problem> {

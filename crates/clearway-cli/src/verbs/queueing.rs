@@ -92,7 +92,7 @@ pub(super) fn watched<T>(
 
 fn live_line(standing: &Standing<'_>) -> String {
     let holder = standing.blockers.first().map(|view| {
-        format!("{} is with {} ({})", view.lease.target.display(), view.agent, view.liveness.word())
+        format!("{} is with {} ({})", view.lease.target.display(), view.agent, view.holder_word())
     });
     let earlier = standing.ahead.first().map(|ahead| format!("{} is before you", ahead.agent));
     let why = holder.or(earlier).unwrap_or_else(|| "your turn".to_owned());

@@ -1,5 +1,6 @@
 //! `status`: one look at everything, for people and, more tersely, for agents.
 
+use super::looking_back::written_over_json;
 use super::negotiation::{negotiation_table, next_of};
 use super::queueing::wait_table;
 use crate::console::{Answer, Problem, document};
@@ -17,7 +18,7 @@ use clearway_core::negotiation::{NegotiationState, NegotiationView};
 use clearway_core::text::{columns, printable, truncate_columns};
 use clearway_core::time::{Now, rounded};
 use clearway_core::wait::{Queued, waiters_for};
-use clearway_kernel::{AgentSeen, Session, Status, UncheckedCommit};
+use clearway_kernel::{AgentSeen, OverwrittenFile, Session, Status, UncheckedCommit};
 use clearway_wire::json::{
     Actor, AgentJson, Blocker, Looked, NegotiationJson, StatusReply, UncheckedJson, WaitJson, rfc3339,
 };
@@ -84,6 +85,7 @@ impl Answer for Look {
                 machine_wide: leases_there.chain(waits_there).collect(),
                 frozen_until: frozen.as_ref().map(|freeze| rfc3339(now.wall_at(freeze.until))),
                 unchecked: self.found.unchecked.iter().map(|past| self.unchecked_json(past)).collect(),
+                written_over: self.found.overwritten.iter().map(written_over_json).collect(),
                 warnings: self.all_warnings().iter().map(|warning| given.advice(warning)).collect(),
             },
         ))
@@ -111,7 +113,9 @@ impl Look {
     fn all_warnings(&self) -> Vec<String> {
         let past = past_the_check(&self.found.unchecked);
         let past = past.map(|past| format!("{past}: clearway events --kind {}", Body::COMMIT_UNCHECKED));
-        self.found.warnings.iter().cloned().chain(past).collect()
+        let over = written_over(&self.found.overwritten);
+        let over = over.map(|over| format!("{over}: clearway events --kind {}", Body::LEASE_OVERWRITTEN));
+        self.found.warnings.iter().cloned().chain(past).chain(over).collect()
     }
 
     /// What can be reserved here: where there are no paths, names.
@@ -205,7 +209,7 @@ impl Look {
             let AgentSeen { view, liveness, .. } = seen;
             table.row(vec![
                 Cell::new(view.agent.name.as_str()).tone(Tone::Strong),
-                Cell::new(seen.word()).tone(liveness_tone(*liveness)),
+                Cell::new(seen.word()).tone(liveness_tone(*liveness, view.agent.halted.is_some())),
                 Cell::new(view.last_seen().map_or("-".to_owned(), |seen| ago(now.mono.since(seen)))),
                 Cell::new(self.holds(view.agent.id, page)),
             ]);
@@ -232,52 +236,55 @@ impl Look {
 
     /// Everything an agent needs before its next edit, in few bytes.
     fn terse_form(&self, page: &Page) -> String {
-        let given = &page.given;
-        let Status { now, me, leases, warnings, .. } = &self.found;
+        let lines = self.terse_holdings(page).into_iter().chain(self.terse_past());
+        let lines = lines.chain(self.terse_queue(page)).chain(self.terse_warning(page));
+        let text: String = lines.map(|line| line + "\n").collect();
+        let next = page.given.advice(&format!("next: clearway {}", self.next()));
+        let room = TERSE_BYTES_MAX.saturating_sub(next.len() + 2);
+        format!("{}\n{next}\n", cut(printable_lines(&text).trim_end(), room).trim_end())
+    }
+
+    /// Who the caller is, and who holds what.
+    fn terse_holdings(&self, page: &Page) -> Vec<String> {
+        let Status { now, me, leases, .. } = &self.found;
         let is_mine = |view: &&LeaseView| me.as_ref().is_some_and(|(id, _)| view.lease.holder == *id);
         let mine = me.as_ref().map(|(id, _)| self.held_by(*id, page)).unwrap_or_default();
-        let others: Vec<String> = leases
-            .iter()
-            .filter(|view| !is_mine(view))
+        let others = leases.iter().filter(|view| !is_mine(view));
+        let others: Vec<String> = others
             .map(|view| format!("{} {} {}", placed_pattern(view, page), view.agent, left(view, now)))
             .collect();
         let name = me.as_ref().map_or("not registered yet", |(_, name)| name.as_str());
         let holds =
             if mine.is_empty() { "nothing".to_owned() } else { some_of(&mine, TERSE_OWN_COLUMNS_MAX) };
-        let mut text = format!("you: {name}; you hold: {holds}\n");
-        if !others.is_empty() {
-            text.push_str(&format!("others hold: {}\n", some_of(&others, TERSE_OTHERS_COLUMNS_MAX)));
-        }
-        if let Some(past) = past_the_check(&self.found.unchecked) {
-            text.push_str(&format!("{}\n", truncate_columns(&past, TERSE_PAST_COLUMNS_MAX)));
-        }
+        let own = format!("you: {name}; you hold: {holds}");
+        [own].into_iter().chain(listed("others hold", &others, TERSE_OTHERS_COLUMNS_MAX)).collect()
+    }
+
+    /// What was done to what others hold.
+    fn terse_past(&self) -> impl Iterator<Item = String> {
+        let past = past_the_check(&self.found.unchecked).into_iter();
+        let past = past.chain(written_over(&self.found.overwritten));
+        past.map(|past| truncate_columns(&past, TERSE_PAST_COLUMNS_MAX).into_owned())
+    }
+
+    /// What keeps whom waiting, and who asks whom.
+    fn terse_queue(&self, page: &Page) -> Vec<String> {
+        let list = |about: &str, found: &[String]| listed(about, found, TERSE_QUEUE_COLUMNS_MAX);
         let awaited: Vec<String> = self.awaited().map(|queued| in_short(queued, page)).collect();
-        if !awaited.is_empty() {
-            text.push_str(&format!("you wait for: {}\n", some_of(&awaited, TERSE_QUEUE_COLUMNS_MAX)));
-        }
-        text.extend(self.frozen().map(|frozen| frozen + "\n"));
-        let awaiting: Vec<String> = self
-            .awaiting()
-            .map(|queued| format!("{} ({})", queued.agent, first_wanted(queued, page)))
-            .collect();
-        if !awaiting.is_empty() {
-            text.push_str(&format!("wait for you: {}\n", some_of(&awaiting, TERSE_QUEUE_COLUMNS_MAX)));
-        }
-        for (who, requests) in [("asked of you", self.asked_of_me()), ("you asked", self.asked_by_me())] {
-            if !requests.is_empty() {
-                text.push_str(&format!("{who}: {}\n", some_of(&requests, TERSE_QUEUE_COLUMNS_MAX)));
-            }
-        }
-        if let Some(first) = warnings.first() {
-            let more = if warnings.len() > 1 { format!(" +{}", warnings.len() - 1) } else { String::new() };
-            text.push_str(&format!(
-                "needs a person{more}: {}\n",
-                shortened(&given.advice(first), WARNING_COLUMNS_MAX)
-            ));
-        }
-        let next = given.advice(&format!("next: clearway {}", self.next()));
-        let room = TERSE_BYTES_MAX.saturating_sub(next.len() + 2);
-        format!("{}\n{next}\n", cut(printable_lines(&text).trim_end(), room).trim_end())
+        let awaiting = self.awaiting();
+        let awaiting: Vec<String> =
+            awaiting.map(|queued| format!("{} ({})", queued.agent, first_wanted(queued, page))).collect();
+        let lines = list("you wait for", &awaited).into_iter().chain(self.frozen());
+        let lines = lines.chain(list("wait for you", &awaiting));
+        let lines = lines.chain(list("asked of you", &self.asked_of_me()));
+        lines.chain(list("you asked", &self.asked_by_me())).collect()
+    }
+
+    fn terse_warning(&self, page: &Page) -> Option<String> {
+        let warnings = &self.found.warnings;
+        let first = shortened(&page.given.advice(warnings.first()?), WARNING_COLUMNS_MAX);
+        let more = if warnings.len() > 1 { format!(" +{}", warnings.len() - 1) } else { String::new() };
+        Some(format!("needs a person{more}: {first}"))
     }
 }
 
@@ -330,6 +337,11 @@ impl Look {
     }
 }
 
+/// A line of an agent's form, if there is anything for it.
+fn listed(about: &str, found: &[String], columns_max: usize) -> Option<String> {
+    (!found.is_empty()).then(|| format!("{about}: {}", some_of(found, columns_max)))
+}
+
 /// The latest commit that went past the check, and how many did.
 fn past_the_check(unchecked: &[UncheckedCommit]) -> Option<String> {
     let last = unchecked.last()?;
@@ -340,6 +352,17 @@ fn past_the_check(unchecked: &[UncheckedCommit]) -> Option<String> {
     };
     let paths = some_of(&last.paths, PAST_PATHS_COLUMNS_MAX);
     Some(format!("{before}{}{by} went past the check with {paths}, held by others then", last.short()))
+}
+
+/// The latest file that was written while somebody else held it, and how many were.
+fn written_over(files: &[OverwrittenFile]) -> Option<String> {
+    let OverwrittenFile { path, holder, by, .. } = files.last()?;
+    let before = match files.len() {
+        1 => String::new(),
+        count => format!("{count} writes over what others hold, the last: "),
+    };
+    let by = by.as_deref().unwrap_or("nobody that is known");
+    Some(format!("{before}{path} is with {holder} and was written by {by}"))
 }
 
 /// A request, with the other side of it.

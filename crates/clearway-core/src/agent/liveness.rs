@@ -25,6 +25,11 @@ impl Liveness {
             Self::Gone => "gone",
         }
     }
+
+    /// How an agent looks, in a word for people: whoever was stopped does nothing, however alive it is.
+    pub fn word_for(self, is_halted: bool) -> &'static str {
+        if is_halted { "halted" } else { self.word() }
+    }
 }
 
 /// What a stored sign of life is worth. The store may hold what a broken clock or somebody else wrote there.

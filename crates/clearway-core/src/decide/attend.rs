@@ -37,7 +37,8 @@ pub(super) fn attend(
     }
     Ok(Ok(match attend {
         Attend::Start | Attend::Call => Success::Done,
-        Attend::Done { targets, brief, worktree } => {
+        Attend::Done { targets, brief, written: changed, worktree } => {
+            draft.report_written(me, actor, changed, worktree);
             let written = |writing: &Writing| writing.is_of(targets, worktree);
             if draft.memo_of(me).is_some_and(|memo| memo.writing.iter().any(written)) {
                 draft.memo(me).writing.retain(|writing| !written(writing));
@@ -45,7 +46,7 @@ pub(super) fn attend(
             Success::released(put_down(draft, me, actor, targets, brief))
         }
         Attend::Ran { hits } => {
-            hits.iter().for_each(|hit| report(draft, me, *hit));
+            hits.iter().for_each(|hit| report(draft, me, actor, *hit));
             Success::Done
         }
         Attend::Rest => {
@@ -109,12 +110,11 @@ fn put_down(
 
 /// Tells both sides that a file of one was written while the other had a call running; where others may have done it, the
 /// holder alone, and that nobody is known to have.
-fn report(draft: &mut Draft<'_>, me: AgentId, hit: Hit) {
+fn report(draft: &mut Draft<'_>, me: AgentId, actor: Actor, hit: Hit) {
     let lease = draft.leases_now().find(|lease| lease.id == hit.lease && lease.holder != me).cloned();
     let Some(lease) = lease else { return };
     let target = lease.target.display();
-    let by = hit.explained.then(|| draft.name_of(me));
-    draft.note(lease.holder, Note::WrittenOver { target: target.clone(), by });
+    draft.report_overwritten(&lease, target.clone(), hit.explained.then_some((me, actor)));
     if hit.explained {
         let holder = draft.name_of(lease.holder);
         draft.note(me, Note::WroteOver { target, holder });

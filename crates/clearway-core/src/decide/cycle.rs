@@ -7,8 +7,9 @@
 //! waits inside of it does. A request that would close a circle is refused at once. A resource with room for several is
 //! left out: any one of its holders can end that wait.
 //!
-//! Edits that are refused by each other stop nobody, and yet none of them is had before somebody gives way: for such a
-//! request every refused edit counts as a wait. It keeps its place, and all who are part of that are told (`circled.rs`).
+//! Edits that are refused by each other stop nobody, and yet none of them is had before somebody gives way, nor is what is
+//! asked for in words and hangs on such an edit: a second look counts every refused edit as a wait. Whoever closes a
+//! circle by that keeps its place, and all who are part of it are told (`circled.rs`).
 //!
 //! What is not known yet is taken to stand in the way. Where that makes no circle there is none; where it does, all
 //! that was taken for granted is asked for at once, however long the way was.
@@ -68,9 +69,21 @@ struct Edge {
     lease: Option<Lease>,
 }
 
-/// The circle that a wait closes, or would, if there is one.
+/// The circle that a wait would close in which everybody stands still, if there is one.
 pub(super) fn find(draft: &Draft<'_>, wait: &Wait) -> Result<Option<Circle>, BTreeSet<FactQuery>> {
-    let mut graph = Graph { edits: wait.is_of_edit(), ..Graph::new(draft) };
+    search(Graph::new(draft), wait)
+}
+
+/// The circle that a wait closes if whoever was refused an edit waits for that, if there is one.
+pub(super) fn find_with_edits(draft: &Draft<'_>, wait: &Wait) -> Result<Option<Circle>, BTreeSet<FactQuery>> {
+    let mut waits = draft.queue.iter().map(|view| &view.wait).chain([wait]);
+    if !waits.any(Wait::is_of_edit) {
+        return Ok(None);
+    }
+    search(Graph { edits: true, ..Graph::new(draft) }, wait)
+}
+
+fn search(mut graph: Graph<'_>, wait: &Wait) -> Result<Option<Circle>, BTreeSet<FactQuery>> {
     let circle = graph.search(wait);
     graph.settle(circle, Option::is_none)
 }

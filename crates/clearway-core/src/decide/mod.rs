@@ -24,6 +24,7 @@ mod notes;
 mod notice;
 mod operator;
 mod over;
+mod overwritten;
 mod past;
 mod plan;
 mod queue;
@@ -270,6 +271,9 @@ fn settle(
     let is_rest = matches!(request.command, Command::Attend(Attend::Rest));
     if request.caller.hears && !is_rest {
         draft.tell_caller();
+    }
+    if outcome.is_ok() && !request.caller.hook && request.command.tells_what_was_kept() {
+        draft.tell_without_hooks();
     }
     draft.finish(outcome)
 }

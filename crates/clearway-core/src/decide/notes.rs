@@ -8,9 +8,7 @@ use crate::agent::{AgentName, Client};
 use crate::command::{Await, Command, Reserve, Want};
 use crate::ids::{AgentId, LeaseId, NegotiationId, WaitId};
 use crate::lease::{Grade, Lease};
-use crate::limits::{
-    CALL_MS_MAX, EDITED_MS, EDITS_PER_AGENT_MAX, LOOPING_MS, NOTES_MAX, NOTES_MS, NOTES_PER_AGENT_MAX,
-};
+use crate::limits::{CALL_MS_MAX, EDITED_MS, EDITS_PER_AGENT_MAX, NOTES_MAX, NOTES_MS, NOTES_PER_AGENT_MAX};
 use crate::mail::Importance;
 use crate::slice::{Announced, Answer, Memo, Note, Writing};
 use crate::target::{Target, Worktree};
@@ -18,9 +16,13 @@ use crate::time::Mono;
 use crate::wait::Wait;
 
 impl Draft<'_> {
-    /// Keeps something for an agent to be told; one that hears nothing is told nothing.
+    /// Keeps something for an agent to be told. One without hooks hears only when it calls, and what `status` shows of it
+    /// then is not kept.
     pub(super) fn note(&mut self, to: AgentId, note: Note) {
-        let hears = self.slice.agent(to).is_some_and(|view| view.agent.client.has_hooks());
+        let hears = self
+            .slice
+            .agent(to)
+            .is_some_and(|view| view.agent.client.has_hooks() || note.is_told_without_hooks());
         let concerns_itself = matches!(
             note,
             Note::Turn(_)
@@ -79,6 +81,18 @@ impl Draft<'_> {
             break;
         }
         *self.memo(me) = memo;
+    }
+
+    /// Tells a caller without hooks all that was kept for it. It hears nothing between its calls, so nothing is put off.
+    pub(super) fn tell_without_hooks(&mut self) {
+        let Some(me) = self.me() else { return };
+        let Some(view) = self.slice.agent(me).filter(|view| !view.agent.client.has_hooks()) else { return };
+        if view.memo.notes.is_empty() {
+            return;
+        }
+        let notes = std::mem::take(&mut self.memo(me).notes);
+        let said: Vec<Notice> = notes.iter().filter_map(|note| self.notice(me, note)).collect();
+        self.notices.extend(said);
     }
 
     /// What is told beside an edit counts like anything else that an agent is told, and is left out beyond that. Whoever
@@ -206,17 +220,6 @@ impl Draft<'_> {
         Some(Notice::Overdue { negotiation: id, target, worktree, other, is_mine })
     }
 
-    /// An edit was refused once more; how often lately.
-    pub(super) fn count_refusal(&mut self, me: AgentId) -> u32 {
-        let now = self.now.mono;
-        let refused = &mut self.memo(me).refused;
-        if refused.1 == 0 || now.since(refused.0) >= LOOPING_MS {
-            *refused = (now, 0);
-        }
-        refused.1 += 1;
-        refused.1
-    }
-
     fn waiting(&self, id: WaitId) -> Option<&Wait> {
         self.queue.iter().map(|view| &view.wait).find(|wait| wait.id == id)
     }
@@ -306,6 +309,11 @@ impl Note {
                 | Self::PassedOn { .. }
                 | Self::WroteOver { .. }
         )
+    }
+
+    /// Whether it is kept for an agent without hooks: what somebody did to it, which no state shows any more.
+    fn is_told_without_hooks(&self) -> bool {
+        matches!(self, Self::Answered { .. } | Self::Forced { .. } | Self::Circle { .. })
     }
 
     /// Whether it is told whatever else was told before.

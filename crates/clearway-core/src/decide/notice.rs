@@ -194,7 +194,7 @@ pub enum Notice {
         /// Why.
         reason: String,
     },
-    /// Edits of the caller are refused again and again.
+    /// The same edit of the caller is refused again and again.
     Looping {
         /// How often lately.
         times: u32,

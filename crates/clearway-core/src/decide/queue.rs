@@ -369,14 +369,14 @@ fn begin(
         since: draft.now.mono,
         created_at: draft.now.wall,
     };
-    let circle = cycle::find(draft, &wait)?;
-    if let Some(circle) = circle.as_ref().filter(|_| !wait.is_of_edit()) {
-        let refused = draft.refuse_circle((asking.me, asking.actor), &request.reserve, circle.clone());
-        return Ok(Err(refused));
+    let still = if wait.is_of_edit() { None } else { cycle::find(draft, &wait)? };
+    if let Some(circle) = still {
+        return Ok(Err(draft.refuse_circle((asking.me, asking.actor), &request.reserve, circle)));
     }
+    let circle = cycle::find_with_edits(draft, &wait)?;
     draft.push_wait(asking.actor, Body::WaitBegan(wait.clone()));
     tell_holders(draft, &wait, asking);
-    // Whoever is refused an edit goes on, so that its place stays what it is.
+    // Whoever is refused an edit goes on, so that every place stays what it is.
     if let Some(circle) = circle {
         draft.tell_of_circle(asking.me, &circle);
         draft.tell_closer(asking.me, &circle);

@@ -102,7 +102,7 @@ pub(super) fn turn_away(
         return Err(unsure);
     }
     if draft.is_hook && reserve.grade == Grade::Auto {
-        let times = draft.count_refusal(asking.me);
+        let times = count_refusal(draft, reserve, asking);
         draft.notices.extend((times >= LOOPING_REFUSALS_MAX).then_some(Notice::Looping { times }));
         draft.notices.extend(with_subagent(draft, asking));
     }
@@ -121,6 +121,24 @@ pub(super) fn turn_away(
             None => refuse(draft, reserve, asking),
         })
     }))
+}
+
+/// An edit was refused; how often the same was lately, told by the first of its files that cannot be had.
+fn count_refusal(draft: &mut Draft<'_>, reserve: &Reserve, asking: Asking<'_>) -> u32 {
+    let mut asked = reserve.wants.iter().zip(asking.steps);
+    let first = asked.find_map(|(want, step)| match step {
+        Step::Blocked(Blocked { leases, .. }) => {
+            Some((want, leases.iter().map(|view| view.lease.id).collect()))
+        }
+        _ => None,
+    });
+    let (want, blockers) = match (first, reserve.wants.first()) {
+        (Some((want, blockers)), _) => (Some(want), blockers),
+        (None, any) => (any, Vec::new()),
+    };
+    let target = want.map(|want| want.target.display()).unwrap_or_default();
+    let now = draft.now.mono;
+    draft.memo(asking.me).count_refusal(target, blockers, now)
 }
 
 /// A subagent that is in its parent's way. Of one that was cancelled nobody may have told that it is over.
@@ -150,6 +168,7 @@ fn take(draft: &mut Draft<'_>, reserve: &Reserve, asking: Asking<'_>, entropy: &
     }
     if draft.is_hook && reserve.grade == Grade::Auto {
         draft.take_in_hand(me, &leases);
+        draft.forget_overwritten(me, &leases);
         draft.note_edits(me, reserve);
     }
     let refused = refused(reserve, steps);
@@ -524,11 +543,7 @@ fn describe_ahead(ahead: &Ahead) -> String {
 /// Who holds it, doing what, until when, alive or not.
 fn describe(blocker: &LeaseView, now: crate::time::Mono) -> String {
     let lease = &blocker.lease;
-    let state = match blocker.liveness {
-        Liveness::Active => "active",
-        Liveness::Idle => "idle",
-        Liveness::Gone => "gone",
-    };
+    let state = blocker.holder_word();
     let reason = lease.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
     let ends = match &lease.bound {
         Some(process) => format!("free when its command ends, process {}", process.pid),
@@ -557,6 +572,7 @@ fn show(draft: &Draft<'_>, leases: &[Lease]) -> Vec<LeaseView> {
             agent: name.clone(),
             deadline: lease.deadline_given(seen),
             liveness: Liveness::Active,
+            is_halted: false,
             waiters: 0,
         })
         .collect()

@@ -12,6 +12,7 @@ mod content;
 mod ignored;
 mod listing;
 mod manifest;
+mod spared;
 mod survey;
 mod take;
 
@@ -19,6 +20,7 @@ pub use bring_back::{Back, BackOrder, BackState, Manner};
 pub use ignored::IgnoredRules;
 pub use listing::Listed;
 pub use manifest::{KeptFile, KeptState, Label, Manifest};
+pub use spared::Spared;
 pub use survey::Staged;
 pub use take::{Draft, SnapshotOrder};
 

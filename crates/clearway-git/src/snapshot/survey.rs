@@ -29,6 +29,8 @@ pub(super) struct Survey {
 /// How one path differs from the last commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Change {
+    /// Whether git tracks it: the last commit has it, or the index.
+    pub(super) tracked: bool,
     /// Whether the last commit has it.
     pub(super) in_head: bool,
     /// Whether a merge left it for somebody to settle.
@@ -99,19 +101,21 @@ impl Survey {
                         (false, GONE) => Staged::Deleted,
                         (false, mode) => Staged::Entry { mode: mode.to_owned(), id: field(7) },
                     };
-                    let change = Change { in_head: field(3) != GONE, conflict: false, staged };
+                    let change = Change { tracked: true, in_head: field(3) != GONE, conflict: false, staged };
                     self.files
                         .entry(path)
                         .and_modify(|known| known.staged = change.staged.clone())
                         .or_insert(change);
                 }
                 b'u' if !is_submodule() => {
-                    let change = Change { in_head: true, conflict: true, staged: Staged::Same };
+                    let change =
+                        Change { tracked: true, in_head: true, conflict: true, staged: Staged::Same };
                     self.files.insert(path, change);
                 }
                 b'?' if record.path.ends_with(b"/") => self.nested.push(path),
                 b'?' => {
-                    let change = Change { in_head: false, conflict: false, staged: Staged::Same };
+                    let change =
+                        Change { tracked: false, in_head: false, conflict: false, staged: Staged::Same };
                     self.files.entry(path).or_insert(change);
                 }
                 b'!' => self.ignored.push(path),
@@ -145,14 +149,18 @@ mod tests {
         survey.read(status.as_bytes()).unwrap();
         assert_eq!(survey.head.as_deref(), Some(id.as_str()));
         let change = |path: &str| survey.files.get(Path::new(path)).cloned();
-        let plain = |in_head| Some(Change { in_head, conflict: false, staged: Staged::Same });
+        let plain =
+            |in_head| Some(Change { tracked: in_head, in_head, conflict: false, staged: Staged::Same });
         assert_eq!(change("changed"), plain(true));
         assert_eq!(change("new\nline"), plain(false));
         assert_eq!(
             change("two words").map(|change| change.staged),
             Some(Staged::Entry { mode: "100755".to_owned(), id })
         );
-        assert_eq!(change("left"), Some(Change { in_head: true, conflict: false, staged: Staged::Deleted }));
+        assert_eq!(
+            change("left"),
+            Some(Change { tracked: true, in_head: true, conflict: false, staged: Staged::Deleted })
+        );
         assert!(change("both").is_some_and(|change| change.conflict));
         assert_eq!(change("sub"), None);
         assert_eq!((survey.nested, survey.ignored), (vec!["inner".into()], vec!["target".into()]));

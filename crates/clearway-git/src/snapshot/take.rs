@@ -3,6 +3,7 @@
 use super::content::{self, Content, LINK_MODE, Sort};
 use super::ignored::{self, IgnoredRules};
 use super::manifest::{KeptFile, KeptState, Label, Manifest};
+use super::spared::Spared;
 use super::survey::{Change, Ignored, Staged, Survey, survey};
 use super::{SnapshotError, own_refs};
 use crate::git::{Git, GitError, Question};
@@ -24,6 +25,8 @@ pub struct SnapshotOrder<'o> {
     pub worktree: &'o Path,
     /// Paths in it, each with everything below; the empty path is everything.
     pub paths: &'o [&'o str],
+    /// What of it is not about to be lost.
+    pub spared: Spared<'o>,
     /// What it is.
     pub label: Label,
     /// A word that no other snapshot has.
@@ -32,6 +35,13 @@ pub struct SnapshotOrder<'o> {
     pub bytes_max: u64,
     /// Which ignored files are kept beside it; `None` if none are.
     pub ignored: Option<IgnoredRules<'o>>,
+}
+
+/// What there is to keep.
+struct Found {
+    kept: Vec<KeptFile>,
+    /// What cannot be read and is not about to be lost.
+    passed_over: Vec<PathBuf>,
 }
 
 /// A snapshot that has no number yet.
@@ -45,7 +55,8 @@ pub struct Draft {
     pub manifest: Manifest,
     /// What is in the ignored files of it, one behind the other: for somebody else to keep.
     pub pack: Vec<u8>,
-    /// Ignored files that are not in it: too large, too many, or not to be read.
+    /// Files that are not in it: ignored ones that are too large, too many or not to be read, and what is spared and cannot
+    /// be read.
     pub left_out: Vec<PathBuf>,
 }
 
@@ -54,7 +65,7 @@ impl Git {
     pub fn snapshot(&self, order: SnapshotOrder<'_>) -> Result<Option<Draft>, SnapshotError> {
         let listed = if order.ignored.is_some() { Ignored::Listed } else { Ignored::PassedOver };
         let survey = survey(self, order.worktree, order.paths, listed)?;
-        let mut kept = files(&order, &survey)?;
+        let Found { mut kept, passed_over } = self.files(&order, &survey)?;
         let gathered = order
             .ignored
             .map(|rules| ignored::gather(order.worktree, &survey.ignored, rules))
@@ -73,8 +84,31 @@ impl Git {
         };
         let commit = self.import(&order, &manifest)?;
         let worktree = order.worktree.to_owned();
-        let (pack, left_out) = (packed.concat(), gathered.left_out);
+        let (pack, left_out) = (packed.concat(), [gathered.left_out, passed_over].concat());
         Ok(Some(Draft { git: self.clone(), worktree, commit, manifest, pack, left_out }))
+    }
+
+    /// The files to keep, each looked at; refused if they are too large together or one cannot be read that is about to be
+    /// lost.
+    fn files(&self, order: &SnapshotOrder<'_>, survey: &Survey) -> Result<Found, SnapshotError> {
+        let (mut kept, mut unreadable) = (Vec::new(), Vec::new());
+        for (path, change) in &survey.files {
+            match kept_file(path, &order.worktree.join(path), change) {
+                Ok(file) => kept.extend(file),
+                Err(_) => unreadable.push(path.clone()),
+            }
+        }
+        let (passed_over, lost) = self.spared(order, survey, unreadable)?;
+        if !lost.is_empty() {
+            return Err(SnapshotError::Unreadable { paths: lost });
+        }
+        let bytes: u64 = kept.iter().map(|file| file.bytes).sum();
+        if bytes > order.bytes_max {
+            kept.sort_by_key(|file| std::cmp::Reverse(file.bytes));
+            let largest = kept.iter().take(NAMED_MAX).map(|file| (file.path.clone(), file.bytes)).collect();
+            return Err(SnapshotError::TooLarge { bytes, bytes_max: order.bytes_max, largest });
+        }
+        Ok(Found { kept, passed_over })
     }
 
     fn import(&self, order: &SnapshotOrder<'_>, manifest: &Manifest) -> Result<String, SnapshotError> {
@@ -102,28 +136,6 @@ impl Draft {
         self.git.ask(&self.worktree, &question)?;
         Ok(())
     }
-}
-
-/// The files to keep, each looked at; refused if they are too large together or one cannot be read.
-fn files(order: &SnapshotOrder<'_>, survey: &Survey) -> Result<Vec<KeptFile>, SnapshotError> {
-    let (mut kept, mut unreadable) = (Vec::new(), Vec::new());
-    for (path, change) in &survey.files {
-        let place = order.worktree.join(path);
-        match kept_file(path, &place, change) {
-            Ok(file) => kept.extend(file),
-            Err(_) => unreadable.push(path.clone()),
-        }
-    }
-    if !unreadable.is_empty() {
-        return Err(SnapshotError::Unreadable { paths: unreadable });
-    }
-    let bytes: u64 = kept.iter().map(|file| file.bytes).sum();
-    if bytes > order.bytes_max {
-        kept.sort_by_key(|file| std::cmp::Reverse(file.bytes));
-        let largest = kept.iter().take(NAMED_MAX).map(|file| (file.path.clone(), file.bytes)).collect();
-        return Err(SnapshotError::TooLarge { bytes, bytes_max: order.bytes_max, largest });
-    }
-    Ok(kept)
 }
 
 /// What is kept of a path; `None` if it is nothing that could be.

@@ -14,6 +14,8 @@ use clearway_core::text::is_plain_name;
 pub(super) const CLAIMED_TTL_DEFAULT: Duration = Duration::from_millis(limits::TTL_MS_CLAIMED);
 pub(super) const BROAD_FILES_DEFAULT: u64 = limits::BROAD_FILES;
 pub(super) const STORE_TIMEOUT_DEFAULT: Duration = Duration::from_secs(5);
+/// The variable that names an agent.
+pub const AGENT_VARIABLE: &str = "CLEARWAY_AGENT";
 pub(super) const MODE_OBSERVE: &str = "observe";
 pub(super) const MODE_WARN: &str = "warn";
 pub(super) const MODE_ENFORCE: &str = "enforce";
@@ -151,7 +153,7 @@ pub static KEYS: [Key; KeyId::COUNT] = [
         name: "agent",
         kind: Kind::Text { check: check_agent },
         default: Value::Unset,
-        variable: Some("CLEARWAY_AGENT"),
+        variable: Some(AGENT_VARIABLE),
         places: Places::NotInFiles,
         safety: Safety::None,
         doc: "The agent that a command acts for. Unset: found from the client session.",

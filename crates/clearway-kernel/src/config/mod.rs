@@ -35,7 +35,7 @@ use std::time::Duration;
 pub use classes::{Class, ClassPattern, EmptyClass};
 pub use entries::{Entry, Part};
 pub use error::{ConfigError, Place, Problem};
-pub use keys::{KEYS, Key, KeyId, Kind, Places, Safety};
+pub use keys::{AGENT_VARIABLE, KEYS, Key, KeyId, Kind, Places, Safety};
 pub use location::file_of;
 pub use postures::{POSTURES, Posture};
 pub use source::{Ignored, Layer, Overridden, Source, layer_word};

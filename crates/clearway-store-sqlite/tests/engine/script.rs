@@ -260,7 +260,12 @@ impl Script {
             2 => Attend::Call,
             3 => {
                 let targets = vec![self.path(), self.path()];
-                Attend::Done { brief: vec![targets[0].clone()], targets, worktree: self.worktree() }
+                Attend::Done {
+                    brief: vec![targets[0].clone()],
+                    written: targets.clone(),
+                    targets,
+                    worktree: self.worktree(),
+                }
             }
             4 => Attend::Rest,
             _ => Attend::End,

@@ -63,8 +63,8 @@ pub(crate) fn live(state: &Path, seed: u64, events: u64, kinds_min: usize) {
 }
 
 /// What only hooks cause: a client's session from its first edit to its end, which leaves a change behind, a broad claim
-/// of which a file made way, a file that is claimed after it was edited, a commit that an operator let take it along, and
-/// one that went past the check.
+/// of which a file made way, a file that is claimed after it was edited and that somebody else writes over, a commit that
+/// an operator let take it along, and one that went past the check.
 fn session(engine: &mut dyn Engine, world: &mut TestWorld) {
     let hook = |session: &str, pid: u32| {
         let session = ClientSession {
@@ -90,6 +90,12 @@ fn session(engine: &mut dyn Engine, world: &mut TestWorld) {
         at: Wall(i64::MAX),
         explained: false,
     };
+    let written_over = Attend::Done {
+        targets: vec![path("broad/one")],
+        brief: Vec::new(),
+        written: vec![path("broad/one")],
+        worktree: commit.worktree.clone(),
+    };
     let broad = Reserve { makes_way: true, ..claim(&[path("broad/**")]) };
     for (session, pid, command) in [
         ("one", 300, edit("left/behind")),
@@ -98,6 +104,8 @@ fn session(engine: &mut dyn Engine, world: &mut TestWorld) {
         ("three", 301, Command::Reserve(broad)),
         ("four", 302, edit("broad/one")),
         ("four", 302, Command::Reserve(claim(&[path("broad/one")]))),
+        ("five", 303, Command::Attend(Attend::Start)),
+        ("five", 303, Command::Attend(written_over)),
         ("five", 303, Command::Commit(commit)),
         ("five", 303, Command::Unchecked(unchecked)),
     ] {

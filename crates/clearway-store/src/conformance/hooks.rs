@@ -84,7 +84,12 @@ fn attend(stage: &mut Stage, caller: &Caller, attend: Attend) -> Reply {
 }
 
 fn wrote(file: &str) -> Attend {
-    Attend::Done { targets: vec![path(file)], brief: Vec::new(), worktree: Worktree("/w".to_owned()) }
+    Attend::Done {
+        targets: vec![path(file)],
+        brief: Vec::new(),
+        written: Vec::new(),
+        worktree: Worktree("/w".to_owned()),
+    }
 }
 
 fn same_process(stage: &mut Stage) {

@@ -203,7 +203,12 @@ fn commit_answers(stage: &mut Stage) {
 
 fn done(file: &str) -> Command {
     let worktree = Worktree("/w".to_owned());
-    Command::Attend(Attend::Done { targets: vec![path(file)], brief: Vec::new(), worktree })
+    Command::Attend(Attend::Done {
+        targets: vec![path(file)],
+        brief: Vec::new(),
+        written: Vec::new(),
+        worktree,
+    })
 }
 
 fn granted_when_let_go(stage: &mut Stage) {

@@ -231,6 +231,15 @@ pub enum EventData {
         /// Leases on them.
         blockers: Vec<String>,
     },
+    /// `lease.overwritten`
+    LeaseOverwritten {
+        /// The lease on it.
+        lease: String,
+        /// Who holds it.
+        holder_id: String,
+        /// The file that somebody else wrote.
+        path: String,
+    },
     /// `snapshot.taken`
     SnapshotTaken {
         /// The commit that holds it.
@@ -499,6 +508,11 @@ impl EventData {
                 commit: commit.clone(),
                 paths: paths.clone(),
                 blockers: blockers.iter().map(ToString::to_string).collect(),
+            },
+            Body::LeaseOverwritten { lease, holder, path } => Self::LeaseOverwritten {
+                lease: lease.to_string(),
+                holder_id: holder.to_string(),
+                path: path.clone(),
             },
             Body::SnapshotTaken(keeping) => Self::SnapshotTaken {
                 commit: keeping.commit.clone(),

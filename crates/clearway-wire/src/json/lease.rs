@@ -107,6 +107,8 @@ pub struct Blocker {
     pub lease: LeaseJson,
     /// `active`, `idle` or `gone`.
     pub liveness: String,
+    /// Whether a person stopped its holder, however alive that is.
+    pub holder_halted: bool,
     /// How many agents wait for it; told to somebody who is turned away, how many others.
     pub waiters: u64,
 }
@@ -117,6 +119,7 @@ impl Blocker {
         Self {
             lease: LeaseJson::new(view, now),
             liveness: view.liveness.word().to_owned(),
+            holder_halted: view.is_halted,
             waiters: integer(view.waiters),
         }
     }

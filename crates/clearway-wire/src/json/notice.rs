@@ -139,7 +139,7 @@ impl NoticeJson {
             }
             Notice::Halted { reason } => Self::saying("halted", format!("a person stopped you: {reason}")),
             Notice::Looping { times } => {
-                Self::saying("looping", format!("{times} edits of yours were refused lately"))
+                Self::saying("looping", format!("the same edit of yours was refused {times} times lately"))
             }
             Notice::StillWaitedFor { target, by, .. } => {
                 about("still-waited-for", target, by, format!("{by} waits for {target}"))
@@ -151,7 +151,7 @@ impl NoticeJson {
             Notice::WrittenOver { target, by } => {
                 let who = by.as_ref().map_or_else(
                     || "by something that no tool call explains".to_owned(),
-                    |by| format!("while a command of {by} ran"),
+                    |by| format!("in a tool call of {by}"),
                 );
                 let message = format!("{target}, which you hold, was written {who}");
                 let agent = by.as_ref().map(ToString::to_string);

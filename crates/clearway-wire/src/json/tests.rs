@@ -38,7 +38,14 @@ fn view() -> LeaseView {
         ended: None,
     };
     let agent = AgentName::parse("ada").unwrap();
-    LeaseView { deadline: lease.deadline, lease, agent, liveness: Liveness::Idle, waiters: 0 }
+    LeaseView {
+        deadline: lease.deadline,
+        lease,
+        agent,
+        liveness: Liveness::Idle,
+        is_halted: false,
+        waiters: 0,
+    }
 }
 
 fn value(of: &impl serde::Serialize) -> Value {
@@ -54,7 +61,7 @@ fn a_blocker_is_a_lease_with_liveness_and_waiters_beside_its_fields() {
             "agent": "ada", "agent_id": "agent000", "fence": 1_099_511_627_780_u64, "reason": "split",
             "created_at": "2026-07-29T21:48:15.123Z", "expires_at": "2026-07-29T21:49:15.123Z",
             "expires_in_ms": 50_000, "state": "active", "worktree": "/app", "ttl_ms": 60_000, "set_id": null,
-            "slot": null, "number": null, "pid": null, "ended_at": null, "ended_how": null, "liveness": "idle",
+            "slot": null, "number": null, "pid": null, "ended_at": null, "ended_how": null, "liveness": "idle", "holder_halted": false,
             "ceded": [], "makes_way": false,
             "waiters": 0,
         })

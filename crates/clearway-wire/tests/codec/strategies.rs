@@ -185,6 +185,11 @@ fn waiting() -> impl Strategy<Value = Body> {
             .prop_map(|(paths, blockers, reason)| Body::CommitAllowed { paths, blockers, reason }),
         (text(), vec(text(), 0..3), vec(lease_id(), 0..3))
             .prop_map(|(commit, paths, blockers)| Body::CommitUnchecked { commit, paths, blockers }),
+        (lease_id(), agent_id(), text()).prop_map(|(lease, holder, path)| Body::LeaseOverwritten {
+            lease,
+            holder,
+            path
+        }),
         keeping().prop_map(Body::SnapshotTaken),
     ]
 }
@@ -453,8 +458,15 @@ fn agent() -> impl Strategy<Value = Agent> {
 
 fn view() -> impl Strategy<Value = LeaseView> {
     let liveness = select(&[Liveness::Active, Liveness::Idle, Liveness::Gone][..]);
-    (lease(), agent_name(), mono(), liveness, any::<u64>()).prop_map(
-        |(lease, agent, deadline, liveness, waiters)| LeaseView { lease, agent, deadline, liveness, waiters },
+    (lease(), agent_name(), mono(), liveness, any::<bool>(), any::<u64>()).prop_map(
+        |(lease, agent, deadline, liveness, is_halted, waiters)| LeaseView {
+            lease,
+            agent,
+            deadline,
+            liveness,
+            is_halted,
+            waiters,
+        },
     )
 }
 

@@ -11,6 +11,7 @@ use clearway_cli::{Backstage, By, Ran};
 use clearway_core::failure::Failure;
 use clearway_core::slug::Slug;
 use clearway_git::{Git, GitError};
+use clearway_kernel::config::AGENT_VARIABLE;
 use clearway_platform::environment::Environment;
 use clearway_platform::files::{self, TemporaryDir};
 use clearway_platform::terminal::pause_or_enter;
@@ -132,7 +133,7 @@ impl Stage {
     fn clearway(&self, by: By) -> Command {
         let mut command = self.program(&self.binary);
         if let By::Agent(name) = by {
-            command.env("CLEARWAY_AGENT", name);
+            command.env(AGENT_VARIABLE, name);
         }
         command
     }

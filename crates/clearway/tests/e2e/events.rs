@@ -147,6 +147,26 @@ fn only_the_kernel_writes_events() {
     before.assert_same(&home.state_files(), "a forgery");
 }
 
+#[test]
+fn a_noun_stands_for_all_kinds_of_its_events() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["a.rs"]);
+    repository.agent("alice").ok(&["release", "a.rs"]);
+    let told = |kind: &str| repository.clearway().text(&["events", "--kind", kind]);
+    assert_eq!(told("lease").lines().count(), 2, "{}", told("lease"));
+    assert_eq!(told("lease.released").lines().count(), 1, "{}", told("lease.released"));
+    for (kind, hint) in [
+        ("lease.graned", "did you mean lease.granted?"),
+        ("lease.fell-off", "kinds of lease: lease.granted, "),
+        ("leas", "did you mean lease?"),
+        ("frobnicated", "such as lease.granted, or lease for all of its kinds"),
+    ] {
+        let error = repository.clearway().fails("usage", 2, &["events", "--kind", kind]);
+        assert!(error["hints"][0].as_str().is_some_and(|told| told.contains(hint)), "{kind}: {error}");
+    }
+}
+
 /// A follower whose lines arrive as they are printed.
 struct Follower {
     child: Child,

@@ -409,7 +409,7 @@ impl<'s> Stage<'s> {
         match slug {
             "client-config" => {
                 let settings = self.home.directory(".claude").join("settings.json");
-                std::fs::write(settings, "{\"hooks\" []}").expect("a file");
+                std::fs::write(settings, "{\"hooks\" [\"clearway hook claude\"]}").expect("a file");
             }
             "client-not-active" => drop(self.home.directory(".codex")),
             _ => {

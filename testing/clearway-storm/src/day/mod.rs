@@ -43,8 +43,8 @@ pub struct Effort {
 pub enum Mode {
     /// It refuses it.
     Enforce,
-    /// It lets it pass. What is lost then is what there was to lose: where that is nothing, that nothing is lost says
-    /// nothing.
+    /// It lets it pass, and nobody heeds what it tells. What is lost then is what there was to lose: where that is
+    /// nothing, that nothing is lost says nothing.
     Observe,
 }
 
@@ -60,7 +60,7 @@ pub fn run(programs: &Programs, effort: Effort) -> Outcome<String> {
     if effort.mode == Mode::Observe {
         home.user_config("mode = \"observe\"\n");
     }
-    let told = World::begin(&home).and_then(|mut world| world.live(effort));
+    let told = World::begin(&home, effort.mode).and_then(|mut world| world.live(effort));
     told.map_err(|why| format!("{why}\nkept: {}", home.keep().display()))
 }
 
@@ -72,13 +72,15 @@ struct World<'h> {
     ledger: Ledger,
     issues: Issues,
     figures: Tally,
+    /// Whether agents heed what they are told.
+    heeds: bool,
     /// Seconds since the day began.
     now: u64,
 }
 
 impl<'h> World<'h> {
     /// Two repositories that somebody invited us to.
-    fn begin(home: &'h Home) -> Outcome<Self> {
+    fn begin(home: &'h Home, mode: Mode) -> Outcome<Self> {
         let files: Vec<String> = (0..AGENTS)
             .flat_map(|number| (0..FILES_PER_AGENT).map(move |file| own_file(number, file)))
             .chain(
@@ -101,6 +103,7 @@ impl<'h> World<'h> {
             ledger: Ledger::default(),
             issues: Issues::new(),
             figures: Tally::default(),
+            heeds: mode == Mode::Enforce,
             now: 0,
         };
         for number in 0..REPOSITORIES.len() {

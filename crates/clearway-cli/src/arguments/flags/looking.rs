@@ -36,7 +36,7 @@ pub(crate) struct EventsFlags {
     /// Only so many, the latest ones
     #[arg(long, value_name = "COUNT", conflicts_with_all = ["from", "limit"])]
     pub(crate) last: Option<usize>,
-    /// Only events of this kind, such as lease.granted
+    /// Only events of this kind, such as lease.granted, or of all kinds of a noun, such as lease
     #[arg(long, value_name = "KIND")]
     pub(crate) kind: Option<String>,
     /// Only events of this agent

@@ -19,13 +19,7 @@ pub(crate) struct AskFlags {
     #[arg(long)]
     pub(crate) urgent: bool,
     /// Wait for an answer; without a time as long as the calling client allows
-    #[arg(
-        long,
-        value_name = "TIME",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = WAIT_AS_LONG_AS_ALLOWED
-    )]
+    #[arg(long, value_name = "TIME", num_args = 0..=1, default_missing_value = WAIT_AS_LONG_AS_ALLOWED)]
     pub(crate) wait: Option<String>,
     /// Be granted it in the very moment it is let go
     #[arg(long)]

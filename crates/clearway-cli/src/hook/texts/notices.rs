@@ -294,7 +294,7 @@ fn line(notice: &Notice, answer: &ScopeAnswer, is_granted: bool) -> Option<Said>
         }
         Notice::WrittenOver { target, by } => {
             let who = match by {
-                Some(by) => format!("while a command of {by} ran"),
+                Some(by) => format!("in a tool call of {by}"),
                 None => "by something that no tool call explains".to_owned(),
             };
             match is_granted {

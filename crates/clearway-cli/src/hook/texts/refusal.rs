@@ -98,7 +98,7 @@ fn obstacle(
     let (hit, whose) = match (blockers.first(), ahead.first()) {
         (Some(blocker), _) => {
             let hit = wanted.find(|target| blocker.lease.is_on(target));
-            (hit, format!("{} ({})", blocker.agent, blocker.liveness.word()))
+            (hit, format!("{} ({})", blocker.agent, blocker.holder_word()))
         }
         (None, Some(ahead)) => {
             (wanted.find(|target| target.display() == ahead.target), ahead.agent.to_string())

@@ -1,5 +1,6 @@
 //! Answers that list what is there now.
 
+use crate::json::WrittenOverJson;
 use crate::json::{AgentJson, Blocker, WaitJson};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -175,6 +176,8 @@ pub struct StatusReply {
     pub frozen_until: Option<String>,
     /// Commits of the last day that went past the check with what was with somebody else, the earliest first.
     pub unchecked: Vec<UncheckedJson>,
+    /// Files of the last day that were written while somebody else held them, and that are held still, the earliest first.
+    pub written_over: Vec<WrittenOverJson>,
     /// What needs a person.
     pub warnings: Vec<String>,
 }

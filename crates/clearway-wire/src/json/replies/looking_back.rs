@@ -134,6 +134,8 @@ pub struct PassedJson {
 pub struct WrittenOverJson {
     /// The file.
     pub pattern: String,
+    /// Who held it.
+    pub holder: String,
     /// During whose call; null if that cannot be told.
     pub by: Option<String>,
 }

@@ -53,7 +53,7 @@ fn a_command_that_writes_over_somebody_is_told_to_both() {
     assert!(told.starts_with("src/a.rs is with claude-"), "{told}");
     assert!(told.contains("was written while your command ran"), "{told}");
     let told = looks(&mut one).told();
-    assert!(told.starts_with("src/a.rs is yours and was written while a command of claude-"), "{told}");
+    assert!(told.starts_with("src/a.rs is yours and was written in a tool call of claude-"), "{told}");
     looks(&mut one).silent();
     looks(&mut two).silent();
     let digest = app.clearway().ok(&["digest"]);
@@ -259,4 +259,60 @@ fn a_command_of_a_subagent_that_holds_nothing_is_one_that_may_have_written() {
     shell(&mut two, "PostToolUse").silent();
     let told = looks(&mut one).told();
     assert!(told.contains("was written by something that no tool call explains"), "{told}");
+}
+
+/// Where nothing is enforced the edit passes, and whose file it was hears of it.
+#[test]
+fn an_edit_that_passes_over_somebody_where_nothing_is_enforced_is_told_to_the_holder() {
+    for mode in ["warn", "observe"] {
+        let home = home();
+        home.user_config(&format!("mode = \"{mode}\"\n"));
+        let app = app(&home);
+        let (mut one, mut two) = holder(&home, &app);
+        let name = |client: &str| text(&app.clearway().session(client).ok(&["status"]), "agent").to_owned();
+        for _ in 0..3 {
+            two.before_edit("src/a.rs");
+            app.write("src/a.rs", "over\n");
+            two.after_edit("src/a.rs").silent();
+        }
+        let told = looks(&mut one).told();
+        let by = format!("src/a.rs is yours and was written in a tool call of {}. ", name("two"));
+        assert!(told.starts_with(&by) && told.lines().count() == 1, "{mode}: {told}");
+        looks(&mut one).silent();
+        assert!(told.len() <= 400);
+        let events = app.events();
+        let over: Vec<&Value> = events.iter().filter(|event| event["kind"] == "lease.overwritten").collect();
+        assert_eq!(over.len(), 1, "{mode}: {over:?}");
+        assert_eq!(text(&over[0]["data"], "path"), "src/a.rs");
+        assert_eq!(text(over[0], "agent"), name("two"), "{over:?}");
+        let status = app.clearway().ok(&["status"]);
+        let written = &list(&status, "written_over")[0];
+        assert_eq!((text(written, "holder"), text(written, "by")), (&*name("one"), &*name("two")));
+        let said = format!("src/a.rs is with {} and was written by {}", name("one"), name("two"));
+        assert!(status["warnings"].to_string().contains(&said), "{status}");
+        assert_eq!(text(&list(&app.clearway().ok(&["digest"]), "written_over")[0], "pattern"), "src/a.rs");
+        one.before_edit("src/a.rs");
+        one.after_edit("src/a.rs");
+        two.before_edit("src/a.rs");
+        two.after_edit("src/a.rs").silent();
+        assert!(looks(&mut one).told().starts_with(&by), "{mode}: once more, after its own edit");
+        app.clearway().session("one").ok(&["release", "src/a.rs"]);
+        assert!(list(&app.clearway().ok(&["status"]), "written_over").is_empty(), "nobody holds it");
+    }
+}
+
+#[test]
+fn an_edit_that_came_to_nothing_is_told_to_nobody() {
+    let home = home();
+    home.user_config("mode = \"observe\"\n");
+    let app = app(&home);
+    let (mut one, mut two) = holder(&home, &app);
+    let input = json!({"file_path": app.path().join("src/a.rs"), "old_string": "a", "new_string": "b"});
+    let call = json!({"tool_name": "Edit", "tool_input": input, "error": "String to replace not found"});
+    two.before_edit("src/a.rs");
+    two.event("PostToolUseFailure", &call).silent();
+    let gone = json!({"tool_name": "Edit", "tool_input": input, "tool_response": {"error": "no"}});
+    two.event("PostToolUse", &gone).silent();
+    looks(&mut one).silent();
+    assert!(!app.kinds().contains(&"lease.overwritten".to_owned()));
 }

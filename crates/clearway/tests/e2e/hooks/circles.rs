@@ -113,3 +113,28 @@ fn who_tries_again_in_a_circle_keeps_its_place_and_one_line() {
     both[1].event("SessionEnd", &event).silent();
     assert_eq!(waits(&app), 1, "the circle ends with who is in it");
 }
+
+#[test]
+fn a_claim_that_closes_a_circle_through_a_refused_edit_is_told_to_all_of_it() {
+    let home = home();
+    let app = app(&home);
+    for words in [["--queue"].as_slice(), &["--wait", "1s"]] {
+        let mut both = at_work(&home, &app, &[&format!("one{}", words[0]), &format!("two{}", words[0])]);
+        both[0].before_edit("src/1.rs").denied();
+        let claim: Vec<&str> = ["reserve", "src/0.rs"].iter().chain(words).copied().collect();
+        let closer = app.clearway().session(&format!("two{}", words[0])).ok(&claim);
+        let circle = list(&closer, "notices").iter().find(|notice| notice["code"] == "circle").cloned();
+        let said = circle.unwrap_or_else(|| panic!("{words:?}: {closer}"))["message"].to_string();
+        assert!(said.contains("wants src/1.rs while your turn hangs on"), "{words:?}: {said}");
+        assert!(said.contains("the least work is lost if you give back src/1.rs"), "{words:?}: {said}");
+        let other = reads(&mut both[0]).told();
+        assert!(other.contains("wants src/0.rs, which you hold") && other.contains(CIRCLE), "{other}");
+        assert!(other.contains("gives back src/1.rs"), "{other}");
+        reads(&mut both[0]).silent();
+        assert_eq!(waits(&app), 2, "every place stays");
+        app.git(&["clean", "-qf", "--", "src"]);
+        for client in &mut both {
+            client.event("SessionEnd", &json!({"reason": "other"}));
+        }
+    }
+}

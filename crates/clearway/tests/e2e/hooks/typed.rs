@@ -1,5 +1,6 @@
 //! A command of ours typed in a sandboxed shell, which has no way to the store.
 
+use super::gate::invited;
 use crate::{app, each, home, list};
 use serde_json::{Value, json};
 
@@ -16,6 +17,7 @@ fn shell(command: &str, root: &std::path::Path) -> String {
 fn it_is_carried_out_once_as_the_agent_and_the_shell_prints_the_answer() {
     let home = home();
     let app = app(&home);
+    invited(&app);
     let hook = |command: &str| {
         app.clearway().run_with(shell(command, app.path()).as_bytes(), &["hook", "codex"]).expect(0)
     };
@@ -85,6 +87,29 @@ fn whatever_is_more_than_that_is_left_to_the_shell() {
         assert_eq!((ran.stdout(), ran.stderr()), Default::default(), "{command}");
     }
     assert!(!app.path().join("x").exists() && !home.state().exists());
+}
+
+#[test]
+fn where_nobody_invited_us_it_is_left_to_the_shell() {
+    let home = home();
+    let (app, other) = (app(&home), home.repository("other", &[("x.rs", "x\n")]));
+    let hook = |command: &str| {
+        app.clearway().run_with(shell(command, app.path()).as_bytes(), &["hook", "codex"]).expect(0)
+    };
+    for command in ["clearway status", "clearway reserve src/a.rs", "clearway explain reservation-held"] {
+        let ran = hook(command);
+        assert_eq!((ran.stdout(), ran.stderr()), Default::default(), "{command}");
+    }
+    assert!(!home.state().exists(), "nothing is made");
+    other.grant("otter", &["x.rs"]);
+    let there = format!("clearway -C {} who x.rs", other.path().display());
+    assert!(hook(&there).stdout().contains("otter"), "where it acts somebody did");
+    let ran = hook("clearway status");
+    assert_eq!((ran.stdout(), ran.stderr()), Default::default());
+    let home_of = format!("clearway -C {} status", app.path().display());
+    let ran =
+        other.clearway().run_with(shell(&home_of, other.path()).as_bytes(), &["hook", "codex"]).expect(0);
+    assert_eq!((ran.stdout(), ran.stderr()), Default::default(), "where it acts nobody did");
 }
 
 /// Two hooks of one client are told of the same call.

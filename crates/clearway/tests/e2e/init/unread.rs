@@ -32,12 +32,47 @@ fn a_client_whose_file_is_broken_is_refused_and_the_others_go_on() {
     std::fs::write(&settings, b"{\"a\": \"\xff\"}").expect("a file");
     let error = repository.clearway().fails("client-not-active", 1, &["init", "-y", "--client", "claude"]);
     assert_eq!(error["details"]["files"][0]["problem"]["slug"], "client-config");
-    let error = repository.clearway().fails(
-        "client-config",
-        78,
-        &["init", "-y", "--uninstall", "--client", "claude"],
-    );
-    assert!(text(&error, "message").contains("settings.json"));
+}
+
+#[test]
+fn a_broken_file_that_never_was_ours_keeps_nothing_else_from_being_given_back() {
+    let home = home();
+    let repository = app(&home);
+    let (settings, cursor) = (file(&home, ".claude/settings.json"), file(&home, ".cursor/hooks.json"));
+    repository.clearway().ok(&["init", "-y", "--client", "cursor"]);
+    let uninstall = ["init", "-y", "--uninstall", "--client", "claude", "--client", "cursor"];
+    let broken = [&b"{\"hooks\": {"[..], b"{\"a\": \"\xff\"}", &vec![b'x'; 2 << 20]];
+    for (time, broken) in broken.into_iter().enumerate() {
+        std::fs::create_dir_all(settings.parent().expect("a directory")).expect("a directory");
+        std::fs::write(&settings, broken).expect("a file");
+        let told = repository.clearway().ok(&uninstall);
+        let files = list(&told, "files");
+        assert_eq!(files[0]["change"], "unchanged", "{told:#}");
+        assert!(text(&files[0], "note").starts_with("passed over"), "{told:#}");
+        assert_eq!(files.len(), if time == 0 { 2 } else { 1 }, "{told:#}");
+        assert_eq!(std::fs::read(&settings).expect("a file"), broken);
+        assert!(!cursor.exists());
+    }
+    assert!(repository.clearway().text(&uninstall).ends_with("nothing of ours was found\n"));
+}
+
+#[test]
+fn a_broken_file_in_which_we_are_is_refused_when_it_is_to_be_given_back() {
+    let home = home();
+    let repository = app(&home);
+    let settings = file(&home, ".claude/settings.json");
+    trust(&home, &repository);
+    repository.clearway().ok(&["init", "-y", "--client", "claude"]);
+    let uninstall = ["init", "-y", "--uninstall", "--client", "claude"];
+    for broken in [read(&settings) + "{", "{".to_owned()] {
+        write(&settings, &broken);
+        let error = repository.clearway().fails("client-config", 78, &uninstall);
+        assert!(text(&error, "message").contains("settings.json"));
+        assert_eq!(read(&settings), broken);
+    }
+    std::fs::remove_file(home.state().join("init.json")).expect("what is remembered");
+    write(&settings, "{\"hooks\": {\"Stop\": [{\"hooks\": [{\"command\": \"/bin/clearway hook claude\"}");
+    repository.clearway().fails("client-config", 78, &uninstall);
 }
 
 #[test]

@@ -103,3 +103,26 @@ fn what_cannot_be_kept_is_not_destroyed_where_that_is_enforced() {
     runs(&mut ada, &home, &app, "git clean -fd").silent();
     assert!(!app.path().join("huge.bin").exists());
 }
+
+#[test]
+fn of_a_command_that_reaches_several_checkouts_each_number_is_told() {
+    let home = home();
+    let (app, other) = (app(&home), home.repository("other", &[("x.rs", "x\n")]));
+    for repository in [&app, &other] {
+        invite(repository);
+    }
+    app.write("src/a.rs", "mine\n");
+    other.write("x.rs", "mine\n");
+    let mut one = Client::claude(&home, &app, "one");
+    let there = other.path().join("x.rs");
+    let said = runs(&mut one, &home, &app, &format!("rm src/a.rs {}", there.display())).told();
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!(lines.len(), 2, "{said}");
+    for line in lines {
+        let undo = line.split("; ").nth(1).and_then(|rest| rest.strip_suffix(" brings it back."));
+        let undo = undo.unwrap_or_else(|| panic!("{line}"));
+        assert!(home.shell(app.path(), undo).output().expect("a shell").status.success(), "{undo}");
+    }
+    assert_eq!(std::fs::read_to_string(there).expect("a file"), "mine\n");
+    assert_eq!(std::fs::read_to_string(app.path().join("src/a.rs")).expect("a file"), "mine\n");
+}

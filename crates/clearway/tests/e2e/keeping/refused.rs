@@ -1,10 +1,12 @@
 //! What cannot be kept or found is said by name, and nothing is changed.
 
 use super::checkout;
+use super::commands::{invite, runs};
 use crate::{app, home, text};
-use clearway_testkit::Files;
 use clearway_testkit::faults::behind;
 use clearway_testkit::namespace::Namespace;
+use clearway_testkit::{Client, Files};
+use serde_json::json;
 
 #[test]
 fn a_number_that_is_none_or_of_nothing_is_named() {
@@ -147,10 +149,90 @@ fn a_repository_that_is_read_only_or_full_refuses_and_the_checkout_stays() {
         let command = app.agent("ada").args(&["snapshot"]).into_command();
         let output = disk.enter(command).output().expect("it runs");
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(said.contains("error[git-failed]"), "{script}: {said}");
+        let slug = if script.contains("tmpfs") { "store-full" } else { "git-failed" };
+        assert!(said.contains(&format!("error[{slug}]")), "{script}: {said}");
         drop(disk);
         assert_eq!((checkout(app.path()), super::status(&app)), before, "{script}");
         app.git(&["fsck", "--no-progress"]);
     }
     assert!(home.state_files().is_empty(), "nothing is recorded of what was not kept");
+}
+
+#[test]
+fn a_file_that_cannot_be_read_keeps_nobody_from_a_command_that_leaves_it_alone() {
+    let home = home();
+    let app = app(&home);
+    invite(&app);
+    app.git(&["checkout", "-qb", "with-secret"]);
+    app.write("secret.pem", "committed\n");
+    app.git(&["add", "-A"]);
+    app.git(&["commit", "-qm", "has one"]);
+    app.git(&["checkout", "-q", "main"]);
+    app.write("secret.pem", "secret\n");
+    let file = app.path().join("secret.pem").display().to_string();
+    let runner = ["strace", "-f", "-qq", "-o", "/dev/null", "-P", &file, "-e", "trace=openat"];
+    let runner = [&runner[..], &["-e", "inject=openat:error=EACCES"]].concat();
+    let mut ada = Client::claude_behind(&home, &app, "ada", &runner);
+    for command in
+        ["git clean -fd", "git reset --hard with-secret", "git checkout -q with-secret -- .", "rm *"]
+    {
+        let reason = runs(&mut ada, &home, &app, command).denied();
+        assert!(reason.contains("secret.pem"), "{command}: {reason}");
+    }
+    for command in [
+        "git reset --hard",
+        "git reset -q --hard HEAD",
+        "git checkout -- .",
+        "git stash",
+        "git clean -fd src",
+    ] {
+        app.write("src/a.rs", "mine\n");
+        app.write("src/new.rs", "new\n");
+        let told = runs(&mut ada, &home, &app, command).told();
+        assert!(told.contains("kept as s"), "{command}: {told}");
+        app.agent("bob").ok(&["undo", "-y"]);
+        let read = |name: &str| std::fs::read(app.path().join(name)).expect("bytes");
+        assert_eq!(
+            (read("src/a.rs"), read("src/new.rs")),
+            (b"mine\n".to_vec(), b"new\n".to_vec()),
+            "{command}"
+        );
+    }
+    assert_eq!(std::fs::read(&file).expect("bytes"), b"secret\n");
+    app.git(&["add", "-N", "secret.pem"]);
+    let reason = runs(&mut ada, &home, &app, "git reset --hard").denied();
+    assert!(reason.contains("secret.pem"), "{reason}");
+}
+
+#[test]
+fn on_a_full_disk_what_is_made_anew_makes_room_for_an_agent() {
+    let home = home();
+    let app = app(&home);
+    invite(&app);
+    app.write(".git/info/exclude", "target/\n");
+    let noise: Vec<u8> =
+        (0..400_000_u32).flat_map(|number| number.wrapping_mul(2_654_435_761).to_le_bytes()).collect();
+    std::fs::write(app.path().join("data.bin"), &noise).expect("a file");
+    let (root, small) = (app.path().display().to_string(), home.directory("small").display().to_string());
+    let disk = Namespace::of_mounts();
+    disk.script(&format!(
+        "mount -t tmpfs -o size=16m tmpfs '{small}' && cp -a '{root}/.' '{small}/' && mkdir '{small}/target' && \
+         {{ dd if=/dev/zero of='{small}/target/made' bs=4k status=none 2>/dev/null || true; }} && \
+         mount --bind '{small}' '{root}'"
+    ));
+    let runner = disk.runner(app.path());
+    let mut ada =
+        Client::claude_behind(&home, &app, "ada", &runner.iter().map(String::as_str).collect::<Vec<_>>());
+    let mut asks = |command: &str| {
+        let fields = json!({"tool_name": "Bash", "tool_input": {"command": command}});
+        ada.event("PreToolUse", &fields)
+    };
+    let reason = asks("rm data.bin").denied();
+    let is_said =
+        reason.contains(&format!(" bytes are free on {root}")) && reason.contains("such as target/");
+    assert!(is_said && reason.contains("let a person remove it"), "{reason}");
+    assert_eq!(asks("rm -rf target").code, 0, "nothing of it is kept");
+    disk.script(&format!("rm -rf '{root}/target'"));
+    let told = asks("rm data.bin").told();
+    assert!(told.contains("kept as s"), "{told}");
 }

@@ -137,7 +137,7 @@ fn who_waits_hears_of_an_answer_the_moment_it_is_given_and_at_the_last_moment_to
     let home = home();
     let repository = app(&home);
     repository.grant("ada", &["src/a.rs"]);
-    let waiting = repository.agent("bob").spawn(&["--json", "ask", "src/a.rs", "why", "--wait=1m"]);
+    let waiting = repository.agent("bob").spawn(&["--json", "ask", "src/a.rs", "why", "--wait", "1m"]);
     let id = eventually("it is asked", || {
         let open = repository.clearway().ok(&["negotiations"]);
         open["negotiations"][0]["id"].as_str().map(str::to_owned)
@@ -146,9 +146,9 @@ fn who_waits_hears_of_an_answer_the_moment_it_is_given_and_at_the_last_moment_to
     let told = waiting.wait_with_output().expect("it ends").stdout;
     let told: serde_json::Value = serde_json::from_slice(&told).expect("JSON");
     assert_eq!((text(&told, "status"), text(&told["negotiations"][0], "reason")), ("refused", "half done"));
-    let short = repository.agent("bob").ok(&["ask", "src/a.rs", "why", "--wait=200ms"]);
+    let short = repository.agent("bob").ok(&["ask", "src/a.rs", "why", "--wait", "200ms"]);
     assert_eq!(text(&short, "status"), "requested", "{short}");
-    let waiting = repository.agent("bob").spawn(&["--json", "ask", "src/a.rs", "why", "--wait=1m"]);
+    let waiting = repository.agent("bob").spawn(&["--json", "ask", "src/a.rs", "why", "--wait", "1m"]);
     repository.agent("ada").ok(&["release", "--all"]);
     let told = waiting.wait_with_output().expect("it ends").stdout;
     let told: serde_json::Value = serde_json::from_slice(&told).expect("JSON");
@@ -190,6 +190,10 @@ fn bad_words_are_named_and_nothing_is_written() {
         ("bob", "usage", 2, &["ask", "src/a.rs", "  "]),
         ("bob", "too-large", 2, &["ask", "src/a.rs", &long]),
         ("bob", "outside-scope", 2, &["ask", "../elsewhere", "why"]),
+        ("bob", "invalid-duration", 2, &["ask", "src/a.rs", "why", "--wait", "0"]),
+        ("bob", "invalid-duration", 2, &["ask", "src/a.rs", "why", "--wait", "-5m"]),
+        ("bob", "invalid-duration", 2, &["ask", "src/a.rs", "why", "--wait", "soon"]),
+        ("bob", "usage", 2, &["ask", "--wait", "src/a.rs", "why"]),
         ("bob", "usage", 2, &["force", &id]),
         ("bob", "usage", 2, &["force", &id, "--reason", " "]),
     ] {

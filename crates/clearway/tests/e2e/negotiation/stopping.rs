@@ -3,7 +3,7 @@
 use super::of_kind;
 use crate::hooks::told::reads;
 use crate::{app, home, list, text};
-use clearway_testkit::Client;
+use clearway_testkit::{Client, eventually};
 use serde_json::{Value, json};
 
 #[test]
@@ -61,6 +61,28 @@ fn an_agent_that_is_refused_again_and_again_is_said_to_loop_and_its_turn_ends_wh
 }
 
 #[test]
+fn an_agent_that_tries_one_file_after_another_does_not_loop() {
+    let home = home();
+    home.user_config("posture = \"unattended\"\n");
+    let repository = app(&home);
+    let files: Vec<String> = (0..12).map(|number| format!("src/{number}.rs")).collect();
+    repository.grant("otter", &files.iter().map(String::as_str).collect::<Vec<_>>());
+    let mut one = Client::claude(&home, &repository, "one");
+    for file in &files {
+        one.before_edit(file).denied();
+    }
+    let status = repository.clearway().ok(&["status"]);
+    assert!(list(&status, "agents").iter().all(|agent| agent["looping"] != true), "{status}");
+    for _ in 0..4 {
+        one.before_edit("src/0.rs").denied();
+    }
+    let status = repository.clearway().ok(&["status"]);
+    assert!(list(&status, "agents").iter().any(|agent| agent["looping"] == true), "{status}");
+    let said = "is looping: its edit of src/0.rs was refused 5 times lately";
+    assert!(status["warnings"].to_string().contains(said), "{status}");
+}
+
+#[test]
 fn whoever_ends_its_turn_is_reminded_once_of_who_waits_for_its_file() {
     let home = home();
     let repository = app(&home);
@@ -97,4 +119,32 @@ fn a_stopped_agent_is_granted_offered_and_handed_nothing() {
     app.grant("cy", &["src/a.rs", "src/b.rs"]);
     let refused = app.agent("cy").fails("recipient-gone", 3, &["transfer", "--to", "bob", "src/b.rs"]);
     assert!(text(&refused, "message").contains("wrong module"), "{refused}");
+}
+
+/// What a command keeps is still held when its agent was stopped; whoever meets it is told that, not that its holder works.
+#[test]
+fn a_stopped_agent_whose_command_runs_on_is_called_halted_wherever_it_is_met() {
+    let home = home();
+    let app = app(&home);
+    let mut command = app.agent("ada").spawn(&["with", "build", "--", "sleep", "600"]);
+    eventually("it is held", || (list(&app.clearway().ok(&["leases"]), "leases").len() == 1).then_some(()));
+    app.agent("root").operator(&home).ok(&["halt", "ada", "--reason", "wrong module"]);
+    let seen =
+        [
+            app.clearway().ok(&["leases"])["leases"][0].clone(),
+            app.clearway().ok(&["who", "--kind", "name", "build"])["holders"][0].clone(),
+            app.agent("bob").fails("reservation-held", 1, &["reserve", "--kind", "name", "build"])["details"]
+                ["blockers"][0]
+                .clone(),
+        ];
+    for lease in &seen {
+        assert_eq!((text(lease, "liveness"), &lease["holder_halted"]), ("active", &json!(true)), "{lease}");
+    }
+    let who = app.clearway().run(&["who", "--kind", "name", "build"]).stdout();
+    let refused = app.agent("bob").run(&["reserve", "--kind", "name", "build"]).stderr();
+    for said in [who, refused] {
+        assert!(said.contains("ada (halted) holds build"), "{said}");
+    }
+    command.kill().expect("a process of ours");
+    command.wait().expect("it ended");
 }

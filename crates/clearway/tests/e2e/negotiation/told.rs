@@ -1,6 +1,6 @@
 //! What agents are told of requests, and that what is suggested works when it is pasted.
 
-use super::asked;
+use super::{asked, pass};
 use crate::hooks::told::{reads, run_what_follows};
 use crate::{app, each, home, list};
 use clearway_testkit::Client;
@@ -130,4 +130,52 @@ fn no_reason_of_another_agent_speaks_in_our_voice() {
         assert!(text.matches('"').count() % 2 == 0 && text.matches('"').count() <= 4, "{text}");
         assert!(!text.contains(['<', '\u{201d}', '\u{1b}']), "{text}");
     }
+}
+
+/// Whoever has only the command line hears of it beside the answer of its next call, once, and not where it is refused.
+#[test]
+fn whoever_has_no_hooks_is_told_beside_the_answer_of_its_next_call_once() {
+    let home = home();
+    let app = app(&home);
+    app.grant("ada", &["src/a.rs"]);
+    let id = asked(&app, "bob", "src/a.rs");
+    app.agent("ada").ok(&["answer", &id, "no", "half done"]);
+    let notices = |who: &str, words: &[&str]| list(&app.agent(who).ok(words), "notices").to_vec();
+    assert!(notices("bob", &["check", "docs/x.md"]).is_empty(), "asking writes nothing");
+    app.agent("bob").fails("reservation-held", 1, &["reserve", "src/a.rs"]);
+    let told = notices("bob", &["reserve", "docs/x.md"]);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!(told[0]["code"], "answered", "{told:?}");
+    assert!(told[0]["message"].as_str().unwrap().contains("half done"), "{told:?}");
+    assert!(notices("bob", &["reserve", "docs/y.md"]).is_empty(), "once");
+    assert!(notices("ada", &["renew"]).is_empty(), "nobody else");
+}
+
+#[test]
+fn a_holder_without_hooks_is_told_what_was_taken_from_it() {
+    let home = home();
+    let app = app(&home);
+    app.grant("ada", &["src/a.rs", "src/b.rs"]);
+    let id = asked(&app, "bob", "src/a.rs");
+    pass(&home, 25);
+    app.agent("bob").ok(&["force", &id, "--reason", "the release waits"]);
+    let told = app.agent("ada").ok(&["renew"]);
+    let kinds = each(&told, "notices", "code");
+    assert!(kinds.contains(&"forced"), "{told}");
+    let again = app.agent("ada").ok(&["renew"]);
+    assert!(!each(&again, "notices", "code").contains(&"forced"), "{again}");
+}
+
+#[test]
+fn whoever_has_no_hooks_is_told_of_a_circle_that_another_closed() {
+    let home = home();
+    let app = app(&home);
+    app.grant("ada", &["src/a.rs"]);
+    app.grant("bob", &["src/b.rs"]);
+    asked(&app, "ada", "src/b.rs");
+    app.agent("bob").fails("would-deadlock", 1, &["ask", "src/a.rs", "why"]);
+    let told = app.agent("ada").ok(&["renew"]);
+    assert!(each(&told, "notices", "code").contains(&"circle"), "{told}");
+    let again = app.agent("ada").ok(&["renew"]);
+    assert!(!each(&again, "notices", "code").contains(&"circle"), "{again}");
 }

@@ -7,6 +7,9 @@ use crate::day::client::Answer;
 impl Agent {
     /// What an agent does about what it is told.
     pub(super) fn hear(&mut self, world: &mut World<'_>, answer: &Answer) {
+        if !world.heeds {
+            return;
+        }
         for line in answer.told.iter().flat_map(|told| told.lines()) {
             if let Some((path, _)) = line.split_once(" is free, and kept for you") {
                 self.take_turn(world, path);
