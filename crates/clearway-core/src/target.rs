@@ -78,6 +78,10 @@ impl Target {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ResourceName(String);
 
+/// What the name of a checkout's index begins with, and the name of what `git stash` puts aside.
+const GIT_INDEX: &str = "git-index:";
+const GIT_STASH: &str = "git-stash";
+
 /// Why a text is no resource name.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ResourceNameError {
@@ -122,16 +126,20 @@ impl ResourceName {
     /// The index of a checkout, which those who write it take in turns. Of a long root the end tells; two that look alike
     /// only wait for each other once more.
     pub fn git_index(worktree: &Worktree) -> Self {
-        const BEFORE: &str = "git-index:";
         let root = crate::text::printable(&worktree.0);
-        let room = RESOURCE_NAME_BYTES_MAX - BEFORE.len();
+        let room = RESOURCE_NAME_BYTES_MAX - GIT_INDEX.len();
         let start = root.ceil_char_boundary(root.len().saturating_sub(room));
-        Self(format!("{BEFORE}{}", root[start..].trim_end()))
+        Self(format!("{GIT_INDEX}{}", root[start..].trim_end()))
     }
 
     /// What is put aside, which all checkouts of a repository share: those who change it take turns.
     pub fn git_stash() -> Self {
-        Self("git-stash".to_owned())
+        Self(GIT_STASH.to_owned())
+    }
+
+    /// Whether it is one that agents' commands of git take turns by, which nobody else takes or gives room to.
+    pub fn is_of_git(&self) -> bool {
+        self.0 == GIT_STASH || self.0.starts_with(GIT_INDEX)
     }
 
     /// The name.
@@ -179,6 +187,12 @@ mod tests {
     fn the_index_of_every_checkout_has_a_name() {
         let name = |root: &str| ResourceName::git_index(&Worktree(root.to_owned()));
         assert_eq!(name("/w/x").as_str(), "git-index:/w/x");
+        assert!(name("/w/x").is_of_git() && ResourceName::git_stash().is_of_git());
+        assert!(
+            ["git", "git-stash-x", "git-index"]
+                .iter()
+                .all(|name| !ResourceName::parse(name).unwrap().is_of_git())
+        );
         for root in ["", "/a\nb", "/ends in space ", &"/größe".repeat(99)] {
             assert_eq!(ResourceName::parse(name(root).as_str()), Ok(name(root)), "{root}");
         }

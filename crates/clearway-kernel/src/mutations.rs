@@ -4,7 +4,9 @@ use crate::identity::reason_text;
 use crate::lapses::told_with;
 use crate::session::Session;
 use crate::site::{Found, Site};
-use crate::targets::{Look, Placed, end_at_scope, lease_ref, looks_like_lease, path_target, resource_name};
+use crate::targets::{
+    Look, Placed, end_at_scope, lease_ref, looks_like_lease, path_target, refuse_of_git, resource_name,
+};
 use clearway_core::breadth::{Breadth, too_broad};
 use clearway_core::command::{Command, LeaseRef, Release, Renew, Reserve, Selection, Want};
 use clearway_core::decide::{Notice, not_shortened};
@@ -261,6 +263,7 @@ impl Session<'_> {
         for argument in &words.targets {
             let placed = self.placed(words.kind, argument)?;
             let target = placed.target.clone();
+            refuse_of_git(&target)?;
             let capacity = self.config.resource(target.canonical()).capacity;
             let capacity = if words.kind == Kind::Name { capacity } else { 1 };
             if !wants.iter().any(|want| want.target == target) {

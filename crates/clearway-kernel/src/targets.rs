@@ -238,6 +238,18 @@ pub(crate) fn resource_name(config: &Config, argument: &str) -> Result<ResourceN
     })
 }
 
+/// Refuses to take what agents' commands of git take turns by: whoever had it would keep all of them from git, and a turn
+/// is taken without being asked for.
+pub(crate) fn refuse_of_git(target: &Target) -> Result<(), Failure> {
+    let Target::Name(name) = target else { return Ok(()) };
+    if !name.is_of_git() {
+        return Ok(());
+    }
+    let message = format!("{name} is what agents' commands of git take turns by, for each command by itself");
+    Err(Failure::new(Slug::InvalidName, message).hint("choose another name, such as git")
+        .hint("to keep agents from changing anything for a while, a person may: clearway freeze --for 10m --reason TEXT"))
+}
+
 /// Refuses the name of a resource, given without saying that it is one, that is plainly a path of this checkout: whoever
 /// names it means the file, and nobody who edits that would be kept away. A bare word such as `build` or `deploy` may
 /// well be both.

@@ -54,6 +54,9 @@ pub struct Agent {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AgentName(String);
 
+/// Words that stand beside names in answers: lines that nobody is known to have written, and what all repositories share.
+pub const NOBODYS_NAMES: [&str; 2] = ["unattributed", "machine"];
+
 impl AgentName {
     /// Checks a name; `None` unless it is 1 to 64 of `A-Z a-z 0-9 . _ -`, beginning with a letter or digit.
     pub fn parse(text: &str) -> Option<Self> {

@@ -271,7 +271,10 @@ fn too_many(path: &str, name: &str, resource: Resource) -> Option<Problem> {
 
 fn bad_resource_name(name: &str) -> Option<String> {
     let reversed = Numbers::is_reversed(name).then(|| "its numbers end before they begin".to_owned());
-    reversed.or_else(|| ResourceName::parse(name).err().map(|error| error.to_string()))
+    reversed.or_else(|| match ResourceName::parse(name) {
+        Ok(name) => name.is_of_git().then(|| "agents' commands of git take turns by it".to_owned()),
+        Err(error) => Some(error.to_string()),
+    })
 }
 
 fn capacity(path: &str, value: &DeValue<'_>) -> Result<u32, Problem> {

@@ -1,6 +1,7 @@
 //! The table of keys. It drives reading, checking, safety, `config show`, the environment and the documentation; a
 //! new key is one row, one [`KeyId`] and one getter.
 
+use clearway_core::agent::NOBODYS_NAMES;
 use clearway_core::limits;
 use clearway_core::mail::{MESSAGE_KEPT_MS, MESSAGES_PER_SCOPE_MAX};
 use std::time::Duration;
@@ -348,7 +349,11 @@ fn rank(choices: &[&str], choice: &str) -> Option<usize> {
 fn check_agent(text: &str) -> Result<(), &'static str> {
     let rule =
         "a name has 1 to 64 letters, digits, dots, underscores or hyphens and starts with a letter or digit";
-    if is_plain_name(text) { Ok(()) } else { Err(rule) }
+    match () {
+        () if !is_plain_name(text) => Err(rule),
+        () if NOBODYS_NAMES.contains(&text) => Err("answers call by it what is nobody's, or everybody's"),
+        () => Ok(()),
+    }
 }
 
 fn check_command(text: &str) -> Result<(), &'static str> {

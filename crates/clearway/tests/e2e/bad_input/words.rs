@@ -85,6 +85,29 @@ fn names_that_cannot_be_shown() {
 }
 
 #[test]
+fn names_that_are_taken_by_ourselves() {
+    let home = home();
+    let repository = app(&home);
+    let index = format!("git-index:{}", repository.path().display());
+    for name in ["git-stash", &index] {
+        for words in [["reserve", "--kind", "name", name], ["check", "--kind", "name", name]] {
+            check(&home, &repository, "invalid-name", |repository| repository.agent("alice").json(&words));
+        }
+        let ran = repository.agent("alice").run(&["with", name, "--", "true"]).expect(2);
+        assert!(ran.stderr().contains("error[invalid-name]"), "{}", ran.stderr());
+        repository.agent("alice").ok(&["who", "--kind", "name", name]);
+        repository.write(".clearway.toml", &format!("[resources]\n\"{name}\" = 2\n"));
+        repository.agent("alice").fails("config-bad-value", 78, &["reserve", "a.rs"]);
+        repository.write(".clearway.toml", "");
+    }
+    for name in ["unattributed", "machine"] {
+        check(&home, &repository, "invalid-agent-name", |repository| {
+            repository.clearway().json(&["--agent", name, "reserve", "a.rs"])
+        });
+    }
+}
+
+#[test]
 fn things_larger_than_their_limit() {
     let home = home();
     let repository = app(&home);

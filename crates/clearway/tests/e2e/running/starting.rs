@@ -177,7 +177,7 @@ fn a_path_is_not_taken_for_a_name() {
         assert!(ran.stderr().contains("choose a name such as build"), "{}", ran.stderr());
     }
     assert!(home.state_files().is_empty(), "nothing was reserved");
-    for name in ["build", "deploy", "db:migrate", "team/build", "git-index:/w/x", "v1.2"] {
+    for name in ["build", "deploy", "db:migrate", "team/build", "v1.2"] {
         repository.agent("ada").run(&["with", name, "--", "true"]).expect(0);
     }
     repository.write(".clearway.toml", "[resources]\n\"src/main.rs\" = 1\n");
