@@ -103,7 +103,7 @@ pub use session::{Globals, Hook, Session};
 pub use sharing::{Sharing, before_git};
 pub use shelf::{Back, BackOrder, BackState, DraftOrder, Drafted, Shelf, SnapshotFile, SnapshotSeen};
 pub use shelter::{Refusal, Shelter, Sheltered, Unkept, before_shell, destroyed_by, unkept_by};
-pub use site::{Found, Located, Site, SiteKind, scope_key};
+pub use site::{Found, Located, Site, SiteKind, directory_key, scope_key};
 pub use snapshots::{Loss, Plan, SnapshotShown, Snapshots, Taken, no_checkout};
 pub use turns::abandon as abandon_turns;
 pub use waiting::{AtEnd, Standing, Watcher};

@@ -5,7 +5,7 @@ use crate::failures::store_failure;
 use crate::ground::{Ground, ground};
 use crate::outside::{Outside, StoreAt};
 use crate::placing::Record;
-use crate::site::Site;
+use crate::site::{Site, directory_key};
 use crate::{audit, identity};
 use clearway_core::agent::{Caller, ClientSession};
 use clearway_core::command::{Command, Request};
@@ -264,14 +264,21 @@ impl<'a> Session<'a> {
         self.engine.has(&self.site.key).map_err(|error| store_failure(&error))
     }
 
-    /// What to say if this command is the first of a scope that lies inside another one.
+    /// What to say if this command is the first of a scope that lies where there is one already: in a directory above, or
+    /// in the very one that has become a repository.
     fn made_inside_another(&mut self, scope: &ScopeKey) -> Result<Option<Notice>, Failure> {
-        let Some(outer) = self.site.outer.as_ref().filter(|_| *scope == self.site.key) else {
+        if *scope != self.site.key || self.record.is_some() || self.is_invited()? {
             return Ok(None);
-        };
-        let outer = outer.display().to_string();
-        let known = self.is_invited()?;
-        Ok((!known).then(|| Notice::ScopeInsideAnother { inner: self.site.place.clone(), outer }))
+        }
+        let above = self.site.root.iter().flat_map(|root| root.ancestors());
+        for outer in above {
+            let key = directory_key(outer);
+            if key != *scope && self.engine.has(&key).map_err(|error| store_failure(&error))? {
+                let (inner, outer) = (self.site.place.clone(), outer.display().to_string());
+                return Ok(Some(Notice::ScopeInsideAnother { inner, outer, scope: key.to_string() }));
+            }
+        }
+        Ok(None)
     }
 
     /// A file that belongs to the scope and lies beside its store.

@@ -4,7 +4,7 @@ use clearway_core::ids::ScopeKey;
 use clearway_core::pattern::Fold;
 use clearway_core::target::Worktree;
 use clearway_wire::chain;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A scope and the caller's place in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,8 +17,6 @@ pub struct Site {
     pub kind: SiteKind,
     /// The root that paths are relative to; `None` where there are no paths (a bare repository, the machine).
     pub root: Option<PathBuf>,
-    /// The scope that a directory without git lies in, if a directory above it is one.
-    pub outer: Option<PathBuf>,
     /// Where the caller stands.
     pub cwd: PathBuf,
     /// Whether names that differ in case alone are one: as it was when the scope began, for good.
@@ -50,7 +48,6 @@ impl Site {
             place: "this machine".to_owned(),
             kind: SiteKind::Machine,
             root: None,
-            outer: None,
             cwd,
             fold: Fold::Exact,
         }
@@ -82,10 +79,16 @@ pub enum Found {
     Nothing,
 }
 
-/// The key of a scope: a readable name and eight digits of the canonical place's digest.
-pub fn scope_key(name: &str, canonical_place: &str) -> ScopeKey {
-    let [a, b, c, d, ..] = chain::digest(canonical_place);
-    ScopeKey::of(name, [a, b, c, d])
+/// The key of a scope: the name of a directory and eight digits of the canonical place's digest.
+pub fn scope_key(named_after: &Path, canonical_place: &Path) -> ScopeKey {
+    let name = named_after.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let [a, b, c, d, ..] = chain::digest(&canonical_place.display().to_string());
+    ScopeKey::of(&name, [a, b, c, d])
+}
+
+/// The key of the scope that a directory without git is, or would be.
+pub fn directory_key(directory: &Path) -> ScopeKey {
+    scope_key(directory, directory)
 }
 
 #[cfg(test)]
@@ -94,7 +97,8 @@ mod tests {
 
     #[test]
     fn two_clones_with_one_name_are_two_scopes() {
-        let (a, b) = (scope_key("app", "/a/app/.git"), scope_key("app", "/b/app/.git"));
+        let key = |clone: &str| scope_key(Path::new(clone), &Path::new(clone).join(".git"));
+        let (a, b) = (key("/a/app"), key("/b/app"));
         assert!(a != b && a.as_str().starts_with("app-") && a.as_str().len() == 12);
     }
 }

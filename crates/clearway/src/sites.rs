@@ -8,7 +8,7 @@ use clearway_core::slug::Slug;
 use clearway_core::text::{quoted, shown};
 use clearway_git::{PathKind, ResolveError};
 use clearway_kernel::config::REPOSITORY_FILE;
-use clearway_kernel::{Destination, Found, Knows, Located, Site, SiteKind, scope_key};
+use clearway_kernel::{Destination, Found, Knows, Located, Site, SiteKind, directory_key, scope_key};
 use clearway_platform::environment::Environment;
 use clearway_platform::files;
 use std::path::{Path, PathBuf};
@@ -63,12 +63,11 @@ fn git_site(repository: &clearway_git::Repository, cwd: PathBuf) -> Site {
     let named_after = if is_dot_git { common.parent().unwrap_or(common) } else { common };
     let root = repository.worktree.clone();
     Site {
-        key: scope_key(&file_name(named_after), &common.display().to_string()),
+        key: scope_key(named_after, common),
         place: common.display().to_string(),
         kind: SiteKind::Git,
         fold: Fold::Exact,
         root,
-        outer: None,
         cwd,
     }
 }
@@ -79,9 +78,7 @@ fn directory_site(
     named: bool,
     knows: &mut Knows<'_>,
 ) -> Result<Site, Failure> {
-    let mut is_scope = |directory: &&Path| is_scope(directory, knows);
-    let root = cwd.ancestors().find(&mut is_scope).unwrap_or(&cwd).to_owned();
-    let outer = root.ancestors().skip(1).find(&mut is_scope).map(Path::to_owned);
+    let root = cwd.ancestors().find(|directory| is_scope(directory, knows)).unwrap_or(&cwd).to_owned();
     let home = environment.text("HOME").and_then(|home| Path::new(home).canonicalize().ok());
     let too_wide = root == Path::new("/") || Some(&root) == home.as_ref();
     if too_wide && !named && !knows(&directory_key(&root)) {
@@ -96,17 +93,8 @@ fn directory_site(
         kind: SiteKind::Directory,
         fold: Fold::Exact,
         root: Some(root),
-        outer,
         cwd,
     })
-}
-
-fn directory_key(directory: &Path) -> clearway_core::ids::ScopeKey {
-    scope_key(&file_name(directory), &directory.display().to_string())
-}
-
-fn file_name(path: &Path) -> String {
-    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 /// Whether the file system of a site folds case.

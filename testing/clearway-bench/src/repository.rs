@@ -38,7 +38,7 @@ impl Repository {
 
     /// The scope as the binary names it.
     pub(crate) fn scope(&self) -> ScopeKey {
-        clearway_kernel::scope_key("app", &self.root.join(".git").display().to_string())
+        clearway_kernel::scope_key(&self.root, &self.root.join(".git"))
     }
 
     pub(crate) fn worktree(&self) -> Worktree {

@@ -336,8 +336,10 @@ pub enum Notice {
     ScopeInsideAnother {
         /// The new scope.
         inner: String,
-        /// The scope around it.
+        /// The directory of the scope around it.
         outer: String,
+        /// That scope's key.
+        scope: String,
     },
     /// This command made a scope for a directory that another scope remembers as its own.
     ScopeMoved {

@@ -13,13 +13,13 @@ use std::cmp::Ordering;
 /// Something worth saying beside an answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct NoticeJson {
-    /// `took-over`, `kept`, `yielded`, `changed-hands`, `left-behind`, `waited-for`, `your-turn`, `place-over`,
-    /// `passed-on`, `written-over`, `wrote-over`, `asked`, `answered`, `overdue`, `forced`, `granted`, `circle`, `halted`,
-    /// `looping`, `with-subagent`, `still-waited-for`, `lapsed`, `moved-on`, `wait-over`, `frozen`, `freeze-changed`,
-    /// `broad`, `needs-broad`, `setting-ignored`,
-    /// `not-shortened`, `nothing-held`, `kept-by-command`, `others-by-id`, `unknown-agent`, `is-name`, `taken-as-path`,
-    /// `held-machine-wide`, `unreadable-rows`, `ends-at-scope`, `scope-moved`, `scope-replaced`,
-    /// `scope-inside-another`, `store-nowhere` or `tail-lost`.
+    /// `took-over`, `kept`, `yielded`, `changed-hands`, `left-behind`, `waited-for`, `your-turn`, `place-over`, `mail`,
+    /// `passed-on`, `written-over`, `wrote-over`, `committed-unchecked`, `asked`, `answered`, `overdue`, `forced`,
+    /// `granted`, `circle`, `halted`, `looping`, `with-subagent`, `still-waited-for`, `lapsed`, `moved-on`, `wait-over`,
+    /// `frozen`, `freeze-changed`, `broad`, `needs-broad`, `setting-ignored`, `not-shortened`, `nothing-held`,
+    /// `kept-by-command`, `others-by-id`, `unknown-agent`, `is-name`, `taken-as-path`, `held-machine-wide`,
+    /// `unreadable-rows`, `ends-at-scope`, `scope-moved`, `scope-replaced`, `scope-inside-another`, `store-nowhere` or
+    /// `tail-lost`.
     pub code: String,
     /// The same in words.
     pub message: String,
@@ -319,9 +319,10 @@ impl NoticeJson {
                 Self { target: Some(place.clone()), ..Self::saying(code, message) }
             }
             Notice::TailLost { text } => Self::saying("tail-lost", suggest(text)),
-            Notice::ScopeInsideAnother { inner, outer } => {
+            Notice::ScopeInsideAnother { inner, outer, scope } => {
+                let look = suggest(&format!("see what is held there: clearway --scope {scope} leases"));
                 let message = format!(
-                    "{inner} is now a scope of its own inside {outer}; leases of one are not seen in the other"
+                    "{inner} is now a scope of its own inside that of {outer}; leases of one are not seen in the other; {look}"
                 );
                 Self { target: Some(inner.clone()), ..Self::saying("scope-inside-another", message) }
             }

@@ -149,6 +149,28 @@ fn the_first_change_in_a_directory_inside_another_scope_says_that_they_do_not_me
 }
 
 #[test]
+fn the_first_change_in_a_repository_made_inside_a_scope_says_what_is_held_there() {
+    for made_in in ["plain", "plain/inner"] {
+        let home = home();
+        let (outer, inner) = (home.directory("plain"), home.directory(made_in));
+        home.directory("plain/inner");
+        let here = |name: &str| home.clearway(&inner).agent(name);
+        let before = here("alice").ok(&["reserve", "b.txt"]);
+        assert!(home.shell(&inner, "git init --quiet").status().expect("git").success());
+        assert_eq!(here("bob").ok(&["check", "b.txt"])["notices"], serde_json::json!([]), "who looks");
+        let made = here("bob").ok(&["reserve", "b.txt"]);
+        assert_eq!(made["notices"][0]["code"], "scope-inside-another", "{made}");
+        let message = text(&made["notices"][0], "message");
+        let (_, command) = message.rsplit_once("clearway ").expect("a command");
+        let words: Vec<&str> = command.split(' ').collect();
+        let told = here("bob").ok(&words[words.len() - 3..]);
+        assert_eq!(told["leases"][0]["id"], before["leases"][0]["id"], "{message}");
+        assert!(message.contains(&outer.display().to_string()), "{message}");
+        assert_eq!(here("bob").ok(&["reserve", "c.txt"])["notices"], serde_json::json!([]), "once");
+    }
+}
+
+#[test]
 fn a_directory_that_becomes_a_scope_around_another_leaves_it_what_it_has() {
     let home = home();
     let (outer, inner) = (home.directory("plain"), home.directory("plain/sub"));

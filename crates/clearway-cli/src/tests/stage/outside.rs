@@ -27,11 +27,10 @@ impl Outside for Stage {
 
     fn find_site(&mut self, start: &Path, _named: bool, _: &mut Knows<'_>) -> Result<Site, Failure> {
         Ok(Site {
-            key: clearway_kernel::scope_key("app", "/app"),
+            key: clearway_kernel::directory_key(Path::new("/app")),
             place: "/app".to_owned(),
             kind: SiteKind::Directory,
             root: Some(PathBuf::from("/app")),
-            outer: None,
             cwd: start.to_owned(),
             fold: Fold::Exact,
         })
