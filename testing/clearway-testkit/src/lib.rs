@@ -31,6 +31,7 @@ pub use terminal::Terminal;
 pub use transcript::steady;
 pub use waiting::{eventually, seen, until, within};
 
+use namespace::Namespace;
 use std::path::{Path, PathBuf};
 
 /// A private home with its own state, configuration and temporary directories. Removed when dropped, unless the
@@ -40,7 +41,12 @@ pub struct Home {
     binary: PathBuf,
     directory: Option<tempfile::TempDir>,
     path: PathBuf,
+    /// Keeps the clock that its commands see.
+    clock: Option<Namespace>,
 }
+
+/// How long a machine runs that was started long ago: longer than any test lets pass.
+const LONG_S: u32 = 2 * 86_400;
 
 impl Home {
     /// A home for tests of this binary. Its path is equally long wherever tests run, so that text is broken into
@@ -58,7 +64,22 @@ impl Home {
             std::fs::create_dir_all(path.join(name)).expect("a directory");
         }
         std::os::unix::fs::symlink(binary, path.join("bin/clearway")).expect("a link");
-        Self { binary: PathBuf::from(binary), directory: Some(directory), path }
+        Self { binary: PathBuf::from(binary), directory: Some(directory), path, clock: None }
+    }
+
+    /// The same on a machine that was started long ago, however young the real one is: on its clock there is a past for
+    /// what a test puts into it.
+    ///
+    /// # Panics
+    /// If there is no such clock.
+    pub fn long_after_boot(binary: &str) -> Self {
+        let mut home = Self::new(binary);
+        let clock = Namespace::of_time(LONG_S);
+        let place = home.path.join("bin/clearway");
+        std::fs::remove_file(&place).expect("the link");
+        clock.wrap(&home.binary, &place);
+        (home.binary, home.clock) = (place, Some(clock));
+        home
     }
 
     /// Where everything of this home lies.

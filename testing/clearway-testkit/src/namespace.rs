@@ -2,7 +2,9 @@
 //! it.
 
 use crate::faults::behind;
+use std::fs::Permissions;
 use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
@@ -78,6 +80,18 @@ impl Namespace {
         let (pid, directory) = (self.pid.to_string(), directory.to_str().expect("text"));
         let entered = ["nsenter", "--target", &pid].into_iter().chain(self.kinds.iter().copied());
         entered.chain(["--", "env", "-C", directory]).map(str::to_owned).collect()
+    }
+
+    /// A program that is another one inside, whoever starts it and wherever.
+    ///
+    /// # Panics
+    /// If it cannot be written.
+    pub fn wrap(&self, program: &Path, place: &Path) {
+        let entered: Vec<&str> = self.kinds.iter().copied().chain(["--"]).collect();
+        let (pid, entered) = (self.pid, entered.join(" "));
+        let text = format!("#!/bin/sh\nexec nsenter --target {pid} {entered} '{}' \"$@\"\n", program.display());
+        std::fs::write(place, text).expect("a file");
+        std::fs::set_permissions(place, Permissions::from_mode(0o755)).expect("its mode");
     }
 
     /// Runs a shell script inside.

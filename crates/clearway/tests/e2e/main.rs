@@ -51,6 +51,11 @@ fn home() -> Home {
     Home::new(env!("CARGO_BIN_EXE_clearway"))
 }
 
+/// The same on a machine on which time can have passed.
+fn home_long_after_boot() -> Home {
+    Home::long_after_boot(env!("CARGO_BIN_EXE_clearway"))
+}
+
 /// A repository with a little of everything.
 fn app(home: &Home) -> Repository<'_> {
     home.repository(

@@ -1,7 +1,7 @@
 //! `[notify] command`: a real line of shell, run for what a person who does not watch wants to know.
 
 use crate::negotiation::{asked, pass};
-use crate::{app, home, list, text};
+use crate::{app, home, home_long_after_boot, list, text};
 use clearway_testkit::{Client, Home, Repository, eventually, until};
 use serde_json::Value;
 use std::fs;
@@ -57,7 +57,7 @@ fn change(client: &mut Client, repository: &Repository<'_>, file: &str) {
 
 #[test]
 fn a_person_is_told_of_a_force_of_a_pause_and_of_work_that_was_left() {
-    let home = home();
+    let home = home_long_after_boot();
     listen(&home);
     let app = app(&home);
     app.grant("ada", &["src/a.rs", "--ttl", "3h"]);
@@ -109,7 +109,7 @@ fn a_person_is_told_once_that_an_agent_loops() {
 
 #[test]
 fn a_person_is_told_once_of_a_wait_for_somebody_who_rests() {
-    let home = home();
+    let home = home_long_after_boot();
     listen(&home);
     let app = app(&home);
     app.grant("ada", &["src/a.rs", "--ttl", "3h"]);

@@ -2,7 +2,7 @@
 
 use super::{ask, asked, of_kind, pass};
 use crate::hooks::told::reads;
-use crate::{app, each, home, list, number, text};
+use crate::{app, each, home_long_after_boot, list, number, text};
 use clearway_testkit::Client;
 
 fn forced(id: &str) -> [&str; 4] {
@@ -11,7 +11,7 @@ fn forced(id: &str) -> [&str; 4] {
 
 #[test]
 fn a_deadline_takes_nothing_and_reaches_both_sides_without_any_process() {
-    let home = home();
+    let home = home_long_after_boot();
     let repository = app(&home);
     let (mut one, mut two) =
         (Client::claude(&home, &repository, "one"), Client::claude(&home, &repository, "two"));
@@ -41,7 +41,7 @@ fn a_deadline_takes_nothing_and_reaches_both_sides_without_any_process() {
 
 #[test]
 fn nobody_forces_who_lives_or_who_said_later_and_the_time_left_is_told() {
-    let home = home();
+    let home = home_long_after_boot();
     let repository = app(&home);
     repository.grant("ada", &["src/a.rs", "--ttl", "3h"]);
     let id = text(&ask(&repository, "bob", &["src/a.rs", "why", "--urgent"]), "id").to_owned();
@@ -65,7 +65,7 @@ fn nobody_forces_who_lives_or_who_said_later_and_the_time_left_is_told() {
 
 #[test]
 fn a_day_of_unanswered_requests_takes_nothing_from_who_shows_signs_of_life() {
-    let home = home();
+    let home = home_long_after_boot();
     let repository = app(&home);
     let lease = repository.grant("ada", &["src/a.rs", "--ttl", "24h"]);
     let id = asked(&repository, "bob", "src/a.rs");
@@ -87,7 +87,7 @@ fn a_day_of_unanswered_requests_takes_nothing_from_who_shows_signs_of_life() {
 /// Release, record, snapshot and notice are one: who, whom, what, why and when.
 #[test]
 fn a_force_is_recorded_keeps_what_was_not_committed_and_is_told_to_the_holder_once() {
-    let home = home();
+    let home = home_long_after_boot();
     let repository = app(&home);
     let mut one = Client::claude(&home, &repository, "one");
     repository.grant("eve", &["docs/"]);
@@ -119,7 +119,7 @@ fn a_force_is_recorded_keeps_what_was_not_committed_and_is_told_to_the_holder_on
 
 #[test]
 fn what_was_let_go_meanwhile_is_not_taken_and_counts_nothing() {
-    let home = home();
+    let home = home_long_after_boot();
     let repository = app(&home);
     repository.grant("ada", &["src/a.rs", "--ttl", "3h"]);
     let id = asked(&repository, "bob", "src/a.rs");
@@ -134,7 +134,7 @@ fn what_was_let_go_meanwhile_is_not_taken_and_counts_nothing() {
 /// The lease that was asked for is pinned: one that the holder took since is another matter.
 #[test]
 fn a_lease_that_the_holder_took_since_is_not_taken_for_the_one_that_was_asked_for() {
-    let home = home();
+    let home = home_long_after_boot();
     let repository = app(&home);
     repository.grant("ada", &["src/a.rs", "--ttl", "3h"]);
     let id = asked(&repository, "bob", "src/a.rs");
@@ -149,7 +149,7 @@ fn a_lease_that_the_holder_took_since_is_not_taken_for_the_one_that_was_asked_fo
 
 #[test]
 fn a_holder_that_died_can_be_forced_at_once() {
-    let home = home();
+    let home = home_long_after_boot();
     let repository = app(&home);
     let mut one = Client::claude(&home, &repository, "one");
     repository.grant("eve", &["docs/"]);
@@ -165,7 +165,7 @@ fn a_holder_that_died_can_be_forced_at_once() {
 
 #[test]
 fn third_parties_neither_answer_nor_force_and_a_person_may_force_by_the_same_rules() {
-    let home = home();
+    let home = home_long_after_boot();
     let repository = app(&home);
     repository.grant("ada", &["src/a.rs", "--ttl", "3h"]);
     repository.grant("eve", &["docs/"]);
@@ -184,7 +184,7 @@ fn third_parties_neither_answer_nor_force_and_a_person_may_force_by_the_same_rul
 
 #[test]
 fn forces_are_limited_in_an_hour() {
-    let home = home();
+    let home = home_long_after_boot();
     let repository = app(&home);
     let files: Vec<String> = (0..6).map(|n| format!("src/n{n}.rs")).collect();
     let words: Vec<&str> = files.iter().map(String::as_str).chain(["--ttl", "5h"]).collect();
@@ -201,7 +201,7 @@ fn forces_are_limited_in_an_hour() {
 /// Whoever forces a file out of a pattern takes that file, and the rest stays.
 #[test]
 fn a_force_takes_no_more_than_was_asked_for() {
-    let home = home();
+    let home = home_long_after_boot();
     let repository = app(&home);
     repository.grant("ada", &["src/*.rs", "--ttl", "3h"]);
     let id = asked(&repository, "bob", "src/a.rs");
@@ -215,7 +215,7 @@ fn a_force_takes_no_more_than_was_asked_for() {
 /// Two who force the same at once: one effect.
 #[test]
 fn of_many_forces_at_once_one_takes_it_and_all_are_told_the_same() {
-    let home = home();
+    let home = home_long_after_boot();
     let repository = app(&home);
     repository.grant("ada", &["src/a.rs", "--ttl", "3h"]);
     let id = asked(&repository, "bob", "src/a.rs");
@@ -234,7 +234,7 @@ fn of_many_forces_at_once_one_takes_it_and_all_are_told_the_same() {
 /// What was taken from an agent is shown to it, and not brought back over the work of who has it now.
 #[test]
 fn what_was_taken_by_force_is_not_brought_back_over_the_new_holders_work() {
-    let home = home();
+    let home = home_long_after_boot();
     let app = app(&home);
     app.grant("eve", &["docs/"]);
     let mut one = Client::claude(&home, &app, "one");

@@ -2,7 +2,7 @@
 
 use super::{asked, pass};
 use crate::hooks::told::{reads, run_what_follows};
-use crate::{app, each, home, list};
+use crate::{app, each, home, home_long_after_boot, list};
 use clearway_testkit::Client;
 
 #[test]
@@ -153,7 +153,7 @@ fn whoever_has_no_hooks_is_told_beside_the_answer_of_its_next_call_once() {
 
 #[test]
 fn a_holder_without_hooks_is_told_what_was_taken_from_it() {
-    let home = home();
+    let home = home_long_after_boot();
     let app = app(&home);
     app.grant("ada", &["src/a.rs", "src/b.rs"]);
     let id = asked(&app, "bob", "src/a.rs");
