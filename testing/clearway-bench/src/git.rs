@@ -24,9 +24,14 @@ struct Act {
     others: bool,
     /// Whether settings ask for the hook on references too.
     strict: bool,
+    /// Files there are beside those that it is about.
+    files: usize,
 }
 
-const ACTS: [Act; 5] = [
+/// As many as a repository that several agents work in may well have.
+const MANY_FILES: usize = 20_000;
+
+const ACTS: [Act; 6] = [
     Act {
         name: "commit of a file",
         before: "echo $$ >> own.txt",
@@ -34,6 +39,7 @@ const ACTS: [Act; 5] = [
         goal: COMMIT,
         others: false,
         strict: false,
+        files: 0,
     },
     Act {
         name: "commit of a file, others hold another",
@@ -42,6 +48,16 @@ const ACTS: [Act; 5] = [
         goal: COMMIT,
         others: true,
         strict: false,
+        files: 0,
+    },
+    Act {
+        name: "the same among 20,000 files",
+        before: "echo $$ >> own.txt",
+        typed: &["commit", "--quiet", "--all", "--message", "x"],
+        goal: COMMIT,
+        others: true,
+        strict: false,
+        files: MANY_FILES,
     },
     Act {
         name: "rebase of 20 commits",
@@ -50,6 +66,7 @@ const ACTS: [Act; 5] = [
         goal: REBASE,
         others: true,
         strict: false,
+        files: 0,
     },
     Act {
         name: "fetch",
@@ -58,6 +75,7 @@ const ACTS: [Act; 5] = [
         goal: FETCH,
         others: true,
         strict: false,
+        files: 0,
     },
     Act {
         name: "fetch of a commit, strict",
@@ -66,6 +84,7 @@ const ACTS: [Act; 5] = [
         goal: FETCH,
         others: true,
         strict: true,
+        files: 0,
     },
 ];
 
@@ -109,6 +128,7 @@ fn once(repository: &Repository, act: &Act) -> Outcome<std::time::Duration> {
 fn prepared(binary: Option<&Path>, act: &Act) -> Outcome<Repository> {
     let repository = Repository::new()?;
     std::env::set_current_dir(repository.root())?;
+    repository.write_files(act.files)?;
     shell(
         &repository,
         &format!(

@@ -41,13 +41,18 @@ struct Effort {
 const THOROUGH: Effort = Effort { calls: 400, slow_starts: 40, transactions: 4_000 };
 const QUICK: Effort = Effort { calls: 60, slow_starts: 10, transactions: 500 };
 
+/// The headings of tables that can be had alone.
+const MAIL: &str = "An inbox with a long past";
+const GIT: &str = "Git with our hooks";
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let measured = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         [binary] => measure(Path::new(binary), THOROUGH),
         [binary, "--quick"] => measure(Path::new(binary), QUICK),
-        [binary, "--mail"] => measure_mail(Path::new(binary), QUICK),
-        _ => Err("usage: clearway-bench BINARY [--quick | --mail]".into()),
+        [binary, "--mail"] => measure_alone(Path::new(binary), MAIL, mail::measure),
+        [binary, "--git"] => measure_alone(Path::new(binary), GIT, git::measure),
+        _ => Err("usage: clearway-bench BINARY [--quick | --mail | --git]".into()),
     };
     match measured {
         Ok(()) => ExitCode::SUCCESS,
@@ -58,11 +63,11 @@ fn main() -> ExitCode {
     }
 }
 
-/// An inbox alone: filling its store takes longer than all else.
-fn measure_mail(binary: &Path, effort: Effort) -> Outcome<()> {
+/// One table alone, briefly.
+fn measure_alone(binary: &Path, heading: &str, measure: fn(&Path, Effort) -> Outcome<Table>) -> Outcome<()> {
     let place = tempfile::Builder::new().prefix("clearway-bench-").tempdir()?;
     let binary = installed(binary, place.path())?;
-    print("An inbox with a long past", mail::measure(&binary, effort)?);
+    print(heading, measure(&binary, QUICK)?);
     Ok(())
 }
 
@@ -72,8 +77,8 @@ fn measure(binary: &Path, effort: Effort) -> Outcome<()> {
     print("One call, start to exit", one_shot::measure(&binary, effort)?);
     print("A hook before an edit", hooks::measure(&binary, effort)?);
     print("A snapshot at 100,000 files", snapshots::measure(&binary, effort)?);
-    print("An inbox with a long past", mail::measure(&binary, effort)?);
-    print("Git with our hooks", git::measure(&binary, effort)?);
+    print(MAIL, mail::measure(&binary, effort)?);
+    print(GIT, git::measure(&binary, effort)?);
     print("Floors of this machine", floors::measure(&binary, effort)?);
     print("Inside one process", inside::measure(effort)?);
     print("Size", memory::measure(&binary)?);

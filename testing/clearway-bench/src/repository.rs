@@ -12,6 +12,9 @@ use tempfile::TempDir;
 /// The session of the agent whose calls are measured.
 const SESSION: &str = "measured-0000";
 
+/// Of many files, so many lie in one directory.
+const FILES_PER_DIRECTORY: usize = 100;
+
 /// A directory with home, state and one git repository.
 #[derive(Debug)]
 pub(crate) struct Repository {
@@ -43,6 +46,23 @@ impl Repository {
 
     pub(crate) fn worktree(&self) -> Worktree {
         Worktree(self.root.display().to_string())
+    }
+
+    /// Makes so many small files, none of which git knows yet.
+    pub(crate) fn write_files(&self, count: usize) -> Outcome<()> {
+        for number in 0..count {
+            let path = self.numbered(number);
+            if number % FILES_PER_DIRECTORY == 0 {
+                std::fs::create_dir_all(path.parent().unwrap_or(&self.root))?;
+            }
+            std::fs::write(path, format!("file {number}\n"))?;
+        }
+        Ok(())
+    }
+
+    /// One of them.
+    pub(crate) fn numbered(&self, number: usize) -> PathBuf {
+        self.root.join(format!("d{}/f{number}.txt", number / FILES_PER_DIRECTORY))
     }
 
     /// A file beside the store, for measuring the disk it lies on.

@@ -6,7 +6,6 @@ use crate::{Effort, Outcome};
 use std::path::Path;
 
 const FILES: usize = 100_000;
-const FILES_PER_DIRECTORY: usize = 100;
 /// Files that are changed and not committed.
 const CHANGED: usize = 20;
 
@@ -34,13 +33,7 @@ pub(crate) fn measure(binary: &Path, effort: Effort) -> Outcome<Table> {
 
 /// A commit of many small files.
 fn fill(repository: &Repository) -> Outcome<()> {
-    for number in 0..FILES {
-        let path = file(repository, number);
-        if number % FILES_PER_DIRECTORY == 0 {
-            std::fs::create_dir_all(path.parent().unwrap_or(repository.root()))?;
-        }
-        std::fs::write(path, format!("file {number}\n"))?;
-    }
+    repository.write_files(FILES)?;
     let who = ["-c", "user.name=Bench", "-c", "user.email=bench@example.org", "-c", "gc.auto=0"];
     for words in [["add", "--all"].as_slice(), &["commit", "--quiet", "--message", "all of them"]] {
         let (_, status) = repository.time(Path::new("git"), &[&who, words].concat())?;
@@ -51,16 +44,12 @@ fn fill(repository: &Repository) -> Outcome<()> {
     Ok(())
 }
 
-fn file(repository: &Repository, number: usize) -> std::path::PathBuf {
-    repository.root().join(format!("d{}/f{number}.txt", number / FILES_PER_DIRECTORY))
-}
-
 /// Each round changes the same files anew, looks and keeps; the first one fills caches.
 fn in_turns(repository: &Repository, binary: &Path, rounds: usize) -> Outcome<(Samples, Samples)> {
     let (mut status, mut snapshot) = (Samples::default(), Samples::default());
     for round in 0..=rounds.max(1) {
         for number in 0..CHANGED {
-            std::fs::write(file(repository, number * FILES / CHANGED), format!("round {round}\n"))?;
+            std::fs::write(repository.numbered(number * FILES / CHANGED), format!("round {round}\n"))?;
         }
         let look: &[&str] = &["--no-optional-locks", "status", "--porcelain=v2", "--untracked-files=all"];
         for (program, words, samples) in

@@ -89,7 +89,8 @@ impl Namespace {
     pub fn wrap(&self, program: &Path, place: &Path) {
         let entered: Vec<&str> = self.kinds.iter().copied().chain(["--"]).collect();
         let (pid, entered) = (self.pid, entered.join(" "));
-        let text = format!("#!/bin/sh\nexec nsenter --target {pid} {entered} '{}' \"$@\"\n", program.display());
+        let text =
+            format!("#!/bin/sh\nexec nsenter --target {pid} {entered} '{}' \"$@\"\n", program.display());
         std::fs::write(place, text).expect("a file");
         std::fs::set_permissions(place, Permissions::from_mode(0o755)).expect("its mode");
     }
