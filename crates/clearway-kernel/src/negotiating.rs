@@ -5,6 +5,7 @@ use crate::identity::{agent_name, operator_act};
 use crate::mutations::usage;
 use crate::queueing::with_queue;
 use crate::session::Session;
+use crate::targets::refuse_of_git;
 use crate::{audit, identity};
 use clearway_core::command::{Answer, Ask, Command, Force, Reserve, Says, Want};
 use clearway_core::decide::{Notice, Success, standing_negotiations};
@@ -97,6 +98,7 @@ impl Session<'_> {
     /// claim.
     fn wish(&mut self, words: &AskWords, why: &str) -> Result<Reserve, Failure> {
         let target = self.target(words.kind, &words.what)?;
+        refuse_of_git(&target)?;
         if self.scope_of(&target) != self.site.key {
             return Err(machine_wide(&target));
         }

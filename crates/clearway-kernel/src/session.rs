@@ -22,7 +22,7 @@ use clearway_store::{Reply, Rules, World, execute, preview};
 use clearway_wire::canonical;
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The flags every verb takes.
 #[derive(Clone, Debug, Default)]
@@ -192,12 +192,13 @@ impl<'a> Session<'a> {
     }
 
     pub(crate) fn command_in(&mut self, scope: &ScopeKey, command: Command) -> Result<Reply, Failure> {
-        let nested = self.made_inside_another(scope)?;
         let opens = command.opens_scope() && *scope == self.site.key;
         let mut reply = self.put(execute, true, scope, command)?;
         self.notify_of(scope, &reply);
         self.name_kept(&mut reply);
-        reply.notices.extend(nested.filter(|_| reply.rev.0 > 0));
+        if reply.began && *scope == self.site.key {
+            reply.notices.extend(self.inside_another());
+        }
         reply.notices.extend(self.ignored_settings());
         if opens && reply.rev.0 > 0 && !std::mem::replace(&mut self.place_noted, true) {
             reply.notices.extend(self.note_place());
@@ -264,21 +265,19 @@ impl<'a> Session<'a> {
         self.engine.has(&self.site.key).map_err(|error| store_failure(&error))
     }
 
-    /// What to say if this command is the first of a scope that lies where there is one already: in a directory above, or
-    /// in the very one that has become a repository.
-    fn made_inside_another(&mut self, scope: &ScopeKey) -> Result<Option<Notice>, Failure> {
-        if *scope != self.site.key || self.record.is_some() || self.is_invited()? {
-            return Ok(None);
-        }
-        let above = self.site.root.iter().flat_map(|root| root.ancestors());
+    /// What to say of a scope that has just begun where there is one already: in a directory above, or in the very one that
+    /// has become a repository.
+    fn inside_another(&mut self) -> Option<Notice> {
+        let above: Vec<&Path> = self.site.root.iter().flat_map(|root| root.ancestors()).collect();
         for outer in above {
             let key = directory_key(outer);
-            if key != *scope && self.engine.has(&key).map_err(|error| store_failure(&error))? {
+            // It is made, whatever can be said beside.
+            if key != self.site.key && self.engine.has(&key).unwrap_or_default() {
                 let (inner, outer) = (self.site.place.clone(), outer.display().to_string());
-                return Ok(Some(Notice::ScopeInsideAnother { inner, outer, scope: key.to_string() }));
+                return Some(Notice::ScopeInsideAnother { inner, outer, scope: key.to_string() });
             }
         }
-        Ok(None)
+        None
     }
 
     /// A file that belongs to the scope and lies beside its store.

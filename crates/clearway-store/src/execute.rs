@@ -62,6 +62,8 @@ pub struct Reply {
     pub alerts: Vec<Alert>,
     /// Whether this is the answer to an earlier, equal request.
     pub replayed: bool,
+    /// Whether the scope came into being by it.
+    pub began: bool,
     /// The instant it was decided at.
     pub now: Now,
     /// The answer.
@@ -202,7 +204,8 @@ impl Ask<'_> {
             told = alerts(&slice, verdict);
             write(transaction, self.scope, self.request, verdict, &now, self.rules.durability)?;
         }
-        Ok(settle(decision, rev, now).map(|reply| Reply { alerts: told, ..reply }))
+        let began = slice.scope.rev == Seq(0) && rev > Seq(0);
+        Ok(settle(decision, rev, now).map(|reply| Reply { alerts: told, began, ..reply }))
     }
 
     fn preview(self, engine: &mut dyn Engine, world: &mut dyn World) -> Result<Attempt<Reply>, StoreError> {
@@ -277,7 +280,8 @@ fn settle(decision: Decision, rev: Seq, now: Now) -> Attempt<Reply> {
     match decision {
         Decision::NeedsFacts(queries) => Err(queries),
         Decision::Ready(Verdict { agent, notices, outcome, .. }) => {
-            Ok(Reply { rev, agent, notices, alerts: Vec::new(), replayed: false, now, outcome })
+            let alerts = Vec::new();
+            Ok(Reply { rev, agent, notices, alerts, replayed: false, began: false, now, outcome })
         }
     }
 }
@@ -315,6 +319,7 @@ fn replay(
         notices,
         alerts: Vec::new(),
         replayed: outcome.is_ok(),
+        began: false,
         now: now.clone(),
         outcome,
     }))

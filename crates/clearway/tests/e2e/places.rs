@@ -150,11 +150,15 @@ fn the_first_change_in_a_directory_inside_another_scope_says_that_they_do_not_me
 
 #[test]
 fn the_first_change_in_a_repository_made_inside_a_scope_says_what_is_held_there() {
-    for made_in in ["plain", "plain/inner"] {
+    for (made_in, store) in [("plain", None), ("plain/inner", None), ("plain/inner", Some("all.db"))] {
         let home = home();
         let (outer, inner) = (home.directory("plain"), home.directory(made_in));
         home.directory("plain/inner");
-        let here = |name: &str| home.clearway(&inner).agent(name);
+        let file = store.map(|store| home.path().join(store));
+        let here = |name: &str| match &file {
+            Some(file) => home.clearway(&inner).agent(name).env("CLEARWAY_STORE", file),
+            None => home.clearway(&inner).agent(name),
+        };
         let before = here("alice").ok(&["reserve", "b.txt"]);
         assert!(home.shell(&inner, "git init --quiet").status().expect("git").success());
         assert_eq!(here("bob").ok(&["check", "b.txt"])["notices"], serde_json::json!([]), "who looks");

@@ -90,8 +90,14 @@ fn names_that_are_taken_by_ourselves() {
     let repository = app(&home);
     let index = format!("git-index:{}", repository.path().display());
     for name in ["git-stash", &index] {
-        for words in [["reserve", "--kind", "name", name], ["check", "--kind", "name", name]] {
-            check(&home, &repository, "invalid-name", |repository| repository.agent("alice").json(&words));
+        for words in [
+            ["reserve", "--kind", "name", name].as_slice(),
+            &["reserve", "--queue", "--kind", "name", name],
+            &["check", "--kind", "name", name],
+            &["ask", "--kind", "name", name, "the release waits for it"],
+            &["ask", "--then-reserve", "--kind", "name", name, "the release waits for it"],
+        ] {
+            check(&home, &repository, "invalid-name", |repository| repository.agent("alice").json(words));
         }
         let ran = repository.agent("alice").run(&["with", name, "--", "true"]).expect(2);
         assert!(ran.stderr().contains("error[invalid-name]"), "{}", ran.stderr());
