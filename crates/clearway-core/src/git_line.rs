@@ -89,6 +89,12 @@ pub(crate) fn after_globals<'w, 'l>(
     }
 }
 
+/// Whether a word is a long flag, with a value or without: git knows one by its first letters too.
+pub(crate) fn is_long(word: &str, flag: &str) -> bool {
+    let name = word.split_once('=').map_or(word, |(name, _)| name);
+    name.len() > "--x".len() && name.starts_with("--") && flag.starts_with(name)
+}
+
 /// The words behind `git clean` without what is excluded from it: a name there is one that stays, not one that goes.
 pub(crate) fn without_excluded<'w, T>(
     words: &'w [T],
@@ -113,9 +119,14 @@ fn has_value_next(flag: &str) -> bool {
 }
 
 fn git_use(placed: &Placed) -> Option<GitUse> {
-    let texts: Vec<&str> = placed.words.iter().map(|word| word.text.as_str()).collect();
-    let ["git", behind @ ..] = texts.as_slice() else { return None };
-    let (directory, rest) = after_globals(&placed.directory, behind)?;
+    if placed.is_lost || placed.program() != Some("git") {
+        return None;
+    }
+    let texts: Vec<&str> = placed.words[1..].iter().map(|word| word.text.as_str()).collect();
+    // The root of a checkout is in the same one as what it is asked for from.
+    let within =
+        placed.directory.split_once(shell::TOP).map_or(placed.directory.as_str(), |(before, _)| before);
+    let (directory, rest) = after_globals(within, &texts)?;
     let words = &placed.words[placed.words.len() - rest.len()..];
     let (verb, words) = words.split_first().filter(|(verb, _)| !verb.is_opaque)?;
     let (what, act) = act(&verb.text, &Arguments { words })?;
@@ -280,11 +291,7 @@ struct Arguments<'w> {
 impl<'w> Arguments<'w> {
     /// Whether a flag is there, by itself or with a value.
     fn has(&self, flags: &[&str]) -> bool {
-        let is_flag = |word: &Word| {
-            let name = word.text.split_once('=').map_or(word.text.as_str(), |(name, _)| name);
-            flags.contains(&name)
-        };
-        self.flags().any(is_flag)
+        self.flags().any(|word| flags.iter().any(|flag| word.text == *flag || is_long(&word.text, flag)))
     }
 
     /// Whether a flag of one letter is there, alone or with others. Behind one of `values` stands no flag but a value.
@@ -404,6 +411,10 @@ mod tests {
     fn what_changes_a_whole_checkout_is_told() {
         for (line, expect) in [
             ("git switch main", WHOLE),
+            ("/usr/bin/git reset --hard", WHOLE),
+            ("git reset --har", WHOLE),
+            ("cd \"$(git rev-parse --show-toplevel)\" && git reset --hard", WHOLE),
+            ("out=$(git reset --hard)", WHOLE),
             ("git switch -c new", WHOLE),
             ("git checkout main", unless("main", true)),
             ("git checkout -b new", WHOLE),
@@ -493,6 +504,7 @@ mod tests {
             "echo git stash",
             "git --git-dir=x stash",
             "git stash pop $entry",
+            "cd $HOME/other && git stash",
             "git push",
             "git clean -nfd",
             "git clean -fd $directory",

@@ -1,8 +1,9 @@
 //! Which commands destroy what is not committed, and where. Nothing here is a shell: a command whose words only a shell can
 //! read may destroy anything in its checkout if it destroys at all, and what is kept too often costs little.
 
-use crate::git_line::{after_globals, without_excluded};
+use crate::git_line::{after_globals, is_long, without_excluded};
 use crate::grasp::Grasp;
+pub use crate::shell::TOP as ROOT;
 use crate::shell::{self, Placed, Word, joined};
 
 /// What a command may destroy.
@@ -20,47 +21,70 @@ pub struct Harm {
 const WILD: [char; 4] = ['*', '?', '[', ']'];
 /// Programs that destroy.
 const PROGRAMS: [&str; 3] = ["git", "rm", "mv"];
+/// By which `find` runs a command for what it found.
+const FINDS_AND_RUNS: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
 
 /// What a command line may destroy of what is not committed; `None` if nothing, as far as can be told.
 pub fn harm_of(line: &str) -> Option<Harm> {
     let mut harm = Harm::default();
-    for Placed { directory, words } in shell::placed(line) {
-        let Some((program, rest, is_fed)) = program(&words) else { continue };
-        let reading = Reading { is_fed, is_opaque: is_fed || rest.iter().any(|word| word.is_opaque) };
-        let is_opaque = reading.is_opaque;
-        let texts: Vec<&str> = rest.iter().map(|word| word.text.as_str()).collect();
-        let plain = rest.iter().filter(|word| !word.is_opaque).map(|word| word.text.as_str());
-        let plain: Vec<&str> = plain.collect();
-        match program {
-            "git" => harm.add_git(&directory, &texts, reading),
-            "rm" if is_opaque && is_recursive(&texts) => harm.add_all(&directory, root()),
-            "rm" => {
-                let names = named(&plain);
-                if is_recursive(&texts) {
-                    let whole = names.iter().filter(|name| !name.contains(WILD));
-                    harm.removed.extend(whole.map(|name| joined(&directory, name)));
-                }
-                harm.add_all(&directory, names);
-            }
-            "mv" if is_opaque => harm.add_all(&directory, named(&plain)),
-            "mv" => harm.add_all(&directory, moved(&named(&texts))),
-            _ => {}
-        }
+    for placed in shell::placed(line) {
+        harm.join(of_command(&placed));
     }
     (!harm.paths.is_empty()).then_some(harm)
+}
+
+/// What one command may. Where nobody can tell where it runs it may be here.
+fn of_command(Placed { directory, is_lost, words }: &Placed) -> Harm {
+    let mut harm = Harm::default();
+    let Some((program, rest, is_fed)) = program(words) else { return harm };
+    let reading = Reading { is_fed, is_opaque: is_fed || rest.iter().any(|word| word.is_opaque) };
+    let is_opaque = reading.is_opaque;
+    let texts: Vec<&str> = rest.iter().map(|word| word.text.as_str()).collect();
+    let plain = rest.iter().filter(|word| !word.is_opaque).map(|word| word.text.as_str());
+    let plain: Vec<&str> = plain.collect();
+    match program {
+        "git" => harm.add_git(directory, &texts, reading),
+        "rm" if is_fed || (is_opaque && is_recursive(&texts)) => harm.add_all(directory, root()),
+        "rm" => {
+            let names = named(&plain);
+            if is_recursive(&texts) {
+                let whole = names.iter().filter(|name| !name.contains(WILD));
+                harm.removed.extend(whole.map(|name| joined(directory, name)));
+            }
+            harm.add_all(directory, names);
+        }
+        "mv" if is_opaque => harm.add_all(directory, named(&plain)),
+        "mv" => harm.add_all(directory, moved(&named(&texts))),
+        _ => {}
+    }
+    if *is_lost && !harm.paths.is_empty() {
+        harm.paths = root();
+        harm.removed.retain(|path| path.starts_with('/'));
+        harm.grasp = Grasp::everything();
+    }
+    harm
 }
 
 /// The program that a command runs, however it is spelled, the words behind it, and whether it gets more of them from
 /// elsewhere.
 fn program(words: &[Word]) -> Option<(&str, &[Word], bool)> {
-    let name = |word: &Word| word.text.rsplit('/').next().map(|name| name.to_owned()).unwrap_or_default();
-    let known = |word: &Word| PROGRAMS.into_iter().find(|known| !word.is_opaque && *known == name(word));
+    let known = |word: &Word| {
+        PROGRAMS.into_iter().find(|known| !word.is_opaque && *known == shell::name_of(&word.text))
+    };
     let (first, rest) = words.split_first()?;
-    if name(first) == "xargs" {
-        let at = rest.iter().position(|word| known(word).is_some())?;
-        return Some((known(&rest[at])?, &rest[at + 1..], true));
+    match shell::name_of(&first.text) {
+        "xargs" => {
+            let at = rest.iter().position(|word| known(word).is_some())?;
+            Some((known(&rest[at])?, &rest[at + 1..], true))
+        }
+        "find" if rest.iter().any(|word| word.text == "-delete") => Some(("rm", rest, true)),
+        "find" => {
+            let runs = |word: &Word| FINDS_AND_RUNS.contains(&word.text.as_str());
+            let at = rest.iter().position(runs)?;
+            Some((known(rest.get(at + 1)?)?, &rest[at + 2..], true))
+        }
+        _ => Some((known(first)?, rest, false)),
     }
-    Some((known(first)?, rest, false))
 }
 
 /// How much of a command can be read.
@@ -105,12 +129,29 @@ impl Harm {
     fn add(&mut self, directory: &str, paths: Vec<String>, grasp: Grasp) {
         self.grasp = std::mem::take(&mut self.grasp).and(grasp);
         for path in paths {
-            let path = joined(directory, without_wildcards(&path));
-            if !self.paths.contains(&path) {
-                self.paths.push(path);
-            }
+            self.add_path(whole_of_top(joined(directory, without_wildcards(&path))));
         }
     }
+
+    fn add_path(&mut self, path: String) {
+        if !self.paths.contains(&path) {
+            self.paths.push(path);
+        }
+    }
+
+    fn join(&mut self, other: Self) {
+        self.grasp = std::mem::take(&mut self.grasp).and(other.grasp);
+        other.paths.into_iter().for_each(|path| self.add_path(path));
+        self.removed.extend(other.removed);
+    }
+}
+
+/// Of what is told from the root of a checkout, that is everything there: where the root lies is for git to say.
+fn whole_of_top(mut path: String) -> String {
+    if let Some(at) = path.find(ROOT) {
+        path.truncate(at + ROOT.len());
+    }
+    path
 }
 
 /// What a name with wildcards can stand for lies in the directory in front of them.
@@ -145,7 +186,7 @@ fn moved(names: &[String]) -> Vec<String> {
 
 fn of_git(words: &[&str]) -> Vec<String> {
     let [verb, rest @ ..] = words else { return Vec::new() };
-    let has = |flags: &[&str]| rest.iter().any(|word| flags.contains(word));
+    let has = |flags: &[&str]| rest.iter().any(|word| flags.iter().any(|flag| is_long(word, flag)));
     let has_short = |letter: char| {
         rest.iter().any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(letter))
     };
@@ -168,6 +209,9 @@ fn of_git(words: &[&str]) -> Vec<String> {
             named(&rest[1..])
         }
         "mv" => moved(&named(rest)),
+        "read-tree" if has(&["--reset"]) || has_short('u') => root(),
+        "checkout-index" if has(&["--force"]) || has_short('f') => root(),
+        "apply" if has(&["--reverse"]) || has_short('R') => root(),
         "stash" => match rest.iter().find(|word| !word.starts_with('-')) {
             None | Some(&("push" | "save")) => root(),
             Some(_) => Vec::new(),
@@ -199,9 +243,6 @@ fn below<'p>(path: &'p str, above: &str) -> Option<&'p str> {
     let rest = path.strip_prefix(above.trim_end_matches('/'))?;
     if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
 }
-
-/// The path that stands for the root of the checkout, in any directory of it.
-pub const ROOT: &str = ":/";
 
 #[cfg(test)]
 mod tests {
@@ -250,7 +291,8 @@ mod tests {
             ("git checkout -- ':(top)src'", vec![":/"]),
             ("git --git-dir=.git --work-tree=. reset --hard", vec![":/"]),
             ("git worktree remove --force ../wt", vec!["../wt"]),
-            ("rm -rf \"$PWD/src\"", vec![":/"]),
+            ("rm -rf \"$PWD/src\"", vec!["./src"]),
+            ("rm -rf \"$DIRECTORY/src\"", vec![":/"]),
             ("rm -rf {src,d2}", vec![":/"]),
             ("rm -f \"$file\" x", vec!["x"]),
             ("nice -n 5 rm -rf src", vec!["src"]),
@@ -266,6 +308,26 @@ mod tests {
             ("git diff --name-only | xargs git checkout", vec![":/"]),
             ("git diff --name-only | xargs git rm -f", vec![":/"]),
             ("git diff --name-only | xargs -I{} git -C sub restore {}", vec!["sub/:/"]),
+            ("git ls-files | xargs rm", vec![":/"]),
+            ("cd \"$(git rev-parse --show-toplevel)\" && git reset --hard", vec![":/"]),
+            ("cd $HOME/x && rm -f y", vec![":/"]),
+            ("cd - && git checkout -- a", vec![":/"]),
+            ("cd \"$PWD\"/src && git checkout -- ../a", vec!["./src/../a"]),
+            ("GIT_DIR=.git GIT_WORK_TREE=. git reset --hard", vec![":/"]),
+            ("out=$(git stash 2>&1); echo $out", vec![":/"]),
+            ("echo $(rm -rf src) `rm x`", vec!["src", "x"]),
+            ("cat <(rm -rf src)", vec!["src"]),
+            ("GIT=git; $GIT reset --hard", vec![":/"]),
+            ("git checkout --forc; git reset --har", vec![":/"]),
+            ("find . -name x -exec git checkout -- {} \\;", vec![":/"]),
+            ("find src -delete", vec![":/"]),
+            ("find src -exec rm -rf {} +", vec![":/"]),
+            ("git read-tree -u --reset HEAD", vec![":/"]),
+            ("git checkout-index -fa", vec![":/"]),
+            ("git diff | git apply -R", vec![":/"]),
+            ("timeout -k 1 5 git reset --hard", vec![":/"]),
+            ("bash -c -- 'git reset --hard'", vec![":/"]),
+            ("trap \"rm -rf src\" EXIT", vec!["src"]),
         ] {
             assert_eq!(paths(line), expect, "{line}");
         }
@@ -295,6 +357,20 @@ mod tests {
             "rm 'x",
         ] {
             assert_eq!(harm_of(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_removed_with_everything_in_it_is_told_however_it_is_named() {
+        for (line, expect) in [
+            ("rm -rf \"$PWD\"", vec!["."]),
+            ("rm -rf -- \"$(git rev-parse --show-toplevel)\"", vec![":/"]),
+            ("D=/w/app; rm -rf $D/.git", vec!["/w/app/.git"]),
+            ("cd $HOME && rm -rf /w/app src", vec!["/w/app"]),
+            ("rm -rf $D", vec![]),
+            ("rm src", vec![]),
+        ] {
+            assert_eq!(harm_of(line).unwrap_or_default().removed, expect, "{line}");
         }
     }
 

@@ -2,8 +2,12 @@
 //! is read without being one.
 
 mod commands;
+mod known;
+mod reader;
 
+pub(crate) use commands::name_of;
 pub use commands::{Placed, Word, joined, placed};
+pub use known::TOP;
 
 /// The text as one word of a POSIX shell, quoted only where it must be, and never taken for a flag.
 pub fn word(text: &str) -> String {

@@ -259,9 +259,7 @@ fn refuse_removal(
     removed: &[String],
 ) -> Option<Refusal> {
     for path in removed {
-        let Ok(place) = outside.destination(cwd, path).map(|found| found.file) else {
-            continue;
-        };
+        let Some(place) = place_of(outside, globals, cwd, path) else { continue };
         let around = [Some(place.as_path()), place.parent(), Some(cwd)];
         let around = around.into_iter().flatten().filter(|start| outside.is_directory(start));
         for start in around.map(Path::to_owned).collect::<Vec<_>>() {
@@ -281,6 +279,14 @@ fn refuse_removal(
         }
     }
     None
+}
+
+/// Where something is that a command removes, without links; what is told as the root of a checkout is that.
+fn place_of(outside: &mut dyn Outside, globals: &Globals, cwd: &Path, path: &str) -> Option<PathBuf> {
+    match path.strip_suffix(ROOT) {
+        Some(within) => welcome(outside, globals, &cwd.join(within)).ok()??.site.root,
+        None => outside.destination(cwd, path).map(|found| found.file).ok(),
+    }
 }
 
 /// A repository inside the checkout is its own, and nothing of it is kept with the rest: one with uncommitted changes stays.

@@ -112,6 +112,7 @@ pub(super) const FIELDS: Fields = Fields {
     source: &["source"],
     put: &["new_string", "content"],
     whole: &["content"],
+    runs_in: &[],
 };
 
 /// After `/clear`, and when another session is taken up in its place.

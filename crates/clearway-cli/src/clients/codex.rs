@@ -3,7 +3,7 @@
 
 use super::claude::{self, deny, hold, tell};
 use super::{Dialect, Registration};
-use crate::hook::payload::{Tool, When, Words};
+use crate::hook::payload::{Fields, Tool, When, Words};
 use crate::setup::{
     Form, Found, Installed, Scene, Setup, Standing, below_home, hex, is_true, ours, shown, variable,
 };
@@ -18,7 +18,7 @@ pub(super) static DIALECT: Dialect = Dialect {
         events: EVENTS,
         tools: TOOLS,
         mcp: claude::tool_of_server,
-        fields: claude::FIELDS,
+        fields: Fields { runs_in: &["workdir"], ..claude::FIELDS },
         changed: &[],
         goes_on: claude::GOES_ON,
         forks: claude::FORKS,

@@ -25,6 +25,7 @@ pub(super) static DIALECT: Dialect = Dialect {
             tool_use: &["toolUseId", "tool_use_id"],
             put: &["new_string", "content", "new_str", "file_text"],
             whole: &["content", "file_text"],
+            runs_in: &[],
             ..claude::FIELDS
         },
         changed: &[],

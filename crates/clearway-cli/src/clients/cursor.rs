@@ -21,6 +21,7 @@ pub(super) static DIALECT: Dialect = Dialect {
             result: &["tool_output", "tool_response"],
             put: &["new_string", "content", "contents"],
             whole: &["content", "contents"],
+            runs_in: &["working_directory"],
             ..claude::FIELDS
         },
         changed: &[],

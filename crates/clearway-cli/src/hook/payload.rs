@@ -52,6 +52,8 @@ pub(crate) struct Fields {
     pub(crate) put: &'static [&'static str],
     /// In a tool's input, all that its file is to hold.
     pub(crate) whole: &'static [&'static str],
+    /// In the input of a shell, the directory that its command runs in where that is another one.
+    pub(crate) runs_in: &'static [&'static str],
 }
 
 /// What an event is, before its tool is looked at.
@@ -103,8 +105,17 @@ pub(crate) fn read(client: Client, words: &Words, payload: &Value, event: Option
         goes_on: text(payload, words.fields.reason).is_some_and(|reason| words.goes_on.contains(&reason)),
         forks: text(payload, words.fields.source).is_some_and(|source| words.forks.contains(&source)),
         was_held: payload.get("stop_hook_active").and_then(Value::as_bool).unwrap_or(false),
-        cwd: text(payload, words.fields.cwd).map(PathBuf::from).filter(|cwd| cwd.is_absolute()),
+        cwd: cwd(words, payload),
     }
+}
+
+/// Where the call is made: of a command, where it runs.
+fn cwd(words: &Words, payload: &Value) -> Option<PathBuf> {
+    let cwd = text(payload, words.fields.cwd).map(PathBuf::from).filter(|cwd| cwd.is_absolute())?;
+    let is_shell = matches!(tool_of(words, payload), Some(Tool::Shell(_)));
+    let input = if is_shell { input_of(words, payload) } else { None };
+    let within = input.as_deref().and_then(|input| text(input, words.fields.runs_in));
+    Some(within.map_or_else(|| cwd.clone(), |within| cwd.join(within)))
 }
 
 /// Whether what is said of a tool that was used is that it came to nothing.

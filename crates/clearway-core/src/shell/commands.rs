@@ -1,11 +1,11 @@
 //! The commands of a line as far as they can be read without being a shell: which words each has, and where it runs.
 //!
-//! Nothing is expanded. A word that a shell would make another of is told apart, and where the line goes on in a way that
-//! only a shell can follow (a text that begins with `<<`, a directory that nobody can tell) reading ends: what was read before
-//! stands.
+//! Little is expanded (`known.rs`). A word that a shell would make another of is told apart, and so is a command of which
+//! nobody can tell where it runs. Where the line goes on in a way that only a shell can follow (a text that begins with
+//! `<<`) reading ends: what was read before stands.
 
-use std::iter::Peekable;
-use std::str::Chars;
+use super::known::Known;
+use super::reader::{Part, Reader};
 
 /// A word of a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,32 +19,43 @@ pub struct Word {
 /// A command, and where it runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placed {
-    /// The directory, from where the line is run; empty if that is it.
+    /// The directory, from where the line is run; empty if that is it. It ends with `:/` where it is the root of the
+    /// checkout that the rest of it lies in.
     pub directory: String,
+    /// Whether nobody can tell where it runs, or which repository it is about.
+    pub is_lost: bool,
     /// Its words, the program first.
     pub words: Vec<Word>,
 }
 
+impl Placed {
+    /// The name of its program, without the directory that it is in; `None` if only a shell can tell.
+    pub fn program(&self) -> Option<&str> {
+        self.words.first().filter(|word| !word.is_opaque).map(|word| name_of(&word.text))
+    }
+}
+
 /// How deep a command may stand in commands of other shells.
-const NESTED_MAX: usize = 2;
+const NESTED_MAX: usize = 4;
 /// Words before a command that change nothing of what it does.
-const BEFORE: [&str; 14] = [
+const BEFORE: [&str; 15] = [
     "then", "do", "else", "if", "elif", "while", "until", "{", "!", "time", "exec", "command", "nohup",
-    "builtin",
+    "builtin", "coproc",
 ];
-/// Programs that run the command behind them, and flags of theirs.
-const AROUND: [&str; 3] = ["sudo", "env", "nice"];
-/// A subshell begins and ends.
-const OPENS: &str = "(";
-const CLOSES: &str = ")";
-const SHELLS: [&str; 4] = ["sh", "bash", "zsh", "dash"];
+/// Programs that run the command behind them, their flags and what these take.
+const AROUND: [&str; 11] =
+    ["sudo", "doas", "env", "nice", "timeout", "setsid", "stdbuf", "ionice", "chrt", "taskset", "flock"];
+const SHELLS: [&str; 5] = ["sh", "bash", "zsh", "dash", "ksh"];
+/// The one of them that takes a file first.
+const LOCKS: &str = "flock";
 /// Variables by which git is led elsewhere.
 const LEADS_GIT: &str = "GIT_";
 
 /// The commands of a line that can be read, in their order, each with where it runs.
 pub fn placed(line: &str) -> Vec<Placed> {
     let mut found = Vec::new();
-    place(line, String::new(), NESTED_MAX, &mut found);
+    Walk { directory: String::new(), is_lost: false, known: Known::default(), deeper: NESTED_MAX }
+        .through(line, &mut found);
     found
 }
 
@@ -58,254 +69,168 @@ pub fn joined(directory: &str, path: &str) -> String {
     }
 }
 
-fn place(line: &str, mut directory: String, deeper: usize, found: &mut Vec<Placed>) {
-    let mut outer = Vec::new();
-    for words in Reader::new(line).commands() {
-        let Some(words) = bare(&words) else { continue };
+/// The name of a program, however it is called.
+pub(crate) fn name_of(program: &str) -> &str {
+    program.rsplit('/').next().unwrap_or(program)
+}
+
+/// A walk through the commands of a line, as a shell takes it.
+#[derive(Clone)]
+struct Walk {
+    directory: String,
+    is_lost: bool,
+    known: Known,
+    /// How much deeper it may go.
+    deeper: usize,
+}
+
+impl Walk {
+    fn through(mut self, line: &str, found: &mut Vec<Placed>) {
+        let mut outer = Vec::new();
+        for part in Reader::new(line).parts() {
+            match part {
+                Part::Opens => outer.push(self.clone()),
+                // What only looks like the end of a subshell, as in `case`, ends a command.
+                Part::Closes => self = outer.pop().unwrap_or(self),
+                Part::Within(text) => self.within(&text, found),
+                Part::Command(words) => self.run(&words, found),
+            }
+        }
+    }
+
+    /// What another shell runs, which changes nothing of this one.
+    fn within(&self, text: &str, found: &mut Vec<Placed>) {
+        if let Some(deeper) = self.deeper.checked_sub(1) {
+            Self { deeper, ..self.clone() }.through(text, found);
+        }
+    }
+
+    fn run(&mut self, words: &[Word], found: &mut Vec<Placed>) {
+        let place = (!self.is_lost).then_some(self.directory.as_str());
+        let words: Vec<Word> = words.iter().map(|word| self.known.read(word, place)).collect();
+        let Bare { words, settings, leads_elsewhere } = bare(&words);
+        // Before a command they are that command's alone.
+        if words.is_empty() {
+            settings.iter().for_each(|(name, value)| self.known.set(name, *value, &self.directory));
+        }
         let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+        let is_plain = |at: usize| words.get(at).is_some_and(|word| !word.is_opaque);
         match texts.as_slice() {
-            [OPENS] => outer.push(directory.clone()),
-            // What only looks like the end of a subshell, as in `case`, ends a command.
-            [CLOSES] => directory = outer.pop().unwrap_or(directory),
-            ["cd" | "pushd", "-"] | ["cd" | "pushd"] | ["popd", ..] => return,
-            ["cd" | "pushd", _] if words[1].is_opaque => return,
-            ["cd" | "pushd", to] => directory = joined(&directory, to),
-            ["eval", ..] if deeper > 0 && !words.iter().any(|word| word.is_opaque) => {
-                place(&texts[1..].join(" "), directory.clone(), deeper - 1, found);
-            }
-            [shell, flag, text, ..] if is_shell(shell, flag) && !words[2].is_opaque && deeper > 0 => {
-                place(text, directory.clone(), deeper - 1, found);
-            }
             [] => {}
-            _ => found.push(Placed { directory: directory.clone(), words: words.to_vec() }),
+            ["cd" | "pushd" | "popd", ..] => self.go(words),
+            ["eval", ..] if !words.iter().any(|word| word.is_opaque) => {
+                self.within(&texts[1..].join(" "), found)
+            }
+            ["trap", _, ..] if is_plain(1) => self.within(texts[1], found),
+            [program, ..] if SHELLS.contains(&name_of(program)) => match script(words) {
+                Some(text) => self.within(text, found),
+                None => self.note(words, leads_elsewhere, found),
+            },
+            [program, ..] if name_of(program) == "env" && string_of(&texts).is_some() => {
+                self.within(&string_of(&texts).unwrap_or_default(), found);
+            }
+            _ => self.note(words, leads_elsewhere, found),
+        }
+    }
+
+    fn note(&self, words: &[Word], leads_elsewhere: bool, found: &mut Vec<Placed>) {
+        let is_lost = self.is_lost || leads_elsewhere;
+        found.push(Placed { directory: self.directory.clone(), is_lost, words: words.to_vec() });
+    }
+
+    /// Where the next command runs. Nobody can tell what was there before (`cd -`, `popd`), and a home is no checkout.
+    fn go(&mut self, words: &[Word]) {
+        let is_flag = |word: &&Word| word.text.starts_with('-') && word.text.len() > 1;
+        let to =
+            words[1..].iter().find(|word| !is_flag(word)).filter(|word| !word.is_opaque && word.text != "-");
+        match to.map(|word| word.text.as_str()).filter(|_| words[0].text != "popd") {
+            None => self.is_lost = true,
+            Some(to) => {
+                self.is_lost &= !to.starts_with('/');
+                self.directory = joined(&self.directory, to);
+            }
         }
     }
 }
 
-fn is_shell(program: &str, flag: &str) -> bool {
-    let name = program.rsplit('/').next().unwrap_or(program);
-    SHELLS.contains(&name) && flag.starts_with('-') && !flag.starts_with("--") && flag.ends_with('c')
+/// What a shell is given to run: the first word behind its flags, one of which says so.
+fn script(words: &[Word]) -> Option<&str> {
+    let is_flag = |word: &&Word| word.text.starts_with('-');
+    let flags: Vec<&Word> = words[1..].iter().take_while(is_flag).collect();
+    let is_said = flags.iter().any(|flag| !flag.text.starts_with("--") && flag.text.contains('c'));
+    let text = words.get(1 + flags.len()).filter(|word| is_said && !word.is_opaque);
+    text.map(|word| word.text.as_str())
 }
 
-/// The command without what stands before it; `None` if that leads it to another repository.
-fn bare(words: &[Word]) -> Option<&[Word]> {
-    let mut rest = words;
+/// What `env -S` is given to part into words.
+fn string_of(words: &[&str]) -> Option<String> {
+    let at = words.iter().position(|word| word.starts_with("-S") || word.starts_with("--split-string"))?;
+    let own = words[at].strip_prefix("--split-string=").or_else(|| words[at].strip_prefix("-S"));
+    let own = own.filter(|own| !own.is_empty() && !own.starts_with("plit"));
+    let rest = words[at + 1..].join(" ");
+    Some(own.map_or_else(|| rest.clone(), |own| format!("{own} {rest}")))
+}
+
+/// A command without what stands before it.
+struct Bare<'w> {
+    words: &'w [Word],
+    /// Variables that were set there, and to what, if that can be told.
+    settings: Vec<(&'w str, Option<&'w str>)>,
+    /// Whether what stood there leads git to another repository.
+    leads_elsewhere: bool,
+}
+
+fn bare(words: &[Word]) -> Bare<'_> {
+    let (mut rest, mut leads_elsewhere) = (words, false);
+    let mut settings = Vec::new();
     while let Some((first, after)) = rest.split_first() {
-        let setting = first.text.split_once('=').map(|(name, _)| name).filter(|name| is_variable(name));
-        match first.text.as_str() {
-            _ if setting.is_some_and(|name| name.starts_with(LEADS_GIT)) => return None,
-            _ if setting.is_some() => rest = after,
-            word if BEFORE.contains(&word) => rest = after,
-            word if AROUND.contains(&word) => rest = without_numbers(without_flags(after)),
-            "timeout" => rest = without_flags(after).get(1..).unwrap_or_default(),
+        let setting = first.text.split_once('=').filter(|(name, _)| is_variable(name));
+        match (setting, first.text.as_str()) {
+            (Some((name, value)), _) => {
+                leads_elsewhere |= name.starts_with(LEADS_GIT);
+                settings.push((name, (!first.is_opaque).then_some(value)));
+                rest = after;
+            }
+            (None, word) if BEFORE.contains(&word) => rest = after,
+            (None, word) if AROUND.contains(&name_of(word)) && !holds_text(rest) => {
+                rest = without_values(after, name_of(word) == LOCKS);
+            }
             _ => break,
         }
     }
-    Some(rest)
+    Bare { words: rest, settings, leads_elsewhere }
 }
 
-fn without_flags(words: &[Word]) -> &[Word] {
-    let flags = words.iter().take_while(|word| word.text.starts_with('-')).count();
-    &words[flags..]
+fn holds_text(words: &[Word]) -> bool {
+    let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+    name_of(texts[0]) == "env" && string_of(&texts).is_some()
 }
 
-/// What `nice -n 5` has behind its flags.
-fn without_numbers(words: &[Word]) -> &[Word] {
-    let is_number = |word: &&Word| word.text.bytes().all(|byte| byte.is_ascii_digit());
-    &words[words.iter().take_while(is_number).count()..]
+/// The command behind flags, numbers and spans of time. Whether a flag takes the word behind it is told by what follows: a
+/// program that is looked for here.
+fn without_values(words: &[Word], takes_file: bool) -> &[Word] {
+    let is_number = |text: &str| text.starts_with(|first: char| first.is_ascii_digit());
+    let (mut rest, mut was_flag, mut lacks_file) = (words, false, takes_file);
+    while let Some((first, after)) = rest.split_first().filter(|(first, _)| !is_looked_for(first)) {
+        let is_flag = first.text.starts_with('-');
+        let is_value = was_flag && after.iter().any(is_looked_for);
+        if !is_flag && !is_value && !is_number(&first.text) && !std::mem::take(&mut lacks_file) {
+            break;
+        }
+        (rest, was_flag) = (after, is_flag);
+    }
+    rest
+}
+
+/// What is looked for behind flags of which nobody here knows what they take.
+const LOOKED_FOR: [&str; 8] = ["git", "rm", "mv", "sh", "bash", "zsh", "xargs", "find"];
+
+fn is_looked_for(word: &Word) -> bool {
+    LOOKED_FOR.contains(&name_of(&word.text))
 }
 
 fn is_variable(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-}
-
-/// Reads a line letter by letter.
-struct Reader<'l> {
-    letters: Peekable<Chars<'l>>,
-    commands: Vec<Vec<Word>>,
-    words: Vec<Word>,
-    word: Option<Word>,
-    /// Whether it has a brace that is not quoted.
-    is_braced: bool,
-    /// Whether the next word says where something is read from or written to.
-    is_redirected: bool,
-    /// Whether a text of its own begins behind this line.
-    has_text: bool,
-}
-
-/// Whether reading goes on.
-type GoesOn = bool;
-
-impl<'l> Reader<'l> {
-    fn new(line: &'l str) -> Self {
-        Self {
-            letters: line.chars().peekable(),
-            commands: Vec::new(),
-            words: Vec::new(),
-            word: None,
-            is_braced: false,
-            is_redirected: false,
-            has_text: false,
-        }
-    }
-
-    fn commands(mut self) -> Vec<Vec<Word>> {
-        while let Some(letter) = self.letters.next() {
-            if !self.take(letter) {
-                return self.commands;
-            }
-        }
-        self.end_command();
-        self.commands
-    }
-
-    fn take(&mut self, letter: char) -> GoesOn {
-        match letter {
-            ' ' | '\t' | '\r' => self.end_word(),
-            '\n' => {
-                self.end_command();
-                return !self.has_text;
-            }
-            ';' | '|' => self.end_command(),
-            '&' if self.letters.peek() == Some(&'>') => self.end_word(),
-            '&' => self.end_command(),
-            '>' | '<' => return self.redirect(letter),
-            '(' if self.word.is_none() && self.words.is_empty() => self.parenthesis(OPENS),
-            '(' => return false,
-            ')' => self.parenthesis(CLOSES),
-            '#' if self.word.is_none() => self.skip_comment(),
-            '\'' => return self.quoted_plainly(),
-            '"' => return self.quoted(),
-            '\\' => self.escaped(),
-            '$' | '`' => return self.expansion(letter),
-            '~' if self.word.is_none() => self.push_opaque(letter),
-            '{' => {
-                self.is_braced = true;
-                self.push(letter);
-            }
-            letter => self.push(letter),
-        }
-        true
-    }
-
-    fn parenthesis(&mut self, text: &str) {
-        self.end_command();
-        self.commands.push(vec![Word { text: text.to_owned(), is_opaque: false }]);
-    }
-
-    fn push(&mut self, letter: char) {
-        self.word.get_or_insert_default().text.push(letter);
-    }
-
-    fn push_opaque(&mut self, letter: char) {
-        self.push(letter);
-        self.word.get_or_insert_default().is_opaque = true;
-    }
-
-    fn end_word(&mut self) {
-        let is_braced = std::mem::take(&mut self.is_braced);
-        let Some(mut word) = self.word.take() else { return };
-        // `stash@{0}` is a word like any other; `a{b,c}` is two.
-        word.is_opaque |= is_braced && (word.text.contains(',') || word.text.contains(".."));
-        if !std::mem::take(&mut self.is_redirected) {
-            self.words.push(word);
-        }
-    }
-
-    fn end_command(&mut self) {
-        self.end_word();
-        self.is_redirected = false;
-        let words = std::mem::take(&mut self.words);
-        if !words.is_empty() {
-            self.commands.push(words);
-        }
-    }
-
-    /// What stands before `>` may be the number of a file, which is no word of the command.
-    fn redirect(&mut self, letter: char) -> GoesOn {
-        let is_number = |word: &Word| word.text.bytes().all(|byte| byte.is_ascii_digit());
-        if self.word.as_ref().is_some_and(is_number) {
-            self.word = None;
-        }
-        self.end_word();
-        if letter == '<' && self.letters.peek() == Some(&'<') {
-            self.has_text = true;
-        }
-        while self.letters.next_if(|next| "><&|-".contains(*next)).is_some() {}
-        self.is_redirected = true;
-        self.letters.peek() != Some(&'(')
-    }
-
-    fn skip_comment(&mut self) {
-        while self.letters.next_if(|next| *next != '\n').is_some() {}
-    }
-
-    fn quoted_plainly(&mut self) -> GoesOn {
-        self.word.get_or_insert_default();
-        for letter in self.letters.by_ref() {
-            match letter {
-                '\'' => return true,
-                letter => self.word.get_or_insert_default().text.push(letter),
-            }
-        }
-        false
-    }
-
-    fn quoted(&mut self) -> GoesOn {
-        self.word.get_or_insert_default();
-        while let Some(letter) = self.letters.next() {
-            match letter {
-                '"' => return true,
-                '\\' => match self.letters.next() {
-                    Some('\n') => {}
-                    Some(next) if "$`\"\\".contains(next) => self.push(next),
-                    Some(next) => {
-                        self.push('\\');
-                        self.push(next);
-                    }
-                    None => return false,
-                },
-                '$' | '`' => {
-                    if !self.expansion(letter) {
-                        return false;
-                    }
-                }
-                letter => self.push(letter),
-            }
-        }
-        false
-    }
-
-    fn escaped(&mut self) {
-        match self.letters.next() {
-            Some('\n') | None => {}
-            Some(letter) => self.push(letter),
-        }
-    }
-
-    /// What a shell puts something else in the place of, as it is written.
-    fn expansion(&mut self, letter: char) -> GoesOn {
-        self.push_opaque(letter);
-        let (open, close) = match (letter, self.letters.peek()) {
-            ('`', _) => (None, '`'),
-            ('$', Some('(')) => (Some('('), ')'),
-            ('$', Some('{')) => (Some('{'), '}'),
-            _ => return true,
-        };
-        let mut depth = usize::from(open.is_none());
-        while let Some(next) = self.letters.next() {
-            self.push(next);
-            match next {
-                _ if Some(next) == open => depth += 1,
-                _ if next == close => depth -= 1,
-                _ => {}
-            }
-            if depth == 0 {
-                return true;
-            }
-        }
-        false
-    }
 }
 
 #[cfg(test)]
@@ -318,7 +243,8 @@ mod tests {
         let word = |word: &Word| format!("{}{}", word.text, if word.is_opaque { "…" } else { "" });
         let command = |placed: Placed| {
             let words: Vec<String> = placed.words.iter().map(word).collect();
-            format!("{}$ {}", placed.directory, words.join("|"))
+            let place = if placed.is_lost { "?".to_owned() } else { placed.directory };
+            format!("{place}$ {}", words.join("|"))
         };
         placed(line).into_iter().map(command).collect()
     }
@@ -344,12 +270,34 @@ mod tests {
             ("rm \"$file\" ~/x a{b,c} 'd{e'", vec!["$ rm|$file…|~/x…|a{b,c}…|d{e"]),
             (
                 "git commit -m \"$(cat <<'X'\nit's (done); git stash\nX\n)\"",
-                vec!["$ git|commit|-m|$(cat <<'X'\nit's (done); git stash\nX\n)…"],
+                vec!["$ cat", "$ git|commit|-m|$(cat <<'X'\nit's (done); git stash\nX\n)…"],
             ),
             ("git stash pop stash@{1}", vec!["$ git|stash|pop|stash@{1}"]),
             ("git add a; (cd b && git stash); git rm c", vec!["$ git|add|a", "b$ git|stash", "$ git|rm|c"]),
             ("{ git stash; }", vec!["$ git|stash", "$ }"]),
             ("git add a\\ b", vec!["$ git|add|a b"]),
+            ("cd \"$PWD\" && cd ./src; cd -P $(pwd)/x; git stash", vec!["././src/./x$ git|stash"]),
+            (
+                "cd sub; cd \"$(git rev-parse --show-toplevel)\" && rm x",
+                vec!["$ git|rev-parse|--show-toplevel", "sub/:/$ rm|x"],
+            ),
+            ("R=`pwd`; D=/w/app; rm -rf $R/a ${D}", vec!["$ pwd", "$ rm|-rf|./a|/w/app"]),
+            ("R=$(pwd); cd sub; rm $R", vec!["$ pwd", "sub$ rm|$R…"]),
+            ("D=a; if x; then D=b; fi; rm $D", vec!["$ x", "$ fi", "$ rm|$D…"]),
+            ("timeout -k 1 5 sudo -u bob git pull", vec!["$ git|pull"]),
+            ("env -u FOO setsid stdbuf -o0 git pull", vec!["$ git|pull"]),
+            ("flock x git pull; flock -n /tmp/l rm x", vec!["$ git|pull", "$ rm|x"]),
+            ("sudo -E apt remove x", vec!["$ apt|remove|x"]),
+            ("env -S 'git stash' -u; env -i A=b git pull", vec!["$ git|stash|-u", "$ git|pull"]),
+            ("bash -l -c -- 'git stash' x", vec!["$ git|stash"]),
+            ("trap 'rm -rf src' EXIT", vec!["$ rm|-rf|src"]),
+            ("f() { rm x; }; a=(1 2); git stash", vec!["$ f", "$ rm|x", "$ }", "$ git|stash"]),
+            (
+                "out=$(git stash 2>&1); echo `git pull`",
+                vec!["$ git|stash", "$ git|pull", "$ echo|`git pull`…"],
+            ),
+            ("diff <(git stash) x", vec!["$ git|stash", "$ diff|<(git stash)…|x"]),
+            ("x=$(cd a && git stash); git pull", vec!["a$ git|stash", "$ git|pull"]),
         ] {
             assert_eq!(read(line), expect, "{line}");
         }
@@ -357,13 +305,20 @@ mod tests {
 
     #[test]
     fn where_only_a_shell_can_follow_reading_ends() {
+        for (line, expect) in [("cat > f <<EOF\ngit stash\nEOF", vec!["$ cat"]), ("git stash 'x", vec![])] {
+            assert_eq!(read(line), expect, "{line}");
+        }
+    }
+
+    #[test]
+    fn where_nobody_can_tell_where_a_command_runs_that_is_said() {
         for (line, expect) in [
-            ("cat > f <<EOF\ngit stash\nEOF", vec!["$ cat"]),
-            ("git status; cd \"$HOME\"; git stash", vec!["$ git|status"]),
-            ("git stash 'x", vec![]),
-            ("GIT_DIR=x git stash", vec![]),
-            ("diff <(git stash) x", vec![]),
-            ("x=$(cd a && git stash)", vec![]),
+            ("git status; cd \"$HOME\"; git stash", vec!["$ git|status", "?$ git|stash"]),
+            ("cd ~/x && cd y; git stash; cd /w && git pull", vec!["?$ git|stash", "/w$ git|pull"]),
+            ("cd -; git stash", vec!["?$ git|stash"]),
+            ("(cd; git stash); git pull", vec!["?$ git|stash", "$ git|pull"]),
+            ("popd; rm \"$PWD\"", vec!["?$ rm|$PWD…"]),
+            ("GIT_DIR=x git stash; git pull", vec!["?$ git|stash", "$ git|pull"]),
         ] {
             assert_eq!(read(line), expect, "{line}");
         }

@@ -69,7 +69,16 @@ fn what_holds_everything_that_is_kept_is_removed_by_no_agent() {
     app.write("src/a.rs", "mine\n");
     let mut ada = Client::claude(&home, &app, "ada");
     let root = app.path().display();
-    for command in ["rm -rf .git", "cd .. && rm -rf app", &format!("rm -rf {root}"), "rm -fr .git/objects"] {
+    for command in [
+        "rm -rf .git",
+        "cd .. && rm -rf app",
+        &format!("rm -rf {root}"),
+        "rm -fr .git/objects",
+        "rm -rf \"$PWD\"",
+        "rm -rf $(pwd)",
+        "cd src; rm -rf -- \"$(git rev-parse --show-toplevel)\"",
+        &format!("D={root}; rm -rf $D/.git"),
+    ] {
         let reason = runs(&mut ada, &home, &app, command).denied();
         assert!(
             reason.contains("it would remove") && reason.contains("a person removes"),
@@ -77,6 +86,64 @@ fn what_holds_everything_that_is_kept_is_removed_by_no_agent() {
         );
     }
     assert!(app.path().join(".git/HEAD").exists());
+}
+
+#[test]
+fn where_nobody_can_tell_where_a_command_runs_what_is_here_is_kept_first() {
+    for (command, is_refused) in [
+        ("cd \"$(git rev-parse --show-toplevel)\" && git reset --hard", true),
+        ("cd \"$PWD\" && git stash", true),
+        ("R=$(pwd); cd $R; git checkout -- src/a.rs", true),
+        ("cd ./src && cd \"$PWD\" && git checkout -- a.rs", true),
+        ("out=$(git stash 2>&1); echo $out", true),
+        ("/usr/bin/git reset --hard", true),
+        ("D=$(dirname src/a.rs); cd $D && git checkout -- a.rs", false),
+        ("cd - ; git reset --hard", false),
+        ("GIT_DIR=.git git reset --hard", false),
+        ("find src -name a.rs -exec git checkout -- {} \\;", false),
+    ] {
+        let home = home();
+        let app = app(&home);
+        invite(&app);
+        let (mut ada, mut bob) = (Client::claude(&home, &app, "ada"), Client::claude(&home, &app, "bob"));
+        ada.before_edit("src/a.rs").silent();
+        app.write("src/a.rs", "ada's\n");
+        ada.after_edit("src/a.rs").silent();
+        let fields = serde_json::json!({"tool_name": "Bash", "tool_input": {"command": command}});
+        let answer = bob.event("PreToolUse", &fields);
+        if is_refused {
+            assert!(answer.denied().contains("not run"), "{command}");
+        } else {
+            assert!(answer.told().contains("kept as s"), "{command}");
+        }
+    }
+}
+
+#[test]
+fn a_command_runs_where_its_client_says_that_it_does() {
+    let home = home();
+    let app = app(&home);
+    invite(&app);
+    let mut ada = Client::claude(&home, &app, "ada");
+    ada.before_edit("src/a.rs").silent();
+    app.write("src/a.rs", "ada's\n");
+    ada.after_edit("src/a.rs").silent();
+    for (client, tool, event, field) in [
+        ("gemini", "run_shell_command", "BeforeTool", "dir_path"),
+        ("codex", "Bash", "PreToolUse", "workdir"),
+        ("cursor", "Shell", "preToolUse", "working_directory"),
+    ] {
+        for place in ["src".to_owned(), app.path().join("src").display().to_string()] {
+            let payload = serde_json::json!({
+                "session_id": client, "conversation_id": client, "cursor_version": "2", "timestamp": "t",
+                "cwd": app.path(), "hook_event_name": event, "tool_name": tool,
+                "tool_input": {"command": "git checkout -- a.rs", field: place},
+            });
+            let ran = app.clearway().run_with(payload.to_string().as_bytes(), &["hook", client]);
+            let said = format!("{}{}", ran.stdout(), ran.stderr());
+            assert!(said.contains("not run") && said.contains("src/a.rs"), "{client} {place}: {said}");
+        }
+    }
 }
 
 #[test]

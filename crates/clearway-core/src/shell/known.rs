@@ -1,0 +1,110 @@
+//! What little of a line is known without a shell: the directory it is in, the root of the checkout there, and variables
+//! that the line itself set.
+
+use super::commands::Word;
+use std::collections::BTreeMap;
+
+/// The path that stands for the root of the checkout, in any directory of it.
+pub const TOP: &str = ":/";
+
+/// What a shell asks for the directory it is in, and for the root of the checkout there.
+const ASKS_WHERE: [&str; 3] = ["pwd", "pwd -P", "pwd -L"];
+const ASKS_TOP: &str = "git rev-parse --show-toplevel";
+
+/// Variables that a line set, as far as it can be told to what.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Known {
+    values: BTreeMap<String, Option<Value>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Value {
+    text: String,
+    /// Where it was set, if it means something else elsewhere.
+    place: Option<String>,
+}
+
+impl Known {
+    /// What is set twice is one of two things.
+    pub(super) fn set(&mut self, name: &str, value: Option<&str>, directory: &str) {
+        let is_of_place = |text: &str| text.starts_with('.') || text.contains(TOP);
+        let value = value.map(|text| Value {
+            text: text.to_owned(),
+            place: is_of_place(text).then(|| directory.to_owned()),
+        });
+        let known = self.values.entry(name.to_owned()).or_insert_with(|| value.clone());
+        if *known != value {
+            *known = None;
+        }
+    }
+
+    /// The word as a shell in this directory would read it, if that can be told; `None` is a directory that cannot.
+    pub(super) fn read(&self, word: &Word, directory: Option<&str>) -> Word {
+        let text = if word.is_opaque { self.expanded(&word.text, directory) } else { None };
+        text.map_or_else(|| word.clone(), |text| Word { text, is_opaque: false })
+    }
+
+    fn expanded(&self, text: &str, directory: Option<&str>) -> Option<String> {
+        let text = text.strip_prefix("~+").map_or_else(|| text.to_owned(), |rest| format!("$PWD{rest}"));
+        let (mut read, mut rest) = (String::new(), text.as_str());
+        // A tilde, or braces that make several words of one, are nothing that is known.
+        text.find(['$', '`'])?;
+        while let Some(at) = rest.find(['$', '`']) {
+            read.push_str(&rest[..at]);
+            let (named, after) = reference(&rest[at..])?;
+            let (value, is_place) = self.value(&named, directory)?;
+            // Only at its beginning a path is one from somewhere.
+            if is_place && !read.is_empty() && !read.ends_with('=') {
+                return None;
+            }
+            read.push_str(&value);
+            rest = after;
+        }
+        read.push_str(rest);
+        let makes_several = read.contains(['{', '*', '?', '[', ' ', '~']);
+        (!makes_several).then_some(read)
+    }
+
+    /// What something stands for, and whether that is a place.
+    fn value(&self, named: &Named<'_>, directory: Option<&str>) -> Option<(String, bool)> {
+        match named {
+            Named::Output(line) if ASKS_WHERE.contains(line) => directory.map(|_| (".".to_owned(), true)),
+            Named::Output(line) if *line == ASKS_TOP => directory.map(|_| (TOP.to_owned(), true)),
+            Named::Variable("PWD") => directory.map(|_| (".".to_owned(), true)),
+            Named::Variable(name) => {
+                let Value { text, place } = self.values.get(*name)?.as_ref()?;
+                let is_here = place.as_deref().is_none_or(|place| directory == Some(place));
+                is_here.then(|| (text.clone(), place.is_some()))
+            }
+            Named::Output(_) => None,
+        }
+    }
+}
+
+/// Something that a shell puts a value in the place of.
+enum Named<'t> {
+    /// The output of a line.
+    Output(&'t str),
+    /// A variable.
+    Variable(&'t str),
+}
+
+/// What a text begins with that a shell puts a value in the place of, and what follows it.
+fn reference(text: &str) -> Option<(Named<'_>, &str)> {
+    if let Some(rest) = text.strip_prefix('`') {
+        let (line, after) = rest.split_once('`')?;
+        return Some((Named::Output(line.trim()), after));
+    }
+    let rest = text.strip_prefix('$')?;
+    if let Some(rest) = rest.strip_prefix('(') {
+        let (line, after) = rest.split_once(')')?;
+        return Some((Named::Output(line.trim()), after));
+    }
+    if let Some(rest) = rest.strip_prefix('{') {
+        let (name, after) = rest.split_once('}')?;
+        return Some((Named::Variable(name), after));
+    }
+    let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let end = rest.find(|letter| !is_of_name(letter)).unwrap_or(rest.len());
+    (end > 0).then(|| (Named::Variable(&rest[..end]), &rest[end..]))
+}
