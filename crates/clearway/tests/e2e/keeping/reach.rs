@@ -163,7 +163,7 @@ fn a_clean_takes_no_repository_inside_along_that_has_changes_of_its_own() {
     let home = home();
     let app = app(&home);
     invite(&app);
-    app.write(".gitignore", "cache/\n");
+    app.write(".git/info/exclude", "cache/\n");
     let inside = |name: &str| {
         let nested = app.path().join(name);
         app.git(&["init", "-q", &nested.display().to_string()]);
