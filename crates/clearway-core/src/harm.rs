@@ -13,8 +13,21 @@ pub struct Harm {
     pub paths: Vec<String>,
     /// Those of them that go with everything in them, whatever git knows of it.
     pub removed: Vec<String>,
+    /// Where `git clean` takes repositories along that the one around them does not track.
+    pub cleaned: Vec<Cleaned>,
     /// Which files there.
     pub grasp: Grasp,
+}
+
+/// Where `git clean` is told twice to use force.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cleaned {
+    /// Where git runs, from where the command is run.
+    pub directory: String,
+    /// The place, from there.
+    pub path: String,
+    /// Whether what git ignores goes too.
+    pub with_ignored: bool,
 }
 
 /// Letters that stand for other names.
@@ -61,6 +74,9 @@ fn of_command(Placed { directory, is_lost, words }: &Placed) -> Harm {
         harm.paths = root();
         harm.removed.retain(|path| path.starts_with('/'));
         harm.grasp = Grasp::everything();
+        for cleaned in &mut harm.cleaned {
+            (cleaned.directory, cleaned.path) = (String::new(), ROOT.to_owned());
+        }
     }
     harm
 }
@@ -113,6 +129,19 @@ impl Harm {
             found if found.is_empty() && is_fed => of_git(&[rest, &["."]].concat()),
             found => found,
         };
+        if let Some(with_ignored) = takes_repositories(rest) {
+            let is_unclear = is_opaque || found.iter().any(|path| path.starts_with(':'));
+            let places = if is_unclear { root() } else { found.clone() };
+            let one = |path: String| Cleaned {
+                directory: within.clone(),
+                path: without_wildcards(&path).to_owned(),
+                with_ignored,
+            };
+            self.cleaned.extend(places.into_iter().map(one));
+        }
+        if rest.first() == Some(&"worktree") && !is_opaque {
+            self.removed.extend(found.iter().map(|path| joined(&within, path)));
+        }
         let is_magic = found.iter().any(|path| path.starts_with(':'));
         match found.is_empty() || (is_opaque && is_branch && found != root()) {
             true => {}
@@ -143,6 +172,7 @@ impl Harm {
         self.grasp = std::mem::take(&mut self.grasp).and(other.grasp);
         other.paths.into_iter().for_each(|path| self.add_path(path));
         self.removed.extend(other.removed);
+        self.cleaned.extend(other.cleaned);
     }
 }
 
@@ -218,6 +248,22 @@ fn of_git(words: &[&str]) -> Vec<String> {
         },
         _ => Vec::new(),
     }
+}
+
+/// Whether a command of git is a `clean` that takes repositories along; if so, whether it takes what git ignores too. One that
+/// names no place leaves directories alone, unless it is told otherwise.
+fn takes_repositories(words: &[&str]) -> Option<bool> {
+    let rest = words.strip_prefix(&["clean"])?;
+    let flags: Vec<&str> =
+        without_excluded(rest, |word| word).copied().take_while(|word| *word != "--").collect();
+    let letters =
+        |flag: &&str| flag.strip_prefix('-').filter(|flag| !flag.starts_with('-')).map(str::to_owned);
+    let letters: String = flags.iter().filter_map(letters).collect();
+    let is_dry = letters.contains('n') || flags.contains(&"--dry-run");
+    let force = letters.matches('f').count() + flags.iter().filter(|flag| **flag == "--force").count();
+    let reaches = letters.contains('d')
+        || !named(&without_excluded(rest, |word| word).copied().collect::<Vec<_>>()).is_empty();
+    (force > 1 && reaches && !is_dry).then(|| letters.contains(['x', 'X']))
 }
 
 /// Everything, wherever in the checkout the command is run.
@@ -371,6 +417,27 @@ mod tests {
             ("rm src", vec![]),
         ] {
             assert_eq!(harm_of(line).unwrap_or_default().removed, expect, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_clean_takes_repositories_along_if_it_is_told_so_twice() {
+        for (line, expect) in [
+            ("git clean -ffd", vec![(".", false)]),
+            ("git clean -f -f -d -x", vec![(".", true)]),
+            ("git clean --force -fdX -e keep", vec![(".", true)]),
+            ("git -C sub clean -ff -- a 'b*'", vec![("a", false), (".", false)]),
+            ("cd sub && git clean -ffd \"$X\"", vec![(":/", false)]),
+            ("git clean -fd", vec![]),
+            ("git clean -ff", vec![]),
+            ("git clean -nffd", vec![]),
+            ("git clean -fd -e ff", vec![]),
+            ("git clean -fd -- -ff", vec![]),
+        ] {
+            let cleaned = harm_of(line).map(|harm| harm.cleaned).unwrap_or_default();
+            let found: Vec<_> =
+                cleaned.iter().map(|cleaned| (cleaned.path.as_str(), cleaned.with_ignored)).collect();
+            assert_eq!(found, expect, "{line}");
         }
     }
 

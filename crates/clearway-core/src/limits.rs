@@ -131,6 +131,9 @@ pub const IDEMPOTENCY_MS: u64 = 24 * 60 * 60 * 1_000;
 /// How many idempotency keys one scope remembers.
 pub const IDEMPOTENCY_KEYS_MAX: u64 = 10_000;
 
+/// Bytes of a message that the command which a refused commit offers has again; of a longer one it has the beginning.
+pub const MESSAGE_RETOLD_BYTES_MAX: usize = 4 * 1_024;
+
 /// Bytes of files in one snapshot.
 pub const SNAPSHOT_BYTES_MAX: u64 = 200 * 1_000_000;
 /// Snapshots that one scope keeps.

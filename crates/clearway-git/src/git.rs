@@ -163,6 +163,12 @@ impl Git {
         Ok(tracked(&self.ask(worktree, &question)?))
     }
 
+    /// Whether the index has anything at a path.
+    pub fn is_tracked(&self, worktree: &Path, path: &str) -> Result<bool, GitError> {
+        let question = Question { command: "ls-files", options: &["-z"], paths: &[path] };
+        Ok(!self.ask(worktree, &question)?.is_empty())
+    }
+
     /// Files below these paths that the index has and that are not there.
     pub fn missing_files(&self, worktree: &Path, paths: &[&str]) -> Result<Vec<String>, GitError> {
         let mut missing = Vec::new();

@@ -324,8 +324,17 @@ fn partners<'c>(changed: &'c ChangedPaths, judged: &[Judged], taken: &BTreeSet<&
 /// The command that commits what is left of what was asked for.
 pub(crate) fn rest_of_it(messages: &[String], purpose: &str, paths: &[&str]) -> Option<Hint> {
     let mut verb = "commit".to_owned();
-    messages.iter().for_each(|message| verb.push_str(&format!(" -m {}", shell::as_it_is(message))));
+    messages.iter().for_each(|message| verb.push_str(&format!(" -m {}", one_line_of_shell(message))));
     (!paths.is_empty()).then(|| Hint::command(purpose, &verb, paths))
+}
+
+/// A text for a shell that takes one line at a time: what has several is printed there.
+fn one_line_of_shell(text: &str) -> String {
+    if !text.trim_end().contains('\n') {
+        return shell::as_it_is(text.trim_end());
+    }
+    let lines: String = text.lines().map(|line| format!(" {}", shell::as_it_is(line))).collect();
+    format!(r#""$(printf '%s\n'{lines})""#)
 }
 
 fn with_others(refusal: Failure, messages: &[String], rest: &BTreeSet<&str>) -> Failure {

@@ -101,7 +101,9 @@ pub use running::{Held, Run, WithWait, WithWords};
 pub use scopes::MachineWide;
 pub use session::{Globals, Hook, Session};
 pub use sharing::{Sharing, before_git};
-pub use shelf::{Back, BackOrder, BackState, DraftOrder, Drafted, Shelf, SnapshotFile, SnapshotSeen};
+pub use shelf::{
+    Back, BackOrder, BackPlan, BackState, DraftOrder, Drafted, Shelf, SnapshotFile, SnapshotSeen,
+};
 pub use shelter::{Refusal, Shelter, Sheltered, Unkept, before_shell, destroyed_by, unkept_by};
 pub use site::{Found, Located, Site, SiteKind, directory_key, scope_key};
 pub use snapshots::{Loss, Plan, SnapshotShown, Snapshots, Taken, no_checkout};

@@ -161,6 +161,10 @@ pub trait Outside: World {
     /// build makes.
     fn repositories_in(&mut self, directory: &Path) -> Vec<PathBuf>;
 
+    /// Those at a place in a checkout, or below it, that the repository around them does not track; with those in what it
+    /// ignores, if that is asked for.
+    fn untracked_repositories_in(&mut self, root: &Path, place: &Path, with_ignored: bool) -> Vec<PathBuf>;
+
     /// Whether any file of a checkout at these paths or below them, but for what a build makes, was changed since an
     /// instant, or may have been: what cannot be looked at soon counts as changed. The empty path is everything.
     fn is_changed_since(&mut self, root: &Path, paths: &[String], since: Wall) -> bool;

@@ -30,10 +30,16 @@ pub trait Shelf {
     fn missing(&mut self, paths: &[String]) -> Result<Vec<String>, Failure>;
 
     /// What bringing files back would do to each.
-    fn plan(&mut self, order: &BackOrder) -> Result<Vec<Back>, Failure>;
+    fn plan(&mut self, order: &BackOrder) -> Result<BackPlan, Failure>;
+
+    /// What bringing a snapshot back would do in its checkout made anew; `None` if that was no linked one.
+    fn plan_anew(&mut self, commit: &str) -> Result<Option<BackPlan>, Failure>;
+
+    /// Makes the checkout of a snapshot again; answers where it is.
+    fn remake(&mut self, commit: &str) -> Result<PathBuf, Failure>;
 
     /// Brings them back.
-    fn bring_back(&mut self, order: &BackOrder) -> Result<Vec<Back>, Failure>;
+    fn bring_back(&mut self, order: &BackOrder) -> Result<BackPlan, Failure>;
 }
 
 /// What to keep.
@@ -138,6 +144,15 @@ pub struct BackOrder {
     pub unchanged: BTreeSet<String>,
     /// Where small ignored files are kept, with the commit behind it.
     pub ignored_beside: PathBuf,
+}
+
+/// What becomes of a checkout.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BackPlan {
+    /// Its files.
+    pub files: Vec<Back>,
+    /// What git is in the middle of again: `merge`, `cherry-pick` or `revert`; `None` if nothing is done for that.
+    pub resumes: Option<&'static str>,
 }
 
 /// What becomes of one file.

@@ -13,7 +13,7 @@ use crate::site::SiteKind;
 use crate::targets::Look;
 use clearway_core::failure::Failure;
 use clearway_core::grasp::Grasp;
-use clearway_core::harm::{ROOT, harm_of, removes_repository};
+use clearway_core::harm::{Cleaned, ROOT, harm_of, removes_repository};
 use clearway_core::ids::Seq;
 use clearway_core::redact::redact;
 use clearway_core::slug::Slug;
@@ -24,8 +24,8 @@ use std::path::{Path, PathBuf};
 
 /// Columns of a command that are remembered as the reason.
 pub(crate) const COMMAND_COLUMNS: usize = 120;
-/// Repositories inside a directory that are looked at before it is removed.
-const NESTED_MAX: usize = 8;
+/// Repositories inside a directory that are looked at before it is removed: somebody waits, and each is asked of git.
+const NESTED_MAX: usize = 64;
 /// What makes room where nothing can be kept any more: what is not kept anyway, and what a person types.
 const OUT_OF_ROOM: &str = "make room with what git ignores and a build makes anew, such as target/, of which nothing is \
                            kept; or let a person remove it, in a terminal of their own";
@@ -94,7 +94,9 @@ pub fn before_shell(
     let mut shelter = Shelter::default();
     let Some(harm) = harm_of(command) else { return shelter };
     let globals = Globals { idempotency_key: None, ..call.globals_with_client(outside) };
-    if let Some(refusal) = refuse_removal(outside, &globals, &call.cwd, &harm.removed) {
+    let refused = refuse_removal(outside, &globals, &call.cwd, &harm.removed)
+        .or_else(|| refuse_clean(outside, &globals, &call.cwd, &harm.cleaned));
+    if let Some(refusal) = refused {
         shelter.refused = Some(refusal);
         return shelter;
     }
@@ -102,7 +104,14 @@ pub fn before_shell(
     shelter.unkept = unkept;
     for Checkout { ground, paths, first } in checkouts {
         let mode = ground.config.mode();
-        match keep(outside, call, &globals, Threat { command, grasp: &harm.grasp }, ground, &paths) {
+        match keep(
+            outside,
+            call,
+            &globals,
+            Threat { command, grasp: &harm.grasp, removed: &harm.removed },
+            ground,
+            &paths,
+        ) {
             Ok(kept) => shelter.kept.extend(kept),
             Err(failure) if cannot_be_asked(&failure) => {
                 shelter.unkept.push(Unkept { file: seen_from(first), failure });
@@ -138,6 +147,8 @@ pub fn unkept_by(
 struct Threat<'c> {
     command: &'c str,
     grasp: &'c Grasp,
+    /// What goes with everything in it.
+    removed: &'c [String],
 }
 
 /// Keeps what a command is about to destroy in one checkout; `None` if that is nothing.
@@ -177,8 +188,22 @@ fn keep(
         let text = format!("{}\n{}\n{}", number.0, root.display(), paths.join("\n"));
         drop(session.outside.write_private(&note, &text));
     }
-    let elsewhere = (!call.cwd.starts_with(&root)).then_some(root);
+    let place = place_after(session.outside, call, &threat, root);
+    let elsewhere = (!call.cwd.starts_with(&place)).then_some(place);
     Ok(Some(Sheltered { number, files: files.len() as u64, elsewhere }))
+}
+
+/// The checkout in which what a command destroyed can be brought back: the same, or another one of the repository, if it goes
+/// as a whole.
+fn place_after(outside: &mut dyn Outside, call: &HookCall, threat: &Threat<'_>, root: PathBuf) -> PathBuf {
+    let goes = |path: &String| outside.destination(&call.cwd, path).is_ok_and(|found| found.file == root);
+    if !threat.removed.iter().any(goes) {
+        return root;
+    }
+    let others = outside.checkouts(&root).unwrap_or_default().into_iter().map(|other| other.root);
+    let others: Vec<PathBuf> = others.filter(|other| *other != root).collect();
+    let here = others.iter().find(|other| call.cwd.starts_with(other)).or(others.first());
+    here.cloned().unwrap_or(root)
 }
 
 /// Notes how files lie there that the last command of the caller may have destroyed.
@@ -300,17 +325,56 @@ fn refuse_nested(
     if !ground.site.root.as_ref().is_some_and(|root| removed.starts_with(root)) {
         return None;
     }
-    for nested in outside.repositories_in(removed).into_iter().take(NESTED_MAX) {
-        let is_kept = nested == removed && matches!(welcome(outside, globals, &nested), Ok(Some(_)));
-        if !is_kept && !outside.changed_files(&nested).is_empty() {
-            let place = nested.display().to_string();
-            let message = format!("{} is a repository of its own, with changes of its own", shown(&place));
-            let failure = Failure::new(Slug::RemovesRepository, message)
-                .hint("move it elsewhere first, or let a person remove it");
+    let is_kept = |outside: &mut dyn Outside, nested: &Path| {
+        nested == removed && matches!(welcome(outside, globals, nested), Ok(Some(_)))
+    };
+    let nested = outside.repositories_in(removed);
+    let nested: Vec<PathBuf> = nested.into_iter().filter(|nested| !is_kept(outside, nested)).collect();
+    let failure = with_changes(outside, &nested)?.hint("move it elsewhere first, or let a person remove it");
+    Some(Refusal { failure, mode: ground.config.mode() })
+}
+
+/// The same for what `git clean` takes along when it is told twice to use force.
+fn refuse_clean(
+    outside: &mut dyn Outside,
+    globals: &Globals,
+    cwd: &Path,
+    cleaned: &[Cleaned],
+) -> Option<Refusal> {
+    for Cleaned { directory, path, with_ignored } in cleaned {
+        let from = cwd.join(directory);
+        let Ok(Some(ground)) = welcome(outside, globals, &from) else { continue };
+        let Some(root) = ground.site.root.clone().filter(|_| ground.site.kind == SiteKind::Git) else {
+            continue;
+        };
+        let place = match path.as_str() {
+            ROOT => root.clone(),
+            path => match outside.destination(&from, path) {
+                Ok(found) => found.file,
+                Err(_) => continue,
+            },
+        };
+        let nested = outside.untracked_repositories_in(&root, &place, *with_ignored);
+        if let Some(failure) = with_changes(outside, &nested) {
+            let failure =
+                failure.hint("name what to clean: git clean -ffd -- PATH; or let a person remove it");
             return Some(Refusal { failure, mode: ground.config.mode() });
         }
     }
     None
+}
+
+/// Why repositories inside another one do not go: one of them has changes, or may have.
+fn with_changes(outside: &mut dyn Outside, nested: &[PathBuf]) -> Option<Failure> {
+    let looked_at = nested.iter().take(NESTED_MAX);
+    let changed = looked_at.into_iter().find(|nested| !outside.changed_files(nested).is_empty());
+    let why = |nested: &PathBuf, what: &str| {
+        let place = shown(&nested.display().to_string());
+        Failure::new(Slug::RemovesRepository, format!("{place} is {what}"))
+    };
+    let beyond =
+        || nested.get(NESTED_MAX).map(|nested| why(nested, "one of too many repositories to look at"));
+    changed.map(|nested| why(nested, "a repository of its own, with changes of its own")).or_else(beyond)
 }
 
 /// Where it is remembered which snapshot the running command of a session has.

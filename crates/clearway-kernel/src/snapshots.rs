@@ -7,7 +7,7 @@ use crate::identity::reason_text;
 use crate::listings::LeaseFilter;
 use crate::outside::Outside;
 use crate::session::Session;
-use crate::shelf::{Back, BackOrder, DraftOrder, Drafted, Shelf, SnapshotFile, SnapshotSeen};
+use crate::shelf::{Back, BackOrder, BackPlan, DraftOrder, Drafted, Shelf, SnapshotFile, SnapshotSeen};
 use crate::site::SiteKind;
 use crate::targets::Look;
 use clearway_core::agent::AgentName;
@@ -80,6 +80,10 @@ pub struct Plan {
     pub seen: SnapshotSeen,
     /// Each file.
     pub files: Vec<Back>,
+    /// What git is in the middle of again; `None` if nothing is done for that.
+    pub resumes: Option<&'static str>,
+    /// The checkout that is made again, because it is gone; `None` if it is there.
+    pub remakes: Option<String>,
     /// The snapshot of what was written over.
     pub before: Option<Seq>,
     order: BackOrder,
@@ -104,7 +108,8 @@ impl Loss {
 impl Plan {
     /// Whether it changes anything.
     pub fn is_due(&self) -> bool {
-        self.files.iter().any(|back| back.state.is_touched() || back.restages)
+        let is_more = self.resumes.is_some() || self.remakes.is_some();
+        is_more || self.files.iter().any(|back| back.state.is_touched() || back.restages)
     }
 }
 
@@ -264,6 +269,9 @@ impl Session<'_> {
             Some(word) => self.snapshot_meant(word)?,
             None => self.last_undone()?,
         };
+        if let Some(plan) = self.plan_anew(rev, &seen)? {
+            return Ok(plan);
+        }
         let seen = self.of_this_checkout("undo", seen)?;
         self.plan(rev, seen, vec![String::new()], false)
     }
@@ -272,6 +280,11 @@ impl Session<'_> {
     pub fn carry_out(&mut self, plan: Plan, loss: Loss) -> Result<Plan, Failure> {
         if loss == Loss::Accepted {
             self.refuse_agent("only a person may accept that something is lost")?;
+        }
+        if plan.remakes.is_some() {
+            let place = self.shelf()?.remake(&plan.seen.commit)?;
+            let BackPlan { files, resumes } = self.outside.shelf(&place)?.bring_back(&plan.order)?;
+            return Ok(Plan { files, resumes, ..plan });
         }
         self.refuse_over_others(&plan)?;
         let touched = |back: &&Back| back.state.is_touched();
@@ -288,12 +301,12 @@ impl Session<'_> {
             let kept = self.take_snapshot(dirty, SnapshotCause::Restore, reason);
             before = kept.map(|taken| taken.number).or_else(|failure| without(failure, loss, &plan.seen))?;
         }
-        let files = self.shelf()?.bring_back(&plan.order)?;
+        let BackPlan { files, resumes } = self.shelf()?.bring_back(&plan.order)?;
         if let Some(number) = before {
             let paths = files.iter().filter(touched).map(|back| back.file.path.as_str());
             self.note_after(number, paths)?;
         }
-        Ok(Plan { files, before, rev: before.unwrap_or(plan.rev), ..plan })
+        Ok(Plan { files, resumes, before, rev: before.unwrap_or(plan.rev), ..plan })
     }
 
     /// An agent writes over nothing that is with somebody else, here as little as in an edit. An undo leaves alone what
@@ -344,8 +357,8 @@ impl Session<'_> {
         let ignored_beside = self.file_beside_store(IGNORED_SUFFIX)?;
         let commit = seen.commit.clone();
         let order = BackOrder { commit, paths, over_changes, unchanged, ignored_beside };
-        let files = self.shelf()?.plan(&order)?;
-        Ok(Plan { rev, seen, files, before: None, order })
+        let BackPlan { files, resumes } = self.shelf()?.plan(&order)?;
+        Ok(Plan { rev, seen, files, resumes, remakes: None, before: None, order })
     }
 
     /// Where snapshots of this checkout lie.
@@ -442,12 +455,50 @@ impl Session<'_> {
         })
     }
 
+    /// The same of a linked checkout that is gone, whose place is free: there is nothing to be careful of.
+    fn plan_anew(&mut self, rev: Seq, seen: &SnapshotSeen) -> Result<Option<Plan>, Failure> {
+        if !self.is_gone(seen) {
+            return Ok(None);
+        }
+        let ignored_beside = self.file_beside_store(IGNORED_SUFFIX)?;
+        let plan = self.shelf()?.plan_anew(&seen.commit)?;
+        let order = BackOrder {
+            commit: seen.commit.clone(),
+            paths: vec![String::new()],
+            over_changes: false,
+            unchanged: BTreeSet::new(),
+            ignored_beside,
+        };
+        let remakes = Some(seen.worktree.clone());
+        let made = |BackPlan { files, resumes }| Plan {
+            rev,
+            seen: seen.clone(),
+            files,
+            resumes,
+            remakes,
+            before: None,
+            order,
+        };
+        Ok(plan.map(made))
+    }
+
+    /// Whether nothing lies any more where the checkout of a snapshot was.
+    fn is_gone(&self, seen: &SnapshotSeen) -> bool {
+        let is_elsewhere = seen.worktree != self.site.worktree().0;
+        is_elsewhere && self.outside.changed_at(Path::new(&seen.worktree)).is_none()
+    }
+
     fn of_this_checkout(&self, verb: &str, seen: SnapshotSeen) -> Result<SnapshotSeen, Failure> {
         if seen.worktree == self.site.worktree().0 {
             return Ok(seen);
         }
         let (number, place) = (seen.number.0, shell::word(&seen.worktree));
         let message = format!("s{number} is of another checkout: {}", seen.worktree);
+        if self.is_gone(&seen) {
+            let message = format!("{message}, which is gone");
+            return Err(Failure::new(Slug::OutsideScope, message)
+                .hint(format!("bring it back with its checkout: clearway undo s{number} -y")));
+        }
         Err(Failure::new(Slug::OutsideScope, message)
             .hint(format!("bring it back there: clearway -C {place} {verb} s{number}")))
     }

@@ -2,6 +2,7 @@
 
 use clearway_core::snapshot::BUILD_DIRECTORIES;
 use clearway_core::time::Wall;
+use clearway_git::Git;
 use clearway_kernel::Changed;
 use clearway_platform::environment::Environment;
 use clearway_platform::files;
@@ -70,11 +71,33 @@ pub(crate) fn repositories_in(directory: &Path) -> Vec<PathBuf> {
             found.push(place);
             continue;
         }
-        let entries = std::fs::read_dir(&place).into_iter().flatten().flatten();
-        let below = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-        left.extend(below.map(|entry| entry.path()).filter(|path| !is_named_like_built(path)));
+        left.extend(directories_in(&place).into_iter().filter(|path| !is_named_like_built(path)));
     }
     found
+}
+
+/// Repositories at a place in a checkout, or below it, that the one around them does not track. Where git does not tell, they
+/// count as untracked.
+pub(crate) fn untracked_repositories_in(
+    environment: &Environment,
+    root: &Path,
+    place: &Path,
+    with_ignored: bool,
+) -> Vec<PathBuf> {
+    let starts = if place == root { directories_in(place) } else { vec![place.to_owned()] };
+    let git = Git::locate(environment).ok();
+    let is_meant = |nested: &PathBuf| {
+        let Some(path) = nested.strip_prefix(root).ok().and_then(Path::to_str) else { return true };
+        let is_tracked = git.as_ref().is_some_and(|git| git.is_tracked(root, path).unwrap_or(false));
+        !is_tracked && (with_ignored || !clearway_git::is_ignored(environment, root, &format!("{path}/x")))
+    };
+    starts.iter().flat_map(|start| repositories_in(start)).filter(is_meant).collect()
+}
+
+fn directories_in(place: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(place).into_iter().flatten().flatten();
+    let below = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    below.map(|entry| entry.path()).filter(|path| !path.ends_with(".git")).collect()
 }
 
 fn is_named_like_built(directory: &Path) -> bool {

@@ -324,6 +324,10 @@ impl Outside for Machine {
         changes::repositories_in(directory)
     }
 
+    fn untracked_repositories_in(&mut self, root: &Path, place: &Path, with_ignored: bool) -> Vec<PathBuf> {
+        changes::untracked_repositories_in(&self.environment, root, place, with_ignored)
+    }
+
     fn is_changed_since(&mut self, root: &Path, paths: &[String], since: Wall) -> bool {
         changes::any_below(&self.environment, root, paths, since)
     }

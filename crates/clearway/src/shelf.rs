@@ -16,7 +16,9 @@ use clearway_core::time::Wall;
 use clearway_git::{
     self as git, Draft, Git, GitError, KeptFile, Label, Listed, Manner, SNAPSHOTS, SnapshotError, Staged,
 };
-use clearway_kernel::{Back, BackOrder, BackState, DraftOrder, Drafted, Shelf, SnapshotFile, SnapshotSeen};
+use clearway_kernel::{
+    Back, BackOrder, BackPlan, BackState, DraftOrder, Drafted, Shelf, SnapshotFile, SnapshotSeen,
+};
 use clearway_platform::stopwatch::Stopwatch;
 use clearway_platform::{files, random};
 use std::path::{Path, PathBuf};
@@ -109,11 +111,20 @@ impl Shelf for GitShelf<'_> {
         self.git.missing_files(&self.root, &paths).map_err(|error| unanswered(&error))
     }
 
-    fn plan(&mut self, order: &BackOrder) -> Result<Vec<Back>, Failure> {
+    fn plan(&mut self, order: &BackOrder) -> Result<BackPlan, Failure> {
         self.with_order(order, |git, order| git.plan_back(order))
     }
 
-    fn bring_back(&mut self, order: &BackOrder) -> Result<Vec<Back>, Failure> {
+    fn plan_anew(&mut self, commit: &str) -> Result<Option<BackPlan>, Failure> {
+        let plan = self.git.plan_anew(&self.root, commit).map_err(|error| failure(&error))?;
+        Ok(plan.map(|plan| back_plan(&plan)))
+    }
+
+    fn remake(&mut self, commit: &str) -> Result<PathBuf, Failure> {
+        self.git.remake_checkout(&self.root, commit).map_err(|error| failure(&error))
+    }
+
+    fn bring_back(&mut self, order: &BackOrder) -> Result<BackPlan, Failure> {
         self.with_order(order, |git, order| git.bring_back(order))
     }
 }
@@ -139,8 +150,8 @@ impl GitShelf<'_> {
     fn with_order(
         &self,
         order: &BackOrder,
-        act: impl Fn(&Git, &git::BackOrder<'_>) -> Result<Vec<git::Back>, SnapshotError>,
-    ) -> Result<Vec<Back>, Failure> {
+        act: impl Fn(&Git, &git::BackOrder<'_>) -> Result<git::BackPlan, SnapshotError>,
+    ) -> Result<BackPlan, Failure> {
         let paths: Vec<&str> = order.paths.iter().map(String::as_str).collect();
         let manner = if order.over_changes { Manner::Whatever } else { Manner::OnlyUnchanged };
         let unchanged = order.unchanged.iter().map(PathBuf::from).collect();
@@ -149,7 +160,7 @@ impl GitShelf<'_> {
         // What is not there is named, file by file.
         let pack = std::fs::read(place).unwrap_or_default();
         let order = git::BackOrder { worktree, commit, paths: &paths, manner, unchanged, pack: &pack };
-        Ok(act(&self.git, &order).map_err(|error| failure(&error))?.iter().map(back).collect())
+        act(&self.git, &order).map(|plan| back_plan(&plan)).map_err(|error| failure(&error))
     }
 }
 
@@ -195,6 +206,10 @@ fn seen(listed: Listed) -> Option<SnapshotSeen> {
         files: manifest.file_count,
         bytes: manifest.bytes,
     })
+}
+
+fn back_plan(plan: &git::BackPlan) -> BackPlan {
+    BackPlan { files: plan.files.iter().map(back).collect(), resumes: plan.resumes }
 }
 
 fn back(back: &git::Back) -> Back {

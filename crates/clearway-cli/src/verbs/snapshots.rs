@@ -239,7 +239,9 @@ impl Answer for Brought {
         };
         let files = self.plan.files.iter().map(file).collect();
         let before = self.plan.before.map(|number| number.0);
-        let body = BackReply { snapshot: self.plan.seen.number.0, done: self.done, before, files };
+        let (snapshot, resumes) = (self.plan.seen.number.0, self.plan.resumes.map(str::to_owned));
+        let remade = self.plan.remakes.clone();
+        let body = BackReply { snapshot, done: self.done, before, remade, resumes, files };
         document(&Looked::new(self.plan.rev, body))
     }
 
@@ -252,7 +254,16 @@ impl Answer for Brought {
         let restored = self.files(page, restored, |back| back.state == BackState::Restored);
         let removed = self.files(page, removed, |back| back.state == BackState::Removed);
         let staged = self.files(page, "staged again", |back| back.restages && back.state == BackState::Same);
-        let mut text = format!("{restored}{removed}{staged}");
+        let resumes = self.plan.resumes.map(|what| match self.done {
+            true => format!("the {what} is under way again\n"),
+            false => format!("the {what} would be under way again\n"),
+        });
+        let remade = self.plan.remakes.as_deref().map(printable).map(|place| match self.done {
+            true => format!("made the checkout again: {place}\n"),
+            false => format!("would make the checkout again: {place}\n"),
+        });
+        let (remade, resumes) = (remade.unwrap_or_default(), resumes.unwrap_or_default());
+        let mut text = format!("{remade}{restored}{removed}{staged}{resumes}");
         if text.is_empty() {
             text = format!("nothing to do: every file of s{number} that can be is as it was\n");
         }

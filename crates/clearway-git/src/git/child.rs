@@ -30,7 +30,7 @@ pub(crate) type Feed = Box<dyn FnOnce(&mut dyn Write) -> io::Result<()> + Send>;
 
 /// Commands that write. Nobody's hooks are run for what is ours alone, nothing of it is logged as if it were a person's,
 /// and it is on the disk when git says so.
-const WRITING: [&str; 3] = ["fast-import", "update-ref", "update-index"];
+const WRITING: [&str; 5] = ["fast-import", "update-ref", "update-index", "add", "worktree"];
 const WRITES: [&str; 6] =
     ["-c", "core.hooksPath=/dev/null", "-c", "core.logAllRefUpdates=false", "-c", "core.fsync=all"];
 

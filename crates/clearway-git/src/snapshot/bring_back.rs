@@ -2,9 +2,11 @@
 
 use super::SnapshotError;
 use super::content::{self, Content};
+use super::directories::{self, Maker};
 use super::ignored::unpacked;
 use super::manifest::{KeptFile, KeptState, Manifest};
-use super::survey::{Ignored, Staged, Survey, survey};
+use super::survey::{Change, Ignored, Staged, Survey, survey};
+use super::under_way::{self, StateFile};
 use crate::git::{Git, GitError, Question};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -36,6 +38,15 @@ pub enum Manner {
     Whatever,
     /// Only over what git has, or over nothing: what was changed since stays as it is.
     OnlyUnchanged,
+}
+
+/// What is to become of a checkout.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BackPlan {
+    /// Its files.
+    pub files: Vec<Back>,
+    /// What git is in the middle of again; `None` if nothing is to be done for that.
+    pub resumes: Option<&'static str>,
 }
 
 /// What is to become of one file.
@@ -84,49 +95,66 @@ impl BackState {
 
 impl Git {
     /// What bringing a snapshot back would do.
-    pub fn plan_back(&self, order: &BackOrder<'_>) -> Result<Vec<Back>, SnapshotError> {
-        Ok(self.prepare(order)?.into_iter().map(|(back, _)| back).collect())
+    pub fn plan_back(&self, order: &BackOrder<'_>) -> Result<BackPlan, SnapshotError> {
+        let manifest = self.snapshot_manifest(order.worktree, order.commit)?;
+        Ok(self.prepare(order, &manifest)?.plan())
     }
 
-    /// Brings it back: the index first, so that one that is locked leaves everything as it was.
-    pub fn bring_back(&self, order: &BackOrder<'_>) -> Result<Vec<Back>, SnapshotError> {
-        let prepared = self.prepare(order)?;
-        self.restage(order, prepared.iter().map(|(back, _)| back))?;
+    /// Brings it back: the index first, so that one that is locked leaves everything as it was, and last of all what git was
+    /// in the middle of, so that it never takes half of it for the whole.
+    pub fn bring_back(&self, order: &BackOrder<'_>) -> Result<BackPlan, SnapshotError> {
+        let manifest = self.snapshot_manifest(order.worktree, order.commit)?;
+        let prepared = self.prepare(order, &manifest)?;
+        self.restage(order, prepared.files.iter().map(|(back, _)| back))?;
         // What goes makes room for what comes: a directory may be where a file was, and the other way round.
+        let mut maker = Maker::new(order.worktree, &manifest.directories);
         for state in [BackState::Removed, BackState::Written] {
-            for (back, content) in prepared.iter().filter(|(back, _)| back.state == state) {
+            for (back, content) in prepared.files.iter().filter(|(back, _)| back.state == state) {
                 let path = &back.file.path;
-                let written = content::write(order.worktree, path, content);
+                let written = content::write(order.worktree, path, content, &mut maker);
                 written.map_err(|source| SnapshotError::Unwritable { path: path.clone(), source })?;
             }
         }
-        Ok(prepared.into_iter().map(|(back, _)| back).collect())
+        let finished = maker.finish();
+        finished.map_err(|source| SnapshotError::Unwritable { path: order.worktree.to_owned(), source })?;
+        self.announce(order, prepared.files.iter().map(|(back, _)| back))?;
+        under_way::write(order.worktree, &prepared.resumed)?;
+        Ok(prepared.plan())
     }
 
-    fn prepare(&self, order: &BackOrder<'_>) -> Result<Vec<(Back, Content)>, SnapshotError> {
-        let manifest = self.snapshot_manifest(order.worktree, order.commit)?;
+    fn prepare<'m>(
+        &self,
+        order: &BackOrder<'_>,
+        manifest: &'m Manifest,
+    ) -> Result<Prepared<'m>, SnapshotError> {
         let mut wanted = manifest.files.clone();
         wanted.retain(|file| order.paths.iter().any(|path| is_at_or_below(&file.path, Path::new(path))));
-        let mut contents = self.contents(order, &manifest, &wanted)?;
+        let mut contents = self.contents(order, manifest, &wanted)?;
         let now = survey(self, order.worktree, &[""], Ignored::PassedOver)?;
-        let committed = self.committed(order, &manifest, &now)?;
+        let committed = self.committed(order, manifest, &now)?;
         for file in &mut wanted {
             let is_unstaged = file.staged == Staged::Same && was_removed(&now, &file.path);
             if let Some((mode, id)) = committed.get(&file.path).filter(|_| is_unstaged) {
                 file.staged = Staged::Entry { mode: mode.clone(), id: id.clone() };
             }
         }
-        let (beside, of_beside) = self.beside(order, &manifest, &committed)?;
+        let (beside, of_beside) = self.beside(order, manifest, &committed)?;
         wanted.extend(beside);
         contents.extend(of_beside);
-        let moved = self.moved(order.worktree, &manifest, &now)?;
-        let mut judge = Judge { order, now: &now, moved: &moved, going: BTreeSet::new() };
+        let moved = self.moved(order.worktree, manifest, &now)?;
+        let left_over = under_way::left_over(order.worktree, manifest, now.head.as_ref());
+        let may_conflict = left_over.is_some();
+        let mut judge = Judge { order, now: &now, moved: &moved, may_conflict, going: BTreeSet::new() };
         let is_gone = |(_, content): &(&KeptFile, &Content)| **content == Content::Nothing;
         let gone = wanted.iter().zip(&contents).filter(is_gone);
         let judged = gone.map(|(file, content)| judge.judge(file.clone(), content.clone()).0);
         let going = judged.filter(|back| back.state == BackState::Removed).map(|back| back.file.path);
         judge.going = going.collect();
-        Ok(wanted.into_iter().zip(contents).map(|(file, content)| judge.judge(file, content)).collect())
+        let files = wanted.into_iter().zip(contents).map(|(file, content)| judge.judge(file, content));
+        let files = files.chain(judge.empty_directories(manifest)).collect();
+        let is_whole = order.paths.contains(&"");
+        let resumed = left_over.filter(|_| is_whole).unwrap_or_default();
+        Ok(Prepared { files, resumed })
     }
 
     /// What the commit beneath a snapshot has, with its mode, of paths that are gone from the checkout or from the index
@@ -257,6 +285,24 @@ impl Git {
         Ok(self.says(worktree, &question)?)
     }
 
+    /// Tells the index of files that are to come.
+    fn announce<'b>(
+        &self,
+        order: &BackOrder<'_>,
+        backs: impl Iterator<Item = &'b Back>,
+    ) -> Result<(), SnapshotError> {
+        let announced = backs.filter(|back| back.restages && back.file.staged == Staged::Announced);
+        let paths: Vec<&[u8]> = announced.map(|back| back.file.path.as_os_str().as_bytes()).collect();
+        if paths.is_empty() {
+            return Ok(());
+        }
+        let names = paths.join(&0);
+        let options = ["--intent-to-add", "--force", "--pathspec-from-file=-", "--pathspec-file-nul"];
+        let question = Question { command: "add", options: &options, paths: &[] };
+        self.ask_fed(order.worktree, &question, Box::new(move |out: &mut dyn Write| out.write_all(&names)))?;
+        Ok(())
+    }
+
     fn restage<'b>(
         &self,
         order: &BackOrder<'_>,
@@ -266,14 +312,12 @@ impl Git {
         // As long as any id of the repository, of which there are two kinds.
         let no_id = "0".repeat(order.commit.len());
         for back in backs.filter(|back| back.restages) {
-            let entry = match &back.file.staged {
-                Staged::Same => continue,
-                Staged::Deleted => format!("0 {no_id}\t"),
-                Staged::Entry { mode, id } => format!("{mode} {id}\t"),
-            };
-            lines.extend(entry.as_bytes());
-            lines.extend(back.file.path.as_os_str().as_bytes());
-            lines.push(0);
+            for entry in index_entries(&back.file.staged, &no_id) {
+                lines.extend(entry.as_bytes());
+                lines.push(b'\t');
+                lines.extend(back.file.path.as_os_str().as_bytes());
+                lines.push(0);
+            }
         }
         if lines.is_empty() {
             return Ok(());
@@ -284,16 +328,64 @@ impl Git {
     }
 }
 
+/// What the index is told of a path.
+fn index_entries(staged: &Staged, no_id: &str) -> Vec<String> {
+    let gone = format!("0 {no_id}");
+    match staged {
+        Staged::Same | Staged::Announced => Vec::new(),
+        Staged::Deleted => vec![gone],
+        Staged::Entry { mode, id } => vec![format!("{mode} {id}")],
+        Staged::Unmerged(stages) => {
+            let sides = (1..).zip(stages).filter_map(|(stage, side)| Some((stage, side.as_ref()?)));
+            let sides = sides.map(|(stage, (mode, id)): (u8, _)| format!("{mode} {id} {stage}"));
+            std::iter::once(gone).chain(sides).collect()
+        }
+    }
+}
+
+/// What is about to be done.
+struct Prepared<'m> {
+    files: Vec<(Back, Content)>,
+    /// Files of git that say what it is in the middle of.
+    resumed: Vec<&'m StateFile>,
+}
+
+impl Prepared<'_> {
+    fn plan(self) -> BackPlan {
+        let files = self.files.into_iter().map(|(back, _)| back).collect();
+        BackPlan { files, resumes: under_way::word(self.resumed.into_iter()) }
+    }
+}
+
 /// What decides about one file.
 struct Judge<'j> {
     order: &'j BackOrder<'j>,
     now: &'j Survey,
     moved: &'j BTreeSet<PathBuf>,
+    /// Whether the checkout may be left with conflicts again.
+    may_conflict: bool,
     /// Files that are removed before anything is written.
     going: BTreeSet<PathBuf>,
 }
 
 impl Judge<'_> {
+    /// Empty directories that are not there any more.
+    fn empty_directories(&self, manifest: &Manifest) -> Vec<(Back, Content)> {
+        let root = self.order.worktree;
+        let is_meant = |(path, _): &(&PathBuf, &u32)| {
+            self.order.paths.iter().any(|above| is_at_or_below(path, Path::new(above)))
+                && !matches!(content::sort_of(&root.join(path)), Ok(content::Sort::Directory))
+        };
+        let one = |(path, mode): (&PathBuf, &u32)| {
+            let is_free = directories::is_free(root, path, &self.going);
+            let state = if is_free { BackState::Written } else { BackState::InTheWay };
+            let (path, kind, staged) = (path.clone(), KeptState::Directory, Staged::Same);
+            let file = KeptFile { path, state: kind, mode: *mode, bytes: 0, staged };
+            (Back { file, state, restages: false, is_dirty: false }, Content::Directory)
+        };
+        manifest.directories.empty.iter().filter(is_meant).map(one).collect()
+    }
+
     fn judge(&self, file: KeptFile, kept: Content) -> (Back, Content) {
         let root = self.order.worktree;
         let change = self.now.files.get(&file.path);
@@ -325,7 +417,8 @@ impl Judge<'_> {
             && file.staged != staged_now
             && is_free
             && !stays
-            && !change.is_some_and(|change| change.conflict);
+            && (self.may_conflict || !matches!(file.staged, Staged::Unmerged(_)))
+            && !change.is_some_and(Change::is_conflict);
         (Back { file, state, restages, is_dirty }, kept)
     }
 }

@@ -1,5 +1,6 @@
 //! What lies at a path of a checkout, exactly: bytes, permission bits, where a link leads. Nothing is followed.
 
+use super::directories::Maker;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Read, Write};
@@ -27,6 +28,8 @@ pub(super) enum Content {
     },
     /// A symbolic link, which leads here.
     Link(Vec<u8>),
+    /// A directory that is to be there. None is ever read as one.
+    Directory,
 }
 
 /// What is at a path, without its bytes.
@@ -85,11 +88,10 @@ pub(super) fn read(path: &Path, bytes_max: u64) -> io::Result<Content> {
 }
 
 /// Puts it there: whole or not at all. Directories on the way are made; a link on the way is not followed.
-pub(super) fn write(root: &Path, path: &Path, content: &Content) -> io::Result<()> {
+pub(super) fn write(root: &Path, path: &Path, content: &Content, maker: &mut Maker<'_>) -> io::Result<()> {
     let place = root.join(path);
-    let parent = path.parent().unwrap_or(Path::new(""));
-    if *content != Content::Nothing {
-        make_directories(root, parent)?;
+    if !matches!(content, Content::Nothing | Content::Directory) {
+        maker.make(path.parent().unwrap_or(Path::new("")))?;
         if sort_of(&place)? == Sort::Directory {
             remove_empty(&place)?;
         }
@@ -99,6 +101,7 @@ pub(super) fn write(root: &Path, path: &Path, content: &Content) -> io::Result<(
             Err(error) if is_absence(&error) => Ok(()),
             removed => removed,
         },
+        Content::Directory => maker.make(path),
         Content::Link(target) => {
             replace(&place, |beside| std::os::unix::fs::symlink(std::ffi::OsStr::from_bytes(target), beside))
         }
@@ -148,19 +151,6 @@ fn remove_empty(directory: &Path) -> io::Result<()> {
         }
     }
     fs::remove_dir(directory)
-}
-
-fn make_directories(root: &Path, parent: &Path) -> io::Result<()> {
-    let mut place = root.to_owned();
-    for part in parent.components() {
-        place.push(part);
-        match sort_of(&place)? {
-            Sort::Directory => {}
-            Sort::Nothing => fs::create_dir(&place)?,
-            _ => return Err(io::ErrorKind::NotADirectory.into()),
-        }
-    }
-    Ok(())
 }
 
 /// Makes something beside a place and moves it there.

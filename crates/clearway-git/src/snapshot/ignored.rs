@@ -62,7 +62,7 @@ impl Gathered {
                 match content::read(&place, bytes_left) {
                     Ok(Content::File { mode, bytes }) => self.keep(path, mode, bytes),
                     Ok(Content::Link(target)) => self.keep(path, LINK_MODE, target),
-                    Ok(Content::Nothing) => {}
+                    Ok(Content::Nothing | Content::Directory) => {}
                     Err(_) => self.left_out.push(path.to_owned()),
                 }
             }

@@ -4,7 +4,11 @@
 //! understood is passed over, because a later build may write more of them.
 
 use super::content::LINK_MODE;
+use super::directories::Directories;
+use super::remake::Linked;
 use super::survey::Staged;
+use super::under_way::{self, StateFile};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
@@ -65,6 +69,8 @@ pub enum KeptState {
     Ignored,
     /// It did not: it went with others, and no snapshot holds it.
     Unchanged,
+    /// It was an empty directory, of which git knows nothing.
+    Directory,
 }
 
 impl KeptState {
@@ -79,6 +85,7 @@ impl KeptState {
             Self::Conflict => "conflict",
             Self::Ignored => "ignored",
             Self::Unchanged => "unchanged",
+            Self::Directory => "directory",
         }
     }
 }
@@ -96,6 +103,12 @@ pub struct Manifest {
     pub bytes: u64,
     /// Every file; none if only the head of the message was read.
     pub files: Vec<KeptFile>,
+    /// What is kept of directories.
+    pub directories: Directories,
+    /// What is to be known of its checkout to make it again; `None` of the one that the repository lies in.
+    pub(super) linked: Option<Linked>,
+    /// What git was in the middle of.
+    pub(super) under_way: Vec<StateFile>,
 }
 
 impl Manifest {
@@ -113,12 +126,39 @@ impl Manifest {
         );
         for file in &self.files {
             let staged = match &file.staged {
-                Staged::Same => NOTHING.to_owned(),
+                // Lines of their own, which an older build passes over, say it of these.
+                Staged::Same | Staged::Announced | Staged::Unmerged(_) => NOTHING.to_owned(),
                 Staged::Deleted => DELETED.to_owned(),
                 Staged::Entry { mode, id } => format!("{mode}:{id}"),
             };
             let (state, path) = (file.state.word(), escaped(file.path.as_os_str().as_bytes()));
             text.push_str(&format!("file {state} {:o} {} {staged} {path}\n", file.mode, file.bytes));
+        }
+        for file in &self.files {
+            let path = escaped(file.path.as_os_str().as_bytes());
+            match &file.staged {
+                Staged::Announced => text.push_str(&format!("announced {path}\n")),
+                Staged::Unmerged(stages) => {
+                    let [before, ours, theirs] = stages.each_ref().map(stage_word);
+                    text.push_str(&format!("unmerged {before} {ours} {theirs} {path}\n"));
+                }
+                _ => {}
+            }
+        }
+        if let Some(Linked { branch }) = &self.linked {
+            let branch =
+                branch.as_ref().map_or_else(|| NOTHING.to_owned(), |branch| escaped(branch.as_bytes()));
+            text.push_str(&format!("linked {branch}\n"));
+        }
+        for (name, bytes) in &self.under_way {
+            text.push_str(&format!("under-way {name} {}\n", escaped(bytes)));
+        }
+        let Directories { usual, unusual, empty } = &self.directories;
+        text.extend(usual.map(|mode| format!("directories {mode:o}\n")));
+        for (word, directories) in [("directory", unusual), ("empty", empty)] {
+            for (path, mode) in directories {
+                text.push_str(&format!("{word} {mode:o} {}\n", escaped(path.as_os_str().as_bytes())));
+            }
         }
         text
     }
@@ -127,6 +167,7 @@ impl Manifest {
     pub(super) fn read(text: &str) -> Option<Self> {
         let mut manifest = Self::default();
         let mut is_ours = false;
+        let mut staged: BTreeMap<PathBuf, Staged> = BTreeMap::new();
         for line in text.lines() {
             let (key, rest) = line.split_once(' ').unwrap_or((line, ""));
             let label = &mut manifest.label;
@@ -142,8 +183,25 @@ impl Manifest {
                     (manifest.file_count, manifest.bytes) = (files.parse().ok()?, bytes.parse().ok()?);
                 }
                 "file" => manifest.files.push(file(rest)?),
+                "linked" => {
+                    let branch = String::from_utf8(unescaped(rest)).ok().filter(|_| rest != NOTHING);
+                    manifest.linked = Some(Linked { branch });
+                }
+                "announced" => staged.extend([(path(rest), Staged::Announced)]),
+                "unmerged" => staged.extend([unmerged(rest)?]),
+                "under-way" => {
+                    let (name, bytes) = rest.split_once(' ')?;
+                    let file = (name.to_owned(), unescaped(bytes));
+                    manifest.under_way.extend(Some(file).filter(|_| under_way::is_known(name)));
+                }
+                "directories" => manifest.directories.usual = Some(u32::from_str_radix(rest, 8).ok()?),
+                "directory" => manifest.directories.unusual.extend([directory(rest)?]),
+                "empty" => manifest.directories.empty.extend([directory(rest)?]),
                 _ => {}
             }
+        }
+        for file in &mut manifest.files {
+            file.staged = staged.remove(&file.path).unwrap_or_else(|| std::mem::take(&mut file.staged));
         }
         is_ours.then_some(manifest)
     }
@@ -164,6 +222,24 @@ fn file(line: &str) -> Option<KeptFile> {
         }
     };
     Some(KeptFile { path: path(words.next()?), state, mode, bytes, staged })
+}
+
+/// A mode and a blob; nothing where the index had none.
+fn stage_word(stage: &Option<(String, String)>) -> String {
+    stage.as_ref().map_or_else(|| NOTHING.to_owned(), |(mode, id)| format!("{mode}:{id}"))
+}
+
+fn unmerged(line: &str) -> Option<(PathBuf, Staged)> {
+    let words: Vec<&str> = line.split(' ').collect();
+    let [stages @ .., name] = words.as_slice() else { return None };
+    let stages: &[&str; 3] = stages.try_into().ok()?;
+    let stage = |word: &str| word.split_once(':').map(|(mode, id)| (mode.to_owned(), id.to_owned()));
+    Some((path(name), Staged::Unmerged(stages.map(stage))))
+}
+
+fn directory(line: &str) -> Option<(PathBuf, u32)> {
+    let (mode, name) = line.split_once(' ')?;
+    Some((path(name), u32::from_str_radix(mode, 8).ok()?))
 }
 
 fn path(text: &str) -> PathBuf {
@@ -216,6 +292,8 @@ mod tests {
             staged,
         };
         let entry = Staged::Entry { mode: "100644".to_owned(), id: "a".repeat(40) };
+        let side = Some(("100644".to_owned(), "a".repeat(40)));
+        let unmerged = Staged::Unmerged([None, side.clone(), side]);
         Manifest {
             label: Label {
                 cause: "manual".to_owned(),
@@ -224,9 +302,21 @@ mod tests {
                 worktree: PathBuf::from("/a b/\u{e9}"),
             },
             base: None,
-            file_count: 2,
-            bytes: 14,
-            files: vec![file(KeptState::New, entry), file(KeptState::Deleted, Staged::Deleted)],
+            file_count: 4,
+            bytes: 28,
+            files: vec![
+                file(KeptState::New, entry),
+                file(KeptState::Deleted, Staged::Deleted),
+                KeptFile { path: "both".into(), ..file(KeptState::Conflict, unmerged) },
+                KeptFile { path: "to come".into(), ..file(KeptState::New, Staged::Announced) },
+            ],
+            linked: Some(Linked { branch: Some("a b".to_owned()) }),
+            under_way: vec![("MERGE_MSG".to_owned(), b"a b\nc\n".to_vec())],
+            directories: Directories {
+                usual: Some(0o755),
+                unusual: [(PathBuf::from(OsString::from_vec(path.clone())), 0o2700)].into(),
+                empty: [(PathBuf::from("a b"), 0)].into(),
+            },
         }
     }
 
@@ -254,7 +344,14 @@ mod tests {
         let message = whole.message("n");
         let head: Vec<&str> = message.lines().take(HEAD_LINES).collect();
         let read = Manifest::read(&head.join("\n")).unwrap();
-        assert_eq!(read, Manifest { files: Vec::new(), ..whole });
+        let expect = Manifest {
+            files: Vec::new(),
+            directories: Directories::default(),
+            linked: None,
+            under_way: Vec::new(),
+            ..whole
+        };
+        assert_eq!(read, expect);
         assert_eq!(Manifest::read("clearway snapshot\n\nformat 2\n"), None);
     }
 }

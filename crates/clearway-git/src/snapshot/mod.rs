@@ -9,14 +9,18 @@
 
 mod bring_back;
 mod content;
+mod directories;
 mod ignored;
 mod listing;
 mod manifest;
+mod remake;
 mod spared;
 mod survey;
 mod take;
+mod under_way;
 
-pub use bring_back::{Back, BackOrder, BackState, Manner};
+pub use bring_back::{Back, BackOrder, BackPlan, BackState, Manner};
+pub use directories::Directories;
 pub use ignored::IgnoredRules;
 pub use listing::Listed;
 pub use manifest::{KeptFile, KeptState, Label, Manifest};

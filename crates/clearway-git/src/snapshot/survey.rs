@@ -18,6 +18,8 @@ const OPTIONS: [&str; 6] =
 pub(super) struct Survey {
     /// The commit that is checked out; `None` before the first.
     pub(super) head: Option<String>,
+    /// The branch that is checked out; `None` for a detached head.
+    pub(super) branch: Option<String>,
     /// Every path that differs from it, in their order.
     pub(super) files: BTreeMap<PathBuf, Change>,
     /// Ignored files, and ignored directories as a whole.
@@ -33,8 +35,6 @@ pub(super) struct Change {
     pub(super) tracked: bool,
     /// Whether the last commit has it.
     pub(super) in_head: bool,
-    /// Whether a merge left it for somebody to settle.
-    pub(super) conflict: bool,
     /// What the index has instead of it.
     pub(super) staged: Staged,
 }
@@ -54,6 +54,18 @@ pub enum Staged {
         /// The blob.
         id: String,
     },
+    /// That it is to come, as `git add --intent-to-add` says.
+    Announced,
+    /// What both sides of a merge and the commit before them have, for somebody to settle: in this order the commit before
+    /// them, ours and theirs, each with its mode and its blob.
+    Unmerged([Option<(String, String)>; 3]),
+}
+
+impl Change {
+    /// Whether a merge left it for somebody to settle.
+    pub(super) fn is_conflict(&self) -> bool {
+        matches!(self.staged, Staged::Unmerged(_))
+    }
 }
 
 /// Whether ignored files are listed too.
@@ -95,27 +107,34 @@ impl Survey {
                     self.head = Some(String::from_utf8_lossy(record.path).into_owned())
                         .filter(|head| head != "(initial)");
                 }
+                b'#' if field(1) == "branch.head" => {
+                    self.branch = Some(String::from_utf8_lossy(record.path).into_owned())
+                        .filter(|branch| branch != "(detached)");
+                }
                 b'1' | b'2' if !is_submodule() => {
+                    let is_new = field(3) == GONE;
                     let staged = match (field(1).starts_with('.'), field(4).as_str()) {
+                        (true, _) if is_new && field(1) == ".A" => Staged::Announced,
                         (true, _) => Staged::Same,
                         (false, GONE) => Staged::Deleted,
                         (false, mode) => Staged::Entry { mode: mode.to_owned(), id: field(7) },
                     };
-                    let change = Change { tracked: true, in_head: field(3) != GONE, conflict: false, staged };
+                    let change = Change { tracked: true, in_head: !is_new, staged };
                     self.files
                         .entry(path)
                         .and_modify(|known| known.staged = change.staged.clone())
                         .or_insert(change);
                 }
                 b'u' if !is_submodule() => {
-                    let change =
-                        Change { tracked: true, in_head: true, conflict: true, staged: Staged::Same };
+                    let stage =
+                        |at: usize| Some((field(2 + at), field(6 + at))).filter(|(mode, _)| mode != GONE);
+                    let staged = Staged::Unmerged([1, 2, 3].map(stage));
+                    let change = Change { tracked: true, in_head: true, staged };
                     self.files.insert(path, change);
                 }
                 b'?' if record.path.ends_with(b"/") => self.nested.push(path),
                 b'?' => {
-                    let change =
-                        Change { tracked: false, in_head: false, conflict: false, staged: Staged::Same };
+                    let change = Change { tracked: false, in_head: false, staged: Staged::Same };
                     self.files.entry(path).or_insert(change);
                 }
                 b'!' => self.ignored.push(path),
@@ -142,26 +161,27 @@ mod tests {
              1 A. N... 000000 100755 100755 {zero} {id} two words\0\
              1 D. N... 100644 000000 000000 {id} {zero} left\0\
              1 .M S.M. 160000 160000 160000 {id} {id} sub\0\
-             u UU N... 100644 100644 100644 100644 {id} {id} {id} both\0\
+             1 .A N... 000000 000000 100644 {zero} {zero} announced\0\
+             u AA N... 000000 100644 100644 100644 {zero} {id} {id} both\0\
              ? left\0? new\nline\0? inner/\0! target/\0"
         );
         let mut survey = Survey::default();
         survey.read(status.as_bytes()).unwrap();
-        assert_eq!(survey.head.as_deref(), Some(id.as_str()));
+        assert_eq!((survey.head.as_deref(), survey.branch.as_deref()), (Some(id.as_str()), Some("main")));
         let change = |path: &str| survey.files.get(Path::new(path)).cloned();
-        let plain =
-            |in_head| Some(Change { tracked: in_head, in_head, conflict: false, staged: Staged::Same });
+        let plain = |in_head| Some(Change { tracked: in_head, in_head, staged: Staged::Same });
         assert_eq!(change("changed"), plain(true));
         assert_eq!(change("new\nline"), plain(false));
         assert_eq!(
             change("two words").map(|change| change.staged),
             Some(Staged::Entry { mode: "100755".to_owned(), id })
         );
-        assert_eq!(
-            change("left"),
-            Some(Change { tracked: true, in_head: true, conflict: false, staged: Staged::Deleted })
-        );
-        assert!(change("both").is_some_and(|change| change.conflict));
+        assert_eq!(change("left"), Some(Change { tracked: true, in_head: true, staged: Staged::Deleted }));
+        let side = Some(("100644".to_owned(), "a".repeat(40)));
+        let both = change("both").map(|change| change.staged);
+        assert_eq!(both, Some(Staged::Unmerged([None, side.clone(), side])));
+        let announced = change("announced").map(|change| change.staged);
+        assert_eq!(announced, Some(Staged::Announced));
         assert_eq!(change("sub"), None);
         assert_eq!((survey.nested, survey.ignored), (vec!["inner".into()], vec!["target".into()]));
     }

@@ -1,11 +1,12 @@
 //! Taking a snapshot: one look, one `git fast-import`, and a reference that keeps it.
 
 use super::content::{self, Content, LINK_MODE, Sort};
+use super::directories;
 use super::ignored::{self, IgnoredRules};
 use super::manifest::{KeptFile, KeptState, Label, Manifest};
 use super::spared::Spared;
 use super::survey::{Change, Ignored, Staged, Survey, survey};
-use super::{SnapshotError, own_refs};
+use super::{SnapshotError, own_refs, remake, under_way};
 use crate::git::{Git, GitError, Question};
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -33,7 +34,8 @@ pub struct SnapshotOrder<'o> {
     pub nonce: String,
     /// How many bytes it may have.
     pub bytes_max: u64,
-    /// Which ignored files are kept beside it; `None` if none are.
+    /// Which ignored files are kept beside it; `None` if none are, nor what git is in the middle of, because nothing is about
+    /// to be lost.
     pub ignored: Option<IgnoredRules<'o>>,
 }
 
@@ -75,11 +77,15 @@ impl Git {
         if kept.is_empty() {
             return Ok(None);
         }
+        let is_whole = order.ignored.is_some();
         let manifest = Manifest {
             label: order.label.clone(),
             base: survey.head.clone(),
             file_count: kept.len() as u64,
             bytes: kept.iter().map(|file| file.bytes).sum(),
+            directories: directories::gather(&order, &survey, &kept),
+            linked: remake::linked(order.worktree, &survey),
+            under_way: if is_whole { under_way::gather(order.worktree) } else { Vec::new() },
             files: kept,
         };
         let commit = self.import(&order, &manifest)?;
@@ -112,8 +118,11 @@ impl Git {
     }
 
     fn import(&self, order: &SnapshotOrder<'_>, manifest: &Manifest) -> Result<String, SnapshotError> {
+        let heads = self.known_commits(order.worktree, under_way::commits(&manifest.under_way))?;
         let stream = Stream {
             worktree: order.worktree.to_owned(),
+            heads,
+            keeps_unmerged: order.ignored.is_some(),
             nonce: order.nonce.clone(),
             manifest: manifest.clone(),
         };
@@ -154,7 +163,7 @@ fn kept_file(path: &Path, place: &Path, change: &Change) -> io::Result<Option<Ke
     };
     let state = match change {
         _ if mode == 0 && bytes == 0 && matches!(sort, Sort::Nothing | Sort::Directory) => KeptState::Deleted,
-        Change { conflict: true, .. } => KeptState::Conflict,
+        _ if change.is_conflict() => KeptState::Conflict,
         Change { in_head: true, .. } => KeptState::Modified,
         Change { in_head: false, .. } => KeptState::New,
     };
@@ -165,6 +174,10 @@ fn kept_file(path: &Path, place: &Path, change: &Change) -> io::Result<Option<Ke
 /// What git is told to import.
 struct Stream {
     worktree: PathBuf,
+    /// Commits that git was about to bring in.
+    heads: Vec<String>,
+    /// Whether what was unmerged is held too.
+    keeps_unmerged: bool,
     nonce: String,
     manifest: Manifest,
 }
@@ -173,23 +186,15 @@ impl Stream {
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let out = &mut io::BufWriter::with_capacity(64 * 1_024, out);
         let files = &self.manifest.files;
-        let has_staged = files.iter().any(|file| file.staged != Staged::Same);
-        if has_staged {
-            self.begin(out, ":1", "what was staged beside a clearway snapshot\n", &[])?;
-            for file in files.iter().filter(|file| file.staged == Staged::Deleted) {
-                write!(out, "D ")?;
-                write_path(out, &file.path)?;
-            }
-            for file in files {
-                if let Staged::Entry { mode, id } = &file.staged {
-                    write!(out, "M {mode} {id} ")?;
-                    write_path(out, &file.path)?;
-                }
-            }
-            write!(out, "\nreset {IN_THE_MAKING}\n\n")?;
+        let (base, mut beside) = (self.manifest.base.as_deref(), Vec::new());
+        if self.put_staged(out)? {
+            beside.push(":1");
         }
-        let merged: &[&str] = if has_staged { &[":1"] } else { &[] };
-        self.begin(out, ":2", &self.manifest.message(&self.nonce), merged)?;
+        if self.put_unmerged(out)? {
+            beside.push(":3");
+        }
+        beside.extend(self.heads.iter().map(String::as_str));
+        self.begin(out, ":2", &self.manifest.message(&self.nonce), base, &beside)?;
         // What goes makes room for what comes: a directory may be where a file was, and the other way round.
         for file in files.iter().filter(|file| file.state == KeptState::Deleted) {
             write!(out, "D ")?;
@@ -203,12 +208,62 @@ impl Stream {
         out.flush()
     }
 
-    fn begin(&self, out: &mut dyn Write, mark: &str, message: &str, merged: &[&str]) -> io::Result<()> {
+    /// What was staged of files, on the last commit; false if that is nothing.
+    fn put_staged(&self, out: &mut dyn Write) -> io::Result<bool> {
+        let files = &self.manifest.files;
+        if !files.iter().any(|file| matches!(file.staged, Staged::Deleted | Staged::Entry { .. })) {
+            return Ok(false);
+        }
+        let base = self.manifest.base.as_deref();
+        self.begin(out, ":1", "what was staged beside a clearway snapshot\n", base, &[])?;
+        for file in files.iter().filter(|file| file.staged == Staged::Deleted) {
+            write!(out, "D ")?;
+            write_path(out, &file.path)?;
+        }
+        for file in files {
+            if let Staged::Entry { mode, id } = &file.staged {
+                write!(out, "M {mode} {id} ")?;
+                write_path(out, &file.path)?;
+            }
+        }
+        write!(out, "\nreset {IN_THE_MAKING}\n\n")?;
+        Ok(true)
+    }
+
+    /// What was unmerged, each side in a directory of its own; false if that is nothing. No commit has what git makes of several
+    /// common ones.
+    fn put_unmerged(&self, out: &mut dyn Write) -> io::Result<bool> {
+        let files = &self.manifest.files;
+        if !self.keeps_unmerged || !files.iter().any(|file| matches!(file.staged, Staged::Unmerged(_))) {
+            return Ok(false);
+        }
+        self.begin(out, ":3", "what was unmerged beside a clearway snapshot\n", None, &[])?;
+        for file in files {
+            let Staged::Unmerged(stages) = &file.staged else { continue };
+            for (stage, side) in (1..).zip(stages) {
+                if let Some((mode, id)) = side {
+                    write!(out, "M {mode} {id} ")?;
+                    write_path(out, &Path::new(&format!("{stage}")).join(&file.path))?;
+                }
+            }
+        }
+        write!(out, "\nreset {IN_THE_MAKING}\n\n")?;
+        Ok(true)
+    }
+
+    fn begin(
+        &self,
+        out: &mut dyn Write,
+        mark: &str,
+        message: &str,
+        base: Option<&str>,
+        merged: &[&str],
+    ) -> io::Result<()> {
         let seconds = self.manifest.label.at_ms.div_euclid(1_000).max(0);
         writeln!(out, "commit {IN_THE_MAKING}\nmark {mark}")?;
         writeln!(out, "committer Clearway <snapshot@clearway.invalid> {seconds} +0000")?;
         writeln!(out, "data {}\n{message}", message.len())?;
-        if let Some(base) = &self.manifest.base {
+        if let Some(base) = base {
             writeln!(out, "from {base}")?;
         }
         merged.iter().try_for_each(|mark| writeln!(out, "merge {mark}"))
@@ -217,7 +272,7 @@ impl Stream {
     /// A file that changed its size since it was looked at is kept as it is by now; one that went is kept as gone.
     fn put(&self, out: &mut dyn Write, file: &KeptFile) -> io::Result<()> {
         let (mode, bytes) = match content::read(&self.worktree.join(&file.path), u64::MAX - 1)? {
-            Content::Nothing => return Ok(()),
+            Content::Nothing | Content::Directory => return Ok(()),
             Content::Link(target) => ("120000", target),
             Content::File { mode, bytes } => (if mode & 0o100 == 0 { "100644" } else { "100755" }, bytes),
         };

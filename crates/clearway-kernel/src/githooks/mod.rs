@@ -47,6 +47,8 @@ pub enum GitAnswer {
 pub struct Saying<'m> {
     /// What it will say, as far as that is written.
     pub message: Option<&'m str>,
+    /// Whether it was given with the command: nothing in it is for its writer alone.
+    pub is_given: bool,
     /// Whether it takes the place of the last one.
     pub amends: bool,
 }

@@ -10,9 +10,11 @@ use clearway_core::agent::AgentName;
 use clearway_core::command::{Command, Commit};
 use clearway_core::failure::Failure;
 use clearway_core::hint::Hint;
+use clearway_core::limits::MESSAGE_RETOLD_BYTES_MAX;
 use clearway_core::shell;
 use clearway_core::slug::Slug;
 use clearway_core::target::Target;
+use clearway_core::text::truncate_columns;
 
 /// Says why an operator lets a commit take along what is with others.
 pub(crate) const REASON_VARIABLE: &str = "CLEARWAY_COMMIT_REASON";
@@ -134,8 +136,9 @@ fn way_out(
         }
         UnderWay::Nothing | UnderWay::Rebase => {
             let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
-            let messages = vec![first_paragraph(saying.message)];
-            crate::committing::rest_of_it(&messages, "commit the rest", &rest).unwrap_or_else(|| {
+            let Paragraphs { told, is_whole } = Paragraphs::of(saying);
+            let purpose = if is_whole { COMMIT_REST } else { COMMIT_REST_IN_SHORT };
+            crate::committing::rest_of_it(&told, purpose, &rest).unwrap_or_else(|| {
                 let is_held = |(_, target): &&(String, Target)| commit.paths.contains(target);
                 match paths.iter().find(is_held) {
                     Some((path, _)) => Hint::command("see whose it is", "who", &[path]),
@@ -146,26 +149,81 @@ fn way_out(
     }
 }
 
-/// What a commit says, without the lines that git puts there for its writer.
-fn first_paragraph(message: Option<&str>) -> String {
-    let lines = message.unwrap_or_default().lines().filter(|line| !line.starts_with('#'));
-    let lines = lines.skip_while(|line| line.trim().is_empty());
-    let text: Vec<&str> = lines.take_while(|line| !line.trim().is_empty()).collect();
-    if text.is_empty() { "my part".to_owned() } else { text.join(" ") }
+/// What the command is good for that commits the rest.
+const COMMIT_REST: &str = "commit the rest";
+const COMMIT_REST_IN_SHORT: &str = "commit the rest, with the beginning of its message";
+/// Below this line git shows whoever writes a message what is committed.
+const SCISSORS: &str = "# ------------------------ >8 ------------------------";
+
+/// What a commit says, paragraph by paragraph, without what git puts there for its writer.
+#[derive(Debug, PartialEq, Eq)]
+struct Paragraphs {
+    told: Vec<String>,
+    /// Whether nothing of it is left out.
+    is_whole: bool,
 }
+
+impl Paragraphs {
+    /// A subject is one line, as git itself takes it; the lines of any other paragraph stay apart.
+    fn of(saying: &Saying<'_>) -> Self {
+        let lines = saying.message.unwrap_or_default().lines().take_while(|line| *line != SCISSORS);
+        let lines = lines.filter(|line| saying.is_given || !line.starts_with('#')).map(str::trim_end);
+        let lines: Vec<&str> = lines.collect();
+        let paragraphs = lines.split(|line| line.is_empty()).filter(|lines| !lines.is_empty());
+        let mut whole: Vec<String> = paragraphs.map(|lines| lines.join("\n")).collect();
+        match whole.first_mut() {
+            Some(subject) => *subject = subject.replace('\n', " "),
+            None => whole.push("my part".to_owned()),
+        }
+        let fitting = |bytes: &mut usize, paragraph: &String| {
+            *bytes += paragraph.len();
+            (*bytes <= MESSAGE_RETOLD_BYTES_MAX).then(|| paragraph.clone())
+        };
+        let mut told: Vec<String> = whole.iter().scan(0, fitting).collect();
+        if told.is_empty() {
+            told.extend(whole.first().map(|subject| truncate_columns(subject, SUBJECT_COLUMNS).into_owned()));
+        }
+        Self { is_whole: told == whole, told }
+    }
+}
+
+/// Columns of a subject that is longer than a whole message may be.
+const SUBJECT_COLUMNS: usize = 120;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_message_is_told_by_its_first_paragraph() {
-        for (message, expect) in [
-            (Some("\nsplit\nthe lexer\n\nbecause\n# On branch main\n"), "split the lexer"),
-            (Some("# Please enter\n"), "my part"),
-            (None, "my part"),
+    fn a_message_is_told_paragraph_by_paragraph() {
+        for (message, is_given, expect) in [
+            (
+                Some("\nsplit\nthe lexer\n\n\nbecause\n - of this\n# On branch main\n"),
+                false,
+                vec!["split the lexer", "because\n - of this"],
+            ),
+            (Some("x\n\n#12 is over\n"), true, vec!["x", "#12 is over"]),
+            (Some(&format!("x\n\ny\n{SCISSORS}\ndiff\n")), false, vec!["x", "y"]),
+            (Some("# Please enter\n"), false, vec!["my part"]),
+            (None, false, vec!["my part"]),
         ] {
-            assert_eq!(first_paragraph(message), expect);
+            let told = Paragraphs::of(&Saying { message, is_given, amends: false });
+            assert_eq!(
+                told,
+                Paragraphs { told: expect.iter().map(ToString::to_string).collect(), is_whole: true }
+            );
+        }
+    }
+
+    #[test]
+    fn of_a_message_that_is_too_long_there_is_the_beginning() {
+        let long = "y".repeat(MESSAGE_RETOLD_BYTES_MAX);
+        for (message, told) in [
+            (format!("x\n\n{long}"), "x".to_owned()),
+            (format!("{long}y"), format!("{}\u{2026}", "y".repeat(119))),
+        ] {
+            let said = Paragraphs::of(&Saying { message: Some(&message), ..Saying::default() });
+            assert_eq!(said, Paragraphs { told: vec![told], is_whole: false });
         }
     }
 }

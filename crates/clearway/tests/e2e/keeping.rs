@@ -3,9 +3,12 @@
 mod back;
 mod broken;
 mod commands;
+mod directories;
+mod gone;
 mod ignored;
 mod killed;
 mod lasting;
+mod merging;
 mod random;
 mod reach;
 mod refused;

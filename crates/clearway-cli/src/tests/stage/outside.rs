@@ -222,6 +222,10 @@ impl Outside for Stage {
         Vec::new()
     }
 
+    fn untracked_repositories_in(&mut self, _: &Path, _: &Path, _: bool) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
     fn is_changed_since(&mut self, _: &Path, _: &[String], _: Wall) -> bool {
         true
     }

@@ -42,7 +42,11 @@ pub struct BackReply {
     pub done: bool,
     /// The snapshot of what was written over and nowhere else; null if there was nothing of the kind.
     pub before: Option<u64>,
-    /// Every file of it that was meant.
+    /// The checkout that was made again because it was gone, or would be; null if it is there.
+    pub remade: Option<String>,
+    /// What git is in the middle of again: `merge`, `cherry-pick` or `revert`; null if nothing was to be done for that.
+    pub resumes: Option<String>,
+    /// Every file of it that was meant, and every empty directory that was not there.
     pub files: Vec<BackFileJson>,
 }
 

@@ -26,7 +26,7 @@ fn an_agents_commit_of_what_another_holds_is_refused_with_the_command_that_commi
     assert!(told.starts_with("error[commit-refused]: held.txt is with bob\n"), "{told}");
     assert_eq!(stage.head(), before);
     let command = hinted(&told);
-    assert_eq!(command, "clearway commit -m 'it'\\''s split' 'new file.txt' own.txt");
+    assert_eq!(command, "clearway commit -m 'it'\\''s split' -m body 'new file.txt' own.txt");
     let pasted = stage.types(ADA, &command);
     assert!(pasted.status.success(), "{}", said(&pasted));
     assert_eq!(stage.paths_in("HEAD"), ["new file.txt", "own.txt"]);
@@ -38,6 +38,37 @@ fn an_agents_commit_of_what_another_holds_is_refused_with_the_command_that_commi
         (&json!("commit"), &json!("held.txt"))
     );
     assert_eq!(text(&denied[0], "agent"), "ada");
+}
+
+#[test]
+fn the_command_that_commits_the_rest_has_the_whole_message() {
+    const BODY: &str = "it's \"split\", 100%\\n\n - for $HOME and `date`\n   and -x\n\n#12 is over\n\nCo-authored-by: Bob <b@x>\nAcked-by: C";
+    for given in ["git commit -q -a -m 'a subject' -m \"$BODY\"", "git commit -q -a -F ../message"] {
+        let home = home();
+        let stage = Stage::new(&home, &files());
+        stage.grant("bob", &["held.txt"]);
+        stage.write("held.txt", "2\n");
+        stage.write("own.txt", "2\n");
+        stage.write("../message", &format!("\na subject\n\n\n{BODY}\n\n"));
+        let refused = stage.types(ADA, &format!("BODY=$(tail -n +5 ../message); {given}"));
+        let pasted = stage.types(ADA, &hinted(&said(&refused)));
+        assert!(pasted.status.success(), "{}\n{}", said(&refused), said(&pasted));
+        assert_eq!(stage.git("git show -s --format=%B"), format!("a subject\n\n{BODY}\n\n"), "{given}");
+        assert_eq!(stage.paths_in("HEAD"), ["own.txt"]);
+    }
+}
+
+#[test]
+fn of_a_message_that_is_very_long_the_command_has_the_beginning_and_says_so() {
+    let home = home();
+    let stage = Stage::new(&home, &files());
+    stage.grant("bob", &["held.txt"]);
+    stage.write("held.txt", "2\n");
+    stage.write("own.txt", "2\n");
+    stage.write("../message", &format!("subject\n\nfirst\n\n{}\n", "long ".repeat(1_000)));
+    let told = said(&stage.types(ADA, "git commit -q -a -F ../message"));
+    assert!(told.contains("commit the rest, with the beginning of its message:"), "{told}");
+    assert_eq!(hinted(&told), "clearway commit -m subject -m first own.txt");
 }
 
 #[test]

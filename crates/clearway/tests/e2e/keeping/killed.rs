@@ -1,5 +1,6 @@
 //! Killed at any point, whatever keeps, brings back or commits leaves a whole repository, and nothing is lost.
 
+use super::merging::stopped;
 use super::{checkout, snapshot, status};
 use crate::{app, home, list, number};
 use clearway_testkit::Repository;
@@ -81,6 +82,30 @@ fn an_undo_that_is_killed_loses_nothing_and_is_done_again() {
         let read = |file: &str| std::fs::read_to_string(app.path().join(file)).unwrap_or_default();
         assert_eq!((read("src/a.rs"), read("new/file.rs")), ("mine\n".into(), "new\n".into()), "{what}");
         assert_eq!(status(app).matches("src/b.rs").count(), 1, "{what}");
+    });
+}
+
+#[test]
+fn an_undo_of_a_merge_that_is_killed_leaves_it_for_git_as_it_was_or_as_it_is_to_be() {
+    let words = |app: &Repository<'_>| {
+        app.git(&["reset", "--quiet", "--hard"]);
+        app.git(&["clean", "-qfd"]);
+        stopped(app, "git merge -q other");
+        let number = snapshot(app, &[]);
+        app.git(&["reset", "--quiet", "--hard"]);
+        vec!["undo".to_owned(), number, "-y".to_owned()]
+    };
+    strike(words, |app, _, what| {
+        let is_merging = || app.path().join(".git/MERGE_HEAD").exists();
+        let conflicts = || app.git(&["ls-files", "--unmerged"]).lines().count();
+        assert!(
+            !is_merging() || conflicts() == 7,
+            "{what}: git does not take half a merge for a settled one"
+        );
+        app.agent("ada").ok(&["restore", &first(app)]);
+        assert_eq!((is_merging(), conflicts()), (true, 7), "{what}");
+        let read = std::fs::read_to_string(app.path().join("src/a.rs")).expect("text");
+        assert_eq!(read, "half settled\n", "{what}");
     });
 }
 

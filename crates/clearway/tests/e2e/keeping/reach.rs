@@ -226,6 +226,68 @@ fn a_command_that_destroyed_nothing_does_not_hide_the_one_that_did() {
 }
 
 #[test]
+fn a_clean_takes_no_repository_inside_along_that_has_changes_of_its_own() {
+    let home = home();
+    let app = app(&home);
+    invite(&app);
+    app.write(".git/info/exclude", "cache/\n");
+    let inside = |name: &str| {
+        let nested = app.path().join(name);
+        app.git(&["init", "-q", &nested.display().to_string()]);
+        std::fs::write(nested.join("work"), "work\n").expect("a file");
+        nested
+    };
+    let (nested, cached) = (inside("d/nested"), inside("cache/nested"));
+    let mut ada = Client::claude(&home, &app, "ada");
+    for command in [
+        "git clean -ffd",
+        "git clean -ff -d .",
+        "cd docs && git clean -ffd ..",
+        "git clean -f -f d",
+        "git -C d clean -ffd",
+    ] {
+        let reason = runs(&mut ada, &home, &app, command).denied();
+        assert!(reason.contains("d/nested is a repository of its own"), "{command}: {reason}");
+    }
+    assert_eq!(runs(&mut ada, &home, &app, "git clean -fd && git clean -nffd").code, 0);
+    std::fs::remove_file(nested.join("work")).expect("gone");
+    let reason = runs(&mut ada, &home, &app, "git clean -ffdx").denied();
+    assert!(reason.contains("cache/nested is a repository of its own"), "{reason}");
+    assert_eq!(runs(&mut ada, &home, &app, "git clean -ffd").code, 0, "there is nothing to lose");
+    assert!(!nested.exists() && cached.join("work").exists());
+}
+
+#[test]
+fn of_many_repositories_inside_each_is_looked_at() {
+    let home = home();
+    let app = app(&home);
+    invite(&app);
+    for number in 0..12 {
+        app.git(&["init", "-q", &app.path().join(format!("d/{number}")).display().to_string()]);
+        app.write(&format!("d/{number}/work"), "work\n");
+        let mut ada = Client::claude(&home, &app, &format!("ada-{number}"));
+        for command in ["rm -rf d", "git clean -ffd"] {
+            assert!(runs(&mut ada, &home, &app, command).denied().contains("of its own"), "{command}");
+        }
+        std::fs::remove_file(app.path().join(format!("d/{number}/work"))).expect("gone");
+    }
+}
+
+#[test]
+fn a_clean_that_leaves_submodules_alone_is_let_through() {
+    let home = home();
+    let (app, inner) = (app(&home), home.repository("inner", &[("a", "a\n")]));
+    invite(&app);
+    let place = inner.path().display().to_string();
+    app.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", &place, "sub"]);
+    app.git(&["commit", "-qm", "a submodule"]);
+    app.write("sub/work", "work\n");
+    let mut ada = Client::claude(&home, &app, "ada");
+    assert_eq!(runs(&mut ada, &home, &app, "git clean -ffd").code, 0);
+    assert!(app.path().join("sub/work").exists());
+}
+
+#[test]
 fn a_repository_inside_with_changes_of_its_own_is_not_removed_with_the_rest() {
     let home = home();
     let app = app(&home);
