@@ -46,7 +46,9 @@ fn a_hook_that_is_not_known_is_named_with_those_that_are_and_keeps_nobody_from_g
     let stage = Stage::new(&home, &files());
     let known = "prepare-commit-msg, post-commit, pre-rebase, pre-push and reference-transaction";
     let told = |name: &str| {
-        format!("clearway: nothing is known of a hook \"{name}\", and nothing was checked; known are {known}\n")
+        format!(
+            "clearway: nothing is known of a hook \"{name}\", and nothing was checked; known are {known}\n"
+        )
     };
     stage.call_hook(&stage.root.join(".git/hooks"), "pre-commit");
     for who in [Who::Person, ADA] {
@@ -57,7 +59,8 @@ fn a_hook_that_is_not_known_is_named_with_those_that_are_and_keeps_nobody_from_g
         let ran = stage.home.clearway(&stage.root).run(&["git-hook", name]).expect(0);
         assert_eq!(ran.stderr(), "", "{name}");
     }
-    for words in [["git-hook", "prepare-comit-msg"].as_slice(), &["-C", ".", "git-hook", "prepare-comit-msg"]] {
+    for words in [["git-hook", "prepare-comit-msg"].as_slice(), &["-C", ".", "git-hook", "prepare-comit-msg"]]
+    {
         let ran = stage.home.clearway(&stage.root).run(words).expect(0);
         assert_eq!((ran.stdout(), ran.stderr()), (String::new(), told("prepare-comit-msg")));
     }
