@@ -136,9 +136,7 @@ fn look_at_disk(file: &Path, found: &mut Examination) {
             About::Access,
             format!("{} cannot be written: reading works, reserving does not", file.display()),
         );
-    } else if errors::has_no_room(file) {
-        found.error(About::Disk, errors::full(file).to_string());
-    } else if errors::lacks_ballast(file) {
+    } else if errors::has_no_room(file) || errors::lacks_ballast(file) {
         found.error(About::Disk, errors::full(file).to_string());
     } else if !ballast::is_kept(file) {
         let text = format!(
