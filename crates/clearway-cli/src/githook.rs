@@ -1,9 +1,11 @@
 //! `clearway git-hook NAME`: what git's hooks ask and tell, in git's own way: an exit code, and words on standard
 //! error.
 //!
-//! A name that we do nothing for is no mistake: a newer installation may call for it.
+//! A name that we do nothing for is said in a line and keeps nobody from git: whoever wrote it meant something to be
+//! checked, and it may be right in a newer version than this one.
 
 use crate::console::{Console, Problem};
+use crate::setup::githooks;
 use crate::{Host, Streams};
 use clearway_core::failure::Failure;
 use clearway_core::shell;
@@ -51,13 +53,23 @@ pub(crate) fn run(words: &[OsString], given: &Globals, host: &mut dyn Host, stre
             },
             None => GitAnswer::Silent,
         },
-        "reference-transaction" if words.get(1).is_some_and(|state| state == PREPARED) => {
-            let moves = told(host).map(|text| moves(&text)).unwrap_or_default();
+        "reference-transaction" => {
+            let is_prepared = words.get(1).is_some_and(|state| state == PREPARED);
+            let told = is_prepared.then(|| told(host)).flatten();
+            let moves = told.map(|text| moves(&text)).unwrap_or_default();
             if moves.is_empty() { GitAnswer::Silent } else { before_move(host, given, &moves) }
         }
-        _ => GitAnswer::Silent,
+        _ => GitAnswer::Said(not_known(words)),
     };
     tell(&answer, host, streams)
+}
+
+fn not_known(words: &[OsString]) -> String {
+    let name = words.first().map(|word| word.to_string_lossy()).unwrap_or_default();
+    let known = githooks::names(true).join(", ");
+    let (others, last) = known.rsplit_once(", ").unwrap_or_default();
+    let name = clearway_core::text::quoted(&name);
+    format!("nothing is known of a hook {name}, and nothing was checked; known are {others} and {last}")
 }
 
 fn tell(answer: &GitAnswer, host: &mut dyn Host, streams: &mut Streams<'_>) -> u8 {

@@ -1,23 +1,20 @@
 //! Failures of stores and configurations in the words of users.
 
 use crate::config::ConfigError;
-use clearway_core::failure::{Details, Failure, Retry};
+use clearway_core::failure::{Details, Failure, Field, Retry};
 use clearway_core::hint::STORE_SLIP;
 use clearway_core::shell;
 use clearway_core::slug::Slug;
-use clearway_store::contract::{About, Finding, Holder, Openness, StoreError};
+use clearway_store::contract::{About, Finding, Holder, Openness, Room, StoreError};
 
 /// What a store's trouble means to a user.
 pub fn store_failure(error: &StoreError) -> Failure {
     let message = error.to_string();
     match error {
         StoreError::Busy { holders, .. } => busy(message, holders),
-        StoreError::Full { disk, free_bytes, .. } => Failure::new(Slug::StoreFull, message)
+        StoreError::Full { disk, free_bytes, needs, .. } => Failure::new(Slug::StoreFull, message)
             .hint("make room on that disk; nothing was changed")
-            .details(Details::Fields(vec![
-                ("disk", disk.clone().into()),
-                ("free_bytes", (*free_bytes).into()),
-            ])),
+            .details(Details::Fields(room(disk, *free_bytes, *needs))),
         StoreError::ReadOnly { .. } => Failure::new(Slug::StoreReadOnly, message)
             .hint("reading still works; to write, the directory has to be writable")
             .hint("in a sandbox, ask to run this command outside of it"),
@@ -65,6 +62,14 @@ pub fn store_failure(error: &StoreError) -> Failure {
         StoreError::IdTaken | StoreError::Internal(_) => Failure::new(Slug::Internal, message)
             .hint("this is a defect of clearway; please report it with the output of: clearway doctor"),
     }
+}
+
+fn room(disk: &str, free_bytes: u64, needs: Option<Room>) -> Vec<(&'static str, Field)> {
+    let mut fields = vec![("disk", disk.to_owned().into()), ("free_bytes", free_bytes.into())];
+    if let Some(Room { bytes, kept_bytes }) = needs {
+        fields.extend([("needed_bytes", bytes.into()), ("kept_bytes", kept_bytes.into())]);
+    }
+    fields
 }
 
 /// What takes a file or directory from everybody but its owner.

@@ -1,7 +1,7 @@
 //! Ballast: a file beside the store that takes up room, so that on a full disk there is something to throw overboard.
 //!
 //! Leases are taken only with ballast on board, and given back without it if need be: whoever reserved can release. Who
-//! may throw it overboard is decided by the executor, not here.
+//! may throw it overboard, and who has to see it on board, is decided by the executor, not here.
 
 use crate::errors;
 use clearway_core::limits::BALLAST_BYTES;

@@ -5,7 +5,7 @@ use crate::connect::database_writers;
 use clearway_core::limits::BALLAST_BYTES;
 use clearway_platform::files::{self, FileError};
 use clearway_platform::gate::{GateError, GateHolder};
-use clearway_store::contract::{Holder, Openness, StoreError};
+use clearway_store::contract::{Holder, Openness, Room, StoreError};
 use rusqlite::{Error, ErrorCode};
 use std::path::Path;
 
@@ -38,7 +38,7 @@ pub(crate) fn sqlite(path: &Path, error: &Error) -> StoreError {
 const ROOM_BYTES_MIN: u64 = 64 * 1024;
 
 /// What a reservation takes where nothing is kept aside yet.
-pub(crate) const RESERVING_BYTES_MIN: u64 = BALLAST_BYTES + ROOM_BYTES_MIN;
+const RESERVING_BYTES_MIN: u64 = BALLAST_BYTES + ROOM_BYTES_MIN;
 
 /// What a store takes from its first reservation on: its pages, their log and its index, and the ballast.
 const FIRST_BYTES_MIN: u64 = BALLAST_BYTES + 2 * ROOM_BYTES_MIN;
@@ -54,11 +54,23 @@ pub(crate) fn lacks_ballast(path: &Path) -> bool {
     !ballast::is_kept(path) && files::lacks(path, RESERVING_BYTES_MIN)
 }
 
-/// A disk without room, by name and with what is left of it.
+/// A disk without room, by name, with what is left of it and what it takes.
 pub(crate) fn full(path: &Path) -> StoreError {
     let disk = files::mount_point(path).unwrap_or_else(|_| path.to_owned());
     let free_bytes = files::free_bytes(path).unwrap_or(0);
-    StoreError::Full { path: path.display().to_string(), disk: disk.display().to_string(), free_bytes }
+    let needs = Some(needs(path, free_bytes));
+    StoreError::Full { path: path.display().to_string(), disk: disk.display().to_string(), free_bytes, needs }
+}
+
+fn needs(path: &Path, free_bytes: u64) -> Room {
+    let (least, kept_bytes) = match () {
+        () if !files::exists(path) => (FIRST_BYTES_MIN, BALLAST_BYTES),
+        () if !ballast::is_kept(path) => (RESERVING_BYTES_MIN, BALLAST_BYTES),
+        () => (ROOM_BYTES_MIN, 0),
+    };
+    // Where as much is free and was not enough, more than the usual was to be written.
+    let bytes = if least > free_bytes { least } else { free_bytes + ROOM_BYTES_MIN };
+    Room { bytes, kept_bytes }
 }
 
 pub(crate) fn has_no_room(path: &Path) -> bool {

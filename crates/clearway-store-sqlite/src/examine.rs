@@ -12,6 +12,7 @@ use crate::schema::Schema;
 use crate::snapshot::KeyedRow;
 use crate::witness;
 use clearway_core::ids::ScopeKey;
+use clearway_core::limits::BALLAST_BYTES;
 use clearway_platform::files::{self, Entry, FileError, PrivacyComplaint, with_suffix};
 use clearway_platform::gate::{self, Gate};
 use clearway_store::contract::{About, Examination, Finding, Head, Holder, Severity, StoreError};
@@ -135,14 +136,12 @@ fn look_at_disk(file: &Path, found: &mut Examination) {
             About::Access,
             format!("{} cannot be written: reading works, reserving does not", file.display()),
         );
-    } else if errors::has_no_room(file) {
+    } else if errors::has_no_room(file) || errors::lacks_ballast(file) {
         found.error(About::Disk, errors::full(file).to_string());
-    } else if errors::lacks_ballast(file) {
-        let needs = errors::RESERVING_BYTES_MIN;
-        found.error(About::Disk, format!("{}; a reservation needs {needs}", errors::full(file)));
     } else if !ballast::is_kept(file) {
-        let text = "the room kept aside for a full disk was given up: the next reservation takes it again"
-            .to_owned();
+        let text = format!(
+            "the room kept aside for a full disk, {BALLAST_BYTES} bytes, was given up: the next reservation takes it again"
+        );
         found.findings.push(Finding { severity: Severity::Warning, about: About::Ballast, text, path: None });
     }
 }

@@ -23,8 +23,6 @@ impl SqliteTransaction<'_> {
         (row.head, row.state) = (head, ScopeState { lost_tail, ..state.scope.clone() });
         let scope = row.id;
         self.insert("UPDATE scopes SET key = ? WHERE id = ?", &[&self.key.as_str(), &scope])?;
-        // What is mended takes nothing.
-        self.held_before = self.held();
         let heard = self.heard(scope, state.scope.fold)?;
         for table in ["leases", "ended_leases", "agents", "waits", "negotiations"] {
             self.insert(&format!("DELETE FROM {table} WHERE scope = ?"), &[&scope])?;

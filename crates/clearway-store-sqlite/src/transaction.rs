@@ -53,8 +53,6 @@ pub(crate) struct SqliteTransaction<'a> {
     pub(crate) postponed: Vec<(String, Mono)>,
     /// The revision the transaction found.
     begun_at: Seq,
-    /// How much was held and waited for when it began.
-    pub(crate) held_before: u64,
     open: bool,
 }
 
@@ -76,12 +74,10 @@ impl<'a> SqliteTransaction<'a> {
             runtime_dir: settings.runtime_dir.clone(),
             postponed: Vec::new(),
             begun_at: Seq(0),
-            held_before: 0,
             open: true,
         };
         transaction.scope = transaction.run(|connection| scope_row(connection, scope))?;
         transaction.begun_at = transaction.reading().head().rev;
-        transaction.held_before = transaction.held();
         transaction.note_lost_tail()?;
         Ok(transaction)
     }
@@ -95,16 +91,6 @@ impl<'a> SqliteTransaction<'a> {
 
     pub(crate) fn reading(&self) -> Reading<'_> {
         Reading { connection: &self.writer.connection, scope: self.scope.as_ref(), path: &self.writer.path }
-    }
-
-    /// How much is held and waited for.
-    pub(crate) fn held(&self) -> u64 {
-        self.scope.as_ref().map_or(0, |scope| scope.state.live_leases + scope.state.live_waits)
-    }
-
-    /// Whoever takes more than it gives back leaves the room behind that giving back may need.
-    fn keep_ballast(&self) -> Result<(), StoreError> {
-        if self.held() > self.held_before { ballast::keep(&self.writer.path) } else { Ok(()) }
     }
 
     /// Compares the log with what the gate remembers of it. A log that is shorter lost its tail; one that says
@@ -336,8 +322,11 @@ impl Transaction for SqliteTransaction<'_> {
         Ok(())
     }
 
+    fn keep_room(&mut self) -> Result<(), StoreError> {
+        ballast::keep(&self.writer.path)
+    }
+
     fn commit(mut self: Box<Self>, durability: Durability) -> Result<(), StoreError> {
-        self.keep_ballast()?;
         self.write_postponed()?;
         self.write_scope_row()?;
         self.run(|connection| connection.execute_batch("COMMIT"))?;

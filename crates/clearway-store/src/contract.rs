@@ -211,6 +211,12 @@ pub trait Transaction: Snapshot {
     /// Keeps an outcome for repetitions, and forgets what is older than the named limits.
     fn remember(&mut self, remembered: &Remembered, now: &Now) -> Result<(), StoreError>;
 
+    /// Sees to it that the room is kept aside which giving back may use on a full disk, for whoever gives nothing back.
+    /// [`StoreError::Full`] if there is none to keep. An engine that keeps none has nothing to do.
+    fn keep_room(&mut self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     /// Makes everything visible at once and at least as durable as asked, then wakes whoever waits for the scope.
     /// [`StoreError::Unsure`] if nobody can tell whether it did; after any other error nothing was changed, or
     /// the error says what is missing.
@@ -454,6 +460,25 @@ impl fmt::Display for Holder {
     }
 }
 
+/// How much room something takes on a disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// All of it, at least.
+    pub bytes: u64,
+    /// What of it is kept aside for giving back when the disk is full.
+    pub kept_bytes: u64,
+}
+
+fn needed(needs: Option<Room>) -> String {
+    match needs {
+        None => String::new(),
+        Some(Room { bytes, kept_bytes: 0 }) => format!(", and at least {bytes} are needed"),
+        Some(Room { bytes, kept_bytes }) => format!(
+            ", and at least {bytes} are needed, {kept_bytes} of them kept aside for giving leases back"
+        ),
+    }
+}
+
 /// Why a store could not do what it was asked.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum StoreError {
@@ -466,7 +491,7 @@ pub enum StoreError {
         holders: Vec<Holder>,
     },
     /// No room.
-    #[error("too little space is left for {path}: {free_bytes} bytes are free on {disk}")]
+    #[error("too little space is left for {path}: {free_bytes} bytes are free on {disk}{}", needed(*needs))]
     Full {
         /// What was to be written.
         path: String,
@@ -474,6 +499,8 @@ pub enum StoreError {
         disk: String,
         /// What is left there.
         free_bytes: u64,
+        /// What it takes, where the engine can tell.
+        needs: Option<Room>,
     },
     /// May not be written.
     #[error("{path} cannot be written: {reason}")]

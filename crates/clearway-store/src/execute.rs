@@ -9,13 +9,14 @@ use clearway_core::agent::AgentName;
 use clearway_core::alert::Alert;
 use clearway_core::command::Request;
 use clearway_core::decide::{Decide, Decision, Notice, Success, Verdict, alerts, identify, since_granted};
-use clearway_core::event::Durability;
+use clearway_core::event::{Body, Durability, Event};
 use clearway_core::facts::{FactQuery, Facts};
 use clearway_core::failure::Failure;
 use clearway_core::ids::{AgentId, ScopeKey, Seq};
 use clearway_core::slice::{Due, ReadSet, Slice};
 use clearway_core::slug::Slug;
 use clearway_core::time::Now;
+use clearway_core::wait::WaitEnd;
 use clearway_wire::{canonical, chain, outcome};
 use std::collections::BTreeSet;
 
@@ -338,6 +339,9 @@ fn write(
     now: &Now,
     floor: Durability,
 ) -> Result<(), StoreError> {
+    if takes_room(request, verdict) {
+        transaction.keep_room()?;
+    }
     let mut hash = transaction.head()?.hash;
     for event in &verdict.events {
         let bytes = canonical::encode(event);
@@ -353,6 +357,14 @@ fn write(
     }
     let durability = verdict.events.iter().map(|event| event.body.durability()).max().unwrap_or_default();
     transaction.commit(durability.max(floor))
+}
+
+/// Whether it takes what giving back may need. A refusal is recorded as long as there is room, so is a sign of life, and
+/// whoever waited gets its turn, which takes no more than its place did.
+fn takes_room(request: &Request, verdict: &Verdict) -> bool {
+    let is_turn = |event: &Event| matches!(event.body, Body::WaitEnded { cause: WaitEnd::Granted, .. });
+    let is_new = !verdict.events.is_empty() && !verdict.events.iter().any(is_turn);
+    is_new && verdict.outcome.is_ok() && !request.command.gives_back()
 }
 
 /// Only a success that changed something is kept: a refused command may be tried again, and one that waits is. A place

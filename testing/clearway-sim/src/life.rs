@@ -19,6 +19,7 @@ use clearway_core::ids::{AgentId, ScopeKey, Seq};
 use clearway_core::lease::Lease;
 use clearway_core::pattern::Fold;
 use clearway_core::slice::ReadSet;
+use clearway_core::slug::Slug;
 use clearway_core::target::Worktree;
 use clearway_store::contract::{Engine, Head, StoredEvent};
 use clearway_store::{Reply, Rules, execute, preview};
@@ -587,8 +588,14 @@ impl Life {
             };
             let stay = wait.attached.clone().map_or(Stay::Durable, Stay::Attached);
             let again = Await { reserve: wait.wanted, stay, wait_ms: 1_000, wait: Some(wait.id) };
-            let caller = self.cast.members[member].caller.clone();
-            self.ask(ShellRef { member, shell: 0 }, &request(caller, Command::Await(again), None))?;
+            let (caller, at) = (self.cast.members[member].caller.clone(), ShellRef { member, shell: 0 });
+            let tried = self.ask(at, &request(caller.clone(), Command::Await(again), None))?;
+            let failure = tried.and_then(|reply| reply.outcome.err());
+            // Whoever would wait for ever leaves, as it is told to.
+            if failure.is_some_and(|failure| failure.slug == Slug::WouldDeadlock) {
+                let leave = Command::Leave(Leave { waits: Some(vec![wait.id]) });
+                self.ask(at, &request(caller, leave, None))?;
+            }
         }
         Ok(())
     }

@@ -9,6 +9,7 @@ use clearway_core::command::{
     Await, Command, LeaseRef, Leave, Release, Renew, Request, Reserve, ScopeBirth, Selection, Stay, Transfer,
     Want,
 };
+use clearway_core::facts::Process;
 use clearway_core::ids::Fence;
 use clearway_core::lease::{Grade, Lease, Mode};
 use clearway_core::target::{Target, Worktree};
@@ -55,7 +56,7 @@ impl Script<'_> {
         let here = if waiting.attached { Stay::Attached(process.clone()) } else { Stay::Durable };
         let stay = match self.rng.below(12) {
             0 => Stay::Last,
-            1 => Stay::Durable,
+            1 => kept(&waiting.wanted, process),
             2 => Stay::Attached(process),
             3 => return Command::Leave(Leave { waits: Some(vec![waiting.id]) }),
             4 if !waiting.attached => return Command::Reserve(waiting.wanted.clone()),
@@ -94,7 +95,7 @@ impl Script<'_> {
         let process = self.member(at).shells[at.shell].process.clone();
         let stay = match self.rng.below(8) {
             0..=3 => Stay::Attached(process),
-            4..=6 => Stay::Durable,
+            4..=6 => kept(&reserve, process),
             _ => Stay::Last,
         };
         Command::Await(Await { reserve, stay, wait_ms: self.rng.pick(&WAITS_MS), wait: None })
@@ -158,13 +159,15 @@ impl Script<'_> {
             ..self.reserve(at)
         };
         let process = self.member(at).shells[at.shell].process.clone();
-        match self.rng.below(3) {
-            0 => Command::Reserve(reserve),
-            1 => Command::Await(Await { reserve, stay: Stay::Durable, wait_ms: 60_000, wait: None }),
-            _ => {
-                Command::Await(Await { reserve, stay: Stay::Attached(process), wait_ms: 60_000, wait: None })
-            }
+        let way = self.rng.below(3);
+        if way == 0 {
+            return Command::Reserve(reserve);
         }
+        // A command waits for its own leases alone.
+        let bound = reserve.bound.filter(|bound| *bound == process);
+        let reserve = Reserve { bound, ..reserve };
+        let stay = if way == 1 { kept(&reserve, process) } else { Stay::Attached(process) };
+        Command::Await(Await { reserve, stay, wait_ms: 60_000, wait: None })
     }
 
     fn held(&self, at: ShellRef) -> Vec<Lease> {
@@ -284,6 +287,11 @@ impl Script<'_> {
     fn worktree(&mut self) -> Worktree {
         Worktree(self.rng.pick(&["/w", "/w", "/w", "/w", "/other"]).to_owned())
     }
+}
+
+/// A place that is kept without a process, unless it is for a command: that is run by the process that waits, or by nobody.
+fn kept(wanted: &Reserve, process: Process) -> Stay {
+    if wanted.bound.is_some() { Stay::Attached(process) } else { Stay::Durable }
 }
 
 /// A request in the scope of every life.

@@ -192,6 +192,35 @@ fn a_hand_over_that_closes_a_circle_is_refused_beside_another_that_was_there() {
 }
 
 #[test]
+fn whoever_is_told_that_it_has_a_lease_still_has_it() {
+    let mut stage = stage();
+    let auto = Reserve { grade: Grade::Auto, ..wanting(Mode::Exclusive, &[path("x")]) };
+    stage.world.dirty.insert("x".to_owned());
+    assert!(stage.command("a", Command::Reserve(auto.clone())).outcome.is_ok());
+    wait(&mut stage, "b", path("x"), None).unwrap();
+    stage.world.dirty.clear();
+    assert!(stage.command("a", Command::Reserve(auto)).outcome.is_ok());
+    assert_eq!((offers(&mut stage), stage.held().len()), (0, 1), "it makes way in the next decision");
+    stage.command("c", Command::Sweep);
+    assert_eq!((offers(&mut stage), stage.held().len()), (1, 0));
+}
+
+#[test]
+fn what_comes_along_with_an_upgrade_is_no_circle_by_itself() {
+    let mut stage = stage();
+    for reader in ["b", "c"] {
+        assert!(reserve(&mut stage, reader, Mode::Shared, &[path("d/**")]).is_ok());
+    }
+    stage.take("b", "y");
+    for wanted in ["d/x", "y"] {
+        wait(&mut stage, "j", path(wanted), None).unwrap();
+    }
+    let both = wanting(Mode::Exclusive, &[path("d/**"), path("d/x")]);
+    let waits = wait_for(&mut stage, "b", both, None);
+    assert!(waits.is_ok(), "it waits for the other reader alone: {waits:?}");
+}
+
+#[test]
 fn going_on_without_a_lost_tail_begins_no_log() {
     let mut stage = stage();
     operate(&mut stage, Command::Recover);

@@ -51,7 +51,7 @@ impl Trouble {
             SqlState::UNIQUE_VIOLATION => StoreError::IdTaken,
             // How much is left on a server's disk is not ours to see.
             SqlState::DISK_FULL => {
-                StoreError::Full { path, disk: "the server's disk".to_owned(), free_bytes: 0 }
+                StoreError::Full { path, disk: "the server's disk".to_owned(), free_bytes: 0, needs: None }
             }
             SqlState::READ_ONLY_SQL_TRANSACTION => StoreError::ReadOnly { path, reason: self.text },
             _ => StoreError::Unavailable { path, reason: format!("{} ({})", self.text, code.code()) },

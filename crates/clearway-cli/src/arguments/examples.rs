@@ -352,9 +352,10 @@ Examples:
   clearway git-hook prepare-commit-msg .git/COMMIT_EDITMSG
   clearway git-hook post-commit
 
-Known are prepare-commit-msg, post-commit, pre-rebase and pre-push. A commit of
-an agent that takes along what is with others is refused; a person is told, and
-goes on. CLEARWAY_COMMIT_REASON says why an operator lets it pass.";
+Known are prepare-commit-msg, post-commit, pre-rebase, pre-push and
+reference-transaction. Another name is told in a line and keeps nobody from git.
+A commit of an agent that takes along what is with others is refused; a person
+is told, and goes on. CLEARWAY_COMMIT_REASON says why an operator lets it pass.";
 
 pub(super) const COMPLETIONS: &str = "\
 Examples:

@@ -32,6 +32,8 @@ pub(super) struct Draft<'a> {
     pub(super) ended: BTreeSet<LeaseId>,
     /// Leases that this decision granted or changed, as they are now.
     fresh: Vec<Lease>,
+    /// Leases that the caller is told it has.
+    pub(super) told: BTreeSet<LeaseId>,
     /// The queue as this decision leaves it.
     pub(super) queue: Vec<WaitView>,
     /// Requests to holders as this decision leaves them.
@@ -93,6 +95,7 @@ impl<'a> Draft<'a> {
             epoch: slice.scope.epoch,
             ended: BTreeSet::new(),
             fresh: Vec::new(),
+            told: BTreeSet::new(),
             queue: slice.waits.clone(),
             negotiations: slice.negotiations.clone(),
             promised: BTreeMap::new(),
@@ -147,9 +150,9 @@ impl<'a> Draft<'a> {
         Fence { epoch: self.epoch, seq: self.next_seq() }
     }
 
-    /// Whether this very decision granted it, or gave it a new fence.
-    pub(super) fn is_granted_here(&self, lease: &Lease) -> bool {
-        lease.fence.seq > self.slice.scope.rev
+    /// Whether this very decision granted it, gave it a new fence, or tells its holder that it has it.
+    pub(super) fn is_given_here(&self, lease: &Lease) -> bool {
+        lease.fence.seq > self.slice.scope.rev || self.told.contains(&lease.id)
     }
 
     pub(super) fn push(&mut self, actor: Actor, body: Body) {

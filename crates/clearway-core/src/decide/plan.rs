@@ -133,9 +133,11 @@ impl<'a> Planner<'a> {
         let mut steps: Vec<Step> = Vec::with_capacity(wants.len());
         for (index, want) in wants.iter().enumerate() {
             let earlier = wants[..index].iter().zip(&steps);
+            // What comes along with something is in nobody's way by itself, unless it may be had alone.
             let covered = |(other, step): (&Want, &Step)| {
                 let is_firm = !self.reserve.gives_way(&other.target) || self.is_lenient(want);
-                !matches!(step, Step::Blocked(_)) && other.target.covers(&want.target) && is_firm
+                let comes_along = !self.reserve.best_effort || !matches!(step, Step::Blocked(_));
+                comes_along && other.target.covers(&want.target) && is_firm
             };
             steps.push(if earlier.into_iter().any(covered) {
                 Step::Covered

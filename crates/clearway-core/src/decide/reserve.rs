@@ -25,7 +25,7 @@ use crate::slice::{Freeze, Note};
 use crate::slug::Slug;
 use crate::snapshot::SnapshotCause;
 use crate::target::{Target, Worktree};
-use crate::wait::Wait;
+use crate::wait::{Wait, WaitEnd, WaitView};
 use std::collections::BTreeSet;
 
 /// What is wanted, and what is to become of it if it cannot be had now.
@@ -52,10 +52,22 @@ impl<'a> Asked<'a> {
 
     /// Whether the process that asks waits at its place already: what it runs inside of was looked at when it came.
     fn waits_already(&self, draft: &Draft<'_>) -> bool {
+        self.attended(draft).is_some()
+    }
+
+    /// The place at which the process that asks waits.
+    fn attended<'d>(&self, draft: &'d Draft<'_>) -> Option<&'d WaitView> {
         let Self::OrWait(Await { wait: Some(id), stay: Stay::Attached(process), .. }) = self else {
-            return false;
+            return None;
         };
-        draft.queue.iter().any(|view| view.wait.id == *id && view.wait.attached.as_ref() == Some(process))
+        draft.queue.iter().find(|view| view.wait.id == *id && view.wait.attached.as_ref() == Some(process))
+    }
+
+    /// A process that is refused what its turn has come for waits no longer, and nobody stands behind it until it has been
+    /// silent for long enough. A place that was kept without it goes on so.
+    fn leave(&self, draft: &mut Draft<'_>, actor: Actor) {
+        let own = self.attended(draft).filter(|view| view.wait.kept_until.is_none()).cloned();
+        own.iter().for_each(|view| draft.end_wait(actor, view, WaitEnd::Cancelled));
     }
 }
 
@@ -83,7 +95,13 @@ pub(super) fn reserve(
     unknown.extend(draft.unkept(left, SnapshotCause::TakeOver));
     match within_quota(draft, me, reserve, &steps) {
         Ok(()) if !unknown.is_empty() => Err(unknown),
-        Ok(()) => take(draft, reserve, asking, entropy),
+        Ok(()) => {
+            let answer = take(draft, reserve, asking, entropy)?;
+            if answer.is_err() {
+                asked.leave(draft, actor);
+            }
+            Ok(answer)
+        }
         Err(failure) => Ok(Err(draft.denied(actor, reserve.subject(), failure))),
     }
 }
@@ -171,6 +189,8 @@ fn take(draft: &mut Draft<'_>, reserve: &Reserve, asking: Asking<'_>, entropy: &
         draft.forget_overwritten(me, &leases);
         draft.note_edits(me, reserve);
     }
+    // A broad claim that gives a path away is still had.
+    draft.told.extend(leases.iter().filter(|lease| !lease.makes_way).map(|lease| lease.id));
     let refused = refused(reserve, steps);
     if !refused.is_empty() {
         record_refusal(draft, reserve, asking);

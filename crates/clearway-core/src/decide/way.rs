@@ -30,7 +30,7 @@ pub(super) fn may_end(
     target: &Target,
 ) -> Result<Option<RoomWhy>, BTreeSet<FactQuery>> {
     // It is nobody else's yet, whatever is in the path.
-    if draft.is_granted_here(lease) {
+    if draft.is_given_here(lease) {
         return Ok(None);
     }
     let view = draft.view();

@@ -25,6 +25,7 @@ pub(super) const STORIES: &[Story] = &[
     ("two commands of one agent wait for each other in turn", bound_and_waiting),
     ("commands of two agents take turns, and none is taken for a circle", bound_in_turns),
     ("commands that each wait inside for what the other runs under would wait for ever", bound_crosswise),
+    ("a command that is refused at its turn keeps nobody waiting any longer", refused_at_its_turn),
     ("a command inside another one is not kept waiting by who waits for the outer one", bound_and_nested),
 ];
 
@@ -183,6 +184,17 @@ fn bound_in_turns(stage: &mut Stage) {
         assert!(granted(&again(stage, agent, wait, Stay::Attached(process(pid)))), "{agent} {pid}");
         ends(stage, agent, pid);
     }
+}
+
+fn refused_at_its_turn(stage: &mut Stage) {
+    leases(stage.reserve(&named("b"), &[name("build")], bound(9)));
+    let (outer, _) = placed(waits_bound(stage, "a", &["build"], 11));
+    stage.world.started_by.insert(12, 11);
+    let inside = Stay::Attached(process(12));
+    let (inner, _) = placed(asks(stage, &named("a"), &[name("build")], &How::default(), inside.clone()));
+    ends(stage, "b", 9);
+    circle(again(stage, "a", &outer, Stay::Attached(process(11))));
+    assert!(granted(&again(stage, "a", &inner, inside)), "nobody is before it any more");
 }
 
 fn bound_crosswise(stage: &mut Stage) {

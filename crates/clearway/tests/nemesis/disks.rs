@@ -72,6 +72,8 @@ fn on_a_full_disk_writes_are_refused_by_name_reads_go_on_and_room_mends_everythi
     let free_bytes = details["free_bytes"].as_u64().unwrap();
     let message = refusal.value["error"]["message"].as_str().unwrap();
     assert!(message.contains(&format!("{free_bytes} bytes are free")), "{message}");
+    assert!(message.contains(", and at least 65536 are needed"), "{message}");
+    assert_eq!(details["needed_bytes"], 65_536);
     let doctor = disk.run("eve", &["doctor"]).refused(1, "unhealthy");
     assert!(doctor.stdout.contains("bytes are free on"), "{doctor:?}");
     disk.run("ada", &["release", "a.rs"]).expect(0);
@@ -92,13 +94,59 @@ fn on_a_full_disk_writes_are_refused_by_name_reads_go_on_and_room_mends_everythi
 }
 
 #[test]
+fn what_is_kept_for_giving_back_is_taken_by_nobody_who_takes() {
+    let home = home();
+    let disk = Mounted::new(&home, "kept", "1m");
+    disk.run("ada", &["reserve", "a.rs", "b.rs", "d.rs"]).expect(0);
+    disk.run("eve", &["reserve", "b.rs", "--queue"]).expect(0);
+    // Whoever comes next takes over from a command that is gone: one lease ends, and one begins.
+    disk.run("bob", &["with", "build", "--", "sh", "-c", "kill -9 $PPID"]);
+    disk.fill();
+    let grants = |number: &usize| disk.run("ada", &["reserve", &format!("more-{number}.rs")]).code == 0;
+    assert!((0..ATTEMPTS_MAX).take_while(grants).count() < ATTEMPTS_MAX, "the disk never became full");
+    disk.fill();
+    disk.run("ada", &["release", "a.rs"]).expect(0);
+    let has_ballast = || disk.script("ls clearway/scopes/*/").lines().any(|name| name == "store.db-ballast");
+    assert!(!has_ballast(), "giving back may use it");
+    let takers: [(&str, i32, &[&str]); 8] = [
+        ("eve", 125, &["with", "build", "--", "true"]),
+        ("eve", 125, &["with", "build", "--wait", "1s", "--", "true"]),
+        ("eve", 69, &["reserve", "--kind", "name", "build"]),
+        ("eve", 69, &["reserve", "c.rs", "--wait", "1s"]),
+        ("eve", 69, &["reserve", "b.rs", "c.rs", "--queue"]),
+        ("eve", 69, &["send", "ada", "hello"]),
+        ("ada", 69, &["renew"]),
+        ("ada", 69, &["transfer", "d.rs", "--to", "eve"]),
+    ];
+    for (agent, code, words) in takers {
+        let reply = disk.run(agent, words);
+        // What `with` says itself goes where its command's words do not.
+        let said = format!("{}{}", reply.stdout, reply.stderr);
+        let needed = "at least 327680 are needed, 262144 of them kept aside for giving leases back";
+        let is_refused = said.contains("\"slug\":\"store-full\"") && said.contains(needed);
+        assert!(reply.code == code && is_refused, "{words:?}: {reply:?}");
+    }
+    let doctor = disk.run("eve", &["doctor"]).refused(1, "unhealthy");
+    assert!(doctor.stdout.contains("at least 327680 are needed"), "{doctor:?}");
+    assert_eq!(disk.run("eve", &["reserve", "b.rs"]).code, 1, "a refusal is told, and says who has it");
+    disk.run("ada", &["release", "b.rs"]).expect(0);
+    disk.run("eve", &["reserve", "b.rs"]).expect(0);
+    assert!(!has_ballast(), "whoever waited gets its turn");
+    disk.script("rm filler");
+    disk.run("ada", &["release", "--all"]).expect(0);
+    disk.run("eve", &["with", "build", "--", "true"]).expect(0);
+    assert!(has_ballast());
+    disk.is_whole();
+}
+
+#[test]
 fn ballast_that_was_given_up_is_noted_and_taken_again_by_a_repair() {
     let home = home();
     let disk = Mounted::new(&home, "overboard", "2m");
     disk.run("ada", &["reserve", "a.rs"]).expect(0);
     disk.script("rm clearway/scopes/*/store.db-ballast");
     let doctor = disk.run("eve", &["doctor"]).expect(0);
-    assert!(doctor.stdout.contains("room kept aside"), "{doctor:?}");
+    assert!(doctor.stdout.contains("room kept aside for a full disk, 262144 bytes"), "{doctor:?}");
     disk.run("eve", &["doctor", "--repair"]).expect(0);
     disk.script("test $(stat -c %s clearway/scopes/*/store.db-ballast) = 262144");
 }
@@ -128,8 +176,10 @@ fn the_first_reservation_on_a_full_disk_leaves_nothing_that_stands_in_the_way() 
         let refusal = disk.run("ada", &["reserve", "a.rs"]).refused(69, "store-full");
         assert_eq!(disk.script("find . -type f -o -type d | sort"), ".\n./filler\n", "nothing was made");
         assert!(!refusal.stdout.contains("release --all"), "there is nothing to give back: {refusal:?}");
+        let needed = "at least 393216 are needed, 262144 of them kept aside for giving leases back";
+        assert!(refusal.stdout.contains(needed), "{refusal:?}");
         let doctor = disk.run("ada", &["doctor"]).refused(1, "unhealthy");
-        assert!(doctor.stdout.contains("bytes are free on"), "{doctor:?}");
+        assert!(doctor.stdout.contains("bytes are free on") && doctor.stdout.contains(needed), "{doctor:?}");
         assert_eq!(disk.run("ada", &["check", "a.rs"]).expect(0).value["clear"], true);
         disk.script("rm filler");
         disk.run("ada", &["reserve", "a.rs"]).expect(0);

@@ -127,7 +127,8 @@ pub(crate) fn of_refusal(scene: &Scene<'_>, ledger: &Ledger, reply: &Reply) -> C
     else {
         return Ok(());
     };
-    if !scene.fresh || !matches!(failure.details, Details::Circle(_)) {
+    // Whoever has a place already is refused for what taking it would do.
+    if !scene.fresh || asked.wait.is_some() || !matches!(failure.details, Details::Circle(_)) {
         return Ok(());
     }
     let (mut admitted, wait) = (ledger.clone(), refused(asked, agent, scene.now));

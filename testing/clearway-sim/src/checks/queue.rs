@@ -92,7 +92,14 @@ fn ended(scene: &Scene<'_>, way: &Way<'_>, wait: &Wait, cause: WaitEnd, lapsed: 
     let right = match cause {
         WaitEnd::Granted => scene.me == Some(wait.agent) || is_handed_to(command, way, wait),
         WaitEnd::TimedOut => scene.now.mono >= wait.until || (last && scene.me == Some(wait.agent)),
-        WaitEnd::Cancelled => matches!(command, Command::Leave(_)) && may_leave(scene, way.ledger, wait),
+        WaitEnd::Cancelled => match command {
+            Command::Leave(_) => may_leave(scene, way.ledger, wait),
+            // Whoever waits there and is refused at its turn goes.
+            Command::Await(Await { stay: Stay::Attached(process), wait: Some(id), .. }) => {
+                *id == wait.id && wait.attached.as_ref() == Some(process) && scene.me == Some(wait.agent)
+            }
+            _ => false,
+        },
         WaitEnd::Silent => way.is_silent(wait),
         WaitEnd::Gone => dead || way.is_dead_agent(wait.agent),
         WaitEnd::Lapsed => {

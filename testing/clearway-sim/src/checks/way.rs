@@ -138,7 +138,9 @@ impl<'a> Way<'a> {
 
     /// How many may be in the way before the want cannot be granted.
     pub(crate) fn free(&self, asker: &Asker<'_>, want: &Want) -> usize {
-        let shared = self.leases(asker, want).iter().any(|lease| lease.mode == Mode::Shared);
+        // What a command kept is free when that is dead, whether or not anybody wrote it down.
+        let is_shared = |lease: &&Lease| lease.mode == Mode::Shared && !self.has_lost_its_process(lease);
+        let shared = self.leases(asker, want).iter().any(is_shared);
         let several = asker.wanted.mode == Mode::Exclusive && !shared;
         if several { ground::capacity(&want.target) - 1 } else { 0 }
     }

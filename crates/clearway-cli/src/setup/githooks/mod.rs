@@ -116,7 +116,8 @@ fn clear_displaced(host: &mut dyn Host, path: &Path, kept: &Path) -> Result<(), 
     }
 }
 
-fn names(strict: bool) -> Vec<&'static str> {
+/// The hooks that git is to call.
+pub(crate) fn names(strict: bool) -> Vec<&'static str> {
     NAMES.iter().copied().chain(strict.then_some(REFERENCES)).collect()
 }
 

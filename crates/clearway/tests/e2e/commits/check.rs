@@ -72,6 +72,32 @@ fn of_a_message_that_is_very_long_the_command_has_the_beginning_and_says_so() {
 }
 
 #[test]
+fn a_hook_that_is_not_known_is_named_with_those_that_are_and_keeps_nobody_from_git() {
+    let home = home();
+    let stage = Stage::new(&home, &files());
+    let known = "prepare-commit-msg, post-commit, pre-rebase, pre-push and reference-transaction";
+    let told = |name: &str| {
+        format!(
+            "clearway: nothing is known of a hook \"{name}\", and nothing was checked; known are {known}\n"
+        )
+    };
+    stage.call_hook(&stage.root.join(".git/hooks"), "pre-commit");
+    for who in [Who::Person, ADA] {
+        let passed = stage.types(who, "git commit -q --allow-empty -m x");
+        assert_eq!((passed.status.success(), said(&passed)), (true, told("pre-commit")));
+    }
+    for name in known.split(", ").flat_map(|names| names.split(" and ")) {
+        let ran = stage.home.clearway(&stage.root).run(&["git-hook", name]).expect(0);
+        assert_eq!(ran.stderr(), "", "{name}");
+    }
+    for words in [["git-hook", "prepare-comit-msg"].as_slice(), &["-C", ".", "git-hook", "prepare-comit-msg"]]
+    {
+        let ran = stage.home.clearway(&stage.root).run(words).expect(0);
+        assert_eq!((ran.stdout(), ran.stderr()), (String::new(), told("prepare-comit-msg")));
+    }
+}
+
+#[test]
 fn a_person_passes_with_a_word_and_the_silent_case_is_silent() {
     let home = home();
     let stage = Stage::new(&home, &files());

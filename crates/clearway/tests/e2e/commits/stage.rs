@@ -51,7 +51,7 @@ impl<'h> Stage<'h> {
         HOOKS.iter().for_each(|name| self.call_hook(directory, name));
     }
 
-    fn call_hook(&self, directory: &Path, name: &str) {
+    pub(super) fn call_hook(&self, directory: &Path, name: &str) {
         let path = directory.join(name);
         let line = format!("#!/bin/sh\nexec {} git-hook {name} \"$@\"\n", self.home.binary().display());
         std::fs::write(&path, line).expect("a file");
