@@ -34,9 +34,14 @@ impl Request {
             Command::Reserve(reserve)
             | Command::Await(Await { reserve, .. })
             | Command::Ask(Ask { reserve, .. }) => read.meet_all(reserve),
-            Command::Answer(Answer { negotiation, .. })
-            | Command::Withdraw(negotiation)
-            | Command::Force(Force { negotiation, .. }) => read.negotiations.push(*negotiation),
+            Command::Answer(Answer { negotiation, .. }) | Command::Withdraw(negotiation) => {
+                read.negotiations.push(*negotiation);
+            }
+            // A holder is at work while anybody of its family is, and any agent may be of it.
+            Command::Force(Force { negotiation, .. }) => {
+                read.negotiations.push(*negotiation);
+                read.mail.everyone = true;
+            }
             Command::Halt(agent) | Command::Continue(agent) => {
                 read.agents.names.push(agent.clone());
                 read.agents.ids.extend(AgentId::parse(agent.as_str()));
@@ -150,7 +155,7 @@ impl Request {
         };
         let sees_all = sees_all || slice.waits.iter().any(|view| view.offer_lapsed(now.mono));
         let leaving: Vec<&WaitView> =
-            slice.waits.iter().filter(|view| self.leaves(view) || over(view)).collect();
+            slice.waits.iter().filter(|view| self.leaves(view, slice) || over(view)).collect();
         let own_wait = |view: &WaitView| Some(view.wait.agent) == agent;
         let meets = |own: &Reserve, view: &WaitView| {
             own.conflicts_with(&view.wait.wanted) || (own_wait(view) && own.meets(&view.wait.wanted))
@@ -227,12 +232,16 @@ impl Request {
         matches!(self.command, Command::Attend(_))
     }
 
-    fn leaves(&self, view: &WaitView) -> bool {
+    fn leaves(&self, view: &WaitView, slice: &Slice) -> bool {
         match &self.command {
             Command::Attend(Attend::End) => true,
             Command::Leave(Leave { waits: Some(waits) }) => waits.contains(&view.wait.id),
             Command::Leave(Leave { waits: None }) => true,
             Command::Await(Await { wait, .. }) => *wait == Some(view.wait.id),
+            Command::Withdraw(id) => slice.negotiation(*id).is_some_and(|asked| asked.wait == view.wait.id),
+            Command::Halt(name) => {
+                slice.agent_meant(name).is_some_and(|known| known.agent.id == view.wait.agent)
+            }
             _ => false,
         }
     }

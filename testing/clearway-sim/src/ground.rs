@@ -5,6 +5,7 @@
 
 use crate::rng::Rng;
 use clearway_core::command::{Reserve, Want};
+use clearway_core::lease::Lease;
 use clearway_core::pattern::{Fold, Pattern};
 use clearway_core::target::{ResourceName, Target, Worktree};
 
@@ -17,18 +18,19 @@ const SRC_DIRECTORY: u16 = 16;
 const DOC: u16 = 32;
 const DOCS_DIRECTORY: u16 = 64;
 const TOP: u16 = 128;
+const OTHER: u16 = 256;
 
 /// Every pattern of a life and the files it matches.
 const PATHS: [(&str, u16); 9] = [
     ("src/a.rs", A),
     ("src/b.rs", B),
-    ("src/*.rs", A | B),
+    ("src/*.rs", A | B | OTHER),
     ("src/lib/x.rs", LIB),
     ("src/lib/**", LIB | LIB_DIRECTORY),
-    ("src/**", A | B | LIB | LIB_DIRECTORY | SRC_DIRECTORY),
+    ("src/**", A | B | OTHER | LIB | LIB_DIRECTORY | SRC_DIRECTORY),
     ("docs/d.md", DOC),
     ("docs/**", DOC | DOCS_DIRECTORY),
-    ("**", A | B | LIB | LIB_DIRECTORY | SRC_DIRECTORY | DOC | DOCS_DIRECTORY | TOP),
+    ("**", A | B | OTHER | LIB | LIB_DIRECTORY | SRC_DIRECTORY | DOC | DOCS_DIRECTORY | TOP),
 ];
 
 /// Every name of a life and how many may hold it.
@@ -87,6 +89,34 @@ pub(crate) fn within(inner: &Target, here: &Worktree, outer: &Target, there: &Wo
         (Target::Name(one), Target::Name(other)) => one == other,
         _ => false,
     }
+}
+
+/// What a lease is on: its target, without what was taken out of it.
+fn held(lease: &Lease) -> u16 {
+    lease.ceded.iter().fold(files(&lease.target), |held, ceded| held & !files(ceded))
+}
+
+/// Whether a lease is on some of a target.
+pub(crate) fn meets(lease: &Lease, target: &Target, worktree: &Worktree) -> bool {
+    overlap(target, worktree, &lease.target, &lease.worktree)
+        && (!matches!(target, Target::Path(_)) || files(target) & held(lease) != 0)
+}
+
+/// Whether two leases have something in common.
+pub(crate) fn meet(one: &Lease, other: &Lease) -> bool {
+    meets(one, &other.target, &other.worktree)
+        && (!matches!(one.target, Target::Path(_)) || held(one) & held(other) != 0)
+}
+
+/// Whether all of a target is under a lease.
+pub(crate) fn covers(lease: &Lease, target: &Target, worktree: &Worktree) -> bool {
+    within(target, worktree, &lease.target, &lease.worktree)
+        && (!matches!(target, Target::Path(_)) || files(target) & !held(lease) == 0)
+}
+
+/// Whether a request is for something that a lease is on.
+pub(crate) fn asks_for(reserve: &Reserve, lease: &Lease) -> bool {
+    reserve.wants.iter().any(|want| meets(lease, &want.target, &reserve.worktree))
 }
 
 /// Whether a request is for something that shares something with a target.

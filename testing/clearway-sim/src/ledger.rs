@@ -5,8 +5,9 @@ use crate::ground;
 use clearway_core::agent::{Agent, Caller, IdentityKey};
 use clearway_core::event::{Body, Event};
 use clearway_core::fold::State;
-use clearway_core::ids::{AgentId, Fence, LeaseId, Seq, WaitId};
+use clearway_core::ids::{AgentId, Fence, LeaseId, NegotiationId, Seq, WaitId};
 use clearway_core::lease::{Grade, Lease, Mode, Terms};
+use clearway_core::negotiation::{Negotiation, NegotiationEnd, NegotiationState, Settled};
 use clearway_core::target::{Target, Worktree};
 use clearway_core::time::{BootKey, Mono, Now};
 use clearway_core::wait::Wait;
@@ -22,7 +23,10 @@ pub(crate) struct Ledger {
     pub(crate) leases: BTreeMap<LeaseId, Lease>,
     /// Leases that no event ended.
     pub(crate) open: BTreeSet<LeaseId>,
+    /// Leases that their holders gave back, or that yielded.
+    pub(crate) let_go: BTreeSet<LeaseId>,
     pub(crate) waits: BTreeMap<WaitId, Wait>,
+    pub(crate) negotiations: BTreeMap<NegotiationId, Negotiation>,
     pub(crate) frozen_until: Option<Mono>,
     pub(crate) highest_fence: Option<Fence>,
     /// Signs of life as the store remembered them before the step, on the clock of `soft_boot`.
@@ -64,7 +68,13 @@ impl Ledger {
             Body::WaitBegan(wait) => {
                 self.waits.insert(wait.id, wait.clone());
             }
+            Body::NegotiationAsked(negotiation) => {
+                self.negotiations.insert(negotiation.id, negotiation.clone());
+            }
+            Body::AgentHalted { agent, reason } => self.stop(*agent, Some(reason.clone())),
+            Body::AgentContinued { agent, .. } => self.stop(*agent, None),
             body if body.wait().is_some() => self.turn(event.seq, body)?,
+            body if body.negotiation().is_some() => self.talk(event)?,
             body => self.change(event.seq, body)?,
         }
         Ok(())
@@ -76,6 +86,44 @@ impl Ledger {
             lease.fence = fence;
         }
         self.highest_fence = self.highest_fence.max(Some(fence));
+    }
+
+    fn stop(&mut self, agent: AgentId, reason: Option<String>) {
+        if let Some(agent) = self.agents.get_mut(&agent) {
+            agent.halted = reason;
+        }
+    }
+
+    fn talk(&mut self, event: &Event) -> Result<(), String> {
+        let open = event.body.negotiation().and_then(|id| self.negotiations.get_mut(&id));
+        let Some(open) = open.filter(|open| open.is_open()) else {
+            return Err(format!(
+                "event {} is about a request that is over: {}",
+                event.seq,
+                event.body.kind()
+            ));
+        };
+        match &event.body {
+            Body::NegotiationRaised { urgency, then_reserve, deadline, .. } => {
+                (open.urgency, open.then_reserve, open.deadline) = (*urgency, *then_reserve, *deadline);
+            }
+            Body::NegotiationDeferred { until, deadline, .. } => {
+                open.state = match until {
+                    Some(until) => NegotiationState::Later(*until),
+                    None => NegotiationState::AfterCommit,
+                };
+                (open.deadline, open.overdue) = (*deadline, false);
+            }
+            Body::NegotiationOverdue { .. } => open.overdue = true,
+            Body::NegotiationEnded { how, released, reason, .. } => {
+                open.state = over(*how, *released, reason.clone(), event);
+            }
+            Body::NegotiationForced { reason, .. } => {
+                open.state = over(NegotiationEnd::Forced, 1, Some(reason.clone()), event);
+            }
+            _ => {}
+        }
+        Ok(())
     }
 
     fn change(&mut self, seq: Seq, body: &Body) -> Result<(), String> {
@@ -102,8 +150,11 @@ impl Ledger {
                 (lease.holder, lease.deadline, lease.handed_by) = (*to, *deadline, Some(*from));
                 self.fenced(id, seq);
             }
-            _ => {
+            body => {
                 self.open.remove(&id);
+                if matches!(body, Body::LeaseReleased { .. } | Body::LeaseYielded { .. }) {
+                    self.let_go.insert(id);
+                }
             }
         }
         Ok(())
@@ -149,6 +200,8 @@ impl Ledger {
             Some("the stored leases are not those of the log".to_owned())
         } else if stored.waits != self.waits {
             Some("the stored queue is not that of the log".to_owned())
+        } else if stored.negotiations != self.negotiations {
+            Some("the stored requests to holders are not those of the log".to_owned())
         } else if stored.agents != self.agents || stored.scope.live_leases != self.open.len() as u64 {
             Some("the stored agents or counts are not those of the log".to_owned())
         } else {
@@ -228,13 +281,35 @@ impl Ledger {
 
     /// Live leases on something that overlaps a target.
     pub(crate) fn on<'a>(&'a self, target: &Target, worktree: &Worktree, now: &Now) -> Vec<&'a Lease> {
-        let touches = |lease: &&Lease| ground::overlap(target, worktree, &lease.target, &lease.worktree);
+        let touches = |lease: &&Lease| ground::meets(lease, target, worktree);
         self.live(now).into_iter().filter(touches).collect()
+    }
+
+    /// Requests to holders that nothing became of yet.
+    pub(crate) fn asked(&self) -> impl Iterator<Item = &Negotiation> {
+        self.negotiations.values().filter(|negotiation| negotiation.is_open())
+    }
+
+    /// The very lease that somebody was asked for, while its holder has it.
+    pub(crate) fn lease_asked_for(&self, asked: &Negotiation) -> Option<&Lease> {
+        let lease = self.leases.get(&asked.lease).filter(|lease| self.open.contains(&lease.id))?;
+        let is_it = lease.fence == asked.fence && lease.holder == asked.holder;
+        Some(lease).filter(|lease| is_it && ground::meets(lease, &asked.target, &asked.worktree))
+    }
+
+    /// Whether an agent, or one above it, was stopped.
+    pub(crate) fn is_stopped(&self, agent: AgentId) -> bool {
+        let stopped = |id: &AgentId| self.agents.get(id).is_some_and(|agent| agent.halted.is_some());
+        stopped(&agent) || stopped(&self.family(agent))
     }
 
     pub(crate) fn is_frozen(&self, now: &Now) -> bool {
         self.boot.as_ref() == Some(&now.boot) && self.frozen_until.is_some_and(|until| now.mono < until)
     }
+}
+
+fn over(how: NegotiationEnd, released: u64, reason: Option<String>, event: &Event) -> NegotiationState {
+    NegotiationState::Over(Settled { how, released, reason, at: event.at })
 }
 
 fn take_terms(lease: &mut Lease, terms: &Terms) {

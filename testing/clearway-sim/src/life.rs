@@ -161,7 +161,8 @@ impl Life {
     }
 
     fn script(&mut self) -> Script<'_> {
-        Script { rng: &mut self.rng, cast: &self.cast, ledger: &self.ledger, field: &self.field }
+        let now = self.world.now.mono;
+        Script { rng: &mut self.rng, cast: &self.cast, ledger: &self.ledger, now, field: &self.field }
     }
 
     /// Gathers the facts a request asks for, and lets others go first.
@@ -369,7 +370,7 @@ impl Life {
                 let at = self.rng.pick(&running);
                 self.crash(at);
             }
-            34 => self.crash_client(),
+            34 | 50 => self.crash_client(),
             35..=37 => {
                 let running = self.cast.running();
                 let at = self.rng.pick(&running);
@@ -388,6 +389,7 @@ impl Life {
                 self.probes.hit(Probe::WallClockWentBack);
             }
             48 if self.rng.one_in(4) => self.reboot(),
+            49 => self.world.pass(1_200_001),
             _ => {}
         }
         if self.ledger.frozen_until.is_some_and(|until| self.world.now.mono >= until) {
@@ -403,8 +405,13 @@ impl Life {
             let silent = self.ledger.heard(wait, now).0 + checks::way::SILENCE_MS;
             [wait.until.0, silent, wait.offered_until.map_or(0, |until| until.0)]
         });
+        let asked = self.ledger.asked().flat_map(|asked| {
+            let silent = checks::talk::silence_ms(asked.urgency);
+            let forced = self.ledger.seen(asked.holder, now).map_or(0, |seen| seen.0 + silent + 1);
+            [asked.deadline.0, asked.later().map_or(0, |until| until.0), forced]
+        });
         let mut due: Vec<u64> =
-            leases.chain(waits).chain(self.ledger.frozen_until.map(|until| until.0)).collect();
+            leases.chain(waits).chain(asked).chain(self.ledger.frozen_until.map(|until| until.0)).collect();
         due.retain(|instant| *instant > now.mono.0 + 1);
         due.sort_unstable();
         due.truncate(4);
@@ -426,9 +433,13 @@ impl Life {
 
     /// A client program dies, with everything it runs; another one takes its place.
     fn crash_client(&mut self) {
-        let with_client = |index: &usize| self.cast.members[*index].client.is_some();
-        let clients: Vec<usize> = (0..self.cast.members.len()).filter(with_client).collect();
-        let index = self.rng.pick(&clients);
+        let members = &self.cast.members;
+        let with_client = |index: &usize| members[*index].client.is_some();
+        let clients: Vec<usize> = (0..members.len()).filter(with_client).collect();
+        let asked: Vec<usize> =
+            self.ledger.asked().filter_map(|asked| self.member_of(asked.holder)).collect();
+        let asked: Vec<usize> = asked.into_iter().filter(with_client).collect();
+        let index = self.rng.pick(if asked.is_empty() { &clients } else { &asked });
         self.trace.say(&format!("agent {index} dies, with its subagents and all that they run; others come"));
         let family = [Role::Child(index)];
         for member in 0..self.cast.members.len() {
@@ -527,14 +538,23 @@ impl Life {
             self.resume();
         }
         self.in_flight = None;
+        self.everybody_goes_on()?;
         let until = self.ledger.frozen_until.map_or(0, |until| until.0);
         self.world.pass(until.saturating_sub(self.world.now.mono.0));
         for _ in 0..=2 * self.ledger.waits.len() {
+            let then = self.ledger.waits.len();
             self.give_back_everything()?;
             self.everybody_tries_again()?;
+            if then == self.ledger.waits.len() {
+                self.let_turns_pass()?;
+            }
         }
         checks::hold(self.ledger.waits.is_empty(), Invariant::I12Queue, || {
             format!("{} waits never get their turn although everybody gives back", self.ledger.waits.len())
+        })?;
+        let asked = self.ledger.asked().count();
+        checks::hold(asked == 0, Invariant::Asking, || {
+            format!("{asked} requests outlive what they are for")
         })?;
         self.world.pass(25 * 60 * 60 * 1_000);
         let at = ShellRef { member: 0, shell: 0 };
@@ -542,6 +562,16 @@ impl Life {
         let over = self.ledger.waits.is_empty() && self.ledger.live(&self.world.now).is_empty();
         checks::hold(over, Invariant::I12Queue, || "something outlives its time".to_owned())?;
         self.trace.say(&format!("the log ends at {} with {:?}", self.head.rev, self.head.hash));
+        Ok(())
+    }
+
+    /// Who cannot take its turn, because that would close a circle, loses it in time. Those who wait are heard of meanwhile.
+    fn let_turns_pass(&mut self) -> Checked {
+        let until = self.ledger.waits.values().filter_map(|wait| wait.offered_until).max();
+        while until.is_some_and(|until| self.world.now.mono < until) {
+            self.world.pass(checks::way::SILENCE_MS / 2);
+            self.everybody_tries_again()?;
+        }
         Ok(())
     }
 
@@ -557,6 +587,12 @@ impl Life {
             Some(OperatorAct { reason: "closing time".to_owned(), at_terminal: true, holds_key: false });
         let caller = Caller { operator, ..self.cast.members[member].caller.clone() };
         self.ask(ShellRef { member, shell: 0 }, &request(caller, command, None)).map(|_| ())
+    }
+
+    fn everybody_goes_on(&mut self) -> Checked {
+        let stopped = self.ledger.agents.values().filter(|agent| agent.halted.is_some());
+        let stopped: Vec<AgentName> = stopped.map(|agent| agent.name.clone()).collect();
+        stopped.into_iter().try_for_each(|agent| self.as_operator(Command::Continue(agent)))
     }
 
     fn give_back_everything(&mut self) -> Checked {
@@ -590,15 +626,18 @@ impl Life {
             let again = Await { reserve: wait.wanted, stay, wait_ms: 1_000, wait: Some(wait.id) };
             let (caller, at) = (self.cast.members[member].caller.clone(), ShellRef { member, shell: 0 });
             let tried = self.ask(at, &request(caller.clone(), Command::Await(again), None))?;
-            let failure = tried.and_then(|reply| reply.outcome.err());
             // Whoever would wait for ever leaves, as it is told to.
-            if failure.is_some_and(|failure| failure.slug == Slug::WouldDeadlock) {
+            if tried.is_some_and(|reply| is_circle(&reply)) {
                 let leave = Command::Leave(Leave { waits: Some(vec![wait.id]) });
                 self.ask(at, &request(caller, leave, None))?;
             }
         }
         Ok(())
     }
+}
+
+fn is_circle(reply: &Reply) -> bool {
+    matches!(&reply.outcome, Err(failure) if failure.slug == Slug::WouldDeadlock)
 }
 
 fn scope() -> ScopeKey {

@@ -1,8 +1,8 @@
 //! Situations that a run has to have been in. One that is never reached means that the lives are too tame to prove
 //! anything about it.
 
-use crate::checks::Scene;
 use crate::checks::way::{Way, is_conflict};
+use crate::checks::{Scene, talk};
 use crate::ground;
 use crate::ledger::Ledger;
 use clearway_core::command::{Await, Command, Stay};
@@ -10,7 +10,9 @@ use clearway_core::decide::{Notice, Success};
 use clearway_core::event::{Body, Event};
 use clearway_core::facts::ProcessLife;
 use clearway_core::failure::{Circle, Details, Failure};
+use clearway_core::ids::LeaseId;
 use clearway_core::lease::{ExpiryCause, Lease, Mode};
+use clearway_core::negotiation::{Negotiated, NegotiationEnd, NegotiationState, Status};
 use clearway_core::slug::Slug;
 use clearway_core::target::Target;
 use clearway_core::wait::{Wait, WaitEnd};
@@ -98,6 +100,37 @@ probes! {
     OldFacts = "a decision was made on facts that were no longer true",
     MovedMeanwhile = "the log moved between gathering facts and deciding",
     WallClockWentBack = "the wall clock went back",
+    HolderAsked = "a holder was asked for what it has",
+    AskedAgain = "somebody asked for the same again",
+    AskedSooner = "somebody asked again, and sooner",
+    PartAskedFor = "a part of what somebody has was asked for",
+    LetGoByAnswer = "a holder answered that it lets go",
+    PartLetGo = "a holder let go of a part of what was asked for",
+    SplitByAnswer = "one path was taken out of a lease that stays",
+    LetGoByItself = "a holder gave back what it was asked for without an answer",
+    CommitPromised = "a holder answered that it commits first",
+    CommitKeptPromise = "a commit let go of what was promised",
+    PutOff = "a holder answered that it takes longer",
+    SaidNo = "a holder answered no",
+    TakenBack = "somebody took its request back",
+    NothingToAnswer = "a request was over because its lease was, though nobody let it go",
+    DeadlinePassed = "a deadline passed without an answer",
+    ForcedFromSilent = "a lease was forced from somebody silent",
+    ForcedFromDead = "a lease was forced from somebody dead",
+    ForcedPart = "a part of a lease was forced",
+    ForcedByPerson = "a person forced what somebody else asked for",
+    ForcedTooEarly = "a force came before the deadline",
+    ForcedDespiteLater = "a force came while the holder still had time",
+    ForcedActive = "a force came while the holder was active",
+    ForcedTwice = "a lease was forced a second time",
+    ForcedForNothing = "a force came after it was let go",
+    AnsweredTooLate = "an answer came when the request was over",
+    AnsweredByAnother = "somebody answered for another",
+    GrantedWhenLetGo = "somebody was granted what it asked for as it was let go",
+    RebootWhileAsked = "a new boot ended a request",
+    Stopped = "a person stopped an agent that had held something",
+    StoppedRefused = "a stopped agent was refused",
+    WentOn = "a stopped agent was let go on",
     ChangedHands = "a path came back after another held it",
 }
 
@@ -165,6 +198,55 @@ impl Probes {
                 None => Probe::WaitBecameDurable,
             }),
             Body::WaitEnded { cause, .. } => self.of_wait_end(ledger, wait, *cause),
+            Body::AgentHalted { agent, .. } => {
+                let held = |id: &LeaseId| ledger.leases.get(id).is_some_and(|lease| lease.holder == *agent);
+                self.hit_if(ledger.leases.keys().any(held), Probe::Stopped);
+            }
+            Body::AgentContinued { .. } => self.hit(Probe::WentOn),
+            body if body.negotiation().is_some() => self.of_talk(scene, ledger, body),
+            _ => {}
+        }
+    }
+
+    fn of_talk(&mut self, scene: &Scene<'_>, ledger: &Ledger, body: &Body) {
+        let command = &scene.request.command;
+        let answered = matches!(command, Command::Answer(_));
+        let asked = body.negotiation().and_then(|id| ledger.negotiations.get(&id));
+        match body {
+            Body::NegotiationAsked(asked) => {
+                self.hit(Probe::HolderAsked);
+                self.hit_if(talk::is_part(ledger, asked), Probe::PartAskedFor);
+            }
+            Body::NegotiationRaised { .. } => self.hit(Probe::AskedSooner),
+            Body::NegotiationDeferred { until, .. } => {
+                self.hit(if until.is_some() { Probe::PutOff } else { Probe::CommitPromised });
+            }
+            Body::NegotiationOverdue { .. } => self.hit(Probe::DeadlinePassed),
+            Body::NegotiationEnded { how: NegotiationEnd::Released, .. } => {
+                self.hit(if answered { Probe::LetGoByAnswer } else { Probe::LetGoByItself });
+                let commits = matches!(command, Command::Settle(_));
+                let promised = asked.is_some_and(|asked| asked.state == NegotiationState::AfterCommit);
+                self.hit_if(commits && promised, Probe::CommitKeptPromise);
+                self.hit_if(
+                    asked.is_some_and(|asked| ledger.open.contains(&asked.lease)),
+                    Probe::SplitByAnswer,
+                );
+            }
+            Body::NegotiationEnded { how: NegotiationEnd::Refused, .. } => self.hit(Probe::SaidNo),
+            Body::NegotiationEnded { how: NegotiationEnd::Withdrawn, .. } => self.hit(Probe::TakenBack),
+            Body::NegotiationEnded { how: NegotiationEnd::Lapsed, .. } => {
+                let ended = asked.and_then(|asked| ledger.leases.get(&asked.lease));
+                let rebooted = ended.is_some_and(|lease| lease.fence.epoch.0 < ledger.epoch);
+                self.hit(if rebooted { Probe::RebootWhileAsked } else { Probe::NothingToAnswer });
+            }
+            Body::NegotiationForced { .. } => {
+                let way = Way { ledger, world: scene.world, now: scene.now };
+                let dead = asked.is_some_and(|asked| way.is_dead_agent(asked.holder));
+                self.hit(if dead { Probe::ForcedFromDead } else { Probe::ForcedFromSilent });
+                self.hit_if(asked.is_some_and(|asked| talk::is_part(ledger, asked)), Probe::ForcedPart);
+                let another = asked.is_some_and(|asked| scene.me != Some(asked.requester));
+                self.hit_if(another, Probe::ForcedByPerson);
+            }
             _ => {}
         }
     }
@@ -173,7 +255,8 @@ impl Probes {
         if matches!(scene.request.command, Command::Release(_)) {
             return self.hit(Probe::PartKept);
         }
-        let Some(wanted) = scene.request.wanted() else { return };
+        let Some((wanted, place)) = scene.asked_for(way.ledger, lease) else { return };
+        self.hit_if(place.is_some(), Probe::GrantedWhenLetGo);
         let Some(want) = wanted.wants.iter().find(|want| want.target == lease.target) else { return };
         let asker = way.asker(lease.holder, wanted);
         let touching = way.ledger.on(&lease.target, &lease.worktree, scene.now);
@@ -250,8 +333,37 @@ impl Probes {
                 let free = blockers.is_empty() && ahead.is_empty();
                 self.hit_if(free && ledger.is_frozen(scene.now), Probe::FrozenWhileWaiting);
             }
+            Ok(Success::Negotiated(outcome)) => self.of_answer(scene, outcome, reply),
             Ok(_) => {}
             Err(failure) => self.of_failure(scene, ledger, resumed, last, failure),
+        }
+    }
+
+    fn of_answer(&mut self, scene: &Scene<'_>, outcome: &Negotiated, reply: &Reply) {
+        if reply.replayed {
+            return;
+        }
+        let since = outcome.negotiations.iter().map(|view| view.negotiation.since);
+        match (&scene.request.command, outcome.status) {
+            (Command::Ask(_), Status::Requested) => {
+                self.hit_if(since.min() < Some(scene.now.mono), Probe::AskedAgain);
+            }
+            (Command::Answer(_), Status::PartlyReleased) => self.hit(Probe::PartLetGo),
+            (Command::Force(_), Status::Forced) => {
+                let over = outcome.negotiations.iter().filter_map(|view| view.negotiation.settled());
+                self.hit_if(over.map(|over| over.at).min() < Some(scene.now.wall), Probe::ForcedTwice);
+            }
+            (Command::Force(_), Status::AlreadyReleased) => self.hit(Probe::ForcedForNothing),
+            _ => {}
+        }
+    }
+
+    fn of_early_force(&mut self, failure: &Failure) {
+        match talk::too_early(failure) {
+            Some("deadline") => self.hit(Probe::ForcedTooEarly),
+            Some("later") => self.hit(Probe::ForcedDespiteLater),
+            Some("active") => self.hit(Probe::ForcedActive),
+            _ => {}
         }
     }
 
@@ -270,6 +382,10 @@ impl Probes {
                 let waits = matches!(scene.request.command, Command::Await(_));
                 self.hit_if(resumed && waits, Probe::SilentAfterPause);
             }
+            Slug::AlreadyAnswered => self.hit(Probe::AnsweredTooLate),
+            Slug::NotParty => self.hit(Probe::AnsweredByAnother),
+            Slug::ForceTooEarly => self.of_early_force(failure),
+            Slug::Halted => self.hit(Probe::StoppedRefused),
             Slug::RecipientGone => self.hit(Probe::TransferToTheGone),
             Slug::IdempotencyMismatch => self.hit(Probe::KeyReused),
             Slug::Frozen => self.hit(Probe::FrozenRefusal),
@@ -327,7 +443,7 @@ impl Probes {
 }
 
 fn waits_for(wait: &Wait, lease: &Lease) -> bool {
-    is_conflict(wait.wanted.mode, lease.mode) && ground::touches(&wait.wanted, &lease.target, &lease.worktree)
+    is_conflict(wait.wanted.mode, lease.mode) && ground::asks_for(&wait.wanted, lease)
 }
 
 fn waiters(ledger: &Ledger, lease: &Lease) -> usize {

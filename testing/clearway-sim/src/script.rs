@@ -4,15 +4,17 @@ use crate::cast::{Cast, Member, Role, ShellRef, Waiting};
 use crate::ground;
 use crate::ledger::Ledger;
 use crate::rng::Rng;
-use clearway_core::agent::{AgentName, Caller, OperatorAct};
+use clearway_core::agent::{Agent, AgentName, Caller, OperatorAct};
 use clearway_core::command::{
-    Await, Command, LeaseRef, Leave, Release, Renew, Request, Reserve, ScopeBirth, Selection, Stay, Transfer,
-    Want,
+    Answer, Ask, Await, Command, Force, LeaseRef, Leave, Release, Renew, Request, Reserve, Says, ScopeBirth,
+    Selection, Settle, Stay, Transfer, Want,
 };
 use clearway_core::facts::Process;
 use clearway_core::ids::Fence;
 use clearway_core::lease::{Grade, Lease, Mode};
+use clearway_core::negotiation::{Negotiation, NegotiationEnd, NegotiationState, Urgency};
 use clearway_core::target::{Target, Worktree};
+use clearway_core::time::Mono;
 use clearway_core::wait::Wait;
 
 const TTLS_MS: [u64; 7] = [1_000, 5_000, 20_000, 60_000, 400_000, 1_800_000, 1_800_000];
@@ -24,6 +26,7 @@ pub(crate) struct Script<'a> {
     pub(crate) rng: &'a mut Rng,
     pub(crate) cast: &'a Cast,
     pub(crate) ledger: &'a Ledger,
+    pub(crate) now: Mono,
     /// What there is to reserve in this life.
     pub(crate) field: &'a [Want],
 }
@@ -33,11 +36,15 @@ impl Script<'_> {
     pub(crate) fn next(&mut self, at: ShellRef) -> Request {
         let waiting = self.cast.members[at.member].shells[at.shell].waiting.clone();
         let command = match waiting {
+            _ if self.has_to_talk(at) => self.talk(at),
             Some(waiting) if !self.rng.one_in(5) => self.again(at, &waiting),
             _ => self.anything(at),
         };
         let mut caller = self.member(at).caller.clone();
-        let orders = matches!(command, Command::Freeze { .. } | Command::Thaw);
+        let orders = matches!(
+            command,
+            Command::Freeze { .. } | Command::Thaw | Command::Halt(_) | Command::Continue(_)
+        );
         if self.member(at).role == Role::Person && (orders || self.rng.one_in(3)) {
             caller.operator =
                 Some(OperatorAct { reason: "tidying up".to_owned(), at_terminal: true, holds_key: false });
@@ -69,7 +76,7 @@ impl Script<'_> {
 
     fn anything(&mut self, at: ShellRef) -> Command {
         let person = self.member(at).role == Role::Person;
-        match self.rng.below(40) {
+        match self.rng.below(46) {
             0..=10 => Command::Reserve(self.reserve(at)),
             11..=21 => self.wait(at),
             22..=24 => self.renew(at),
@@ -83,6 +90,10 @@ impl Script<'_> {
             36 => self.leave_any(),
             37 if person && self.rng.one_in(6) => Command::Recover,
             38..=39 => Command::Sweep,
+            40..=41 => self.ask(at),
+            42 => self.talk(at),
+            43 => self.settle(at),
+            44 if person || self.rng.one_in(8) => self.stop(),
             _ => self.upgrade(at),
         }
     }
@@ -115,6 +126,99 @@ impl Script<'_> {
             if matches!(lease.target, Target::Path(_)) {
                 reserve.worktree = lease.worktree;
             }
+        }
+    }
+
+    /// Asks for something, rather for what somebody holds, or for a part of it.
+    fn ask(&mut self, at: ShellRef) -> Command {
+        let mut reserve = Reserve {
+            mode: Mode::Exclusive,
+            as_set: false,
+            best_effort: false,
+            max_ms: None,
+            bound: None,
+            ..self.reserve(at)
+        };
+        if !self.rng.one_in(6) {
+            self.want_what_is_held(&mut reserve);
+        }
+        reserve.wants.truncate(1);
+        if self.rng.one_in(2) {
+            let target = reserve.wants[0].target.clone();
+            reserve.wants[0].target = self.part_in(&target);
+        }
+        let urgency = if self.rng.one_in(3) { Urgency::Urgent } else { Urgency::Normal };
+        let (why, then_reserve) = ("add logout".to_owned(), self.rng.one_in(3));
+        Command::Ask(Ask { reserve, why, urgency, then_reserve })
+    }
+
+    fn part_in(&mut self, whole: &Target) -> Target {
+        let here = Worktree("/w".to_owned());
+        let inside = (0..ground::PATH_COUNT).map(|number| ground::path(number).target);
+        let parts: Vec<Target> = inside.filter(|part| ground::within(part, &here, whole, &here)).collect();
+        if parts.is_empty() { whole.clone() } else { self.rng.pick(&parts) }
+    }
+
+    /// Whoever asks or is asked says something now and then.
+    fn has_to_talk(&mut self, at: ShellRef) -> bool {
+        let own = self.ledger.identified(&self.member(at).caller);
+        let concerned = |asked: &Negotiation| Some(asked.holder) == own || Some(asked.requester) == own;
+        let mut all = self.ledger.negotiations.values();
+        all.any(|asked| concerned(asked) && (asked.is_open() || is_forced(asked))) && self.rng.one_in(3)
+    }
+
+    /// Answers, takes back or forces a request; rather one of its own than somebody else's, and rather an open one.
+    fn talk(&mut self, at: ShellRef) -> Command {
+        let own = self.ledger.identified(&self.member(at).caller);
+        let over = self.rng.one_in(4);
+        let all: Vec<Negotiation> =
+            self.ledger.negotiations.values().filter(|asked| over || asked.is_open()).cloned().collect();
+        let concerned = |asked: &&Negotiation| Some(asked.holder) == own || Some(asked.requester) == own;
+        let mine: Vec<Negotiation> = all.iter().filter(concerned).cloned().collect();
+        let pool = if mine.is_empty() || self.rng.one_in(8) { all } else { mine };
+        if pool.is_empty() {
+            return self.ask(at);
+        }
+        let asked = self.rng.pick(&pool);
+        let is_holder = Some(asked.holder) == own;
+        if is_holder && asked.state == NegotiationState::AfterCommit && self.rng.one_in(2) {
+            return self.settle(at);
+        }
+        match self.rng.below(8) {
+            0 if !is_holder => Command::Withdraw(asked.id),
+            1..=6 if !is_holder => {
+                Command::Force(Force { negotiation: asked.id, reason: "the release is due".to_owned() })
+            }
+            _ => Command::Answer(Answer { negotiation: asked.id, says: self.says(&asked) }),
+        }
+    }
+
+    fn says(&mut self, asked: &Negotiation) -> Says {
+        match self.rng.below(8) {
+            0..=1 => Says::Release(Vec::new()),
+            2 => Says::Release(vec![self.part_in(&asked.target)]),
+            3 => Says::AfterCommit,
+            4..=5 => Says::Later { for_ms: self.rng.pick(&[60_000, 900_000, 3_600_000]) },
+            _ => Says::No("half done".to_owned()),
+        }
+    }
+
+    /// What an agent holds is committed, as far as it is.
+    fn settle(&mut self, at: ShellRef) -> Command {
+        let leases = self.held(at).iter().map(|lease| lease.id).collect();
+        Command::Settle(Settle { leases, began: self.now })
+    }
+
+    /// Stops somebody, or lets somebody who is stopped go on.
+    fn stop(&mut self) -> Command {
+        let stopped = |agent: &&Agent| agent.halted.is_some();
+        let agents = self.ledger.agents.values();
+        let halted: Vec<AgentName> = agents.clone().filter(stopped).map(|agent| agent.name.clone()).collect();
+        let all: Vec<AgentName> = agents.map(|agent| agent.name.clone()).collect();
+        match (halted.is_empty(), all.is_empty()) {
+            (false, _) => Command::Continue(self.rng.pick(&halted)),
+            (true, false) => Command::Halt(self.rng.pick(&all)),
+            (true, true) => Command::Sweep,
         }
     }
 
@@ -242,7 +346,7 @@ impl Script<'_> {
         };
         let concerned = named.filter(|_| !self.rng.one_in(3)).map(|lease| {
             let same = self.ledger.open_leases().filter(|other| other.target == lease.target);
-            let touches = |wait: &&Wait| ground::touches(&wait.wanted, &lease.target, &lease.worktree);
+            let touches = |wait: &&Wait| ground::asks_for(&wait.wanted, lease);
             let waiting = self.ledger.waits.values().filter(touches).map(|wait| wait.agent);
             let others = same.map(|other| other.holder).chain(waiting);
             others.filter(|agent| *agent != lease.holder).collect::<Vec<_>>()
@@ -292,6 +396,10 @@ impl Script<'_> {
 /// A place that is kept without a process, unless it is for a command: that is run by the process that waits, or by nobody.
 fn kept(wanted: &Reserve, process: Process) -> Stay {
     if wanted.bound.is_some() { Stay::Attached(process) } else { Stay::Durable }
+}
+
+fn is_forced(asked: &Negotiation) -> bool {
+    asked.settled().is_some_and(|settled| settled.how == NegotiationEnd::Forced)
 }
 
 /// A request in the scope of every life.

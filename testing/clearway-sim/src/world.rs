@@ -193,7 +193,7 @@ impl World for SimWorld {
     }
 
     fn gather(&mut self, queries: &BTreeSet<FactQuery>, facts: &mut Facts) {
-        self.asked.extend(queries.iter().cloned());
+        self.asked.extend(queries.iter().chain(&self.held_queries).cloned());
         queries.iter().chain(&self.held_queries).for_each(|query| self.answer(query, facts));
     }
 }

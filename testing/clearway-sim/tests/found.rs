@@ -1,11 +1,15 @@
 //! Every defect that the simulation found, as the shortest story that shows it.
 
-use clearway_core::agent::{AgentName, Caller, OperatorAct};
-use clearway_core::command::{Await, Command, LeaseRef, Release, Reserve, Selection, Stay, Transfer, Want};
+use clearway_core::agent::{AgentName, Caller, Client, ClientSession, OperatorAct};
+use clearway_core::command::{
+    Answer, Ask, Await, Command, LeaseRef, Release, Reserve, Says, Selection, Stay, Transfer, Want,
+};
 use clearway_core::decide::Success;
+use clearway_core::facts::{Process, ProcessLife};
 use clearway_core::failure::{Failure, LeaseView};
 use clearway_core::lease::{Grade, Mode};
 use clearway_core::limits::OFFER_MS;
+use clearway_core::negotiation::{NegotiationView, Urgency};
 use clearway_core::pattern::{Fold, Pattern};
 use clearway_core::slug::Slug;
 use clearway_core::target::{ResourceName, Target, Worktree};
@@ -225,4 +229,109 @@ fn going_on_without_a_lost_tail_begins_no_log() {
     let mut stage = stage();
     operate(&mut stage, Command::Recover);
     assert_eq!(stage.kinds(), Vec::<&str>::new());
+}
+
+fn process(pid: u32) -> Process {
+    Process { host: "h".to_owned(), boot: "b".to_owned(), pid_namespace: "p".to_owned(), pid, start: 1 }
+}
+
+fn asking(want: Want) -> Command {
+    let (why, urgency) = ("add logout".to_owned(), Urgency::Normal);
+    Command::Ask(Ask { reserve: wanting(Mode::Exclusive, &[want]), why, urgency, then_reserve: true })
+}
+
+#[test]
+fn who_is_promised_what_a_dead_agent_holds_is_granted_it_at_its_turn() {
+    let mut stage = stage();
+    let process = process(71);
+    let session = ClientSession {
+        client: Client::ClaudeCode,
+        session: "s".to_owned(),
+        subagent: None,
+        process: Some(process),
+    };
+    let caller = Caller { session: Some(session), ..Caller::default() };
+    let held = Command::Reserve(wanting(Mode::Exclusive, &[path("src/**")]));
+    assert!(stage.execute(&caller, held, None).outcome.is_ok());
+    assert!(stage.command("b", asking(path("src/x"))).outcome.is_ok());
+    stage.world.processes.insert(71, ProcessLife::Dead);
+    stage.sweep();
+    let kinds = stage.kinds();
+    let last = &kinds[kinds.len() - 4..];
+    assert_eq!(last, ["lease.taken-over", "lease.granted", "wait.ended", "negotiation.ended"]);
+}
+
+#[test]
+fn what_is_shared_is_answered_as_it_is_after_a_turn_that_was_promised() {
+    let mut stage = stage();
+    let short = Reserve { ttl_ms: 1_000, ..wanting(Mode::Exclusive, &[path("f")]) };
+    assert!(stage.command("a", Command::Reserve(short)).outcome.is_ok());
+    assert!(stage.command("b", asking(path("f"))).outcome.is_ok());
+    stage.pass(1_000);
+    let answered = reserve(&mut stage, "b", Mode::Shared, &[path("f")]).unwrap();
+    let held = stage.held();
+    assert_eq!((answered[0].lease.mode, answered[0].lease.fence), (held[0].mode, held[0].fence));
+}
+
+/// `b` waits for everything, of which `x` keeps a part, and `c` stands behind it for another part.
+fn behind_a_wide_wait(stage: &mut Stage) -> Vec<NegotiationView> {
+    let docs = stage.take("a", "docs/**");
+    stage.take("x", "src/**");
+    let asked = match stage.command("b", asking(path("**"))).outcome {
+        Ok(Success::Negotiated(outcome)) => outcome.negotiations,
+        other => panic!("nobody was asked: {other:?}"),
+    };
+    wait(stage, "c", path("docs/d"), None).unwrap();
+    let release = Release { selection: these(&docs), keep: Vec::new() };
+    assert!(stage.command("a", Command::Release(release)).outcome.is_ok());
+    assert_eq!(offers(stage), 0, "it is somebody else's turn");
+    asked
+}
+
+#[test]
+fn a_wide_request_that_is_taken_back_brings_the_turn_of_who_stood_behind_it() {
+    let mut stage = stage();
+    for asked in behind_a_wide_wait(&mut stage) {
+        assert!(stage.command("b", Command::Withdraw(asked.negotiation.id)).outcome.is_ok());
+    }
+    assert_eq!(offers(&mut stage), 1);
+}
+
+#[test]
+fn an_agent_that_is_stopped_brings_the_turn_of_who_stood_behind_it() {
+    let mut stage = stage();
+    behind_a_wide_wait(&mut stage);
+    operate(&mut stage, Command::Halt(AgentName::parse("b").unwrap()));
+    assert_eq!(offers(&mut stage), 1);
+}
+
+#[test]
+fn who_shares_what_others_have_alone_does_not_wait_at_a_place_whose_turn_has_come() {
+    let mut stage = stage();
+    let held = stage.take("a", "docs/d");
+    reserve(&mut stage, "c", Mode::Exclusive, &[unit("pool", 2)]).unwrap();
+    let auto = |mode, wants: &[Want]| Reserve { grade: Grade::Auto, ..wanting(mode, wants) };
+    let wide = auto(Mode::Exclusive, &[path("docs/d"), unit("pool", 2)]);
+    let place = wait_for(&mut stage, "b", wide, None).unwrap();
+    let release = Release { selection: these(&held), keep: Vec::new() };
+    assert!(stage.command("a", Command::Release(release)).outcome.is_ok());
+    let other = wait_for(&mut stage, "b", auto(Mode::Shared, &[unit("pool", 2)]), None).unwrap();
+    assert_ne!(other.id, place.id, "one unit is free, and nobody shares them");
+}
+
+#[test]
+fn what_a_dead_command_kept_is_over_before_who_was_promised_it_is_granted_it() {
+    let mut stage = stage();
+    let bound = Reserve { bound: Some(process(9)), ..wanting(Mode::Exclusive, &[path("f")]) };
+    assert!(stage.command("a", Command::Reserve(bound)).outcome.is_ok());
+    let asked = match stage.command("b", asking(path("f"))).outcome {
+        Ok(Success::Negotiated(outcome)) => outcome.negotiations[0].negotiation.id,
+        other => panic!("nobody was asked: {other:?}"),
+    };
+    stage.world.processes.insert(9, ProcessLife::Dead);
+    let says = Says::Release(Vec::new());
+    stage.command("a", Command::Answer(Answer { negotiation: asked, says }));
+    let holders: Vec<&str> =
+        stage.kinds().into_iter().filter(|kind| ["lease.granted", "lease.expired"].contains(kind)).collect();
+    assert_eq!(holders, ["lease.granted", "lease.expired", "lease.granted"]);
 }

@@ -2,19 +2,19 @@
 
 use super::draft::Draft;
 use super::identify;
-use crate::command::{Command, Request};
+use crate::command::{Command, Request, Reserve};
 use crate::event::{Actor, Body};
 use crate::facts::FactQuery;
 use crate::failure::Failure;
 use crate::hint::Hint;
-use crate::ids::Epoch;
+use crate::ids::{Epoch, LeaseId};
 use crate::lease::{ExpiryCause, Lease};
 use crate::limits::EXPIRIES_PER_WRITE;
 use crate::slice::ScopeState;
 use crate::slug::Slug;
 use crate::time::Now;
 use crate::wait::WaitEnd;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Within one boot nothing committed can vanish: a log that is shorter than its witness remembers was damaged or put
 /// back, and going on would hand out its fences again. A new boot may have lost the last moments with the power; its
@@ -85,6 +85,20 @@ impl Draft<'_> {
         match request.command {
             Command::Recover => Ok(()),
             _ => lost_tail(&self.slice.scope, self.now).map_or(Ok(()), Err),
+        }
+    }
+
+    /// Records what is over of what somebody is granted now, whoever's request brought its turn.
+    pub(super) fn record_over(&mut self, wanted: &Reserve) {
+        let slice = self.slice;
+        let touched = |lease: &Lease| wanted.touches(&lease.target, &lease.worktree);
+        let over =
+            self.view().overdue().filter(|(lease, _)| !self.ended.contains(&lease.id) && touched(lease));
+        let over: BTreeMap<LeaseId, ExpiryCause> = over.map(|(lease, cause)| (lease.id, cause)).collect();
+        for lease in &slice.leases {
+            if let Some(cause) = over.get(&lease.id) {
+                self.expire(lease, *cause);
+            }
         }
     }
 

@@ -257,11 +257,12 @@ pub fn decide(
 fn settle(
     mut draft: Draft<'_>,
     request: &Request,
-    outcome: Result<Success, Failure>,
+    mut outcome: Result<Success, Failure>,
     entropy: &mut Entropy<'_>,
 ) -> Decision {
     draft.close_negotiations();
     let missing = draft.record_offers(entropy);
+    reserve::show_as_it_is_now(&draft, &mut outcome);
     // Whoever sweeps has the time to find out whose turn it is. Others leave it to them.
     if matches!(request.command, Command::Sweep | Command::Attend(_)) && !missing.is_empty() {
         return Decision::NeedsFacts(missing);

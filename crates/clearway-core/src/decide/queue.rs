@@ -145,7 +145,11 @@ impl Draft<'_> {
                 continue;
             }
             match self.turn_of(&wait, self.frozen.as_ref()) {
-                Ok(Some(steps)) => missing.extend(self.keep_promise(&wait, &steps, entropy)),
+                Ok(Some(steps)) => {
+                    missing.extend(self.keep_promise(&wait, &steps, entropy));
+                    // What made way for that turn may have been asked for.
+                    self.close_negotiations();
+                }
                 Ok(None) => {}
                 Err(queries) => missing.extend(queries),
             }
@@ -160,7 +164,7 @@ impl Draft<'_> {
         steps: &[Step],
         entropy: &mut Entropy<'_>,
     ) -> BTreeSet<FactQuery> {
-        let granted = match self.promised.remove(&wait.id) {
+        let granted = match self.promised.remove(&wait.id).or_else(|| self.promises(wait, steps)) {
             Some(from) => grant_turn(self, wait, steps, entropy).map(|granted| granted.then_some(from)),
             None => Ok(None),
         };
@@ -305,8 +309,11 @@ fn wider_wait(
         let Wait { wanted, place, .. } = &view.wait;
         let steps = Planner::at(draft, me, wanted, *place).plan()?;
         let mut blocked =
-            wanted.wants.iter().zip(&steps).filter(|(_, step)| matches!(step, Step::Blocked(_)));
-        if blocked.all(|(want, _)| request.wants.iter().any(|part| part.target.covers(&want.target))) {
+            wanted.wants.iter().zip(&steps).filter(|(_, step)| matches!(step, Step::Blocked(_))).peekable();
+        // Where nothing is in its way, what is in the way of this one is something else.
+        if blocked.peek().is_some()
+            && blocked.all(|(want, _)| request.wants.iter().any(|part| part.target.covers(&want.target)))
+        {
             return Ok(Some(view.clone()));
         }
     }

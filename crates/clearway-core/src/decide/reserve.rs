@@ -210,6 +210,7 @@ pub(super) fn grant_turn(
     if within_quota(draft, me, reserve, steps).is_err() {
         return Ok(false);
     }
+    draft.record_over(reserve);
     let (untaken, said) = (draft.clone(), draft.notices.clone());
     let mut taker = Taker { draft, reserve, me, actor, set: None, taken: Vec::new() };
     for (want, step) in reserve.wants.iter().zip(steps) {
@@ -580,6 +581,19 @@ fn describe(blocker: &LeaseView, now: crate::time::Mono) -> String {
 fn free_in_ms(blocker: &LeaseView, now: crate::time::Mono) -> u64 {
     let left_ms = blocker.deadline.since(now);
     if blocker.lease.bound.is_some() { left_ms.min(COMMAND_RETRY_MS) } else { left_ms }
+}
+
+/// Shows once more what changed since it was granted: a turn that was promised to the caller may have come after it, and
+/// made its own of what it shares.
+pub(super) fn show_as_it_is_now(draft: &Draft<'_>, outcome: &mut Result<Success, Failure>) {
+    let Ok(Success::Reserved { leases, .. }) = outcome else { return };
+    for view in leases {
+        let lease = draft.leases_now().find(|lease| lease.id == view.lease.id);
+        if let Some(lease) = lease.filter(|lease| lease.fence != view.lease.fence) {
+            view.deadline = lease.deadline_given(Some(draft.now.mono));
+            view.lease = lease.clone();
+        }
+    }
 }
 
 fn show(draft: &Draft<'_>, leases: &[Lease]) -> Vec<LeaseView> {

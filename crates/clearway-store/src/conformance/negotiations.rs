@@ -28,6 +28,7 @@ pub(super) const STORIES: &[Story] = &[
     ("negotiations: force", force_story),
     ("negotiations: force again", force_again),
     ("negotiations: force the dead", force_the_dead),
+    ("negotiations: a family at work", family_at_work),
     ("negotiations: later keeps force away", later_keeps_force_away),
     ("negotiations: third parties", third_parties),
     ("negotiations: withdraw", withdraw_story),
@@ -166,6 +167,8 @@ fn answers(stage: &mut Stage) {
     assert_eq!(twice.slug, Slug::AlreadyAnswered);
     let again = asked(stage, "bob", "a.rs");
     assert_ne!(again, id, "what is over is not answered again");
+    let put_off = negotiated(stage, named("ada"), says(again, Says::Later { for_ms: 60 * MINUTE }));
+    assert_eq!(put_off.status, Status::Deferred);
     let freed = negotiated(stage, named("ada"), says(again, Says::Release(Vec::new())));
     assert_eq!((freed.status, freed.released.len(), freed.remaining.len()), (Status::Released, 1, 0));
     let settled = freed.negotiations[0].negotiation.settled().cloned().unwrap();
@@ -324,6 +327,18 @@ fn force_the_dead(stage: &mut Stage) {
     let id = asked(stage, "bob", "a.rs");
     assert_eq!(refused(stage, named("bob"), force_of(id)).slug, Slug::ForceTooEarly);
     stage.world.processes.insert(process(pid_of("ada")).pid, ProcessLife::Dead);
+    assert_eq!(negotiated(stage, named("bob"), force_of(id)).status, Status::Forced);
+}
+
+/// An agent that waits for its subagent is silent, and at work.
+fn family_at_work(stage: &mut Stage) {
+    let held = take(stage, hook_of("ada"), "a.rs", How { ttl_ms: 120 * MINUTE, ..How::default() }).unwrap();
+    let id = asked(stage, "bob", "a.rs");
+    stage.register_child(&in_session("child"), held.holder, "child123");
+    stage.pass(21 * MINUTE);
+    take(stage, in_session("child"), "b.rs", How::default()).unwrap();
+    assert_eq!(refused(stage, named("bob"), force_of(id)).slug, Slug::ForceTooEarly);
+    stage.pass(20 * MINUTE + 1);
     assert_eq!(negotiated(stage, named("bob"), force_of(id)).status, Status::Forced);
 }
 

@@ -4,6 +4,7 @@
 mod answers;
 mod blind;
 mod deaf;
+mod talk;
 
 use clearway_core::command::{Await, Command, Request, Reserve};
 use clearway_core::decide::{Decide, Decision, Success, Verdict, identify};
@@ -22,7 +23,7 @@ pub struct Bug {
 
 /// Every wrong decision.
 pub fn all() -> Vec<Bug> {
-    let all = [blind::BUGS, deaf::BUGS, answers::BUGS].concat();
+    let all = [blind::BUGS, deaf::BUGS, answers::BUGS, talk::BUGS].concat();
     all.into_iter().map(|(name, decide)| Bug { name, decide }).collect()
 }
 

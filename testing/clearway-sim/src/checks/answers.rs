@@ -27,7 +27,12 @@ pub(crate) fn of_event(scene: &Scene<'_>, ledger: &Ledger, event: &Event) -> Che
                 format!("{} of a lease that is somebody else's", event.body.kind())
             })
         }
-        Body::ScopeFrozen { .. } | Body::ScopeThawed { .. } | Body::CommitAllowed { .. } => {
+        Body::ScopeFrozen { .. }
+        | Body::ScopeThawed { .. }
+        | Body::CommitAllowed { .. }
+        | Body::AgentHalted { .. }
+        | Body::AgentContinued { .. }
+        | Body::LeaseOrphaned { .. } => {
             answer(scene.request.caller.operator.is_some(), || "an agent did an operator's act".to_owned())
         }
         _ => Ok(()),
@@ -48,7 +53,7 @@ fn may_act(scene: &Scene<'_>, ledger: &Ledger, lease: &Lease) -> bool {
 
 /// A new lease is what was asked for, on the terms that were asked for.
 fn granted(scene: &Scene<'_>, ledger: &Ledger, lease: &Lease) -> Checked {
-    let Some(wanted) = scene.request.wanted() else { return Ok(()) };
+    let Some((wanted, _)) = scene.asked_for(ledger, lease) else { return kept(scene, lease) };
     let asked = wanted.wants.iter().any(|want| want.target == lease.target);
     let here = match lease.target {
         Target::Path(_) => lease.worktree == wanted.worktree,
@@ -65,6 +70,11 @@ fn granted(scene: &Scene<'_>, ledger: &Ledger, lease: &Lease) -> Checked {
     let is_path = matches!(lease.target, Target::Path(_));
     let stopped = ledger.is_frozen(scene.now) && client != Some(Client::Terminal) && is_path;
     answer(!stopped, || format!("lease {} was granted during a freeze", lease.id))
+}
+
+/// Who asked for nothing keeps a part of what it gives back.
+fn kept(scene: &Scene<'_>, lease: &Lease) -> Checked {
+    answer(scene.keeps(lease), || format!("lease {} was granted to nobody who asked", lease.id))
 }
 
 /// Judges a reply by what was written with it.
@@ -155,8 +165,12 @@ fn as_written(ledger: &Ledger, view: &LeaseView) -> Checked {
 }
 
 fn is_got(wanted: &Reserve, want: &Want, leases: &[LeaseView]) -> bool {
-    leases.iter().map(|view| &view.lease).any(|lease| {
-        lease.mode >= wanted.mode
-            && ground::within(&want.target, &wanted.worktree, &lease.target, &lease.worktree)
-    })
+    let here = &wanted.worktree;
+    // A lease that something was taken out of says so, and is what it is when it is asked for again.
+    let is_it = |lease: &Lease| {
+        let again = !lease.ceded.is_empty() && lease.target == want.target;
+        ground::covers(lease, &want.target, here)
+            || (again && ground::within(&want.target, here, &lease.target, &lease.worktree))
+    };
+    leases.iter().map(|view| &view.lease).any(|lease| lease.mode >= wanted.mode && is_it(lease))
 }

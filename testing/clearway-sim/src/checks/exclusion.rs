@@ -4,7 +4,7 @@ use super::way::{Asker, Way, is_conflict, units};
 use super::{Checked, Invariant, Scene, hold};
 use crate::ground;
 use crate::ledger::Ledger;
-use clearway_core::command::{Command, Reserve, Want};
+use clearway_core::command::{Reserve, Want};
 use clearway_core::event::{Body, Event};
 use clearway_core::lease::{Grade, Lease, Mode};
 use clearway_core::target::Target;
@@ -54,9 +54,7 @@ fn may_meet(ledger: &Ledger, one: &Lease, other: &Lease) -> bool {
         && one.bound.is_some()
         && other.bound.is_some()
         && one.bound != other.bound;
-    !ground::overlap(&one.target, &one.worktree, &other.target, &other.worktree)
-        || !is_conflict(one.mode, other.mode)
-        || (related && !two_commands)
+    !ground::meet(one, other) || !is_conflict(one.mode, other.mode) || (related && !two_commands)
 }
 
 fn told(ledger: &Ledger, lease: &Lease) -> String {
@@ -67,7 +65,7 @@ fn told(ledger: &Ledger, lease: &Lease) -> String {
 /// Judges a grant by what was in force before it.
 pub(crate) fn of_grant(scene: &Scene<'_>, ledger: &Ledger, event: &Event) -> Checked {
     let Body::LeaseGranted(lease) = &event.body else { return Ok(()) };
-    if matches!(scene.request.command, Command::Release(_)) {
+    if scene.keeps(lease) {
         return Ok(());
     }
     let capacity = u32::try_from(ground::capacity(&lease.target)).unwrap_or(1);

@@ -20,7 +20,7 @@ impl Signs {
         self.0.insert(agent, (now.boot.clone(), now.mono));
     }
 
-    fn last(&self, agent: AgentId, now: &Now) -> Option<Mono> {
+    pub(crate) fn last(&self, agent: AgentId, now: &Now) -> Option<Mono> {
         self.0.get(&agent).filter(|(boot, _)| *boot == now.boot).map(|(_, at)| *at)
     }
 }
@@ -39,7 +39,8 @@ pub(crate) fn of_event(scene: &Scene<'_>, ledger: &Ledger, event: &Event, signs:
         }
         Body::LeaseTakenOver { .. } => {
             let way = Way { ledger, world: scene.world, now: scene.now };
-            early(way.is_abandoned(lease), lease, "was taken over from somebody who is not provably gone")
+            let may = way.is_abandoned(lease) || is_forced(scene, ledger, lease);
+            early(may, lease, "was taken over from somebody who is not provably gone")
         }
         body => {
             in_force(scene, ledger, lease, body.kind())?;
@@ -55,6 +56,13 @@ pub(crate) fn of_event(scene: &Scene<'_>, ledger: &Ledger, event: &Event, signs:
             }
         }
     }
+}
+
+/// Whether it is the lease that somebody takes by force, which is judged by the request that it was asked for with.
+fn is_forced(scene: &Scene<'_>, ledger: &Ledger, lease: &Lease) -> bool {
+    let Command::Force(force) = &scene.request.command else { return false };
+    let asked = ledger.negotiations.get(&force.negotiation);
+    asked.and_then(|asked| ledger.lease_asked_for(asked)).is_some_and(|asked| asked.id == lease.id)
 }
 
 fn early(condition: bool, lease: &Lease, what: &str) -> Checked {

@@ -11,6 +11,7 @@ mod inside;
 mod keys;
 mod lifetimes;
 mod queue;
+pub(crate) mod talk;
 pub(crate) mod way;
 
 pub(crate) use keys::{Keys, is_mismatch};
@@ -18,10 +19,13 @@ pub(crate) use lifetimes::Signs;
 
 use crate::ledger::Ledger;
 use crate::world::SimWorld;
-use clearway_core::command::Request;
+use clearway_core::command::{Command, Request, Reserve};
 use clearway_core::event::Event;
 use clearway_core::ids::AgentId;
+use clearway_core::lease::Lease;
+use clearway_core::target::Target;
 use clearway_core::time::Now;
+use clearway_core::wait::Wait;
 use clearway_store::Reply;
 use std::fmt;
 
@@ -46,6 +50,8 @@ pub enum Invariant {
     I12Queue,
     /// Nobody waits in a circle.
     I12Circle,
+    /// Asking takes nothing by itself, keeps the place of who asks, and is answered by what truly happened.
+    Asking,
     /// What is answered is what was asked for, what was written, and the caller's to do.
     Answer,
 }
@@ -62,6 +68,7 @@ impl fmt::Display for Invariant {
             Self::I8Fold => "I8 fold",
             Self::I12Queue => "I12 queue",
             Self::I12Circle => "I12 circle",
+            Self::Asking => "asking",
             Self::Answer => "answer",
         })
     }
@@ -101,12 +108,43 @@ pub(crate) struct Scene<'a> {
     pub(crate) fresh: bool,
 }
 
+impl<'a> Scene<'a> {
+    /// Whether a lease is on a part of what is given back that goes on being held.
+    pub(crate) fn keeps(&self, lease: &Lease) -> bool {
+        matches!(&self.request.command, Command::Release(release) if release.keep.contains(&lease.target))
+    }
+
+    /// What a lease is granted for: what its holder asks for now, or the place that it was promised to have granted. `None`
+    /// if it keeps a part of what it gives back.
+    pub(crate) fn asked_for(
+        &self,
+        ledger: &'a Ledger,
+        lease: &Lease,
+    ) -> Option<(&'a Reserve, Option<&'a Wait>)> {
+        let own = self.me == Some(lease.holder);
+        if self.keeps(lease) {
+            return None;
+        }
+        let is_it = |wanted: &&Reserve| {
+            wanted.bound == lease.bound
+                && (lease.worktree == wanted.worktree || matches!(lease.target, Target::Name(_)))
+                && wanted.wants.iter().any(|want| want.target == lease.target)
+        };
+        if let Some(wanted) = self.request.wanted().filter(is_it).filter(|_| own) {
+            return Some((wanted, None));
+        }
+        let wait = talk::promised(ledger, lease)?;
+        Some((&wait.wanted, Some(wait)))
+    }
+}
+
 /// Judges one event by the books before it.
 pub(crate) fn before(scene: &Scene<'_>, ledger: &Ledger, event: &Event, signs: &Signs) -> Checked {
     fences::of_event(scene, ledger, event)?;
     lifetimes::of_event(scene, ledger, event, signs)?;
     exclusion::of_grant(scene, ledger, event)?;
     queue::of_event(scene, ledger, event)?;
+    talk::of_event(scene, ledger, event, signs)?;
     inside::of_event(scene, ledger, event)?;
     answers::of_event(scene, ledger, event)
 }
@@ -126,6 +164,7 @@ pub(crate) fn after(
         queue::of_step(scene, then, ledger, events, reply)?;
         inside::of_step(scene, ledger, reply)?;
         circles::of_refusal(scene, ledger, reply)?;
+        talk::of_step(scene, then, ledger, events, reply)?;
         answers::of_step(scene, ledger, events, reply)?;
     }
     circles::of_step(scene, then, ledger, events)

@@ -1,7 +1,7 @@
 //! I12: nobody barges, every place ends for a reason and in time, and nobody is refused or kept waiting without one.
 
 use super::way::{Way, is_conflict, is_kept_for_agent, may_yield, units};
-use super::{Checked, Invariant, Scene, circles, hold};
+use super::{Checked, Invariant, Scene, circles, hold, talk};
 use crate::ground;
 use crate::ledger::Ledger;
 use clearway_core::agent::Client;
@@ -45,9 +45,9 @@ fn queue(condition: bool, wait: &Wait, what: &str) -> Checked {
 
 /// A grant never overtakes an earlier wait that it is in the way of.
 fn barges(scene: &Scene<'_>, way: &Way<'_>, lease: &Lease) -> Checked {
-    let Some(wanted) = scene.request.wanted() else { return Ok(()) };
+    let Some((wanted, place)) = scene.asked_for(way.ledger, lease) else { return Ok(()) };
     let Some(want) = wanted.wants.iter().find(|want| want.target == lease.target) else { return Ok(()) };
-    let asker = way.asker(lease.holder, wanted);
+    let asker = place.map_or_else(|| way.asker(lease.holder, wanted), |wait| way.waiter(wait));
     let (leases, waits) = (way.leases(&asker, want), way.waits(&asker, want));
     hold(units(&leases) + waits.len() <= way.free(&asker, want), Invariant::I12Queue, || {
         let ahead: Vec<&str> = waits.iter().map(|wait| wait.id.as_str()).collect();
@@ -90,10 +90,18 @@ fn ended(scene: &Scene<'_>, way: &Way<'_>, wait: &Wait, cause: WaitEnd, lapsed: 
     let last = matches!(command, Command::Await(Await { stay: Stay::Last, .. }));
     let dead = wait.attached.as_ref().is_some_and(|process| way.is_dead(process));
     let right = match cause {
-        WaitEnd::Granted => scene.me == Some(wait.agent) || is_handed_to(command, way, wait),
+        WaitEnd::Granted => {
+            scene.me == Some(wait.agent)
+                || is_handed_to(command, way, wait)
+                || talk::is_promised(way.ledger, wait)
+                || holds_all(way, wait, None)
+        }
         WaitEnd::TimedOut => scene.now.mono >= wait.until || (last && scene.me == Some(wait.agent)),
         WaitEnd::Cancelled => match command {
-            Command::Leave(_) => may_leave(scene, way.ledger, wait),
+            Command::Leave(_) | Command::Withdraw(_) => may_leave(scene, way.ledger, wait),
+            Command::Halt(name) => {
+                way.ledger.agents.get(&wait.agent).is_some_and(|agent| agent.name == *name)
+            }
             // Whoever waits there and is refused at its turn goes.
             Command::Await(Await { stay: Stay::Attached(process), wait: Some(id), .. }) => {
                 *id == wait.id && wait.attached.as_ref() == Some(process) && scene.me == Some(wait.agent)
@@ -136,7 +144,7 @@ pub(crate) fn of_step(
         queue(!is_fulfilled(scene, &way, wait, reply), wait, "goes on although it got everything")?;
     }
     granted(&way, events)?;
-    refused(scene, &way, reply)
+    refused(scene, &way, events, reply)
 }
 
 /// Whether a command concerns everybody in the queue.
@@ -156,9 +164,13 @@ fn is_freed(then: &Ledger, ledger: &Ledger, events: &[Event], wait: &Wait) -> bo
         Body::WaitEnded { wait: ended, .. } => {
             then.waits.get(ended).is_some_and(|ended| touches(&ended.wanted))
         }
+        Body::LeaseSplit { lease, path, .. } => {
+            let lease = ledger.leases.get(lease);
+            lease.is_some_and(|lease| ground::touches(&wait.wanted, path, &lease.worktree))
+        }
         body => {
             let ended = body.end().and(body.lease()).and_then(|id| ledger.leases.get(&id));
-            ended.is_some_and(|lease| ground::touches(&wait.wanted, &lease.target, &lease.worktree))
+            ended.is_some_and(|lease| ground::asks_for(&wait.wanted, lease))
         }
     })
 }
@@ -202,7 +214,7 @@ fn holds_all(way: &Way<'_>, wait: &Wait, by: Option<&Process>) -> bool {
             lease.holder == wait.agent
                 && lease.mode >= wanted.mode
                 && is_for(lease)
-                && ground::within(&want.target, &wanted.worktree, &lease.target, &lease.worktree)
+                && ground::covers(lease, &want.target, &wanted.worktree)
         })
     })
 }
@@ -219,7 +231,7 @@ fn granted(way: &Way<'_>, events: &[Event]) -> Checked {
 }
 
 /// Nobody is refused, or told to wait, unless something stands in the way. Who was told old facts may be.
-fn refused(scene: &Scene<'_>, way: &Way<'_>, reply: &Reply) -> Checked {
+fn refused(scene: &Scene<'_>, way: &Way<'_>, events: &[Event], reply: &Reply) -> Checked {
     let asked = scene.request.wanted().filter(|_| scene.fresh);
     let (Some(agent), Some(wanted)) = (scene.me, asked) else { return Ok(()) };
     let asker = match &reply.outcome {
@@ -230,7 +242,9 @@ fn refused(scene: &Scene<'_>, way: &Way<'_>, reply: &Reply) -> Checked {
         },
         _ => return Ok(()),
     };
-    let may_end = |lease: &Lease| way.is_takeable(lease);
+    // What was promised to somebody ahead is granted in the same step, and yields to nobody within it.
+    let is_new = |lease: &Lease| events.iter().any(|event| event.body.lease() == Some(lease.id));
+    let may_end = |lease: &Lease| way.is_takeable(lease) && !is_new(lease);
     let client = way.ledger.agents.get(&agent).map(|agent| agent.client);
     let frozen = way.ledger.is_frozen(way.now) && wants_paths(wanted) && client != Some(Client::Terminal);
     let reason = frozen || asker.wants().any(|want| way.is_blocked(&asker, want, may_end));

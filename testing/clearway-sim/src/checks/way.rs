@@ -69,8 +69,7 @@ impl<'a> Way<'a> {
         }
         self.mine(asker, want).find(|lease| {
             let here = &asker.wanted.worktree;
-            lease.mode >= asker.wanted.mode
-                && ground::within(&want.target, here, &lease.target, &lease.worktree)
+            lease.mode >= asker.wanted.mode && ground::covers(lease, &want.target, here)
         })
     }
 
@@ -125,7 +124,7 @@ impl<'a> Way<'a> {
                 && !is_one_more(asker, lease, want)
                 && !in_the_way.contains(&lease.id)
                 && is_conflict(lease.mode, wait.wanted.mode)
-                && ground::touches(&wait.wanted, &lease.target, &lease.worktree)
+                && ground::asks_for(&wait.wanted, lease)
                 && self
                     .can_block((lease.holder, lease.bound.as_ref()), (wait.agent, wait.wanted.bound.as_ref()))
         })
@@ -233,7 +232,7 @@ pub(crate) fn is_kept_for_agent(wait: &Wait) -> bool {
 fn is_one_more(asker: &Asker<'_>, lease: &Lease, want: &Want) -> bool {
     let is_mine = lease.holder == asker.agent && lease.bound == asker.wanted.bound;
     let is_one_of_several = lease.mode == Mode::Shared || ground::capacity(&want.target) > 1;
-    let within = ground::within(&want.target, &asker.wanted.worktree, &lease.target, &lease.worktree);
+    let within = ground::covers(lease, &want.target, &asker.wanted.worktree);
     !is_mine && is_one_of_several && within
 }
 

@@ -1,13 +1,14 @@
 //! What time and other people's acts do to negotiations: a deadline passes, a lease ends, a place in the queue is given up.
 
 use super::super::draft::Draft;
+use super::super::plan::Step;
 use super::answer::end;
 use crate::event::{Actor, Body, Event};
-use crate::ids::{LeaseId, NegotiationId};
+use crate::ids::{AgentId, LeaseId, NegotiationId};
 use crate::lease::{End, Lease};
 use crate::negotiation::{Negotiation, NegotiationEnd, Settled};
 use crate::slice::Note;
-use crate::wait::WaitEnd;
+use crate::wait::{Wait, WaitEnd};
 
 impl Draft<'_> {
     /// Records every deadline that passed, once, and has both sides told. Nothing is taken by that.
@@ -46,6 +47,14 @@ impl Draft<'_> {
         let promised = over.filter(|over| over.settled().is_some_and(is_free));
         let promised = promised.map(|over| (over.wait, over.holder));
         self.promised.extend(promised);
+    }
+
+    /// Who was asked for something that makes way for this turn, and that the requester is granted as soon as it is free:
+    /// nobody lets it go before.
+    pub(in super::super) fn promises(&self, wait: &Wait, steps: &[Step]) -> Option<AgentId> {
+        let makes_way = |id: LeaseId| steps.iter().flat_map(Step::room).any(|room| room.lease.id == id);
+        let is_it = |open: &&Negotiation| open.wait == wait.id && open.then_reserve && makes_way(open.lease);
+        self.open_negotiations().find(is_it).map(|open| open.holder)
     }
 
     /// How a request ended by what happened to its lease or its place, if it did.

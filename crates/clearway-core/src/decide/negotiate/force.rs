@@ -134,7 +134,7 @@ fn too_early(
     })
 }
 
-/// When anybody of the holder's family that is known here was last heard of.
+/// When anybody of the holder's family was last heard of.
 fn last_seen(draft: &Draft<'_>, lease: &Lease) -> Mono {
     let root = draft.root_of(lease.holder);
     let family = draft.slice.agents.iter().filter(|view| view.agent.root == root);
