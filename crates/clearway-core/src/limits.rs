@@ -36,6 +36,12 @@ pub const WAIT_MS_MAX: u64 = 24 * 60 * 60 * 1_000;
 pub const WAIT_MS_MIN: u64 = 100;
 /// How often a process that waits says so.
 pub const WAITER_PULSE_MS: u64 = 3_000;
+
+/// How often whoever waits is seen within the shortest silence that it was granted.
+pub const PULSES_PER_TTL: u64 = 4;
+
+/// After how long whoever is in the way of waiters alone had best ask again.
+pub const BEHIND_WAITERS_MS: u64 = 30_000;
 /// Silence after which a waiting process counts as gone.
 pub const WAITER_SILENCE_MS: u64 = 10_000;
 /// How long a turn is kept for an agent that has no process waiting.

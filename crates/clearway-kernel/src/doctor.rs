@@ -5,11 +5,11 @@ use crate::failures::{REPAIR, said, store_failure, wake, way_out};
 use crate::ledger::{Cost, SLOW_MS};
 use crate::listings::{AgentSeen, LeaseFilter};
 use crate::notifying::last_failure;
-use crate::placing::Whereabouts;
 use crate::session::Session;
 use crate::site::SiteKind;
 use clearway_core::agent::{Client, SignOfLife};
 use clearway_core::command::Command;
+use clearway_core::decide::Notice;
 use clearway_core::facts::Process;
 use clearway_core::failure::Failure;
 use clearway_core::hint::Hint;
@@ -93,7 +93,8 @@ impl Session<'_> {
     /// Looks at everything. Writes nothing.
     pub fn diagnose(&mut self) -> Result<Diagnosis, Failure> {
         let mut checks = vec![self.build_check(), self.scope_check()];
-        checks.extend(place_check(&self.whereabouts()));
+        let place = self.whereabouts().notice().or_else(|| self.became_repository());
+        checks.extend(place.as_ref().and_then(place_check));
         let key = self.site.key.clone();
         let examination = match self.engine.examine(&key) {
             Ok(examination) => examination,
@@ -531,8 +532,8 @@ fn slow_check(cost: &Cost) -> Option<Check> {
     Some(Check { about: "hooks", status: CheckStatus::Notable, text, hint })
 }
 
-fn place_check(whereabouts: &Whereabouts) -> Option<Check> {
-    let (text, hint) = whereabouts.notice()?.about_place()?;
+fn place_check(notice: &Notice) -> Option<Check> {
+    let (text, hint) = notice.about_place()?;
     Some(Check { about: "place", status: CheckStatus::Notable, text, hint: Some(hint) })
 }
 

@@ -5,7 +5,7 @@ use crate::failures::store_failure;
 use crate::ground::{Ground, ground};
 use crate::outside::{Outside, StoreAt};
 use crate::placing::Record;
-use crate::site::{Site, directory_key};
+use crate::site::Site;
 use crate::{audit, identity};
 use clearway_core::agent::{Caller, ClientSession};
 use clearway_core::command::{Command, Request};
@@ -22,7 +22,7 @@ use clearway_store::{Reply, Rules, World, execute, preview};
 use clearway_wire::canonical;
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The flags every verb takes.
 #[derive(Clone, Debug, Default)]
@@ -196,14 +196,21 @@ impl<'a> Session<'a> {
         let mut reply = self.put(execute, true, scope, command)?;
         self.notify_of(scope, &reply);
         self.name_kept(&mut reply);
-        if reply.began && *scope == self.site.key {
-            reply.notices.extend(self.inside_another());
-        }
+        reply.notices.extend(self.of_scope_around(scope, reply.began));
         reply.notices.extend(self.ignored_settings());
         if opens && reply.rev.0 > 0 && !std::mem::replace(&mut self.place_noted, true) {
             reply.notices.extend(self.note_place());
         }
         Ok(reply)
+    }
+
+    /// What whoever writes here had better know of a scope around this one; a hook is told of paths alone.
+    fn of_scope_around(&mut self, scope: &ScopeKey, began: bool) -> Option<Notice> {
+        match *scope == self.site.key {
+            true if began => self.began_inside_another(),
+            true if !self.caller.hook => self.became_repository(),
+            _ => None,
+        }
     }
 
     fn ignored_settings(&self) -> impl Iterator<Item = Notice> {
@@ -263,21 +270,6 @@ impl<'a> Session<'a> {
     /// Whether the scope has begun: hooks act here.
     pub fn is_invited(&mut self) -> Result<bool, Failure> {
         self.engine.has(&self.site.key).map_err(|error| store_failure(&error))
-    }
-
-    /// What to say of a scope that has just begun where there is one already: in a directory above, or in the very one that
-    /// has become a repository.
-    fn inside_another(&mut self) -> Option<Notice> {
-        let above: Vec<&Path> = self.site.root.iter().flat_map(|root| root.ancestors()).collect();
-        for outer in above {
-            let key = directory_key(outer);
-            // It is made, whatever can be said beside.
-            if key != self.site.key && self.engine.has(&key).unwrap_or_default() {
-                let (inner, outer) = (self.site.place.clone(), outer.display().to_string());
-                return Some(Notice::ScopeInsideAnother { inner, outer, scope: key.to_string() });
-            }
-        }
-        None
     }
 
     /// A file that belongs to the scope and lies beside its store.

@@ -5,13 +5,14 @@
 use crate::failures::store_failure;
 use crate::session::Session;
 use clearway_core::command::{Await, Command, Reserve, Stay};
-use clearway_core::decide::{Notice, Success};
+use clearway_core::decide::{Notice, Success, identify};
 use clearway_core::event::Body;
 use clearway_core::facts::Process;
 use clearway_core::failure::{Ahead, Failure, LeaseView};
 use clearway_core::hint::Hint;
 use clearway_core::ids::{ScopeKey, Seq, WaitId};
-use clearway_core::limits::{WAIT_MS_MAX, WAITER_PULSE_MS};
+use clearway_core::limits::{PULSES_PER_TTL, WAIT_MS_MAX, WAITER_PULSE_MS};
+use clearway_core::slice::{AgentLookup, ReadSet};
 use clearway_core::slug::Slug;
 use clearway_core::time::{Mono, Now};
 use clearway_core::wait::WaitEnd;
@@ -143,7 +144,7 @@ impl Session<'_> {
         reply: Reply,
         watch: &mut Watcher<'_>,
     ) -> Result<(), Failure> {
-        let pulse = reply.now.mono.plus_ms(WAITER_PULSE_MS).min(waiting.ends);
+        let pulse = reply.now.mono.plus_ms(self.pulse_ms(scope)?).min(waiting.ends);
         let mut seen = reply;
         loop {
             let Ok(Success::Queued { queued, blockers, ahead }) = &seen.outcome else { return Ok(()) };
@@ -160,6 +161,16 @@ impl Session<'_> {
             self.changed(scope, seen.rev, left_ms.min(look_ms))?;
             seen = self.preview_in(scope, waiting.command(stay.clone(), waiting.ends.since(now.mono)))?;
         }
+    }
+
+    /// How often whoever waits gives a sign of life: often enough for the place, and for what it holds meanwhile.
+    fn pulse_ms(&mut self, scope: &ScopeKey) -> Result<u64, Failure> {
+        let (now, caller) = (self.now()?, self.caller.clone());
+        let read = ReadSet { agents: AgentLookup::of(&caller), ..ReadSet::default() };
+        let slice = self.read_in(scope, |snapshot| snapshot.load(&read, &now))?.unwrap_or_default();
+        let me = identify(&slice, &caller).ok().and_then(|identified| identified.known);
+        let shortest = me.and_then(|view| view.shortest_ttl_ms).unwrap_or(u64::MAX);
+        Ok(WAITER_PULSE_MS.min(shortest / PULSES_PER_TTL))
     }
 
     pub(crate) fn changed(&mut self, scope: &ScopeKey, after: Seq, wait_ms: u64) -> Result<bool, Failure> {

@@ -125,7 +125,7 @@ pub(crate) struct Everywhere {
     /// Answer with JSON on standard output, also on failure
     #[arg(long, global = true, overrides_with = "json")]
     pub(crate) json: bool,
-    /// Give a repeated request the answer of the first one with the same key
+    /// Give a repeated request the answer of the first with this key that changed something
     #[arg(long, global = true, value_name = "KEY", hide_short_help = true)]
     pub(crate) idempotency_key: Option<String>,
     /// Wait no longer than this for a busy store, such as 5s

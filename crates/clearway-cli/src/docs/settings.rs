@@ -114,7 +114,8 @@ fn postures() -> String {
 fn classes() -> String {
     let mut text =
         "\n## [classes]\n\nClasses guide automatic leases; what is reserved by name is granted whatever its \
-                    class. A file adds patterns and takes none away. These are built in:\n\n"
+                    class. A file adds patterns and takes none away; one of a repository adds none that \
+                    takes in every file. These are built in:\n\n"
             .to_owned();
     for (class, name) in [(Class::Ignored, "ignored"), (Class::Common, "common"), (Class::Hot, "hot")] {
         let patterns: Vec<String> = class.defaults().map(code).collect();

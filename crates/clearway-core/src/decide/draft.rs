@@ -11,7 +11,7 @@ use crate::facts::Facts;
 use crate::failure::{Details, Failure, LeaseView};
 use crate::ids::{AgentId, Entropy, Epoch, Fence, LeaseId, Seq, WaitId};
 use crate::lease::{Lease, Mode};
-use crate::limits::{PRESENCE_MS, REFUSAL_REPEAT_MS};
+use crate::limits::{PRESENCE_MS, PULSES_PER_TTL, REFUSAL_REPEAT_MS};
 use crate::negotiation::Negotiation;
 use crate::slice::{Freeze, Memo, RefusalMemory, Slice, Soft};
 use crate::slug::Slug;
@@ -455,7 +455,7 @@ impl<'a> Draft<'a> {
         let Some((agent, _)) = self.agent else { return };
         let view = self.view();
         let shortest = self.slice.agent(agent).and_then(|view| view.shortest_ttl_ms);
-        let patience = shortest.map_or(PRESENCE_MS, |ttl_ms| (ttl_ms / 4).min(PRESENCE_MS));
+        let patience = shortest.map_or(PRESENCE_MS, |ttl_ms| (ttl_ms / PULSES_PER_TTL).min(PRESENCE_MS));
         let stale = view.last_seen(agent).is_none_or(|seen| self.now.mono.since(seen) >= patience);
         if stale || !self.events.is_empty() {
             self.soft.push(Soft::Seen { agent, at: self.now.mono });

@@ -421,6 +421,14 @@ impl Notice {
                 format!("this scope was begun by another directory that was at {}", shown(place)),
                 "if this is the same repository, say so: clearway scope adopt".to_owned(),
             )),
+            Self::ScopeInsideAnother { inner, outer, scope } => Some((
+                format!(
+                    "{} is a scope of its own inside that of {}; leases of one are not seen in the other",
+                    shown(inner),
+                    shown(outer)
+                ),
+                format!("see what is held there: clearway --scope {scope} leases"),
+            )),
             Self::StoreNowhere { directory } => Some((
                 format!("there is no directory {} for the store to lie in", shown(directory)),
                 STORE_SLIP.to_owned(),

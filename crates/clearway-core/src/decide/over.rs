@@ -60,13 +60,14 @@ pub(super) fn refuse_ended(draft: &Draft<'_>, lease: &Lease) -> Result<(), Failu
 /// A stale answer says who holds the thing now.
 fn stale(draft: &Draft<'_>, slug: Slug, message: String, lease: &Lease) -> Failure {
     let view = draft.view();
-    let same =
-        |other: &&Lease| other.id != lease.id && other.worktree == lease.worktree && other.overlaps(lease);
+    let is_anothers = is_live(draft, lease) && Some(lease.holder) != draft.me();
+    let same = |other: &&Lease| {
+        let is_other = other.id != lease.id || is_anothers;
+        is_other && other.worktree == lease.worktree && other.overlaps(lease)
+    };
     let held_now: Vec<LeaseView> =
         view.live_except(&draft.ended).filter(same).filter_map(|other| draft.show(other)).collect();
-    let own = Some(lease).filter(|lease| is_live(draft, lease) && Some(lease.holder) != draft.me());
-    let holder =
-        held_now.first().map(|other| other.agent.clone()).or(own.map(|own| draft.name_of(own.holder)));
+    let holder = held_now.first().map(|other| other.agent.clone());
     let failure = held_now_by(slug, message, holder, lease);
     // This very decision may have found the end that the row does not state yet.
     let as_it_is = Lease { ended: view.ended(lease), ..lease.clone() };

@@ -20,7 +20,7 @@ use crate::failure::{Ahead, Details, Failure, LeaseView, Retry};
 use crate::hint::Hint;
 use crate::ids::{AgentId, Entropy, LeaseId, SetId};
 use crate::lease::{Grade, Lease, Mode};
-use crate::limits::{COMMAND_RETRY_MS, LOOPING_REFUSALS_MAX};
+use crate::limits::{BEHIND_WAITERS_MS, COMMAND_RETRY_MS, LOOPING_REFUSALS_MAX};
 use crate::slice::{Freeze, Note};
 use crate::slug::Slug;
 use crate::snapshot::SnapshotCause;
@@ -535,7 +535,8 @@ fn held(
         said.truncate(BLOCKERS_SAID);
         said.push(format!("and {more} more"));
     }
-    let soonest = leases.iter().map(|blocker| free_in_ms(blocker, now)).min().unwrap_or(0);
+    // When those are through who wait before, nobody can tell.
+    let soonest = leases.iter().map(|blocker| free_in_ms(blocker, now)).min().unwrap_or(BEHIND_WAITERS_MS);
     let mut failure =
         Failure::new(Slug::ReservationHeld, said.join("; ")).retry(Retry::AfterMs(soonest.max(1)));
     const LOOK: &str = "see who holds it and until when";

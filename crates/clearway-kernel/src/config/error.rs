@@ -33,7 +33,9 @@ impl ConfigError {
             Problem::UnknownKey { .. } => Slug::ConfigUnknownKey,
             Problem::WrongType { .. } => Slug::ConfigWrongType,
             Problem::BadValue { .. } | Problem::RelativeLocation { .. } => Slug::ConfigBadValue,
-            Problem::NotAllowedHere { .. } | Problem::UnsafeRepositoryValue { .. } => Slug::ConfigUnsafe,
+            Problem::NotAllowedHere { .. }
+            | Problem::UnsafeRepositoryValue { .. }
+            | Problem::TakesEverything { .. } => Slug::ConfigUnsafe,
         }
     }
 }
@@ -102,6 +104,10 @@ pub enum Problem {
          {user_file} can hold it"
     )]
     UnsafeRepositoryValue { key: String, value: String, beneath: String, user_file: String },
+    #[error(
+        "`{key}` takes in every file by `{value}`, which would then be nobody's; name what is meant, such as          docs/generated/**, or set it in the user file"
+    )]
+    TakesEverything { key: &'static str, value: String },
 }
 
 impl Problem {
@@ -118,6 +124,10 @@ impl Problem {
     pub(super) fn bad_choice(key: &str, value: &str, choices: &[&str], nearest: Option<&str>) -> Problem {
         let why = format!("it must be one of {}", choices.join(", "));
         Problem::BadValue { key: shown(key), value: shown(value), why, nearest: nearest.map(str::to_owned) }
+    }
+
+    pub(super) fn takes_everything(key: &'static str, value: &str) -> Problem {
+        Problem::TakesEverything { key, value: shown(value) }
     }
 
     pub(super) fn wrong_type(key: &str, expected: &'static str, actual: &DeValue<'_>) -> Problem {

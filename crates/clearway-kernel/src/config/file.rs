@@ -120,6 +120,9 @@ impl Reader<'_> {
         for item in items.iter() {
             let at = item.span().start;
             match pattern(key, item.get_ref()) {
+                Ok(pattern) if self.layer == Layer::Repository && takes_everything(&pattern) => {
+                    self.error(at, Problem::takes_everything(key.name, &pattern));
+                }
                 Ok(pattern) => {
                     let (source, layer) = (self.source(at), self.layer);
                     self.settings.patterns.push(ClassPattern { class, pattern, source, layer });
@@ -233,6 +236,17 @@ fn pattern(key: &Key, item: &DeValue<'_>) -> Result<String, Problem> {
         Err(error) => Err(Problem::bad_value(key.name, text, &error.to_string())),
     }
 }
+
+/// Whether a pattern takes in files whatever they are called: whoever can write the repository's file could otherwise take
+/// all of them from those who hold them.
+fn takes_everything(pattern: &str) -> bool {
+    let parsed = |text: &str| Pattern::parse_written(text, Fold::Exact).ok();
+    let Some(pattern) = parsed(pattern) else { return false };
+    NOBODYS_FILES.into_iter().filter_map(parsed).any(|file| pattern.overlaps(&file))
+}
+
+/// Files of a name that stands for any.
+const NOBODYS_FILES: [&str; 2] = ["zq7xk", "zq7xk/zq7xk"];
 
 /// The name of a tool or of a field of its input.
 fn tool_words(key: &Key, name: &str) -> Result<String, Problem> {

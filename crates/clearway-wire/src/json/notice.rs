@@ -308,10 +308,12 @@ impl NoticeJson {
             }
             Notice::ScopeMoved { from: place, .. }
             | Notice::ScopeReplaced { place }
+            | Notice::ScopeInsideAnother { inner: place, .. }
             | Notice::StoreNowhere { directory: place } => {
                 let (text, way_out) = notice.about_place().unwrap_or_default();
                 let code = match notice {
                     Notice::ScopeMoved { .. } => "scope-moved",
+                    Notice::ScopeInsideAnother { .. } => "scope-inside-another",
                     Notice::StoreNowhere { .. } => "store-nowhere",
                     _ => "scope-replaced",
                 };
@@ -319,13 +321,6 @@ impl NoticeJson {
                 Self { target: Some(place.clone()), ..Self::saying(code, message) }
             }
             Notice::TailLost { text } => Self::saying("tail-lost", suggest(text)),
-            Notice::ScopeInsideAnother { inner, outer, scope } => {
-                let look = suggest(&format!("see what is held there: clearway --scope {scope} leases"));
-                let message = format!(
-                    "{inner} is now a scope of its own inside that of {outer}; leases of one are not seen in the other; {look}"
-                );
-                Self { target: Some(inner.clone()), ..Self::saying("scope-inside-another", message) }
-            }
         }
     }
 

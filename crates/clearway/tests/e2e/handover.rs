@@ -27,6 +27,8 @@ fn a_lease_that_is_handed_over_keeps_its_id_and_gets_a_new_fence() {
     assert!(number(moved, "fence") > fence && moved["reason"] == "the parser");
     repository.agent("alice").fails("not-holder", 3, &["renew", id]);
     repository.agent("bob").fails("stale-fence", 4, &["renew", &format!("{id}@{fence}")]);
+    let stale = repository.agent("alice").fails("stale-fence", 4, &["renew", &format!("{id}@{fence}")]);
+    assert_eq!(each(&stale["details"], "held_now", "agent"), ["bob"], "{stale}");
     repository.agent("bob").ok(&["renew", &format!("{id}@{}", number(moved, "fence"))]);
     let own = repository.clearway().ok(&["leases", "--agent-name", "alice"]);
     assert_eq!(each(&own, "leases", "id"), [text(&kept, "id")], "the others stay");

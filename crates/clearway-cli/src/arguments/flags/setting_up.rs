@@ -59,7 +59,7 @@ pub(crate) struct DoctorFlags {
     /// Rebuild stored rows from the log and remove temporary files first
     #[arg(long)]
     pub(crate) repair: bool,
-    /// As an operator, go on with a log that lost its end, and say why; every lease ends
+    /// With --repair, as an operator: go on with a log that lost its end; every lease ends
     #[arg(long, value_name = "TEXT", requires = "repair")]
     pub(crate) reason: Option<String>,
 }

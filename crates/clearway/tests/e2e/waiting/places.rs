@@ -6,6 +6,17 @@ use clearway_testkit::{Clearway, eventually};
 use serde_json::Value;
 
 #[test]
+fn who_is_in_the_way_of_those_who_wait_alone_is_not_told_to_ask_at_once() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["--shared", "docs/"]);
+    queue(&repository, "bob", &["docs/"]);
+    let refused =
+        repository.agent("carol").fails("reservation-held", 1, &["reserve", "--shared", "docs/x.md"]);
+    assert_eq!(refused["retry"], serde_json::json!({"when": "after", "ms": 30_000}), "{refused}");
+}
+
+#[test]
 fn a_request_that_cannot_be_granted_keeps_a_place_and_says_who_is_in_the_way() {
     let home = home();
     let repository = app(&home);

@@ -28,6 +28,18 @@ fn a_process_waits_for_a_lease_that_only_time_ends() {
 }
 
 #[test]
+fn whoever_waits_loses_nothing_to_time_meanwhile_however_short_it_was_granted_for() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["src/a.rs", "--ttl", "7s"]);
+    repository.grant("bob", &["src/b.rs", "--ttl", "3s"]);
+    let reply = repository.agent("bob").ok(&["reserve", "src/a.rs", "--wait", LONG]);
+    assert_eq!(reply["leases"][0]["agent"], "bob");
+    let expired = repository.events().into_iter().filter(|event| event["kind"] == "lease.expired").count();
+    assert_eq!(expired, 1, "that of alice, who was silent");
+}
+
+#[test]
 fn a_killed_waiter_leaves_nothing_that_blocks_others() {
     let home = home();
     let repository = app(&home);
