@@ -9,6 +9,7 @@ mod lasting;
 mod random;
 mod reach;
 mod refused;
+mod room;
 mod safe;
 mod slow;
 mod states;
