@@ -25,8 +25,8 @@ pub struct NoRoom {
 /// The disk that lacks room for what git wrote in a checkout, if that is why it failed: of those where it keeps something,
 /// the one with the least.
 pub(super) fn missing(checkout: &Path, said: &str) -> Option<NoRoom> {
-    let is_full = FULL.iter().any(|sign| said.contains(sign));
-    if !is_full && !said.contains(UNWRITTEN) {
+    let is_full = FULL.iter().any(|sign| is_said(said, sign));
+    if !is_full && !is_said(said, UNWRITTEN) {
         return None;
     }
     let repository = discover(checkout).ok()??;
@@ -39,4 +39,27 @@ pub(super) fn missing(checkout: &Path, said: &str) -> Option<NoRoom> {
     let disk = files::mount_point(place).ok()?;
     let holds_checkout = files::mount_point(checkout).is_ok_and(|of_checkout| of_checkout == disk);
     Some(NoRoom { disk, free_bytes, holds_checkout })
+}
+
+/// Whether git says so itself: what hooks say beside it may be of any disk.
+fn is_said(said: &str, sign: &str) -> bool {
+    let is_own = |line: &&str| ["fatal: ", "error: "].iter().any(|start| line.starts_with(start));
+    said.lines().filter(is_own).any(|line| line.contains(sign))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_hooks_say_of_a_disk_is_not_of_git() {
+        for (said, expect) in [
+            ("fatal: unable to write loose object file: No space left on device", true),
+            ("warning: x\nerror: couldn't write a: No space left on device", true),
+            ("cp: error writing '/mnt/x': No space left on device", false),
+            ("No space left on device\nfatal: no commit", false),
+        ] {
+            assert_eq!(is_said(said, FULL[0]), expect, "{said}");
+        }
+    }
 }
