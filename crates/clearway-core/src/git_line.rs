@@ -89,12 +89,6 @@ pub(crate) fn after_globals<'w, 'l>(
     }
 }
 
-/// Whether a word is a long flag, with a value or without: git knows one by its first letters too.
-pub(crate) fn is_long(word: &str, flag: &str) -> bool {
-    let name = word.split_once('=').map_or(word, |(name, _)| name);
-    name.len() > "--x".len() && name.starts_with("--") && flag.starts_with(name)
-}
-
 /// The words behind `git clean` without what is excluded from it: a name there is one that stays, not one that goes.
 pub(crate) fn without_excluded<'w, T>(
     words: &'w [T],
@@ -109,13 +103,27 @@ pub(crate) fn without_excluded<'w, T>(
     })
 }
 
-/// Whether the word behind this one of `git clean` is what it excludes; git knows a long flag by its first letters too.
+/// Whether the word behind this one of `git clean` is what it excludes.
 fn has_value_next(flag: &str) -> bool {
-    match (flag.strip_prefix("--"), flag.strip_prefix('-')) {
-        (Some(long), _) => !long.is_empty() && "exclude".starts_with(long),
-        (None, Some(letters)) => letters.find('e').is_some_and(|at| at + 1 == letters.len()),
-        (None, None) => false,
+    match flag.strip_prefix('-') {
+        Some(long) if long.starts_with('-') => !long.contains('=') && is_flag(flag, "--exclude"),
+        Some(letters) => letters.find('e').is_some_and(|at| at + 1 == letters.len()),
+        None => false,
     }
+}
+
+/// Whether a word is a long flag, with a value or without: git and most others know one by its first letters too.
+pub(crate) fn is_flag(word: &str, flag: &str) -> bool {
+    let name = word.split_once('=').map_or(word, |(name, _)| name);
+    name == flag || (name.len() > "--".len() && flag.starts_with(name))
+}
+
+/// Whether any of these words is one of these long flags, or holds one of these letters among its short ones.
+pub(crate) fn has_flag(words: &[&str], long: &[&str], short: &[char]) -> bool {
+    let is_short = |word: &str| word.starts_with('-') && !word.starts_with("--");
+    words
+        .iter()
+        .any(|word| long.iter().any(|flag| is_flag(word, flag)) || (is_short(word) && word.contains(short)))
 }
 
 fn git_use(placed: &Placed) -> Option<GitUse> {
@@ -291,7 +299,7 @@ struct Arguments<'w> {
 impl<'w> Arguments<'w> {
     /// Whether a flag is there, by itself or with a value.
     fn has(&self, flags: &[&str]) -> bool {
-        self.flags().any(|word| flags.iter().any(|flag| word.text == *flag || is_long(&word.text, flag)))
+        self.flags().any(|word| flags.iter().any(|flag| is_flag(&word.text, flag)))
     }
 
     /// Whether a flag of one letter is there, alone or with others. Behind one of `values` stands no flag but a value.

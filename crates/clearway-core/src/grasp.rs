@@ -1,6 +1,10 @@
 //! Which files, of those that lie where a command reaches, it can destroy. What nobody can tell counts as all of them.
 
+use crate::git_line::has_flag;
 use crate::harm::named;
+
+/// Commands of git that only look.
+const LOOKS: [&str; 7] = ["diff", "grep", "log", "ls-files", "rev-parse", "show", "status"];
 
 /// What a command can destroy where it reaches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,25 +42,33 @@ impl Grasp {
         }
     }
 
-    /// What a command of git can, whose every word can be read.
+    /// What a command of git can, whose every word can be read, if nothing in front of it moves what it names.
     pub(crate) fn of_git(words: &[&str]) -> Self {
         let [verb, rest @ ..] = words else { return Self::default() };
-        let is_short = |word: &str| word.starts_with('-') && !word.starts_with("--");
-        let has = |long: &[&str], short: &[char]| {
-            rest.iter().any(|word| long.contains(word) || (is_short(word) && word.contains(short)))
-        };
         match *verb {
             "clean" => Self::untracked(),
             "rm" | "merge" => Self::tracked(Vec::new()),
-            "reset" | "switch" => Self::tracked(named(rest)),
-            "checkout" => Self::tracked(named(rest.split(|word| *word == "--").next().unwrap_or_default())),
-            "restore" if !rest.iter().any(|word| word.starts_with("--so")) && !has(&[], &['s']) => {
+            "reset" | "switch" => Self::over(named(rest)),
+            "checkout" => Self::over(named(rest.split(|word| *word == "--").next().unwrap_or_default())),
+            "restore" if !has_flag(rest, &["--source"], &['s']) => Self::tracked(Vec::new()),
+            "stash" if !has_flag(rest, &["--include-untracked", "--all"], &['u', 'a']) => {
                 Self::tracked(Vec::new())
             }
-            "stash" if !has(&["--include-untracked", "--all"], &['u', 'a']) => Self::tracked(Vec::new()),
             _ => Self::everything(),
         }
     }
+
+    /// Files that git tracks, and those that commits of these names have. What was checked out before, what is found by its
+    /// message, a directory of a commit, and what two commits have in common, is no name.
+    fn over(names: Vec<String>) -> Self {
+        let is_search = |name: &String| name == "-" || name.contains(':') || name.contains("...");
+        if names.iter().any(is_search) { Self::everything() } else { Self::tracked(names) }
+    }
+}
+
+/// Whether a command of git leaves alone what commits are called, and what is tracked.
+pub(crate) fn only_looks(words: &[&str]) -> bool {
+    words.first().is_none_or(|verb| LOOKS.contains(verb))
 }
 
 #[cfg(test)]
@@ -76,7 +88,16 @@ mod tests {
             ("restore --source=topic src", Grasp::everything()),
             ("restore -s topic src", Grasp::everything()),
             ("stash push -m mine", tracked(&[])),
+            ("restore --sou topic src", Grasp::everything()),
+            ("restore --staged --worktree src", tracked(&[])),
+            ("checkout -f -", Grasp::everything()),
+            ("switch -f -", Grasp::everything()),
+            ("reset --hard :/wip", Grasp::everything()),
+            ("checkout topic:src -- a", Grasp::everything()),
+            ("checkout -f main...topic", Grasp::everything()),
             ("stash -u", Grasp::everything()),
+            ("stash --inc", Grasp::everything()),
+            ("stash push --al", Grasp::everything()),
             ("stash push --all", Grasp::everything()),
             ("merge --abort", tracked(&[])),
             ("rebase --abort", Grasp::everything()),

@@ -1,8 +1,8 @@
 //! Which commands destroy what is not committed, and where. Nothing here is a shell: a command whose words only a shell can
 //! read may destroy anything in its checkout if it destroys at all, and what is kept too often costs little.
 
-use crate::git_line::{after_globals, is_long, without_excluded};
-use crate::grasp::Grasp;
+use crate::git_line::{after_globals, has_flag, without_excluded};
+use crate::grasp::{self, Grasp};
 pub use crate::shell::TOP as ROOT;
 use crate::shell::{self, Placed, Word, joined};
 
@@ -40,18 +40,29 @@ const FINDS_AND_RUNS: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
 /// What a command line may destroy of what is not committed; `None` if nothing, as far as can be told.
 pub fn harm_of(line: &str) -> Option<Harm> {
     let mut harm = Harm::default();
+    let mut is_moved = false;
     for placed in shell::placed(line) {
-        harm.join(of_command(&placed));
+        harm.join(of_command(&placed, is_moved));
+        is_moved |= may_move(&placed);
     }
     (!harm.paths.is_empty()).then_some(harm)
 }
 
-/// What one command may. Where nobody can tell where it runs it may be here.
-fn of_command(Placed { directory, is_lost, words }: &Placed) -> Harm {
+/// Whether a command may have a name of git's lead to something else than before.
+fn may_move(placed: &Placed) -> bool {
+    let Some(("git", rest, is_fed)) = program(&placed.words) else { return false };
+    let texts: Vec<&str> = rest.iter().map(|word| word.text.as_str()).collect();
+    let looks = after_globals("", &texts).is_some_and(|(_, words)| grasp::only_looks(words));
+    is_fed || rest.iter().any(|word| word.is_opaque) || !looks
+}
+
+/// What one command may. Where nobody can tell where it runs it may be here. `is_moved` is whether one before it may have
+/// moved what it names.
+fn of_command(Placed { directory, is_lost, words }: &Placed, is_moved: bool) -> Harm {
     let mut harm = Harm::default();
     let Some((program, rest, is_fed)) = program(words) else { return harm };
-    let reading = Reading { is_fed, is_opaque: is_fed || rest.iter().any(|word| word.is_opaque) };
-    let is_opaque = reading.is_opaque;
+    let is_opaque = is_fed || rest.iter().any(|word| word.is_opaque);
+    let reading = Reading { is_fed, is_opaque, is_moved };
     let texts: Vec<&str> = rest.iter().map(|word| word.text.as_str()).collect();
     let plain = rest.iter().filter(|word| !word.is_opaque).map(|word| word.text.as_str());
     let plain: Vec<&str> = plain.collect();
@@ -110,15 +121,17 @@ struct Reading {
     is_fed: bool,
     /// Whether any of its words is one that only a shell can read, or comes from elsewhere.
     is_opaque: bool,
+    /// Whether a command in front of it may have moved what it names, or had git track something else.
+    is_moved: bool,
 }
 
 fn is_recursive(words: &[&str]) -> bool {
-    let is_short = |word: &str| word.starts_with('-') && !word.starts_with("--");
-    words.iter().any(|word| *word == "--recursive" || (is_short(word) && word.contains(['r', 'R'])))
+    has_flag(words, &["--recursive"], &['r', 'R'])
 }
 
 impl Harm {
-    fn add_git(&mut self, directory: &str, words: &[&str], Reading { is_fed, is_opaque }: Reading) {
+    fn add_git(&mut self, directory: &str, words: &[&str], reading: Reading) {
+        let Reading { is_fed, is_opaque, is_moved } = reading;
         // Where git is told to find the repository it is asked for is most often the one at hand.
         let leads = |word: &&&str| !word.starts_with("--git-dir=") && !word.starts_with("--work-tree=");
         let words: Vec<&str> = words.iter().filter(leads).copied().collect();
@@ -143,11 +156,12 @@ impl Harm {
             self.removed.extend(found.iter().map(|path| joined(&within, path)));
         }
         let is_magic = found.iter().any(|path| path.starts_with(':'));
+        let grasp = if is_moved { Grasp::everything() } else { Grasp::of_git(rest) };
         match found.is_empty() || (is_opaque && is_branch && found != root()) {
             true => {}
             false if is_opaque => self.add_all(&within, root()),
-            false if is_magic => self.add(&within, root(), Grasp::of_git(rest)),
-            false => self.add(&within, found, Grasp::of_git(rest)),
+            false if is_magic => self.add(&within, root(), grasp),
+            false => self.add(&within, found, grasp),
         }
     }
 
@@ -192,14 +206,14 @@ fn without_wildcards(path: &str) -> &str {
     }
 }
 
-/// The words that are no flags; behind `--` all of them.
+/// The words that are no flags, which a dash alone is not; behind `--` all of them.
 pub(crate) fn named(words: &[&str]) -> Vec<String> {
     let mut is_over = false;
     let mut named = Vec::new();
     for word in words {
         match *word {
             "--" if !is_over => is_over = true,
-            word if !is_over && word.starts_with('-') => {}
+            word if !is_over && word.len() > 1 && word.starts_with('-') => {}
             word => named.push(word.to_owned()),
         }
     }
@@ -216,32 +230,29 @@ fn moved(names: &[String]) -> Vec<String> {
 
 fn of_git(words: &[&str]) -> Vec<String> {
     let [verb, rest @ ..] = words else { return Vec::new() };
-    let has = |flags: &[&str]| rest.iter().any(|word| flags.iter().any(|flag| is_long(word, flag)));
-    let has_short = |letter: char| {
-        rest.iter().any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(letter))
-    };
+    let has = |long: &[&str], short: &[char]| has_flag(rest, long, short);
     let cleaned = || match named(&without_excluded(rest, |word| word).copied().collect::<Vec<_>>()) {
         names if names.is_empty() => vec![".".to_owned()],
         names => names,
     };
     match *verb {
-        "reset" if has(&["--hard", "--merge", "--keep"]) => root(),
-        "switch" if has(&["--discard-changes", "--force"]) || has_short('f') => root(),
-        "merge" | "rebase" | "cherry-pick" | "revert" | "am" if has(&["--abort", "--skip", "--quit"]) => {
+        "reset" if has(&["--hard", "--merge", "--keep"], &[]) => root(),
+        "switch" if has(&["--discard-changes", "--force"], &['f']) => root(),
+        "merge" | "rebase" | "cherry-pick" | "revert" | "am"
+            if has(&["--abort", "--skip", "--quit"], &[]) =>
+        {
             root()
         }
-        "checkout" if has(&["--force"]) || has_short('f') => root(),
-        "checkout" if !has(&["--orphan", "--detach"]) && !has_short('b') && !has_short('B') => named(rest),
+        "checkout" if has(&["--force"], &['f']) => root(),
+        "checkout" if !has(&["--orphan", "--detach"], &['b', 'B']) => named(rest),
         "restore" => named(rest),
-        "clean" if has(&["--force"]) || has_short('f') => cleaned(),
+        "clean" if has(&["--force"], &['f']) => cleaned(),
         "rm" => named(rest),
-        "worktree" if rest.first() == Some(&"remove") && (has(&["--force"]) || has_short('f')) => {
-            named(&rest[1..])
-        }
+        "worktree" if rest.first() == Some(&"remove") && has(&["--force"], &['f']) => named(&rest[1..]),
         "mv" => moved(&named(rest)),
-        "read-tree" if has(&["--reset"]) || has_short('u') => root(),
-        "checkout-index" if has(&["--force"]) || has_short('f') => root(),
-        "apply" if has(&["--reverse"]) || has_short('R') => root(),
+        "read-tree" if has(&["--reset"], &['u']) => root(),
+        "checkout-index" if has(&["--force"], &['f']) => root(),
+        "apply" if has(&["--reverse"], &['R']) => root(),
         "stash" => match rest.iter().find(|word| !word.starts_with('-')) {
             None | Some(&("push" | "save")) => root(),
             Some(_) => Vec::new(),
@@ -304,6 +315,9 @@ mod tests {
         for (line, expect) in [
             ("git reset --hard", vec![":/"]),
             ("git reset --hard HEAD~1", vec![":/"]),
+            ("git reset --har", vec![":/"]),
+            ("git clean --fo", vec!["."]),
+            ("git merge --abo", vec![":/"]),
             ("git -C sub -c a=b reset --hard", vec!["sub/:/"]),
             ("git checkout -- .", vec!["."]),
             ("git checkout -- src/a.rs 'two words'", vec!["src/a.rs", "two words"]),
@@ -319,6 +333,7 @@ mod tests {
             ("git merge --abort", vec![":/"]),
             ("rm -rf src", vec!["src"]),
             ("rm -- -odd", vec!["-odd"]),
+            ("rm -f -", vec!["-"]),
             ("rm -rf src/*.rs", vec!["src"]),
             ("rm *", vec!["."]),
             ("mv a b", vec!["a", "b", "b/a"]),
@@ -438,6 +453,26 @@ mod tests {
             let found: Vec<_> =
                 cleaned.iter().map(|cleaned| (cleaned.path.as_str(), cleaned.with_ignored)).collect();
             assert_eq!(found, expect, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_a_command_in_front_may_have_moved_can_be_any_commit() {
+        for (line, is_any) in [
+            ("git reset --hard origin/main", false),
+            ("git fetch && git reset --hard origin/main", true),
+            ("git branch -f x y; git reset --hard x", true),
+            ("git reset topic && git checkout -- .", true),
+            ("git add -N new; git stash", true),
+            ("git -C ../other fetch; git reset --hard FETCH_HEAD", true),
+            ("git $verb; git reset --hard", true),
+            ("git branch | xargs git branch -f; git reset --hard", true),
+            ("git status && git log -1 && git reset --hard x", false),
+            ("cargo test; git checkout -f main", false),
+            ("git checkout -f main && git fetch", false),
+        ] {
+            let any = harm_of(line).map(|harm| harm.grasp) == Some(Grasp::everything());
+            assert_eq!(any, is_any, "{line}");
         }
     }
 

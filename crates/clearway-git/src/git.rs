@@ -9,6 +9,7 @@ mod commit;
 mod diff;
 mod hooked;
 mod radar;
+mod room;
 mod spelling;
 mod stash;
 pub(crate) mod status;
@@ -17,6 +18,7 @@ pub use commit::NewCommit;
 pub use diff::{FileChange, LineRun};
 pub use hooked::{UnderWay, autostash, fetched, hooked_git_dir, under_way};
 pub use radar::{Checkout, MERGES_WITHOUT_CHECKOUT};
+pub use room::NoRoom;
 pub use stash::Stashes;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -68,6 +70,16 @@ pub enum GitError {
         command: &'static str,
         /// The first lines of what it said.
         message: String,
+    },
+    /// There is no room for what git writes.
+    #[error("there is no room for what git {command} writes: {} bytes are free on {}", missing.free_bytes, missing.disk.display())]
+    NoRoom {
+        /// The git command.
+        command: &'static str,
+        /// The first lines of what it said.
+        message: String,
+        /// Where.
+        missing: NoRoom,
     },
     /// Git did not come back.
     #[error("git {command} did not finish within {waited_ms} ms")]

@@ -13,6 +13,7 @@ use crate::outside::Outside;
 use crate::session::{Globals, Session};
 use crate::shelter::{Refusal, Unkept};
 use crate::site::SiteKind;
+use crate::stashes::PUT_ASIDE;
 use crate::turns;
 use clearway_core::agent::{AgentName, Liveness};
 use clearway_core::command::{Command, Upheaval};
@@ -211,7 +212,7 @@ impl Session<'_> {
             GitAct::Discards { only, .. } => self.undoes_of_others(order.call, used, &from, only, crowd),
             GitAct::Upheaves { .. } | GitAct::RemovesCheckout { .. } => self.upheaval(&used.what, crowd),
             GitAct::PutsAside { only, .. } => {
-                self.puts_aside_of_others(order.call, &used.what, &from, only.as_deref(), crowd)
+                self.takes_of_others(order.call, &used.what, &from, only.as_deref(), crowd, &PUT_ASIDE)
             }
             _ => Ok(None),
         }

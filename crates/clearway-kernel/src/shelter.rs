@@ -26,10 +26,7 @@ use std::path::{Path, PathBuf};
 pub(crate) const COMMAND_COLUMNS: usize = 120;
 /// Repositories inside a directory that are looked at before it is removed: somebody waits, and each is asked of git.
 const NESTED_MAX: usize = 64;
-/// What makes room where nothing can be kept any more: what is not kept anyway, and what a person types.
-const OUT_OF_ROOM: &str = "make room with what git ignores and a build makes anew, such as target/, of which nothing is \
-                           kept; or let a person remove it, in a terminal of their own";
-/// How long a snapshot that somebody took by hand stands for one that takes too long for a hook.
+/// How long a snapshot that somebody took by hand stands for one that takes too long for a hook, or finds no room.
 const FRESH_MS: i64 = 2 * 60 * 1_000;
 
 /// What is kept of what a command is about to destroy.
@@ -167,27 +164,18 @@ fn keep(
     }
     let reason = truncate_columns(&redact(threat.command), COMMAND_COLUMNS).into_owned();
     let grasp = threat.grasp.clone();
-    let taken = match session.take_from(paths.clone(), grasp, SnapshotCause::Command, Some(reason)) {
-        Err(failure) if failure.slug == Slug::GitFailed => {
-            if let Some(mut fresh) = session.kept_just_now(&paths) {
-                fresh.elsewhere = fresh.elsewhere.filter(|root| !call.cwd.starts_with(root));
-                return Ok(Some(fresh).filter(|fresh| fresh.files > 0));
-            }
-            return Err(Failure::new(failure.slug, failure.message)
-                .hint("keep it first, without haste: clearway snapshot"));
-        }
-        Err(failure) if failure.slug == Slug::StoreFull => {
-            return Err(Failure { hints: Vec::new(), ..failure }.hint(OUT_OF_ROOM));
+    let taken = session.take_from(paths.clone(), grasp, SnapshotCause::Command, Some(reason));
+    let taken = match taken {
+        Err(failure) if may_be_kept_already(&failure) => {
+            let Some(mut fresh) = session.kept_just_now(&paths) else { return Err(with_advice(failure)) };
+            fresh.elsewhere = fresh.elsewhere.filter(|root| !call.cwd.starts_with(root));
+            return Ok(Some(fresh).filter(|fresh| fresh.files > 0));
         }
         taken => taken?,
     };
     let (Some(number), Some(Drafted { files, .. })) = (taken.number, taken.drafted) else { return Ok(None) };
     let root = session.site.root.clone().unwrap_or_default();
-    if let Some(note) = note_of(session.outside, call) {
-        // Without it `undo` is more careful.
-        let text = format!("{}\n{}\n{}", number.0, root.display(), paths.join("\n"));
-        drop(session.outside.write_private(&note, &text));
-    }
+    note_kept(session.outside, call, number, &root, &paths);
     let place = place_after(session.outside, call, &threat, root);
     let elsewhere = (!call.cwd.starts_with(&place)).then_some(place);
     Ok(Some(Sheltered { number, files: files.len() as u64, elsewhere }))
@@ -204,6 +192,29 @@ fn place_after(outside: &mut dyn Outside, call: &HookCall, threat: &Threat<'_>, 
     let others: Vec<PathBuf> = others.filter(|other| *other != root).collect();
     let here = others.iter().find(|other| call.cwd.starts_with(other)).or(others.first());
     here.cloned().unwrap_or(root)
+}
+
+/// Whether a snapshot that somebody took a moment ago can stand for one that failed so: git was too slow or refused, or a
+/// disk is full, which says nothing of what there is to keep.
+fn may_be_kept_already(failure: &Failure) -> bool {
+    matches!(failure.slug, Slug::GitFailed | Slug::StoreFull)
+}
+
+/// Whoever finds no room names the disk, and what helps there; git may only have lacked time.
+fn with_advice(failure: Failure) -> Failure {
+    match failure.slug {
+        Slug::GitFailed => Failure::new(failure.slug, failure.message)
+            .hint("keep it first, without haste: clearway snapshot"),
+        _ => failure,
+    }
+}
+
+/// Notes for the end of the command what is kept of it. Without that `undo` is more careful.
+fn note_kept(outside: &mut dyn Outside, call: &HookCall, number: Seq, root: &Path, paths: &[String]) {
+    if let Some(note) = note_of(outside, call) {
+        let text = format!("{}\n{}\n{}", number.0, root.display(), paths.join("\n"));
+        drop(outside.write_private(&note, &text));
+    }
 }
 
 /// Notes how files lie there that the last command of the caller may have destroyed.

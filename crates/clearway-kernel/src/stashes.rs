@@ -36,7 +36,7 @@ const PATHS_BYTES_MAX: usize = 200;
 const ODD: [char; 9] = ['*', '?', '[', ']', ':', ' ', '\'', '"', '\\'];
 
 /// What becomes of uncommitted work that a command takes, and the command that takes what is the caller's.
-struct Taking {
+pub(crate) struct Taking {
     /// What it is called.
     purpose: &'static str,
     /// What is written behind `git`, in front of the paths.
@@ -45,7 +45,8 @@ struct Taking {
     needs_tracked: bool,
 }
 
-const PUT_ASIDE: Taking =
+/// It is put aside.
+pub(crate) const PUT_ASIDE: Taking =
     Taking { purpose: "put aside only what is yours", words: "stash push -u --", needs_tracked: false };
 const UNDONE: Taking =
     Taking { purpose: "undo only what is yours", words: "restore --", needs_tracked: true };
@@ -70,19 +71,8 @@ impl Session<'_> {
         }
     }
 
-    /// Why what a command puts aside is not the caller's alone.
-    pub(crate) fn puts_aside_of_others(
-        &mut self,
-        call: &HookCall,
-        what: &str,
-        from: &Path,
-        only: Option<&[String]>,
-        crowd: &Crowd,
-    ) -> Result<Option<Failure>, Failure> {
-        self.takes_of_others(call, what, from, only, crowd, &PUT_ASIDE)
-    }
-
-    fn takes_of_others(
+    /// Why what a command takes is not the caller's alone.
+    pub(crate) fn takes_of_others(
         &mut self,
         call: &HookCall,
         what: &str,

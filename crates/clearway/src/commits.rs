@@ -51,7 +51,7 @@ pub(crate) fn make(
 
 fn not_made(error: &GitError) -> Failure {
     let hint = match error {
-        GitError::Missing => return unanswered(error),
+        GitError::Missing | GitError::NoRoom { .. } => return unanswered(error),
         GitError::Failed { message, .. } if message.contains("partial commit") => {
             "what is under way has to be finished or given up first; see: git status"
         }

@@ -9,12 +9,14 @@ use clearway_core::limits::{
     SNAPSHOT_BYTES_MAX, SNAPSHOT_IGNORED_BYTES_MAX, SNAPSHOT_IGNORED_FILE_BYTES_MAX,
     SNAPSHOT_IGNORED_FILES_MAX,
 };
+use clearway_core::shell;
 use clearway_core::slug::Slug;
 use clearway_core::snapshot::{BUILD_DIRECTORIES, SnapshotCause};
 use clearway_core::text::shown;
 use clearway_core::time::Wall;
 use clearway_git::{
-    self as git, Draft, Git, GitError, KeptFile, Label, Listed, Manner, SNAPSHOTS, SnapshotError, Staged,
+    self as git, Draft, Git, GitError, KeptFile, Label, Listed, Manner, NoRoom, SNAPSHOTS, SnapshotError,
+    Staged,
 };
 use clearway_kernel::{
     Back, BackOrder, BackPlan, BackState, DraftOrder, Drafted, Shelf, SnapshotFile, SnapshotSeen,
@@ -31,8 +33,9 @@ const IGNORED: git::IgnoredRules<'static> = git::IgnoredRules {
     build_directories: &BUILD_DIRECTORIES,
 };
 
-/// What git and the system say of a disk on which there is no room.
-const FULL: [&str; 3] = ["No space left", "Out of diskspace", "Disk quota exceeded"];
+/// What makes room where the checkout lies on the full disk too: what is not kept anyway, and what a person types.
+const MADE_ANEW: &str = "make room with what git ignores and a build makes anew, such as target/, of which nothing is \
+                         kept; or let a person remove it, in a terminal of their own";
 
 /// Bytes of a word that no other snapshot has.
 const NONCE_BYTES: usize = 8;
@@ -64,9 +67,7 @@ impl Shelf for GitShelf<'_> {
             ignored: order.ignored_beside.as_ref().map(|_| IGNORED),
         };
         let hurried = self.git.clone().until(Stopwatch::start().at_ms(order.within_ms));
-        let drafted =
-            hurried.snapshot(wanted).map_err(|error| self.no_room(&error).unwrap_or_else(|| failure(&error)));
-        let Some(draft) = drafted? else { return Ok(None) };
+        let Some(draft) = hurried.snapshot(wanted).map_err(|error| failure(&error))? else { return Ok(None) };
         if let Some(beside) = order.ignored_beside.as_ref().filter(|_| !draft.pack.is_empty()) {
             let place = files::with_suffix(beside, &draft.commit);
             let written = directory_of(&place).and_then(|()| files::write_atomic(&place, &draft.pack));
@@ -130,23 +131,6 @@ impl Shelf for GitShelf<'_> {
 }
 
 impl GitShelf<'_> {
-    /// What to say where git found its disk full.
-    fn no_room(&self, error: &SnapshotError) -> Option<Failure> {
-        let said = error.to_string();
-        let is_full = FULL.iter().any(|sign| said.contains(sign));
-        let repository = git::discover_from(&self.root).ok().flatten().filter(|_| is_full)?;
-        let packs = repository.common_dir.join("objects/pack");
-        let disk = files::mount_point(&packs).ok()?.display().to_string();
-        let free_bytes = files::free_bytes(&packs).ok()?;
-        let message = format!(
-            "there is no room to keep what is not committed: {free_bytes} bytes are free on {}",
-            shown(&disk)
-        );
-        let fields = vec![("disk", disk.into()), ("free_bytes", free_bytes.into())];
-        let failure = Failure::new(Slug::StoreFull, message).details(Details::Fields(fields));
-        Some(failure.hint("make room on that disk; nothing was changed"))
-    }
-
     fn with_order(
         &self,
         order: &BackOrder,
@@ -229,18 +213,27 @@ pub(crate) fn unanswered(error: &GitError) -> Failure {
     match error {
         GitError::Missing => Failure::new(Slug::GitMissing, error.to_string())
             .hint("install git, or put it on PATH: what is not committed is asked of it"),
+        GitError::NoRoom { missing, .. } => no_room(error.to_string(), missing),
         _ => Failure::new(Slug::GitFailed, error.to_string())
             .hint(way_round(&error.to_string()).unwrap_or("see what git says: git status")),
     }
 }
 
+/// What to say where git found its disk full.
+fn no_room(message: String, missing: &NoRoom) -> Failure {
+    let NoRoom { disk, free_bytes, holds_checkout } = missing;
+    let disk = disk.display().to_string();
+    let look = format!("make room on that disk; see how much there is: df -h {}", shell::word(&disk));
+    let fields = vec![("disk", disk.into()), ("free_bytes", (*free_bytes).into())];
+    let failure = Failure::new(Slug::StoreFull, message).details(Details::Fields(fields));
+    let failure = if *holds_checkout { failure.hint(MADE_ANEW) } else { failure };
+    failure.hint(look)
+}
+
 /// What helps where git says what is wrong.
 pub(crate) fn way_round(said: &str) -> Option<&'static str> {
-    const WAYS: [(&str, &str); 2] = [
-        ("index.lock", "another git is at it; if none runs any more, a person removes the file it names"),
-        ("No space left", "make room first; see how much there is: df -h ."),
-    ];
-    WAYS.into_iter().find(|(sign, _)| said.contains(sign)).map(|(_, way)| way)
+    let is_locked = said.contains("index.lock");
+    is_locked.then_some("another git is at it; if none runs any more, a person removes the file it names")
 }
 
 fn failure(error: &SnapshotError) -> Failure {

@@ -3,7 +3,7 @@
 //! reaches is asked for itself, and its settings say what becomes of the command there.
 
 use super::reply::{Told, Verdict};
-use super::{Judged, Passage, keep_unannounced, stopped, texts};
+use super::{Judged, Passage, Unchecked, keep_unannounced, stopped, texts};
 use crate::Host;
 use crate::clients::Dialect;
 use crate::hook::event::Event;
@@ -11,8 +11,7 @@ use clearway_core::failure::Failure;
 use clearway_core::slug::Slug;
 use clearway_kernel::config::Enforcement;
 use clearway_kernel::{
-    Answers, Doing, Failing, HookCall, Unkept, abandon_turns, attend, before_git, before_shell, outage,
-    unkept_by,
+    Answers, Doing, Failing, HookCall, Unkept, abandon_turns, attend, before_git, before_shell, unkept_by,
 };
 
 /// A call about a command, and who hears what is said of it.
@@ -87,16 +86,14 @@ impl Shell<'_> {
     /// watches, which it is too late for after it. The word is said after it where nobody would hear it before.
     fn say_unkept(&self, host: &mut dyn Host, unkept: &Unkept, refuse: Option<Refuse>, said: &mut Said) {
         let Unkept { file, failure } = unkept;
-        let text = texts::unkept(failure);
-        let notice = Told { model: Some(text.clone()), person: Some(text.clone()) };
-        let is_heard = (self.dialect.tell)(self.event, &notice).is_some();
+        let Self { dialect, event, call, .. } = *self;
+        let unchecked = Unchecked { dialect, event, call, is_before: refuse.is_some() };
         let files = std::slice::from_ref(file);
-        let outage = outage(host, self.call, files, failure, refuse.is_some(), is_heard);
-        match Passage::of(&outage, refuse.is_some()) {
+        match unchecked.passage(host, files, failure, texts::unkept(failure)) {
             Passage::Refused => {
                 said.reason = said.reason.take().or_else(|| refuse.map(|refuse| refuse(failure)));
             }
-            Passage::Told => said.for_all.push(text),
+            Passage::Told(text) => said.for_all.push(text),
             Passage::Silent => {}
         }
     }

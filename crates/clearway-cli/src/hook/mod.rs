@@ -260,32 +260,43 @@ fn unchecked(
         },
         _ => return Verdict::Silent,
     };
-    let notice = Told { model: Some(text.clone()), person: Some(text) };
-    let is_heard = (dialect.tell)(event, &notice).is_some();
-    let how = contained(|| Ok(outage(host, call, &files, failure, is_before, is_heard)));
-    match Passage::of(&how.unwrap_or(Outage { unattended: false, is_new: true }), is_before) {
+    match (Unchecked { dialect, event, call, is_before }).passage(host, &files, failure, text) {
         Passage::Refused => Verdict::Deny(refusal),
-        Passage::Told => Verdict::Tell(notice),
+        Passage::Told(text) => Verdict::Tell(Told { model: Some(text.clone()), person: Some(text) }),
         Passage::Silent => Verdict::Silent,
     }
 }
 
-/// What an outage means for a call of which something should have been checked.
+/// A call of which something should have been checked, and could not be.
+struct Unchecked<'a> {
+    dialect: &'a Dialect,
+    event: &'a Event,
+    call: &'a HookCall,
+    /// Whether it can still be refused.
+    is_before: bool,
+}
+
+/// What an outage means for a call.
 enum Passage {
     /// It is refused, where nobody watches and it is not over yet.
     Refused,
     /// It passes with a word, the first of the outage.
-    Told,
+    Told(String),
     /// It passes.
     Silent,
 }
 
-impl Passage {
-    fn of(outage: &Outage, is_before: bool) -> Self {
-        match outage {
-            Outage { unattended: true, .. } if is_before => Self::Refused,
-            Outage { unattended: false, is_new: true } => Self::Told,
-            Outage { .. } => Self::Silent,
+impl Unchecked<'_> {
+    /// What becomes of it, with a word for the agent and the person.
+    fn passage(&self, host: &mut dyn Host, files: &[String], failure: &Failure, text: String) -> Passage {
+        let Self { dialect, event, call, is_before } = *self;
+        let notice = Told { model: Some(text.clone()), person: Some(text.clone()) };
+        let is_heard = (dialect.tell)(event, &notice).is_some();
+        let known = contained(|| Ok(outage(host, call, files, failure, is_before, is_heard)));
+        match known.unwrap_or(Outage { unattended: false, is_new: true }) {
+            Outage { unattended: true, .. } if is_before => Passage::Refused,
+            Outage { unattended: false, is_new: true } => Passage::Told(text),
+            Outage { .. } => Passage::Silent,
         }
     }
 }

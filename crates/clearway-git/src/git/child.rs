@@ -1,13 +1,13 @@
 //! Running one `git` and reading its answer within bounds of time and size.
 
 use std::io::{self, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{Git, GitError, Question};
+use super::{Git, GitError, Question, room};
 use clearway_platform::command::ask_to_end;
 
 /// Room for two million paths of a hundred bytes; more is no worktree we can serve.
@@ -23,6 +23,8 @@ pub(crate) struct Answer {
     pub(super) code: Option<i32>,
     pub(super) output: Vec<u8>,
     message: Vec<u8>,
+    /// Where it was run.
+    directory: PathBuf,
 }
 
 /// What writes to git's standard input, beside whoever reads its answer.
@@ -36,7 +38,11 @@ const WRITES: [&str; 6] =
 
 impl Answer {
     pub(super) fn failure(&self, command: &'static str) -> GitError {
-        GitError::Failed { command, message: String::from_utf8_lossy(&self.message).trim().to_owned() }
+        let message = String::from_utf8_lossy(&self.message).trim().to_owned();
+        match room::missing(&self.directory, &message) {
+            Some(missing) => GitError::NoRoom { command, message, missing },
+            None => GitError::Failed { command, message },
+        }
     }
 }
 
@@ -68,6 +74,7 @@ impl Git {
         if feed.is_some() {
             command.stdin(Stdio::piped());
         }
+        let directory = command.get_current_dir().map(Path::to_owned).unwrap_or_default();
         let mut child = command.spawn().map_err(failed)?;
         if let (Some(feed), Some(mut pipe)) = (feed, child.stdin.take()) {
             let write = move || drop(feed(&mut pipe));
@@ -87,7 +94,7 @@ impl Git {
         let said = output.and_then(|output| Ok((output, heard(message)?)));
         let (output, message) = said.inspect_err(|_| end(&mut child))?;
         match wait_until(&mut child, started.checked_add(patience)).map_err(failed)? {
-            Some(status) => Ok(Answer { code: status.code(), output, message }),
+            Some(status) => Ok(Answer { code: status.code(), output, message, directory }),
             None => {
                 end(&mut child);
                 Err(timed_out(name, patience))

@@ -299,12 +299,15 @@ fn write_path(out: &mut dyn Write, path: &Path) -> io::Result<()> {
 }
 
 /// An import that fails leaves a report in the repository and says where. It is of no use to anybody there.
-fn without_crash_report(worktree: &Path, error: GitError) -> GitError {
+fn without_crash_report(worktree: &Path, mut error: GitError) -> GitError {
     const SAID: &str = "fast-import: dumping crash report to ";
-    let GitError::Failed { command, message } = error else { return error };
-    let (reports, said): (Vec<&str>, Vec<&str>) = message.lines().partition(|line| line.starts_with(SAID));
-    for report in reports.iter().filter_map(|line| line.strip_prefix(SAID)) {
-        drop(std::fs::remove_file(worktree.join(report)));
+    if let GitError::Failed { message, .. } | GitError::NoRoom { message, .. } = &mut error {
+        let (reports, said): (Vec<&str>, Vec<&str>) =
+            message.lines().partition(|line| line.starts_with(SAID));
+        for report in reports.iter().filter_map(|line| line.strip_prefix(SAID)) {
+            drop(std::fs::remove_file(worktree.join(report)));
+        }
+        *message = said.join("\n");
     }
-    GitError::Failed { command, message: said.join("\n") }
+    error
 }

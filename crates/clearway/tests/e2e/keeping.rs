@@ -12,6 +12,7 @@ mod merging;
 mod random;
 mod reach;
 mod refused;
+mod room;
 mod safe;
 mod slow;
 mod states;

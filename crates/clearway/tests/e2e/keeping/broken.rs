@@ -96,8 +96,8 @@ fn in_a_repository_that_cannot_be_written_or_is_full_nothing_is_lost_and_looking
         let before = checkout(app.path());
         for words in [COMMIT, &["snapshot"], &["restore", &number]] {
             let (code, said) = run(words);
-            // What cannot be kept for want of room says how much of it there is.
-            let slug = if is_full && words != COMMIT { "error[store-full]" } else { "error[git-failed]" };
+            // What finds no room says how much of it there is.
+            let slug = if is_full { "error[store-full]" } else { "error[git-failed]" };
             let is_said = said.contains(slug) && said.contains("hint:");
             assert!(code == 69 && is_said, "{words:?}, full: {is_full}: {said}");
             assert_eq!(checkout(app.path()), before, "{words:?}");

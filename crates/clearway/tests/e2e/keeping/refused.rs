@@ -5,7 +5,7 @@ use super::commands::{invite, runs};
 use crate::{app, home, text};
 use clearway_testkit::faults::behind;
 use clearway_testkit::namespace::Namespace;
-use clearway_testkit::{Client, Files};
+use clearway_testkit::{Client, Files, Home, Repository};
 use serde_json::json;
 
 #[test]
@@ -173,9 +173,21 @@ fn a_file_that_cannot_be_read_keeps_nobody_from_a_command_that_leaves_it_alone()
     let runner = ["strace", "-f", "-qq", "-o", "/dev/null", "-P", &file, "-e", "trace=openat"];
     let runner = [&runner[..], &["-e", "inject=openat:error=EACCES"]].concat();
     let mut ada = Client::claude_behind(&home, &app, "ada", &runner);
-    for command in
-        ["git clean -fd", "git reset --hard with-secret", "git checkout -q with-secret -- .", "rm *"]
-    {
+    app.git(&["branch", "moving"]);
+    app.git(&["update-ref", "refs/remotes/origin/theirs", "with-secret"]);
+    for command in [
+        "git clean -fd",
+        "git reset --hard with-secret",
+        "git checkout -q with-secret -- .",
+        "git checkout -f -",
+        "git switch -f -",
+        "git checkout -f theirs",
+        "git checkout -f main...with-secret",
+        "git branch -f moving with-secret; git reset --hard moving",
+        "git reset -q with-secret && git checkout -- .",
+        "git stash --inc",
+        "rm *",
+    ] {
         let reason = runs(&mut ada, &home, &app, command).denied();
         assert!(reason.contains("secret.pem"), "{command}: {reason}");
     }
@@ -202,6 +214,68 @@ fn a_file_that_cannot_be_read_keeps_nobody_from_a_command_that_leaves_it_alone()
     app.git(&["add", "-N", "secret.pem"]);
     let reason = runs(&mut ada, &home, &app, "git reset --hard").denied();
     assert!(reason.contains("secret.pem"), "{reason}");
+}
+
+/// Clearway, which cannot open these files of a repository.
+fn blind_to(repository: &Repository<'_>, files: &[String]) -> Vec<String> {
+    let traced = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=openat"].map(str::to_owned);
+    let named =
+        files.iter().flat_map(|file| ["-P".to_owned(), repository.path().join(file).display().to_string()]);
+    let inject = ["-e", "inject=openat:error=EACCES"].map(str::to_owned);
+    traced.into_iter().chain(named).chain(inject).collect()
+}
+
+fn blind_agent(home: &Home, app: &Repository<'_>, files: &[String]) -> Client {
+    let runner = blind_to(app, files);
+    Client::claude_behind(home, app, "ada", &runner.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+#[test]
+fn what_lies_in_the_place_of_something_that_git_tracks_is_not_left_alone_by_it() {
+    let home = home();
+    let app = app(&home);
+    invite(&app);
+    app.git(&["checkout", "-qb", "flat"]);
+    app.write("place", "a file\n");
+    app.write("deep/secret/file", "below it\n");
+    app.git(&["add", "-A"]);
+    app.git(&["commit", "-qm", "files"]);
+    app.git(&["checkout", "-q", "main"]);
+    std::fs::remove_file(app.path().join("main.rs")).expect("a file");
+    std::fs::remove_dir_all(app.path().join("docs")).expect("a directory");
+    let files = ["main.rs/secret", "place/in/secret", "docs", "deep/secret"].map(str::to_owned);
+    for (file, commands) in files.iter().zip([
+        ["git reset --hard", "git checkout -- .", "git restore .", "git stash"],
+        ["git reset --hard flat", "git checkout -f flat", "git checkout flat -- place", "git switch -f flat"],
+        ["git reset --hard", "git checkout -- .", "git restore docs", "git stash"],
+        ["git reset --hard flat", "git checkout -f flat", "git checkout flat -- deep", "git switch -f flat"],
+    ]) {
+        app.write(file, "secret\n");
+        let mut ada = blind_agent(&home, &app, std::slice::from_ref(file));
+        for command in commands {
+            let reason = runs(&mut ada, &home, &app, command).denied();
+            assert!(reason.contains(file), "{command}: {reason}");
+        }
+        runs(&mut ada, &home, &app, "git checkout -- src").silent();
+        std::fs::remove_file(app.path().join(file)).expect("a file");
+    }
+}
+
+#[test]
+fn of_more_files_that_cannot_be_read_than_are_asked_for_each_counts_as_lost() {
+    let home = home();
+    let app = app(&home);
+    invite(&app);
+    let files: Vec<String> = (0..=64).map(|number| format!("data/{number}.bin")).collect();
+    for file in &files {
+        app.write(file, "secret\n");
+    }
+    app.write("src/a.rs", "mine\n");
+    let reason = runs(&mut blind_agent(&home, &app, &files), &home, &app, "git reset --hard").denied();
+    assert!(reason.contains("data/0.bin"), "{reason}");
+    std::fs::remove_file(app.path().join("data/64.bin")).expect("a file");
+    let told = runs(&mut blind_agent(&home, &app, &files), &home, &app, "git reset --hard").told();
+    assert!(told.contains("kept as s"), "{told}");
 }
 
 #[test]

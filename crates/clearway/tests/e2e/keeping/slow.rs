@@ -29,7 +29,7 @@ fn payload(repository: &Repository<'_>, command: &str) -> Value {
 }
 
 /// Waits until what is written now has a time that nobody takes for that of what was written before.
-fn be_past(home: &Home) {
+pub(super) fn be_past(home: &Home) {
     let clock = home.path().join("clock");
     let written = || -> SystemTime {
         std::fs::write(&clock, "").expect("a file");
