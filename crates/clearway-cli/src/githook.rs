@@ -39,7 +39,8 @@ pub(crate) fn run(words: &[OsString], given: &Globals, host: &mut dyn Host, stre
             let message = words.get(1).and_then(|file| message(host, Path::new(file)));
             // What git says of a commit that takes the place of the last one.
             let amends = words.get(2..).is_some_and(|words| words == ["commit", "HEAD"]);
-            before_commit(host, given, &Saying { message: message.as_deref(), amends })
+            let in_words = words.get(2).is_some_and(|source| source == "message");
+            before_commit(host, given, &Saying { message: message.as_deref(), in_words, amends })
         }
         "post-commit" => after_commit(host, given),
         "pre-rebase" => before_rebase(host, given),

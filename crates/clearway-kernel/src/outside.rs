@@ -333,8 +333,32 @@ pub struct HeadMove {
 pub struct Staged {
     /// Its paths; of a merge those that no side of it has so.
     pub paths: Vec<String>,
-    /// Paths that changed in the checkout since they were staged, looked for only where something is under way.
-    pub changed_since: Vec<String>,
+    /// Those that are staged otherwise than what is under way brings them; none where nothing is.
+    pub beyond: Vec<String>,
+    /// What is under way would commit by itself, where that can be told.
+    pub brings: Option<Brings>,
+    /// Whether they are taken from the checkout for this commit alone, and git forgets them if it is refused.
+    pub is_passing: bool,
+}
+
+impl Staged {
+    /// Whether a path has nothing to do with what is under way: it is staged otherwise, and would stay as it is.
+    pub(crate) fn is_apart(&self, path: &str) -> bool {
+        let is_path = |other: &String| other == path;
+        let leaves = |brings: &Brings| !brings.changes.iter().any(is_path);
+        self.beyond.iter().any(is_path) && self.brings.as_ref().is_some_and(leaves)
+    }
+}
+
+/// What an operation would commit if nobody added anything to it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Brings {
+    /// The tree.
+    pub tree: String,
+    /// Paths that somebody has to decide, which it has with the marks of a conflict.
+    pub undecided: Vec<String>,
+    /// Paths that it changes.
+    pub changes: Vec<String>,
 }
 
 /// A commit to make.

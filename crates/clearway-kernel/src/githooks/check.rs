@@ -1,5 +1,6 @@
 //! Whether a commit, or a branch that moves past every check, takes along what is with somebody else.
 
+use super::refusal::Asked;
 use super::scene::Scene;
 use super::{GitAnswer, RefMove, Saying};
 use crate::outside::{Staged, UnderWay};
@@ -42,7 +43,10 @@ impl Session<'_> {
         let commit = self.concerning_others(&scene, &staged, &paths, &noted, &under_way)?;
         match self.refusal_of(&commit)? {
             None => Ok(GitAnswer::Silent),
-            Some(failure) => self.refuse_commit(&scene, &under_way, saying, &paths, &commit, failure),
+            Some(failure) => {
+                let asked = Asked { under_way: &under_way, saying, staged: &staged, paths: &paths };
+                self.refuse_commit(&scene, &asked, &commit, failure)
+            }
         }
     }
 
@@ -68,7 +72,9 @@ impl Session<'_> {
         match self.refusal_of(&commit)? {
             None => Ok(GitAnswer::Silent),
             Some(failure) => {
-                self.refuse_commit(&scene, &UnderWay::Nothing, &Saying::default(), &paths, &commit, failure)
+                let (under_way, saying) = (&UnderWay::Nothing, &Saying::default());
+                let asked = Asked { under_way, saying, staged: &staged, paths: &paths };
+                self.refuse_commit(&scene, &asked, &commit, failure)
             }
         }
     }
@@ -84,18 +90,21 @@ impl Session<'_> {
     ) -> Result<Commit, Failure> {
         let is_held = |target: &Target| scene.foreign().any(|lease| lease.is_on(target));
         let held = paths.iter().filter(|(_, target)| is_held(target));
-        let changed: BTreeSet<&str> = staged.changed_since.iter().map(String::as_str).collect();
+        let beyond: BTreeSet<&str> = staged.beyond.iter().map(String::as_str).collect();
         let brought = held
             .clone()
-            .filter(|(path, _)| *under_way != UnderWay::Nothing && !changed.contains(path.as_str()));
+            .filter(|(path, _)| *under_way != UnderWay::Nothing && !beyond.contains(path.as_str()));
         let brought = brought.map(|(_, target)| target.clone()).collect();
         let is_free = |target: &Target| !scene.leases.iter().any(|lease| lease.is_on(target));
-        let noted = paths.iter().filter(|(path, target)| noted.contains_key(path) && is_free(target));
-        let written = match under_way {
-            // What an operation brings along, others may well have written: it is committed already.
-            UnderWay::Nothing => self.written_by_others(scene, &noted.collect::<Vec<_>>())?,
-            _ => Vec::new(),
+        // What an operation brings along, others may well have written: it is committed already.
+        let is_its_own = |path: &str| match under_way {
+            UnderWay::Nothing => false,
+            _ => !staged.is_apart(path),
         };
+        let noted = paths
+            .iter()
+            .filter(|(path, target)| noted.contains_key(path) && is_free(target) && !is_its_own(path));
+        let written = self.written_by_others(scene, &noted.collect::<Vec<_>>())?;
         let paths = held.map(|(_, target)| target.clone()).collect();
         Ok(Commit { paths, brought, written, worktree: self.site.worktree() })
     }

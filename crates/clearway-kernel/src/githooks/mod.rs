@@ -47,6 +47,8 @@ pub enum GitAnswer {
 pub struct Saying<'m> {
     /// What it will say, as far as that is written.
     pub message: Option<&'m str>,
+    /// Whether that was given in words, and is kept nowhere if the commit is refused.
+    pub in_words: bool,
     /// Whether it takes the place of the last one.
     pub amends: bool,
 }

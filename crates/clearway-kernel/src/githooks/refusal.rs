@@ -4,7 +4,7 @@
 use super::scene::Scene;
 use super::{GitAnswer, Saying};
 use crate::config::Enforcement;
-use crate::outside::UnderWay;
+use crate::outside::{Staged, UnderWay};
 use crate::session::Session;
 use clearway_core::agent::AgentName;
 use clearway_core::command::{Command, Commit};
@@ -26,9 +26,7 @@ impl Session<'_> {
     pub(super) fn refuse_commit(
         &mut self,
         scene: &Scene,
-        under_way: &UnderWay,
-        saying: &Saying<'_>,
-        paths: &[(String, Target)],
+        asked: &Asked<'_>,
         commit: &Commit,
         failure: Failure,
     ) -> Result<GitAnswer, Failure> {
@@ -48,8 +46,8 @@ impl Session<'_> {
             Enforcement::Enforce => {}
         }
         let Err(failure) = self.decide_commit(commit)? else { return Ok(GitAnswer::Silent) };
-        let rest = self.rest(paths, commit)?;
-        let hint = way_out(under_way, saying, &rest, paths, commit);
+        let rest = self.rest(asked.paths, commit)?;
+        let hint = asked.way_out(&rest, commit);
         Ok(GitAnswer::Refused(self.at_root(without_advice(failure).hint(hint))))
     }
 
@@ -111,39 +109,104 @@ fn without_advice(mut failure: Failure) -> Failure {
     failure
 }
 
-/// The one command that leads on.
-fn way_out(
-    under_way: &UnderWay,
-    saying: &Saying<'_>,
-    rest: &[String],
-    paths: &[(String, Target)],
-    commit: &Commit,
-) -> Hint {
-    let git = |line: &str| Hint::Advice(format!("give it up: git {line}"));
-    match under_way {
-        UnderWay::Merge(_) => git("merge --abort"),
-        UnderWay::CherryPick => git("cherry-pick --abort"),
-        UnderWay::Revert => {
-            let all: Vec<String> = paths.iter().map(|(path, _)| shell::word(path)).collect();
-            git(&format!("restore --staged --worktree {}", all.join(" ")))
-        }
-        UnderWay::Nothing if saying.amends && !rest.is_empty() => {
-            let rest: Vec<String> = rest.iter().map(|path| shell::word(path)).collect();
-            let line = format!("git commit --amend --no-edit --only {}", rest.join(" "));
-            Hint::Advice(format!("amend with the rest: {line}"))
-        }
-        UnderWay::Nothing | UnderWay::Rebase => {
-            let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
-            let messages = vec![first_paragraph(saying.message)];
-            crate::committing::rest_of_it(&messages, "commit the rest", &rest).unwrap_or_else(|| {
-                let is_held = |(_, target): &&(String, Target)| commit.paths.contains(target);
-                match paths.iter().find(is_held) {
-                    Some((path, _)) => Hint::command("see whose it is", "who", &[path]),
-                    None => Hint::from("see whose lines they are: clearway diff --stat"),
-                }
-            })
+/// A commit that git is about to make.
+pub(super) struct Asked<'a> {
+    pub(super) under_way: &'a UnderWay,
+    pub(super) saying: &'a Saying<'a>,
+    pub(super) staged: &'a Staged,
+    /// What of it leases are about.
+    pub(super) paths: &'a [(String, Target)],
+}
+
+impl Asked<'_> {
+    /// The one command that leads on, and destroys nothing of anybody else.
+    fn way_out(&self, rest: &[String], commit: &Commit) -> Hint {
+        match self.under_way {
+            UnderWay::Merge(_) => self.way_out_of("merge --abort", rest, commit),
+            UnderWay::CherryPick => self.way_out_of("cherry-pick --abort", rest, commit),
+            UnderWay::Revert if self.staged.brings.is_some() => {
+                self.way_out_of("revert --abort", rest, commit)
+            }
+            UnderWay::Revert => {
+                let all: Vec<&str> = self.paths.iter().map(|(path, _)| path.as_str()).collect();
+                self.way_out_of(&format!("restore --staged --worktree{}", words(&all)), rest, commit)
+            }
+            UnderWay::Nothing if self.saying.amends && !rest.is_empty() => {
+                let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
+                let line = format!("git commit --amend --no-edit --only{}", words(&rest));
+                Hint::Advice(format!("amend with the rest: {line}"))
+            }
+            UnderWay::Nothing | UnderWay::Rebase => {
+                let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
+                let messages = vec![first_paragraph(self.saying.message)];
+                crate::committing::rest_of_it(&messages, "commit the rest", &rest)
+                    .unwrap_or_else(|| self.whose(commit))
+            }
         }
     }
+
+    /// The way out of what is under way. What others did beside it or over it is staged no more; where it stands in the way
+    /// by what it brings itself, it is given up without that.
+    fn way_out_of(&self, give_up: &str, rest: &[String], commit: &Commit) -> Hint {
+        let in_way: Vec<&str> = self
+            .paths
+            .iter()
+            .map(|(path, _)| path.as_str())
+            .filter(|path| !rest.iter().any(|free| free == path))
+            .collect();
+        let (beyond, brought): (Vec<&str>, Vec<&str>) =
+            in_way.iter().partition(|path| self.staged.beyond.iter().any(|beyond| beyond == *path));
+        let is_undecided = |path: &&str| match &self.staged.brings {
+            Some(brings) => brings.undecided.iter().any(|undecided| undecided == path),
+            None => true,
+        };
+        let is_apart = beyond.iter().all(|path| self.staged.is_apart(path));
+        let tree = self.staged.brings.as_ref().map_or("HEAD", |brings| brings.tree.as_str());
+        let unstage = match (beyond.is_empty(), is_apart) {
+            (true, _) => String::new(),
+            (false, true) => format!("git reset -q --{} && ", words(&beyond)),
+            (false, false) => format!("git reset -q {tree} --{} && ", words(&beyond)),
+        };
+        match brought.is_empty() {
+            true if !beyond.iter().any(is_undecided) => {
+                let line = format!("{unstage}{}git commit {}", self.staged_anew(rest), self.message());
+                Hint::Advice(format!("commit it without what is with others: {line}"))
+            }
+            false if is_apart => Hint::Advice(format!("give it up: {unstage}git {give_up}")),
+            _ => self.whose(commit),
+        }
+    }
+
+    /// Git forgets what it took from the checkout for this commit alone.
+    fn staged_anew(&self, rest: &[String]) -> String {
+        let is_added = |path: &&str| self.staged.beyond.iter().any(|beyond| beyond == path);
+        let added: Vec<&str> = rest.iter().map(String::as_str).filter(is_added).collect();
+        match self.staged.is_passing && !added.is_empty() {
+            true => format!("git add --{} && ", words(&added)),
+            false => String::new(),
+        }
+    }
+
+    /// The message that was given in words; another one git has kept.
+    fn message(&self) -> String {
+        match self.saying.in_words {
+            true => format!("-m {}", shell::as_it_is(&first_paragraph(self.saying.message))),
+            false => "--no-edit".to_owned(),
+        }
+    }
+
+    fn whose(&self, commit: &Commit) -> Hint {
+        let is_held = |(_, target): &&(String, Target)| commit.paths.contains(target);
+        match self.paths.iter().find(is_held) {
+            Some((path, _)) => Hint::command("see whose it is", "who", &[path]),
+            None => Hint::from("see whose lines they are: clearway diff --stat"),
+        }
+    }
+}
+
+/// Paths after a command, each as a word of its own.
+fn words(paths: &[&str]) -> String {
+    paths.iter().map(|path| format!(" {}", shell::word(path))).collect()
 }
 
 /// What a commit says, without the lines that git puts there for its writer.

@@ -5,6 +5,7 @@ mod crowd;
 mod install;
 mod managers;
 mod matrix;
+mod operations;
 mod own;
 mod past;
 mod radar;
