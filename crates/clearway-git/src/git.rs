@@ -69,6 +69,9 @@ pub enum GitError {
         /// The first lines of what it said.
         message: String,
     },
+    /// What was to be committed is as it was committed last.
+    #[error("git found nothing to commit")]
+    NothingToCommit,
     /// Git did not come back.
     #[error("git {command} did not finish within {waited_ms} ms")]
     TimedOut {
