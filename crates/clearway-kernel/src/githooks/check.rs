@@ -3,10 +3,11 @@
 use super::refusal::Asked;
 use super::scene::Scene;
 use super::{GitAnswer, RefMove, Saying};
+use crate::config::Enforcement;
 use crate::outside::{Staged, UnderWay};
 use crate::session::Session;
 use clearway_core::agent::AgentName;
-use clearway_core::command::Commit;
+use clearway_core::command::{Command, Commit};
 use clearway_core::commit::reverts;
 use clearway_core::failure::Failure;
 use clearway_core::ids::AgentId;
@@ -30,6 +31,9 @@ impl Session<'_> {
         saying: &Saying<'_>,
     ) -> Result<GitAnswer, Failure> {
         let scene = self.scene()?;
+        if scene.is_halted {
+            return self.refuse_halted();
+        }
         if scene.own().any(|lease| lease.target.literal().is_some()) {
             self.mark_begin(scene.now);
         }
@@ -48,6 +52,24 @@ impl Session<'_> {
                 self.refuse_commit(&scene, &asked, &commit, failure)
             }
         }
+    }
+
+    /// Whoever a person stopped commits nothing, whosever it is.
+    fn refuse_halted(&mut self) -> Result<GitAnswer, Failure> {
+        let nothing = Commit {
+            paths: Vec::new(),
+            brought: Vec::new(),
+            written: Vec::new(),
+            worktree: self.site.worktree(),
+        };
+        let Err(failure) = self.command(Command::Commit(nothing))?.outcome else {
+            return Ok(GitAnswer::Silent);
+        };
+        Ok(match self.config.mode() {
+            Enforcement::Enforce => GitAnswer::Refused(failure),
+            Enforcement::Warn => GitAnswer::Warned(failure),
+            Enforcement::Observe => GitAnswer::Silent,
+        })
     }
 
     /// Of a revert without conflicts git leaves no mark but the message, which anybody may type: it is one if what is

@@ -429,3 +429,33 @@ fn in_the_middle_of_a_merge_the_answer_is_git_commit_straight_away() {
     );
     assert!(stage.types(ADA, "git commit -q --no-edit").status.success());
 }
+
+#[test]
+fn whoever_a_person_stopped_commits_nothing() {
+    let home = home();
+    let stage = Stage::new(&home, &files());
+    stage.edits("ada", None, "own.txt", Some("ada\n"));
+    let ada = Who::Session("ada");
+    let leases = home.clearway(&stage.root).ok(&["leases"]);
+    let own = crate::list(&leases, "leases")
+        .iter()
+        .find(|lease| lease["pattern"] == "own.txt")
+        .expect("a lease")
+        .clone();
+    let halt = format!("clearway --agent root halt {} --reason 'wait for me'", crate::text(&own, "agent"));
+    let key = format!("CLEARWAY_OPERATOR_KEY={} {halt}", home.operator_key().display());
+    let halted = stage.types(Who::Person, &key);
+    assert!(halted.status.success(), "{}", String::from_utf8_lossy(&halted.stderr));
+    let before = stage.head();
+    let refused = stage.types(ada, "git commit -q -a -m x");
+    let told = said(&refused);
+    assert!(
+        !refused.status.success() && told.contains("error[halted]") && told.contains("wait for me"),
+        "{told}"
+    );
+    assert_eq!(stage.head(), before);
+    assert!(
+        stage.types(Who::Person, "git commit -q -a -m x").status.success(),
+        "a person is kept from nothing"
+    );
+}
