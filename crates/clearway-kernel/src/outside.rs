@@ -59,6 +59,9 @@ pub trait Outside: World {
     /// The nearest of them with the names of their commands, at most so many and as long as more are asked for.
     fn commands_above(&mut self, at_most: usize, more: &dyn Fn(&[Above]) -> bool) -> Vec<Above>;
 
+    /// The words behind the nearest git above, asked by a hook that it started.
+    fn git_words(&mut self) -> Option<Vec<String>>;
+
     /// Whether any process above is called like a client of agents.
     fn is_below_client(&mut self) -> bool;
 
@@ -266,6 +269,8 @@ pub struct ChangedPaths {
     pub paths: Vec<String>,
     /// Names that files had and have, both among the paths.
     pub renames: Vec<(String, String)>,
+    /// How many were left out.
+    pub nameless: u64,
 }
 
 /// What is put aside.

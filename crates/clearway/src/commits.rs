@@ -20,7 +20,9 @@ pub(crate) fn changed(environment: &Environment, site: &Site) -> Result<ChangedP
     let found = Git::locate(environment).and_then(|git| {
         let paths = git.dirty_paths(root, &[""])?;
         let renames = git.renames(root)?;
-        Ok(ChangedPaths { paths: paths.into_iter().filter(|path| is_named(path)).collect(), renames })
+        let all = paths.len();
+        let paths: Vec<String> = paths.into_iter().filter(|path| is_named(path)).collect();
+        Ok(ChangedPaths { nameless: (all - paths.len()) as u64, paths, renames })
     });
     found.map_err(|error| unanswered(&error))
 }

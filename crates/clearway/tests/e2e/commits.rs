@@ -8,6 +8,7 @@ mod matrix;
 mod operations;
 mod own;
 mod past;
+mod printed;
 mod radar;
 mod stage;
 mod strict;

@@ -389,7 +389,7 @@ fn a_refused_amend_is_offered_as_one() {
     let before = stage.git("git rev-list --count HEAD");
     let refused = stage.types(ADA, "git commit -q --amend -a --no-edit");
     let command = hinted(&said(&refused));
-    assert_eq!(command, "git commit --amend --no-edit --only own.txt");
+    assert_eq!(command, "git commit --amend --no-edit --only -- own.txt");
     assert!(stage.types(ADA, &command).status.success());
     assert_eq!(
         (stage.git("git rev-list --count HEAD"), stage.git("git show HEAD:own.txt")),

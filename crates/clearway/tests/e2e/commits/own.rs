@@ -217,6 +217,25 @@ fn variables_that_name_another_repository_are_not_obeyed_and_authors_are() {
 }
 
 #[test]
+fn a_name_at_which_nothing_is_changed_keeps_the_rest_from_being_committed_unseen() {
+    let home = home();
+    let app = app(&home);
+    for file in ["main.rs", "loose.txt", "one.txt", "two.txt"] {
+        app.write(file, "2\n");
+    }
+    let before = app.git(&["rev-parse", "HEAD"]);
+    let words = ["commit", "-m", "x", "main.rs", "nonexist.txt"];
+    let error = app.agent("ada").fails("nothing-to-commit", 1, &words);
+    let said = error.to_string();
+    assert!(said.contains("nothing is changed at nonexist.txt; nothing was committed"), "{said}");
+    assert!(said.contains("commit -m x main.rs"), "{said}");
+    assert_eq!(app.git(&["rev-parse", "HEAD"]), before);
+    let odd: &std::ffi::OsStr = std::os::unix::ffi::OsStrExt::from_bytes(b"not\xffutf");
+    std::fs::write(app.path().join(odd), "2\n").expect("a file");
+    assert_eq!(commit(&app, "ada", &["main.rs"])["left"], json!(4), "a name that cannot be typed counts too");
+}
+
+#[test]
 fn what_a_hook_that_formats_leaves_staged_is_nothing_to_commit() {
     let home = home();
     let app = app(&home);
