@@ -329,7 +329,7 @@ pub struct Enter {
 pub struct Commit {
     /// Paths of it that somebody else may hold.
     pub paths: Vec<Target>,
-    /// Those of them that the operation which is under way brought along, and nobody changed since.
+    /// Those of them that are staged just as the operation which is under way brings them.
     pub brought: Vec<Target>,
     /// Paths of it, and who of another family is known to have written lines of theirs.
     pub written: Vec<(Target, AgentName)>,

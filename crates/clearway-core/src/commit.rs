@@ -2,6 +2,7 @@
 //!
 //! The one rule of `clearway commit` and of the check that git's hooks make. A family is one agent here.
 
+use crate::git_line::after_globals;
 use crate::ids::AgentId;
 use crate::lease::{Lease, Mode};
 use crate::target::Target;
@@ -70,6 +71,47 @@ pub fn recorded<'t>(paths: impl Iterator<Item = &'t Target>) -> Vec<String> {
         paths.push(format!("and {more} more"));
     }
     paths
+}
+
+/// Flags of `git commit` behind which a word of their own stands.
+const LONG_WITH_VALUE: [&str; 12] = [
+    "--message",
+    "--file",
+    "--reuse-message",
+    "--reedit-message",
+    "--author",
+    "--date",
+    "--template",
+    "--cleanup",
+    "--fixup",
+    "--squash",
+    "--trailer",
+    "--pathspec-from-file",
+];
+const SHORT_WITH_VALUE: &str = "mFCct";
+
+/// Whether the words behind `git` make a commit that takes the place of the last one.
+pub fn amends(words: &[String]) -> bool {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let Some((_, ["commit", flags @ ..])) = after_globals("", &words) else { return false };
+    let mut is_value = false;
+    for word in flags.iter().take_while(|word| **word != "--") {
+        let was_value = std::mem::replace(&mut is_value, false);
+        if was_value {
+            continue;
+        }
+        // Git knows a long flag by its first letters.
+        if word.len() >= "--am".len() && "--amend".starts_with(word) {
+            return true;
+        }
+        is_value = match word.strip_prefix('-') {
+            Some(letters) if !letters.starts_with('-') => {
+                letters.find(|letter| SHORT_WITH_VALUE.contains(letter)) == letters.len().checked_sub(1)
+            }
+            _ => LONG_WITH_VALUE.contains(word),
+        };
+    }
+    false
 }
 
 /// Which commit the message of another one says it undoes, in the words that git itself writes.
@@ -163,6 +205,23 @@ mod tests {
         ] {
             let found = whose(&path("src/a.rs"), &leases, &authors, is_family);
             assert_eq!(found, expect, "{leases:?} {authors:?}");
+        }
+    }
+
+    #[test]
+    fn an_amend_is_known_by_its_flag_and_not_by_a_message() {
+        for (line, expect) in [
+            ("commit --amend -m x", true),
+            ("-C sub -c user.name=T commit -a --am", true),
+            ("commit -am --amend", false),
+            ("commit -m --amend -C HEAD", false),
+            ("commit --message --amend --amend", true),
+            ("commit -- --amend", false),
+            ("commit -", false),
+            ("cherry-pick --amend", false),
+        ] {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            assert_eq!(amends(&words), expect, "{line}");
         }
     }
 

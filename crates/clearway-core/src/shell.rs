@@ -5,6 +5,7 @@ mod commands;
 mod known;
 mod reader;
 
+use crate::text::printable;
 pub(crate) use commands::name_of;
 pub use commands::{Placed, Word, joined, placed};
 pub use known::TOP;
@@ -22,7 +23,27 @@ pub fn as_it_is(text: &str) -> String {
 }
 
 fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
+    if printable(text) == text {
+        return format!("'{}'", text.replace('\'', r"'\''"));
+    }
+    // What a terminal does not show as it is, the shell makes of digits. It takes away lines that end the whole.
+    format!("\"$(printf '{}')\"", text.chars().map(for_printf).collect::<String>())
+}
+
+/// A letter in the pattern of `printf`, between single quotes.
+fn for_printf(letter: char) -> String {
+    let mut bytes = [0; 4];
+    let text = letter.encode_utf8(&mut bytes);
+    match letter {
+        '%' => "%%".to_owned(),
+        '\\' | '\'' => octal(text),
+        _ if printable(text) == *text => text.to_owned(),
+        _ => octal(text),
+    }
+}
+
+fn octal(text: &str) -> String {
+    text.bytes().map(|byte| format!("\\{byte:03o}")).collect()
 }
 
 /// A text as a POSIX shell parts it into words. Nothing is expanded.

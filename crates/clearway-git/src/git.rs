@@ -16,7 +16,7 @@ pub(crate) mod status;
 
 pub use commit::NewCommit;
 pub use diff::{FileChange, LineRun};
-pub use hooked::{UnderWay, autostash, fetched, hooked_git_dir, under_way};
+pub use hooked::{Brings, UnderWay, autostash, fetched, hooked_git_dir, under_way};
 pub use radar::{Checkout, MERGES_WITHOUT_CHECKOUT};
 pub use room::NoRoom;
 pub use stash::Stashes;
@@ -81,6 +81,9 @@ pub enum GitError {
         /// Where.
         missing: NoRoom,
     },
+    /// What was to be committed is as it was committed last.
+    #[error("git found nothing to commit")]
+    NothingToCommit,
     /// Git did not come back.
     #[error("git {command} did not finish within {waited_ms} ms")]
     TimedOut {

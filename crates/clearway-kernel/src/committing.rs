@@ -161,16 +161,30 @@ impl Session<'_> {
             false => {
                 let named = self.named_paths(&words.paths, &changed)?;
                 let is_named = |judged: &&Judged| named.iter().any(|named| named.is(&judged.path));
-                self.without_refused(judged.iter().filter(is_named).collect())?
+                let (named_changes, unchanged) =
+                    (judged.iter().filter(is_named), unchanged(&words.paths, &named, &judged));
+                let (taken, refusal) = self.without_refused(named_changes.collect())?;
+                if let (None, false, false) = (&refusal, taken.is_empty(), unchanged.is_empty()) {
+                    return Err(not_all(&unchanged, &words.messages, &taken));
+                }
+                (taken, refusal)
             }
         };
         let partners = partners(&changed, &judged, &taken);
         taken.extend(partners);
         match refusal {
-            Some(refusal) => Err(with_others(refusal, &words.messages, &taken)),
+            Some(refusal) => {
+                let is_whole = |path: &&str| !is_split(path, &changed.renames, &taken, &judged);
+                let rest: BTreeSet<&str> = taken.iter().copied().filter(is_whole).collect();
+                let is_written = |judged: &&Judged| {
+                    matches!(judged.whose, Whose::Written(_)) && !taken.contains(judged.path.as_str())
+                };
+                let written = judged.iter().find(is_written).map(|judged| judged.path.as_str());
+                Err(with_others(refusal, &words.messages, &rest, written))
+            }
             None if taken.is_empty() => Err(nothing(&judged, words)),
             None => {
-                let left = (judged.len() - taken.len()) as u64;
+                let left = changed.nameless + (changed.paths.len() - taken.len()) as u64;
                 Ok(Share { paths: taken.into_iter().map(str::to_owned).collect(), left })
             }
         }
@@ -239,7 +253,9 @@ impl Session<'_> {
                 Whose::Written(by) => by.iter().filter_map(|id| names.get(id).cloned()).collect(),
                 _ => Vec::new(),
             };
-            Judged { path: path.path, target: path.target, whose, writers }
+            let is_mixed =
+                matches!(whose, Whose::Written(_)) && by.iter().any(|author| family.contains(author));
+            Judged { path: path.path, target: path.target, whose, writers, is_mixed }
         };
         Ok(self.paths_of_commit(&changed.paths).into_iter().map(judge).collect())
     }
@@ -304,6 +320,8 @@ pub(crate) struct Judged {
     pub(crate) whose: Whose,
     /// The others that wrote it.
     writers: Vec<AgentName>,
+    /// Whether the caller's family wrote some of it beside others, and nobody holds it.
+    is_mixed: bool,
 }
 
 /// The named paths that go into a commit, and why the others do not.
@@ -313,6 +331,32 @@ fn paths_of<'j>(judged: impl Iterator<Item = &'j Judged>) -> BTreeSet<&'j str> {
     judged.map(|judged| judged.path.as_str()).collect()
 }
 
+/// The words that name no change.
+fn unchanged<'w>(words: &'w [String], named: &[NamedPath], judged: &[Judged]) -> Vec<&'w str> {
+    let names_one = |named: &NamedPath| judged.iter().any(|judged| named.is(&judged.path));
+    let pairs = words.iter().zip(named).filter(|(_, named)| !names_one(named));
+    pairs.map(|(word, _)| word.as_str()).collect()
+}
+
+/// Whoever names a file means it to be committed.
+fn not_all(unchanged: &[&str], messages: &[String], rest: &BTreeSet<&str>) -> Failure {
+    let failure = Failure::new(
+        Slug::NothingToCommit,
+        format!("nothing is changed at {}; nothing was committed", named(unchanged)),
+    );
+    let rest: Vec<&str> = rest.iter().copied().collect();
+    let hint = rest_of_it(messages, "commit the rest", &rest);
+    failure.hint(hint.unwrap_or_else(|| Hint::from(SEE_CHANGES)))
+}
+
+/// The first few words of a list, as a sentence has them.
+fn named(words: &[&str]) -> String {
+    let names: Vec<String> = words.iter().take(PATHS_NAMED).map(|word| shown(word)).collect();
+    names.join(", ")
+}
+
+const SEE_CHANGES: &str = "see what is changed: clearway diff --stat";
+
 /// Of a file with a new name both names go together, if nobody else has the other one.
 fn partners<'c>(changed: &'c ChangedPaths, judged: &[Judged], taken: &BTreeSet<&str>) -> Vec<&'c str> {
     let may_go = |path: &str| judged.iter().any(|judged| judged.path == path && judged.whose.may_go());
@@ -321,11 +365,30 @@ fn partners<'c>(changed: &'c ChangedPaths, judged: &[Judged], taken: &BTreeSet<&
     partners.map(|(_, other)| other.as_str()).collect()
 }
 
+/// Whether only one name of a renamed file would go into a commit, which would add it twice or lose it.
+fn is_split(path: &str, renames: &[(String, String)], taken: &BTreeSet<&str>, judged: &[Judged]) -> bool {
+    let is_changed = |other: &str| judged.iter().any(|judged| judged.path == other);
+    other_name(path, renames).is_some_and(|other| is_changed(other) && !taken.contains(other))
+}
+
+/// The other name of a renamed file.
+pub(crate) fn other_name<'r>(path: &str, renames: &'r [(String, String)]) -> Option<&'r str> {
+    renames.iter().find_map(|(from, to)| match path {
+        _ if path == from => Some(to.as_str()),
+        _ if path == to => Some(from.as_str()),
+        _ => None,
+    })
+}
+
 /// The command that commits what is left of what was asked for.
 pub(crate) fn rest_of_it(messages: &[String], purpose: &str, paths: &[&str]) -> Option<Hint> {
-    let mut verb = "commit".to_owned();
-    messages.iter().for_each(|message| verb.push_str(&format!(" -m {}", one_line_of_shell(message))));
+    let verb = format!("commit{}", said_by(messages));
     (!paths.is_empty()).then(|| Hint::command(purpose, &verb, paths))
+}
+
+/// The words of a command that give a commit its message.
+pub(crate) fn said_by(messages: &[String]) -> String {
+    messages.iter().map(|message| format!(" -m {}", one_line_of_shell(message))).collect()
 }
 
 /// A text for a shell that takes one line at a time: what has several is printed there.
@@ -337,7 +400,17 @@ fn one_line_of_shell(text: &str) -> String {
     format!(r#""$(printf '%s\n'{lines})""#)
 }
 
-fn with_others(refusal: Failure, messages: &[String], rest: &BTreeSet<&str>) -> Failure {
+/// Who holds a file answers for what is in it, so that is how lines of several agents are committed.
+pub(crate) fn take_lines(path: &str) -> Hint {
+    Hint::command("take the file, with what others wrote there, and commit again", "reserve", &[path])
+}
+
+fn with_others(
+    refusal: Failure,
+    messages: &[String],
+    rest: &BTreeSet<&str>,
+    written: Option<&str>,
+) -> Failure {
     let rest: Vec<&str> = rest.iter().copied().collect();
     let message = format!("{}; nothing was committed", refusal.message);
     let held = match &refusal.details {
@@ -347,19 +420,25 @@ fn with_others(refusal: Failure, messages: &[String], rest: &BTreeSet<&str>) -> 
     let look = held.map(|held| Hint::command("see whose it is", "who", &[&held]));
     let hint = rest_of_it(messages, "commit the rest", &rest).or(look);
     let failure = Failure { message, hints: Vec::new(), ..refusal };
-    failure.hint(hint.unwrap_or_else(|| Hint::from("see whose lines they are: clearway diff --stat")))
+    failure.hint(hint.unwrap_or_else(|| written.map_or_else(|| Hint::from(SEE_CHANGES), take_lines)))
 }
 
 fn nothing(judged: &[Judged], words: &CommitWords) -> Failure {
     if !words.paths.is_empty() {
-        let names: Vec<String> = words.paths.iter().take(PATHS_NAMED).map(|path| shown(path)).collect();
-        let message = format!("nothing is changed at {}", names.join(", "));
-        return Failure::new(Slug::NothingToCommit, message)
-            .hint("see what is changed: clearway diff --stat");
+        let words: Vec<&str> = words.paths.iter().map(String::as_str).collect();
+        let message = format!("nothing is changed at {}", named(&words));
+        return Failure::new(Slug::NothingToCommit, message).hint(SEE_CHANGES);
     }
     if judged.is_empty() {
         return Failure::new(Slug::NothingToCommit, "nothing is changed here")
             .hint("see what you hold: clearway mine");
+    }
+    let mixed: Vec<&str> =
+        judged.iter().filter(|judged| judged.is_mixed).map(|judged| judged.path.as_str()).collect();
+    if let [first, ..] = mixed.as_slice() {
+        let message =
+            format!("what you changed here has uncommitted lines of others beside it: {}", named(&mixed));
+        return Failure::new(Slug::NothingToCommit, message).hint(take_lines(first));
     }
     let free: Vec<&str> = judged
         .iter()

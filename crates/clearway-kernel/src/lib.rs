@@ -88,8 +88,9 @@ pub use mutations::{Checked, ChosenWords, ReleaseWords, RenewWords, ReserveWords
 pub use negotiating::{AnswerWords, AskWords, Negotiations};
 pub use outage::{Failing, Outage, outage};
 pub use outside::{
-    BuildFacts, ChangedPaths, CheckedOut, CommitOrder, Commits, Destination, Errand, FileId, GitCommit, Head,
-    HeadMove, Knows, Order, Outside, PutAside, Running, Staged, StoreAt, Surroundings, UnderWay,
+    Brings, BuildFacts, ChangedPaths, CheckedOut, CommitOrder, Commits, Destination, Errand, FileId,
+    GitCommit, Head, HeadMove, Knows, Order, Outside, PutAside, Running, Staged, StoreAt, Surroundings,
+    UnderWay,
 };
 pub use overwriting::{Overwrite, WholeText};
 pub use overwritten::OverwrittenFile;

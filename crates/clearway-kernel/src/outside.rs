@@ -59,6 +59,9 @@ pub trait Outside: World {
     /// The nearest of them with the names of their commands, at most so many and as long as more are asked for.
     fn commands_above(&mut self, at_most: usize, more: &dyn Fn(&[Above]) -> bool) -> Vec<Above>;
 
+    /// The words behind the nearest git above, asked by a hook that it started.
+    fn git_words(&mut self) -> Option<Vec<String>>;
+
     /// Whether any process above is called like a client of agents.
     fn is_below_client(&mut self) -> bool;
 
@@ -270,6 +273,8 @@ pub struct ChangedPaths {
     pub paths: Vec<String>,
     /// Names that files had and have, both among the paths.
     pub renames: Vec<(String, String)>,
+    /// How many were left out.
+    pub nameless: u64,
 }
 
 /// What is put aside.
@@ -337,8 +342,32 @@ pub struct HeadMove {
 pub struct Staged {
     /// Its paths; of a merge those that no side of it has so.
     pub paths: Vec<String>,
-    /// Paths that changed in the checkout since they were staged, looked for only where something is under way.
-    pub changed_since: Vec<String>,
+    /// Those that are staged otherwise than what is under way brings them; none where nothing is.
+    pub beyond: Vec<String>,
+    /// What is under way would commit by itself, where that can be told.
+    pub brings: Option<Brings>,
+    /// Whether they are taken from the checkout for this commit alone, and git forgets them if it is refused.
+    pub is_passing: bool,
+}
+
+impl Staged {
+    /// Whether a path has nothing to do with what is under way: it is staged otherwise, and would stay as it is.
+    pub(crate) fn is_apart(&self, path: &str) -> bool {
+        let is_path = |other: &String| other == path;
+        let leaves = |brings: &Brings| !brings.changes.iter().any(is_path);
+        self.beyond.iter().any(is_path) && self.brings.as_ref().is_some_and(leaves)
+    }
+}
+
+/// What an operation would commit if nobody added anything to it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Brings {
+    /// The tree.
+    pub tree: String,
+    /// Paths that somebody has to decide, which it has with the marks of a conflict.
+    pub undecided: Vec<String>,
+    /// Paths that it changes.
+    pub changes: Vec<String>,
 }
 
 /// A commit to make.

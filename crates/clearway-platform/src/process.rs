@@ -125,6 +125,12 @@ pub fn commands_above() -> impl Iterator<Item = (ProcessIdentity, String)> {
     above.take(ANCESTORS_MAX).map_while(|stat| Some((identify(&stat).ok()?, stat.command)))
 }
 
+/// The words behind the nearest command of this name above, if they can be looked at.
+pub fn words_above(name: &str) -> Option<Vec<String>> {
+    let (process, _) = commands_above().find(|(_, command)| command == name)?;
+    Some(system::arguments_of(process.pid)?.into_iter().skip(1).collect())
+}
+
 /// The leader of this process's session, if it has a controlling terminal: usually the shell of a window.
 ///
 /// `None` if there is no terminal, or if the leader has ended or lives in an outer pid namespace. A session without

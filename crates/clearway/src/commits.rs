@@ -3,6 +3,7 @@
 use crate::shelf::{unanswered, way_round};
 use crate::uncommitted::checkout;
 use clearway_core::failure::Failure;
+use clearway_core::shell;
 use clearway_core::slug::Slug;
 use clearway_git::{Git, GitError, NewCommit};
 use clearway_kernel::config::AGENT_VARIABLE;
@@ -19,7 +20,9 @@ pub(crate) fn changed(environment: &Environment, site: &Site) -> Result<ChangedP
     let found = Git::locate(environment).and_then(|git| {
         let paths = git.dirty_paths(root, &[""])?;
         let renames = git.renames(root)?;
-        Ok(ChangedPaths { paths: paths.into_iter().filter(|path| is_named(path)).collect(), renames })
+        let all = paths.len();
+        let paths: Vec<String> = paths.into_iter().filter(|path| is_named(path)).collect();
+        Ok(ChangedPaths { nameless: (all - paths.len()) as u64, paths, renames })
     });
     found.map_err(|error| unanswered(&error))
 }
@@ -45,13 +48,21 @@ pub(crate) fn make(
         };
         git.commit_only(root, &order.messages, &paths)
     });
-    let NewCommit { id, branch } = made.map_err(|error| not_made(&error))?;
+    let NewCommit { id, branch } = made.map_err(|error| not_made(&error, order))?;
     Ok(GitCommit { id, branch })
 }
 
-fn not_made(error: &GitError) -> Failure {
+/// The files are as they were committed, and staged otherwise, as a hook leaves them that formats what is committed.
+fn nothing_to_commit(order: &CommitOrder) -> Failure {
+    let paths: String = order.paths.iter().map(|path| format!(" {}", shell::word(path))).collect();
+    let hint = format!("they are staged otherwise, which this takes back: git reset -q --{paths}");
+    Failure::new(Slug::NothingToCommit, "what is changed here is as it was committed last").hint(hint)
+}
+
+fn not_made(error: &GitError, order: &CommitOrder) -> Failure {
     let hint = match error {
         GitError::Missing | GitError::NoRoom { .. } => return unanswered(error),
+        GitError::NothingToCommit => return nothing_to_commit(order),
         GitError::Failed { message, .. } if message.contains("partial commit") => {
             "what is under way has to be finished or given up first; see: git status"
         }

@@ -6,9 +6,10 @@ use clearway_core::commit::Reverts;
 use clearway_core::failure::Failure;
 use clearway_core::time::Wall;
 use clearway_git::{Git, GitError};
-use clearway_kernel::{Head, HeadMove, Staged, Uncommitted, UnderWay};
+use clearway_kernel::{Brings, Head, HeadMove, Staged, Uncommitted, UnderWay};
 use clearway_platform::environment::Environment;
 use std::collections::BTreeSet;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn under_way(environment: &Environment) -> UnderWay {
@@ -24,6 +25,16 @@ pub(crate) fn under_way(environment: &Environment) -> UnderWay {
     }
 }
 
+fn as_git_has_it(under_way: &UnderWay) -> clearway_git::UnderWay {
+    match under_way {
+        UnderWay::Nothing => clearway_git::UnderWay::Nothing,
+        UnderWay::Merge(heads) => clearway_git::UnderWay::Merge(heads.clone()),
+        UnderWay::CherryPick => clearway_git::UnderWay::CherryPick,
+        UnderWay::Revert => clearway_git::UnderWay::Revert,
+        UnderWay::Rebase => clearway_git::UnderWay::Rebase,
+    }
+}
+
 pub(crate) fn staged(environment: &Environment, under_way: &UnderWay) -> Result<Staged, Failure> {
     asked(environment, |git, here| {
         let mut paths = git.staged_paths(here, None)?;
@@ -33,10 +44,45 @@ pub(crate) fn staged(environment: &Environment, under_way: &UnderWay) -> Result<
                 paths.retain(|path| differs.contains(path));
             }
         }
-        let is_plain = *under_way == UnderWay::Nothing || paths.is_empty();
-        let changed_since = if is_plain { Vec::new() } else { git.unstaged_paths(here)? };
-        Ok(Staged { paths, changed_since })
+        let is_passing =
+            environment.var("GIT_INDEX_FILE").is_some_and(|file| file.as_bytes().ends_with(LOCK));
+        let staged = Staged { paths, is_passing, ..Staged::default() };
+        if staged.paths.is_empty() { Ok(staged) } else { beside_brought(git, here, under_way, staged) }
     })
+}
+
+/// What the index is called while git writes the next one.
+const LOCK: &[u8] = b".lock";
+
+/// Tells what of a commit is staged otherwise than what is under way brings it. What this git cannot merge by itself it
+/// brings as one of its sides has it, and nothing else.
+fn beside_brought(
+    git: &Git,
+    here: &Path,
+    under_way: &UnderWay,
+    mut staged: Staged,
+) -> Result<Staged, GitError> {
+    let side = match under_way {
+        UnderWay::Nothing | UnderWay::Rebase => return Ok(staged),
+        UnderWay::Merge(_) => None,
+        UnderWay::CherryPick => Some("CHERRY_PICK_HEAD"),
+        // What takes back a commit to the letter leaves no mark, and is nothing else.
+        UnderWay::Revert if git.commit_of(here, "REVERT_HEAD")?.is_none() => return Ok(staged),
+        UnderWay::Revert => Some("REVERT_HEAD^"),
+    };
+    let differs = match (git.brought(here, &as_git_has_it(under_way))?, side) {
+        (Some((brings, differs)), _) => {
+            let clearway_git::Brings { tree, undecided, changes } = brings;
+            staged.brings = Some(Brings { tree, undecided, changes });
+            Some(differs)
+        }
+        (None, Some(side)) => Some(git.staged_paths(here, Some(side))?),
+        (None, None) => None,
+    };
+    let differs: Option<BTreeSet<String>> = differs.map(|differs| differs.into_iter().collect());
+    let is_beyond = |path: &&String| differs.as_ref().is_none_or(|differs| differs.contains(*path));
+    staged.beyond = staged.paths.iter().filter(is_beyond).cloned().collect();
+    Ok(staged)
 }
 
 pub(crate) fn lines(environment: &Environment, paths: &[&str]) -> Result<Vec<Uncommitted>, Failure> {

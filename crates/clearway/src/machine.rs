@@ -168,6 +168,10 @@ impl Outside for Machine {
         above
     }
 
+    fn git_words(&mut self) -> Option<Vec<String>> {
+        process::words_above("git")
+    }
+
     fn started_with(&mut self, variables: &BTreeMap<&'static str, String>) -> Vec<Vec<&'static str>> {
         let environments =
             process::ancestors().map_while(|process| process::initial_environment(process.pid));

@@ -4,13 +4,14 @@
 //! write it at once one may undo what the other just did: whoever calls this takes turns with others that do, and what
 //! a program outside the turn breaks is tried again.
 
-use super::child::Feed;
+use super::child::{Answer, Feed};
 use super::{Git, GitError, PATHS_BYTES_MAX, Question, batches, status};
 use std::collections::BTreeSet;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::Command;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// How long a commit is tried again that somebody else's write of the index kept from happening.
 const RETRY_MS: u64 = 20_000;
@@ -25,6 +26,45 @@ pub struct NewCommit {
     pub id: String,
     /// The branch it is on; `None` for a detached head.
     pub branch: Option<String>,
+}
+
+/// How long the very same lock of an index is waited for, which no git of ours leaves behind.
+const LOCK_MS: u64 = 3_000;
+
+/// A lock that is in the way, as it was first met.
+#[derive(Debug, Default)]
+struct StandingLock(Option<(FileMark, Instant)>);
+
+/// What tells a file from another one in its place.
+type FileMark = (u64, SystemTime);
+
+impl StandingLock {
+    /// Whether the lock that git names has been there for longer than anybody should have it.
+    fn stands(&mut self, failure: &GitError) -> bool {
+        let GitError::Failed { message, .. } = failure else { return false };
+        let Some(mark) = lock_named_in(message).and_then(mark_of) else {
+            self.0 = None;
+            return false;
+        };
+        let since = match &self.0 {
+            Some((known, since)) if *known == mark => *since,
+            _ => Instant::now(),
+        };
+        self.0 = Some((mark, since));
+        since.elapsed() >= Duration::from_millis(LOCK_MS)
+    }
+}
+
+fn mark_of(path: &Path) -> Option<FileMark> {
+    let found = std::fs::metadata(path).ok()?;
+    Some((found.ino(), found.modified().ok()?))
+}
+
+/// The lock in `Unable to create '/x/.git/index.lock': File exists.`
+fn lock_named_in(message: &str) -> Option<&Path> {
+    let (before, _) = message.split_once("index.lock': File exists")?;
+    let begins = before.rfind('\'')? + 1;
+    Some(Path::new(&message[begins..before.len() + "index.lock".len()]))
 }
 
 /// What git says of the moment and not of the commit.
@@ -48,13 +88,14 @@ impl Git {
     ) -> Result<NewCommit, GitError> {
         let ends = Instant::now() + Duration::from_millis(RETRY_MS);
         let mut pause_ms = PAUSE_MS;
+        let mut lock = StandingLock::default();
         loop {
             let failure = match self.try_commit(worktree, messages, paths) {
                 Err(failure) => failure,
                 made => return made,
             };
             let passes = matches!(&failure, GitError::Failed { message, .. } if is_passing(message));
-            if !passes || Instant::now() >= ends {
+            if !passes || Instant::now() >= ends || lock.stands(&failure) {
                 return Err(failure);
             }
             thread::sleep(Duration::from_millis(pause_ms));
@@ -79,7 +120,7 @@ impl Git {
             failed => {
                 // What was made known for this commit alone is unknown again.
                 drop(self.over_paths(worktree, "update-index", &["--force-remove"], &new));
-                Err(failed.map_or_else(|error| error, |answer| answer.failure("commit")))
+                Err(failed.map_or_else(|error| error, |answer| not_made(&answer)))
             }
         }
     }
@@ -134,6 +175,18 @@ impl Git {
         })
     }
 }
+
+/// That there is nothing to commit git says where it says what it did.
+fn not_made(answer: &Answer) -> GitError {
+    let output = String::from_utf8_lossy(&answer.output);
+    match NOTHING.iter().any(|text| output.contains(text)) {
+        true => GitError::NothingToCommit,
+        false => answer.failure("commit"),
+    }
+}
+
+/// What git says of a commit that would change nothing.
+const NOTHING: [&str; 3] = ["nothing to commit", "nothing added to commit", "no changes added to commit"];
 
 /// Whether the same may succeed a moment later.
 fn is_passing(message: &str) -> bool {

@@ -23,6 +23,17 @@ pub enum UnderWay {
     Rebase,
 }
 
+/// What an operation would commit if nobody added anything to it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Brings {
+    /// The tree.
+    pub tree: String,
+    /// Paths that somebody has to decide, which it has with the marks of a conflict.
+    pub undecided: Vec<String>,
+    /// Paths that it changes.
+    pub changes: Vec<String>,
+}
+
 /// What a repository is in the middle of, as its git directory tells.
 pub fn under_way(git_dir: &Path) -> UnderWay {
     let has = |name: &str| git_dir.join(name).exists();
@@ -98,10 +109,51 @@ impl Git {
         Ok(!staged.is_empty() && staged.iter().all(|(path, change)| change.takes_back(done.get(path))))
     }
 
-    /// Paths in which the checkout differs from the index.
-    pub fn unstaged_paths(&self, directory: &Path) -> Result<Vec<String>, GitError> {
-        let options = ["--name-only", "--no-renames", "--no-ext-diff", "-z"];
-        Ok(names(&self.ask(directory, &Question { command: "diff", options: &options, paths: &[] })?))
+    /// What is under way would commit by itself, and where what is staged differs from that. `None` if this git cannot tell.
+    pub fn brought(
+        &self,
+        directory: &Path,
+        under_way: &UnderWay,
+    ) -> Result<Option<(Brings, Vec<String>)>, GitError> {
+        let mut nearest: Option<(Brings, Vec<String>)> = None;
+        // Of a merge that is picked or undone nothing tells the side; it is the one that what is staged is nearest to.
+        for (base, other) in self.merges_of(directory, under_way)? {
+            let base = base.map(|base| format!("--merge-base={base}"));
+            let Ok((tree, undecided)) = self.merge_tree(directory, base.as_deref(), "HEAD", &other) else {
+                continue;
+            };
+            let differs = self.staged_paths(directory, Some(&tree))?;
+            if nearest.as_ref().is_none_or(|(_, fewest)| differs.len() < fewest.len()) {
+                let changes = self.paths_between(directory, "HEAD", &tree)?;
+                nearest = Some((Brings { tree, undecided, changes }, differs));
+            }
+        }
+        Ok(nearest)
+    }
+
+    /// The merges that what is under way comes to: from which commit, if that is not for git to find, and with which one.
+    fn merges_of(
+        &self,
+        directory: &Path,
+        under_way: &UnderWay,
+    ) -> Result<Vec<(Option<String>, String)>, GitError> {
+        let head = match under_way {
+            UnderWay::Merge(heads) => {
+                let one = heads.first().filter(|_| heads.len() == 1);
+                return Ok(one.map(|head| (None, head.clone())).into_iter().collect());
+            }
+            UnderWay::CherryPick => "CHERRY_PICK_HEAD",
+            UnderWay::Revert => "REVERT_HEAD",
+            UnderWay::Nothing | UnderWay::Rebase => return Ok(Vec::new()),
+        };
+        let parents = format!("{head}^@");
+        let question = Question { command: "rev-parse", options: &[&parents], paths: &[] };
+        let parents = String::from_utf8_lossy(&self.ask(directory, &question)?).into_owned();
+        let pair = |parent: &str| match under_way {
+            UnderWay::Revert => (Some(head.to_owned()), parent.to_owned()),
+            _ => (Some(parent.to_owned()), head.to_owned()),
+        };
+        Ok(parents.lines().map(pair).collect())
     }
 
     /// What the index holds beyond the last commit at these paths, line by line.

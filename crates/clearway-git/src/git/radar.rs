@@ -37,19 +37,37 @@ impl Git {
     /// The paths that a merge of two commits could not decide; none if it would be clean, or if the two have nothing in
     /// common.
     pub fn merge_conflicts(&self, worktree: &Path, one: &str, other: &str) -> Result<Vec<String>, GitError> {
-        let options = ["--write-tree", "--name-only", "--no-messages", "-z", one, other];
+        match self.merge_tree(worktree, None, one, other) {
+            Ok((_, conflicts)) => Ok(conflicts),
+            Err(failure) if failure.to_string().contains("unrelated histories") => Ok(Vec::new()),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// The tree that a merge of two commits comes to, and the paths that it could not decide.
+    pub(super) fn merge_tree(
+        &self,
+        worktree: &Path,
+        option: Option<&str>,
+        one: &str,
+        other: &str,
+    ) -> Result<(String, Vec<String>), GitError> {
+        let mut options = vec!["--write-tree", "--name-only", "--no-messages", "-z"];
+        options.extend(option);
+        options.extend([one, other]);
         let question = Question { command: "merge-tree", options: &options, paths: &[] };
         let answer = self.run(worktree, &question)?;
+        let tree = answer.output.split(|byte| *byte == 0).next().unwrap_or_default();
+        let tree = String::from_utf8_lossy(tree).into_owned();
         match answer.code {
-            Some(0) => Ok(Vec::new()),
-            // The tree comes first.
-            Some(1) => Ok(conflicts_in(&answer.output)),
-            _ if answer.failure("merge-tree").to_string().contains("unrelated histories") => Ok(Vec::new()),
+            Some(0) => Ok((tree, Vec::new())),
+            Some(1) => Ok((tree, conflicts_in(&answer.output))),
             _ => Err(answer.failure("merge-tree")),
         }
     }
 }
 
+/// The tree comes first.
 fn conflicts_in(output: &[u8]) -> Vec<String> {
     let names = output.split(|byte| *byte == 0).skip(1).filter(|name| !name.is_empty());
     let mut names: Vec<String> = names.map(|name| String::from_utf8_lossy(name).into_owned()).collect();

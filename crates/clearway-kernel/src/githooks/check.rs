@@ -1,11 +1,13 @@
 //! Whether a commit, or a branch that moves past every check, takes along what is with somebody else.
 
+use super::refusal::Asked;
 use super::scene::Scene;
 use super::{GitAnswer, RefMove, Saying};
+use crate::config::Enforcement;
 use crate::outside::{Staged, UnderWay};
 use crate::session::Session;
 use clearway_core::agent::AgentName;
-use clearway_core::command::Commit;
+use clearway_core::command::{Command, Commit};
 use clearway_core::commit::reverts;
 use clearway_core::failure::Failure;
 use clearway_core::ids::AgentId;
@@ -29,6 +31,9 @@ impl Session<'_> {
         saying: &Saying<'_>,
     ) -> Result<GitAnswer, Failure> {
         let scene = self.scene()?;
+        if scene.is_halted {
+            return self.refuse_halted();
+        }
         if scene.own().any(|lease| lease.target.literal().is_some()) {
             self.mark_begin(scene.now);
         }
@@ -42,8 +47,29 @@ impl Session<'_> {
         let commit = self.concerning_others(&scene, &staged, &paths, &noted, &under_way)?;
         match self.refusal_of(&commit)? {
             None => Ok(GitAnswer::Silent),
-            Some(failure) => self.refuse_commit(&scene, &under_way, saying, &paths, &commit, failure),
+            Some(failure) => {
+                let asked = Asked { under_way: &under_way, saying, staged: &staged, paths: &paths };
+                self.refuse_commit(&scene, &asked, &commit, failure)
+            }
         }
+    }
+
+    /// Whoever a person stopped commits nothing, whosever it is.
+    fn refuse_halted(&mut self) -> Result<GitAnswer, Failure> {
+        let nothing = Commit {
+            paths: Vec::new(),
+            brought: Vec::new(),
+            written: Vec::new(),
+            worktree: self.site.worktree(),
+        };
+        let Err(failure) = self.command(Command::Commit(nothing))?.outcome else {
+            return Ok(GitAnswer::Silent);
+        };
+        Ok(match self.config.mode() {
+            Enforcement::Enforce => GitAnswer::Refused(failure),
+            Enforcement::Warn => GitAnswer::Warned(failure),
+            Enforcement::Observe => GitAnswer::Silent,
+        })
     }
 
     /// Of a revert without conflicts git leaves no mark but the message, which anybody may type: it is one if what is
@@ -68,7 +94,9 @@ impl Session<'_> {
         match self.refusal_of(&commit)? {
             None => Ok(GitAnswer::Silent),
             Some(failure) => {
-                self.refuse_commit(&scene, &UnderWay::Nothing, &Saying::default(), &paths, &commit, failure)
+                let (under_way, saying) = (&UnderWay::Nothing, &Saying::default());
+                let asked = Asked { under_way, saying, staged: &staged, paths: &paths };
+                self.refuse_commit(&scene, &asked, &commit, failure)
             }
         }
     }
@@ -84,18 +112,21 @@ impl Session<'_> {
     ) -> Result<Commit, Failure> {
         let is_held = |target: &Target| scene.foreign().any(|lease| lease.is_on(target));
         let held = paths.iter().filter(|(_, target)| is_held(target));
-        let changed: BTreeSet<&str> = staged.changed_since.iter().map(String::as_str).collect();
+        let beyond: BTreeSet<&str> = staged.beyond.iter().map(String::as_str).collect();
         let brought = held
             .clone()
-            .filter(|(path, _)| *under_way != UnderWay::Nothing && !changed.contains(path.as_str()));
+            .filter(|(path, _)| *under_way != UnderWay::Nothing && !beyond.contains(path.as_str()));
         let brought = brought.map(|(_, target)| target.clone()).collect();
         let is_free = |target: &Target| !scene.leases.iter().any(|lease| lease.is_on(target));
-        let noted = paths.iter().filter(|(path, target)| noted.contains_key(path) && is_free(target));
-        let written = match under_way {
-            // What an operation brings along, others may well have written: it is committed already.
-            UnderWay::Nothing => self.written_by_others(scene, &noted.collect::<Vec<_>>())?,
-            _ => Vec::new(),
+        // What an operation brings along, others may well have written: it is committed already.
+        let is_its_own = |path: &str| match under_way {
+            UnderWay::Nothing => false,
+            _ => !staged.is_apart(path),
         };
+        let noted = paths
+            .iter()
+            .filter(|(path, target)| noted.contains_key(path) && is_free(target) && !is_its_own(path));
+        let written = self.written_by_others(scene, &noted.collect::<Vec<_>>())?;
         let paths = held.map(|(_, target)| target.clone()).collect();
         Ok(Commit { paths, brought, written, worktree: self.site.worktree() })
     }

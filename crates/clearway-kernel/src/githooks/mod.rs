@@ -114,8 +114,10 @@ pub fn before_push(outside: &mut dyn Outside, given: &Globals, pushed: &[String]
 }
 
 /// Gives back what the commit that git made is over with.
+///
+/// What keeps it from that kept the commit from its check too, and was said then.
 pub fn after_commit(outside: &mut dyn Outside, given: &Globals) -> GitAnswer {
-    answered(outside, given, |outside| {
+    let answer = answered(outside, given, |outside| {
         if outside.under_way() == UnderWay::Rebase {
             return Ok(GitAnswer::Silent);
         }
@@ -129,7 +131,11 @@ pub fn after_commit(outside: &mut dyn Outside, given: &Globals) -> GitAnswer {
             let clash = if is_told_later { None } else { Foreseen::lines(&session.radar_here(&others)) };
             Ok(clash.map_or(GitAnswer::Silent, GitAnswer::Said))
         })
-    })
+    });
+    match answer {
+        GitAnswer::Unchecked(_) | GitAnswer::Refused(_) => GitAnswer::Silent,
+        answer => answer,
+    }
 }
 
 /// Whether the rebase that git is about to begin would go over somebody else's uncommitted changes.

@@ -3,11 +3,13 @@
 
 use super::scene::Scene;
 use super::{GitAnswer, Saying};
+use crate::committing::{other_name, rest_of_it, said_by, take_lines};
 use crate::config::Enforcement;
-use crate::outside::UnderWay;
+use crate::outside::{Staged, UnderWay};
 use crate::session::Session;
 use clearway_core::agent::AgentName;
 use clearway_core::command::{Command, Commit};
+use clearway_core::commit::amends;
 use clearway_core::failure::Failure;
 use clearway_core::hint::Hint;
 use clearway_core::limits::MESSAGE_RETOLD_BYTES_MAX;
@@ -28,9 +30,7 @@ impl Session<'_> {
     pub(super) fn refuse_commit(
         &mut self,
         scene: &Scene,
-        under_way: &UnderWay,
-        saying: &Saying<'_>,
-        paths: &[(String, Target)],
+        asked: &Asked<'_>,
         commit: &Commit,
         failure: Failure,
     ) -> Result<GitAnswer, Failure> {
@@ -50,9 +50,37 @@ impl Session<'_> {
             Enforcement::Enforce => {}
         }
         let Err(failure) = self.decide_commit(commit)? else { return Ok(GitAnswer::Silent) };
-        let rest = self.rest(paths, commit)?;
-        let hint = way_out(under_way, saying, &rest, paths, commit);
-        Ok(GitAnswer::Refused(self.at_root(without_advice(failure).hint(hint))))
+        let typed = self.typed(asked);
+        let rest = self.whole_rest(asked, commit)?;
+        let mut hint = asked.way_out(&rest, commit, &typed);
+        let here = self.site.worktree();
+        hint.run_from(typed.elsewhere.as_deref().unwrap_or(&here.0), &here);
+        Ok(GitAnswer::Refused(without_advice(failure).hint(hint)))
+    }
+
+    /// What was typed that has git make this commit, as far as that can be told.
+    fn typed(&mut self, asked: &Asked<'_>) -> Typed {
+        let root = self.site.worktree().0;
+        let prefix = self.outside.surroundings().variables.get(PREFIX_VARIABLE);
+        let elsewhere = prefix.filter(|prefix| !prefix.is_empty()).map(|prefix| format!("{root}/{prefix}"));
+        let amends = self.outside.git_words().map_or(asked.saying.amends, |words| amends(&words));
+        let names_all = self.paths_of_commit(&asked.staged.paths).len() == asked.staged.paths.len();
+        Typed { root, elsewhere, amends, names_all }
+    }
+
+    /// What of a commit may be made without the rest, and both names of a renamed file or neither.
+    fn whole_rest(&mut self, asked: &Asked<'_>, commit: &Commit) -> Result<Vec<String>, Failure> {
+        let mut free = self.rest(asked.paths, commit)?;
+        let nobodys = self.paths_of_commit(&asked.staged.paths).into_iter().filter(|path| !path.is_guarded);
+        free.extend(nobodys.map(|path| path.path));
+        free.sort();
+        // Without them the command still works as it says.
+        let changed = self.outside.changed_paths(&self.site).unwrap_or_default();
+        let is_whole = |path: &&String| match other_name(path, &changed.renames) {
+            Some(other) => free.iter().any(|path| path == other) || !asked.is_about(other),
+            None => true,
+        };
+        Ok(free.iter().filter(is_whole).cloned().collect())
     }
 
     /// Why a commit would be refused, as far as can be told without writing anything.
@@ -113,45 +141,151 @@ fn without_advice(mut failure: Failure) -> Failure {
     failure
 }
 
-/// The one command that leads on.
-fn way_out(
-    under_way: &UnderWay,
-    saying: &Saying<'_>,
-    rest: &[String],
-    paths: &[(String, Target)],
-    commit: &Commit,
-) -> Hint {
-    let git = |line: &str| Hint::Advice(format!("give it up: git {line}"));
-    match under_way {
-        UnderWay::Merge(_) => git("merge --abort"),
-        UnderWay::CherryPick => git("cherry-pick --abort"),
-        UnderWay::Revert => {
-            let all: Vec<String> = paths.iter().map(|(path, _)| shell::word(path)).collect();
-            git(&format!("restore --staged --worktree {}", all.join(" ")))
-        }
-        UnderWay::Nothing if saying.amends && !rest.is_empty() => {
-            let rest: Vec<String> = rest.iter().map(|path| shell::word(path)).collect();
-            let line = format!("git commit --amend --no-edit --only {}", rest.join(" "));
-            Hint::Advice(format!("amend with the rest: {line}"))
-        }
-        UnderWay::Nothing | UnderWay::Rebase => {
-            let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
-            let Paragraphs { told, is_whole } = Paragraphs::of(saying);
-            let purpose = if is_whole { COMMIT_REST } else { COMMIT_REST_IN_SHORT };
-            crate::committing::rest_of_it(&told, purpose, &rest).unwrap_or_else(|| {
-                let is_held = |(_, target): &&(String, Target)| commit.paths.contains(target);
-                match paths.iter().find(is_held) {
-                    Some((path, _)) => Hint::command("see whose it is", "who", &[path]),
-                    None => Hint::from("see whose lines they are: clearway diff --stat"),
-                }
-            })
+/// Where git says in which directory below the root it was typed.
+const PREFIX_VARIABLE: &str = "GIT_PREFIX";
+
+/// How a commit was typed.
+struct Typed {
+    root: String,
+    /// The directory, if it is not the root.
+    elsewhere: Option<String>,
+    /// Whether it takes the place of the last one.
+    amends: bool,
+    /// Whether all that is staged can be reserved by its name.
+    names_all: bool,
+}
+
+impl Typed {
+    /// Git, in the root of the checkout.
+    fn git(&self) -> String {
+        match self.elsewhere {
+            Some(_) => format!("git -C {}", shell::word(&self.root)),
+            None => "git".to_owned(),
         }
     }
 }
 
-/// What the command is good for that commits the rest.
-const COMMIT_REST: &str = "commit the rest";
-const COMMIT_REST_IN_SHORT: &str = "commit the rest, with the beginning of its message";
+/// A commit that git is about to make.
+pub(super) struct Asked<'a> {
+    pub(super) under_way: &'a UnderWay,
+    pub(super) saying: &'a Saying<'a>,
+    pub(super) staged: &'a Staged,
+    /// What of it leases are about.
+    pub(super) paths: &'a [(String, Target)],
+}
+
+impl Asked<'_> {
+    fn is_about(&self, path: &str) -> bool {
+        self.paths.iter().any(|(known, _)| known == path)
+    }
+
+    /// The one command that leads on, and destroys nothing of anybody else.
+    fn way_out(&self, rest: &[String], commit: &Commit, typed: &Typed) -> Hint {
+        match self.under_way {
+            UnderWay::Merge(_) => self.way_out_of("merge --abort", rest, commit, typed),
+            UnderWay::CherryPick => self.way_out_of("cherry-pick --abort", rest, commit, typed),
+            UnderWay::Revert if self.staged.brings.is_some() => {
+                self.way_out_of("revert --abort", rest, commit, typed)
+            }
+            UnderWay::Revert => {
+                let all: Vec<&str> = self.paths.iter().map(|(path, _)| path.as_str()).collect();
+                self.way_out_of(&format!("restore --staged --worktree{}", words(&all)), rest, commit, typed)
+            }
+            UnderWay::Nothing | UnderWay::Rebase => self.rest_of_it(rest, commit, typed),
+        }
+    }
+
+    /// The commit of what is in nobody's way. What has a name that cannot be typed is left out of it, which is said.
+    fn rest_of_it(&self, rest: &[String], commit: &Commit, typed: &Typed) -> Hint {
+        let is_named = |path: &&str| !path.contains(char::REPLACEMENT_CHARACTER);
+        let named: Vec<&str> = rest.iter().map(String::as_str).filter(is_named).collect();
+        let names_all = typed.names_all && named.len() == rest.len();
+        let but = if names_all { "" } else { ", but for names that cannot be typed" };
+        if named.is_empty() {
+            return self.whose(commit);
+        }
+        let Paragraphs { told, is_whole } = Paragraphs::of(self.saying);
+        let short = if is_whole { "" } else { IN_SHORT };
+        if typed.amends {
+            let line =
+                format!("{} commit --amend {} --only --{}", typed.git(), self.message(), words(&named));
+            return Hint::Advice(format!("amend with the rest{short}{but}: {line}"));
+        }
+        rest_of_it(&told, &format!("commit the rest{short}{but}"), &named)
+            .unwrap_or_else(|| self.whose(commit))
+    }
+
+    /// The way out of what is under way. What others did beside it or over it is staged no more; where it stands in the way
+    /// by what it brings itself, it is given up without that.
+    fn way_out_of(&self, give_up: &str, rest: &[String], commit: &Commit, typed: &Typed) -> Hint {
+        let git = typed.git();
+        let is_free = |path: &str| rest.iter().any(|free| free == path);
+        let in_way = self.paths.iter().map(|(path, _)| path.as_str()).filter(|path| !is_free(path));
+        let (beyond, brought): (Vec<&str>, Vec<&str>) =
+            in_way.partition(|path| self.staged.beyond.iter().any(|beyond| beyond == path));
+        let is_undecided = |path: &&str| match &self.staged.brings {
+            Some(brings) => brings.undecided.iter().any(|undecided| undecided == path),
+            None => true,
+        };
+        let is_apart = beyond.iter().all(|path| self.staged.is_apart(path));
+        let tree = self.staged.brings.as_ref().map_or("HEAD", |brings| brings.tree.as_str());
+        let unstage = match (beyond.is_empty(), is_apart) {
+            (true, _) => String::new(),
+            (false, true) => format!("{git} reset -q --{} && ", words(&beyond)),
+            (false, false) => format!("{git} reset -q {tree} --{} && ", words(&beyond)),
+        };
+        match brought.is_empty() {
+            true if !beyond.iter().any(is_undecided) => {
+                let anew = self.staged_anew(rest, &git);
+                let line = format!("{unstage}{anew}{git} commit {}", self.message());
+                Hint::Advice(format!("commit it without what is with others: {line}"))
+            }
+            false if is_apart => Hint::Advice(format!("give it up: {unstage}{git} {give_up}")),
+            _ => self.whose(commit),
+        }
+    }
+
+    /// Git forgets what it took from the checkout for this commit alone.
+    fn staged_anew(&self, rest: &[String], git: &str) -> String {
+        let is_added = |path: &&str| self.staged.beyond.iter().any(|beyond| beyond == path);
+        let added: Vec<&str> = rest.iter().map(String::as_str).filter(is_added).collect();
+        match self.staged.is_passing && !added.is_empty() {
+            true => format!("{git} add --{} && ", words(&added)),
+            false => String::new(),
+        }
+    }
+
+    /// The message that was given in words; another one git has kept.
+    fn message(&self) -> String {
+        match self.saying.is_given {
+            true => said_by(&Paragraphs::of(self.saying).told).trim_start().to_owned(),
+            false => "--no-edit".to_owned(),
+        }
+    }
+
+    fn whose(&self, commit: &Commit) -> Hint {
+        let is_held = |(_, target): &&(String, Target)| commit.paths.contains(target);
+        match self.paths.iter().find(is_held) {
+            Some((path, _)) => Hint::command("see whose it is", "who", &[path]),
+            None => {
+                let is_written = |(_, target): &&(String, Target)| {
+                    commit.written.iter().any(|(written, _)| written == target)
+                };
+                let written = self.paths.iter().find(is_written);
+                let see = || Hint::from("see whose lines they are: clearway diff --stat");
+                written.map_or_else(see, |(path, _)| take_lines(path))
+            }
+        }
+    }
+}
+
+/// Paths after a command, each as a word of its own.
+fn words(paths: &[&str]) -> String {
+    paths.iter().map(|path| format!(" {}", shell::word(path))).collect()
+}
+
+/// What is said of a command whose message is cut.
+const IN_SHORT: &str = ", with the beginning of its message";
 /// Below this line git shows whoever writes a message what is committed.
 const SCISSORS: &str = "# ------------------------ >8 ------------------------";
 

@@ -17,6 +17,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Scene {
     pub(super) is_person: bool,
     pub(super) family: BTreeSet<AgentId>,
+    /// Whether a person stopped the caller, or the session it belongs to.
+    pub(super) is_halted: bool,
     /// Live leases on paths of this checkout.
     pub(super) leases: Vec<Lease>,
     /// Leases out of which the holder promised a path to who asks, with its next commit of it.
@@ -64,6 +66,10 @@ impl Session<'_> {
         })?;
         let (slice, leases, agents) = found.unwrap_or_default();
         let me = identify(&slice, &self.caller).ok().and_then(|identified| identified.known);
+        let is_caller = |view: &&AgentView| {
+            me.as_ref().is_some_and(|me| [me.agent.id, me.agent.root].contains(&view.agent.id))
+        };
+        let is_halted = agents.iter().filter(is_caller).any(|view| view.agent.halted.is_some());
         let family = me.map(|view| household(view.agent.root, &agents)).unwrap_or_default();
         let is_path = |lease: &Lease| matches!(lease.target, Target::Path(_)) && lease.worktree == here;
         let facts = self.process_facts(&agents, &[]);
@@ -86,6 +92,6 @@ impl Session<'_> {
         let promised =
             promised.filter_map(|asked| Some((asked.lease, asked.target.literal()?.to_owned()))).collect();
         let leases = leases.into_iter().filter(is_path).collect();
-        Ok(Scene { is_person, family, leases, promised, others, elsewhere, now: now.mono })
+        Ok(Scene { is_person, family, is_halted, leases, promised, others, elsewhere, now: now.mono })
     }
 }

@@ -94,6 +94,10 @@ impl Outside for Stage {
         Vec::new()
     }
 
+    fn git_words(&mut self) -> Option<Vec<String>> {
+        None
+    }
+
     fn started_with(&mut self, _variables: &BTreeMap<&'static str, String>) -> Vec<Vec<&'static str>> {
         Vec::new()
     }

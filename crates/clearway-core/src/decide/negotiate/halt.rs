@@ -81,6 +81,7 @@ pub(in super::super) fn is_halted(
             | Command::Ask(_)
             | Command::Force(_)
             | Command::Transfer(_)
+            | Command::Commit(_)
     );
     match stopped(draft, identified).filter(|_| takes) {
         None => Ok(()),

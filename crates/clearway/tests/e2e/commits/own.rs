@@ -215,3 +215,57 @@ fn variables_that_name_another_repository_are_not_obeyed_and_authors_are() {
     assert_eq!(app.git(&["log", "-1", "--format=%an %s"]), "Ada x\n");
     assert_eq!(other.git(&["log", "--format=%s"]), "first\n");
 }
+
+#[test]
+fn a_name_at_which_nothing_is_changed_keeps_the_rest_from_being_committed_unseen() {
+    let home = home();
+    let app = app(&home);
+    for file in ["main.rs", "loose.txt", "one.txt", "two.txt"] {
+        app.write(file, "2\n");
+    }
+    let before = app.git(&["rev-parse", "HEAD"]);
+    let words = ["commit", "-m", "x", "main.rs", "nonexist.txt"];
+    let error = app.agent("ada").fails("nothing-to-commit", 1, &words);
+    let said = error.to_string();
+    assert!(said.contains("nothing is changed at nonexist.txt; nothing was committed"), "{said}");
+    assert!(said.contains("commit -m x main.rs"), "{said}");
+    assert_eq!(app.git(&["rev-parse", "HEAD"]), before);
+    let odd: &std::ffi::OsStr = std::os::unix::ffi::OsStrExt::from_bytes(b"not\xffutf");
+    std::fs::write(app.path().join(odd), "2\n").expect("a file");
+    assert_eq!(commit(&app, "ada", &["main.rs"])["left"], json!(4), "a name that cannot be typed counts too");
+}
+
+#[test]
+fn what_a_hook_that_formats_leaves_staged_is_nothing_to_commit() {
+    let home = home();
+    let app = app(&home);
+    app.grant("ada", &["main.rs"]);
+    let hook = app.path().join(".git/hooks/pre-commit");
+    std::fs::create_dir_all(hook.parent().expect("a parent")).expect("a directory");
+    std::fs::write(&hook, "#!/bin/sh\necho formatted > main.rs; git add main.rs\n").expect("a file");
+    std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("a mode");
+    app.write("main.rs", "2\n");
+    commit(&app, "ada", &[]);
+    let error = app.agent("ada").fails("nothing-to-commit", 1, &["commit", "-m", "again"]);
+    let said = error.to_string();
+    assert!(said.contains("is as it was committed last"), "{said}");
+    assert!(said.contains("git reset -q -- main.rs"), "{said}");
+    app.git(&["reset", "-q", "--", "main.rs"]);
+    assert_eq!(status(&app), "");
+}
+
+#[test]
+fn a_lock_of_the_index_that_nobody_takes_away_is_named() {
+    let home = home();
+    let app = app(&home);
+    app.grant("ada", &["main.rs"]);
+    app.write("main.rs", "2\n");
+    app.write(".git/index.lock", "");
+    let error = app.agent("ada").fails("git-failed", 69, &["commit", "-m", "x"]);
+    assert!(
+        error.to_string().contains("index.lock") && error.to_string().contains("removes the file"),
+        "{error}"
+    );
+    std::fs::remove_file(app.path().join(".git/index.lock")).expect("a file");
+    commit(&app, "ada", &[]);
+}
