@@ -23,7 +23,7 @@ use clearway_core::path::CanonicalPath;
 use clearway_core::shell;
 use clearway_core::slice::{AgentLookup, ReadSet};
 use clearway_core::slug::Slug;
-use clearway_core::snapshot::{SnapshotCause, is_outlived};
+use clearway_core::snapshot::{Kept, SnapshotCause, is_outlived};
 use clearway_core::target::Target;
 use clearway_core::text::{quoted, shown};
 use clearway_core::time::Wall;
@@ -176,20 +176,14 @@ impl Session<'_> {
     /// Gives snapshots their names that a decision gave their numbers. Of one that cannot have it the caller is not told; whoever
     /// held the path before is told the number, which then leads to nothing.
     pub(crate) fn name_kept(&mut self, reply: &mut Reply) {
-        let Some((agent, _)) = reply.agent else { return };
-        let mut named: BTreeMap<String, bool> = BTreeMap::new();
-        for notice in &reply.notices {
-            if let Notice::Kept { number, commit, .. } = notice
-                && !named.contains_key(commit)
-            {
-                let kept = self.shelf().and_then(|mut shelf| shelf.keep(commit, agent, *number));
-                named.insert(commit.clone(), kept.is_ok());
-            }
+        let mut unnamed = BTreeSet::new();
+        for Kept { number, commit, agent } in std::mem::take(&mut reply.kept) {
+            let named = self.shelf().and_then(|mut shelf| shelf.keep(&commit, agent, number));
+            unnamed.extend(named.is_err().then_some(number));
         }
-        reply.notices.retain(|notice| match notice {
-            Notice::Kept { commit, .. } => named.get(commit) == Some(&true),
-            _ => true,
-        });
+        let is_unnamed =
+            |notice: &Notice| matches!(notice, Notice::Kept { number, .. } if unnamed.contains(number));
+        reply.notices.retain(|notice| !is_unnamed(notice));
     }
 
     /// Keeps no longer what was kept for long enough. What cannot be forgotten now is forgotten another time.

@@ -15,6 +15,7 @@ use crate::limits::{PRESENCE_MS, REFUSAL_REPEAT_MS};
 use crate::negotiation::Negotiation;
 use crate::slice::{Freeze, Memo, RefusalMemory, Slice, Soft};
 use crate::slug::Slug;
+use crate::snapshot::Kept;
 use crate::target::Worktree;
 use crate::time::Now;
 use crate::wait::{WaitView, waiters_for};
@@ -53,7 +54,7 @@ pub(super) struct Draft<'a> {
     /// Where the caller stands, if it names leases from there.
     here: Option<Worktree>,
     /// Snapshots that this decision recorded, by their commits.
-    pub(super) kept: BTreeMap<String, Seq>,
+    pub(super) kept: BTreeMap<String, Kept>,
     /// Agents that this decision registered, and whose children they are.
     newborn: Vec<(AgentId, Option<AgentId>)>,
     /// What is remembered of agents, as this decision leaves it.
@@ -62,6 +63,8 @@ pub(super) struct Draft<'a> {
     pub(super) is_hook: bool,
     /// Whether the caller hears what is said beside the answer.
     pub(super) hears: bool,
+    /// Whether nothing is going to be written, whatever is found.
+    pub(super) only_looks: bool,
     /// Whether the caller rests from now on.
     pub(super) rests: bool,
     events: Vec<Event>,
@@ -80,6 +83,7 @@ impl<'a> Draft<'a> {
             here: request.command.names_from().cloned(),
             is_hook: request.caller.hook,
             hears: request.caller.hears,
+            only_looks: false,
             ..Self::of_nobody(slice, now, facts)
         }
     }
@@ -110,6 +114,7 @@ impl<'a> Draft<'a> {
             memos: BTreeMap::new(),
             is_hook: false,
             hears: false,
+            only_looks: true,
             rests: false,
             events: Vec::new(),
             soft: Vec::new(),
@@ -427,6 +432,7 @@ impl<'a> Draft<'a> {
             soft: self.soft,
             agent: self.agent,
             notices: self.notices,
+            kept: self.kept.into_values().collect(),
             outcome,
         })
     }

@@ -60,6 +60,7 @@ use crate::ids::{AgentId, Entropy, LeaseId, Seq, WaitId};
 use crate::mail as post;
 use crate::negotiation::Negotiated;
 use crate::slice::{Freeze, Slice, Soft};
+use crate::snapshot::Kept;
 use crate::time::Now;
 use crate::wait::Queued;
 use draft::Draft;
@@ -89,6 +90,8 @@ pub struct Verdict {
     pub agent: Option<(AgentId, AgentName)>,
     /// Things the caller should know beside the answer.
     pub notices: Vec<Notice>,
+    /// Snapshots that it gave their numbers, to be named after them.
+    pub kept: Vec<Kept>,
     /// The answer.
     pub outcome: Result<Success, Failure>,
 }
