@@ -306,11 +306,16 @@ impl<'a> Draft<'a> {
         (id, name)
     }
 
+    /// Whether this very decision found an agent back: what is known of the process it had is past.
+    pub(super) fn is_back(&self, agent: AgentId) -> bool {
+        let is_this =
+            |event: &Event| matches!(&event.body, Body::AgentResumed { agent: back, .. } if *back == agent);
+        self.events.iter().any(is_this)
+    }
+
     /// Records once what a known agent goes on as.
     fn resume(&mut self, agent: AgentId, identified: &Identified, actor: Actor) {
-        let is_recorded =
-            |event: &Event| matches!(&event.body, Body::AgentResumed { agent: own, .. } if *own == agent);
-        if let Some(back) = identified.back.clone().filter(|_| !self.events.iter().any(is_recorded)) {
+        if let Some(back) = identified.back.clone().filter(|_| !self.is_back(agent)) {
             self.push(actor, Body::AgentResumed { agent, key: back.key, process: back.process });
         }
     }
