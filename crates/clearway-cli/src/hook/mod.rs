@@ -261,7 +261,7 @@ fn unchecked(
         _ => return Verdict::Silent,
     };
     let notice = Told { model: Some(text.clone()), person: Some(text) };
-    let is_heard = (dialect.tell)(event, &notice).is_some();
+    let is_heard = dialect.hears(event);
     let how = contained(|| Ok(outage(host, call, &files, failure, is_before, is_heard)));
     match Passage::of(&how.unwrap_or(Outage { unattended: false, is_new: true }), is_before) {
         Passage::Refused => Verdict::Deny(refusal),
