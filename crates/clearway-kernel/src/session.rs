@@ -6,7 +6,7 @@ use crate::ground::{Ground, ground};
 use crate::outside::{Outside, StoreAt};
 use crate::placing::Record;
 use crate::site::{Site, directory_key};
-use crate::{audit, identity};
+use crate::{audit, identity, outage};
 use clearway_core::agent::{Caller, ClientSession};
 use clearway_core::command::{Command, Request};
 use clearway_core::decide::Notice;
@@ -193,9 +193,13 @@ impl<'a> Session<'a> {
 
     pub(crate) fn command_in(&mut self, scope: &ScopeKey, command: Command) -> Result<Reply, Failure> {
         let opens = command.opens_scope() && *scope == self.site.key;
+        let takes = matches!(command, Command::Reserve(_) | Command::Await(_));
         let mut reply = self.put(execute, true, scope, command)?;
         self.notify_of(scope, &reply);
         self.name_kept(&mut reply);
+        if takes && reply.outcome.is_ok() && !reply.replayed && !self.caller.hook {
+            outage::was_written(self.outside, scope);
+        }
         if reply.began && *scope == self.site.key {
             reply.notices.extend(self.inside_another());
         }

@@ -457,3 +457,22 @@ fn a_model_that_hears_nothing_before_a_call_hears_of_an_outage_after_it() {
         assert!(hears(&said, "Clearway works again; edits are checked."), "{client}: {said}");
     }
 }
+
+/// A disk that was full is found to have room again by whoever is granted something, also outside of any hook.
+#[test]
+fn an_agent_that_only_runs_commands_hears_that_a_full_disk_has_room_again() {
+    let home = home();
+    let (app, lock) = broken(&home, BREAKS[0].1);
+    let mut one = Client::claude(&home, &app, "one");
+    let ls = json!({"tool_name": "Bash", "tool_input": {"command": "ls"}});
+    one.before_edit("src/a.rs").told();
+    drop(lock);
+    let path = memory(&home).expect("something is remembered");
+    let text = fs::read_to_string(&path).expect("text");
+    fs::write(&path, text.replace("store-busy", "store-full")).expect("a file");
+    grow_old(&home);
+    one.event("PreToolUse", &ls).silent();
+    app.agent("otter").ok(&["reserve", "docs/x.md"]);
+    assert_eq!(one.event("PreToolUse", &ls).told(), "Clearway works again; edits are checked.");
+    one.event("PreToolUse", &ls).silent();
+}
