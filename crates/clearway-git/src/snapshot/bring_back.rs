@@ -1,7 +1,7 @@
 //! Bringing files of a snapshot back into a checkout: what would be done, and doing it.
 
 use super::SnapshotError;
-use super::content::{self, Content};
+use super::content::{self, Aside, Content};
 use super::ignored::unpacked;
 use super::manifest::{KeptFile, KeptState, Manifest};
 use super::survey::{Ignored, Staged, Survey, survey};
@@ -92,11 +92,12 @@ impl Git {
     pub fn bring_back(&self, order: &BackOrder<'_>) -> Result<Vec<Back>, SnapshotError> {
         let prepared = self.prepare(order)?;
         self.restage(order, prepared.iter().map(|(back, _)| back))?;
+        let aside = Aside::of(order.worktree);
         // What goes makes room for what comes: a directory may be where a file was, and the other way round.
         for state in [BackState::Removed, BackState::Written] {
             for (back, content) in prepared.iter().filter(|(back, _)| back.state == state) {
                 let path = &back.file.path;
-                let written = content::write(order.worktree, path, content);
+                let written = content::write(&aside, order.worktree, path, content);
                 written.map_err(|source| SnapshotError::Unwritable { path: path.clone(), source })?;
             }
         }
