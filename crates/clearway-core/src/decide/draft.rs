@@ -139,7 +139,8 @@ impl<'a> Draft<'a> {
         let me = self.me();
         let others = self.queue.iter().map(|view| &view.wait).filter(|wait| Some(wait.agent) != me);
         let waiters = waiters_for(lease, others);
-        Some(LeaseView { waiters, ..LeaseView::new(lease, holder, self.view().liveness(holder)) })
+        let in_hand = self.is_in_hand(lease);
+        Some(LeaseView { waiters, in_hand, ..LeaseView::new(lease, holder, self.view().liveness(holder)) })
     }
 
     /// The seq the next event will have.

@@ -571,6 +571,7 @@ fn show(draft: &Draft<'_>, leases: &[Lease]) -> Vec<LeaseView> {
             liveness: Liveness::Active,
             is_halted: false,
             waiters: 0,
+            in_hand: false,
         })
         .collect()
 }
