@@ -260,6 +260,7 @@ impl Session<'_> {
     }
 
     fn status_with(&mut self, past: PastCheck) -> Result<Status, Failure> {
+        self.refuse_gone()?;
         let key = self.site.key.clone();
         let survey = self.survey_with(&key, LeaseListing::WithEnded(ENDED_ROWS), past)?;
         let mut leases = survey.leases();
@@ -347,6 +348,7 @@ impl Session<'_> {
     }
 
     fn survey(&mut self, wanted: LeaseListing) -> Result<Survey, Failure> {
+        self.refuse_gone()?;
         let key = self.site.key.clone();
         self.survey_in(&key, wanted)
     }

@@ -2,7 +2,7 @@
 
 use crate::config::{Config, LeaseDurability};
 use crate::failures::store_failure;
-use crate::ground::{Ground, ground};
+use crate::ground::{Ground, gone, ground};
 use crate::outside::{Outside, StoreAt};
 use crate::placing::Record;
 use crate::site::{Site, directory_key};
@@ -288,6 +288,16 @@ impl<'a> Session<'a> {
     pub(crate) fn file_beside_store(&mut self, suffix: &str) -> Result<PathBuf, Failure> {
         let store = StoreAt { url: self.config.store_url(), from: &self.start };
         self.outside.file_beside_store(store, &self.site.key, suffix)
+    }
+
+    /// Beside its store a scope remembers its directory. Where that is there and the store is not, what was held is not
+    /// known, and nobody who looks is told that it is nothing.
+    pub(crate) fn refuse_gone(&mut self) -> Result<(), Failure> {
+        if self.record.is_none() || self.read(|_| Ok(()))?.is_some() {
+            return Ok(());
+        }
+        let store = self.file_beside_store("")?;
+        Err(gone(&store.display().to_string()))
     }
 
     /// A decision names paths from the root. Where the caller stands elsewhere, a hint has to say so to work.
