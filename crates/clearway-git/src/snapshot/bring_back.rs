@@ -25,6 +25,8 @@ pub struct BackOrder<'o> {
     pub manner: Manner,
     /// Paths that are known not to have changed since, whatever git says of them.
     pub unchanged: BTreeSet<PathBuf>,
+    /// Files that are somebody else's by now, and stay as they are.
+    pub others: BTreeSet<PathBuf>,
     /// What was kept of ignored files beside it.
     pub pack: &'o [u8],
 }
@@ -62,6 +64,8 @@ pub enum BackState {
     Removed,
     /// It stays: it was changed since.
     ChangedSince,
+    /// It stays: it is with somebody else.
+    WithOthers,
     /// It stays: something is in its way.
     InTheWay,
     /// It stays: what was kept of it beside git is gone.
@@ -76,6 +80,7 @@ impl BackState {
             Self::Written => "restored",
             Self::Removed => "removed",
             Self::ChangedSince => "changed-since",
+            Self::WithOthers => "with-others",
             Self::InTheWay => "in-the-way",
             Self::Lost => "lost",
         }
@@ -308,6 +313,8 @@ impl Judge<'_> {
             BackState::Lost
         } else if is_same {
             BackState::Same
+        } else if self.order.others.contains(&file.path) {
+            BackState::WithOthers
         } else if !content::way_is_clear(root, &file.path, &self.going) {
             BackState::InTheWay
         } else if self.order.manner == Manner::OnlyUnchanged && is_changed {
@@ -321,7 +328,8 @@ impl Judge<'_> {
         // A command that removed a file from the index too is undone there as well.
         let is_removed = staged_now == Staged::Deleted && !is_there;
         let is_free = staged_now == Staged::Same || is_removed || self.order.manner == Manner::Whatever;
-        let stays = matches!(state, BackState::ChangedSince | BackState::InTheWay | BackState::Lost);
+        let stays = self.order.others.contains(&file.path)
+            || matches!(state, BackState::ChangedSince | BackState::InTheWay | BackState::Lost);
         let restages = file.staged != Staged::Same
             && file.staged != staged_now
             && is_free
