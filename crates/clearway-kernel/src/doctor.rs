@@ -13,6 +13,7 @@ use clearway_core::command::Command;
 use clearway_core::facts::Process;
 use clearway_core::failure::Failure;
 use clearway_core::hint::Hint;
+use clearway_core::ids::Seq;
 use clearway_core::path::CanonicalPath;
 use clearway_core::pattern::Pattern;
 use clearway_core::shell;
@@ -112,7 +113,7 @@ impl Session<'_> {
         checks.extend(self.identity_check()?);
         checks.extend(self.other_git_hooks());
         checks.extend(self.notify_check());
-        let gone = if examination.exists { None } else { self.refuse_gone().err() };
+        let gone = if examination.exists { None } else { self.refuse_gone(Seq(0)).err() };
         match gone {
             None => checks.extend(store_checks(&examination)),
             Some(failure) => checks.push(missing_check(&failure)),

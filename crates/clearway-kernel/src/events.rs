@@ -63,7 +63,6 @@ impl Session<'_> {
         if let Some(kind) = filter.kind.as_deref().filter(|kind| kinds_of(kind).is_empty()) {
             return Err(unknown_kind(kind));
         }
-        self.refuse_gone()?;
         let after = self.start_of(filter)?;
         let limit = filter.limit.unwrap_or(usize::MAX);
         let fold = self.fold()?;
@@ -90,6 +89,7 @@ impl Session<'_> {
                 break;
             }
         }
+        self.refuse_gone(found.last)?;
         Ok(found)
     }
 

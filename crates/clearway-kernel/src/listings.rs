@@ -260,9 +260,9 @@ impl Session<'_> {
     }
 
     fn status_with(&mut self, past: PastCheck) -> Result<Status, Failure> {
-        self.refuse_gone()?;
         let key = self.site.key.clone();
         let survey = self.survey_with(&key, LeaseListing::WithEnded(ENDED_ROWS), past)?;
+        self.refuse_gone(survey.rev())?;
         let mut leases = survey.leases();
         let left_behind = self.left_behind(&leases);
         leases.retain(|view| view.lease.ended.is_none());
@@ -348,9 +348,10 @@ impl Session<'_> {
     }
 
     fn survey(&mut self, wanted: LeaseListing) -> Result<Survey, Failure> {
-        self.refuse_gone()?;
         let key = self.site.key.clone();
-        self.survey_in(&key, wanted)
+        let survey = self.survey_in(&key, wanted)?;
+        self.refuse_gone(survey.rev())?;
+        Ok(survey)
     }
 
     /// Everything there is to list, from one snapshot, with what the machine says of it.

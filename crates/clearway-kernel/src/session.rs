@@ -291,9 +291,9 @@ impl<'a> Session<'a> {
     }
 
     /// Beside its store a scope remembers its directory. Where that is there and the store is not, what was held is not
-    /// known, and nobody who looks is told that it is nothing.
-    pub(crate) fn refuse_gone(&mut self) -> Result<(), Failure> {
-        if self.record.is_none() || self.read(|_| Ok(()))?.is_some() {
+    /// known, and nobody who found nothing is told that there is nothing.
+    pub(crate) fn refuse_gone(&mut self, found: Seq) -> Result<(), Failure> {
+        if found > Seq(0) || self.record.is_none() || self.read(|_| Ok(()))?.is_some() {
             return Ok(());
         }
         let store = self.file_beside_store("")?;
