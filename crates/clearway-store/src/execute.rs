@@ -282,7 +282,8 @@ fn changes(verdict: &Verdict, rev: Seq) -> bool {
 fn settle(decision: Decision, rev: Seq, now: Now) -> Attempt<Reply> {
     match decision {
         Decision::NeedsFacts(queries) => Err(queries),
-        Decision::Ready(Verdict { agent, notices, kept, outcome, .. }) => {
+        Decision::Ready(verdict) => {
+            let Verdict { agent, notices, kept, outcome, .. } = *verdict;
             let alerts = Vec::new();
             Ok(Reply { rev, agent, notices, kept, alerts, replayed: false, began: false, now, outcome })
         }

@@ -433,14 +433,14 @@ impl<'a> Draft<'a> {
     pub(super) fn finish(mut self, outcome: Result<Success, Failure>) -> Decision {
         self.note_sign_of_life();
         self.remember();
-        Decision::Ready(Verdict {
+        Decision::Ready(Box::new(Verdict {
             events: self.events,
             soft: self.soft,
             agent: self.agent,
             notices: self.notices,
             kept: self.kept.into_values().collect(),
             outcome,
-        })
+        }))
     }
 
     /// Writes down what is remembered of agents, where that changed.

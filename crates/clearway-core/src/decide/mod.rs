@@ -74,7 +74,7 @@ pub type Decide = fn(&Slice, &Request, &Facts, &Now, &mut Entropy<'_>) -> Decisi
 #[derive(Clone, Debug)]
 pub enum Decision {
     /// An answer.
-    Ready(Verdict),
+    Ready(Box<Verdict>),
     /// No answer before these facts are known.
     NeedsFacts(BTreeSet<FactQuery>),
 }
