@@ -234,6 +234,8 @@ pub struct LeaseView {
     pub is_halted: bool,
     /// How many agents wait for it; told to somebody who is turned away, how many others.
     pub waiters: u64,
+    /// Whether a tool call of its holder is about to change it; looked up for who is turned away.
+    pub in_hand: bool,
 }
 
 impl LeaseView {
@@ -246,6 +248,7 @@ impl LeaseView {
             liveness,
             is_halted: holder.agent.halted.is_some(),
             waiters: 0,
+            in_hand: false,
         }
     }
 

@@ -1,5 +1,6 @@
 //! Snapshots: what was not committed at an instant, kept where nothing overwrites it. Here is what the log says of one.
 
+use crate::ids::{AgentId, Seq};
 use crate::limits::{SNAPSHOT_KEPT_MS, SNAPSHOTS_KEPT_ALWAYS, SNAPSHOTS_PER_SCOPE_MAX};
 use crate::target::Worktree;
 use crate::time::Wall;
@@ -19,6 +20,17 @@ pub struct Keeping {
     pub files: u64,
     /// How many bytes they have.
     pub bytes: u64,
+}
+
+/// A snapshot that a decision gave its number, and that has yet to be named after it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// The number.
+    pub number: Seq,
+    /// The commit that holds it.
+    pub commit: String,
+    /// Among whose snapshots: of whoever acted, or else of whoever left it.
+    pub agent: AgentId,
 }
 
 /// Directories that git ignores and whose content is made anew by a build or an installation: nothing of it is kept.

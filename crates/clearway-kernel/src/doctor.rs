@@ -13,6 +13,7 @@ use clearway_core::decide::Notice;
 use clearway_core::facts::Process;
 use clearway_core::failure::Failure;
 use clearway_core::hint::Hint;
+use clearway_core::ids::Seq;
 use clearway_core::path::CanonicalPath;
 use clearway_core::pattern::Pattern;
 use clearway_core::shell;
@@ -113,7 +114,11 @@ impl Session<'_> {
         checks.extend(self.identity_check()?);
         checks.extend(self.other_git_hooks());
         checks.extend(self.notify_check());
-        checks.extend(store_checks(&examination));
+        let gone = if examination.exists { None } else { self.refuse_gone(Seq(0)).err() };
+        match gone {
+            None => checks.extend(store_checks(&examination)),
+            Some(failure) => checks.push(missing_check(&failure)),
+        }
         checks.extend(leftover_check(&self.leftovers()?));
         if examination.exists {
             checks.push(schema_check(&examination));
@@ -444,6 +449,17 @@ fn kept_out(failure: &Failure) -> Check {
 fn holds_nothing(examination: &Examination) -> bool {
     let kinds = [About::Lost, About::Foreign];
     examination.findings.iter().any(|finding| kinds.contains(&finding.about))
+}
+
+/// A store that was there and is not.
+fn missing_check(failure: &Failure) -> Check {
+    let hint = "put it back, or begin anew, knowing nothing of what was held: clearway reserve PATH";
+    Check {
+        about: "store",
+        status: CheckStatus::Wrong,
+        text: failure.message.clone(),
+        hint: Some(hint.to_owned()),
+    }
 }
 
 /// Where the store is; of one that is not there, whether it could be.

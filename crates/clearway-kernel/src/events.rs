@@ -89,6 +89,7 @@ impl Session<'_> {
                 break;
             }
         }
+        self.refuse_gone(found.last)?;
         Ok(found)
     }
 

@@ -161,9 +161,14 @@ fn is_missing(outside: &mut dyn Outside, config: &Config, start: &Path, site: &S
     };
     is_invited.then(|| {
         let name = store.url.map_or_else(|| file.display().to_string(), str::to_owned);
-        let message = format!("{} is not there any more", shown(&name));
-        Failure::new(Slug::StoreUnavailable, message).hint("see what is wrong: clearway doctor")
+        gone(&name)
     })
+}
+
+/// A store that was there.
+pub(crate) fn gone(name: &str) -> Failure {
+    Failure::new(Slug::StoreUnavailable, format!("{} is not there any more", shown(name)))
+        .hint("see what is wrong: clearway doctor")
 }
 
 /// What is known before the repository has its say.

@@ -262,6 +262,7 @@ impl Session<'_> {
     fn status_with(&mut self, past: PastCheck) -> Result<Status, Failure> {
         let key = self.site.key.clone();
         let survey = self.survey_with(&key, LeaseListing::WithEnded(ENDED_ROWS), past)?;
+        self.refuse_gone(survey.rev())?;
         let mut leases = survey.leases();
         let left_behind = self.left_behind(&leases);
         leases.retain(|view| view.lease.ended.is_none());
@@ -284,13 +285,8 @@ impl Session<'_> {
         warnings.extend(lenience(self.config.mode()));
         warnings.extend(self.place_notice().and_then(|notice| place_warning(&notice)));
         warnings.extend(self.without_place(&leases, me.as_ref().map(|(id, _)| *id)));
-        let is_halted = |name: &str| {
-            agents
-                .iter()
-                .any(|seen| seen.view.agent.name.as_str() == name && seen.view.agent.halted.is_some())
-        };
         warnings.extend(left_behind.into_iter().map(|(path, agent)| {
-            let why = if is_halted(&agent) { "it is halted" } else { "its session ended" };
+            let why = why_left(agents.iter().find(|seen| seen.view.agent.name.as_str() == agent));
             format!("changes of {agent} in {path} are not committed, and {why}")
         }));
         let negotiations = self.standing(&survey.slice, &survey.now)?;
@@ -353,7 +349,9 @@ impl Session<'_> {
 
     fn survey(&mut self, wanted: LeaseListing) -> Result<Survey, Failure> {
         let key = self.site.key.clone();
-        self.survey_in(&key, wanted)
+        let survey = self.survey_in(&key, wanted)?;
+        self.refuse_gone(survey.rev())?;
+        Ok(survey)
     }
 
     /// Everything there is to list, from one snapshot, with what the machine says of it.
@@ -550,6 +548,17 @@ fn told_of_cut(scope: &ScopeState, now: &Now, is_empty: bool) -> Result<Option<N
     match lost_tail(scope, now) {
         Some(failure) if is_empty => Err(failure),
         lost => Ok(lost.map(|_| Notice::TailLost { text: cut(scope) })),
+    }
+}
+
+/// Why nobody holds what an agent left changed, by what is seen of it now.
+fn why_left(agent: Option<&AgentSeen>) -> &'static str {
+    match agent {
+        Some(seen) if seen.view.agent.halted.is_some() => "it is halted",
+        Some(seen) if seen.view.agent.ended_at.is_none() && seen.liveness != Liveness::Gone => {
+            "it is back without holding it"
+        }
+        _ => "its session ended",
     }
 }
 

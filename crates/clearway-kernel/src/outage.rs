@@ -166,6 +166,15 @@ pub(crate) fn is_over(outside: &mut dyn Outside, scope: &ScopeKey, wrote: bool, 
     is_told && is_noted
 }
 
+/// Somebody was granted something outside of any hook: a disk that was full or read-only is not any more, and whoever was
+/// told that it is hears so at its next call, whatever that is.
+pub(crate) fn was_written(outside: &mut dyn Outside, scope: &ScopeKey) {
+    let fails = |known: &Known| known.standing == Standing::Fails;
+    if let Some(known) = memory(outside, scope).filter(fails) {
+        settle(outside, scope, &known);
+    }
+}
+
 /// Whoever is gone comes for no word of the end of an outage.
 pub(crate) fn forget(outside: &mut dyn Outside, scope: &ScopeKey, call: &HookCall) {
     let Some(mut known) = memory(outside, scope).filter(|known| known.standing == Standing::Over) else {

@@ -2,11 +2,11 @@
 
 use crate::config::{Config, LeaseDurability};
 use crate::failures::store_failure;
-use crate::ground::{Ground, ground};
+use crate::ground::{Ground, gone, ground};
 use crate::outside::{Outside, StoreAt};
 use crate::placing::Record;
 use crate::site::Site;
-use crate::{audit, identity};
+use crate::{audit, identity, outage};
 use clearway_core::agent::{Caller, ClientSession};
 use clearway_core::command::{Command, Request};
 use clearway_core::decide::Notice;
@@ -193,9 +193,13 @@ impl<'a> Session<'a> {
 
     pub(crate) fn command_in(&mut self, scope: &ScopeKey, command: Command) -> Result<Reply, Failure> {
         let opens = command.opens_scope() && *scope == self.site.key;
+        let takes = matches!(command, Command::Reserve(_) | Command::Await(_));
         let mut reply = self.put(execute, true, scope, command)?;
         self.notify_of(scope, &reply);
         self.name_kept(&mut reply);
+        if takes && reply.outcome.is_ok() && !reply.replayed && !self.caller.hook {
+            outage::was_written(self.outside, scope);
+        }
         reply.notices.extend(self.of_scope_around(scope, reply.began));
         reply.notices.extend(self.ignored_settings());
         if opens && reply.rev.0 > 0 && !std::mem::replace(&mut self.place_noted, true) {
@@ -276,6 +280,16 @@ impl<'a> Session<'a> {
     pub(crate) fn file_beside_store(&mut self, suffix: &str) -> Result<PathBuf, Failure> {
         let store = StoreAt { url: self.config.store_url(), from: &self.start };
         self.outside.file_beside_store(store, &self.site.key, suffix)
+    }
+
+    /// Beside its store a scope remembers its directory. Where that is there and the store is not, what was held is not
+    /// known, and nobody who found nothing is told that there is nothing.
+    pub(crate) fn refuse_gone(&mut self, found: Seq) -> Result<(), Failure> {
+        if found > Seq(0) || self.record.is_none() || self.read(|_| Ok(()))?.is_some() {
+            return Ok(());
+        }
+        let store = self.file_beside_store("")?;
+        Err(gone(&store.display().to_string()))
     }
 
     /// A decision names paths from the root. Where the caller stands elsewhere, a hint has to say so to work.

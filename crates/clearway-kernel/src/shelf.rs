@@ -1,12 +1,13 @@
 //! Where snapshots lie, as the kernel asks for them. The binary answers with git, a test with nothing.
 
+use clearway_core::agent::AgentName;
 use clearway_core::failure::Failure;
 use clearway_core::grasp::Grasp;
 use clearway_core::ids::{AgentId, Seq};
 use clearway_core::snapshot::{Keeping, SnapshotCause};
 use clearway_core::target::Worktree;
 use clearway_core::time::Wall;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// The snapshots of one checkout.
@@ -142,6 +143,8 @@ pub struct BackOrder {
     pub over_changes: bool,
     /// Paths that are known not to have changed since, whatever git says of them.
     pub unchanged: BTreeSet<String>,
+    /// Files that are somebody else's by now and stay as they are, and whose.
+    pub others: BTreeMap<String, AgentName>,
     /// Where small ignored files are kept, with the commit behind it.
     pub ignored_beside: PathBuf,
 }
@@ -179,6 +182,8 @@ pub enum BackState {
     Removed,
     /// It stays: it was changed since.
     ChangedSince,
+    /// It stays: it is with somebody else.
+    WithOthers,
     /// It stays: something is in its way.
     InTheWay,
     /// It stays: what was kept of it beside git is gone.
@@ -193,6 +198,7 @@ impl BackState {
             Self::Restored => "restored",
             Self::Removed => "removed",
             Self::ChangedSince => "changed-since",
+            Self::WithOthers => "with-others",
             Self::InTheWay => "in-the-way",
             Self::Lost => "lost",
         }

@@ -3,17 +3,20 @@
 //! A snapshot is made first and recorded then, so that no transaction spans git: its number is that of its event, and
 //! what has no number is forgotten. What is written over by bringing one back is kept before.
 
+use crate::githooks::PathOfCommit;
 use crate::identity::reason_text;
 use crate::listings::LeaseFilter;
 use crate::outside::Outside;
 use crate::session::Session;
-use crate::shelf::{Back, BackOrder, BackPlan, DraftOrder, Drafted, Shelf, SnapshotFile, SnapshotSeen};
+use crate::shelf::{
+    Back, BackOrder, BackPlan, BackState, DraftOrder, Drafted, Shelf, SnapshotFile, SnapshotSeen,
+};
 use crate::site::SiteKind;
 use crate::targets::Look;
 use clearway_core::agent::AgentName;
-use clearway_core::command::Command;
+use clearway_core::command::{Command, Reserve};
 use clearway_core::decide::{Notice, Success, is_person};
-use clearway_core::failure::{Failure, LeaseView};
+use clearway_core::failure::{Ahead, Details, Failure, LeaseView};
 use clearway_core::grasp::Grasp;
 use clearway_core::hint::{Hint, SNAPSHOTS};
 use clearway_core::ids::{AgentId, Seq};
@@ -23,7 +26,7 @@ use clearway_core::path::CanonicalPath;
 use clearway_core::shell;
 use clearway_core::slice::{AgentLookup, ReadSet};
 use clearway_core::slug::Slug;
-use clearway_core::snapshot::{SnapshotCause, is_outlived};
+use clearway_core::snapshot::{Kept, SnapshotCause, is_outlived};
 use clearway_core::target::Target;
 use clearway_core::text::{quoted, shown};
 use clearway_core::time::Wall;
@@ -106,6 +109,11 @@ impl Loss {
 }
 
 impl Plan {
+    /// Whose a file is that is left alone for that.
+    pub fn owner(&self, back: &Back) -> Option<&AgentName> {
+        self.order.others.get(&back.file.path).filter(|_| back.state == BackState::WithOthers)
+    }
+
     /// Whether it changes anything.
     pub fn is_due(&self) -> bool {
         let is_more = self.resumes.is_some() || self.remakes.is_some();
@@ -181,20 +189,14 @@ impl Session<'_> {
     /// Gives snapshots their names that a decision gave their numbers. Of one that cannot have it the caller is not told; whoever
     /// held the path before is told the number, which then leads to nothing.
     pub(crate) fn name_kept(&mut self, reply: &mut Reply) {
-        let Some((agent, _)) = reply.agent else { return };
-        let mut named: BTreeMap<String, bool> = BTreeMap::new();
-        for notice in &reply.notices {
-            if let Notice::Kept { number, commit, .. } = notice
-                && !named.contains_key(commit)
-            {
-                let kept = self.shelf().and_then(|mut shelf| shelf.keep(commit, agent, *number));
-                named.insert(commit.clone(), kept.is_ok());
-            }
+        let mut unnamed = BTreeSet::new();
+        for Kept { number, commit, agent } in std::mem::take(&mut reply.kept) {
+            let named = self.shelf().and_then(|mut shelf| shelf.keep(&commit, agent, number));
+            unnamed.extend(named.is_err().then_some(number));
         }
-        reply.notices.retain(|notice| match notice {
-            Notice::Kept { commit, .. } => named.get(commit) == Some(&true),
-            _ => true,
-        });
+        let is_unnamed =
+            |notice: &Notice| matches!(notice, Notice::Kept { number, .. } if unnamed.contains(number));
+        reply.notices.retain(|notice| !is_unnamed(notice));
     }
 
     /// Keeps no longer what was kept for long enough. What cannot be forgotten now is forgotten another time.
@@ -273,11 +275,12 @@ impl Session<'_> {
             return Ok(plan);
         }
         let seen = self.of_this_checkout("undo", seen)?;
-        self.plan(rev, seen, vec![String::new()], false)
+        let plan = self.plan(rev, seen, vec![String::new()], false)?;
+        self.sparing_others(plan)
     }
 
     /// Does what was planned. What is written over and nowhere else is kept first.
-    pub fn carry_out(&mut self, plan: Plan, loss: Loss) -> Result<Plan, Failure> {
+    pub fn carry_out(&mut self, mut plan: Plan, loss: Loss) -> Result<Plan, Failure> {
         if loss == Loss::Accepted {
             self.refuse_agent("only a person may accept that something is lost")?;
         }
@@ -286,7 +289,11 @@ impl Session<'_> {
             let BackPlan { files, resumes } = self.outside.shelf(&place)?.bring_back(&plan.order)?;
             return Ok(Plan { files, resumes, ..plan });
         }
-        self.refuse_over_others(&plan)?;
+        if plan.order.over_changes {
+            self.refuse_over_others(&plan)?;
+        } else {
+            plan = self.sparing_others(plan)?;
+        }
         let touched = |back: &&Back| back.state.is_touched();
         let dirty: Vec<String> = plan
             .files
@@ -309,19 +316,47 @@ impl Session<'_> {
         Ok(Plan { files, resumes, before, rev: before.unwrap_or(plan.rev), ..plan })
     }
 
-    /// An agent writes over nothing that is with somebody else, here as little as in an edit. An undo leaves alone what
-    /// was changed since.
-    fn refuse_over_others(&mut self, plan: &Plan) -> Result<(), Failure> {
-        let is_touched = |back: &&Back| back.state.is_touched();
-        let written_over: Vec<String> = match plan.order.over_changes {
-            true => plan.files.iter().filter(is_touched).map(|back| back.file.path.clone()).collect(),
-            false => Vec::new(),
-        };
-        let guarded = self.paths_of_commit(&written_over).into_iter().filter(|path| path.is_guarded);
-        let targets: Vec<Target> = guarded.map(|path| path.target).collect();
-        if targets.is_empty() || self.refuse_agent("").is_ok() {
-            return Ok(());
+    /// What nobody asked for by name is left alone where it is with somebody else: an undo says which that is.
+    fn sparing_others(&mut self, mut plan: Plan) -> Result<Plan, Failure> {
+        let others = self.with_others(&plan)?;
+        if !others.is_empty() {
+            plan.order.others.extend(others);
+            let BackPlan { files, resumes } = self.shelf()?.plan(&plan.order)?;
+            (plan.files, plan.resumes) = (files, resumes);
         }
+        Ok(plan)
+    }
+
+    /// Files of a plan that an agent would not be let to edit now, and whose they are. A person is kept from nothing.
+    fn with_others(&mut self, plan: &Plan) -> Result<BTreeMap<String, AgentName>, Failure> {
+        let (key, mut found) = (self.site.key.clone(), BTreeMap::new());
+        for some in self.written_over(plan).chunks(TARGETS_PER_REQUEST_MAX) {
+            let targets = some.iter().map(|path| path.target.clone()).collect();
+            let edit = Reserve { best_effort: true, ..self.edit_of(targets, None) };
+            let outcome = self.preview_in(&key, Command::Reserve(edit))?.outcome;
+            if let Err(failure) = &outcome
+                && failure.slug != Slug::ReservationHeld
+            {
+                return outcome.map(|_| found);
+            }
+            let owned = |path: &PathOfCommit| Some((path.path.clone(), owner(&outcome, &path.target)?));
+            found.extend(some.iter().filter_map(owned));
+        }
+        Ok(found)
+    }
+
+    /// Files that an agent would write over, as far as agents are kept from each other's; none if a person does it.
+    fn written_over(&mut self, plan: &Plan) -> Vec<PathOfCommit> {
+        let is_touched = |back: &&Back| back.state.is_touched() || back.restages;
+        let paths: Vec<String> =
+            plan.files.iter().filter(is_touched).map(|back| back.file.path.clone()).collect();
+        let guarded = self.paths_of_commit(&paths).into_iter().filter(|path| path.is_guarded).collect();
+        if paths.is_empty() || self.refuse_agent("").is_ok() { Vec::new() } else { guarded }
+    }
+
+    /// An agent writes over nothing that is with somebody else, here as little as in an edit.
+    fn refuse_over_others(&mut self, plan: &Plan) -> Result<(), Failure> {
+        let targets: Vec<Target> = self.written_over(plan).into_iter().map(|path| path.target).collect();
         let key = self.site.key.clone();
         for some in targets.chunks(TARGETS_PER_REQUEST_MAX) {
             let reserve = Command::Reserve(self.edit_of(some.to_vec(), None));
@@ -356,7 +391,8 @@ impl Session<'_> {
         let unchanged = self.unchanged_since(seen.number)?;
         let ignored_beside = self.file_beside_store(IGNORED_SUFFIX)?;
         let commit = seen.commit.clone();
-        let order = BackOrder { commit, paths, over_changes, unchanged, ignored_beside };
+        let order =
+            BackOrder { commit, paths, over_changes, unchanged, others: BTreeMap::new(), ignored_beside };
         let BackPlan { files, resumes } = self.shelf()?.plan(&order)?;
         Ok(Plan { rev, seen, files, resumes, remakes: None, before: None, order })
     }
@@ -467,6 +503,7 @@ impl Session<'_> {
             paths: vec![String::new()],
             over_changes: false,
             unchanged: BTreeSet::new(),
+            others: BTreeMap::new(),
             ignored_beside,
         };
         let remakes = Some(seen.worktree.clone());
@@ -548,6 +585,21 @@ impl Session<'_> {
         let is_same = |(at, path): &(String, String)| *at == changed_at(self.outside, &root, path);
         Ok(noted.filter(is_same).map(|(_, path)| path).collect())
     }
+}
+
+/// Who is in the way of an edit of one of the files that were asked for.
+fn owner(outcome: &Result<Success, Failure>, target: &Target) -> Option<AgentName> {
+    let (leases, ahead): (&[LeaseView], &[Ahead]) = match outcome {
+        Ok(Success::Reserved { refused, .. }) => {
+            let refused = refused.iter().find(|refused| refused.target == target.display())?;
+            (&refused.blockers, &refused.ahead)
+        }
+        Ok(_) => return None,
+        Err(Failure { details: Details::Blockers { leases, ahead }, .. }) => (leases, ahead),
+        Err(_) => return None,
+    };
+    let lease = leases.iter().find(|view| view.lease.is_on(target)).map(|view| &view.agent);
+    lease.or_else(|| ahead.first().map(|ahead| &ahead.agent)).cloned()
 }
 
 fn holds_nothing(number: Seq, path: &str) -> Failure {

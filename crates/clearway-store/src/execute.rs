@@ -15,6 +15,7 @@ use clearway_core::failure::Failure;
 use clearway_core::ids::{AgentId, ScopeKey, Seq};
 use clearway_core::slice::{Due, ReadSet, Slice};
 use clearway_core::slug::Slug;
+use clearway_core::snapshot::Kept;
 use clearway_core::time::Now;
 use clearway_core::wait::WaitEnd;
 use clearway_wire::{canonical, chain, outcome};
@@ -59,6 +60,8 @@ pub struct Reply {
     pub agent: Option<(AgentId, AgentName)>,
     /// Things to know beside the answer.
     pub notices: Vec<Notice>,
+    /// Snapshots that have yet to be named after the numbers it gave them.
+    pub kept: Vec<Kept>,
     /// What a person is told who does not watch.
     pub alerts: Vec<Alert>,
     /// Whether this is the answer to an earlier, equal request.
@@ -280,9 +283,10 @@ fn changes(verdict: &Verdict, rev: Seq) -> bool {
 fn settle(decision: Decision, rev: Seq, now: Now) -> Attempt<Reply> {
     match decision {
         Decision::NeedsFacts(queries) => Err(queries),
-        Decision::Ready(Verdict { agent, notices, outcome, .. }) => {
+        Decision::Ready(verdict) => {
+            let Verdict { agent, notices, kept, outcome, .. } = *verdict;
             let alerts = Vec::new();
-            Ok(Reply { rev, agent, notices, alerts, replayed: false, began: false, now, outcome })
+            Ok(Reply { rev, agent, notices, kept, alerts, replayed: false, began: false, now, outcome })
         }
     }
 }
@@ -318,6 +322,7 @@ fn replay(
         rev: remembered.rev,
         agent: name.map(|name| (agent, name)),
         notices,
+        kept: Vec::new(),
         alerts: Vec::new(),
         replayed: outcome.is_ok(),
         began: false,

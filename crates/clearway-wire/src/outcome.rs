@@ -155,7 +155,9 @@ pub(crate) fn read_view(input: &mut Reader<'_>, fold: Fold) -> Result<LeaseView,
     let agent = input.word("agent name", AgentName::parse)?;
     let deadline = Mono(input.number()?);
     let (liveness, is_halted) = input.word("liveness", holder)?;
-    Ok(LeaseView { lease, agent, deadline, liveness, is_halted, waiters: input.number()? })
+    let waiters = input.number()?;
+    // That was so a moment long.
+    Ok(LeaseView { lease, agent, deadline, liveness, is_halted, waiters, in_hand: false })
 }
 
 /// Stands behind the word for a holder whom a person stopped. What was kept before there was this has the word alone.

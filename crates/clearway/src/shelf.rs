@@ -139,11 +139,13 @@ impl GitShelf<'_> {
         let paths: Vec<&str> = order.paths.iter().map(String::as_str).collect();
         let manner = if order.over_changes { Manner::Whatever } else { Manner::OnlyUnchanged };
         let unchanged = order.unchanged.iter().map(PathBuf::from).collect();
+        let others = order.others.keys().map(PathBuf::from).collect();
         let (worktree, commit) = (self.root.as_path(), order.commit.as_str());
         let place = files::with_suffix(&order.ignored_beside, commit);
         // What is not there is named, file by file.
         let pack = std::fs::read(place).unwrap_or_default();
-        let order = git::BackOrder { worktree, commit, paths: &paths, manner, unchanged, pack: &pack };
+        let order =
+            git::BackOrder { worktree, commit, paths: &paths, manner, unchanged, others, pack: &pack };
         act(&self.git, &order).map(|plan| back_plan(&plan)).map_err(|error| failure(&error))
     }
 }
@@ -202,6 +204,7 @@ fn back(back: &git::Back) -> Back {
         git::BackState::Written => BackState::Restored,
         git::BackState::Removed => BackState::Removed,
         git::BackState::ChangedSince => BackState::ChangedSince,
+        git::BackState::WithOthers => BackState::WithOthers,
         git::BackState::InTheWay => BackState::InTheWay,
         git::BackState::Lost => BackState::Lost,
     };

@@ -85,7 +85,13 @@ impl Dialect {
         if (self.owns)(payload, variables) {
             return self;
         }
-        CLIENTS.into_iter().find(|dialect| (dialect.owns)(payload, variables)).unwrap_or(self)
+        let owner = CLIENTS.into_iter().find(|dialect| (dialect.owns)(payload, variables));
+        // Nothing about it is anybody's alone: it is for whoever knows its words, those of the most imitated first.
+        let knower = || {
+            let mut known = std::iter::once(self).chain(CLIENTS.into_iter().rev());
+            known.find(|dialect| dialect.words.know(payload))
+        };
+        owner.or_else(knower).unwrap_or(self)
     }
 
     /// Whether the model hears what is said at this moment.

@@ -290,8 +290,7 @@ impl Unchecked<'_> {
     /// What becomes of it, with a word for the agent and the person.
     fn passage(&self, host: &mut dyn Host, files: &[String], failure: &Failure, text: String) -> Passage {
         let Self { dialect, event, call, is_before } = *self;
-        let notice = Told { model: Some(text.clone()), person: Some(text.clone()) };
-        let is_heard = (dialect.tell)(event, &notice).is_some();
+        let is_heard = dialect.hears(event);
         let known = contained(|| Ok(outage(host, call, files, failure, is_before, is_heard)));
         match known.unwrap_or(Outage { unattended: false, is_new: true }) {
             Outage { unattended: true, .. } if is_before => Passage::Refused,

@@ -32,6 +32,16 @@ pub(crate) struct Words {
     pub(crate) forks: &'static [&'static str],
 }
 
+impl Words {
+    /// Whether the event of a payload and its tool are among these, so that it could be this client's.
+    pub(crate) fn know(&self, payload: &Value) -> bool {
+        let event = text(payload, self.fields.event);
+        let is_known = |name: &str| self.events.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));
+        let has_tool = text(payload, self.fields.tool).is_none_or(|_| tool_of(self, payload).is_some());
+        event.is_none_or(is_known) && has_tool
+    }
+}
+
 /// Names of fields; of several the first that is there counts.
 #[derive(Debug)]
 pub(crate) struct Fields {

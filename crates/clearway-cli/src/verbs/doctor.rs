@@ -42,7 +42,8 @@ pub(super) fn doctor(
     let seen = setup::look(host, root.as_deref(), &clients);
     diagnosis.checks.extend(seen.iter().flat_map(client_checks));
     diagnosis.checks.extend(root.iter().flat_map(|root| setup::githooks::checks(host, root, strict)));
-    Ok(Finding::new(repaired, diagnosis))
+    let inactive = seen.iter().filter(|seen| !matches!(seen.standing, Standing::Active));
+    Ok(Finding::new(repaired, diagnosis, inactive.map(|seen| setup::name(seen.client)).collect()))
 }
 
 /// How a client stands, and what else was noticed about it. Only what was in order and is so no more is wrong.
@@ -86,12 +87,14 @@ pub(super) struct Finding {
     repaired: Option<Repaired>,
     diagnosis: Diagnosis,
     unhealthy: Option<Failure>,
+    /// Clients whose edits nothing checks. A person may have left it so, and nothing is wrong with that.
+    inactive: Vec<&'static str>,
 }
 
 impl Finding {
-    fn new(repaired: Option<Repaired>, diagnosis: Diagnosis) -> Self {
+    fn new(repaired: Option<Repaired>, diagnosis: Diagnosis, inactive: Vec<&'static str>) -> Self {
         let unhealthy = (!diagnosis.is_healthy()).then(|| unhealthy(&diagnosis));
-        Self { repaired, diagnosis, unhealthy }
+        Self { repaired, diagnosis, unhealthy, inactive }
     }
 
     fn repaired(&self) -> Option<RepairedJson> {
@@ -156,7 +159,11 @@ impl Answer for Finding {
             text.push_str(&check_lines(check, page));
         }
         if self.unhealthy.is_none() {
-            text.push_str(&format!("{}\n", page.paint(Tone::Good, "healthy")));
+            let (tone, verdict) = match self.inactive.as_slice() {
+                [] => (Tone::Good, "healthy".to_owned()),
+                clients => (Tone::Care, format!("healthy, but not active: {}", clients.join(", "))),
+            };
+            text.push_str(&format!("{}\n", page.paint(tone, &verdict)));
         }
         text
     }

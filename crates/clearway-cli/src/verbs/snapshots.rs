@@ -6,6 +6,7 @@ use crate::arguments::{RestoreFlags, ShowFlags, SnapshotFlags, UndoFlags};
 use crate::console::{Answer, Console, Problem, document};
 use crate::given::Given;
 use crate::render::{Cell, Fit, Page, Table, Tone, and_more, count, notices};
+use clearway_core::agent::AgentName;
 use clearway_core::failure::Failure;
 use clearway_core::ids::Seq;
 use clearway_core::slug::Slug;
@@ -18,6 +19,7 @@ use clearway_wire::json::{
     Acted, Actor, BackFileJson, BackReply, Looked, ShowReply, SnapshotFileJson, SnapshotJson, SnapshotReply,
     SnapshotsReply, rfc3339,
 };
+use std::collections::BTreeSet;
 
 /// Files that are named one by one in text.
 const FILES_SHOWN: usize = 20;
@@ -235,6 +237,7 @@ impl Answer for Brought {
         let file = |back: &Back| BackFileJson {
             path: back.file.path.clone(),
             state: back.state.word().to_owned(),
+            held_by: self.plan.owner(back).map(ToString::to_string),
             restaged: back.restages,
         };
         let files = self.plan.files.iter().map(file).collect();
@@ -270,6 +273,13 @@ impl Answer for Brought {
         text.push_str(
             &self.files(page, "left alone, changed since", |back| back.state == BackState::ChangedSince),
         );
+        let owners: BTreeSet<&AgentName> =
+            self.plan.files.iter().filter_map(|back| self.plan.owner(back)).collect();
+        for owner in owners {
+            text.push_str(&self.files(page, &format!("left alone, with {owner}"), |back| {
+                self.plan.owner(back) == Some(owner)
+            }));
+        }
         text.push_str(
             &self.files(page, "left alone, something is in its place", |back| {
                 back.state == BackState::InTheWay

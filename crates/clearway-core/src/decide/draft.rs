@@ -15,6 +15,7 @@ use crate::limits::{PRESENCE_MS, PULSES_PER_TTL, REFUSAL_REPEAT_MS};
 use crate::negotiation::Negotiation;
 use crate::slice::{Freeze, Memo, RefusalMemory, Slice, Soft};
 use crate::slug::Slug;
+use crate::snapshot::Kept;
 use crate::target::Worktree;
 use crate::time::Now;
 use crate::wait::{WaitView, waiters_for};
@@ -55,7 +56,7 @@ pub(super) struct Draft<'a> {
     /// Where the caller stands, if it names leases from there.
     here: Option<Worktree>,
     /// Snapshots that this decision recorded, by their commits.
-    pub(super) kept: BTreeMap<String, Seq>,
+    pub(super) kept: BTreeMap<String, Kept>,
     /// Agents that this decision registered, and whose children they are.
     newborn: Vec<(AgentId, Option<AgentId>)>,
     /// What is remembered of agents, as this decision leaves it.
@@ -64,6 +65,8 @@ pub(super) struct Draft<'a> {
     pub(super) is_hook: bool,
     /// Whether the caller hears what is said beside the answer.
     pub(super) hears: bool,
+    /// Whether nothing is going to be written, whatever is found.
+    pub(super) only_looks: bool,
     /// Whether the caller rests from now on.
     pub(super) rests: bool,
     events: Vec<Event>,
@@ -82,6 +85,7 @@ impl<'a> Draft<'a> {
             here: request.command.names_from().cloned(),
             is_hook: request.caller.hook,
             hears: request.caller.hears,
+            only_looks: false,
             ..Self::of_nobody(slice, now, facts)
         }
     }
@@ -113,6 +117,7 @@ impl<'a> Draft<'a> {
             memos: BTreeMap::new(),
             is_hook: false,
             hears: false,
+            only_looks: true,
             rests: false,
             events: Vec::new(),
             soft: Vec::new(),
@@ -137,7 +142,8 @@ impl<'a> Draft<'a> {
         let me = self.me();
         let others = self.queue.iter().map(|view| &view.wait).filter(|wait| Some(wait.agent) != me);
         let waiters = waiters_for(lease, others);
-        Some(LeaseView { waiters, ..LeaseView::new(lease, holder, self.view().liveness(holder)) })
+        let in_hand = self.is_in_hand(lease);
+        Some(LeaseView { waiters, in_hand, ..LeaseView::new(lease, holder, self.view().liveness(holder)) })
     }
 
     /// The seq the next event will have.
@@ -304,11 +310,16 @@ impl<'a> Draft<'a> {
         (id, name)
     }
 
+    /// Whether this very decision found an agent back: what is known of the process it had is past.
+    pub(super) fn is_back(&self, agent: AgentId) -> bool {
+        let is_this =
+            |event: &Event| matches!(&event.body, Body::AgentResumed { agent: back, .. } if *back == agent);
+        self.events.iter().any(is_this)
+    }
+
     /// Records once what a known agent goes on as.
     fn resume(&mut self, agent: AgentId, identified: &Identified, actor: Actor) {
-        let is_recorded =
-            |event: &Event| matches!(&event.body, Body::AgentResumed { agent: own, .. } if *own == agent);
-        if let Some(back) = identified.back.clone().filter(|_| !self.events.iter().any(is_recorded)) {
+        if let Some(back) = identified.back.clone().filter(|_| !self.is_back(agent)) {
             self.push(actor, Body::AgentResumed { agent, key: back.key, process: back.process });
         }
     }
@@ -425,13 +436,14 @@ impl<'a> Draft<'a> {
     pub(super) fn finish(mut self, outcome: Result<Success, Failure>) -> Decision {
         self.note_sign_of_life();
         self.remember();
-        Decision::Ready(Verdict {
+        Decision::Ready(Box::new(Verdict {
             events: self.events,
             soft: self.soft,
             agent: self.agent,
             notices: self.notices,
+            kept: self.kept.into_values().collect(),
             outcome,
-        })
+        }))
     }
 
     /// Writes down what is remembered of agents, where that changed.

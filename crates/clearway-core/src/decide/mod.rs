@@ -60,6 +60,7 @@ use crate::ids::{AgentId, Entropy, LeaseId, Seq, WaitId};
 use crate::mail as post;
 use crate::negotiation::Negotiated;
 use crate::slice::{Freeze, Slice, Soft};
+use crate::snapshot::Kept;
 use crate::time::Now;
 use crate::wait::Queued;
 use draft::Draft;
@@ -73,7 +74,7 @@ pub type Decide = fn(&Slice, &Request, &Facts, &Now, &mut Entropy<'_>) -> Decisi
 #[derive(Clone, Debug)]
 pub enum Decision {
     /// An answer.
-    Ready(Verdict),
+    Ready(Box<Verdict>),
     /// No answer before these facts are known.
     NeedsFacts(BTreeSet<FactQuery>),
 }
@@ -89,6 +90,8 @@ pub struct Verdict {
     pub agent: Option<(AgentId, AgentName)>,
     /// Things the caller should know beside the answer.
     pub notices: Vec<Notice>,
+    /// Snapshots that it gave their numbers, to be named after them.
+    pub kept: Vec<Kept>,
     /// The answer.
     pub outcome: Result<Success, Failure>,
 }

@@ -27,8 +27,6 @@ pub enum Notice {
         from: AgentName,
         /// Under which number.
         number: Seq,
-        /// The commit that holds it.
-        commit: String,
     },
     /// The former holder had no uncommitted change in the file.
     Yielded {

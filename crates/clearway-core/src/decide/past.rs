@@ -9,6 +9,7 @@ use crate::ids::{AgentId, Epoch, Fence, Seq};
 use crate::lease::{End, Lease, Mode};
 use crate::limits::WIDE_PAST_MAX;
 use crate::pattern::Pattern;
+use crate::slice::Note;
 use crate::target::{Target, Worktree};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -42,6 +43,22 @@ pub(super) fn left_behind(draft: &Draft<'_>, me: AgentId, lease: &Lease) -> Opti
         End::TakenOver => Some(Notice::TookOver { target, from }),
         End::Released | End::Yielded | End::Expired(_) => None,
     }
+}
+
+/// Where what was not committed there is kept, if the last who held the very path was found gone when it was kept for the
+/// caller's turn: that one was to be told the number.
+pub(super) fn kept_at_turn(draft: &Draft<'_>, me: AgentId, lease: &Lease) -> Option<Notice> {
+    let last = last_on(draft, &lease.target, &lease.worktree)?;
+    let how = last.ended.filter(|_| last.holder != me)?.how;
+    if how != End::TakenOver || is_clean(draft, lease) {
+        return None;
+    }
+    let target = lease.target.display();
+    let number = draft.memo_of(last.holder)?.notes.iter().find_map(|note| match note {
+        Note::PassedOn { target: passed, kept, .. } if *passed == target => *kept,
+        _ => None,
+    })?;
+    Some(Notice::Kept { target, from: draft.name_of(last.holder), number })
 }
 
 /// What has to be known of files that are about to be taken, and were left behind by others: nobody is told of a change

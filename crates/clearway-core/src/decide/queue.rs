@@ -3,7 +3,6 @@
 //! First come, first served, and nobody barges: a request is granted only if it is in the way of no earlier wait.
 //! Giving something back grants nothing by itself; whoever waits takes it in a transaction of its own.
 
-use super::Success;
 use super::authority::may_act_for;
 use super::cycle;
 use super::draft::Draft;
@@ -12,6 +11,7 @@ use super::identity::Identified;
 use super::plan::{Planner, Step, ahead, blocked, blockers};
 use super::reserve::grant_turn;
 use super::selection::held_by;
+use super::{Notice, Success};
 use crate::command::{Await, Leave, Reserve, Stay};
 use crate::event::{Actor, Body};
 use crate::facts::{FactQuery, Facts, Process};
@@ -145,11 +145,14 @@ impl Draft<'_> {
                 continue;
             }
             match self.turn_of(&wait, self.frozen.as_ref()) {
-                Ok(Some(steps)) => {
-                    missing.extend(self.keep_promise(&wait, &steps, entropy));
-                    // What made way for that turn may have been asked for.
-                    self.close_negotiations();
-                }
+                Ok(Some(steps)) => match self.unsheltered(&steps) {
+                    unknown if unknown.is_empty() => {
+                        missing.extend(self.keep_promise(&wait, &steps, entropy));
+                        // What made way for that turn may have been asked for.
+                        self.close_negotiations();
+                    }
+                    unknown => missing.extend(unknown),
+                },
                 Ok(None) => {}
                 Err(queries) => missing.extend(queries),
             }
@@ -181,8 +184,12 @@ impl Draft<'_> {
 
     fn offer(&mut self, wait: &Wait, steps: &[Step]) {
         for room in steps.iter().map(Step::room) {
-            // Whoever is offered the turn hears of it by the offer.
-            drop(self.make_room(room, Actor::KERNEL, wait.agent));
+            // Whoever is offered the turn hears of it by the offer, and of what is kept before it looks.
+            let said = self.make_room(room, Actor::KERNEL, wait.agent);
+            let is_kept = |notice: &Notice| matches!(notice, Notice::Kept { .. });
+            if self.me() == Some(wait.agent) {
+                self.notices.extend(said.into_iter().filter(is_kept));
+            }
         }
         let until = self.now.mono.plus_ms(OFFER_MS);
         self.push_wait(Actor::KERNEL, Body::WaitOffered { wait: wait.id, until });

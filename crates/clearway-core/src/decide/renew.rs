@@ -71,7 +71,15 @@ fn extend(draft: &mut Draft<'_>, actor: Actor, renew: &Renew, mut lease: Lease) 
     draft.push(actor, Body::LeaseRenewed { lease: lease.id, terms: lease.terms(), operator_reason });
     let (agent, liveness) = shown_holder(draft, actor, &lease);
     let is_halted = draft.view().holder(&lease).is_some_and(|holder| holder.agent.halted.is_some());
-    LeaseView { deadline: lease.deadline_given(None), lease, agent, liveness, is_halted, waiters: 0 }
+    LeaseView {
+        deadline: lease.deadline_given(None),
+        lease,
+        agent,
+        liveness,
+        is_halted,
+        waiters: 0,
+        in_hand: false,
+    }
 }
 
 /// Renewing is a sign of life of whoever does it, which for an operator says nothing about the holder.

@@ -6,7 +6,7 @@ use super::freeze;
 use super::identity::Identified;
 use super::inside;
 use super::left::is_free;
-use super::past::{changed_hands, left_behind, unknown_leftovers};
+use super::past::{changed_hands, kept_at_turn, left_behind, unknown_leftovers};
 use super::plan::{Blocked, Planner, Room, Step, ahead, blocked, blockers};
 use super::queue::{self, Asking};
 use super::quota::Held;
@@ -23,7 +23,6 @@ use crate::lease::{Grade, Lease, Mode};
 use crate::limits::{BEHIND_WAITERS_MS, COMMAND_RETRY_MS, LOOPING_REFUSALS_MAX};
 use crate::slice::{Freeze, Note};
 use crate::slug::Slug;
-use crate::snapshot::SnapshotCause;
 use crate::target::{Target, Worktree};
 use crate::wait::{Wait, WaitEnd, WaitView};
 use std::collections::BTreeSet;
@@ -89,10 +88,7 @@ pub(super) fn reserve(
     }
     let new = reserve.wants.iter().zip(&steps).filter(|(_, step)| matches!(step, Step::Grant { .. }));
     let mut unknown = unknown_leftovers(draft, me, &reserve.worktree, new.map(|(want, _)| want));
-    let is_left = |room: &&Room| room.why == RoomWhy::HolderGone;
-    let left = steps.iter().flat_map(Step::room).filter(is_left).map(|room| &room.lease);
-    unknown.extend(left.clone().filter_map(|lease| draft.unknown_change(lease)));
-    unknown.extend(draft.unkept(left, SnapshotCause::TakeOver));
+    unknown.extend(draft.unsheltered(&steps));
     match within_quota(draft, me, reserve, &steps) {
         Ok(()) if !unknown.is_empty() => Err(unknown),
         Ok(()) => {
@@ -299,7 +295,7 @@ impl Draft<'_> {
 
     /// What has to be known of a file whose holder is gone before a hook takes it: nobody is told of changes in a file that
     /// has none. Whoever asks in words is told whose it was.
-    fn unknown_change(&self, lease: &Lease) -> Option<FactQuery> {
+    pub(super) fn unknown_change(&self, lease: &Lease) -> Option<FactQuery> {
         let path = lease.target.literal().filter(|_| self.is_hook)?;
         let is_known = self.facts.dirty(&lease.worktree, path).is_some();
         (!is_known).then(|| FactQuery::Dirty(lease.worktree.clone(), path.to_owned()))
@@ -379,6 +375,7 @@ impl Taker<'_, '_> {
         self.draft.push(self.actor, Body::LeaseGranted(lease.clone()));
         self.draft.notices.extend(changed_hands(self.draft, self.me, &lease));
         self.draft.notices.extend(left_behind(self.draft, self.me, &lease));
+        self.draft.notices.extend(kept_at_turn(self.draft, self.me, &lease));
         self.draft.replace(lease.clone());
         self.taken.push(lease);
     }
@@ -609,6 +606,7 @@ fn show(draft: &Draft<'_>, leases: &[Lease]) -> Vec<LeaseView> {
             liveness: Liveness::Active,
             is_halted: false,
             waiters: 0,
+            in_hand: false,
         })
         .collect()
 }

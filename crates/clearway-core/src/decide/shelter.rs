@@ -3,22 +3,37 @@
 
 use super::draft::Draft;
 use super::identity::Identified;
+use super::plan::{Room, Step};
+use super::way::RoomWhy;
 use super::{Notice, Success};
 use crate::event::{Actor, Body};
 use crate::facts::FactQuery;
 use crate::ids::{Entropy, Seq};
 use crate::lease::Lease;
-use crate::snapshot::{Keeping, SnapshotCause};
+use crate::snapshot::{Keeping, Kept, SnapshotCause};
 use crate::target::Target;
 use std::collections::BTreeSet;
 
 impl Draft<'_> {
-    /// What has yet to be kept of the paths of these leases.
+    /// What has to be known, and kept, before those who are gone make room as these steps say.
+    pub(super) fn unsheltered(&self, steps: &[Step]) -> BTreeSet<FactQuery> {
+        let is_left = |room: &&Room| room.why == RoomWhy::HolderGone;
+        let left = steps.iter().flat_map(Step::room).filter(is_left).map(|room| &room.lease);
+        let mut unknown: BTreeSet<FactQuery> =
+            left.clone().filter_map(|lease| self.unknown_change(lease)).collect();
+        unknown.extend(self.unkept(left, SnapshotCause::TakeOver));
+        unknown
+    }
+
+    /// What has yet to be kept of the paths of these leases. Whoever only looks keeps nothing.
     pub(super) fn unkept<'l>(
         &self,
         leases: impl Iterator<Item = &'l Lease>,
         cause: SnapshotCause,
     ) -> BTreeSet<FactQuery> {
+        if self.only_looks {
+            return BTreeSet::new();
+        }
         let query = |lease: &Lease| {
             let path = kept_path(lease)?;
             let is_known = self.facts.kept(&lease.worktree, &path).is_some();
@@ -33,16 +48,17 @@ impl Draft<'_> {
         let path = kept_path(lease)?;
         let keeping = self.facts.kept(&lease.worktree, &path)??.clone();
         let number = match self.kept.get(&keeping.commit) {
-            Some(number) => *number,
+            Some(kept) => kept.number,
             None => {
-                let number = self.next_seq();
-                self.kept.insert(keeping.commit.clone(), number);
-                self.push(actor, Body::SnapshotTaken(keeping.clone()));
+                let (number, agent) = (self.next_seq(), actor.agent.unwrap_or(lease.holder));
+                self.kept
+                    .insert(keeping.commit.clone(), Kept { number, commit: keeping.commit.clone(), agent });
+                self.push(actor, Body::SnapshotTaken(keeping));
                 number
             }
         };
         let (target, from) = (lease.target.display(), self.name_of(lease.holder));
-        Some((number, Notice::Kept { target, from, number, commit: keeping.commit }))
+        Some((number, Notice::Kept { target, from, number }))
     }
 }
 

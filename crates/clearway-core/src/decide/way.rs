@@ -38,6 +38,7 @@ pub(super) fn may_end(
     // What a process keeps is over with that process, and not before, whatever became of the agent.
     let evidence = match &lease.bound {
         Some(process) => Some(process),
+        None if draft.is_back(lease.holder) => None,
         None if view.liveness(holder) == Liveness::Gone => return Ok(Some(RoomWhy::HolderGone)),
         None => holder.agent.process.as_ref(),
     };

@@ -1,7 +1,7 @@
 //! Bringing files of a snapshot back into a checkout: what would be done, and doing it.
 
 use super::SnapshotError;
-use super::content::{self, Content};
+use super::content::{self, Aside, Content};
 use super::directories::{self, Maker};
 use super::ignored::unpacked;
 use super::manifest::{KeptFile, KeptState, Manifest};
@@ -27,6 +27,8 @@ pub struct BackOrder<'o> {
     pub manner: Manner,
     /// Paths that are known not to have changed since, whatever git says of them.
     pub unchanged: BTreeSet<PathBuf>,
+    /// Files that are somebody else's by now, and stay as they are.
+    pub others: BTreeSet<PathBuf>,
     /// What was kept of ignored files beside it.
     pub pack: &'o [u8],
 }
@@ -73,6 +75,8 @@ pub enum BackState {
     Removed,
     /// It stays: it was changed since.
     ChangedSince,
+    /// It stays: it is with somebody else.
+    WithOthers,
     /// It stays: something is in its way.
     InTheWay,
     /// It stays: what was kept of it beside git is gone.
@@ -87,6 +91,7 @@ impl BackState {
             Self::Written => "restored",
             Self::Removed => "removed",
             Self::ChangedSince => "changed-since",
+            Self::WithOthers => "with-others",
             Self::InTheWay => "in-the-way",
             Self::Lost => "lost",
         }
@@ -106,12 +111,13 @@ impl Git {
         let manifest = self.snapshot_manifest(order.worktree, order.commit)?;
         let prepared = self.prepare(order, &manifest)?;
         self.restage(order, prepared.files.iter().map(|(back, _)| back))?;
+        let aside = Aside::of(order.worktree);
         // What goes makes room for what comes: a directory may be where a file was, and the other way round.
         let mut maker = Maker::new(order.worktree, &manifest.directories);
         for state in [BackState::Removed, BackState::Written] {
             for (back, content) in prepared.files.iter().filter(|(back, _)| back.state == state) {
                 let path = &back.file.path;
-                let written = content::write(order.worktree, path, content, &mut maker);
+                let written = content::write(&aside, order.worktree, path, content, &mut maker);
                 written.map_err(|source| SnapshotError::Unwritable { path: path.clone(), source })?;
             }
         }
@@ -399,6 +405,8 @@ impl Judge<'_> {
             BackState::Lost
         } else if is_same {
             BackState::Same
+        } else if self.order.others.contains(&file.path) {
+            BackState::WithOthers
         } else if !content::way_is_clear(root, &file.path, &self.going) {
             BackState::InTheWay
         } else if self.order.manner == Manner::OnlyUnchanged && is_changed {
@@ -412,7 +420,8 @@ impl Judge<'_> {
         // A command that removed a file from the index too is undone there as well.
         let is_removed = staged_now == Staged::Deleted && !is_there;
         let is_free = staged_now == Staged::Same || is_removed || self.order.manner == Manner::Whatever;
-        let stays = matches!(state, BackState::ChangedSince | BackState::InTheWay | BackState::Lost);
+        let stays = self.order.others.contains(&file.path)
+            || matches!(state, BackState::ChangedSince | BackState::InTheWay | BackState::Lost);
         let restages = file.staged != Staged::Same
             && file.staged != staged_now
             && is_free

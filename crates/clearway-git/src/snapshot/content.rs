@@ -88,7 +88,13 @@ pub(super) fn read(path: &Path, bytes_max: u64) -> io::Result<Content> {
 }
 
 /// Puts it there: whole or not at all. Directories on the way are made; a link on the way is not followed.
-pub(super) fn write(root: &Path, path: &Path, content: &Content, maker: &mut Maker<'_>) -> io::Result<()> {
+pub(super) fn write(
+    aside: &Aside,
+    root: &Path,
+    path: &Path,
+    content: &Content,
+    maker: &mut Maker<'_>,
+) -> io::Result<()> {
     let place = root.join(path);
     if !matches!(content, Content::Nothing | Content::Directory) {
         maker.make(path.parent().unwrap_or(Path::new("")))?;
@@ -103,10 +109,13 @@ pub(super) fn write(root: &Path, path: &Path, content: &Content, maker: &mut Mak
         },
         Content::Directory => maker.make(path),
         Content::Link(target) => {
-            replace(&place, |beside| std::os::unix::fs::symlink(std::ffi::OsStr::from_bytes(target), beside))
+            let target = std::ffi::OsStr::from_bytes(target);
+            aside.replace(&place, |made| std::os::unix::fs::symlink(target, made))
         }
-        Content::File { mode, bytes } => replace(&place, |beside| {
-            let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(beside)?;
+        Content::File { mode, bytes } => aside.replace(&place, |made| {
+            let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(made)?;
+            // Where locks are not supported nobody can have it, so nobody removes it either.
+            let _ = file.lock();
             file.write_all(bytes)?;
             file.set_permissions(fs::Permissions::from_mode(*mode))?;
             file.sync_all()
@@ -153,17 +162,52 @@ fn remove_empty(directory: &Path) -> io::Result<()> {
     fs::remove_dir(directory)
 }
 
-/// Makes something beside a place and moves it there.
-fn replace(place: &Path, make: impl Fn(&Path) -> io::Result<()>) -> io::Result<()> {
-    let beside = beside(place);
-    // A name that only a call of ours with this process number can have left behind.
-    let _ = fs::remove_file(&beside);
-    let made = make(&beside).and_then(|()| fs::rename(&beside, place));
-    made.inspect_err(|_| drop(fs::remove_file(&beside)))
+/// Where what is to take the place of a file is made first: where git does not see it.
+#[derive(Debug)]
+pub(super) struct Aside {
+    directory: Option<PathBuf>,
 }
 
-fn beside(place: &Path) -> PathBuf {
-    place.with_file_name(format!(".clearway-{}", std::process::id()))
+/// What begins the name of everything there.
+const ASIDE: &str = "clearway-back-";
+
+impl Aside {
+    /// That of a checkout, without what calls left there that were killed.
+    pub(super) fn of(root: &Path) -> Self {
+        let directory = crate::discover(root).ok().flatten().map(|repository| repository.git_dir);
+        let entries =
+            directory.iter().filter_map(|directory| fs::read_dir(directory).ok()).flatten().flatten();
+        let is_ours = |entry: &fs::DirEntry| entry.file_name().as_bytes().starts_with(ASIDE.as_bytes());
+        // What nobody has a lock of is nobody's any more.
+        let is_left = |path: &PathBuf| {
+            sort_of(path).is_ok_and(|sort| !matches!(sort, Sort::File { .. }))
+                || fs::File::open(path).is_ok_and(|file| file.try_lock().is_ok())
+        };
+        for path in entries.filter(is_ours).map(|entry| entry.path()).filter(is_left) {
+            // The next call tries again.
+            let _ = fs::remove_file(path);
+        }
+        Self { directory }
+    }
+
+    /// Makes something and moves it to a place; beside it where the place is on another disk than git's own files.
+    fn replace(&self, place: &Path, make: impl Fn(&Path) -> io::Result<()>) -> io::Result<()> {
+        let name = format!("{ASIDE}{}", std::process::id());
+        let moved = |from: &Path| {
+            // A name that only a call of ours with this process number can have left behind.
+            let _ = fs::remove_file(from);
+            let made = make(from).and_then(|()| fs::rename(from, place));
+            made.inspect_err(|_| drop(fs::remove_file(from)))
+        };
+        let beside = || moved(&place.with_file_name(format!(".{name}")));
+        match &self.directory {
+            None => beside(),
+            Some(directory) => match moved(&directory.join(&name)) {
+                Err(error) if error.kind() == io::ErrorKind::CrossesDevices => beside(),
+                moved => moved,
+            },
+        }
+    }
 }
 
 fn is_absence(error: &io::Error) -> bool {

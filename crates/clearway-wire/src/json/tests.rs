@@ -45,6 +45,7 @@ fn view() -> LeaseView {
         liveness: Liveness::Idle,
         is_halted: false,
         waiters: 0,
+        in_hand: false,
     }
 }
 

@@ -466,6 +466,7 @@ fn view() -> impl Strategy<Value = LeaseView> {
             liveness,
             is_halted,
             waiters,
+            in_hand: false,
         },
     )
 }

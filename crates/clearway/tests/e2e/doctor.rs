@@ -231,6 +231,12 @@ fn the_text_form_fits_the_page_and_names_what_is_wrong_last() {
     repository.grant("alice", &["a.rs"]);
     let healthy = repository.clearway().text(&["doctor"]);
     assert!(healthy.ends_with("healthy\n"), "{healthy}");
+    // A client that is there and was never set up is nothing wrong, and no work of it is checked.
+    for directory in [".claude", ".gemini"] {
+        std::fs::create_dir_all(home.path().join("home").join(directory)).expect("a directory");
+    }
+    let said = repository.clearway().text(&["doctor"]);
+    assert!(said.ends_with("healthy, but not active: Claude Code, Gemini CLI\n"), "{said}");
     sql(&home, "DROP INDEX leases_by_holder");
     let ran = repository.clearway().run(&["doctor"]).expect(1);
     assert!(ran.stdout().contains("leases_by_holder") && ran.stderr().contains("error[unhealthy]"));

@@ -223,3 +223,28 @@ fn nothing_is_called_free_or_empty_of_which_the_gate_knows_more() {
         at("bob").fails("store-lost", 69, words);
     }
 }
+
+/// A gate tells that events were lost; without one there is still the directory that the scope had.
+#[test]
+fn a_store_that_is_gone_with_its_gate_is_not_told_to_be_empty() {
+    let home = home();
+    let repository = app(&home);
+    repository.clearway().ok(&["status"]);
+    repository.grant("alice", &["src/a.rs"]);
+    let store = home.only_store();
+    for file in std::fs::read_dir(store.parent().expect("a directory")).expect("a directory") {
+        let path = file.expect("an entry").path();
+        if !path.ends_with("store.db-place") {
+            std::fs::remove_file(path).expect("a file");
+        }
+    }
+    for words in [["status"].as_slice(), &["leases"], &["agents"], &["events"]] {
+        let error = repository.agent("bob").fails("store-unavailable", 69, words);
+        assert!(text(&error, "message").ends_with("store.db is not there any more"), "{error:#}");
+    }
+    let error = repository.clearway().fails("unhealthy", 1, &["doctor"]);
+    assert!(error.to_string().contains("store.db is not there any more"), "{error:#}");
+    repository.grant("bob", &["src/a.rs"]);
+    repository.clearway().ok(&["status"]);
+    repository.clearway().ok(&["doctor"]);
+}

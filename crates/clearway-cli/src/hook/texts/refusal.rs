@@ -135,7 +135,8 @@ fn stated(blocker: &LeaseView) -> String {
 /// A lease that a hook took stands while there is something in the file that is not committed, or about to be.
 fn unfinished(blocker: &LeaseView) -> String {
     match blocker.lease.grade {
-        Grade::Auto => format!(" {} is changing it.", blocker.agent),
+        Grade::Auto if blocker.in_hand => format!(" {} is changing it.", blocker.agent),
+        Grade::Auto => format!(" {} has uncommitted changes in it.", blocker.agent),
         Grade::Claimed => String::new(),
     }
 }

@@ -99,8 +99,11 @@ pub struct SnapshotFileJson {
 pub struct BackFileJson {
     /// Its path, relative to the root of the worktree.
     pub path: String,
-    /// `same`, `restored`, `removed`, `changed-since`, `in-the-way` or `lost` (these stay as they are).
+    /// `same`, `restored`, `removed`, `changed-since`, `with-others`, `in-the-way` or `lost` (these stay as they are).
     pub state: String,
+    /// Whose a file is that is `with-others`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub held_by: Option<String>,
     /// Whether the index gets back what was staged of it.
     pub restaged: bool,
 }

@@ -202,3 +202,51 @@ fn a_file_named_with_something_broad_is_meant_itself() {
     two.before_edit("src/a.rs").denied();
     two.before_edit("src/b.rs").silent();
 }
+
+#[test]
+fn a_session_that_was_killed_keeps_its_file_from_who_waits_whatever_it_does_first() {
+    type First = fn(&mut Client);
+    let edits_it: First = |one| edits(one, "src/a.rs");
+    let starts: First = resume;
+    let calls: First = |one| {
+        one.event("PreToolUse", &json!({"tool_name": "Bash", "tool_input": {"command": "ls"}}));
+    };
+    let reads: First = |one| {
+        one.event("PreToolUse", &json!({"tool_name": "Read", "tool_input": {"file_path": "src/b.rs"}}));
+    };
+    for first in [edits_it, starts, calls, reads] {
+        let home = home();
+        let app = app(&home);
+        invited(&app);
+        let mut one = Client::claude(&home, &app, "one");
+        one.before_edit("src/a.rs").silent();
+        app.write("src/a.rs", "changed\n");
+        one.after_edit("src/a.rs").silent();
+        let mut two = Client::claude(&home, &app, "two");
+        two.before_edit("src/a.rs").denied();
+        one.die();
+        let mut again = Client::claude(&home, &app, "one");
+        first(&mut again);
+        edits(&mut again, "src/a.rs");
+        assert_eq!(held(&app), [auto("src/a.rs")]);
+        assert!(!app.kinds().contains(&"lease.taken-over".to_owned()), "{:?}", app.kinds());
+        two.before_edit("src/a.rs").denied();
+    }
+}
+
+#[test]
+fn status_says_of_nobody_who_is_back_that_its_session_ended() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    let mut one = gone(&home, &app, "src/a.rs");
+    let warnings = || app.clearway().ok(&["status"])["warnings"].to_string();
+    assert!(warnings().contains("and its session ended"), "{}", warnings());
+    // What is clean when it comes back is nobody's, also if it changes again.
+    app.git(&["stash", "--quiet"]);
+    resume(&mut one);
+    app.git(&["stash", "pop", "--quiet"]);
+    assert!(warnings().contains("and it is back without holding it"), "{}", warnings());
+    edits(&mut one, "src/a.rs");
+    assert!(!warnings().contains("src/a.rs"), "{}", warnings());
+}

@@ -157,3 +157,30 @@ fn a_payload_of_another_client_is_known_and_a_hook_that_runs_twice_is_one_call()
         );
     }
 }
+
+/// Whatever hook a payload is sent to, what it writes is looked at, also if its calls are numbered by the models of somebody
+/// else.
+#[test]
+fn what_is_held_is_denied_whichever_clients_hook_is_asked() {
+    let mut pairs = std::collections::BTreeSet::new();
+    for fixture in Fixture::all() {
+        let Some(last) = fixture.writes().last().copied() else { continue };
+        let home = home();
+        let app = invited(&home);
+        app.grant("otter", &[last, "--reason", "split it"]);
+        let payload = fixture.payload(app.path());
+        for client in names_in(&folder()) {
+            let mut words = fixture.arguments();
+            if client != fixture.client {
+                words = vec!["hook".to_owned(), client.clone()];
+            }
+            for payload in [payload.clone(), payload.replace("toolu_", "call_")] {
+                let ran = app.clearway().run_with(payload.as_bytes(), &words);
+                assert_eq!(ran.code(), 2, "{} as {client}: {ran:?}", fixture.path.display());
+                assert!(ran.stderr().starts_with("Not edited: "), "{} as {client}", fixture.path.display());
+            }
+            pairs.insert((fixture.client.clone(), client));
+        }
+    }
+    assert_eq!(pairs.len(), names_in(&folder()).len().pow(2), "every payload in every hook");
+}

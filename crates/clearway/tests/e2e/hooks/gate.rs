@@ -90,7 +90,8 @@ fn a_change_counts_however_the_file_is_spelled_and_where_git_was_told_not_to_loo
     }
     two.before_edit(clean).silent();
     for file in changed {
-        assert!(two.before_edit(file).denied().contains("is changing it"), "{file}");
+        let reason = two.before_edit(file).denied();
+        assert!(reason.contains("has uncommitted changes in it"), "that call is over: {reason}");
     }
 }
 

@@ -410,3 +410,69 @@ fn a_denial_is_one_whatever_flags_the_line_of_the_hook_has() {
         assert!(ran.stdout().contains("with otter ("), "{words:?}: {}", ran.stdout());
     }
 }
+
+#[test]
+fn a_model_that_hears_nothing_before_a_call_hears_of_an_outage_after_it() {
+    for client in ["gemini", "cursor", "copilot"] {
+        let home = home();
+        let (app, lock) = broken(&home, BREAKS[0].1);
+        let asks = |is_over: bool| {
+            let file = app.path().join("src/a.rs");
+            let payload = match client {
+                "gemini" => json!({
+                    "session_id": "one", "transcript_path": "/t", "timestamp": "t", "cwd": app.path(),
+                    "hook_event_name": if is_over { "AfterTool" } else { "BeforeTool" },
+                    "tool_name": "write_file", "tool_input": {"file_path": file, "content": "x"},
+                }),
+                "cursor" => json!({
+                    "conversation_id": "one", "cursor_version": "2", "cwd": app.path(), "tool_use_id": "t",
+                    "hook_event_name": if is_over { "postToolUse" } else { "preToolUse" },
+                    "tool_name": "Write", "tool_input": {"file_path": file, "content": "x"},
+                }),
+                _ => json!({
+                    "sessionId": "one", "timestamp": 1, "cwd": app.path(), "toolName": "edit",
+                    "toolArgs": {"path": file},
+                }),
+            };
+            let event = if is_over { "postToolUse" } else { "preToolUse" };
+            let words = ["hook", client, event];
+            let words = if client == "copilot" { &words[..] } else { &words[..2] };
+            app.clearway().run_with(payload.to_string().as_bytes(), words).expect(0).stdout()
+        };
+        let hears = |said: &str, what: &str| {
+            let document: serde_json::Value = serde_json::from_str(said).unwrap_or_default();
+            let of_gemini = &document["hookSpecificOutput"]["additionalContext"];
+            let heard = [of_gemini, &document["additional_context"], &document["additionalContext"]];
+            heard.iter().filter_map(|text| text.as_str()).any(|text| text.contains(what))
+        };
+        let outage = "Edits are not checked by Clearway for now: ";
+        assert!(!hears(&asks(false), outage), "{client} has no ear before a call");
+        let said = asks(true);
+        assert!(hears(&said, outage), "{client}: {said}");
+        assert_eq!((asks(false), asks(true)), Default::default(), "{client}: once for the whole outage");
+        drop(lock);
+        grow_old(&home);
+        asks(false);
+        let said = asks(true);
+        assert!(hears(&said, "Clearway works again; edits are checked."), "{client}: {said}");
+    }
+}
+
+/// A disk that was full is found to have room again by whoever is granted something, also outside of any hook.
+#[test]
+fn an_agent_that_only_runs_commands_hears_that_a_full_disk_has_room_again() {
+    let home = home();
+    let (app, lock) = broken(&home, BREAKS[0].1);
+    let mut one = Client::claude(&home, &app, "one");
+    let ls = json!({"tool_name": "Bash", "tool_input": {"command": "ls"}});
+    one.before_edit("src/a.rs").told();
+    drop(lock);
+    let path = memory(&home).expect("something is remembered");
+    let text = fs::read_to_string(&path).expect("text");
+    fs::write(&path, text.replace("store-busy", "store-full")).expect("a file");
+    grow_old(&home);
+    one.event("PreToolUse", &ls).silent();
+    app.agent("otter").ok(&["reserve", "docs/x.md"]);
+    assert_eq!(one.event("PreToolUse", &ls).told(), "Clearway works again; edits are checked.");
+    one.event("PreToolUse", &ls).silent();
+}

@@ -2,7 +2,7 @@
 
 use super::{checkout, snapshot, states, status};
 use crate::{app, home, list, number, text};
-use clearway_testkit::Terminal;
+use clearway_testkit::{Client, Terminal};
 use serde_json::json;
 
 #[test]
@@ -153,4 +153,41 @@ fn a_repository_with_longer_ids_gets_its_staged_deletions_back() {
     assert!(!long.join("a").exists());
     let said = home.shell(&long, "git status --porcelain").output().expect("git");
     assert_eq!(String::from_utf8_lossy(&said.stdout), "D  a\n");
+}
+
+#[test]
+fn undo_leaves_alone_and_names_what_is_with_somebody_else() {
+    let home = home();
+    let app = app(&home);
+    app.grant("bob", &["--kind", "name", "build"]);
+    for file in ["src/a.rs", "src/b.rs", "main.rs"] {
+        app.write(file, "mine\n");
+    }
+    let taken = snapshot(&app, &[]);
+    app.git(&["checkout", "--quiet", "--", "."]);
+    let clean = checkout(app.path());
+    // One is in a running call, another is reserved.
+    let mut two = Client::claude(&home, &app, "two");
+    two.before_edit("src/a.rs").silent();
+    app.agent("bob").ok(&["reserve", "src/b.rs"]);
+    let leases = app.clearway().ok(&["leases"]);
+    let is_hooks = |lease: &&serde_json::Value| text(lease, "grade") == "auto";
+    let lease = list(&leases, "leases").iter().find(is_hooks).expect("a lease");
+    let holder = text(lease, "agent").to_owned();
+    let shown = app.agent("ada").run(&["undo", &taken, "--dry-run"]).expect(0).stdout();
+    let said = format!("left alone, with {holder}: 1 file\n  src/a.rs");
+    assert!(shown.contains(&said) && shown.contains("left alone, with bob: 1 file\n  src/b.rs"), "{shown}");
+    assert_eq!(checkout(app.path()), clean);
+    let undone = app.agent("ada").ok(&["undo", &taken, "-y"]);
+    let expect = [("main.rs", "restored"), ("src/a.rs", "with-others"), ("src/b.rs", "with-others")];
+    assert_eq!(states(&undone), expect.map(|(path, state)| (path.to_owned(), state.to_owned())).into());
+    let owners: Vec<&str> =
+        list(&undone, "files").iter().filter_map(|file| file["held_by"].as_str()).collect();
+    assert_eq!(owners, [holder.as_str(), "bob"]);
+    let read = |file: &str| std::fs::read_to_string(app.path().join(file)).expect("text");
+    assert_eq!(read("main.rs"), "mine\n");
+    assert!(read("src/a.rs") != "mine\n" && read("src/b.rs") != "mine\n");
+    // It is its own that bob brings back.
+    let undone = app.agent("bob").ok(&["undo", &taken, "-y"]);
+    assert_eq!(states(&undone).get("src/b.rs").map(String::as_str), Some("restored"));
 }

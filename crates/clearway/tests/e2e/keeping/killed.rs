@@ -76,12 +76,17 @@ fn an_undo_that_is_killed_loses_nothing_and_is_done_again() {
     };
     strike(words, |app, _, what| {
         let number = first(app);
+        assert!(!status(app).contains("clearway-"), "{what}: {}", status(app));
         // What a killed one began counts as changed since, which `restore` writes over.
         app.agent("ada").ok(&["restore", &number]);
         assert_eq!(app.git(&["show", ":src/b.rs"]), "staged\n", "{what}");
         let read = |file: &str| std::fs::read_to_string(app.path().join(file)).unwrap_or_default();
         assert_eq!((read("src/a.rs"), read("new/file.rs")), ("mine\n".into(), "new\n".into()), "{what}");
         assert_eq!(status(app).matches("src/b.rs").count(), 1, "{what}");
+        let left =
+            |entry: &std::fs::DirEntry| entry.file_name().to_string_lossy().starts_with("clearway-back");
+        let entries = std::fs::read_dir(app.path().join(".git")).expect("a directory");
+        assert!(!entries.map(|entry| entry.expect("an entry")).any(|entry| left(&entry)), "{what}");
     });
 }
 

@@ -99,3 +99,58 @@ fn what_a_session_leaves_behind_is_kept_when_it_ends() {
     app.agent("bob").ok(&["undo", &number(&kept, "number").to_string(), "-y"]);
     assert_eq!(std::fs::read(app.path().join("src/b.rs")).expect("bytes"), b"left behind\n");
 }
+
+/// A client that died with an uncommitted change, for which another one waits.
+fn dead_and_waited_for(home: &Home, app: &Repository<'_>) -> Client {
+    let mut ada = Client::claude(home, app, "ada");
+    ada.before_edit("src/a.rs").silent();
+    app.write("src/a.rs", "ada's work\n");
+    ada.after_edit("src/a.rs").silent();
+    let mut cy = Client::claude(home, app, "cy");
+    cy.before_edit("src/a.rs").denied();
+    ada.die();
+    cy
+}
+
+fn calls(client: &mut Client, command: &str) -> clearway_testkit::Answer {
+    client.event(
+        "PreToolUse",
+        &json!({"tool_name": "Bash", "tool_use_id": command, "tool_input": {"command": command}}),
+    )
+}
+
+#[test]
+fn what_the_dead_left_is_kept_before_its_path_is_kept_for_who_waits_whatever_call_comes_first() {
+    type First = fn(&Repository<'_>, &mut Client) -> String;
+    let any_call: First = |_, cy| {
+        let told = calls(cy, "ls").told();
+        assert!(told.contains("kept for you"), "{told}");
+        told
+    };
+    let sweep: First = |app, _| {
+        app.clearway().ok(&["sweep"]);
+        String::new()
+    };
+    for (first, tells) in [(any_call, true), (sweep, false)] {
+        let home = home();
+        let app = app(&home);
+        app.grant("bob", &["--kind", "name", "build"]);
+        let mut cy = dead_and_waited_for(&home, &app);
+        let told = first(&app, &mut cy);
+        let kept = only(&app);
+        let word = format!("s{}", number(&kept, "number"));
+        assert_eq!(text(&kept, "cause"), "take-over");
+        let kinds = app.kinds();
+        let at = |kind: &str| kinds.iter().position(|found| found == kind).expect("an event");
+        assert!(at("snapshot.taken") < at("lease.taken-over"), "{kinds:?}");
+        assert_eq!(told.contains(&format!("also kept as snapshot {word}")), tells, "{told}");
+        let told = cy.before_edit("src/a.rs").told();
+        assert!(told.contains(&format!("also kept as snapshot {word}")), "{told}");
+        app.write("src/a.rs", "cy's work\n");
+        cy.after_edit("src/a.rs");
+        let heard = Client::claude(&home, &app, "ada").event("SessionStart", &json!({"source": "resume"}));
+        assert!(format!("{heard:?}").contains(&format!("show {word}")), "{heard:?}");
+        app.clearway().session("cy").ok(&["restore", &word]);
+        assert_eq!(std::fs::read(app.path().join("src/a.rs")).expect("bytes"), b"ada's work\n");
+    }
+}
