@@ -295,14 +295,12 @@ pub enum Attend {
     Call,
     /// It used a tool.
     Done {
-        /// What that wrote.
-        targets: Vec<Target>,
-        /// Those of it that are not kept any longer.
-        brief: Vec<Target>,
-        /// Those of it that may be with somebody else, who is to hear that they were written.
-        written: Vec<Target>,
+        /// On which files.
+        files: Vec<Used>,
         /// In which checkout.
         worktree: Worktree,
+        /// Whether it came to nothing, so that none of them was written.
+        failed: bool,
     },
     /// It used a tool that does not say what it writes.
     Ran {
@@ -313,6 +311,34 @@ pub enum Attend {
     Rest,
     /// Its session ended, or it was a subagent and is done.
     End,
+}
+
+impl Attend {
+    /// It used a tool on these files, all of which are looked after in one way.
+    pub fn done(how: Care, targets: impl IntoIterator<Item = Target>, worktree: Worktree) -> Self {
+        let files = targets.into_iter().map(|target| Used { target, how }).collect();
+        Self::Done { files, worktree, failed: false }
+    }
+}
+
+/// A file that a tool call was made on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Used {
+    /// Which.
+    pub target: Target,
+    /// How it is looked after.
+    pub how: Care,
+}
+
+/// How a file is looked after that tool calls write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Care {
+    /// It is held as long as there is work in it.
+    Kept,
+    /// It is held for the length of the call.
+    Brief,
+    /// Everybody writes it, one call after the other, and it is nobody's.
+    Common,
 }
 
 /// A tool call that is about to write files for which nobody holds a lease.

@@ -49,8 +49,8 @@ impl Request {
             Command::Renew(_) | Command::Release(_) => {
                 read.leases.extend(self.named_leases().iter().map(|lease| lease.id));
             }
-            Command::Attend(Attend::Done { targets, worktree, .. }) => {
-                targets.iter().for_each(|target| read.meet(worktree, target));
+            Command::Attend(Attend::Done { files, worktree, .. }) => {
+                files.iter().for_each(|used| read.meet(worktree, &used.target));
                 read.history.clear();
             }
             Command::Attend(Attend::Ran { hits }) => {

@@ -338,8 +338,10 @@ fn judge(dialect: &Dialect, event: &Event, call: &HookCall, host: &mut dyn Host)
         Moment::BeforeTool(_) => Doing::Calls,
         Moment::AfterTool(Act::Shell(command)) => return Ok(shell(command).after(host)),
         Moment::AfterTool(Act::Server(_)) => Doing::Ran,
-        Moment::AfterTool(Act::Edit(files)) => Doing::Wrote(event.wrote(files)),
-        Moment::AfterTool(_) => Doing::Wrote(Vec::new()),
+        Moment::AfterTool(Act::Edit(files)) => {
+            Doing::Wrote { files: event.wrote(files), failed: event.failed }
+        }
+        Moment::AfterTool(_) => Doing::Wrote { files: Vec::new(), failed: event.failed },
         Moment::TurnEnd => Doing::Rests,
         Moment::SubagentEnd if event.subagent.is_none() => return Ok(Judged::silent()),
         Moment::SubagentEnd => Doing::Ends,

@@ -2,23 +2,19 @@
 //! again when the holder has edited the file meanwhile: whoever writes it over and over would tell nothing new.
 
 use super::draft::Draft;
+use crate::command::{Care, Used};
 use crate::event::{Actor, Body};
 use crate::ids::AgentId;
 use crate::lease::Lease;
 use crate::limits::OVERWRITTEN_PER_AGENT_MAX;
 use crate::slice::{Note, Overwritten};
-use crate::target::{Target, Worktree};
+use crate::target::Worktree;
 
 impl Draft<'_> {
     /// A call wrote these files, whoever holds them.
-    pub(super) fn report_written(
-        &mut self,
-        me: AgentId,
-        actor: Actor,
-        written: &[Target],
-        worktree: &Worktree,
-    ) {
-        for target in written {
+    pub(super) fn report_written(&mut self, me: AgentId, actor: Actor, files: &[Used], worktree: &Worktree) {
+        // What everybody writes is nobody's.
+        for Used { target, .. } in files.iter().filter(|used| used.how != Care::Common) {
             let is_hit = |lease: &&Lease| {
                 lease.is_in(worktree) && lease.is_on(target) && self.can_block(lease.holder, me)
             };

@@ -3,8 +3,8 @@
 use crate::support::{Rng, TestWorld, named, process};
 use clearway_core::agent::{AgentName, Caller, Client, ClientSession, OperatorAct};
 use clearway_core::command::{
-    Answer, Ask, Attend, Await, Command, Commit, Force, LeaseRef, Leave, Release, Renew, Request, Reserve,
-    Says, ScopeBirth, Selection, Settle, Stay, Transfer, Unchecked, Upheaval, Want,
+    Answer, Ask, Attend, Await, Care, Command, Commit, Force, LeaseRef, Leave, Release, Renew, Request,
+    Reserve, Says, ScopeBirth, Selection, Settle, Stay, Transfer, Unchecked, Upheaval, Used, Want,
 };
 use clearway_core::decide::Success;
 use clearway_core::facts::ProcessLife;
@@ -259,13 +259,10 @@ impl Script {
             0..=1 => Attend::Start,
             2 => Attend::Call,
             3 => {
-                let targets = vec![self.path(), self.path()];
-                Attend::Done {
-                    brief: vec![targets[0].clone()],
-                    written: targets.clone(),
-                    targets,
-                    worktree: self.worktree(),
-                }
+                let (brief, kept) = (self.path(), self.path());
+                let files =
+                    vec![Used { target: brief, how: Care::Brief }, Used { target: kept, how: Care::Kept }];
+                Attend::Done { files, worktree: self.worktree(), failed: false }
             }
             4 => Attend::Rest,
             _ => Attend::End,

@@ -5,7 +5,7 @@ use super::stage::*;
 use crate::execute::Reply;
 use clearway_core::agent::{Caller, ClientSession};
 use clearway_core::command::{
-    Attend, Await, Command, Enter, Hit, Release, Reserve, Selection, Stay, Unchecked,
+    Attend, Await, Care, Command, Enter, Hit, Release, Reserve, Selection, Stay, Unchecked,
 };
 use clearway_core::decide::{Notice, Success};
 use clearway_core::facts::ProcessLife;
@@ -84,12 +84,7 @@ fn attend(stage: &mut Stage, caller: &Caller, attend: Attend) -> Reply {
 }
 
 fn wrote(file: &str) -> Attend {
-    Attend::Done {
-        targets: vec![path(file)],
-        brief: Vec::new(),
-        written: Vec::new(),
-        worktree: Worktree("/w".to_owned()),
-    }
+    Attend::done(Care::Kept, [path(file)], Worktree("/w".to_owned()))
 }
 
 fn same_process(stage: &mut Stage) {
