@@ -39,7 +39,7 @@ pub(super) fn attend(
         Attend::Start | Attend::Call => Success::Done,
         Attend::Done { files, worktree, failed } => {
             if !failed {
-                draft.report_written(me, actor, files, worktree);
+                draft.report_written(me, actor, files, worktree)?;
             }
             let targets: Vec<Target> = files.iter().map(|used| used.target.clone()).collect();
             let written = |writing: &Writing| writing.is_of(&targets, worktree);
