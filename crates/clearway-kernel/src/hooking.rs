@@ -309,8 +309,8 @@ pub fn fields_of_tool(
     Ok(ground.map(fields).unwrap_or_default())
 }
 
-/// Whether somebody invited us to a place. Where that cannot be told, what is asked of us there tells why.
-pub fn is_invited(outside: &mut dyn Outside, call: &HookCall, place: &Path) -> bool {
+/// Whether somebody may have invited us to a place: where that cannot be told, what is asked of us there tells why.
+pub fn may_be_invited(outside: &mut dyn Outside, call: &HookCall, place: &Path) -> bool {
     !matches!(invited(outside, &call.globals(), place), Ok(None))
 }
 

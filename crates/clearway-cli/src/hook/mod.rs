@@ -25,8 +25,8 @@ use clearway_core::text::shown;
 use clearway_kernel::config::Enforcement;
 use clearway_kernel::{
     Answers, CallEnd, Doing, Hook, HookCall, Noted, Outage, Ruling, attend, before_edit, company,
-    destroyed_by, fields_of_tool, foreseen_at_rest, is_invited, keep_changed, keep_for_later, kept_for_now,
-    note_call, outage, told_before, was_told_before,
+    destroyed_by, fields_of_tool, foreseen_at_rest, keep_changed, keep_for_later, kept_for_now,
+    may_be_invited, note_call, outage, told_before, was_told_before,
 };
 use command::Shell;
 use event::{Act, Event, Moment};
@@ -204,7 +204,7 @@ fn carried_out(dialect: &Dialect, event: &Event, call: &HookCall, host: &mut dyn
     };
     let Typed { words, directory } = typed::read(command)?;
     let place = directory.map_or_else(|| call.cwd.clone(), |directory| call.cwd.join(directory));
-    if !is_invited(host, call, &place) {
+    if !may_be_invited(host, call, &place) {
         return None;
     }
     let hook = Hook { session: call.session.clone(), hears: false, forks: false, earlier: Vec::new() };
