@@ -239,6 +239,8 @@ pub struct Ask {
     pub urgency: Urgency,
     /// Whether it is to be granted when it is let go.
     pub then_reserve: bool,
+    /// Whether the caller tells by itself what was answered to the same request before.
+    pub tells_answer: bool,
 }
 
 /// What a holder says to who asks.
@@ -537,19 +539,6 @@ impl Selection {
 }
 
 impl Command {
-    /// Whether its answer reaches whoever called, so that what was kept for an agent without hooks may stand beside it. What
-    /// is done on behalf of a running command, or tried again while somebody waits, is read by nobody.
-    pub(crate) fn tells_what_was_kept(&self) -> bool {
-        match self {
-            Self::Reserve(reserve) => reserve.grade == Grade::Claimed && reserve.bound.is_none(),
-            Self::Renew(Renew { selection: Selection::These { targets, .. }, .. }) => !targets.is_empty(),
-            Self::Renew(_) | Self::Release(_) | Self::Transfer(_) | Self::Answer(_) | Self::Withdraw(_) => {
-                true
-            }
-            _ => false,
-        }
-    }
-
     /// The verb it is the meaning of.
     pub fn verb(&self) -> Verb {
         match self {

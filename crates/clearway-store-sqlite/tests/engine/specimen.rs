@@ -131,7 +131,13 @@ fn negotiations(engine: &mut dyn Engine, world: &mut TestWorld) {
     };
     let held = |file: &str| Reserve { ttl_ms: 86_400_000, ..claim(&[path(file)]) };
     let ask = |file: &str, urgency: Urgency| {
-        Command::Ask(Ask { reserve: held(file), why: "the release".to_owned(), urgency, then_reserve: false })
+        Command::Ask(Ask {
+            reserve: held(file),
+            why: "the release".to_owned(),
+            urgency,
+            then_reserve: false,
+            tells_answer: false,
+        })
     };
     let says = |negotiation, says| Command::Answer(Answer { negotiation, says });
     for file in ["asked/one", "asked/two"] {
