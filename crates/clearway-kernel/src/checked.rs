@@ -11,19 +11,18 @@ use crate::session::Session;
 use clearway_core::agent::{AgentName, ClientSession};
 use clearway_core::command::{Command, Unchecked};
 use clearway_core::decide::is_person;
-use clearway_core::event::Body;
 use clearway_core::failure::Failure;
 use clearway_core::hint::Hint;
-use clearway_core::ids::{AgentId, LeaseId, Seq};
+use clearway_core::ids::LeaseId;
 use clearway_core::lease::Lease;
 use clearway_core::limits::TARGETS_PER_REQUEST_MAX;
 use clearway_core::path::CanonicalPath;
-use clearway_core::pattern::{Fold, Pattern};
-use clearway_core::slice::{AgentLookup, AgentView, ReadSet};
+use clearway_core::pattern::Pattern;
+use clearway_core::slice::{AgentLookup, ReadSet};
 use clearway_core::slug::Slug;
 use clearway_core::target::Target;
-use clearway_core::time::{Now, Wall};
-use clearway_store::contract::{LeaseListing, Snapshot, StoreError};
+use clearway_core::time::Wall;
+use clearway_store::contract::LeaseListing;
 use std::path::PathBuf;
 
 /// Bytes of what is remembered of checks: some hundred commits.

@@ -344,6 +344,7 @@ fn what_was_written_over_is_shown_with_who_has_it_now_and_for_as_long_as_that_is
     one.before_edit("src/a.rs");
     one.after_edit("src/a.rs");
     assert_eq!(shown(), [""; 0], "its holder edited it");
+    app.agent("cy").ok(&["release", "--all"]);
     app.clearway().session("one").ok(&["reserve", "--broad", "**"]);
     app.write("docs/y.md", "changed\n");
     over(&mut two, "docs/y.md");
