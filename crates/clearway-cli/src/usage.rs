@@ -141,9 +141,13 @@ fn what_is_missing(arguments: &[String]) -> Option<Hint> {
     }
 }
 
-/// A request whose `--wait` took the path or the reason for its time, with a time of its own.
+/// A request whose `--wait` took the path or the reason for its time, with a time of its own. Flags may stand anywhere and
+/// have values, so a line with more of them is not made whole.
 fn asking_and_waiting(arguments: &[String]) -> Hint {
     let behind = arguments.iter().map(String::as_str).skip_while(|word| *word != ASKS).skip(1);
+    if behind.clone().any(|word| word.starts_with('-') && word != "--wait") {
+        return Hint::from(format!("{NEXT_WORD}: clearway ask PATH \"<why>\" --wait 5m"));
+    }
     let mut words: Vec<String> = behind.filter(|word| *word != "--wait").map(shell::as_it_is).collect();
     if words.len() == 1 {
         words.push("\"<why>\"".to_owned());
@@ -403,8 +407,16 @@ mod tests {
         check(
             "clearway ask a.rs --wait why --urgent",
             "WHY is missing",
-            "--wait takes the next word for its time; say how long to wait: clearway ask --wait 5m a.rs why --urgent",
+            "--wait takes the next word for its time; say how long to wait: clearway ask PATH \"<why>\" --wait 5m",
         );
+        for line in ["clearway ask --wait a.rs --urgent", "clearway ask --kind name --wait db"] {
+            let form = "say how long to wait: clearway ask PATH \"<why>\" --wait 5m";
+            check(
+                line,
+                "PATH and WHY are missing",
+                &format!("--wait takes the next word for its time; {form}"),
+            );
+        }
         check(
             "clearway ask --wait a.rs",
             "PATH and WHY are missing",

@@ -239,6 +239,8 @@ pub struct Ask {
     pub urgency: Urgency,
     /// Whether it is to be granted when it is let go.
     pub then_reserve: bool,
+    /// Whether the caller tells by itself what was answered to the same request before.
+    pub tells_answer: bool,
 }
 
 /// What a holder says to who asks.
@@ -295,14 +297,12 @@ pub enum Attend {
     Call,
     /// It used a tool.
     Done {
-        /// What that wrote.
-        targets: Vec<Target>,
-        /// Those of it that are not kept any longer.
-        brief: Vec<Target>,
-        /// Those of it that may be with somebody else, who is to hear that they were written.
-        written: Vec<Target>,
+        /// On which files.
+        files: Vec<Used>,
         /// In which checkout.
         worktree: Worktree,
+        /// Whether it came to nothing, so that none of them was written.
+        failed: bool,
     },
     /// It used a tool that does not say what it writes.
     Ran {
@@ -313,6 +313,34 @@ pub enum Attend {
     Rest,
     /// Its session ended, or it was a subagent and is done.
     End,
+}
+
+impl Attend {
+    /// It used a tool on these files, all of which are looked after in one way.
+    pub fn done(how: Care, targets: impl IntoIterator<Item = Target>, worktree: Worktree) -> Self {
+        let files = targets.into_iter().map(|target| Used { target, how }).collect();
+        Self::Done { files, worktree, failed: false }
+    }
+}
+
+/// A file that a tool call was made on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Used {
+    /// Which.
+    pub target: Target,
+    /// How it is looked after.
+    pub how: Care,
+}
+
+/// How a file is looked after that tool calls write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Care {
+    /// It is held as long as there is work in it.
+    Kept,
+    /// It is held for the length of the call.
+    Brief,
+    /// Everybody writes it, one call after the other, and it is nobody's.
+    Common,
 }
 
 /// A tool call that is about to write files for which nobody holds a lease.
@@ -511,19 +539,6 @@ impl Selection {
 }
 
 impl Command {
-    /// Whether its answer reaches whoever called, so that what was kept for an agent without hooks may stand beside it. What
-    /// is done on behalf of a running command, or tried again while somebody waits, is read by nobody.
-    pub(crate) fn tells_what_was_kept(&self) -> bool {
-        match self {
-            Self::Reserve(reserve) => reserve.grade == Grade::Claimed && reserve.bound.is_none(),
-            Self::Renew(Renew { selection: Selection::These { targets, .. }, .. }) => !targets.is_empty(),
-            Self::Renew(_) | Self::Release(_) | Self::Transfer(_) | Self::Answer(_) | Self::Withdraw(_) => {
-                true
-            }
-            _ => false,
-        }
-    }
-
     /// The verb it is the meaning of.
     pub fn verb(&self) -> Verb {
         match self {

@@ -252,6 +252,19 @@ impl LeaseView {
         }
     }
 
+    /// A lease whose holder an engine forgot.
+    pub(crate) fn of_nobody(lease: &Lease) -> Self {
+        Self {
+            lease: lease.clone(),
+            agent: AgentName::made("unknown".to_owned()),
+            deadline: lease.deadline_given(None),
+            liveness: Liveness::Idle,
+            is_halted: false,
+            waiters: 0,
+            in_hand: false,
+        }
+    }
+
     /// How its holder looks, in a word for people.
     pub fn holder_word(&self) -> &'static str {
         self.liveness.word_for(self.is_halted)

@@ -88,8 +88,12 @@ pub const LOOPING_REFUSALS_MAX: u32 = 10;
 pub const LOOPING_MS: u64 = 5 * 60 * 1_000;
 /// Files of one agent that are remembered to be written by others, and told; of more, the latest.
 pub const OVERWRITTEN_PER_AGENT_MAX: usize = 64;
+/// Files of one tool call that are looked at for being with somebody else, once they are written.
+pub const OVERWRITTEN_PER_CALL_MAX: usize = 16;
 /// Refused edits of one agent that are told apart; of more, the latest.
 pub const REFUSED_EDITS_PER_AGENT_MAX: usize = 16;
+/// Leases in the way of a refused edit by which it is told apart.
+pub const REFUSED_BLOCKERS_MAX: usize = 16;
 /// How long an agent waits for what is with somebody who does nothing by itself, until a person hears of it.
 pub const WAITING_LONG_MS: u64 = 10 * 60 * 1_000;
 /// How often such waits are looked for in one scope.

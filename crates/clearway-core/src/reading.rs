@@ -3,7 +3,7 @@
 use crate::agent::AgentName;
 use crate::command::{
     Answer, Ask, Attend, Await, Command, Force, LeaseRef, Leave, Release, Renew, Request, Reserve, Selection,
-    Transfer, Upheaval, Want,
+    Stay, Transfer, Upheaval, Want,
 };
 use crate::facts::Facts;
 use crate::ids::{AgentId, WaitId};
@@ -54,8 +54,8 @@ impl Request {
             Command::Renew(_) | Command::Release(_) => {
                 read.leases.extend(self.named_leases().iter().map(|lease| lease.id));
             }
-            Command::Attend(Attend::Done { targets, worktree, .. }) => {
-                targets.iter().for_each(|target| read.meet(worktree, target));
+            Command::Attend(Attend::Done { files, worktree, .. }) => {
+                files.iter().for_each(|used| read.meet(worktree, &used.target));
                 read.history.clear();
             }
             Command::Attend(Attend::Ran { hits }) => {
@@ -147,6 +147,8 @@ impl Request {
         let sees_all = match &self.command {
             Command::Sweep | Command::Thaw | Command::Transfer(_) => true,
             Command::Ask(_) => true,
+            // At the end of a wait it is looked for the circle that it stands in.
+            Command::Await(Await { stay: Stay::Durable, .. }) => true,
             Command::Await(Await { reserve, wait, .. }) => {
                 wait.is_none() || agent.is_some_and(|me| adds_while_waiting(slice, me, reserve, *wait))
             }
@@ -280,7 +282,7 @@ impl Request {
     /// Whether all the caller's leases are read: it means all of them, or would hold too many if none were over.
     fn reads_leases_of(&self, caller: AgentId, slice: &Slice) -> bool {
         let stored = slice.agent(caller).map_or(0, |view| view.live_leases);
-        let hears = (self.caller.hears || self.command.tells_what_was_kept())
+        let hears = self.caller.hears
             && slice.agent(caller).is_some_and(|view| view.memo.notes.iter().any(Note::is_of_held));
         match &self.command {
             _ if hears => true,

@@ -4,34 +4,29 @@
 //! commit that it saw. Steps that it never saw are found in the log of the head by whoever looks next, and reported once.
 //! All of it is forgotten with the boot: what was never looked at before is nobody's fault.
 
-use crate::digest::late_events;
-use crate::ledger::DAY_MS;
+use crate::lately::lately;
 use crate::outside::HeadMove;
-use crate::overwritten::{OverwrittenFile, overwritten};
 use crate::passing::{name_after, note_down};
 use crate::session::Session;
 use clearway_core::agent::{AgentName, ClientSession};
 use clearway_core::command::{Command, Unchecked};
 use clearway_core::decide::is_person;
-use clearway_core::event::Body;
 use clearway_core::failure::Failure;
 use clearway_core::hint::Hint;
-use clearway_core::ids::{AgentId, LeaseId, Seq};
+use clearway_core::ids::LeaseId;
 use clearway_core::lease::Lease;
 use clearway_core::limits::TARGETS_PER_REQUEST_MAX;
 use clearway_core::path::CanonicalPath;
-use clearway_core::pattern::{Fold, Pattern};
-use clearway_core::slice::{AgentLookup, AgentView, ReadSet};
+use clearway_core::pattern::Pattern;
+use clearway_core::slice::{AgentLookup, ReadSet};
 use clearway_core::slug::Slug;
 use clearway_core::target::Target;
-use clearway_core::time::{Now, Wall};
-use clearway_store::contract::{LeaseListing, Snapshot, StoreError};
+use clearway_core::time::Wall;
+use clearway_store::contract::LeaseListing;
 use std::path::PathBuf;
 
 /// Bytes of what is remembered of checks: some hundred commits.
 const BYTES_MAX: u64 = 16 * 1_024;
-/// How far back is looked for commits that went past the check.
-const LOOK_BACK_MS: i64 = DAY_MS;
 /// What git says of steps that bring along what was committed before, here or elsewhere. A rebase was asked about when it
 /// began.
 const BROUGHT: [&str; 9] =
@@ -150,38 +145,6 @@ impl Session<'_> {
         let worktree = name_after(&self.site.worktree().0);
         self.outside.passing_file(&format!("{front}-{}-{worktree}", self.site.key)).ok()
     }
-}
-
-/// What the log of the last day says that somebody is to see: what went past the check, and what was written over.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Lately {
-    pub(crate) unchecked: Vec<UncheckedCommit>,
-    pub(crate) overwritten: Vec<OverwrittenFile>,
-}
-
-/// The same, of a snapshot that is at hand.
-pub(crate) fn lately(
-    snapshot: &mut dyn Snapshot,
-    now: &Now,
-    head: Seq,
-    fold: Fold,
-    agents: &[AgentView],
-) -> Result<Lately, StoreError> {
-    let since = Wall(now.wall.0 - LOOK_BACK_MS);
-    let is_wanted = |kind: &str| [Body::COMMIT_UNCHECKED, Body::LEASE_OVERWRITTEN].contains(&kind);
-    let events = late_events(snapshot, since, head, fold, &is_wanted)?;
-    let name =
-        |id: AgentId| agents.iter().find(|view| view.agent.id == id).map(|view| view.agent.name.clone());
-    let shown = |id: AgentId| name(id).map_or_else(|| id.to_string(), |name| name.to_string());
-    let overwritten = overwritten(&events, &shown);
-    let unchecked = events.into_iter().filter_map(|event| match event.body {
-        Body::CommitUnchecked { commit, paths, blockers } => {
-            let by = event.actor.agent.and_then(name);
-            Some(UncheckedCommit { commit, paths, blockers, by, at: event.at })
-        }
-        _ => None,
-    });
-    Ok(Lately { unchecked: unchecked.collect(), overwritten })
 }
 
 /// A commit that went past the check with what was with somebody else.

@@ -77,7 +77,8 @@ impl Session<'_> {
         let began = self.now()?.mono;
         let made = self.make(words);
         // What git did is the answer, whatever becomes of the turn, which ends with this process all the same.
-        let reply = self.command(Command::LetGo(process)).unwrap_or(turn);
+        let done = self.heard(|session| session.command(Command::LetGo(process)));
+        let reply = done.unwrap_or(turn);
         let (commit, share) = made?;
         // Git's hook may have done so already; where there is none, the work is over all the same.
         let paths = share.paths.clone();

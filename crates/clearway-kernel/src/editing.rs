@@ -14,7 +14,7 @@ use crate::parts::{Part, destinations, located, parts};
 use crate::session::{Globals, Hook, Session};
 use crate::touched;
 use crate::warned;
-use clearway_core::command::{Attend, Await, Command, LeaseRef, Release, Reserve, Selection, Stay};
+use clearway_core::command::{Attend, Await, Care, Command, LeaseRef, Release, Reserve, Selection, Stay};
 use clearway_core::decide::{Notice, Success};
 use clearway_core::failure::{Details, Failure};
 use clearway_core::ids::AgentId;
@@ -388,7 +388,7 @@ fn give_back(outside: &mut dyn Outside, globals: &Globals, granted: Vec<Taken>) 
             session.command(Command::Release(release))?.outcome?;
         }
         if !common.is_empty() {
-            let done = Attend::Done { targets: common, brief: Vec::new(), written: Vec::new(), worktree };
+            let done = Attend::done(Care::Common, common, worktree);
             session.command(Command::Attend(done))?.outcome?;
         }
     }

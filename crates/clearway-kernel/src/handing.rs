@@ -23,10 +23,11 @@ impl Session<'_> {
         let reply = match chosen {
             Chosen::Everything => {
                 let all = transfer(Selection::All);
-                self.command_everywhere(all.clone(), all)?
+                self.heard(|session| session.command_everywhere(all.clone(), all))?
             }
             Chosen::These { scope, selection } => {
-                let reply = self.command_in(&scope, transfer(selection))?;
+                let command = transfer(selection);
+                let reply = self.heard(|session| session.command_in(&scope, command))?;
                 self.with_names(words, reply)?
             }
         };

@@ -25,7 +25,7 @@ use crate::touched;
 use crate::turns;
 use crate::warned;
 use clearway_core::agent::{AgentName, ClientSession, client_process, needs_more_above};
-use clearway_core::command::{Attend, Command, Reserve};
+use clearway_core::command::{Attend, Care, Command, Reserve};
 use clearway_core::decide::Success;
 use clearway_core::facts::Process;
 use clearway_core::failure::Failure;
@@ -67,8 +67,13 @@ pub enum Doing {
     Runs,
     /// It used such a tool.
     Ran,
-    /// It used a tool, which wrote these files.
-    Wrote(Vec<Wrote>),
+    /// It used a tool.
+    Wrote {
+        /// What that wrote into which files.
+        files: Vec<Wrote>,
+        /// Whether its client says that it came to nothing.
+        failed: bool,
+    },
     /// Its turn is over.
     Rests,
     /// Its session is over, or it was a subagent and is done.
@@ -170,13 +175,8 @@ pub(crate) fn refuses(reply: &Reply) -> bool {
 /// to it comes with the answers.
 pub fn attend(outside: &mut dyn Outside, call: &HookCall, doing: &Doing) -> Result<Answers, Failure> {
     let attend = match doing {
-        Doing::Wrote(files) if !files.is_empty() => return wrote(outside, call, files),
-        Doing::Wrote(_) => Attend::Done {
-            targets: Vec::new(),
-            brief: Vec::new(),
-            written: Vec::new(),
-            worktree: Worktree::default(),
-        },
+        Doing::Wrote { files, failed } if !files.is_empty() => return wrote(outside, call, files, *failed),
+        Doing::Wrote { .. } => Attend::done(Care::Kept, Vec::new(), Worktree::default()),
         Doing::Starts => Attend::Start,
         Doing::Calls | Doing::Runs => Attend::Call,
         Doing::Ran => Attend::Ran { hits: Vec::new() },
@@ -309,8 +309,8 @@ pub fn fields_of_tool(
     Ok(ground.map(fields).unwrap_or_default())
 }
 
-/// Whether somebody invited us to a place. Where that cannot be told, what is asked of us there tells why.
-pub fn is_invited(outside: &mut dyn Outside, call: &HookCall, place: &Path) -> bool {
+/// Whether somebody may have invited us to a place: where that cannot be told, what is asked of us there tells why.
+pub fn may_be_invited(outside: &mut dyn Outside, call: &HookCall, place: &Path) -> bool {
     !matches!(invited(outside, &call.globals(), place), Ok(None))
 }
 
@@ -327,7 +327,12 @@ pub(crate) fn welcome(
     }
 }
 
-fn wrote(outside: &mut dyn Outside, call: &HookCall, wrote: &[Wrote]) -> Result<Answers, Failure> {
+fn wrote(
+    outside: &mut dyn Outside,
+    call: &HookCall,
+    wrote: &[Wrote],
+    failed: bool,
+) -> Result<Answers, Failure> {
     let mut answers = Answers::default();
     let named: Vec<String> = wrote.iter().map(|wrote| wrote.file.clone()).collect();
     let files = destinations(outside, &call.cwd, &named);
@@ -336,15 +341,13 @@ fn wrote(outside: &mut dyn Outside, call: &HookCall, wrote: &[Wrote]) -> Result<
         return Ok(answers);
     }
     let globals = &Globals { idempotency_key: None, ..call.globals_with_client(outside) };
-    for Part { mut ground, mut targets, brief, common } in parts {
-        // What everybody writes is nobody's.
-        let written = if wrote.iter().any(|wrote| wrote.failed) { Vec::new() } else { targets.clone() };
-        targets.extend(common);
+    for part in parts {
+        let (files, mut ground) = (part.used(), part.ground);
         let (worktree, place) = (ground.site.worktree(), Place::of(&ground, call));
         let said = wrote.iter().filter(|wrote| !wrote.put.is_empty());
         let said = said.map(|wrote| (wrote.file.as_str(), wrote.put.as_slice()));
         let put = located(outside, call, &mut ground, said);
-        let attend = Command::Attend(Attend::Done { targets, brief, written, worktree: worktree.clone() });
+        let attend = Command::Attend(Attend::Done { files, worktree: worktree.clone(), failed });
         let mut session = Session::on(outside, globals, ground)?;
         let reply = session.command(attend)?;
         let place = place.for_telling(&mut session, call, &reply, refuses(&reply));
@@ -381,7 +384,7 @@ pub fn keep_changed(outside: &mut dyn Outside, call: &HookCall, files: &[String]
         }
         let reserve = Reserve { best_effort: true, ..session.edit_of(targets.clone(), None) };
         let reply = session.command(Command::Reserve(reserve))?;
-        let done = Attend::Done { targets, brief: Vec::new(), written: Vec::new(), worktree };
+        let done = Attend::done(Care::Kept, targets, worktree);
         session.command(Command::Attend(done))?.outcome?;
         if let Some(hook) = globals.hook.as_ref().filter(|_| !fresh(&reply).is_empty()) {
             touched::remember(outside, &hook.session, &root);

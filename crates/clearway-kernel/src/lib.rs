@@ -23,6 +23,7 @@ mod handing;
 mod hooking;
 mod identity;
 mod lapses;
+mod lately;
 mod later;
 mod ledger;
 mod lines;
@@ -75,8 +76,8 @@ pub use githooks::{
 };
 pub use ground::{ConfigPlace, config_places};
 pub use hooking::{
-    Answers, Company, Doing, HookCall, ScopeAnswer, Stands, attend, company, fields_of_tool, is_invited,
-    keep_changed,
+    Answers, Company, Doing, HookCall, ScopeAnswer, Stands, attend, company, fields_of_tool, keep_changed,
+    may_be_invited,
 };
 pub use later::{keep_for_later, kept_for_now, told_before, was_told_before};
 pub use ledger::{AgentCost, CallEnd, Cost, HookNote, Noted, note_call};

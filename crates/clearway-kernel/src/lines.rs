@@ -37,8 +37,6 @@ pub struct Wrote {
     pub file: String,
     /// The texts it put there; none if the client did not say.
     pub put: Vec<String>,
-    /// Whether the client says that it came to nothing.
-    pub failed: bool,
 }
 
 /// What is not committed of one file, as git tells it.

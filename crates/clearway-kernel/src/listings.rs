@@ -1,9 +1,10 @@
 //! The verbs that look at what is held: leases, who, agents, status. None of them writes.
 
-use crate::checked::{Lately, UncheckedCommit, lately};
+use crate::checked::UncheckedCommit;
 use crate::config::Enforcement;
 use crate::failures::store_failure;
-use crate::overwritten::OverwrittenFile;
+use crate::lately::{Lately, lately};
+use crate::overwritten::{OverwrittenFile, still_overwritten};
 use crate::own::ENDED_ROWS;
 use crate::queueing::with_queue;
 use crate::scopes::MachineWide;
@@ -100,7 +101,12 @@ pub struct AgentSeen {
 impl AgentSeen {
     /// How it looks, in a word for people.
     pub fn word(&self) -> &'static str {
-        self.liveness.word_for(self.view.agent.halted.is_some())
+        self.liveness.word_for(self.is_halted())
+    }
+
+    /// Whether a person stopped it.
+    pub fn is_halted(&self) -> bool {
+        self.view.agent.halted.is_some()
     }
 
     /// Whether its edits are refused again and again.
@@ -134,7 +140,8 @@ pub struct Status {
     pub frozen: Option<Freeze>,
     /// What went past the check within a day, the earliest first, if it was asked for.
     pub unchecked: Vec<UncheckedCommit>,
-    /// What is held and was written by others within a day, the earliest first, if it was asked for.
+    /// What is held and was written by others within a day, and not edited by its holder since, the earliest first, if it was
+    /// asked for.
     pub overwritten: Vec<OverwrittenFile>,
     /// What needs a person.
     pub warnings: Vec<String>,
@@ -251,17 +258,17 @@ impl Session<'_> {
 
     /// One look at everything, all of it at one revision.
     pub fn full_status(&mut self) -> Result<Status, Failure> {
-        self.status_with(PastCheck::Read)
+        self.status_with(LastDay::Read)
     }
 
-    /// The same without what went past the check.
+    /// The same without what happened within a day.
     pub fn status(&mut self) -> Result<Status, Failure> {
-        self.status_with(PastCheck::LeftOut)
+        self.status_with(LastDay::LeftOut)
     }
 
-    fn status_with(&mut self, past: PastCheck) -> Result<Status, Failure> {
+    fn status_with(&mut self, day: LastDay) -> Result<Status, Failure> {
         let key = self.site.key.clone();
-        let survey = self.survey_with(&key, LeaseListing::WithEnded(ENDED_ROWS), past)?;
+        let survey = self.survey_with(&key, LeaseListing::WithEnded(ENDED_ROWS), day)?;
         self.refuse_gone(survey.rev())?;
         let mut leases = survey.leases();
         let left_behind = self.left_behind(&leases);
@@ -293,9 +300,8 @@ impl Session<'_> {
         warnings.extend(stopped(&agents, &survey.now));
         let frozen = survey.slice.scope.frozen_at(&survey.now).cloned();
         let (rev, now, waits) = (survey.rev(), survey.now, survey.queue);
-        let Lately { unchecked, mut overwritten } = survey.lately;
-        // What was let go is read anew by whoever takes it.
-        overwritten.retain(|file| leases.iter().any(|view| view.lease.id == file.lease));
+        let Lately { unchecked, overwritten } = survey.lately;
+        let overwritten = still_overwritten(overwritten, &leases, &agents);
         Ok(Status {
             rev,
             now,
@@ -356,23 +362,23 @@ impl Session<'_> {
 
     /// Everything there is to list, from one snapshot, with what the machine says of it.
     pub(crate) fn survey_in(&mut self, scope: &ScopeKey, wanted: LeaseListing) -> Result<Survey, Failure> {
-        self.survey_with(scope, wanted, PastCheck::LeftOut)
+        self.survey_with(scope, wanted, LastDay::LeftOut)
     }
 
     fn survey_with(
         &mut self,
         scope: &ScopeKey,
         wanted: LeaseListing,
-        past: PastCheck,
+        day: LastDay,
     ) -> Result<Survey, Failure> {
         let now = self.now()?;
         let read = ReadSet { agents: AgentLookup::of(&self.caller), waits: true, ..ReadSet::default() };
         let found = self.read_in(scope, |snapshot| {
             let slice = with_queue(snapshot, &read, &now)?;
             let (leases, agents) = (snapshot.leases(wanted, &now)?, snapshot.agents(&now)?);
-            let lately = match past {
-                PastCheck::Read => lately(snapshot, &now, slice.scope.rev, slice.scope.fold, &agents)?,
-                PastCheck::LeftOut => Lately::default(),
+            let lately = match day {
+                LastDay::Read => lately(snapshot, &now, slice.scope.rev, slice.scope.fold, &agents)?,
+                LastDay::LeftOut => Lately::default(),
             };
             Ok((slice, leases, agents, lately))
         })?;
@@ -405,9 +411,9 @@ pub(crate) struct Survey {
     lately: Lately,
 }
 
-/// Whether commits that went past the check are read too, for which the log of a day is looked through.
+/// Whether what happened within a day is read too, for which the log of that day is looked through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum PastCheck {
+enum LastDay {
     Read,
     LeftOut,
 }

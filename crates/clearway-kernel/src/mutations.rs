@@ -107,7 +107,7 @@ impl Session<'_> {
     /// Takes leases.
     pub fn reserve(&mut self, words: &ReserveWords) -> Result<Reply, Failure> {
         let (scope, reserve) = self.reservation(words)?;
-        let reply = self.command_in(&scope, Command::Reserve(reserve))?;
+        let reply = self.heard(|session| session.command_in(&scope, Command::Reserve(reserve)))?;
         lasting(reply, words.ttl.as_deref())
     }
 
@@ -150,10 +150,11 @@ impl Session<'_> {
             Chosen::Everything => {
                 let all = renew(Selection::All);
                 let lapses = self.lapses()?;
-                told_with(self.command_everywhere(all.clone(), all)?, lapses)
+                told_with(self.heard(|session| session.command_everywhere(all.clone(), all))?, lapses)
             }
             Chosen::These { scope, selection } => {
-                let reply = self.command_in(&scope, renew(selection.clone()))?;
+                let command = renew(selection.clone());
+                let reply = self.heard(|session| session.command_in(&scope, command))?;
                 let reply = self.unless_ran_out(&scope, &selection, reply)?;
                 self.with_names(&words.chosen, reply)?
             }
@@ -175,12 +176,13 @@ impl Session<'_> {
                 let all = |keep| Command::Release(Release { selection: Selection::All, keep });
                 let (here, there) =
                     keep.into_iter().partition(|target| self.scope_of(target) == self.site.key);
-                self.command_everywhere(all(here), all(there))
+                self.heard(|session| session.command_everywhere(all(here), all(there)))
             }
             Chosen::These { scope, selection } => {
                 let scopes = keep.iter().map(|target| self.scope_of(target));
                 let scope = self.one_scope(std::iter::once(scope).chain(scopes))?;
-                let reply = self.command_in(&scope, Command::Release(Release { selection, keep }))?;
+                let release = Command::Release(Release { selection, keep });
+                let reply = self.heard(|session| session.command_in(&scope, release))?;
                 self.with_names(&words.chosen, reply)
             }
         }

@@ -82,8 +82,14 @@ impl Session<'_> {
             why,
             urgency: if words.urgent { Urgency::Urgent } else { Urgency::Normal },
             then_reserve: words.then_reserve,
+            tells_answer: false,
         };
-        let mut reply = self.command(Command::Ask(ask.clone()))?;
+        let command = Command::Ask(ask.clone());
+        // Whoever waits reads how it stands at the end.
+        let mut reply = match wait_ms {
+            Some(_) => self.command(command)?,
+            None => self.heard(|session| session.command(command))?,
+        };
         if matches!(&reply.outcome, Ok(Success::Negotiated(outcome)) if outcome.status == Status::FreeNow) {
             let names = self.held_names(words.kind, std::slice::from_ref(&words.what))?;
             reply.notices.extend(names.into_iter().map(Notice::IsName));
@@ -141,7 +147,8 @@ impl Session<'_> {
 
     /// How what was asked stands at the end: as it was answered, or as asking once more finds it, which asks nobody anew.
     fn settled(&mut self, ask: &Ask, ids: &[NegotiationId], is_answered: bool) -> Result<Reply, Failure> {
-        let reply = self.command(Command::Ask(ask.clone()))?;
+        let last = Command::Ask(Ask { tells_answer: is_answered, ..ask.clone() });
+        let reply = self.heard(|session| session.command(last))?;
         let Ok(Success::Negotiated(mut outcome)) = reply.outcome.clone() else { return Ok(reply) };
         let slice = self.with_negotiations(ids)?;
         let asked: Vec<NegotiationView> = ids.iter().filter_map(|id| view(&slice, *id)).collect();
@@ -202,13 +209,13 @@ impl Session<'_> {
                 ));
             }
         };
-        self.command(Command::Answer(Answer { negotiation, says }))
+        self.heard(|session| session.command(Command::Answer(Answer { negotiation, says })))
     }
 
     /// Takes a request back.
     pub fn withdraw(&mut self, id: &str) -> Result<Reply, Failure> {
         let id = negotiation_id(id)?;
-        self.command(Command::Withdraw(id))
+        self.heard(|session| session.command(Command::Withdraw(id)))
     }
 
     /// Takes what was asked for. Whoever is not the one who asked may be an operator; the rules are the same.
@@ -224,7 +231,7 @@ impl Session<'_> {
                 self.act_as_operator(&reason)?;
             }
         }
-        let reply = self.command(force)?;
+        let reply = self.heard(|session| session.command(force))?;
         let Ok(Success::Negotiated(mut outcome)) = reply.outcome.clone() else { return Ok(reply) };
         let me = reply.agent.as_ref().map(|(id, _)| *id);
         if outcome.negotiations.iter().all(|view| Some(view.negotiation.requester) == me) {

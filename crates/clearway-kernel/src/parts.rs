@@ -5,6 +5,7 @@ use crate::hooking::{HookCall, welcome};
 use crate::outside::{Destination, Outside};
 use crate::session::Globals;
 use crate::targets::Look;
+use clearway_core::command::{Care, Used};
 use clearway_core::failure::Failure;
 use clearway_core::path::{CanonicalPath, PathClass};
 use clearway_core::pattern::Pattern;
@@ -19,6 +20,16 @@ pub(crate) struct Part {
     pub(crate) brief: Vec<Target>,
     /// Those that everybody writes, one call after the other, and nobody leases.
     pub(crate) common: Vec<Target>,
+}
+
+impl Part {
+    /// All of them, each with how it is looked after.
+    pub(crate) fn used(&self) -> Vec<Used> {
+        let care = |target: &Target| if self.brief.contains(target) { Care::Brief } else { Care::Kept };
+        let leased = self.targets.iter().map(|target| Used { target: target.clone(), how: care(target) });
+        let common = self.common.iter().map(|target| Used { target: target.clone(), how: Care::Common });
+        leased.chain(common).collect()
+    }
 }
 
 /// Where the files lie. One that no path can name is nothing that could be held.

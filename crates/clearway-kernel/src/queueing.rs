@@ -42,7 +42,8 @@ impl Session<'_> {
     pub fn reserve_or_queue(&mut self, words: &ReserveWords) -> Result<Reply, Failure> {
         let (scope, reserve) = self.reservation(words)?;
         let request = Await { reserve, stay: Stay::Durable, wait_ms: WAIT_MS_MAX, wait: None };
-        lasting(self.command_in(&scope, Command::Await(request))?, words.ttl.as_deref())
+        let reply = self.heard(|session| session.command_in(&scope, Command::Await(request)))?;
+        lasting(reply, words.ttl.as_deref())
     }
 
     /// Takes leases, waiting for them if need be. `None` waits as long as the calling client allows.
@@ -55,7 +56,9 @@ impl Session<'_> {
         let wait_ms =
             self.patience_ms(wait, "--wait", "keep a place without waiting: clearway reserve --queue …")?;
         let (scope, reserve) = self.reservation(words)?;
-        let reply = self.wait_for(&scope, &reserve, None, wait_ms, AtEnd::Queue, watch)?;
+        let wait =
+            |session: &mut Self| session.wait_for(&scope, &reserve, None, wait_ms, AtEnd::Queue, watch);
+        let reply = self.heard(wait)?;
         lasting(reply, words.ttl.as_deref())
     }
 
@@ -77,7 +80,8 @@ impl Session<'_> {
             }
             (own, _) => own?,
         };
-        self.wait_for(&scope, &wanted, Some(Place { wait: id, seen }), wait_ms, AtEnd::Queue, watch)
+        let place = Place { wait: id, seen };
+        self.heard(|session| session.wait_for(&scope, &wanted, Some(place), wait_ms, AtEnd::Queue, watch))
     }
 
     /// What a wait that is over got, if its agent holds all of it still: to wait for that again changes nothing.
@@ -159,12 +163,13 @@ impl Session<'_> {
         let waits: Vec<WaitId> = ids.iter().map(|text| wait_id(text)).collect::<Result<_, _>>()?;
         if waits.is_empty() {
             let all = Command::Leave(Leave { waits: None });
-            return self.command_everywhere(all.clone(), all);
+            return self.heard(|session| session.command_everywhere(all.clone(), all));
         }
         let scopes = self.scopes_of_waits(&waits)?;
         let scope = self.one_scope(scopes)?;
         self.refuse_unknown(&scope, &waits)?;
-        self.command_in(&scope, Command::Leave(Leave { waits: Some(waits) }))
+        let leave = Command::Leave(Leave { waits: Some(waits) });
+        self.heard(|session| session.command_in(&scope, leave))
     }
 
     /// A place that was given up before may be given up again; one that never was is a slip of the pen.

@@ -185,6 +185,16 @@ impl<'a> Session<'a> {
         self.idempotency_key.as_deref()
     }
 
+    /// Whoever called reads what this answers, so that what was kept for an agent without hooks may stand beside it. What is
+    /// done on behalf of a running command, or on the way to an answer, is read by nobody. A hook says by itself what is heard.
+    pub(crate) fn heard<T>(&mut self, act: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.caller.hears;
+        self.caller.hears |= !self.caller.hook;
+        let answer = act(self);
+        self.caller.hears = before;
+        answer
+    }
+
     /// Executes a command.
     pub(crate) fn command(&mut self, command: Command) -> Result<Reply, Failure> {
         let key = self.site.key.clone();

@@ -10,7 +10,7 @@ use crate::session::Session;
 use crate::sharing::Order;
 use crate::shelter;
 use crate::turns::{self, Due};
-use clearway_core::command::{Attend, Command, Enter};
+use clearway_core::command::{Attend, Care, Command, Enter};
 use clearway_core::failure::Failure;
 use clearway_core::git_line::{GitAct, GitUse};
 use clearway_core::redact::redact;
@@ -68,14 +68,8 @@ impl Session<'_> {
             self.outside.remove_file(&mark)?;
         }
         let Enter { targets, worktree } = self.whole_checkout();
-        self.command(Command::Attend(Attend::Done {
-            targets,
-            brief: Vec::new(),
-            written: Vec::new(),
-            worktree,
-        }))?
-        .outcome
-        .map(|_| ())
+        let done = Attend::done(Care::Common, targets, worktree);
+        self.command(Command::Attend(done))?.outcome.map(|_| ())
     }
 
     /// The answer to an edit while hooks of somebody else's commit have put things aside, once it has waited for them;

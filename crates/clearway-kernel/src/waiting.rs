@@ -5,7 +5,7 @@
 use crate::failures::store_failure;
 use crate::session::Session;
 use clearway_core::command::{Await, Command, Reserve, Stay};
-use clearway_core::decide::{Notice, Success, identify};
+use clearway_core::decide::{Success, identify};
 use clearway_core::event::Body;
 use clearway_core::facts::Process;
 use clearway_core::failure::{Ahead, Failure, LeaseView};
@@ -70,12 +70,11 @@ impl Session<'_> {
         let began = self.now()?.mono;
         let ends = began.plus_ms(wait_ms);
         let (wait, tried) = place.map(|place| (place.wait, place.seen)).unzip();
-        let (is_cancelled, circle) = (false, None);
-        let mut waiting = Waiting { reserve, wait, began, ends, tried, is_cancelled, circle };
+        let mut waiting = Waiting { reserve, wait, began, ends, tried, is_cancelled: false };
         loop {
             match self.try_and_wait(scope, &mut waiting, &process, at_end, watch) {
                 Ok(None) => {}
-                Ok(Some(reply)) => return Ok(waiting.with_circle(reply)),
+                Ok(Some(reply)) => return Ok(reply),
                 Err(failure) => self.outlive(scope, &waiting, failure)?,
             }
         }
@@ -111,8 +110,6 @@ impl Session<'_> {
         match (&reply.outcome, &stay) {
             (Ok(Success::Queued { queued, .. }), Stay::Attached(_)) => {
                 (waiting.wait, waiting.tried) = (Some(queued.wait.id), Some(reply.rev));
-                let circle = reply.notices.iter().find(|notice| matches!(notice, Notice::Circle { .. }));
-                waiting.circle = circle.cloned().or(waiting.circle.take());
             }
             (Err(failure), _) if failure.slug == Slug::NotFound && waiting.wait.is_some() => {
                 waiting.is_cancelled = self.was_cancelled(scope, waiting)?;
@@ -211,19 +208,9 @@ struct Waiting<'a> {
     tried: Option<Seq>,
     /// Whether its place was given up for it.
     is_cancelled: bool,
-    /// The circle that it closed by coming, if it did.
-    circle: Option<Notice>,
 }
 
 impl Waiting<'_> {
-    /// Whoever has waited in vain hears of the circle that it waits in, which was told when it came.
-    fn with_circle(self, mut reply: Reply) -> Reply {
-        if !matches!(reply.outcome, Ok(Success::Reserved { .. })) {
-            reply.notices.extend(self.circle);
-        }
-        reply
-    }
-
     fn command(&self, stay: Stay, left_ms: u64) -> Command {
         let wait_ms = if stay == Stay::Durable { WAIT_MS_MAX } else { left_ms };
         Command::Await(Await { reserve: self.reserve.clone(), stay, wait_ms, wait: self.wait })

@@ -13,6 +13,8 @@ use clearway_core::target::Worktree;
 use clearway_core::time::Mono;
 
 const VERSION: u8 = 7;
+/// The version before, in which refused edits were one number and what was written over was not kept.
+const COUNTED: u8 = 5;
 
 /// The bytes of a memo.
 pub fn encode(memo: &Memo) -> Vec<u8> {
@@ -51,7 +53,11 @@ pub fn decode(bytes: &[u8]) -> Memo {
 
 fn try_decode(bytes: &[u8]) -> Result<Memo, DecodeError> {
     let mut input = Reader::new(bytes);
-    input.version(VERSION)?;
+    let is_counted = match input.version(VERSION)? {
+        VERSION => false,
+        COUNTED => true,
+        other => return Err(DecodeError::unknown("memo", other.to_string())),
+    };
     let memo = Memo {
         resting: input.flag("rest")?,
         in_hand: input.list(|input| Ok((lease_id(input)?, Mono(input.number()?))))?,
@@ -63,8 +69,8 @@ fn try_decode(bytes: &[u8]) -> Result<Memo, DecodeError> {
         told: small(&mut input, "count")?,
         broadcasts: input.list(|input| input.number().map(Mono))?,
         forced: input.list(|input| input.number().map(Mono))?,
-        refused: input.list(read_refused)?,
-        overwritten: input.list(read_overwritten)?,
+        refused: if is_counted { read_counted(&mut input)? } else { input.list(read_refused)? },
+        overwritten: if is_counted { Vec::new() } else { input.list(read_overwritten)? },
         reminded: input.list(wait_id)?,
     };
     input.end()?;
@@ -92,6 +98,13 @@ fn write_refused(out: &mut Writer, refused: &RefusedEdit) {
 fn read_refused(input: &mut Reader<'_>) -> Result<RefusedEdit, DecodeError> {
     let (target, blockers) = (input.text()?.to_owned(), input.list(lease_id)?);
     Ok(RefusedEdit { target, blockers, since: Mono(input.number()?), times: small(input, "count")? })
+}
+
+/// Since when how many edits were refused. Of which ones that was is not known, so none of them counts.
+fn read_counted(input: &mut Reader<'_>) -> Result<Vec<RefusedEdit>, DecodeError> {
+    input.number()?;
+    small(input, "count")?;
+    Ok(Vec::new())
 }
 
 fn read_overwritten(input: &mut Reader<'_>) -> Result<Overwritten, DecodeError> {
@@ -270,6 +283,41 @@ fn read_answer(input: &mut Reader<'_>) -> Result<Answer, DecodeError> {
 mod tests {
     use super::*;
     use clearway_core::ids::{AgentId, LeaseId, NegotiationId, WaitId};
+
+    /// As version 5 wrote it.
+    const OF_VERSION_5: &str = "05\
+        01\
+        00000001 00000008 6162636465666768 0000000000000007\
+        00000000 00000000 00000000\
+        00000001 05 00000001 61\
+        0000000000000003 0000000000000002\
+        00000000 00000000\
+        0000000000000008 0000000000000003\
+        00000001 00000008 6162636465666768";
+
+    #[test]
+    fn what_the_version_before_wrote_is_read_and_what_none_wrote_is_not() {
+        let digits: Vec<char> = OF_VERSION_5.chars().filter(char::is_ascii_hexdigit).collect();
+        let byte = |pair: &[char]| u8::from_str_radix(&pair.iter().collect::<String>(), 16).unwrap();
+        let mut bytes: Vec<u8> = digits.chunks(2).map(byte).collect();
+        let expect = Memo {
+            resting: true,
+            in_hand: vec![(LeaseId::parse("abcdefgh").unwrap(), Mono(7))],
+            notes: vec![Note::PlaceOver { target: "a".to_owned() }],
+            told_since: Mono(3),
+            told: 2,
+            reminded: vec![WaitId::parse("abcdefgh").unwrap()],
+            ..Memo::default()
+        };
+        assert_eq!(decode(&bytes), expect);
+        for other in [4, 6, VERSION] {
+            bytes[0] = other;
+            assert_eq!(decode(&bytes), Memo::default(), "{other}");
+        }
+        let mut bytes = encode(&Memo::default());
+        bytes[0] = 6;
+        assert!(try_decode(&bytes).is_err(), "also where it would fit");
+    }
 
     #[test]
     fn a_memo_is_read_as_it_was_written_and_rubbish_as_nothing() {

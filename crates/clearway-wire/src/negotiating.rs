@@ -2,7 +2,7 @@
 
 use crate::canonical::{agent_id, lease_id, owned, read_target, write_target};
 use crate::codec::{DecodeError, Reader, Writer};
-use crate::outcome::{read_ids, read_view, write_ids, write_view};
+use crate::outcome::{Layout, read_ids, read_view, write_ids, write_view};
 use crate::waiting::{read_queued, wait_id, write_queued};
 use clearway_core::agent::AgentName;
 use clearway_core::ids::{Fence, NegotiationId};
@@ -119,20 +119,20 @@ pub(crate) fn write_negotiated(out: &mut Writer, outcome: &Negotiated) {
     out.option(outcome.queued.as_deref(), write_queued);
 }
 
-pub(crate) fn read_negotiated(input: &mut Reader<'_>, fold: Fold) -> Result<Negotiated, DecodeError> {
+pub(crate) fn read_negotiated(input: &mut Reader<'_>, layout: Layout) -> Result<Negotiated, DecodeError> {
     Ok(Negotiated {
         status: input.word("status", Status::from_word)?,
         negotiations: input.list(|input| {
             Ok(NegotiationView {
-                negotiation: read_negotiation(input, fold)?,
+                negotiation: read_negotiation(input, layout.fold)?,
                 requester: input.word("agent name", AgentName::parse)?,
                 holder: input.word("agent name", AgentName::parse)?,
             })
         })?,
         released: read_ids(input)?,
         split: input.list(|input| input.text().map(str::to_owned))?,
-        remaining: input.list(|input| read_view(input, fold))?,
-        queued: input.option(|input| read_queued(input, fold).map(Box::new))?,
+        remaining: input.list(|input| read_view(input, layout))?,
+        queued: input.option(|input| read_queued(input, layout.fold).map(Box::new))?,
     })
 }
 

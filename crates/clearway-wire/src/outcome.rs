@@ -13,7 +13,8 @@ use clearway_core::pattern::Fold;
 use clearway_core::slice::Freeze;
 use clearway_core::time::Mono;
 
-const VERSION: u8 = 1;
+/// Since 2 it tells whose holders a person stopped.
+const VERSION: u8 = 2;
 
 /// The bytes of a success.
 pub fn encode(success: &Success) -> Vec<u8> {
@@ -97,36 +98,36 @@ pub fn encode(success: &Success) -> Vec<u8> {
 /// Reads a success back.
 pub fn decode(bytes: &[u8], fold: Fold) -> Result<Success, DecodeError> {
     let mut input = Reader::new(bytes);
-    input.version(VERSION)?;
+    let layout = Layout { version: input.version(VERSION)?, fold };
     let success = match input.byte()? {
         0 => Success::Reserved {
-            leases: input.list(|input| read_view(input, fold))?,
+            leases: input.list(|input| read_view(input, layout))?,
             refused: input.list(|input| {
                 let target = input.text()?.to_owned();
-                let blockers = input.list(|input| read_view(input, fold))?;
+                let blockers = input.list(|input| read_view(input, layout))?;
                 Ok(Refused { target, blockers, ahead: input.list(read_ahead)? })
             })?,
         },
-        1 => Success::Renewed(input.list(|input| read_view(input, fold))?),
+        1 => Success::Renewed(input.list(|input| read_view(input, layout))?),
         2 => Success::Released {
             released: read_ids(&mut input)?,
             already: read_ids(&mut input)?,
-            remaining: input.list(|input| read_view(input, fold))?,
+            remaining: input.list(|input| read_view(input, layout))?,
         },
         3 => Success::Swept { expired: read_ids(&mut input)? },
         4 => Success::Queued {
             queued: Box::new(read_queued(&mut input, fold)?),
-            blockers: input.list(|input| read_view(input, fold))?,
+            blockers: input.list(|input| read_view(input, layout))?,
             ahead: input.list(read_ahead)?,
         },
         5 => Success::Left { waits: input.list(wait_id)? },
-        6 => Success::Transferred(input.list(|input| read_view(input, fold))?),
+        6 => Success::Transferred(input.list(|input| read_view(input, layout))?),
         7 => Success::Frozen(Freeze { until: Mono(input.number()?), reason: input.text()?.to_owned() }),
         8 => Success::Thawed { was_frozen: input.flag("freeze")? },
         9 => Success::Kept { number: Seq(input.number()?) },
         10 => Success::Done,
         11 => Success::Mail(mail::read_answer(&mut input)?),
-        12 => Success::Negotiated(Box::new(read_negotiated(&mut input, fold)?)),
+        12 => Success::Negotiated(Box::new(read_negotiated(&mut input, layout)?)),
         13 => Success::Halted {
             agent: input.word("agent name", AgentName::parse)?,
             was_halted: input.flag("halt")?,
@@ -146,27 +147,31 @@ pub(crate) fn write_view(out: &mut Writer, view: &LeaseView) {
     write_lease(out, &view.lease);
     out.text(view.agent.as_str());
     out.number(view.deadline.0);
-    out.text(&format!("{}{}", view.liveness.word(), if view.is_halted { HALTED } else { "" }));
+    out.text(view.liveness.word());
+    out.flag(view.is_halted);
     out.number(view.waiters);
 }
 
-pub(crate) fn read_view(input: &mut Reader<'_>, fold: Fold) -> Result<LeaseView, DecodeError> {
-    let lease = read_lease(input, fold)?;
+pub(crate) fn read_view(input: &mut Reader<'_>, layout: Layout) -> Result<LeaseView, DecodeError> {
+    let lease = read_lease(input, layout.fold)?;
     let agent = input.word("agent name", AgentName::parse)?;
     let deadline = Mono(input.number()?);
-    let (liveness, is_halted) = input.word("liveness", holder)?;
+    let liveness = input.word("liveness", liveness)?;
+    let is_halted = layout.version >= 2 && input.flag("halt")?;
     let waiters = input.number()?;
     // That was so a moment long.
     Ok(LeaseView { lease, agent, deadline, liveness, is_halted, waiters, in_hand: false })
 }
 
-/// Stands behind the word for a holder whom a person stopped. What was kept before there was this has the word alone.
-const HALTED: &str = " halted";
+/// How an answer was written, and where its paths are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Layout {
+    version: u8,
+    pub(crate) fold: Fold,
+}
 
-fn holder(text: &str) -> Option<(Liveness, bool)> {
-    let (word, is_halted) = text.strip_suffix(HALTED).map_or((text, false), |word| (word, true));
-    let known = [Liveness::Active, Liveness::Idle, Liveness::Gone];
-    known.into_iter().find(|liveness| liveness.word() == word).map(|liveness| (liveness, is_halted))
+fn liveness(word: &str) -> Option<Liveness> {
+    [Liveness::Active, Liveness::Idle, Liveness::Gone].into_iter().find(|known| known.word() == word)
 }
 
 pub(crate) fn write_ids(out: &mut Writer, ids: &[LeaseId]) {
@@ -175,4 +180,66 @@ pub(crate) fn write_ids(out: &mut Writer, ids: &[LeaseId]) {
 
 pub(crate) fn read_ids(input: &mut Reader<'_>) -> Result<Vec<LeaseId>, DecodeError> {
     input.list(|input| input.word("lease", LeaseId::parse))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clearway_core::ids::{AgentId, Epoch, Fence};
+    use clearway_core::lease::{Grade, Lease, Mode};
+    use clearway_core::target::{ResourceName, Target, Worktree};
+    use clearway_core::time::Wall;
+
+    fn renewed(is_halted: bool) -> Success {
+        let lease = Lease {
+            id: LeaseId::parse("abcdefgh").unwrap(),
+            target: Target::Name(ResourceName::parse("db").unwrap()),
+            set: None,
+            mode: Mode::Exclusive,
+            grade: Grade::Claimed,
+            holder: AgentId::parse("bcdefghj").unwrap(),
+            fence: Fence { epoch: Epoch(1), seq: Seq(2) },
+            reason: None,
+            worktree: Worktree::default(),
+            slot: None,
+            bound: None,
+            handed_by: None,
+            makes_way: false,
+            ceded: Vec::new(),
+            ttl_ms: 3,
+            granted: Mono(4),
+            deadline: Mono(5),
+            end_max: None,
+            created_at: Wall(6),
+            ended: None,
+        };
+        let (agent, deadline) = (AgentName::parse("otter").unwrap(), Mono(7));
+        Success::Renewed(vec![LeaseView {
+            lease,
+            agent,
+            deadline,
+            liveness: Liveness::Active,
+            is_halted,
+            waiters: 8,
+            in_hand: false,
+        }])
+    }
+
+    /// As version 1 wrote it, which told of nobody that a person had stopped it.
+    const OF_VERSION_1: &str = "\
+        0101000000010000000861626364656667680100000002646200000000096578636c757369766500000007636c61696d\
+        656400000008626364656667686a00000100000000020000000000000000000000000000000000000000030000000000\
+        000004000000000000000500000000000000000600000000056f74746572000000000000000700000006616374697665\
+        0000000000000008";
+
+    #[test]
+    fn what_version_1_wrote_is_an_answer_about_nobody_who_was_stopped() {
+        let digits: Vec<char> = OF_VERSION_1.chars().filter(char::is_ascii_hexdigit).collect();
+        let byte = |pair: &[char]| u8::from_str_radix(&pair.iter().collect::<String>(), 16).unwrap();
+        let bytes: Vec<u8> = digits.chunks(2).map(byte).collect();
+        assert_eq!(decode(&bytes, Fold::Exact), Ok(renewed(false)), "{:02x?}", encode(&renewed(false)));
+        for is_halted in [false, true] {
+            assert_eq!(decode(&encode(&renewed(is_halted)), Fold::Exact), Ok(renewed(is_halted)));
+        }
+    }
 }

@@ -237,7 +237,13 @@ fn process(pid: u32) -> Process {
 
 fn asking(want: Want) -> Command {
     let (why, urgency) = ("add logout".to_owned(), Urgency::Normal);
-    Command::Ask(Ask { reserve: wanting(Mode::Exclusive, &[want]), why, urgency, then_reserve: true })
+    Command::Ask(Ask {
+        reserve: wanting(Mode::Exclusive, &[want]),
+        why,
+        urgency,
+        then_reserve: true,
+        tells_answer: false,
+    })
 }
 
 #[test]

@@ -106,6 +106,7 @@ pub(super) const FIELDS: Fields = Fields {
     tool: &["tool_name"],
     input: &["tool_input"],
     result: &["tool_response"],
+    failure: &[],
     tool_use: &["tool_use_id"],
     cwd: &["cwd"],
     reason: &["reason"],

@@ -4,7 +4,7 @@
 
 use super::{Dialect, Registration, claude};
 use crate::hook::event::{Event, Moment};
-use crate::hook::payload::{Fields, Tool, When, Words};
+use crate::hook::payload::{Failing, Fields, Tool, When, Words};
 use crate::hook::reply::Told;
 use crate::setup::{Form, Installed, Scene, Setup, Standing, below_home, is_true, shown, variable};
 use clearway_core::agent::Client;
@@ -22,6 +22,7 @@ pub(super) static DIALECT: Dialect = Dialect {
             tool: &["toolName", "tool_name"],
             input: &["toolArgs", "tool_input"],
             result: &["toolResult", "tool_result", "tool_response"],
+            failure: &[Failing::IsNot(&["resultType", "result_type"], "success")],
             tool_use: &["toolUseId", "tool_use_id"],
             put: &["new_string", "content", "new_str", "file_text"],
             whole: &["content", "file_text"],

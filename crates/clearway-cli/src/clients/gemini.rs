@@ -3,7 +3,7 @@
 
 use super::{Dialect, Registration, claude};
 use crate::hook::event::{Event, Moment};
-use crate::hook::payload::{Fields, Tool, When, Words};
+use crate::hook::payload::{Failing, Fields, Tool, When, Words};
 use crate::hook::reply::Told;
 use crate::setup::{Form, Installed, NAME, Scene, Setup, Standing, no_json_with_comments, shown, variable};
 use clearway_core::agent::Client;
@@ -17,7 +17,11 @@ pub(super) static DIALECT: Dialect = Dialect {
         tools: TOOLS,
         // Server and tool cannot be told apart in `mcp_server_tool`.
         mcp: |name| name.strip_prefix("mcp_"),
-        fields: Fields { runs_in: &["dir_path", "directory"], ..claude::FIELDS },
+        fields: Fields {
+            runs_in: &["dir_path", "directory"],
+            failure: &[Failing::Holds("error")],
+            ..claude::FIELDS
+        },
         changed: &["/tool_response/returnDisplay/filePath"],
         goes_on: claude::GOES_ON,
         forks: claude::FORKS,

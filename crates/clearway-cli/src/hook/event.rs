@@ -95,7 +95,7 @@ impl Event {
         let put_into = |file: &String| {
             let of_file = self.put.iter().filter(|(into, _)| into == file);
             let put = of_file.map(|(_, text)| text.clone()).collect();
-            Wrote { file: file.clone(), put, failed: self.failed }
+            Wrote { file: file.clone(), put }
         };
         files.iter().map(put_into).collect()
     }

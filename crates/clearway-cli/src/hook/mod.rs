@@ -25,8 +25,8 @@ use clearway_core::text::shown;
 use clearway_kernel::config::Enforcement;
 use clearway_kernel::{
     Answers, CallEnd, Doing, Hook, HookCall, Noted, Outage, Ruling, attend, before_edit, company,
-    destroyed_by, fields_of_tool, foreseen_at_rest, is_invited, keep_changed, keep_for_later, kept_for_now,
-    note_call, outage, told_before, was_told_before,
+    destroyed_by, fields_of_tool, foreseen_at_rest, keep_changed, keep_for_later, kept_for_now,
+    may_be_invited, note_call, outage, told_before, was_told_before,
 };
 use command::Shell;
 use event::{Act, Event, Moment};
@@ -204,7 +204,7 @@ fn carried_out(dialect: &Dialect, event: &Event, call: &HookCall, host: &mut dyn
     };
     let Typed { words, directory } = typed::read(command)?;
     let place = directory.map_or_else(|| call.cwd.clone(), |directory| call.cwd.join(directory));
-    if !is_invited(host, call, &place) {
+    if !may_be_invited(host, call, &place) {
         return None;
     }
     let hook = Hook { session: call.session.clone(), hears: false, forks: false, earlier: Vec::new() };
@@ -348,8 +348,10 @@ fn judge(dialect: &Dialect, event: &Event, call: &HookCall, host: &mut dyn Host)
         Moment::BeforeTool(_) => Doing::Calls,
         Moment::AfterTool(Act::Shell(command)) => return Ok(shell(command).after(host)),
         Moment::AfterTool(Act::Server(_)) => Doing::Ran,
-        Moment::AfterTool(Act::Edit(files)) => Doing::Wrote(event.wrote(files)),
-        Moment::AfterTool(_) => Doing::Wrote(Vec::new()),
+        Moment::AfterTool(Act::Edit(files)) => {
+            Doing::Wrote { files: event.wrote(files), failed: event.failed }
+        }
+        Moment::AfterTool(_) => Doing::Wrote { files: Vec::new(), failed: event.failed },
         Moment::TurnEnd => Doing::Rests,
         Moment::SubagentEnd if event.subagent.is_none() => return Ok(Judged::silent()),
         Moment::SubagentEnd => Doing::Ends,

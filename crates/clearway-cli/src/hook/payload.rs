@@ -52,6 +52,9 @@ pub(crate) struct Fields {
     pub(crate) input: &'static [&'static str],
     /// What is there once the tool was used.
     pub(crate) result: &'static [&'static str],
+    /// By what that says that the call came to nothing; nothing where the client calls an event of its own for that, or
+    /// does not tell.
+    pub(crate) failure: &'static [Failing],
     pub(crate) tool_use: &'static [&'static str],
     pub(crate) cwd: &'static [&'static str],
     /// Why a session ends.
@@ -64,6 +67,15 @@ pub(crate) struct Fields {
     pub(crate) whole: &'static [&'static str],
     /// In the input of a shell, the directory that its command runs in where that is another one.
     pub(crate) runs_in: &'static [&'static str],
+}
+
+/// By what a result says that a call came to nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Failing {
+    /// By this field, if it holds anything.
+    Holds(&'static str),
+    /// By the first field of these that is there, if its word is not the one for success.
+    IsNot(&'static [&'static str], &'static str),
 }
 
 /// What an event is, before its tool is looked at.
@@ -101,10 +113,11 @@ pub(crate) fn read(client: Client, words: &Words, payload: &Value, event: Option
     let name = name.or_else(|| unnamed(words, payload)).unwrap_or_default();
     let known = words.events.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
     let is = |at: When| known.is_some_and(|(_, when)| *when == at);
+    let failed = is(When::AfterFailure) || says_failure(words, payload);
     Event {
         client,
-        failed: is(When::AfterFailure) || says_error(words, payload),
-        put: if is(When::AfterTool) { put(words, payload) } else { Vec::new() },
+        failed,
+        put: if is(When::AfterTool) && !failed { put(words, payload) } else { Vec::new() },
         whole: if is(When::BeforeTool) { whole(words, payload) } else { Vec::new() },
         session: text(payload, words.fields.session).and_then(session_id).filter(|id| !id.is_empty()),
         subagent: text(payload, words.fields.subagent).and_then(session_id).filter(|id| !id.is_empty()),
@@ -129,9 +142,13 @@ fn cwd(words: &Words, payload: &Value) -> Option<PathBuf> {
 }
 
 /// Whether what is said of a tool that was used is that it came to nothing.
-fn says_error(words: &Words, payload: &Value) -> bool {
-    let result = words.fields.result.iter().find_map(|field| payload.get(field));
-    result.and_then(|result| result.get("error")).is_some_and(|error| !error.is_null())
+fn says_failure(words: &Words, payload: &Value) -> bool {
+    let result = words.fields.result.iter().find_map(|field| payload.get(field)).and_then(object);
+    let says = |result: &Value, failing: &Failing| match failing {
+        Failing::Holds(field) => result.get(field).is_some_and(|error| !error.is_null()),
+        Failing::IsNot(fields, success) => text(result, fields).is_some_and(|word| word != *success),
+    };
+    result.is_some_and(|result| words.fields.failure.iter().any(|failing| says(&result, failing)))
 }
 
 /// What a payload is about that does not name its event, in a hook whose line does not either: it was put into the file

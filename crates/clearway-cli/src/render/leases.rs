@@ -10,6 +10,7 @@ use clearway_core::target::{Target, Worktree};
 use clearway_core::text::printable;
 use clearway_core::time::{Now, elapsed, rounded};
 use clearway_core::unit;
+use clearway_kernel::AgentSeen;
 
 /// How long a lease still lasts, or the process with which it ends.
 pub(crate) fn left(view: &LeaseView, now: &Now) -> String {
@@ -66,7 +67,16 @@ pub(crate) fn and_more(all: usize, shown: usize) -> Option<String> {
 }
 
 /// What the colour of a liveness is. Whoever was stopped needs a person, as whoever is gone does.
-pub(crate) fn liveness_tone(liveness: Liveness, is_halted: bool) -> Tone {
+pub(crate) fn seen_tone(seen: &AgentSeen) -> Tone {
+    liveness_tone(seen.liveness, seen.is_halted())
+}
+
+/// The same of the holder of a lease.
+pub(crate) fn holder_tone(view: &LeaseView) -> Tone {
+    liveness_tone(view.liveness, view.is_halted)
+}
+
+fn liveness_tone(liveness: Liveness, is_halted: bool) -> Tone {
     match liveness {
         _ if is_halted => Tone::Bad,
         Liveness::Active => Tone::Good,
@@ -112,7 +122,7 @@ pub(crate) fn holding(view: &LeaseView, now: &Now, page: &Page, indent: &str) ->
     let mut lines = wrap(&head, page.columns, indent, &inner);
     if let Some(first) = lines.first_mut() {
         let word = format!("({})", view.holder_word());
-        let painted = page.paint(liveness_tone(view.liveness, view.is_halted), &word);
+        let painted = page.paint(holder_tone(view), &word);
         *first = first.replacen(&word, &painted, 1).replacen(&name, &page.paint(Tone::Strong, &name), 1);
     }
     lines.extend(wrap(&times, page.columns, &inner, &inner));

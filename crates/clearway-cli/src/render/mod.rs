@@ -12,8 +12,8 @@ mod wrap;
 pub(crate) use events::{Known, line as event_line};
 pub(crate) use failure::failure;
 pub(crate) use leases::{
-    ago, and_more, before_you, count, holding, lease_table, left, liveness_tone, machine_wide_name, notices,
-    placed_pattern, placed_wants, wrapped,
+    ago, and_more, before_you, count, holder_tone, holding, lease_table, left, machine_wide_name, notices,
+    placed_pattern, placed_wants, seen_tone, wrapped,
 };
 pub(crate) use style::{Page, Tone};
 pub(crate) use table::{Cell, Fit, Table};

@@ -5,8 +5,8 @@ use crate::arguments::{LeasesFlags, WhoFlags};
 use crate::console::{Answer, Problem, document};
 use crate::given::Given;
 use crate::render::{
-    Cell, Fit, Page, Table, Tone, ago, count, holding, left, liveness_tone, machine_wide_name, notices,
-    placed_pattern,
+    Cell, Fit, Page, Table, Tone, ago, count, holder_tone, holding, left, machine_wide_name, notices,
+    placed_pattern, seen_tone,
 };
 use clearway_core::agent::AgentName;
 use clearway_core::failure::LeaseView;
@@ -85,7 +85,7 @@ impl LeaseList {
         vec![
             Cell::new(view.lease.id.as_str()),
             Cell::new(name).tone(Tone::Strong),
-            Cell::new(view.agent.as_str()).tone(liveness_tone(view.liveness, view.is_halted)),
+            Cell::new(view.agent.as_str()).tone(holder_tone(view)),
             Cell::new(view.lease.mode.word()),
             ending(view, &self.found.now, self.history),
             Cell::new(view.lease.reason.as_deref().unwrap_or_default()),
@@ -160,13 +160,13 @@ impl Answer for AgentList {
         let mut table = Table::new(&[Fit::End, Fit::Whole, Fit::Whole, Fit::Whole, Fit::Whole]);
         table.head(&["agent", "client", "state", "seen", "holds"]);
         for seen in agents {
-            let AgentSeen { view, liveness, waiting } = seen;
+            let AgentSeen { view, waiting, .. } = seen;
             let you =
                 if self.me.as_ref().is_some_and(|(id, _)| *id == view.agent.id) { " (you)" } else { "" };
             table.row(vec![
                 Cell::new(format!("{}{you}", view.agent.name)).tone(Tone::Strong),
                 Cell::new(view.agent.client.word()),
-                Cell::new(seen.word()).tone(liveness_tone(*liveness, view.agent.halted.is_some())),
+                Cell::new(seen.word()).tone(seen_tone(seen)),
                 Cell::new(view.last_seen().map_or("-".to_owned(), |seen| ago(now.mono.since(seen)))),
                 Cell::new(held_and_awaited(view.live_leases, *waiting)),
             ]);

@@ -6,8 +6,8 @@ use super::queueing::wait_table;
 use crate::console::{Answer, Problem, document};
 use crate::given::Given;
 use crate::render::{
-    Cell, Fit, Page, Table, Tone, ago, and_more, count, left, liveness_tone, machine_wide_name,
-    placed_pattern, placed_wants, wrap, wrap_hint,
+    Cell, Fit, Page, Table, Tone, ago, and_more, count, left, machine_wide_name, placed_pattern,
+    placed_wants, seen_tone, wrap, wrap_hint,
 };
 use clearway_core::agent::AgentName;
 use clearway_core::event::Body;
@@ -113,7 +113,7 @@ impl Look {
     fn all_warnings(&self) -> Vec<String> {
         let past = past_the_check(&self.found.unchecked);
         let past = past.map(|past| format!("{past}: clearway events --kind {}", Body::COMMIT_UNCHECKED));
-        let over = written_over(&self.found.overwritten);
+        let over = overwritten(&self.found.overwritten);
         let over = over.map(|over| format!("{over}: clearway events --kind {}", Body::LEASE_OVERWRITTEN));
         self.found.warnings.iter().cloned().chain(past).chain(over).collect()
     }
@@ -206,10 +206,10 @@ impl Look {
         let mut table = Table::new(&[Fit::Last, Fit::Whole, Fit::Whole, Fit::End]);
         table.head(&["agent", "state", "seen", "holds"]);
         for seen in agents {
-            let AgentSeen { view, liveness, .. } = seen;
+            let view = &seen.view;
             table.row(vec![
                 Cell::new(view.agent.name.as_str()).tone(Tone::Strong),
-                Cell::new(seen.word()).tone(liveness_tone(*liveness, view.agent.halted.is_some())),
+                Cell::new(seen.word()).tone(seen_tone(seen)),
                 Cell::new(view.last_seen().map_or("-".to_owned(), |seen| ago(now.mono.since(seen)))),
                 Cell::new(self.holds(view.agent.id, page)),
             ]);
@@ -263,7 +263,7 @@ impl Look {
     /// What was done to what others hold.
     fn terse_past(&self) -> impl Iterator<Item = String> {
         let past = past_the_check(&self.found.unchecked).into_iter();
-        let past = past.chain(written_over(&self.found.overwritten));
+        let past = past.chain(overwritten(&self.found.overwritten));
         past.map(|past| truncate_columns(&past, TERSE_PAST_COLUMNS_MAX).into_owned())
     }
 
@@ -355,7 +355,7 @@ fn past_the_check(unchecked: &[UncheckedCommit]) -> Option<String> {
 }
 
 /// The latest file that was written while somebody else held it, and how many were.
-fn written_over(files: &[OverwrittenFile]) -> Option<String> {
+fn overwritten(files: &[OverwrittenFile]) -> Option<String> {
     let OverwrittenFile { path, holder, by, .. } = files.last()?;
     let before = match files.len() {
         1 => String::new(),

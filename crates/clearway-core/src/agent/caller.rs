@@ -26,7 +26,8 @@ pub struct Caller {
     pub operator: Option<OperatorAct>,
     /// Whether the client itself calls, by its hook: it knows which session goes on as which.
     pub hook: bool,
-    /// Whether the agent hears what is said beside the answer.
+    /// Whether the agent hears what is said beside the answer: by its client's hook, or because it called itself and reads
+    /// this very answer.
     pub hears: bool,
     /// Whether the session begins as a branch of the one that its process had.
     pub forks: bool,

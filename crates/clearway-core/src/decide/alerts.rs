@@ -5,8 +5,7 @@ use crate::agent::AgentName;
 use crate::alert::Alert;
 use crate::event::{Body, Event};
 use crate::ids::{AgentId, LeaseId};
-use crate::limits::LOOPING_REFUSALS;
-use crate::slice::{Memo, Slice, Soft};
+use crate::slice::{Slice, Soft};
 use crate::target::Target;
 
 /// Everything of what a verdict writes that is worth it, told from the state that it was decided on.
@@ -41,14 +40,13 @@ fn target_of(slice: &Slice, id: LeaseId) -> Option<Target> {
     slice.leases.iter().find(|lease| lease.id == id).map(|lease| lease.target.clone())
 }
 
-/// Once for each span that refusals are counted in: when there are just as many of one edit as count as a circle.
+/// Once for each edit and span that refusals are counted in: when there are just as many of it as count as a circle.
 fn begins_to_loop(slice: &Slice, verdict: &Verdict) -> Option<Alert> {
     let (me, agent) = verdict.agent.clone()?;
-    let times_of = |memo: &Memo| memo.most_refused().map_or(0, |refused| refused.times);
-    let times = verdict.soft.iter().find_map(|soft| match soft {
-        Soft::Noted { agent, memo } if *agent == me => Some(times_of(memo)),
+    let memo = verdict.soft.iter().find_map(|soft| match soft {
+        Soft::Noted { agent, memo } if *agent == me => Some(memo),
         _ => None,
     })?;
-    let before = slice.agent(me).map_or(0, |view| times_of(&view.memo));
-    (times == LOOPING_REFUSALS && before < times).then_some(Alert::Looping { agent, times })
+    let before = slice.agent(me).map(|view| view.memo.clone()).unwrap_or_default();
+    memo.begins_to_loop(&before).map(|refused| Alert::Looping { agent, times: refused.times })
 }

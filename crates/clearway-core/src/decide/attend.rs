@@ -5,7 +5,7 @@ use super::identity::Identified;
 use super::selection::held_by;
 use super::transfer::hand_over;
 use super::{Notice, Step, Success};
-use crate::command::{Attend, Hit};
+use crate::command::{Attend, Care, Hit, Used};
 use crate::event::{Actor, Body};
 use crate::facts::{FactQuery, Facts};
 use crate::ids::{AgentId, Entropy, LeaseId, WaitId};
@@ -37,13 +37,16 @@ pub(super) fn attend(
     }
     Ok(Ok(match attend {
         Attend::Start | Attend::Call => Success::Done,
-        Attend::Done { targets, brief, written: changed, worktree } => {
-            draft.report_written(me, actor, changed, worktree);
-            let written = |writing: &Writing| writing.is_of(targets, worktree);
+        Attend::Done { files, worktree, failed } => {
+            if !failed {
+                draft.report_written(me, actor, files, worktree)?;
+            }
+            let targets: Vec<Target> = files.iter().map(|used| used.target.clone()).collect();
+            let written = |writing: &Writing| writing.is_of(&targets, worktree);
             if draft.memo_of(me).is_some_and(|memo| memo.writing.iter().any(written)) {
                 draft.memo(me).writing.retain(|writing| !written(writing));
             }
-            Success::released(put_down(draft, me, actor, targets, brief))
+            Success::released(put_down(draft, me, actor, files))
         }
         Attend::Ran { hits } => {
             hits.iter().for_each(|hit| report(draft, me, actor, *hit));
@@ -93,18 +96,13 @@ fn remind(draft: &mut Draft<'_>, me: AgentId) -> bool {
 }
 
 /// The leases of a tool call that is over are not in hand any more; what is held for a moment only is given back.
-fn put_down(
-    draft: &mut Draft<'_>,
-    me: AgentId,
-    actor: Actor,
-    targets: &[Target],
-    brief: &[Target],
-) -> Vec<LeaseId> {
+fn put_down(draft: &mut Draft<'_>, me: AgentId, actor: Actor, files: &[Used]) -> Vec<LeaseId> {
+    let how = |lease: &Lease| files.iter().find(|used| used.target == lease.target).map(|used| used.how);
     let used: Vec<Lease> =
-        held_by(draft, Some(me)).into_iter().filter(|lease| targets.contains(&lease.target)).collect();
+        held_by(draft, Some(me)).into_iter().filter(|lease| how(lease).is_some()).collect();
     let is_used = |id: LeaseId| used.iter().any(|lease| lease.id == id);
     draft.memo(me).in_hand.retain(|(id, _)| !is_used(*id));
-    let over = used.iter().filter(|lease| lease.grade == Grade::Auto && brief.contains(&lease.target));
+    let over = used.iter().filter(|lease| lease.grade == Grade::Auto && how(lease) == Some(Care::Brief));
     over.map(|lease| draft.give_back(actor, lease)).collect()
 }
 

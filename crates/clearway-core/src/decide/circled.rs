@@ -37,6 +37,22 @@ impl Draft<'_> {
         self.notices.extend(said);
     }
 
+    /// The same for a caller that reads no answer yet.
+    pub(super) fn keep_for_closer(&mut self, me: AgentId, circle: &Circle) {
+        let own = self.parts(circle).into_iter().find(|part| part.holder == me);
+        if let Some(Part { target, by, .. }) = own {
+            self.note(me, Note::Circle { target, by, yielder: yielder_of(circle) });
+        }
+    }
+
+    /// Whoever has waited in vain hears of the circle that it waits in, and of none that is gone by then.
+    pub(super) fn tell_waiter(&mut self, me: AgentId, circle: Option<&Circle>) {
+        self.forget_note_if(me, |note| matches!(note, Note::Circle { .. }));
+        if let Some(circle) = circle {
+            self.tell_closer(me, circle);
+        }
+    }
+
     /// What a circle looks like to who holds something in it; nothing once that is given back, or its turn has come.
     pub(super) fn circle_seen_by(
         &self,

@@ -52,7 +52,7 @@ pub use queue::standing_queue;
 pub use replay::{not_shortened, since_granted};
 
 use crate::agent::AgentName;
-use crate::command::{Attend, Command, Request};
+use crate::command::{Attend, Await, Command, Request, Stay};
 use crate::event::Event;
 use crate::facts::{FactQuery, Facts};
 use crate::failure::{Ahead, Failure, LeaseView};
@@ -273,13 +273,23 @@ fn settle(
     draft.count_what_is_told(&request.command);
     // The end of a turn has one thing to say, or nothing.
     let is_rest = matches!(request.command, Command::Attend(Attend::Rest));
-    if request.caller.hears && !is_rest {
-        draft.tell_caller();
-    }
-    if outcome.is_ok() && !request.caller.hook && request.command.tells_what_was_kept() {
-        draft.tell_without_hooks();
+    match request.caller.hook {
+        _ if !request.caller.hears || is_rest => {}
+        true => draft.tell_caller(),
+        false if is_last(&request.command, &outcome) => draft.tell_without_hooks(),
+        false => {}
     }
     draft.finish(outcome)
+}
+
+/// Whether an answer is what its call comes to. A refusal has no room for anything beside, and a process that goes on
+/// waiting tries again: nobody reads that it still does.
+fn is_last(command: &Command, outcome: &Result<Success, Failure>) -> bool {
+    let waits_on = matches!(command, Command::Await(Await { stay: Stay::Attached(_), .. }));
+    match outcome {
+        Ok(Success::Queued { .. }) => !waits_on,
+        outcome => outcome.is_ok(),
+    }
 }
 
 /// What time did is the kernel's own record: it is the same whoever asks for it, and cron is nobody.

@@ -31,6 +31,7 @@ impl Draft<'_> {
                 | Note::PassedOn { .. }
                 | Note::Overdue(_)
                 | Note::Granted { .. }
+                | Note::Circle { .. }
         );
         let own = self.agent.as_ref().is_some_and(|(me, _)| *me == to) && !concerns_itself;
         if !hears || own {

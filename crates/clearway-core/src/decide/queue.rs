@@ -265,6 +265,7 @@ pub(super) fn stay(
             return Ok(None);
         }
     };
+    let waited = own.as_ref().is_some_and(|view| view.wait.attached.is_some());
     let wait = match (own, request.wait) {
         (Some(view), _) => keep(draft, request, asking.actor, &view, process),
         (None, Some(id)) => return Ok(Some(Err(not_there(id)))),
@@ -273,6 +274,10 @@ pub(super) fn stay(
             Err(failure) => return Ok(Some(Err(failure))),
         },
     };
+    if waited && wait.attached.is_none() && !wait.is_of_edit() {
+        let circle = cycle::find_with_edits(draft, &wait)?;
+        draft.tell_waiter(asking.me, circle.as_ref());
+    }
     Ok(Some(Ok(queued(draft, wait, asking.steps))))
 }
 
@@ -393,7 +398,11 @@ fn begin(
     // Whoever is refused an edit goes on, so that every place stays what it is.
     if let Some(circle) = circle {
         draft.tell_of_circle(asking.me, &circle);
-        draft.tell_closer(asking.me, &circle);
+        // Whoever waits reads no answer before the end: it hears of it at its next tool call, or then.
+        match wait.attached {
+            Some(_) => draft.keep_for_closer(asking.me, &circle),
+            None => draft.tell_closer(asking.me, &circle),
+        }
     }
     Ok(Ok(wait))
 }

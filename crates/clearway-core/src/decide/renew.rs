@@ -7,7 +7,7 @@ use super::kept;
 use super::replay::lapsed;
 use super::selection::{Chosen, by_target, held_by, live_by_id, refuse_part, refuse_unheld};
 use super::{Notice, Step, Success};
-use crate::agent::{AgentName, Liveness};
+use crate::agent::Liveness;
 use crate::command::{Renew, Selection};
 use crate::event::{Actor, Body};
 use crate::failure::{Failure, LeaseView};
@@ -69,25 +69,16 @@ fn extend(draft: &mut Draft<'_>, actor: Actor, renew: &Renew, mut lease: Lease) 
     let operator_reason = draft.operator_reason_for(actor, &lease);
     lease.set_terms(Terms { ttl_ms, deadline, reason, ..lease.terms() });
     draft.push(actor, Body::LeaseRenewed { lease: lease.id, terms: lease.terms(), operator_reason });
-    let (agent, liveness) = shown_holder(draft, actor, &lease);
-    let is_halted = draft.view().holder(&lease).is_some_and(|holder| holder.agent.halted.is_some());
-    LeaseView {
-        deadline: lease.deadline_given(None),
-        lease,
-        agent,
-        liveness,
-        is_halted,
-        waiters: 0,
-        in_hand: false,
-    }
+    shown(draft, actor, &lease)
 }
 
 /// Renewing is a sign of life of whoever does it, which for an operator says nothing about the holder.
-fn shown_holder(draft: &Draft<'_>, actor: Actor, lease: &Lease) -> (AgentName, Liveness) {
+fn shown(draft: &Draft<'_>, actor: Actor, lease: &Lease) -> LeaseView {
     let view = draft.view();
-    match view.holder(lease) {
-        Some(holder) if actor.agent == Some(lease.holder) => (holder.agent.name.clone(), Liveness::Active),
-        Some(holder) => (holder.agent.name.clone(), view.liveness(holder)),
-        None => (AgentName::made("unknown".to_owned()), Liveness::Idle),
-    }
+    let renewed = match view.holder(lease) {
+        Some(holder) if actor.agent == Some(lease.holder) => LeaseView::new(lease, holder, Liveness::Active),
+        Some(holder) => LeaseView::new(lease, holder, view.liveness(holder)),
+        None => LeaseView::of_nobody(lease),
+    };
+    LeaseView { deadline: lease.deadline_given(None), ..renewed }
 }

@@ -182,7 +182,7 @@ fn take(draft: &mut Draft<'_>, reserve: &Reserve, asking: Asking<'_>, entropy: &
     }
     if draft.is_hook && reserve.grade == Grade::Auto {
         draft.take_in_hand(me, &leases);
-        draft.forget_overwritten(me, &leases);
+        draft.forget_overwritten(me, reserve);
         draft.note_edits(me, reserve);
     }
     // A broad claim that gives a path away is still had.

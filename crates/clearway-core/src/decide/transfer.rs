@@ -219,5 +219,6 @@ fn hand(draft: &mut Draft<'_>, actor: Actor, lease: &Lease, to: &AgentView) -> L
     };
     draft.push(actor, body);
     draft.replace(moved.clone());
+    draft.hand_on_overwritten(lease, to.agent.id);
     LeaseView::new(&moved, to, draft.view().liveness(to))
 }

@@ -3,8 +3,8 @@
 use crate::support::{Rng, TestWorld, named, process};
 use clearway_core::agent::{AgentName, Caller, Client, ClientSession, OperatorAct};
 use clearway_core::command::{
-    Answer, Ask, Attend, Await, Command, Commit, Force, LeaseRef, Leave, Release, Renew, Request, Reserve,
-    Says, ScopeBirth, Selection, Settle, Stay, Transfer, Unchecked, Upheaval, Want,
+    Answer, Ask, Attend, Await, Care, Command, Commit, Force, LeaseRef, Leave, Release, Renew, Request,
+    Reserve, Says, ScopeBirth, Selection, Settle, Stay, Transfer, Unchecked, Upheaval, Used, Want,
 };
 use clearway_core::decide::Success;
 use clearway_core::facts::ProcessLife;
@@ -250,7 +250,8 @@ impl Script {
         }
         let urgency = if self.rng.one_in(3) { Urgency::Urgent } else { Urgency::Normal };
         let then_reserve = self.rng.one_in(2);
-        self.ask(Command::Ask(Ask { reserve, why: "the release".to_owned(), urgency, then_reserve }))
+        let (why, tells_answer) = ("the release".to_owned(), then_reserve);
+        self.ask(Command::Ask(Ask { reserve, why, urgency, then_reserve, tells_answer }))
     }
 
     /// A hook tells of its agent: under its session or another one of the same process, as itself or a subagent.
@@ -259,13 +260,10 @@ impl Script {
             0..=1 => Attend::Start,
             2 => Attend::Call,
             3 => {
-                let targets = vec![self.path(), self.path()];
-                Attend::Done {
-                    brief: vec![targets[0].clone()],
-                    written: targets.clone(),
-                    targets,
-                    worktree: self.worktree(),
-                }
+                let (brief, kept) = (self.path(), self.path());
+                let files =
+                    vec![Used { target: brief, how: Care::Brief }, Used { target: kept, how: Care::Kept }];
+                Attend::Done { files, worktree: self.worktree(), failed: false }
             }
             4 => Attend::Rest,
             _ => Attend::End,

@@ -4,7 +4,7 @@
 use crate::script::{Script, Step};
 use crate::support::{Rng, TestWorld, beside, claim, engine, path, process, request, scope, store_file};
 use clearway_core::agent::{AgentName, Caller, Client, ClientSession, OperatorAct};
-use clearway_core::command::{Answer, Ask, Attend, Command, Commit, Force, Reserve, Says, Unchecked};
+use clearway_core::command::{Answer, Ask, Attend, Care, Command, Commit, Force, Reserve, Says, Unchecked};
 use clearway_core::decide::Success;
 use clearway_core::fold::State;
 use clearway_core::ids::Seq;
@@ -90,12 +90,7 @@ fn session(engine: &mut dyn Engine, world: &mut TestWorld) {
         at: Wall(i64::MAX),
         explained: false,
     };
-    let written_over = Attend::Done {
-        targets: vec![path("broad/one")],
-        brief: Vec::new(),
-        written: vec![path("broad/one")],
-        worktree: commit.worktree.clone(),
-    };
+    let written_over = Attend::done(Care::Kept, [path("broad/one")], commit.worktree.clone());
     let broad = Reserve { makes_way: true, ..claim(&[path("broad/**")]) };
     for (session, pid, command) in [
         ("one", 300, edit("left/behind")),
@@ -136,7 +131,13 @@ fn negotiations(engine: &mut dyn Engine, world: &mut TestWorld) {
     };
     let held = |file: &str| Reserve { ttl_ms: 86_400_000, ..claim(&[path(file)]) };
     let ask = |file: &str, urgency: Urgency| {
-        Command::Ask(Ask { reserve: held(file), why: "the release".to_owned(), urgency, then_reserve: false })
+        Command::Ask(Ask {
+            reserve: held(file),
+            why: "the release".to_owned(),
+            urgency,
+            then_reserve: false,
+            tells_answer: false,
+        })
     };
     let says = |negotiation, says| Command::Answer(Answer { negotiation, says });
     for file in ["asked/one", "asked/two"] {

@@ -5,14 +5,15 @@ use super::stage::*;
 use crate::execute::Reply;
 use clearway_core::agent::{Caller, ClientSession};
 use clearway_core::command::{
-    Attend, Await, Command, Enter, Hit, Release, Reserve, Selection, Stay, Unchecked,
+    Attend, Await, Care, Command, Enter, Hit, Release, Reserve, Selection, Stay, Unchecked, Used,
 };
 use clearway_core::decide::{Notice, Success};
 use clearway_core::facts::ProcessLife;
 use clearway_core::failure::LeaseView;
 use clearway_core::lease::Grade;
 use clearway_core::limits::{
-    CALL_MS_MAX, COMMON_MS_MAX, NOTES_MAX, NOTES_MS, OFFER_MS, OFFERS_PER_WAIT_MAX, WAIT_MS_MAX,
+    CALL_MS_MAX, COMMON_MS_MAX, NOTES_MAX, NOTES_MS, OFFER_MS, OFFERS_PER_WAIT_MAX, OVERWRITTEN_PER_CALL_MAX,
+    WAIT_MS_MAX,
 };
 use clearway_core::slug::Slug;
 use clearway_core::target::Worktree;
@@ -36,6 +37,11 @@ pub(super) const STORIES: &[Story] = &[
     ("what the dead left uncommitted is kept before it goes to somebody else, and both are told", kept),
     ("a commit past the check is recorded, and the holders of what is in it are told", committed_unchecked),
     ("what was written over is told to both, and to the holder alone if nobody is known", written_over),
+    ("what a call wrote over is recorded once, and again after an edit of that very file", overwritten),
+    (
+        "what a call wrote that it was kept from is recorded, up to a limit, and nothing else",
+        overwritten_alone,
+    ),
     ("nobody is told more than its budget allows", budget),
     ("an agent that rests is idle until it does something", rests),
     ("a path of a broad claim that nobody touches makes way, and the rest stays", split),
@@ -84,12 +90,7 @@ fn attend(stage: &mut Stage, caller: &Caller, attend: Attend) -> Reply {
 }
 
 fn wrote(file: &str) -> Attend {
-    Attend::Done {
-        targets: vec![path(file)],
-        brief: Vec::new(),
-        written: Vec::new(),
-        worktree: Worktree("/w".to_owned()),
-    }
+    Attend::done(Care::Kept, [path(file)], Worktree("/w".to_owned()))
 }
 
 fn same_process(stage: &mut Stage) {
@@ -382,6 +383,67 @@ fn written_over(stage: &mut Stage) {
     let holder = attend(stage, &one, Attend::Call).notices;
     assert!(matches!(holder.as_slice(), [Notice::WrittenOver { by: None, .. }]), "{holder:?}");
     assert!(attend(stage, &one, hit(true)).notices.is_empty(), "what is one's own is nobody else's");
+}
+
+/// How often it is recorded by then that something was written over.
+fn times_overwritten(stage: &mut Stage) -> usize {
+    stage.kinds().iter().filter(|kind| **kind == "lease.overwritten").count()
+}
+
+fn overwritten(stage: &mut Stage) {
+    let (one, two, three) = (hook("one", 7), hook("two", 8), hook("three", 9));
+    for file in ["d/a", "d/b"] {
+        stage.world.dirty.insert(file.to_owned());
+    }
+    leases(stage.reserve(&one, &[path("d/**")], How::default()));
+    for caller in [&two, &three] {
+        attend(stage, caller, Attend::Start);
+    }
+    for _ in 0..2 {
+        attend(stage, &two, wrote("d/a"));
+        attend(stage, &two, wrote("d/b"));
+    }
+    assert_eq!(times_overwritten(stage), 2, "each file once");
+    attend(stage, &three, wrote("d/a"));
+    assert_eq!(times_overwritten(stage), 3, "by somebody else");
+    granted(&edit(stage, &one, "d/b"));
+    attend(stage, &one, wrote("d/b"));
+    attend(stage, &two, wrote("d/a"));
+    assert_eq!(times_overwritten(stage), 3, "another file of the same claim was edited");
+    attend(stage, &two, wrote("d/b"));
+    assert_eq!(times_overwritten(stage), 4);
+    let leases = stage.stored();
+    attend(stage, &two, Attend::Ran { hits: vec![Hit { lease: leases[0], explained: false }] });
+    assert_eq!(times_overwritten(stage), 5, "by nobody who is known");
+    let release = Release { selection: Selection::All, keep: Vec::new() };
+    assert!(stage.execute(&one, Command::Release(release), None).outcome.is_ok());
+    attend(stage, &three, wrote("d/b"));
+    attend(stage, &two, Attend::Ran { hits: vec![Hit { lease: leases[0], explained: true }] });
+    assert_eq!(times_overwritten(stage), 5, "nobody holds it any more");
+}
+
+fn overwritten_alone(stage: &mut Stage) {
+    let (one, two) = (hook("one", 7), hook("two", 8));
+    let files: Vec<String> =
+        (0..OVERWRITTEN_PER_CALL_MAX + 4).map(|number| format!("d/{number:02}")).collect();
+    stage.world.dirty.extend(files.iter().cloned().chain(["d/out".to_owned(), "e".to_owned()]));
+    stage.world.ignored.insert("d/out".to_owned());
+    leases(stage.reserve(&one, &[path("d/**")], How::default()));
+    attend(stage, &two, Attend::Start);
+    attend(stage, &subagent("one", 7, "x"), wrote("d/00"));
+    assert_eq!(times_overwritten(stage), 0, "its own family");
+    attend(stage, &two, wrote("d/out"));
+    assert_eq!(times_overwritten(stage), 0, "nobody is kept from what git ignores");
+    granted(&edit(stage, &two, "e"));
+    attend(stage, &two, wrote("e"));
+    let worktree = How::default().worktree;
+    attend(stage, &two, Attend::done(Care::Common, [path("d/00")], worktree.clone()));
+    let all: Vec<Used> = files.iter().map(|file| Used { target: path(file), how: Care::Kept }).collect();
+    let done = |failed| Attend::Done { files: all.clone(), worktree: worktree.clone(), failed };
+    attend(stage, &two, done(true));
+    assert_eq!(times_overwritten(stage), 0, "none of it was written");
+    attend(stage, &two, done(false));
+    assert_eq!(times_overwritten(stage), OVERWRITTEN_PER_CALL_MAX);
 }
 
 fn committed_unchecked(stage: &mut Stage) {

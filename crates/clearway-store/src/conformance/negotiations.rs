@@ -4,7 +4,9 @@ use super::Story;
 use super::stage::{How, Stage, auto, in_session, leases, named, operator, path, process};
 use crate::execute::Reply;
 use clearway_core::agent::{AgentName, Caller, ClientSession};
-use clearway_core::command::{Answer, Ask, Attend, Command, Force, Release, Reserve, Says, Selection, Want};
+use clearway_core::command::{
+    Answer, Ask, Attend, Care, Command, Force, Release, Reserve, Says, Selection, Want,
+};
 use clearway_core::decide::{Notice, Said, Success};
 use clearway_core::event::Body;
 use clearway_core::facts::ProcessLife;
@@ -86,7 +88,7 @@ fn wish(file: &str) -> Reserve {
 
 fn asking(file: &str, urgency: Urgency, then_reserve: bool) -> Command {
     let why = "add logout".to_owned();
-    Command::Ask(Ask { reserve: wish(file), why, urgency, then_reserve })
+    Command::Ask(Ask { reserve: wish(file), why, urgency, then_reserve, tells_answer: false })
 }
 
 fn negotiated(stage: &mut Stage, caller: Caller, command: Command) -> Negotiated {
@@ -206,12 +208,7 @@ fn commit_answers(stage: &mut Stage) {
 
 fn done(file: &str) -> Command {
     let worktree = Worktree("/w".to_owned());
-    Command::Attend(Attend::Done {
-        targets: vec![path(file)],
-        brief: Vec::new(),
-        written: Vec::new(),
-        worktree,
-    })
+    Command::Attend(Attend::done(Care::Kept, [path(file)], worktree))
 }
 
 fn granted_when_let_go(stage: &mut Stage) {

@@ -37,6 +37,12 @@ fn cases(cases: u32) -> ProptestConfig {
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }
 
+/// One value has one encoding. Answers of an earlier version are read, and written as those of the last.
+fn is_one_encoding(bytes: &[u8], read: &Success) -> bool {
+    let own = outcome::encode(read);
+    own == bytes || bytes[0] < own[0]
+}
+
 proptest! {
     #![proptest_config(cases(512))]
 
@@ -52,24 +58,24 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_answered(bytes in vec(any::<u8>(), 0..200), version in 0_u8..=1) {
+    fn any_bytes_are_answered(bytes in vec(any::<u8>(), 0..200), version in 0_u8..=2) {
         let versioned: Vec<u8> = std::iter::once(version).chain(bytes.iter().copied()).collect();
         for bytes in [bytes, versioned] {
             if let Ok(read) = canonical::decode(Seq(1), &bytes, Fold::Exact) {
                 prop_assert_eq!(canonical::encode(&read), bytes);
             } else if let Ok(read) = outcome::decode(&bytes, Fold::Exact) {
-                prop_assert_eq!(outcome::encode(&read), bytes);
+                prop_assert!(is_one_encoding(&bytes, &read));
             }
         }
     }
 
     #[test]
-    fn a_newer_version_is_refused_whatever_follows(event in event(), success in success(), newer in 2_u8..) {
+    fn a_newer_version_is_refused_whatever_follows(event in event(), success in success(), newer in 3_u8..) {
         let (mut bytes, mut answer) = (canonical::encode(&event), outcome::encode(&success));
         (bytes[0], answer[0]) = (newer, newer);
-        let refused = DecodeError::Newer { found: newer, known: 1 };
-        prop_assert_eq!(canonical::decode(event.seq, &bytes, Fold::Exact), Err(refused.clone()));
-        prop_assert_eq!(outcome::decode(&answer, Fold::Exact), Err(refused));
+        let refused = |known| DecodeError::Newer { found: newer, known };
+        prop_assert_eq!(canonical::decode(event.seq, &bytes, Fold::Exact), Err(refused(1)));
+        prop_assert_eq!(outcome::decode(&answer, Fold::Exact), Err(refused(2)));
     }
 
     #[test]
@@ -110,7 +116,7 @@ proptest! {
     fn an_outcome_that_decodes_is_what_would_be_encoded(success in success()) {
         for bytes in mutations(&outcome::encode(&success)) {
             if let Ok(read) = outcome::decode(&bytes, Fold::Exact) {
-                prop_assert_eq!(outcome::encode(&read), bytes, "one value has one encoding");
+                prop_assert!(is_one_encoding(&bytes, &read));
             }
         }
     }

@@ -30,6 +30,11 @@ pub(in super::super) fn ask(
     entropy: &mut Entropy<'_>,
 ) -> Outcome {
     let (me, actor) = draft.register(identified, entropy);
+    if ask.tells_answer {
+        let asked: Vec<String> = ask.reserve.wants.iter().map(|want| want.target.display()).collect();
+        let is_told = |note: &Note| matches!(note, Note::Answered { target, .. } if asked.contains(target));
+        draft.forget_note_if(me, is_told);
+    }
     let steps = Planner::new(draft, me, &ask.reserve).plan()?;
     if !steps.iter().any(Step::is_new) {
         return Ok(Err(oneself(&ask.reserve)));

@@ -311,8 +311,45 @@ fn an_edit_that_came_to_nothing_is_told_to_nobody() {
     let call = json!({"tool_name": "Edit", "tool_input": input, "error": "String to replace not found"});
     two.before_edit("src/a.rs");
     two.event("PostToolUseFailure", &call).silent();
-    let gone = json!({"tool_name": "Edit", "tool_input": input, "tool_response": {"error": "no"}});
-    two.event("PostToolUse", &gone).silent();
     looks(&mut one).silent();
     assert!(!app.kinds().contains(&"lease.overwritten".to_owned()));
+}
+
+/// A line of `status` that needs a person names who has the file now, and goes when there is nothing to look after.
+#[test]
+fn what_was_written_over_is_shown_with_who_has_it_now_and_for_as_long_as_that_is_news() {
+    let home = home();
+    home.user_config("mode = \"warn\"\n");
+    let app = app(&home);
+    let (mut one, mut two) = holder(&home, &app);
+    let name = |client: &str| text(&app.clearway().session(client).ok(&["status"]), "agent").to_owned();
+    let over = |two: &mut Client, file: &str| {
+        two.before_edit(file);
+        app.write(file, "over\n");
+        two.after_edit(file);
+    };
+    let shown = || {
+        let status = app.clearway().ok(&["status"]);
+        let written = list(&status, "written_over");
+        written.iter().map(|file| text(file, "holder").to_owned()).collect::<Vec<String>>()
+    };
+    app.grant("cy", &["README.md"]);
+    over(&mut two, "src/a.rs");
+    assert_eq!(shown(), [name("one")]);
+    app.clearway().session("one").ok(&["transfer", "--to", "cy", "src/a.rs"]);
+    assert_eq!(shown(), ["cy"], "it was handed on");
+    app.agent("cy").ok(&["transfer", "--to", &name("one"), "src/a.rs"]);
+    over(&mut two, "src/a.rs");
+    assert_eq!(shown(), [name("one")], "each once");
+    one.before_edit("src/a.rs");
+    one.after_edit("src/a.rs");
+    assert_eq!(shown(), [""; 0], "its holder edited it");
+    app.agent("cy").ok(&["release", "--all"]);
+    app.clearway().session("one").ok(&["reserve", "--broad", "**"]);
+    app.write("docs/y.md", "changed\n");
+    over(&mut two, "docs/y.md");
+    assert_eq!(shown(), [name("one")]);
+    app.git(&["clean", "-qf", "--", "docs"]);
+    two.before_edit("docs/y.md");
+    assert_eq!(shown(), [""; 0], "it was taken out of the claim");
 }

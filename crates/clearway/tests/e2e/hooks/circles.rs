@@ -4,7 +4,7 @@
 use super::gate::invited;
 use super::told::{reads, run_what_follows};
 use crate::{app, each, home, list};
-use clearway_testkit::{Client, Home, Repository};
+use clearway_testkit::{Client, Home, Repository, eventually};
 use serde_json::json;
 
 /// Agents with an uncommitted change each, of `src/0.rs` and so on, in this order.
@@ -137,4 +137,24 @@ fn a_claim_that_closes_a_circle_through_a_refused_edit_is_told_to_all_of_it() {
             client.event("SessionEnd", &json!({"reason": "other"}));
         }
     }
+}
+
+/// While it waits it hears of the circle, when giving way would help; what is gone by the end is not told then.
+#[test]
+fn whoever_waits_in_a_circle_hears_of_it_while_it_lasts_and_not_when_it_is_gone() {
+    let home = home();
+    let app = app(&home);
+    let mut both = at_work(&home, &app, &["one", "two"]);
+    both[0].before_edit("src/1.rs").denied();
+    let claim = ["--json", "reserve", "src/0.rs", "--wait", "4s"];
+    let waiting = app.clearway().session("two").spawn(&claim);
+    let told = eventually("it hears of it", || {
+        let answer = reads(&mut both[1]);
+        (!answer.is_silent()).then(|| answer.told()).filter(|told| told.contains(CIRCLE))
+    });
+    assert!(told.contains("wants src/1.rs") && told.contains("give back src/1.rs"), "{told}");
+    app.clearway().session("one").ok(&["wait", "--cancel"]);
+    let closer = waiting.wait_with_output().expect("it ends").stdout;
+    let closer: serde_json::Value = serde_json::from_slice(&closer).expect("JSON");
+    assert!(!each(&closer, "notices", "code").contains(&"circle"), "{closer}");
 }

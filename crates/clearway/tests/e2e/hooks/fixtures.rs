@@ -3,7 +3,7 @@
 //! `payload` is what the client sends, with `$ROOT` for the repository; `writes` the files it is about to write;
 //! `denial` the document that keeps it from doing so. `overwrite` is the document that keeps it from writing
 //! `CHANGELOG.md` without the lines that somebody else, `$OTTER`, has in it. `arguments` are those of the hook where
-//! the payload does not name its event.
+//! the payload does not name its event. `failed` is whether the client says of a call that is over that it came to nothing.
 
 use crate::{app, home};
 use clearway_testkit::Home;
@@ -131,6 +131,38 @@ fn a_whole_file_without_the_lines_of_somebody_else_is_denied_in_the_form_of_the_
         clients.insert(fixture.client);
     }
     assert_eq!(clients.into_iter().collect::<Vec<_>>(), names_in(&folder()), "each client");
+}
+
+#[test]
+fn what_a_client_says_came_to_nothing_was_written_by_nobody() {
+    let mut told = std::collections::BTreeSet::new();
+    for fixture in Fixture::all() {
+        let Some(failed) = fixture.text["failed"].as_bool() else { continue };
+        let home = home();
+        home.user_config("mode = \"observe\"\n");
+        let app = invited(&home);
+        app.grant("otter", &["src/a.rs"]);
+        app.write("src/a.rs", "over\n");
+        let called = |fixture: &Fixture| {
+            let payload = fixture.payload(app.path());
+            app.clearway().run_with(payload.as_bytes(), &fixture.arguments()).expect(0);
+        };
+        let is_start =
+            |other: &Fixture| other.client == fixture.client && other.path.ends_with("session-start.json");
+        Fixture::all().iter().filter(|other| is_start(other)).for_each(called);
+        called(&fixture);
+        let is_told = app.kinds().contains(&"lease.overwritten".to_owned());
+        assert_eq!(is_told, !failed, "{}", fixture.path.display());
+        let written = app.clearway().ok(&["diff", "src/a.rs"]);
+        let has_author = written["files"][0]["lines"].to_string().contains(&fixture.client);
+        assert_eq!(has_author, !failed, "{}: {written:#}", fixture.path.display());
+        told.insert((fixture.client, failed));
+    }
+    let clients = |failed: bool| -> Vec<&str> {
+        told.iter().filter(|(_, own)| *own == failed).map(|(client, _)| client.as_str()).collect()
+    };
+    assert_eq!(clients(false), names_in(&folder()), "each client");
+    assert_eq!(clients(true), ["claude", "copilot", "gemini"], "those that tell: docs/hooks.md");
 }
 
 /// Where a client also runs the hooks of another, both see one agent, so neither refuses the other.

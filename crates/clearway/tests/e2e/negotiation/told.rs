@@ -3,7 +3,7 @@
 use super::{asked, pass};
 use crate::hooks::told::{reads, run_what_follows};
 use crate::{app, each, home, home_long_after_boot, list};
-use clearway_testkit::Client;
+use clearway_testkit::{Client, eventually};
 
 #[test]
 fn a_refusal_ends_with_the_command_that_asks_and_it_works_as_it_stands() {
@@ -178,4 +178,63 @@ fn whoever_has_no_hooks_is_told_of_a_circle_that_another_closed() {
     assert!(each(&told, "notices", "code").contains(&"circle"), "{told}");
     let again = app.agent("ada").ok(&["renew"]);
     assert!(!each(&again, "notices", "code").contains(&"circle"), "{again}");
+}
+
+/// Every call whose answer the agent reads tells it, also one that waits or names a lease by its id.
+#[test]
+fn whoever_has_no_hooks_is_told_beside_every_answer_that_it_reads() {
+    let home = home();
+    let app = app(&home);
+    let lease = app.grant("bob", &["docs/x.md"]);
+    let id = lease["id"].as_str().expect("an id").to_owned();
+    app.grant("eve", &["src/e.rs"]);
+    let calls: [&[&str]; 7] = [
+        &["reserve", "--queue", "src/e.rs"],
+        &["reserve", "--queue", "docs/y.md"],
+        &["reserve", "--wait", "1s", "docs/z.md"],
+        &["renew", &id],
+        &["ask", "src/e.rs", "why"],
+        &["wait", "--cancel"],
+        &["release", &id],
+    ];
+    for (number, words) in calls.iter().enumerate() {
+        let file = format!("src/f{number}.rs");
+        app.grant("ada", &[&file]);
+        let id = asked(&app, "bob", &file);
+        app.agent("ada").ok(&["answer", &id, "no", "half done"]);
+        let told = app.agent("bob").ok(words);
+        assert_eq!(each(&told, "notices", "code"), ["answered"], "{words:?}: {told}");
+    }
+}
+
+#[test]
+fn an_answer_that_somebody_waited_for_is_told_once() {
+    let home = home();
+    let app = app(&home);
+    app.grant("ada", &["src/a.rs"]);
+    let waiting = app.agent("bob").spawn(&["--json", "ask", "src/a.rs", "why", "--wait", "1m"]);
+    let id = eventually("it is asked", || {
+        let open = app.clearway().ok(&["negotiations"]);
+        open["negotiations"][0]["id"].as_str().map(str::to_owned)
+    });
+    app.agent("ada").ok(&["answer", &id, "no", "half", "done"]);
+    let told = waiting.wait_with_output().expect("it ends").stdout;
+    let told: serde_json::Value = serde_json::from_slice(&told).expect("JSON");
+    assert_eq!(told["negotiations"][0]["reason"], "half done", "{told}");
+    assert!(list(&told, "notices").is_empty(), "{told}");
+    let again = app.agent("bob").ok(&["reserve", "docs/x.md"]);
+    assert!(list(&again, "notices").is_empty(), "{again}");
+}
+
+/// What runs under `clearway with` is answered to nobody.
+#[test]
+fn a_command_that_runs_uses_up_nothing_that_its_agent_is_to_be_told() {
+    let home = home();
+    let app = app(&home);
+    app.grant("ada", &["src/a.rs"]);
+    let id = asked(&app, "bob", "src/a.rs");
+    app.agent("ada").ok(&["answer", &id, "no", "half done"]);
+    app.agent("bob").run(&["with", "build", "--", "true"]).expect(0);
+    let told = app.agent("bob").ok(&["reserve", "docs/x.md"]);
+    assert_eq!(each(&told, "notices", "code"), ["answered"], "{told}");
 }
