@@ -18,13 +18,25 @@ pub fn word(text: &str) -> String {
 
 /// The same for a word that may be a flag.
 pub fn as_it_is(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:,@%=".contains(c);
-    if !text.is_empty() && text.chars().all(plain) { text.to_owned() } else { quoted(text) }
+    if is_plain(text) { text.to_owned() } else { quoted(text) }
+}
+
+/// The same for what no terminal shows: letter by letter, whatever they are.
+pub fn literally(text: &str) -> String {
+    if is_plain(text) { text.to_owned() } else { in_quotes(text) }
+}
+
+fn is_plain(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+:,@%=".contains(c))
+}
+
+fn in_quotes(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 fn quoted(text: &str) -> String {
     if printable(text) == text {
-        return format!("'{}'", text.replace('\'', r"'\''"));
+        return in_quotes(text);
     }
     // What a terminal does not show as it is, the shell makes of digits. It takes away lines that end the whole.
     format!("\"$(printf '{}')\"", text.chars().map(for_printf).collect::<String>())

@@ -16,7 +16,7 @@ use crate::targets::Look;
 use clearway_core::agent::AgentName;
 use clearway_core::command::{Command, Reserve};
 use clearway_core::decide::{Notice, Success, is_person};
-use clearway_core::failure::{Ahead, Details, Failure, LeaseView};
+use clearway_core::failure::{Details, Failure, LeaseView};
 use clearway_core::grasp::Grasp;
 use clearway_core::hint::{Hint, SNAPSHOTS};
 use clearway_core::ids::{AgentId, Seq};
@@ -327,7 +327,7 @@ impl Session<'_> {
         Ok(plan)
     }
 
-    /// Files of a plan that an agent would not be let to edit now, and whose they are. A person is kept from nothing.
+    /// Files of a plan that others took since or are at, and whose they are. A person is kept from nothing.
     fn with_others(&mut self, plan: &Plan) -> Result<BTreeMap<String, AgentName>, Failure> {
         let (key, mut found) = (self.site.key.clone(), BTreeMap::new());
         for some in self.written_over(plan).chunks(TARGETS_PER_REQUEST_MAX) {
@@ -339,7 +339,8 @@ impl Session<'_> {
             {
                 return outcome.map(|_| found);
             }
-            let owned = |path: &PathOfCommit| Some((path.path.clone(), owner(&outcome, &path.target)?));
+            let kept = plan.seen.number;
+            let owned = |path: &PathOfCommit| Some((path.path.clone(), owner(&outcome, &path.target, kept)?));
             found.extend(some.iter().filter_map(owned));
         }
         Ok(found)
@@ -587,19 +588,19 @@ impl Session<'_> {
     }
 }
 
-/// Who is in the way of an edit of one of the files that were asked for.
-fn owner(outcome: &Result<Success, Failure>, target: &Target) -> Option<AgentName> {
-    let (leases, ahead): (&[LeaseView], &[Ahead]) = match outcome {
+/// With whom a file is that was asked for, who took it after `kept` or is at it right now. Whoever had it before gets back
+/// what is its own.
+fn owner(outcome: &Result<Success, Failure>, target: &Target, kept: Seq) -> Option<AgentName> {
+    let leases: &[LeaseView] = match outcome {
         Ok(Success::Reserved { refused, .. }) => {
-            let refused = refused.iter().find(|refused| refused.target == target.display())?;
-            (&refused.blockers, &refused.ahead)
+            &refused.iter().find(|refused| refused.target == target.display())?.blockers
         }
-        Ok(_) => return None,
-        Err(Failure { details: Details::Blockers { leases, ahead }, .. }) => (leases, ahead),
-        Err(_) => return None,
+        Err(Failure { details: Details::Blockers { leases, .. }, .. }) => leases,
+        Ok(_) | Err(_) => return None,
     };
-    let lease = leases.iter().find(|view| view.lease.is_on(target)).map(|view| &view.agent);
-    lease.or_else(|| ahead.first().map(|ahead| &ahead.agent)).cloned()
+    let is_owned =
+        |view: &&LeaseView| view.lease.is_on(target) && (view.in_hand || view.lease.fence.seq > kept);
+    leases.iter().find(is_owned).map(|view| view.agent.clone())
 }
 
 fn holds_nothing(number: Seq, path: &str) -> Failure {

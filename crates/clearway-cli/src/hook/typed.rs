@@ -92,7 +92,7 @@ fn answers_at_once(verb: &Verb) -> bool {
 
 /// A command that prints an answer and ends like the one it stands for.
 pub(crate) fn printing(stdout: &str, stderr: &str, code: u8) -> String {
-    let print = |text: &str| format!("printf %s {}", shell::as_it_is(text));
+    let print = |text: &str| format!("printf %s {}", shell::literally(text));
     let err = if stderr.is_empty() { String::new() } else { format!("; {} >&2", print(stderr)) };
     let end = if code == 0 { String::new() } else { format!("; exit {code}") };
     format!("{}{err}{end}", print(stdout))

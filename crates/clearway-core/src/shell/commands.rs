@@ -276,10 +276,13 @@ mod tests {
             ("git add a; (cd b && git stash); git rm c", vec!["$ git|add|a", "b$ git|stash", "$ git|rm|c"]),
             ("{ git stash; }", vec!["$ git|stash", "$ }"]),
             ("git add a\\ b", vec!["$ git|add|a b"]),
-            ("cd \"$PWD\" && cd ./src; cd -P $(pwd)/x; git stash", vec!["././src/./x$ git|stash"]),
+            (
+                "cd \"$PWD\" && cd ./src; cd -P $(pwd)/x; git stash",
+                vec!["././src$ pwd", "././src/./x$ git|stash"],
+            ),
             (
                 "cd sub; cd \"$(git rev-parse --show-toplevel)\" && rm x",
-                vec!["$ git|rev-parse|--show-toplevel", "sub/:/$ rm|x"],
+                vec!["sub$ git|rev-parse|--show-toplevel", "sub/:/$ rm|x"],
             ),
             ("R=`pwd`; D=/w/app; rm -rf $R/a ${D}", vec!["$ pwd", "$ rm|-rf|./a|/w/app"]),
             ("R=$(pwd); cd sub; rm $R", vec!["$ pwd", "sub$ rm|$R…"]),

@@ -10,6 +10,7 @@ use clearway_core::event::{Body, Event};
 use clearway_core::failure::LeaseView;
 use clearway_core::ids::LeaseId;
 use clearway_core::lease::Lease;
+use clearway_core::negotiation::Status;
 use clearway_core::target::{Target, Worktree};
 use clearway_store::Reply;
 
@@ -130,7 +131,12 @@ pub(crate) fn of_step(scene: &Scene<'_>, ledger: &Ledger, events: &[Event], repl
         Ok(Success::Negotiated(outcome)) => {
             let written = leases_of(events, |body| body.end().is_some());
             let said = outcome.released.iter().all(|lease| written.contains(lease));
-            answer(said || events.is_empty(), || "let go of something else than it says".to_owned())
+            // A second force says what the first one took, whatever else it finds to be over by now.
+            let forces = |event: &Event| matches!(event.body, Body::NegotiationForced { .. });
+            let is_again = outcome.status == Status::Forced && !events.iter().any(forces);
+            answer(said || is_again || events.is_empty(), || {
+                "let go of something else than it says".to_owned()
+            })
         }
         Ok(Success::Halted { ended, .. }) => {
             let written = leases_of(events, |body| body.end().is_some());

@@ -134,11 +134,16 @@ fn a_command_runs_where_its_client_says_that_it_does() {
         ("cursor", "Shell", "preToolUse", "working_directory"),
     ] {
         for place in ["src".to_owned(), app.path().join("src").display().to_string()] {
-            let payload = serde_json::json!({
-                "session_id": client, "conversation_id": client, "cursor_version": "2", "timestamp": "t",
+            let mut payload = serde_json::json!({
                 "cwd": app.path(), "hook_event_name": event, "tool_name": tool,
                 "tool_input": {"command": "git checkout -- a.rs", field: place},
             });
+            let marks: &[&str] = match client {
+                "gemini" => &["session_id", "timestamp"],
+                "codex" => &["session_id", "turn_id", "model"],
+                _ => &["conversation_id", "cursor_version"],
+            };
+            marks.iter().for_each(|mark| payload[*mark] = client.into());
             let ran = app.clearway().run_with(payload.to_string().as_bytes(), &["hook", client]);
             let said = format!("{}{}", ran.stdout(), ran.stderr());
             assert!(said.contains("not run") && said.contains("src/a.rs"), "{client} {place}: {said}");
