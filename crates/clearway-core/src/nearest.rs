@@ -3,15 +3,26 @@
 /// Longer names get no suggestion: nobody mistypes them, and the comparison costs the product of the lengths.
 const NAME_CHARS_MAX: usize = 64;
 
-/// The candidate with the fewest edits, if those are few for the length of the name.
+/// So many letters tell which name was cut short.
+const START_CHARS_MIN: usize = 3;
+
+/// The candidate with the fewest edits, if those are few for the length of the name; otherwise the only one that begins so.
 pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let name: Vec<char> = name.chars().take(NAME_CHARS_MAX + 1).map(|c| c.to_ascii_lowercase()).collect();
-    if name.len() > NAME_CHARS_MAX {
+    let letters: Vec<char> = name.chars().take(NAME_CHARS_MAX + 1).map(|c| c.to_ascii_lowercase()).collect();
+    if letters.len() > NAME_CHARS_MAX {
         return None;
     }
-    let allowed = (name.len() / 3).max(1);
-    let with_distance = candidates.map(|candidate| (edits(&name, candidate), candidate));
-    with_distance.filter(|(edits, _)| *edits <= allowed).min_by_key(|(edits, _)| *edits).map(|(_, best)| best)
+    let candidates: Vec<&str> = candidates.collect();
+    let allowed = (letters.len() / 3).max(1);
+    let with_distance = candidates.iter().map(|candidate| (edits(&letters, candidate), *candidate));
+    let near = with_distance.filter(|(edits, _)| *edits <= allowed).min_by_key(|(edits, _)| *edits);
+    near.map(|(_, best)| best).or_else(|| only_one_that_begins(name, &candidates))
+}
+
+fn only_one_that_begins<'a>(name: &str, candidates: &[&'a str]) -> Option<&'a str> {
+    let mut found = candidates.iter().filter(|candidate| candidate.starts_with(name));
+    let first = found.next().filter(|_| name.len() >= START_CHARS_MIN)?;
+    found.next().is_none().then_some(*first)
 }
 
 /// Insertions, deletions, replacements and swaps of neighbours, each counted once.
@@ -53,11 +64,15 @@ mod tests {
         check("Unattended", Some("unattended"));
         check("tema", Some("team"));
         check("sol", Some("solo"));
+        check("unatt", Some("unattended"));
+        check("leases.d", Some("leases.durability"));
     }
 
     #[test]
     fn far_names_find_nothing() {
         check("", None);
+        check("leases", None);
+        check("un", None);
         check("colour", None);
         check("xy", None);
         check(&"leases.claimed_ttl".repeat(10), None);

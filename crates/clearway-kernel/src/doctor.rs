@@ -221,12 +221,12 @@ impl Session<'_> {
         let writers = self.engine.writers(&self.site.key).map_err(|error| store_failure(&error))?;
         Ok(match writers.as_slice() {
             [] => good("writers", "nobody is writing".to_owned()),
-            writers => Check {
-                about: "writers",
-                status: CheckStatus::Notable,
-                text: said(writers),
-                hint: writers.iter().find_map(wake),
-            },
+            writers => {
+                // Whoever writes is through in a moment; whoever stands still keeps everybody from writing.
+                let hint = writers.iter().find_map(wake);
+                let status = if hint.is_some() { CheckStatus::Wrong } else { CheckStatus::Notable };
+                Check { about: "writers", status, text: said(writers), hint }
+            }
         })
     }
 

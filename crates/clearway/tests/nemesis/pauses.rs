@@ -72,7 +72,7 @@ fn a_writer_stopped_in_its_transaction_is_named_to_whoever_waits_and_both_finish
     assert_eq!(busy.value["error"]["retry"]["when"], "now");
     assert_eq!(arena.run("eve", &["check", "a.rs"]).expect(1).value["clear"], false);
     arena.run("eve", &["status"]).expect(0);
-    let doctor = arena.run("eve", &["doctor"]).expect(0);
+    let doctor = arena.run("eve", &["doctor"]).refused(1, "unhealthy");
     assert!(doctor.stdout.contains(&format!("pid {}", stuck.pid)), "{doctor:?}");
     let waiting = arena.start("eve", &["reserve", "c.rs", "--timeout", "60s"]);
     stuck.go_on().expect(0);
