@@ -654,4 +654,12 @@ impl Command {
                 | Self::Recover
         )
     }
+
+    /// Whether nobody has more when it is done: on a full disk it is carried out as long as it can be written, but for the room
+    /// kept aside.
+    pub fn takes_nothing(&self) -> bool {
+        let ends = matches!(self, Self::Sweep | Self::Withdraw(_) | Self::Halt(_) | Self::Attend(_));
+        let lets_go = matches!(self, Self::Answer(Answer { says: Says::Release(_), .. }));
+        self.gives_back() || ends || lets_go || matches!(self, Self::Freeze { .. } | Self::Thaw)
+    }
 }

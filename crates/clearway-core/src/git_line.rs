@@ -8,7 +8,7 @@ use crate::shell::{self, Placed, Word, joined};
 /// One command of git in a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GitUse {
-    /// Where, from where the line is run; empty if that is it.
+    /// Where, from where the line is run; empty if that is it. What follows `:/` is meant from the root of the checkout.
     pub directory: String,
     /// What it is called, such as `git stash pop`.
     pub what: String,
@@ -131,10 +131,7 @@ fn git_use(placed: &Placed) -> Option<GitUse> {
         return None;
     }
     let texts: Vec<&str> = placed.words[1..].iter().map(|word| word.text.as_str()).collect();
-    // The root of a checkout is in the same one as what it is asked for from.
-    let within =
-        placed.directory.split_once(shell::TOP).map_or(placed.directory.as_str(), |(before, _)| before);
-    let (directory, rest) = after_globals(within, &texts)?;
+    let (directory, rest) = after_globals(&placed.directory, &texts)?;
     let words = &placed.words[placed.words.len() - rest.len()..];
     let (verb, words) = words.split_first().filter(|(verb, _)| !verb.is_opaque)?;
     let (what, act) = act(&verb.text, &Arguments { words })?;

@@ -1,7 +1,7 @@
 //! Which commands destroy what is not committed, and where. Nothing here is a shell: a command whose words only a shell can
 //! read may destroy anything in its checkout if it destroys at all, and what is kept too often costs little.
 
-use crate::git_line::{after_globals, has_flag, without_excluded};
+use crate::git_line::{after_globals, has_flag, is_flag, without_excluded};
 use crate::grasp::{self, Grasp};
 pub use crate::shell::TOP as ROOT;
 use crate::shell::{self, Placed, Word, joined};
@@ -270,8 +270,8 @@ fn takes_repositories(words: &[&str]) -> Option<bool> {
     let letters =
         |flag: &&str| flag.strip_prefix('-').filter(|flag| !flag.starts_with('-')).map(str::to_owned);
     let letters: String = flags.iter().filter_map(letters).collect();
-    let is_dry = letters.contains('n') || flags.contains(&"--dry-run");
-    let force = letters.matches('f').count() + flags.iter().filter(|flag| **flag == "--force").count();
+    let is_dry = letters.contains('n') || flags.iter().any(|flag| is_flag(flag, "--dry-run"));
+    let force = letters.matches('f').count() + flags.iter().filter(|flag| is_flag(flag, "--force")).count();
     let reaches = letters.contains('d')
         || !named(&without_excluded(rest, |word| word).copied().collect::<Vec<_>>()).is_empty();
     (force > 1 && reaches && !is_dry).then(|| letters.contains(['x', 'X']))

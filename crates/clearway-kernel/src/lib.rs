@@ -43,6 +43,7 @@ mod passing;
 mod placing;
 mod queueing;
 mod radar;
+mod rooted;
 mod running;
 mod scopes;
 mod session;

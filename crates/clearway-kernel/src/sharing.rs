@@ -10,6 +10,7 @@ use crate::hooking::{HookCall, unheard};
 use crate::listings::AgentSeen;
 use crate::outage::{Failing, cannot_be_asked, welcome_beside};
 use crate::outside::Outside;
+use crate::rooted::rooted;
 use crate::session::{Globals, Session};
 use crate::shelter::{Refusal, Unkept};
 use crate::site::SiteKind;
@@ -115,11 +116,13 @@ fn by_checkout(
     unasked: &mut Vec<Unkept>,
 ) -> Vec<(Ground, Vec<GitUse>)> {
     let mut found: Vec<(Ground, Vec<GitUse>)> = Vec::new();
-    for used in uses {
+    for mut used in uses {
+        let directory = rooted(outside, globals, &call.cwd, &used.directory);
         let place = match &used.act {
-            GitAct::RemovesCheckout { path } => call.cwd.join(path),
-            _ => call.cwd.join(&used.directory),
+            GitAct::RemovesCheckout { path } => rooted(outside, globals, &call.cwd, path),
+            _ => directory.clone(),
         };
+        used.directory = directory.display().to_string();
         // What is not there is git's to say.
         if !outside.is_directory(&place) {
             continue;

@@ -7,6 +7,7 @@ use crate::hooking::{HookCall, welcome};
 use crate::outage::{Failing, cannot_be_asked, known_trouble, welcome_beside};
 use crate::outside::Outside;
 use crate::passing::name_after;
+use crate::rooted::rooted;
 use crate::session::{Globals, Session};
 use crate::shelf::Drafted;
 use crate::site::SiteKind;
@@ -176,15 +177,21 @@ fn keep(
     let (Some(number), Some(Drafted { files, .. })) = (taken.number, taken.drafted) else { return Ok(None) };
     let root = session.site.root.clone().unwrap_or_default();
     note_kept(session.outside, call, number, &root, &paths);
-    let place = place_after(session.outside, call, &threat, root);
+    let place = place_after(session.outside, globals, call, &threat, root);
     let elsewhere = (!call.cwd.starts_with(&place)).then_some(place);
     Ok(Some(Sheltered { number, files: files.len() as u64, elsewhere }))
 }
 
 /// The checkout in which what a command destroyed can be brought back: the same, or another one of the repository, if it goes
 /// as a whole.
-fn place_after(outside: &mut dyn Outside, call: &HookCall, threat: &Threat<'_>, root: PathBuf) -> PathBuf {
-    let goes = |path: &String| outside.destination(&call.cwd, path).is_ok_and(|found| found.file == root);
+fn place_after(
+    outside: &mut dyn Outside,
+    globals: &Globals,
+    call: &HookCall,
+    threat: &Threat<'_>,
+    root: PathBuf,
+) -> PathBuf {
+    let goes = |path: &String| place_of(outside, globals, &call.cwd, path).as_ref() == Some(&root);
     if !threat.removed.iter().any(goes) {
         return root;
     }
@@ -317,12 +324,10 @@ fn refuse_removal(
     None
 }
 
-/// Where something is that a command removes, without links; what is told as the root of a checkout is that.
+/// Where something is that a command removes, without links.
 fn place_of(outside: &mut dyn Outside, globals: &Globals, cwd: &Path, path: &str) -> Option<PathBuf> {
-    match path.strip_suffix(ROOT) {
-        Some(within) => welcome(outside, globals, &cwd.join(within)).ok()??.site.root,
-        None => outside.destination(cwd, path).map(|found| found.file).ok(),
-    }
+    let place = rooted(outside, globals, cwd, path);
+    outside.destination(cwd, &place.to_string_lossy()).map(|found| found.file).ok()
 }
 
 /// A repository inside the checkout is its own, and nothing of it is kept with the rest: one with uncommitted changes stays.
@@ -353,7 +358,7 @@ fn refuse_clean(
     cleaned: &[Cleaned],
 ) -> Option<Refusal> {
     for Cleaned { directory, path, with_ignored } in cleaned {
-        let from = cwd.join(directory);
+        let from = rooted(outside, globals, cwd, directory);
         let Ok(Some(ground)) = welcome(outside, globals, &from) else { continue };
         let Some(root) = ground.site.root.clone().filter(|_| ground.site.kind == SiteKind::Git) else {
             continue;

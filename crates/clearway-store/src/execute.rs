@@ -364,12 +364,12 @@ fn write(
     transaction.commit(durability.max(floor))
 }
 
-/// Whether it takes what giving back may need. A refusal is recorded as long as there is room, so is a sign of life, and
-/// whoever waited gets its turn, which takes no more than its place did.
+/// Whether it takes what giving back may need. A refusal is recorded as long as there is room, so is a sign of life and what
+/// gives nobody anything, and whoever waited gets its turn, which takes no more than its place did.
 fn takes_room(request: &Request, verdict: &Verdict) -> bool {
     let is_turn = |event: &Event| matches!(event.body, Body::WaitEnded { cause: WaitEnd::Granted, .. });
     let is_new = !verdict.events.is_empty() && !verdict.events.iter().any(is_turn);
-    is_new && verdict.outcome.is_ok() && !request.command.gives_back()
+    is_new && verdict.outcome.is_ok() && !request.command.takes_nothing()
 }
 
 /// Only a success that changed something is kept: a refused command may be tried again, and one that waits is. A place

@@ -38,7 +38,7 @@ impl Placed {
 /// How deep a command may stand in commands of other shells.
 const NESTED_MAX: usize = 4;
 /// Words before a command that change nothing of what it does.
-const BEFORE: [&str; 15] = [
+pub(super) const BEFORE: [&str; 15] = [
     "then", "do", "else", "if", "elif", "while", "until", "{", "!", "time", "exec", "command", "nohup",
     "builtin", "coproc",
 ];
@@ -54,8 +54,9 @@ const LEADS_GIT: &str = "GIT_";
 /// The commands of a line that can be read, in their order, each with where it runs.
 pub fn placed(line: &str) -> Vec<Placed> {
     let mut found = Vec::new();
-    Walk { directory: String::new(), is_lost: false, known: Known::default(), deeper: NESTED_MAX }
-        .through(line, &mut found);
+    let mut walk =
+        Walk { directory: String::new(), is_lost: false, known: Known::default(), deeper: NESTED_MAX };
+    walk.through(line, &mut found);
     found
 }
 
@@ -85,13 +86,13 @@ struct Walk {
 }
 
 impl Walk {
-    fn through(mut self, line: &str, found: &mut Vec<Placed>) {
+    fn through(&mut self, line: &str, found: &mut Vec<Placed>) {
         let mut outer = Vec::new();
         for part in Reader::new(line).parts() {
             match part {
                 Part::Opens => outer.push(self.clone()),
                 // What only looks like the end of a subshell, as in `case`, ends a command.
-                Part::Closes => self = outer.pop().unwrap_or(self),
+                Part::Closes => *self = outer.pop().unwrap_or_else(|| self.clone()),
                 Part::Within(text) => self.within(&text, found),
                 Part::Command(words) => self.run(&words, found),
             }
@@ -105,6 +106,15 @@ impl Walk {
         }
     }
 
+    /// What this shell itself reads as a line.
+    fn read_again(&mut self, text: &str, found: &mut Vec<Placed>) {
+        if let Some(deeper) = self.deeper.checked_sub(1) {
+            let before = std::mem::replace(&mut self.deeper, deeper);
+            self.through(text, found);
+            self.deeper = before;
+        }
+    }
+
     fn run(&mut self, words: &[Word], found: &mut Vec<Placed>) {
         let place = (!self.is_lost).then_some(self.directory.as_str());
         let words: Vec<Word> = words.iter().map(|word| self.known.read(word, place)).collect();
@@ -115,11 +125,12 @@ impl Walk {
         }
         let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
         let is_plain = |at: usize| words.get(at).is_some_and(|word| !word.is_opaque);
+        self.known.forget_what(&texts);
         match texts.as_slice() {
             [] => {}
             ["cd" | "pushd" | "popd", ..] => self.go(words),
             ["eval", ..] if !words.iter().any(|word| word.is_opaque) => {
-                self.within(&texts[1..].join(" "), found)
+                self.read_again(&texts[1..].join(" "), found);
             }
             ["trap", _, ..] if is_plain(1) => self.within(texts[1], found),
             [program, ..] if SHELLS.contains(&name_of(program)) => match script(words) {
@@ -162,13 +173,15 @@ fn script(words: &[Word]) -> Option<&str> {
     text.map(|word| word.text.as_str())
 }
 
-/// What `env -S` is given to part into words.
+/// What `env -S` is given to part into words: among its own flags, which end with the command.
 fn string_of(words: &[&str]) -> Option<String> {
-    let at = words.iter().position(|word| word.starts_with("-S") || word.starts_with("--split-string"))?;
-    let own = words[at].strip_prefix("--split-string=").or_else(|| words[at].strip_prefix("-S"));
-    let own = own.filter(|own| !own.is_empty() && !own.starts_with("plit"));
-    let rest = words[at + 1..].join(" ");
-    Some(own.map_or_else(|| rest.clone(), |own| format!("{own} {rest}")))
+    let is_own = |word: &&&str| word.starts_with('-') || word.contains('=');
+    let own = words[1..].iter().take_while(is_own).count();
+    let at =
+        1 + words[1..=own].iter().position(|word| word.starts_with("-S") || word.starts_with("--split"))?;
+    let text = words[at].strip_prefix("-S").or_else(|| words[at].split_once('=').map(|(_, text)| text));
+    let rest = words[at + 1..].iter().copied();
+    Some(text.filter(|text| !text.is_empty()).into_iter().chain(rest).collect::<Vec<_>>().join(" "))
 }
 
 /// A command without what stands before it.
@@ -223,10 +236,11 @@ fn without_values(words: &[Word], takes_file: bool) -> &[Word] {
 }
 
 /// What is looked for behind flags of which nobody here knows what they take.
-const LOOKED_FOR: [&str; 8] = ["git", "rm", "mv", "sh", "bash", "zsh", "xargs", "find"];
+const LOOKED_FOR: [&str; 5] = ["git", "rm", "mv", "xargs", "find"];
 
 fn is_looked_for(word: &Word) -> bool {
-    LOOKED_FOR.contains(&name_of(&word.text))
+    let name = name_of(&word.text);
+    LOOKED_FOR.contains(&name) || SHELLS.contains(&name)
 }
 
 fn is_variable(name: &str) -> bool {
@@ -294,6 +308,16 @@ mod tests {
             ("env -S 'git stash' -u; env -i A=b git pull", vec!["$ git|stash|-u", "$ git|pull"]),
             ("bash -l -c -- 'git stash' x", vec!["$ git|stash"]),
             ("trap 'rm -rf src' EXIT", vec!["$ rm|-rf|src"]),
+            ("env X=1 git restore -SW .", vec!["$ git|restore|-SW|."]),
+            ("env git commit -S -m x", vec!["$ git|commit|-S|-m|x"]),
+            ("sudo -u bob dash -c 'git stash'", vec!["$ git|stash"]),
+            ("eval 'cd sub; D=x'; rm y", vec!["sub$ rm|y"]),
+            ("for d in a b; do (cd x && rm y); done", vec!["$ for|d|in|a|b", "x$ rm|y", "$ done"]),
+            ("D=build; for D in src; do rm $D; done", vec!["$ for|D|in|src", "$ rm|$D…", "$ done"]),
+            ("D=a; export D=b; rm $D", vec!["$ export|D=b", "$ rm|$D…"]),
+            ("D=a; D+=b; rm $D", vec!["$ D+=b", "$ rm|$D…"]),
+            ("D=a; . ./env; rm $D", vec!["$ .|./env", "$ rm|$D…"]),
+            ("test -n \"$D\" || D=build; rm $D", vec!["$ test|-n|$D…", "$ rm|$D…"]),
             ("f() { rm x; }; a=(1 2); git stash", vec!["$ f", "$ rm|x", "$ }", "$ git|stash"]),
             (
                 "out=$(git stash 2>&1); echo `git pull`",

@@ -15,7 +15,15 @@ const ASKS_TOP: &str = "git rev-parse --show-toplevel";
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known {
     values: BTreeMap<String, Option<Value>>,
+    /// Whether a command stood before: whether what is set behind it is set at all may depend on that.
+    has_run: bool,
 }
+
+/// Commands of a shell by which it sets variables that they name.
+const SET: [&str; 10] =
+    ["for", "read", "export", "local", "declare", "typeset", "readonly", "unset", "printf", "select"];
+/// Those after which any may be another one.
+const SET_ANY: [&str; 4] = [".", "source", "eval", "mapfile"];
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Value {
@@ -28,13 +36,34 @@ impl Known {
     /// What is set twice is one of two things.
     pub(super) fn set(&mut self, name: &str, value: Option<&str>, directory: &str) {
         let is_of_place = |text: &str| text.starts_with('.') || text.contains(TOP);
-        let value = value.map(|text| Value {
+        let value = value.filter(|_| !self.has_run).map(|text| Value {
             text: text.to_owned(),
             place: is_of_place(text).then(|| directory.to_owned()),
         });
         let known = self.values.entry(name.to_owned()).or_insert_with(|| value.clone());
         if *known != value {
             *known = None;
+        }
+    }
+
+    /// Takes note of a command: what it may set is not known any more, and what is set behind it may not be.
+    pub(super) fn forget_what(&mut self, words: &[&str]) {
+        let Some((program, rest)) = words.split_first() else { return };
+        self.has_run |= !matches!(*program, "cd" | "pushd");
+        let names = |words: &[&str]| {
+            let name = |word: &&str| {
+                word.split(['=', '+', '[']).next().unwrap_or_default().trim_start_matches('-').to_owned()
+            };
+            words.iter().map(name).collect::<Vec<_>>()
+        };
+        let changed = match *program {
+            program if SET_ANY.contains(&program) => self.values.keys().cloned().collect(),
+            program if SET.contains(&program) => names(rest),
+            _ if program.contains("+=") || program.contains("]=") => names(&[program]),
+            _ => Vec::new(),
+        };
+        for name in changed {
+            self.values.insert(name, None);
         }
     }
 

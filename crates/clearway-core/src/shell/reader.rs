@@ -1,6 +1,6 @@
 //! A line of a shell, letter by letter: its words, what ends a command, and what a shell would run to make a word.
 
-use super::commands::Word;
+use super::commands::{BEFORE, Word};
 use std::iter::Peekable;
 use std::str::Chars;
 
@@ -68,7 +68,7 @@ impl<'l> Reader<'l> {
             '&' if self.letters.peek() == Some(&'>') => self.end_word(),
             '&' => self.end_command(),
             '>' | '<' => return self.redirect(letter),
-            '(' if self.word.is_none() && self.words.is_empty() => self.parenthesis(Part::Opens),
+            '(' if self.word.is_none() && self.begins_command() => self.parenthesis(Part::Opens),
             '(' => return self.list(),
             ')' => self.parenthesis(Part::Closes),
             '#' if self.word.is_none() => self.skip_comment(),
@@ -84,6 +84,11 @@ impl<'l> Reader<'l> {
             letter => self.push(letter),
         }
         true
+    }
+
+    /// Whether a command begins here: behind nothing, or behind words that stand before one.
+    fn begins_command(&self) -> bool {
+        self.words.iter().all(|word| BEFORE.contains(&word.text.as_str()))
     }
 
     fn parenthesis(&mut self, part: Part) {

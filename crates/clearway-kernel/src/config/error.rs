@@ -105,7 +105,8 @@ pub enum Problem {
     )]
     UnsafeRepositoryValue { key: String, value: String, beneath: String, user_file: String },
     #[error(
-        "`{key}` takes in every file by `{value}`, which would then be nobody's; name what is meant, such as          docs/generated/**, or set it in the user file"
+        "`{key}` takes in every file by `{value}`, which would then be nobody's; name what is meant, such as \
+         docs/generated/**, or set it in the user file"
     )]
     TakesEverything { key: &'static str, value: String },
 }

@@ -204,13 +204,13 @@ impl Asked<'_> {
         if named.is_empty() {
             return self.whose(commit);
         }
-        let Paragraphs { told, is_whole } = Paragraphs::of(self.saying);
-        let short = if is_whole { "" } else { IN_SHORT };
         if typed.amends {
-            let line =
-                format!("{} commit --amend {} --only --{}", typed.git(), self.message(), words(&named));
+            let (message, short) = self.message();
+            let line = format!("{} commit --amend {message} --only --{}", typed.git(), words(&named));
             return Hint::Advice(format!("amend with the rest{short}{but}: {line}"));
         }
+        let Paragraphs { told, is_whole } = Paragraphs::of(self.saying);
+        let short = if is_whole { "" } else { IN_SHORT };
         rest_of_it(&told, &format!("commit the rest{short}{but}"), &named)
             .unwrap_or_else(|| self.whose(commit))
     }
@@ -237,8 +237,9 @@ impl Asked<'_> {
         match brought.is_empty() {
             true if !beyond.iter().any(is_undecided) => {
                 let anew = self.staged_anew(rest, &git);
-                let line = format!("{unstage}{anew}{git} commit {}", self.message());
-                Hint::Advice(format!("commit it without what is with others: {line}"))
+                let (message, short) = self.message();
+                let line = format!("{unstage}{anew}{git} commit {message}");
+                Hint::Advice(format!("commit it without what is with others{short}: {line}"))
             }
             false if is_apart => Hint::Advice(format!("give it up: {unstage}{git} {give_up}")),
             _ => self.whose(commit),
@@ -255,12 +256,13 @@ impl Asked<'_> {
         }
     }
 
-    /// The message that was given in words; another one git has kept.
-    fn message(&self) -> String {
-        match self.saying.is_given {
-            true => said_by(&Paragraphs::of(self.saying).told).trim_start().to_owned(),
-            false => "--no-edit".to_owned(),
+    /// The message that was given in words, and what there is to say of it; another one git has kept.
+    fn message(&self) -> (String, &'static str) {
+        if !self.saying.is_given {
+            return ("--no-edit".to_owned(), "");
         }
+        let Paragraphs { told, is_whole } = Paragraphs::of(self.saying);
+        (said_by(&told).trim_start().to_owned(), if is_whole { "" } else { IN_SHORT })
     }
 
     fn whose(&self, commit: &Commit) -> Hint {

@@ -120,7 +120,11 @@ fn a_mistake_in_a_file_is_named_with_its_line_and_the_nearest_right_word() {
         ("[classes]\nhot = [\"a[\"]\n", "config-bad-value", ["a[", ":2", ""]),
         ("[classes]\nignored = [\"src/**\"]\n", "config-unsafe", ["classes.ignored", ":2", "user file"]),
         ("[classes]\ncommon = [\"**\"]\n", "config-unsafe", ["classes.common", ":2", "user file"]),
-        ("[classes]\nhot = [\"{docs,*}/**\"]\n", "config-unsafe", ["classes.hot", ":2", "docs/generated/**"]),
+        (
+            "[classes]\nhot = [\"{docs,*}/**\"]\n",
+            "config-unsafe",
+            ["classes.hot", ":2", "such as docs/generated/**, or"],
+        ),
         ("[leases]\nclaimed_ttl = \"2s\"\n", "config-unsafe", ["2s", ":2", "30m"]),
         ("[leases]\nclaimed_ttl = \"2h\"\n", "config-unsafe", ["2h", ":2", "30m"]),
         ("\n[resource]\nbuild = 2\n", "config-unknown-key", ["`resource`", ":2", "`resources`"]),

@@ -304,8 +304,9 @@ fn whoever_blocks_a_writer_is_named_with_pid_and_state() {
     let hints: Vec<&str> = list(&error, "hints").iter().filter_map(|hint| hint.as_str()).collect();
     assert!(hints.iter().any(|hint| hint.ends_with(&format!("kill -CONT {pid}"))), "{hints:?}");
     before.assert_same(&home.state_files(), "a busy store");
-    let reply = repository.clearway().ok(&["doctor"]);
-    let writers = list(&reply, "checks").iter().find(|check| check["about"] == "writers").expect("writers");
+    let told = repository.clearway().fails("unhealthy", 1, &["doctor"]);
+    let is_writers = |check: &&serde_json::Value| check["about"] == "writers";
+    let writers = list(&told["details"], "checks").iter().find(is_writers).expect("writers");
     let said = text(writers, "text");
     assert!(said.contains(&pid) && said.contains("stopped"), "{said}");
     assert!(!repository.is_clear("bob", "a.rs"), "readers need no gate");

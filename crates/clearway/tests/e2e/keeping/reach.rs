@@ -77,6 +77,8 @@ fn what_holds_everything_that_is_kept_is_removed_by_no_agent() {
         "rm -rf \"$PWD\"",
         "rm -rf $(pwd)",
         "cd src; rm -rf -- \"$(git rev-parse --show-toplevel)\"",
+        "cd src && rm -rf \"$(git rev-parse --show-toplevel)/.git\"",
+        "cd src; cd \"$(git rev-parse --show-toplevel)\" && rm -rf .git",
         &format!("D={root}; rm -rf $D/.git"),
     ] {
         let reason = runs(&mut ada, &home, &app, command).denied();
@@ -95,6 +97,9 @@ fn where_nobody_can_tell_where_a_command_runs_what_is_here_is_kept_first() {
         ("cd \"$PWD\" && git stash", true),
         ("R=$(pwd); cd $R; git checkout -- src/a.rs", true),
         ("cd ./src && cd \"$PWD\" && git checkout -- a.rs", true),
+        ("cd docs && cd \"$(git rev-parse --show-toplevel)\" && git checkout -- src/a.rs", true),
+        ("cd \"$(git rev-parse --show-toplevel)/src\" && git checkout -- a.rs", true),
+        ("git -C \"$(git rev-parse --show-toplevel)\" reset --hard", true),
         ("out=$(git stash 2>&1); echo $out", true),
         ("/usr/bin/git reset --hard", true),
         ("D=$(dirname src/a.rs); cd $D && git checkout -- a.rs", false),
