@@ -163,7 +163,8 @@ fn class(text: &[u8]) -> Option<(Step, &[u8])> {
             [b'-', last, after @ ..] if *last != b']' => (*last, after),
             after => (first, after),
         };
-        members.push((first, last));
+        // Git compares the first letter before it sees that a range begins there, also one that runs backwards.
+        members.extend([(first, first), (first, last)]);
         rest = after;
     }
 }
@@ -215,6 +216,8 @@ mod tests {
         check("a**b", "a/b", false);
         check("a?c", "a/c", false);
         check("[a-c]x", "bx", true);
+        check("[a--]", "a", true);
+        check("[c-a]", "b", false);
         check("[!a-c]x", "bx", false);
         check("[^a]x", "/x", false);
         check("[]x]y", "]y", true);

@@ -97,8 +97,10 @@ fn on_a_full_disk_writes_are_refused_by_name_reads_go_on_and_room_mends_everythi
 fn what_is_kept_for_giving_back_is_taken_by_nobody_who_takes() {
     let home = home();
     let disk = Mounted::new(&home, "kept", "1m");
-    disk.run("ada", &["reserve", "a.rs", "b.rs", "d.rs"]).expect(0);
+    disk.run("ada", &["reserve", "a.rs", "b.rs", "d.rs", "e.rs"]).expect(0);
     disk.run("eve", &["reserve", "b.rs", "--queue"]).expect(0);
+    let asked = disk.run("eve", &["ask", "e.rs", "the release waits for it"]).expect(0);
+    let asked = asked.value["negotiations"][0]["id"].as_str().expect("a request").to_owned();
     // Whoever comes next takes over from a command that is gone: one lease ends, and one begins.
     disk.run("bob", &["with", "build", "--", "sh", "-c", "kill -9 $PPID"]);
     disk.fill();
@@ -126,6 +128,7 @@ fn what_is_kept_for_giving_back_is_taken_by_nobody_who_takes() {
         let is_refused = said.contains("\"slug\":\"store-full\"") && said.contains(needed);
         assert!(reply.code == code && is_refused, "{words:?}: {reply:?}");
     }
+    disk.run("eve", &["withdraw", &asked]).expect(0);
     let doctor = disk.run("eve", &["doctor"]).refused(1, "unhealthy");
     assert!(doctor.stdout.contains("at least 327680 are needed"), "{doctor:?}");
     assert_eq!(disk.run("eve", &["reserve", "b.rs"]).code, 1, "a refusal is told, and says who has it");

@@ -64,14 +64,22 @@ pub(in super::super) fn force(
 
 /// What is said of a request that is over already. Nothing is written.
 fn again(draft: &Draft<'_>, negotiation: &Negotiation, how: NegotiationEnd) -> Result<Success, Failure> {
-    let (status, released) = match how {
-        NegotiationEnd::Forced => (Status::Forced, vec![negotiation.lease]),
+    let is_rest = |own: &&Lease| own.id == negotiation.lease && own.holder == negotiation.holder;
+    let outcome = match how {
+        // A lease of which a part was taken goes on without it.
+        NegotiationEnd::Forced if draft.leases_now().any(|own| is_rest(&own)) => {
+            let split = vec![negotiation.target.display()];
+            Negotiated { status: Status::Forced, split, ..Negotiated::default() }
+        }
+        NegotiationEnd::Forced => {
+            Negotiated { status: Status::Forced, released: vec![negotiation.lease], ..Negotiated::default() }
+        }
         NegotiationEnd::Released | NegotiationEnd::Lapsed if draft.pinned(negotiation).is_none() => {
-            (Status::AlreadyReleased, Vec::new())
+            Negotiated { status: Status::AlreadyReleased, ..Negotiated::default() }
         }
         _ => return Err(over(draft, negotiation)),
     };
-    Ok(told(draft, negotiation.id, Negotiated { status, released, ..Negotiated::default() }))
+    Ok(told(draft, negotiation.id, outcome))
 }
 
 /// What has to be known of the processes behind a lease.

@@ -208,6 +208,12 @@ fn a_force_takes_no_more_than_was_asked_for() {
     pass(&home, 21);
     let taken = repository.agent("bob").ok(&forced(&id));
     assert_eq!((list(&taken, "released").len(), &taken["split"][0]), (0, &"src/a.rs".into()), "{taken}");
+    let again = repository.agent("bob").ok(&forced(&id));
+    assert_eq!(
+        (&again["released"], &again["split"]),
+        (&taken["released"], &taken["split"]),
+        "the first result"
+    );
     repository.grant("bob", &["src/a.rs"]);
     repository.agent("bob").fails("reservation-held", 1, &["reserve", "src/b.rs"]);
 }
