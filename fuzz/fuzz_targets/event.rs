@@ -1,5 +1,6 @@
 //! Any bytes as a stored event or a remembered answer: reading never panics, and bytes that can be read are the only
-//! ones that mean what they mean, so that equal events have equal hashes.
+//! ones that mean what they mean, so that equal events have equal hashes. An answer that an earlier version wrote means the
+//! same in the form of this one.
 
 #![no_main]
 
@@ -14,7 +15,11 @@ fuzz_target!(|bytes: &[u8]| {
             assert_eq!(canonical::encode(&event), bytes, "{event:?}");
         }
         if let Ok(success) = outcome::decode(bytes, fold) {
-            assert_eq!(outcome::encode(&success), bytes, "{success:?}");
+            let written = outcome::encode(&success);
+            match written.first() == bytes.first() {
+                true => assert_eq!(written, bytes, "{success:?}"),
+                false => assert_eq!(outcome::decode(&written, fold).ok(), Some(success)),
+            }
         }
     }
 });
