@@ -53,6 +53,16 @@ fn furnished(repository: &Repository<'_>) {
     }
 }
 
+/// Furnishes a checkout, keeps it, and removes its directories; the number of what is kept.
+fn kept_and_removed(app: &Repository<'_>) -> String {
+    furnished(app);
+    let taken = snapshot(app, &[]);
+    for name in ["src", "scratch"] {
+        std::fs::remove_dir_all(app.path().join(name)).expect("a directory");
+    }
+    taken
+}
+
 #[test]
 fn directories_that_a_command_removed_come_back_with_their_modes_and_so_do_empty_ones() {
     for command in [
@@ -79,11 +89,7 @@ fn directories_that_a_command_removed_come_back_with_their_modes_and_so_do_empty
 fn a_directory_that_is_there_is_left_as_it_is_and_one_in_the_way_of_which_something_lies_is_not_made() {
     let home = home();
     let app = app(&home);
-    furnished(&app);
-    let taken = snapshot(&app, &[]);
-    for name in ["src", "scratch"] {
-        std::fs::remove_dir_all(app.path().join(name)).expect("a directory");
-    }
+    let taken = kept_and_removed(&app);
     directory(&app, "src", 0o777);
     app.write("scratch/nothing", "a file by now\n");
     app.agent("ada").ok(&["undo", &taken, "-y"]);
@@ -98,11 +104,7 @@ fn a_directory_that_is_there_is_left_as_it_is_and_one_in_the_way_of_which_someth
 fn a_restore_of_some_paths_makes_no_other_directory() {
     let home = home();
     let app = app(&home);
-    furnished(&app);
-    let taken = snapshot(&app, &[]);
-    for name in ["src", "scratch"] {
-        std::fs::remove_dir_all(app.path().join(name)).expect("a directory");
-    }
+    let taken = kept_and_removed(&app);
     app.agent("ada").ok(&["restore", &taken, "src/new"]);
     let now: Vec<PathBuf> = directories(app.path()).into_keys().collect();
     assert_eq!(now, ["docs", "src", "src/new", "src/new/deep"].map(PathBuf::from));
