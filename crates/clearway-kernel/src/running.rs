@@ -166,7 +166,11 @@ impl Session<'_> {
     fn keep(&mut self, running: &mut dyn Running, held: &Held) -> Result<Run, Failure> {
         let mut terms = KeptTerms::of(&held.leases, self.now()?.mono);
         loop {
-            let left_ms = terms.due.since(self.now()?.mono);
+            // A renewal is a sign of life for all that its agent holds there.
+            let others = self.shortest_silence_ms(&held.scope).ok().flatten();
+            let now = self.now()?.mono;
+            let soon = others.map_or(terms.due, |ttl_ms| now.plus_ms(ttl_ms / RENEWALS_PER_TTL));
+            let left_ms = terms.due.min(soon).since(now);
             if let Some(code) = running.wait(left_ms)? {
                 return Ok(Run::Ended(code));
             }

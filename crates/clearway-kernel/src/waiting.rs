@@ -162,12 +162,17 @@ impl Session<'_> {
 
     /// How often whoever waits gives a sign of life: often enough for the place, and for what it holds meanwhile.
     fn pulse_ms(&mut self, scope: &ScopeKey) -> Result<u64, Failure> {
+        let shortest = self.shortest_silence_ms(scope)?.unwrap_or(u64::MAX);
+        Ok(WAITER_PULSE_MS.min(shortest / PULSES_PER_TTL))
+    }
+
+    /// The shortest silence that anything is granted to the caller for.
+    pub(crate) fn shortest_silence_ms(&mut self, scope: &ScopeKey) -> Result<Option<u64>, Failure> {
         let (now, caller) = (self.now()?, self.caller.clone());
         let read = ReadSet { agents: AgentLookup::of(&caller), ..ReadSet::default() };
         let slice = self.read_in(scope, |snapshot| snapshot.load(&read, &now))?.unwrap_or_default();
         let me = identify(&slice, &caller).ok().and_then(|identified| identified.known);
-        let shortest = me.and_then(|view| view.shortest_ttl_ms).unwrap_or(u64::MAX);
-        Ok(WAITER_PULSE_MS.min(shortest / PULSES_PER_TTL))
+        Ok(me.and_then(|view| view.shortest_ttl_ms))
     }
 
     pub(crate) fn changed(&mut self, scope: &ScopeKey, after: Seq, wait_ms: u64) -> Result<bool, Failure> {

@@ -200,3 +200,12 @@ fn a_line_without_a_name_or_without_dashes_is_told_as_it_is_meant() {
         assert_eq!(String::from_utf8_lossy(&output.stdout), expected, "{error}");
     }
 }
+
+#[test]
+fn an_agent_whose_command_runs_loses_nothing_else_to_time() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("ada", &["src/a.rs", "--ttl", "3s"]);
+    repository.agent("ada").run(&["with", "build", "--ttl", "1m", "--", "sleep", "5"]).expect(0);
+    assert!(!repository.kinds().contains(&"lease.expired".to_owned()), "its file is its own all the while");
+}
