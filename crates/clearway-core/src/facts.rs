@@ -3,6 +3,7 @@
 
 use crate::snapshot::{Keeping, SnapshotCause};
 use crate::target::Worktree;
+use crate::time::Mono;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One process, told apart from any other that ever had its number.
@@ -70,6 +71,13 @@ pub enum FactQuery {
     AboveOf(Process),
 }
 
+impl FactQuery {
+    /// Whether somebody may change what was seen before anything is decided by it.
+    pub fn is_of_a_moment(&self) -> bool {
+        matches!(self, Self::Dirty(..))
+    }
+}
+
 /// What the machine says of what started a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StartedBy {
@@ -83,14 +91,29 @@ pub enum StartedBy {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
     processes: BTreeMap<Process, ProcessLife>,
-    dirty: BTreeMap<(Worktree, String), bool>,
+    dirty: BTreeMap<(Worktree, String), Look>,
     ignored: BTreeMap<(Worktree, String), bool>,
     above: Option<BTreeSet<Process>>,
     kept: BTreeMap<(Worktree, String), Option<Keeping>>,
     above_of: BTreeMap<Process, StartedBy>,
+    /// No look that is learned from now on began before this.
+    looked_from: Option<Mono>,
+}
+
+/// What somebody saw who looked at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Look {
+    is_dirty: bool,
+    /// The look began no earlier; of one that began in the very decision it is not said.
+    from: Option<Mono>,
 }
 
 impl Facts {
+    /// Tells when those who are about to look began to.
+    pub fn look_from(&mut self, now: Mono) {
+        self.looked_from = Some(now);
+    }
+
     /// Records what the machine said of a process.
     pub fn learn_process(&mut self, process: Process, liveness: ProcessLife) {
         self.processes.insert(process, liveness);
@@ -98,7 +121,7 @@ impl Facts {
 
     /// Records whether a path has an uncommitted change.
     pub fn learn_dirty(&mut self, worktree: Worktree, path: String, dirty: bool) {
-        self.dirty.insert((worktree, path), dirty);
+        self.dirty.insert((worktree, path), Look { is_dirty: dirty, from: self.looked_from });
     }
 
     /// Records whether git ignores a path.
@@ -123,7 +146,7 @@ impl Facts {
 
     /// Takes it that nothing asked here would be to the asker's advantage: every process lives, every path has changed
     /// and none is ignored, and nothing above the asker ends its waiting.
-    pub(crate) fn assume_the_worst(&mut self, queries: &BTreeSet<FactQuery>) {
+    pub fn assume_the_worst(&mut self, queries: &BTreeSet<FactQuery>) {
         for query in queries {
             match query.clone() {
                 FactQuery::Process(process) => self.learn_process(process, ProcessLife::Alive),
@@ -158,7 +181,21 @@ impl Facts {
 
     /// What is known of a path; `None` if nobody asked yet.
     pub fn dirty(&self, worktree: &Worktree, path: &str) -> Option<bool> {
-        self.dirty.get(&(worktree.clone(), path.to_owned())).copied()
+        self.dirty.get(&(worktree.clone(), path.to_owned())).map(|look| look.is_dirty)
+    }
+
+    /// Paths that were seen without a change, by a look that began then.
+    pub(crate) fn seen_clean(&self) -> impl Iterator<Item = (&Worktree, &str, Mono)> {
+        let clean = self.dirty.iter().filter(|(_, look)| !look.is_dirty);
+        clean.filter_map(|((worktree, path), look)| Some((worktree, path.as_str(), look.from?)))
+    }
+
+    /// The same without what was seen at these paths.
+    #[must_use]
+    pub(crate) fn without_looks_at(&self, paths: &BTreeSet<(Worktree, String)>) -> Self {
+        let mut rest = self.clone();
+        rest.dirty.retain(|path, _| !paths.contains(path));
+        rest
     }
 
     /// Whether git ignores a path; `None` if nobody asked yet.

@@ -48,6 +48,9 @@ pub const WAITER_SILENCE_MS: u64 = 10_000;
 pub const OFFER_MS: u64 = 5 * 60 * 1_000;
 /// How long a tool call that was announced and not heard of again is believed to run.
 pub const CALL_MS_MAX: u64 = 2 * 60 * 1_000;
+/// How long a look at a file may lie back when something is decided by it, and how long it is remembered therefore that a
+/// call is over.
+pub const LOOK_MS_MAX: u64 = 60 * 1_000;
 /// How long an edit keeps a path of a broad claim from making way.
 pub const EDITED_MS: u64 = 10 * 60 * 1_000;
 /// Edits under broad claims that are remembered of one agent; beyond that the oldest are forgotten.

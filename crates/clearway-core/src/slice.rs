@@ -340,7 +340,7 @@ impl AgentView {
 pub struct Memo {
     /// Whether its turn ended, and it did nothing since.
     pub resting: bool,
-    /// Leases that a running tool call is about to use, and until when that is believed.
+    /// Leases that a running tool call is about to use, and until when that is believed; of one that is over, when it was.
     pub in_hand: Vec<(LeaseId, Mono)>,
     /// Files that everybody writes and that a tool call of this agent is about to write.
     pub writing: Vec<Writing>,

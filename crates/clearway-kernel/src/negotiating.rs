@@ -22,7 +22,7 @@ use clearway_core::target::Target;
 use clearway_core::text::quoted;
 use clearway_core::time::Now;
 use clearway_core::wait::Queued;
-use clearway_store::{Reply, with_facts};
+use clearway_store::{Lacking, Reply, with_facts};
 
 /// How often to look whether something came of a request when nobody rings: a death rings nobody.
 const LOOK_MS: u64 = 250;
@@ -250,7 +250,9 @@ impl Session<'_> {
     }
 
     pub(crate) fn standing(&mut self, slice: &Slice, now: &Now) -> Result<Vec<NegotiationView>, Failure> {
-        let standing = with_facts(self.outside, |_, facts| Ok(standing_negotiations(slice, facts, now)));
+        let standing = with_facts(self.outside, |_, facts| {
+            Ok(standing_negotiations(slice, facts, now).map_err(|facts| Lacking { facts, at: now.mono }))
+        });
         standing.map_err(|error| store_failure(&error))
     }
 

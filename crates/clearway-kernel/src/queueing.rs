@@ -21,7 +21,7 @@ use clearway_core::text::quoted;
 use clearway_core::time::Now;
 use clearway_core::wait::{Queued, Wait, WaitEnd, WaitView, position};
 use clearway_store::contract::{LeaseListing, Snapshot, StoreError};
-use clearway_store::{Reply, with_facts};
+use clearway_store::{Lacking, Reply, with_facts};
 use std::collections::BTreeSet;
 
 /// The queue as it looks.
@@ -204,7 +204,9 @@ impl Session<'_> {
 
     /// The waits of a slice that are not over, with who waits and where.
     pub(crate) fn queued(&mut self, slice: &Slice, now: &Now) -> Result<Vec<Queued>, Failure> {
-        let standing = with_facts(self.outside, |_, facts| Ok(standing_queue(slice, facts, now)));
+        let standing = with_facts(self.outside, |_, facts| {
+            Ok(standing_queue(slice, facts, now).map_err(|facts| Lacking { facts, at: now.mono }))
+        });
         let queue = standing.map_err(|error| store_failure(&error))?;
         let queued = |view: &WaitView| {
             let position = position(&view.wait, queue.iter().map(|other| &other.wait));

@@ -16,7 +16,7 @@ use clearway_core::ids::{AgentId, ScopeKey, Seq};
 use clearway_core::slice::{Due, ReadSet, Slice};
 use clearway_core::slug::Slug;
 use clearway_core::snapshot::Kept;
-use clearway_core::time::Now;
+use clearway_core::time::{Mono, Now};
 use clearway_core::wait::WaitEnd;
 use clearway_wire::{canonical, chain, outcome};
 use std::collections::BTreeSet;
@@ -97,25 +97,46 @@ pub fn preview(
 }
 
 /// What one attempt came to, or the facts it lacks.
-type Attempt<T> = Result<T, BTreeSet<FactQuery>>;
+type Attempt<T> = Result<T, Lacking>;
+
+/// Facts that a decision lacks.
+#[derive(Clone, Debug)]
+pub struct Lacking {
+    /// Which.
+    pub facts: BTreeSet<FactQuery>,
+    /// When it was made, so that whoever looks for them does so no earlier.
+    pub at: Mono,
+}
+
+/// How often the same may be asked for again, because somebody changed it after the look.
+const LOOKS_AGAIN_MAX: usize = 8;
 
 /// Tries until the facts that an attempt asks for are known. They are gathered while nothing is locked, so there may be
-/// more to ask about each time, as when many begin to wait at once. Only what asks for the same again never settles.
+/// more to ask about each time, as when many begin to wait at once, and what was seen may be overtaken. What is overtaken
+/// again and again counts as the worst it may be; what asks for the same even then never settles.
 pub fn with_facts<T>(
     world: &mut dyn World,
     mut attempt: impl FnMut(&mut dyn World, &Facts) -> Result<Attempt<T>, StoreError>,
 ) -> Result<T, StoreError> {
-    let (mut facts, mut asked) = (Facts::default(), BTreeSet::new());
+    let (mut facts, mut asked, mut again) = (Facts::default(), BTreeSet::new(), 0);
     loop {
-        let queries = match attempt(world, &facts)? {
+        let lacking = match attempt(world, &facts)? {
             Ok(done) => return Ok(done),
-            Err(queries) => queries,
+            Err(lacking) => lacking,
         };
-        if queries.is_subset(&asked) {
-            return Err(StoreError::Internal("the facts a decision asks for never settle".to_owned()));
+        if lacking.facts.is_subset(&asked) {
+            again += 1;
+            if again > LOOKS_AGAIN_MAX || !lacking.facts.iter().all(FactQuery::is_of_a_moment) {
+                return Err(StoreError::Internal("the facts a decision asks for never settle".to_owned()));
+            }
+            if again == LOOKS_AGAIN_MAX {
+                facts.assume_the_worst(&lacking.facts);
+                continue;
+            }
         }
-        world.gather(&queries, &mut facts);
-        asked.extend(queries);
+        facts.look_from(lacking.at);
+        world.gather(&lacking.facts, &mut facts);
+        asked.extend(lacking.facts);
     }
 }
 
@@ -282,7 +303,7 @@ fn changes(verdict: &Verdict, rev: Seq) -> bool {
 
 fn settle(decision: Decision, rev: Seq, now: Now) -> Attempt<Reply> {
     match decision {
-        Decision::NeedsFacts(queries) => Err(queries),
+        Decision::NeedsFacts(facts) => Err(Lacking { facts, at: now.mono }),
         Decision::Ready(verdict) => {
             let Verdict { agent, notices, kept, outcome, .. } = *verdict;
             let alerts = Vec::new();

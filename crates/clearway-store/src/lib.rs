@@ -14,4 +14,4 @@ pub mod execute;
 pub mod memory;
 pub mod verify;
 
-pub use execute::{Reply, Rules, World, execute, preview, with_facts};
+pub use execute::{Lacking, Reply, Rules, World, execute, preview, with_facts};

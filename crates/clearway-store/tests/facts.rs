@@ -7,6 +7,7 @@ use clearway_core::facts::{FactQuery, Facts, Process};
 use clearway_core::ids::Entropy;
 use clearway_core::pattern::Fold;
 use clearway_core::slice::Slice;
+use clearway_core::target::Worktree;
 use clearway_core::time::Now;
 use clearway_store::conformance::Stage;
 use clearway_store::contract::StoreError;
@@ -33,6 +34,21 @@ fn always_the_same(_: &Slice, _: &Request, _: &Facts, _: &Now, _: &mut Entropy<'
     Decision::NeedsFacts([FactQuery::Process(process(1))].into())
 }
 
+/// As if whoever holds the file edited it between every look and the decision by it.
+fn always_overtaken(
+    slice: &Slice,
+    request: &Request,
+    facts: &Facts,
+    now: &Now,
+    entropy: &mut Entropy<'_>,
+) -> Decision {
+    let (here, path) = (Worktree::default(), "a");
+    match facts.dirty(&here, path) {
+        Some(true) => decide(slice, request, facts, now, entropy),
+        _ => Decision::NeedsFacts([FactQuery::Dirty(here, path.to_owned())].into()),
+    }
+}
+
 fn process(pid: u32) -> Process {
     Process { host: "h".to_owned(), boot: "b".to_owned(), pid_namespace: "p".to_owned(), pid, start: 1 }
 }
@@ -54,6 +70,13 @@ fn sweep(decide: Decide) -> (Result<Reply, StoreError>, usize) {
 fn however_much_comes_to_be_asked_about_meanwhile_there_is_an_answer() {
     let (reply, gathered) = sweep(one_more_each_time);
     assert_eq!((reply.map(|reply| reply.outcome.is_ok()), gathered), (Ok(true), NEWCOMERS as usize));
+}
+
+#[test]
+fn a_file_that_changes_faster_than_anybody_looks_counts_as_changed() {
+    let (reply, gathered) = sweep(always_overtaken);
+    assert_eq!(reply.map(|reply| reply.outcome.is_ok()), Ok(true));
+    assert!(gathered > 1, "it was looked at again before that");
 }
 
 #[test]

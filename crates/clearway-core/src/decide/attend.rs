@@ -53,9 +53,8 @@ pub(super) fn attend(
             Success::Done
         }
         Attend::Rest => {
-            let memo = draft.memo(me);
-            memo.in_hand.clear();
-            memo.writing.clear();
+            draft.put_down(me, |_| true);
+            draft.memo(me).writing.clear();
             if !remind(draft, me) {
                 draft.memo(me).resting = true;
                 draft.rests = true;
@@ -100,8 +99,7 @@ fn put_down(draft: &mut Draft<'_>, me: AgentId, actor: Actor, files: &[Used]) ->
     let how = |lease: &Lease| files.iter().find(|used| used.target == lease.target).map(|used| used.how);
     let used: Vec<Lease> =
         held_by(draft, Some(me)).into_iter().filter(|lease| how(lease).is_some()).collect();
-    let is_used = |id: LeaseId| used.iter().any(|lease| lease.id == id);
-    draft.memo(me).in_hand.retain(|(id, _)| !is_used(*id));
+    draft.put_down(me, |id| used.iter().any(|lease| lease.id == id));
     let over = used.iter().filter(|lease| lease.grade == Grade::Auto && how(lease) == Some(Care::Brief));
     over.map(|lease| draft.give_back(actor, lease)).collect()
 }

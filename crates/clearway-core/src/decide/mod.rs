@@ -17,6 +17,7 @@ mod identity;
 mod inside;
 mod kept;
 mod left;
+mod looks;
 mod mail;
 mod names;
 mod negotiate;
@@ -204,7 +205,8 @@ pub fn decide(
     now: &Now,
     entropy: &mut Entropy<'_>,
 ) -> Decision {
-    let mut draft = Draft::new(slice, request, now, facts);
+    let facts = looks::that_count(slice, facts, now);
+    let mut draft = Draft::new(slice, request, now, &facts);
     if let Err(failure) = draft.refuse_lost_tail(request) {
         return draft.finish(Err(failure));
     }

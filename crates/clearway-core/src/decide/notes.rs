@@ -8,7 +8,9 @@ use crate::agent::{AgentName, Client};
 use crate::command::{Await, Command, Reserve, Want};
 use crate::ids::{AgentId, LeaseId, NegotiationId, WaitId};
 use crate::lease::{Grade, Lease};
-use crate::limits::{CALL_MS_MAX, EDITED_MS, EDITS_PER_AGENT_MAX, NOTES_MAX, NOTES_MS, NOTES_PER_AGENT_MAX};
+use crate::limits::{
+    CALL_MS_MAX, EDITED_MS, EDITS_PER_AGENT_MAX, LOOK_MS_MAX, NOTES_MAX, NOTES_MS, NOTES_PER_AGENT_MAX,
+};
 use crate::mail::Importance;
 use crate::slice::{Announced, Answer, Memo, Note, Writing};
 use crate::target::{Target, Worktree};
@@ -235,7 +237,8 @@ impl Draft<'_> {
         if leases.iter().all(|lease| is_held(memo, lease.id)) {
             return;
         }
-        memo.in_hand.retain(|(id, until)| *until > now && !leases.iter().any(|lease| lease.id == *id));
+        forget_old_calls(memo, now);
+        memo.in_hand.retain(|(id, _)| !leases.iter().any(|lease| lease.id == *id));
         memo.in_hand.extend(leases.iter().map(|lease| (lease.id, now.plus_ms(CALL_MS_MAX))));
     }
 
@@ -243,9 +246,20 @@ impl Draft<'_> {
     /// that was interrupted or not permitted its hooks tell nothing more.
     pub(super) fn end_earlier_calls(&mut self, me: AgentId, client: Client) {
         if client.calls_one_by_one() {
-            let memo = self.memo(me);
-            memo.in_hand.clear();
-            memo.writing.clear();
+            self.put_down(me, |_| true);
+            self.memo(me).writing.clear();
+        }
+    }
+
+    /// The calls that had these leases in hand are over. That they were under way until now is remembered for as long as
+    /// somebody may decide by what was seen before they ended.
+    pub(super) fn put_down(&mut self, me: AgentId, is_it: impl Fn(LeaseId) -> bool) {
+        let now = self.now.mono;
+        let is_put_down = |(id, until): &(LeaseId, Mono)| *until > now && is_it(*id);
+        let memo = self.memo(me);
+        if memo.in_hand.iter().any(is_put_down) {
+            memo.in_hand.iter_mut().filter(|call| is_put_down(call)).for_each(|(_, until)| *until = now);
+            forget_old_calls(memo, now);
         }
     }
 
@@ -295,6 +309,11 @@ impl Draft<'_> {
         let is_this = |(id, until): &(LeaseId, Mono)| *id == lease.id && *until > self.now.mono;
         memo.is_some_and(|memo| memo.in_hand.iter().any(is_this))
     }
+}
+
+/// No look that counts began before these calls were over.
+fn forget_old_calls(memo: &mut Memo, now: Mono) {
+    memo.in_hand.retain(|(_, until)| until.plus_ms(LOOK_MS_MAX) > now);
 }
 
 impl Note {

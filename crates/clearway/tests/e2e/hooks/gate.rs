@@ -1,8 +1,9 @@
 //! The gate before an edit, with clients that live and die.
 
 use crate::{app, each, home, list};
-use clearway_testkit::{Client, Files, Repository};
+use clearway_testkit::{Client, Files, Home, Repository, until};
 use serde_json::json;
+use std::os::unix::fs::PermissionsExt;
 
 /// A repository that somebody invited us to.
 pub(super) fn invited(repository: &Repository<'_>) {
@@ -106,6 +107,41 @@ fn a_clean_file_of_a_hook_is_granted_in_the_same_call() {
     two.before_edit("src/a.rs").silent();
     assert!(app.kinds().contains(&"lease.yielded".to_owned()));
     assert_eq!(held(&app).len(), 1);
+}
+
+/// A directory with a git that looks as ever, tells that it did in a file of this name, and answers once there is another.
+fn git_that_waits_after_its_look(home: &Home) -> (String, std::path::PathBuf) {
+    let directory = home.directory("slow-git");
+    let script = format!(
+        "#!/bin/sh\nPATH=/usr/local/bin:/usr/bin:/bin; for word; do case $word in status) is_look=1;; esac; done\n\
+         test -n \"$is_look\" && test ! -e {0}/looked || exec git \"$@\"\n\
+         git \"$@\" > {0}/answer; : > {0}/looked; until test -e {0}/go; do sleep 0.01; done; cat {0}/answer\n",
+        directory.display()
+    );
+    let git = directory.join("git");
+    std::fs::write(&git, script).expect("a file");
+    std::fs::set_permissions(&git, std::fs::Permissions::from_mode(0o755)).expect("a mode");
+    (format!("PATH={}:/usr/local/bin:/usr/bin:/bin", directory.display()), directory)
+}
+
+#[test]
+fn a_whole_edit_between_somebodys_look_and_the_answer_is_not_lost_sight_of() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    let (path, directory) = git_that_waits_after_its_look(&home);
+    let mut one = Client::claude(&home, &app, "one");
+    let mut two = Client::claude_behind(&home, &app, "two", &["env", &path]);
+    one.before_edit("src/a.rs").silent();
+    one.after_edit("src/a.rs").silent();
+    let looking = std::thread::spawn(move || two.before_edit("src/a.rs"));
+    until("it looked", || directory.join("looked").exists());
+    one.before_edit("src/a.rs").silent();
+    app.write("src/a.rs", "changed\n");
+    one.after_edit("src/a.rs").silent();
+    std::fs::write(directory.join("go"), "").expect("a file");
+    let reason = looking.join().expect("an answer").denied();
+    assert!(reason.contains("has uncommitted changes in it"), "{reason}");
 }
 
 #[test]
