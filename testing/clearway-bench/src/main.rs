@@ -1,6 +1,6 @@
 //! Measures what an agent waits for, beside what the machine itself costs, and prints Markdown.
 //!
-//! `clearway-bench BINARY [--quick]`, started by `cargo xtask bench`. It asserts nothing: times depend on the machine
+//! `clearway-bench BINARY [--quick]`, or with the name of a part for that alone; started by `cargo xtask bench`. It asserts nothing: times depend on the machine
 //! and its load. Whatever has a goal is measured in turns with its floor, so that load hits both.
 
 mod figures;
@@ -41,18 +41,35 @@ struct Effort {
 const THOROUGH: Effort = Effort { calls: 400, slow_starts: 40, transactions: 4_000 };
 const QUICK: Effort = Effort { calls: 60, slow_starts: 10, transactions: 500 };
 
-/// The headings of tables that can be had alone.
-const MAIL: &str = "An inbox with a long past";
-const GIT: &str = "Git with our hooks";
+/// A part of what is measured: a table under a heading.
+struct Part {
+    heading: &'static str,
+    /// How it is asked for alone.
+    flag: &'static str,
+    measure: fn(&Path, Effort) -> Outcome<Table>,
+}
+
+const PARTS: [Part; 8] = [
+    Part { heading: "One call, start to exit", flag: "--calls", measure: one_shot::measure },
+    Part { heading: "A hook before an edit", flag: "--hooks", measure: hooks::measure },
+    Part { heading: "A snapshot at 100,000 files", flag: "--snapshots", measure: snapshots::measure },
+    Part { heading: "An inbox with a long past", flag: "--mail", measure: mail::measure },
+    Part { heading: "Git with our hooks", flag: "--git", measure: git::measure },
+    Part { heading: "Floors of this machine", flag: "--floors", measure: floors::measure },
+    Part { heading: "Inside one process", flag: "--inside", measure: |_, effort| inside::measure(effort) },
+    Part { heading: "Size", flag: "--size", measure: |binary, _| memory::measure(binary) },
+];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let measured = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        [binary] => measure(Path::new(binary), THOROUGH),
-        [binary, "--quick"] => measure(Path::new(binary), QUICK),
-        [binary, "--mail"] => measure_alone(Path::new(binary), MAIL, mail::measure),
-        [binary, "--git"] => measure_alone(Path::new(binary), GIT, git::measure),
-        _ => Err("usage: clearway-bench BINARY [--quick | --mail | --git]".into()),
+        [binary] => measure(Path::new(binary), THOROUGH, &PARTS),
+        [binary, "--quick"] => measure(Path::new(binary), QUICK, &PARTS),
+        [binary, flag] => match PARTS.iter().position(|part| part.flag == *flag) {
+            Some(at) => measure(Path::new(binary), QUICK, &PARTS[at..=at]),
+            None => Err(usage().into()),
+        },
+        _ => Err(usage().into()),
     };
     match measured {
         Ok(()) => ExitCode::SUCCESS,
@@ -63,25 +80,17 @@ fn main() -> ExitCode {
     }
 }
 
-/// One table alone, briefly.
-fn measure_alone(binary: &Path, heading: &str, measure: fn(&Path, Effort) -> Outcome<Table>) -> Outcome<()> {
-    let place = tempfile::Builder::new().prefix("clearway-bench-").tempdir()?;
-    let binary = installed(binary, place.path())?;
-    print(heading, measure(&binary, QUICK)?);
-    Ok(())
+fn usage() -> String {
+    let alone: Vec<&str> = PARTS.iter().map(|part| part.flag).collect();
+    format!("usage: clearway-bench BINARY [--quick | {}]", alone.join(" | "))
 }
 
-fn measure(binary: &Path, effort: Effort) -> Outcome<()> {
+fn measure(binary: &Path, effort: Effort, parts: &[Part]) -> Outcome<()> {
     let place = tempfile::Builder::new().prefix("clearway-bench-").tempdir()?;
     let binary = installed(binary, place.path())?;
-    print("One call, start to exit", one_shot::measure(&binary, effort)?);
-    print("A hook before an edit", hooks::measure(&binary, effort)?);
-    print("A snapshot at 100,000 files", snapshots::measure(&binary, effort)?);
-    print(MAIL, mail::measure(&binary, effort)?);
-    print(GIT, git::measure(&binary, effort)?);
-    print("Floors of this machine", floors::measure(&binary, effort)?);
-    print("Inside one process", inside::measure(effort)?);
-    print("Size", memory::measure(&binary)?);
+    for part in parts {
+        println!("## {}\n\n{}", part.heading, (part.measure)(&binary, effort)?);
+    }
     Ok(())
 }
 
@@ -91,8 +100,4 @@ fn installed(binary: &Path, place: &Path) -> Outcome<PathBuf> {
     let copy = place.canonicalize()?.join("clearway");
     std::fs::copy(binary, &copy)?;
     Ok(copy)
-}
-
-fn print(heading: &str, table: Table) {
-    println!("## {heading}\n\n{table}");
 }
