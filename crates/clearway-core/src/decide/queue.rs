@@ -224,6 +224,29 @@ impl Draft<'_> {
             self.end_wait(actor, &view, WaitEnd::Granted);
         }
     }
+
+    /// An edit of several files that was refused keeps a place for all of them. Once its agent took one of them by itself
+    /// and nobody is in the way of the rest, it has gone on another way: a turn would keep files from others that it
+    /// may never come back to.
+    pub(super) fn give_up_what_was_taken_in_part(&mut self, me: AgentId, actor: Actor) {
+        let rev = self.slice.scope.rev;
+        let is_new = |lease: &&Lease| lease.holder == me && lease.fence.seq > rev;
+        let new: Vec<Lease> = self.leases_now().filter(is_new).cloned().collect();
+        let is_part = |wait: &Wait| {
+            let mut wants = wait.wanted.wants.iter();
+            wants.any(|want| new.iter().any(|lease| lease.covers(&want.target)))
+        };
+        let is_concerned = |view: &&WaitView| {
+            let WaitView { wait, .. } = view;
+            let is_edit = wait.wanted.grade == Grade::Auto && wait.attached.is_none();
+            wait.agent == me && is_edit && is_part(wait) && self.slice.surveyed.contains(&wait.id)
+        };
+        // What is not known yet is asked for when turns are offered.
+        let has_come =
+            |view: &&WaitView| matches!(self.turn_of(&view.wait, self.frozen.as_ref()), Ok(Some(_)));
+        let over: Vec<WaitView> = self.queue.iter().filter(is_concerned).filter(has_come).cloned().collect();
+        over.iter().for_each(|view| self.end_wait(actor, view, WaitEnd::Cancelled));
+    }
 }
 
 fn is_held(wait: &Wait, held: &[Lease], by: Option<&Process>) -> bool {

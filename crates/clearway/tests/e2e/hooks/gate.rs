@@ -278,6 +278,29 @@ fn a_file_belongs_to_the_innermost_repository_and_a_refusal_there_takes_nothing_
 }
 
 #[test]
+fn whoever_edits_what_it_was_refused_by_itself_keeps_no_place_at_the_rest() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    let [mut one, mut two, mut three] = ["one", "two", "three"].map(|id| Client::claude(&home, &app, id));
+    one.before_edit("src/a.rs").silent();
+    app.write("src/a.rs", "changed\n");
+    one.after_edit("src/a.rs").silent();
+    let patch = "*** Begin Patch\n*** Update File: src/a.rs\n*** Add File: src/new.rs\n*** End Patch";
+    two.event("PreToolUse", &json!({"tool_name": "mcp__x__apply_patch", "tool_input": {"patch": patch}}))
+        .denied();
+    app.git(&["commit", "--quiet", "--all", "-m", "one's"]);
+    let told = two.before_edit("src/a.rs");
+    assert!(!told.stdout.contains("kept for you"), "it has it: {told:?}");
+    app.write("src/a.rs", "changed again\n");
+    two.after_edit("src/a.rs");
+    app.git(&["commit", "--quiet", "--all", "-m", "two's"]);
+    assert!(list(&app.clearway().ok(&["waits"]), "waits").is_empty());
+    assert_eq!(three.before_edit("src/a.rs").code, 0);
+    assert_eq!(three.before_edit("src/new.rs").code, 0);
+}
+
+#[test]
 fn a_tool_that_the_settings_name_is_gated_like_an_edit() {
     let home = home();
     let app = app(&home);
