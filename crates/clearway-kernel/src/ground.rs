@@ -4,11 +4,11 @@
 use crate::attribution::{left_trace, was_here};
 use crate::config::{Config, ConfigText, FlagValue, Inputs, KeyId, Layer, REPOSITORY_FILE};
 use crate::failures::{config_failure, store_failure};
-use crate::identity;
 use crate::outside::{Outside, StoreAt};
 use crate::placing::{Record, record_of};
 use crate::session::Globals;
 use crate::site::{Site, SiteKind};
+use crate::{identity, outage};
 use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
 use clearway_core::pattern::Fold;
@@ -34,6 +34,13 @@ pub(crate) struct Ground {
     pub(crate) record: Option<Record>,
     pub(crate) config: Config,
     pub(crate) engine: Box<dyn Engine>,
+}
+
+impl Ground {
+    /// Under which names the trouble of it is remembered.
+    pub(crate) fn outages(&self) -> outage::Names {
+        outage::Names::of(&self.site.key, &self.config, &self.start)
+    }
 }
 
 /// Finds all of it. Every mistake of every layer is reported at once, so one above the repository's waits for it.

@@ -123,8 +123,8 @@ impl Answers {
         place: Place,
         reply: Reply,
     ) -> &mut ScopeAnswer {
-        let Place { ledger, checkout, stands } = place;
-        self.recovered |= is_over(outside, &ledger.scope, !fresh(&reply).is_empty(), call);
+        let Place { ledger, outages, checkout, stands } = place;
+        self.recovered |= is_over(outside, &outages, !fresh(&reply).is_empty(), call);
         self.ledger.get_or_insert(ledger);
         self.of_scopes.push_mut(ScopeAnswer { reply, checkout, stands, overwrite: None })
     }
@@ -139,6 +139,7 @@ impl Answers {
 #[derive(Clone)]
 pub(crate) struct Place {
     pub(crate) ledger: Ledger,
+    outages: outage::Names,
     checkout: Worktree,
     stands: Stands,
 }
@@ -147,7 +148,12 @@ impl Place {
     pub(crate) fn of(ground: &Ground, call: &HookCall) -> Self {
         let is_root = ground.site.root.as_ref().is_some_and(|root| *root == call.cwd);
         let stands = if is_root { Stands::AtRoot } else { Stands::Inside };
-        Self { ledger: Ledger::of(ground), checkout: ground.site.worktree(), stands }
+        Self {
+            ledger: Ledger::of(ground),
+            outages: ground.outages(),
+            checkout: ground.site.worktree(),
+            stands,
+        }
     }
 
     /// The same, once there is something to say: only then it matters whose checkout it is, and finding out takes a look.
@@ -217,7 +223,7 @@ fn attend_in(
     attend: Attend,
     answers: &mut Answers,
 ) -> Result<(), Failure> {
-    let (place, scope) = (Place::of(&ground, call), ground.site.key.clone());
+    let (place, scope, outages) = (Place::of(&ground, call), ground.site.key.clone(), ground.outages());
     let mut session = Session::on(outside, globals, ground)?;
     if matches!(doing, Doing::Runs | Doing::Ran) {
         // What cannot be looked at now is looked at another time.
@@ -242,7 +248,7 @@ fn attend_in(
     }
     answers.add(outside, call, place, reply);
     if *doing == Doing::Ends {
-        outage::forget(outside, &scope, call);
+        outage::forget(outside, &outages, call);
     }
     Ok(())
 }
@@ -321,7 +327,7 @@ pub(crate) fn welcome(
     start: &Path,
 ) -> Result<Option<Ground>, Failure> {
     let Some(ground) = invited(outside, globals, start)? else { return Ok(None) };
-    match trouble(outside, &ground.site.key) {
+    match trouble(outside, &ground.outages()) {
         Some(trouble) => Err(trouble),
         None => Ok(Some(ground)),
     }

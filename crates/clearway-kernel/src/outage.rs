@@ -1,6 +1,10 @@
 //! What hooks remember of a store that fails: outside of it, so that no hook pays for the same trouble twice, and every
 //! agent is told of it once, and once that it is over. Forgotten with the boot, and when everybody knows that it is over.
+//!
+//! A call may fail before it comes to ask a store, over a setting for example. That is told once as well, and keeps nobody
+//! else from asking.
 
+use crate::config::{Config, file_of};
 use crate::ground::{Ground, without_store};
 use crate::hooking::{HookCall, welcome};
 use crate::notifying::notify;
@@ -49,7 +53,9 @@ pub fn outage(
     };
     let unattended = config.is_unattended();
     let is_heard = is_heard || (is_before && unattended);
-    let known = memory(outside, &site.key);
+    let names = Names::of(&site.key, &config, &start);
+    let name = names.of_failure(failure);
+    let known = memory(outside, name);
     // Who was told of the last one and never came back keeps it in memory; another begins all the same.
     let begins = known.as_ref().is_none_or(|known| known.standing == Standing::Over);
     let me = called(call);
@@ -61,13 +67,42 @@ pub fn outage(
         // What is in the way is what failed; the failure at hand only says so.
         let (slug, message) =
             in_way.map_or((failure.slug, failure.message.clone()), |known| (known.slug, known.message));
-        let is_kept = remember(outside, &site.key, slug, &message, Standing::Fails, &told);
+        let is_kept = remember(outside, name, slug, &message, Standing::Fails, &told);
         // Where nothing is kept, it would be told with every call.
         if let (true, true, Ok(now)) = (begins, is_kept, outside.now()) {
             notify(outside, &config, &site, now.wall, &Alert::Outage { message });
         }
     }
     Outage { unattended, is_new }
+}
+
+/// Under which names the trouble of a scope is remembered.
+#[derive(Clone, Debug)]
+pub(crate) struct Names {
+    /// That of its store, or of the one that somebody named instead: what fails there is no trouble of another.
+    store: String,
+    /// That of calls that did not come to ask it.
+    calls: String,
+}
+
+impl Names {
+    pub(crate) fn of(scope: &ScopeKey, config: &Config, start: &Path) -> Self {
+        let named = |url: &str| {
+            let file = file_of(url).map_or_else(|| PathBuf::from(url), |file| start.join(file));
+            format!("outage-{scope}-{}", name_after(&file.display().to_string()))
+        };
+        let store = config.store_url().map_or_else(|| format!("outage-{scope}"), named);
+        Self { store, calls: format!("outage-{scope}-calls") }
+    }
+
+    fn of_failure(&self, failure: &Failure) -> &str {
+        let has_no_room = matches!(failure.slug, Slug::StoreFull | Slug::StoreReadOnly);
+        if cannot_be_asked(failure) || has_no_room { &self.store } else { &self.calls }
+    }
+
+    fn both(&self) -> [&str; 2] {
+        [&self.store, &self.calls]
+    }
 }
 
 /// What stands for an agent in what is remembered.
@@ -135,10 +170,10 @@ pub(crate) fn known_trouble(
     start: &Path,
     failing: Option<&Failing>,
 ) -> Option<Failure> {
-    let scope = scope_of(outside, globals, start)?;
-    match failing.filter(|failing| failing.is_of(&scope)) {
+    let (config, site) = without_store(outside, globals, start).ok()?;
+    match failing.filter(|failing| failing.is_of(&site.key)) {
         Some(failing) => Some(failing.failure.clone()),
-        None => trouble(outside, &scope),
+        None => trouble(outside, &Names::of(&site.key, &config, start)),
     }
 }
 
@@ -147,50 +182,56 @@ fn scope_of(outside: &mut dyn Outside, globals: &Globals, start: &Path) -> Optio
 }
 
 /// The trouble of a moment ago, for a hook that is about to ask the same store.
-pub(crate) fn trouble(outside: &mut dyn Outside, scope: &ScopeKey) -> Option<Failure> {
-    let known = memory(outside, scope).filter(Known::is_in_way)?;
+pub(crate) fn trouble(outside: &mut dyn Outside, names: &Names) -> Option<Failure> {
+    let known = memory(outside, &names.store).filter(Known::is_in_way)?;
     Some(Failure::new(known.slug, format!("{} (so it was a moment ago)", known.message)))
 }
 
 /// The store answered, and wrote for it or not; whether an outage is over that the caller was told of. Where it does not
 /// hear that now, it is kept for its next call, and so it is for everybody else who was told.
-pub(crate) fn is_over(outside: &mut dyn Outside, scope: &ScopeKey, wrote: bool, call: &HookCall) -> bool {
-    let Some(mut known) = memory(outside, scope) else { return false };
+pub(crate) fn is_over(outside: &mut dyn Outside, names: &Names, wrote: bool, call: &HookCall) -> bool {
+    let over = names.both().map(|name| is_over_by_name(outside, name, wrote, call));
+    over.contains(&true)
+}
+
+fn is_over_by_name(outside: &mut dyn Outside, name: &str, wrote: bool, call: &HookCall) -> bool {
+    let Some(mut known) = memory(outside, name) else { return false };
     let could_only_read = matches!(known.slug, Slug::StoreFull | Slug::StoreReadOnly);
     if could_only_read && !wrote && known.standing != Standing::Over {
         return false;
     }
     let is_told = call.hears && known.told.remove(&called(call));
-    let is_noted = (is_told || known.standing != Standing::Over) && settle(outside, scope, &known);
+    let is_noted = (is_told || known.standing != Standing::Over) && settle(outside, name, &known);
     // Where that cannot be noted, it would be told with every call.
     is_told && is_noted
 }
 
 /// Somebody was granted something outside of any hook: a disk that was full or read-only is not any more, and whoever was
 /// told that it is hears so at its next call, whatever that is.
-pub(crate) fn was_written(outside: &mut dyn Outside, scope: &ScopeKey) {
+pub(crate) fn was_written(outside: &mut dyn Outside, names: &Names) {
     let fails = |known: &Known| known.standing == Standing::Fails;
-    if let Some(known) = memory(outside, scope).filter(fails) {
-        settle(outside, scope, &known);
+    if let Some(known) = memory(outside, &names.store).filter(fails) {
+        settle(outside, &names.store, &known);
     }
 }
 
 /// Whoever is gone comes for no word of the end of an outage.
-pub(crate) fn forget(outside: &mut dyn Outside, scope: &ScopeKey, call: &HookCall) {
-    let Some(mut known) = memory(outside, scope).filter(|known| known.standing == Standing::Over) else {
-        return;
-    };
-    if known.told.remove(&called(call)) {
-        settle(outside, scope, &known);
+pub(crate) fn forget(outside: &mut dyn Outside, names: &Names, call: &HookCall) {
+    for name in names.both() {
+        let over = memory(outside, name).filter(|known| known.standing == Standing::Over);
+        let Some(mut known) = over else { continue };
+        if known.told.remove(&called(call)) {
+            settle(outside, name, &known);
+        }
     }
 }
 
 /// An outage that is over is remembered for those who do not know so; whether it is, or is forgotten.
-fn settle(outside: &mut dyn Outside, scope: &ScopeKey, known: &Known) -> bool {
+fn settle(outside: &mut dyn Outside, name: &str, known: &Known) -> bool {
     if known.told.is_empty() {
-        return path(outside, scope).is_some_and(|path| outside.remove_file(&path).is_ok());
+        return outside.passing_file(name).is_ok_and(|path| outside.remove_file(&path).is_ok());
     }
-    remember(outside, scope, known.slug, &known.message, Standing::Over, &known.told)
+    remember(outside, name, known.slug, &known.message, Standing::Over, &known.told)
 }
 
 struct Known {
@@ -229,13 +270,9 @@ impl Standing {
     }
 }
 
-fn path(outside: &dyn Outside, scope: &ScopeKey) -> Option<PathBuf> {
-    outside.passing_file(&format!("outage-{scope}")).ok()
-}
-
 /// When it was, slug, standing, message, and who was told, each on a line.
-fn memory(outside: &mut dyn Outside, scope: &ScopeKey) -> Option<Known> {
-    let path = path(outside, scope)?;
+fn memory(outside: &mut dyn Outside, name: &str) -> Option<Known> {
+    let path = outside.passing_file(name).ok()?;
     let text = outside.read_text(&path).ok()??;
     let now = outside.now().ok()?;
     let mut lines = text.lines();
@@ -249,13 +286,13 @@ fn memory(outside: &mut dyn Outside, scope: &ScopeKey) -> Option<Known> {
 
 fn remember(
     outside: &mut dyn Outside,
-    scope: &ScopeKey,
+    name: &str,
     slug: Slug,
     message: &str,
     standing: Standing,
     told: &BTreeSet<String>,
 ) -> bool {
-    let (Some(path), Ok(now)) = (path(outside, scope), outside.now()) else { return false };
+    let (Ok(path), Ok(now)) = (outside.passing_file(name), outside.now()) else { return false };
     let (slug, standing, message) = (slug.as_str(), standing.word(), message.replace('\n', " "));
     let mut text = format!("{}\n{slug}\n{standing}\n{message}\n", Mark::of(&now));
     told.iter().for_each(|told| text.extend([told, "\n"]));

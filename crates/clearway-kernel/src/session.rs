@@ -208,7 +208,8 @@ impl<'a> Session<'a> {
         self.notify_of(scope, &reply);
         self.name_kept(&mut reply);
         if takes && reply.outcome.is_ok() && !reply.replayed && !self.caller.hook {
-            outage::was_written(self.outside, scope);
+            let names = outage::Names::of(scope, &self.config, &self.start);
+            outage::was_written(self.outside, &names);
         }
         reply.notices.extend(self.of_scope_around(scope, reply.began));
         reply.notices.extend(self.ignored_settings());

@@ -76,10 +76,12 @@ impl Session<'_> {
     /// `None` if there are none. Nothing is asked where no such commit runs.
     pub(crate) fn behind_hooks(&mut self, mode: Enforcement) -> Result<Option<Reply>, Failure> {
         let Some(mark) = self.mark_of_hooks() else { return Ok(None) };
-        let Some(until) = self.outside.read_text(&mark)?.and_then(|text| text.trim().parse().ok()).map(Mono)
-        else {
-            return Ok(None);
+        let until = match self.outside.read_text(&mark) {
+            Ok(text) => text.and_then(|text| text.trim().parse().ok()).map(Mono),
+            // Where a mark cannot be read there may be one: the store knows.
+            Err(_) => Some(Mono(u64::MAX)),
         };
+        let Some(until) = until else { return Ok(None) };
         let now = self.now()?.mono;
         if until <= now {
             drop(self.outside.remove_file(&mark));

@@ -476,3 +476,47 @@ fn an_agent_that_only_runs_commands_hears_that_a_full_disk_has_room_again() {
     assert_eq!(one.event("PreToolUse", &ls).told(), "Clearway works again; edits are checked.");
     one.event("PreToolUse", &ls).silent();
 }
+
+#[test]
+fn what_one_sessions_own_environment_breaks_is_no_trouble_of_others() {
+    for variable in [
+        "CLEARWAY_MODE=bogus",
+        "CLEARWAY_STORE=/nowhere/x.db",
+        "CLEARWAY_TIMEOUTS_STORE=zz",
+        "CLEARWAY_AGENT=a b!",
+    ] {
+        for posture in ["solo", "unattended"] {
+            let home = home();
+            home.user_config(&format!("posture = \"{posture}\"\n"));
+            let app = app(&home);
+            invited(&app);
+            let (mut one, mut two) = (Client::claude(&home, &app, "one"), Client::claude(&home, &app, "two"));
+            let mut broken = Client::claude_behind(&home, &app, "three", &["env", variable]);
+            one.before_edit("src/a.rs").silent();
+            app.write("src/a.rs", "changed\n");
+            one.after_edit("src/a.rs").silent();
+            broken.before_edit("src/b.rs");
+            one.before_edit("src/a.rs").silent();
+            assert!(
+                two.before_edit("src/a.rs").denied().contains("src/a.rs is with"),
+                "{variable}, {posture}"
+            );
+            broken.before_edit("src/b.rs");
+            assert_eq!(one.before_edit("src/c.rs").code, 0, "{variable}, {posture}");
+        }
+    }
+}
+
+#[test]
+fn a_directory_of_notes_that_is_somebody_elses_leaves_no_edit_unchecked() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    let notes = home.path().join("run/clearway");
+    drop(fs::remove_dir_all(&notes));
+    std::os::unix::fs::symlink(&notes, &notes).expect("a link to itself");
+    let (mut one, mut two) = (Client::claude(&home, &app, "one"), Client::claude(&home, &app, "two"));
+    one.before_edit("src/a.rs").silent();
+    app.write("src/a.rs", "changed\n");
+    assert!(two.before_edit("src/a.rs").denied().contains("src/a.rs is with"));
+}
