@@ -246,7 +246,7 @@ pub enum EventData {
         commit: String,
         /// Of which checkout.
         worktree: String,
-        /// `asked`, `command`, `take-over`, `session-end` or `restore`.
+        /// `asked`, `command`, `take-over`, `session-end`, `halt` or `restore`.
         cause: String,
         /// Why, in somebody's words.
         reason: Option<String>,
