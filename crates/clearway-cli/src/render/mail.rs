@@ -54,7 +54,7 @@ pub(crate) fn page_text(found: &MailPage, nothing: &str, go_on: Option<&str>, pa
 }
 
 /// One message: a line of ours, then what it says behind the frame, then what can be done.
-fn message_text(seen: &MailSeen, now: &Now, page: &Page) -> String {
+pub(crate) fn message_text(seen: &MailSeen, now: &Now, page: &Page) -> String {
     let message = &seen.message;
     let mut head = format!("{} from {}", message.id, seen.from);
     let others = |word: &str, names: &[clearway_core::agent::AgentName]| match names {
@@ -126,7 +126,8 @@ fn parts(line: &str, room: usize) -> Vec<String> {
     parts
 }
 
-fn since(at: i64, now: &Now) -> String {
+/// How long ago something was, by the clock on the wall.
+pub(crate) fn since(at: i64, now: &Now) -> String {
     let ms = u64::try_from(now.wall.0.saturating_sub(at)).unwrap_or(0);
     match ago(ms).as_str() {
         "now" => "just now".to_owned(),

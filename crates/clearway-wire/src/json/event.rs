@@ -301,7 +301,7 @@ pub enum EventData {
     NegotiationEnded {
         /// Which.
         negotiation: String,
-        /// `released`, `refused`, `withdrawn` or `lapsed`.
+        /// `released`, `refused`, `withdrawn` or `lapsed`; `forced` where the request of somebody else took it.
         outcome: String,
         /// How many leases were let go.
         released: u64,
