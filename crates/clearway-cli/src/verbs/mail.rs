@@ -6,15 +6,16 @@ use crate::arguments::{
     BroadcastFlags, ContactsFlags, InboxFlags, MessageFlags, PolicyFlags, SaidFlags, SearchFlags, SendFlags,
     StaleAcksFlags, ThreadFlags, ThreadsFlags,
 };
-use crate::console::{Answer, Problem, document};
+use crate::console::{Answer, Console, Problem, document};
 use crate::given::Given;
-use crate::render::mail::{message_json, page_text, stale_text, threads_text};
+use crate::render::mail::{message_json, message_text, page_text, stale_text, threads_text};
 use crate::render::{Page, Tone, notices, wrapped};
 use clearway_core::failure::Failure;
 use clearway_core::mail::{self, BODY_BYTES_MAX, MessageId, Policy};
 use clearway_core::slug::Slug;
+use clearway_core::time::Now;
 use clearway_kernel::{
-    InboxWords, MailPage, Reply, RulesWords, SendWords, Session, StaleAcks, Threads, mail_answer,
+    InboxWords, MailPage, MailSeen, Reply, RulesWords, SendWords, Session, StaleAcks, Threads, mail_answer,
 };
 use clearway_wire::json::{
     AckReply, Acted, Actor, InboxReply, Looked, MailRulesReply, MessageJson, MessagesReply, ReadReply,
@@ -91,7 +92,11 @@ pub(super) fn contacts(session: &mut Session<'_>, flags: ContactsFlags) -> Resul
     Acts::new(session.mail_rules(&RulesWords { policy: None, add: flags.add, remove: flags.remove })?)
 }
 
-pub(super) fn inbox(session: &mut Session<'_>, flags: InboxFlags) -> Result<Pages, Problem> {
+pub(super) fn inbox(
+    session: &mut Session<'_>,
+    flags: InboxFlags,
+    console: &Console<'_, '_>,
+) -> Result<Pages, Problem> {
     let words = InboxWords {
         all: flags.all,
         peek: flags.peek,
@@ -106,7 +111,15 @@ pub(super) fn inbox(session: &mut Session<'_>, flags: InboxFlags) -> Result<Page
     };
     let filters = filters(&words);
     let shape = if words.all { Shape::All(filters) } else { Shape::Inbox(filters) };
-    Ok(Pages { page: session.inbox(&words)?, shape })
+    Ok(Pages { page: session.inbox(&words, &|seen, now| bytes_of(seen, now, console))?, shape })
+}
+
+/// What a message takes of the answer that it is shown in.
+fn bytes_of(seen: &MailSeen, now: &Now, console: &Console<'_, '_>) -> usize {
+    match console.json {
+        true => document(&message_json(seen)).len() + ",".len(),
+        false => message_text(seen, now, &console.page).len(),
+    }
 }
 
 /// What narrows an answer, as it has to be typed once more to go on.
@@ -128,14 +141,24 @@ pub(super) fn read(session: &mut Session<'_>, flags: &MessageFlags) -> Result<Pa
     Ok(Pages { page: session.read_messages(&flags.ids)?, shape: Shape::Read })
 }
 
-pub(super) fn thread(session: &mut Session<'_>, flags: &ThreadFlags) -> Result<Pages, Problem> {
-    let (thread, page) = session.thread(&flags.id, flags.before)?;
+pub(super) fn thread(
+    session: &mut Session<'_>,
+    flags: &ThreadFlags,
+    console: &Console<'_, '_>,
+) -> Result<Pages, Problem> {
+    let (thread, page) =
+        session.thread(&flags.id, flags.before, &|seen, now| bytes_of(seen, now, console))?;
     Ok(Pages { page, shape: Shape::Thread(thread) })
 }
 
-pub(super) fn search(session: &mut Session<'_>, flags: &SearchFlags) -> Result<Pages, Problem> {
+pub(super) fn search(
+    session: &mut Session<'_>,
+    flags: &SearchFlags,
+    console: &Console<'_, '_>,
+) -> Result<Pages, Problem> {
     let text = flags.words.join(" ");
-    Ok(Pages { page: session.search(&text, flags.before)?, shape: Shape::Search(text) })
+    let page = session.search(&text, flags.before, &|seen, now| bytes_of(seen, now, console))?;
+    Ok(Pages { page, shape: Shape::Search(text) })
 }
 
 pub(super) fn threads(session: &mut Session<'_>, flags: &ThreadsFlags) -> Result<ThreadList, Problem> {

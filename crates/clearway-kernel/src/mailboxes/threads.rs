@@ -1,6 +1,6 @@
 //! Conversations of which the caller has a message.
 
-use super::{Called, MailPage, parties};
+use super::{Called, MailPage, Measure, parties};
 use crate::mailing::message_id;
 use crate::session::Session;
 use clearway_core::agent::AgentName;
@@ -45,7 +45,12 @@ pub struct Threads {
 
 impl Session<'_> {
     /// Shows the messages of a thread that the caller has, the newest page of it, oldest first.
-    pub fn thread(&mut self, id: &str, before: Option<u64>) -> Result<(MessageId, MailPage), Failure> {
+    pub fn thread(
+        &mut self,
+        id: &str,
+        before: Option<u64>,
+        measure: &Measure<'_>,
+    ) -> Result<(MessageId, MailPage), Failure> {
         let id = message_id(id)?;
         let unknown = || {
             Failure::new(Slug::UnknownThread, format!("no thread of yours has a message {id}"))
@@ -59,7 +64,7 @@ impl Session<'_> {
         let is_wanted = |letter: &&Letter| letter.message.thread == thread && letter.message.seq < before;
         let wanted: Vec<Letter> = look.letters.iter().filter(is_wanted).cloned().collect();
         let found = wanted.len();
-        let mut letters = self.fitting(&look, wanted.into_iter(), usize::MAX)?;
+        let mut letters = self.fitting(&look, wanted.into_iter(), usize::MAX, measure)?;
         let more = found.saturating_sub(letters.len()) as u64;
         let next = letters.last().map(|seen| seen.message.seq.0).filter(|_| more > 0);
         letters.reverse();
