@@ -36,8 +36,29 @@ const TEXTS_AT_ONCE: usize = 64;
 /// Looks into a mailbox of which other calls of the same agent show everything first.
 const LOOKS_MAX: usize = 16;
 
-/// How many bytes of an answer a message takes, in the form that it is shown in.
-pub type Measure<'a> = dyn Fn(&MailSeen, &Now) -> usize + 'a;
+/// How many bytes of an answer something takes, in the form that it is shown in.
+pub type Measure<'a, T> = dyn Fn(&T, &Now) -> usize + 'a;
+
+/// The room that an answer has for what it lists.
+struct Room {
+    left: usize,
+    is_used: bool,
+}
+
+impl Room {
+    fn of_an_answer() -> Self {
+        Self { left: ANSWER_BYTES_MAX - AROUND_BYTES, is_used: false }
+    }
+
+    /// Takes so many bytes, if they are left. Whatever is first is shown: what nobody can get past would keep everything
+    /// behind it from its reader.
+    fn takes(&mut self, bytes: usize) -> bool {
+        let fits = bytes <= self.left || !self.is_used;
+        self.left = self.left.saturating_sub(if fits { bytes } else { 0 });
+        self.is_used = true;
+        fits
+    }
+}
 
 /// `inbox` as it was typed.
 #[derive(Clone, Debug, Default)]
@@ -125,7 +146,11 @@ pub struct Unread {
 
 impl Session<'_> {
     /// Shows the caller's mail: what is unread, which then counts as read, or with `--all` everything.
-    pub fn inbox(&mut self, words: &InboxWords, measure: &Measure<'_>) -> Result<MailPage, Failure> {
+    pub fn inbox(
+        &mut self,
+        words: &InboxWords,
+        measure: &Measure<'_, MailSeen>,
+    ) -> Result<MailPage, Failure> {
         for _ in 0..LOOKS_MAX {
             if let Some(page) = self.look_into(words, measure)? {
                 return Ok(page);
@@ -136,7 +161,11 @@ impl Session<'_> {
     }
 
     /// A page; `None` if all of it was shown elsewhere meanwhile.
-    fn look_into(&mut self, words: &InboxWords, measure: &Measure<'_>) -> Result<Option<MailPage>, Failure> {
+    fn look_into(
+        &mut self,
+        words: &InboxWords,
+        measure: &Measure<'_, MailSeen>,
+    ) -> Result<Option<MailPage>, Failure> {
         let filter = self.filter(words)?;
         let before = Seq(words.before.unwrap_or(u64::MAX));
         let which = if words.all { Which::Before(before) } else { Which::Unread };
@@ -215,19 +244,16 @@ impl Session<'_> {
         look: &Look,
         letters: impl Iterator<Item = Letter>,
         limit: usize,
-        measure: &Measure<'_>,
+        measure: &Measure<'_, MailSeen>,
     ) -> Result<Vec<MailSeen>, Failure> {
-        let (mut left, mut shown) = (ANSWER_BYTES_MAX - AROUND_BYTES, Vec::new());
+        let (mut room, mut shown) = (Room::of_an_answer(), Vec::new());
         let ids: Vec<MessageId> =
             letters.take(limit.min(MESSAGES_PER_REQUEST_MAX)).map(|letter| letter.message.id).collect();
         for ids in ids.chunks(TEXTS_AT_ONCE) {
             for seen in self.excerpts(look, ids)? {
-                let bytes = measure(&seen, &look.now);
-                // Whatever is next is shown: what nobody can get past would keep everything behind it from its reader.
-                if bytes > left && !shown.is_empty() {
+                if !room.takes(measure(&seen, &look.now)) {
                     return Ok(shown);
                 }
-                left = left.saturating_sub(bytes);
                 shown.push(seen);
             }
         }

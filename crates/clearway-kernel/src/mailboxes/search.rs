@@ -1,6 +1,6 @@
 //! Messages of the caller that hold words.
 
-use super::{MailPage, Measure, TEXTS_AT_ONCE};
+use super::{MailPage, MailSeen, Measure, TEXTS_AT_ONCE};
 use crate::session::Session;
 use clearway_core::failure::Failure;
 use clearway_core::ids::Seq;
@@ -13,7 +13,7 @@ impl Session<'_> {
         &mut self,
         text: &str,
         before: Option<u64>,
-        measure: &Measure<'_>,
+        measure: &Measure<'_, MailSeen>,
     ) -> Result<MailPage, Failure> {
         let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
         if words.is_empty() {

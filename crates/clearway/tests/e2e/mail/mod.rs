@@ -248,6 +248,13 @@ fn importance_orders_and_filters_narrow() {
         let page = app.agent("bob").ok(&[&["inbox", "--peek"], words].concat());
         assert_eq!(bodies(&page), expect, "{words:?}");
     }
+    // Whoever looks for some of it is not told that there is none at all.
+    for (words, said) in [
+        (&["inbox", "--topic", "lunch"][..], "nothing unread like that for bob\n"),
+        (&["inbox", "--all", "--topic", "lunch"], "no messages like that for bob\n"),
+    ] {
+        assert_eq!(app.agent("bob").run(words).expect(0).stdout(), said);
+    }
     let all = app.agent("bob").ok(&["inbox", "--all", "--from", "ada"]);
     assert_eq!(bodies(&all), ["fire", "one"], "newest first");
     app.agent("bob").fails("unknown-recipient", 5, &["inbox", "--from", "nobody"]);

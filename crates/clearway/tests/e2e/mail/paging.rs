@@ -208,6 +208,47 @@ fn no_message_is_too_much_for_an_inbox() {
     }
 }
 
+/// Lists of threads and of what was not acknowledged have the same room, however much there is of either.
+#[test]
+fn no_list_of_mail_is_over_its_budget() {
+    let home = home();
+    let app = app(&home);
+    let names: Vec<String> = (0..60).map(|number| format!("{:b<60}{number}", "a")).collect();
+    company(&app, &["ada", "bob"]);
+    for name in &names {
+        app.grant(name, &[&format!("{name}.rs")]);
+    }
+    let all = names.join(",");
+    let subject = "\u{9b}\u{202e}x".repeat(60);
+    for body in ["one", "two", "three"] {
+        app.agent("ada").ok(&["send", &all, body, "--subject", &subject, "--ack"]);
+    }
+    let script = format!(
+        "for n in $(seq 40); do clearway --agent ada send bob hi --subject {} >/dev/null || exit 1; done",
+        clearway_core::shell::word(&subject)
+    );
+    assert!(home.shell(app.path(), &script).output().expect("a shell").status.success());
+    let fits = |words: &[&str]| {
+        let ran = app.agent("ada").json(words).expect(0);
+        for said in [ran.stdout(), app.agent("ada").run(words).expect(0).stdout()] {
+            assert!(said.len() <= ANSWER_BYTES_MAX, "{words:?}: {} bytes", said.len());
+        }
+        ran.value()
+    };
+    let stale = fits(&["stale-acks", "--older-than", "1ms"]);
+    let shown = list(&stale, "stale").len() as u64;
+    // Two more messages, of which none is shown.
+    assert!(shown > 5 && number(&stale, "more") == 60 - shown + 2, "{shown}: {}", stale["more"]);
+    let (mut threads, mut before) = (0, u64::MAX.to_string());
+    loop {
+        let page = fits(&["threads", "--before", &before]);
+        threads += list(&page, "threads").len();
+        let Some(next) = page["next"].as_u64() else { break };
+        before = next.to_string();
+    }
+    assert_eq!(threads, 43);
+}
+
 /// Several looks of one agent at once: what one shows as unread, none other does.
 #[test]
 fn looks_at_once_show_each_message_once() {
