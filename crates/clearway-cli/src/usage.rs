@@ -116,6 +116,10 @@ pub(crate) fn failure(error: &clap::Error, arguments: &[String]) -> Failure {
         Some(near) => failure.hint(format!("did you mean {near}?")),
         None => failure,
     };
+    let failure = match unquoted(error, arguments).filter(|_| is_unknown) {
+        Some(hint) => failure.hint(hint),
+        None => failure,
+    };
     let missing = error.kind() == ErrorKind::MissingRequiredArgument;
     let failure = match what_is_missing(arguments).filter(|_| missing) {
         Some(hint) => failure.hint(hint),
@@ -139,6 +143,18 @@ fn what_is_missing(arguments: &[String]) -> Option<Hint> {
         (_, Some(word)) => Some(Hint::command(NEXT_WORD, "reserve --wait 5m", &[word])),
         (_, None) => None,
     }
+}
+
+/// A text of several words that a shell took apart.
+fn unquoted(error: &clap::Error, arguments: &[String]) -> Option<Hint> {
+    let is_word = !context(error, ContextKind::InvalidArg)?.starts_with('-');
+    let form = match verb_named(arguments).trim() {
+        ASKS => "ask PATH \"<why>\"",
+        "send" => "send NAME \"<text>\"",
+        "broadcast" => "broadcast --topic WORD \"<text>\"",
+        _ => return None,
+    };
+    is_word.then(|| Hint::from(format!("what is said stands in quotes: clearway {form}")))
 }
 
 /// A request whose `--wait` took the path or the reason for its time, with a time of its own. Flags may stand anywhere and
@@ -421,6 +437,26 @@ mod tests {
             "clearway ask --wait a.rs",
             "PATH and WHY are missing",
             "--wait takes the next word for its time; say how long to wait: clearway ask --wait 5m a.rs \"<why>\"",
+        );
+        for (line, word, form) in [
+            ("clearway ask a.rs add logout", "logout", "ask PATH \"<why>\""),
+            ("clearway send otter it is done", "is", "send NAME \"<text>\""),
+            ("clearway broadcast --topic build it is red", "is", "broadcast --topic WORD \"<text>\""),
+        ] {
+            let hint = format!("what is said stands in quotes: clearway {form}");
+            check(line, &format!("{word} is not known here"), &hint);
+        }
+        check("clearway send otter", "TEXT is missing", "how it is used: clearway help send");
+        check("clearway send otter hi --cy", "--cy is not known here", "how it is used: clearway help send");
+        check(
+            "clearway inbox --limit 0",
+            "--limit cannot be \"0\": it is at least 1",
+            "how it is used: clearway help inbox",
+        );
+        check(
+            "clearway inbox --all --skip 3",
+            "--all and --skip exclude each other",
+            "how it is used: clearway help inbox",
         );
         check(
             "clearway with -- make -j4",

@@ -29,12 +29,14 @@ pub enum Alert {
         /// For how long by now.
         waited_ms: u64,
     },
-    /// The session of an agent ended, and what it changed is not committed.
+    /// The session of an agent ended, or a person stopped it, and what it changed is not committed.
     Orphaned {
         /// Whose work.
         agent: AgentName,
         /// In what.
         target: Target,
+        /// Whether a person stopped it.
+        is_halted: bool,
     },
     /// Hooks cannot check anything.
     Outage {
@@ -82,8 +84,9 @@ impl Alert {
                 let minutes = waited_ms / 60_000;
                 format!("{agent} waits for {} since {minutes} min; it is with {holder}", target.display())
             }
-            Self::Orphaned { agent, target } => {
-                format!("{agent} ended and left {} changed and not committed", target.display())
+            Self::Orphaned { agent, target, is_halted } => {
+                let how = if *is_halted { "was stopped" } else { "ended" };
+                format!("{agent} {how} and left {} changed and not committed", target.display())
             }
             Self::Outage { message } => format!("edits are not checked: {message}"),
             Self::Forced { by, holder, target, reason } => {

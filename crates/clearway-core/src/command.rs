@@ -239,8 +239,10 @@ pub struct Ask {
     pub urgency: Urgency,
     /// Whether it is to be granted when it is let go.
     pub then_reserve: bool,
-    /// Whether the caller tells by itself what was answered to the same request before.
+    /// Whether the caller was answered and tells that by itself: then nobody is asked anew.
     pub tells_answer: bool,
+    /// Whether the caller waits, so that this is how it hears of the circle that it waits in.
+    pub tells_circle: bool,
 }
 
 /// What a holder says to who asks.

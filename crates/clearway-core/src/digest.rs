@@ -46,7 +46,7 @@ impl Command {
                 field(&mut text, "reason", keeping.reason.as_deref());
             }
             Command::Mail(act) => describe_mail(&mut text, act),
-            Command::Ask(Ask { reserve, why, urgency, then_reserve, tells_answer: _ }) => {
+            Command::Ask(Ask { reserve, why, urgency, then_reserve, tells_answer: _, tells_circle: _ }) => {
                 describe_reserve(&mut text, reserve);
                 field(&mut text, "why", Some(why));
                 field(&mut text, "urgency", Some(urgency.word()));

@@ -123,7 +123,7 @@ pub enum Body {
         /// The reason an operator gave, when it was not the holder.
         operator_reason: Option<String>,
     },
-    /// The holder of a lease ended and left a change behind that is not committed.
+    /// The holder of a lease ended, or was stopped, and left a change behind that is not committed.
     LeaseOrphaned {
         /// Which.
         lease: LeaseId,

@@ -249,7 +249,7 @@ pub enum End {
     Yielded,
     /// Its holder was proven gone.
     TakenOver,
-    /// Its holder ended and left a change behind that is not committed.
+    /// Its holder ended, or was stopped, and left a change behind that is not committed.
     Orphaned,
 }
 

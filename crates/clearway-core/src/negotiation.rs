@@ -102,7 +102,7 @@ pub struct Settled {
     pub how: NegotiationEnd,
     /// How many leases were let go, as a whole or by the part that was asked for.
     pub released: u64,
-    /// Why, in the words of whoever refused or forced it.
+    /// Why, in the words of whoever refused or forced it; where the request of somebody else took it, with who that is.
     pub reason: Option<String>,
     /// When, for people.
     pub at: Wall,
@@ -119,7 +119,8 @@ pub enum NegotiationEnd {
     Withdrawn,
     /// The lease is over, or somebody else's, without the holder having let it go.
     Lapsed,
-    /// It was taken from a holder that was gone, or silent for too long.
+    /// It was taken from a holder that was gone, or silent for too long: by this request, or by that of somebody else, in
+    /// which case this one freed nothing.
     Forced,
 }
 

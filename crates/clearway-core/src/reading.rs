@@ -282,8 +282,9 @@ impl Request {
     /// Whether all the caller's leases are read: it means all of them, or would hold too many if none were over.
     fn reads_leases_of(&self, caller: AgentId, slice: &Slice) -> bool {
         let stored = slice.agent(caller).map_or(0, |view| view.live_leases);
-        let hears = self.caller.hears
-            && slice.agent(caller).is_some_and(|view| view.memo.notes.iter().any(Note::is_of_held));
+        let hears = self.caller.hears || matches!(&self.command, Command::Ask(ask) if ask.tells_circle);
+        let hears =
+            hears && slice.agent(caller).is_some_and(|view| view.memo.notes.iter().any(Note::is_of_held));
         match &self.command {
             _ if hears => true,
             Command::Attend(Attend::End) => true,

@@ -68,13 +68,16 @@ pub enum SnapshotCause {
     TakeOver,
     /// Its writer ended without committing it.
     Left,
+    /// A person stopped its writer, which had not committed it.
+    Halt,
     /// Another snapshot was about to be brought back over it.
     Restore,
 }
 
 impl SnapshotCause {
     /// Every one.
-    pub const ALL: [Self; 5] = [Self::Asked, Self::Command, Self::TakeOver, Self::Left, Self::Restore];
+    pub const ALL: [Self; 6] =
+        [Self::Asked, Self::Command, Self::TakeOver, Self::Left, Self::Halt, Self::Restore];
 
     /// The word for it.
     pub fn word(self) -> &'static str {
@@ -83,6 +86,7 @@ impl SnapshotCause {
             Self::Command => "command",
             Self::TakeOver => "take-over",
             Self::Left => "session-end",
+            Self::Halt => "halt",
             Self::Restore => "restore",
         }
     }

@@ -84,7 +84,9 @@ pub use later::{keep_for_later, kept_for_now, told_before, was_told_before};
 pub use ledger::{AgentCost, CallEnd, Cost, HookNote, Noted, note_call};
 pub use lines::{Attributed, AttributedFile, Author, ChangedRun, Uncommitted, Wrote};
 pub use listings::{AgentSeen, Agents, LeaseFilter, Leases, Status, Who};
-pub use mailboxes::{InboxWords, MailPage, MailSeen, StaleAck, StaleAcks, ThreadSeen, Threads, Unread};
+pub use mailboxes::{
+    InboxWords, MailPage, MailSeen, Measure, StaleAck, StaleAcks, ThreadSeen, Threads, Unread,
+};
 pub use mailing::{RulesWords, SendWords, mail_answer};
 pub use mutations::{Checked, ChosenWords, ReleaseWords, RenewWords, ReserveWords};
 pub use negotiating::{AnswerWords, AskWords, Negotiations};

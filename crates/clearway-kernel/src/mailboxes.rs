@@ -19,8 +19,8 @@ use clearway_core::failure::Failure;
 use clearway_core::hint::AGENTS;
 use clearway_core::ids::{AgentId, Seq};
 use clearway_core::mail::{
-    ANSWER_BYTES_MAX, Answer, Entry, Letter, MailRead, Mailbox, Message, MessageId, ROWS_MAX, Role, SCAN_MAX,
-    Topic, Which, cost, excerpt,
+    ANSWER_BYTES_MAX, Answer, Entry, Letter, MESSAGES_PER_REQUEST_MAX, MailRead, Mailbox, Message, MessageId,
+    ROWS_MAX, Role, SCAN_MAX, Topic, Which, excerpt,
 };
 use clearway_core::slice::{AgentLookup, ReadSet};
 use clearway_core::slug::Slug;
@@ -30,13 +30,35 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes of an answer that are not messages: its envelope, and what is said around them.
 const AROUND_BYTES: usize = 1_024;
-/// Bytes of a message that are neither its text nor its subject nor names.
-const HEAD_BYTES: usize = 640;
 /// Messages whose texts are read at once.
 const TEXTS_AT_ONCE: usize = 64;
 
 /// Looks into a mailbox of which other calls of the same agent show everything first.
 const LOOKS_MAX: usize = 16;
+
+/// How many bytes of an answer something takes, in the form that it is shown in.
+pub type Measure<'a, T> = dyn Fn(&T, &Now) -> usize + 'a;
+
+/// The room that an answer has for what it lists.
+struct Room {
+    left: usize,
+    is_used: bool,
+}
+
+impl Room {
+    fn of_an_answer() -> Self {
+        Self { left: ANSWER_BYTES_MAX - AROUND_BYTES, is_used: false }
+    }
+
+    /// Takes so many bytes, if they are left. Whatever is first is shown: what nobody can get past would keep everything
+    /// behind it from its reader.
+    fn takes(&mut self, bytes: usize) -> bool {
+        let fits = bytes <= self.left || !self.is_used;
+        self.left = self.left.saturating_sub(if fits { bytes } else { 0 });
+        self.is_used = true;
+        fits
+    }
+}
 
 /// `inbox` as it was typed.
 #[derive(Clone, Debug, Default)]
@@ -124,9 +146,13 @@ pub struct Unread {
 
 impl Session<'_> {
     /// Shows the caller's mail: what is unread, which then counts as read, or with `--all` everything.
-    pub fn inbox(&mut self, words: &InboxWords) -> Result<MailPage, Failure> {
+    pub fn inbox(
+        &mut self,
+        words: &InboxWords,
+        measure: &Measure<'_, MailSeen>,
+    ) -> Result<MailPage, Failure> {
         for _ in 0..LOOKS_MAX {
-            if let Some(page) = self.look_into(words)? {
+            if let Some(page) = self.look_into(words, measure)? {
                 return Ok(page);
             }
         }
@@ -135,7 +161,11 @@ impl Session<'_> {
     }
 
     /// A page; `None` if all of it was shown elsewhere meanwhile.
-    fn look_into(&mut self, words: &InboxWords) -> Result<Option<MailPage>, Failure> {
+    fn look_into(
+        &mut self,
+        words: &InboxWords,
+        measure: &Measure<'_, MailSeen>,
+    ) -> Result<Option<MailPage>, Failure> {
         let filter = self.filter(words)?;
         let before = Seq(words.before.unwrap_or(u64::MAX));
         let which = if words.all { Which::Before(before) } else { Which::Unread };
@@ -145,7 +175,7 @@ impl Session<'_> {
             look.letters.iter().filter(|letter| filter.admits(letter, look.me)).cloned().collect();
         let found = wanted.len();
         let rest = wanted.into_iter().skip(words.skip);
-        let mut letters = self.fitting(&look, rest, words.limit.unwrap_or(usize::MAX))?;
+        let mut letters = self.fitting(&look, rest, words.limit.unwrap_or(usize::MAX), measure)?;
         let shown = words.skip + letters.len();
         let marks = !words.all && !words.peek;
         if marks && !letters.is_empty() {
@@ -214,28 +244,36 @@ impl Session<'_> {
         look: &Look,
         letters: impl Iterator<Item = Letter>,
         limit: usize,
+        measure: &Measure<'_, MailSeen>,
     ) -> Result<Vec<MailSeen>, Failure> {
-        let (mut left, mut shown) = (ANSWER_BYTES_MAX - AROUND_BYTES, Vec::new());
-        let first: Vec<MessageId> =
-            letters.take(limit.min(TEXTS_AT_ONCE)).map(|letter| letter.message.id).collect();
-        let letters = self.with_texts(look, &first)?;
+        let (mut room, mut shown) = (Room::of_an_answer(), Vec::new());
+        let ids: Vec<MessageId> =
+            letters.take(limit.min(MESSAGES_PER_REQUEST_MAX)).map(|letter| letter.message.id).collect();
+        for ids in ids.chunks(TEXTS_AT_ONCE) {
+            for seen in self.excerpts(look, ids)? {
+                if !room.takes(measure(&seen, &look.now)) {
+                    return Ok(shown);
+                }
+                shown.push(seen);
+            }
+        }
+        Ok(shown)
+    }
+
+    /// Messages as a list shows them, with the beginnings of their texts.
+    fn excerpts(&mut self, look: &Look, ids: &[MessageId]) -> Result<Vec<MailSeen>, Failure> {
+        let letters = self.with_texts(look, ids)?;
         let names = self.called(letters.iter().flat_map(|letter| parties(&letter.message, look.me)))?;
-        for letter in letters {
+        let excerpt_of = |letter: Letter| {
             let text = letter.text.clone();
-            let Some(mut seen) = seen(letter, look.me, &names) else { continue };
+            let mut seen = seen(letter, look.me, &names)?;
             if let Some(text) = &text {
                 let (part, rest) = excerpt(text, seen.from.as_str().len());
                 (seen.text, seen.left) = (Some(part.to_owned()), rest);
             }
-            let bytes = bytes_of(&seen);
-            // Whatever is next is shown: what nobody can get past would keep everything behind it from its reader.
-            if bytes > left && !shown.is_empty() {
-                break;
-            }
-            left = left.saturating_sub(bytes);
-            shown.push(seen);
-        }
-        Ok(shown)
+            Some(seen)
+        };
+        Ok(letters.into_iter().filter_map(excerpt_of).collect())
     }
 
     fn with_texts(&mut self, look: &Look, ids: &[MessageId]) -> Result<Vec<Letter>, Failure> {
@@ -406,15 +444,6 @@ fn seen(letter: Letter, me: AgentId, names: &Called) -> Option<MailSeen> {
         text: None,
         left: 0,
     })
-}
-
-/// The most bytes that a message takes in an answer.
-fn bytes_of(seen: &MailSeen) -> usize {
-    let frame = seen.from.as_str().len();
-    let all = [&seen.to, &seen.cc, &seen.bcc];
-    let names: usize = all.into_iter().flatten().map(|name| name.as_str().len() + 4).sum();
-    let of = |text: &Option<String>| text.as_deref().map_or(0, |text| cost(text, frame));
-    HEAD_BYTES + 3 * seen.message.id.as_str().len() + names + of(&seen.message.subject) + of(&seen.text)
 }
 
 fn span_ms(text: &str) -> Result<u64, Failure> {

@@ -83,6 +83,7 @@ impl Session<'_> {
             urgency: if words.urgent { Urgency::Urgent } else { Urgency::Normal },
             then_reserve: words.then_reserve,
             tells_answer: false,
+            tells_circle: false,
         };
         let command = Command::Ask(ask.clone());
         // Whoever waits reads how it stands at the end.
@@ -126,36 +127,40 @@ impl Session<'_> {
     }
 
     /// Waits until something came of what was asked, and looks once more when the time is up: what came in the last moment
-    /// came. The place in the queue is kept by no process, so that whoever goes away loses nothing.
+    /// came. The place in the queue is kept by no process, so that whoever goes away loses nothing. A circle that it waits
+    /// in ends it: whoever is told who had best give way can do so.
     fn until_settled(&mut self, ask: &Ask, first: Reply, wait_ms: u64) -> Result<Reply, Failure> {
         self.forget_idempotency_key();
-        let Some(ids) = pending(&first) else { return Ok(first) };
+        let Some(ids) = pending(&first).filter(|_| !tells_circle(&first)) else { return Ok(first) };
+        let look = Ask { tells_circle: true, ..ask.clone() };
         let ends = first.now.mono.plus_ms(wait_ms);
         let mut seen = first.rev;
         loop {
             let left_ms = ends.since(self.now()?.mono);
             let scope = self.site.key.clone();
-            let reply = self.preview_in(&scope, Command::Ask(ask.clone()))?;
-            let is_answered = self.is_answered(&ids)?;
-            if is_answered || left_ms == 0 || pending(&reply).is_none() {
-                return self.settled(ask, &ids, is_answered);
+            let reply = self.preview_in(&scope, Command::Ask(look.clone()))?;
+            if left_ms == 0 || tells_circle(&reply) || pending(&reply).is_none() || self.is_answered(&ids)? {
+                return self.settled(&look, &ids);
             }
             self.changed(&scope, seen, left_ms.min(LOOK_MS))?;
             seen = reply.rev;
         }
     }
 
-    /// How what was asked stands at the end: as it was answered, or as asking once more finds it, which asks nobody anew.
-    fn settled(&mut self, ask: &Ask, ids: &[NegotiationId], is_answered: bool) -> Result<Reply, Failure> {
-        let last = Command::Ask(Ask { tells_answer: is_answered, ..ask.clone() });
+    /// How what was asked stands at the end: as it was answered, or as asking once more finds it, which asks nobody anew who
+    /// was asked.
+    fn settled(&mut self, ask: &Ask, ids: &[NegotiationId]) -> Result<Reply, Failure> {
+        let is_answered = self.is_answered(ids)?;
+        let is_free = |asked: &[NegotiationView]| {
+            asked.iter().any(|view| view.negotiation.settled().is_some_and(|over| over.how.is_free()))
+        };
+        let tells_answer = is_answered && !is_free(&self.asked(ids)?);
+        let last = Command::Ask(Ask { tells_answer, ..ask.clone() });
         let reply = self.heard(|session| session.command(last))?;
         let Ok(Success::Negotiated(mut outcome)) = reply.outcome.clone() else { return Ok(reply) };
-        let slice = self.with_negotiations(ids)?;
-        let asked: Vec<NegotiationView> = ids.iter().filter_map(|id| view(&slice, *id)).collect();
-        let is_free =
-            asked.iter().any(|view| view.negotiation.settled().is_some_and(|over| over.how.is_free()));
+        let asked = self.asked(ids)?;
         // What was let go may be somebody else's by now, or somebody else's turn: then that is how it stands.
-        if is_answered && (!is_free || outcome.status == Status::FreeNow) {
+        if is_answered && (!is_free(&asked) || outcome.status == Status::FreeNow) {
             let settled = asked.iter().find_map(|view| view.negotiation.settled());
             outcome.status = settled.map_or(Status::Deferred, |over| over.how.into());
             outcome.queued = self.place_of(&asked)?;
@@ -178,6 +183,12 @@ impl Session<'_> {
         let slice = self.with_negotiations(ids)?;
         let open = |id: &NegotiationId| slice.negotiation(*id).is_some_and(|found| found.state == Requested);
         Ok(!ids.iter().all(open))
+    }
+
+    /// The requests as they stand.
+    fn asked(&mut self, ids: &[NegotiationId]) -> Result<Vec<NegotiationView>, Failure> {
+        let slice = self.with_negotiations(ids)?;
+        Ok(ids.iter().filter_map(|id| view(&slice, *id)).collect())
     }
 
     fn with_negotiations(&mut self, ids: &[NegotiationId]) -> Result<Slice, Failure> {
@@ -289,6 +300,10 @@ fn pending(reply: &Reply) -> Option<Vec<NegotiationId>> {
     let Negotiated { negotiations, .. } = &**outcome;
     let ids: Vec<NegotiationId> = negotiations.iter().map(|view| view.negotiation.id).collect();
     (!ids.is_empty() && negotiations.iter().any(|view| view.negotiation.is_open())).then_some(ids)
+}
+
+fn tells_circle(reply: &Reply) -> bool {
+    reply.notices.iter().any(|notice| matches!(notice, Notice::Circle { .. }))
 }
 
 fn is_file(target: &Target) -> bool {

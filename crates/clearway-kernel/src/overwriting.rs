@@ -5,9 +5,10 @@
 //! told and not refused, as for any file.
 
 use crate::editing::is_granted;
+use crate::listings::AgentSeen;
 use crate::session::Session;
 use clearway_core::agent::{AgentName, Liveness};
-use clearway_core::decide::Notice;
+use clearway_core::decide::{Left, Notice};
 use clearway_core::failure::Failure;
 use clearway_core::ids::AgentId;
 use clearway_core::path::CanonicalPath;
@@ -50,7 +51,7 @@ impl Session<'_> {
             }
             let Losers { lines, gone } = self.losers(me, lost)?;
             let file = Target::Path(Pattern::literal(path));
-            let left = |from| Notice::LeftBehind { target: file.display(), from };
+            let left = |(from, left)| Notice::LeftBehind { target: file.display(), from, left };
             reply.notices.extend(gone.into_iter().map(left));
             if !lines.is_empty() {
                 return Ok(Some(Overwrite { file, lines }));
@@ -67,10 +68,12 @@ impl Session<'_> {
         let mut losers = Losers::default();
         for (author, count) in lost {
             let other = of(author).filter(|seen| Some(seen.view.agent.root) != family);
-            match other.map(|seen| (seen.liveness, seen.view.agent.name.clone())) {
-                Some((Liveness::Gone, name)) => losers.gone.push(name),
-                Some((_, name)) => losers.lines.push((name, count)),
-                None => {}
+            let Some(AgentSeen { view, liveness, .. }) = other else { continue };
+            let name = view.agent.name.clone();
+            match liveness {
+                Liveness::Gone if view.agent.halted.is_some() => losers.gone.push((name, Left::Halted)),
+                Liveness::Gone => losers.gone.push((name, Left::Ended)),
+                _ => losers.lines.push((name, count)),
             }
         }
         Ok(losers)
@@ -82,6 +85,6 @@ impl Session<'_> {
 struct Losers {
     /// Of those who are there, and how many.
     lines: Vec<(AgentName, u64)>,
-    /// Of those who are gone.
-    gone: Vec<AgentName>,
+    /// Of those who are gone, and by what.
+    gone: Vec<(AgentName, Left)>,
 }

@@ -152,7 +152,8 @@ impl Session<'_> {
     ) -> Result<Taken, Failure> {
         let at = self.now()?.wall;
         // Whoever takes over, or is gone, has nothing to do with what git ignores.
-        let with_ignored = !matches!(cause, SnapshotCause::TakeOver | SnapshotCause::Left);
+        let is_left = matches!(cause, SnapshotCause::TakeOver | SnapshotCause::Left | SnapshotCause::Halt);
+        let with_ignored = !is_left;
         let ignored_beside = with_ignored.then(|| self.file_beside_store(IGNORED_SUFFIX)).transpose()?;
         let is_hurried = cause == SnapshotCause::Command;
         let within_ms = if is_hurried { SNAPSHOT_HOOK_MS_MAX } else { SNAPSHOT_MS_MAX };

@@ -149,7 +149,7 @@ impl Script<'_> {
         }
         let urgency = if self.rng.one_in(3) { Urgency::Urgent } else { Urgency::Normal };
         let (why, then_reserve) = ("add logout".to_owned(), self.rng.one_in(3));
-        Command::Ask(Ask { reserve, why, urgency, then_reserve, tells_answer: false })
+        Command::Ask(Ask { reserve, why, urgency, then_reserve, tells_answer: false, tells_circle: false })
     }
 
     fn part_in(&mut self, whole: &Target) -> Target {

@@ -243,6 +243,7 @@ fn asking(want: Want) -> Command {
         urgency,
         then_reserve: true,
         tells_answer: false,
+        tells_circle: false,
     })
 }
 

@@ -4,7 +4,7 @@
 use super::{Page, Tone, ago, count, wrapped};
 use clearway_core::text::{columns, printable};
 use clearway_core::time::Now;
-use clearway_kernel::{MailPage, MailSeen, StaleAcks, ThreadSeen, Threads};
+use clearway_kernel::{MailPage, MailSeen, StaleAck, StaleAcks, ThreadSeen, Threads};
 use clearway_wire::json::{MessageJson, rfc3339};
 
 /// What stands between a name and what it wrote.
@@ -54,7 +54,7 @@ pub(crate) fn page_text(found: &MailPage, nothing: &str, go_on: Option<&str>, pa
 }
 
 /// One message: a line of ours, then what it says behind the frame, then what can be done.
-fn message_text(seen: &MailSeen, now: &Now, page: &Page) -> String {
+pub(crate) fn message_text(seen: &MailSeen, now: &Now, page: &Page) -> String {
     let message = &seen.message;
     let mut head = format!("{} from {}", message.id, seen.from);
     let others = |word: &str, names: &[clearway_core::agent::AgentName]| match names {
@@ -126,7 +126,8 @@ fn parts(line: &str, room: usize) -> Vec<String> {
     parts
 }
 
-fn since(at: i64, now: &Now) -> String {
+/// How long ago something was, by the clock on the wall.
+pub(crate) fn since(at: i64, now: &Now) -> String {
     let ms = u64::try_from(now.wall.0.saturating_sub(at)).unwrap_or(0);
     match ago(ms).as_str() {
         "now" => "just now".to_owned(),
@@ -147,7 +148,7 @@ pub(crate) fn threads_text(found: &Threads, page: &Page) -> String {
     text
 }
 
-fn thread_text(thread: &ThreadSeen, now: &Now, page: &Page) -> String {
+pub(crate) fn thread_text(thread: &ThreadSeen, now: &Now, page: &Page) -> String {
     let with: Vec<&str> = thread.with.iter().map(|name| name.as_str()).collect();
     let unread = if thread.unread > 0 { format!(", {} unread", thread.unread) } else { String::new() };
     let owed = if thread.ack_owed { ", to be acknowledged" } else { "" };
@@ -169,24 +170,27 @@ pub(crate) fn stale_text(found: &StaleAcks, page: &Page) -> String {
     }
     let mut text = String::new();
     for stale in &found.stale {
-        let read = if stale.entry.read_at.is_some() { "read it" } else { "has not read it" };
-        let line = format!(
-            "{} from {}, {}: {} {read} and did not acknowledge it",
-            stale.message.id,
-            stale.from,
-            since(stale.message.at.0, &found.now),
-            stale.agent
-        );
-        text += &wrapped(&line, page, "");
-        if found.me.as_ref() == Some(&stale.agent) {
-            let ack = format!("clearway ack {}", stale.message.id);
-            text += &format!("  {}\n", page.given.advice(&format!("say that you took note: {ack}")));
-        }
+        text += &stale_row(stale, &found.now, found.me.as_ref() == Some(&stale.agent), page);
     }
     if found.more > 0 {
         text += &format!("{} more\n", found.more);
     }
     text
+}
+
+/// One of them, with what the caller may do about its own.
+pub(crate) fn stale_row(stale: &StaleAck, now: &Now, is_mine: bool, page: &Page) -> String {
+    let read = if stale.entry.read_at.is_some() { "read it" } else { "has not read it" };
+    let line = format!(
+        "{} from {}, {}: {} {read} and did not acknowledge it",
+        stale.message.id,
+        stale.from,
+        since(stale.message.at.0, now),
+        stale.agent
+    );
+    let ack = format!("say that you took note: clearway ack {}", stale.message.id);
+    let own = if is_mine { format!("  {}\n", page.given.advice(&ack)) } else { String::new() };
+    wrapped(&line, page, "") + &own
 }
 
 #[cfg(test)]

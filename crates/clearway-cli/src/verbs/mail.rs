@@ -6,15 +6,19 @@ use crate::arguments::{
     BroadcastFlags, ContactsFlags, InboxFlags, MessageFlags, PolicyFlags, SaidFlags, SearchFlags, SendFlags,
     StaleAcksFlags, ThreadFlags, ThreadsFlags,
 };
-use crate::console::{Answer, Problem, document};
+use crate::console::{Answer, Console, Problem, document};
 use crate::given::Given;
-use crate::render::mail::{message_json, page_text, stale_text, threads_text};
+use crate::render::mail::{
+    message_json, message_text, page_text, stale_row, stale_text, thread_text, threads_text,
+};
 use crate::render::{Page, Tone, notices, wrapped};
 use clearway_core::failure::Failure;
 use clearway_core::mail::{self, BODY_BYTES_MAX, MessageId, Policy};
 use clearway_core::slug::Slug;
+use clearway_core::time::Now;
 use clearway_kernel::{
-    InboxWords, MailPage, Reply, RulesWords, SendWords, Session, StaleAcks, Threads, mail_answer,
+    InboxWords, MailPage, MailSeen, Reply, RulesWords, SendWords, Session, StaleAck, StaleAcks, ThreadSeen,
+    Threads, mail_answer,
 };
 use clearway_wire::json::{
     AckReply, Acted, Actor, InboxReply, Looked, MailRulesReply, MessageJson, MessagesReply, ReadReply,
@@ -91,7 +95,11 @@ pub(super) fn contacts(session: &mut Session<'_>, flags: ContactsFlags) -> Resul
     Acts::new(session.mail_rules(&RulesWords { policy: None, add: flags.add, remove: flags.remove })?)
 }
 
-pub(super) fn inbox(session: &mut Session<'_>, flags: InboxFlags) -> Result<Pages, Problem> {
+pub(super) fn inbox(
+    session: &mut Session<'_>,
+    flags: InboxFlags,
+    console: &Console<'_, '_>,
+) -> Result<Pages, Problem> {
     let words = InboxWords {
         all: flags.all,
         peek: flags.peek,
@@ -106,7 +114,20 @@ pub(super) fn inbox(session: &mut Session<'_>, flags: InboxFlags) -> Result<Page
     };
     let filters = filters(&words);
     let shape = if words.all { Shape::All(filters) } else { Shape::Inbox(filters) };
-    Ok(Pages { page: session.inbox(&words)?, shape })
+    Ok(Pages { page: session.inbox(&words, &|seen, now| bytes_of(seen, now, console))?, shape })
+}
+
+/// What a message takes of the answer that it is shown in.
+fn bytes_of(seen: &MailSeen, now: &Now, console: &Console<'_, '_>) -> usize {
+    match console.json {
+        true => bytes_as_json(&message_json(seen)),
+        false => message_text(seen, now, &console.page).len(),
+    }
+}
+
+/// What something takes in a list, with what stands between it and the next.
+fn bytes_as_json(value: &impl Serialize) -> usize {
+    document(value).len() + ",".len()
 }
 
 /// What narrows an answer, as it has to be typed once more to go on.
@@ -128,25 +149,49 @@ pub(super) fn read(session: &mut Session<'_>, flags: &MessageFlags) -> Result<Pa
     Ok(Pages { page: session.read_messages(&flags.ids)?, shape: Shape::Read })
 }
 
-pub(super) fn thread(session: &mut Session<'_>, flags: &ThreadFlags) -> Result<Pages, Problem> {
-    let (thread, page) = session.thread(&flags.id, flags.before)?;
+pub(super) fn thread(
+    session: &mut Session<'_>,
+    flags: &ThreadFlags,
+    console: &Console<'_, '_>,
+) -> Result<Pages, Problem> {
+    let (thread, page) =
+        session.thread(&flags.id, flags.before, &|seen, now| bytes_of(seen, now, console))?;
     Ok(Pages { page, shape: Shape::Thread(thread) })
 }
 
-pub(super) fn search(session: &mut Session<'_>, flags: &SearchFlags) -> Result<Pages, Problem> {
+pub(super) fn search(
+    session: &mut Session<'_>,
+    flags: &SearchFlags,
+    console: &Console<'_, '_>,
+) -> Result<Pages, Problem> {
     let text = flags.words.join(" ");
-    Ok(Pages { page: session.search(&text, flags.before)?, shape: Shape::Search(text) })
+    let page = session.search(&text, flags.before, &|seen, now| bytes_of(seen, now, console))?;
+    Ok(Pages { page, shape: Shape::Search(text) })
 }
 
-pub(super) fn threads(session: &mut Session<'_>, flags: &ThreadsFlags) -> Result<ThreadList, Problem> {
-    Ok(ThreadList(session.threads(flags.before)?))
+pub(super) fn threads(
+    session: &mut Session<'_>,
+    flags: &ThreadsFlags,
+    console: &Console<'_, '_>,
+) -> Result<ThreadList, Problem> {
+    let measure = |thread: &ThreadSeen, now: &Now| match console.json {
+        true => bytes_as_json(&thread_json(thread)),
+        false => thread_text(thread, now, &console.page).len(),
+    };
+    Ok(ThreadList(session.threads(flags.before, &measure)?))
 }
 
 pub(super) fn stale_acks(
     session: &mut Session<'_>,
     flags: &StaleAcksFlags,
+    console: &Console<'_, '_>,
 ) -> Result<Unacknowledged, Problem> {
-    Ok(Unacknowledged(session.stale_acks(flags.older_than.as_deref())?))
+    let measure = |stale: &StaleAck, now: &Now| match console.json {
+        true => bytes_as_json(&stale_json(stale)),
+        // Whoever it is, the line that tells the caller what to type is counted.
+        false => stale_row(stale, now, true, &console.page).len(),
+    };
+    Ok(Unacknowledged(session.stale_acks(flags.older_than.as_deref(), &measure)?))
 }
 
 /// The answer of a verb that did something with mail.
@@ -326,12 +371,14 @@ impl Answer for Pages {
     fn text(&self, page: &Page) -> String {
         let MailPage { more, next, .. } = self.page;
         let (nothing, go_on) = match &self.shape {
-            Shape::Inbox(filters) if next.is_some() => {
-                ("nothing unread", format!("inbox --peek --skip {}{filters}", next.unwrap_or(0)))
+            Shape::Inbox(filters) => {
+                let nothing = if filters.is_empty() { "nothing unread" } else { "nothing unread like that" };
+                let skip = next.map(|next| format!(" --peek --skip {next}")).unwrap_or_default();
+                (nothing, format!("inbox{skip}{filters}"))
             }
-            Shape::Inbox(filters) => ("nothing unread", format!("inbox{filters}")),
             Shape::All(filters) => {
-                ("no messages", format!("inbox --all --before {}{filters}", next.unwrap_or(0)))
+                let nothing = if filters.is_empty() { "no messages" } else { "no messages like that" };
+                (nothing, format!("inbox --all --before {}{filters}", next.unwrap_or(0)))
             }
             Shape::Read => ("no messages", String::new()),
             Shape::Thread(id) => ("no messages", format!("thread {id} --before {}", next.unwrap_or(0))),
@@ -351,21 +398,25 @@ pub(super) struct ThreadList(Threads);
 
 impl Answer for ThreadList {
     fn json(&self, _: &Given) -> String {
-        let threads = self.0.threads.iter().map(|thread| ThreadJson {
-            thread: thread.newest.thread.to_string(),
-            subject: thread.subject.clone(),
-            messages: thread.messages,
-            unread: thread.unread,
-            with: texts(&thread.with),
-            importance: thread.importance.word().to_owned(),
-            ack_owed: thread.ack_owed,
-            last_at: rfc3339(thread.newest.at),
-        });
+        let threads = self.0.threads.iter().map(thread_json);
         document(&Looked::new(self.0.rev, ThreadsReply { threads: threads.collect(), next: self.0.next }))
     }
 
     fn text(&self, page: &Page) -> String {
         threads_text(&self.0, page)
+    }
+}
+
+fn thread_json(thread: &ThreadSeen) -> ThreadJson {
+    ThreadJson {
+        thread: thread.newest.thread.to_string(),
+        subject: thread.subject.clone(),
+        messages: thread.messages,
+        unread: thread.unread,
+        with: texts(&thread.with),
+        importance: thread.importance.word().to_owned(),
+        ack_owed: thread.ack_owed,
+        last_at: rfc3339(thread.newest.at),
     }
 }
 
@@ -375,21 +426,25 @@ pub(super) struct Unacknowledged(StaleAcks);
 
 impl Answer for Unacknowledged {
     fn json(&self, _: &Given) -> String {
-        let stale = self.0.stale.iter().map(|stale| StaleAckJson {
-            id: stale.message.id.to_string(),
-            from: stale.from.to_string(),
-            agent: stale.agent.to_string(),
-            kind: stale.entry.role.word().to_owned(),
-            subject: stale.message.subject.clone(),
-            importance: stale.message.importance.word().to_owned(),
-            sent_at: rfc3339(stale.message.at),
-            read_at: stale.entry.read_at.map(rfc3339),
-            age_ms: stale.age_ms,
-        });
+        let stale = self.0.stale.iter().map(stale_json);
         document(&Looked::new(self.0.rev, StaleAcksReply { stale: stale.collect(), more: self.0.more }))
     }
 
     fn text(&self, page: &Page) -> String {
         stale_text(&self.0, page)
+    }
+}
+
+fn stale_json(stale: &StaleAck) -> StaleAckJson {
+    StaleAckJson {
+        id: stale.message.id.to_string(),
+        from: stale.from.to_string(),
+        agent: stale.agent.to_string(),
+        kind: stale.entry.role.word().to_owned(),
+        subject: stale.message.subject.clone(),
+        importance: stale.message.importance.word().to_owned(),
+        sent_at: rfc3339(stale.message.at),
+        read_at: stale.entry.read_at.map(rfc3339),
+        age_ms: stale.age_ms,
     }
 }

@@ -173,13 +173,17 @@ fn obey(cli: Cli, agent: Option<OnBehalf>, host: &mut dyn Host, console: &mut Co
             let text = mail::text(host, &flags.said)?;
             answer(mail::broadcast(&mut session(host, &globals, console)?, flags, text)?)
         }
-        Verb::Inbox(flags) => answer(mail::inbox(&mut session(host, &globals, console)?, flags)?),
+        Verb::Inbox(flags) => answer(mail::inbox(&mut session(host, &globals, console)?, flags, console)?),
         Verb::Ack(flags) => answer(mail::ack(&mut session(host, &globals, console)?, &flags)?),
         Verb::Read(flags) => answer(mail::read(&mut session(host, &globals, console)?, &flags)?),
-        Verb::Thread(flags) => answer(mail::thread(&mut session(host, &globals, console)?, &flags)?),
-        Verb::Threads(flags) => answer(mail::threads(&mut session(host, &globals, console)?, &flags)?),
-        Verb::Search(flags) => answer(mail::search(&mut session(host, &globals, console)?, &flags)?),
-        Verb::StaleAcks(flags) => answer(mail::stale_acks(&mut session(host, &globals, console)?, &flags)?),
+        Verb::Thread(flags) => answer(mail::thread(&mut session(host, &globals, console)?, &flags, console)?),
+        Verb::Threads(flags) => {
+            answer(mail::threads(&mut session(host, &globals, console)?, &flags, console)?)
+        }
+        Verb::Search(flags) => answer(mail::search(&mut session(host, &globals, console)?, &flags, console)?),
+        Verb::StaleAcks(flags) => {
+            answer(mail::stale_acks(&mut session(host, &globals, console)?, &flags, console)?)
+        }
         Verb::Policy(flags) => answer(mail::policy(&mut session(host, &globals, console)?, &flags)?),
         Verb::Contacts(flags) => answer(mail::contacts(&mut session(host, &globals, console)?, flags)?),
         Verb::Statusline => answer(own::statusline(&mut session(host, &globals, console)?)?),

@@ -6,9 +6,12 @@ use crate::arguments::{
 };
 use crate::console::{Answer, Problem, document};
 use crate::given::Given;
+use crate::render::mail::since;
 use crate::render::{Cell, Fit, Page, Table, Tone, ago, and_more, count, holding, wrapped};
 use crate::usage::explain_wait;
-use clearway_core::negotiation::{Negotiated, NegotiationState, NegotiationView, Status};
+use clearway_core::negotiation::{
+    Negotiated, NegotiationEnd, NegotiationState, NegotiationView, Settled, Status,
+};
 use clearway_core::text::printable;
 use clearway_core::time::{Now, rounded};
 use clearway_core::wait::Queued;
@@ -157,10 +160,27 @@ fn headline(outcome: &Negotiated, now: &Now) -> String {
         Status::Refused => about(&|view| format!("{} keeps {}", view.holder, what(view))),
         Status::Withdrawn => about(&|view| format!("took back the request for {}", what(view))),
         Status::Lapsed => about(&|view| format!("the request for {} lapsed: its lease is over", what(view))),
-        Status::Forced => about(&|view| format!("took {} from {}: {freed}", what(view), view.holder)),
-        Status::AlreadyReleased => {
-            about(&|view| format!("{} had let go of {} already: nothing was taken", view.holder, what(view)))
+        Status::Forced if outcome.released.is_empty() && outcome.split.is_empty() => {
+            about(&|view| already_over(view, &what(view), now))
         }
+        Status::Forced => about(&|view| format!("took {} from {}: {freed}", what(view), view.holder)),
+        Status::AlreadyReleased => about(&|view| already_over(view, &what(view), now)),
+    }
+}
+
+/// How what was to be taken by force had ended before.
+fn already_over(view: &NegotiationView, what: &str, now: &Now) -> String {
+    let holder = &view.holder;
+    match view.negotiation.settled() {
+        Some(Settled { how: NegotiationEnd::Forced, reason, at, .. }) => {
+            let since = since(at.0, now);
+            let who = reason.as_deref().map(printable).unwrap_or_default();
+            format!("{what} was taken from {holder} {since} ({who}): nothing more was taken")
+        }
+        Some(Settled { how: NegotiationEnd::Lapsed, .. }) => {
+            format!("{holder} holds {what} no more: its lease is over, and nothing was taken")
+        }
+        _ => format!("{holder} had let go of {what} already: nothing was taken"),
     }
 }
 

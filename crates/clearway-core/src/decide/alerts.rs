@@ -18,7 +18,9 @@ fn of_event(slice: &Slice, verdict: &Verdict, event: &Event) -> Option<Alert> {
     let name = |agent: AgentId| name_of(slice, verdict, agent);
     match &event.body {
         Body::LeaseOrphaned { lease, holder } => {
-            Some(Alert::Orphaned { agent: name(*holder)?, target: target_of(slice, *lease)? })
+            let is_end = |event: &Event| matches!(&event.body, Body::AgentEnded { agent } if agent == holder);
+            let is_halted = !verdict.events.iter().any(is_end);
+            Some(Alert::Orphaned { agent: name(*holder)?, target: target_of(slice, *lease)?, is_halted })
         }
         Body::NegotiationForced { holder, target, reason, .. } => Some(Alert::Forced {
             by: event.actor.agent.and_then(name),

@@ -130,7 +130,7 @@ fn end(draft: &mut Draft<'_>, me: AgentId, actor: Actor) -> Result<Vec<LeaseId>,
         .collect();
     let ended = match parent {
         Some(parent) => pass_up(draft, actor, &leases, &parent),
-        None => let_go(draft, actor, &leases)?,
+        None => let_go(draft, actor, &leases, SnapshotCause::Left)?,
     };
     let is_ending = |view: &&WaitView| ending.contains(&view.wait.agent);
     let waits: Vec<WaitView> = draft.queue.iter().filter(is_ending).cloned().collect();
@@ -166,6 +166,7 @@ pub(super) fn let_go(
     draft: &mut Draft<'_>,
     actor: Actor,
     leases: &[Lease],
+    cause: SnapshotCause,
 ) -> Result<Vec<LeaseId>, BTreeSet<FactQuery>> {
     let missing: BTreeSet<FactQuery> =
         leases.iter().filter_map(|lease| unknown(lease, draft.facts)).collect();
@@ -174,7 +175,7 @@ pub(super) fn let_go(
     }
     let facts = draft.facts;
     let changed = leases.iter().filter(|lease| is_changed(lease, facts));
-    let unkept = draft.unkept(changed, SnapshotCause::Left);
+    let unkept = draft.unkept(changed, cause);
     if !unkept.is_empty() {
         return Err(unkept);
     }

@@ -53,6 +53,18 @@ impl Draft<'_> {
         }
     }
 
+    /// Whoever waits for an answer hears of the circles that were kept for it to be told, as far as they still stand.
+    pub(super) fn tell_kept_circles(&mut self, me: AgentId) {
+        let notes = self.memo_of(me).map(|memo| memo.notes.clone()).unwrap_or_default();
+        let said = |note: &Note| match note {
+            Note::Circle { target, by, yielder } => self.circle_seen_by(me, target, by, yielder.clone()),
+            _ => None,
+        };
+        let said: Vec<Notice> = notes.iter().filter_map(said).collect();
+        self.notices.extend(said);
+        self.forget_note_if(me, |note| matches!(note, Note::Circle { .. }));
+    }
+
     /// What a circle looks like to who holds something in it; nothing once that is given back, or its turn has come.
     pub(super) fn circle_seen_by(
         &self,

@@ -47,7 +47,7 @@ pub use alerts::alerts;
 pub use expiry::lost_tail;
 pub use identity::{Identified, identify, is_person};
 pub use negotiate::standing_negotiations;
-pub use notice::{Notice, Said, Yielder, held_as_name};
+pub use notice::{Left, Notice, Said, Yielder, held_as_name};
 pub use over::{lease_ran_out, ran_out, told_of_lapse};
 pub use queue::standing_queue;
 pub use replay::{not_shortened, since_granted};

@@ -12,6 +12,7 @@ use crate::limits::{
     CALL_MS_MAX, EDITED_MS, EDITS_PER_AGENT_MAX, LOOK_MS_MAX, NOTES_MAX, NOTES_MS, NOTES_PER_AGENT_MAX,
 };
 use crate::mail::Importance;
+use crate::negotiation::Negotiation;
 use crate::slice::{Announced, Answer, Memo, Note, Writing};
 use crate::target::{Target, Worktree};
 use crate::time::Mono;
@@ -169,7 +170,7 @@ impl Draft<'_> {
             }
             Note::Mail(announced) => Some(Notice::Mail(announced.clone())),
             Note::Asked(id) => self.asked(*id),
-            Note::Answered { target, holder, answer } => self.answered(target, holder, answer),
+            Note::Answered { target, holder, answer } => self.answered(me, target, holder, answer),
             Note::Overdue(id) => self.overdue(me, *id),
             Note::Forced { target, by, reason, kept } => {
                 let (target, by, reason) = (target.clone(), by.clone(), reason.clone());
@@ -201,7 +202,22 @@ impl Draft<'_> {
         })
     }
 
-    fn answered(&self, target: &str, holder: &AgentName, answer: &Answer) -> Option<Notice> {
+    /// What who asked hears of an answer: that it takes longer as long as the request is open, and that it is not let go
+    /// as long as the requester has not got it.
+    fn answered(&self, me: AgentId, target: &str, holder: &AgentName, answer: &Answer) -> Option<Notice> {
+        let is_it = |open: &Negotiation| {
+            open.is_open()
+                && open.requester == me
+                && open.target.display() == target
+                && self.name_of(open.holder) == *holder
+        };
+        let is_so = match answer {
+            Answer::AfterCommit | Answer::Later(_) => self.negotiations.iter().any(is_it),
+            Answer::No(_) => !self.has(me, target),
+        };
+        if !is_so {
+            return None;
+        }
         let (target, holder) = (target.to_owned(), holder.clone());
         let says = match answer {
             Answer::AfterCommit => Said::AfterCommit,
@@ -328,6 +344,7 @@ impl Note {
                 | Self::PlaceOver { .. }
                 | Self::PassedOn { .. }
                 | Self::WroteOver { .. }
+                | Self::Answered { .. }
         )
     }
 

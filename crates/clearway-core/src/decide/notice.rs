@@ -1,6 +1,6 @@
 //! What there is to say beside an answer.
 
-use crate::agent::AgentName;
+use crate::agent::{Agent, AgentName};
 use crate::command::Verb;
 use crate::hint::STORE_SLIP;
 use crate::ids::{LeaseId, NegotiationId, Seq, WaitId};
@@ -8,6 +8,7 @@ use crate::lease::{End, Grade, Mode};
 use crate::slice::Announced;
 use crate::target::{ResourceName, Target, Worktree};
 use crate::text::shown;
+use crate::time::Wall;
 
 /// Something worth saying beside an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,12 +43,14 @@ pub enum Notice {
         /// Who held it.
         by: AgentName,
     },
-    /// The last who held the path ended, and changes of it that are not committed are still there.
+    /// The last who held the path left it, and changes of it that are not committed are still there.
     LeftBehind {
         /// On what.
         target: String,
         /// Whose.
         from: AgentName,
+        /// By what.
+        left: Left,
     },
     /// Somebody waits for what the caller holds.
     WaitedFor {
@@ -370,6 +373,28 @@ pub enum Notice {
     },
     /// The caller has mail.
     Mail(Announced),
+}
+
+/// By what an agent left what it had changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Left {
+    /// Its session ended.
+    Ended,
+    /// A person stopped it.
+    Halted,
+    /// One of these; it is at work again.
+    Earlier,
+}
+
+impl Left {
+    /// By what is known of an agent now, of what it left at an instant.
+    pub fn of(agent: &Agent, at: Option<Wall>) -> Self {
+        match agent.ended_at {
+            Some(ended) if agent.halted.is_none() || at == Some(ended) => Self::Ended,
+            _ if agent.halted.is_some() => Self::Halted,
+            _ => Self::Earlier,
+        }
+    }
 }
 
 /// Who had best give way in a circle of waiting, and what it gives back.

@@ -1,7 +1,7 @@
 //! What is said of leases that are over, or not the ones that somebody believes to hold.
 
-use super::Notice;
 use super::draft::Draft;
+use super::{Left, Notice};
 use crate::agent::AgentName;
 use crate::command::LeaseRef;
 use crate::failure::{Details, Failure, LeaseView};
@@ -51,7 +51,13 @@ pub(super) fn refuse_ended(draft: &Draft<'_>, lease: &Lease) -> Result<(), Failu
         End::Expired(_) => "has expired",
         End::Yielded => "made room for another agent",
         End::TakenOver => "was taken over",
-        End::Orphaned => "was left behind when its session ended",
+        End::Orphaned => {
+            match draft.slice.agent(lease.holder).map(|view| Left::of(&view.agent, Some(ended.at))) {
+                Some(Left::Ended) => "was left behind when its session ended",
+                Some(Left::Halted) => "was left behind when a person stopped its holder",
+                Some(Left::Earlier) | None => "was left behind with changes",
+            }
+        }
     });
     let message = format!("lease {} on {} {how}", lease.id, draft.placed(lease));
     Err(stale(draft, Slug::LeaseExpired, message, lease))

@@ -1,8 +1,8 @@
 //! What a path has been through before somebody takes it: who held it since the caller last did, and who left changes
 //! in it.
 
-use super::Notice;
 use super::draft::Draft;
+use super::{Left, Notice};
 use crate::command::Want;
 use crate::facts::FactQuery;
 use crate::ids::{AgentId, Epoch, Fence, Seq};
@@ -31,15 +31,16 @@ pub(super) fn changed_hands(draft: &Draft<'_>, me: AgentId, lease: &Lease) -> Op
     (!draft.notices.iter().any(is_said)).then(|| Notice::ChangedHands { target: lease.target.display(), by })
 }
 
-/// The last who held the very path ended and left a change behind that is still there, or was proven gone and made way
+/// The last who held the very path left a change behind that is still there, or was proven gone and made way
 /// for a turn that the caller takes now. Whoever above the caller holds it since was told.
 pub(super) fn left_behind(draft: &Draft<'_>, me: AgentId, lease: &Lease) -> Option<Notice> {
     let last = last_on(draft, &lease.target, &lease.worktree)?;
-    let how = last.ended.filter(|_| last.holder != me)?.how;
-    let (target, from) = (lease.target.display(), draft.slice.agent(last.holder)?.agent.name.clone());
-    match how {
+    let ended = last.ended.filter(|_| last.holder != me)?;
+    let holder = &draft.slice.agent(last.holder)?.agent;
+    let (target, from) = (lease.target.display(), holder.name.clone());
+    match ended.how {
         End::Orphaned | End::TakenOver if is_clean(draft, lease) => None,
-        End::Orphaned => Some(Notice::LeftBehind { target, from }),
+        End::Orphaned => Some(Notice::LeftBehind { target, from, left: Left::of(holder, Some(ended.at)) }),
         End::TakenOver => Some(Notice::TookOver { target, from }),
         End::Released | End::Yielded | End::Expired(_) => None,
     }

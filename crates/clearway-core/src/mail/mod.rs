@@ -20,7 +20,7 @@ pub use event::MailEvent;
 pub use limits::*;
 pub use message::{Importance, Message, MessageId, Recipient, Topic};
 pub(crate) use message::{first_line, names_in};
-pub use page::{cost, excerpt};
+pub use page::excerpt;
 pub use query::{Letter, MailRead, MailSlice, Mailbox, Which};
 pub use retention::{Retention, outlived};
 pub use rules::{Policy, Rules};

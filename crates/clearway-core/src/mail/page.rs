@@ -20,14 +20,6 @@ pub fn excerpt(text: &str, name_bytes: usize) -> (&str, u64) {
     (text, 0)
 }
 
-/// The most bytes that a text takes in an answer, as JSON or as framed lines, each of which a name of so many bytes is
-/// put before.
-pub fn cost(text: &str, name_bytes: usize) -> usize {
-    let escaped: usize = text.chars().map(escaped_bytes).sum();
-    let framed: usize = text.split('\n').map(|line| printable(line).len() + name_bytes + FRAME_BYTES).sum();
-    escaped.max(framed)
-}
-
 /// What stands around a name in front of a line, and the end of the line.
 const FRAME_BYTES: usize = 8;
 
@@ -42,6 +34,15 @@ fn escaped_bytes(c: char) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The most bytes that a text takes in an answer, as JSON or as framed lines, each of which a name of so many bytes is
+    /// put before.
+    fn cost(text: &str, name_bytes: usize) -> usize {
+        let escaped: usize = text.chars().map(escaped_bytes).sum();
+        let framed: usize =
+            text.split('\n').map(|line| printable(line).len() + name_bytes + FRAME_BYTES).sum();
+        escaped.max(framed)
+    }
 
     #[test]
     fn an_excerpt_ends_at_a_character() {

@@ -1,6 +1,6 @@
 //! Messages of the caller that hold words.
 
-use super::{MailPage, TEXTS_AT_ONCE};
+use super::{MailPage, MailSeen, Measure, TEXTS_AT_ONCE};
 use crate::session::Session;
 use clearway_core::failure::Failure;
 use clearway_core::ids::Seq;
@@ -9,7 +9,12 @@ use clearway_core::slug::Slug;
 
 impl Session<'_> {
     /// Finds messages of the caller that hold every word, newest first.
-    pub fn search(&mut self, text: &str, before: Option<u64>) -> Result<MailPage, Failure> {
+    pub fn search(
+        &mut self,
+        text: &str,
+        before: Option<u64>,
+        measure: &Measure<'_, MailSeen>,
+    ) -> Result<MailPage, Failure> {
         let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
         if words.is_empty() {
             return Err(Failure::new(Slug::Usage, "name a word to look for")
@@ -29,7 +34,7 @@ impl Session<'_> {
         }
         let Some(look) = page else { return self.nothing() };
         let count = found.len();
-        let letters = self.fitting(&look, found.into_iter(), usize::MAX)?;
+        let letters = self.fitting(&look, found.into_iter(), usize::MAX, measure)?;
         let more = count.saturating_sub(letters.len()) as u64;
         let last = letters.last().map(|seen| seen.message.seq.0).filter(|_| more > 0);
         let next = last.or((!is_end).then_some(before.0));

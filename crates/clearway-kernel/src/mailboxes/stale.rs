@@ -1,6 +1,6 @@
 //! What somebody was asked to acknowledge and did not.
 
-use super::{Look, MailPage, span_ms};
+use super::{Look, MailPage, Measure, Room, span_ms};
 use crate::session::Session;
 use clearway_core::agent::AgentName;
 use clearway_core::failure::Failure;
@@ -35,13 +35,17 @@ pub struct StaleAcks {
     pub me: Option<AgentName>,
     /// Oldest first.
     pub stale: Vec<StaleAck>,
-    /// How many more.
+    /// How many more; a message of which nobody is listed counts as one.
     pub more: u64,
 }
 
 impl Session<'_> {
     /// Lists messages that somebody was asked to acknowledge and did not: the caller, or who got them from it.
-    pub fn stale_acks(&mut self, older_than: Option<&str>) -> Result<StaleAcks, Failure> {
+    pub fn stale_acks(
+        &mut self,
+        older_than: Option<&str>,
+        measure: &Measure<'_, StaleAck>,
+    ) -> Result<StaleAcks, Failure> {
         let ttl_ms = older_than.map(span_ms).transpose()?.unwrap_or(STALE_ACK_MS);
         let Some(look) = self.mailbox(Which::Unsettled)? else {
             let MailPage { rev, now, .. } = self.nothing()?;
@@ -52,22 +56,33 @@ impl Session<'_> {
         let mut old: Vec<&Letter> =
             look.letters.iter().filter(|letter| age(&letter.message) >= ttl_ms).collect();
         old.sort_by_key(|letter| letter.message.seq);
-        let (mut stale, mut more) = (Vec::new(), 0);
+        let (mut room, mut stale, mut more) = (Room::of_an_answer(), Vec::new(), 0);
         for letter in old {
-            if stale.len() >= ROWS_MAX {
+            if more > 0 {
                 more += 1;
                 continue;
             }
-            for entry in self.owing(&look, letter)? {
-                let names = self.called([letter.message.from, entry.agent])?;
-                let (message, age_ms) = (letter.message.clone(), age(&letter.message));
-                let name = |id: AgentId| names.get(&id).cloned();
-                if let (Some(from), Some(agent)) = (name(message.from), name(entry.agent)) {
-                    stale.push(StaleAck { message, from, agent, entry, age_ms });
+            for row in self.rows_of(&look, letter, age(&letter.message))? {
+                match more == 0 && stale.len() < ROWS_MAX && room.takes(measure(&row, &look.now)) {
+                    true => stale.push(row),
+                    false => more += 1,
                 }
             }
         }
         Ok(StaleAcks { rev: look.rev, me: Some(look.name.clone()), now: look.now, stale, more })
+    }
+
+    /// A row for each who has not acknowledged a message.
+    fn rows_of(&mut self, look: &Look, letter: &Letter, age_ms: u64) -> Result<Vec<StaleAck>, Failure> {
+        let entries = self.owing(look, letter)?;
+        let everybody = entries.iter().map(|entry| entry.agent).chain([letter.message.from]);
+        let names = self.called(everybody)?;
+        let row = |entry: Entry| {
+            let name = |id: AgentId| names.get(&id).cloned();
+            let (from, agent) = (name(letter.message.from)?, name(entry.agent)?);
+            Some(StaleAck { message: letter.message.clone(), from, agent, entry, age_ms })
+        };
+        Ok(entries.into_iter().filter_map(row).collect())
     }
 
     /// Those who have not acknowledged a message: the caller, or everybody who got it from the caller.

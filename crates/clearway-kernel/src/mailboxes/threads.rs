@@ -1,6 +1,6 @@
 //! Conversations of which the caller has a message.
 
-use super::{Called, MailPage, parties};
+use super::{Called, MailPage, MailSeen, Measure, Room, parties};
 use crate::mailing::message_id;
 use crate::session::Session;
 use clearway_core::agent::AgentName;
@@ -45,7 +45,12 @@ pub struct Threads {
 
 impl Session<'_> {
     /// Shows the messages of a thread that the caller has, the newest page of it, oldest first.
-    pub fn thread(&mut self, id: &str, before: Option<u64>) -> Result<(MessageId, MailPage), Failure> {
+    pub fn thread(
+        &mut self,
+        id: &str,
+        before: Option<u64>,
+        measure: &Measure<'_, MailSeen>,
+    ) -> Result<(MessageId, MailPage), Failure> {
         let id = message_id(id)?;
         let unknown = || {
             Failure::new(Slug::UnknownThread, format!("no thread of yours has a message {id}"))
@@ -59,7 +64,7 @@ impl Session<'_> {
         let is_wanted = |letter: &&Letter| letter.message.thread == thread && letter.message.seq < before;
         let wanted: Vec<Letter> = look.letters.iter().filter(is_wanted).cloned().collect();
         let found = wanted.len();
-        let mut letters = self.fitting(&look, wanted.into_iter(), usize::MAX)?;
+        let mut letters = self.fitting(&look, wanted.into_iter(), usize::MAX, measure)?;
         let more = found.saturating_sub(letters.len()) as u64;
         let next = letters.last().map(|seen| seen.message.seq.0).filter(|_| more > 0);
         letters.reverse();
@@ -67,7 +72,11 @@ impl Session<'_> {
     }
 
     /// Lists the threads that the caller is part of.
-    pub fn threads(&mut self, before: Option<u64>) -> Result<Threads, Failure> {
+    pub fn threads(
+        &mut self,
+        before: Option<u64>,
+        measure: &Measure<'_, ThreadSeen>,
+    ) -> Result<Threads, Failure> {
         let Some(look) = self.mailbox(Which::Before(Seq(u64::MAX)))? else {
             let MailPage { rev, now, .. } = self.nothing()?;
             return Ok(Threads { rev, now, threads: Vec::new(), next: None });
@@ -80,12 +89,15 @@ impl Session<'_> {
         let mut threads: Vec<Vec<&Letter>> = grouped.into_values().collect();
         threads.retain(|letters| letters[0].message.seq < before);
         threads.sort_by_key(|letters| std::cmp::Reverse(letters[0].message.seq));
-        let has_more = threads.len() > ROWS_MAX;
+        let found = threads.len();
         threads.truncate(ROWS_MAX);
         let all = threads.iter().flatten().flat_map(|letter| parties(&letter.message, look.me));
         let names = self.called(all)?;
+        let mut room = Room::of_an_answer();
+        let seen = threads.iter().map(|letters| thread_seen(letters, look.me, &names));
         let threads: Vec<ThreadSeen> =
-            threads.iter().map(|letters| thread_seen(letters, look.me, &names)).collect();
+            seen.take_while(|thread| room.takes(measure(thread, &look.now))).collect();
+        let has_more = threads.len() < found;
         let next = threads.last().map(|thread| thread.newest.seq.0).filter(|_| has_more);
         Ok(Threads { rev: look.rev, now: look.now, threads, next })
     }

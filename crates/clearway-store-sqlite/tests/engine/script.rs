@@ -250,8 +250,8 @@ impl Script {
         }
         let urgency = if self.rng.one_in(3) { Urgency::Urgent } else { Urgency::Normal };
         let then_reserve = self.rng.one_in(2);
-        let (why, tells_answer) = ("the release".to_owned(), then_reserve);
-        self.ask(Command::Ask(Ask { reserve, why, urgency, then_reserve, tells_answer }))
+        let (why, tells_answer, tells_circle) = ("the release".to_owned(), then_reserve, self.rng.one_in(2));
+        self.ask(Command::Ask(Ask { reserve, why, urgency, then_reserve, tells_answer, tells_circle }))
     }
 
     /// A hook tells of its agent: under its session or another one of the same process, as itself or a subagent.

@@ -137,6 +137,7 @@ fn negotiations(engine: &mut dyn Engine, world: &mut TestWorld) {
             urgency,
             then_reserve: false,
             tells_answer: false,
+            tells_circle: false,
         })
     };
     let says = |negotiation, says| Command::Answer(Answer { negotiation, says });

@@ -88,7 +88,14 @@ fn wish(file: &str) -> Reserve {
 
 fn asking(file: &str, urgency: Urgency, then_reserve: bool) -> Command {
     let why = "add logout".to_owned();
-    Command::Ask(Ask { reserve: wish(file), why, urgency, then_reserve, tells_answer: false })
+    Command::Ask(Ask {
+        reserve: wish(file),
+        why,
+        urgency,
+        then_reserve,
+        tells_answer: false,
+        tells_circle: false,
+    })
 }
 
 fn negotiated(stage: &mut Stage, caller: Caller, command: Command) -> Negotiated {

@@ -64,7 +64,7 @@ impl AlertJson {
                 (self.agent, self.holder) = (Some(agent.to_string()), Some(holder.to_string()));
                 (self.target, self.waited_ms) = (Some(target.display()), Some(integer(*waited_ms)));
             }
-            Alert::Orphaned { agent, target } => {
+            Alert::Orphaned { agent, target, .. } => {
                 (self.agent, self.target) = (Some(agent.to_string()), Some(target.display()));
             }
             Alert::Outage { message } => self.reason = Some(message.clone()),

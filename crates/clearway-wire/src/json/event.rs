@@ -246,7 +246,7 @@ pub enum EventData {
         commit: String,
         /// Of which checkout.
         worktree: String,
-        /// `asked`, `command`, `take-over`, `session-end` or `restore`.
+        /// `asked`, `command`, `take-over`, `session-end`, `halt` or `restore`.
         cause: String,
         /// Why, in somebody's words.
         reason: Option<String>,
@@ -301,7 +301,7 @@ pub enum EventData {
     NegotiationEnded {
         /// Which.
         negotiation: String,
-        /// `released`, `refused`, `withdrawn` or `lapsed`.
+        /// `released`, `refused`, `withdrawn` or `lapsed`; `forced` where the request of somebody else took it.
         outcome: String,
         /// How many leases were let go.
         released: u64,

@@ -32,9 +32,9 @@ pub struct NegotiationJson {
     pub answer: Option<String>,
     /// After which span the deadline passes; 0 once it has. Nothing is taken by that. Null if it is over.
     pub deadline_in_ms: Option<u64>,
-    /// How many leases were let go; null while it is open.
+    /// How many leases were let go, 0 where somebody else's request took it; null while it is open.
     pub released: Option<u64>,
-    /// Why, in the words of who refused or forced it.
+    /// Why, in the words of who refused or forced it; where somebody else's request took it, with who that is.
     pub reason: Option<String>,
     /// The requester's place in the queue.
     pub wait: String,

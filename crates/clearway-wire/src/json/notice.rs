@@ -1,7 +1,7 @@
 //! What is worth saying beside an answer, as data and in words.
 
 use clearway_core::agent::AgentName;
-use clearway_core::decide::{Notice, Said, Yielder, held_as_name};
+use clearway_core::decide::{Left, Notice, Said, Yielder, held_as_name};
 use clearway_core::hint::{self, Hint};
 use clearway_core::lease::Mode;
 use clearway_core::shell;
@@ -58,12 +58,15 @@ impl NoticeJson {
                 by,
                 format!("{by} held {target} since you last did: read it again before you edit it"),
             ),
-            Notice::LeftBehind { target, from } => about(
-                "left-behind",
-                target,
-                from,
-                format!("changes of {from} in {target} were not committed when its session ended"),
-            ),
+            Notice::LeftBehind { target, from, left } => {
+                let when = match left {
+                    Left::Ended => " when its session ended",
+                    Left::Halted => " when a person stopped it",
+                    Left::Earlier => "",
+                };
+                let message = format!("changes of {from} in {target} were not committed{when}");
+                about("left-behind", target, from, message)
+            }
             Notice::WaitedFor { target, by, reason, .. } => {
                 let reason = reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
                 about("waited-for", target, by, format!("{by} waits for {target}{reason}"))

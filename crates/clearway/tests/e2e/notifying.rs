@@ -32,7 +32,7 @@ fn told(home: &Home) -> Vec<Value> {
 }
 
 /// The first that is told of a kind.
-fn heard(home: &Home, event: &str) -> Value {
+pub(crate) fn heard(home: &Home, event: &str) -> Value {
     eventually(event, || told(home).into_iter().find(|told| told["event"] == event))
 }
 

@@ -155,8 +155,9 @@ fn ended(scene: &Scene<'_>, ledger: &Ledger, asked: &Negotiation, how: Negotiati
     let is_split = ledger.leases.get(&asked.lease).is_some_and(lasts);
     let is_let_go = ledger.let_go.contains(&asked.lease) || is_split;
     let command = &scene.request.command;
+    let is_taken = is_taken_by_another(command, ledger, asked);
     let right = match how {
-        NegotiationEnd::Released => stays.is_none() && is_let_go,
+        NegotiationEnd::Released => stays.is_none() && is_let_go && !is_taken,
         NegotiationEnd::Refused => {
             let no = matches!(command, Command::Answer(Answer { negotiation, says: Says::No(_) }) if *negotiation == asked.id);
             no && is(scene, ledger, asked.holder)
@@ -165,10 +166,20 @@ fn ended(scene: &Scene<'_>, ledger: &Ledger, asked: &Negotiation, how: Negotiati
             Command::Withdraw(id) if *id == asked.id => is(scene, ledger, asked.requester),
             _ => !ledger.waits.contains_key(&asked.wait),
         },
-        NegotiationEnd::Lapsed => stays.is_none() || !ledger.waits.contains_key(&asked.wait),
-        NegotiationEnd::Forced => false,
+        NegotiationEnd::Lapsed => (stays.is_none() && !is_taken) || !ledger.waits.contains_key(&asked.wait),
+        NegotiationEnd::Forced => stays.is_none() && is_taken,
     };
     asking(right, asked, &format!("ended as {} without being so", how.word()))
+}
+
+/// Whether the request of somebody else takes the lease by force. The books are those after the event about that.
+fn is_taken_by_another(command: &Command, ledger: &Ledger, asked: &Negotiation) -> bool {
+    let Command::Force(force) = command else { return false };
+    let taken = ledger.negotiations.get(&force.negotiation).filter(|taken| taken.id != asked.id);
+    let is_forced = |taken: &Negotiation| {
+        taken.settled().is_some_and(|settled| settled.how == NegotiationEnd::Forced && settled.released > 0)
+    };
+    taken.is_some_and(|taken| taken.lease == asked.lease && is_forced(taken))
 }
 
 /// What was taken is over by now: the books are those after the event about its lease.
@@ -272,9 +283,11 @@ fn is_so(status: Status, state: &NegotiationState) -> bool {
 
 /// The second time changes nothing, and what was let go needs no force.
 fn forced_once(then: &Ledger, events: &[Event], id: NegotiationId, outcome: &Negotiated) -> Checked {
-    let before = then.negotiations.get(&id).and_then(Negotiation::settled).map(|settled| settled.how);
+    let settled = then.negotiations.get(&id).and_then(Negotiation::settled);
+    let before = settled.map(|settled| settled.how);
+    let by_itself = settled.is_some_and(|settled| settled.released > 0);
     let right = match before {
-        Some(NegotiationEnd::Forced) => outcome.status == Status::Forced,
+        Some(NegotiationEnd::Forced) if by_itself => outcome.status == Status::Forced,
         Some(how) => outcome.status == Status::AlreadyReleased && how.is_free(),
         None => matches!(outcome.status, Status::Forced | Status::AlreadyReleased),
     };

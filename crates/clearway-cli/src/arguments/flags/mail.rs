@@ -1,12 +1,12 @@
 //! Writing to each other.
 
-use clap::{Args, ValueEnum};
+use clap::{ArgAction, Args, ValueEnum};
 use clearway_core::mail::{Importance, Policy};
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct SendFlags {
     /// Who gets it; several are separated by commas
-    #[arg(required = true, value_name = "NAME", value_delimiter = ',')]
+    #[arg(required = true, value_name = "NAME", value_delimiter = ',', num_args = 1, action = ArgAction::Set)]
     pub(crate) to: Vec<String>,
     #[command(flatten)]
     pub(crate) said: SaidFlags,
@@ -109,14 +109,22 @@ pub(crate) struct InboxFlags {
     #[arg(long, value_name = "NAME")]
     pub(crate) from: Option<String>,
     /// At most so many
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub(crate) limit: Option<usize>,
     /// Go on with --all where the last page ended
     #[arg(long, value_name = "SEQ", requires = "all")]
     pub(crate) before: Option<u64>,
     /// Go on with --peek after so many
-    #[arg(long, value_name = "N", requires = "peek", default_value_t = 0)]
+    #[arg(long, value_name = "N", requires = "peek", conflicts_with = "all", default_value_t = 0)]
     pub(crate) skip: usize,
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err("it is at least 1".to_owned()),
+        Ok(number) => Ok(number),
+        Err(error) => Err(format!("{error}")),
+    }
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

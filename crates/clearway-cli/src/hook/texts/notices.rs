@@ -4,7 +4,7 @@ use super::place::{about_id, command, named};
 use super::said::{FAILURE_COLUMNS, REASON_COLUMNS, Said, TEXT_BYTES_MAX, foreign};
 use crate::render::and_more;
 use clearway_core::agent::AgentName;
-use clearway_core::decide::{Notice, Said as SaidOf, Yielder};
+use clearway_core::decide::{Left, Notice, Said as SaidOf, Yielder};
 use clearway_core::hint::Hint;
 use clearway_core::lease::Grade;
 use clearway_core::mail::Importance;
@@ -64,7 +64,7 @@ fn lines(answer: &ScopeAnswer, is_granted: bool) -> Vec<Said> {
 enum Before {
     TookOver,
     ChangedHands,
-    LeftBehind,
+    LeftBehind(Left),
 }
 
 impl Before {
@@ -73,7 +73,7 @@ impl Before {
         match notice {
             Notice::TookOver { target, from } => Some((Self::TookOver, from, target)),
             Notice::ChangedHands { target, by } => Some((Self::ChangedHands, by, target)),
-            Notice::LeftBehind { target, from } => Some((Self::LeftBehind, from, target)),
+            Notice::LeftBehind { target, from, left } => Some((Self::LeftBehind(*left), from, target)),
             _ => None,
         }
     }
@@ -92,14 +92,22 @@ impl Before {
                 "{names} {are} yours again; {who} had {them} in between. Read {them} again before you edit {them}."
             ),
             (Self::ChangedHands, false) => return None,
-            (Self::LeftBehind, true) => format!(
-                "{names} {are} yours; {who} ended and left changes in {them} that are not committed. Keep them or undo \
-                 them."
+            (Self::LeftBehind(left), true) => format!(
+                "{names} {are} yours; {} changes in {them} that are not committed. Keep them or undo them.",
+                left_by(who, left)
             ),
-            (Self::LeftBehind, false) => {
-                format!("{who} ended and left changes in {names} that are not committed.")
+            (Self::LeftBehind(left), false) => {
+                format!("{} changes in {names} that are not committed.", left_by(who, left))
             }
         })
+    }
+}
+
+fn left_by(who: &AgentName, left: Left) -> String {
+    match left {
+        Left::Ended => format!("{who} ended and left"),
+        Left::Halted => format!("a person stopped {who}, which left"),
+        Left::Earlier => format!("{who} left"),
     }
 }
 

@@ -40,15 +40,17 @@ fn waits(answer: &ScopeAnswer, queued: &Queued, blockers: &[LeaseView], ahead: &
         return Said::plain(frozen(answer, &place));
     };
     if queued.wait.since < reply.now.mono && !reply.replayed {
-        let still = match blockers {
-            [] => format!("{whose} still has the turn at {what}"),
+        let still = match (blockers, has_turn(ahead)) {
+            ([], true) => format!("{whose} still has the turn at {what}"),
+            ([], false) => format!("{whose} still waits for {what} before you"),
             _ => format!("{what} is still with {whose}"),
         };
         return Said::plain(format!("Not edited: {still}. You are {place} in the queue; you will be told."));
     }
     let first = match blockers.first() {
         Some(blocker) => format!("{what} is with {whose}{}.{}", stated(blocker), unfinished(blocker)),
-        None => format!("{whose} has the turn at {what} before you."),
+        None if has_turn(ahead) => format!("{whose} has the turn at {what} before you."),
+        None => format!("{whose} waits for {what} before you."),
     };
     let (more, when) = (others(blockers.len() + ahead.len()), passes(blockers));
     let text = format!(
@@ -59,6 +61,11 @@ fn waits(answer: &ScopeAnswer, queued: &Queued, blockers: &[LeaseView], ahead: &
         true => Said::then(text, "\nLook: ", &command),
         false => urgent(text, &ask),
     }
+}
+
+/// Whether the turn of the one who is named has come.
+fn has_turn(ahead: &[Ahead]) -> bool {
+    ahead.first().is_some_and(|first| first.offered)
 }
 
 /// The text, then how to ask for it. The reason is for who asks to write; as it stands it is one too.

@@ -129,6 +129,14 @@ fn defer(draft: &mut Draft<'_>, actor: Actor, negotiation: &Negotiation, for_ms:
 }
 
 impl Draft<'_> {
+    /// Forgets what the requester was to be told that its holder said.
+    pub(super) fn forget_answer(&mut self, negotiation: &Negotiation) {
+        let (target, holder) = (negotiation.target.display(), self.name_of(negotiation.holder));
+        self.forget_note_if(negotiation.requester, |note| {
+            matches!(note, Note::Answered { target: own, holder: by, .. } if *own == target && *by == holder)
+        });
+    }
+
     /// Requests for one of these leases that an own agent answered with its next commit.
     pub(in super::super) fn promised_to_commit(
         &self,
@@ -178,9 +186,7 @@ fn refuse(draft: &mut Draft<'_>, actor: Actor, negotiation: &Negotiation, reason
 
 fn tell_requester(draft: &mut Draft<'_>, negotiation: &Negotiation, answer: slice::Answer) {
     let (target, holder) = (negotiation.target.display(), draft.name_of(negotiation.holder));
-    draft.forget_note_if(negotiation.requester, |note| {
-        matches!(note, Note::Answered { target: own, holder: by, .. } if *own == target && *by == holder)
-    });
+    draft.forget_answer(negotiation);
     draft.note(negotiation.requester, Note::Answered { target, holder, answer });
 }
 

@@ -35,6 +35,9 @@ pub(in super::super) fn ask(
         let is_told = |note: &Note| matches!(note, Note::Answered { target, .. } if asked.contains(target));
         draft.forget_note_if(me, is_told);
     }
+    if ask.tells_circle {
+        draft.tell_kept_circles(me);
+    }
     let steps = Planner::new(draft, me, &ask.reserve).plan()?;
     if !steps.iter().any(Step::is_new) {
         return Ok(Err(oneself(&ask.reserve)));
@@ -67,7 +70,7 @@ pub(in super::super) fn ask(
     };
     let ids: Vec<NegotiationId> = others
         .iter()
-        .map(|blocker| ask_holder(draft, ask, (me, actor), blocker, queued.wait.id, entropy))
+        .filter_map(|blocker| ask_holder(draft, ask, (me, actor), blocker, queued.wait.id, entropy))
         .collect();
     let status = if ids.is_empty() { Status::Queued } else { Status::Requested };
     let negotiations = ids.into_iter().filter_map(|id| draft.show_negotiation(id)).collect();
@@ -82,7 +85,8 @@ pub(in super::super) fn ask(
     })))
 }
 
-/// The one open request of an agent for a lease: the one there is, sooner if that is asked for, or a new one.
+/// The one open request of an agent for a lease: the one there is, sooner if that is asked for, or a new one. Whoever tells
+/// what was answered makes none.
 fn ask_holder(
     draft: &mut Draft<'_>,
     ask: &Ask,
@@ -90,7 +94,7 @@ fn ask_holder(
     blocker: &LeaseView,
     wait: WaitId,
     entropy: &mut Entropy<'_>,
-) -> NegotiationId {
+) -> Option<NegotiationId> {
     let lease = &blocker.lease;
     let is_it = |open: &&Negotiation| {
         open.requester == me && open.lease == lease.id && open.fence == lease.fence && open.wait == wait
@@ -98,7 +102,14 @@ fn ask_holder(
     let open = draft.open_negotiations().find(is_it).cloned();
     if let Some(open) = open {
         raise(draft, ask, actor, &open);
-        return open.id;
+        // Who asks again reads how it stands in the answer to that, and nothing there of a request before.
+        if open.state != NegotiationState::Requested {
+            draft.forget_answer(&open);
+        }
+        return Some(open.id);
+    }
+    if ask.tells_answer {
+        return None;
     }
     let now = draft.now;
     let asked = Negotiation {
@@ -124,7 +135,7 @@ fn ask_holder(
     // It hears why it is asked, and not beside that once more that somebody waits.
     draft.forget_note(holder, &Note::WaitedFor(wait));
     draft.note(holder, Note::Asked(id));
-    id
+    Some(id)
 }
 
 /// Asking again sends nothing new. What is more urgent now is due sooner.

@@ -34,8 +34,8 @@ impl Draft<'_> {
     pub(in super::super) fn close_negotiations(&mut self) {
         let open: Vec<Negotiation> = self.open_negotiations().cloned().collect();
         for negotiation in open {
-            let Some((how, released)) = self.outcome_of(&negotiation) else { continue };
-            end(self, Actor::KERNEL, negotiation.id, how, released, None);
+            let Some(Fate { how, released, reason, by }) = self.fate_of(&negotiation) else { continue };
+            end(self, by, negotiation.id, how, released, reason);
             self.forget_note(negotiation.holder, &Note::Asked(negotiation.id));
         }
     }
@@ -58,17 +58,32 @@ impl Draft<'_> {
     }
 
     /// How a request ended by what happened to its lease or its place, if it did.
-    fn outcome_of(&self, negotiation: &Negotiation) -> Option<(NegotiationEnd, u64)> {
+    fn fate_of(&self, negotiation: &Negotiation) -> Option<Fate> {
         if self.pinned(negotiation).is_none() {
-            return Some(match self.is_let_go(negotiation) {
-                true => (NegotiationEnd::Released, 1),
-                false => (NegotiationEnd::Lapsed, 0),
-            });
+            return Some(self.forced_here(negotiation).unwrap_or_else(
+                || match self.is_let_go(negotiation) {
+                    true => Fate::of_itself(NegotiationEnd::Released, 1),
+                    false => Fate::of_itself(NegotiationEnd::Lapsed, 0),
+                },
+            ));
         }
         let waits = self.queue.iter().any(|view| view.wait.id == negotiation.wait);
         (!waits).then(|| match self.is_cancelled(negotiation) {
-            true => (NegotiationEnd::Withdrawn, 0),
-            false => (NegotiationEnd::Lapsed, 0),
+            true => Fate::of_itself(NegotiationEnd::Withdrawn, 0),
+            false => Fate::of_itself(NegotiationEnd::Lapsed, 0),
+        })
+    }
+
+    /// What was asked for was taken by the request of somebody else: that one has it, and this one has freed nothing.
+    fn forced_here(&self, negotiation: &Negotiation) -> Option<Fate> {
+        self.events().iter().find_map(|event| match &event.body {
+            Body::NegotiationForced { negotiation: by, lease, reason, .. } if *lease == negotiation.lease => {
+                let requester = || self.negotiation(*by).map(|forced| forced.requester);
+                let who = self.name_of(event.actor.agent.or_else(requester)?);
+                let reason = Some(format!("{who} took it: {reason}"));
+                Some(Fate { how: NegotiationEnd::Forced, released: 0, reason, by: event.actor })
+            }
+            _ => None,
         })
     }
 
@@ -89,6 +104,21 @@ impl Draft<'_> {
         self.events().iter().any(|event| {
             matches!(&event.body, Body::WaitEnded { wait, cause: WaitEnd::Cancelled, .. } if *wait == negotiation.wait)
         })
+    }
+}
+
+/// What became of a request without anybody answering it.
+struct Fate {
+    how: NegotiationEnd,
+    released: u64,
+    reason: Option<String>,
+    /// By whose act, where it was nobody's own business.
+    by: Actor,
+}
+
+impl Fate {
+    fn of_itself(how: NegotiationEnd, released: u64) -> Self {
+        Self { how, released, reason: None, by: Actor::KERNEL }
     }
 }
 

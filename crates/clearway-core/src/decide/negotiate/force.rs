@@ -64,10 +64,13 @@ pub(in super::super) fn force(
 
 /// What is said of a request that is over already. Nothing is written.
 fn again(draft: &Draft<'_>, negotiation: &Negotiation, how: NegotiationEnd) -> Result<Success, Failure> {
-    let is_rest = |own: &&Lease| own.id == negotiation.lease && own.holder == negotiation.holder;
+    let is_split = |lease: &Lease| is_split(lease, &negotiation.target);
+    let by_itself = negotiation.settled().is_some_and(|settled| settled.released > 0);
     let outcome = match how {
-        // A lease of which a part was taken goes on without it.
-        NegotiationEnd::Forced if draft.leases_now().any(|own| is_rest(&own)) => {
+        NegotiationEnd::Forced if !by_itself => {
+            Negotiated { status: Status::AlreadyReleased, ..Negotiated::default() }
+        }
+        NegotiationEnd::Forced if draft.slice.lease(negotiation.lease).is_some_and(is_split) => {
             let split = vec![negotiation.target.display()];
             Negotiated { status: Status::Forced, split, ..Negotiated::default() }
         }

@@ -13,6 +13,7 @@ use crate::ids::Entropy;
 use crate::lease::Lease;
 use crate::slice::AgentView;
 use crate::slug::Slug;
+use crate::snapshot::SnapshotCause;
 use crate::wait::WaitEnd;
 
 /// Stops it. What it changed is kept and left behind, what is clean is given back, and so are its places in the queue.
@@ -31,7 +32,7 @@ pub(in super::super) fn halt(
         held_by(draft, Some(agent.id)).into_iter().filter(|lease| lease.bound.is_none()).collect();
     let was_halted = agent.halted.is_some();
     let actor = draft.sign(identified, entropy);
-    let ended = let_go(draft, actor, &leases)?;
+    let ended = let_go(draft, actor, &leases, SnapshotCause::Halt)?;
     // A turn that it cannot take would be in everybody's way.
     for view in draft.queue.clone().iter().filter(|view| view.wait.agent == agent.id) {
         draft.end_wait(actor, view, WaitEnd::Cancelled);

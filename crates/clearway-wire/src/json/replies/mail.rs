@@ -120,7 +120,7 @@ pub struct SearchReply {
 pub struct StaleAcksReply {
     /// Messages that somebody was asked to acknowledge and did not, oldest first.
     pub stale: Vec<StaleAckJson>,
-    /// How many more there are.
+    /// How many more there are; a message of which nobody is listed counts as one.
     pub more: u64,
 }
 

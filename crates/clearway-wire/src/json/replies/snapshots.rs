@@ -62,7 +62,7 @@ pub struct SnapshotJson {
     pub agent: Option<String>,
     /// Its id.
     pub agent_id: String,
-    /// `asked`, `command`, `take-over`, `session-end` or `restore`.
+    /// `asked`, `command`, `take-over`, `session-end`, `halt` or `restore`.
     pub cause: String,
     /// Why, in somebody's words.
     pub reason: Option<String>,

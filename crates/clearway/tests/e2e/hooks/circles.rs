@@ -4,7 +4,7 @@
 use super::gate::invited;
 use super::told::{reads, run_what_follows};
 use crate::{app, each, home, list};
-use clearway_testkit::{Client, Home, Repository, eventually};
+use clearway_testkit::{Client, Home, Repository, eventually, until};
 use serde_json::json;
 
 /// Agents with an uncommitted change each, of `src/0.rs` and so on, in this order.
@@ -157,4 +157,33 @@ fn whoever_waits_in_a_circle_hears_of_it_while_it_lasts_and_not_when_it_is_gone(
     let closer = waiting.wait_with_output().expect("it ends").stdout;
     let closer: serde_json::Value = serde_json::from_slice(&closer).expect("JSON");
     assert!(!each(&closer, "notices", "code").contains(&"circle"), "{closer}");
+}
+
+/// The same of a request to the holder: it is heard of when the wait begins, or the moment somebody closes it.
+#[test]
+fn whoever_waits_for_an_answer_in_a_circle_hears_of_it_at_once() {
+    let home = home();
+    let app = app(&home);
+    let mut both = at_work(&home, &app, &["one", "two"]);
+    let ask = ["--json", "ask", "src/0.rs", "why", "--wait", "30m"];
+    let answer_of = |mut waiting: std::process::Child| {
+        until("its wait ends", || waiting.try_wait().expect("a process of ours").is_some());
+        let told = waiting.wait_with_output().expect("it ended").stdout;
+        let told: serde_json::Value = serde_json::from_slice(&told).expect("JSON");
+        assert_eq!(
+            (&told["status"], &*each(&told, "notices", "code")),
+            (&"requested".into(), &["circle"][..])
+        );
+        told["notices"][0]["message"].as_str().expect("a text").to_owned()
+    };
+    let waiting = app.clearway().session("two").spawn(&ask);
+    until("it waits", || waits(&app) == 1);
+    assert!(both[0].before_edit("src/1.rs").denied().contains(CIRCLE));
+    let said = answer_of(waiting);
+    assert!(said.contains("wants src/1.rs") && said.contains("if you give back src/1.rs"), "{said}");
+    reads(&mut both[1]).silent();
+    app.clearway().session("two").ok(&["wait", "--cancel"]);
+    let said = answer_of(app.clearway().session("two").spawn(&ask));
+    assert!(said.contains("wants src/1.rs") && said.contains("if you give back src/1.rs"), "{said}");
+    assert_eq!(waits(&app), 2, "every place stays");
 }

@@ -537,6 +537,23 @@ fn what_a_subagent_is_told_to_type_works_in_its_shell() {
     assert_eq!(held(&app).len(), 1);
 }
 
+/// Whoever only waits has no turn yet.
+#[test]
+fn a_refusal_behind_somebody_who_waits_says_that_it_waits() {
+    let home = home();
+    let app = app(&home);
+    let _one = at_work(&home, &app);
+    app.agent("bob").ok(&["reserve", "--queue", "src/*.rs"]);
+    let mut two = Client::claude(&home, &app, "two");
+    let first = two.before_edit("src/b.rs").denied();
+    assert!(first.contains("bob waits for src/b.rs before you."), "{first}");
+    let again = two.before_edit("src/b.rs").denied();
+    assert!(again.contains("bob still waits for src/b.rs before you."), "{again}");
+    for said in [first, again] {
+        assert!(!said.contains("has the turn"), "{said}");
+    }
+}
+
 #[test]
 fn whoever_gets_a_dead_agents_file_through_the_queue_is_told_of_its_changes() {
     let home = home();

@@ -1,6 +1,6 @@
 //! What is too much or makes no sense: a slug, a hint, nothing half done.
 
-use super::{bodies, company, unread};
+use super::{bodies, company};
 use crate::{app, home, list};
 use clearway_core::mail::{BODY_BYTES_MAX, SUBJECT_CHARS_MAX};
 
@@ -16,6 +16,7 @@ fn bad_input_has_a_slug_and_sends_nothing() {
     for (slug, code, words) in [
         ("too-large", 2, &["send", &many, "x"][..]),
         ("too-large", 2, &["send", "bob", &too_long]),
+        ("too-large", 2, &["broadcast", "--topic", "build", &too_long]),
         ("too-large", 2, &["send", "bob", "x", "--subject", &subject]),
         ("unknown-recipient", 5, &["send", "bob,nobody", "x"]),
         ("unknown-recipient", 5, &["send", "bob", "x", "--bcc", "nobody"]),
@@ -40,9 +41,15 @@ fn bad_input_has_a_slug_and_sends_nothing() {
     app.agent("ada")
         .run_with(&vec![b'x'; BODY_BYTES_MAX + 1], &["--json", "send", "bob", "-"])
         .slug("too-large");
+    app.agent("ada")
+        .run_with(&vec![b'x'; BODY_BYTES_MAX + 1], &["--json", "broadcast", "--topic", "build", "-"])
+        .slug("too-large");
     app.agent("ada").run_with(b"\xff\xfe", &["--json", "send", "bob", "-"]).slug("usage");
     assert_eq!(app.events().len(), events);
-    assert!(bodies(&unread(&app, "bob")).is_empty());
+    for agent in ["ada", "bob"] {
+        let page = app.agent(agent).ok(&["inbox", "--all"]);
+        assert!(bodies(&page).is_empty(), "nothing is kept for anybody: {page}");
+    }
     let largest = "x".repeat(BODY_BYTES_MAX);
     app.agent("ada").run_with(largest.as_bytes(), &["--json", "send", "bob", "-"]).expect(0);
 }

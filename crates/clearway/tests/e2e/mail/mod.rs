@@ -32,25 +32,32 @@ fn bodies(page: &Value) -> Vec<&str> {
 fn everybody_who_is_named_gets_it_and_blind_copies_stay_hidden() {
     let home = home();
     let app = app(&home);
-    company(&app, &["ada", "bob", "cy", "dan"]);
+    company(&app, &["ada", "bob", "cy", "dan", "gil"]);
     let sent =
-        app.agent("ada").ok(&["send", "bob", "hello", "--cc", "cy", "--bcc", "dan", "--subject", "plan"]);
-    assert_eq!(sent["bcc"], serde_json::json!(["dan"]));
-    for (agent, kind, sees_bcc) in [("bob", "to", 0), ("cy", "cc", 0), ("dan", "bcc", 1)] {
+        app.agent("ada").ok(&["send", "bob", "hello", "--cc", "cy", "--bcc", "dan,gil", "--subject", "plan"]);
+    assert_eq!(sent["bcc"], serde_json::json!(["dan", "gil"]));
+    let none: &[&str] = &[];
+    for (agent, kind, sees_bcc) in
+        [("bob", "to", none), ("cy", "cc", none), ("dan", "bcc", &["dan"]), ("gil", "bcc", &["gil"])]
+    {
         let page = app.agent(agent).ok(&["inbox"]);
         let message = &list(&page, "messages")[0];
         assert_eq!((bodies(&page), text(message, "kind")), (vec!["hello"], kind), "{agent}");
-        assert_eq!(list(message, "bcc").len(), sees_bcc, "{agent}: {message}");
+        assert_eq!(each_text(message, "bcc"), sees_bcc, "{agent}: {message}");
         assert_eq!((each_text(message, "to"), each_text(message, "cc")), (vec!["bob"], vec!["cy"]));
         assert!(list(&app.agent(agent).ok(&["inbox"]), "messages").is_empty(), "{agent} read it");
     }
-    for agent in ["bob", "cy"] {
+    for (agent, hidden) in
+        [("bob", &["dan", "gil"][..]), ("cy", &["dan", "gil"]), ("dan", &["gil"]), ("gil", &["dan"])]
+    {
         for words in [&["inbox", "--all"][..], &["threads"], &["events"], &["thread", text(&sent, "id")]] {
             let told = app.agent(agent).run(words).expect(0).stdout()
                 + &app.agent(agent).json(words).expect(0).stdout();
-            assert!(!told.lines().any(|line| line.contains("hello") && line.contains("dan")), "{told}");
-            if words[0] != "events" {
-                assert!(!told.contains("dan"), "{words:?}: {told}");
+            for name in hidden {
+                assert!(!told.lines().any(|line| line.contains("hello") && line.contains(name)), "{told}");
+                if words[0] != "events" {
+                    assert!(!told.contains(name), "{agent} {words:?}: {told}");
+                }
             }
         }
     }
@@ -61,7 +68,7 @@ fn everybody_who_is_named_gets_it_and_blind_copies_stay_hidden() {
     assert!(!Value::from(recipients).to_string().contains(text(&dan, "id")), "the log tells nobody");
     assert_eq!(
         list(&app.agent("ada").ok(&["inbox", "--all"]), "messages")[0]["bcc"],
-        serde_json::json!(["dan"])
+        serde_json::json!(["dan", "gil"])
     );
 }
 
@@ -78,7 +85,10 @@ fn the_same_id_is_the_same_message_or_an_error() {
     let words = ["send", "bob", "main is red", "--id", "build-17"];
     let first = app.agent("ada").ok(&words);
     let again = app.agent("ada").ok(&words);
-    assert_eq!((&first["seq"], &again["replayed"]), (&again["seq"], &true.into()));
+    assert_eq!(again["replayed"], true, "{again}");
+    for field in ["id", "thread", "seq", "to", "cc", "bcc", "denied"] {
+        assert_eq!(first[field], again[field], "{field}");
+    }
     let events = app.events().len();
     for (agent, words) in [
         ("ada", ["send", "bob", "main is green", "--id", "build-17"]),
@@ -118,7 +128,23 @@ fn only_who_got_a_message_acknowledges_it_and_what_is_owed_is_listed() {
     assert!(bodies(&unread(&app, "bob")).is_empty(), "what is acknowledged was read");
     app.agent("cy").ok(&["ack", id]);
     assert!(owed("ada").is_empty());
-    assert_eq!(app.kinds().iter().filter(|kind| *kind == "mail.acknowledged").count(), 2);
+    let elsewhere = home.repository("other", &[("x.rs", "\n")]);
+    company(&elsewhere, &["ada", "bob"]);
+    elsewhere.agent("ada").ok(&["send", "bob", "deploy there", "--ack"]);
+    let second = app.agent("ada").ok(&["send", "bob", "deploy at six", "--ack"]);
+    let third = app.agent("ada").ok(&["send", "cy", "deploy at seven", "--cc", "bob", "--ack"]);
+    app.agent("bob").ok(&["read", text(&second, "id")]);
+    let page = app.agent("bob").ok(&["stale-acks", "--older-than", "1ms"]);
+    let order: Vec<(&str, &str)> =
+        list(&page, "stale").iter().map(|row| (text(row, "id"), text(row, "kind"))).collect();
+    assert_eq!(order, [(text(&second, "id"), "to"), (text(&third, "id"), "cc")], "oldest first: {page}");
+    let read: Vec<bool> = list(&page, "stale").iter().map(|row| row["read_at"].is_string()).collect();
+    assert_eq!(read, [true, false], "one was read and is owed all the same: {page}");
+    let ages: Vec<u64> = list(&page, "stale").iter().map(|row| number(row, "age_ms")).collect();
+    assert!(ages[0] >= ages[1] && ages[1] >= 1, "{page}");
+    app.agent("bob").ok(&["ack", text(&second, "id")]);
+    app.agent("cy").ok(&["ack", text(&third, "id")]);
+    assert_eq!(app.kinds().iter().filter(|kind| *kind == "mail.acknowledged").count(), 4);
     app.clearway().ok(&["audit", "verify"]);
 }
 
@@ -140,8 +166,15 @@ fn a_thread_is_opened_by_any_of_its_messages_and_listed_newest_first() {
             (text(&thread, "thread"), bodies(&thread)),
             (first, vec!["who owns db:migrate?", "I do", "thanks"])
         );
-        let message = &list(&thread, "messages")[1];
-        assert_eq!((text(message, "importance"), &message["ack_required"]), ("high", &true.into()));
+        let heads: Vec<(Option<&str>, &str, bool)> = list(&thread, "messages")
+            .iter()
+            .map(|message| {
+                let asks = message["ack_required"].as_bool().expect("a flag");
+                (message["subject"].as_str(), text(message, "importance"), asks)
+            })
+            .collect();
+        let plain = (None, "normal", false);
+        assert_eq!(heads, [(Some("migration"), "normal", false), (None, "high", true), plain]);
     }
     let threads = app.agent("ada").ok(&["threads"]);
     assert_eq!(each(&threads, "threads", "thread"), [first, text(&other, "id")]);
@@ -150,6 +183,49 @@ fn a_thread_is_opened_by_any_of_its_messages_and_listed_newest_first() {
     assert_eq!((text(newest, "subject"), &newest["ack_owed"]), ("migration", &true.into()));
     app.agent("cy").fails("unknown-thread", 5, &["thread", first]);
     app.agent("cy").fails("unknown-thread", 5, &["send", "ada", "me too", "--thread", first]);
+}
+
+/// However many there are, the older ones are reached from the page before.
+#[test]
+fn older_threads_and_the_older_messages_of_one_are_in_reach() {
+    let home = home();
+    let app = app(&home);
+    company(&app, &["ada", "bob"]);
+    app.agent("ada").ok(&["send", "bob", "first", "--id", "long"]);
+    let script = "for n in $(seq 1 120); do \
+        clearway --agent ada send bob \"thread $n\" --id \"t-$n\" >/dev/null || exit 1; \
+        clearway --agent ada send bob \"$n $(seq -s ' ' 1 100)\" --thread long >/dev/null || exit 1; done";
+    assert!(home.shell(app.path(), script).output().expect("a shell").status.success());
+    let (mut threads, mut words) = (Vec::new(), Vec::new());
+    loop {
+        let page =
+            app.agent("bob")
+                .ok(&[&["threads"], &words.iter().map(String::as_str).collect::<Vec<_>>()[..]].concat());
+        threads.extend(each(&page, "threads", "thread").into_iter().map(str::to_owned));
+        let Some(next) = page["next"].as_u64() else { break };
+        words = vec!["--before".to_owned(), next.to_string()];
+    }
+    let newest_first = (1..=120).rev().map(|number| format!("t-{number}"));
+    assert_eq!(threads, std::iter::once("long".to_owned()).chain(newest_first).collect::<Vec<_>>());
+    let (mut seen, mut words): (Vec<u64>, Vec<String>) = (Vec::new(), Vec::new());
+    loop {
+        let page = app.agent("bob").ok(&[
+            &["thread", "long"],
+            &words.iter().map(String::as_str).collect::<Vec<_>>()[..],
+        ]
+        .concat());
+        let mut here: Vec<u64> =
+            list(&page, "messages").iter().map(|message| number(message, "seq")).collect();
+        here.extend(std::mem::take(&mut seen));
+        seen = here;
+        let Some(next) = page["next"].as_u64() else { break };
+        words = vec!["--before".to_owned(), next.to_string()];
+    }
+    assert_eq!(seen.len(), 121);
+    assert!(
+        seen.is_sorted() && seen.windows(2).all(|pair| pair[0] < pair[1]),
+        "each once, in order: {seen:?}"
+    );
 }
 
 #[test]
@@ -171,6 +247,13 @@ fn importance_orders_and_filters_narrow() {
     ] {
         let page = app.agent("bob").ok(&[&["inbox", "--peek"], words].concat());
         assert_eq!(bodies(&page), expect, "{words:?}");
+    }
+    // Whoever looks for some of it is not told that there is none at all.
+    for (words, said) in [
+        (&["inbox", "--topic", "lunch"][..], "nothing unread like that for bob\n"),
+        (&["inbox", "--all", "--topic", "lunch"], "no messages like that for bob\n"),
+    ] {
+        assert_eq!(app.agent("bob").run(words).expect(0).stdout(), said);
     }
     let all = app.agent("bob").ok(&["inbox", "--all", "--from", "ada"]);
     assert_eq!(bodies(&all), ["fire", "one"], "newest first");
@@ -201,15 +284,23 @@ fn words_are_found_in_ones_own_mail_and_nowhere_else() {
 fn a_broadcast_needs_a_topic_skips_the_dead_and_comes_only_so_often() {
     let home = home();
     let app = app(&home);
-    company(&app, &["ada", "bob", "cy", "dan"]);
+    company(&app, &["ada", "bob", "cy", "dan", "gil"]);
     app.clearway().session("over").ok(&["reserve", "over.rs"]);
     let ended = serde_json::json!({"session_id": "over", "hook_event_name": "SessionEnd", "cwd": app.path(), "reason": "exit"});
     app.clearway().run_with(ended.to_string().as_bytes(), &["hook", "claude"]).expect(0);
     app.agent("dan").ok(&["policy", "block"]);
     app.agent("ada").fails("usage", 2, &["broadcast", "main is red"]);
     let sent = app.agent("ada").ok(&["broadcast", "--topic", "build", "main is red"]);
-    assert_eq!(each_text(&sent, "to").into_iter().collect::<BTreeSet<_>>(), BTreeSet::from(["bob", "cy"]));
+    assert_eq!(
+        each_text(&sent, "to").into_iter().collect::<BTreeSet<_>>(),
+        BTreeSet::from(["bob", "cy", "gil"])
+    );
     assert_eq!(each_text(&sent, "denied"), ["dan"]);
+    assert!(bodies(&unread(&app, "ada")).is_empty(), "nobody gets its own");
+    assert_eq!(
+        (bodies(&unread(&app, "cy")), bodies(&unread(&app, "gil"))),
+        (vec!["main is red"], vec!["main is red"])
+    );
     let got = unread(&app, "bob");
     assert_eq!((bodies(&got), text(&list(&got, "messages")[0], "kind")), (vec!["main is red"], "broadcast"));
     assert!(bodies(&unread(&app, "dan")).is_empty());
@@ -219,6 +310,8 @@ fn a_broadcast_needs_a_topic_skips_the_dead_and_comes_only_so_often() {
     let failure =
         app.agent("ada").fails("quota-exceeded", 3, &["broadcast", "--topic", "build", "once more"]);
     assert_eq!(text(&failure["retry"], "when"), "after");
+    assert!((1..=60_000).contains(&number(&failure["retry"], "ms")), "{failure}");
+    assert_eq!(bodies(&unread(&app, "bob")).len(), 10, "the one that was too much reached nobody");
     app.agent("bob").ok(&["broadcast", "--topic", "build", "mine"]);
 }
 

@@ -25,6 +25,8 @@ fn of_250_unread_messages_each_is_seen_once_within_the_budget_and_the_newest_is_
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     let mut pages = 0;
     for round in 0..MESSAGES {
+        let text = app.agent("bob").run(&["inbox", "--peek"]).expect(0).stdout();
+        assert!(text.len() <= ANSWER_BYTES_MAX, "{} bytes", text.len());
         let ran = app.agent("bob").json(&["inbox"]).expect(0);
         assert!(ran.stdout().len() <= ANSWER_BYTES_MAX, "{} bytes", ran.stdout().len());
         let page = ran.value();
@@ -63,11 +65,64 @@ fn a_look_pages_through_everything_and_changes_nothing() {
             let Some(next) = page["next"].as_u64() else { break };
             words = vec![if look[1] == "--all" { "--before" } else { "--skip" }.to_owned(), next.to_string()];
         }
+        assert_eq!(seen.len(), 60, "no page repeats anything of another: {look:?}");
         seen.sort_unstable();
         seen.dedup();
-        assert_eq!(seen.len(), 60, "{look:?}");
+        assert_eq!(seen.len(), 60, "nothing is left out: {look:?}");
     }
     assert_eq!(app.events().len(), events);
+}
+
+/// Pages of two, of five messages: what one ends with, the next does not begin with.
+#[test]
+fn a_limited_look_goes_on_behind_what_it_showed() {
+    let home = home();
+    let app = app(&home);
+    company(&app, &["ada", "bob"]);
+    fill(&home, &app, 5, "clearway --agent ada send bob \"message $n\" --topic BUILD >/dev/null");
+    for (look, on, oldest_first) in [
+        (&["inbox", "--peek"][..], "--skip", true),
+        (&["inbox", "--all"], "--before", false),
+        (&["inbox", "--peek", "--topic", "build"], "--skip", true),
+    ] {
+        let (mut pages, mut words) = (Vec::new(), vec!["--limit".to_owned(), "2".to_owned()]);
+        loop {
+            let words_now: Vec<&str> = words.iter().map(String::as_str).collect();
+            let page = app.agent("bob").ok(&[look, &words_now].concat());
+            pages.push(bodies(&page).into_iter().map(str::to_owned).collect::<Vec<_>>());
+            let Some(next) = page["next"].as_u64() else { break };
+            words.truncate(2);
+            words.extend([on.to_owned(), next.to_string()]);
+        }
+        assert_eq!(pages.iter().map(Vec::len).collect::<Vec<_>>(), [2, 2, 1], "{look:?}");
+        let mut all = pages.concat();
+        if !oldest_first {
+            all.reverse();
+        }
+        assert_eq!(all, (1..=5).map(|number| format!("message {number}")).collect::<Vec<_>>(), "{look:?}");
+    }
+}
+
+/// The budget is that of the form that is asked for, and none of it lies idle while messages wait.
+#[test]
+fn a_page_is_filled_in_either_form() {
+    let home = home();
+    let app = app(&home);
+    company(&app, &["ada", "bob"]);
+    fill(
+        &home,
+        &app,
+        230,
+        "clearway --agent ada send bob \"message $n, a line as agents write them\" >/dev/null",
+    );
+    for look in [&["inbox", "--peek"][..], &["inbox", "--all"], &["search", "message"]] {
+        for said in
+            [app.agent("bob").run(look).expect(0).stdout(), app.agent("bob").json(look).expect(0).stdout()]
+        {
+            let bytes = said.len();
+            assert!(bytes <= ANSWER_BYTES_MAX && bytes > ANSWER_BYTES_MAX * 7 / 8, "{look:?}: {bytes} bytes");
+        }
+    }
 }
 
 #[test]
@@ -91,13 +146,18 @@ fn a_thousand_messages_of_ten_senders_at_once_are_delivered_exactly_once() {
     let senders: Vec<String> = (0..10).map(|number| format!("sender-{number}")).collect();
     company(&app, &["bob"]);
     std::thread::scope(|scope| {
-        for sender in &senders {
+        let sending = senders.iter().map(|sender| {
             let (home, app) = (&home, &app);
             scope.spawn(move || {
                 let send =
                     format!("clearway --timeout 60s --agent {sender} send bob \"{sender} $n\" >/dev/null");
                 fill(home, app, 100, &send);
-            });
+            })
+        });
+        let sending: Vec<_> = sending.collect();
+        // Whoever reads meanwhile is never turned away.
+        while sending.iter().any(|sender| !sender.is_finished()) {
+            app.agent("bob").ok(&["inbox", "--peek", "--limit", "1"]);
         }
     });
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
@@ -146,6 +206,47 @@ fn no_message_is_too_much_for_an_inbox() {
         assert!(!list(&page, "messages").is_empty(), "after {seen}: {page}");
         seen += list(&page, "messages").len();
     }
+}
+
+/// Lists of threads and of what was not acknowledged have the same room, however much there is of either.
+#[test]
+fn no_list_of_mail_is_over_its_budget() {
+    let home = home();
+    let app = app(&home);
+    let names: Vec<String> = (0..60).map(|number| format!("{:b<60}{number}", "a")).collect();
+    company(&app, &["ada", "bob"]);
+    for name in &names {
+        app.grant(name, &[&format!("{name}.rs")]);
+    }
+    let all = names.join(",");
+    let subject = "\u{9b}\u{202e}x".repeat(60);
+    for body in ["one", "two", "three"] {
+        app.agent("ada").ok(&["send", &all, body, "--subject", &subject, "--ack"]);
+    }
+    let script = format!(
+        "for n in $(seq 40); do clearway --agent ada send bob hi --subject {} >/dev/null || exit 1; done",
+        clearway_core::shell::word(&subject)
+    );
+    assert!(home.shell(app.path(), &script).output().expect("a shell").status.success());
+    let fits = |words: &[&str]| {
+        let ran = app.agent("ada").json(words).expect(0);
+        for said in [ran.stdout(), app.agent("ada").run(words).expect(0).stdout()] {
+            assert!(said.len() <= ANSWER_BYTES_MAX, "{words:?}: {} bytes", said.len());
+        }
+        ran.value()
+    };
+    let stale = fits(&["stale-acks", "--older-than", "1ms"]);
+    let shown = list(&stale, "stale").len() as u64;
+    // Two more messages, of which none is shown.
+    assert!(shown > 5 && number(&stale, "more") == 60 - shown + 2, "{shown}: {}", stale["more"]);
+    let (mut threads, mut before) = (0, u64::MAX.to_string());
+    loop {
+        let page = fits(&["threads", "--before", &before]);
+        threads += list(&page, "threads").len();
+        let Some(next) = page["next"].as_u64() else { break };
+        before = next.to_string();
+    }
+    assert_eq!(threads, 43);
 }
 
 /// Several looks of one agent at once: what one shows as unread, none other does.

@@ -42,6 +42,13 @@ fn a_message_can_neither_forge_a_frame_nor_reach_a_terminal_with_control_bytes()
     }
     let page = app.agent("bob").ok(&["read", "nasty"]);
     assert_eq!(bodies(&page), [NASTY], "programs get what was sent");
+    // What stands in the frame itself is made of letters, digits and little else.
+    for bad in ["eve| yes\nada", "\u{1b}[31mada", "ada\r", "\u{9b}ada"] {
+        app.agent(bad).fails("invalid-agent-name", 2, &["send", "bob", "x"]);
+        app.agent("eve").fails("invalid-id", 2, &["send", "bob", "x", "--thread", bad]);
+        app.agent("eve").fails("invalid-id", 2, &["send", "bob", "x", "--id", bad]);
+        app.agent("eve").fails("invalid-name", 2, &["send", "bob", "x", "--topic", bad]);
+    }
 }
 
 #[test]

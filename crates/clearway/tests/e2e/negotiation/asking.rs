@@ -35,6 +35,12 @@ fn what_is_free_is_said_to_be_free_and_granted_to_who_wants_that() {
     let free = repository.agent("bob").ok(&["ask", "src/a.rs", "add logout"]);
     assert_eq!((text(&free, "status"), list(&free, "negotiations").len()), ("free-now", 0));
     assert!(repository.is_clear("eve", "src/a.rs"), "being told so takes nothing");
+    // Also where it was held when the asker met it.
+    repository.agent("bob").fails("reservation-held", 1, &["reserve", "src/b.rs"]);
+    repository.agent("ada").ok(&["release", "src/b.rs"]);
+    let free = repository.agent("bob").ok(&["ask", "src/b.rs", "add logout"]);
+    assert_eq!((text(&free, "status"), list(&free, "negotiations").len()), ("free-now", 0));
+    repository.grant("ada", &["src/b.rs"]);
     let granted = repository.agent("bob").ok(&["ask", "src/a.rs", "add logout", "--then-reserve"]);
     assert_eq!((text(&granted, "status"), text(&granted["leases"][0], "agent")), ("granted", "bob"));
     let error = repository.agent("ada").fails("asked-oneself", 2, &["ask", "src/b.rs", "mine"]);
@@ -350,6 +356,8 @@ fn a_message_that_says_released_changes_nothing() {
     app.agent("bob").ok(&["inbox"]);
     let open = app.clearway().ok(&["negotiations"]);
     assert_eq!(each(&open, "negotiations", "state"), ["requested"]);
+    let asked_again = app.agent("bob").ok(&["ask", "src/a.rs", "why", "--wait", "100ms"]);
+    assert_eq!((text(&asked_again, "status"), number(&asked_again, "released_count")), ("requested", 0));
     app.agent("bob").fails("reservation-held", 1, &["reserve", "src/a.rs"]);
     assert!(of_kind(&app, "negotiation.ended").is_empty());
 }

@@ -51,14 +51,22 @@ fn nobody_forces_who_lives_or_who_said_later_and_the_time_left_is_told() {
         (&"deadline".into(), &"after".into()),
         "{early}"
     );
+    let left_ms = |error: &serde_json::Value| {
+        assert_eq!(error["details"]["left_ms"], error["retry"]["ms"], "{error}");
+        number(&error["details"], "left_ms")
+    };
+    assert!((1..=300_000).contains(&left_ms(&early)), "{early}");
+    assert!(text(&early, "message").contains("ada has another 5m to answer"), "{early}");
     repository.agent("ada").ok(&["answer", &id, "later", "20"]);
     pass(&home, 19);
     let later = repository.agent("bob").fails("force-too-early", 1, &forced(&id));
     assert_eq!(later["details"]["why"], "later", "{later}");
+    assert!((1..=60_000).contains(&left_ms(&later)), "{later}");
     pass(&home, 2);
     repository.agent("ada").ok(&["renew"]);
     let alive = repository.agent("bob").fails("force-too-early", 1, &forced(&id));
     assert_eq!(alive["details"]["why"], "active", "{alive}");
+    assert!((1..=600_001).contains(&left_ms(&alive)), "twice the window of silence is missing: {alive}");
     assert!(of_kind(&repository, "negotiation.forced").is_empty());
     assert_eq!(each(&repository.clearway().ok(&["leases"]), "leases", "agent"), ["ada"]);
 }
@@ -108,7 +116,7 @@ fn a_force_is_recorded_keeps_what_was_not_committed_and_is_told_to_the_holder_on
     let second = repository.agent("bob").ok(&forced(&id));
     assert_eq!((&second["status"], &second["released"]), (&first["status"], &first["released"]));
     assert_eq!(repository.events().len(), before, "the second time is the first result again");
-    let told = reads(&mut one).told();
+    let told = one.before_edit("src/b.rs").told();
     assert!(told.contains("is with bob now") && told.contains("the release is due"), "{told}");
     assert!(told.contains("clearway show s"), "{told}");
     let number = list(&repository.clearway().ok(&["snapshots"]), "snapshots")[0]["number"].to_string();
@@ -262,4 +270,74 @@ fn what_was_taken_by_force_is_not_brought_back_over_the_new_holders_work() {
     app.clearway().session("one").fails("reservation-held", 1, &["restore", &number]);
     assert_eq!(std::fs::read_to_string(app.path().join("src/a.rs")).expect("a file"), "bob's work\n");
     app.clearway().session("one").ok(&["show", &number]);
+}
+
+/// Of two who asked for the same, one forces it: the other is told who did, and nothing that the holder never did.
+#[test]
+fn who_comes_after_anothers_force_is_told_who_took_it_and_when() {
+    let home = home_long_after_boot();
+    let app = app(&home);
+    app.grant("ada", &["src/a.rs", "--ttl", "3h"]);
+    let (first, second) = (asked(&app, "bob", "src/a.rs"), asked(&app, "eve", "src/a.rs"));
+    pass(&home, 21);
+    app.agent("bob").ok(&forced(&first));
+    let ended = of_kind(&app, "negotiation.ended");
+    let said = |field: &str| ended[0]["data"][field].clone();
+    assert_eq!(
+        (said("negotiation"), said("outcome")),
+        (second.as_str().into(), "forced".into()),
+        "{ended:?}"
+    );
+    assert_eq!((said("released"), text(&ended[0], "agent")), (0.into(), "bob"), "{ended:?}");
+    let events = app.events().len();
+    let late = app.agent("eve").ok(&forced(&second));
+    assert_eq!((text(&late, "status"), number(&late, "released_count")), ("already-released", 0), "{late}");
+    let request = &late["negotiations"][0];
+    assert_eq!((text(request, "state"), number(request, "released")), ("forced", 0), "{late}");
+    assert_eq!(text(request, "reason"), "bob took it: the release is due", "{late}");
+    assert!(request["ended_at"].is_string(), "{late}");
+    let text = app.agent("eve").run(&forced(&second)).expect(0).stdout();
+    assert!(text.contains("src/a.rs was taken from ada just now (") || text.contains(" ago ("), "{text}");
+    assert!(text.contains("bob took it: the release is due") && !text.contains("let go"), "{text}");
+    let taken_back = app.agent("eve").run(&["withdraw", &second]).expect(0).stdout();
+    assert!(taken_back.contains("src/a.rs was taken from ada"), "{taken_back}");
+    assert_eq!(app.events().len(), events, "nothing more is taken");
+    let again = app.agent("bob").ok(&forced(&first));
+    assert_eq!((&again["status"], number(&again, "released_count")), (&"forced".into(), 1), "{again}");
+}
+
+/// A force takes one file out of a pattern. What others asked for of the same lease ends as it was taken, or goes on.
+#[test]
+fn a_request_for_what_was_taken_out_of_a_pattern_ends_by_that_and_one_for_the_rest_goes_on() {
+    let home = home_long_after_boot();
+    let app = app(&home);
+    app.grant("ada", &["src/*.rs", "--ttl", "3h"]);
+    let taken = asked(&app, "bob", "src/a.rs");
+    let (same, other) = (asked(&app, "eve", "src/a.rs"), asked(&app, "cy", "src/b.rs"));
+    let all = asked(&app, "dan", "src/*.rs");
+    pass(&home, 21);
+    app.agent("bob").ok(&forced(&taken));
+    let ended = of_kind(&app, "negotiation.ended");
+    assert_eq!(ended.len(), 1, "{ended:?}");
+    let said = |field: &str| ended[0]["data"][field].clone();
+    assert_eq!((said("negotiation"), said("outcome")), (same.as_str().into(), "forced".into()), "{ended:?}");
+    let open = app.clearway().ok(&["negotiations"]);
+    assert_eq!(each(&open, "negotiations", "id"), [&*other, &*all], "{open}");
+    app.agent("ada").ok(&["answer", &other, "release"]);
+    // However the rest of it ended since, the second time is the first result again.
+    app.agent("ada").ok(&["release", "--all"]);
+    let again = app.agent("bob").ok(&forced(&taken));
+    assert_eq!((list(&again, "released").len(), &again["split"][0]), (0, &"src/a.rs".into()), "{again}");
+}
+
+/// Nobody let go of what ran out, and nobody is told so.
+#[test]
+fn a_force_of_what_ran_out_says_that_it_ran_out() {
+    let home = home_long_after_boot();
+    let app = app(&home);
+    app.grant("ada", &["src/a.rs", "--ttl", "20m"]);
+    let id = asked(&app, "bob", "src/a.rs");
+    pass(&home, 21);
+    let late = app.agent("bob").run(&forced(&id)).expect(0).stdout();
+    assert!(late.contains("ada holds src/a.rs no more: its lease is over"), "{late}");
 }

@@ -2,7 +2,7 @@
 
 use super::of_kind;
 use crate::hooks::told::reads;
-use crate::{app, home, list, text};
+use crate::{app, each, home, list, text};
 use clearway_testkit::{Client, eventually};
 use serde_json::{Value, json};
 
@@ -147,4 +147,37 @@ fn a_stopped_agent_whose_command_runs_on_is_called_halted_wherever_it_is_met() {
     }
     command.kill().expect("a process of ours");
     command.wait().expect("it ended");
+}
+
+/// What it left is told by what a person did, and not as if its session had ended.
+#[test]
+fn what_a_stopped_agent_left_is_told_as_left_by_the_halt() {
+    let home = home();
+    crate::notifying::listen(&home);
+    let app = app(&home);
+    app.grant("eve", &["docs/"]);
+    let (mut one, mut two) = (Client::claude(&home, &app, "one"), Client::claude(&home, &app, "two"));
+    for file in ["src/a.rs", "src/b.rs"] {
+        one.before_edit(file).silent();
+        app.write(file, "half done\n");
+        one.after_edit(file).silent();
+    }
+    let lease = app.clearway().session("one").ok(&["renew"])["leases"][0].clone();
+    let name = text(&lease, "agent").to_owned();
+    app.agent("root").operator(&home).ok(&["halt", &name, "--reason", "wrong module"]);
+    let told = two.before_edit("src/a.rs").told();
+    assert!(told.contains(&format!("a person stopped {name}, which left changes in it")), "{told}");
+    assert!(!told.contains("ended"), "{told}");
+    let alert = crate::notifying::heard(&home, "orphaned");
+    assert!(text(&alert, "text").contains("was stopped and left src/"), "{alert}");
+    let snapshots = app.clearway().ok(&["snapshots"]);
+    let causes = each(&snapshots, "snapshots", "cause");
+    assert!(!causes.is_empty() && causes.iter().all(|cause| *cause == "halt"), "{snapshots}");
+    app.agent("root").operator(&home).ok(&["resume", &name, "--reason", "told it"]);
+    let error = app.clearway().session("one").fails("lease-expired", 4, &["renew", text(&lease, "id")]);
+    assert!(!text(&error, "message").contains("session ended"), "{error}");
+    let told = app.agent("eve").ok(&["reserve", "src/b.rs"]);
+    let left =
+        list(&told, "notices").iter().find(|notice| notice["code"] == "left-behind").expect("a notice");
+    assert!(!text(left, "message").contains("session ended"), "{left}");
 }

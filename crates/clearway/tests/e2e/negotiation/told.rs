@@ -2,8 +2,8 @@
 
 use super::{asked, pass};
 use crate::hooks::told::{reads, run_what_follows};
-use crate::{app, each, home, home_long_after_boot, list};
-use clearway_testkit::{Client, eventually};
+use crate::{app, each, home, home_long_after_boot, list, text};
+use clearway_testkit::{Client, eventually, until};
 
 #[test]
 fn a_refusal_ends_with_the_command_that_asks_and_it_works_as_it_stands() {
@@ -237,4 +237,74 @@ fn a_command_that_runs_uses_up_nothing_that_its_agent_is_to_be_told() {
     app.agent("bob").run(&["with", "build", "--", "true"]).expect(0);
     let told = app.agent("bob").ok(&["reserve", "docs/x.md"]);
     assert_eq!(each(&told, "notices", "code"), ["answered"], "{told}");
+}
+
+/// What was answered is told as long as it is so: not to who asked again and read it there, and not of a request that is over.
+#[test]
+fn an_answer_that_was_read_or_is_no_longer_so_is_not_told() {
+    let home = home();
+    let app = app(&home);
+    app.grant("ada", &["src/a.rs", "src/b.rs", "src/c.rs"]);
+    let asks = |file: &str| {
+        let reply = app.clearway().session("one").ok(&["ask", file, "why"]);
+        text(&reply["negotiations"][0], "id").to_owned()
+    };
+    let mut one = Client::claude(&home, &app, "one");
+    let id = asks("src/a.rs");
+    app.agent("ada").ok(&["answer", &id, "later", "20"]);
+    let again = app.clearway().session("one").ok(&["ask", "src/a.rs", "why"]);
+    assert_eq!(again["negotiations"][0]["answer"], "later", "{again}");
+    reads(&mut one).silent();
+    let id = asks("src/b.rs");
+    app.agent("ada").ok(&["answer", &id, "after-commit"]);
+    app.clearway().session("one").ok(&["withdraw", &id]);
+    reads(&mut one).silent();
+    let id = asks("src/c.rs");
+    app.agent("ada").ok(&["answer", &id, "later", "20"]);
+    assert!(reads(&mut one).told().contains("src/c.rs"), "what is news and so is told");
+    app.agent("ada").ok(&["answer", &id, "no", "half done"]);
+    let again = asks("src/c.rs");
+    assert!(again != id && again == asks("src/c.rs"), "a new request, and the same again");
+    let told = reads(&mut one).told();
+    assert!(told.contains("half done"), "nothing that was typed since said so: {told}");
+}
+
+/// Whoever said no said it once: nobody asks it anew by telling who waited.
+#[test]
+fn who_waited_and_was_told_no_asks_nobody_anew() {
+    let home = home();
+    let app = app(&home);
+    app.grant("ada", &["src/a.rs"]);
+    let waiting = app.agent("bob").spawn(&["--json", "ask", "src/a.rs", "why", "--wait", "1m"]);
+    let id = eventually("it is asked", || {
+        let open = app.clearway().ok(&["negotiations"]);
+        open["negotiations"][0]["id"].as_str().map(str::to_owned)
+    });
+    app.agent("ada").ok(&["answer", &id, "no", "half", "done"]);
+    let told = waiting.wait_with_output().expect("it ends").stdout;
+    let told: serde_json::Value = serde_json::from_slice(&told).expect("JSON");
+    assert_eq!((text(&told, "status"), text(&told["negotiations"][0], "id")), ("refused", &*id), "{told}");
+    assert!(list(&app.clearway().ok(&["negotiations"]), "negotiations").is_empty());
+    assert_eq!(super::of_kind(&app, "negotiation.asked").len(), 1);
+}
+
+/// It reads nothing while it waits, so that its wait ends with the word of it. Its place is kept.
+#[test]
+fn whoever_waits_for_an_answer_hears_at_once_that_the_other_asks_for_its_own() {
+    let home = home();
+    let app = app(&home);
+    app.grant("ada", &["src/a.rs"]);
+    app.grant("bob", &["src/b.rs"]);
+    let mut waiting = app.agent("ada").spawn(&["--json", "ask", "src/b.rs", "why", "--wait", "30m"]);
+    until("it waits", || list(&app.clearway().ok(&["waits"]), "waits").len() == 1);
+    app.agent("bob").fails("would-deadlock", 1, &["ask", "src/a.rs", "why"]);
+    until("its wait ends", || waiting.try_wait().expect("a process of ours").is_some());
+    let told = waiting.wait_with_output().expect("it ended").stdout;
+    let told: serde_json::Value = serde_json::from_slice(&told).expect("JSON");
+    assert_eq!((text(&told, "status"), &*each(&told, "notices", "code")), ("requested", &["circle"][..]));
+    let said = text(&told["notices"][0], "message");
+    assert!(said.contains("bob wants src/a.rs") && said.contains("if bob gives back src/b.rs"), "{said}");
+    assert_eq!(text(&told["queued"], "agent"), "ada", "its place is kept: {told}");
+    let again = app.agent("ada").ok(&["renew"]);
+    assert!(list(&again, "notices").is_empty(), "once: {again}");
 }
