@@ -186,6 +186,7 @@ fn seen(listed: Listed) -> Option<SnapshotSeen> {
         commit: listed.commit,
         agent: AgentId::parse(agent)?,
         worktree: manifest.label.worktree.display().to_string(),
+        base: manifest.base,
         cause: SnapshotCause::from_word(&manifest.label.cause),
         reason: manifest.label.reason,
         at: Wall(manifest.label.at_ms),
