@@ -8,6 +8,7 @@ pub(crate) mod child;
 mod commit;
 mod diff;
 mod hooked;
+mod persisting;
 mod radar;
 mod room;
 mod spelling;

@@ -7,17 +7,8 @@
 use super::child::{Answer, Feed};
 use super::{Git, GitError, PATHS_BYTES_MAX, Question, batches, status};
 use std::collections::BTreeSet;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::Command;
-use std::thread;
-use std::time::{Duration, Instant, SystemTime};
-
-/// How long a commit is tried again that somebody else's write of the index kept from happening.
-const RETRY_MS: u64 = 20_000;
-/// How long it pauses in between, at first and at most.
-const PAUSE_MS: u64 = 5;
-const PAUSE_MS_MAX: u64 = 80;
 
 /// A commit that was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,56 +19,6 @@ pub struct NewCommit {
     pub branch: Option<String>,
 }
 
-/// How long the very same lock of an index is waited for, which no git of ours leaves behind.
-const LOCK_MS: u64 = 3_000;
-
-/// A lock that is in the way, as it was first met.
-#[derive(Debug, Default)]
-struct StandingLock(Option<(FileMark, Instant)>);
-
-/// What tells a file from another one in its place.
-type FileMark = (u64, SystemTime);
-
-impl StandingLock {
-    /// Whether the lock that git names has been there for longer than anybody should have it.
-    fn stands(&mut self, failure: &GitError) -> bool {
-        let GitError::Failed { message, .. } = failure else { return false };
-        let Some(mark) = lock_named_in(message).and_then(mark_of) else {
-            self.0 = None;
-            return false;
-        };
-        let since = match &self.0 {
-            Some((known, since)) if *known == mark => *since,
-            _ => Instant::now(),
-        };
-        self.0 = Some((mark, since));
-        since.elapsed() >= Duration::from_millis(LOCK_MS)
-    }
-}
-
-fn mark_of(path: &Path) -> Option<FileMark> {
-    let found = std::fs::metadata(path).ok()?;
-    Some((found.ino(), found.modified().ok()?))
-}
-
-/// The lock in `Unable to create '/x/.git/index.lock': File exists.`
-fn lock_named_in(message: &str) -> Option<&Path> {
-    let (before, _) = message.split_once("index.lock': File exists")?;
-    let begins = before.rfind('\'')? + 1;
-    Some(Path::new(&message[begins..before.len() + "index.lock".len()]))
-}
-
-/// What git says of the moment and not of the commit.
-const PASSING: [&str; 5] = [
-    // Somebody else writes the index, or the branch.
-    "index.lock': File exists",
-    "cannot lock ref",
-    "Unable to create temporary file",
-    // Somebody else's write of the index undid the entry of a new file.
-    "did not match any file(s) known to git",
-    "unable to write new index file",
-];
-
 impl Git {
     /// Commits these paths as they are in the checkout, new files and deletions included. Every path has a change.
     pub fn commit_only(
@@ -86,21 +27,7 @@ impl Git {
         messages: &[String],
         paths: &[&str],
     ) -> Result<NewCommit, GitError> {
-        let ends = Instant::now() + Duration::from_millis(RETRY_MS);
-        let mut pause_ms = PAUSE_MS;
-        let mut lock = StandingLock::default();
-        loop {
-            let failure = match self.try_commit(worktree, messages, paths) {
-                Err(failure) => failure,
-                made => return made,
-            };
-            let passes = matches!(&failure, GitError::Failed { message, .. } if is_passing(message));
-            if !passes || Instant::now() >= ends || lock.stands(&failure) {
-                return Err(failure);
-            }
-            thread::sleep(Duration::from_millis(pause_ms));
-            pause_ms = (pause_ms * 2).min(PAUSE_MS_MAX);
-        }
+        self.persisting(|| self.try_commit(worktree, messages, paths))
     }
 
     fn try_commit(
@@ -126,7 +53,7 @@ impl Git {
     }
 
     /// What hooks of the repository find around them is what they find in a commit of a person: nothing of how we read
-    /// paths and settings elsewhere. Messages are in the language that [`is_passing`] reads.
+    /// paths and settings elsewhere. Messages are in the language that [`persisting`](super::persisting) reads.
     fn commit_command(&self, worktree: &Path, messages: &[String]) -> Command {
         let mut git = self.bare_command(worktree);
         git.env("LANGUAGE", "en").args(["commit", "--only", "--no-status"]);
@@ -188,11 +115,6 @@ fn not_made(answer: &Answer) -> GitError {
 /// What git says of a commit that would change nothing.
 const NOTHING: [&str; 3] = ["nothing to commit", "nothing added to commit", "no changes added to commit"];
 
-/// Whether the same may succeed a moment later.
-fn is_passing(message: &str) -> bool {
-    PASSING.iter().any(|text| message.contains(text))
-}
-
 /// Paths for git to read, none of which is a pattern.
 fn literal(paths: &[&str]) -> Vec<u8> {
     paths.iter().flat_map(|path| format!(":(top,literal){path}\0").into_bytes()).collect()
@@ -226,13 +148,5 @@ mod tests {
         ] {
             assert_eq!(told(line), expect, "{line}");
         }
-    }
-
-    #[test]
-    fn only_what_others_do_at_the_moment_passes() {
-        assert!(is_passing("fatal: Unable to create '/x/.git/index.lock': File exists."));
-        assert!(is_passing("fatal: cannot lock ref 'HEAD': is at 1 but expected 2"));
-        assert!(!is_passing("fatal: cannot do a partial commit during a merge."));
-        assert!(!is_passing("tests failed"));
     }
 }
