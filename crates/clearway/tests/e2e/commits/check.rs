@@ -4,6 +4,7 @@ use super::stage::{Stage, Who, hinted, said};
 use crate::{home, list, text};
 use clearway_testkit::{Home, Terminal};
 use serde_json::json;
+use std::os::unix::fs::PermissionsExt;
 
 const ADA: Who = Who::Agent("ada");
 
@@ -311,6 +312,26 @@ fn where_nobody_invited_us_nothing_is_said_or_made_and_a_lost_store_locks_nobody
     stage.write("held.txt", "3\n");
     assert!(!stage.types(ADA, "git commit -q -a -m x").status.success(), "nobody watches");
     assert!(stage.types(Who::Person, "git commit -q -a -m x").status.success());
+}
+
+#[test]
+fn what_fails_after_a_commit_that_was_checked_is_said_in_a_line() {
+    let home = home();
+    let stage = Stage::new(&home, &files());
+    stage.grant("bob", &["held.txt"]);
+    let store = home.only_store().display().to_string();
+    let hook = stage.root.join(".git/hooks/commit-msg");
+    let script = format!("#!/bin/sh\nfor end in '' -wal -shm; do echo no database > '{store}'$end; done\n");
+    std::fs::write(&hook, script).expect("a file");
+    std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755)).expect("a mode");
+    stage.write("own.txt", "2\n");
+    let made = stage.types(ADA, "git commit -q -a -m x");
+    let told = said(&made);
+    assert!(made.status.success() && told.lines().count() == 1, "{told}");
+    assert!(told.ends_with("; nothing that this commit is over with was given back\n"), "{told}");
+    stage.write("own.txt", "3\n");
+    let told = said(&stage.types(ADA, "git commit -q -a -m y"));
+    assert!(told.ends_with("; nothing was checked\n") && told.lines().count() == 1, "once: {told}");
 }
 
 #[test]
