@@ -537,3 +537,28 @@ fn whoever_a_person_stopped_commits_nothing() {
         "a person is kept from nothing"
     );
 }
+
+#[test]
+fn a_git_that_a_file_in_the_making_ends_is_asked_again() {
+    for ends in ["kill -BUS $$", "echo 'error: short read while indexing own.txt' >&2; exit 128"] {
+        let home = home();
+        let stage = Stage::new(&home, &[("own.txt", "1\n"), ("held.txt", "1\n")]);
+        let bin = home.directory("bin");
+        // The first of each of these commands ends as git does whose file is cut short.
+        let script = format!(
+            "#!/bin/sh\nfor word; do case $word in diff|status|ls-files)\n\
+             if test ! -e {bin}/$word; then : > {bin}/$word; {ends}; fi ;; esac; done\n\
+             PATH=/usr/local/bin:/usr/bin:/bin exec git \"$@\"\n",
+            bin = bin.display()
+        );
+        std::fs::write(bin.join("git"), script).expect("a file");
+        std::fs::set_permissions(bin.join("git"), std::fs::Permissions::from_mode(0o755)).expect("a mode");
+        stage.edits("s-ada", None, "own.txt", Some("ada's\n"));
+        stage.edits("s-bob", None, "held.txt", Some("bob's\n"));
+        let path = format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display());
+        let beside = home.clearway(&stage.root).env("PATH", path).session("s-ada");
+        let made = beside.ok(&["commit", "-m", "mine"]);
+        assert_eq!(stage.paths_in(text(&made, "commit")), ["own.txt"], "{ends}");
+        assert!(bin.join("diff").exists() && bin.join("status").exists(), "{ends}");
+    }
+}
