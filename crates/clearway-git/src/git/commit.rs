@@ -6,9 +6,13 @@
 
 use super::child::{Answer, Feed};
 use super::{Git, GitError, PATHS_BYTES_MAX, Question, batches, status};
+use clearway_platform::files;
 use std::collections::BTreeSet;
+use std::io;
 use std::path::Path;
 use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// A commit that was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +23,36 @@ pub struct NewCommit {
     pub branch: Option<String>,
 }
 
+/// Waits until nobody else makes a commit in a checkout, at most so long; whether that is so.
+pub type OthersAreDone = fn(&Path, Duration) -> bool;
+
+/// How long somebody else's commit is waited for, who may be writing its message.
+const OTHERS_WAIT: Duration = Duration::from_secs(5);
+/// How long one is waited for that began in the moment before git had the index for this one.
+const SLIPPED_IN_WAIT: Duration = Duration::from_secs(2);
+/// How long git may take until it has the index.
+const INDEX_WAIT: Duration = Duration::from_secs(5);
+const INDEX_PAUSE: Duration = Duration::from_millis(1);
+
+/// The message, for git to read. It asks for it once it has the index, and writes it to the one file that every commit of
+/// the checkout has for that: whoever else is between its own look at the index and reading its message is to be over
+/// first, and nobody begins meanwhile.
+fn fed(worktree: &Path, messages: &[String], others: Option<OthersAreDone>) -> Feed {
+    let lock = crate::discover(worktree).ok().flatten().map(|found| found.git_dir.join("index.lock"));
+    let message = messages.iter().map(|message| message.trim_end()).collect::<Vec<_>>().join("\n\n") + "\n";
+    let worktree = worktree.to_owned();
+    Box::new(move |out| {
+        if let (Some(others), Some(lock)) = (others, lock) {
+            let ends = Instant::now() + INDEX_WAIT;
+            while !lock.exists() && Instant::now() < ends {
+                thread::sleep(INDEX_PAUSE);
+            }
+            others(&worktree, SLIPPED_IN_WAIT);
+        }
+        out.write_all(message.as_bytes())
+    })
+}
+
 impl Git {
     /// Commits these paths as they are in the checkout, new files and deletions included. Every path has a change.
     pub fn commit_only(
@@ -26,8 +60,9 @@ impl Git {
         worktree: &Path,
         messages: &[String],
         paths: &[&str],
+        others: OthersAreDone,
     ) -> Result<NewCommit, GitError> {
-        self.persisting(|| self.try_commit(worktree, messages, paths))
+        self.persisting(|| self.try_commit(worktree, messages, paths, others))
     }
 
     fn try_commit(
@@ -35,13 +70,17 @@ impl Git {
         worktree: &Path,
         messages: &[String],
         paths: &[&str],
+        others: OthersAreDone,
     ) -> Result<NewCommit, GitError> {
         let new = self.untracked(worktree, paths)?;
         let new: Vec<&str> = new.iter().map(String::as_str).collect();
         self.over_paths(worktree, "add", &["--intent-to-add"], &new)?;
-        let list = literal(paths);
-        let feed: Feed = Box::new(move |out| out.write_all(&list));
-        let made = self.run_command("commit", self.commit_command(worktree, messages), Some(feed));
+        let list = files::temporary_dir(files::READING).map_err(|error| self.unstarted(error))?;
+        let list_path = list.path().join("paths");
+        std::fs::write(&list_path, literal(paths)).map_err(|error| self.unstarted(error))?;
+        let is_quiet = others(worktree, OTHERS_WAIT);
+        let feed = fed(worktree, messages, is_quiet.then_some(others));
+        let made = self.run_command("commit", self.commit_command(worktree, &list_path), Some(feed));
         match made {
             Ok(answer) if answer.code == Some(0) => self.made(worktree, &answer.output),
             failed => {
@@ -54,12 +93,21 @@ impl Git {
 
     /// What hooks of the repository find around them is what they find in a commit of a person: nothing of how we read
     /// paths and settings elsewhere. Messages are in the language that [`persisting`](super::persisting) reads.
-    fn commit_command(&self, worktree: &Path, messages: &[String]) -> Command {
+    fn commit_command(&self, worktree: &Path, list: &Path) -> Command {
         let mut git = self.bare_command(worktree);
-        git.env("LANGUAGE", "en").args(["commit", "--only", "--no-status"]);
-        git.args(messages.iter().map(|message| format!("--message={message}")));
-        git.args(["--pathspec-from-file=-", "--pathspec-file-nul"]);
+        git.env("LANGUAGE", "en").args([
+            "commit",
+            "--only",
+            "--no-status",
+            "--file=-",
+            "--pathspec-file-nul",
+        ]);
+        git.arg("--pathspec-from-file").arg(list);
         git
+    }
+
+    fn unstarted(&self, error: impl std::error::Error + Send + Sync + 'static) -> GitError {
+        GitError::Run { program: self.program.clone(), source: io::Error::other(error) }
     }
 
     /// Those of the paths that the index does not know.
