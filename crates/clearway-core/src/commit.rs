@@ -89,6 +89,30 @@ const LONG_WITH_VALUE: [&str; 12] = [
     "--pathspec-from-file",
 ];
 const SHORT_WITH_VALUE: &str = "mFCct";
+/// Those whose value stands in the same word or nowhere.
+const SHORT_WITH_VALUE_BESIDE: &str = "uS";
+
+/// The flags of one letter that a word of `git commit` holds; what stands behind one that has a value is that value.
+pub(crate) fn short_flags(word: &str) -> &str {
+    let letters = word.strip_prefix('-').filter(|letters| !letters.starts_with('-')).unwrap_or_default();
+    let has_value =
+        |letter: char| SHORT_WITH_VALUE.contains(letter) || SHORT_WITH_VALUE_BESIDE.contains(letter);
+    letters.find(has_value).map_or(letters, |at| &letters[..=at])
+}
+
+/// Whether the word behind this one of `git commit` is its value.
+fn has_value_next(word: &str) -> bool {
+    let is_last = |flags: &str| {
+        flags.len() + 1 == word.len() && flags.ends_with(|flag| SHORT_WITH_VALUE.contains(flag))
+    };
+    LONG_WITH_VALUE.contains(&word) || is_last(short_flags(word))
+}
+
+/// Whether the words behind `git` make a commit.
+pub fn commits(words: &[String]) -> bool {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    matches!(after_globals("", &words), Some((_, ["commit", ..])))
+}
 
 /// Whether the words behind `git` make a commit that takes the place of the last one.
 pub fn amends(words: &[String]) -> bool {
@@ -104,12 +128,7 @@ pub fn amends(words: &[String]) -> bool {
         if word.len() >= "--am".len() && "--amend".starts_with(word) {
             return true;
         }
-        is_value = match word.strip_prefix('-') {
-            Some(letters) if !letters.starts_with('-') => {
-                letters.find(|letter| SHORT_WITH_VALUE.contains(letter)) == letters.len().checked_sub(1)
-            }
-            _ => LONG_WITH_VALUE.contains(word),
-        };
+        is_value = has_value_next(word);
     }
     false
 }
@@ -214,6 +233,9 @@ mod tests {
             ("commit --amend -m x", true),
             ("-C sub -c user.name=T commit -a --am", true),
             ("commit -am --amend", false),
+            ("commit -amx --amend", true),
+            ("commit -Sm --amend", true),
+            ("commit -uno --amend", true),
             ("commit -m --amend -C HEAD", false),
             ("commit --message --amend --amend", true),
             ("commit -- --amend", false),
@@ -222,6 +244,7 @@ mod tests {
         ] {
             let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
             assert_eq!(amends(&words), expect, "{line}");
+            assert_eq!(commits(&words), line != "cherry-pick --amend", "{line}");
         }
     }
 

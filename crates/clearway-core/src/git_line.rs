@@ -3,6 +3,7 @@
 //!
 //! Like `harm.rs` this is no shell: what only a shell can read is none of these.
 
+use crate::commit::short_flags;
 use crate::shell::{self, Placed, Word, joined};
 
 /// One command of git in a line.
@@ -157,9 +158,7 @@ fn act(verb: &str, arguments: &Arguments<'_>) -> Option<(String, GitAct)> {
         "bisect" => bisect(arguments),
         "worktree" => worktree(arguments),
         "commit" if arguments.has(&["--dry-run"]) => None,
-        "commit" if arguments.has(&["--no-verify"]) || arguments.has_short('n', "mFCct") => {
-            Some(GitAct::WritesIndex)
-        }
+        "commit" if arguments.has(&["--no-verify"]) || arguments.skips_hooks() => Some(GitAct::WritesIndex),
         "commit" => Some(GitAct::Commits),
         "restore" => Some(restore(arguments)),
         "clean" => clean(arguments),
@@ -311,6 +310,11 @@ impl<'w> Arguments<'w> {
         self.flags().any(is_in)
     }
 
+    /// Whether `git commit` is told so by a flag of one letter.
+    fn skips_hooks(&self) -> bool {
+        self.flags().any(|word| short_flags(&word.text).contains('n'))
+    }
+
     fn flags(&self) -> impl Iterator<Item = &'w Word> {
         self.words.iter().take_while(|word| word.text != "--").filter(|word| word.text.starts_with('-'))
     }
@@ -460,6 +464,7 @@ mod tests {
             assert_eq!(acts(line), [GitAct::WritesIndex], "{line}");
         }
         assert_eq!(acts("git commit -m 'n' -- a"), [GitAct::Commits]);
+        assert_eq!(acts("git commit -uno -Snobody -m x"), [GitAct::Commits]);
         assert_eq!(acts("git commit -m \"$(cat x)\""), [GitAct::Commits]);
     }
 

@@ -8,13 +8,14 @@ pub(crate) mod child;
 mod commit;
 mod diff;
 mod hooked;
+mod persisting;
 mod radar;
 mod room;
 mod spelling;
 mod stash;
 pub(crate) mod status;
 
-pub use commit::NewCommit;
+pub use commit::{NewCommit, OthersAreDone};
 pub use diff::{FileChange, LineRun};
 pub use hooked::{Brings, UnderWay, autostash, fetched, hooked_git_dir, under_way};
 pub use radar::{Checkout, MERGES_WITHOUT_CHECKOUT};

@@ -5,9 +5,10 @@
 //! All of it is forgotten with the boot: what was never looked at before is nobody's fault.
 
 use crate::lately::lately;
-use crate::outside::HeadMove;
+use crate::outside::{HeadMove, Outside};
 use crate::passing::{name_after, note_down};
 use crate::session::Session;
+use crate::site::Site;
 use clearway_core::agent::{AgentName, ClientSession};
 use clearway_core::command::{Command, Unchecked};
 use clearway_core::decide::is_person;
@@ -27,6 +28,8 @@ use std::path::PathBuf;
 
 /// Bytes of what is remembered of checks: some hundred commits.
 const BYTES_MAX: u64 = 16 * 1_024;
+/// What the memory of checks is called.
+const CHECKED: &str = "checked";
 /// What git says of steps that bring along what was committed before, here or elsewhere. A rebase was asked about when it
 /// began.
 const BROUGHT: [&str; 9] =
@@ -35,15 +38,13 @@ const BROUGHT: [&str; 9] =
 impl Session<'_> {
     /// Remembers that the commit which git makes now was checked.
     pub(crate) fn note_checked(&mut self) {
-        let (Some(head), Some(path)) = (self.outside.hooked_head(), self.memory("checked")) else { return };
+        let (Some(head), Some(path)) = (self.outside.hooked_head(), self.memory(CHECKED)) else { return };
         note_down(self.outside, &path, &head.commit, BYTES_MAX);
     }
 
     /// Whether the commit that follows this one was checked.
     pub(crate) fn was_checked(&mut self, parent: &str) -> bool {
-        let Some(path) = self.memory("checked") else { return false };
-        let text = self.outside.read_text(&path).ok().flatten().unwrap_or_default();
-        text.lines().any(|line| line == parent)
+        was_checked(self.outside, &self.site, parent)
     }
 
     /// Reports what went past the check since somebody looked. `during` is the call that just ended, which did it unless
@@ -142,9 +143,27 @@ impl Session<'_> {
     }
 
     fn memory(&self, front: &str) -> Option<PathBuf> {
-        let worktree = name_after(&self.site.worktree().0);
-        self.outside.passing_file(&format!("{front}-{}-{worktree}", self.site.key)).ok()
+        memory(self.outside, &self.site, front)
     }
+}
+
+/// Whether the commit that is checked out was checked, as far as that can be told without the store.
+pub(crate) fn was_last_checked(outside: &mut dyn Outside, site: &Site) -> bool {
+    let (Some(root), Some(head)) = (&site.root, outside.hooked_head()) else { return false };
+    let Some((_, moves)) = outside.head_moves(root, 0) else { return false };
+    let last = moves.last().filter(|step| step.to == head.commit);
+    last.is_some_and(|step| was_checked(outside, site, &step.from))
+}
+
+fn was_checked(outside: &mut dyn Outside, site: &Site, parent: &str) -> bool {
+    let Some(path) = memory(outside, site, CHECKED) else { return false };
+    let text = outside.read_text(&path).ok().flatten().unwrap_or_default();
+    text.lines().any(|line| line == parent)
+}
+
+fn memory(outside: &dyn Outside, site: &Site, front: &str) -> Option<PathBuf> {
+    let worktree = name_after(&site.worktree().0);
+    outside.passing_file(&format!("{front}-{}-{worktree}", site.key)).ok()
 }
 
 /// A commit that went past the check with what was with somebody else.

@@ -28,7 +28,7 @@ use clearway_core::slug::Slug;
 use clearway_core::target::ResourceName;
 use clearway_store::contract::LeaseListing;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Whether a line may run, as far as it asks something of git, in every checkout that it is about.
 #[derive(Debug, Default)]
@@ -279,11 +279,16 @@ impl Session<'_> {
     /// A checkout of its own, where nobody else is.
     fn checkout_apart(&self) -> Hint {
         let root = self.site.root.as_ref().map(|root| root.display().to_string()).unwrap_or_default();
-        let mut names = (1..).map(|number| format!("{root}-{number}"));
-        let name = names.find(|name| self.outside.changed_at(&PathBuf::from(name)).is_none());
-        let name = shell::word(&name.unwrap_or_default());
+        let name = self.name_beside(&root);
         let within = shell::word(&root);
         Hint::Advice(format!("do it in a checkout of your own: git -C {within} worktree add --detach {name}"))
+    }
+
+    /// A name beside that of a directory, which nothing has yet, quoted for a shell.
+    pub(crate) fn name_beside(&self, directory: &str) -> String {
+        let mut names = (1..).map(|number| format!("{directory}-{number}"));
+        let name = names.find(|name| self.outside.changed_at(Path::new(name)).is_none());
+        shell::word(&name.unwrap_or_default())
     }
 }
 

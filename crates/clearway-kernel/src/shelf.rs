@@ -103,6 +103,8 @@ pub struct SnapshotSeen {
     pub agent: AgentId,
     /// The checkout it is of.
     pub worktree: String,
+    /// The commit that was checked out there; `None` if there was none yet.
+    pub base: Option<String>,
     /// Why it was taken; `None` for a reason that a later build knows.
     pub cause: Option<SnapshotCause>,
     /// Why, in somebody's words.

@@ -527,19 +527,35 @@ impl Session<'_> {
         is_elsewhere && self.outside.changed_at(Path::new(&seen.worktree)).is_none()
     }
 
-    fn of_this_checkout(&self, verb: &str, seen: SnapshotSeen) -> Result<SnapshotSeen, Failure> {
+    fn of_this_checkout(&mut self, verb: &str, seen: SnapshotSeen) -> Result<SnapshotSeen, Failure> {
         if seen.worktree == self.site.worktree().0 {
             return Ok(seen);
         }
         let (number, place) = (seen.number.0, shell::word(&seen.worktree));
         let message = format!("s{number} is of another checkout: {}", seen.worktree);
-        if self.is_gone(&seen) {
-            let message = format!("{message}, which is gone");
+        let root = Path::new(&seen.worktree);
+        if self.outside.changed_at(&root.join(".git")).is_some() {
             return Err(Failure::new(Slug::OutsideScope, message)
-                .hint(format!("bring it back with its checkout: clearway undo s{number} -y")));
+                .hint(format!("bring it back there: clearway -C {place} {verb} s{number}")));
         }
-        Err(Failure::new(Slug::OutsideScope, message)
-            .hint(format!("bring it back there: clearway -C {place} {verb} s{number}")))
+        let failure = match self.outside.changed_at(root) {
+            None => Failure::new(Slug::OutsideScope, format!("{message}, which is gone")),
+            Some(_) => Failure::new(Slug::OutsideScope, format!("{message}, where something else lies now"))
+                .hint(format!(
+                    "put what lies there somewhere else: mv {place} {}",
+                    self.name_beside(&seen.worktree)
+                )),
+        };
+        if self.shelf()?.plan_anew(&seen.commit)?.is_some() {
+            return Err(failure.hint(format!("bring it back with its checkout: clearway undo s{number} -y")));
+        }
+        let here = shell::word(&self.site.worktree().0);
+        let commit = seen.base.as_ref().unwrap_or(&seen.commit);
+        // Git still lists a checkout that was removed by hand, and makes it again only if it is told to.
+        let made = format!("git -C {here} worktree add --force --detach {place} {commit}");
+        Err(failure
+            .hint(Hint::Advice(format!("make a checkout there first: {made}")))
+            .hint(format!("bring it back there: clearway -C {place} restore s{number}")))
     }
 
     /// Who held a path of a checkout at the instant of a snapshot.

@@ -19,7 +19,7 @@ pub use append::append_line;
 pub use case::{folds_case, folds_case_of};
 pub use front::{put_back, put_in_front, replace_locked};
 pub use jot::jot;
-pub use leftovers::{DEMO, READING, leftover_directories, leftovers, remove_leftover};
+pub use leftovers::{DEMO, READING, leftover_directories, leftovers, remove_leftover, remove_leftovers_in};
 pub use private::{
     PRIVATE_DIR_MODE, PRIVATE_FILE_MODE, PrivacyComplaint, create_atomic, create_private_dir_all,
     directory_complaints, everybody_can_write, open_private, privacy_complaints, write_atomic,
@@ -27,7 +27,7 @@ pub use private::{
 pub use replace::{Turn, can_run, remove_followed, remove_if_empty, replace, take_turn};
 pub use upkeep::{
     Entry, TemporaryDir, allocate, byte_at, copy_private, entry, exists, flush, flush_with_name, length,
-    names_in, read_small, read_start, read_text, remove_if_present, rename, temporary_dir,
+    names_in, read_small, read_start, read_text, remove_if_present, rename, temporary_dir, temporary_dir_in,
 };
 pub use volume::{FsKind, can_write, file_system_kind, free_bytes, lacks, mount_point};
 

@@ -179,6 +179,22 @@ pub fn running_above() -> impl Iterator<Item = Running> {
     ancestors().filter_map(|process| running(process.pid))
 }
 
+/// The words behind each process of this name that works in this very directory, but for those above this one and below it.
+pub fn words_beside(name: &str, directory: &Path) -> Vec<Vec<String>> {
+    let is_there = |pid: &u32| system::directory_of(*pid).is_some_and(|found| found == directory);
+    let named =
+        |pid: u32| system::read_stat(pid).ok().filter(|stat| stat.command == name && !stat.has_ended());
+    let mut found: Vec<Stat> = system::process_ids().into_iter().filter(is_there).filter_map(named).collect();
+    if !found.is_empty() {
+        let own = std::process::id();
+        let above: Vec<u32> = ancestors().map(|process| process.pid).collect();
+        let is_below = |stat: &Stat| chain(Some(stat.clone())).any(|process| process.pid == own);
+        found.retain(|stat| !above.contains(&stat.pid) && !is_below(stat));
+    }
+    let words = |stat: Stat| Some(system::arguments_of(stat.pid)?.into_iter().skip(1).collect());
+    found.into_iter().filter_map(words).collect()
+}
+
 /// The processes of ours that work in a directory or below it.
 pub fn running_in(root: &Path) -> Vec<Running> {
     let is_inside = |pid: &u32| system::directory_of(*pid).is_some_and(|found| found.starts_with(root));

@@ -2,6 +2,7 @@
 
 use crate::shelf::{unanswered, way_round};
 use crate::uncommitted::checkout;
+use clearway_core::commit::commits;
 use clearway_core::failure::Failure;
 use clearway_core::shell;
 use clearway_core::slug::Slug;
@@ -9,10 +10,16 @@ use clearway_git::{Git, GitError, NewCommit};
 use clearway_kernel::config::AGENT_VARIABLE;
 use clearway_kernel::{ChangedPaths, CommitOrder, GitCommit, INSIDE_COMMIT, Site};
 use clearway_platform::environment::Environment;
-use std::time::Duration;
+use clearway_platform::process;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// How long hooks of a repository may take over a commit.
 const COMMIT_WAIT: Duration = Duration::from_secs(600);
+
+/// How often it is looked whether the commit of somebody else is over.
+const OTHERS_PAUSE: Duration = Duration::from_millis(3);
 
 /// Everything that is changed.
 pub(crate) fn changed(environment: &Environment, site: &Site) -> Result<ChangedPaths, Failure> {
@@ -46,10 +53,23 @@ pub(crate) fn make(
             Some(agent) => git.with_var(AGENT_VARIABLE, agent),
             None => git,
         };
-        git.commit_only(root, &order.messages, &paths)
+        git.commit_only(root, &order.messages, &paths, others_are_done)
     });
     let NewCommit { id, branch } = made.map_err(|error| not_made(&error, order))?;
     Ok(GitCommit { id, branch })
+}
+
+/// Waits until no other commit is made here. Git has the message of each in the same file of the checkout, and without
+/// `--only` no lock while hooks run or somebody writes it: whoever began then may be given the message of whoever came later.
+fn others_are_done(root: &Path, within: Duration) -> bool {
+    let ends = Instant::now() + within;
+    loop {
+        match process::words_beside("git", root).iter().any(|words| commits(words)) {
+            false => return true,
+            true if Instant::now() >= ends => return false,
+            true => thread::sleep(OTHERS_PAUSE),
+        }
+    }
 }
 
 /// The files are as they were committed, and staged otherwise, as a hook leaves them that formats what is committed.

@@ -186,6 +186,7 @@ fn seen(listed: Listed) -> Option<SnapshotSeen> {
         commit: listed.commit,
         agent: AgentId::parse(agent)?,
         worktree: manifest.label.worktree.display().to_string(),
+        base: manifest.base,
         cause: SnapshotCause::from_word(&manifest.label.cause),
         reason: manifest.label.reason,
         at: Wall(manifest.label.at_ms),
@@ -235,9 +236,17 @@ fn no_room(message: String, missing: &NoRoom) -> Failure {
 
 /// What helps where git says what is wrong.
 pub(crate) fn way_round(said: &str) -> Option<&'static str> {
-    let is_locked = said.contains("index.lock");
-    is_locked.then_some("another git is at it; if none runs any more, a person removes the file it names")
+    if said.contains("index.lock") {
+        return Some("another git is at it; if none runs any more, a person removes the file it names");
+    }
+    BROKEN_INDEX.iter().any(|text| said.contains(text)).then_some(INDEX_ANEW)
 }
+
+/// What git says of an index that it cannot read.
+const BROKEN_INDEX: [&str; 2] = ["index file smaller than expected", "index file corrupt"];
+/// Git itself makes no new one as long as that is there.
+const INDEX_ANEW: &str = "put the broken index aside and have a new one made, which touches no file and forgets what was \
+                          staged or merged: git rev-parse --git-path index | xargs -I{} mv {} {}.broken && git reset -q";
 
 fn failure(error: &SnapshotError) -> Failure {
     match error {

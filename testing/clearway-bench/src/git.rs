@@ -3,6 +3,7 @@
 use crate::figures::{Goal, Samples, Table, ms, ratio};
 use crate::repository::Repository;
 use crate::{Effort, Outcome};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 const COMMIT: Goal = Goal::times(1.2);
@@ -19,7 +20,9 @@ struct Act {
     name: &'static str,
     before: &'static str,
     typed: &'static [&'static str],
-    goal: Goal,
+    hooks: Hooks,
+    /// None of what shows only what others take for the same.
+    goal: Option<Goal>,
     /// Whether somebody else holds a file meanwhile that has nothing to do with it.
     others: bool,
     /// Whether settings ask for the hook on references too.
@@ -28,15 +31,37 @@ struct Act {
     files: usize,
 }
 
+/// What git calls.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Hooks {
+    Ours,
+    /// As many shells as ours take for a commit, which do nothing.
+    Empty,
+}
+
+/// The hooks that git calls for a commit, of those that are ours.
+const OF_A_COMMIT: [&str; 2] = ["prepare-commit-msg", "post-commit"];
+
 /// As many as a repository that several agents work in may well have.
 const MANY_FILES: usize = 20_000;
 
-const ACTS: [Act; 6] = [
+const ACTS: [Act; 7] = [
     Act {
         name: "commit of a file",
         before: "echo $$ >> own.txt",
         typed: &["commit", "--quiet", "--all", "--message", "x"],
-        goal: COMMIT,
+        hooks: Hooks::Ours,
+        goal: Some(COMMIT),
+        others: false,
+        strict: false,
+        files: 0,
+    },
+    Act {
+        name: "the same with two hooks of `sh` that do nothing",
+        before: "echo $$ >> own.txt",
+        typed: &["commit", "--quiet", "--all", "--message", "x"],
+        hooks: Hooks::Empty,
+        goal: None,
         others: false,
         strict: false,
         files: 0,
@@ -45,7 +70,8 @@ const ACTS: [Act; 6] = [
         name: "commit of a file, others hold another",
         before: "echo $$ >> own.txt",
         typed: &["commit", "--quiet", "--all", "--message", "x"],
-        goal: COMMIT,
+        hooks: Hooks::Ours,
+        goal: Some(COMMIT),
         others: true,
         strict: false,
         files: 0,
@@ -54,7 +80,8 @@ const ACTS: [Act; 6] = [
         name: "the same among 20,000 files",
         before: "echo $$ >> own.txt",
         typed: &["commit", "--quiet", "--all", "--message", "x"],
-        goal: COMMIT,
+        hooks: Hooks::Ours,
+        goal: Some(COMMIT),
         others: true,
         strict: false,
         files: MANY_FILES,
@@ -63,7 +90,8 @@ const ACTS: [Act; 6] = [
         name: "rebase of 20 commits",
         before: "true",
         typed: &["rebase", "--quiet", "--no-ff", "base"],
-        goal: REBASE,
+        hooks: Hooks::Ours,
+        goal: Some(REBASE),
         others: true,
         strict: false,
         files: 0,
@@ -72,7 +100,8 @@ const ACTS: [Act; 6] = [
         name: "fetch",
         before: "true",
         typed: &["fetch", "--quiet", "origin"],
-        goal: FETCH,
+        hooks: Hooks::Ours,
+        goal: Some(FETCH),
         others: true,
         strict: false,
         files: 0,
@@ -81,7 +110,8 @@ const ACTS: [Act; 6] = [
         name: "fetch of a commit, strict",
         before: "git update-ref -d refs/remotes/origin/base",
         typed: &["fetch", "--quiet", "origin"],
-        goal: FETCH,
+        hooks: Hooks::Ours,
+        goal: Some(FETCH),
         others: true,
         strict: true,
         files: 0,
@@ -106,7 +136,7 @@ pub(crate) fn measure(binary: &Path, effort: Effort) -> Outcome<Table> {
             ms(hooked.percentile(99)),
             ms(plain.median()),
             ratio(times),
-            act.goal.said_of(times),
+            act.goal.map(|goal| goal.said_of(times)).unwrap_or_default(),
         ]);
     }
     Ok(table)
@@ -139,24 +169,40 @@ fn prepared(binary: Option<&Path>, act: &Act) -> Outcome<Repository> {
         ),
     )?;
     if let Some(binary) = binary {
-        let binary = binary.display();
-        if act.strict {
-            std::fs::write(repository.root().join(".clearway.toml"), "[git]\nstrict = true\n")?;
-        }
-        let hold = if act.others { "held.txt" } else { "--kind name build" };
-        shell(
-            &repository,
-            &format!("{binary} init -y --git-hooks --client claude; {binary} --agent other reserve {hold}"),
-        )?;
-        let config = std::fs::read_to_string(repository.root().join(".git/config"))?;
-        let is_installed = repository.root().join(".git/hooks/prepare-commit-msg").exists()
-            || config.contains("clearway-prepare-commit-msg");
-        if !is_installed {
-            return Err("the hooks were not installed".into());
+        match act.hooks {
+            Hooks::Ours => install(&repository, binary, act)?,
+            Hooks::Empty => OF_A_COMMIT.iter().try_for_each(|name| empty(&repository, name))?,
         }
     }
     std::env::set_current_dir("/")?;
     Ok(repository)
+}
+
+/// A hook that does nothing.
+fn empty(repository: &Repository, name: &str) -> Outcome<()> {
+    let path = repository.root().join(".git/hooks").join(name);
+    std::fs::write(&path, "#!/bin/sh\nexit 0\n")?;
+    Ok(std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755))?)
+}
+
+/// Our hooks, beside somebody else who holds something.
+fn install(repository: &Repository, binary: &Path, act: &Act) -> Outcome<()> {
+    let binary = binary.display();
+    if act.strict {
+        std::fs::write(repository.root().join(".clearway.toml"), "[git]\nstrict = true\n")?;
+    }
+    let hold = if act.others { "held.txt" } else { "--kind name build" };
+    shell(
+        repository,
+        &format!("{binary} init -y --git-hooks --client claude; {binary} --agent other reserve {hold}"),
+    )?;
+    let config = std::fs::read_to_string(repository.root().join(".git/config"))?;
+    let is_installed = repository.root().join(".git/hooks/prepare-commit-msg").exists()
+        || config.contains("clearway-prepare-commit-msg");
+    if !is_installed {
+        return Err("the hooks were not installed".into());
+    }
+    Ok(())
 }
 
 fn shell(repository: &Repository, script: &str) -> Outcome<()> {

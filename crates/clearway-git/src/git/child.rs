@@ -36,7 +36,17 @@ const WRITING: [&str; 5] = ["fast-import", "update-ref", "update-index", "add", 
 const WRITES: [&str; 6] =
     ["-c", "core.hooksPath=/dev/null", "-c", "core.logAllRefUpdates=false", "-c", "core.fsync=all"];
 
+/// How often git is asked the same.
+const TRIES_MAX: usize = 5;
+/// What it says of a file that became shorter while it was read; often it is ended before it says so.
+const CUT_SHORT: &str = "short read while indexing";
+
 impl Answer {
+    fn was_cut_short(&self) -> bool {
+        let says_so = || String::from_utf8_lossy(&self.message).contains(CUT_SHORT);
+        self.code.is_none() || (self.code != Some(0) && says_so())
+    }
+
     pub(super) fn failure(&self, command: &'static str) -> GitError {
         let message = String::from_utf8_lossy(&self.message).trim().to_owned();
         match room::missing(&self.directory, &message) {
@@ -47,9 +57,18 @@ impl Answer {
 }
 
 impl Git {
+    /// Asks. What somebody was just writing is asked for again: git reads files where they lie, so that one that is cut
+    /// short meanwhile ends it.
     pub(super) fn run(&self, worktree: &Path, question: &Question<'_>) -> Result<Answer, GitError> {
-        let command = self.command(worktree, question);
-        self.run_command(question.command, command, None)
+        let once = || self.run_command(question.command, self.command(worktree, question), None);
+        let mut answer = once()?;
+        for _ in 1..TRIES_MAX {
+            if !answer.was_cut_short() {
+                break;
+            }
+            answer = once()?;
+        }
+        Ok(answer)
     }
 
     /// The same with something on its standard input. What git does not read to its end it judges itself.

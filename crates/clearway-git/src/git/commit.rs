@@ -6,18 +6,13 @@
 
 use super::child::{Answer, Feed};
 use super::{Git, GitError, PATHS_BYTES_MAX, Question, batches, status};
+use clearway_platform::files;
 use std::collections::BTreeSet;
-use std::os::unix::fs::MetadataExt;
+use std::io;
 use std::path::Path;
 use std::process::Command;
 use std::thread;
-use std::time::{Duration, Instant, SystemTime};
-
-/// How long a commit is tried again that somebody else's write of the index kept from happening.
-const RETRY_MS: u64 = 20_000;
-/// How long it pauses in between, at first and at most.
-const PAUSE_MS: u64 = 5;
-const PAUSE_MS_MAX: u64 = 80;
+use std::time::{Duration, Instant};
 
 /// A commit that was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,55 +23,35 @@ pub struct NewCommit {
     pub branch: Option<String>,
 }
 
-/// How long the very same lock of an index is waited for, which no git of ours leaves behind.
-const LOCK_MS: u64 = 3_000;
+/// Waits until nobody else makes a commit in a checkout, at most so long; whether that is so.
+pub type OthersAreDone = fn(&Path, Duration) -> bool;
 
-/// A lock that is in the way, as it was first met.
-#[derive(Debug, Default)]
-struct StandingLock(Option<(FileMark, Instant)>);
+/// How long somebody else's commit is waited for, who may be writing its message.
+const OTHERS_WAIT: Duration = Duration::from_secs(5);
+/// How long one is waited for that began in the moment before git had the index for this one.
+const SLIPPED_IN_WAIT: Duration = Duration::from_secs(2);
+/// How long git may take until it has the index.
+const INDEX_WAIT: Duration = Duration::from_secs(5);
+const INDEX_PAUSE: Duration = Duration::from_millis(1);
 
-/// What tells a file from another one in its place.
-type FileMark = (u64, SystemTime);
-
-impl StandingLock {
-    /// Whether the lock that git names has been there for longer than anybody should have it.
-    fn stands(&mut self, failure: &GitError) -> bool {
-        let GitError::Failed { message, .. } = failure else { return false };
-        let Some(mark) = lock_named_in(message).and_then(mark_of) else {
-            self.0 = None;
-            return false;
-        };
-        let since = match &self.0 {
-            Some((known, since)) if *known == mark => *since,
-            _ => Instant::now(),
-        };
-        self.0 = Some((mark, since));
-        since.elapsed() >= Duration::from_millis(LOCK_MS)
-    }
+/// The message, for git to read. It asks for it once it has the index, and writes it to the one file that every commit of
+/// the checkout has for that: whoever else is between its own look at the index and reading its message is to be over
+/// first, and nobody begins meanwhile.
+fn fed(worktree: &Path, messages: &[String], others: Option<OthersAreDone>) -> Feed {
+    let lock = crate::discover(worktree).ok().flatten().map(|found| found.git_dir.join("index.lock"));
+    let message = messages.iter().map(|message| message.trim_end()).collect::<Vec<_>>().join("\n\n") + "\n";
+    let worktree = worktree.to_owned();
+    Box::new(move |out| {
+        if let (Some(others), Some(lock)) = (others, lock) {
+            let ends = Instant::now() + INDEX_WAIT;
+            while !lock.exists() && Instant::now() < ends {
+                thread::sleep(INDEX_PAUSE);
+            }
+            others(&worktree, SLIPPED_IN_WAIT);
+        }
+        out.write_all(message.as_bytes())
+    })
 }
-
-fn mark_of(path: &Path) -> Option<FileMark> {
-    let found = std::fs::metadata(path).ok()?;
-    Some((found.ino(), found.modified().ok()?))
-}
-
-/// The lock in `Unable to create '/x/.git/index.lock': File exists.`
-fn lock_named_in(message: &str) -> Option<&Path> {
-    let (before, _) = message.split_once("index.lock': File exists")?;
-    let begins = before.rfind('\'')? + 1;
-    Some(Path::new(&message[begins..before.len() + "index.lock".len()]))
-}
-
-/// What git says of the moment and not of the commit.
-const PASSING: [&str; 5] = [
-    // Somebody else writes the index, or the branch.
-    "index.lock': File exists",
-    "cannot lock ref",
-    "Unable to create temporary file",
-    // Somebody else's write of the index undid the entry of a new file.
-    "did not match any file(s) known to git",
-    "unable to write new index file",
-];
 
 impl Git {
     /// Commits these paths as they are in the checkout, new files and deletions included. Every path has a change.
@@ -85,22 +60,9 @@ impl Git {
         worktree: &Path,
         messages: &[String],
         paths: &[&str],
+        others: OthersAreDone,
     ) -> Result<NewCommit, GitError> {
-        let ends = Instant::now() + Duration::from_millis(RETRY_MS);
-        let mut pause_ms = PAUSE_MS;
-        let mut lock = StandingLock::default();
-        loop {
-            let failure = match self.try_commit(worktree, messages, paths) {
-                Err(failure) => failure,
-                made => return made,
-            };
-            let passes = matches!(&failure, GitError::Failed { message, .. } if is_passing(message));
-            if !passes || Instant::now() >= ends || lock.stands(&failure) {
-                return Err(failure);
-            }
-            thread::sleep(Duration::from_millis(pause_ms));
-            pause_ms = (pause_ms * 2).min(PAUSE_MS_MAX);
-        }
+        self.persisting(|| self.try_commit(worktree, messages, paths, others))
     }
 
     fn try_commit(
@@ -108,13 +70,17 @@ impl Git {
         worktree: &Path,
         messages: &[String],
         paths: &[&str],
+        others: OthersAreDone,
     ) -> Result<NewCommit, GitError> {
         let new = self.untracked(worktree, paths)?;
         let new: Vec<&str> = new.iter().map(String::as_str).collect();
         self.over_paths(worktree, "add", &["--intent-to-add"], &new)?;
-        let list = literal(paths);
-        let feed: Feed = Box::new(move |out| out.write_all(&list));
-        let made = self.run_command("commit", self.commit_command(worktree, messages), Some(feed));
+        let list = files::temporary_dir(files::READING).map_err(|error| self.unstarted(error))?;
+        let list_path = list.path().join("paths");
+        std::fs::write(&list_path, literal(paths)).map_err(|error| self.unstarted(error))?;
+        let is_quiet = others(worktree, OTHERS_WAIT);
+        let feed = fed(worktree, messages, is_quiet.then_some(others));
+        let made = self.run_command("commit", self.commit_command(worktree, &list_path), Some(feed));
         match made {
             Ok(answer) if answer.code == Some(0) => self.made(worktree, &answer.output),
             failed => {
@@ -126,13 +92,22 @@ impl Git {
     }
 
     /// What hooks of the repository find around them is what they find in a commit of a person: nothing of how we read
-    /// paths and settings elsewhere. Messages are in the language that [`is_passing`] reads.
-    fn commit_command(&self, worktree: &Path, messages: &[String]) -> Command {
+    /// paths and settings elsewhere. Messages are in the language that [`persisting`](super::persisting) reads.
+    fn commit_command(&self, worktree: &Path, list: &Path) -> Command {
         let mut git = self.bare_command(worktree);
-        git.env("LANGUAGE", "en").args(["commit", "--only", "--no-status"]);
-        git.args(messages.iter().map(|message| format!("--message={message}")));
-        git.args(["--pathspec-from-file=-", "--pathspec-file-nul"]);
+        git.env("LANGUAGE", "en").args([
+            "commit",
+            "--only",
+            "--no-status",
+            "--file=-",
+            "--pathspec-file-nul",
+        ]);
+        git.arg("--pathspec-from-file").arg(list);
         git
+    }
+
+    fn unstarted(&self, error: impl std::error::Error + Send + Sync + 'static) -> GitError {
+        GitError::Run { program: self.program.clone(), source: io::Error::other(error) }
     }
 
     /// Those of the paths that the index does not know.
@@ -188,11 +163,6 @@ fn not_made(answer: &Answer) -> GitError {
 /// What git says of a commit that would change nothing.
 const NOTHING: [&str; 3] = ["nothing to commit", "nothing added to commit", "no changes added to commit"];
 
-/// Whether the same may succeed a moment later.
-fn is_passing(message: &str) -> bool {
-    PASSING.iter().any(|text| message.contains(text))
-}
-
 /// Paths for git to read, none of which is a pattern.
 fn literal(paths: &[&str]) -> Vec<u8> {
     paths.iter().flat_map(|path| format!(":(top,literal){path}\0").into_bytes()).collect()
@@ -226,13 +196,5 @@ mod tests {
         ] {
             assert_eq!(told(line), expect, "{line}");
         }
-    }
-
-    #[test]
-    fn only_what_others_do_at_the_moment_passes() {
-        assert!(is_passing("fatal: Unable to create '/x/.git/index.lock': File exists."));
-        assert!(is_passing("fatal: cannot lock ref 'HEAD': is at 1 but expected 2"));
-        assert!(!is_passing("fatal: cannot do a partial commit during a merge."));
-        assert!(!is_passing("tests failed"));
     }
 }

@@ -1,7 +1,8 @@
 //! Bringing files of a snapshot back into a checkout: what would be done, and doing it.
 
 use super::SnapshotError;
-use super::content::{self, Aside, Content};
+use super::aside::Aside;
+use super::content::{self, Content};
 use super::directories::{self, Maker};
 use super::ignored::unpacked;
 use super::manifest::{KeptFile, KeptState, Manifest};
@@ -110,7 +111,7 @@ impl Git {
     pub fn bring_back(&self, order: &BackOrder<'_>) -> Result<BackPlan, SnapshotError> {
         let manifest = self.snapshot_manifest(order.worktree, order.commit)?;
         let prepared = self.prepare(order, &manifest)?;
-        self.restage(order, prepared.files.iter().map(|(back, _)| back))?;
+        self.persisting(|| self.restage(order, prepared.files.iter().map(|(back, _)| back)))?;
         let aside = Aside::of(order.worktree);
         // What goes makes room for what comes: a directory may be where a file was, and the other way round.
         let mut maker = Maker::new(order.worktree, &manifest.directories);
@@ -123,8 +124,8 @@ impl Git {
         }
         let finished = maker.finish();
         finished.map_err(|source| SnapshotError::Unwritable { path: order.worktree.to_owned(), source })?;
-        self.announce(order, prepared.files.iter().map(|(back, _)| back))?;
-        under_way::write(order.worktree, &prepared.resumed)?;
+        self.persisting(|| self.announce(order, prepared.files.iter().map(|(back, _)| back)))?;
+        under_way::write(&aside, order.worktree, &prepared.resumed)?;
         Ok(prepared.plan())
     }
 
@@ -296,7 +297,7 @@ impl Git {
         &self,
         order: &BackOrder<'_>,
         backs: impl Iterator<Item = &'b Back>,
-    ) -> Result<(), SnapshotError> {
+    ) -> Result<(), GitError> {
         let announced = backs.filter(|back| back.restages && back.file.staged == Staged::Announced);
         let paths: Vec<&[u8]> = announced.map(|back| back.file.path.as_os_str().as_bytes()).collect();
         if paths.is_empty() {
@@ -313,7 +314,7 @@ impl Git {
         &self,
         order: &BackOrder<'_>,
         backs: impl Iterator<Item = &'b Back>,
-    ) -> Result<(), SnapshotError> {
+    ) -> Result<(), GitError> {
         let mut lines = Vec::new();
         // As long as any id of the repository, of which there are two kinds.
         let no_id = "0".repeat(order.commit.len());

@@ -1,5 +1,6 @@
 //! What lies at a path of a checkout, exactly: bytes, permission bits, where a link leads. Nothing is followed.
 
+use super::aside::{Aside, Onto};
 use super::directories::Maker;
 use std::collections::BTreeSet;
 use std::fs;
@@ -103,19 +104,14 @@ pub(super) fn write(
         }
     }
     match content {
-        Content::Nothing => match fs::remove_file(&place) {
-            Err(error) if is_absence(&error) => Ok(()),
-            removed => removed,
-        },
+        Content::Nothing => gone(fs::remove_file(&place)),
         Content::Directory => maker.make(path),
         Content::Link(target) => {
             let target = std::ffi::OsStr::from_bytes(target);
-            aside.replace(&place, |made| std::os::unix::fs::symlink(target, made))
+            aside.put(&place, Onto::Whatever, |made| std::os::unix::fs::symlink(target, made))
         }
-        Content::File { mode, bytes } => aside.replace(&place, |made| {
+        Content::File { mode, bytes } => aside.put(&place, Onto::Whatever, |made| {
             let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(made)?;
-            // Where locks are not supported nobody can have it, so nobody removes it either.
-            let _ = file.lock();
             file.write_all(bytes)?;
             file.set_permissions(fs::Permissions::from_mode(*mode))?;
             file.sync_all()
@@ -159,54 +155,14 @@ fn remove_empty(directory: &Path) -> io::Result<()> {
             remove_empty(&path)?;
         }
     }
-    fs::remove_dir(directory)
+    gone(fs::remove_dir(directory))
 }
 
-/// Where what is to take the place of a file is made first: where git does not see it.
-#[derive(Debug)]
-pub(super) struct Aside {
-    directory: Option<PathBuf>,
-}
-
-/// What begins the name of everything there.
-const ASIDE: &str = "clearway-back-";
-
-impl Aside {
-    /// That of a checkout, without what calls left there that were killed.
-    pub(super) fn of(root: &Path) -> Self {
-        let directory = crate::discover(root).ok().flatten().map(|repository| repository.git_dir);
-        let entries =
-            directory.iter().filter_map(|directory| fs::read_dir(directory).ok()).flatten().flatten();
-        let is_ours = |entry: &fs::DirEntry| entry.file_name().as_bytes().starts_with(ASIDE.as_bytes());
-        // What nobody has a lock of is nobody's any more.
-        let is_left = |path: &PathBuf| {
-            sort_of(path).is_ok_and(|sort| !matches!(sort, Sort::File { .. }))
-                || fs::File::open(path).is_ok_and(|file| file.try_lock().is_ok())
-        };
-        for path in entries.filter(is_ours).map(|entry| entry.path()).filter(is_left) {
-            // The next call tries again.
-            let _ = fs::remove_file(path);
-        }
-        Self { directory }
-    }
-
-    /// Makes something and moves it to a place; beside it where the place is on another disk than git's own files.
-    fn replace(&self, place: &Path, make: impl Fn(&Path) -> io::Result<()>) -> io::Result<()> {
-        let name = format!("{ASIDE}{}", std::process::id());
-        let moved = |from: &Path| {
-            // A name that only a call of ours with this process number can have left behind.
-            let _ = fs::remove_file(from);
-            let made = make(from).and_then(|()| fs::rename(from, place));
-            made.inspect_err(|_| drop(fs::remove_file(from)))
-        };
-        let beside = || moved(&place.with_file_name(format!(".{name}")));
-        match &self.directory {
-            None => beside(),
-            Some(directory) => match moved(&directory.join(&name)) {
-                Err(error) if error.kind() == io::ErrorKind::CrossesDevices => beside(),
-                moved => moved,
-            },
-        }
+/// What was to go and is gone already, by somebody who does the same at this moment, is gone.
+fn gone(removed: io::Result<()>) -> io::Result<()> {
+    match removed {
+        Err(error) if is_absence(&error) => Ok(()),
+        removed => removed,
     }
 }
 

@@ -145,7 +145,13 @@ impl<'m> Maker<'m> {
     }
 
     fn make_one(&mut self, path: &Path, place: &Path) -> std::io::Result<()> {
-        std::fs::create_dir(place)?;
+        match std::fs::create_dir(place) {
+            // Somebody else does the same at this moment, and gives it its mode.
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && place.is_dir() => {
+                return Ok(());
+            }
+            made => made?,
+        }
         match self.directories.mode_of(path) {
             Some(mode) if mode & OPEN == OPEN => set_mode(place, mode),
             Some(mode) => {

@@ -7,6 +7,7 @@
 //!
 //! Bringing files back is the only thing here that changes a checkout or its index.
 
+mod aside;
 mod bring_back;
 mod content;
 mod directories;

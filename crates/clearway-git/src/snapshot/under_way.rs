@@ -2,10 +2,11 @@
 //! a hard reset forgets it with the conflicts.
 
 use super::SnapshotError;
+use super::aside::{Aside, Onto};
 use super::manifest::Manifest;
 use crate::discover_from;
 use crate::git::{Git, Question};
-use std::io::{self, Read, Write};
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 /// Files that say what git is in the middle of, with the word for it.
@@ -68,27 +69,19 @@ pub(super) fn left_over<'m>(
     is_free.then(|| manifest.under_way.iter().filter(is_gone).collect())
 }
 
-/// Has the checkout be in the middle of it again: each file whole or not at all.
-pub(super) fn write(worktree: &Path, files: &[&StateFile]) -> Result<(), SnapshotError> {
+/// Has the checkout be in the middle of it again: each file whole or not at all, and what is there already stays.
+pub(super) fn write(aside: &Aside, worktree: &Path, files: &[&StateFile]) -> Result<(), SnapshotError> {
     let Some(git_dir) = git_dir(worktree) else { return Ok(()) };
     for (name, bytes) in files {
-        let written = write_new(&git_dir, name, bytes);
-        written.map_err(|source| SnapshotError::Unwritable { path: git_dir.join(name), source })?;
+        let place = git_dir.join(name);
+        let written = aside.put(&place, Onto::Nothing, |made| {
+            let mut file = std::fs::File::create(made)?;
+            file.write_all(bytes)?;
+            file.sync_all()
+        });
+        written.map_err(|source| SnapshotError::Unwritable { path: place, source })?;
     }
     Ok(())
-}
-
-/// What is there already stays.
-fn write_new(git_dir: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
-    let beside = git_dir.join(format!("clearway-{}", std::process::id()));
-    let mut file = std::fs::File::create(&beside)?;
-    let made = file.write_all(bytes).and_then(|()| file.sync_all());
-    let linked = made.and_then(|()| std::fs::hard_link(&beside, git_dir.join(name)));
-    let removed = std::fs::remove_file(&beside);
-    match linked {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => removed,
-        linked => linked.and(removed),
-    }
 }
 
 fn git_dir(worktree: &Path) -> Option<PathBuf> {

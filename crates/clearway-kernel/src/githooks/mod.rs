@@ -12,6 +12,7 @@ mod settle;
 pub(crate) use check::PathOfCommit;
 pub(crate) use refusal::{PATHS_TOLD_APART, REASON_VARIABLE};
 
+use crate::checked::was_last_checked;
 use crate::config::Enforcement;
 use crate::ground::without_store;
 use crate::hooking::{STORE_WAIT, welcome};
@@ -40,6 +41,8 @@ pub enum GitAnswer {
     Refused(Failure),
     /// Git goes on though nothing was checked.
     Unchecked(Failure),
+    /// The commit is made, and what it is over with was not given back.
+    Unsettled(Failure),
 }
 
 /// What git tells of a commit that it is about to make.
@@ -113,9 +116,7 @@ pub fn before_push(outside: &mut dyn Outside, given: &Globals, pushed: &[String]
     })
 }
 
-/// Gives back what the commit that git made is over with.
-///
-/// What keeps it from that kept the commit from its check too, and was said then.
+/// Gives back what the commit that git made is over with. What kept the commit from its check too was said then.
 pub fn after_commit(outside: &mut dyn Outside, given: &Globals) -> GitAnswer {
     let answer = answered(outside, given, |outside| {
         if outside.under_way() == UnderWay::Rebase {
@@ -133,8 +134,16 @@ pub fn after_commit(outside: &mut dyn Outside, given: &Globals) -> GitAnswer {
         })
     });
     match answer {
-        GitAnswer::Unchecked(_) | GitAnswer::Refused(_) => GitAnswer::Silent,
+        GitAnswer::Unchecked(failure) | GitAnswer::Refused(failure) => not_settled(outside, given, failure),
         answer => answer,
+    }
+}
+
+fn not_settled(outside: &mut dyn Outside, given: &Globals, failure: Failure) -> GitAnswer {
+    let here = outside.surroundings().cwd.clone().unwrap_or_default();
+    match without_store(outside, &hurried(given), &here) {
+        Ok((_, site)) if was_last_checked(outside, &site) => GitAnswer::Unsettled(failure),
+        _ => GitAnswer::Silent,
     }
 }
 

@@ -6,9 +6,7 @@ use crate::session::Session;
 use clearway_core::command::Command;
 use clearway_core::failure::Failure;
 use clearway_core::hint::Hint;
-use clearway_core::shell;
 use clearway_core::slug::Slug;
-use std::path::PathBuf;
 
 impl Session<'_> {
     pub(super) fn check_rebase(&mut self) -> Result<GitAnswer, Failure> {
@@ -38,9 +36,7 @@ impl Session<'_> {
     /// A checkout of its own, where nobody else is.
     fn elsewhere(&self) -> Hint {
         let root = self.site.root.as_ref().map(|root| root.display().to_string()).unwrap_or_default();
-        let mut names = (1..).map(|number| format!("{root}-{number}"));
-        let name = names.find(|name| !self.outside.is_directory(PathBuf::from(name).as_path()));
-        let name = shell::word(&name.unwrap_or_default());
+        let name = self.name_beside(&root);
         Hint::Advice(format!("rebase in a checkout of your own: git worktree add --detach {name}"))
     }
 }

@@ -60,6 +60,14 @@ pub fn remove_leftover(path: &Path) -> Result<bool, FileError> {
     removed.map(|()| true).map_err(FileError::system("remove", path))
 }
 
+/// Removes what dead processes left in a directory of what [`temporary_dir_in`](super::temporary_dir_in) made there under
+/// this name. What cannot be removed now is in nobody's way.
+pub fn remove_leftovers_in(directory: &Path, stem: &str) {
+    for left in entries(directory).filter(|path| is_directory_of(stem, &name_of(path))) {
+        let _ = remove_leftover(&left);
+    }
+}
+
 /// The lock of something abandoned, held until dropped.
 fn take(path: &Path) -> Option<(File, Metadata)> {
     let nofollow = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
@@ -85,9 +93,11 @@ fn is_file_name(name: &str) -> bool {
 }
 
 fn is_directory_name(name: &str) -> bool {
-    let is_named =
-        |stem: &&str| name.strip_prefix(*stem).and_then(|rest| rest.strip_prefix('-')).is_some_and(is_salt);
-    [READING, DEMO].iter().any(is_named)
+    [READING, DEMO].iter().any(|stem| is_directory_of(stem, name))
+}
+
+fn is_directory_of(stem: &str, name: &str) -> bool {
+    name.strip_prefix(stem).and_then(|rest| rest.strip_prefix('-')).is_some_and(is_salt)
 }
 
 fn is_salt(text: &str) -> bool {
@@ -131,6 +141,19 @@ mod tests {
         let directory = super::super::temporary_dir(READING).unwrap();
         assert!(!remove_leftover(directory.path()).unwrap());
         assert!(directory.path().exists());
+    }
+
+    #[test]
+    fn in_a_directory_only_what_has_the_name_and_nobody_holds_is_removed() {
+        let base = tempfile::tempdir().unwrap();
+        let held = super::super::temporary_dir_in(base.path(), "back").unwrap();
+        let at = |name: &str| base.path().join(name);
+        let dead = at(&directory_name("back", 7));
+        fs::create_dir(&dead).unwrap();
+        fs::write(dead.join("made"), "x").unwrap();
+        fs::create_dir(at("back-mine")).unwrap();
+        remove_leftovers_in(base.path(), "back");
+        assert_eq!((dead.exists(), at("back-mine").exists(), held.path().exists()), (false, true, true));
     }
 
     #[test]

@@ -2,13 +2,13 @@
 
 use super::leftovers::{KEPT, claim, directory_name};
 use super::private::sync_parent;
-use super::{FileError, create_private_dir_all, open_private};
+use super::{FileError, PRIVATE_DIR_MODE, open_private};
 use crate::random;
 use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
-use std::fs::{self, File};
+use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{DirBuilderExt, FileExt};
 use std::path::{Path, PathBuf};
 
 /// Removes a file; one that is not there is fine.
@@ -179,17 +179,26 @@ impl Drop for TemporaryDir {
 pub fn temporary_dir(stem: &str) -> Result<TemporaryDir, FileError> {
     // What is named relative to a directory is another place in the next one.
     let named = Some(std::env::temp_dir()).filter(|base| base.is_absolute());
-    let base = named.unwrap_or_else(|| PathBuf::from("/tmp"));
-    let mut salt = [0_u8; 8];
-    random::fill(&mut salt).map_err(FileError::system("name a directory in", &base))?;
-    let path = base.join(directory_name(stem, u64::from_ne_bytes(salt)));
-    create_private_dir_all(&path)?;
-    let opened = File::open(&path).map_err(FileError::system("open", &path))?;
-    // Taken for a leftover in the moment before it was claimed: the next one has another name.
-    if !claim(&opened) {
-        return temporary_dir(stem);
+    temporary_dir_in(&named.unwrap_or_else(|| PathBuf::from("/tmp")), stem)
+}
+
+/// The same in another directory, for what is to be moved on from there.
+pub fn temporary_dir_in(base: &Path, stem: &str) -> Result<TemporaryDir, FileError> {
+    loop {
+        let mut salt = [0_u8; 8];
+        random::fill(&mut salt).map_err(FileError::system("name a directory in", base))?;
+        let path = base.join(directory_name(stem, u64::from_ne_bytes(salt)));
+        let made = DirBuilder::new().recursive(true).mode(PRIVATE_DIR_MODE).create(&path);
+        made.map_err(FileError::system("create", &path))?;
+        // Taken for a leftover in the moment before it was claimed: the next one has another name.
+        match File::open(&path) {
+            Ok(opened) if claim(&opened) => return Ok(TemporaryDir { path, is_kept: false, _claim: opened }),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(FileError::system("open", &path)(error));
+            }
+            _ => {}
+        }
     }
-    Ok(TemporaryDir { path, is_kept: false, _claim: opened })
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Snapshots: what is not committed is kept, every byte and mode of it comes back, and nothing else is touched.
 
+mod at_once;
 mod back;
 mod broken;
 mod commands;

@@ -4,6 +4,7 @@ use super::stage::{Stage, Who, hinted, said};
 use crate::{home, list, text};
 use clearway_testkit::{Home, Terminal};
 use serde_json::json;
+use std::os::unix::fs::PermissionsExt;
 
 const ADA: Who = Who::Agent("ada");
 
@@ -314,6 +315,26 @@ fn where_nobody_invited_us_nothing_is_said_or_made_and_a_lost_store_locks_nobody
 }
 
 #[test]
+fn what_fails_after_a_commit_that_was_checked_is_said_in_a_line() {
+    let home = home();
+    let stage = Stage::new(&home, &files());
+    stage.grant("bob", &["held.txt"]);
+    let store = home.only_store().display().to_string();
+    let hook = stage.root.join(".git/hooks/commit-msg");
+    let script = format!("#!/bin/sh\nfor end in '' -wal -shm; do echo no database > '{store}'$end; done\n");
+    std::fs::write(&hook, script).expect("a file");
+    std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755)).expect("a mode");
+    stage.write("own.txt", "2\n");
+    let made = stage.types(ADA, "git commit -q -a -m x");
+    let told = said(&made);
+    assert!(made.status.success() && told.lines().count() == 1, "{told}");
+    assert!(told.ends_with("; nothing that this commit is over with was given back\n"), "{told}");
+    stage.write("own.txt", "3\n");
+    let told = said(&stage.types(ADA, "git commit -q -a -m y"));
+    assert!(told.ends_with("; nothing was checked\n") && told.lines().count() == 1, "once: {told}");
+}
+
+#[test]
 fn a_client_above_is_an_agent_though_no_store_can_say_so() {
     let home = home();
     let stage = Stage::new(&home, &files());
@@ -515,4 +536,29 @@ fn whoever_a_person_stopped_commits_nothing() {
         stage.types(Who::Person, "git commit -q -a -m x").status.success(),
         "a person is kept from nothing"
     );
+}
+
+#[test]
+fn a_git_that_a_file_in_the_making_ends_is_asked_again() {
+    for ends in ["kill -BUS $$", "echo 'error: short read while indexing own.txt' >&2; exit 128"] {
+        let home = home();
+        let stage = Stage::new(&home, &[("own.txt", "1\n"), ("held.txt", "1\n")]);
+        let bin = home.directory("bin");
+        // The first of each of these commands ends as git does whose file is cut short.
+        let script = format!(
+            "#!/bin/sh\nfor word; do case $word in diff|status|ls-files)\n\
+             if test ! -e {bin}/$word; then : > {bin}/$word; {ends}; fi ;; esac; done\n\
+             PATH=/usr/local/bin:/usr/bin:/bin exec git \"$@\"\n",
+            bin = bin.display()
+        );
+        std::fs::write(bin.join("git"), script).expect("a file");
+        std::fs::set_permissions(bin.join("git"), std::fs::Permissions::from_mode(0o755)).expect("a mode");
+        stage.edits("s-ada", None, "own.txt", Some("ada's\n"));
+        stage.edits("s-bob", None, "held.txt", Some("bob's\n"));
+        let path = format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display());
+        let beside = home.clearway(&stage.root).env("PATH", path).session("s-ada");
+        let made = beside.ok(&["commit", "-m", "mine"]);
+        assert_eq!(stage.paths_in(text(&made, "commit")), ["own.txt"], "{ends}");
+        assert!(bin.join("diff").exists() && bin.join("status").exists(), "{ends}");
+    }
 }

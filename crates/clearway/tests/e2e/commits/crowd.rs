@@ -2,7 +2,9 @@
 
 use super::paths_in;
 use crate::{home, text};
+use clearway_testkit::faults::behind;
 use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output};
 
 const AGENTS: usize = 10;
@@ -71,4 +73,46 @@ fn ten_agents_beside_a_person_commit_each_its_own_and_nothing_is_lost() {
     assert_eq!(app.git(&["status", "--porcelain"]), "M  staged.txt\n");
     app.git(&["fsck", "--strict"]);
     assert_eq!(app.clearway().ok(&["leases"])["leases"].as_array().map(Vec::len), Some(AGENTS));
+}
+
+#[test]
+fn a_commit_that_somebody_began_is_waited_for_and_keeps_its_message() {
+    let home = home();
+    let app = home.repository("app", &[("person.txt", "0\n"), ("ada.txt", "0\n")]);
+    app.clearway().run(&["init", "-y", "--git-hooks"]).expect(0);
+    app.grant("ada", &["ada.txt"]);
+    let (there, gate) = (home.path().join("there"), home.path().join("gate"));
+    assert!(
+        home.shell(app.path(), &format!("mkfifo {}", gate.display())).status().expect("mkfifo").success()
+    );
+    // Hooks of the repository run while git has no lock.
+    let hook = app.path().join(".git/hooks/commit-msg");
+    let script = format!(
+        "#!/bin/sh\nif grep -q person \"$1\"; then : > {}; read line < {}; fi\n",
+        there.display(),
+        gate.display()
+    );
+    std::fs::write(&hook, script).expect("a file");
+    std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755)).expect("a mode");
+    app.write("person.txt", "1\n");
+    app.git(&["add", "person.txt"]);
+    app.write("ada.txt", "1\n");
+    let mut person = home.shell(app.path(), "exec git commit -q -m 'by a person'");
+    let person = person.spawn().expect("git");
+    clearway_testkit::until("its hook runs", || there.exists());
+    let (log, looks) = (home.path().join("trace"), format!("\"/proc/{}/cwd\"", person.id()));
+    let trace = log.display().to_string();
+    let ada = app.agent("ada").args(&["commit", "-m", "by ada"]).into_command();
+    let strace = ["strace", "-f", "-qq", "-o", &trace, "-e", "trace=?readlink,?readlinkat"];
+    let ada = behind(ada, &strace).spawn().expect("strace runs");
+    clearway_testkit::until("ada looks at it, and looks again", || {
+        std::fs::read_to_string(&log).is_ok_and(|log| log.matches(&looks).count() > 1)
+    });
+    std::fs::write(&gate, "go on\n").expect("a pipe");
+    for mut child in [person, ada] {
+        assert!(child.wait().expect("an end").success());
+    }
+    assert_eq!(app.git(&["log", "--format=%s", "-2"]), "by ada\nby a person\n");
+    assert_eq!(paths_in(&app, "HEAD"), ["ada.txt"]);
+    assert_eq!(paths_in(&app, "HEAD~1"), ["person.txt"]);
 }

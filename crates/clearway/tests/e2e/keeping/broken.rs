@@ -53,8 +53,14 @@ fn a_corrupt_index_is_named_by_every_verb_that_needs_it() {
     for words in [COMMIT, DIFF, &["restore", &number], &["undo", &number, "-y"]] {
         refused(&app, words, "git-failed");
     }
-    std::fs::remove_file(app.path().join(".git/index")).expect("a file");
-    app.git(&["reset", "-q"]);
+    let before = checkout(app.path());
+    let value = app.agent("ada").json(COMMIT).value();
+    let hint = value["error"]["hints"][0].as_str().expect("a hint");
+    let command = hint.split_once(": ").expect("a command").1;
+    let pasted = home.shell(&app.path().join("src"), command).output().expect("a shell");
+    assert!(pasted.status.success(), "{command}: {}", String::from_utf8_lossy(&pasted.stderr));
+    assert_eq!(checkout(app.path()), before);
+    assert_eq!(std::fs::read(app.path().join(".git/index.broken")).expect("bytes"), b"no index");
     app.agent("ada").ok(&["restore", &number]);
     assert_eq!(std::fs::read(app.path().join("src/a.rs")).expect("bytes"), b"kept\n");
 }

@@ -94,3 +94,52 @@ fn a_place_that_is_not_free_is_left_alone_and_so_is_that_of_a_repository_that_wa
     home.clearway(&moved).agent("ada").fails("outside-scope", 2, &["undo", &own, "-y"]);
     assert!(!app.path().exists());
 }
+
+/// Does what a failure advises, line by line, as a shell of an agent does.
+fn follows(home: &Home, place: &Path, error: &serde_json::Value) {
+    for hint in list(error, "hints") {
+        let advice = hint.as_str().expect("a hint");
+        let command = advice.split_once(": ").expect("a command").1;
+        let mut shell = home.shell(place, command);
+        let output = shell.env("CLEARWAY_AGENT", "ada").output().expect("a shell");
+        assert!(output.status.success(), "{advice}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+#[test]
+fn what_is_told_of_a_checkout_whose_place_is_taken_brings_it_back() {
+    let home = home();
+    let app = app(&home);
+    let linked = linked(&home, &app);
+    let before = (checkout(&linked), said(&home, &linked));
+    let word = format!("s{}", number(&home.clearway(&linked).agent("ada").ok(&["snapshot"]), "snapshot"));
+    std::fs::remove_dir_all(&linked).expect("removed");
+    std::fs::write(&linked, "somebody's").expect("a file");
+    for verb in ["restore", "undo"] {
+        let error = app.agent("ada").fails("outside-scope", 2, &[verb, &word]);
+        assert!(text(&error, "message").ends_with("where something else lies now"), "{error}");
+    }
+    follows(&home, app.path(), &app.agent("ada").fails("outside-scope", 2, &["undo", &word, "-y"]));
+    assert_eq!((checkout(&linked), said(&home, &linked)), before);
+    assert_eq!(std::fs::read(linked.with_file_name("two words-1")).expect("bytes"), b"somebody's");
+}
+
+#[test]
+fn what_is_told_of_a_checkout_that_is_no_linked_one_brings_its_files_back() {
+    for before in ["true", "rm -rf .git && git init -q"] {
+        let home = home();
+        let app = app(&home);
+        assert!(home.shell(app.path(), before).status().expect("git").success());
+        app.write("src/a.rs", "mine\n");
+        app.write("new", "new\n");
+        let own = snapshot(&app, &[]);
+        let moved = app.path().with_file_name("it's moved");
+        std::fs::rename(app.path(), &moved).expect("a move");
+        let files = checkout(&moved);
+        let error = home.clearway(&moved).agent("ada").fails("outside-scope", 2, &["undo", &own, "-y"]);
+        assert!(text(&error, "message").ends_with("which is gone"), "{error}");
+        follows(&home, &moved, &error);
+        assert_eq!(checkout(app.path()), files, "{before}");
+        assert_eq!(checkout(&moved), files, "{before}");
+    }
+}

@@ -115,7 +115,7 @@ fn hooks_that_put_things_aside_are_known_by_their_files_however_they_are_run() {
         assert_eq!(asks(&mut ada, "git commit -nm x").code, 0);
         is_over(&mut ada, "git commit -nm x");
         assert_eq!(snapshots(&app), 0, "{files:?}: hooks that do not run put nothing aside");
-        assert_eq!(asks(&mut ada, "git commit -m x").code, 0);
+        assert_eq!(asks(&mut ada, "git commit -uno -m x").code, 0);
         assert_eq!(snapshots(&app), expect, "{files:?}");
     }
 }

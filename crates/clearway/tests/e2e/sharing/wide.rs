@@ -1,6 +1,6 @@
 //! What changes a whole checkout waits for everybody who is at work in it.
 
-use super::{asks, edits, invited, named, payloads, runs};
+use super::{asks, edits, invited, named, payloads, read, runs};
 use crate::{home, list, text};
 use clearway_testkit::{Client, Home, Repository};
 use serde_json::json;
@@ -142,6 +142,34 @@ fn whoever_is_alone_or_with_persons_is_never_refused_and_what_concerns_nobody_is
     let person =
         home.shell(app.path(), "git switch -q other && git switch -q main").status().expect("a shell");
     assert!(person.success(), "no person is kept from anything");
+}
+
+#[test]
+fn nobody_is_kept_in_the_middle_and_what_others_wrote_there_meanwhile_comes_back() {
+    for (begins, gives_up) in [
+        ("git merge -q other || true", "git merge --abort"),
+        ("git cherry-pick other || true", "git cherry-pick --abort"),
+        ("git rebase -q other || true", "git rebase --abort"),
+    ] {
+        let home = home();
+        let app = invited(&home);
+        app.git(&["branch", "other"]);
+        for (branch, text) in [("other", "other\n"), ("main", "main\n")] {
+            app.git(&["checkout", "-q", branch]);
+            app.write("src/b.rs", text);
+            app.git(&["commit", "-qam", branch]);
+        }
+        let mut ada = Client::claude(&home, &app, "ada");
+        assert_eq!(runs(&mut ada, &home, &app, begins).code, 0, "{begins}");
+        assert!(read(&app, "src/b.rs").contains("<<<<"), "{begins} stops");
+        let mut bob = Client::claude(&home, &app, "bob");
+        edits(&mut bob, &app, "src/b.rs", "bob's\n");
+        let told = runs(&mut ada, &home, &app, gives_up).told();
+        assert!(told.contains("clearway undo s"), "{gives_up}: {told}");
+        assert_eq!(read(&app, "src/b.rs"), "main\n", "{gives_up}");
+        app.agent("eve").ok(&["undo", "-y"]);
+        assert_eq!(read(&app, "src/b.rs"), "bob's\n", "{gives_up}");
+    }
 }
 
 #[test]
