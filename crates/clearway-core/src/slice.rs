@@ -34,9 +34,10 @@ pub struct ReadSet {
     pub held_by: Vec<AgentId>,
     /// Live leases whose deadline may have passed.
     pub due: Due,
-    /// The latest ended lease on exactly these literal paths, the latest there that each agent which is looked up held or
-    /// handed over, and the latest [`WIDE_PAST_MAX`](crate::limits::WIDE_PAST_MAX) on more than one path of each directory above them, to tell whether
-    /// a path changed hands.
+    /// The latest ended lease on exactly these literal paths, or, if that was shared, the latest
+    /// [`SHARED_PAST_MAX`](crate::limits::SHARED_PAST_MAX); the latest there that each agent which is looked up held or
+    /// handed over, and the latest [`WIDE_PAST_MAX`](crate::limits::WIDE_PAST_MAX) on more than one path of each directory
+    /// above them, to tell whether a path changed hands.
     pub history: Vec<(Worktree, Pattern)>,
     /// The last refusal of this principal, so that repeats are counted.
     pub refusals_of: Option<String>,

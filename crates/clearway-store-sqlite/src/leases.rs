@@ -3,8 +3,8 @@
 use crate::rows::{self, LEASE_COLUMNS, Readable};
 use clearway_core::agent::SignOfLife;
 use clearway_core::ids::{AgentId, LeaseId};
-use clearway_core::lease::Lease;
-use clearway_core::limits::WIDE_PAST_MAX;
+use clearway_core::lease::{Lease, Mode};
+use clearway_core::limits::{SHARED_PAST_MAX, WIDE_PAST_MAX};
 use clearway_core::pattern::{Fold, Pattern};
 use clearway_core::target::{ResourceName, Worktree};
 use clearway_core::time::{Mono, Now};
@@ -122,14 +122,19 @@ impl LeaseTable<'_> {
             .collect()
     }
 
-    /// The latest ended lease on exactly this path, the latest that each of these agents held or handed over, and the latest
-    /// on more of the directories above. How long the past of a path is must not matter to whoever takes it now.
+    /// The latest ended lease on exactly this path, or some of the latest if that was shared, the latest that each of these
+    /// agents held or handed over, and the latest on more of the directories above. How long the past of a path is must not
+    /// matter to whoever takes it now.
     pub(crate) fn history(&self, worktree: &Worktree, path: &Pattern, agents: &[AgentId]) -> Rows {
         let here = params![self.scope, worktree.0, path.canonical()];
-        let mut found = self.past(&past_text(BY_PATTERN, ""), here)?;
+        let mut found = self.past(&past_text(BY_PATTERN, "", 1), here)?;
         // Whoever is new here had nothing before.
         if agents.is_empty() {
             return Ok(found);
+        }
+        let is_shared = |row: &Readable<Lease>| row.as_ref().is_ok_and(|lease| lease.mode == Mode::Shared);
+        if found.iter().any(is_shared) {
+            found = self.past(&past_text(BY_PATTERN, "", SHARED_PAST_MAX), here)?;
         }
         let is_known = !found.is_empty();
         for id in self.wide_past(worktree, path)? {
@@ -137,8 +142,8 @@ impl LeaseTable<'_> {
         }
         for agent in agents.iter().filter(|_| is_known) {
             let parameters = params![self.scope, worktree.0, path.canonical(), agent.as_str()];
-            found.extend(self.past(&past_text(BY_PATTERN_AND_HOLDER, "AND holder = ?"), parameters)?);
-            found.extend(self.past(&past_text(BY_PATTERN_AND_GIVER, "AND handed_by = ?"), parameters)?);
+            found.extend(self.past(&past_text(BY_PATTERN_AND_HOLDER, "AND holder = ?", 1), parameters)?);
+            found.extend(self.past(&past_text(BY_PATTERN_AND_GIVER, "AND handed_by = ?", 1), parameters)?);
         }
         Ok(found)
     }
@@ -214,10 +219,10 @@ impl LeaseTable<'_> {
 }
 
 /// The latest ended lease on a pattern, found from the end of an index.
-fn past_text(index: &str, condition: &str) -> String {
+fn past_text(index: &str, condition: &str, limit: usize) -> String {
     format!(
         "SELECT {LEASE_COLUMNS}, ended_how, ended_at FROM ended_leases INDEXED BY {index} \
-         WHERE scope = ? AND worktree = ? AND pattern = ? AND space = 0 {condition} ORDER BY fence DESC LIMIT 1"
+         WHERE scope = ? AND worktree = ? AND pattern = ? AND space = 0 {condition} ORDER BY fence DESC LIMIT {limit}"
     )
 }
 
@@ -297,7 +302,7 @@ mod tests {
         let steps = || {
             let asked = [(BY_PATTERN, "", None), (BY_PATTERN_AND_HOLDER, "AND holder = ?", Some("holder07"))];
             asked.map(|(index, condition, holder)| {
-                let mut statement = connection.prepare(&past_text(index, condition)).unwrap();
+                let mut statement = connection.prepare(&past_text(index, condition, 1)).unwrap();
                 let values = [Value::from(1), Value::from("/w".to_owned()), Value::from("a.rs".to_owned())];
                 let values = values.into_iter().chain(holder.map(|holder| Value::from(holder.to_owned())));
                 let mut rows = statement.query(params_from_iter(values)).unwrap();

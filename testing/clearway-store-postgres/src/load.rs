@@ -19,7 +19,8 @@ use clearway_store::contract::Remembered;
 use clearway_wire::memo;
 use tokio_postgres::Row;
 
-/// Ids of leases a read set asks for. Every part is answered by an index of its own.
+/// Ids of leases a read set asks for. Every part is answered by an index of its own. The 8 is
+/// [`SHARED_PAST_MAX`](clearway_core::limits::SHARED_PAST_MAX).
 const FOUND: &str = "\
     SELECT l.id FROM unnest($2, $3) AS want (worktree, anchor) JOIN leases l ON l.scope = $1 AND l.ended_how IS NULL \
         AND l.space = 0 AND l.worktree = want.worktree AND l.anchor = want.anchor \
@@ -34,6 +35,9 @@ const FOUND: &str = "\
         JOIN leases l ON l.scope = $1 AND l.ended_how IS NOT NULL AND l.space = 0 \
         AND l.worktree = want.worktree AND l.pattern = want.pattern \
         ORDER BY l.worktree, l.pattern, l.holder, l.handed_by, l.fence DESC) \
+    UNION SELECT latest.id FROM unnest($10, $11) AS want (worktree, pattern), LATERAL (SELECT l.id FROM leases l \
+        WHERE l.scope = $1 AND l.ended_how IS NOT NULL AND l.space = 0 \
+        AND l.worktree = want.worktree AND l.pattern = want.pattern ORDER BY l.fence DESC LIMIT 8) AS latest \
     UNION SELECT l.id FROM unnest($23, $24) AS want (worktree, anchor) JOIN leases l ON l.scope = $1 \
         AND l.ended_how IS NOT NULL AND l.space = 0 AND l.anchor <> l.pattern \
         AND l.worktree = want.worktree AND l.anchor = want.anchor \

@@ -5,30 +5,41 @@ use super::draft::Draft;
 use super::{Left, Notice};
 use crate::command::Want;
 use crate::facts::FactQuery;
-use crate::ids::{AgentId, Epoch, Fence, Seq};
+use crate::ids::{AgentId, Epoch, Fence, LeaseId, Seq};
 use crate::lease::{End, Lease, Mode};
-use crate::limits::WIDE_PAST_MAX;
+use crate::limits::{SHARED_PAST_MAX, WIDE_PAST_MAX};
 use crate::pattern::Pattern;
 use crate::slice::Note;
 use crate::target::{Target, Worktree};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Somebody else held the path after the caller last did, by itself or within something wider. Whoever it was taken over
-/// from is said already. Who shared it with the caller and left first is no news, and who had it alone is told before
-/// whoever shared it.
+/// from is said already, and who had it alone is told before whoever shared it. Those who only share a path write nothing
+/// in it, so that whoever shared it too comes back to what it knew.
 pub(super) fn changed_hands(draft: &Draft<'_>, me: AgentId, lease: &Lease) -> Option<Notice> {
     let past = past_of(draft, lease);
     let live = draft.slice.leases.iter().filter(|own| !own.ceded.is_empty() && own.ended.is_none());
-    let had = |old: &'_ Lease| Some((last_had(old, me, &lease.target)?, old.ended.map(|ended| ended.at)));
-    let (own, own_end) = past.iter().copied().chain(live).filter_map(had).max_by_key(|(had, _)| *had)?;
-    let stayed = |old: &Lease| old.mode == Mode::Exclusive || old.ended.map(|ended| ended.at) > own_end;
+    let had = |old: &'_ Lease| Some((last_had(old, me, &lease.target)?, old.mode));
+    let (own, own_mode) = past.iter().copied().chain(live).filter_map(had).max_by_key(|(had, _)| *had)?;
+    let may_have_written = |old: &Lease| [old.mode, own_mode].contains(&Mode::Exclusive);
     let is_news = |old: &&&Lease| {
-        old.holder != me && old.is_on(&lease.target) && (old.fence, Had::Kept) > own && stayed(old)
+        old.holder != me && old.is_on(&lease.target) && (old.fence, Had::Kept) > own && may_have_written(old)
     };
-    let other = past.iter().filter(is_news).max_by_key(|old| (old.mode == Mode::Exclusive, old.fence))?;
+    let latest = latest_on_it(&past, lease);
+    let others = past.iter().filter(|old| old.target != lease.target || latest.contains(&old.id));
+    let other = others.filter(is_news).max_by_key(|old| (old.mode == Mode::Exclusive, old.fence))?;
     let by = draft.slice.agent(other.holder)?.agent.name.clone();
     let is_said = |notice: &Notice| matches!(notice, Notice::TookOver { from, .. } if *from == by);
     (!draft.notices.iter().any(is_said)).then(|| Notice::ChangedHands { target: lease.target.display(), by })
+}
+
+/// The latest lease on just this, and, if that was shared, the latest that was not, as far back as an engine looks.
+fn latest_on_it(past: &[&Lease], lease: &Lease) -> Vec<LeaseId> {
+    let mut on_it: Vec<&Lease> = past.iter().copied().filter(|old| old.target == lease.target).collect();
+    on_it.sort_by_key(|old| std::cmp::Reverse(old.fence));
+    on_it.truncate(SHARED_PAST_MAX);
+    let alone = on_it.iter().find(|old| old.mode == Mode::Exclusive);
+    on_it.first().into_iter().chain(alone).map(|old| old.id).collect()
 }
 
 /// The last who held the very path left a change behind that is still there, or was proven gone and made way

@@ -10,13 +10,14 @@ use clearway_core::facts::ProcessLife;
 use clearway_core::fold::State;
 use clearway_core::ids::{AgentId, Fence, LeaseId, Seq};
 use clearway_core::lease::{ExpiryCause, Lease, Mode};
+use clearway_core::pattern::Fold;
 use clearway_core::target::Target;
 use clearway_store::contract::{Engine, LeaseListing, StoredEvent};
 use clearway_store::memory::MemoryEngine;
 use clearway_store::verify::verify;
 use clearway_store::{Reply, Rules, execute};
 use clearway_store_sqlite::SqliteEngine;
-use clearway_wire::canonical;
+use clearway_wire::{canonical, outcome};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -264,9 +265,14 @@ impl Watch {
         };
         let place = (*agent, key.clone());
         if reply.replayed {
-            assert_eq!(self.remembered.get(&place), Some(&(reply.rev, success.clone())));
+            assert_eq!(self.remembered.get(&place), Some(&(reply.rev, as_remembered(success))));
         } else if reply.rev > before {
-            self.remembered.insert(place, (reply.rev, success.clone()));
+            self.remembered.insert(place, (reply.rev, as_remembered(success)));
         }
     }
+}
+
+/// An answer as it is kept: without what was so a moment long.
+fn as_remembered(success: &Success) -> Success {
+    outcome::decode(&outcome::encode(success), Fold::Exact).expect("what was just encoded")
 }

@@ -177,7 +177,7 @@ impl Script {
         if state.scope.live_leases > LIVE_LEASES_MAX {
             return self.ask(Command::Release(Release { selection: Selection::All, keep: Vec::new() }));
         }
-        match self.rng.below(20) {
+        match self.rng.below(22) {
             0 => self.child(state),
             1 if !self.keyed.is_empty() => Step::Ask(Box::new(self.rng.pick(&self.keyed))),
             2 if self.rng.one_in(4) => self.ask(Command::Recover),
@@ -190,7 +190,7 @@ impl Script {
             10..=14 => self.wait(),
             15 if self.hooks => self.attend(),
             16 if self.hooks => self.mail(state),
-            17 if self.hooks => self.negotiate(world, state),
+            17..=19 if self.hooks => self.negotiate(world, state),
             _ => {
                 let reserve = self.reserve();
                 self.ask(Command::Reserve(reserve))
@@ -202,6 +202,11 @@ impl Script {
     fn negotiate(&mut self, world: &mut TestWorld, state: &State) -> Step {
         let open: Vec<Negotiation> =
             state.negotiations.values().filter(|asked| asked.is_open()).cloned().collect();
+        let halted =
+            state.agents.values().find(|agent| agent.halted.is_some()).map(|agent| agent.name.clone());
+        if let Some(halted) = halted.filter(|_| self.rng.one_in(2)) {
+            return self.operated(Command::Continue(halted));
+        }
         if open.is_empty() || self.rng.one_in(4) {
             return self.ask_for_what_is_held(state);
         }
@@ -210,7 +215,7 @@ impl Script {
         let says = |says: Says| Command::Answer(Answer { negotiation, says });
         let name = |agent: &AgentId| state.agents.get(agent).map(|agent| agent.name.clone());
         let (holder, requester) = (name(&asked.holder), name(&asked.requester));
-        let (command, by) = match self.rng.below(9) {
+        let (command, by) = match self.rng.below(10) {
             0 => (says(Says::Release(Vec::new())), holder),
             1 => (says(Says::AfterCommit), holder),
             2 => (says(Says::Later { for_ms: 60_000 * (1 + self.rng.below(60) as u64) }), holder),
@@ -222,6 +227,7 @@ impl Script {
                 (Command::Force(Force { negotiation, reason: "due".to_owned() }), requester)
             }
             7 => return self.operated(holder.map_or(Command::Sweep, Command::Halt)),
+            8 => (self.ask_again(&asked, state), requester),
             _ => return self.ask(says(Says::Release(Vec::new()))),
         };
         let mut step = self.ask(command);
@@ -231,12 +237,15 @@ impl Script {
         step
     }
 
+    /// What is asked for already, now with more urgency.
+    fn ask_again(&mut self, asked: &Negotiation, state: &State) -> Command {
+        let wanted = state.waits.values().find(|wait| wait.id == asked.wait).map(|wait| wait.wanted.clone());
+        let reserve = wanted.unwrap_or_else(|| self.reserve());
+        let (why, urgency, then_reserve) = (asked.why.clone(), Urgency::Urgent, asked.then_reserve);
+        Command::Ask(Ask { reserve, why, urgency, then_reserve, tells_answer: false, tells_circle: false })
+    }
+
     fn ask_for_what_is_held(&mut self, state: &State) -> Step {
-        let halted =
-            state.agents.values().find(|agent| agent.halted.is_some()).map(|agent| agent.name.clone());
-        if let Some(halted) = halted.filter(|_| self.rng.one_in(2)) {
-            return self.operated(Command::Continue(halted));
-        }
         let held: Vec<Lease> = state.leases.values().filter(|lease| lease.ended.is_none()).cloned().collect();
         let mut reserve = Reserve { mode: Mode::Exclusive, as_set: false, ..self.reserve() };
         (reserve.best_effort, reserve.bound, reserve.makes_way) = (false, None, false);

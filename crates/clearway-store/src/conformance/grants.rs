@@ -8,6 +8,7 @@ use clearway_core::facts::ProcessLife;
 use clearway_core::lease::Mode;
 use clearway_core::slug::Slug;
 use clearway_core::target::Worktree;
+use clearway_core::time::Wall;
 
 pub(super) const STORIES: &[Story] = &[
     ("a grant has an id, a fence and a deadline, and is listed", granted),
@@ -28,6 +29,10 @@ pub(super) const STORIES: &[Story] = &[
     (
         "a path also changes hands within something wider, by a hand-over, and by what yields",
         changed_hands_within,
+    ),
+    (
+        "a path changes hands by whoever may have written in it, whatever the time of day says",
+        changed_hands_shared,
     ),
     ("candidates are found above, at and below, and by the matcher alone", candidates),
     ("fences rise from grant to grant", fences),
@@ -297,4 +302,24 @@ fn changed_hands_within(stage: &mut Stage) {
     held_for_a_while(stage, "a", "soft");
     stage.grant("b", "soft", auto());
     assert_eq!(regained(stage, "a", "soft").as_deref(), Some("b"), "made way in the same request");
+}
+
+/// Whoever shares a path only reads it, whatever the time of day says of who left first.
+fn changed_hands_shared(stage: &mut Stage) {
+    let shared_for_a_while = |stage: &mut Stage, agents: &[&str], what: &str| {
+        let held: Vec<_> = agents.iter().map(|agent| stage.grant(agent, what, shared())).collect();
+        for (agent, lease) in agents.iter().zip(&held) {
+            stage.release(&named(agent), by_id(lease));
+        }
+    };
+    held_for_a_while(stage, "a", "one");
+    held_for_a_while(stage, "b", "one");
+    shared_for_a_while(stage, &["c", "d"], "one");
+    assert_eq!(regained(stage, "a", "one").as_deref(), Some("b"), "who had it alone before others shared it");
+    shared_for_a_while(stage, &["a", "b"], "two");
+    assert_eq!(regained(stage, "a", "two"), None, "who shared it too");
+    stage.command("a", Command::Release(Release { selection: Selection::All, keep: Vec::new() }));
+    stage.world.now.wall = Wall(0);
+    shared_for_a_while(stage, &["b"], "one");
+    assert_eq!(regained(stage, "a", "one").as_deref(), Some("b"), "a day before it had it itself");
 }
