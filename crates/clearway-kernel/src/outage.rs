@@ -95,9 +95,11 @@ impl Names {
         Self { store, calls: format!("outage-{scope}-calls") }
     }
 
+    /// A defect of ours may be met by everybody who asks the same store. Calls around it that do not meet it would tell of
+    /// its end each time.
     fn of_failure(&self, failure: &Failure) -> &str {
-        let has_no_room = matches!(failure.slug, Slug::StoreFull | Slug::StoreReadOnly);
-        if cannot_be_asked(failure) || has_no_room { &self.store } else { &self.calls }
+        let concerns_all = matches!(failure.slug, Slug::StoreFull | Slug::StoreReadOnly | Slug::Internal);
+        if cannot_be_asked(failure) || concerns_all { &self.store } else { &self.calls }
     }
 
     fn both(&self) -> [&str; 2] {
