@@ -10,21 +10,23 @@ use clearway_core::shell;
 /// Verbs about something that has its number in this scope and in no other.
 const OF_THIS_SCOPE: [&str; 2] = ["answer", "restore"];
 
-/// A failure over such a path, with the whole command that works there, or a word where none does.
-pub(crate) fn with_command(failure: Failure, line: &[String]) -> Failure {
+/// A failure over such a path, with the whole command that works there, or a word where none does, in the place of its first
+/// hint.
+pub(crate) fn with_command(mut failure: Failure, line: &[String]) -> Failure {
     let Details::Elsewhere(there) = &failure.details else { return failure };
     let Some(typed) = Typed::read(line) else { return failure };
-    let Some(words) = typed.words_there(there) else {
-        return Failure { hints: vec![Hint::from("name only what lies in this one")], ..failure };
+    let in_its_place = match typed.words_there(there) {
+        None => Hint::from("name only what lies in this one"),
+        Some(words) => Hint::Command {
+            purpose: "act there".to_owned(),
+            flags: vec![format!("-C {}", shell::word(&there.directory))],
+            words,
+            paths: Paths::None,
+            runner: Runner::Caller,
+        },
     };
-    let hint = Hint::Command {
-        purpose: "act there".to_owned(),
-        flags: vec![format!("-C {}", shell::word(&there.directory))],
-        words,
-        paths: Paths::None,
-        runner: Runner::Caller,
-    };
-    Failure { hints: vec![hint], ..failure }
+    failure.hints = std::iter::once(in_its_place).chain(failure.hints.into_iter().skip(1)).collect();
+    failure
 }
 
 /// A line as it was typed.

@@ -94,7 +94,7 @@ impl Session<'_> {
     /// Looks at everything. Writes nothing.
     pub fn diagnose(&mut self) -> Result<Diagnosis, Failure> {
         let mut checks = vec![self.build_check(), self.scope_check()];
-        let place = self.whereabouts().notice().or_else(|| self.became_repository());
+        let place = self.whereabouts().notice().or_else(|| self.held_around());
         checks.extend(place.as_ref().and_then(place_check));
         let key = self.site.key.clone();
         let examination = match self.engine.examine(&key) {

@@ -7,7 +7,7 @@ use crate::failures::{config_failure, store_failure};
 use crate::outside::{Outside, StoreAt};
 use crate::placing::{Record, record_of};
 use crate::session::Globals;
-use crate::site::{Site, SiteKind};
+use crate::site::{Site, SiteKind, directory_key};
 use crate::{identity, outage};
 use clearway_core::failure::Failure;
 use clearway_core::ids::ScopeKey;
@@ -73,7 +73,7 @@ pub(crate) fn invited(
     };
     let mut store = Asked::new(Some(&mut *engine), Some(&config), start);
     let mut missing = None;
-    let found = match here(outside, &mut store, false) {
+    let found = match here(outside, &mut store, start, false) {
         Ok(found) if store.knows(&found.own_key) => Some(found),
         Ok(Found { site, .. }) => {
             missing = is_missing(outside, &config, start, &site);
@@ -99,7 +99,7 @@ fn unreadable(outside: &mut dyn Outside, start: &Path, mistake: Failure) -> Resu
     }
     let mut engine = open(outside, &config, start)?;
     let mut store = Asked::new(Some(&mut *engine), Some(&config), start);
-    match here(outside, &mut store, false) {
+    match here(outside, &mut store, start, false) {
         Ok(found) if store.knows(&found.own_key) => Err(mistake),
         _ => Ok(None),
     }
@@ -117,7 +117,7 @@ fn without_a_place(
     start: &Path,
     trouble: Failure,
 ) -> Result<Option<Ground>, Failure> {
-    let Ok(Found { site, .. }) = here(outside, &mut Asked::new(None, None, start), false) else {
+    let Ok(Found { site, .. }) = here(outside, &mut Asked::new(None, None, start), start, false) else {
         return Ok(None);
     };
     if left_trace(outside, &site.key) { Err(trouble) } else { Ok(None) }
@@ -146,7 +146,7 @@ pub(crate) fn without_store(
     globals: &Globals,
     start: &Path,
 ) -> Result<(Config, Site), Failure> {
-    let Found { site, .. } = here(outside, &mut Asked::new(None, None, start), false)?;
+    let Found { site, .. } = here(outside, &mut Asked::new(None, None, start), start, false)?;
     let Ok(mut files) = Files::of_user(outside) else { return Ok((unset(outside)?, site)) };
     let of_user = resolve(outside, &files, globals);
     let whole = files.add_repository(outside, &site).and_then(|()| resolve(outside, &files, globals));
@@ -298,21 +298,25 @@ struct Found {
 }
 
 fn find_site(outside: &mut dyn Outside, mut store: Asked<'_>, globals: &Globals) -> Result<Found, Failure> {
+    let start = store.start;
     let found = match globals.scope.as_deref() {
-        None => here(outside, &mut store, globals.directory.is_some()),
-        Some("machine") => Ok(Found {
-            own_key: ScopeKey::machine(),
-            site: Site::machine(store.start.to_owned()),
-            record: None,
-        }),
+        None => here(outside, &mut store, start, globals.directory.is_some()),
+        Some("machine") => {
+            Ok(Found { own_key: ScopeKey::machine(), site: Site::machine(start.to_owned()), record: None })
+        }
         Some(key) => by_key(outside, &mut store, key),
     };
     store.trouble.map_or(found, Err)
 }
 
 /// The scope of a directory: the one it adopted, if it did. With it the key it has by itself.
-fn here(outside: &mut dyn Outside, store: &mut Asked<'_>, named: bool) -> Result<Found, Failure> {
-    let site = outside.find_site(store.start, named, &mut |key| store.knows(key))?;
+fn here(
+    outside: &mut dyn Outside,
+    store: &mut Asked<'_>,
+    directory: &Path,
+    named: bool,
+) -> Result<Found, Failure> {
+    let site = outside.find_site(directory, named, &mut |key| store.knows(key))?;
     let adopted = store.alias(&site.key);
     let own_key = site.key.clone();
     let site = Site { key: adopted.unwrap_or(site.key), ..site };
@@ -338,13 +342,59 @@ fn settle(outside: &mut dyn Outside, store: &Asked<'_>, own_key: ScopeKey, site:
     }
 }
 
-/// A scope named by its key: the one here if it is that, otherwise one that has a store, without paths.
+/// What of a store lies around a scope.
+pub(crate) struct Around {
+    /// The scope that its root was before it became a repository.
+    pub(crate) former: Option<ScopeKey>,
+    /// Those in directories above, the nearest first.
+    pub(crate) outer: Vec<Site>,
+}
+
+/// What lies around the scope whose root this is.
+pub(crate) fn around(
+    outside: &mut dyn Outside,
+    engine: &mut (dyn Engine + 'static),
+    config: &Config,
+    start: &Path,
+    root: &Path,
+) -> Around {
+    let mut store = Asked::new(Some(engine), Some(config), start);
+    let former = Some(directory_key(root)).filter(|scope| store.knows(scope));
+    let found = scopes_around(outside, &mut store, root);
+    let folded = |Found { site, record, .. }: Found| {
+        let fold = record.map_or_else(|| fold_of(outside, engine, &site), |record| Ok(record.fold)).ok()?;
+        Some(Site { fold, ..site })
+    };
+    Around { former, outer: found.into_iter().filter_map(folded).collect() }
+}
+
+fn scopes_around(outside: &mut dyn Outside, store: &mut Asked<'_>, root: &Path) -> Vec<Found> {
+    let (mut all, mut inner) = (Vec::new(), Some(root.to_owned()));
+    while let Some(above) = inner.as_deref().and_then(Path::parent)
+        && let Ok(found) = here(outside, store, above, false)
+    {
+        let Some(root) = found.site.root.clone().filter(|root| above.starts_with(root)) else { break };
+        // A repository hides from nobody what lies around it; a directory that is no scope yet has none above.
+        let is_known = store.knows(&found.site.key);
+        inner = Some(root).filter(|_| is_known || found.site.kind == SiteKind::Git);
+        all.extend(is_known.then_some(found));
+    }
+    all
+}
+
+/// A scope named by its key: the one here or one around it, if it is that, otherwise one that has a store, without paths.
 fn by_key(outside: &mut dyn Outside, store: &mut Asked<'_>, key: &str) -> Result<Found, Failure> {
     let wanted = ScopeKey::parse(key);
-    if let Ok(found) = here(outside, store, true)
-        && Some(&found.site.key) == wanted.as_ref()
-    {
-        return Ok(found);
+    if let Ok(found) = here(outside, store, store.start, true) {
+        let is_it = |found: &Found| Some(&found.site.key) == wanted.as_ref();
+        if is_it(&found) {
+            return Ok(found);
+        }
+        let Found { site: Site { root, cwd, .. }, .. } = found;
+        let around = root.map(|root| scopes_around(outside, store, &root)).unwrap_or_default();
+        if let Some(outer) = around.into_iter().find(is_it) {
+            return Ok(Found { site: Site { cwd, ..outer.site }, ..outer });
+        }
     }
     let known = store.scopes();
     match wanted.filter(|wanted| known.contains(wanted)) {
@@ -369,6 +419,8 @@ struct Asked<'a> {
     engine: Option<&'a mut (dyn Engine + 'static)>,
     url: Option<&'a str>,
     start: &'a Path,
+    /// The scopes of a store of one file, which lists them to tell whether it has one.
+    listed: Option<Vec<ScopeKey>>,
     trouble: Option<Failure>,
 }
 
@@ -378,7 +430,7 @@ impl<'a> Asked<'a> {
         config: Option<&'a Config>,
         start: &'a Path,
     ) -> Self {
-        Self { engine, url: config.and_then(Config::store_url), start, trouble: None }
+        Self { engine, url: config.and_then(Config::store_url), start, listed: None, trouble: None }
     }
 
     /// What is remembered of a scope's directory.
@@ -388,6 +440,10 @@ impl<'a> Asked<'a> {
     }
 
     fn knows(&mut self, scope: &ScopeKey) -> bool {
+        if self.url.is_some() {
+            let listed = self.listed.take().unwrap_or_else(|| self.scopes());
+            return self.listed.insert(listed).contains(scope);
+        }
         let answer = self.engine.as_mut().map(|engine| engine.has(scope));
         self.settled(answer)
     }

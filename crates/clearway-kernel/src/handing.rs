@@ -1,7 +1,7 @@
 //! The verbs that hand leases over and that stop the agents of a repository for a while.
 
 use crate::identity::agent_name;
-use crate::mutations::{Chosen, ChosenWords, usage};
+use crate::mutations::{Chosen, ChosenWords, usage, with_beyond};
 use crate::session::Session;
 use clearway_core::command::{Command, Selection, Transfer};
 use clearway_core::decide::Notice;
@@ -25,9 +25,10 @@ impl Session<'_> {
                 let all = transfer(Selection::All);
                 self.heard(|session| session.command_everywhere(all.clone(), all))?
             }
-            Chosen::These { scope, selection } => {
+            Chosen::These { scope, selection, beyond } => {
                 let command = transfer(selection);
                 let reply = self.heard(|session| session.command_in(&scope, command))?;
+                let reply = with_beyond(reply, beyond);
                 self.with_names(words, reply)?
             }
         };

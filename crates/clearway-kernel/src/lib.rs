@@ -4,6 +4,7 @@
 //! the outside comes in through [`Outside`]. This crate refuses to know a concrete engine, a file system, git, a
 //! protocol or a terminal.
 
+mod around;
 mod attribution;
 pub mod audit;
 mod checked;

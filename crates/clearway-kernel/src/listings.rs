@@ -9,6 +9,7 @@ use crate::own::ENDED_ROWS;
 use crate::queueing::with_queue;
 use crate::scopes::MachineWide;
 use crate::session::Session;
+use crate::targets::end_at_inner;
 use clearway_core::agent::{self, AgentName, Caller, Liveness};
 use clearway_core::decide::{Identified, Notice, identify, lost_tail};
 use clearway_core::facts::{FactQuery, Facts};
@@ -150,7 +151,8 @@ pub struct Status {
 impl Session<'_> {
     /// Lists leases.
     pub fn leases(&mut self, filter: &LeaseFilter) -> Result<Leases, Failure> {
-        let pattern = filter.pattern.as_deref().map(|text| self.target(Kind::Path, text)).transpose()?;
+        let pattern = filter.pattern.as_deref().map(|text| self.held_target(Kind::Path, text)).transpose()?;
+        let beyond = pattern.as_ref().and_then(end_at_inner);
         let wanted = if filter.history { LeaseListing::WithEnded(HISTORY_ROWS) } else { LeaseListing::Live };
         let mut found = self.look(wanted)?;
         found.machine_wide = self.machine_wide(wanted)?.leases;
@@ -159,7 +161,7 @@ impl Session<'_> {
             let by_agent = filter.agent.as_ref().is_none_or(|name| view.agent.as_str() == name);
             let by_pattern = pattern
                 .as_ref()
-                .is_none_or(|pattern| view.lease.worktree == here && view.lease.is_on(pattern));
+                .is_none_or(|pattern| view.lease.worktree == here && view.lease.is_on(&pattern.target));
             by_agent && by_pattern && (filter.history || view.lease.ended.is_none())
         };
         found.leases.retain(is_wanted);
@@ -168,7 +170,7 @@ impl Session<'_> {
         if let Some(name) = filter.agent.as_deref().filter(|_| is_empty) {
             found.notices.extend(self.unknown_agent(name)?);
         }
-        found.notices.extend(self.place_notice());
+        found.notices.extend(beyond.into_iter().chain(self.place_notice()));
         Ok(found)
     }
 
@@ -186,7 +188,9 @@ impl Session<'_> {
 
     /// Tells who holds a path, a pattern or a name.
     pub fn who(&mut self, kind: Kind, argument: &str) -> Result<Who, Failure> {
-        let target = self.target(kind, argument)?;
+        let placed = self.held_target(kind, argument)?;
+        let beyond = end_at_inner(&placed);
+        let target = placed.target;
         let scope = self.scope_of(&target);
         let (here, now) = (self.site.worktree(), self.now()?);
         let mut read = ReadSet { waits: true, ..ReadSet::default() };
@@ -214,7 +218,7 @@ impl Session<'_> {
             false => Vec::new(),
         };
         let names = names.into_iter().map(Notice::IsName).chain(machine_wide);
-        let notices = names.chain(self.place_notice()).chain(cut).collect();
+        let notices = names.chain(beyond).chain(self.place_notice()).chain(cut).collect();
         let waiters = queue.into_iter().filter(|queued| queued.wait.wanted.touches(&target, &here)).collect();
         Ok(Who { rev: slice.scope.rev, now, path: target.display(), holders: live, waiters, notices })
     }

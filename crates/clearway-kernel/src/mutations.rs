@@ -5,13 +5,15 @@ use crate::lapses::told_with;
 use crate::session::Session;
 use crate::site::{Found, Site};
 use crate::targets::{
-    Look, Placed, end_at_scope, lease_ref, looks_like_lease, path_target, refuse_of_git, resource_name,
+    Look, Placed, end_at_inner, end_at_scope, lease_ref, looks_like_lease, path_target, refuse_of_git,
+    resource_name,
 };
 use clearway_core::breadth::{Breadth, too_broad};
 use clearway_core::command::{Command, LeaseRef, Release, Renew, Reserve, Selection, Want};
 use clearway_core::decide::{Notice, not_shortened};
 use clearway_core::duration;
 use clearway_core::failure::{Ahead, Details, Failure, LeaseView};
+use clearway_core::hint::Hint;
 use clearway_core::ids::{LeaseId, ScopeKey, Seq};
 use clearway_core::input::lease_span_ms;
 use clearway_core::lease::{Grade, Kind, Lease, Mode};
@@ -99,8 +101,8 @@ pub struct Checked {
 pub(crate) enum Chosen {
     /// Everything the caller holds, wherever.
     Everything,
-    /// These, all of one scope.
-    These { scope: ScopeKey, selection: Selection },
+    /// These, all of one scope, and what to say of those that cover nothing any more to whoever goes on with them.
+    These { scope: ScopeKey, selection: Selection, beyond: Vec<Notice> },
 }
 
 impl Session<'_> {
@@ -152,9 +154,10 @@ impl Session<'_> {
                 let lapses = self.lapses()?;
                 told_with(self.heard(|session| session.command_everywhere(all.clone(), all))?, lapses)
             }
-            Chosen::These { scope, selection } => {
+            Chosen::These { scope, selection, beyond } => {
                 let command = renew(selection.clone());
                 let reply = self.heard(|session| session.command_in(&scope, command))?;
+                let reply = with_beyond(reply, beyond);
                 let reply = self.unless_ran_out(&scope, &selection, reply)?;
                 self.with_names(&words.chosen, reply)?
             }
@@ -178,7 +181,7 @@ impl Session<'_> {
                     keep.into_iter().partition(|target| self.scope_of(target) == self.site.key);
                 self.heard(|session| session.command_everywhere(all(here), all(there)))
             }
-            Chosen::These { scope, selection } => {
+            Chosen::These { scope, selection, .. } => {
                 let scopes = keep.iter().map(|target| self.scope_of(target));
                 let scope = self.one_scope(std::iter::once(scope).chain(scopes))?;
                 let release = Command::Release(Release { selection, keep });
@@ -285,7 +288,34 @@ impl Session<'_> {
         self.placed(kind, argument).map(|placed| placed.target)
     }
 
+    /// What a word names of what is held already. What was taken before a scope inside this one began is held here still,
+    /// though nothing more of it is to be had.
+    pub(crate) fn held_target(&mut self, kind: Kind, argument: &str) -> Result<Placed, Failure> {
+        let placed = self.located(kind, argument)?;
+        match self.is_left_inside(&placed)? {
+            true => Ok(placed),
+            false => Ok(owned(placed)?),
+        }
+    }
+
     fn placed(&mut self, kind: Kind, argument: &str) -> Result<Placed, Failure> {
+        let placed = self.located(kind, argument)?;
+        let is_left = self.is_left_inside(&placed)?;
+        let who = is_left.then(|| {
+            Hint::command("something of it is held here from before", "who", &[placed.target.canonical()])
+        });
+        owned(placed).map_err(|failure| self.at_root(who.into_iter().fold(failure, Failure::hint)))
+    }
+
+    /// Whether somebody holds here something of what a word names in a scope inside this one.
+    fn is_left_inside(&mut self, placed: &Placed) -> Result<bool, Failure> {
+        match (&placed.beyond, &placed.target) {
+            (Some(beyond), Target::Path(pattern)) => Ok(!self.held_inside(&beyond.root, pattern)?.is_empty()),
+            _ => Ok(false),
+        }
+    }
+
+    fn located(&mut self, kind: Kind, argument: &str) -> Result<Placed, Failure> {
         match kind {
             Kind::Name => resource_name(&self.config, argument).map(|name| Target::Name(name).into()),
             Kind::Path | Kind::WriteSet => {
@@ -310,11 +340,15 @@ impl Session<'_> {
     }
 
     fn named(&mut self, words: &ChosenWords) -> Result<Chosen, Failure> {
-        let (mut leases, mut targets) = (Vec::new(), Vec::new());
+        let (mut leases, mut targets, mut beyond) = (Vec::new(), Vec::new(), Vec::new());
         for argument in &words.targets {
             match self.lease_meant(words.kind, argument)? {
                 Some(lease) => leases.push(lease),
-                None => targets.push(self.target(words.kind, argument)?),
+                None => {
+                    let placed = self.held_target(words.kind, argument)?;
+                    beyond.extend(end_at_inner(&placed));
+                    targets.push(placed.target);
+                }
             }
         }
         let ids: Vec<LeaseId> = leases.iter().map(|lease| lease.id).collect();
@@ -324,6 +358,7 @@ impl Session<'_> {
         Ok(Chosen::These {
             scope,
             selection: Selection::These { leases, targets, worktree: self.site.worktree() },
+            beyond,
         })
     }
 
@@ -358,12 +393,26 @@ impl Session<'_> {
     }
 }
 
+/// The answer to whoever goes on with what covers nothing any more.
+pub(crate) fn with_beyond(mut reply: Reply, beyond: Vec<Notice>) -> Reply {
+    reply.notices.extend(beyond.into_iter().filter(|_| reply.outcome.is_ok()));
+    reply
+}
+
 /// The answer with a word on every lease that lasts longer than the `--ttl` that was typed.
 pub(crate) fn lasting(mut reply: Reply, ttl: Option<&str>) -> Result<Reply, Failure> {
     if let (Some(text), Ok(success)) = (ttl, &reply.outcome) {
         reply.notices.extend(not_shortened(success, lease_span_ms(text, "--ttl")?, &reply.now));
     }
     Ok(reply)
+}
+
+/// What is to be had in this scope, or why it is not.
+fn owned(placed: Placed) -> Result<Placed, Failure> {
+    match placed.beyond {
+        None => Ok(placed),
+        Some(beyond) => Err(beyond.failure),
+    }
 }
 
 fn within_limit(count: usize) -> Result<(), Failure> {

@@ -7,7 +7,7 @@ use crate::failures::store_failure;
 use crate::mutations::usage;
 use crate::outside::{FileId, Outside, StoreAt};
 use crate::session::Session;
-use crate::site::{SiteKind, directory_key};
+use crate::site::SiteKind;
 use clearway_core::decide::Notice;
 use clearway_core::event::Body;
 use clearway_core::failure::{Details, Failure, LeaseView};
@@ -148,38 +148,7 @@ impl Session<'_> {
 
     /// What there is to say of where the scope is, to whoever looks and whoever writes.
     pub(crate) fn place_notice(&mut self) -> Option<Notice> {
-        self.own_place_notice().or_else(|| self.became_repository())
-    }
-
-    /// What there is to say of a directory that became a repository while leases were held in it: who holds them looks for
-    /// them here, and finds nothing.
-    pub(crate) fn became_repository(&mut self) -> Option<Notice> {
-        let root = self.site.root.clone().filter(|_| self.site.kind == SiteKind::Git)?;
-        let scope = directory_key(&root);
-        if scope == self.site.key || !self.engine.has(&scope).unwrap_or_default() {
-            return None;
-        }
-        let is_held = self.survey_in(&scope, LeaseListing::Live).is_ok_and(|held| !held.leases().is_empty());
-        is_held.then(|| self.inside(&root, &scope))
-    }
-
-    /// What there is to say of a scope that has just begun where there is one already: in a directory above, or in the very
-    /// one that has become a repository.
-    pub(crate) fn began_inside_another(&mut self) -> Option<Notice> {
-        let root = self.site.root.clone()?;
-        for outer in root.ancestors() {
-            let scope = directory_key(outer);
-            // It is made, whatever can be said beside.
-            if scope != self.site.key && self.engine.has(&scope).unwrap_or_default() {
-                return Some(self.inside(outer, &scope));
-            }
-        }
-        None
-    }
-
-    fn inside(&self, outer: &Path, scope: &ScopeKey) -> Notice {
-        let (inner, outer) = (self.site.place.clone(), outer.display().to_string());
-        Notice::ScopeInsideAnother { inner, outer, scope: scope.to_string() }
+        self.own_place_notice().or_else(|| self.held_around())
     }
 
     /// What there is to say of a store that is nowhere, or of a directory that the scope does not know yet.

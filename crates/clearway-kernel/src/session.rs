@@ -211,7 +211,10 @@ impl<'a> Session<'a> {
             let names = outage::Names::of(scope, &self.config, &self.start);
             outage::was_written(self.outside, &names);
         }
-        reply.notices.extend(self.of_scope_around(scope, reply.began));
+        if let Some(around) = self.of_scope_around(scope, reply.began) {
+            reply.outcome = reply.outcome.map_err(|failure| led_around(failure, &around));
+            reply.notices.push(around);
+        }
         reply.notices.extend(self.ignored_settings());
         if opens && reply.rev.0 > 0 && !std::mem::replace(&mut self.place_noted, true) {
             reply.notices.extend(self.note_place());
@@ -223,7 +226,7 @@ impl<'a> Session<'a> {
     fn of_scope_around(&mut self, scope: &ScopeKey, began: bool) -> Option<Notice> {
         match *scope == self.site.key {
             true if began => self.began_inside_another(),
-            true if !self.caller.hook => self.became_repository(),
+            true if !self.caller.hook => self.held_around(),
             _ => None,
         }
     }
@@ -351,6 +354,14 @@ impl<'a> Session<'a> {
             last = after;
         }
         Ok(found)
+    }
+}
+
+/// What was not found here may be held in the scope around.
+fn led_around(failure: Failure, around: &Notice) -> Failure {
+    match around.about_place().filter(|_| failure.slug == Slug::NotFound) {
+        Some((how_it_is, way_out)) => failure.hint(how_it_is).hint(way_out),
+        None => failure,
     }
 }
 

@@ -39,11 +39,32 @@ pub(crate) struct Placed {
     pub(crate) target: Target,
     /// The scope inside this one that the path is the root of.
     inner: Option<PathBuf>,
+    /// What it lies in, if that is a scope inside this one: nothing of it is to be had here.
+    pub(crate) beyond: Option<Box<Beyond>>,
+}
+
+/// A scope inside this one that a word reaches into.
+#[derive(Debug)]
+pub(crate) struct Beyond {
+    pub(crate) root: PathBuf,
+    /// What to say to whoever wants something there.
+    pub(crate) failure: Failure,
 }
 
 impl From<Target> for Placed {
     fn from(target: Target) -> Self {
-        Self { target, inner: None }
+        Self { target, inner: None, beyond: None }
+    }
+}
+
+impl Placed {
+    /// Puts together what a word names and whose that is, which is said before anything that may be wrong with it.
+    fn of(target: Result<Target, Failure>, beyond: Option<Beyond>) -> Result<Self, Failure> {
+        match (target, beyond) {
+            (Ok(target), beyond) => Ok(Self { beyond: beyond.map(Box::new), ..Self::from(target) }),
+            (Err(_), Some(beyond)) => Err(beyond.failure),
+            (Err(failure), None) => Err(failure),
+        }
     }
 }
 
@@ -58,13 +79,13 @@ pub(crate) fn path_target(look: &mut Look<'_>, site: &Site, argument: &str) -> R
     }
     let special = argument.find(PATTERN_CHARACTERS);
     if let Some(special) = special.filter(|special| goes_up(&argument[*special..])) {
-        return pattern(look, site, argument, before(argument, special)).map(Placed::from);
+        return pattern(look, site, argument, before(argument, special));
     }
     let located = look.resolve(site, argument);
     let Some(special) = special else {
         let located = located?;
         return match located.found {
-            Found::Nothing => named(site, argument, &located).map(Placed::from),
+            Found::Nothing => named(site, argument, &located),
             _ => existing(site, argument, &located),
         };
     };
@@ -72,10 +93,8 @@ pub(crate) fn path_target(look: &mut Look<'_>, site: &Site, argument: &str) -> R
     match located {
         Ok(located) if located.found != Found::Nothing => existing(site, argument, &located),
         // A new file in a directory called `[id]` is a path like any other.
-        Ok(located) if !argument[split..].contains(PATTERN_CHARACTERS) => {
-            named(site, argument, &located).map(Placed::from)
-        }
-        _ => pattern(look, site, argument, split).map(Placed::from),
+        Ok(located) if !argument[split..].contains(PATTERN_CHARACTERS) => named(site, argument, &located),
+        _ => pattern(look, site, argument, split),
     }
 }
 
@@ -123,20 +142,21 @@ fn means_directory(argument: &str) -> bool {
 /// The name of a repository inside this one belongs to this one, so it is taken as a file would be. What lies in it
 /// does not.
 fn existing(site: &Site, argument: &str, located: &Located) -> Result<Placed, Failure> {
-    if !located.is_nested_root || means_directory(argument) {
-        refuse_nested(site, argument, located)?;
-    }
-    let path = canonical(site, argument, &located.path)?;
-    let is_directory = located.found == Found::Directory && !located.is_nested_root;
-    let pattern = if is_directory { subtree(argument, &path)? } else { Pattern::literal(&path) };
-    let inner = located.nested.clone().filter(|_| located.is_nested_root);
-    Ok(Placed { target: Target::Path(pattern), inner })
+    let is_name = located.is_nested_root && !means_directory(argument);
+    let is_directory = located.found == Found::Directory && !is_name;
+    let beyond = if is_name { None } else { beyond(site, argument, located) };
+    let inner = located.nested.clone().filter(|_| is_name);
+    Ok(Placed { inner, ..Placed::of(path(site, argument, located, is_directory), beyond)? })
 }
 
-fn named(site: &Site, argument: &str, located: &Located) -> Result<Target, Failure> {
-    refuse_nested(site, argument, located)?;
+fn named(site: &Site, argument: &str, located: &Located) -> Result<Placed, Failure> {
+    let is_directory = means_directory(argument) || located.path.is_empty();
+    Placed::of(path(site, argument, located, is_directory), beyond(site, argument, located))
+}
+
+/// A path, or as a directory everything below it too.
+fn path(site: &Site, argument: &str, located: &Located, is_directory: bool) -> Result<Target, Failure> {
     let path = canonical(site, argument, &located.path)?;
-    let is_directory = means_directory(argument) || path.is_root();
     Ok(Target::Path(if is_directory { subtree(argument, &path)? } else { Pattern::literal(&path) }))
 }
 
@@ -152,14 +172,16 @@ fn subtree(argument: &str, path: &CanonicalPath) -> Result<Pattern, Failure> {
 }
 
 /// The directory in front of the first wildcard is a path like any other; what follows, from `split` on, is the pattern.
-fn pattern(look: &mut Look<'_>, site: &Site, argument: &str, split: usize) -> Result<Target, Failure> {
+fn pattern(look: &mut Look<'_>, site: &Site, argument: &str, split: usize) -> Result<Placed, Failure> {
     let (directory, rest) = argument.split_at(split);
     let directory = if directory.is_empty() { "." } else { directory };
-    let located = look.resolve(site, directory).and_then(|located| {
-        refuse_nested(site, argument, &located)?;
-        Ok(located)
-    });
-    let located = located.map_err(|failure| as_pattern(failure, argument, rest))?;
+    let located = look.resolve(site, directory).map_err(|failure| as_pattern(failure, argument, rest))?;
+    let beyond = beyond(site, argument, &located)
+        .map(|Beyond { root, failure }| Beyond { root, failure: as_pattern(failure, argument, rest) });
+    Placed::of(below(site, argument, &located, rest), beyond)
+}
+
+fn below(site: &Site, argument: &str, located: &Located, rest: &str) -> Result<Target, Failure> {
     let base = canonical(site, argument, &located.path)?;
     let text = match base.is_root() {
         true => rest.to_owned(),
@@ -178,14 +200,14 @@ fn canonical(site: &Site, argument: &str, path: &str) -> Result<CanonicalPath, F
     CanonicalPath::parse(path, site.fold).map_err(|error| invalid_path(argument, &error))
 }
 
-/// A pattern never reaches into a scope inside this one.
-fn refuse_nested(site: &Site, argument: &str, located: &Located) -> Result<(), Failure> {
-    let Some(nested) = &located.nested else { return Ok(()) };
+/// A path or pattern never reaches into a scope inside this one.
+fn beyond(site: &Site, argument: &str, located: &Located) -> Option<Beyond> {
+    let root = located.nested.clone()?;
     let path = site.root.as_ref().map(|root| root.join(&located.path)).unwrap_or_default();
-    let inside = path.strip_prefix(nested).unwrap_or(Path::new("")).display().to_string();
-    let nested = nested.display().to_string();
+    let inside = path.strip_prefix(&root).unwrap_or(Path::new("")).display().to_string();
+    let nested = root.display().to_string();
     let message = format!("{} belongs to the scope at {}", printable(argument), printable(&nested));
-    Err(Elsewhere::new(argument, &nested, &inside).failure(message))
+    Some(Beyond { root, failure: Elsewhere::new(argument, &nested, &inside).failure(message) })
 }
 
 /// The failure of a pattern whose directory belongs elsewhere.
@@ -223,8 +245,19 @@ pub(crate) fn end_at_scope(look: &mut Look<'_>, site: &Site, placed: &Placed) ->
         Some(_) => placed.inner.clone()?,
         None => look.reached_scope(site, pattern)?,
     };
-    let inner = inner.display().to_string();
-    Some(Notice::EndsAtScope { target: pattern.display(), inner })
+    Some(ends_at(pattern, &inner))
+}
+
+/// What to say where a target names something of what is held here in a scope inside this one.
+pub(crate) fn end_at_inner(placed: &Placed) -> Option<Notice> {
+    match (&placed.target, &placed.beyond) {
+        (Target::Path(pattern), Some(beyond)) => Some(ends_at(pattern, &beyond.root)),
+        _ => None,
+    }
+}
+
+fn ends_at(pattern: &Pattern, inner: &Path) -> Notice {
+    Notice::EndsAtScope { target: pattern.display(), inner: inner.display().to_string() }
 }
 
 /// A named resource, taken literally, unless it alone stands before the numbers of the one configured resource that is

@@ -109,6 +109,13 @@ impl Pattern {
         Pattern { canonical, shape: Shape::Subtree { plain_directory } }
     }
 
+    /// The pattern that matches everything below a directory, and not the directory itself.
+    pub fn below(path: &CanonicalPath) -> Result<Pattern, PatternError> {
+        let directory = escape(path.as_str()).0;
+        let slash = if path.is_root() { "" } else { "/" };
+        Pattern::parse_within(&format!("{directory}{slash}*/**"), Fold::Exact, CANONICAL_BYTES_MAX)
+    }
+
     /// Reads a stored row. Refuses a text that [`Pattern::canonical`] would not have given.
     pub fn from_canonical(text: &str, fold: Fold) -> Result<Pattern, PatternError> {
         let pattern = Pattern::parse_within(text, fold, CANONICAL_BYTES_MAX)?;
@@ -168,6 +175,13 @@ impl Pattern {
             "" => !other.anchor().is_empty(),
             anchor => below(anchor),
         }
+    }
+
+    /// Whether it names nothing but what lies in a directory. What names the directory alone does not; a subtree names it
+    /// along with what lies in it.
+    pub fn is_inside(&self, directory: &CanonicalPath) -> bool {
+        let names_it_alone = self.as_literal() == Some(directory.as_str());
+        is_at_or_below(self.anchor(), directory.as_str()) && !names_it_alone
     }
 
     /// Whether the pattern may match anywhere in the scope.

@@ -203,3 +203,26 @@ fn a_containment_too_large_to_decide_is_answered_carefully() {
     assert!(inside(4));
     assert!(!inside(24));
 }
+
+#[test]
+fn what_lies_in_a_directory_is_not_the_directory() {
+    for directory in ["sub", "a/[id]", "größe"] {
+        let path = CanonicalPath::parse(directory, Fold::Exact).expect("a path");
+        let (name, tree) = (Pattern::literal(&path), Pattern::subtree(&path));
+        let below = Pattern::below(&path).expect("a pattern");
+        let text = name.canonical();
+        let read = |rest: &str| pattern(&format!("{text}{rest}"), Fold::Exact);
+        assert!(tree.contains(&below) && !below.overlaps(&name), "{below}");
+        for inside in [tree, below.clone(), read("/x"), read("/x/**"), read("/*.rs"), read("/{x,y}/z")] {
+            assert!(inside.is_inside(&path) && inside.overlaps(&below), "{inside}");
+        }
+        for around in
+            [pattern("**/x", Fold::Exact), pattern("*/{,**/}x", Fold::Exact), pattern("**", Fold::Exact)]
+        {
+            assert!(!around.is_inside(&path) && around.overlaps(&below), "{around}");
+        }
+        for beside in [name.clone(), read("x"), read("x/**"), pattern("other/**", Fold::Exact)] {
+            assert!(!beside.is_inside(&path) && !beside.overlaps(&below), "{beside}");
+        }
+    }
+}

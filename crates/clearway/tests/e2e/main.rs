@@ -23,6 +23,7 @@ mod mail;
 mod moving;
 mod names;
 mod negotiation;
+mod nested;
 mod notifying;
 mod output;
 mod own;
