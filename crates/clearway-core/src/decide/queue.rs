@@ -228,7 +228,11 @@ impl Draft<'_> {
     /// An edit of several files that was refused keeps a place for all of them. Once its agent took one of them by itself
     /// and nobody is in the way of the rest, it has gone on another way: a turn would keep files from others that it
     /// may never come back to.
-    pub(super) fn give_up_what_was_taken_in_part(&mut self, me: AgentId, actor: Actor) {
+    pub(super) fn give_up_what_was_taken_in_part(
+        &mut self,
+        me: AgentId,
+        actor: Actor,
+    ) -> Result<(), BTreeSet<FactQuery>> {
         let rev = self.slice.scope.rev;
         let is_new = |lease: &&Lease| lease.holder == me && lease.fence.seq > rev;
         let new: Vec<Lease> = self.leases_now().filter(is_new).cloned().collect();
@@ -241,11 +245,19 @@ impl Draft<'_> {
             let is_edit = wait.wanted.grade == Grade::Auto && wait.attached.is_none();
             wait.agent == me && is_edit && is_part(wait) && self.slice.surveyed.contains(&wait.id)
         };
-        // What is not known yet is asked for when turns are offered.
-        let has_come =
-            |view: &&WaitView| matches!(self.turn_of(&view.wait, self.frozen.as_ref()), Ok(Some(_)));
-        let over: Vec<WaitView> = self.queue.iter().filter(is_concerned).filter(has_come).cloned().collect();
+        let (mut over, mut missing) = (Vec::new(), BTreeSet::new());
+        for view in self.queue.iter().filter(is_concerned) {
+            match self.turn_of(&view.wait, self.frozen.as_ref()) {
+                Ok(Some(_)) => over.push(view.clone()),
+                Ok(None) => {}
+                Err(queries) => missing.extend(queries),
+            }
+        }
+        if !missing.is_empty() {
+            return Err(missing);
+        }
         over.iter().for_each(|view| self.end_wait(actor, view, WaitEnd::Cancelled));
+        Ok(())
     }
 }
 

@@ -181,7 +181,7 @@ fn take(draft: &mut Draft<'_>, reserve: &Reserve, asking: Asking<'_>, entropy: &
         return Ok(Err(draft.refuse_taking(actor, reserve, circle)));
     }
     if draft.is_hook && reserve.grade == Grade::Auto {
-        draft.give_up_what_was_taken_in_part(me, actor);
+        draft.give_up_what_was_taken_in_part(me, actor)?;
         draft.take_in_hand(me, &leases);
         draft.forget_overwritten(me, reserve);
         draft.note_edits(me, reserve);

@@ -271,6 +271,15 @@ fn part_again(stage: &mut Stage) {
     stage.world.dirty.clear();
     granted(&patch(stage, &["b", "c"]));
     assert!(stage.waits().is_empty(), "{:?}", stage.waits());
+    stage.world.dirty = BTreeSet::from(["d".to_owned()]);
+    for file in ["d", "e"] {
+        granted(&edit(stage, &three, file));
+        attend(stage, &three, wrote(file));
+    }
+    queued(&patch(stage, &["d", "e"]));
+    stage.world.dirty.clear();
+    granted(&patch(stage, &["d"]));
+    assert!(stage.waits().is_empty(), "what is with somebody who changed nothing in it: {:?}", stage.waits());
 }
 
 /// Whoever is refused an edit was promised to be told: also if it was away for as long as its turns were kept.
