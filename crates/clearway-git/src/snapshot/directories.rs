@@ -147,7 +147,10 @@ impl<'m> Maker<'m> {
     fn make_one(&mut self, path: &Path, place: &Path) -> std::io::Result<()> {
         match std::fs::create_dir(place) {
             // Somebody else does the same at this moment, and gives it its mode.
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && place.is_dir() => {
+            Err(error)
+                if error.kind() == std::io::ErrorKind::AlreadyExists
+                    && content::sort_of(place)? == Sort::Directory =>
+            {
                 return Ok(());
             }
             made => made?,
@@ -170,4 +173,22 @@ impl<'m> Maker<'m> {
 
 fn set_mode(place: &Path, mode: u32) -> std::io::Result<()> {
     std::fs::set_permissions(place, std::fs::Permissions::from_mode(mode))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_somebody_else_made_meanwhile_is_a_directory_or_in_the_way() {
+        let root = tempfile::tempdir().unwrap();
+        let elsewhere = tempfile::tempdir().unwrap();
+        let directories = Directories::default();
+        let mut maker = Maker::new(root.path(), &directories);
+        let (made, link) = (root.path().join("made"), root.path().join("link"));
+        std::fs::create_dir(&made).unwrap();
+        std::os::unix::fs::symlink(elsewhere.path(), &link).unwrap();
+        maker.make_one(Path::new("made"), &made).unwrap();
+        assert!(maker.make_one(Path::new("link"), &link).is_err(), "what it leads to lies elsewhere");
+    }
 }
