@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::{Git, GitError, Question, room};
-use clearway_platform::command::ask_to_end;
+use clearway_platform::command::{ask_to_end, lost_a_mapping};
 
 /// Room for two million paths of a hundred bytes; more is no worktree we can serve.
 const OUTPUT_BYTES_MAX: usize = 256 * 1_024 * 1_024;
@@ -21,6 +21,8 @@ const MESSAGE_BYTES_MAX: usize = 2_048;
 pub(crate) struct Answer {
     /// `None` if a signal ended it.
     pub(super) code: Option<i32>,
+    /// Whether what it had mapped into its memory went away beneath it.
+    lost_a_mapping: bool,
     pub(super) output: Vec<u8>,
     message: Vec<u8>,
     /// Where it was run.
@@ -44,7 +46,7 @@ const CUT_SHORT: &str = "short read while indexing";
 impl Answer {
     fn was_cut_short(&self) -> bool {
         let says_so = || String::from_utf8_lossy(&self.message).contains(CUT_SHORT);
-        self.code.is_none() || (self.code != Some(0) && says_so())
+        self.lost_a_mapping || (self.code != Some(0) && says_so())
     }
 
     pub(super) fn failure(&self, command: &'static str) -> GitError {
@@ -58,11 +60,12 @@ impl Answer {
 
 impl Git {
     /// Asks. What somebody was just writing is asked for again: git reads files where they lie, so that one that is cut
-    /// short meanwhile ends it.
+    /// short meanwhile ends it. What writes something is asked for once.
     pub(super) fn run(&self, worktree: &Path, question: &Question<'_>) -> Result<Answer, GitError> {
         let once = || self.run_command(question.command, self.command(worktree, question), None);
         let mut answer = once()?;
-        for _ in 1..TRIES_MAX {
+        let again = if WRITING.contains(&question.command) { 0 } else { TRIES_MAX - 1 };
+        for _ in 0..again {
             if !answer.was_cut_short() {
                 break;
             }
@@ -113,7 +116,13 @@ impl Git {
         let said = output.and_then(|output| Ok((output, heard(message)?)));
         let (output, message) = said.inspect_err(|_| end(&mut child))?;
         match wait_until(&mut child, started.checked_add(patience)).map_err(failed)? {
-            Some(status) => Ok(Answer { code: status.code(), output, message, directory }),
+            Some(status) => Ok(Answer {
+                code: status.code(),
+                lost_a_mapping: lost_a_mapping(status),
+                output,
+                message,
+                directory,
+            }),
             None => {
                 end(&mut child);
                 Err(timed_out(name, patience))

@@ -137,6 +137,11 @@ pub fn ask_to_end(child: &Child) {
     send(child, Signal::TERM);
 }
 
+/// Whether a program was ended because a file that it had mapped into its memory became shorter meanwhile.
+pub fn lost_a_mapping(status: ExitStatus) -> bool {
+    status.signal() == Some(Signal::BUS.as_raw())
+}
+
 /// A command that was not waited for yet keeps its pid, so nobody else can be hit; one that has ended is not.
 fn send(child: &Child, signal: Signal) {
     if let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
