@@ -32,6 +32,7 @@ use std::time::{Duration, Instant};
 
 use child::{Answer, Feed};
 use clearway_platform::environment::Environment;
+pub(crate) use persisting::persisting;
 use spelling::{Spellings, spelled_alike};
 
 /// How long one `git` may take before it is ended, unless told otherwise.

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 const COMMIT_WAIT: Duration = Duration::from_secs(600);
 
 /// How often it is looked whether the commit of somebody else is over.
-const OTHERS_PAUSE: Duration = Duration::from_millis(3);
+const OTHERS_PAUSE: Duration = Duration::from_millis(10);
 
 /// Everything that is changed.
 pub(crate) fn changed(environment: &Environment, site: &Site) -> Result<ChangedPaths, Failure> {

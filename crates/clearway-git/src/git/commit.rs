@@ -5,6 +5,7 @@
 //! a program outside the turn breaks is tried again.
 
 use super::child::{Answer, Feed};
+use super::persisting::persisting;
 use super::{Git, GitError, PATHS_BYTES_MAX, Question, batches, status};
 use clearway_platform::files;
 use std::collections::BTreeSet;
@@ -26,13 +27,28 @@ pub struct NewCommit {
 /// Waits until nobody else makes a commit in a checkout, at most so long; whether that is so.
 pub type OthersAreDone = fn(&Path, Duration) -> bool;
 
-/// How long somebody else's commit is waited for, who may be writing its message.
+/// How long commits of others are waited for before this one, however often it is tried: somebody may be writing a message.
 const OTHERS_WAIT: Duration = Duration::from_secs(5);
 /// How long one is waited for that began in the moment before git had the index for this one.
 const SLIPPED_IN_WAIT: Duration = Duration::from_secs(2);
 /// How long git may take until it has the index.
 const INDEX_WAIT: Duration = Duration::from_secs(5);
 const INDEX_PAUSE: Duration = Duration::from_millis(1);
+
+/// The wait for commits of others.
+#[derive(Clone, Copy)]
+struct Waiting {
+    others: OthersAreDone,
+    ends: Instant,
+}
+
+impl Waiting {
+    /// Waits; how to wait once more if it was not in vain.
+    fn through(self, worktree: &Path) -> Option<OthersAreDone> {
+        let left = self.ends.saturating_duration_since(Instant::now());
+        (self.others)(worktree, left).then_some(self.others)
+    }
+}
 
 /// The message, for git to read. It asks for it once it has the index, and writes it to the one file that every commit of
 /// the checkout has for that: whoever else is between its own look at the index and reading its message is to be over
@@ -62,7 +78,8 @@ impl Git {
         paths: &[&str],
         others: OthersAreDone,
     ) -> Result<NewCommit, GitError> {
-        self.persisting(|| self.try_commit(worktree, messages, paths, others))
+        let ends = Instant::now() + OTHERS_WAIT;
+        persisting(|| self.try_commit(worktree, messages, paths, Waiting { others, ends }))
     }
 
     fn try_commit(
@@ -70,7 +87,7 @@ impl Git {
         worktree: &Path,
         messages: &[String],
         paths: &[&str],
-        others: OthersAreDone,
+        waiting: Waiting,
     ) -> Result<NewCommit, GitError> {
         let new = self.untracked(worktree, paths)?;
         let new: Vec<&str> = new.iter().map(String::as_str).collect();
@@ -78,8 +95,7 @@ impl Git {
         let list = files::temporary_dir(files::READING).map_err(|error| self.unstarted(error))?;
         let list_path = list.path().join("paths");
         std::fs::write(&list_path, literal(paths)).map_err(|error| self.unstarted(error))?;
-        let is_quiet = others(worktree, OTHERS_WAIT);
-        let feed = fed(worktree, messages, is_quiet.then_some(others));
+        let feed = fed(worktree, messages, waiting.through(worktree));
         let made = self.run_command("commit", self.commit_command(worktree, &list_path), Some(feed));
         match made {
             Ok(answer) if answer.code == Some(0) => self.made(worktree, &answer.output),

@@ -1,7 +1,7 @@
 //! Trying again what git could not do because somebody else wrote the same index or branch at that moment. A lock that
 //! nobody lets go of is no such moment.
 
-use super::{Git, GitError};
+use super::GitError;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::thread;
@@ -27,27 +27,22 @@ const PASSING: [&str; 5] = [
     "unable to write new index file",
 ];
 
-impl Git {
-    /// Tries until it succeeds, or fails for another reason than what others do at the moment.
-    pub(crate) fn persisting<T>(
-        &self,
-        mut attempt: impl FnMut() -> Result<T, GitError>,
-    ) -> Result<T, GitError> {
-        let ends = Instant::now() + Duration::from_millis(RETRY_MS);
-        let mut pause_ms = PAUSE_MS;
-        let mut lock = StandingLock::default();
-        loop {
-            let failure = match attempt() {
-                Err(failure) => failure,
-                done => return done,
-            };
-            let passes = matches!(&failure, GitError::Failed { message, .. } if is_passing(message));
-            if !passes || Instant::now() >= ends || lock.stands(&failure) {
-                return Err(failure);
-            }
-            thread::sleep(Duration::from_millis(pause_ms));
-            pause_ms = (pause_ms * 2).min(PAUSE_MS_MAX);
+/// Tries until it succeeds, or fails for another reason than what others do at the moment.
+pub(crate) fn persisting<T>(mut attempt: impl FnMut() -> Result<T, GitError>) -> Result<T, GitError> {
+    let ends = Instant::now() + Duration::from_millis(RETRY_MS);
+    let mut pause_ms = PAUSE_MS;
+    let mut lock = StandingLock::default();
+    loop {
+        let failure = match attempt() {
+            Err(failure) => failure,
+            done => return done,
+        };
+        let passes = matches!(&failure, GitError::Failed { message, .. } if is_passing(message));
+        if !passes || Instant::now() >= ends || lock.stands(&failure) {
+            return Err(failure);
         }
+        thread::sleep(Duration::from_millis(pause_ms));
+        pause_ms = (pause_ms * 2).min(PAUSE_MS_MAX);
     }
 }
 

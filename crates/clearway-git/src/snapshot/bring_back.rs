@@ -8,7 +8,7 @@ use super::ignored::unpacked;
 use super::manifest::{KeptFile, KeptState, Manifest};
 use super::survey::{Change, Ignored, Staged, Survey, survey};
 use super::under_way::{self, StateFile};
-use crate::git::{Git, GitError, Question};
+use crate::git::{Git, GitError, Question, persisting};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::io::Write;
@@ -111,7 +111,7 @@ impl Git {
     pub fn bring_back(&self, order: &BackOrder<'_>) -> Result<BackPlan, SnapshotError> {
         let manifest = self.snapshot_manifest(order.worktree, order.commit)?;
         let prepared = self.prepare(order, &manifest)?;
-        self.persisting(|| self.restage(order, prepared.files.iter().map(|(back, _)| back)))?;
+        persisting(|| self.restage(order, prepared.files.iter().map(|(back, _)| back)))?;
         let aside = Aside::of(order.worktree);
         // What goes makes room for what comes: a directory may be where a file was, and the other way round.
         let mut maker = Maker::new(order.worktree, &manifest.directories);
@@ -124,7 +124,7 @@ impl Git {
         }
         let finished = maker.finish();
         finished.map_err(|source| SnapshotError::Unwritable { path: order.worktree.to_owned(), source })?;
-        self.persisting(|| self.announce(order, prepared.files.iter().map(|(back, _)| back)))?;
+        persisting(|| self.announce(order, prepared.files.iter().map(|(back, _)| back)))?;
         under_way::write(&aside, order.worktree, &prepared.resumed)?;
         Ok(prepared.plan())
     }
