@@ -184,11 +184,11 @@ pub fn temporary_dir(stem: &str) -> Result<TemporaryDir, FileError> {
 
 /// The same in another directory, for what is to be moved on from there.
 pub fn temporary_dir_in(base: &Path, stem: &str) -> Result<TemporaryDir, FileError> {
-    loop {
+    for _ in 0..NAMES_TRIED_MAX {
         let mut salt = [0_u8; 8];
         random::fill(&mut salt).map_err(FileError::system("name a directory in", base))?;
         let path = base.join(directory_name(stem, u64::from_ne_bytes(salt)));
-        let made = DirBuilder::new().recursive(true).mode(PRIVATE_DIR_MODE).create(&path);
+        let made = DirBuilder::new().mode(PRIVATE_DIR_MODE).create(&path);
         made.map_err(FileError::system("create", &path))?;
         // Taken for a leftover in the moment before it was claimed: the next one has another name.
         match File::open(&path) {
@@ -199,7 +199,11 @@ pub fn temporary_dir_in(base: &Path, stem: &str) -> Result<TemporaryDir, FileErr
             _ => {}
         }
     }
+    Err(FileError::system("claim a directory in", base)(io::ErrorKind::ResourceBusy.into()))
 }
+
+/// How many names are tried for a directory. Nobody is in the way of as many but a file system that keeps no claims.
+const NAMES_TRIED_MAX: usize = 16;
 
 #[cfg(test)]
 mod tests {
