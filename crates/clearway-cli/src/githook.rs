@@ -88,7 +88,7 @@ fn tell(answer: &GitAnswer, host: &mut dyn Host, streams: &mut Streams<'_>) -> u
         GitAnswer::Warned(failure) => say(failure, "", streams),
         GitAnswer::Unchecked(failure) => say(failure, "; nothing was checked", streams),
         GitAnswer::Unsettled(failure) => {
-            say(failure, "; nothing that this commit is over with was given back", streams)
+            say(failure, "; the leases of what was committed stay: clearway release PATH", streams)
         }
         GitAnswer::Refused(failure) => {
             let mut console = Console::new(false, false, host.surroundings(), streams);

@@ -147,10 +147,16 @@ impl Session<'_> {
     }
 }
 
+/// Bytes at the end of the log of a head in which its last step lies.
+const LAST_STEPS_BYTES: u64 = 16 * 1_024;
+
 /// Whether the commit that is checked out was checked, as far as that can be told without the store.
 pub(crate) fn was_last_checked(outside: &mut dyn Outside, site: &Site) -> bool {
     let (Some(root), Some(head)) = (&site.root, outside.hooked_head()) else { return false };
-    let Some((_, moves)) = outside.head_moves(root, 0) else { return false };
+    let Some((length, _)) = outside.head_moves(root, u64::MAX) else { return false };
+    let Some((_, moves)) = outside.head_moves(root, length.saturating_sub(LAST_STEPS_BYTES)) else {
+        return false;
+    };
     let last = moves.last().filter(|step| step.to == head.commit);
     last.is_some_and(|step| was_checked(outside, site, &step.from))
 }

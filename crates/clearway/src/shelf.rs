@@ -246,7 +246,7 @@ pub(crate) fn way_round(said: &str) -> Option<&'static str> {
 const BROKEN_INDEX: [&str; 2] = ["index file smaller than expected", "index file corrupt"];
 /// Git itself makes no new one as long as that is there.
 const INDEX_ANEW: &str = "put the broken index aside and have a new one made, which touches no file and forgets what was \
-                          staged or merged: git rev-parse --git-path index | xargs -I{} mv {} {}.broken && git reset -q";
+                          staged or merged: i=$(git rev-parse --git-path index) && mv \"$i\" \"$i.broken\" && git read-tree HEAD";
 
 fn failure(error: &SnapshotError) -> Failure {
     match error {

@@ -328,7 +328,7 @@ fn what_fails_after_a_commit_that_was_checked_is_said_in_a_line() {
     let made = stage.types(ADA, "git commit -q -a -m x");
     let told = said(&made);
     assert!(made.status.success() && told.lines().count() == 1, "{told}");
-    assert!(told.ends_with("; nothing that this commit is over with was given back\n"), "{told}");
+    assert!(told.ends_with("; the leases of what was committed stay: clearway release PATH\n"), "{told}");
     stage.write("own.txt", "3\n");
     let told = said(&stage.types(ADA, "git commit -q -a -m y"));
     assert!(told.ends_with("; nothing was checked\n") && told.lines().count() == 1, "once: {told}");
