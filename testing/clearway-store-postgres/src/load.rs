@@ -9,7 +9,7 @@ use crate::tables::{
 };
 use clearway_core::agent::SignOfLife;
 use clearway_core::ids::{AgentId, ScopeKey, Seq};
-use clearway_core::limits::IDEMPOTENCY_MS;
+use clearway_core::limits::{IDEMPOTENCY_MS, SHARED_PAST_MAX};
 use clearway_core::pattern::{Fold, Pattern};
 use clearway_core::slice::{AgentView, Due, ReadSet, RefusalMemory, Slice};
 use clearway_core::target::Worktree;
@@ -19,8 +19,7 @@ use clearway_store::contract::Remembered;
 use clearway_wire::memo;
 use tokio_postgres::Row;
 
-/// Ids of leases a read set asks for. Every part is answered by an index of its own. The 8 is
-/// [`SHARED_PAST_MAX`](clearway_core::limits::SHARED_PAST_MAX).
+/// Ids of leases a read set asks for. Every part is answered by an index of its own.
 const FOUND: &str = "\
     SELECT l.id FROM unnest($2, $3) AS want (worktree, anchor) JOIN leases l ON l.scope = $1 AND l.ended_how IS NULL \
         AND l.space = 0 AND l.worktree = want.worktree AND l.anchor = want.anchor \
@@ -37,7 +36,7 @@ const FOUND: &str = "\
         ORDER BY l.worktree, l.pattern, l.holder, l.handed_by, l.fence DESC) \
     UNION SELECT latest.id FROM unnest($10, $11) AS want (worktree, pattern), LATERAL (SELECT l.id FROM leases l \
         WHERE l.scope = $1 AND l.ended_how IS NOT NULL AND l.space = 0 \
-        AND l.worktree = want.worktree AND l.pattern = want.pattern ORDER BY l.fence DESC LIMIT 8) AS latest \
+        AND l.worktree = want.worktree AND l.pattern = want.pattern ORDER BY l.fence DESC LIMIT $29) AS latest \
     UNION SELECT l.id FROM unnest($23, $24) AS want (worktree, anchor) JOIN leases l ON l.scope = $1 \
         AND l.ended_how IS NOT NULL AND l.space = 0 AND l.anchor <> l.pattern \
         AND l.worktree = want.worktree AND l.anchor = want.anchor \
@@ -175,6 +174,7 @@ fn values(scope: &ScopeKey, read: &ReadSet, when: &When) -> Vec<Value> {
         texts(agents.ids.iter().map(ToString::to_string).collect()),
         Value::number(u64::from(read.mail.everyone)),
         texts(negotiations.iter().map(ToString::to_string).collect()),
+        Value::number(SHARED_PAST_MAX as u64),
     ]
 }
 
