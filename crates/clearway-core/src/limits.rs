@@ -127,6 +127,8 @@ pub const IDEMPOTENCY_KEY_BYTES_MAX: usize = 128;
 pub const EXPIRIES_PER_WRITE: usize = 64;
 /// Ended leases on more than one path that are looked at in each directory above a path which somebody takes.
 pub const WIDE_PAST_MAX: usize = 8;
+/// How often a look at a file is made again, because somebody changed the file after it.
+pub const LOOKS_AGAIN_MAX: usize = 8;
 /// Ended leases on a path that are looked at for the last who had it alone, where the last of all shared it.
 pub const SHARED_PAST_MAX: usize = 8;
 /// Longest silence of an agent that still counts as active.

@@ -13,6 +13,7 @@ use clearway_core::event::{Body, Durability, Event};
 use clearway_core::facts::{FactQuery, Facts};
 use clearway_core::failure::Failure;
 use clearway_core::ids::{AgentId, ScopeKey, Seq};
+use clearway_core::limits::LOOKS_AGAIN_MAX;
 use clearway_core::slice::{Due, ReadSet, Slice};
 use clearway_core::slug::Slug;
 use clearway_core::snapshot::Kept;
@@ -107,9 +108,6 @@ pub struct Lacking {
     /// When it was made, so that whoever looks for them does so no earlier.
     pub at: Mono,
 }
-
-/// How often the same may be asked for again, because somebody changed it after the look.
-const LOOKS_AGAIN_MAX: usize = 8;
 
 /// Tries until the facts that an attempt asks for are known. They are gathered while nothing is locked, so there may be
 /// more to ask about each time, as when many begin to wait at once, and what was seen may be overtaken. What is overtaken

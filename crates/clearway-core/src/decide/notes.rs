@@ -1,6 +1,7 @@
 //! What agents are told at their next tool call, and what they have in hand meanwhile. Soft state: no decision about
-//! leases rests on it but two: what a running tool call is about to change is not taken for unchanged, and what was edited
-//! a while ago is not taken out of a broad claim.
+//! leases rests on it but three: what a running tool call is about to change is not taken for unchanged, nor is what one
+//! that ended may have changed after somebody looked (`looks.rs`), and what was edited a while ago is not taken out of a
+//! broad claim.
 
 use super::draft::Draft;
 use super::{Notice, Said};

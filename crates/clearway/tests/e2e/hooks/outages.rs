@@ -495,13 +495,20 @@ fn what_one_sessions_own_environment_breaks_is_no_trouble_of_others() {
             one.before_edit("src/a.rs").silent();
             app.write("src/a.rs", "changed\n");
             one.after_edit("src/a.rs").silent();
-            broken.before_edit("src/b.rs");
+            let first = broken.before_edit("src/b.rs");
             one.before_edit("src/a.rs").silent();
             assert!(
                 two.before_edit("src/a.rs").denied().contains("src/a.rs is with"),
                 "{variable}, {posture}"
             );
-            broken.before_edit("src/b.rs");
+            let again = broken.before_edit("src/b.rs");
+            match posture {
+                "solo" => {
+                    assert!(first.told().contains("not checked"), "{variable}");
+                    again.silent();
+                }
+                _ => assert!(first.denied() != "" && again.denied() != "", "{variable}: nobody watches"),
+            }
             assert_eq!(one.before_edit("src/c.rs").code, 0, "{variable}, {posture}");
         }
     }

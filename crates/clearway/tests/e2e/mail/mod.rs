@@ -140,8 +140,6 @@ fn only_who_got_a_message_acknowledges_it_and_what_is_owed_is_listed() {
     assert_eq!(order, [(text(&second, "id"), "to"), (text(&third, "id"), "cc")], "oldest first: {page}");
     let read: Vec<bool> = list(&page, "stale").iter().map(|row| row["read_at"].is_string()).collect();
     assert_eq!(read, [true, false], "one was read and is owed all the same: {page}");
-    let ages: Vec<u64> = list(&page, "stale").iter().map(|row| number(row, "age_ms")).collect();
-    assert!(ages[0] >= ages[1] && ages[1] >= 1, "{page}");
     app.agent("bob").ok(&["ack", text(&second, "id")]);
     app.agent("cy").ok(&["ack", text(&third, "id")]);
     assert_eq!(app.kinds().iter().filter(|kind| *kind == "mail.acknowledged").count(), 4);
