@@ -50,7 +50,7 @@ const EXPORTED: &str = "EXPORTED";
 
 const KEY: [&str; 2] = ["--idempotency-key", "the-one-key"];
 
-pub(crate) const CASES: [Case; 42] = [
+pub(crate) const CASES: [Case; 48] = [
     Case { name: "first-reserve", prepare: nothing, arguments: &["reserve", "a.rs"], judged: Judged::Keyed },
     Case {
         name: "later-reserve",
@@ -187,6 +187,20 @@ pub(crate) const CASES: [Case; 42] = [
     },
     Case { name: "ack", prepare: unread_mail, arguments: &["ack", "asked"], judged: Judged::Keyed },
     Case { name: "read", prepare: unread_mail, arguments: &["read", "asked"], judged: Judged::Unkeyed },
+    Case { name: "inbox", prepare: unread_mail, arguments: &["inbox"], judged: Judged::Unkeyed },
+    Case {
+        name: "broadcast",
+        prepare: two_agents,
+        arguments: &["broadcast", "--topic", "build", "green again"],
+        judged: Judged::Keyed,
+    },
+    Case { name: "policy", prepare: two_agents, arguments: &["policy", "contacts"], judged: Judged::Keyed },
+    Case {
+        name: "contacts",
+        prepare: two_agents,
+        arguments: &["contacts", "--add", "bob"],
+        judged: Judged::Keyed,
+    },
     Case {
         name: "ask",
         prepare: foreign_lease,
@@ -197,6 +211,18 @@ pub(crate) const CASES: [Case; 42] = [
         name: "answer",
         prepare: asked,
         arguments: &["answer", REQUEST, "release"],
+        judged: Judged::Keyed,
+    },
+    Case {
+        name: "answer-later",
+        prepare: asked,
+        arguments: &["answer", REQUEST, "later", "20"],
+        judged: Judged::Keyed,
+    },
+    Case {
+        name: "answer-no",
+        prepare: asked,
+        arguments: &["answer", REQUEST, "no", "half done"],
         judged: Judged::Keyed,
     },
     Case { name: "withdraw", prepare: asking, arguments: &["withdraw", REQUEST], judged: Judged::Keyed },

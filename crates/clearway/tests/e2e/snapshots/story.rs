@@ -36,11 +36,17 @@ impl<'h> Story<'h> {
         self.tell(&ran, before, words)
     }
 
-    /// A client calls its hook.
+    /// A client calls its hook. What a model reads of the answer has its length beside it.
     pub(super) fn hook(&mut self, client: &str, payload: &Value) -> &mut Self {
         let words = ["hook", client];
         let ran = self.repository.clearway().run_with(payload.to_string().as_bytes(), &words);
-        self.tell(&ran, "", &words)
+        self.tell(&ran, "", &words);
+        if let Some(text) = read_by_model(&ran) {
+            let masks = masks(self.home, &self.repository);
+            let text = masks.iter().fold(text, |text, (from, to)| text.replace(from, to));
+            self.told.push_str(&format!("--- {} bytes for the model\n\n", text.len()));
+        }
+        self
     }
 
     fn tell(&mut self, ran: &Ran, before: &str, words: &[&str]) -> &mut Self {
@@ -67,6 +73,14 @@ impl<'h> Story<'h> {
         let recorded = std::fs::read_to_string(&path).unwrap_or_default();
         assert!(recorded == self.told, "{} differs:\n{}", path.display(), difference(&recorded, &self.told));
     }
+}
+
+/// The text in a hook's answer that a client hands to its model.
+fn read_by_model(ran: &Ran) -> Option<String> {
+    let answer: Value = serde_json::from_str(&ran.stdout()).ok()?;
+    let said = &answer["hookSpecificOutput"];
+    let texts = [&said["permissionDecisionReason"], &said["additionalContext"], &answer["reason"]];
+    texts.into_iter().find_map(Value::as_str).map(str::to_owned)
 }
 
 fn shell_word(word: &str) -> String {
