@@ -53,6 +53,8 @@ pub struct Leases {
     pub leases: Vec<LeaseView>,
     /// Those that the caller holds in the scope of the machine.
     pub machine_wide: Vec<LeaseView>,
+    /// How many of others there are in force there.
+    pub elsewhere: u64,
     /// Rows nobody can read.
     pub unreadable: Vec<String>,
     /// Things to know beside the answer.
@@ -153,7 +155,8 @@ impl Session<'_> {
         let pattern = filter.pattern.as_deref().map(|text| self.target(Kind::Path, text)).transpose()?;
         let wanted = if filter.history { LeaseListing::WithEnded(HISTORY_ROWS) } else { LeaseListing::Live };
         let mut found = self.look(wanted)?;
-        found.machine_wide = self.machine_wide(wanted)?.leases;
+        let there = self.machine_wide(wanted)?;
+        (found.machine_wide, found.elsewhere) = (there.leases, there.others_hold);
         let here = self.site.worktree();
         let is_wanted = |view: &LeaseView| {
             let by_agent = filter.agent.as_ref().is_none_or(|name| view.agent.as_str() == name);
@@ -350,7 +353,8 @@ impl Session<'_> {
         let notices = told_of_cut(&survey.slice.scope, &survey.now, is_empty)?;
         let unreadable = survey.listed.unreadable;
         let notices = notices.into_iter().collect();
-        Ok(Leases { rev, now: survey.now, leases, machine_wide: Vec::new(), unreadable, notices })
+        let (now, machine_wide) = (survey.now, Vec::new());
+        Ok(Leases { rev, now, leases, machine_wide, elsewhere: 0, unreadable, notices })
     }
 
     fn survey(&mut self, wanted: LeaseListing) -> Result<Survey, Failure> {
