@@ -4,6 +4,7 @@ use crate::{app, home, list, number, text};
 use clearway_testkit::{Clearway, Home, Repository, Terminal};
 use rusqlite::Connection;
 use serde_json::Value;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 /// A repository with a few events.
@@ -41,7 +42,6 @@ fn a_whole_log_verifies_and_names_its_head() {
 
 #[test]
 fn an_anchor_vouches_for_everything_up_to_it() {
-    use std::os::unix::fs::PermissionsExt;
     let (home, terminal) = (home(), Terminal::open());
     let repository = busy(&home);
     let anchored = person(&repository, &terminal).ok(&["audit", "anchor"]);
@@ -73,6 +73,45 @@ fn an_exported_anchor_is_found_again() {
     other.grant("alice", &["a.rs"]);
     let error = other.clearway().fails("not-found", 5, &["audit", "verify", "--anchors", &path]);
     assert!(text(&error, "message").contains("holds no anchor of other-"), "{error}");
+}
+
+#[test]
+fn damaged_anchors_beside_the_store_keep_no_copy_from_being_compared() {
+    for damage in [b"no anchor\n".as_slice(), b"\xff\xfe\x00"] {
+        let (home, terminal) = (home(), Terminal::open());
+        let repository = busy(&home);
+        let exported = home.path().join("anchors.jsonl").display().to_string();
+        person(&repository, &terminal).ok(&["audit", "anchor", "--export", &exported]);
+        let own = home.only_store().with_file_name("store.db-anchors");
+        std::fs::write(&own, damage).expect("a file");
+        let verify = ["audit", "verify", "--anchors", &exported];
+        let ran = repository.clearway().json(&verify).stdout();
+        assert!(ran.contains("store.db-anchors"), "the damage is told: {ran}");
+        assert!(ran.contains("the log agrees with every anchor that can be trusted"), "{ran}");
+        let bytes = std::fs::read(&exported).expect("the copy");
+        let other = String::from_utf8(bytes).expect("text").replacen("\"seq\":", "\"seq\":9", 1);
+        std::fs::write(&exported, other).expect("a file");
+        let ran = repository.clearway().json(&verify).stdout();
+        assert!(
+            ran.contains("anchors.jsonl") && !ran.contains("the log agrees"),
+            "so is that of the copy: {ran}"
+        );
+    }
+}
+
+#[test]
+fn the_way_out_of_damaged_anchors_is_named_and_works() {
+    let (home, terminal) = (home(), Terminal::open());
+    let repository = busy(&home);
+    person(&repository, &terminal).ok(&["audit", "anchor"]);
+    let own = home.only_store().with_file_name("store.db-anchors");
+    std::fs::write(&own, "no anchor\n").expect("a file");
+    let error = person(&repository, &terminal).fails("audit-broken", 1, &["audit", "anchor"]);
+    let hint = error["hints"][1].as_str().expect("a hint");
+    let (_, command) = hint.split_once(": ").expect("a command");
+    assert!(home.shell(repository.path(), command).status().expect("a shell").success(), "{hint}");
+    person(&repository, &terminal).ok(&["audit", "anchor"]);
+    repository.clearway().ok(&["audit", "verify"]);
 }
 
 #[test]
