@@ -322,7 +322,7 @@ fn answer(
         Command::Rebase(worktree) => upheaval::rebase(draft, worktree, &identified, entropy),
         Command::Upheave(upheaval) => upheaval::upheave(draft, upheaval, &identified, entropy),
         Command::Enter(enter) => Ok(common::enter(draft, enter, &identified, entropy)),
-        Command::Leave(leave) => Ok(queue::leave(draft, leave, &identified, entropy)),
+        Command::Leave(leave) => queue::leave(draft, leave, &identified, entropy),
         Command::Freeze { for_ms } => Ok(freeze::freeze(draft, &identified, *for_ms, entropy)),
         Command::Thaw => Ok(freeze::thaw(draft, &identified, entropy)),
         Command::Ask(ask) => negotiate::ask(draft, ask, &identified, entropy),
