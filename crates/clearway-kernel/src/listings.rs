@@ -20,6 +20,7 @@ use clearway_core::negotiation::NegotiationView;
 use clearway_core::pattern::Fold;
 use clearway_core::refused::RefusedEdit;
 use clearway_core::slice::{AgentLookup, AgentView, Freeze, ReadSet, ScopeState, Slice, household};
+use clearway_core::slug::Slug;
 use clearway_core::target::{Target, Worktree};
 use clearway_core::text::shown;
 use clearway_core::time::Now;
@@ -273,6 +274,7 @@ impl Session<'_> {
         let key = self.site.key.clone();
         let survey = self.survey_with(&key, LeaseListing::WithEnded(ENDED_ROWS), day)?;
         self.refuse_gone(survey.rev())?;
+        survey.refuse_another(&self.caller)?;
         let mut leases = survey.leases();
         let left_behind = self.left_behind(&leases);
         leases.retain(|view| view.lease.ended.is_none());
@@ -427,6 +429,14 @@ impl Survey {
     pub(crate) fn caller(&self, caller: &Caller) -> Option<AgentSeen> {
         let id = identify(&self.slice, caller).ok()?.known?.agent.id;
         self.agents().into_iter().find(|seen| seen.view.agent.id == id)
+    }
+
+    /// Refuses to tell a caller what is its own under the name of somebody else, who has something else.
+    pub(crate) fn refuse_another(&self, caller: &Caller) -> Result<(), Failure> {
+        match identify(&self.slice, caller) {
+            Err(failure) if matches!(failure.slug, Slug::NotYou | Slug::InvalidAgentName) => Err(failure),
+            _ => Ok(()),
+        }
     }
 
     /// The caller and everybody below it; nobody if it is not known here.
