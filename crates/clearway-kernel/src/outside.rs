@@ -210,6 +210,9 @@ pub trait Outside: World {
     /// Whether every user of the machine can write a file.
     fn everybody_can_write(&self, path: &Path) -> bool;
 
+    /// Whether anybody but its owner can read or write a file.
+    fn others_can_use(&self, path: &Path) -> bool;
+
     /// Whether a directory is there.
     fn is_directory(&self, path: &Path) -> bool;
 

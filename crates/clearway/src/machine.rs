@@ -389,6 +389,10 @@ impl Outside for Machine {
         files::everybody_can_write(path)
     }
 
+    fn others_can_use(&self, path: &Path) -> bool {
+        files::others_can_use(path)
+    }
+
     fn is_directory(&self, path: &Path) -> bool {
         path.is_dir()
     }

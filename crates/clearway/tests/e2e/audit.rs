@@ -129,7 +129,7 @@ fn nobody_but_an_operator_vouches_for_a_log_or_gets_the_key_made() {
     let error = repository.agent("bob").fails("not-operator", 3, &["audit", "anchor"]);
     assert!(text(&error, "message").contains("no terminal and no operator key"), "{error}");
     let (terminal, elsewhere) = (Terminal::open(), home.path().join("other.key"));
-    std::fs::write(&elsewhere, format!("{}\n", "0".repeat(64))).expect("a file");
+    clearway_testkit::write_private(&elsewhere, &format!("{}\n", "0".repeat(64)));
     let stranger = repository.clearway().env("CLEARWAY_OPERATOR_KEY", &elsewhere);
     stranger.fails("not-operator", 3, &["audit", "anchor"]);
     person(&repository, &terminal).session("s-1").fails("not-operator", 3, &["audit", "anchor"]);
@@ -380,6 +380,24 @@ fn a_key_whose_halves_differ_signs_nothing() {
         assert!(text(&error, "message").contains(part), "{error}");
     }
     assert!(!home.only_store().with_file_name("store.db-anchors").exists());
+}
+
+#[test]
+fn a_key_that_others_can_use_makes_nobody_an_operator() {
+    let home = home();
+    let repository = busy(&home);
+    let key = home.operator_key();
+    let freeze = ["freeze", "--reason", "a release"];
+    let operator = || repository.agent("bob").env("CLEARWAY_OPERATOR_KEY", &key);
+    for mode in [0o644, 0o620, 0o606] {
+        std::fs::set_permissions(&key, std::fs::Permissions::from_mode(mode)).expect("its mode");
+        let error = operator().fails("store-not-private", 69, &freeze);
+        operator().fails("store-not-private", 69, &["audit", "anchor"]);
+        let hint = error["hints"][0].as_str().expect("a hint");
+        let (_, command) = hint.split_once(": ").expect("a command");
+        assert!(home.shell(repository.path(), command).status().expect("a shell").success(), "{hint}");
+        operator().ok(&freeze);
+    }
 }
 
 #[test]

@@ -275,6 +275,10 @@ impl Outside for Stage {
         Ok(self.files.get(path).cloned())
     }
 
+    fn others_can_use(&self, _path: &Path) -> bool {
+        false
+    }
+
     fn everybody_can_write(&self, _path: &Path) -> bool {
         false
     }
