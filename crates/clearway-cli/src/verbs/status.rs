@@ -346,6 +346,10 @@ impl Look {
             // What a hook took is not committed yet, and would be anybody's.
             (None, Some(Grade::Auto)) => "mine --dirty".to_owned(),
             (None, Some(Grade::Claimed)) => "release --all".to_owned(),
+            // What is refused during a pause is no next step; a place for when it is over is.
+            (None, None) if self.found.frozen.is_some() && !self.found.here.0.is_empty() => {
+                "reserve --queue PATH".to_owned()
+            }
             (None, None) => self.first_step().to_owned(),
         }
     }

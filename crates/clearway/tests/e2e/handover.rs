@@ -382,3 +382,20 @@ fn a_slip_in_the_name_of_whom_to_hand_it_to_is_told_with_the_name_that_was_meant
     let error = repository.agent("alice").fails("not-found", 5, &["transfer", "--to", "zoe", "--all"]);
     assert!(error["hints"].to_string().contains("clearway --agent alice agents"), "{error}");
 }
+
+#[test]
+fn what_a_pause_refuses_is_no_next_step() {
+    let home = home();
+    let repository = app(&home);
+    let operator = operator(&home, &repository);
+    repository.grant("bob", &["docs/"]);
+    repository.agent("bob").ok(&["release", "--all"]);
+    operator().ok(&["freeze", "--reason", "a release"]);
+    let status = repository.agent("bob").text(&["status"]);
+    let next = status.lines().last().expect("a line");
+    assert!(next.contains("reserve --queue PATH"), "{status}");
+    let words: Vec<&str> = next.rsplit_once("clearway ").expect("a command").1.split(' ').collect();
+    let words: Vec<&str> =
+        words.into_iter().map(|word| if word == "PATH" { "src/a.rs" } else { word }).collect();
+    repository.clearway().ok(&words);
+}
