@@ -120,6 +120,10 @@ pub(crate) fn failure(error: &clap::Error, arguments: &[String]) -> Failure {
         Some(hint) => failure.hint(hint),
         None => failure,
     };
+    let failure = match path_with_dash(error, arguments).filter(|_| is_unknown) {
+        Some(hint) => failure.hint(hint),
+        None => failure,
+    };
     let missing = error.kind() == ErrorKind::MissingRequiredArgument;
     let failure = match what_is_missing(arguments).filter(|_| missing) {
         Some(hint) => failure.hint(hint),
@@ -143,6 +147,22 @@ fn what_is_missing(arguments: &[String]) -> Option<Hint> {
         (_, Some(word)) => Some(Hint::command(NEXT_WORD, "reserve --wait 5m", &[word])),
         (_, None) => None,
     }
+}
+
+/// A path that begins with a dash, which is read as flags of one letter. No flag of one letter stands with others here.
+fn path_with_dash(error: &clap::Error, arguments: &[String]) -> Option<Hint> {
+    let flag = context(error, ContextKind::InvalidArg)?;
+    let command = arguments::command();
+    let verb = arguments.iter().skip(1).find_map(|word| command.find_subcommand(word))?;
+    let takes_paths = |argument: &clap::Arg| {
+        let names = argument.get_value_names().unwrap_or_default();
+        names.iter().any(|name| matches!(name.as_str(), "PATTERN" | "PATH" | "ID|PATTERN"))
+    };
+    let is_several = |word: &&String| !word.starts_with("--") && word.chars().count() > 2;
+    let word = arguments.iter().take_while(|word| *word != "--").filter(is_several);
+    let word = word.filter(|word| word.starts_with(&flag)).last()?;
+    let hint = || Hint::command("a path that begins with a dash", verb.get_name(), &[&format!("./{word}")]);
+    verb.get_positionals().any(takes_paths).then(hint)
 }
 
 /// A text of several words that a shell took apart.
@@ -446,6 +466,11 @@ mod tests {
             let hint = format!("what is said stands in quotes: clearway {form}");
             check(line, &format!("{word} is not known here"), &hint);
         }
+        for verb in ["check", "reserve", "who", "release", "renew"] {
+            let hint = format!("a path that begins with a dash: clearway {verb} ./-dash.rs");
+            check(&format!("clearway {verb} -dash.rs"), "-d is not known here", &hint);
+        }
+        check("clearway reserve x -b", "-b is not known here", "how it is used: clearway help reserve");
         check("clearway send otter", "TEXT is missing", "how it is used: clearway help send");
         check("clearway send otter hi --cy", "--cy is not known here", "how it is used: clearway help send");
         check(

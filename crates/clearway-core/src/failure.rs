@@ -200,7 +200,7 @@ pub struct Ahead {
 pub struct Circle {
     /// Who waits for whom; the last waits for the first.
     pub steps: Vec<CircleStep>,
-    /// Who should give back which lease, on what.
+    /// Who should give back which lease, on what, so that the least work is lost.
     pub yielder: Option<(AgentName, LeaseId, String)>,
 }
 

@@ -40,6 +40,14 @@ pub enum DiscoverError {
         /// What the system answered.
         source: io::Error,
     },
+    /// A `.git` directory that has parts of a repository, and is none.
+    #[error("{} is damaged: {reason}", git_dir.display())]
+    Damaged {
+        /// The directory, or a link to it.
+        git_dir: PathBuf,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
     /// A `.git` file that leads nowhere.
     #[error("{} is a broken git file: {reason}", file.display())]
     BrokenGitfile {
@@ -90,10 +98,19 @@ fn repository_at(dir: &Path) -> Result<Option<Repository>, DiscoverError> {
             if let Some(repository) = with_worktree(&dot_git, spelling, dir)? {
                 return Ok(Some(repository));
             }
+            // Git goes on to the directory above. Whoever holds something here would be overlooked there.
+            if let Some(reason) = layout::damage_of(&dot_git) {
+                return Err(DiscoverError::Damaged { git_dir: dot_git, reason });
+            }
         }
         Ok((found, _)) if found.is_file() => return through_gitfile(&dot_git, dir).map(Some),
         Ok(_) => {}
-        Err(error) if is_absence(error.kind()) => {}
+        Err(error) if layout::is_absence(error.kind()) => {
+            if dot_git.is_symlink() {
+                let reason = "it is a link, and nothing is there";
+                return Err(DiscoverError::Damaged { git_dir: dot_git, reason });
+            }
+        }
         Err(source) => return Err(DiscoverError::Unreadable { path: dot_git, source }),
     }
     bare(dir, Spelling::Canonical)
@@ -113,11 +130,6 @@ fn look_at(name: &Path) -> io::Result<(fs::Metadata, Spelling)> {
         return Ok((fs::metadata(name)?, Spelling::Any));
     }
     Ok((found, Spelling::Canonical))
-}
-
-/// A start that is a file has `file/.git` asked of it; a dangling `.git` link is no repository.
-fn is_absence(kind: io::ErrorKind) -> bool {
-    matches!(kind, io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 fn with_worktree(

@@ -40,7 +40,7 @@ pub(crate) fn read_gitfile(file: &Path) -> Result<PathBuf, GitfileError> {
 ///
 /// A git directory has a HEAD that reads like one, and objects and refs of its own or of the
 /// common directory it names: a directory that is merely called `.git` is not trusted. An error
-/// means that this may be a git directory and we are not allowed to know.
+/// means that this may be a git directory and we are not able to know.
 pub(crate) fn common_dir_of(git_dir: &Path) -> io::Result<Option<PathBuf>> {
     if !is_head(&git_dir.join("HEAD"))? {
         return Ok(None);
@@ -48,10 +48,45 @@ pub(crate) fn common_dir_of(git_dir: &Path) -> io::Result<Option<PathBuf>> {
     let pointer = git_dir.join("commondir");
     let common_dir = match read_small(&pointer, POINTER_BYTES_MAX) {
         Ok(bytes) => beside(&pointer, bytes.trim_ascii()),
-        Err(_) => git_dir.to_owned(),
+        Err(error) if is_absence(error.kind()) => git_dir.to_owned(),
+        Err(error) => return Err(error),
     };
-    let complete = common_dir.join("objects").is_dir() && common_dir.join("refs").is_dir();
+    let complete = is_directory(&common_dir.join("objects"))? && is_directory(&common_dir.join("refs"))?;
     Ok(complete.then_some(common_dir))
+}
+
+/// What keeps a directory called `.git`, which is no git directory, from being one; `None` if nothing in it says that it
+/// ever was, such as in an empty one.
+pub(crate) fn damage_of(git_dir: &Path) -> Option<&'static str> {
+    let has = |part: &str| fs::symlink_metadata(git_dir.join(part)).is_ok();
+    if !["HEAD", "objects", "refs"].into_iter().any(has) {
+        return None;
+    }
+    let lacks = ["HEAD", "objects", "refs"].into_iter().find(|part| !has(part));
+    Some(match lacks {
+        Some("HEAD") => "its HEAD is missing",
+        Some("objects") => "its objects are missing",
+        Some(_) => "its refs are missing",
+        None if !is_head(&git_dir.join("HEAD")).unwrap_or_default() => {
+            "its HEAD names no branch and no commit"
+        }
+        None => "its objects or refs are not there any more",
+    })
+}
+
+fn is_directory(path: &Path) -> io::Result<bool> {
+    match fs::metadata(path) {
+        Ok(found) => Ok(found.is_dir()),
+        Err(error) if is_absence(error.kind()) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether an error says that nothing is there. A start that is a file has `file/.git` asked of it, and what is there may
+/// be a directory where a file was to be read. Every other error may pass, and must not lead to another repository.
+pub(crate) fn is_absence(kind: io::ErrorKind) -> bool {
+    use io::ErrorKind::{InvalidFilename, IsADirectory, NotADirectory, NotFound};
+    matches!(kind, NotFound | NotADirectory | IsADirectory | InvalidFilename)
 }
 
 /// Whether the repository's own configuration says that it has no main worktree.
@@ -63,8 +98,8 @@ pub(crate) fn is_configured_bare(common_dir: &Path) -> bool {
 fn is_head(path: &Path) -> io::Result<bool> {
     match head_text(path) {
         Ok(bytes) => Ok(reads_like_head(&bytes)),
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Err(error),
-        Err(_) => Ok(false),
+        Err(error) if is_absence(error.kind()) => Ok(false),
+        Err(error) => Err(error),
     }
 }
 

@@ -21,12 +21,20 @@ pub fn nested_repository(worktree: &Path, relative_path: &str) -> Option<PathBuf
 
 /// Whether a directory is the root of a worktree of its own.
 ///
-/// A `.git` file counts even if it leads nowhere: git refuses to look past it too.
+/// A `.git` file counts even if it leads nowhere: git refuses to look past it too. So does a damaged repository, and one
+/// that cannot be read for a moment: what it holds would otherwise become the outer one's.
 pub fn is_repository_root(dir: &Path) -> bool {
     let dot_git = dir.join(".git");
     // Most directories have none, and one look tells.
     if std::fs::symlink_metadata(&dot_git).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
         return false;
     }
-    matches!(layout::common_dir_of(&dot_git), Ok(Some(_))) || layout::read_gitfile(&dot_git).is_ok()
+    match layout::common_dir_of(&dot_git) {
+        Ok(None) => {
+            let is_dangling = dot_git.is_symlink() && !dot_git.exists();
+            is_dangling || layout::read_gitfile(&dot_git).is_ok() || layout::damage_of(&dot_git).is_some()
+        }
+        Ok(Some(_)) => true,
+        Err(error) => error.kind() != std::io::ErrorKind::PermissionDenied,
+    }
 }

@@ -176,8 +176,11 @@ fn a_directory_merely_called_git_is_not_trusted() {
     sandbox.write("outer/headless/.git/config", "");
     sandbox.write("outer/forged/.git/HEAD", "anything\n");
     sandbox.write("outer/half/.git/HEAD", "ref: refs/heads/main\n");
-    for dir in ["outer/empty", "outer/headless", "outer/forged", "outer/half"] {
+    for dir in ["outer/empty", "outer/headless"] {
         assert_eq!(found_like_git(&sandbox, dir).worktree, Some(outer.clone()), "{dir}");
+    }
+    for dir in ["outer/forged", "outer/half"] {
+        assert!(matches!(discover(&sandbox.at(dir)), Err(DiscoverError::Damaged { .. })), "{dir}");
     }
 }
 
@@ -252,7 +255,38 @@ fn a_head_that_is_a_link_into_refs_is_a_head() {
     found_like_git(&sandbox, "repo");
     fs::remove_file(root.join(".git/HEAD")).unwrap();
     link("elsewhere", root.join(".git/HEAD"));
-    assert_eq!(discover(&root).unwrap(), None);
+    assert!(matches!(discover(&root), Err(DiscoverError::Damaged { .. })));
+}
+
+/// Git goes on to the directory above, where whoever holds something in the repository would be overlooked.
+#[test]
+fn a_damaged_repository_is_named_and_not_passed_over() {
+    let damages: [fn(&Path); 6] = [
+        |git_dir| fs::write(git_dir.join("HEAD"), "").unwrap(),
+        |git_dir| fs::remove_file(git_dir.join("HEAD")).unwrap(),
+        |git_dir| {
+            fs::remove_file(git_dir.join("HEAD")).unwrap();
+            fs::create_dir(git_dir.join("HEAD")).unwrap();
+        },
+        |git_dir| fs::remove_dir_all(git_dir.join("objects")).unwrap(),
+        |git_dir| fs::remove_dir_all(git_dir.join("refs")).unwrap(),
+        |git_dir| {
+            fs::remove_dir_all(git_dir).unwrap();
+            link("elsewhere", git_dir);
+        },
+    ];
+    for (number, damage) in damages.into_iter().enumerate() {
+        let sandbox = Sandbox::new();
+        let outer = sandbox.repository("outer");
+        let inner = sandbox.repository("outer/inner");
+        damage(&inner.join(".git"));
+        for start in [inner.clone(), inner.join("src")] {
+            fs::create_dir_all(&start).unwrap();
+            let error = discover(&start).unwrap_err();
+            assert!(matches!(error, DiscoverError::Damaged { .. }), "{number}: {error:?}");
+        }
+        assert_eq!(nested_repository(&outer, "inner/a"), Some(inner), "{number}");
+    }
 }
 
 #[test]

@@ -11,7 +11,7 @@ use clearway_core::agent::{Client, SignOfLife};
 use clearway_core::command::Command;
 use clearway_core::decide::Notice;
 use clearway_core::facts::Process;
-use clearway_core::failure::Failure;
+use clearway_core::failure::{Details, Failure};
 use clearway_core::hint::Hint;
 use clearway_core::ids::Seq;
 use clearway_core::path::CanonicalPath;
@@ -250,7 +250,10 @@ impl Session<'_> {
         if let Some(failure) = &self.no_scope {
             let text = format!("there is no scope here: {}; what follows is of the machine", failure.message);
             let hint = failure.hints.first().map(ToString::to_string);
-            return Check { about: "scope", status: CheckStatus::Notable, text, hint };
+            // A repository that cannot be used has to be repaired; no scope is nobody's fault.
+            let is_damaged = failure.details != Details::None;
+            let status = if is_damaged { CheckStatus::Wrong } else { CheckStatus::Notable };
+            return Check { about: "scope", status, text, hint };
         }
         let kind = match site.kind {
             SiteKind::Git => "git repository",

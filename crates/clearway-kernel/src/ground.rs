@@ -4,12 +4,14 @@
 use crate::attribution::{left_trace, was_here};
 use crate::config::{Config, ConfigText, FlagValue, Inputs, KeyId, Layer, REPOSITORY_FILE};
 use crate::failures::{config_failure, store_failure};
-use crate::outside::{Outside, StoreAt};
+use crate::listings::show;
+use crate::outside::{NoSite, Outside, StoreAt};
 use crate::placing::{Record, record_of};
 use crate::session::Globals;
-use crate::site::{Site, SiteKind, directory_key};
+use crate::site::{Site, SiteKind, directory_key, scope_key};
 use crate::{identity, outage};
-use clearway_core::failure::Failure;
+use clearway_core::facts::Facts;
+use clearway_core::failure::{Details, Failure};
 use clearway_core::ids::ScopeKey;
 use clearway_core::pattern::Fold;
 use clearway_core::shell;
@@ -17,9 +19,11 @@ use clearway_core::slice::ReadSet;
 use clearway_core::slug::Slug;
 use clearway_core::text::{quoted, shown};
 use clearway_core::time::Now;
-use clearway_store::contract::{Engine, StoreError};
+use clearway_store::contract::{Engine, LeaseListing, StoreError};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+
+mod lost;
 
 /// How many scopes are named to somebody who named one that is not there.
 const SCOPES_NAMED: usize = 8;
@@ -79,8 +83,10 @@ pub(crate) fn invited(
             missing = is_missing(outside, &config, start, &site);
             None
         }
-        Err(failure) if failure.slug == Slug::NoScope => None,
-        Err(failure) => return Err(failure),
+        // Somebody invited us, and the repository is damaged: its edits cannot be checked.
+        Err(NoSite { failure, site: Some(site) }) if is_invited(&mut store, &site) => return Err(failure),
+        Err(NoSite { failure, .. }) if failure.slug == Slug::NoScope => None,
+        Err(NoSite { failure, .. }) => return Err(failure),
     };
     if let Some(trouble) = store.trouble {
         return Err(trouble);
@@ -88,6 +94,13 @@ pub(crate) fn invited(
     let Some(found) = found else { return missing.map_or(Ok(None), Err) };
     let begun = Begun { start: start.to_owned(), files, above: Ok(config), engine: Some(engine) };
     complete(outside, globals, begun, found, Mistakes::LeaveRepositoryOut).map(Some)
+}
+
+/// Whether a repository that cannot be used has a scope, or lies in one: what is edited in it may be held there.
+fn is_invited(store: &mut Asked<'_>, site: &Site) -> bool {
+    let mut above =
+        site.cwd.ancestors().flat_map(|above| [scope_key(above, &above.join(".git")), directory_key(above)]);
+    store.has_scope(&site.key) || above.any(|key| store.has_scope(&key))
 }
 
 /// Settings that cannot be read are told only where somebody invited us, as far as the store says that is used when
@@ -146,7 +159,11 @@ pub(crate) fn without_store(
     globals: &Globals,
     start: &Path,
 ) -> Result<(Config, Site), Failure> {
-    let Found { site, .. } = here(outside, &mut Asked::new(None, None, start), start, false)?;
+    let site = match here(outside, &mut Asked::new(None, None, start), start, false) {
+        Ok(Found { site, .. }) => site,
+        Err(NoSite { site: Some(site), .. }) => *site,
+        Err(NoSite { failure, site: None }) => return Err(failure),
+    };
     let Ok(mut files) = Files::of_user(outside) else { return Ok((unset(outside)?, site)) };
     let of_user = resolve(outside, &files, globals);
     let whole = files.add_repository(outside, &site).and_then(|()| resolve(outside, &files, globals));
@@ -300,7 +317,9 @@ struct Found {
 fn find_site(outside: &mut dyn Outside, mut store: Asked<'_>, globals: &Globals) -> Result<Found, Failure> {
     let start = store.start;
     let found = match globals.scope.as_deref() {
-        None => here(outside, &mut store, start, globals.directory.is_some()),
+        None => {
+            here(outside, &mut store, start, globals.directory.is_some()).map_err(|error| error.failure)
+        }
         Some("machine") => {
             Ok(Found { own_key: ScopeKey::machine(), site: Site::machine(start.to_owned()), record: None })
         }
@@ -315,12 +334,26 @@ fn here(
     store: &mut Asked<'_>,
     directory: &Path,
     named: bool,
-) -> Result<Found, Failure> {
-    let site = outside.find_site(directory, named, &mut |key| store.knows(key))?;
+) -> Result<Found, NoSite> {
+    let site = outside.find_site(directory, named, &mut |key| store.knows(key));
+    let site = site.and_then(|site| lost::refuse(outside, store, &site).map(|()| site));
+    let site = site.map_err(|unusable| still_held(store, unusable))?;
     let adopted = store.alias(&site.key);
     let own_key = site.key.clone();
     let site = Site { key: adopted.unwrap_or(site.key), ..site };
     Ok(settle(outside, store, own_key, site))
+}
+
+/// What is held in a repository that cannot be used stays held, and can be looked at.
+fn still_held(store: &mut Asked<'_>, unusable: NoSite) -> NoSite {
+    let NoSite { mut failure, site } = unusable;
+    if let Some(Site { key, place, .. }) = site.as_deref() {
+        failure = failure.details(Details::field("repository", place.clone()));
+        if store.has_scope(key) {
+            failure = failure.hint(format!("what is held there stays held: clearway --scope {key} leases"));
+        }
+    }
+    NoSite { failure, site }
 }
 
 /// A scope that another directory adopted is no longer that of the path it began at: what lies there now has one of its
@@ -446,6 +479,24 @@ impl<'a> Asked<'a> {
         }
         let answer = self.engine.as_mut().map(|engine| engine.has(scope));
         self.settled(answer)
+    }
+
+    /// Whether a place with this key has a scope, its own or one that it adopted.
+    fn has_scope(&mut self, key: &ScopeKey) -> bool {
+        self.knows(key) || self.alias(key).is_some()
+    }
+
+    /// Whether leases of a scope are in force.
+    fn is_held(&mut self, outside: &mut dyn Outside, scope: &ScopeKey) -> bool {
+        let held = self.engine.as_mut().map(|engine| {
+            let now = engine.now(&mut || outside.now())?;
+            let Some(mut snapshot) = engine.snapshot(scope)? else { return Ok(false) };
+            let (listed, agents) = (snapshot.leases(LeaseListing::Live, &now)?, snapshot.agents(&now)?);
+            let same_boot = snapshot.load(&ReadSet::default(), &now)?.scope.is_of(&now.boot);
+            let seen = show(&listed.leases, &agents, &Facts::default(), &now, same_boot);
+            Ok(seen.iter().any(|view| view.lease.ended.is_none()))
+        });
+        self.settled(held)
     }
 
     fn alias(&mut self, key: &ScopeKey) -> Option<ScopeKey> {

@@ -94,8 +94,8 @@ pub use negotiating::{AnswerWords, AskWords, Negotiations};
 pub use outage::{Failing, Outage, outage};
 pub use outside::{
     Brings, BuildFacts, ChangedPaths, CheckedOut, CommitOrder, Commits, Destination, Errand, FileId,
-    GitCommit, Head, HeadMove, Knows, Order, Outside, PutAside, Running, Staged, StoreAt, Surroundings,
-    UnderWay,
+    GitCommit, Head, HeadMove, Knows, NoSite, Order, Outside, PutAside, Running, Staged, StoreAt,
+    Surroundings, UnderWay,
 };
 pub use overwriting::{Overwrite, WholeText};
 pub use overwritten::OverwrittenFile;

@@ -21,6 +21,7 @@ use clearway_core::negotiation::NegotiationView;
 use clearway_core::pattern::Fold;
 use clearway_core::refused::RefusedEdit;
 use clearway_core::slice::{AgentLookup, AgentView, Freeze, ReadSet, ScopeState, Slice, household};
+use clearway_core::slug::Slug;
 use clearway_core::target::{Target, Worktree};
 use clearway_core::text::shown;
 use clearway_core::time::Now;
@@ -54,6 +55,8 @@ pub struct Leases {
     pub leases: Vec<LeaseView>,
     /// Those that the caller holds in the scope of the machine.
     pub machine_wide: Vec<LeaseView>,
+    /// How many of others there are in force there.
+    pub elsewhere: u64,
     /// Rows nobody can read.
     pub unreadable: Vec<String>,
     /// Things to know beside the answer.
@@ -155,7 +158,8 @@ impl Session<'_> {
         let beyond = pattern.as_ref().and_then(end_at_inner);
         let wanted = if filter.history { LeaseListing::WithEnded(HISTORY_ROWS) } else { LeaseListing::Live };
         let mut found = self.look(wanted)?;
-        found.machine_wide = self.machine_wide(wanted)?.leases;
+        let there = self.machine_wide(wanted)?;
+        (found.machine_wide, found.elsewhere) = (there.leases, there.others_hold);
         let here = self.site.worktree();
         let is_wanted = |view: &LeaseView| {
             let by_agent = filter.agent.as_ref().is_none_or(|name| view.agent.as_str() == name);
@@ -274,6 +278,7 @@ impl Session<'_> {
         let key = self.site.key.clone();
         let survey = self.survey_with(&key, LeaseListing::WithEnded(ENDED_ROWS), day)?;
         self.refuse_gone(survey.rev())?;
+        survey.refuse_another(&self.caller)?;
         let mut leases = survey.leases();
         let left_behind = self.left_behind(&leases);
         leases.retain(|view| view.lease.ended.is_none());
@@ -354,7 +359,8 @@ impl Session<'_> {
         let notices = told_of_cut(&survey.slice.scope, &survey.now, is_empty)?;
         let unreadable = survey.listed.unreadable;
         let notices = notices.into_iter().collect();
-        Ok(Leases { rev, now: survey.now, leases, machine_wide: Vec::new(), unreadable, notices })
+        let (now, machine_wide) = (survey.now, Vec::new());
+        Ok(Leases { rev, now, leases, machine_wide, elsewhere: 0, unreadable, notices })
     }
 
     fn survey(&mut self, wanted: LeaseListing) -> Result<Survey, Failure> {
@@ -427,6 +433,14 @@ impl Survey {
     pub(crate) fn caller(&self, caller: &Caller) -> Option<AgentSeen> {
         let id = identify(&self.slice, caller).ok()?.known?.agent.id;
         self.agents().into_iter().find(|seen| seen.view.agent.id == id)
+    }
+
+    /// Refuses to tell a caller what is its own under the name of somebody else, who has something else.
+    pub(crate) fn refuse_another(&self, caller: &Caller) -> Result<(), Failure> {
+        match identify(&self.slice, caller) {
+            Err(failure) if matches!(failure.slug, Slug::NotYou | Slug::InvalidAgentName) => Err(failure),
+            _ => Ok(()),
+        }
     }
 
     /// The caller and everybody below it; nobody if it is not known here.

@@ -26,7 +26,7 @@ pub trait Outside: World {
 
     /// The scope that owns a directory. `named` says that the user named it, which allows a home or root
     /// directory to become a scope. Whether it folds case is not looked at.
-    fn find_site(&mut self, start: &Path, named: bool, knows: &mut Knows<'_>) -> Result<Site, Failure>;
+    fn find_site(&mut self, start: &Path, named: bool, knows: &mut Knows<'_>) -> Result<Site, NoSite>;
 
     /// Where an argument lies inside a site.
     fn resolve(&mut self, site: &Site, argument: &str, knows: &mut Knows<'_>) -> Result<Located, Failure>;
@@ -210,6 +210,9 @@ pub trait Outside: World {
     /// Whether every user of the machine can write a file.
     fn everybody_can_write(&self, path: &Path) -> bool;
 
+    /// Whether anybody but its owner can read or write a file.
+    fn others_can_use(&self, path: &Path) -> bool;
+
     /// Whether a directory is there.
     fn is_directory(&self, path: &Path) -> bool;
 
@@ -388,6 +391,21 @@ pub struct GitCommit {
     pub id: String,
     /// The branch it is on; `None` for a detached head.
     pub branch: Option<String>,
+}
+
+/// A directory that no scope can be told for.
+#[derive(Clone, Debug)]
+pub struct NoSite {
+    /// Why.
+    pub failure: Failure,
+    /// The scope that it has, if that is known: its repository cannot be used as it is.
+    pub site: Option<Box<Site>>,
+}
+
+impl From<Failure> for NoSite {
+    fn from(failure: Failure) -> Self {
+        Self { failure, site: None }
+    }
 }
 
 /// Where a file is that is to be written.

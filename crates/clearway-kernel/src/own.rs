@@ -28,6 +28,7 @@ impl Session<'_> {
     pub fn mine(&mut self, dirty: bool) -> Result<Mine, Failure> {
         let key = self.site.key.clone();
         let survey = self.survey_in(&key, LeaseListing::Live)?;
+        survey.refuse_another(&self.caller)?;
         let rev = survey.rev();
         let family = survey.family_of(&self.caller);
         let here = self.site.worktree();

@@ -33,8 +33,10 @@ pub struct Waits {
     pub now: Now,
     /// In the order of places.
     pub waits: Vec<Queued>,
-    /// What the caller waits for in the scope of the machine.
+    /// Those in the scope of the machine that are the caller's, and those for what it holds or waits for there.
     pub machine_wide: Vec<Queued>,
+    /// Others there.
+    pub elsewhere: u64,
 }
 
 impl Session<'_> {
@@ -187,11 +189,11 @@ impl Session<'_> {
         unknown.first().map_or(Ok(()), |id| Err(nobody_at(*id)))
     }
 
-    /// Lists who waits for what here, and what the caller waits for machine-wide.
+    /// Lists who waits for what here, and who waits machine-wide for what concerns the caller.
     pub fn waits(&mut self) -> Result<Waits, Failure> {
         let key = self.site.key.clone();
-        let machine_wide = self.machine_wide(LeaseListing::Live)?.waits;
-        Ok(Waits { machine_wide, ..self.waits_in(&key)? })
+        let there = self.machine_wide(LeaseListing::Live)?;
+        Ok(Waits { machine_wide: there.queue(), elsewhere: there.others_wait, ..self.waits_in(&key)? })
     }
 
     pub(crate) fn waits_in(&mut self, scope: &ScopeKey) -> Result<Waits, Failure> {
@@ -199,7 +201,7 @@ impl Session<'_> {
         let read = ReadSet { waits: true, ..ReadSet::default() };
         let slice = self.read_in(scope, |snapshot| with_queue(snapshot, &read, &now))?.unwrap_or_default();
         let waits = self.queued(&slice, &now)?;
-        Ok(Waits { rev: slice.scope.rev, now, waits, machine_wide: Vec::new() })
+        Ok(Waits { rev: slice.scope.rev, now, waits, machine_wide: Vec::new(), elsewhere: 0 })
     }
 
     /// The waits of a slice that are not over, with who waits and where.
@@ -233,8 +235,9 @@ impl Session<'_> {
 
     fn only_wait(&mut self) -> Result<(ScopeKey, WaitId), Failure> {
         let me = self.me()?.map(|(id, _)| id);
-        let Waits { waits, machine_wide, .. } = self.waits()?;
-        let mine = waits.into_iter().filter(|queued| Some(queued.wait.agent) == me);
+        let machine_wide = self.machine_wide(LeaseListing::Live)?.waits;
+        let key = self.site.key.clone();
+        let mine = self.waits_in(&key)?.waits.into_iter().filter(|queued| Some(queued.wait.agent) == me);
         let here = mine.map(|queued| (self.site.key.clone(), queued));
         let there = machine_wide.into_iter().map(|queued| (ScopeKey::machine(), queued));
         let own: Vec<(ScopeKey, Queued)> = here.chain(there).collect();

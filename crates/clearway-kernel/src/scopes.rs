@@ -24,12 +24,25 @@ pub struct MachineWide {
     pub leases: Vec<LeaseView>,
     /// Its waits, in the order of places.
     pub waits: Vec<Queued>,
+    /// Those of others for what it holds or waits for, in the order of places.
+    pub rivals: Vec<Queued>,
+    /// Leases of others.
+    pub others_hold: u64,
+    /// Waits of others for something else.
+    pub others_wait: u64,
 }
 
 impl MachineWide {
     /// Whether it has nothing there.
     pub fn is_empty(&self) -> bool {
         self.leases.is_empty() && self.waits.is_empty()
+    }
+
+    /// The part of the queue that concerns the caller, in the order of places.
+    pub fn queue(&self) -> Vec<Queued> {
+        let mut queue: Vec<Queued> = self.waits.iter().chain(&self.rivals).cloned().collect();
+        queue.sort_by_key(|queued| queued.wait.place);
+        queue
     }
 }
 
@@ -84,11 +97,21 @@ impl Session<'_> {
             return Ok(MachineWide::default());
         }
         let survey = self.survey_in(&ScopeKey::machine(), wanted)?;
-        let Some(me) = survey.caller(&self.caller) else { return Ok(MachineWide::default()) };
-        let id = me.view.agent.id;
-        let leases = survey.leases().into_iter().filter(|view| view.lease.holder == id).collect();
-        let waits = survey.queue.into_iter().filter(|queued| queued.wait.agent == id).collect();
-        Ok(MachineWide { me: Some(me), leases, waits })
+        let me = survey.caller(&self.caller);
+        let id = me.as_ref().map(|me| me.view.agent.id);
+        let is_own = |view: &LeaseView| Some(view.lease.holder) == id;
+        let (leases, foreign): (Vec<_>, Vec<_>) = survey.leases().into_iter().partition(is_own);
+        let (waits, others): (Vec<_>, Vec<_>) =
+            survey.queue.into_iter().partition(|queued| Some(queued.wait.agent) == id);
+        let concerns = |other: &Queued| {
+            let wanted = &other.wait.wanted;
+            let is_live = |view: &&LeaseView| view.lease.ended.is_none();
+            let held = leases.iter().filter(is_live).any(|view| wanted.conflicts_with_lease(&view.lease));
+            held || waits.iter().any(|own: &Queued| own.wait.wanted.meets(wanted))
+        };
+        let (rivals, others): (Vec<_>, Vec<_>) = others.into_iter().partition(concerns);
+        let others_hold = foreign.iter().filter(|view| view.lease.ended.is_none()).count() as u64;
+        Ok(MachineWide { me, leases, waits, rivals, others_hold, others_wait: others.len() as u64 })
     }
 
     /// Executes a command that means everything of the caller's: one here, one in the scope of the machine if it has

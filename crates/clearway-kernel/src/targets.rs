@@ -223,11 +223,12 @@ fn as_pattern(failure: Failure, argument: &str, pattern: &str) -> Failure {
 
 fn invalid_pattern(argument: &str, error: &PatternError) -> Failure {
     let failure = Failure::new(Slug::InvalidPattern, format!("{} is no pattern: {error}", quoted(argument)));
-    let failure = match error.kind.is_too_much() {
-        true => failure.hint("name less of it, or several patterns"),
-        false => {
+    let failure = match (error.kind.is_too_much(), error.kind.is_of_meant_character()) {
+        (true, _) => failure.hint("name less of it, or several patterns"),
+        (_, true) => {
             failure.hint("put a backslash before a character that is meant as it is: app/\\[id\\]/page.tsx")
         }
+        _ => failure,
     };
     failure.hint("the language of patterns: clearway explain invalid-pattern")
 }

@@ -22,7 +22,8 @@ pub use jot::jot;
 pub use leftovers::{DEMO, READING, leftover_directories, leftovers, remove_leftover, remove_leftovers_in};
 pub use private::{
     PRIVATE_DIR_MODE, PRIVATE_FILE_MODE, PrivacyComplaint, create_atomic, create_private_dir_all,
-    directory_complaints, everybody_can_write, open_private, privacy_complaints, write_atomic,
+    directory_complaints, everybody_can_write, open_private, others_can_use, privacy_complaints,
+    write_atomic,
 };
 pub use replace::{Turn, can_run, remove_followed, remove_if_empty, replace, take_turn};
 pub use upkeep::{

@@ -15,8 +15,8 @@ use clearway_core::time::Wall;
 use clearway_git::{Draft, Git};
 use clearway_kernel::{
     BuildFacts, Changed, ChangedPaths, CheckedOut, CommitOrder, Commits, Destination, Errand, FileId,
-    GitCommit, Head, HeadMove, Knows, Located, Order, Outside, ProcessPlace, PutAside, Running, Shelf, Site,
-    SiteKind, Staged, StoreAt, Surroundings, Uncommitted, UnderWay,
+    GitCommit, Head, HeadMove, Knows, Located, NoSite, Order, Outside, ProcessPlace, PutAside, Running,
+    Shelf, Site, SiteKind, Staged, StoreAt, Surroundings, Uncommitted, UnderWay,
 };
 use clearway_platform::clock::SystemClock;
 use clearway_platform::environment::{self, Environment};
@@ -104,7 +104,7 @@ impl Outside for Machine {
         &self.surroundings
     }
 
-    fn find_site(&mut self, start: &Path, named: bool, knows: &mut Knows<'_>) -> Result<Site, Failure> {
+    fn find_site(&mut self, start: &Path, named: bool, knows: &mut Knows<'_>) -> Result<Site, NoSite> {
         let canonical = self.canonical.get(start).map(PathBuf::as_path);
         let start = sites::Start { directory: start, canonical };
         sites::find(&self.environment, start, named, knows)
@@ -387,6 +387,10 @@ impl Outside for Machine {
 
     fn everybody_can_write(&self, path: &Path) -> bool {
         files::everybody_can_write(path)
+    }
+
+    fn others_can_use(&self, path: &Path) -> bool {
+        files::others_can_use(path)
     }
 
     fn is_directory(&self, path: &Path) -> bool {

@@ -6,9 +6,9 @@ use clearway_core::pattern::Fold;
 use clearway_core::shell;
 use clearway_core::slug::Slug;
 use clearway_core::text::{quoted, shown};
-use clearway_git::{PathKind, ResolveError};
+use clearway_git::{DiscoverError, PathKind, ResolveError};
 use clearway_kernel::config::REPOSITORY_FILE;
-use clearway_kernel::{Destination, Found, Knows, Located, Site, SiteKind, directory_key, scope_key};
+use clearway_kernel::{Destination, Found, Knows, Located, NoSite, Site, SiteKind, directory_key, scope_key};
 use clearway_platform::environment::Environment;
 use clearway_platform::files;
 use std::path::{Path, PathBuf};
@@ -19,15 +19,42 @@ pub(crate) fn find(
     start: Start<'_>,
     named: bool,
     knows: &mut Knows<'_>,
-) -> Result<Site, Failure> {
+) -> Result<Site, NoSite> {
     let cwd = start.entered()?;
-    let repository = clearway_git::discover_from(&cwd).map_err(|error| {
-        Failure::new(Slug::NoScope, error.to_string()).hint("repair the repository, or run outside of it")
-    })?;
-    match repository {
-        Some(repository) => Ok(git_site(&repository, cwd)),
-        None => directory_site(environment, cwd, named, knows),
+    match clearway_git::discover_from(&cwd) {
+        Ok(Some(repository)) => Ok(git_site(&repository, cwd)),
+        Ok(None) => Ok(directory_site(environment, cwd, named, knows)?),
+        Err(error) => {
+            let cause =
+                std::error::Error::source(&error).map(|cause| format!(": {cause}")).unwrap_or_default();
+            let failure = Failure::new(Slug::NoScope, format!("{}{cause}", shown(&error.to_string())))
+                .hint("repair the repository, or run outside of it");
+            Err(NoSite { failure, site: unusable(error, &cwd, knows).map(Box::new) })
+        }
     }
+}
+
+/// The scope of the repository that would be there if it could be used, as far as its directories are known: one that is
+/// known, should its git directory be, or have been, behind a link.
+fn unusable(error: DiscoverError, cwd: &Path, knows: &mut Knows<'_>) -> Option<Site> {
+    let dot_git = match error {
+        DiscoverError::Damaged { git_dir, .. } => git_dir,
+        DiscoverError::Unreadable { path, .. } => {
+            path.ancestors().find(|above| above.ends_with(".git"))?.to_owned()
+        }
+        DiscoverError::Start { .. } | DiscoverError::BrokenGitfile { .. } => return None,
+    };
+    let worktree = dot_git.parent()?;
+    let behind = dot_git.read_link().ok().map(|target| {
+        let target = worktree.join(target);
+        target.canonicalize().unwrap_or(target)
+    });
+    let site = |git_dir: PathBuf| {
+        let (common_dir, worktree) = (git_dir.clone(), Some(worktree.to_owned()));
+        git_site(&clearway_git::Repository { common_dir, git_dir, worktree }, cwd.to_owned())
+    };
+    let known = behind.into_iter().map(site).find(|site| knows(&site.key));
+    Some(known.unwrap_or_else(|| site(dot_git.clone())))
 }
 
 /// Where a search for a scope begins.

@@ -122,7 +122,7 @@ impl Home {
         let path = self.state().join("operator.key");
         if !path.exists() {
             std::fs::create_dir_all(self.state()).expect("a directory");
-            std::fs::write(&path, format!("{}\n", "5e".repeat(32))).expect("a file");
+            write_private(&path, &format!("{}\n", "5e".repeat(32)));
         }
         path
     }
@@ -186,4 +186,14 @@ impl Drop for Home {
             eprintln!("what the test left behind: {}", self.keep().display());
         }
     }
+}
+
+/// Writes a file that is its owner's alone, such as a key.
+///
+/// # Panics
+/// If that fails.
+pub fn write_private(path: &std::path::Path, text: &str) {
+    std::fs::write(path, text).expect("a file");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+    std::fs::set_permissions(path, mode).expect("its mode");
 }

@@ -260,7 +260,11 @@ Examples:
 pub(super) const CHECK: &str = "\
 Examples:
   clearway check src/parser.rs && echo free
-  clearway check --shared Cargo.toml --json";
+  clearway check --shared Cargo.toml --json
+
+The answer is whether anybody is in the way. Asking takes nothing, so much of
+the tree can be asked about without --broad; that to reserve as much would take
+--broad is told beside the answer.";
 
 pub(super) const RENEW: &str = "\
 Examples:

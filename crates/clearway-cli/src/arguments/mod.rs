@@ -45,13 +45,21 @@ pub(crate) fn command_for_people() -> clap::Command {
     })
 }
 
-/// The command line as shells complete it. The parser itself takes any word for a slug, because an unknown one has an
-/// answer of its own.
+/// The command line as shells complete it. The parser itself takes any word for a slug or a verb, because an unknown one
+/// has an answer of its own.
 pub(crate) fn command_for_completion() -> clap::Command {
     let slugs = Slug::ALL.iter().map(|slug| slug.as_str());
-    command().mut_subcommand("explain", |explain| {
+    let command = command().mut_subcommand("explain", |explain| {
         explain.mut_arg("slug", |slug| slug.value_parser(PossibleValuesParser::new(slugs)))
-    })
+    });
+    // The parser keeps names that live as long as the process, which ends with the script.
+    let verbs: Vec<&'static str> =
+        command.get_subcommands().map(|verb| &*verb.get_name().to_owned().leak()).collect();
+    let names = || PossibleValuesParser::new(verbs.clone());
+    // The manual also goes to a directory, which shells offer beside the verbs.
+    command
+        .mut_subcommand("help", |help| help.mut_arg("verb", |verb| verb.value_parser(names())))
+        .mut_subcommand("man", |man| man.mut_arg("pages", |pages| pages.value_parser(names())))
 }
 
 /// The command line as manuals show it: its usage names the value of every flag.

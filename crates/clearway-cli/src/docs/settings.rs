@@ -137,6 +137,9 @@ gpu = { capacity = 1, scope = "machine" }
 "port:3000-3009" = { capacity = 10, scope = "machine" }
 ```
 
+The capacity is how many may hold a name alone, each a unit of its own. Who asks for it with `--shared` takes no unit: as
+many as like share the whole of it, while nobody has a unit, and nobody gets a unit while it is shared.
+
 A name that ends in a range of numbers tells each holder its own: `clearway with port -- CMD` finds it in
 `CLEARWAY_NUMBER_PORT`. A repository's file may declare a resource, and make one of the user's narrower. How much there
 is of what the whole machine shares belongs into the user's file: where repositories alone declare it, each asks by its

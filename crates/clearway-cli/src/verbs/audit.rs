@@ -79,7 +79,8 @@ impl Answer for Whole {
             Some(seq) => format!("anchored up to event {seq}, {unanchored} after it"),
         };
         let whole = page.paint(Tone::Good, "whole");
-        let mut text = format!("the log is {whole}: {events} events\n  head {}\n  {anchors}\n", head.hash);
+        let mut text = format!("the log is {whole}: {events} events\n  head {}\n", head.hash);
+        text.push_str(&wrapped(&anchors, page, "  "));
         if *given_up > 0 {
             let anchors = count(*given_up, "anchor", "anchors");
             text.push_str(&format!("  {anchors} of lost events that an operator went on without\n"));

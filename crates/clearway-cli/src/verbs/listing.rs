@@ -40,7 +40,7 @@ pub(super) struct LeaseList {
 
 impl Answer for LeaseList {
     fn json(&self, given: &Given) -> String {
-        let Leases { rev, now, leases, machine_wide, unreadable, notices } = &self.found;
+        let Leases { rev, now, leases, machine_wide, unreadable, notices, .. } = &self.found;
         let body = LeasesReply {
             leases: Blocker::list(leases.iter().chain(machine_wide), now),
             machine_wide: machine_wide.iter().map(|view| view.lease.id.to_string()).collect(),
@@ -51,8 +51,12 @@ impl Answer for LeaseList {
     }
 
     fn text(&self, page: &Page) -> String {
-        let Leases { leases, machine_wide, unreadable, .. } = &self.found;
+        let Leases { leases, machine_wide, elsewhere, unreadable, .. } = &self.found;
         let mut text = match leases.is_empty() && machine_wide.is_empty() {
+            true if *elsewhere > 0 => {
+                let there = format!("no leases here; machine-wide {}", count(*elsewhere, "lease", "leases"));
+                page.given.advice(&format!("{there}: clearway --scope machine leases\n"))
+            }
             true => "no leases\n".to_owned(),
             false => self.table(page).render(page, ""),
         };

@@ -4,7 +4,7 @@ use super::changed::Changed;
 use crate::arguments::{FreezeFlags, ThawFlags, TransferFlags, WaitFlags, WaitsFlags};
 use crate::console::{Answer, Console, Problem, document};
 use crate::given::Given;
-use crate::render::{Cell, Fit, Page, Table, Tone, ago, placed_wants};
+use crate::render::{Cell, Fit, Page, Table, Tone, ago, count, placed_wants};
 use clearway_core::failure::Failure;
 use clearway_core::slug::Slug;
 use clearway_core::text::printable;
@@ -112,7 +112,7 @@ pub(super) struct Queue(Waits);
 
 impl Answer for Queue {
     fn json(&self, _: &Given) -> String {
-        let Waits { rev, now, waits, machine_wide } = &self.0;
+        let Waits { rev, now, waits, machine_wide, .. } = &self.0;
         let body = WaitsReply {
             waits: WaitJson::list(waits.iter().chain(machine_wide), now),
             machine_wide: machine_wide.iter().map(|queued| queued.wait.id.to_string()).collect(),
@@ -121,8 +121,12 @@ impl Answer for Queue {
     }
 
     fn text(&self, page: &Page) -> String {
-        let Waits { now, waits, machine_wide, .. } = &self.0;
+        let Waits { now, waits, machine_wide, elsewhere, .. } = &self.0;
         match waits.is_empty() && machine_wide.is_empty() {
+            true if *elsewhere > 0 => {
+                let there = format!("nobody waits here; machine-wide {}", count(*elsewhere, "waits", "wait"));
+                page.given.advice(&format!("{there}: clearway --scope machine waits\n"))
+            }
             true => "nobody waits\n".to_owned(),
             false => wait_table(waits, machine_wide, now, page).render(page, ""),
         }

@@ -68,7 +68,8 @@ impl Answer for Look {
         let Status { rev, now, me, agents, leases, waits, machine_wide, frozen, .. } = &self.found;
         let negotiations = NegotiationJson::list(&self.found.negotiations, now);
         let leases_there = machine_wide.leases.iter().map(|view| view.lease.id.to_string());
-        let waits_there = machine_wide.waits.iter().map(|queued| queued.wait.id.to_string());
+        let queue_there = machine_wide.queue();
+        let waits_there = queue_there.iter().map(|queued| queued.wait.id.to_string());
         let agent = |seen: &AgentSeen| {
             AgentJson::new(&seen.view, seen.liveness, seen.waiting, now).looping(seen.is_looping(now))
         };
@@ -80,7 +81,7 @@ impl Answer for Look {
                 actor: Actor::new(me.as_ref()),
                 agents: agents.iter().map(agent).collect(),
                 leases: Blocker::list(leases.iter().chain(&machine_wide.leases), now),
-                waits: WaitJson::list(waits.iter().chain(&machine_wide.waits), now),
+                waits: WaitJson::list(waits.iter().chain(&queue_there), now),
                 negotiations,
                 machine_wide: leases_there.chain(waits_there).collect(),
                 frozen_until: frozen.as_ref().map(|freeze| rfc3339(now.wall_at(freeze.until))),
@@ -131,7 +132,8 @@ impl Look {
         text.extend(self.frozen().map(|frozen| short_lines(&frozen, page)));
         match agents.is_empty() {
             true => {
-                let nobody = format!("  nobody holds anything: clearway {}", self.first_step());
+                let here = if machine_wide.others_hold > 0 { " here" } else { "" };
+                let nobody = format!("  nobody holds anything{here}: clearway {}", self.first_step());
                 text.push_str(&page.given.advice(&nobody));
                 text.push('\n');
             }
@@ -140,14 +142,26 @@ impl Look {
         text.push_str(&self.waits(page));
         text.push_str(&self.negotiations(page));
         let held = leases.len() + machine_wide.leases.len();
-        let waiting = waits.len() + machine_wide.waits.len();
+        let waiting = waits.len() + machine_wide.waits.len() + machine_wide.rivals.len();
         let mut totals =
             vec![count(agents.len() as u64, "agent", "agents"), count(held as u64, "lease", "leases")];
         if waiting > 0 {
             totals.push(count(waiting as u64, "wait", "waits"));
         }
         totals.push(format!("revision {}", self.found.rev));
-        text + &totals.join(", ") + "\n"
+        text + &totals.join(", ") + "\n" + &self.machine_wide_of_others(page)
+    }
+
+    /// Whoever has nothing there sees nothing of it otherwise.
+    fn machine_wide_of_others(&self, page: &Page) -> String {
+        let there = &self.found.machine_wide;
+        if !there.is_empty() || there.others_hold + there.others_wait == 0 {
+            return String::new();
+        }
+        let leases = count(there.others_hold, "lease", "leases");
+        let waits = count(there.others_wait, "wait", "waits");
+        let said = format!("machine-wide {leases}, {waits}: clearway --scope machine status");
+        page.given.advice(&said) + "\n"
     }
 
     fn frozen(&self) -> Option<String> {
@@ -174,7 +188,7 @@ impl Look {
 
     /// The first places in the queue, and how many more there are.
     fn waits(&self, page: &Page) -> String {
-        let (here, there) = (&self.found.waits, &self.found.machine_wide.waits);
+        let (here, there) = (&self.found.waits, &self.found.machine_wide.queue());
         let shown_there = there.get(..WAITS_SHOWN).unwrap_or(there);
         let shown_here = here.get(..WAITS_SHOWN - shown_there.len()).unwrap_or(here);
         let shown = shown_here.len() + shown_there.len();
@@ -332,6 +346,10 @@ impl Look {
             // What a hook took is not committed yet, and would be anybody's.
             (None, Some(Grade::Auto)) => "mine --dirty".to_owned(),
             (None, Some(Grade::Claimed)) => "release --all".to_owned(),
+            // What is refused during a pause is no next step; a place for when it is over is.
+            (None, None) if self.found.frozen.is_some() && !self.found.here.0.is_empty() => {
+                "reserve --queue PATH".to_owned()
+            }
             (None, None) => self.first_step().to_owned(),
         }
     }
@@ -381,7 +399,12 @@ pub(super) fn awaiting(status: &Status, me: AgentId) -> impl Iterator<Item = &Qu
         let wait = || std::iter::once(&queued.wait);
         status.leases.iter().filter(held).any(|view| waiters_for(&view.lease, wait()) > 0)
     };
-    status.waits.iter().filter(move |queued| queued.wait.agent != me && is_in_the_way(queued))
+    let is_in_the_way_there = |queued: &&Queued| {
+        let mut held = status.machine_wide.leases.iter();
+        held.any(|view| waiters_for(&view.lease, std::iter::once(&queued.wait)) > 0)
+    };
+    let here = status.waits.iter().filter(move |queued| queued.wait.agent != me && is_in_the_way(queued));
+    here.chain(status.machine_wide.rivals.iter().filter(is_in_the_way_there))
 }
 
 fn first_wanted(queued: &Queued, page: &Page) -> String {

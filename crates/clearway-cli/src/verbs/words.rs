@@ -168,16 +168,22 @@ pub(super) fn completions(shell: clap_complete::Shell) -> Script {
     clap_complete::generate(shell, &mut command, "clearway", &mut script);
     let mut script = String::from_utf8_lossy(&script).into_owned();
     if shell == clap_complete::Shell::Fish {
-        script.push_str(&fish_slugs());
+        script.push_str(&fish_words());
     }
     Script { shell: shell.to_string(), script }
 }
 
 /// The generator gives fish no values of plain arguments.
-fn fish_slugs() -> String {
+fn fish_words() -> String {
     let slugs: Vec<&str> = Slug::ALL.iter().map(|slug| slug.as_str()).collect();
-    let after_explain = "__fish_clearway_using_subcommand explain";
-    format!("complete -c clearway -n \"{after_explain}\" -f -a \"{}\"\n", slugs.join(" "))
+    let command = arguments::command();
+    let verbs: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+    let after = |verb: &str, flags: &str, words: &[&str]| {
+        let after_it = format!("__fish_clearway_using_subcommand {verb}");
+        format!("complete -c clearway -n \"{after_it}\"{flags} -a \"{}\"\n", words.join(" "))
+    };
+    // A page of the manual is of a verb or goes to a directory.
+    [after("explain", " -f", &slugs), after("help", " -f", &verbs), after("man", "", &verbs)].concat()
 }
 
 /// The answer of `completions`.

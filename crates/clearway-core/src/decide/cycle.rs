@@ -130,6 +130,24 @@ fn circles<'w>(
     graph.settle(found, BTreeMap::is_empty)
 }
 
+/// A lease that somebody should give back, on what.
+type Yielded = (AgentName, LeaseId, String);
+
+/// How many circles are looked for behind the first.
+const CIRCLES_MORE_MAX: usize = 8;
+
+/// What opens the circles that a wait would still close after the first is opened, as far as is known by now.
+fn left_after(draft: &Draft<'_>, circle: &Circle, wait: &Wait) -> Vec<Yielded> {
+    let mut trial = draft.clone();
+    let (mut more, mut yielder) = (Vec::new(), circle.yielder.clone());
+    while let Some((_, lease, _)) = yielder.filter(|_| more.len() < CIRCLES_MORE_MAX) {
+        trial.end_lease(lease);
+        yielder = find(&trial, wait).ok().flatten().and_then(|circle| circle.yielder);
+        more.extend(yielder.clone());
+    }
+    more
+}
+
 /// The queue and the leases as a graph.
 #[derive(Debug)]
 struct Graph<'a> {
@@ -347,18 +365,34 @@ impl Circle {
     }
 
     /// The refusal of whoever would have closed it by waiting. A command to give a lease back is for its holder alone.
-    fn failure(self, me: &AgentName) -> Failure {
+    /// `more` are the leases of other circles that would be left then.
+    fn failure(self, me: &AgentName, more: &[Yielded]) -> Failure {
         let failure = Failure::new(Slug::WouldDeadlock, format!("waiting would never end: {}", self.told()));
-        let give_back =
-            |purpose: String, lease: &LeaseId| Hint::command(&purpose, "release", &[lease.as_str()]);
+        let give_back = |purpose: String, leases: &[&LeaseId]| {
+            let ids: Vec<&str> = leases.iter().map(|lease| lease.as_str()).collect();
+            Hint::command(&purpose, "release", &ids)
+        };
         let failure = match (&self.yielder, self.lease_of(me)) {
             (Some((agent, lease, target)), _) if agent == me => {
-                failure.hint(give_back(format!("the least work is lost if you give back {target}"), lease))
+                let (own, others): (Vec<&Yielded>, Vec<&Yielded>) =
+                    more.iter().partition(|(agent, ..)| agent == me);
+                let targets: Vec<&str> = [target.as_str()]
+                    .into_iter()
+                    .chain(own.iter().map(|(_, _, target)| target.as_str()))
+                    .collect();
+                let leases: Vec<&LeaseId> =
+                    [lease].into_iter().chain(own.iter().map(|(_, lease, _)| lease)).collect();
+                let purpose = format!("the least work is lost if you give back {}", targets.join(" and "));
+                let failure = failure.hint(give_back(purpose, &leases));
+                let left = |(agent, _, target): &&Yielded| {
+                    format!("after that {agent} has to give back {target}, too")
+                };
+                others.iter().map(left).fold(failure, Failure::hint)
             }
             (Some((agent, _, target)), own) => {
                 let failure = failure.hint(format!("the least work is lost if {agent} gives back {target}"));
                 let yourself = own.map(|(target, lease, waiting)| {
-                    give_back(format!("or give back {target} yourself, which {waiting} waits for"), lease)
+                    give_back(format!("or give back {target} yourself, which {waiting} waits for"), &[lease])
                 });
                 yourself.into_iter().fold(failure, Failure::hint)
             }
@@ -410,14 +444,17 @@ impl Draft<'_> {
         circle.failure_of_taking()
     }
 
-    /// Refuses a request that would close a circle, and records that.
+    /// Refuses a request that would close a circle, and records that. A `wait` may close more circles than one, each of
+    /// which would refuse it again.
     pub(super) fn refuse_circle(
         &mut self,
         (me, actor): (AgentId, Actor),
         reserve: &Reserve,
         circle: Circle,
+        wait: Option<&Wait>,
     ) -> Failure {
+        let more = wait.map(|wait| left_after(self, &circle, wait)).unwrap_or_default();
         self.refuse_leases(actor, "deadlock", (reserve.mode, reserve.wants.iter()), circle.leases());
-        circle.failure(&self.name_of(me))
+        circle.failure(&self.name_of(me), &more)
     }
 }

@@ -51,6 +51,7 @@ pub use notice::{Left, Notice, Said, Yielder, held_as_name};
 pub use over::{lease_ran_out, ran_out, told_of_lapse};
 pub use queue::standing_queue;
 pub use replay::{not_shortened, since_granted};
+pub use selection::others_by_id;
 
 use crate::agent::AgentName;
 use crate::command::{Attend, Await, Command, Request, Stay};
@@ -322,7 +323,7 @@ fn answer(
         Command::Rebase(worktree) => upheaval::rebase(draft, worktree, &identified, entropy),
         Command::Upheave(upheaval) => upheaval::upheave(draft, upheaval, &identified, entropy),
         Command::Enter(enter) => Ok(common::enter(draft, enter, &identified, entropy)),
-        Command::Leave(leave) => Ok(queue::leave(draft, leave, &identified, entropy)),
+        Command::Leave(leave) => queue::leave(draft, leave, &identified, entropy),
         Command::Freeze { for_ms } => Ok(freeze::freeze(draft, &identified, *for_ms, entropy)),
         Command::Thaw => Ok(freeze::thaw(draft, &identified, entropy)),
         Command::Ask(ask) => negotiate::ask(draft, ask, &identified, entropy),

@@ -425,7 +425,12 @@ fn begin(
     };
     let still = if wait.is_of_edit() { None } else { cycle::find(draft, &wait)? };
     if let Some(circle) = still {
-        return Ok(Err(draft.refuse_circle((asking.me, asking.actor), &request.reserve, circle)));
+        return Ok(Err(draft.refuse_circle(
+            (asking.me, asking.actor),
+            &request.reserve,
+            circle,
+            Some(&wait),
+        )));
     }
     let circle = cycle::find_with_edits(draft, &wait)?;
     draft.push_wait(asking.actor, Body::WaitBegan(wait.clone()));
@@ -471,12 +476,28 @@ pub(super) fn leave(
     leave: &Leave,
     identified: &Identified,
     entropy: &mut Entropy<'_>,
-) -> Result<Success, Failure> {
+) -> super::Step {
     let actor = draft.act_as(identified);
-    let chosen: Vec<WaitView> = match &leave.waits {
-        None => draft.queue.iter().filter(|view| Some(view.wait.agent) == actor.agent).cloned().collect(),
-        Some(ids) => draft.queue.iter().filter(|view| ids.contains(&view.wait.id)).cloned().collect(),
+    let is_meant = |wait: &Wait| match &leave.waits {
+        None => Some(wait.agent) == actor.agent,
+        Some(ids) => ids.contains(&wait.id),
     };
+    // A place whose process died is over, which is on record before anything is left, and nobody's to give up.
+    let unknown = draft.evidence_of(is_meant);
+    if !unknown.is_empty() {
+        return Err(unknown);
+    }
+    let chosen = draft.queue.iter().filter(|view| is_meant(&view.wait)).cloned().collect();
+    Ok(leave_these(draft, chosen, actor, identified, entropy))
+}
+
+fn leave_these(
+    draft: &mut Draft<'_>,
+    chosen: Vec<WaitView>,
+    actor: Actor,
+    identified: &Identified,
+    entropy: &mut Entropy<'_>,
+) -> Result<Success, Failure> {
     if let Some(foreign) = chosen.iter().find(|view| !may_act_for(draft, actor, view.wait.agent)) {
         let id = foreign.wait.id;
         draft.record_denial(actor, id.to_string(), Slug::NotHolder);

@@ -5,7 +5,7 @@ use super::authority::{may_act, of_family};
 use super::draft::Draft;
 use super::kept;
 use super::over::{find, is_current, is_live, refuse_ended};
-use crate::command::{LeaseRef, Selection};
+use crate::command::{LeaseRef, Selection, Verb};
 use crate::event::Actor;
 use crate::failure::Failure;
 use crate::hint::Hint;
@@ -22,7 +22,7 @@ pub(super) struct Chosen {
     pub(super) already: Vec<LeaseId>,
     /// What overlaps the targets and reaches further.
     pub(super) remaining: Vec<Lease>,
-    /// Targets on which the caller holds nothing. An operator's are not among them: it may mean leases of others.
+    /// Targets on which the caller holds nothing.
     pub(super) unheld: Vec<Unheld>,
 }
 
@@ -33,11 +33,17 @@ pub(super) struct Unheld {
     target: String,
     /// What it may have meant.
     meant: Option<Target>,
+    /// What an operator was about to do to it, who may mean leases of others.
+    operator: Option<Verb>,
 }
 
 impl Unheld {
     fn notice(&self) -> Notice {
-        Notice::NothingHeld { target: self.target.clone(), meant: self.meant.clone() }
+        let target = self.target.clone();
+        match self.operator {
+            Some(verb) => Notice::OthersById { target, verb },
+            None => Notice::NothingHeld { target, meant: self.meant.clone() },
+        }
     }
 }
 
@@ -125,14 +131,10 @@ pub(super) fn by_target(
 ) {
     mine.retain(|lease| lease.is_in(worktree));
     let missed = targets.iter().filter(|target| !mine.iter().any(|lease| lease.is_on(target)));
-    let (verb, is_operator) = (draft.verb, draft.operator_reason.is_some());
+    let operator = draft.operator_reason.is_some().then_some(draft.verb);
     let mut held = held_by(draft, draft.me());
     held.retain(|lease| lease.is_in(worktree));
-    if is_operator {
-        draft.notices.extend(missed.map(|target| Notice::OthersById { target: target.display(), verb }));
-    } else {
-        chosen.unheld.extend(missed.map(|target| nothing_held(target, &held)));
-    }
+    chosen.unheld.extend(missed.map(|target| nothing_held(target, &held, operator)));
     draft.notices.extend(chosen.unheld.iter().map(Unheld::notice));
     for lease in mine {
         let inside = targets.iter().any(|target| target.contains(&lease.target));
@@ -147,25 +149,36 @@ pub(super) fn by_target(
 }
 
 /// A target on which nothing is held may be a slip.
-fn nothing_held(target: &Target, held: &[Lease]) -> Unheld {
+fn nothing_held(target: &Target, held: &[Lease], operator: Option<Verb>) -> Unheld {
     let text = target.display();
     let is_path = |target: &Target| matches!(target, Target::Path(_));
     let alike = held.iter().filter(|lease| is_path(&lease.target) == is_path(target));
     let texts: Vec<(String, &Lease)> = alike.map(|lease| (lease.target.display(), lease)).collect();
     let near = nearest(&text, texts.iter().map(|(text, _)| text.as_str()));
     let near = texts.iter().find(|(text, _)| Some(text.as_str()) == near);
-    Unheld { meant: near.map(|(_, lease)| lease.target.clone()), target: text }
+    Unheld { meant: near.map(|(_, lease)| lease.target.clone()), target: text, operator }
 }
 
 /// Giving back what one does not hold changes nothing, and that is what was asked for. Whoever would go on holding it, or
 /// hand it over, is mistaken: it may be somebody else's by now.
 pub(super) fn refuse_unheld(chosen: &Chosen) -> Result<(), Failure> {
-    let Some(Unheld { target, meant }) = chosen.unheld.first() else { return Ok(()) };
+    let Some(Unheld { target, meant, operator }) = chosen.unheld.first() else { return Ok(()) };
     let failure = Failure::new(Slug::NotFound, format!("you hold nothing on {target}; nothing was changed"));
     let meant = meant
         .iter()
         .fold(failure, |failure, meant| failure.hint(format!("did you mean {}?", meant.canonical())));
-    Err(meant.hint("see what you hold, and what others do: clearway leases"))
+    let by_id = operator.map(|verb| {
+        let how = format!("a lease of somebody else is named by its id: clearway {}", others_by_id(verb));
+        Hint::for_operator(&how)
+    });
+    let hinted = by_id.into_iter().fold(meant, Failure::hint);
+    Err(hinted.hint("see what you hold, and what others do: clearway leases"))
+}
+
+/// How an operator does something to the lease of somebody else.
+pub fn others_by_id(verb: Verb) -> String {
+    let to = if verb == Verb::Transfer { " --to NAME" } else { "" };
+    format!("{verb} ID{to} --reason TEXT")
 }
 
 /// A lease is renewed or handed over as a whole: whoever names a part of it is told which lease that is part of. `how` is

@@ -115,6 +115,12 @@ impl PatternErrorKind {
         )
     }
 
+    /// Whether a character that has a meaning may have been meant as it is.
+    pub fn is_of_meant_character(&self) -> bool {
+        use PatternErrorKind::*;
+        matches!(self, UnclosedClass | UnclosedBrace | TrailingBackslash | NeedlessEscape(_) | EmptyClass)
+    }
+
     pub(super) fn at(self, position: usize) -> PatternError {
         PatternError { position, kind: self }
     }

@@ -3,6 +3,7 @@
 use super::anchor::Anchor;
 use crate::outside::Outside;
 use clearway_core::failure::Failure;
+use clearway_core::shell;
 use clearway_core::slug::Slug;
 use clearway_core::text::shown;
 use clearway_wire::hex;
@@ -61,7 +62,10 @@ pub(crate) fn presented_key(outside: &mut dyn Outside) -> Result<bool, Failure> 
         Failure::new(Slug::ConfigBadValue, message)
             .hint("name the file that holds the operator's key, or unset it")
     };
-    let presented = read(outside, &named).map_err(|failure| unusable(&failure.message))?;
+    let presented = read(outside, &named).map_err(|failure| match failure.slug {
+        Slug::StoreNotPrivate => failure,
+        _ => unusable(&failure.message),
+    })?;
     let absent = || unusable(&format!("there is no file {}", shown(&named.display().to_string())));
     let presented = presented.ok_or_else(absent)?;
     Ok(read(outside, &expected)?.is_some_and(|expected| presented == expected))
@@ -100,6 +104,12 @@ fn read(outside: &mut dyn Outside, path: &Path) -> Result<Option<SigningKey>, Fa
         Failure::new(Slug::AuditBroken, format!("{} holds no operator key", path.display()))
             .hint("put the right file back, or move it away to have a new key made")
     })?;
+    if outside.others_can_use(path) {
+        let place = path.display().to_string();
+        let message = format!("{} can be used by others, who could be the operator with it", shown(&place));
+        return Err(Failure::new(Slug::StoreNotPrivate, message)
+            .hint(format!("make it yours alone: chmod go-rwx {}", shell::word(&place))));
+    }
     Ok(Some(SigningKey::from_bytes(&seed)))
 }
 

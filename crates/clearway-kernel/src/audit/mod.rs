@@ -14,6 +14,7 @@ use crate::session::Session;
 use clearway_core::event::Event;
 use clearway_core::failure::{Details, Failure};
 use clearway_core::ids::{Epoch, ScopeKey, Seq};
+use clearway_core::shell;
 use clearway_core::slug::Slug;
 use clearway_core::text::shown;
 use clearway_store::contract::Head;
@@ -74,7 +75,7 @@ impl Session<'_> {
 
     fn verify_log(&mut self, anchor_files: &[PathBuf]) -> Result<Verified, Failure> {
         self.refuse_nowhere()?;
-        let Marks { marks, anchored, witness, stranger } = self.marks(anchor_files)?;
+        let Marks { marks, anchored, witness, distrusted } = self.marks(anchor_files)?;
         let (mut anchored, mut given_up) = (anchored, 0);
         let key = self.site.key.clone();
         let report = self.read(|snapshot| verify(snapshot, &key, &marks))?;
@@ -89,8 +90,12 @@ impl Session<'_> {
             }
             None => findings.extend(marks.iter().max_by_key(|mark| mark.head.rev).map(no_log)),
         }
-        findings.extend(stranger);
-        if let Some(failure) = all_of(findings) {
+        let is_whole = report.is_some() && findings.is_empty();
+        findings.extend(distrusted);
+        if let Some(mut failure) = all_of(findings) {
+            if is_whole && !anchor_files.is_empty() && !anchored.is_empty() {
+                failure.message.push_str("; the log agrees with every anchor that can be trusted");
+            }
             return Err(failure);
         }
         let report =
@@ -104,13 +109,13 @@ impl Session<'_> {
 
     /// Every head that somebody remembers. What a stranger signed is not among them.
     pub(crate) fn marks(&mut self, anchor_files: &[PathBuf]) -> Result<Marks, Failure> {
-        let (anchors, stranger) = self.anchors(anchor_files)?;
+        let (anchors, distrusted) = self.anchors(anchor_files)?;
         let anchored = anchors.iter().map(|anchor| anchor.head().rev).collect();
         let mut marks: Vec<Mark> = anchors.iter().map(Anchor::mark).collect();
         let key = self.site.key.clone();
         let witness = self.engine.witness(&key).map_err(|error| store_failure(&error))?;
         marks.extend(witness.map(|head| Mark { head, by: "the witness beside the store".to_owned() }));
-        Ok(Marks { marks, anchored, witness, stranger })
+        Ok(Marks { marks, anchored, witness, distrusted })
     }
 
     /// Verifies the log and signs the head it verified with the operator's key and writes it beside the store, and to `export` if given.
@@ -153,26 +158,37 @@ impl Session<'_> {
     }
 
     /// Every anchor of the operator known for the scope, each with a good signature, and what is to be said if there
-    /// are others.
-    fn anchors(&mut self, files: &[PathBuf]) -> Result<(Vec<Anchor>, Option<Failure>), Failure> {
+    /// are others. A damaged file keeps no other from being compared.
+    fn anchors(&mut self, files: &[PathBuf]) -> Result<(Vec<Anchor>, Vec<Failure>), Failure> {
         let own = self.anchor_file()?;
-        let mut anchors = Vec::new();
+        let (mut anchors, mut distrusted) = (Vec::new(), Vec::new());
         for path in std::iter::once(&own).chain(files) {
-            let text = self.outside.read_text(path)?;
+            let text = match self.outside.read_text(path) {
+                Err(unreadable) if *path == own && !files.is_empty() => {
+                    distrusted.push(unreadable);
+                    continue;
+                }
+                text => text?,
+            };
             if text.is_none() && *path != own {
                 let message = format!("there is no file {}", shown(&path.display().to_string()));
                 return Err(Failure::new(Slug::NotFound, message)
                     .hint("anchors are made with: clearway audit anchor"));
             }
-            let before = anchors.len();
-            for line in text.unwrap_or_default().lines() {
-                anchors.extend(Anchor::read(line, &path.display().to_string(), &self.site.key)?);
-            }
-            if anchors.len() == before && *path != own {
+            let (before, place) = (anchors.len(), path.display().to_string());
+            let read = |line| Anchor::read(line, &place, &self.site.key);
+            let (good, bad): (Vec<_>, Vec<_>) =
+                text.unwrap_or_default().lines().map(read).partition(Result::is_ok);
+            anchors.extend(good.into_iter().flatten().flatten());
+            let bad = bad.into_iter().find_map(Result::err);
+            if anchors.len() == before && *path != own && bad.is_none() {
                 return Err(no_anchor_of(&self.site.key, path));
             }
+            distrusted.extend(bad.map(|bad| way_out_of_anchors(bad, &place, *path == own)));
         }
-        key::of_operator(self.outside, anchors)
+        let (anchors, stranger) = key::of_operator(self.outside, anchors)?;
+        distrusted.extend(stranger);
+        Ok((anchors, distrusted))
     }
 
     /// A place that is not there, such as a disk that is not mounted, is not made: the copy would look like one.
@@ -228,8 +244,22 @@ pub(crate) struct Marks {
     anchored: Vec<Seq>,
     /// What the gate beside the store remembers of the log.
     witness: Option<Head>,
-    /// What to say of anchors that the operator did not sign.
-    stranger: Option<Failure>,
+    /// What to say of anchors that vouch for nothing: the operator did not sign them, or they are not what was signed.
+    distrusted: Vec<Failure>,
+}
+
+/// What to do about a file of anchors that are not what was signed. Those beside the store can be made again, once a copy
+/// kept elsewhere says that the log is whole.
+fn way_out_of_anchors(bad: Failure, place: &str, is_own: bool) -> Failure {
+    match is_own {
+        true => {
+            let place = shell::word(place);
+            bad.hint(format!(
+                "once that agrees, keep the damaged file aside and anchor anew: mv {place} {place}.damaged"
+            ))
+        }
+        false => Failure { hints: Vec::new(), ..bad }.hint("name another copy of the anchors"),
+    }
 }
 
 /// Whoever names a file expects it to vouch for the log, and one of another log vouches for nothing.

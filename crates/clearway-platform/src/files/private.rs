@@ -70,6 +70,11 @@ pub fn everybody_can_write(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|metadata| metadata.mode() & WRITING_BY_EVERYBODY != 0)
 }
 
+/// Whether anybody but its owner can read or write a file, as far as may be looked.
+pub fn others_can_use(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|metadata| metadata.mode() & GROUP_AND_OTHERS != 0)
+}
+
 /// One reason why others could read or change a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PrivacyComplaint {

@@ -1,7 +1,7 @@
 //! What is worth saying beside an answer, as data and in words.
 
 use clearway_core::agent::AgentName;
-use clearway_core::decide::{Left, Notice, Said, Yielder, held_as_name};
+use clearway_core::decide::{Left, Notice, Said, Yielder, held_as_name, others_by_id};
 use clearway_core::hint::{self, Hint};
 use clearway_core::lease::Mode;
 use clearway_core::shell;
@@ -265,7 +265,8 @@ impl NoticeJson {
             }
             Notice::OthersById { target, verb } => {
                 let by_id = suggest(&format!(
-                    "a lease of somebody else is named by its id, which `leases` lists: clearway {verb} ID --reason TEXT"
+                    "a lease of somebody else is named by its id, which `leases` lists: clearway {}",
+                    others_by_id(*verb)
                 ));
                 let message = format!("you hold nothing on {target}; {by_id}");
                 Self { target: Some(target.clone()), ..Self::saying("others-by-id", message) }

@@ -4,6 +4,7 @@ use crate::{app, home, list, number, text};
 use clearway_testkit::{Clearway, Home, Repository, Terminal};
 use rusqlite::Connection;
 use serde_json::Value;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 /// A repository with a few events.
@@ -41,7 +42,6 @@ fn a_whole_log_verifies_and_names_its_head() {
 
 #[test]
 fn an_anchor_vouches_for_everything_up_to_it() {
-    use std::os::unix::fs::PermissionsExt;
     let (home, terminal) = (home(), Terminal::open());
     let repository = busy(&home);
     let anchored = person(&repository, &terminal).ok(&["audit", "anchor"]);
@@ -76,6 +76,45 @@ fn an_exported_anchor_is_found_again() {
 }
 
 #[test]
+fn damaged_anchors_beside_the_store_keep_no_copy_from_being_compared() {
+    for damage in [b"no anchor\n".as_slice(), b"\xff\xfe\x00"] {
+        let (home, terminal) = (home(), Terminal::open());
+        let repository = busy(&home);
+        let exported = home.path().join("anchors.jsonl").display().to_string();
+        person(&repository, &terminal).ok(&["audit", "anchor", "--export", &exported]);
+        let own = home.only_store().with_file_name("store.db-anchors");
+        std::fs::write(&own, damage).expect("a file");
+        let verify = ["audit", "verify", "--anchors", &exported];
+        let ran = repository.clearway().json(&verify).stdout();
+        assert!(ran.contains("store.db-anchors"), "the damage is told: {ran}");
+        assert!(ran.contains("the log agrees with every anchor that can be trusted"), "{ran}");
+        let bytes = std::fs::read(&exported).expect("the copy");
+        let other = String::from_utf8(bytes).expect("text").replacen("\"seq\":", "\"seq\":9", 1);
+        std::fs::write(&exported, other).expect("a file");
+        let ran = repository.clearway().json(&verify).stdout();
+        assert!(
+            ran.contains("anchors.jsonl") && !ran.contains("the log agrees"),
+            "so is that of the copy: {ran}"
+        );
+    }
+}
+
+#[test]
+fn the_way_out_of_damaged_anchors_is_named_and_works() {
+    let (home, terminal) = (home(), Terminal::open());
+    let repository = busy(&home);
+    person(&repository, &terminal).ok(&["audit", "anchor"]);
+    let own = home.only_store().with_file_name("store.db-anchors");
+    std::fs::write(&own, "no anchor\n").expect("a file");
+    let error = person(&repository, &terminal).fails("audit-broken", 1, &["audit", "anchor"]);
+    let hint = error["hints"][1].as_str().expect("a hint");
+    let (_, command) = hint.split_once(": ").expect("a command");
+    assert!(home.shell(repository.path(), command).status().expect("a shell").success(), "{hint}");
+    person(&repository, &terminal).ok(&["audit", "anchor"]);
+    repository.clearway().ok(&["audit", "verify"]);
+}
+
+#[test]
 fn there_is_nothing_to_anchor_before_the_first_event() {
     let home = home();
     let repository = app(&home);
@@ -90,7 +129,7 @@ fn nobody_but_an_operator_vouches_for_a_log_or_gets_the_key_made() {
     let error = repository.agent("bob").fails("not-operator", 3, &["audit", "anchor"]);
     assert!(text(&error, "message").contains("no terminal and no operator key"), "{error}");
     let (terminal, elsewhere) = (Terminal::open(), home.path().join("other.key"));
-    std::fs::write(&elsewhere, format!("{}\n", "0".repeat(64))).expect("a file");
+    clearway_testkit::write_private(&elsewhere, &format!("{}\n", "0".repeat(64)));
     let stranger = repository.clearway().env("CLEARWAY_OPERATOR_KEY", &elsewhere);
     stranger.fails("not-operator", 3, &["audit", "anchor"]);
     person(&repository, &terminal).session("s-1").fails("not-operator", 3, &["audit", "anchor"]);
@@ -341,6 +380,24 @@ fn a_key_whose_halves_differ_signs_nothing() {
         assert!(text(&error, "message").contains(part), "{error}");
     }
     assert!(!home.only_store().with_file_name("store.db-anchors").exists());
+}
+
+#[test]
+fn a_key_that_others_can_use_makes_nobody_an_operator() {
+    let home = home();
+    let repository = busy(&home);
+    let key = home.operator_key();
+    let freeze = ["freeze", "--reason", "a release"];
+    let operator = || repository.agent("bob").env("CLEARWAY_OPERATOR_KEY", &key);
+    for mode in [0o644, 0o620, 0o606] {
+        std::fs::set_permissions(&key, std::fs::Permissions::from_mode(mode)).expect("its mode");
+        let error = operator().fails("store-not-private", 69, &freeze);
+        operator().fails("store-not-private", 69, &["audit", "anchor"]);
+        let hint = error["hints"][0].as_str().expect("a hint");
+        let (_, command) = hint.split_once(": ").expect("a command");
+        assert!(home.shell(repository.path(), command).status().expect("a shell").success(), "{hint}");
+        operator().ok(&freeze);
+    }
 }
 
 #[test]

@@ -37,6 +37,27 @@ fn a_lease_that_is_handed_over_keeps_its_id_and_gets_a_new_fence() {
 }
 
 #[test]
+fn an_operator_who_names_what_others_hold_by_its_path_is_told_the_whole_command() {
+    let home = home();
+    let repository = app(&home);
+    let operator = operator(&home, &repository);
+    let lease = repository.grant("alice", &["src/a.rs"]);
+    repository.grant("bob", &["docs/"]);
+    for words in [["transfer", "--to", "bob", "src/a.rs"].as_slice(), &["renew", "src/a.rs"]] {
+        operator().fails("not-found", 5, words);
+    }
+    let words = ["transfer", "--to", "bob", "src/a.rs", "--reason", "alice went home"];
+    let error = operator().fails("not-found", 5, &words);
+    let hint = error["hints"][0].as_str().expect("a hint");
+    assert!(hint.contains("transfer ID --to NAME --reason TEXT"), "{error}");
+    let id = text(&lease, "id");
+    let words = ["transfer", id, "--to", "bob", "--reason", "alice went home"];
+    assert_eq!(operator().ok(&words)["leases"][0]["agent"], "bob");
+    let nothing = operator().ok(&["release", "src/a.rs", "--reason", "it is over"]);
+    assert!(text(&nothing["notices"][0], "message").contains("release ID --reason TEXT"), "{nothing}");
+}
+
+#[test]
 fn five_hundred_leases_change_hands_in_one_call_beside_readers() {
     let home = home();
     let repository = app(&home);
@@ -360,4 +381,21 @@ fn a_slip_in_the_name_of_whom_to_hand_it_to_is_told_with_the_name_that_was_meant
     }
     let error = repository.agent("alice").fails("not-found", 5, &["transfer", "--to", "zoe", "--all"]);
     assert!(error["hints"].to_string().contains("clearway --agent alice agents"), "{error}");
+}
+
+#[test]
+fn what_a_pause_refuses_is_no_next_step() {
+    let home = home();
+    let repository = app(&home);
+    let operator = operator(&home, &repository);
+    repository.grant("bob", &["docs/"]);
+    repository.agent("bob").ok(&["release", "--all"]);
+    operator().ok(&["freeze", "--reason", "a release"]);
+    let status = repository.agent("bob").text(&["status"]);
+    let next = status.lines().last().expect("a line");
+    assert!(next.contains("reserve --queue PATH"), "{status}");
+    let words: Vec<&str> = next.rsplit_once("clearway ").expect("a command").1.split(' ').collect();
+    let words: Vec<&str> =
+        words.into_iter().map(|word| if word == "PATH" { "src/a.rs" } else { word }).collect();
+    repository.clearway().ok(&words);
 }

@@ -37,6 +37,19 @@ fn every_client_is_known_by_its_own_variable() {
 }
 
 #[test]
+fn nobody_is_told_what_is_its_own_under_the_name_of_a_session_it_is_not_in() {
+    let home = home();
+    let repository = app(&home);
+    let name = text(&repository.clearway().session("s-1").ok(&["reserve", "a.rs"]), "agent").to_owned();
+    for words in [["status"].as_slice(), &["mine"], &["check", "b.rs"]] {
+        let error = repository.agent(&name).fails("not-you", 3, words);
+        assert!(text(&error, "message").contains("session you are not in"), "{error}");
+        repository.agent(&name).session("s-1").ok(words);
+    }
+    repository.agent(&name).ok(&["leases"]);
+}
+
+#[test]
 fn a_name_nobody_chose_is_unique_and_safe_everywhere() {
     let home = home();
     let repository = app(&home);

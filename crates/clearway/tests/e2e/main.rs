@@ -6,6 +6,7 @@ mod checkouts;
 mod commits;
 mod config;
 mod conformance;
+mod damaged;
 mod demo;
 mod doctor;
 mod events;

@@ -100,6 +100,73 @@ fn whoever_waits_for_a_resource_of_the_machine_waits_wherever_the_id_is_typed() 
 }
 
 #[test]
+fn whoever_holds_or_awaits_a_resource_of_the_machine_sees_who_else_waits_for_it() {
+    let home = home();
+    let (one, two) = sharing_a_gpu(&home);
+    one.grant("alice", &GPU);
+    let queue = ["reserve", "--queue", "--kind", "name", "gpu"];
+    let ids: Vec<String> = ["bob", "carol"]
+        .iter()
+        .map(|name| text(&two.agent(name).ok(&queue)["queued"], "id").to_owned())
+        .collect();
+    for name in ["alice", "bob", "carol"] {
+        let seen = one.agent(name).ok(&["waits"]);
+        assert_eq!(json!(each(&seen, "waits", "id")), json!(ids), "{name}");
+        assert_eq!(seen["machine_wide"], json!(ids), "{name}");
+    }
+    let status = one.agent("alice").text(&["status"]);
+    assert!(status.contains("wait for you: bob (gpu"), "{status}");
+    let bar = one.agent("alice").text(&["statusline"]);
+    assert!(bar.contains("2 wait for you"), "{bar}");
+    let status = two.agent("bob").text(&["status"]);
+    assert!(status.contains("you wait for: gpu") && !status.contains("carol"), "{status}");
+}
+
+#[test]
+fn what_others_have_of_the_machine_is_not_told_to_be_nothing() {
+    let home = home();
+    let (one, two) = sharing_a_gpu(&home);
+    assert_eq!(two.clearway().text(&["waits"]), "nobody waits\n");
+    one.grant("alice", &GPU);
+    two.agent("bob").ok(&["reserve", "--queue", "--kind", "name", "gpu"]);
+    for (words, said) in [
+        (["waits"], "nobody waits here; machine-wide 1 waits: clearway --scope machine waits"),
+        (["leases"], "no leases here; machine-wide 1 lease: clearway --scope machine leases"),
+        (["status"], "machine-wide 1 lease, 1 wait: clearway --scope machine status"),
+    ] {
+        let shown = two.clearway().text(&words);
+        assert!(shown.contains(said), "{shown}");
+    }
+    let there = two.clearway().args(&["--scope", "machine"]).text(&["waits"]);
+    assert!(there.contains("bob"), "{there}");
+}
+
+#[test]
+fn what_belongs_to_the_machine_is_handed_to_whoever_is_known_there() {
+    let home = home();
+    let (one, two) = sharing_a_gpu(&home);
+    let gpu = one.grant("alice", &GPU);
+    let path = one.grant("alice", &["src/a.rs"]);
+    one.grant("bob", &["src/b.rs"]);
+    two.grant("bobo", &["--kind", "name", "build"]);
+    let by_id = ["transfer", "--to", "bob", text(&gpu, "id")];
+    for words in [by_id.as_slice(), &["transfer", "--to", "bob", "--kind", "name", "gpu"]] {
+        let error = one.agent("alice").fails("not-found", 5, words);
+        assert!(text(&error, "message").contains("not known machine-wide"), "{error}");
+        let hints = error["hints"].to_string();
+        assert!(hints.contains("--scope machine agents") && hints.contains("--queue"), "{error}");
+        assert!(!hints.contains("did you mean"), "{error}");
+    }
+    let error = one.agent("alice").fails("not-found", 5, &["transfer", "--to", "bob", "--all"]);
+    assert!(error["hints"].to_string().contains("by id"), "{error}");
+    one.agent("alice").ok(&["transfer", "--to", "bob", text(&path, "id")]);
+    two.agent("bob").ok(&["reserve", "--queue", "--kind", "name", "gpu"]);
+    let known = one.clearway().args(&["--scope", "machine"]).text(&["agents"]);
+    assert!(known.contains("bob"), "{known}");
+    assert_eq!(one.agent("alice").ok(&by_id)["leases"][0]["agent"], "bob");
+}
+
+#[test]
 fn without_an_id_the_only_wait_may_be_one_for_the_machine() {
     let home = home();
     let (one, two) = sharing_a_gpu(&home);

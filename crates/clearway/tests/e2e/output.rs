@@ -89,6 +89,30 @@ fn completions_are_valid_scripts() {
 }
 
 #[test]
+fn a_shell_completes_verbs_after_those_that_take_one() {
+    let home = home();
+    let repository = app(&home);
+    let file = home.path().join("clearway.bash");
+    std::fs::write(&file, repository.clearway().text(&["completions", "bash"])).expect("a file");
+    for verb in ["help", "man"] {
+        let script = "source \"$1\"; COMP_WORDS=(clearway \"$2\" res); COMP_CWORD=2; \
+                      _clearway clearway res \"$2\"; printf '%s\\n' \"${COMPREPLY[@]}\"";
+        let offered = Command::new("bash")
+            .args(["-c", script, "bash"])
+            .arg(&file)
+            .arg(verb)
+            .output()
+            .expect("bash runs");
+        let offered = String::from_utf8_lossy(&offered.stdout).into_owned();
+        assert!(offered.lines().any(|word| word == "reserve"), "{verb}: {offered}");
+        for shell in ["zsh", "fish"] {
+            let script = repository.clearway().text(&["completions", shell]);
+            assert!(script.matches("reserve").count() > 2, "{shell}");
+        }
+    }
+}
+
+#[test]
 fn a_shell_completes_the_names_of_errors() {
     let home = home();
     let repository = app(&home);

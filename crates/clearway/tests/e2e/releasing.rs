@@ -323,7 +323,7 @@ fn an_operator_without_a_terminal_shows_the_key() {
     repository.agent("bob").fails("not-operator", 3, &words);
     let key = home.operator_key();
     let forged = home.path().join("forged.key");
-    std::fs::write(&forged, format!("{}\n", "0".repeat(64))).expect("a file");
+    clearway_testkit::write_private(&forged, &format!("{}\n", "0".repeat(64)));
     repository.agent("bob").env("CLEARWAY_OPERATOR_KEY", &forged).fails("not-operator", 3, &words);
     assert!(!repository.is_clear("bob", "src/a.rs"));
     repository.agent("bob").env("CLEARWAY_OPERATOR_KEY", &key).ok(&words);

@@ -71,7 +71,7 @@ impl<'h> Arena<'h> {
 
     /// Puts the operator's key there, as the first anchor at a terminal would.
     pub(crate) fn make_operator_key(&self) {
-        std::fs::write(self.operator_key(), format!("{}\n", "5e".repeat(32))).expect("a file");
+        clearway_testkit::write_private(&self.operator_key(), &format!("{}\n", "5e".repeat(32)));
     }
 
     /// A command with JSON answers.

@@ -198,7 +198,7 @@ fn on_a_read_only_file_system_reads_work_and_writes_are_refused_by_name() {
         disk.run("ada", &["reserve", "a.rs"]).expect(0);
         disk.run("bob", &["reserve", "bob.rs"]).expect(0);
         disk.run("ada", &["reserve", "bob.rs", "--queue"]).expect(0);
-        disk.script("printf '%064d\\n' 5 > clearway/operator.key");
+        disk.script("printf '%064d\\n' 5 > clearway/operator.key && chmod 600 clearway/operator.key");
         match leave {
             "no -wal" => disk.script(
                 "sqlite3 clearway/scopes/*/store.db 'PRAGMA wal_checkpoint' && rm -f clearway/scopes/*/*-wal",

@@ -13,6 +13,7 @@ mod deaths;
 mod disks;
 mod errors;
 mod hooks;
+mod looking;
 mod matrix;
 mod pauses;
 mod repairs;

@@ -11,7 +11,7 @@ use clearway_core::pattern::{Fold, Pattern};
 use clearway_core::slug::Slug;
 use clearway_core::time::Wall;
 use clearway_kernel::{
-    BuildFacts, Changed, Commits, Destination, Errand, FileId, Found, Knows, Located, Order, Outside,
+    BuildFacts, Changed, Commits, Destination, Errand, FileId, Found, Knows, Located, NoSite, Order, Outside,
     ProcessPlace, Running, Site, SiteKind, StoreAt, Surroundings,
 };
 use clearway_store::contract::Engine;
@@ -25,7 +25,7 @@ impl Outside for Stage {
         &self.surroundings
     }
 
-    fn find_site(&mut self, start: &Path, _named: bool, _: &mut Knows<'_>) -> Result<Site, Failure> {
+    fn find_site(&mut self, start: &Path, _named: bool, _: &mut Knows<'_>) -> Result<Site, NoSite> {
         Ok(Site {
             key: clearway_kernel::directory_key(Path::new("/app")),
             place: "/app".to_owned(),
@@ -273,6 +273,10 @@ impl Outside for Stage {
 
     fn read_text(&mut self, path: &Path) -> Result<Option<String>, Failure> {
         Ok(self.files.get(path).cloned())
+    }
+
+    fn others_can_use(&self, _path: &Path) -> bool {
+        false
     }
 
     fn everybody_can_write(&self, _path: &Path) -> bool {

@@ -61,7 +61,7 @@ pub(in super::super) fn ask(
     }
     if let Some(circle) = circle(draft, &ask.reserve, me)? {
         draft.tell_of_circle(me, &circle);
-        return Ok(Err(draft.refuse_circle((me, actor), &ask.reserve, circle)));
+        return Ok(Err(draft.refuse_circle((me, actor), &ask.reserve, circle, None)));
     }
     let place = Await { reserve: ask.reserve.clone(), stay: Stay::Durable, wait_ms: WAIT_MS_MAX, wait: None };
     let queued = match turn_away(draft, Asked::OrWait(&place), asking, frozen, entropy)? {

@@ -150,3 +150,20 @@ fn a_directory_whose_pattern_nobody_could_write_is_refused_and_a_file_below_it_i
     repository.grant("ada", &[&file]);
     repository.agent("ada").ok(&["renew", &file]);
 }
+
+#[test]
+fn a_backslash_is_recommended_where_it_helps() {
+    let home = home();
+    let repository = app(&home);
+    for (pattern, helps) in [
+        ("src/[", true),
+        ("src/{a", true),
+        ("*\n", false),
+        ("*/../x", false),
+        ("[z-a]", false),
+        ("{}", false),
+    ] {
+        let error = repository.agent("alice").fails("invalid-pattern", 2, &["reserve", "--", pattern]);
+        assert_eq!(error["hints"].to_string().contains("backslash"), helps, "{pattern:?}: {error}");
+    }
+}

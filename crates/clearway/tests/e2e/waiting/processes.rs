@@ -55,6 +55,24 @@ fn a_killed_waiter_leaves_nothing_that_blocks_others() {
 }
 
 #[test]
+fn a_killed_waiter_has_no_place_to_give_up() {
+    for by_id in [false, true] {
+        let home = home();
+        let repository = app(&home);
+        repository.grant("alice", &["src/a.rs"]);
+        let mut child = waiter(&repository, "bob", &["src/a.rs"]);
+        let id = text(&waits(&repository)[0], "id").to_owned();
+        child.kill().expect("a process of ours");
+        child.wait().expect("it is dead");
+        repository.agent("bob").fails("not-found", 5, &["wait"]);
+        let words = ["wait", "--cancel", &id];
+        let left = repository.agent("bob").ok(if by_id { &words } else { &words[..2] });
+        assert_eq!(left["cancelled"], serde_json::json!([]), "nobody waits");
+        assert_eq!(ends(&repository), ["gone"]);
+    }
+}
+
+#[test]
 fn the_place_of_an_agent_whose_terminal_was_closed_blocks_nobody() {
     let home = home();
     let repository = app(&home);

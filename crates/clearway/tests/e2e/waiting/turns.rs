@@ -192,3 +192,24 @@ fn who_would_wait_for_ever_is_not_told_to_wait() {
     let error = repository.agent("carol").fails("reservation-held", 1, &["reserve", "src/a.rs"]);
     assert!(error["hints"].to_string().contains("--wait"), "{error:#}");
 }
+
+#[test]
+fn the_way_out_of_several_circles_is_out_of_all_of_them() {
+    let home = home();
+    let repository = app(&home);
+    for name in ["ada", "bob"] {
+        repository.grant(name, &["--shared", "docs/"]);
+    }
+    repository.grant("bob", &["src/b.rs"]);
+    for wanted in ["src/b.rs", "docs/"] {
+        repository.agent("ada").ok(&["reserve", "--queue", wanted]);
+    }
+    let queue = ["reserve", "--queue", "docs/"];
+    let error = repository.agent("bob").fails("would-deadlock", 1, &queue);
+    let hint = error["hints"][0].as_str().expect("a hint");
+    let (said, command) = hint.rsplit_once(": clearway ").expect("a command");
+    assert!(said.contains("src/b.rs") && said.contains("docs/"), "{error}");
+    let words: Vec<&str> = command.split(' ').collect();
+    repository.clearway().ok(&words);
+    repository.agent("bob").ok(&queue);
+}
