@@ -112,17 +112,21 @@ impl Request {
             read.agents.ids.extend(rules.iter().flat_map(|rules| &rules.contacts).copied());
         }
         for (worktree, path) in slice.left_by(agent).iter().filter(|_| self.command.brings_back()) {
+            read.agents.ids.extend(agent.filter(|agent| !read.agents.ids.contains(agent)));
             read.overlapping.push((worktree.clone(), path.clone()));
             read.history.push((worktree.clone(), path.clone()));
         }
+        let mut stood_for = ReadSet::default();
         for wanted in self.named_leases() {
             let lease = slice.lease(wanted.id);
             let stale =
                 |lease: &&Lease| lease.ended.is_some() || wanted.fence.is_some_and(|own| own != lease.fence);
             if let Some(lease) = lease.filter(stale) {
-                read.meet(&lease.worktree, &lease.target);
+                stood_for.meet(&lease.worktree, &lease.target);
             }
         }
+        read.overlapping.extend(stood_for.overlapping);
+        read.names.extend(stood_for.names);
         read
     }
 
@@ -159,6 +163,8 @@ impl Request {
         let leaving: Vec<&WaitView> =
             slice.waits.iter().filter(|view| self.leaves(view, slice) || over(view)).collect();
         let own_wait = |view: &WaitView| Some(view.wait.agent) == agent;
+        // What is over already ends nobody's waiting: how much of the past an engine brings along is its own.
+        let held = || slice.leases.iter().filter(|lease| lease.ended.is_none());
         let meets = |own: &Reserve, view: &WaitView| {
             own.conflicts_with(&view.wait.wanted) || (own_wait(view) && own.meets(&view.wait.wanted))
         };
@@ -168,7 +174,7 @@ impl Request {
                 || view.falls_back(facts, now.mono).is_some()
                 || (self.is_attention() && own_wait(view))
                 || self.wanted().is_some_and(|own| meets(own, view))
-                || slice.leases.iter().any(|lease| wanted.touches(&lease.target, &lease.worktree))
+                || held().any(|lease| wanted.touches(&lease.target, &lease.worktree))
                 || leaving.iter().any(|other| other.wait.wanted.conflicts_with(wanted))
         };
         let mut read = ReadSet::around(slice.waits.iter().filter(|view| concerned(view)));

@@ -3,7 +3,7 @@
 //! An engine answers a [`ReadSet`] with a [`Slice`]: at least what was asked for, possibly more. Deciding
 //! filters, so a generous engine can never change an answer.
 
-use crate::agent::{Agent, AgentName, Caller, IdentityKey, SignOfLife};
+use crate::agent::{Agent, AgentName, Caller, Client, IdentityKey, SignOfLife};
 use crate::command::Reserve;
 use crate::facts::Process;
 use crate::ids::{AgentId, Epoch, LeaseId, NegotiationId, Seq, WaitId};
@@ -89,6 +89,19 @@ impl AgentLookup {
         }
         lookup
     }
+
+    /// Which of the agents that were found the caller is, where no more has to be known to tell.
+    pub fn settled(&self, found: &[Agent]) -> Option<AgentId> {
+        let by_name = |name: &AgentName| found.iter().find(|agent| agent.name == *name);
+        let of_session = |key: &IdentityKey| {
+            found.iter().find(|agent| agent.key == *key && agent.client != Client::Terminal)
+        };
+        match (self.names.first(), self.keys.last().and_then(of_session), found) {
+            (Some(name), _, _) => by_name(name).map(|agent| agent.id),
+            (None, Some(agent), _) | (None, None, [agent]) => Some(agent.id),
+            (None, None, _) => None,
+        }
+    }
 }
 
 /// Which overdue leases to read.
@@ -160,23 +173,23 @@ impl Slice {
         self.agents.iter().find(|view| view.agent.name == *word).or_else(by_id)
     }
 
-    /// Whether one of these agents has a path to itself by a lease that time does not end now. It takes nothing anew then,
-    /// so that an engine need not look for what the path has been through.
+    /// Whether an agent has a path to itself by a lease that is not over by now. If that is the caller, an engine need not
+    /// look for what the path has been through.
     pub fn is_with(
         &self,
-        agents: &[AgentId],
+        agent: AgentId,
         worktree: &Worktree,
         path: &Pattern,
-        overdue: &[LeaseId],
+        is_over: impl Fn(&Lease) -> bool,
     ) -> bool {
         self.leases.iter().any(|lease| {
             lease.ended.is_none()
                 && lease.mode == Mode::Exclusive
                 && lease.bound.is_none()
-                && agents.contains(&lease.holder)
+                && lease.holder == agent
                 && lease.worktree == *worktree
                 && matches!(&lease.target, Target::Path(own) if own == path)
-                && !overdue.contains(&lease.id)
+                && !is_over(lease)
         })
     }
 

@@ -106,10 +106,12 @@ impl Loader<'_> {
         let due = self.due(read.due)?;
         self.take(due.overdue, &mut slice)?;
         let overdue: Vec<LeaseId> = slice.leases.iter().map(|lease| lease.id).collect();
+        let is_overdue = |lease: &Lease| overdue.contains(&lease.id);
         self.take(self.leases(read)?, &mut slice)?;
         let callers: Vec<AgentId> = lookup.iter().map(|agent| agent.id).collect();
+        let caller = read.agents.settled(&lookup);
         for (worktree, pattern) in &read.history {
-            if !slice.is_with(&callers, worktree, pattern, &overdue) {
+            if caller.is_none_or(|caller| !slice.is_with(caller, worktree, pattern, is_overdue)) {
                 self.take(self.table().history(worktree, pattern, &callers)?, &mut slice)?;
             }
         }

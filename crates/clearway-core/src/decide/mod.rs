@@ -51,7 +51,7 @@ pub use notice::{Left, Notice, Said, Yielder, held_as_name};
 pub use over::{lease_ran_out, ran_out, told_of_lapse};
 pub use queue::standing_queue;
 pub use replay::{not_shortened, since_granted};
-pub use selection::others_by_id;
+pub use selection::{but_held_by, others_by_id};
 
 use crate::agent::AgentName;
 use crate::command::{Attend, Await, Command, Request, Stay};

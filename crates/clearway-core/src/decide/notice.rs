@@ -296,6 +296,8 @@ pub enum Notice {
         target: String,
         /// What it may have meant.
         meant: Option<Target>,
+        /// Who holds something of it.
+        others: Vec<AgentName>,
     },
     /// A lease of the caller was left alone: a running command keeps it, and its end alone gives it back.
     KeptByCommand {

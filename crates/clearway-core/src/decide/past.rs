@@ -15,8 +15,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Somebody else held the path after the caller last did, by itself or within something wider. Whoever it was taken over
 /// from is said already, and who had it alone is told before whoever shared it. Those who only share a path write nothing
-/// in it, so that whoever shared it too comes back to what it knew.
+/// in it, so that whoever shared it too comes back to what it knew. To a caller that has it to itself as it is, by another
+/// lease, nothing is news.
 pub(super) fn changed_hands(draft: &Draft<'_>, me: AgentId, lease: &Lease) -> Option<Notice> {
+    if is_with(draft, me, lease) {
+        return None;
+    }
     let past = past_of(draft, lease);
     let live = draft.slice.leases.iter().filter(|own| !own.ceded.is_empty() && own.ended.is_none());
     let had = |old: &'_ Lease| Some((last_had(old, me, &lease.target)?, old.mode));
@@ -31,6 +35,11 @@ pub(super) fn changed_hands(draft: &Draft<'_>, me: AgentId, lease: &Lease) -> Op
     let by = draft.slice.agent(other.holder)?.agent.name.clone();
     let is_said = |notice: &Notice| matches!(notice, Notice::TookOver { from, .. } if *from == by);
     (!draft.notices.iter().any(is_said)).then(|| Notice::ChangedHands { target: lease.target.display(), by })
+}
+
+fn is_with(draft: &Draft<'_>, me: AgentId, lease: &Lease) -> bool {
+    let Target::Path(path) = &lease.target else { return false };
+    draft.slice.is_with(me, &lease.worktree, path, |own| is_over(draft, own))
 }
 
 /// The latest lease on just this, and, if that was shared, the latest that was not, as far back as an engine looks.
@@ -127,16 +136,21 @@ fn last_had(old: &Lease, agent: AgentId, target: &Target) -> Option<(Fence, Had)
 
 /// Leases that were on what a lease is on, and are over; of a single path also those that reached further.
 fn past_of<'a>(draft: &Draft<'a>, lease: &Lease) -> Vec<&'a Lease> {
-    let view = draft.view();
-    let is_over = |old: &&Lease| view.ended(old).is_some() || draft.ended.contains(&old.id);
-    let ended = || draft.slice.leases.iter().filter(|old| old.worktree == lease.worktree).filter(is_over);
-    let mut past: Vec<&Lease> = ended().filter(|old| old.target == lease.target).collect();
+    let here = |old: &&Lease| old.worktree == lease.worktree && is_over(draft, old);
+    let ended = || draft.slice.leases.iter().filter(here);
+    // The past of what is no single path is not asked for: only what ends in this decision is known of it.
+    let is_known = |old: &&Lease| lease.target.literal().is_some() || old.ended.is_none();
+    let mut past: Vec<&Lease> = ended().filter(is_known).filter(|old| old.target == lease.target).collect();
     if let Target::Path(path) = &lease.target
         && path.as_literal().is_some()
     {
         past.extend(wider(path, ended()).into_iter().filter(|old| old.target.contains(&lease.target)));
     }
     past
+}
+
+fn is_over(draft: &Draft<'_>, lease: &Lease) -> bool {
+    draft.view().ended(lease).is_some() || draft.ended.contains(&lease.id)
 }
 
 /// The latest leases on more than one path of each directory above a path. What an engine found beyond those counts for

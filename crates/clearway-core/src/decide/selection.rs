@@ -5,6 +5,7 @@ use super::authority::{may_act, of_family};
 use super::draft::Draft;
 use super::kept;
 use super::over::{find, is_current, is_live, refuse_ended};
+use crate::agent::AgentName;
 use crate::command::{LeaseRef, Selection, Verb};
 use crate::event::Actor;
 use crate::failure::Failure;
@@ -35,14 +36,17 @@ pub(super) struct Unheld {
     meant: Option<Target>,
     /// What an operator was about to do to it, who may mean leases of others.
     operator: Option<Verb>,
+    /// Who holds something of it.
+    others: Vec<AgentName>,
 }
 
 impl Unheld {
     fn notice(&self) -> Notice {
-        let target = self.target.clone();
-        match self.operator {
+        let Self { target, meant, operator, others } = self;
+        let target = target.clone();
+        match *operator {
             Some(verb) => Notice::OthersById { target, verb },
-            None => Notice::NothingHeld { target, meant: self.meant.clone() },
+            None => Notice::NothingHeld { target, meant: meant.clone(), others: others.clone() },
         }
     }
 }
@@ -134,7 +138,8 @@ pub(super) fn by_target(
     let operator = draft.operator_reason.is_some().then_some(draft.verb);
     let mut held = held_by(draft, draft.me());
     held.retain(|lease| lease.is_in(worktree));
-    chosen.unheld.extend(missed.map(|target| nothing_held(target, &held, operator)));
+    let unheld = |target| nothing_held(target, &held, operator, others_on(draft, target, worktree));
+    chosen.unheld.extend(missed.map(unheld));
     draft.notices.extend(chosen.unheld.iter().map(Unheld::notice));
     for lease in mine {
         let inside = targets.iter().any(|target| target.contains(&lease.target));
@@ -148,22 +153,53 @@ pub(super) fn by_target(
     }
 }
 
+/// Who else holds something of a target, in the order of their leases.
+fn others_on(draft: &Draft<'_>, target: &Target, worktree: &Worktree) -> Vec<AgentName> {
+    let is_there =
+        |lease: &&Lease| Some(lease.holder) != draft.me() && lease.is_in(worktree) && lease.is_on(target);
+    let mut there: Vec<&Lease> = draft.leases_now().filter(is_there).collect();
+    there.sort_by_key(|lease| lease.fence);
+    let mut others: Vec<AgentName> = Vec::new();
+    for name in there.into_iter().map(|lease| draft.name_of(lease.holder)) {
+        if !others.contains(&name) {
+            others.push(name);
+        }
+    }
+    others
+}
+
 /// A target on which nothing is held may be a slip.
-fn nothing_held(target: &Target, held: &[Lease], operator: Option<Verb>) -> Unheld {
+fn nothing_held(target: &Target, held: &[Lease], operator: Option<Verb>, others: Vec<AgentName>) -> Unheld {
     let text = target.display();
     let is_path = |target: &Target| matches!(target, Target::Path(_));
     let alike = held.iter().filter(|lease| is_path(&lease.target) == is_path(target));
     let texts: Vec<(String, &Lease)> = alike.map(|lease| (lease.target.display(), lease)).collect();
     let near = nearest(&text, texts.iter().map(|(text, _)| text.as_str()));
     let near = texts.iter().find(|(text, _)| Some(text.as_str()) == near);
-    Unheld { meant: near.map(|(_, lease)| lease.target.clone()), target: text, operator }
+    Unheld { meant: near.map(|(_, lease)| lease.target.clone()), target: text, operator, others }
+}
+
+/// Holders that are named in a sentence.
+const OTHERS_NAMED: usize = 3;
+
+/// That somebody else holds what the caller does not.
+pub fn but_held_by(others: &[AgentName]) -> String {
+    let named: Vec<&str> = others.iter().take(OTHERS_NAMED).map(AgentName::as_str).collect();
+    match (others.len(), others.len().saturating_sub(OTHERS_NAMED)) {
+        (0, _) => String::new(),
+        (1, _) => format!(", but {} does", named.join("")),
+        (_, 0) => format!(", but {} do", named.join(", ")),
+        (_, more) => format!(", but {} and {more} more do", named.join(", ")),
+    }
 }
 
 /// Giving back what one does not hold changes nothing, and that is what was asked for. Whoever would go on holding it, or
 /// hand it over, is mistaken: it may be somebody else's by now.
 pub(super) fn refuse_unheld(chosen: &Chosen) -> Result<(), Failure> {
-    let Some(Unheld { target, meant, operator }) = chosen.unheld.first() else { return Ok(()) };
-    let failure = Failure::new(Slug::NotFound, format!("you hold nothing on {target}; nothing was changed"));
+    let Some(Unheld { target, meant, operator, others }) = chosen.unheld.first() else { return Ok(()) };
+    let but = but_held_by(others);
+    let message = format!("you hold nothing on {target}{but}; nothing was changed");
+    let failure = Failure::new(Slug::NotFound, message);
     let meant = meant
         .iter()
         .fold(failure, |failure, meant| failure.hint(format!("did you mean {}?", meant.canonical())));

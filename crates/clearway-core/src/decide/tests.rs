@@ -1,17 +1,28 @@
 //! Limits that no story reaches by taking so many: the counts are set in the slice.
 
 use super::*;
-use crate::agent::Caller;
+use crate::agent::{Agent, Caller, Client, ClientSession, IdentityKey};
 use crate::command::{Await, Reserve, ScopeBirth, Stay, Want};
+use crate::facts::Process;
 use crate::ids::{Epoch, Fence, Seq};
 use crate::lease::{Grade, Lease, Mode};
 use crate::limits::{LEASES_PER_SCOPE_MAX, ROOT_PATTERNS_PER_SCOPE_MAX, WAIT_MS_MAX, WAITS_PER_SCOPE_MAX};
 use crate::pattern::{Fold, Pattern};
-use crate::slice::ScopeState;
+use crate::slice::{AgentLookup, ScopeState};
 use crate::slug::Slug;
 use crate::target::{Target, Worktree};
 use crate::time::{BootKey, Mono, Wall};
 use crate::wait::{Wait, WaitView};
+
+fn process(pid: u32) -> Process {
+    Process {
+        host: "host".to_owned(),
+        boot: "boot".to_owned(),
+        pid_namespace: "pid".to_owned(),
+        pid,
+        start: 1,
+    }
+}
 
 fn now() -> Now {
     Now { boot: BootKey("boot".to_owned()), mono: Mono(1_000), wall: Wall(1_000) }
@@ -105,7 +116,7 @@ fn whoever_has_a_path_to_itself_takes_nothing_so_its_past_need_not_be_read() {
     let (own, path) = (held_by_another("src/a"), Pattern::parse("src/a", Fold::Exact).unwrap());
     let with = |lease: &Lease, overdue: &[LeaseId]| {
         let slice = Slice { leases: vec![lease.clone()], ..Slice::default() };
-        slice.is_with(&[own.holder], &own.worktree, &path, overdue)
+        slice.is_with(own.holder, &own.worktree, &path, |lease| overdue.contains(&lease.id))
     };
     assert!(with(&own, &[]));
     assert!(!with(&own, &[own.id]), "it may be over, and taken anew");
@@ -113,6 +124,49 @@ fn whoever_has_a_path_to_itself_takes_nothing_so_its_past_need_not_be_read() {
     assert!(!with(&Lease { mode: Mode::Shared, ..own.clone() }, &[]), "others may have shared it since");
     assert!(!with(&Lease { holder: id(AgentId::parse, 2), ..own.clone() }, &[]));
     assert!(!with(&Lease { worktree: Worktree("/v".to_owned()), ..own.clone() }, &[]));
+}
+
+#[test]
+fn a_caller_is_settled_where_nothing_else_that_was_found_can_be_it() {
+    let session = |session: &str| ClientSession {
+        client: Client::ClaudeCode,
+        session: session.to_owned(),
+        subagent: None,
+        process: None,
+    };
+    let agent = |number, name: &str, client, key| Agent {
+        id: id(AgentId::parse, number),
+        name: AgentName::parse(name).unwrap(),
+        client,
+        key,
+        parent: None,
+        root: id(AgentId::parse, number),
+        process: None,
+        registered_at: now().wall,
+        ended_at: None,
+        halted: None,
+    };
+    let (here, terminal) = (session("here"), process(7));
+    let one = agent(1, "one", Client::ClaudeCode, here.root_key());
+    let beside = agent(2, "beside", Client::ClaudeCode, session("beside").root_key());
+    let ada = agent(3, "ada", Client::Manual, IdentityKey("manual:ada".to_owned()));
+    let typist = agent(4, "typist", Client::Terminal, IdentityKey::terminal(&terminal));
+    let of_session = Caller { session: Some(here), ..Caller::default() };
+    let as_ada = Caller { claim: AgentName::parse("ada"), ..of_session.clone() };
+    let typed = Caller { terminal: Some(terminal), ancestors: vec![process(8)], ..Caller::default() };
+    for (caller, found, expected) in [
+        (&of_session, vec![one.clone(), beside.clone()], Some(&one)),
+        (&of_session, vec![beside.clone()], Some(&beside)),
+        (&of_session, vec![beside.clone(), ada.clone()], None),
+        (&as_ada, vec![one.clone(), ada.clone()], Some(&ada)),
+        (&as_ada, vec![one.clone()], None),
+        (&typed, vec![typist.clone()], Some(&typist)),
+        (&typed, vec![typist.clone(), one.clone()], None),
+        (&typed, Vec::new(), None),
+    ] {
+        let settled = AgentLookup::of(caller).settled(&found);
+        assert_eq!(settled, expected.map(|agent| agent.id), "{caller:?} {found:?}");
+    }
 }
 
 fn waiting(number: u64) -> WaitView {

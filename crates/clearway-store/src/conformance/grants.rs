@@ -2,6 +2,7 @@
 
 use super::Story;
 use super::stage::*;
+use clearway_core::agent::Caller;
 use clearway_core::command::{Command, Release, Renew, Selection};
 use clearway_core::decide::{Notice, Success};
 use clearway_core::facts::ProcessLife;
@@ -33,6 +34,10 @@ pub(super) const STORIES: &[Story] = &[
     (
         "a path changes hands by whoever may have written in it, whatever the time of day says",
         changed_hands_shared,
+    ),
+    (
+        "a path that makes way for a name that is used in its holder's session changes hands",
+        named_in_a_session,
     ),
     ("candidates are found above, at and below, and by the matcher alone", candidates),
     ("fences rise from grant to grant", fences),
@@ -302,6 +307,16 @@ fn changed_hands_within(stage: &mut Stage) {
     held_for_a_while(stage, "a", "soft");
     stage.grant("b", "soft", auto());
     assert_eq!(regained(stage, "a", "soft").as_deref(), Some("b"), "made way in the same request");
+}
+
+fn named_in_a_session(stage: &mut Stage) {
+    held_for_a_while(stage, "a", "f");
+    let session = in_session("one");
+    assert!(stage.reserve(&session, &[path("f")], auto()).outcome.is_ok());
+    let both = Caller { claim: named("a").claim, ..session };
+    let reply = stage.reserve(&both, &[path("f")], How::default());
+    let changed = |notice: &Notice| matches!(notice, Notice::ChangedHands { .. });
+    assert!(reply.notices.iter().any(changed), "{:?}", reply.notices);
 }
 
 /// Whoever shares a path only reads it, whatever the time of day says of who left first.

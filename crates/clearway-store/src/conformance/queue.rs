@@ -9,7 +9,7 @@ use clearway_core::event::Body;
 use clearway_core::facts::ProcessLife;
 use clearway_core::failure::{Circle, Details, Failure};
 use clearway_core::ids::WaitId;
-use clearway_core::limits::{OFFER_MS, WAIT_MS_MAX, WAITER_SILENCE_MS, WAITS_PER_AGENT_MAX};
+use clearway_core::limits::{FREEZE_MS, OFFER_MS, WAIT_MS_MAX, WAITER_SILENCE_MS, WAITS_PER_AGENT_MAX};
 use clearway_core::slug::Slug;
 use clearway_core::target::Target;
 use clearway_core::wait::{Wait, WaitEnd};
@@ -37,6 +37,7 @@ pub(super) const STORIES: &[Story] = &[
     ("leaving the queue lets the next one through, and only the waiter may leave", leaving),
     ("a person may end a wait of somebody else, with a reason", ended_by_a_person),
     ("a new boot empties the queue", reboot),
+    ("what was over long ago brings nobody's turn", the_past_brings_no_turn),
     ("an agent has so many places and no more", quota),
     ("making the rows anew forgets no sign of a waiter's life", rebuilt),
 ];
@@ -145,6 +146,24 @@ fn offer_makes_room(stage: &mut Stage) {
     stage.sweep();
     assert!(stage.kinds().ends_with(&["lease.yielded", "wait.offered"]), "{:?}", stage.kinds());
     assert!(stage.refused("ann", "f", auto()).is_empty(), "nobody holds it, and it is kept for bob");
+}
+
+/// However much of the past of a path an engine brings along.
+fn the_past_brings_no_turn(stage: &mut Stage) {
+    let over = [("z", "src/**"), ("y", "src/notes.md")].map(|(agent, pattern)| {
+        let held = stage.take(agent, pattern);
+        released(stage.release(&named(agent), by_id(&held)));
+        held
+    });
+    let held = stage.take("a", "src/one.rs");
+    queue(stage, "b", "src/*.rs");
+    stage.execute(&operator(77, "release day"), Command::Freeze { for_ms: FREEZE_MS }, None);
+    released(stage.release(&named("a"), by_id(&held)));
+    stage.pass(FREEZE_MS);
+    stage.release(&named("y"), by_id(&over[1]));
+    assert!(!stage.kinds().contains(&"wait.offered"), "it ended nothing that b waits for");
+    stage.sweep();
+    assert_eq!(stage.kinds().last(), Some(&"wait.offered"));
 }
 
 fn in_hand_at_the_offer(stage: &mut Stage) {

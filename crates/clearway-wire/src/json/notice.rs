@@ -1,7 +1,7 @@
 //! What is worth saying beside an answer, as data and in words.
 
 use clearway_core::agent::AgentName;
-use clearway_core::decide::{Left, Notice, Said, Yielder, held_as_name, others_by_id};
+use clearway_core::decide::{Left, Notice, Said, Yielder, but_held_by, held_as_name, others_by_id};
 use clearway_core::hint::{self, Hint};
 use clearway_core::lease::Mode;
 use clearway_core::shell;
@@ -248,13 +248,17 @@ impl NoticeJson {
                 let (target, lease) = (Some(target.clone()), Some(lease.to_string()));
                 Self { target, lease, ..Self::saying("not-shortened", message) }
             }
-            Notice::NothingHeld { target, meant } => {
-                let instead = match meant {
-                    Some(near) => format!("; did you mean {}?", near.canonical()),
-                    None => format!("; {}", suggest("see what you hold: clearway leases")),
+            Notice::NothingHeld { target, meant, others } => {
+                let instead = match (meant, others.is_empty()) {
+                    (Some(near), _) => format!("; did you mean {}?", near.canonical()),
+                    (None, true) => format!("; {}", suggest("see what you hold: clearway leases")),
+                    (None, false) => {
+                        format!("; {}", suggest("see what you hold, and what others do: clearway leases"))
+                    }
                 };
-                let message = format!("you hold nothing on {target}{instead}");
-                Self { target: Some(target.clone()), ..Self::saying("nothing-held", message) }
+                let message = format!("you hold nothing on {target}{}{instead}", but_held_by(others));
+                let agent = others.first().map(ToString::to_string);
+                Self { target: Some(target.clone()), agent, ..Self::saying("nothing-held", message) }
             }
             Notice::KeptByCommand { lease, target, pid } => {
                 let end = pid.map(|pid| format!("; to end it: kill {pid}")).unwrap_or_default();

@@ -466,3 +466,36 @@ fn a_kind_beside_everything_is_refused_and_nothing_is_given_away() {
     }
     assert_eq!(list(&repository.clearway().ok(&["leases"]), "leases").len(), 2);
 }
+
+#[test]
+fn whoever_names_what_only_others_hold_is_told_who() {
+    let home = home();
+    let repository = app(&home);
+    repository.grant("alice", &["src/a.rs"]);
+    repository.grant("alice", &["--kind", "name", "build"]);
+    let bob = || repository.agent("bob");
+    let said = |reply: &Value| {
+        assert_eq!((text(&reply["notices"][0], "code"), list(reply, "released").len()), ("nothing-held", 0));
+        assert_eq!(reply["notices"][0]["agent"], "alice", "{reply}");
+        text(&reply["notices"][0], "message").to_owned()
+    };
+    for words in [["release", "src/"].as_slice(), &["release", "src/a.rs"], &["release", "src/*.rs"]] {
+        let message = said(&bob().ok(words));
+        assert!(message.contains(", but alice does; see what you hold, and what others do"), "{message}");
+    }
+    assert!(said(&bob().ok(&["release", "--kind", "name", "build"])).contains("but alice does"));
+    repository.grant("bob", &["src/b.rs"]);
+    let slip = said(&bob().ok(&["release", "src/a.rs"]));
+    assert!(slip.ends_with("you hold nothing on src/a.rs, but alice does; did you mean src/b.rs?"), "{slip}");
+    assert_eq!(bob().ok(&["release", "src/"])["notices"], json!([]), "it holds something of it");
+    assert_eq!(bob().ok(&["release", "docs/"])["notices"][0]["agent"], Value::Null, "nobody does");
+    for words in [["renew", "src/"].as_slice(), &["transfer", "--to", "alice", "src/"]] {
+        let error = bob().fails("not-found", 5, words);
+        assert!(text(&error, "message").contains("you hold nothing on src/**, but alice does;"), "{error}");
+    }
+    for reader in ["r1", "r2", "r3", "r4", "r5"] {
+        repository.grant(reader, &["docs/x.md", "--shared"]);
+    }
+    let many = bob().ok(&["release", "docs/"]);
+    assert!(text(&many["notices"][0], "message").contains(", but r1, r2, r3 and 2 more do"), "{many}");
+}
