@@ -2,7 +2,7 @@
 //!
 //! The one rule of `clearway commit` and of the check that git's hooks make. A family is one agent here.
 
-use crate::git_line::after_globals;
+use crate::git_line::{after_globals, is_flag};
 use crate::ids::AgentId;
 use crate::lease::{Lease, Mode};
 use crate::target::Target;
@@ -129,6 +129,24 @@ pub fn amends(words: &[String]) -> bool {
             return true;
         }
         is_value = has_value_next(word);
+    }
+    false
+}
+
+/// Whether the words behind `git` make a commit of another author or another time than that of whoever types them.
+pub fn names_author(words: &[String]) -> bool {
+    const LONG: [&str; 4] = ["--author", "--date", "--reuse-message", "--reedit-message"];
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let Some((_, ["commit", flags @ ..])) = after_globals("", &words) else { return false };
+    let mut is_value = false;
+    for word in flags.iter().take_while(|word| **word != "--") {
+        let was_value = std::mem::replace(&mut is_value, false);
+        if !was_value
+            && (LONG.iter().any(|flag| is_flag(word, flag)) || short_flags(word).contains(['C', 'c']))
+        {
+            return true;
+        }
+        is_value = !was_value && has_value_next(word);
     }
     false
 }

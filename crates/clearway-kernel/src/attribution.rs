@@ -42,8 +42,15 @@ pub struct Changed {
     pub is_gone: bool,
 }
 
-/// Notes that a call begins that may write anything.
-pub(crate) fn begin(outside: &mut dyn Outside, scope: &ScopeKey, caller: &str) {
+/// Notes that a call begins that may write anything, and what of others was not there any more when it did.
+pub(crate) fn begin(outside: &mut dyn Outside, scope: &ScopeKey, caller: &str, absent: &[String]) {
+    if let Some(path) = absent_of(outside, scope, caller) {
+        if !absent.is_empty() {
+            drop(outside.write_private(&path, &absent.join("\n")));
+        } else if outside.changed_at(&path).is_some() {
+            drop(outside.remove_file(&path));
+        }
+    }
     mark(outside, scope, caller, BEGAN);
 }
 
@@ -57,6 +64,13 @@ pub(crate) fn forget(outside: &mut dyn Outside, scope: &ScopeKey, caller: &str) 
     if let Some(path) = mark_of(outside, scope, caller) {
         drop(outside.remove_file(&path));
     }
+    if let Some(path) = absent_of(outside, scope, caller) {
+        drop(outside.remove_file(&path));
+    }
+}
+
+fn absent_of(outside: &dyn Outside, scope: &ScopeKey, caller: &str) -> Option<PathBuf> {
+    outside.passing_file(&format!("absent-{scope}-{caller}")).ok()
 }
 
 /// Leaves a trace of a scope in which a hook took a lease or watched a call, so that its store is missed if it goes.
@@ -144,6 +158,15 @@ impl Session<'_> {
         Ok(!marks.into_iter().filter(|mark| *mark != own).any(|mark| meets(&mark)))
     }
 
+    /// Files of others that are not there, by their paths: whoever removed them, no call that begins now did. The time of a
+    /// directory tells that something in it came or went, and not what.
+    pub(crate) fn absent_of_others(&mut self) -> Vec<String> {
+        let Some(root) = self.site.root.clone() else { return Vec::new() };
+        let held = self.foreign_leases().ok().flatten().map(|(_, held)| held).unwrap_or_default();
+        let is_absent = |held: &Foreign| self.outside.changed_at(&root.join(&held.path)).is_none();
+        held.into_iter().filter(is_absent).map(|held| held.path).collect()
+    }
+
     /// Leases of others whose files changed during the caller's call, which ends with this.
     pub(crate) fn hits(&mut self, session: &ClientSession) -> Result<Vec<Hit>, Failure> {
         let scope = self.site.key.clone();
@@ -153,7 +176,13 @@ impl Session<'_> {
         let call = own.as_ref().and_then(|own| Call::read(self.outside, own)).filter(|call| call.runs);
         end(self.outside, &scope, &me);
         let Some((own, call)) = own.zip(call) else { return Ok(Vec::new()) };
-        let changed = self.changed_of(&held, call.at_ns);
+        let absent =
+            absent_of(self.outside, &scope, &me).and_then(|path| self.outside.read_text(&path).ok()?);
+        let absent = absent.unwrap_or_default();
+        let mut changed = self.changed_of(&held, call.at_ns);
+        let own_root = self.site.root.clone().unwrap_or_default();
+        let is_there = |held: &Foreign| self.outside.changed_at(&own_root.join(&held.path)).is_some();
+        changed.retain(|held| is_there(held) || !absent.lines().any(|path| path == held.path));
         if changed.is_empty() {
             return Ok(Vec::new());
         }

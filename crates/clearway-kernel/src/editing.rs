@@ -10,7 +10,7 @@ use crate::hooking::{Answers, HookCall, Place, refuses, unheard};
 use crate::lines;
 use crate::outside::Outside;
 use crate::overwriting::{Overwrite, WholeText};
-use crate::parts::{Part, destinations, located, parts};
+use crate::parts::{Part, destinations, located, parts_with_directories};
 use crate::session::{Globals, Hook, Session};
 use crate::touched;
 use crate::warned;
@@ -25,6 +25,7 @@ use clearway_core::slug::Slug;
 use clearway_core::target::{Target, Worktree};
 use clearway_core::time::Wall;
 use clearway_store::Reply;
+use clearway_store::contract::LeaseListing;
 use std::path::PathBuf;
 
 /// What became of a request to write files: the answers of every scope touched that invited us, up to the first that
@@ -67,7 +68,7 @@ pub fn before_edit(
     whole: &[WholeText],
 ) -> Result<Ruling, Failure> {
     let files = destinations(outside, &call.cwd, files);
-    let mut parts = parts(outside, &call.globals(), &files)?;
+    let mut parts = parts_with_directories(outside, &call.globals(), &files)?;
     if parts.is_empty() {
         return Ok(Ruling::none_refused());
     }
@@ -96,10 +97,18 @@ struct Edit<'c> {
 impl Edit<'_> {
     /// Takes what the call writes in one scope; whether that refuses the whole call.
     fn take(&mut self, outside: &mut dyn Outside, part: Part) -> Result<bool, Failure> {
-        let Part { mut ground, targets, brief, common } = part;
+        let Part { mut ground, mut targets, brief, common, directories } = part;
         let whole = replaced(outside, self.call, &mut ground, &brief, self.whole);
         let here = Here::of(&ground, self.call);
         let mut session = Session::on(outside, &self.globals, ground)?;
+        for target in session.held_below(&directories)? {
+            if !targets.contains(&target) {
+                targets.push(target);
+            }
+        }
+        if targets.is_empty() && common.is_empty() {
+            return Ok(false);
+        }
         let Admitted { answers, new, is_held } =
             session.admit(targets, &brief, &common, &whole, here.mode)?;
         let told: Vec<(Place, Admission)> = answers
@@ -249,6 +258,24 @@ struct Taken {
 }
 
 impl Session<'_> {
+    /// Files that anybody holds in these directories, as many as a request may name.
+    fn held_below(&mut self, directories: &[PathBuf]) -> Result<Vec<Target>, Failure> {
+        let Some(root) = self.site.root.clone().filter(|_| !directories.is_empty()) else {
+            return Ok(Vec::new());
+        };
+        let (now, here) = (self.now()?, self.site.worktree());
+        let held = self.read(|snapshot| Ok(snapshot.leases(LeaseListing::Live, &now)?.leases))?;
+        let is_below = |path: &str| directories.iter().any(|above| root.join(path).starts_with(above));
+        let mut below: Vec<Target> = Vec::new();
+        for lease in held.unwrap_or_default().into_iter().filter(|lease| lease.worktree == here) {
+            if lease.target.literal().is_some_and(is_below) && !below.contains(&lease.target) {
+                below.push(lease.target);
+            }
+        }
+        below.truncate(TARGETS_PER_REQUEST_MAX);
+        Ok(below)
+    }
+
     /// Takes what is leased, then the turn at what everybody writes, unless the call is refused by then.
     fn admit(
         &mut self,

@@ -230,6 +230,7 @@ fn attend_in(
         drop(session.look_for_unchecked(Some(&call.session).filter(|_| *doing == Doing::Ran)));
     }
     let hits = if *doing == Doing::Ran { session.hits(&call.session)? } else { Vec::new() };
+    let absent = if *doing == Doing::Runs { session.absent_of_others() } else { Vec::new() };
     let attend = match doing {
         Doing::Ran => Attend::Ran { hits },
         _ => attend,
@@ -238,7 +239,7 @@ fn attend_in(
     let place = place.for_telling(&mut session, call, &reply, refuses(&reply));
     let caller = attribution::caller(reply.agent.as_ref().map(|(id, _)| *id), &call.session);
     match doing {
-        Doing::Runs => attribution::begin(outside, &scope, &caller),
+        Doing::Runs => attribution::begin(outside, &scope, &caller, &absent),
         Doing::Ends => {
             attribution::forget(outside, &scope, &caller);
             warned::forget(outside, call);

@@ -86,18 +86,18 @@ pub(crate) fn agent_name(text: &str) -> Result<AgentName, Failure> {
     })
 }
 
+/// Whether somebody types at a terminal and reads there what went wrong.
+pub(crate) fn is_at_terminal(surroundings: &Surroundings) -> bool {
+    surroundings.stdin_is_terminal && surroundings.stderr_is_terminal
+}
+
 /// What speaks for the caller as an operator; whether it suffices is decided with the command. A reason that says
 /// nothing is refused here, like any other malformed word.
-pub(crate) fn operator_act(
-    surroundings: &Surroundings,
-    reason: &str,
-    holds_key: bool,
-) -> Result<OperatorAct, Failure> {
+pub(crate) fn operator_act(reason: &str, at_terminal: bool, holds_key: bool) -> Result<OperatorAct, Failure> {
     if reason.trim().is_empty() {
         return Err(Failure::new(Slug::Usage, "an operator's act needs a reason that says something")
             .hint("say why in a few words: --reason \"the holder is on holiday\""));
     }
-    let at_terminal = surroundings.stdin_is_terminal && surroundings.stderr_is_terminal;
     Ok(OperatorAct { reason: reason_text(reason)?, at_terminal, holds_key })
 }
 

@@ -1,7 +1,7 @@
 //! The verbs that ask for what somebody holds, and say what becomes of it; and those that stop an agent.
 
 use crate::failures::store_failure;
-use crate::identity::{agent_name, operator_act};
+use crate::identity::{agent_name, is_at_terminal, operator_act};
 use crate::mutations::usage;
 use crate::queueing::with_queue;
 use crate::session::Session;
@@ -237,7 +237,7 @@ impl Session<'_> {
         let is_stranger = matches!(&reply.outcome, Err(failure) if failure.slug == Slug::NotParty);
         if is_stranger {
             let holds_key = audit::presented_key(self.outside)?;
-            let act = operator_act(self.outside.surroundings(), &reason, holds_key)?;
+            let act = operator_act(&reason, is_at_terminal(self.outside.surroundings()), holds_key)?;
             if act.at_terminal || act.holds_key {
                 self.act_as_operator(&reason)?;
             }

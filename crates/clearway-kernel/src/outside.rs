@@ -349,6 +349,8 @@ pub struct Staged {
     pub beyond: Vec<String>,
     /// What is under way would commit by itself, where that can be told.
     pub brings: Option<Brings>,
+    /// Whether it is one of several picks or reverts that git makes one after the other.
+    pub is_of_several: bool,
     /// Whether they are taken from the checkout for this commit alone, and git forgets them if it is refused.
     pub is_passing: bool,
 }

@@ -10,7 +10,7 @@ use clearway_core::failure::Failure;
 use clearway_core::path::{CanonicalPath, PathClass};
 use clearway_core::pattern::Pattern;
 use clearway_core::target::Target;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The files of one scope.
 pub(crate) struct Part {
@@ -20,6 +20,8 @@ pub(crate) struct Part {
     pub(crate) brief: Vec<Target>,
     /// Those that everybody writes, one call after the other, and nobody leases.
     pub(crate) common: Vec<Target>,
+    /// Directories, which no call can write, but one that moves them takes along what is in them.
+    pub(crate) directories: Vec<PathBuf>,
 }
 
 impl Part {
@@ -43,6 +45,17 @@ pub(crate) fn parts(
     globals: &Globals,
     files: &[Destination],
 ) -> Result<Vec<Part>, Failure> {
+    let mut parts = parts_with_directories(outside, globals, files)?;
+    parts.retain(|part| !(part.targets.is_empty() && part.common.is_empty()));
+    Ok(parts)
+}
+
+/// The same with directories among them.
+pub(crate) fn parts_with_directories(
+    outside: &mut dyn Outside,
+    globals: &Globals,
+    files: &[Destination],
+) -> Result<Vec<Part>, Failure> {
     let (mut parts, mut left): (Vec<Part>, Vec<&Destination>) = (Vec::new(), files.iter().collect());
     while let Some(first) = left.first().copied() {
         let Some(mut ground) = welcome(outside, globals, &first.directory)? else {
@@ -50,6 +63,10 @@ pub(crate) fn parts(
             continue;
         };
         let (mut targets, mut brief, mut common) = (Vec::new(), Vec::new(), Vec::new());
+        let root = ground.site.root.clone();
+        let is_of_root = |file: &Path| root.as_ref().is_some_and(|root| file.starts_with(root));
+        let is_moved = |file: &&&Destination| is_of_root(&file.file) && outside.is_directory(&file.file);
+        let directories: Vec<PathBuf> = left.iter().filter(is_moved).map(|file| file.file.clone()).collect();
         left.retain(|file| {
             let located = path_in(outside, &mut ground, &file.file);
             if let Some((target, class)) = located.as_ref().and_then(|path| guarded(&ground, path)) {
@@ -61,8 +78,9 @@ pub(crate) fn parts(
             }
             located.is_none() && *file != first
         });
-        if !(targets.is_empty() && common.is_empty()) {
-            parts.push(Part { ground, targets, brief, common });
+        left.retain(|file| !directories.contains(&file.file));
+        if !(targets.is_empty() && common.is_empty() && directories.is_empty()) {
+            parts.push(Part { ground, targets, brief, common, directories });
         }
     }
     Ok(parts)

@@ -144,8 +144,21 @@ impl<'a> Session<'a> {
     /// Claims an operator's authority for what follows. Whether the caller has it is decided with the command, so
     /// that a refusal is on record.
     pub fn act_as_operator(&mut self, reason: &str) -> Result<(), Failure> {
+        let at_terminal = identity::is_at_terminal(self.outside.surroundings());
+        self.operate(reason, at_terminal)
+    }
+
+    /// The same of somebody who typed a command of git: that hands its hooks no standard input, so that the terminal they
+    /// are controlled from is asked for instead.
+    pub(crate) fn act_as_operator_in_hook(&mut self, reason: &str) -> Result<(), Failure> {
+        let speaks = self.outside.surroundings().stderr_is_terminal;
+        let at_terminal = speaks && self.outside.terminal_session().is_some();
+        self.operate(reason, at_terminal)
+    }
+
+    fn operate(&mut self, reason: &str, at_terminal: bool) -> Result<(), Failure> {
         let holds_key = audit::presented_key(self.outside)?;
-        let act = identity::operator_act(self.outside.surroundings(), reason, holds_key)?;
+        let act = identity::operator_act(reason, at_terminal, holds_key)?;
         self.caller.ancestors = self.outside.ancestors();
         self.caller.sessions_above = self.outside.set_above(&identity::session_variables());
         self.caller.operator = Some(act);

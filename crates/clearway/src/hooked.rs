@@ -46,11 +46,15 @@ pub(crate) fn staged(environment: &Environment, under_way: &UnderWay) -> Result<
         }
         let is_passing =
             environment.var("GIT_INDEX_FILE").is_some_and(|file| file.as_bytes().ends_with(LOCK));
-        let staged = Staged { paths, is_passing, ..Staged::default() };
+        let git_dir = clearway_git::hooked_git_dir(environment, here);
+        let is_of_several = git_dir.is_some_and(|git_dir| git_dir.join(SEQUENCE).exists());
+        let staged = Staged { paths, is_passing, is_of_several, ..Staged::default() };
         if staged.paths.is_empty() { Ok(staged) } else { beside_brought(git, here, under_way, staged) }
     })
 }
 
+/// Where git has what is left of several picks or reverts.
+const SEQUENCE: &str = "sequencer";
 /// What the index is called while git writes the next one.
 const LOCK: &[u8] = b".lock";
 

@@ -96,7 +96,8 @@ impl Called<'_> {
         json!(command_line(self.binary, self.arguments))
     }
 
-    /// The same for a client that takes a program that is not there for a refusal, and would lock its agent out.
+    /// The same for a client that takes a program that is not there, or cannot run, for a refusal, and would lock its agent
+    /// out.
     pub(crate) fn line_if_there(&self) -> Value {
         let line = command_line(self.binary, self.arguments);
         json!(if self.blocks { line } else { guarded(self.binary, &line) })
@@ -120,9 +121,11 @@ fn handler(
 
 /// The words that look for the binary before it is called; it follows them, then `||`.
 const GUARD: [&str; 3] = ["test", "!", "-x"];
+/// What follows it: what is no refusal of ours is a program that is broken.
+const ONLY_REFUSALS: &str = "exit $(($?==2?2:0))";
 
 fn guarded(binary: &str, line: &str) -> String {
-    format!("{} {} || {line}", GUARD.join(" "), shell::word(binary))
+    format!("{} {} || {line} || {ONLY_REFUSALS}", GUARD.join(" "), shell::word(binary))
 }
 
 /// What our hooks are called where hooks have names.
@@ -148,10 +151,12 @@ pub(super) fn words(handler: &Value) -> Vec<String> {
     }
 }
 
-/// The command behind the guard, if there is one.
+/// The command behind the guard, if there is one, without what follows it.
 fn called(words: Vec<String>) -> Vec<String> {
     match words.strip_prefix(GUARD.map(str::to_owned).as_slice()) {
-        Some([binary, or, command @ ..]) if or == "||" && command.first() == Some(binary) => command.to_vec(),
+        Some([binary, or, command @ ..]) if or == "||" && command.first() == Some(binary) => {
+            command.iter().take_while(|word| *word != "||").cloned().collect()
+        }
         _ => words,
     }
 }
@@ -187,6 +192,8 @@ mod tests {
                     assert_eq!(looks, !(unattended && GATES.contains(&entry.event)), "{line}");
                     assert!(is_ours(&handler), "{line}");
                     assert_eq!(words(&handler)[..2], ["/a b/clearway", "hook"]);
+                    assert!(!words(&handler).contains(&"||".to_owned()), "{line}");
+                    assert_eq!(line.ends_with(ONLY_REFUSALS), looks, "{line}");
                 }
             }
         }

@@ -9,7 +9,7 @@ use crate::outside::{Staged, UnderWay};
 use crate::session::Session;
 use clearway_core::agent::AgentName;
 use clearway_core::command::{Command, Commit};
-use clearway_core::commit::amends;
+use clearway_core::commit::{amends, names_author};
 use clearway_core::failure::Failure;
 use clearway_core::hint::Hint;
 use clearway_core::limits::MESSAGE_RETOLD_BYTES_MAX;
@@ -36,7 +36,7 @@ impl Session<'_> {
     ) -> Result<GitAnswer, Failure> {
         let reason = self.outside.surroundings().variables.get(REASON_VARIABLE).cloned();
         if let Some(reason) = reason.filter(|reason| !reason.is_empty()) {
-            self.act_as_operator(&reason)?;
+            self.act_as_operator_in_hook(&reason)?;
             return Ok(match self.decide_commit(commit)? {
                 Ok(()) => GitAnswer::Silent,
                 Err(failure) if scene.is_person => GitAnswer::Warned(failure),
@@ -63,9 +63,11 @@ impl Session<'_> {
         let root = self.site.worktree().0;
         let prefix = self.outside.surroundings().variables.get(PREFIX_VARIABLE);
         let elsewhere = prefix.filter(|prefix| !prefix.is_empty()).map(|prefix| format!("{root}/{prefix}"));
-        let amends = self.outside.git_words().map_or(asked.saying.amends, |words| amends(&words));
+        let words = self.outside.git_words();
+        let names_author = words.as_ref().is_some_and(|words| names_author(words));
+        let amends = words.map_or(asked.saying.amends, |words| amends(&words));
         let names_all = self.paths_of_commit(&asked.staged.paths).len() == asked.staged.paths.len();
-        Typed { root, elsewhere, amends, names_all }
+        Typed { root, elsewhere, amends, names_author, names_all }
     }
 
     /// What of a commit may be made without the rest, and both names of a renamed file or neither.
@@ -151,6 +153,8 @@ struct Typed {
     elsewhere: Option<String>,
     /// Whether it takes the place of the last one.
     amends: bool,
+    /// Whether it names another author or time than whoever typed it.
+    names_author: bool,
     /// Whether all that is staged can be reserved by its name.
     names_all: bool,
 }
@@ -184,12 +188,15 @@ impl Asked<'_> {
         match self.under_way {
             UnderWay::Merge(_) => self.way_out_of("merge --abort", rest, commit, typed),
             UnderWay::CherryPick => self.way_out_of("cherry-pick --abort", rest, commit, typed),
-            UnderWay::Revert if self.staged.brings.is_some() => {
+            UnderWay::Revert if self.staged.brings.is_some() || self.staged.is_of_several => {
                 self.way_out_of("revert --abort", rest, commit, typed)
             }
+            // Git is in the middle of nothing then: what it staged is taken back, and nothing else.
             UnderWay::Revert => {
                 let all: Vec<&str> = self.paths.iter().map(|(path, _)| path.as_str()).collect();
-                self.way_out_of(&format!("restore --staged --worktree{}", words(&all)), rest, commit, typed)
+                let (git, all) = (typed.git(), words(&all));
+                let back = format!("diff-index -p --cached --binary HEAD --{all} | {git} apply -R --index");
+                self.way_out_of(&back, rest, commit, typed)
             }
             UnderWay::Nothing | UnderWay::Rebase => self.rest_of_it(rest, commit, typed),
         }
@@ -201,17 +208,18 @@ impl Asked<'_> {
         let named: Vec<&str> = rest.iter().map(String::as_str).filter(is_named).collect();
         let names_all = typed.names_all && named.len() == rest.len();
         let but = if names_all { "" } else { ", but for names that cannot be typed" };
+        let whose = if typed.names_author { ", as yours and of now" } else { "" };
         if named.is_empty() {
             return self.whose(commit);
         }
         if typed.amends {
             let (message, short) = self.message();
             let line = format!("{} commit --amend {message} --only --{}", typed.git(), words(&named));
-            return Hint::Advice(format!("amend with the rest{short}{but}: {line}"));
+            return Hint::Advice(format!("amend with the rest{short}{but}{whose}: {line}"));
         }
         let Paragraphs { told, is_whole } = Paragraphs::of(self.saying);
         let short = if is_whole { "" } else { IN_SHORT };
-        rest_of_it(&told, &format!("commit the rest{short}{but}"), &named)
+        rest_of_it(&told, &format!("commit the rest{short}{but}{whose}"), &named)
             .unwrap_or_else(|| self.whose(commit))
     }
 

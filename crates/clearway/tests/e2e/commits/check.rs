@@ -133,6 +133,22 @@ fn at_a_terminal_a_person_passes_with_a_word() {
 }
 
 #[test]
+fn at_a_terminal_an_operators_override_is_recorded_though_git_gives_its_hooks_no_input() {
+    for line in ["git commit -q -a -m x", "CLEARWAY_AGENT=bot git commit -q -a -m x"] {
+        let home = home();
+        let stage = Stage::new(&home, &files());
+        stage.grant("bob", &["held.txt"]);
+        stage.write("held.txt", "2\n");
+        let line = format!("CLEARWAY_COMMIT_REASON='bob is on holiday' {line}");
+        let output = home.terminal(&stage.root, &line);
+        assert!(output.status.success(), "{line}: {}", said(&output));
+        let allowed = stage.events("commit.allowed");
+        assert_eq!(allowed.len(), 1, "{line}: {}", String::from_utf8_lossy(&output.stdout));
+        assert_eq!(allowed[0]["data"]["operator_reason"], json!("bob is on holiday"), "{line}");
+    }
+}
+
+#[test]
 fn an_operators_override_is_recorded_and_an_agents_is_refused() {
     let home = home();
     let stage = Stage::new(&home, &files());
@@ -386,6 +402,36 @@ fn only_what_takes_back_a_commit_is_a_revert_whatever_a_message_says() {
     stage.git("git merge -q --no-ff -X theirs -m merged side; git reset -q --hard");
     let passed = stage.types(ADA, "git revert --no-edit -m 1 HEAD > /dev/null");
     assert!(passed.status.success(), "{}", said(&passed));
+}
+
+#[test]
+fn of_several_reverts_git_is_told_to_leave_the_rest() {
+    let home = home();
+    let stage = Stage::new(&home, &files());
+    stage.git("echo 2 > held.txt; git commit -q -a -m two; echo 3 > own.txt; git commit -q -a -m three");
+    let before = stage.head();
+    stage.grant("bob", &["held.txt"]);
+    let refused = stage.types(ADA, "git revert --no-edit HEAD~2..HEAD > /dev/null");
+    let told = said(&refused);
+    assert!(!refused.status.success(), "{told}");
+    assert_eq!(hinted(&told), "git revert --abort", "{told}");
+    assert!(stage.types(ADA, "git revert --abort").status.success());
+    assert_eq!((stage.head(), stage.git("git status --porcelain")), (before, String::new()));
+}
+
+#[test]
+fn an_author_that_was_named_is_not_lost_without_a_word() {
+    let home = home();
+    let stage = Stage::new(&home, &files());
+    stage.grant("bob", &["held.txt"]);
+    for flags in ["-m x --author 'A <a@e>'", "-m x --date=2020-01-01T00:00:00", "-C HEAD"] {
+        stage.write("held.txt", "2\n");
+        stage.write("own.txt", "2\n");
+        let told = said(&stage.types(ADA, &format!("git commit -q -a {flags}")));
+        assert!(told.contains("commit the rest, as yours and of now"), "{flags}: {told}");
+    }
+    let told = said(&stage.types(ADA, "git commit -q -a -m x"));
+    assert!(!told.contains("of now"), "{told}");
 }
 
 #[test]

@@ -140,6 +140,42 @@ fn a_change_that_was_there_before_a_command_is_not_blamed_on_it() {
 }
 
 #[test]
+fn a_file_that_another_command_removed_is_not_blamed_on_the_next_agent() {
+    let home = home();
+    let app = app(&home);
+    let (mut one, mut two) = holder(&home, &app);
+    let mut three = Client::claude(&home, &app, "three");
+    three.event("SessionStart", &json!({"source": "startup"})).told();
+    let touches = || {
+        app.write("src/made.rs", "x\n");
+        drop(fs::remove_file(app.path().join("src/made.rs")));
+    };
+    shell(&mut two, "PreToolUse").silent();
+    later(&home, &app.path().join("src"), || {
+        touches();
+        drop(fs::remove_file(app.path().join("src/a.rs")));
+    });
+    shell(&mut two, "PostToolUse").told();
+    looks(&mut one).told();
+    for _ in 0..2 {
+        shell(&mut three, "PreToolUse").silent();
+        later(&home, &app.path().join("src"), touches);
+        shell(&mut three, "PostToolUse").silent();
+    }
+    looks(&mut one).silent();
+    let times = app.kinds().iter().filter(|kind| *kind == "lease.overwritten").count();
+    assert_eq!(times, 1);
+    // What is there again is looked at again.
+    app.write("src/a.rs", "again\n");
+    shell(&mut three, "PreToolUse").silent();
+    later(&home, &app.path().join("src"), || {
+        touches();
+        drop(fs::remove_file(app.path().join("src/a.rs")));
+    });
+    shell(&mut three, "PostToolUse").told();
+}
+
+#[test]
 fn a_file_that_never_was_is_not_missed() {
     let home = home();
     let app = app(&home);

@@ -373,3 +373,23 @@ fn a_payload_of_claude_is_known_whatever_hook_it_reaches() {
         assert!(ran.stdout().contains(denial), "{client}: {}", ran.stdout());
     }
 }
+
+#[test]
+fn a_tool_that_moves_a_directory_is_kept_from_what_is_held_in_it() {
+    let home = home();
+    let app = app(&home);
+    invited(&app);
+    let (mut one, mut two) = (Client::claude(&home, &app, "one"), Client::claude(&home, &app, "two"));
+    one.before_edit("src/a.rs").silent();
+    app.write("src/a.rs", "changed\n");
+    one.after_edit("src/a.rs").silent();
+    let moves = |from: &str, to: &str| {
+        let at = |file: &str| app.path().join(file).display().to_string();
+        let input = json!({"source": at(from), "destination": at(to)});
+        json!({"tool_name": "mcp__filesystem__move_file", "tool_input": input})
+    };
+    let reason = two.event("PreToolUse", &moves("src", "lib")).denied();
+    assert!(reason.contains("src/a.rs is with claude-"), "{reason}");
+    assert_eq!(two.event("PreToolUse", &moves("docs", "pages")).code, 0, "nothing is held there");
+    assert_eq!(one.event("PreToolUse", &moves("src", "lib")).code, 0, "it is its own");
+}

@@ -199,3 +199,34 @@ fn where_nothing_is_remembered_nobody_is_said_to_have_changed_a_file() {
     let told = repository.clearway().ok(&["init", "-y", "--uninstall", "--client", "claude"]);
     assert_eq!(text(&list(&told, "files")[0], "note"), "our entries are gone, the rest is kept", "{told:#}");
 }
+
+#[test]
+fn a_program_that_is_broken_locks_nobody_out_and_one_that_refuses_is_heard() {
+    let home = home();
+    let repository = app(&home);
+    home.directory(".gemini");
+    trust_by_gemini(&home, &repository);
+    repository.clearway().ok(&["init", "-y", "--client", "gemini"]);
+    let settings: serde_json::Value =
+        serde_json::from_str(&read(&file(&home, ".gemini/settings.json"))).expect("JSON");
+    let line = text(&settings["hooks"]["BeforeTool"][0]["hooks"][0], "command").to_owned();
+    let binary = home.binary().display().to_string();
+    assert!(line.contains(&binary), "{line}");
+    let broken = home.path().join("broken");
+    let whole = std::fs::read(home.binary()).expect("a program");
+    let programs: [(&[u8], i32); 5] = [
+        (&whole[..100_000], 0),
+        (b"\x7fELF no program", 0),
+        (b"#!/no/such/shell\n", 0),
+        (b"#!/bin/sh\nexit 2\n", 2),
+        (b"#!/bin/sh\nexit 0\n", 0),
+    ];
+    for (program, code) in programs {
+        write(&broken, "");
+        std::fs::write(&broken, program).expect("a file");
+        std::fs::set_permissions(&broken, std::fs::Permissions::from_mode(0o755)).expect("a mode");
+        let line = line.replace(&binary, &broken.display().to_string());
+        let output = home.shell(repository.path(), &line).output().expect("a shell");
+        assert_eq!(output.status.code(), Some(code), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+}
