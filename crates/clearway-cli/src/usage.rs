@@ -25,6 +25,7 @@ pub(crate) fn texts(arguments: &[OsString]) -> Result<Vec<String>, Failure> {
                 return Err(match flag_of(raw, &texts) {
                     Some(flag) => Failure::new(Slug::Usage, format!("the value of --{flag} is not UTF-8"))
                         .hint("write it as UTF-8 text"),
+                    None if is_message(&texts) => text_not_utf8(),
                     None if names_resources(&texts) => name_not_utf8(raw),
                     None => not_utf8(raw),
                 });
@@ -32,6 +33,20 @@ pub(crate) fn texts(arguments: &[OsString]) -> Result<Vec<String>, Failure> {
         });
     }
     Ok(texts)
+}
+
+/// Whether the next word of a line is what somebody is told, as far as it has been read.
+fn is_message(before: &[String]) -> bool {
+    let words: Vec<OsString> = before.iter().map(OsString::from).collect();
+    let verb = verb_of(&words).and_then(|verb| verb.to_str());
+    let after = before.iter().skip_while(|word| Some(word.as_str()) != verb).skip(1);
+    let said = after.filter(|word| !word.starts_with('-')).count();
+    match verb {
+        Some("send" | "ask") => said >= 1,
+        Some("answer") => said >= 2,
+        Some("broadcast") => true,
+        _ => false,
+    }
 }
 
 /// Whether the words of a line are names, as far as it has been read.
@@ -295,6 +310,10 @@ fn not_utf8(raw: &OsString) -> Failure {
     Failure::new(Slug::InvalidPath, format!("{} is not UTF-8", quoted(&shown)))
         .hint("rename it, or reserve the directory it lies in")
         .hint(hint::PATH_RULES)
+}
+
+fn text_not_utf8() -> Failure {
+    Failure::new(Slug::Usage, "the text is not UTF-8").hint("write it as UTF-8 text")
 }
 
 fn name_not_utf8(raw: &OsString) -> Failure {

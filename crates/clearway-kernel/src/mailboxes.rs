@@ -131,7 +131,7 @@ pub struct MailPage {
     pub searched: u64,
 }
 
-/// What an agent has not read when it begins.
+/// What an agent has not read.
 #[derive(Clone, Debug)]
 pub struct Unread {
     /// How many messages.
@@ -223,7 +223,7 @@ impl Session<'_> {
     }
 
     /// What the caller has not read; `None` if that is nothing.
-    pub(crate) fn unread(&mut self) -> Result<Option<Unread>, Failure> {
+    pub fn unread(&mut self) -> Result<Option<Unread>, Failure> {
         let Some(look) = self.mailbox_of(Which::Unread, ROWS_MAX, MailRead::default())? else {
             return Ok(None);
         };

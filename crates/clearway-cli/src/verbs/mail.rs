@@ -113,7 +113,10 @@ pub(super) fn inbox(
         limit: flags.limit,
     };
     let filters = filters(&words);
-    let shape = if words.all { Shape::All(filters) } else { Shape::Inbox(filters) };
+    let shape = match words.all {
+        true => Shape::All(filters),
+        false => Shape::Inbox { filters, goes_on: words.skip > 0 },
+    };
     Ok(Pages { page: session.inbox(&words, &|seen, now| bytes_of(seen, now, console))?, shape })
 }
 
@@ -321,8 +324,11 @@ fn taken(policy: Policy) -> &'static str {
 /// What a page of messages is an answer to.
 #[derive(Debug)]
 enum Shape {
-    /// What is unread, with what narrows it.
-    Inbox(String),
+    /// What is unread, with what narrows it; behind what was shown before, or from the first on.
+    Inbox {
+        filters: String,
+        goes_on: bool,
+    },
     /// Everything, with what narrows it.
     All(String),
     Read,
@@ -356,7 +362,7 @@ impl Answer for Pages {
     fn json(&self, _: &Given) -> String {
         let MailPage { rev, more, more_than_counted, next, marked_read, searched, .. } = self.page;
         match &self.shape {
-            Shape::Inbox(_) | Shape::All(_) => {
+            Shape::Inbox { .. } | Shape::All(_) => {
                 let messages = self.messages();
                 self.acted(InboxReply { messages, more, more_than_counted, next, marked_read })
             }
@@ -371,8 +377,13 @@ impl Answer for Pages {
     fn text(&self, page: &Page) -> String {
         let MailPage { more, next, .. } = self.page;
         let (nothing, go_on) = match &self.shape {
-            Shape::Inbox(filters) => {
-                let nothing = if filters.is_empty() { "nothing unread" } else { "nothing unread like that" };
+            Shape::Inbox { filters, goes_on } => {
+                let nothing = match (filters.is_empty(), goes_on) {
+                    (true, false) => "nothing unread",
+                    (true, true) => "nothing more that is unread",
+                    (false, false) => "nothing unread like that",
+                    (false, true) => "nothing more unread like that",
+                };
                 let skip = next.map(|next| format!(" --peek --skip {next}")).unwrap_or_default();
                 (nothing, format!("inbox{skip}{filters}"))
             }

@@ -18,7 +18,7 @@ use clearway_core::negotiation::{NegotiationState, NegotiationView};
 use clearway_core::text::{columns, printable, truncate_columns};
 use clearway_core::time::{Now, rounded};
 use clearway_core::wait::{Queued, waiters_for};
-use clearway_kernel::{AgentSeen, OverwrittenFile, Session, Status, UncheckedCommit};
+use clearway_kernel::{AgentSeen, OverwrittenFile, Session, Status, UncheckedCommit, Unread};
 use clearway_wire::json::{
     Actor, AgentJson, Blocker, Looked, NegotiationJson, StatusReply, UncheckedJson, WaitJson, rfc3339,
 };
@@ -46,8 +46,10 @@ const HOLDS_COLUMNS_MAX: usize = 200;
 pub(super) fn status(session: &mut Session<'_>, stdout_is_terminal: bool) -> Result<Look, Problem> {
     let by_agent = session.caller.in_client_session() || session.caller.claim.is_some();
     let found = session.full_status()?;
+    let unread = if found.me.is_some() { session.unread()? } else { None };
     Ok(Look {
         found,
+        unread,
         scope: session.site.key.to_string(),
         place: session.site.place.clone(),
         terse: by_agent && !stdout_is_terminal,
@@ -58,6 +60,7 @@ pub(super) fn status(session: &mut Session<'_>, stdout_is_terminal: bool) -> Res
 #[derive(Debug)]
 pub(crate) struct Look {
     pub(crate) found: Status,
+    pub(crate) unread: Option<Unread>,
     pub(crate) scope: String,
     pub(crate) place: String,
     pub(crate) terse: bool,
@@ -86,6 +89,7 @@ impl Answer for Look {
                 machine_wide: leases_there.chain(waits_there).collect(),
                 frozen_until: frozen.as_ref().map(|freeze| rfc3339(now.wall_at(freeze.until))),
                 unchecked: self.found.unchecked.iter().map(|past| self.unchecked_json(past)).collect(),
+                unread: self.unread.as_ref().map_or(0, |unread| unread.count),
                 written_over: self.found.overwritten.iter().map(written_over_json).collect(),
                 warnings: self.all_warnings().iter().map(|warning| given.advice(warning)).collect(),
             },
@@ -251,7 +255,8 @@ impl Look {
     /// Everything an agent needs before its next edit, in few bytes.
     fn terse_form(&self, page: &Page) -> String {
         let lines = self.terse_holdings(page).into_iter().chain(self.terse_past());
-        let lines = lines.chain(self.terse_queue(page)).chain(self.terse_warning(page));
+        let lines = lines.chain(self.terse_queue(page)).chain(self.terse_mail(page));
+        let lines = lines.chain(self.terse_warning(page));
         let text: String = lines.map(|line| line + "\n").collect();
         let next = page.given.advice(&format!("next: clearway {}", self.next()));
         let room = TERSE_BYTES_MAX.saturating_sub(next.len() + 2);
@@ -292,6 +297,12 @@ impl Look {
         let lines = lines.chain(list("wait for you", &awaiting));
         let lines = lines.chain(list("asked of you", &self.asked_of_me()));
         lines.chain(list("you asked", &self.asked_by_me())).collect()
+    }
+
+    fn terse_mail(&self, page: &Page) -> Option<String> {
+        let Unread { count, is_all, from, .. } = self.unread.as_ref()?;
+        let least = if *is_all { "" } else { "at least " };
+        Some(page.given.advice(&format!("unread: {least}{count}, the first from {from}: clearway inbox")))
     }
 
     fn terse_warning(&self, page: &Page) -> Option<String> {

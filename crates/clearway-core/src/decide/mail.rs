@@ -230,18 +230,20 @@ fn admitted(
     let named = send.thread.as_ref().and_then(|id| draft.slice.mail.named(id));
     let takes = |one: &Recipient| draft.takes_mail(one.agent, identified, named);
     let (admitted, denied): (Vec<Recipient>, Vec<Recipient>) = addressed.into_iter().partition(takes);
+    let rules = denied.first().and_then(|one| draft.slice.mail.rules.get(&one.agent));
+    let hint = match rules.is_some_and(|rules| rules.policy == Policy::Block) {
+        true => "leave it out: it takes mail from nobody",
+        false => "leave it out, or answer in a thread it is part of: clearway threads",
+    };
     let denied: Vec<AgentName> = denied.iter().map(|one| draft.name_of(one.agent)).collect();
     match denied.first() {
         _ if send.everyone && admitted.is_empty() => {
             Err(Failure::new(Slug::UnknownRecipient, "nobody is here who would get it").hint(AGENTS))
         }
         Some(name) if !send.everyone => {
-            Err(Failure::new(Slug::NotAccepted, format!("{name} takes no mail from you"))
-                .hint("leave it out, or answer in a thread it is part of: clearway threads")
-                .details(Details::field(
-                    "agents",
-                    denied.iter().map(ToString::to_string).collect::<Vec<_>>(),
-                )))
+            Err(Failure::new(Slug::NotAccepted, format!("{name} takes no mail from you")).hint(hint).details(
+                Details::field("agents", denied.iter().map(ToString::to_string).collect::<Vec<_>>()),
+            ))
         }
         _ => Ok((admitted, denied)),
     }

@@ -55,8 +55,9 @@ pub enum MailFacts {
     Sent {
         /// Its id.
         message: String,
-        /// The message its thread began with.
-        thread: String,
+        /// The message its thread began with, where it is this one. Which thread an answer is in would tell who got that
+        /// blindly.
+        thread: Option<String>,
         /// Who got it, and as what; blind copies are not listed.
         recipients: Vec<RecipientFacts>,
         /// Whether it went to everybody who was there.
@@ -143,7 +144,7 @@ impl MailFacts {
         let visible = message.recipients.iter().filter(|one| one.role != Role::Bcc);
         Self::Sent {
             message: message.id.to_string(),
-            thread: message.thread.to_string(),
+            thread: (message.thread == message.id).then(|| message.thread.to_string()),
             recipients: visible.map(facts).collect(),
             broadcast: message.broadcast,
             subject: message.subject.clone(),

@@ -178,6 +178,8 @@ pub struct StatusReply {
     pub unchecked: Vec<UncheckedJson>,
     /// Files of the last day that were written while somebody else held them, and that are held still, the earliest first.
     pub written_over: Vec<WrittenOverJson>,
+    /// How many messages to the caller it has not read; of very many only that there are at least so many.
+    pub unread: u64,
     /// What needs a person.
     pub warnings: Vec<String>,
 }

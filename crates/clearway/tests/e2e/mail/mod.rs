@@ -10,6 +10,7 @@ use crate::{app, each, home, list, number, text};
 use clearway_testkit::Repository;
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 
 /// Agents who are known in a repository.
 pub(crate) fn company(repository: &Repository<'_>, names: &[&str]) {
@@ -418,4 +419,58 @@ fn what_is_printed_as_json_steers_no_terminal() {
         !ran.stdout().trim_end().chars().any(|c| c.is_control() || ('\u{202a}'..='\u{202e}').contains(&c))
     );
     assert_eq!(bodies(&ran.value()), [body]);
+}
+
+/// A thread that somebody answers in was begun by what that one got, blindly maybe.
+#[test]
+fn an_answer_to_a_blind_copy_does_not_tell_of_it_by_its_thread() {
+    let home = home();
+    let app = app(&home);
+    company(&app, &["ann", "bob", "dan"]);
+    app.agent("ann").ok(&["send", "bob", "salaries", "--bcc", "dan", "--id", "m1"]);
+    app.agent("dan").ok(&["send", "ann", "thanks", "--thread", "m1", "--id", "m2"]);
+    let sent: Vec<Value> = app.events().into_iter().filter(|event| event["kind"] == "mail.sent").collect();
+    assert_eq!(sent[0]["data"]["thread"], "m1", "{sent:?}");
+    assert!(!sent[1].to_string().contains("m1"), "{sent:?}");
+    let told = app.agent("bob").run(&["events"]).expect(0).stdout();
+    assert!(!told.lines().any(|line| line.contains("dan") && line.contains("m1")), "{told}");
+    assert_eq!(list(&app.agent("ann").ok(&["inbox", "--peek"]), "messages")[0]["thread"], "m1");
+}
+
+#[test]
+fn who_takes_mail_from_nobody_is_not_said_to_take_answers() {
+    let home = home();
+    let app = app(&home);
+    company(&app, &["ada", "bob"]);
+    for (policy, takes_answers) in [("block", false), ("contacts", true)] {
+        app.agent("bob").ok(&["policy", policy]);
+        let error = app.agent("ada").fails("not-accepted", 3, &["send", "bob", "hello"]);
+        assert_eq!(error["hints"].to_string().contains("in a thread"), takes_answers, "{error}");
+    }
+}
+
+#[test]
+fn a_text_that_is_not_utf8_is_called_a_text() {
+    let home = home();
+    let app = app(&home);
+    company(&app, &["ada", "bob"]);
+    let text: &OsStr = std::os::unix::ffi::OsStrExt::from_bytes(b"caf\xe9");
+    for words in [["send", "bob"], ["ask", "bob.rs"]] {
+        let words = [OsStr::new(words[0]), OsStr::new(words[1]), text];
+        let error = app.agent("ada").json(&words).slug("usage");
+        assert!(!error.to_string().contains("rename"), "{error}");
+    }
+}
+
+#[test]
+fn an_agent_that_looks_around_is_told_of_its_mail() {
+    let home = home();
+    let app = app(&home);
+    company(&app, &["ada", "bob"]);
+    app.agent("ada").ok(&["send", "bob", "main is red", "--urgent"]);
+    let told = app.agent("bob").run(&["status"]).expect(0).stdout();
+    assert!(told.contains("unread: 1, the first from ada: clearway --agent bob inbox"), "{told}");
+    assert_eq!(number(&app.agent("bob").ok(&["status"]), "unread"), 1);
+    app.agent("bob").ok(&["inbox"]);
+    assert!(!app.agent("bob").run(&["status"]).expect(0).stdout().contains("unread"));
 }

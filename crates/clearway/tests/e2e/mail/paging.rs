@@ -292,3 +292,13 @@ fn what_goes_on_with_a_narrowed_inbox_is_narrowed_too() {
         assert_eq!(seen, 3, "{look:?}");
     }
 }
+
+#[test]
+fn beyond_the_last_message_it_is_not_said_that_nothing_is_unread() {
+    let home = home();
+    let app = app(&home);
+    company(&app, &["ada", "bob"]);
+    app.agent("ada").ok(&["send", "bob", "hello"]);
+    let told = app.agent("bob").run(&["inbox", "--peek", "--skip", "5"]).expect(0).stdout();
+    assert_eq!(told, "nothing more that is unread for bob\n");
+}
